@@ -1,0 +1,106 @@
+package cookie
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const upperHex = "0123456789ABCDEF"
+
+// Encode percent-encodes a value as a URI component: everything except
+// A-Z a-z 0-9 and - _ . ! ~ * ' ( ) becomes %XX over its UTF-8 bytes. Neither
+// [net/url.QueryEscape] nor [net/url.PathEscape] leaves exactly that set alone.
+//
+// https://tc39.es/ecma262/#sec-encodeuricomponent-uricomponent
+func Encode(value string) string {
+	n := encodedLen(value)
+	if n == len(value) {
+		return value
+	}
+	return string(appendEncoded(make([]byte, 0, n), value))
+}
+
+func encodedLen(value string) int {
+	n := len(value)
+	for i := range len(value) {
+		if !unreserved(value[i]) {
+			n += 2
+		}
+	}
+	return n
+}
+
+func appendEncoded(dst []byte, value string) []byte {
+	for i := range len(value) {
+		c := value[i]
+		if unreserved(c) {
+			dst = append(dst, c)
+		} else {
+			dst = append(dst, '%', upperHex[c>>4], upperHex[c&15])
+		}
+	}
+	return dst
+}
+
+func unreserved(c byte) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return true
+	}
+	switch c {
+	case '-', '_', '.', '!', '~', '*', '\'', '(', ')':
+		return true
+	}
+	return false
+}
+
+// Decode undoes [Encode]. A value that is not a well-formed encoding, because
+// an escape is cut short or the escaped bytes are not UTF-8, is returned as it
+// came: a cookie is somebody else's text, and failing on it would let one bad
+// cookie break every route (SH-02).
+//
+// https://tc39.es/ecma262/#sec-decodeuricomponent-encodeduricomponent
+func Decode(raw string) string {
+	first := strings.IndexByte(raw, '%')
+	if first < 0 {
+		return raw
+	}
+	out := make([]byte, first, len(raw))
+	copy(out, raw)
+	for i := first; i < len(raw); {
+		if raw[i] != '%' {
+			out = append(out, raw[i])
+			i++
+			continue
+		}
+		run := len(out)
+		for i < len(raw) && raw[i] == '%' {
+			if i+2 >= len(raw) {
+				return raw
+			}
+			hi, lo := unhex(raw[i+1]), unhex(raw[i+2])
+			if hi > 15 || lo > 15 {
+				return raw
+			}
+			out = append(out, hi<<4|lo)
+			i += 3
+		}
+		if !utf8.Valid(out[run:]) {
+			return raw
+		}
+	}
+	return string(out)
+}
+
+// unhex returns the value of a hexadecimal digit, or 255.
+func unhex(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10
+	}
+	return 255
+}
