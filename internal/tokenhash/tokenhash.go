@@ -1,0 +1,109 @@
+// Package tokenhash computes the keyed hashes that Auth.js puts into the CSRF
+// cookie and into the table of verification tokens: lower-case hexadecimal
+// SHA-256 of the text followed by the secret.
+//
+// A list of secrets is one text joined by commas, because that is what the
+// other side of a shared database or cookie writes. Joined, a new secret would
+// invalidate every hash made before it, so reading is wider than writing: see
+// [Hasher.Equal].
+//
+// The secret comes last and the hash is not an HMAC. Extending a hash by length
+// only appends, which changes the secret, so it forges nothing here; a secret
+// that can be guessed can be searched for offline, hence the demand for long
+// ones.
+package tokenhash
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
+
+// Size is the length of a hash in characters.
+const Size = 2 * sha256.Size
+
+// A Hasher hashes with a list of secrets. It may be used concurrently. The zero
+// value has no secret: it finds nothing equal and refuses to hash.
+type Hasher struct {
+	// keys are the texts that may follow the hashed one. New hashes use the
+	// first.
+	keys []string
+}
+
+// New returns a Hasher for the secrets, newest first.
+func New(secrets ...string) Hasher {
+	var h Hasher
+	add := func(key string) {
+		// A key of nothing but commas is no secret at all.
+		if strings.Trim(key, ",") != "" && !slices.Contains(h.keys, key) {
+			h.keys = append(h.keys, key)
+		}
+	}
+	for i := range secrets {
+		add(strings.Join(secrets[i:], ","))
+	}
+	for _, secret := range secrets {
+		add(secret)
+	}
+	return h
+}
+
+// Sum returns the hash of text in the form Auth.js writes. It panics when the
+// Hasher has no secret: anyone could compute such a hash.
+func (h Hasher) Sum(text string) string {
+	var sum [Size]byte
+	return string(h.AppendSum(sum[:0], []byte(text)))
+}
+
+// AppendSum appends what [Hasher.Sum] returns to dst.
+func (h Hasher) AppendSum(dst, text []byte) []byte {
+	if len(h.keys) == 0 {
+		panic("tokenhash: no secret to hash with")
+	}
+	sum := digest(text, h.keys[0])
+	return append(dst, sum[:]...)
+}
+
+// Equal reports whether hash is one of [Hasher.Candidates] of text. The time
+// it takes depends on the length of text and the number of secrets only.
+func (h Hasher) Equal(text, hash string) bool {
+	if len(hash) != Size {
+		return false
+	}
+	var got [Size]byte
+	copy(got[:], hash)
+	found := 0
+	for _, key := range h.keys {
+		want := digest(text, key)
+		found |= subtle.ConstantTimeCompare(want[:], got[:])
+	}
+	return found == 1
+}
+
+// Candidates returns every hash of text that counts as right, the one [Sum]
+// gives first: with all secrets joined, with the newest ones left out (what was
+// written before they were added, W-12), and with each secret alone (what an
+// installation without a list wrote, Q22). It is for look-ups in a database,
+// which cannot compare in other ways.
+//
+// [Sum]: Hasher.Sum
+func (h Hasher) Candidates(text string) []string {
+	all := make([]string, len(h.keys))
+	for i, key := range h.keys {
+		sum := digest(text, key)
+		all[i] = string(sum[:])
+	}
+	return all
+}
+
+func digest[T string | []byte](text T, key string) [Size]byte {
+	// Enough for a token and two long secrets without going to the heap.
+	var short [256]byte
+	joined := append(append(short[:0], text...), key...)
+	sum := sha256.Sum256(joined)
+	var out [Size]byte
+	hex.Encode(out[:], sum[:])
+	return out
+}
