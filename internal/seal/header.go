@@ -1,0 +1,104 @@
+package seal
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"unicode/utf8"
+)
+
+const (
+	algDir  = "dir"
+	a256CBC = "A256CBC-HS512"
+	a256GCM = "A256GCM"
+)
+
+// maxHeader is the longest encoded header that is parsed; ours has 170
+// characters.
+const maxHeader = 16 << 10
+
+// header is what a protected header says that matters here.
+type header struct {
+	enc    string
+	kid    string
+	hasKid bool
+}
+
+// parseHeader reads an encoded protected header. It refuses
+//
+//   - any alg but dir: no key is unwrapped, derived or agreed on for a stranger;
+//   - any enc but the two that were ever written;
+//   - zip: compressed plaintext is a bomb, and nobody wrote it;
+//   - crit: there is no extension that we understand;
+//   - iss, sub and aud, which a reader would have to compare with the claims,
+//     and which nobody wrote;
+//   - a member given twice: "Header Parameter names within the JOSE Header MUST
+//     be unique".
+//
+// Other members are ignored.
+//
+// https://www.rfc-editor.org/rfc/rfc7516#section-4
+func parseHeader(text string) (h header, ok bool) {
+	if len(text) > maxHeader {
+		return header{}, false
+	}
+	data, ok := appendDecode(nil, text)
+	if !ok || !utf8.Valid(data) {
+		return header{}, false
+	}
+	members, ok := parseMembers(data)
+	if !ok {
+		return header{}, false
+	}
+	for _, name := range []string{"zip", "crit", "iss", "sub", "aud"} {
+		if _, ok := members[name]; ok {
+			return header{}, false
+		}
+	}
+	if alg, ok := members["alg"].(string); !ok || alg != algDir {
+		return header{}, false
+	}
+	h.enc, ok = members["enc"].(string)
+	if !ok || h.enc != a256CBC && h.enc != a256GCM {
+		return header{}, false
+	}
+	if kid, there := members["kid"]; there {
+		h.hasKid = true
+		if h.kid, ok = kid.(string); !ok {
+			return header{}, false
+		}
+	}
+	return h, true
+}
+
+// parseMembers reads one JSON object whose member names differ. It goes by
+// tokens because decoding into a value lets a second member win silently, and
+// into a struct compares names without case.
+func parseMembers(data []byte) (map[string]any, bool) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil, false
+	}
+	members := make(map[string]any)
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, false
+		}
+		// The decoder has checked that this is a string.
+		text, _ := name.(string)
+		if _, twice := members[text]; twice {
+			return nil, false
+		}
+		var value any
+		if err := dec.Decode(&value); err != nil {
+			return nil, false
+		}
+		members[text] = value
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, false
+	}
+	_, err := dec.Token()
+	return members, err == io.EOF
+}
