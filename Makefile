@@ -1,0 +1,56 @@
+# One command for people and for continuous integration: `make test`.
+# `make help` lists the targets.
+
+GOLANGCI_LINT_VERSION := v2.15.0
+TEST_TIMEOUT          := 10m
+FUZZTIME              := 30s
+
+STEP    = @scripts/step "$@"
+MODULES = $(shell go list -m -f '{{.Dir}}')
+
+# The steps of `make test` run in the order they are listed.
+.NOTPARALLEL:
+
+.PHONY: help
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: test
+test: setup format vet lint race conformance standalone ## Everything a change must pass
+	@echo "make test: every step passed"
+
+.PHONY: setup
+setup: ## Install the servers and the browser the tests start
+	$(STEP) scripts/setup
+
+.PHONY: format
+format: ## Check that gofmt has nothing to say
+	$(STEP) scripts/format
+
+.PHONY: vet
+vet: ## Vet every module of the workspace
+	$(STEP) go vet work
+
+.PHONY: lint
+lint: ## Run golangci-lint in every module
+	$(STEP) scripts/lint $(GOLANGCI_LINT_VERSION) $(MODULES)
+
+.PHONY: race
+race: ## Test every module under the race detector
+	$(STEP) go test -race -timeout $(TEST_TIMEOUT) work
+
+.PHONY: conformance
+conformance: ## Compare the server with the transcripts of the reference
+	$(STEP) scripts/conformance
+
+.PHONY: standalone
+standalone: ## Build every module without the workspace, as its users do
+	$(STEP) scripts/standalone $(MODULES)
+
+.PHONY: bench
+bench: ## Run the benchmarks of every module
+	go test -run '^$$' -bench . -benchmem work
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME
+	@scripts/fuzz $(FUZZTIME) $(MODULES)
