@@ -1,0 +1,146 @@
+// Package token reads and writes the encrypted session tokens of Auth.js and
+// Pintle. It needs nothing but the application's secret, so a Go service can
+// stand beside a Next.js application and know who is signed in there:
+//
+//	sessions, err := token.New("__Secure-authjs.session-token", os.Getenv("AUTH_SECRET"))
+//	…
+//	session, err := sessions.FromRequest(r)
+//
+// A token is a JWE holding the claims as JSON. Only holders of the secret can
+// read one or make one. It stays valid until it expires: signing out deletes
+// the cookie, it does not revoke the token.
+//
+// The name of the cookie takes part in the key. Over https the cookie is called
+// __Secure-authjs.session-token, over http authjs.session-token, and a token
+// made for one name is not valid under the other.
+package token
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pintleauth/pintle/internal/seal"
+)
+
+var (
+	// ErrNoToken says that there is no token to read.
+	ErrNoToken = errors.New("token: there is none")
+
+	// ErrInvalid says that a token is not one of ours, or not a token at all.
+	// The reason is not told, because whoever made it up could learn from it.
+	ErrInvalid = errors.New("token: not valid")
+
+	// ErrExpired says that a token was valid until its time was up.
+	ErrExpired = errors.New("token: expired")
+)
+
+// A Codec seals claims into tokens and reads them back. Make it with [New]. Its
+// methods may be called concurrently.
+type Codec struct {
+	cookie  string
+	keys    *seal.Keys
+	buffers sync.Pool // of *[]byte, for plaintexts on their way
+}
+
+// New returns a codec for the tokens of one cookie, such as
+// "authjs.session-token". Tokens that travel in another way have another name
+// for their purpose in place of the cookie's.
+//
+// The first secret seals, all of them open: put a new one in front to rotate.
+// A secret is taken as it is written, without decoding hex or base64.
+func New(cookie string, secrets ...string) (*Codec, error) {
+	keys, err := seal.New(secrets, cookie)
+	if err != nil {
+		return nil, fmt.Errorf("token: make a codec for cookie %q: %w", cookie, err)
+	}
+	return &Codec{
+		cookie:  cookie,
+		keys:    keys,
+		buffers: sync.Pool{New: func() any { return new([]byte) }},
+	}, nil
+}
+
+// Encode seals claims into a token that expires after maxAge, counted in whole
+// seconds; one that is not positive makes a token that has expired already.
+//
+// The claims may be anything that [encoding/json] makes an object of. The
+// claims iat, exp and jti are set, whatever they were before; the order of the
+// members stays.
+func (c *Codec) Encode(claims any, maxAge time.Duration) (string, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false) // as JavaScript writes it, and shorter
+	if err := enc.Encode(claims); err != nil {
+		return "", fmt.Errorf("token: encode claims: %w", err)
+	}
+	if text.Len() > seal.MaxToken {
+		return "", errTooLong
+	}
+	return c.seal(text.String(), maxAge)
+}
+
+// Renew seals the claims of a token again, with fresh iat, exp and jti, as
+// [Codec.Encode] does. It does not look at the old expiry.
+func (c *Codec) Renew(t Token, maxAge time.Duration) (string, error) {
+	if t.text == "" {
+		return "", ErrNoToken
+	}
+	return c.seal(t.text, maxAge)
+}
+
+var errTooLong = fmt.Errorf("token: the claims make a token longer than %d bytes, which nobody reads: put less into them", seal.MaxToken)
+
+func (c *Codec) seal(text string, maxAge time.Duration) (string, error) {
+	buf := c.buffers.Get().(*[]byte)
+	defer c.release(buf)
+	plain, ok := appendStamped((*buf)[:0], text, time.Now(), maxAge)
+	*buf = plain
+	if !ok {
+		return "", errors.New("token: the claims are not a JSON object, not UTF-8 or nested too deeply")
+	}
+	both := c.keys.AppendSeal(plain, plain)
+	*buf = both
+	sealed := both[len(plain):]
+	if len(sealed) > seal.MaxToken {
+		return "", errTooLong
+	}
+	return string(sealed), nil
+}
+
+// Decode verifies and opens a token. The error is [ErrNoToken] for the empty
+// string, [ErrExpired] or [ErrInvalid]; there is no token beside an error.
+//
+// A token without exp does not expire. Clocks may differ by 15 seconds.
+func (c *Codec) Decode(sealed string) (Token, error) {
+	if sealed == "" {
+		return Token{}, ErrNoToken
+	}
+	buf := c.buffers.Get().(*[]byte)
+	defer c.release(buf)
+	plain, err := c.keys.Open((*buf)[:0], sealed)
+	if err != nil {
+		return Token{}, ErrInvalid
+	}
+	*buf = plain
+	t, ok := parse(string(plain))
+	if !ok {
+		return Token{}, ErrInvalid
+	}
+	if err := t.check(time.Now()); err != nil {
+		return Token{}, err
+	}
+	return t, nil
+}
+
+// keepBuffer bounds what an idle buffer holds on to.
+const keepBuffer = 64 << 10
+
+func (c *Codec) release(buf *[]byte) {
+	if cap(*buf) <= keepBuffer {
+		c.buffers.Put(buf)
+	}
+}
