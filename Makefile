@@ -47,6 +47,10 @@ conformance: ## Compare the server with the transcripts of the reference
 standalone: ## Build every module without the workspace, as its users do
 	$(STEP) scripts/standalone $(MODULES)
 
+.PHONY: docs
+docs: ## Write the test columns of docs/security.md and docs/compatibility.md
+	go test -count=1 -run TestDocuments ./docs -update
+
 .PHONY: bench
 bench: ## Run the benchmarks of every module
 	go test -run '^$$' -bench . -benchmem work
