@@ -1,0 +1,162 @@
+package handshake
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/oauth2"
+)
+
+// BeginOptions are what one sign-in brings along.
+type BeginOptions struct {
+	// RedirectURI is where the provider sends the browser back to.
+	RedirectURI string
+
+	// State is sent as it is, when the provider has the State check.
+	State string
+
+	// Extra are parameters of the request that began the sign-in, such as
+	// prompt or login_hint. Those that identify or protect the flow are left
+	// out, and so are empty ones.
+	Extra []Param
+}
+
+// Begun is a sign-in about to leave for the provider. Verifier and Nonce are
+// empty when the provider does not have the check; they are secrets of this
+// browser and hidden from [log/slog].
+type Begun struct {
+	URL      string
+	Verifier string
+	Nonce    string
+}
+
+// LogValue leaves out the secrets.
+func (b Begun) LogValue() slog.Value { return slog.StringValue("sign-in begun") }
+
+// Begin returns the URL to send the browser to. It makes a request only if the
+// authorization endpoint has to be discovered.
+//
+// The order of the parameters is part of the wire contract: those of the
+// endpoint first, then response_type, client_id, redirect_uri, extra ones,
+// state, code_challenge, code_challenge_method, nonce, and scope when it was
+// not among them.
+func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
+	if p.ClientID == "" {
+		return Begun{}, missing(p.ID, "ClientID", "ID")
+	}
+	if o.RedirectURI == "" {
+		return Begun{}, p.errorf("begin: RedirectURI is empty")
+	}
+	if p.State && o.State == "" {
+		return Begun{}, p.errorf("begin: the state check is on, but State is empty")
+	}
+	u, query, err := p.authorization(ctx, o.RedirectURI)
+	if err != nil {
+		return Begun{}, err
+	}
+
+	for _, e := range o.Extra {
+		if e.Value != "" && !p.isReserved(e.Name) {
+			query.set(e.Name, e.Value)
+		}
+	}
+
+	var b Begun
+	if p.State {
+		query.set("state", o.State)
+	}
+	if p.PKCE {
+		b.Verifier = oauth2.GenerateVerifier()
+		query.set("code_challenge", oauth2.S256ChallengeFromVerifier(b.Verifier))
+		query.set("code_challenge_method", "S256")
+	}
+	if p.Nonce {
+		b.Nonce = oauth2.GenerateVerifier() // 256 random bits in the same alphabet
+		query.set("nonce", b.Nonce)
+	}
+	if p.MaxAge > 0 {
+		query.set("max_age", strconv.FormatInt(int64(p.MaxAge.Seconds()), 10))
+	}
+	if p.OIDC && len(p.Authorization.Params) == 0 && p.Authorization.URL == "" {
+		query.setDefault("scope", defaultScope)
+	}
+
+	u.RawQuery = query.encode()
+	b.URL = normalURL(u)
+	if len(b.URL) > maxAuthorizationURL {
+		return Begun{}, p.errorf("begin: authorization URL is longer than %d bytes", maxAuthorizationURL)
+	}
+	return b, nil
+}
+
+const defaultScope = "openid profile email"
+
+// authorization returns the authorization endpoint and the part of its query
+// that the configuration decides: it may replace response_type and client_id
+// for providers that call them something else.
+func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.URL, form, error) {
+	configured := p.Authorization
+	m := &metadata{authorization: configured.URL}
+	if configured.URL == "" {
+		var err error
+		if m, err = p.resolve(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	// The order of a discovered endpoint's parameters is another, so they are
+	// not left to endpoint.
+	u, err := p.endpoint(m, Endpoint{URL: configured.URL}, m.authorization, "Authorization.URL", "authorization endpoint")
+	if err != nil {
+		return nil, nil, err
+	}
+
+	query := parseForm(u.RawQuery)
+	own := []Param{{"response_type", "code"}, {"client_id", p.ClientID}, {"redirect_uri", redirectURI}}
+	if configured.URL == "" {
+		for _, param := range own {
+			query.set(param.Name, param.Value)
+		}
+	}
+	scoped := query.has("scope")
+	query.apply(configured.Params)
+	for _, param := range configured.Params {
+		// An explicitly empty scope asks for none: Kakao, Zoom and others
+		// refuse one or take it from the application's settings.
+		scoped = scoped || param.Name == "scope"
+	}
+	if !scoped && (configured.URL != "" || len(configured.Params) > 0) {
+		query.set("scope", defaultScope)
+	}
+	if configured.URL != "" {
+		for _, param := range own {
+			query.setDefault(param.Name, param.Value)
+		}
+	}
+	return u, query, nil
+}
+
+// isReserved reports whether a request may not choose this parameter, because
+// it identifies or protects the flow: W-15, Q19, BCP-19. Servers compare names
+// differently: ASP.NET ignores case, PHP takes ".", " " and "[" for "_" and
+// drops leading spaces and what is in brackets.
+func (p *Provider) isReserved(name string) bool {
+	name, _, _ = strings.Cut(strings.ToLower(strings.TrimLeft(name, " \t\r\n\v\f")), "\x00")
+	name = strings.NewReplacer(".", "_", " ", "_").Replace(name)
+	array, _, _ := strings.Cut(name, "[")
+	return p.isReservedName(array) || p.isReservedName(strings.ReplaceAll(name, "[", "_"))
+}
+
+func (p *Provider) isReservedName(name string) bool {
+	switch name {
+	case "client_id", "redirect_uri", "response_type", "response_mode", "state", "nonce",
+		"code_challenge", "code_challenge_method", "request", "request_uri",
+		"appid", "client_key": // client_id of WeChat and of TikTok
+		return true
+	case "max_age":
+		return p.MaxAge > 0
+	}
+	return false
+}

@@ -1,0 +1,214 @@
+package handshake_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle/internal/handshake"
+)
+
+// fixed returns the URL with names in place of its random parts.
+func fixed(t *testing.T, begun handshake.Begun) string {
+	t.Helper()
+	u, err := url.Parse(begun.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	got := begun.URL
+	for _, name := range []string{"code_challenge", "nonce"} {
+		if v := query.Get(name); v != "" {
+			got = strings.Replace(got, v, "<"+name+">", 1)
+		}
+	}
+	return got
+}
+
+func TestAuthorizationURL(t *testing.T) {
+	const callback = "&redirect_uri=https%3A%2F%2Fapp.example.test%2Fauth%2Fcallback%2Fop"
+	type params = []handshake.Param
+	tests := []struct {
+		name  string
+		p     *handshake.Provider
+		extra params
+		want  string
+	}{
+		{
+			"endpoint parameters come first, then the default scope, then ours",
+			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://OP.example.test:443/a?b=~*", Params: params{{"audience", "x y"}}}},
+			params{{"prompt", "login"}},
+			"https://op.example.test/a?b=%7E*&audience=x+y&scope=openid+profile+email&response_type=code&client_id=client-1" + callback + "&prompt=login",
+		},
+		{
+			"every check, in its place",
+			&handshake.Provider{
+				Authorization: handshake.Endpoint{URL: "https://op.example.test/a?scope=read"},
+				State:         true, PKCE: true, Nonce: true,
+			},
+			nil,
+			"https://op.example.test/a?scope=read&response_type=code&client_id=client-1" + callback + "&state=the+state&code_challenge=%3Ccode_challenge%3E&code_challenge_method=S256&nonce=%3Cnonce%3E",
+		},
+		{
+			"the configuration may rename what we send",
+			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test/a#wechat_redirect", Params: params{
+				{"response_type", "Assertion"}, {"scope", "s"}, {"client_id", "other"},
+			}}},
+			nil,
+			"https://op.example.test/a?response_type=Assertion&scope=s&client_id=other" + callback + "#wechat_redirect",
+		},
+		{
+			"Q10 parameters without a value are dropped, and an empty scope asks for none",
+			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test", Params: params{{"tenantId", ""}, {"scope", ""}}}},
+			params{{"login_hint", ""}},
+			"https://op.example.test/?response_type=code&client_id=client-1" + callback,
+		},
+		{
+			"a request may choose scope and prompt",
+			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test/a", Params: params{{"scope", "openid"}, {"prompt", "consent"}}}},
+			params{{"scope", "openid email"}, {"prompt", "none"}},
+			"https://op.example.test/a?scope=openid+email&prompt=none&response_type=code&client_id=client-1" + callback,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.p.ID, tt.p.ClientID = "op", clientID
+			begun, err := tt.p.Begin(t.Context(), handshake.BeginOptions{RedirectURI: redirectURI, State: "the state", Extra: tt.extra})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := fixed(t, begun)
+			want := strings.NewReplacer("%3C", "<", "%3E", ">").Replace(tt.want)
+			if got != want {
+				t.Errorf("URL\n got %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func TestDiscoveredAuthorizationURL(t *testing.T) {
+	o := newOP(t)
+	o.document = func(d map[string]any) { d["authorization_endpoint"] = o.issuer + "/authorize?tenant=blue" }
+	const callback = "&redirect_uri=https%3A%2F%2Fapp.example.test%2Fauth%2Fcallback%2Fop"
+	tests := []struct {
+		name   string
+		oidc   bool
+		params []handshake.Param
+		want   string
+	}{
+		{"scope comes last for OIDC", true, nil, "?tenant=blue&response_type=code&client_id=client-1" + callback + "&prompt=login&scope=openid+profile+email"},
+		{"plain OAuth 2 without a configured endpoint sends none", false, nil, "?tenant=blue&response_type=code&client_id=client-1" + callback + "&prompt=login"},
+		{"configured parameters follow ours", true, []handshake.Param{{"claims", `{"id_token":{}}`}}, "?tenant=blue&response_type=code&client_id=client-1" + callback + "&claims=%7B%22id_token%22%3A%7B%7D%7D&scope=openid+profile+email&prompt=login"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &handshake.Provider{ID: "op", OIDC: tt.oidc, Issuer: o.issuer, ClientID: clientID, Authorization: handshake.Endpoint{Params: tt.params}}
+			begun, err := p.Begin(t.Context(), handshake.BeginOptions{RedirectURI: redirectURI, Extra: []handshake.Param{{"prompt", "login"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := o.issuer + "/authorize" + tt.want; begun.URL != want {
+				t.Errorf("URL\n got %s\nwant %s", begun.URL, want)
+			}
+		})
+	}
+}
+
+// W-15, Q19 and BCP-19: what a request brings never identifies or protects the
+// flow, in whatever spelling a server might understand it.
+func TestReservedParametersAreNeverTakenFromARequest(t *testing.T) {
+	p := &handshake.Provider{
+		ID: "op", ClientID: clientID, OIDC: true, MaxAge: 1e9 * 60,
+		Authorization: handshake.Endpoint{URL: "https://op.example.test/a"},
+	}
+	for _, name := range []string{
+		"client_id", "redirect_uri", "response_type", "response_mode", "state", "nonce", "code_challenge",
+		"code_challenge_method", "request", "request_uri", "max_age", "appid", "client_key",
+		"Redirect_URI", "redirect.uri", "redirect uri", "redirect[uri", " redirect_uri", "redirect_uri[]", "redirect_uri[x]", "redirect.uri[0", "redirect_uri\x00x",
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun, err := p.Begin(t.Context(), handshake.BeginOptions{RedirectURI: redirectURI, Extra: []handshake.Param{{name, "https://evil.example"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(begun.URL, "evil") {
+				t.Errorf("%q reached the provider: %s", name, begun.URL)
+			}
+		})
+	}
+}
+
+func TestChecksAreFreshAndFitTogether(t *testing.T) {
+	p := &handshake.Provider{ID: "op", ClientID: clientID, PKCE: true, Nonce: true, Authorization: handshake.Endpoint{URL: "https://op.example.test/a"}}
+	one, err := p.Begin(t.Context(), handshake.BeginOptions{RedirectURI: redirectURI})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := p.Begin(t.Context(), handshake.BeginOptions{RedirectURI: redirectURI})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Verifier == two.Verifier || one.Nonce == two.Nonce || one.Nonce == one.Verifier {
+		t.Error("SH-80 two sign-ins share a secret")
+	}
+	for _, s := range []string{one.Verifier, one.Nonce} {
+		if raw, err := base64.RawURLEncoding.DecodeString(s); err != nil || len(raw) != 32 {
+			t.Errorf("%q is not 32 bytes in base64url", s)
+		}
+	}
+	query := must(url.Parse(one.URL)).Query()
+	sum := sha256.Sum256([]byte(one.Verifier))
+	if got, want := query.Get("code_challenge"), base64.RawURLEncoding.EncodeToString(sum[:]); got != want || query.Get("code_challenge_method") != "S256" {
+		t.Errorf("BCP-4 code_challenge = %q by %q, want %q by S256", got, query.Get("code_challenge_method"), want)
+	}
+	if query.Get("nonce") != one.Nonce {
+		t.Error("the nonce sent is not the nonce to seal")
+	}
+	if strings.Contains(one.URL, one.Verifier) {
+		t.Error("the verifier left with the browser")
+	}
+}
+
+func TestBeginRefuses(t *testing.T) {
+	good := func() *handshake.Provider {
+		return &handshake.Provider{ID: "azure-ad", ClientID: clientID, Authorization: handshake.Endpoint{URL: "https://op.example.test/a"}}
+	}
+	tests := []struct {
+		name   string
+		change func(*handshake.Provider, *handshake.BeginOptions)
+		want   string
+	}{
+		{"a missing client id, naming what to set", func(p *handshake.Provider, _ *handshake.BeginOptions) { p.ClientID = "" }, "ClientID is missing: set it in the provider's options or in AUTH_AZURE_AD_ID"},
+		{"a missing redirect URI", func(_ *handshake.Provider, o *handshake.BeginOptions) { o.RedirectURI = "" }, "RedirectURI"},
+		{"a state check without a state", func(p *handshake.Provider, _ *handshake.BeginOptions) { p.State = true }, "state check"},
+		{"W-19 http off this machine", func(p *handshake.Provider, _ *handshake.BeginOptions) {
+			p.Authorization.URL = "http://op.example.test/a"
+		}, "not encrypted"},
+		{"an endpoint that is a script", func(p *handshake.Provider, _ *handshake.BeginOptions) {
+			p.Authorization.URL = "javascript://op.example.test/%0aalert(1)"
+		}, "neither https nor http"},
+		{"an endpoint with a password", func(p *handshake.Provider, _ *handshake.BeginOptions) {
+			p.Authorization.URL = "https://me:pw@op.example.test/"
+		}, "user name"},
+		{"no endpoint at all", func(p *handshake.Provider, _ *handshake.BeginOptions) { p.Authorization.URL = "" }, "set Authorization.URL, or Issuer"},
+		{"a URL longer than servers take", func(_ *handshake.Provider, o *handshake.BeginOptions) {
+			o.Extra = []handshake.Param{{"login_hint", strings.Repeat("x", 20<<10)}}
+		}, "longer than"},
+		{"W-19, SH-81 an http issuer off this machine", func(p *handshake.Provider, _ *handshake.BeginOptions) {
+			p.Authorization.URL, p.Issuer = "", "http://op.example.test"
+		}, "not encrypted"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, o := good(), handshake.BeginOptions{RedirectURI: redirectURI}
+			tt.change(p, &o)
+			begun, err := p.Begin(t.Context(), o)
+			wantError(t, err, tt.want)
+			if begun.URL != "" || begun.Verifier != "" {
+				t.Error("there is a result beside the error")
+			}
+		})
+	}
+}

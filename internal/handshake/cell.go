@@ -1,0 +1,81 @@
+package handshake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// A cell keeps one document of a provider for a while. However many sign-ins
+// want it at once, it is fetched once; a failure is not kept.
+type cell[T any] struct {
+	mu      sync.Mutex
+	value   T
+	fetched time.Time // zero: nothing there
+	renewed time.Time // last time renew was let through
+
+	flight singleflight.Group
+}
+
+// get returns the document, fetching it if it is older than age.
+func (c *cell[T]) get(ctx context.Context, age time.Duration, fetch func(context.Context) (T, error)) (T, error) {
+	c.mu.Lock()
+	value, fresh := c.value, !c.fetched.IsZero() && time.Since(c.fetched) < age
+	c.mu.Unlock()
+	if fresh {
+		return value, nil
+	}
+	return c.load(ctx, fetch)
+}
+
+var errTooSoon = errors.New("fetched again a moment ago")
+
+// renew fetches the document although it is fresh, unless that was already done
+// within pause: what makes us want it anew comes from outside.
+func (c *cell[T]) renew(ctx context.Context, pause time.Duration, fetch func(context.Context) (T, error)) (T, error) {
+	c.mu.Lock()
+	if !c.renewed.IsZero() && time.Since(c.renewed) < pause {
+		value := c.value
+		c.mu.Unlock()
+		return value, errTooSoon
+	}
+	c.renewed = time.Now()
+	c.mu.Unlock()
+	return c.load(ctx, fetch)
+}
+
+// load shares one fetch among all who wait for it. The fetch does not end with
+// the request that happened to start it, only by the time-out of the client.
+func (c *cell[T]) load(ctx context.Context, fetch func(context.Context) (T, error)) (T, error) {
+	result := c.flight.DoChan("", func() (_ any, err error) {
+		// A hook that trips over an odd document must not end the process,
+		// as a panic outside the request's own goroutine would.
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("panic while fetching: %v", v)
+			}
+		}()
+		value, err := fetch(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.value, c.fetched = value, time.Now()
+		return value, nil
+	})
+	var none T
+	select {
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case r := <-result:
+		if r.Err != nil {
+			return none, r.Err
+		}
+		return r.Val.(T), nil
+	}
+}

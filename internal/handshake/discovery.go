@@ -1,0 +1,211 @@
+package handshake
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// metadata is what is known of a provider at the time of a request: what the
+// application configured, completed by the discovery document where there is one.
+type metadata struct {
+	issuer                         string // as the provider spells it; may contain {tenantid}
+	authorization, token, userinfo string
+	jwks                           string
+	algs                           []string // id_token_signing_alg_values_supported
+	sendsIssuer                    bool     // RFC 9207
+
+	discovered bool
+	plainHTTP  bool // the document came over http, so its addresses may too
+}
+
+// resolve returns the metadata, from the network at most once an hour.
+func (p *Provider) resolve(ctx context.Context) (*metadata, error) {
+	if !p.discovers() {
+		return &metadata{
+			issuer: p.Issuer, authorization: p.Authorization.URL, token: p.Token.URL,
+			userinfo: p.UserInfo.URL, jwks: p.JWKS,
+		}, nil
+	}
+	m, err := p.found.get(ctx, metadataAge, p.discover)
+	if err != nil {
+		return nil, p.errorf("discovery: %w", err)
+	}
+	return m, nil
+}
+
+// discovers reports whether the configuration leaves something to the
+// discovery document. A plain OAuth 2 provider may have an issuer for the iss
+// parameter alone, and no document: GitHub does.
+func (p *Provider) discovers() bool {
+	if p.Issuer == "" && p.WellKnown == "" {
+		return false
+	}
+	wantsKeys := p.requiresIDToken() && p.JWKS == "" && !isSymmetric(p.SigningAlg)
+	return p.Issuer == "" || p.Authorization.URL == "" || p.Token.URL == "" ||
+		p.usesUserInfo() && p.UserInfo.URL == "" || wantsKeys
+}
+
+func (p *Provider) discover(ctx context.Context) (*metadata, error) {
+	source, err := p.documentURL()
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, source.String(), http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	r, err := do(p.client(), req)
+	if err != nil {
+		return nil, err
+	}
+	if r.status != http.StatusOK {
+		return nil, withoutQuery(req, fmt.Errorf("status %d", r.status))
+	}
+	document, err := decodeObject(r.body)
+	if err != nil {
+		return nil, withoutQuery(req, err)
+	}
+	if p.Discovered != nil {
+		if err := p.Discovered(document); err != nil {
+			return nil, err
+		}
+	}
+	return p.readDocument(document, source.Scheme == "http")
+}
+
+func (p *Provider) documentURL() (*url.URL, error) {
+	if p.WellKnown != "" {
+		return p.parseURL(p.WellKnown)
+	}
+	u, err := p.parseURL(p.Issuer)
+	if err != nil {
+		return nil, err
+	}
+	// The path of the issuer stays: it tells tenants of one host apart.
+	// https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationRequest
+	return u.JoinPath(".well-known/openid-configuration"), nil
+}
+
+func (p *Provider) readDocument(document map[string]any, plainHTTP bool) (*metadata, error) {
+	or := func(configured, name string) string {
+		if configured != "" {
+			return configured
+		}
+		return text(document, name)
+	}
+	m := &metadata{
+		issuer:        text(document, "issuer"),
+		authorization: or(p.Authorization.URL, "authorization_endpoint"),
+		token:         or(p.Token.URL, "token_endpoint"),
+		userinfo:      or(p.UserInfo.URL, "userinfo_endpoint"),
+		jwks:          or(p.JWKS, "jwks_uri"),
+		discovered:    true,
+		plainHTTP:     plainHTTP,
+	}
+	m.sendsIssuer, _ = document["authorization_response_iss_parameter_supported"].(bool)
+	algs, _ := document["id_token_signing_alg_values_supported"].([]any)
+	for _, alg := range algs {
+		if s, ok := alg.(string); ok {
+			m.algs = append(m.algs, s)
+		}
+	}
+
+	// A document that names another issuer would let its host speak for it.
+	// https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationValidation
+	switch {
+	case m.issuer == "":
+		return nil, fmt.Errorf("document names no issuer")
+	case p.Issuer == "", sameURL(m.issuer, p.Issuer):
+	case p.TenantIssuer && m.matchesTenant(p.Issuer):
+	default:
+		return nil, fmt.Errorf("document is of issuer %q, not of %q: set Issuer to the provider's own spelling", clip(m.issuer), p.Issuer)
+	}
+	return m, nil
+}
+
+// sameURL compares as parsed URLs, so that a bare host is the same with and
+// without a slash, and a path is not.
+func sameURL(a, b string) bool {
+	u, err := url.Parse(a)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	v, err := url.Parse(b)
+	return err == nil && normalURL(u) == normalURL(v)
+}
+
+// normalURL spells u as a browser's URL object would.
+func normalURL(u *url.URL) string {
+	n := *u
+	n.Scheme, n.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if port := n.Port(); n.Scheme == "https" && port == "443" || n.Scheme == "http" && port == "80" {
+		n.Host = strings.TrimSuffix(n.Host, ":"+port)
+	}
+	n.Host = strings.TrimSuffix(n.Host, ":")
+	if n.Path == "" {
+		n.Path = "/"
+	}
+	return n.String()
+}
+
+const tenantPlaceholder = "{tenantid}"
+
+// matchesTenant reports whether issuer is the issuer of the document with one
+// path segment in place of the placeholder.
+func (m *metadata) matchesTenant(issuer string) bool {
+	before, after, ok := strings.Cut(m.issuer, tenantPlaceholder)
+	if !ok {
+		return false
+	}
+	tenant, ok := strings.CutPrefix(issuer, before)
+	if !ok {
+		return false
+	}
+	tenant, ok = strings.CutSuffix(tenant, after)
+	return ok && isTenant(tenant)
+}
+
+// issuerOf returns the issuer that an ID token with this tid claim must name,
+// or nothing when no issuer would do.
+func (m *metadata) issuerOf(tid any) string {
+	if !strings.Contains(m.issuer, tenantPlaceholder) {
+		return m.issuer
+	}
+	tenant, _ := tid.(string)
+	if !isTenant(tenant) {
+		return ""
+	}
+	return strings.ReplaceAll(m.issuer, tenantPlaceholder, tenant)
+}
+
+// isTenant keeps a claim from adding anything but a name to a URL.
+func isTenant(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// endpoint completes an address with the configured parameters. field is what
+// to set when there is none, name what the document calls it.
+func (p *Provider) endpoint(m *metadata, configured Endpoint, address, field, name string) (*url.URL, error) {
+	if address == "" {
+		return nil, p.errorf("no %s: set %s, or Issuer to one whose document has it", name, field)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, p.errorf("%s is not a URL", name)
+	}
+	// A remote document must not send us to http services on this machine.
+	allowHTTP := p.AllowInsecure || isLoopback(u.Hostname()) && (configured.URL != "" || m.plainHTTP)
+	if err := checkURL(u, allowHTTP); err != nil {
+		return nil, p.errorf("%s: %w", name, err)
+	}
+	if len(configured.Params) > 0 {
+		query := parseForm(u.RawQuery)
+		query.apply(configured.Params)
+		u.RawQuery = query.encode()
+	}
+	return u, nil
+}

@@ -1,0 +1,38 @@
+// Package handshake signs a browser in at another service: OAuth 2 and OpenID
+// Connect ([Provider]), OAuth 1.0a ([OAuth1]) and OpenID 2.0 ([OpenID2]).
+//
+// It is given facts about a provider and bytes from a callback, and gives back
+// maps: token response, ID token claims, profile. It knows no users, sets no
+// cookies and answers no requests. What has to be remembered between leaving
+// for the provider and coming back is returned to the caller, who seals it and
+// hands it in again.
+//
+//	begun, err := p.Begin(ctx, handshake.BeginOptions{RedirectURI: callback, State: state})
+//	// … seal begun.Verifier, begun.Nonce and state; redirect to begun.URL …
+//	code, err := p.Validate(ctx, query, state)
+//	result, err := p.Redeem(ctx, handshake.RedeemOptions{Code: code, RedirectURI: callback, Verifier: …, Nonce: …})
+//
+// # Numbers
+//
+// Every number in a map that came from JSON is a [encoding/json.Number]: the
+// account ids of some providers are larger than 2^53 and would lose digits as
+// float64. The only number added here, "expires_at", is an int64.
+//
+// # What is promised
+//
+// Requests leave over https, or over http to this machine, unless AllowInsecure
+// says otherwise; they follow no redirect, end after Timeout and read at most
+// one MiB. ID tokens are verified against the keys of the provider, always.
+// Errors never contain a token, a code, a verifier or a secret.
+//
+// # What x/oauth2 and go-oidc do, and what is done here instead
+//
+// PKCE comes from golang.org/x/oauth2. Its code exchange is not used: it
+// follows redirects with the code and the secret in the body, accepts every 2xx
+// status, guesses the encoding of the body from its label, tries a second
+// client authentication with a code that is already spent, and prints the body
+// of a failed response. ID tokens go through the verifier of go-oidc, over a
+// key set of our own: the one it brings reads without bound or time-out, keeps
+// keys for ever and fetches again for every unknown key id. What the verifier
+// leaves to its caller (azp, nonce, iat, sub, at_hash, leeway) is in idtoken.go.
+package handshake

@@ -1,0 +1,124 @@
+package handshake
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// A ResponseError is the provider sending the browser back with an error, or a
+// hook reporting an answer that means the same. The texts are the provider's,
+// or those of whoever made the link: for the log, never for a page.
+//
+// https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1
+type ResponseError struct {
+	Code        string // "access_denied", "login_required", …
+	Description string
+	URI         string
+}
+
+// Error returns the error code and description, quoted and cut to a bounded length.
+func (e *ResponseError) Error() string {
+	return "provider answered " + quoted(e.Code, e.Description)
+}
+
+// A TokenError is a token endpoint that refused or answered something else
+// than tokens.
+//
+// https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+type TokenError struct {
+	Status      int    // HTTP status; 200 when the error was in the body only
+	Code        string // "invalid_grant", …; empty when the body had none
+	Description string
+	URI         string
+}
+
+// Error returns the status, error code and description, quoted and cut to a bounded length.
+func (e *TokenError) Error() string {
+	s := fmt.Sprintf("token endpoint answered status %d", e.Status)
+	if e.Code != "" {
+		s += " " + quoted(e.Code, e.Description)
+	}
+	return s
+}
+
+func quoted(code, description string) string {
+	s := fmt.Sprintf("%q", clip(code))
+	if description != "" {
+		s += fmt.Sprintf(": %q", clip(description))
+	}
+	return s
+}
+
+func clip(s string) string {
+	if len(s) <= maxErrorText {
+		return s
+	}
+	cut := maxErrorText
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// errorOf names the provider in an error.
+func errorOf(id, format string, args ...any) error {
+	return fmt.Errorf("provider %q: "+format, append([]any{id}, args...)...)
+}
+
+// missing is the error for a credential nobody set; variable is the ending of
+// its name in the environment.
+func missing(id, field, variable string) error {
+	name := "AUTH_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_")) + "_" + variable
+	return errorOf(id, "%s is missing: set it in the provider's options or in %s", field, name)
+}
+
+// conceal returns err without the given secrets in its text. Providers repeat
+// what they were sent in error descriptions, and a hook's own request may carry
+// a token in its URL. Errors that a caller tells apart can still be found.
+func conceal(err error, secrets ...string) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		_, query, _ := strings.Cut(e.URL, "?")
+		secrets = append(secrets, query)
+	}
+	var cause error
+	if e, ok := errors.AsType[*ResponseError](err); ok {
+		e.Code, e.Description, e.URI = redact(e.Code, secrets), redact(e.Description, secrets), redact(e.URI, secrets)
+		cause = e
+	} else if e, ok := errors.AsType[*TokenError](err); ok {
+		e.Code, e.Description, e.URI = redact(e.Code, secrets), redact(e.Description, secrets), redact(e.URI, secrets)
+		cause = e
+	}
+	text := redact(err.Error(), secrets)
+	if text == err.Error() {
+		return err
+	}
+	return &concealed{text, cause}
+}
+
+// concealed is an error whose text was cleaned, with what is safe of its causes.
+type concealed struct {
+	text  string
+	cause error
+}
+
+func (e *concealed) Error() string { return e.text }
+func (e *concealed) Unwrap() error { return e.cause }
+
+// redact looks for a secret as it is and as it stands in a URL.
+func redact(text string, secrets []string) string {
+	for _, s := range secrets {
+		if len(s) < 4 { // would blot out half the words; no real secret is this short
+			continue
+		}
+		text = strings.ReplaceAll(text, s, "[redacted]")
+		text = strings.ReplaceAll(text, url.QueryEscape(s), "[redacted]")
+		text = strings.ReplaceAll(text, url.PathEscape(s), "[redacted]")
+	}
+	return text
+}

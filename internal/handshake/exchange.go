@@ -1,0 +1,192 @@
+package handshake
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// exchange sends a token request with the client's credentials and returns the
+// checked response.
+func (p *Provider) exchange(ctx context.Context, m *metadata, request, callback url.Values) (map[string]any, error) {
+	u, err := p.endpoint(m, p.Token, m.token, "Token.URL", "token endpoint")
+	if err != nil {
+		return nil, err
+	}
+	r := &TokenRequest{URL: u.String(), Header: make(http.Header), Form: request, Callback: callback}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded;charset=UTF-8")
+	r.Header.Set("Accept", "application/json")
+	sent := []string{request.Get("code"), request.Get("code_verifier"), request.Get("refresh_token")}
+	secret, err := p.authenticate(ctx, m, r)
+	if err != nil {
+		return nil, err
+	}
+	sent = append(sent, secret, p.ClientSecret, request.Get("client_assertion"))
+
+	response, err := p.send(ctx, r)
+	if err != nil {
+		return nil, conceal(p.errorf("token request: %w", err), sent...)
+	}
+	if p.TokenResponse != nil {
+		if err := p.TokenResponse(response); err != nil {
+			return nil, conceal(p.errorf("token response: %w", err), sent...)
+		}
+	}
+	if err := p.checkTokens(response); err != nil {
+		sent = append(sent, secretsOf(response.Body)...)
+		return nil, conceal(p.errorf("token response: %w", err), sent...)
+	}
+	return response.Body, nil
+}
+
+func (p *Provider) send(ctx context.Context, r *TokenRequest) (*TokenResponse, error) {
+	if p.TokenRequest != nil {
+		if err := p.TokenRequest(r); err != nil {
+			return nil, err
+		}
+	}
+	if p.Exchange != nil {
+		response, err := p.Exchange(ctx, p.client(), r)
+		if err == nil && response == nil {
+			err = errors.New("the Exchange hook returned nothing")
+		}
+		return response, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, strings.NewReader(encodeValues(r.Form)))
+	if err != nil {
+		return nil, errors.New("the URL of the token endpoint cannot be used")
+	}
+	req.Header = r.Header
+	answer, err := do(p.client(), req)
+	if err != nil {
+		return nil, err
+	}
+	return &TokenResponse{answer.status, answer.header, p.readTokens(answer)}, nil
+}
+
+// readTokens returns the body as a map, or nil when it is none. The label of
+// the body is not looked at for JSON: some providers call it text/plain.
+func (p *Provider) readTokens(r *reply) map[string]any {
+	body, err := decodeObject(r.body)
+	if err == nil || !p.FormTokenBody {
+		return body
+	}
+	media, _, _ := mime.ParseMediaType(r.header.Get("Content-Type"))
+	if media != "application/x-www-form-urlencoded" && media != "text/plain" {
+		return nil
+	}
+	body = make(map[string]any)
+	for _, param := range parseForm(strings.TrimSpace(string(r.body))) {
+		body[param.Name] = param.Value
+	}
+	return body
+}
+
+// encodeValues sorts by name and encodes as a browser would.
+func encodeValues(values url.Values) string {
+	var f form
+	for name, all := range values {
+		for _, value := range all {
+			f = append(f, Param{name, value})
+		}
+	}
+	slices.SortStableFunc(f, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
+	return f.encode()
+}
+
+// checkTokens applies the rules for a token response and brings its body into
+// the form that [Result] promises.
+//
+// https://www.rfc-editor.org/rfc/rfc6749#section-5.1
+func (p *Provider) checkTokens(r *TokenResponse) error {
+	refusal := &TokenError{
+		Status: r.Status, Code: text(r.Body, "error"),
+		Description: text(r.Body, "error_description"), URI: text(r.Body, "error_uri"),
+	}
+	switch {
+	case r.Status != http.StatusOK:
+		return refusal
+	case r.Header.Get("WWW-Authenticate") != "":
+		return fmt.Errorf("answer has a WWW-Authenticate challenge: %w", refusal)
+	case r.Body == nil:
+		return errors.New("body is not a JSON object")
+	case text(r.Body, "access_token") == "" && refusal.Code != "":
+		return refusal // GitHub and others report errors with status 200
+	}
+
+	// Null is how some serialisers spell an absent member.
+	for _, name := range []string{"refresh_token", "id_token", "scope", "expires_in", "token_type"} {
+		if v, ok := r.Body[name]; ok && v == nil {
+			delete(r.Body, name)
+		}
+	}
+	if text(r.Body, "access_token") == "" {
+		return errors.New("access_token is missing or not text")
+	}
+	for _, name := range []string{"refresh_token", "id_token"} {
+		if v, ok := r.Body[name]; ok && text(r.Body, name) == "" {
+			return fmt.Errorf("%s is %s, expected text that is not empty", name, kindOf(v))
+		}
+	}
+	if v, ok := r.Body["scope"]; ok {
+		if _, ok := v.(string); !ok {
+			return fmt.Errorf("scope is %s, expected text", kindOf(v))
+		}
+	}
+	if err := p.checkTokenType(r.Body); err != nil {
+		return err
+	}
+	return setExpiry(r.Body, time.Now())
+}
+
+func (p *Provider) checkTokenType(body map[string]any) error {
+	v, ok := body["token_type"]
+	if !ok && p.TokenTypeOptional {
+		body["token_type"] = "bearer"
+		return nil
+	}
+	s, _ := v.(string)
+	switch s = strings.ToLower(s); s {
+	case "bearer", "dpop":
+		body["token_type"] = s
+		return nil
+	case "":
+		return errors.New("token_type is missing: set TokenTypeOptional for a provider that leaves it out")
+	default:
+		return fmt.Errorf("token_type %q is neither bearer nor dpop", clip(s))
+	}
+}
+
+// setExpiry turns expires_in, a number or a numeral in text, into a number and
+// adds expires_at.
+func setExpiry(body map[string]any, now time.Time) error {
+	delete(body, "expires_at") // ours to say
+	var numeral string
+	switch v := body["expires_in"].(type) {
+	case nil:
+		return nil
+	case json.Number:
+		numeral = v.String()
+	case string:
+		numeral = strings.TrimSpace(v)
+	}
+	seconds, err := strconv.ParseFloat(numeral, 64)
+	// Beyond 2^53 sums are no longer exact, and no token lives that long.
+	if err != nil || math.IsNaN(seconds) || seconds < 0 || seconds > 1<<53 {
+		return errors.New("expires_in is not a number of seconds")
+	}
+	body["expires_in"] = json.Number(strconv.FormatFloat(seconds, 'f', -1, 64))
+	if seconds != 0 {
+		body["expires_at"] = now.Unix() + int64(seconds)
+	}
+	return nil
+}

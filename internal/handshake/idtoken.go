@@ -1,0 +1,242 @@
+package handshake
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+)
+
+// expected is what an ID token has to agree with besides the provider's facts.
+type expected struct {
+	nonce       string
+	noNonce     bool   // none was sent, so none may come back
+	accessToken string // that came with it
+	subject     string // of the sign-in being refreshed; empty: any
+	refreshed   bool   // it comes from a refresh, where neither it nor a nonce is due
+}
+
+// readIDToken verifies the ID token of a token response and returns its claims.
+//
+// One that a plain OAuth 2 provider sends along is verified when its document
+// says with which keys. Otherwise it is left alone: the profile then comes from
+// the userinfo endpoint, and nil claims say that nothing in it was believed.
+func (p *Provider) readIDToken(ctx context.Context, m *metadata, tokens map[string]any, want expected) (map[string]any, error) {
+	raw, _ := tokens["id_token"].(string)
+	switch {
+	case raw == "" && p.requiresIDToken() && !want.refreshed:
+		return nil, p.errorf("id token is missing from the token response")
+	case raw == "", !p.requiresIDToken() && (!m.discovered || m.jwks == ""):
+		return nil, nil
+	}
+	claims, err := p.verifyIDToken(ctx, m, raw, want)
+	if err != nil {
+		return nil, p.errorf("id token: %w", err)
+	}
+	return claims, nil
+}
+
+// verifyIDToken follows
+// https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation.
+func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, want expected) (map[string]any, error) {
+	if !isCompact(raw) {
+		return nil, errors.New("not a signed token in compact form")
+	}
+	algs, err := p.allowedAlgs(m)
+	if err != nil {
+		return nil, err
+	}
+	keys := &signatures{p: p, m: m, algs: algs}
+	config := &oidc.Config{
+		ClientID:        p.ClientID,
+		SkipExpiryCheck: true, // without leeway; checkTimes has one
+		SkipIssuerCheck: true, // it knows no templates, and forgives Google a missing scheme
+	}
+	for _, alg := range algs {
+		config.SupportedSigningAlgs = append(config.SupportedSigningAlgs, string(alg))
+	}
+	token, err := oidc.NewVerifier(m.issuer, keys, config).Verify(ctx, raw)
+	if err != nil {
+		return nil, err
+	}
+	var payload json.RawMessage
+	if err := token.Claims(&payload); err != nil {
+		return nil, err
+	}
+	claims, err := decodeObject(payload)
+	if err != nil {
+		return nil, err
+	}
+
+	issuer := m.issuerOf(claims["tid"])
+	if iss, _ := claims["iss"].(string); issuer == "" || iss != issuer {
+		return nil, fmt.Errorf("issued by %q, expected %q", clip(iss), m.issuer)
+	}
+	// Keys of a multi-tenant provider may be for one tenant only.
+	if keys.keyIssuer != "" && strings.ReplaceAll(keys.keyIssuer, tenantPlaceholder, text(claims, "tid")) != issuer {
+		return nil, errors.New("signed by a key of another issuer")
+	}
+	if text(claims, "sub") == "" {
+		return nil, errors.New("sub is missing")
+	}
+	if want.subject != "" && text(claims, "sub") != want.subject {
+		return nil, errors.New("sub is not that of the sign-in being refreshed")
+	}
+	if err := p.checkParty(claims); err != nil {
+		return nil, err
+	}
+	if err := p.checkTimes(claims, time.Now(), want); err != nil {
+		return nil, err
+	}
+	if err := checkNonce(claims, want); err != nil {
+		return nil, err
+	}
+	if err := checkAccessTokenHash(claims, algOf(raw), want.accessToken); err != nil {
+		return nil, err
+	}
+	if p.CheckClaims != nil {
+		if err := p.CheckClaims(claims); err != nil {
+			return nil, err
+		}
+	}
+	return claims, nil
+}
+
+// checkParty makes sure the token was issued to us and not only also for us.
+// That our id is in the audience was seen by the verifier, reading names
+// without regard to case as [encoding/json] does; here they are exact.
+func (p *Provider) checkParty(claims map[string]any) error {
+	several := false
+	switch aud := claims["aud"].(type) {
+	case string:
+		if aud != p.ClientID {
+			return errors.New("aud is another client")
+		}
+	case []any:
+		if !slices.Contains(aud, any(p.ClientID)) {
+			return errors.New("aud does not contain this client")
+		}
+		several = len(aud) > 1
+	default:
+		return errors.New("aud is missing")
+	}
+	azp, present := claims["azp"]
+	if (present || several) && azp != p.ClientID {
+		return errors.New("azp is not this client")
+	}
+	return nil
+}
+
+func (p *Provider) checkTimes(claims map[string]any, now time.Time, want expected) error {
+	exp, ok, err := seconds(claims, "exp")
+	if err != nil || !ok {
+		return errors.New("exp is missing or not a number")
+	}
+	if !now.Add(-clockSkew).Before(exp) {
+		return fmt.Errorf("expired at %s", exp.UTC().Format(time.RFC3339))
+	}
+	iat, ok, err := seconds(claims, "iat")
+	if err != nil || !ok {
+		return errors.New("iat is missing or not a number")
+	}
+	if iat.After(now.Add(clockSkew)) {
+		return fmt.Errorf("issued in the future, at %s: compare the clocks", iat.UTC().Format(time.RFC3339))
+	}
+	nbf, ok, err := seconds(claims, "nbf")
+	if err != nil || ok && nbf.After(now.Add(clockSkew)) {
+		return errors.New("nbf is not a number, or in the future")
+	}
+	if p.MaxAge > 0 && !want.refreshed {
+		at, ok, err := seconds(claims, "auth_time")
+		if err != nil || !ok || at.Add(p.MaxAge+clockSkew).Before(now) {
+			return errors.New("auth_time is missing, or longer ago than MaxAge")
+		}
+	}
+	return nil
+}
+
+// seconds reads a NumericDate, which may have a fraction.
+func seconds(claims map[string]any, name string) (time.Time, bool, error) {
+	v, ok := claims[name]
+	if !ok {
+		return time.Time{}, false, nil
+	}
+	n, ok := v.(json.Number)
+	if !ok {
+		return time.Time{}, false, fmt.Errorf("%s is %s", name, kindOf(v))
+	}
+	f, err := strconv.ParseFloat(n.String(), 64)
+	// The year 9999, so that no conversion overflows.
+	if err != nil || f < 0 || f > 253402300799 {
+		return time.Time{}, false, fmt.Errorf("%s is out of range", name)
+	}
+	return time.UnixMilli(int64(f * 1000)), true, nil
+}
+
+func checkNonce(claims map[string]any, want expected) error {
+	nonce, present := claims["nonce"]
+	switch {
+	case want.refreshed:
+		return nil
+	case want.noNonce && present:
+		// An answer to a question we did not ask.
+		return errors.New("nonce where none was sent")
+	case want.noNonce:
+		return nil
+	}
+	s, _ := nonce.(string)
+	if want.nonce == "" || !equalSecrets(s, want.nonce) {
+		return errors.New("nonce is missing, or not the one this browser started with")
+	}
+	return nil
+}
+
+// checkAccessTokenHash binds the access token to the ID token where the
+// provider offers it.
+//
+// https://openid.net/specs/openid-connect-core-1_0.html#CodeIDToken
+func checkAccessTokenHash(claims map[string]any, alg, accessToken string) error {
+	v, present := claims["at_hash"]
+	if !present {
+		return nil
+	}
+	var h hash.Hash
+	switch {
+	case alg == "EdDSA", strings.HasSuffix(alg, "512"):
+		h = sha512.New()
+	case strings.HasSuffix(alg, "384"):
+		h = sha512.New384()
+	default:
+		h = sha256.New()
+	}
+	h.Write([]byte(accessToken))
+	half := base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:h.Size()/2])
+	if s, _ := v.(string); !equalSecrets(s, half) {
+		return errors.New("at_hash is not that of the access token")
+	}
+	return nil
+}
+
+// algOf returns the algorithm of a token that was verified.
+func algOf(raw string) string {
+	head, _, _ := strings.Cut(raw, ".")
+	decoded, err := base64.RawURLEncoding.DecodeString(head)
+	if err != nil {
+		return ""
+	}
+	header, err := decodeObject(decoded)
+	if err != nil {
+		return ""
+	}
+	return text(header, "alg")
+}

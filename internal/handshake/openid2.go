@@ -1,0 +1,314 @@
+package handshake
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+const openIDNamespace = "http://specs.openid.net/auth/2.0"
+
+// An OpenID2 signs in with one OpenID 2.0 provider, such as Steam. The user
+// chooses the identity there, and every assertion is checked by asking the
+// provider itself. Like [Provider] it is read-only after the first call, safe
+// for concurrent use and not to be copied.
+//
+// https://openid.net/specs/openid-authentication-2_0.html
+type OpenID2 struct {
+	ID string // names the provider in errors
+
+	// URL is the one endpoint: the browser goes there, assertions are checked
+	// there, and they must say they come from there.
+	URL string
+
+	// ClaimedID matches the identifiers of the provider as a whole; its first
+	// group is the account id.
+	ClaimedID *regexp.Regexp
+
+	// FetchProfile obtains the profile of an account. Nil leaves a profile of
+	// "id" and "claimed_id".
+	FetchProfile func(ctx context.Context, c *http.Client, id string) (map[string]any, error)
+
+	Client        *http.Client  // nil: the default transport
+	Timeout       time.Duration // of each request; zero: 10 seconds
+	AllowInsecure bool          // permits http to other machines
+
+	once    sync.Once
+	guarded *http.Client
+	seen    nonces
+}
+
+// OpenID2Return is what came back with the browser, and what was given to
+// [OpenID2.Begin] when it left.
+type OpenID2Return struct {
+	Params      url.Values
+	RedirectURI string
+	State       string
+}
+
+// Check reports what can be known to be wrong with o without a request.
+func (o *OpenID2) Check() error {
+	_, err := parseURL(o.URL, o.AllowInsecure)
+	if err != nil {
+		err = errorOf(o.ID, "URL: %w", err)
+	}
+	if o.ClaimedID == nil || o.ClaimedID.NumSubexp() < 1 {
+		err = errors.Join(err, errorOf(o.ID, "ClaimedID needs a group for the account id"))
+	}
+	return err
+}
+
+// Begin returns the URL to send the browser to. OpenID 2.0 has no state, so the
+// state is put into the address to return to, which the provider signs.
+func (o *OpenID2) Begin(_ context.Context, options BeginOptions) (Begun, error) {
+	u, err := parseURL(o.URL, o.AllowInsecure)
+	if err != nil {
+		return Begun{}, errorOf(o.ID, "URL: %w", err)
+	}
+	returnTo, err := returnAddress(options.RedirectURI, options.State)
+	if err != nil {
+		return Begun{}, errorOf(o.ID, "begin: %w", err)
+	}
+	realm, err := url.Parse(options.RedirectURI)
+	if err != nil {
+		return Begun{}, errorOf(o.ID, "begin: RedirectURI is not a URL")
+	}
+	query := parseForm(u.RawQuery)
+	for _, e := range options.Extra {
+		if e.Value != "" && !strings.HasPrefix(strings.ToLower(e.Name), "openid") {
+			query.set(e.Name, e.Value)
+		}
+	}
+	query.apply([]Param{
+		{"openid.ns", openIDNamespace},
+		{"openid.mode", "checkid_setup"},
+		{"openid.claimed_id", openIDNamespace + "/identifier_select"},
+		{"openid.identity", openIDNamespace + "/identifier_select"},
+		{"openid.return_to", returnTo},
+		{"openid.realm", realm.Scheme + "://" + realm.Host},
+	})
+	u.RawQuery = query.encode()
+	b := Begun{URL: normalURL(u)}
+	if len(b.URL) > maxAuthorizationURL {
+		return Begun{}, errorOf(o.ID, "begin: authorization URL is longer than %d bytes", maxAuthorizationURL)
+	}
+	return b, nil
+}
+
+// returnAddress is the redirect URI with the state in it.
+func returnAddress(redirectURI, state string) (string, error) {
+	if state == "" {
+		return "", errors.New("State is empty")
+	}
+	u, err := url.Parse(redirectURI)
+	if err != nil || u.Host == "" {
+		return "", errors.New("RedirectURI is not an absolute URL")
+	}
+	query := parseForm(u.RawQuery)
+	query.set("state", state)
+	u.RawQuery = query.encode()
+	return u.String(), nil
+}
+
+// Finish checks the assertion the browser brought, has the provider confirm it,
+// and obtains the profile. Result.Tokens has only claimed_id: OpenID 2.0 gives
+// access to nothing.
+//
+// A [*ResponseError] says that the user refused (access_denied) or that the
+// provider could not (login_required, server_error).
+func (o *OpenID2) Finish(ctx context.Context, r OpenID2Return) (*Result, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if err := o.checkShape(r.Params); err != nil {
+		return nil, errorOf(o.ID, "callback: %w", err)
+	}
+	state, _ := last(r.Params, "state")
+	if r.State == "" || !equalSecrets(state, r.State) {
+		return nil, errorOf(o.ID, "callback: state does not match the one this browser started with")
+	}
+	if e := openIDError(r.Params); e != nil {
+		return nil, errorOf(o.ID, "callback: %w", e)
+	}
+	id, err := o.checkAssertion(r, time.Now())
+	if err != nil {
+		return nil, errorOf(o.ID, "callback: %w", err)
+	}
+	if err := o.confirm(ctx, r.Params); err != nil {
+		return nil, errorOf(o.ID, "check of the assertion: %w", err)
+	}
+	if !o.seen.first(r.Params.Get("openid.response_nonce"), time.Now()) {
+		return nil, errorOf(o.ID, "callback: the assertion was used before")
+	}
+
+	claimed := r.Params.Get("openid.claimed_id")
+	result := &Result{
+		Tokens:  map[string]any{"claimed_id": claimed},
+		Profile: map[string]any{"id": id, "claimed_id": claimed},
+	}
+	if o.FetchProfile != nil {
+		if result.Profile, err = o.FetchProfile(ctx, o.client(), id); err != nil {
+			return nil, conceal(errorOf(o.ID, "profile: %w", err))
+		}
+		if result.Profile == nil {
+			return nil, errorOf(o.ID, "profile: the provider returned none")
+		}
+	}
+	return result, nil
+}
+
+// checkShape makes sure each protocol parameter says one thing only: a repeated
+// one could be signed in one reading and used in the other.
+func (o *OpenID2) checkShape(params url.Values) error {
+	count := 0
+	for name, values := range params {
+		if !strings.HasPrefix(name, "openid.") {
+			continue
+		}
+		if count++; count > 50 {
+			return errors.New("too many openid parameters")
+		}
+		if len(values) != 1 || len(values[0]) > maxParam || len(name) > 100 || strings.ContainsAny(values[0], "\r\n") {
+			return fmt.Errorf("%q is repeated, too long or has line breaks", clip(name))
+		}
+	}
+	return nil
+}
+
+func openIDError(params url.Values) *ResponseError {
+	switch params.Get("openid.mode") {
+	case "cancel":
+		return &ResponseError{Code: "access_denied"}
+	case "setup_needed":
+		return &ResponseError{Code: "login_required"}
+	case "error":
+		return &ResponseError{Code: "server_error", Description: params.Get("openid.error")}
+	}
+	return nil
+}
+
+// checkAssertion follows
+// https://openid.net/specs/openid-authentication-2_0.html#verification
+// as far as it can be done here, and returns the account id.
+func (o *OpenID2) checkAssertion(r OpenID2Return, now time.Time) (string, error) {
+	get := func(name string) string { return r.Params.Get("openid." + name) }
+	if get("ns") != openIDNamespace || get("mode") != "id_res" {
+		return "", errors.New("not a positive OpenID 2.0 assertion")
+	}
+	signed := make(map[string]bool)
+	for name := range strings.SplitSeq(get("signed"), ",") {
+		signed[name] = true
+	}
+	for _, name := range []string{"op_endpoint", "return_to", "response_nonce", "assoc_handle", "claimed_id", "identity"} {
+		if !signed[name] || get(name) == "" {
+			return "", fmt.Errorf("openid.%s is missing or not signed", name)
+		}
+	}
+	if get("op_endpoint") != o.URL {
+		return "", errors.New("the assertion is of another provider")
+	}
+	returnTo, err := returnAddress(r.RedirectURI, r.State)
+	if err != nil {
+		return "", err
+	}
+	if get("return_to") != returnTo {
+		return "", errors.New("openid.return_to is not the address this browser was to return to")
+	}
+	stamp := get("response_nonce")
+	if len(stamp) < len(time.DateTime)+1 || len(stamp) > 255 {
+		return "", errors.New("openid.response_nonce has no time")
+	}
+	at, err := time.Parse(time.RFC3339, stamp[:len("2006-01-02T15:04:05Z")])
+	if err != nil || now.Sub(at).Abs() > openIDNonceAge {
+		return "", errors.New("the assertion is too old, or the clocks differ")
+	}
+	claimed := get("claimed_id")
+	match := o.ClaimedID.FindStringSubmatch(claimed)
+	if match == nil || match[0] != claimed || match[1] == "" || get("identity") != claimed {
+		return "", errors.New("openid.claimed_id is not an identifier of this provider")
+	}
+	return match[1], nil
+}
+
+// confirm asks the provider whether it made the assertion.
+//
+// https://openid.net/specs/openid-authentication-2_0.html#check_auth
+func (o *OpenID2) confirm(ctx context.Context, params url.Values) error {
+	question := make(url.Values)
+	for name, values := range params {
+		if strings.HasPrefix(name, "openid.") {
+			question[name] = values
+		}
+	}
+	question.Set("openid.mode", "check_authentication")
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.URL, strings.NewReader(encodeValues(question)))
+	if err != nil {
+		return errors.New("the URL of the provider cannot be used")
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := do(o.client(), req)
+	if err != nil {
+		return err
+	}
+	if answer.status != http.StatusOK {
+		return withoutQuery(req, fmt.Errorf("status %d", answer.status))
+	}
+	said := make(map[string]string)
+	for lines := bufio.NewScanner(bytes.NewReader(answer.body)); lines.Scan(); {
+		key, value, _ := strings.Cut(lines.Text(), ":")
+		said[key] = value
+	}
+	if said["ns"] != openIDNamespace || said["is_valid"] != "true" {
+		return errors.New("the provider does not confirm it")
+	}
+	return nil
+}
+
+func (o *OpenID2) client() *http.Client {
+	o.once.Do(func() { o.guarded = guardedClient(o.Client, o.Timeout, o.AllowInsecure) })
+	return o.guarded
+}
+
+// nonces remembers confirmed assertions until their time alone refuses them.
+// Only the provider can fill it, since it is asked after a confirmation; when it
+// is full all the same, the oldest goes. What stands behind it is the state,
+// which is good once and in one browser.
+type nonces struct {
+	mu    sync.Mutex
+	seen  map[string]struct{}
+	order []nonceTime // oldest first
+}
+
+type nonceTime struct {
+	nonce string
+	at    time.Time
+}
+
+// first reports whether nonce was not seen before, and remembers it.
+func (n *nonces) first(nonce string, now time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	// A nonce is accepted from before and after our now, so it is kept twice
+	// as long as it may be old.
+	for len(n.order) > 0 && (now.Sub(n.order[0].at) > 2*openIDNonceAge || len(n.order) >= maxNonces) {
+		delete(n.seen, n.order[0].nonce)
+		n.order = n.order[1:]
+	}
+	if _, ok := n.seen[nonce]; ok {
+		return false
+	}
+	if n.seen == nil {
+		n.seen = make(map[string]struct{})
+	}
+	n.seen[nonce] = struct{}{}
+	n.order = append(n.order, nonceTime{nonce, now})
+	return true
+}

@@ -1,0 +1,218 @@
+package handshake
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// guardedClient returns a client for talking to a provider, over the transport
+// of base. Hooks get the same client, so that none of the bounds depends on the
+// care of a provider's author.
+//
+// It follows no redirect: a redirected token request would repeat the code and
+// the client secret at an address nobody configured. It keeps no cookies, which
+// would carry one user's session at the provider into the request of another.
+func guardedClient(base *http.Client, timeout time.Duration, allowInsecure bool) *http.Client {
+	c := new(http.Client)
+	if base != nil {
+		*c = *base
+	}
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	if c.Timeout <= 0 || c.Timeout > timeout {
+		c.Timeout = timeout
+	}
+	c.Jar = nil
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	transport := c.Transport
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	c.Transport = &guard{transport, allowInsecure}
+	return c
+}
+
+type guard struct {
+	base          http.RoundTripper
+	allowInsecure bool
+}
+
+func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := checkURL(req.URL, g.allowInsecure || isLoopback(req.URL.Hostname())); err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close() // a RoundTripper closes it in any case
+		}
+		return nil, err
+	}
+	resp, err := g.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &boundedBody{resp.Body, maxBody}
+	return resp, nil
+}
+
+var errTooLarge = fmt.Errorf("response is larger than %d bytes", maxBody)
+
+// boundedBody fails where [io.LimitReader] would make a long document look like
+// a complete shorter one. It counts what comes out of decompression.
+type boundedBody struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if len(p) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if n > b.left {
+		return 0, errTooLarge
+	}
+	b.left -= n
+	return n, err
+}
+
+// parseURL parses an address the application configured. Configured addresses
+// may be http on this machine.
+func parseURL(raw string, allowInsecure bool) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, errors.New("not a URL") // its text would repeat a secret in the query
+	}
+	if err := checkURL(u, allowInsecure || isLoopback(u.Hostname())); err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// checkURL refuses addresses that credentials must not be sent to, or that are
+// no addresses at all.
+func checkURL(u *url.URL, allowHTTP bool) error {
+	switch {
+	case u.Hostname() == "":
+		return fmt.Errorf("%q is not an absolute URL", u.Redacted())
+	case u.User != nil:
+		return fmt.Errorf("URL of %q contains a user name", u.Host)
+	case u.Scheme == "https", u.Scheme == "http" && allowHTTP:
+		return nil
+	case u.Scheme == "http":
+		return fmt.Errorf("%s://%s is not encrypted: use https, or set AllowInsecure for a test provider", u.Scheme, u.Host)
+	default:
+		return fmt.Errorf("scheme %q is neither https nor http", u.Scheme)
+	}
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// reply is a response read to its end.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// do sends req. Its errors name the address without the query, where some
+// providers want the client secret.
+func do(c *http.Client, req *http.Request) (*reply, error) {
+	resp, err := c.Do(req)
+	if err != nil {
+		return nil, withoutQuery(req, err)
+	}
+	defer func() { _ = resp.Body.Close() }() // nothing to do about it: the body is read
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, withoutQuery(req, err)
+	}
+	return &reply{resp.StatusCode, resp.Header, body}, nil
+}
+
+func withoutQuery(req *http.Request, err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	return fmt.Errorf("%s %s://%s%s: %w", req.Method, req.URL.Scheme, req.URL.Host, req.URL.EscapedPath(), err)
+}
+
+// Fetch sends req and returns the JSON value of a 2xx answer, numbers as
+// [json.Number]. It is for the hooks of a [Provider]: any other status is an
+// error, so that the body of a failure never becomes a profile (quirk Q11).
+func Fetch(c *http.Client, req *http.Request) (any, error) {
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "application/json")
+	}
+	r, err := do(c, req)
+	if err != nil {
+		return nil, err
+	}
+	if r.status < 200 || r.status > 299 {
+		return nil, withoutQuery(req, fmt.Errorf("status %d", r.status))
+	}
+	v, err := decodeJSON(r.body)
+	if err != nil {
+		return nil, withoutQuery(req, err)
+	}
+	return v, nil
+}
+
+// decodeJSON reads exactly one JSON value.
+func decodeJSON(body []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff"))))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("body is not JSON: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("body is more than one JSON value")
+	}
+	return v, nil
+}
+
+// decodeObject reads exactly one JSON object.
+func decodeObject(body []byte) (map[string]any, error) {
+	v, err := decodeJSON(body)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("body is not a JSON object but %s", kindOf(v))
+	}
+	return m, nil
+}
+
+// text returns a member that is text, or nothing.
+func text(object map[string]any, name string) string {
+	s, _ := object[name].(string)
+	return s
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	default:
+		return "a number"
+	}
+}

@@ -1,0 +1,264 @@
+package handshake
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// A Provider holds the facts of one OAuth 2 or OpenID Connect provider as one
+// application uses it. Its fields are read-only after the first call; its
+// methods may be called concurrently. It must not be copied after first use,
+// because it keeps the discovery document and the keys it has fetched.
+type Provider struct {
+	// ID names the provider in errors and in the environment variables they
+	// recommend.
+	ID string
+
+	// OIDC makes an ID token required and its claims the profile.
+	OIDC bool
+
+	// Issuer is compared with the discovery document, with the iss parameter
+	// of the callback and with ID tokens. Endpoints without a URL are
+	// discovered from it. WellKnown is where its document is, when not at
+	// Issuer + "/.well-known/openid-configuration".
+	Issuer, WellKnown string
+
+	// TenantIssuer says that the discovered issuer may contain "{tenantid}",
+	// which stands for the tid claim of each ID token, as with the common
+	// endpoints of Microsoft Entra ID.
+	TenantIssuer bool
+
+	ClientID, ClientSecret string
+
+	// ClientSecretFunc makes the secret anew for each token request: the one
+	// of Apple is a JWT with an end. It replaces ClientSecret there.
+	ClientSecretFunc func(context.Context) (string, error)
+
+	// Authorization, Token and UserInfo may each be empty, or have Params
+	// only, when there is an Issuer to discover them from. JWKS is the URL of
+	// the keys, for providers without a discovery document.
+	Authorization, Token, UserInfo Endpoint
+	JWKS                           string
+
+	// PKCE, State and Nonce are the checks of each sign-in.
+	PKCE, State, Nonce bool
+
+	// AuthMethod is how the client proves itself to the token endpoint:
+	// client_secret_basic (the default), client_secret_post,
+	// client_secret_jwt, private_key_jwt or none. PrivateKey signs for
+	// private_key_jwt; PrivateKeyID is its kid. AuthSigningAlg replaces the
+	// usual algorithm of the key (RS256, ES256, ES384, ES512, EdDSA).
+	AuthMethod     string
+	PrivateKey     crypto.Signer
+	PrivateKeyID   string
+	AuthSigningAlg string
+
+	// AssertionAudience replaces the audience of client assertions, which is
+	// otherwise the issuer, and for private_key_jwt the token endpoint too.
+	AssertionAudience string
+
+	// SigningAlg is the one algorithm ID tokens are signed with. Empty means
+	// what the discovery document lists, or RS256; HS256, HS384 and HS512,
+	// keyed by ClientSecret, are accepted only when named here.
+	SigningAlg string
+
+	// UserInfoSigningAlg says that the userinfo endpoint answers with a JWT
+	// signed so. Plain JSON is then refused.
+	UserInfoSigningAlg string
+
+	// MaxAge is the longest time since the user last proved who they are to an
+	// OIDC provider. It is sent as max_age and compared with auth_time. Zero
+	// means any time.
+	MaxAge time.Duration
+
+	// ProfileFromUserInfo takes the profile of an OIDC provider from its
+	// userinfo endpoint, once the subject agrees with that of the ID token.
+	ProfileFromUserInfo bool
+
+	// TokenTypeOptional reads a token response without token_type as bearer:
+	// some providers leave it out (quirk Q13).
+	TokenTypeOptional bool
+
+	// FormTokenBody also accepts a token response in form encoding.
+	FormTokenBody bool
+
+	Hooks
+
+	// Client makes the requests. Nil means the default transport. Redirects
+	// are not followed and cookies not kept, whatever it says.
+	Client *http.Client
+
+	// Timeout bounds each request, body included. Zero means 10 seconds.
+	Timeout time.Duration
+
+	// AllowInsecure permits http to other machines. It exposes the client
+	// secret and every token to the network: for test networks only.
+	AllowInsecure bool
+
+	once    sync.Once
+	guarded *http.Client // set by once
+	found   cell[*metadata]
+	keys    cell[*keySet]
+}
+
+// An Endpoint is an address at a provider. Each of Params is set on the query
+// of URL, or on the discovered URL when that is empty; an empty value removes
+// the parameter.
+type Endpoint struct {
+	URL    string
+	Params []Param
+}
+
+// Hooks are the places where one provider needs code of its own. Each may be
+// nil. The clients they are given follow no redirects and are bounded in time
+// and size; [Fetch] reads JSON with one.
+type Hooks struct {
+	// Discovered may change the discovery document before it is read.
+	Discovered func(document map[string]any) error
+
+	// TokenRequest may change a token request, client authentication included.
+	TokenRequest func(*TokenRequest) error
+
+	// Exchange sends a token request in another way, for endpoints that do not
+	// take a form.
+	Exchange func(context.Context, *http.Client, *TokenRequest) (*TokenResponse, error)
+
+	// TokenResponse may repair a token response before the rules are applied
+	// to it, or return the error it stands for: a [*ResponseError] is reported
+	// like one that came with the browser.
+	TokenResponse func(*TokenResponse) error
+
+	// CheckClaims may refuse the verified claims of an ID token, for rules
+	// such as which tenants or hosted domains may sign in.
+	CheckClaims func(claims map[string]any) error
+
+	// FetchProfile replaces the userinfo request. A nil profile is an error.
+	FetchProfile func(ctx context.Context, c *http.Client, tokens map[string]any) (map[string]any, error)
+
+	// AmendProfile may add to the profile, from the parameters of the callback
+	// or by a further request.
+	AmendProfile func(ctx context.Context, c *http.Client, a *Arrival) error
+}
+
+// A TokenRequest is a token request about to be sent: a POST of Form to URL.
+type TokenRequest struct {
+	URL    string
+	Header http.Header
+	Form   url.Values
+
+	// Callback has the parameters the browser came back with; nil on refresh.
+	Callback url.Values
+}
+
+// A TokenResponse is what a token endpoint answered.
+type TokenResponse struct {
+	Status int
+	Header http.Header
+	Body   map[string]any // nil when the body was no JSON object
+}
+
+// An Arrival is a sign-in whose tokens are there and checked.
+type Arrival struct {
+	Callback url.Values     // parameters the browser came back with; unsigned
+	Tokens   map[string]any // the token response
+	Claims   map[string]any // of the verified ID token; nil without one
+	Profile  map[string]any // to be changed in place
+}
+
+// A Result is what a provider said about the user who came back. It holds
+// credentials and hides them from [log/slog].
+type Result struct {
+	// Tokens has the members of the token response, with token_type in lower
+	// case, expires_in as a number, and expires_at (int64, seconds since 1970)
+	// added when the tokens expire.
+	Tokens map[string]any
+
+	// Profile is the raw profile, for the provider's mapping to read.
+	Profile map[string]any
+
+	// IDTokenClaims are those of the verified ID token. They are nil when
+	// there was none, or no key to verify it with; an unverified ID token is
+	// kept as text in Tokens and believed in nothing.
+	IDTokenClaims map[string]any
+}
+
+// LogValue says how much there is, not what.
+func (r *Result) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("tokens", len(r.Tokens)), slog.Int("profile", len(r.Profile)))
+}
+
+// LogValue leaves out the credentials.
+func (p *Provider) LogValue() slog.Value { return slog.StringValue(p.ID) }
+
+// Check reports everything that can be known to be wrong with p without a
+// request: missing or unencrypted endpoints, unknown methods and algorithms.
+func (p *Provider) Check() error {
+	var errs []error
+	problem := func(format string, args ...any) { errs = append(errs, p.errorf(format, args...)) }
+
+	discoverable := p.Issuer != "" || p.WellKnown != ""
+	for _, e := range []struct {
+		name, url string
+		needed    bool
+	}{
+		{"Issuer", p.Issuer, p.OIDC && p.WellKnown == ""},
+		{"WellKnown", p.WellKnown, false},
+		{"Authorization.URL", p.Authorization.URL, !discoverable},
+		{"Token.URL", p.Token.URL, !discoverable},
+		{"UserInfo.URL", p.UserInfo.URL, !discoverable && p.usesUserInfo()},
+		{"JWKS", p.JWKS, false},
+	} {
+		if e.url == "" {
+			if e.needed {
+				problem("%s is missing", e.name)
+			}
+			continue
+		}
+		if _, err := p.parseURL(e.url); err != nil {
+			problem("%s: %w", e.name, err)
+		}
+	}
+	if err := p.checkAuthMethod(); err != nil {
+		errs = append(errs, err)
+	}
+	if p.SigningAlg != "" && !isAsymmetric(p.SigningAlg) && !isSymmetric(p.SigningAlg) {
+		problem("SigningAlg %q is not supported", p.SigningAlg)
+	}
+	if p.UserInfoSigningAlg != "" && !isAsymmetric(p.UserInfoSigningAlg) {
+		problem("UserInfoSigningAlg %q is not supported", p.UserInfoSigningAlg)
+	}
+	if p.MaxAge > 0 && !p.OIDC {
+		problem("MaxAge needs an OIDC provider: only ID tokens have an auth_time")
+	}
+	return errors.Join(errs...)
+}
+
+// usesUserInfo reports whether a sign-in asks the userinfo endpoint. Insisting
+// on one that would not be asked keeps out providers such as Apple (quirk Q15).
+func (p *Provider) usesUserInfo() bool {
+	return p.FetchProfile == nil && (!p.OIDC || p.ProfileFromUserInfo)
+}
+
+// requiresIDToken reports whether a sign-in without an ID token fails. With
+// Nonce it does, since nothing else carries the nonce back.
+func (p *Provider) requiresIDToken() bool { return p.OIDC || p.Nonce }
+
+// client returns the guarded client, made once so that connections are reused.
+func (p *Provider) client() *http.Client {
+	p.once.Do(func() {
+		p.guarded = guardedClient(p.Client, p.Timeout, p.AllowInsecure)
+	})
+	return p.guarded
+}
+
+// parseURL parses an address the application configured.
+func (p *Provider) parseURL(raw string) (*url.URL, error) { return parseURL(raw, p.AllowInsecure) }
+
+// errorf names the provider in an error.
+func (p *Provider) errorf(format string, args ...any) error { return errorOf(p.ID, format, args...) }

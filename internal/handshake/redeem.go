@@ -1,0 +1,120 @@
+package handshake
+
+import (
+	"context"
+	"net/url"
+)
+
+// RedeemOptions are what came back with the browser and what was sealed when
+// it left.
+type RedeemOptions struct {
+	Code        string // from [Provider.Validate]
+	RedirectURI string // as given to [Provider.Begin]
+	Verifier    string // from [Begun]; required with the PKCE check
+	Nonce       string // from [Begun]; required with the Nonce check
+
+	// Params are the parameters of the callback, for hooks: Apple sends the
+	// user's name there, VK ID the id of a device.
+	Params url.Values
+}
+
+// Redeem exchanges the code for tokens, verifies the ID token and obtains the
+// profile. A code can be redeemed once, so Redeem must not be repeated.
+//
+// Errors: [*TokenError] when the token endpoint refused, [*ResponseError] when
+// a hook recognised the provider's own error. Nothing is returned beside one.
+func (p *Provider) Redeem(ctx context.Context, o RedeemOptions) (*Result, error) {
+	switch {
+	case o.Code == "":
+		return nil, p.errorf("redeem: code is missing")
+	case p.PKCE && o.Verifier == "":
+		// A code sent without its verifier is what a PKCE downgrade asks for
+		// (SH-85, BCP-6).
+		return nil, p.errorf("redeem: the code verifier is missing")
+	case p.Nonce && o.Nonce == "":
+		return nil, p.errorf("redeem: the nonce is missing")
+	}
+	m, err := p.resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request := url.Values{
+		"grant_type":   {"authorization_code"},
+		"code":         {o.Code},
+		"redirect_uri": {o.RedirectURI},
+	}
+	if p.PKCE {
+		request.Set("code_verifier", o.Verifier)
+	}
+	tokens, err := p.exchange(ctx, m, request, o.Params)
+	if err != nil {
+		return nil, err
+	}
+
+	r := &Result{Tokens: tokens}
+	accessToken, _ := tokens["access_token"].(string)
+	if r.IDTokenClaims, err = p.readIDToken(ctx, m, tokens, expected{
+		nonce: o.Nonce, noNonce: !p.Nonce, accessToken: accessToken,
+	}); err != nil {
+		return nil, conceal(err, secretsOf(tokens)...)
+	}
+	if r.Profile, err = p.profile(ctx, m, r); err != nil {
+		return nil, conceal(err, secretsOf(tokens)...)
+	}
+	if p.AmendProfile != nil {
+		a := &Arrival{Callback: o.Params, Tokens: tokens, Claims: r.IDTokenClaims, Profile: r.Profile}
+		if err := p.AmendProfile(ctx, p.client(), a); err != nil {
+			return nil, conceal(p.errorf("profile: %w", err), secretsOf(tokens)...)
+		}
+		r.Profile = a.Profile
+	}
+	if r.Profile == nil {
+		return nil, p.errorf("profile: the provider returned none")
+	}
+	return r, nil
+}
+
+// Refresh exchanges a refresh token for new tokens, in the form of
+// [Result].Tokens. A response without refresh_token means that the old one goes
+// on. An ID token in it is verified, and must be about subject unless that is
+// empty: a refreshed token for somebody else is somebody else's session.
+//
+// A [*TokenError] with code invalid_grant means the refresh token is spent:
+// trying it again may end the whole grant (BCP-14).
+//
+// https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse
+func (p *Provider) Refresh(ctx context.Context, refreshToken, subject string) (map[string]any, error) {
+	if refreshToken == "" {
+		return nil, p.errorf("refresh: the refresh token is missing")
+	}
+	m, err := p.resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := p.exchange(ctx, m, url.Values{
+		"grant_type":    {"refresh_token"},
+		"refresh_token": {refreshToken},
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	accessToken, _ := tokens["access_token"].(string)
+	if _, err := p.readIDToken(ctx, m, tokens, expected{
+		accessToken: accessToken, subject: subject, refreshed: true,
+	}); err != nil {
+		return nil, conceal(err, secretsOf(tokens)...)
+	}
+	return tokens, nil
+}
+
+// secretsOf returns the credentials of a token response, for error texts to be
+// cleaned of.
+func secretsOf(tokens map[string]any) []string {
+	var secrets []string
+	for _, name := range []string{"access_token", "refresh_token", "id_token"} {
+		if s, ok := tokens[name].(string); ok {
+			secrets = append(secrets, s)
+		}
+	}
+	return secrets
+}

@@ -1,0 +1,193 @@
+package handshake
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+var asymmetricAlgs = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
+	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+}
+
+func isAsymmetric(alg string) bool {
+	return slices.Contains(asymmetricAlgs, jose.SignatureAlgorithm(alg))
+}
+
+func isSymmetric(alg string) bool {
+	return alg == "HS256" || alg == "HS384" || alg == "HS512"
+}
+
+// allowedAlgs returns the algorithms an ID token may be signed with. A document
+// may list "none" or HS256; whoever can change it could then make tokens, so
+// neither is taken from there (SH-28, RP-7).
+func (p *Provider) allowedAlgs(m *metadata) ([]jose.SignatureAlgorithm, error) {
+	if p.SigningAlg != "" {
+		if !isAsymmetric(p.SigningAlg) && !isSymmetric(p.SigningAlg) {
+			return nil, fmt.Errorf("SigningAlg %q is not supported", p.SigningAlg)
+		}
+		return []jose.SignatureAlgorithm{jose.SignatureAlgorithm(p.SigningAlg)}, nil
+	}
+	if len(m.algs) == 0 {
+		return []jose.SignatureAlgorithm{jose.RS256}, nil
+	}
+	var algs []jose.SignatureAlgorithm
+	for _, alg := range m.algs {
+		if isAsymmetric(alg) {
+			algs = append(algs, jose.SignatureAlgorithm(alg))
+		}
+	}
+	if len(algs) == 0 {
+		return nil, errors.New("the provider lists no algorithm with public keys: if it signs with the client secret, set SigningAlg")
+	}
+	return algs, nil
+}
+
+// isCompact reports whether raw can be a JWS in compact form, the only one a
+// token comes in, before anything is allocated for it (SH-49, SH-50, SH-54).
+func isCompact(raw string) bool {
+	return len(raw) <= maxIDToken && strings.Count(raw, ".") == 2 &&
+		strings.Trim(raw, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
+}
+
+// signatures verifies one token for go-oidc, and remembers for whom the key
+// that fitted may speak. It is not for reuse.
+type signatures struct {
+	p    *Provider
+	m    *metadata
+	algs []jose.SignatureAlgorithm
+
+	keyIssuer string // the issuer member of the key, an addition of Microsoft's
+}
+
+// VerifySignature implements the KeySet of go-oidc.
+func (s *signatures) VerifySignature(ctx context.Context, raw string) ([]byte, error) {
+	if !isCompact(raw) {
+		return nil, errors.New("not a signed token in compact form")
+	}
+	jws, err := jose.ParseSignedCompact(raw, s.algs)
+	if err != nil {
+		return nil, err
+	}
+	if header := jws.Signatures[0].Header; isSymmetric(header.Algorithm) {
+		if s.p.ClientSecret == "" {
+			return nil, missing(s.p.ID, "ClientSecret", "SECRET")
+		}
+		return jws.Verify([]byte(s.p.ClientSecret))
+	}
+
+	fetch := func(ctx context.Context) (*keySet, error) { return s.p.fetchKeys(ctx, s.m) }
+	known, err := s.p.keys.get(ctx, keysAge, fetch)
+	if err != nil {
+		return nil, err
+	}
+	if payload, ok := s.try(known, jws); ok {
+		return payload, nil
+	}
+	// The key may be newer than our copy of the set.
+	// https://openid.net/specs/openid-connect-core-1_0.html#RotateSigKeys
+	known, err = s.p.keys.renew(ctx, keysPause, fetch)
+	if err != nil && !errors.Is(err, errTooSoon) {
+		return nil, err
+	}
+	if payload, ok := s.try(known, jws); ok {
+		return payload, nil
+	}
+	return nil, errors.New("no key of the provider fits the signature")
+}
+
+func (s *signatures) try(known *keySet, jws *jose.JSONWebSignature) ([]byte, bool) {
+	if known == nil {
+		return nil, false
+	}
+	header := jws.Signatures[0].Header
+	for _, key := range *known {
+		// A key without id may be any; a key with one is meant only by it.
+		if header.KeyID != "" && key.id != "" && key.id != header.KeyID || key.alg != "" && key.alg != header.Algorithm {
+			continue
+		}
+		if payload, err := jws.Verify(key.public); err == nil {
+			s.keyIssuer = key.issuer
+			return payload, true
+		}
+	}
+	return nil, false
+}
+
+// keySet has the keys of a JWKS that may verify a signature.
+type keySet []publicKey
+
+type publicKey struct {
+	public          any
+	id, alg, issuer string
+}
+
+func (p *Provider) fetchKeys(ctx context.Context, m *metadata) (*keySet, error) {
+	u, err := p.endpoint(m, Endpoint{URL: p.JWKS}, m.jwks, "JWKS", "jwks_uri")
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	r, err := do(p.client(), req)
+	if err != nil {
+		return nil, fmt.Errorf("keys: %w", err)
+	}
+	if r.status != http.StatusOK {
+		return nil, fmt.Errorf("keys: %w", withoutQuery(req, fmt.Errorf("status %d", r.status)))
+	}
+	known, err := readKeys(r.body)
+	if err != nil {
+		return nil, fmt.Errorf("keys: %w", withoutQuery(req, err))
+	}
+	return &known, nil
+}
+
+// readKeys leaves out what is not understood, as RFC 7517 section 5 asks, and
+// what must not verify anything: secrets, private keys, encryption keys and RSA
+// keys too short for RFC 7518 section 3.3.
+func readKeys(body []byte) (keySet, error) {
+	var document struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(body, &document); err != nil {
+		return nil, fmt.Errorf("body is not a JWKS: %w", err)
+	}
+	var known keySet
+	for _, raw := range document.Keys[:min(len(document.Keys), maxKeys)] {
+		var key jose.JSONWebKey
+		var extra struct {
+			Issuer string `json:"issuer"`
+		}
+		if json.Unmarshal(raw, &key) != nil || json.Unmarshal(raw, &extra) != nil {
+			continue
+		}
+		if key.Use != "" && key.Use != "sig" {
+			continue
+		}
+		switch public := key.Key.(type) {
+		case *rsa.PublicKey:
+			if public.N.BitLen() < 2048 {
+				continue
+			}
+		case *ecdsa.PublicKey, ed25519.PublicKey:
+		default:
+			continue
+		}
+		known = append(known, publicKey{key.Key, key.KeyID, key.Algorithm, extra.Issuer})
+	}
+	return known, nil
+}

@@ -1,0 +1,116 @@
+package handshake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// profile returns the raw profile: the claims of the ID token, or what the
+// userinfo endpoint or the provider's own request says.
+func (p *Provider) profile(ctx context.Context, m *metadata, r *Result) (map[string]any, error) {
+	if p.FetchProfile != nil {
+		profile, err := p.FetchProfile(ctx, p.client(), r.Tokens)
+		if err != nil {
+			return nil, p.errorf("profile: %w", err)
+		}
+		return profile, nil
+	}
+	if !p.usesUserInfo() {
+		return r.IDTokenClaims, nil
+	}
+	profile, err := p.userinfo(ctx, m, text(r.Tokens, "access_token"))
+	if err != nil {
+		return nil, p.errorf("userinfo: %w", err)
+	}
+	// Only the subject says that both speak of the same user.
+	// https://openid.net/specs/openid-connect-core-1_0.html#UserInfoResponse
+	sub, present := profile["sub"]
+	if r.IDTokenClaims != nil && (p.OIDC || present) && sub != r.IDTokenClaims["sub"] {
+		return nil, p.errorf("userinfo: sub is not that of the id token")
+	}
+	return profile, nil
+}
+
+func (p *Provider) userinfo(ctx context.Context, m *metadata, accessToken string) (map[string]any, error) {
+	u, err := p.endpoint(m, p.UserInfo, m.userinfo, "UserInfo.URL", "userinfo endpoint")
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+accessToken)
+	req.Header.Set("Accept", "application/json")
+	if p.UserInfoSigningAlg != "" {
+		req.Header.Set("Accept", "application/jwt")
+	}
+	r, err := do(p.client(), req)
+	if err != nil {
+		return nil, err
+	}
+	if r.status < 200 || r.status > 299 {
+		return nil, withoutQuery(req, fmt.Errorf("status %d", r.status))
+	}
+	media, _, _ := mime.ParseMediaType(r.header.Get("Content-Type"))
+	switch {
+	case media == "application/jwt":
+		return p.signedUserinfo(ctx, m, strings.TrimSpace(string(r.body)))
+	case p.UserInfoSigningAlg != "":
+		// Taking JSON here would let whoever strips the signature decide.
+		return nil, errors.New("answer is not the signed JWT that UserInfoSigningAlg asks for")
+	}
+	profile, err := decodeObject(r.body)
+	if err != nil {
+		return nil, withoutQuery(req, err)
+	}
+	return profile, nil
+}
+
+// signedUserinfo verifies a userinfo response that is a JWT. Its iss and aud
+// are optional, and have to be right when they are there.
+func (p *Provider) signedUserinfo(ctx context.Context, m *metadata, raw string) (map[string]any, error) {
+	algs, err := p.allowedAlgs(m)
+	if err != nil {
+		return nil, err
+	}
+	if p.UserInfoSigningAlg != "" {
+		algs = []jose.SignatureAlgorithm{jose.SignatureAlgorithm(p.UserInfoSigningAlg)}
+	}
+	payload, err := (&signatures{p: p, m: m, algs: algs}).VerifySignature(ctx, raw)
+	if err != nil {
+		return nil, err
+	}
+	claims, err := decodeObject(payload)
+	if err != nil {
+		return nil, err
+	}
+	if iss, present := claims["iss"]; present && iss != m.issuer {
+		return nil, errors.New("iss is another provider")
+	}
+	if exp, present, err := seconds(claims, "exp"); err != nil || present && !time.Now().Add(-clockSkew).Before(exp) {
+		return nil, errors.New("exp is not a number, or past")
+	}
+	switch aud := claims["aud"].(type) {
+	case nil:
+	case string:
+		if aud != p.ClientID {
+			return nil, errors.New("aud is another client")
+		}
+	case []any:
+		if !slices.Contains(aud, any(p.ClientID)) {
+			return nil, errors.New("aud does not contain this client")
+		}
+	default:
+		return nil, errors.New("aud is neither text nor a list")
+	}
+	return claims, nil
+}

@@ -1,0 +1,95 @@
+package handshake
+
+import (
+	"context"
+	"crypto/subtle"
+	"net/url"
+)
+
+// Validate reads the parameters the browser came back with and returns the
+// authorization code. wantState is the state that was sealed when the sign-in
+// began; it is not looked at without the State check. Of a repeated parameter
+// the last value counts.
+//
+// A [*ResponseError] is the provider's own error. It is returned only after
+// issuer and state were found right, so that nobody else can put one in the
+// user's way.
+//
+// https://www.rfc-editor.org/rfc/rfc9207#section-2.4
+func (p *Provider) Validate(ctx context.Context, params url.Values, wantState string) (code string, err error) {
+	if err := checkLengths(p.ID, params, "response", "iss", "state", "error", "error_description", "error_uri", "id_token", "token", "code"); err != nil {
+		return "", err
+	}
+	if _, ok := last(params, "response"); ok {
+		return "", p.errorf("callback: JWT-secured responses are not supported")
+	}
+	if err := p.checkResponseIssuer(ctx, params); err != nil {
+		return "", err
+	}
+	if p.State {
+		state, _ := last(params, "state")
+		if wantState == "" || !equalSecrets(state, wantState) {
+			return "", p.errorf("callback: state does not match the one this browser started with")
+		}
+	}
+	if e := responseError(params); e != nil {
+		return "", p.errorf("callback: %w", e)
+	}
+	// An implicit or hybrid answer was never asked for, and its tokens have
+	// passed through the browser.
+	for _, name := range []string{"id_token", "token"} {
+		if _, ok := last(params, name); ok {
+			return "", p.errorf("callback: %s in the response to a request for a code", name)
+		}
+	}
+	code, _ = last(params, "code")
+	if code == "" {
+		return "", p.errorf("callback: code is missing")
+	}
+	return code, nil
+}
+
+// checkResponseIssuer stops a code of one provider from being taken to another
+// (RFC 9207). Without a configured issuer there is nothing to compare with, and
+// the redirect URI of its own that each provider has does the same service.
+func (p *Provider) checkResponseIssuer(ctx context.Context, params url.Values) error {
+	m, err := p.resolve(ctx)
+	if err != nil {
+		return err
+	}
+	iss, sent := last(params, "iss")
+	switch {
+	case !sent && m.sendsIssuer:
+		return p.errorf("callback: the provider promises an iss parameter, but there is none")
+	case !sent, m.issuer == "", iss == m.issuer, m.matchesTenant(iss):
+		return nil
+	default:
+		return p.errorf("callback: response of issuer %q, expected %q", clip(iss), m.issuer)
+	}
+}
+
+// responseError returns the error that the provider sent with the browser.
+func responseError(params url.Values) *ResponseError {
+	code, _ := last(params, "error")
+	if code == "" {
+		return nil
+	}
+	description, _ := last(params, "error_description")
+	uri, _ := last(params, "error_uri")
+	return &ResponseError{Code: code, Description: description, URI: uri}
+}
+
+// checkLengths bounds what a stranger sends before anything is done with it.
+func checkLengths(id string, params url.Values, names ...string) error {
+	for _, name := range names {
+		if v, _ := last(params, name); len(v) > maxParam {
+			return errorOf(id, "callback: %s is longer than %d bytes", name, maxParam)
+		}
+	}
+	return nil
+}
+
+// equalSecrets compares in a time that does not depend on where they differ.
+func equalSecrets(a, b string) bool {
+	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
