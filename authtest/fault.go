@@ -1,0 +1,109 @@
+package authtest
+
+import (
+	"net/url"
+	"slices"
+)
+
+// A Fault is one way in which a provider can misbehave; its text completes
+// "the provider …", for the names of tests. Set faults with
+// [IdentityProvider.Break]. The constants are grouped by what they spoil; a
+// fault of a whole endpoint comes from [At].
+type Fault string
+
+// At returns the fault that e fails as o says.
+func At(e Endpoint, o Outage) Fault { return Fault(string(e) + " " + string(o)) }
+
+// Faults returns every fault that has a constant, in the order in which they
+// apply. A table over them shows whether an application holds on its own:
+// most should stop a sign-in, and none should end in a panic, a hang or a
+// session for the wrong person.
+func Faults() []Fault {
+	all := slices.Concat(
+		faultsOf(discoveryChanges), faultsOf(keySetChanges),
+		faultsOf(responseChanges),
+		faultsOf(tokenErrorChanges), faultsOf(tokenChanges), faultsOf(idTokenChanges), faultsOf(idTokenForms),
+		faultsOf(personChanges), faultsOf(claimChanges), faultsOf(profileChanges), faultsOf(userInfoChanges),
+		faultsOf(oauth1TemporaryChanges), faultsOf(oauth1ResponseChanges), faultsOf(oauth1AccessChanges), faultsOf(logoutChanges),
+		behaviours,
+	)
+	return all
+}
+
+// behaviours are the faults that are not a change to something the provider
+// says, but to what it does; the code that does it asks for them.
+var behaviours = []Fault{
+	KeysRotateBeforeSigning, PKCEIgnored, CodeReplayAllowed, RefreshTokenReuseAllowed,
+	TokenErrorWithStatus200, TokenFormEncoded, UserInfoSigned,
+}
+
+// Break adds faults to those the provider has. They take effect with the next
+// request and last until [IdentityProvider.Repair].
+func (p *IdentityProvider) Break(faults ...Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults = slices.Concat(p.faults, faults) // a new slice: requests under way keep theirs
+}
+
+// Repair ends all faults, and what [IdentityProvider.Tamper] set.
+func (p *IdentityProvider) Repair() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults = nil
+	p.tamper = Tamper{}
+}
+
+// A Tamper changes what the provider is about to say, for misbehaviour that
+// no [Fault] describes. Its functions run after the faults, may be called
+// concurrently, and may be nil.
+type Tamper struct {
+	Discovery func(document map[string]any)
+	Response  func(parameters url.Values) // of the redirect back to the application
+	Token     func(body map[string]any)
+	IDToken   func(header, claims map[string]any) // before it is signed
+	Profile   func(body map[string]any)           // userinfo, user and OAuth 1.0a account
+}
+
+// Tamper replaces the functions that change what the provider says.
+func (p *IdentityProvider) Tamper(t Tamper) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tamper = t
+}
+
+// A faultSet is the faults at the moment a request came in.
+type faultSet []Fault
+
+func (s faultSet) has(f Fault) bool { return slices.Contains(s, f) }
+
+// A change is what a fault does to a T before it is sent.
+type change[T any] struct {
+	fault Fault
+	apply func(T)
+}
+
+// spoil applies the changes whose faults are in s to what.
+func spoil[T any](s faultSet, changes []change[T], what T) {
+	for _, c := range changes {
+		if s.has(c.fault) {
+			c.apply(what)
+		}
+	}
+}
+
+func faultsOf[T any](changes []change[T]) []Fault {
+	faults := make([]Fault, len(changes))
+	for i, c := range changes {
+		faults[i] = c.fault
+	}
+	return faults
+}
+
+// set and drop are the two things most faults do.
+func set(name string, value any) func(map[string]any) {
+	return func(m map[string]any) { m[name] = value }
+}
+
+func drop(name string) func(map[string]any) {
+	return func(m map[string]any) { delete(m, name) }
+}

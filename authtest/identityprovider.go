@@ -1,0 +1,170 @@
+package authtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options describe an [IdentityProvider]. Every zero value is a working
+// default.
+//
+// With no Clients the provider is open: every client id is a client, whatever
+// secret it presents, as long as its redirect URI is on this machine
+// (localhost, 127.0.0.0/8 or ::1, any port). That is for quickstarts, and for
+// tests of what happens after a sign-in. Open mode has no secret to verify a
+// signature with, so OAuth 1.0a, [ClientSecretJWT] and [PrivateKeyJWT] need a
+// client.
+type Options struct {
+	// Name is the provider's name on its pages. Empty means
+	// "Test identity provider".
+	Name string
+
+	// People are offered on the consent page. Nil means [DefaultPeople].
+	People []Person
+
+	// Clients are the applications that may use the provider; see also
+	// [IdentityProvider.Register].
+	Clients []Client
+
+	// AutoConsent lets the provider answer at once, without a page. The
+	// user is the person that login_hint names, else the one of
+	// [IdentityProvider.SignInAs], else the first of People.
+	AutoConsent bool
+
+	// RequirePKCE refuses authorization requests without a challenge.
+	// Verifiers are always checked when there was one.
+	RequirePKCE bool
+
+	// Algorithm signs ID tokens: [RS256], [ES256] or [EdDSA]. Empty means
+	// RS256.
+	Algorithm string
+
+	// TokenLifetime is how long access tokens and ID tokens are valid. Zero
+	// means one hour.
+	TokenLifetime time.Duration
+
+	// Addr is where [IdentityProvider.Listen] listens, always on a loopback
+	// address. Empty means "127.0.0.1:0".
+	Addr string
+
+	// Path puts the provider below a path, as services with tenants do:
+	// "/tenant/7" makes the issuer http://127.0.0.1:PORT/tenant/7.
+	Path string
+}
+
+// An IdentityProvider is an OAuth 2.0, OpenID Connect and OAuth 1.0a service
+// that lets whoever visits be whoever they like. It is an [http.Handler];
+// [IdentityProvider.Listen] serves it. Its methods may be called
+// concurrently.
+type IdentityProvider struct {
+	// Issuer is the issuer identifier, below which all endpoints are. Listen
+	// sets it. Set it before the first request when serving the handler in
+	// another way; while it is empty, each request is answered as if the
+	// issuer were where the request was sent to.
+	Issuer string
+
+	opts   Options
+	keys   *keyring
+	server *http.Server
+
+	mu       sync.Mutex // guards what follows
+	clients  map[string]Client
+	person   Person // who consents automatically
+	faults   faultSet
+	tamper   Tamper
+	requests []*Request
+	grants   grants
+	oauth1   oauth1Tokens
+	seen     replayed
+}
+
+// NewIdentityProvider returns a provider for opts. It starts nothing, and
+// panics when opts cannot work.
+func NewIdentityProvider(opts Options) *IdentityProvider {
+	opts.Name = cmp.Or(opts.Name, "Test identity provider")
+	opts.Algorithm = cmp.Or(opts.Algorithm, RS256)
+	opts.TokenLifetime = cmp.Or(opts.TokenLifetime, time.Hour)
+	opts.Addr = cmp.Or(opts.Addr, "127.0.0.1:0")
+	opts.Path = strings.TrimSuffix(opts.Path, "/")
+	if opts.Path != "" && !strings.HasPrefix(opts.Path, "/") {
+		panic(fmt.Sprintf("authtest: Options.Path %q must start with a slash", opts.Path))
+	}
+	switch opts.Algorithm {
+	case RS256, ES256, EdDSA:
+	default:
+		panic(fmt.Sprintf("authtest: Options.Algorithm %q must be RS256, ES256 or EdDSA", opts.Algorithm))
+	}
+	if len(opts.People) == 0 {
+		opts.People = DefaultPeople()
+	}
+	p := &IdentityProvider{
+		opts:    opts,
+		keys:    &keyring{alg: opts.Algorithm},
+		clients: map[string]Client{},
+		person:  opts.People[0],
+		grants:  newGrants(),
+		oauth1:  newOAuth1Tokens(),
+		seen:    replayed{},
+	}
+	for _, c := range opts.Clients {
+		p.Register(c)
+	}
+	return p
+}
+
+// SignInAs makes who the user of every authorization that is answered
+// automatically, unless its login_hint names somebody else. Who need not be
+// one of the people of the [Options].
+func (p *IdentityProvider) SignInAs(who Person) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.person = who
+}
+
+// Listen serves the provider on its address, sets Issuer, and returns. It
+// refuses addresses that other machines could reach: they would be able to
+// sign in as anybody. The caller ends it with [IdentityProvider.Close].
+func (p *IdentityProvider) Listen() error {
+	listener, err := listenLoopback(p.opts.Addr)
+	if err != nil {
+		return err
+	}
+	p.Issuer = "http://" + listener.Addr().String() + p.opts.Path
+	p.server = &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	go p.server.Serve(listener)
+	return nil
+}
+
+// Close ends what Listen began, and cuts the connections of requests that are
+// still waiting.
+func (p *IdentityProvider) Close() error {
+	if p.server == nil {
+		return nil
+	}
+	return p.server.Close()
+}
+
+// listenLoopback listens on addr, which must be an IP address of this machine
+// only and a port.
+func listenLoopback(addr string) (net.Listener, error) {
+	ap, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("authtest: listen: %q is not an IP address and port: %w", addr, err)
+	}
+	if !ap.Addr().IsLoopback() {
+		return nil, fmt.Errorf("authtest: listen on %s: only loopback addresses are allowed, for what listens there trusts everybody", addr)
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(context.Background(), "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("authtest: %w", err)
+	}
+	return listener, nil
+}

@@ -1,0 +1,125 @@
+package authtest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// The pages are of one file of HTML and one of CSS, sent inline so that a
+// page needs no second request, and allowed by their hashes so that nothing
+// else on it runs or loads.
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+
+	pages = template.Must(template.New("").Parse(pageHTML))
+
+	styleSource  = sourceHash(pageCSS)
+	scriptSource = sourceHash(submitScript)
+)
+
+const submitScript = "document.forms[0].submit()"
+
+// sourceHash allows one inline element in a policy.
+//
+// https://www.w3.org/TR/CSP3/#grammardef-hash-source
+func sourceHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// A page is what all pages have in common.
+type page struct {
+	Provider string
+	Title    string
+}
+
+// Style is the content of the style element.
+func (page) Style() template.CSS { return template.CSS(pageCSS) }
+
+// show sends the named page. The browser may post its forms only to this
+// server and to formTarget, where the answer sends it on to: Chromium holds a
+// redirect after a form post to the policy of the form.
+func (p *IdentityProvider) show(w http.ResponseWriter, status int, name string, data any, formTarget string, more ...string) {
+	var body bytes.Buffer
+	if err := pages.ExecuteTemplate(&body, name, data); err != nil {
+		http.Error(w, "authtest: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	policy := append([]string{
+		"default-src 'none'",
+		"style-src " + styleSource,
+		strings.TrimSpace("form-action 'self' " + formTarget),
+		"base-uri 'none'",
+		"frame-ancestors 'none'",
+	}, more...)
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", strings.Join(policy, "; "))
+	h.Set("X-Frame-Options", "DENY")
+	// Not "no-referrer": that would blank the Origin that sameOrigin reads.
+	h.Set("Referrer-Policy", "same-origin")
+	w.WriteHeader(status)
+	w.Write(body.Bytes())
+}
+
+// originOf returns the source expression for where target leads, "" when it
+// has none. Callers have checked target against what is registered.
+func originOf(target string) string {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme == "" {
+		return ""
+	}
+	if u.Host == "" {
+		return u.Scheme + ":"
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// A message is a page with a text and nothing to do.
+type message struct {
+	page
+	Text string
+}
+
+// showProblem tells the person at the browser what the developer has to
+// change. It never redirects: the address to go back to is what is wrong.
+func (p *IdentityProvider) showProblem(w http.ResponseWriter, text string) {
+	m := message{page{p.opts.Name, "This request cannot be answered"}, text}
+	p.show(w, http.StatusBadRequest, "message", m, "")
+}
+
+func (p *IdentityProvider) showSignedOut(w http.ResponseWriter) {
+	m := message{page{p.opts.Name, "You are signed out"}, "You can close this page."}
+	p.show(w, http.StatusOK, "message", m, "")
+}
+
+// showFormPost sends the answer to an authorization request as a form that
+// submits itself.
+//
+// https://openid.net/specs/oauth-v2-form-post-response-mode-1_0.html
+func (p *IdentityProvider) showFormPost(w http.ResponseWriter, target string, answer url.Values) {
+	type field struct{ Name, Value string }
+	form := struct {
+		page
+		Action string
+		Fields []field
+		Script template.JS
+	}{page: page{p.opts.Name, "Signing you in"}, Action: target, Script: submitScript}
+	for name, values := range answer {
+		for _, value := range values {
+			form.Fields = append(form.Fields, field{name, value})
+		}
+	}
+	slices.SortStableFunc(form.Fields, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
+	p.show(w, http.StatusOK, "formpost", form, originOf(target), "script-src "+scriptSource)
+}
