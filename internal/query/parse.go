@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -15,10 +16,13 @@ const (
 	MaxMembers = 4096
 )
 
+// ErrTooMuch is matched by the only errors [Parse] returns.
+var ErrTooMuch = errors.New("form is too large")
+
 // Parse reads the members of a raw query or form body. Malformed text is never
 // an error: a percent sign that starts no escape stands for itself and bytes
 // that are not UTF-8 become U+FFFD, as in a browser. Only text beyond
-// [MaxLength] or [MaxMembers] is refused.
+// [MaxLength] or [MaxMembers] is refused, with an error matching [ErrTooMuch].
 //
 // https://url.spec.whatwg.org/#concept-urlencoded-parser
 func Parse(raw string) (Values, error) {
@@ -26,7 +30,7 @@ func Parse(raw string) (Values, error) {
 		return nil, nil
 	}
 	if len(raw) > MaxLength {
-		return nil, fmt.Errorf("parse form: %d bytes are more than the %d allowed", len(raw), MaxLength)
+		return nil, fmt.Errorf("parse form: %d bytes, %d are allowed: %w", len(raw), MaxLength, ErrTooMuch)
 	}
 	v := make(Values, 0, min(strings.Count(raw, "&")+1, 64))
 	for member := range strings.SplitSeq(raw, "&") {
@@ -34,7 +38,7 @@ func Parse(raw string) (Values, error) {
 			continue
 		}
 		if len(v) == MaxMembers {
-			return nil, fmt.Errorf("parse form: more than %d members", MaxMembers)
+			return nil, fmt.Errorf("parse form: more than %d members: %w", MaxMembers, ErrTooMuch)
 		}
 		key, value, _ := strings.Cut(member, "=")
 		v = append(v, Pair{unescape(key), unescape(value)})
