@@ -1,0 +1,40 @@
+package limit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// DefaultMax is how many bytes of a request body are read unless somebody
+// chose otherwise: 256 KiB. Sign-in forms and WebAuthn answers take a few
+// kilobytes; a session update may carry more.
+const DefaultMax = 256 << 10
+
+// ErrTooLarge is matched by errors about a body beyond its limit, the caller's
+// or one the host set with [http.MaxBytesReader].
+var ErrTooLarge = errors.New("request body is too large")
+
+// Body reads the whole body of r, which may have at most max bytes. A larger
+// one is an error matching [ErrTooLarge], reported before reading when the
+// request says how long it is. A request without a body gives nil.
+func Body(r *http.Request, max int64) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	if r.ContentLength > max {
+		return nil, fmt.Errorf("read body: %d bytes announced, %d are allowed: %w", r.ContentLength, max, ErrTooLarge)
+	}
+	data, err := io.ReadAll(io.LimitReader(r.Body, max+1))
+	if over, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, fmt.Errorf("read body: more than %d bytes: %w", over.Limit, ErrTooLarge)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read body: %w", err)
+	}
+	if int64(len(data)) > max {
+		return nil, fmt.Errorf("read body: more than %d bytes: %w", max, ErrTooLarge)
+	}
+	return data, nil
+}

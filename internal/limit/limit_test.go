@@ -1,0 +1,244 @@
+package limit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle/internal/limit"
+)
+
+const form = "application/x-www-form-urlencoded"
+
+func post(contentType, body string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/auth/signin", strings.NewReader(body))
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	return r
+}
+
+func TestRead(t *testing.T) {
+	type m = map[string]any
+	tests := []struct {
+		name        string
+		contentType string
+		body        string
+		want        m
+		value       any // of the whole body, when it is not want
+	}{
+		{"form", form, "a=1&b=x+y", m{"a": "1", "b": "x y"}, nil},
+		{"form, last one counts", form, "a=1&a=2", m{"a": "2"}, nil},
+		{"form with charset", form + "; charset=UTF-8", "a=1", m{"a": "1"}, nil},
+		{"form type in capitals", strings.ToUpper(form), "a=1", m{"a": "1"}, nil},
+		{"form with a bad escape", form, "a=1&note=%zz%", m{"a": "1", "note": "%zz%"}, nil},
+		{"form with semicolons", form, "a=1;b=2", m{"a": "1;b=2"}, nil},
+		{"empty form", form, "", nil, nil},
+		{"json", "application/json", `{"a":"1","n":1.5,"l":[true,null]}`, m{"a": "1", "n": 1.5, "l": []any{true, nil}}, nil},
+		{"json with charset", "application/json; charset=utf-8", `{"a":"1"}`, m{"a": "1"}, nil},
+		{"json among other words", "text/x, Application/JSON", `{"a":"1"}`, m{"a": "1"}, nil},
+		{"json, last one counts", "application/json", `{"a":"1","a":"2"}`, m{"a": "2"}, nil},
+		{"json, last one replaces objects too", "application/json", `{"a":{"x":1},"a":{"y":2}}`, m{"a": m{"y": 2.0}}, nil},
+		{"json names are case sensitive", "application/json", `{"csrftoken":"1"}`, m{"csrftoken": "1"}, nil},
+		{"json with a byte order mark", "application/json", "\ufeff" + `{"a":"1"}`, m{"a": "1"}, nil},
+		{"json with the names of object members", "application/json", `{"__proto__":{"x":1},"constructor":null}`, m{"__proto__": m{"x": 1.0}, "constructor": nil}, nil},
+		{"empty json", "application/json", "", nil, nil},
+		{"json null", "application/json", "null", nil, nil},
+		{"json list", "application/json", `["a"]`, nil, []any{"a"}},
+		{"json text", "application/json", `"a"`, nil, "a"},
+		{"json number", "application/json", "42", nil, 42.0},
+		{"vendor type is not json", "application/vnd.api+json", `{"a":"1"}`, nil, nil},
+		{"plain text", "text/plain", "a=1", nil, nil},
+		{"no type", "", "a=1", nil, nil},
+		{"multipart", "multipart/form-data; boundary=xyz", "--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--xyz--\r\n", nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := limit.Read(post(tt.contentType, tt.body), limit.DefaultMax)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := f.All(); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("All = %#v, want %#v", got, tt.want)
+			}
+			want := tt.value
+			if want == nil && tt.want != nil {
+				want = tt.want
+			}
+			if got := f.Value(); !reflect.DeepEqual(got, want) {
+				t.Errorf("Value = %#v, want %#v", got, want)
+			}
+		})
+	}
+}
+
+func TestFieldsTellAbsentFromNullFromOtherTypes(t *testing.T) {
+	f, err := limit.Read(post("application/json", `{"text":"x","empty":"","number":7,"null":null}`), limit.DefaultMax)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, value     string
+		present, isText bool
+		raw             any
+		rawPresent      bool
+	}{
+		{"text", "x", true, true, "x", true},
+		{"empty", "", true, true, "", true},
+		{"number", "", true, false, 7.0, true},
+		{"null", "", false, false, nil, true},
+		{"absent", "", false, false, nil, false},
+	} {
+		if value, present, isText := f.String(tt.name); value != tt.value || present != tt.present || isText != tt.isText {
+			t.Errorf("String(%s) = %q, %t, %t, want %q, %t, %t", tt.name, value, present, isText, tt.value, tt.present, tt.isText)
+		}
+		if raw, present := f.Raw(tt.name); raw != tt.raw || present != tt.rawPresent {
+			t.Errorf("Raw(%s) = %v, %t, want %v, %t", tt.name, raw, present, tt.raw, tt.rawPresent)
+		}
+	}
+	var none limit.Fields
+	if _, present, _ := none.String("x"); present || none.All() != nil || none.Value() != nil {
+		t.Error("the zero Fields have members")
+	}
+}
+
+func TestReadRefusesMalformedJSONWithoutRepeatingIt(t *testing.T) {
+	for _, body := range []string{`{"csrfToken":`, "{", `{"a":1}x`, `{'a':1}`, "hunter2", " ", strings.Repeat("[", 100_000), `{"a":1e999}`} {
+		f, err := limit.Read(post("application/json", body), limit.DefaultMax)
+		if !errors.Is(err, limit.ErrMalformed) || f.All() != nil || f.Value() != nil {
+			t.Errorf("Read(%.20q) = %v, %v, want ErrMalformed and no fields", body, f.All(), err)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") || errors.Unwrap(errors.Unwrap(err)) != nil {
+			t.Errorf("the error carries the body: %v", err)
+		}
+	}
+}
+
+// unread fails the test when somebody reads it.
+type unread struct{ t *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("the body was read")
+	return 0, io.EOF
+}
+
+func (unread) Close() error { return nil }
+
+func TestBodyKeepsToItsLimit(t *testing.T) {
+	t.Run("as long as allowed", func(t *testing.T) {
+		if got, err := limit.Body(post("", "12345"), 5); string(got) != "12345" || err != nil {
+			t.Errorf("Body = %q, %v", got, err)
+		}
+	})
+	t.Run("no body", func(t *testing.T) {
+		for _, body := range []io.ReadCloser{nil, http.NoBody} {
+			r := post("", "")
+			r.Body = body
+			if got, err := limit.Body(r, 5); got != nil || err != nil {
+				t.Errorf("Body = %q, %v", got, err)
+			}
+		}
+	})
+	t.Run("announced too long, not read", func(t *testing.T) {
+		r := post("", "123456")
+		r.Body = unread{t}
+		if got, err := limit.Body(r, 5); got != nil || !errors.Is(err, limit.ErrTooLarge) {
+			t.Errorf("Body = %q, %v", got, err)
+		}
+	})
+	t.Run("one byte more, not announced", func(t *testing.T) {
+		r := post("", "123456")
+		r.ContentLength = -1
+		if got, err := limit.Body(r, 5); got != nil || !errors.Is(err, limit.ErrTooLarge) {
+			t.Errorf("Body = %q, %v", got, err)
+		}
+	})
+	t.Run("endless", func(t *testing.T) {
+		r := post("", "")
+		r.Body, r.ContentLength = io.NopCloser(endless{}), -1
+		if got, err := limit.Body(r, 1000); got != nil || !errors.Is(err, limit.ErrTooLarge) {
+			t.Errorf("Body = %q, %v", got, err)
+		}
+	})
+	t.Run("a limit of the host", func(t *testing.T) {
+		r := post("", "123456")
+		r.Body = http.MaxBytesReader(nil, r.Body, 3)
+		if got, err := limit.Body(r, 10); got != nil || !errors.Is(err, limit.ErrTooLarge) {
+			t.Errorf("Body = %q, %v", got, err)
+		}
+	})
+	t.Run("a broken connection is another error", func(t *testing.T) {
+		r := post("", "123456")
+		r.Body = io.NopCloser(io.MultiReader(strings.NewReader("123"), broken{}))
+		if got, err := limit.Body(r, 10); got != nil || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, limit.ErrTooLarge) {
+			t.Errorf("Body = %q, %v", got, err)
+		}
+	})
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestReadRefusesTooMuch(t *testing.T) {
+	for name, r := range map[string]*http.Request{
+		"json":         post("application/json", `"`+strings.Repeat("x", limit.DefaultMax)+`"`),
+		"form":         post(form, strings.Repeat("x", limit.DefaultMax+1)),
+		"form members": post(form, strings.Repeat("a&", 10_000)),
+	} {
+		if f, err := limit.Read(r, limit.DefaultMax); !errors.Is(err, limit.ErrTooLarge) || f.All() != nil {
+			t.Errorf("%s: %d members, %v, want ErrTooLarge", name, len(f.All()), err)
+		}
+	}
+	if _, err := limit.Read(post(form, "a=1&filler="+strings.Repeat("f", 200_000)), limit.DefaultMax); err != nil {
+		t.Errorf("a large form: %v", err)
+	}
+}
+
+func TestABodyOfAnotherTypeIsNotRead(t *testing.T) {
+	r := post("text/plain", "123456")
+	r.Body = unread{t}
+	if _, err := limit.Read(r, 5); err != nil {
+		t.Error(err)
+	}
+}
+
+// A stranger's body is refused or gives fields that can be written as JSON, and
+// reading those again gives the same.
+func FuzzRead(f *testing.F) {
+	f.Add("application/json", []byte(`{"a":[1,{"b":null}],"a":"\ud800"}`))
+	f.Add(form, []byte("a=1&b=%zz&&=x"))
+	f.Add("application/json", []byte("\xef\xbb\xbfnull"))
+	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
+		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
+		r.Header["Content-Type"] = []string{contentType}
+		fields, err := limit.Read(r, 1<<16)
+		if err != nil {
+			if fields.Value() != nil || fields.All() != nil {
+				t.Fatalf("fields %v beside %v", fields.Value(), err)
+			}
+			if !errors.Is(err, limit.ErrTooLarge) && !errors.Is(err, limit.ErrMalformed) {
+				t.Fatalf("unexpected error %v", err)
+			}
+			return
+		}
+		text, err := json.Marshal(fields.Value())
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := limit.Read(post("application/json", string(text)), 1<<20)
+		if err != nil || !reflect.DeepEqual(again.Value(), fields.Value()) {
+			t.Errorf("%q became %q, %v", fields.Value(), again.Value(), err)
+		}
+	})
+}
