@@ -1,0 +1,22 @@
+// Package password hashes passwords with Argon2id and keeps them as PHC
+// strings, for the credentials provider or any other use.
+//
+// The zero [Hasher] uses the settings OWASP recommends. Make one for the whole
+// application, because it also bounds how much memory hashing takes at a time:
+//
+//	var passwords password.Hasher
+//
+//	hash, err := passwords.Hash(ctx, chosen)         // when the user chooses one
+//	ok, err := passwords.Verify(ctx, hash, entered)  // when the user signs in
+//
+// Call [Hasher.Verify] for unknown users too, with an empty hash: it then takes
+// as long as for others, and the time an answer takes does not tell who has an
+// account.
+//
+// Passwords are taken as they are, byte for byte: no truncation, no change of
+// case, no Unicode normalisation. How long or how common one may be is the
+// application's rule; only the empty one and those beyond [MaxLength] are
+// refused here.
+//
+// https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
+package password

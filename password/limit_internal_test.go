@@ -1,0 +1,46 @@
+package password
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A flood waits instead of taking memory, and gives up when its requests do.
+func TestAFloodWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Hasher{Memory: 64, Passes: 1, Concurrent: 2}
+		var release [2]func()
+		for i := range release {
+			var err error
+			if release[i], err = h.acquire(t.Context(), 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := h.acquire(ctx, 64); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a third hash got in: %v", err)
+		}
+		release[0]()
+		third, err := h.acquire(t.Context(), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		third()
+
+		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := h.acquire(ctx, maxMemory); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a costly hash got in beside another: %v", err)
+		}
+		release[1]()
+		all, err := h.acquire(t.Context(), maxMemory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all()
+	})
+}
