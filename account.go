@@ -1,0 +1,178 @@
+package pintle
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strconv"
+)
+
+// An Account ties a [User] to an identity at a provider. Callbacks and events
+// receive it with everything the provider's token response held; the store
+// receives what [OAuth.Account] lets through.
+//
+// It carries credentials for the provider's API and redacts itself in logs.
+type Account struct {
+	// UserID is the owner. It is empty while the owner is not yet known.
+	UserID string
+
+	// Type is how the account signs in.
+	Type ProviderType
+
+	// Provider is the id of the provider in this application's configuration.
+	Provider string
+
+	// ProviderAccountID is the provider's id of the person. It is unique
+	// together with Provider.
+	ProviderAccountID string
+
+	AccessToken  string
+	RefreshToken string
+	IDToken      string
+
+	// ExpiresAt is when AccessToken expires, in Unix seconds. Zero means that
+	// the provider did not say.
+	ExpiresAt int64
+
+	// TokenType is in lower case, mostly "bearer".
+	TokenType string
+
+	Scope        string
+	SessionState string
+
+	// OAuthToken and OAuthTokenSecret are the credentials of OAuth 1.0a.
+	OAuthToken       string
+	OAuthTokenSecret string
+
+	// Extra holds further members of the token response by their names.
+	Extra map[string]any
+}
+
+// The members of a token response that have a field of their own.
+func (a *Account) tokenFields() map[string]*string {
+	return map[string]*string{
+		"access_token":       &a.AccessToken,
+		"refresh_token":      &a.RefreshToken,
+		"id_token":           &a.IDToken,
+		"token_type":         &a.TokenType,
+		"scope":              &a.Scope,
+		"session_state":      &a.SessionState,
+		"oauth_token":        &a.OAuthToken,
+		"oauth_token_secret": &a.OAuthTokenSecret,
+	}
+}
+
+// setTokens spreads a token response over the fields of a.
+func (a *Account) setTokens(response map[string]any) {
+	fields := a.tokenFields()
+	for name, value := range response {
+		if text, ok := value.(string); ok && fields[name] != nil {
+			*fields[name] = text
+			continue
+		}
+		if name == "expires_at" {
+			if seconds, ok := unixSeconds(value); ok {
+				a.ExpiresAt = seconds
+				continue
+			}
+		}
+		if a.Extra == nil {
+			a.Extra = map[string]any{}
+		}
+		a.Extra[name] = value
+	}
+}
+
+func unixSeconds(value any) (int64, bool) {
+	switch v := value.(type) {
+	case int64:
+		return v, true
+	case int:
+		return int64(v), true
+	case float64:
+		return int64(v), true
+	case json.Number:
+		n, err := v.Int64()
+		return n, err == nil
+	case string:
+		n, err := strconv.ParseInt(v, 10, 64)
+		return n, err == nil
+	}
+	return 0, false
+}
+
+// MarshalJSON writes the members under the names they have in a database that
+// is shared with Auth.js: access_token, expires_at, providerAccountId and so on.
+func (a Account) MarshalJSON() ([]byte, error) {
+	m := newMembers()
+	m.addString("access_token", a.AccessToken)
+	m.addString("refresh_token", a.RefreshToken)
+	m.addString("id_token", a.IDToken)
+	if a.ExpiresAt != 0 {
+		m.add("expires_at", a.ExpiresAt)
+	}
+	m.addString("token_type", a.TokenType)
+	m.addString("scope", a.Scope)
+	m.addString("session_state", a.SessionState)
+	m.addString("oauth_token", a.OAuthToken)
+	m.addString("oauth_token_secret", a.OAuthTokenSecret)
+	m.addRest(a.Extra)
+	m.addString("userId", a.UserID)
+	m.addString("type", string(a.Type))
+	m.addString("provider", a.Provider)
+	m.addString("providerAccountId", a.ProviderAccountID)
+	return m.bytes()
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (a *Account) UnmarshalJSON(data []byte) error {
+	var fields map[string]any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&fields); err != nil {
+		return fmt.Errorf("pintle: read account: %w", err)
+	}
+	read := Account{}
+	for name, field := range map[string]*string{
+		"userId": &read.UserID, "provider": &read.Provider, "providerAccountId": &read.ProviderAccountID,
+	} {
+		*field, _ = identifier(fields[name])
+		delete(fields, name)
+	}
+	kind, _ := fields["type"].(string)
+	read.Type = ProviderType(kind)
+	delete(fields, "type")
+	for name, value := range fields {
+		if value == nil {
+			delete(fields, name)
+		}
+	}
+	read.setTokens(fields)
+	*a = read
+	return nil
+}
+
+// LogValue names the account without its credentials.
+func (a Account) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("provider", a.Provider),
+		slog.String("type", string(a.Type)),
+		slog.String("providerAccountId", a.ProviderAccountID),
+		slog.String("userId", a.UserID),
+	)
+}
+
+func (a *Account) clone() *Account {
+	c := *a
+	c.Extra = cloneMap(a.Extra)
+	return &c
+}
+
+// storedByDefault is what is kept of an account when [OAuth.Account] is nil:
+// the token fields every shared table has a column for.
+func storedByDefault(a *Account) *Account {
+	c := *a
+	c.Extra = nil
+	return &c
+}

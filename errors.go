@@ -1,0 +1,173 @@
+package pintle
+
+import (
+	"errors"
+	"strings"
+)
+
+// A Code names a way in which a request can fail. Each is an error of its own,
+// so that a cause can be asked for:
+//
+//	if errors.Is(err, pintle.ErrAccessDenied) { … }
+//
+// The constants below are the codes a host has reason to ask for. Log records
+// carry the code of every error in the attribute "code".
+type Code string
+
+// The codes that browsers may see, as the parameter "error" of the page they
+// are sent to. Every other error is "Configuration" to them.
+const (
+	// ErrAccessDenied is the refusal of [Callbacks.SignIn].
+	ErrAccessDenied Code = "AccessDenied"
+
+	// ErrCredentials is a submission that [Credentials.Authorize] found wrong.
+	ErrCredentials Code = "CredentialsSignin"
+
+	// ErrVerification is a mail link that is used up, expired or unknown.
+	ErrVerification Code = "Verification"
+
+	// ErrMissingCSRF is a form without the token of this browser.
+	ErrMissingCSRF Code = "MissingCSRF"
+
+	// ErrOAuthCallback is an error answer of a provider.
+	ErrOAuthCallback Code = "OAuthCallbackError"
+
+	// ErrOAuthAccountNotLinked is an account that belongs to another user than
+	// the one signed in, or an address that does.
+	ErrOAuthAccountNotLinked Code = "OAuthAccountNotLinked"
+
+	// ErrAccountNotLinked is the same for passkeys.
+	ErrAccountNotLinked Code = "AccountNotLinked"
+
+	// ErrWebAuthn is a passkey ceremony that did not verify.
+	ErrWebAuthn Code = "WebAuthnVerificationError"
+)
+
+// Codes that only the operator sees, beside those of configuration errors,
+// which name themselves.
+const (
+	// ErrConfiguration is everything that only the operator can repair.
+	ErrConfiguration Code = "Configuration"
+
+	// ErrStore is a failing [Store].
+	ErrStore Code = "AdapterError"
+
+	// ErrInvalidCheck is a callback that does not belong to a flow this
+	// browser began.
+	ErrInvalidCheck Code = "InvalidCheck"
+
+	// ErrEmailSignIn is a mail that could not be sent, or an address that is
+	// none.
+	ErrEmailSignIn Code = "EmailSignInError"
+
+	// ErrEvent is an error of one of the [Events].
+	ErrEvent Code = "EventError"
+)
+
+const (
+	codeCallbackRoute         Code = "CallbackRouteError"
+	codeErrorPageLoop         Code = "ErrorPageLoop"
+	codeExperimental          Code = "ExperimentalFeatureNotEnabled"
+	codeDuplicateConditional  Code = "DuplicateConditionalUI"
+	codeInvalidCallbackURL    Code = "InvalidCallbackUrl"
+	codeInvalidEndpoints      Code = "InvalidEndpoints"
+	codeInvalidProvider       Code = "InvalidProvider"
+	codeJWTSession            Code = "JWTSessionError"
+	codeMissingAdapter        Code = "MissingAdapter"
+	codeMissingAdapterMethods Code = "MissingAdapterMethods"
+	codeMissingAuthorize      Code = "MissingAuthorize"
+	codeMissingAutocomplete   Code = "MissingWebAuthnAutocomplete"
+	codeMissingSecret         Code = "MissingSecret"
+	codeOAuthProfileParse     Code = "OAuthProfileParseError"
+	codeSessionToken          Code = "SessionTokenError"
+	codeSignOut               Code = "SignOutError"
+	codeUnknownAction         Code = "UnknownAction"
+	codeUnsupportedStrategy   Code = "UnsupportedStrategy"
+	codeUntrustedHost         Code = "UntrustedHost"
+)
+
+// Error returns the code itself.
+func (c Code) Error() string { return "pintle: " + string(c) }
+
+// visible reports whether a browser may be told the code.
+func (c Code) visible() bool {
+	switch c {
+	case ErrAccessDenied, ErrCredentials, ErrVerification, ErrMissingCSRF, ErrOAuthCallback,
+		ErrOAuthAccountNotLinked, ErrAccountNotLinked, ErrWebAuthn:
+		return true
+	}
+	return false
+}
+
+// onSignInPage reports whether the code is shown on the sign-in page, where
+// the person can try again, rather than on the error page.
+func (c Code) onSignInPage() bool {
+	switch c {
+	case ErrCredentials, ErrMissingCSRF, ErrOAuthCallback, ErrOAuthAccountNotLinked, ErrAccountNotLinked:
+		return true
+	}
+	return false
+}
+
+// An Error is a request that failed. Code and Detail may be shown to a
+// browser if Code is one of those that may; Err is for the operator only.
+type Error struct {
+	Code Code
+
+	// Detail is the parameter "code" that goes with [ErrCredentials]. Empty
+	// means "credentials".
+	Detail string
+
+	// Provider is the id of the provider, if one was involved.
+	Provider string
+
+	// Err is the cause. It may be nil.
+	Err error
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Code.Error())
+	if e.Provider != "" {
+		b.WriteString(" (provider " + e.Provider + ")")
+	}
+	if e.Err != nil {
+		b.WriteString(": " + strings.TrimPrefix(e.Err.Error(), "pintle: "))
+	}
+	return b.String()
+}
+
+// Unwrap returns the code and the cause.
+func (e *Error) Unwrap() []error {
+	if e.Err == nil {
+		return []error{e.Code}
+	}
+	return []error{e.Code, e.Err}
+}
+
+// fail returns an error with a code and a cause.
+func fail(code Code, err error) *Error { return &Error{Code: code, Err: err} }
+
+// classified returns err as an *Error. What nobody classified is everything
+// that only the operator can repair.
+func classified(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if code, ok := errors.AsType[Code](err); ok {
+		if _, bare := err.(Code); bare { //nolint:errorlint // a bare code has no cause to keep
+			return &Error{Code: code}
+		}
+		return &Error{Code: code, Err: err}
+	}
+	return &Error{Code: ErrConfiguration, Err: err}
+}
+
+// isClassified reports whether err carries a code.
+func isClassified(err error) bool {
+	if _, ok := errors.AsType[*Error](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[Code](err)
+	return ok
+}

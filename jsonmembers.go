@@ -1,0 +1,145 @@
+package pintle
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// members builds a JSON object in the order its members are added, as the
+// browser clients of the reference expect to find them.
+type members struct {
+	buf bytes.Buffer
+	err error
+}
+
+func newMembers() *members {
+	m := &members{}
+	m.buf.WriteByte('{')
+	return m
+}
+
+func (m *members) add(name string, value any) {
+	if m.err != nil {
+		return
+	}
+	text, err := marshal(value)
+	if err != nil {
+		m.err = err
+		return
+	}
+	if m.buf.Len() > 1 {
+		m.buf.WriteByte(',')
+	}
+	key, _ := marshal(name) // a string always marshals
+	m.buf.Write(key)
+	m.buf.WriteByte(':')
+	m.buf.Write(text)
+}
+
+func (m *members) addText(name string, t optionalText) {
+	if t.present {
+		m.add(name, t.value())
+	}
+}
+
+func (m *members) addString(name, value string) {
+	if value != "" {
+		m.add(name, value)
+	}
+}
+
+// addRest adds the members of extra in the order of their names.
+func (m *members) addRest(extra map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		m.add(name, extra[name])
+	}
+}
+
+func (m *members) bytes() ([]byte, error) {
+	m.buf.WriteByte('}')
+	return m.buf.Bytes(), m.err
+}
+
+// marshal is json.Marshal without HTML escaping, which the reference does not
+// have either: bytes that clients compare or sign stay the same.
+func marshal(value any) ([]byte, error) {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// isoTime writes t as Date.prototype.toISOString does.
+func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func setTime(field *time.Time, value any) error {
+	switch v := value.(type) {
+	case nil:
+		*field = time.Time{}
+	case string:
+		t, err := time.Parse(time.RFC3339Nano, v)
+		if err != nil {
+			return fmt.Errorf("time %q is not in RFC 3339 form", v)
+		}
+		*field = t
+	case time.Time:
+		*field = v
+	default:
+		return fmt.Errorf("time is %T, not text", value)
+	}
+	return nil
+}
+
+// identifier returns the text of an id that may be text or a number. An id
+// that stands for none, which services have been seen to send where they meant
+// an error, is refused.
+func identifier(value any) (id string, ok bool) {
+	switch v := value.(type) {
+	case string:
+		id = v
+	case json.Number:
+		id = v.String()
+	case float64:
+		text, err := marshal(v)
+		if err != nil {
+			return "", false
+		}
+		id = string(text)
+	case int:
+		id = fmt.Sprint(v)
+	case int64:
+		id = fmt.Sprint(v)
+	}
+	switch strings.TrimSpace(id) {
+	case "", "undefined", "null", "<nil>", "NaN":
+		return "", false
+	}
+	return id, true
+}
+
+func cloneMap(m map[string]any) map[string]any {
+	if m == nil {
+		return nil
+	}
+	return maps.Clone(m)
+}
+
+// newID returns a random UUID, which is what Auth.js has for ids.
+//
+// https://www.rfc-editor.org/rfc/rfc9562#section-5.4
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

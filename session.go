@@ -1,0 +1,214 @@
+package pintle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/pintleauth/pintle/token"
+)
+
+// A Session is a signed-in user in the course of a request. [Auth.Load] puts
+// one into the request's context and [SessionFrom] returns it.
+//
+// Its JSON is what a browser is shown: by default the user's name, address and
+// image and when the session ends, or else what [Callbacks.Session] made of it.
+// Everything else is for server code only.
+type Session struct {
+	// User is who is signed in. With token sessions it has what the token
+	// carries: ID, Name, Email and Image. With database sessions it is the
+	// user as the store keeps them.
+	User User
+
+	// Expires is when the session ends unless it is used before.
+	Expires time.Time
+
+	claims  token.Token
+	hasData bool
+	data    map[string]any // of a database session, or changes not yet saved
+	changes map[string]any
+	stored  *StoredSession
+	view    any
+	viewed  bool
+}
+
+type sessionKey struct{}
+
+// SessionFrom returns the session that [Auth.Load] put into ctx, or nil when
+// nobody is signed in.
+func SessionFrom(ctx context.Context) *Session {
+	s, _ := ctx.Value(sessionKey{}).(*Session)
+	return s
+}
+
+// WithSession returns a copy of ctx that carries s. Tests of a host application
+// use it to act as a signed-in user.
+func WithSession(ctx context.Context, s *Session) context.Context {
+	return context.WithValue(ctx, sessionKey{}, s)
+}
+
+// MarshalJSON writes what a browser may see of the session. It never holds the
+// session's token.
+func (s *Session) MarshalJSON() ([]byte, error) {
+	if s == nil {
+		return []byte("null"), nil
+	}
+	if s.viewed {
+		return marshal(s.view)
+	}
+	user := newMembers()
+	s.addShown(user, "name", "name")
+	s.addShown(user, "email", "email")
+	s.addShown(user, "image", "picture")
+	text, err := user.bytes()
+	if err != nil {
+		return nil, err
+	}
+	m := newMembers()
+	m.add("user", json.RawMessage(text))
+	m.add("expires", isoTime(s.Expires))
+	return m.bytes()
+}
+
+// addShown adds what is shown of the user under a name: the claim of the token
+// as it is, or the field of the user.
+func (s *Session) addShown(m *members, name, claim string) {
+	switch {
+	case s.data != nil:
+		if value, said := s.data[claim]; said {
+			m.add(name, value)
+		}
+	case s.hasData:
+		if raw, said := s.claims.Raw(claim); said {
+			m.add(name, json.RawMessage(raw))
+		}
+	case name == "name":
+		m.addText(name, s.User.name())
+	case name == "email":
+		m.addText(name, s.User.email())
+	case name == "image":
+		m.addText(name, s.User.image())
+	}
+}
+
+// A StoredSession is a session as a [SessionStore] keeps it.
+type StoredSession struct {
+	// Token is what the browser's cookie holds.
+	Token string
+
+	UserID  string
+	Expires time.Time
+
+	// Created is when the person signed in. Zero means that the store does not
+	// know, as tables shared with Auth.js do not.
+	Created time.Time
+
+	// Data holds what the application keeps with the session by way of
+	// [Claim]. Stores whose table has no room for it ignore it.
+	Data map[string]any
+
+	// Handle identifies the session to its owner, for a list of signed-in
+	// devices. It is not a secret and signs nobody in. Only
+	// [SessionLister.UserSessions] sets it.
+	Handle string
+}
+
+// MarshalJSON writes the members under the names Auth.js has for them. Clients
+// must not be sent it: it holds the token.
+func (s StoredSession) MarshalJSON() ([]byte, error) {
+	m := newMembers()
+	m.addString("sessionToken", s.Token)
+	m.addString("userId", s.UserID)
+	m.add("expires", isoTime(s.Expires))
+	return m.bytes()
+}
+
+// A SessionUpdate says which fields of a stored session to change. Zero fields
+// stay as they are.
+type SessionUpdate struct {
+	Expires time.Time
+	Data    map[string]any
+}
+
+// Claims are the members of a session token by their names. Values are those
+// of encoding/json, with float64 for numbers.
+type Claims = token.Claims
+
+// A Claim is a typed key for data that a session carries.
+//
+//	var Role = pintle.NewClaim[string]("role")
+//
+// In token sessions the data is a claim of the token, written by
+// [Callbacks.JWT] through [Claim.Put] or by server code through [Claim.Set]
+// and [Auth.UpdateSession]. In database sessions it is kept with the session
+// where the store has room for it.
+type Claim[T any] struct{ name string }
+
+// NewClaim returns the key for the data named name. The names of the
+// registered claims (sub, exp, iat, nbf, jti, iss, aud) are refused by a panic.
+//
+// https://www.rfc-editor.org/rfc/rfc7519#section-4.1
+func NewClaim[T any](name string) Claim[T] {
+	switch name {
+	case "", "sub", "exp", "iat", "nbf", "jti", "iss", "aud":
+		panic(fmt.Sprintf("pintle: NewClaim(%q): the name is reserved", name))
+	}
+	return Claim[T]{name}
+}
+
+// Get returns the data in s and reports whether there is any of the right
+// type. A nil session has none.
+func (c Claim[T]) Get(s *Session) (value T, ok bool) {
+	if s == nil {
+		return value, false
+	}
+	if v, set := s.changes[c.name]; set {
+		value, ok = v.(T)
+		return value, ok
+	}
+	if s.stored != nil {
+		return c.In(s.stored.Data)
+	}
+	if v, set := s.data[c.name]; set {
+		return c.from(v)
+	}
+	if s.hasData {
+		found, err := s.claims.Claim(c.name, &value)
+		return value, found && err == nil
+	}
+	return value, false
+}
+
+// Set stores v in s. It lasts for this request; [Auth.UpdateSession] saves it.
+func (c Claim[T]) Set(s *Session, v T) {
+	if s.changes == nil {
+		s.changes = map[string]any{}
+	}
+	s.changes[c.name] = v
+}
+
+// In returns the data in the claims of a token, as [Callbacks.JWT] is given
+// them, and reports whether there is any of the right type.
+func (c Claim[T]) In(claims map[string]any) (value T, ok bool) {
+	v, ok := claims[c.name]
+	if !ok {
+		return value, false
+	}
+	return c.from(v)
+}
+
+// from converts what encoding/json made of the data back to its type.
+func (c Claim[T]) from(v any) (value T, ok bool) {
+	if value, ok = v.(T); ok {
+		return value, true
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return value, false
+	}
+	return value, json.Unmarshal(text, &value) == nil
+}
+
+// Put stores v in the claims of a token.
+func (c Claim[T]) Put(claims map[string]any, v T) { claims[c.name] = v }

@@ -1,0 +1,180 @@
+package pintle
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A User is a person the application knows, as the store keeps them and as
+// providers describe them.
+//
+// The zero value of a field means that it is not known. JSON distinguishes a
+// field that is absent from one that is null, and browser clients see the
+// difference, so a User remembers which of the two it was made from; see
+// [User.MarkNull].
+type User struct {
+	// ID identifies the user in the store. In what a provider's Profile
+	// function returns it is the provider's id of the account instead.
+	ID string
+
+	Name string
+
+	// Email is the address in lower case, as the sign-in flows write it.
+	Email string
+
+	// EmailVerified is when the person last proved to read mail at Email by
+	// opening a link sent there. Zero means never: an address that a provider
+	// reports, verified or not, does not set it.
+	EmailVerified time.Time
+
+	// Image is the URL of a picture; a data URI is allowed.
+	Image string
+
+	// Extra holds fields beyond the five above, by their JSON names: what a
+	// Profile function adds, or further columns of the host's own table. Its
+	// values are those of encoding/json.
+	Extra map[string]any
+
+	stated statedFields
+}
+
+// statedFields remembers, for a field whose Go value is zero, what was said
+// about it: nothing, null, or the empty text.
+type statedFields uint8
+
+const (
+	nullName statedFields = 1 << iota
+	nullEmail
+	nullImage
+	emptyName
+	emptyEmail
+	emptyImage
+)
+
+// MarkNull records that the zero fields among name, email and image are null
+// rather than absent. Stores call it on users made from rows whose columns
+// exist, so that clients are sent null for them as Auth.js sends it.
+func (u *User) MarkNull() { u.stated |= nullName | nullEmail | nullImage }
+
+// optionalText is a text member of an object that may be absent or null.
+type optionalText struct {
+	text    string
+	present bool
+	null    bool
+}
+
+func (u *User) name() optionalText  { return u.text(u.Name, nullName, emptyName) }
+func (u *User) email() optionalText { return u.text(u.Email, nullEmail, emptyEmail) }
+func (u *User) image() optionalText { return u.text(u.Image, nullImage, emptyImage) }
+
+func (u *User) text(value string, null, empty statedFields) optionalText {
+	switch {
+	case value != "" || u.stated&empty != 0:
+		return optionalText{text: value, present: true}
+	case u.stated&null != 0:
+		return optionalText{present: true, null: true}
+	}
+	return optionalText{}
+}
+
+// value returns the member's value for encoding/json, nil for null.
+func (t optionalText) value() any {
+	if t.null {
+		return nil
+	}
+	return t.text
+}
+
+// MarshalJSON writes the members id, name, email, emailVerified, image and
+// those of Extra. Absent members are left out; null ones are written.
+func (u User) MarshalJSON() ([]byte, error) {
+	m := newMembers()
+	if u.ID != "" {
+		m.add("id", u.ID)
+	}
+	m.addText("name", u.name())
+	m.addText("email", u.email())
+	if !u.EmailVerified.IsZero() {
+		m.add("emailVerified", isoTime(u.EmailVerified))
+	}
+	m.addText("image", u.image())
+	m.addRest(u.Extra)
+	return m.bytes()
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. An id may also be a number, as
+// databases with serial keys have it.
+func (u *User) UnmarshalJSON(data []byte) error {
+	var fields map[string]any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&fields); err != nil {
+		return fmt.Errorf("pintle: read user: %w", err)
+	}
+	read := User{}
+	for name, value := range fields {
+		if err := read.set(name, value); err != nil {
+			return fmt.Errorf("pintle: read user: %w", err)
+		}
+	}
+	*u = read
+	return nil
+}
+
+func (u *User) set(name string, value any) error {
+	switch name {
+	case "id":
+		id, ok := identifier(value)
+		if !ok && value != nil {
+			return fmt.Errorf("id is %T, not text", value)
+		}
+		u.ID = id
+	case "name":
+		return u.setText(&u.Name, value, name, nullName, emptyName)
+	case "email":
+		return u.setText(&u.Email, value, name, nullEmail, emptyEmail)
+	case "image":
+		return u.setText(&u.Image, value, name, nullImage, emptyImage)
+	case "emailVerified":
+		return setTime(&u.EmailVerified, value)
+	default:
+		if u.Extra == nil {
+			u.Extra = map[string]any{}
+		}
+		u.Extra[name] = value
+	}
+	return nil
+}
+
+func (u *User) setText(field *string, value any, name string, null, empty statedFields) error {
+	switch v := value.(type) {
+	case nil:
+		u.stated |= null
+	case string:
+		*field = v
+		if v == "" {
+			u.stated |= empty
+		}
+	default:
+		return fmt.Errorf("%s is %T, not text", name, value)
+	}
+	return nil
+}
+
+// clone returns a copy of u that shares nothing that can be changed.
+func (u *User) clone() *User {
+	c := *u
+	c.Extra = cloneMap(u.Extra)
+	return &c
+}
+
+// A UserUpdate says which fields of a user to change. A nil field stays as it
+// is; a pointer to the zero value clears the field.
+type UserUpdate struct {
+	Name          *string
+	Email         *string
+	EmailVerified *time.Time
+	Image         *string
+}
