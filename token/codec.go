@@ -77,7 +77,7 @@ func (c *Codec) Encode(claims any, maxAge time.Duration) (string, error) {
 	if err := enc.Encode(claims); err != nil {
 		return "", fmt.Errorf("token: encode claims: %w", err)
 	}
-	if text.Len() > seal.MaxToken {
+	if text.Len() > seal.MaxToken { // a scanner counts with 32 bits
 		return "", errTooLong
 	}
 	return c.seal(text.String(), maxAge)

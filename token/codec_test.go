@@ -356,6 +356,9 @@ func TestDecodeRefusesWhatIsNoObject(t *testing.T) {
 	}
 	decode(t, codec, sealText(t, " \t\r\n{ \"a\" : [ ] } \n"))
 	decode(t, codec, sealText(t, `{"a":`+strings.Repeat("[", 999)+strings.Repeat("]", 999)+`}`))
+	for _, many := range []string{"{},", "[],", `{"a":1},`, "[1],"} { // wide is not deep
+		decode(t, codec, sealText(t, `{"a":[`+strings.Repeat(many, 2000)+`0]}`))
+	}
 }
 
 func TestRotation(t *testing.T) {

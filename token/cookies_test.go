@@ -13,7 +13,7 @@ func FuzzCookies(f *testing.F) {
 	const name = "s"
 	for _, line := range []string{
 		"", "s=1", "a=b; s=1;s=2", "s.0=a; s.1=b; s.3=d", "s.1=b;s.0=a", " s\t=\t x y ; s.00=z", "s.01=a; s.+1=b; s.0.1=c",
-		"s", "s=", "=s=1", "s==1", "s=%41%zz; s.0=%41", "s.31=a; s.32=b; s.0=", `s="q"`, "S=1; sX=2; s.x=3", ";;; ;", "s.0=%C3; s.1=%E0%A4%A",
+		"s", "s=", "=s=1", "s==1", "s=%41%zz; s.0=%41", "s.31=a; s.32=b; s.0=", `s="q"`, "S=1; sX=2; s.x=3", ";;; ;", "s=\f1\v", "s.001=a; s.0=b", "s.0=%C3; s.1=%E0%A4%A",
 	} {
 		f.Add(line)
 	}

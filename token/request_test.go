@@ -60,6 +60,7 @@ func TestFromCookie(t *testing.T) {
 		{"expired", []string{name + "=" + expired}, "expired"},
 		{"not a token", []string{name + "=x"}, "invalid"},
 		{"quotes are part of the value", []string{name + `="` + ann + `"`}, "invalid"},
+		{"only spaces and tabs are trimmed", []string{name + "=" + ann + "\f"}, "invalid"},
 		{"SH-02 malformed percent-encoding", []string{name + "=%zz" + ann}, "invalid"},
 		{"SH-02 a lone percent sign", []string{name + "=%"}, "invalid"},
 
@@ -73,6 +74,7 @@ func TestFromCookie(t *testing.T) {
 		{"W-10 a suffix that is no number", []string{name + ".x=x; " + name + "=" + ann}, "Ann"},
 		{"W-10 CK-7 a suffix with two dots", []string{name + ".0=" + a0 + "; " + name + ".0.1=x; " + name + ".1=" + a1 + "; " + name + ".2=" + a2}, "Ann"},
 		{"W-10 a suffix with a leading zero", []string{name + ".01=x; " + name + ".0=" + a0 + "; " + name + ".1=" + a1 + "; " + name + ".2=" + a2}, "Ann"},
+		{"W-10 a suffix with leading zeros", []string{name + ".000=x; " + name + ".031=x; " + name + "=" + ann}, "Ann"},
 		{"W-10 signs and spaces in a suffix", []string{name + ".+1=x; " + name + ".-1=x; " + name + ". 1=x; " + name + ".=x; " + name + "=" + ann}, "Ann"},
 		{"W-10 a number beyond all", []string{name + ".99999999999999999999=x; " + name + ".256=x; " + name + ".32=x; " + name + "=" + ann}, "Ann"},
 		{"W-10 a chunk behind a gap", []string{name + ".0=" + ann + "; " + name + ".2=x"}, "Ann"},

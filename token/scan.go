@@ -280,8 +280,8 @@ func isNumber(value string) bool {
 // number returns the value of a checked number, as JavaScript does: what is too
 // large is infinite.
 func number(text string) float64 {
-	const exact = 15 // digits that a float64 holds without rounding
-	if len(text) <= exact {
+	const digits = 18 // fit an int64, which is then rounded like a longer number
+	if len(text) <= digits {
 		n := int64(0)
 		for i := 0; ; i++ {
 			if i == len(text) {

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -397,6 +398,30 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 	}
 }
 
+// The decoder skips line breaks, and what it then leaves unwritten may happen to
+// be right: zeros, or what the last token left there.
+func TestLineBreaksDoNotStandForBytes(t *testing.T) {
+	key, _, _ := vectorKey(t, sessionSalt)
+	keys := newKeys(t, sessionSalt, secret)
+	zeroTag, zeroText := false, false
+	for i := 0; !zeroTag || !zeroText; i++ {
+		good := forge(key, `{"alg":"dir","enc":"A256CBC-HS512"}`, pad(strconv.Itoa(i)))
+		if _, err := keys.Open(nil, good); err != nil {
+			t.Fatal(err)
+		}
+		p := strings.Split(good, ".")
+		wantInvalid(t, keys, p[0]+".."+p[2][:20]+"\r\n."+p[3]+"."+p[4])
+		if tag, _ := b64.DecodeString(p[4]); tag[31] == 0 {
+			zeroTag = true
+			wantInvalid(t, keys, p[0]+".."+p[2]+"."+p[3]+"."+b64.EncodeToString(tag[:31])+"\n")
+		}
+		if text, _ := b64.DecodeString(p[3]); text[15] == 0 {
+			zeroText = true
+			wantInvalid(t, keys, p[0]+".."+p[2]+"."+b64.EncodeToString(text[:15])+"\n\n."+p[4])
+		}
+	}
+}
+
 func TestPadding(t *testing.T) {
 	key, kid, _ := vectorKey(t, sessionSalt)
 	keys := newKeys(t, sessionSalt, secret)
@@ -415,6 +440,14 @@ func TestPadding(t *testing.T) {
 		wantInvalid(t, keys, forge(key, ours, bytes.Repeat([]byte{n}, 48)))
 	}
 	wantInvalid(t, keys, forge(key, ours, nil))
+
+	// The tag is right, but this is no sequence of blocks.
+	h, iv := b64.EncodeToString([]byte(ours)), []byte("sixteen iv bytes")
+	for _, n := range []int{1, 15, 17, 31} {
+		text := make([]byte, n)
+		wantInvalid(t, keys, h+".."+b64.EncodeToString(iv)+"."+b64.EncodeToString(text)+"."+
+			b64.EncodeToString(macOf(key, h, iv, text)))
+	}
 }
 
 func TestLengthIsBounded(t *testing.T) {
