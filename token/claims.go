@@ -88,7 +88,7 @@ func (b *builder) value() any {
 		b.pos += len("null")
 		return nil
 	}
-	b.scanner.number()
+	b.number()
 	text := b.text[start:b.pos]
 	f := number(text)
 	if f-f != 0 && b.err == nil { // infinite

@@ -115,7 +115,7 @@ func (s *scanner) object(member func(name string, value span)) bool {
 			if escaped {
 				name = unquote(s.text[start:end])
 			}
-			member(name, span{uint32(at), uint32(s.pos)})
+			member(name, span{uint32(at), uint32(s.pos)}) //nolint:gosec // nobody scans more than seal.MaxToken
 		}
 		s.space()
 		if s.skip('}') {
@@ -227,7 +227,7 @@ func escape(text string) int {
 			return 0
 		}
 		for _, c := range []byte(text[2:6]) {
-			if !('0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f') {
+			if strings.IndexByte("0123456789abcdefABCDEF", c) < 0 {
 				return 0
 			}
 		}

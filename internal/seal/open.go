@@ -138,13 +138,14 @@ func (k *key) openGCM(dst, header []byte, parts string) ([]byte, error) {
 // takes says nothing about the bytes all the same.
 func padding(text []byte) (n int, ok bool) {
 	last := text[len(text)-aes.BlockSize:]
-	pad := int(last[aes.BlockSize-1])
-	good := subtle.ConstantTimeLessOrEq(1, pad) & subtle.ConstantTimeLessOrEq(pad, aes.BlockSize)
+	pad := last[aes.BlockSize-1]
+	n = int(pad)
+	good := subtle.ConstantTimeLessOrEq(1, n) & subtle.ConstantTimeLessOrEq(n, aes.BlockSize)
 	for i, b := range last {
-		inside := subtle.ConstantTimeLessOrEq(aes.BlockSize-i, pad)
-		good &= subtle.ConstantTimeSelect(inside, subtle.ConstantTimeByteEq(b, byte(pad)), 1)
+		inside := subtle.ConstantTimeLessOrEq(aes.BlockSize-i, n)
+		good &= subtle.ConstantTimeSelect(inside, subtle.ConstantTimeByteEq(b, pad), 1)
 	}
-	return pad, good == 1
+	return n, good == 1
 }
 
 // appendDecode appends what the base64url text stands for. It is stricter than
