@@ -16,8 +16,7 @@ type Color struct {
 	R, G, B uint8
 }
 
-// The two colours one of which can be read on any other: the better of the
-// two has a contrast of at least 4.58, the square root of 21.
+// The two colours one of which can be read on any other.
 var (
 	Black = Color{}
 	White = Color{0xff, 0xff, 0xff}
@@ -59,9 +58,11 @@ func Contrast(a, b Color) float64 {
 	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
 }
 
-// On returns black or white, whichever is easier to read on background.
+// On returns white where it can be read on background, else black. What is too
+// bright for white has a contrast of at least 21/4.5 = 4.66 to black. Where
+// both would do, white is what designers expect, on the default blue for one.
 func On(background Color) Color {
-	if Contrast(White, background) >= Contrast(Black, background) {
+	if Contrast(White, background) >= MinText {
 		return White
 	}
 	return Black

@@ -1,0 +1,36 @@
+package page
+
+import "net/http"
+
+// errorStatus has the status of each error that is not answered with 200, as
+// clients of the contract know them.
+var errorStatus = map[string]int{
+	"Configuration": http.StatusInternalServerError,
+	"AccessDenied":  http.StatusForbidden,
+	"Verification":  http.StatusForbidden,
+}
+
+// signInHelps are the errors after which trying again makes sense.
+var signInHelps = map[string]bool{
+	"AccessDenied":              true,
+	"Verification":              true,
+	"WebAuthnVerificationError": true,
+}
+
+// Error returns the page about an error. The code is that of the request's
+// query and may be anything: it is looked up and never shown (W-5, SH-90).
+func (p *Pages) Error(site Site, code string) Page {
+	text, known := p.texts.Errors[code]
+	if !known {
+		text = p.texts.ErrorOther
+	}
+	status, ok := errorStatus[code]
+	if !ok {
+		status = http.StatusOK
+	}
+	n := notice{root: "error", Icon: "alert", Heading: text.Heading, Text: text.Text}
+	if signInHelps[code] {
+		n.Button = p.texts.ErrorSignIn
+	}
+	return p.notice(site, status, n)
+}

@@ -1,0 +1,120 @@
+package page
+
+import (
+	"html/template"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Field is an input of a sign-in form.
+type Field struct {
+	// Name is the name the value is posted under.
+	Name string
+	// Label stands above the input. Empty means Name.
+	Label string
+	// Attributes are further HTML attributes: type, placeholder, value,
+	// autocomplete and others that describe what may be typed, and aria-* and
+	// data-* ones. They replace the defaults, type="text" among them. A
+	// boolean attribute is on unless its value is "false". What could run a
+	// script, load something, send the form elsewhere or take the input from
+	// its label is left out.
+	Attributes map[string]string
+}
+
+// plainAttributes say what may be typed, and how. A list of what is allowed is
+// shorter than the list of what is dangerous (on…, style, form…, src, list,
+// popover…) and does not age.
+var plainAttributes = []string{
+	"autocapitalize", "autocomplete", "autocorrect", "checked", "class", "dir", "disabled", "enterkeyhint",
+	"inputmode", "lang", "max", "maxlength", "min", "minlength", "passwordrules", "pattern", "placeholder", "readonly",
+	"required", "size", "spellcheck", "step", "tabindex", "title", "translate", "type", "value",
+}
+
+var booleanAttributes = []string{"autofocus", "checked", "disabled", "readonly", "required"}
+
+// inputTypes leaves out the types that are buttons, and file, for which the
+// form is not encoded.
+var inputTypes = []string{
+	"checkbox", "color", "date", "datetime-local", "email", "hidden", "month", "number", "password", "radio", "range",
+	"search", "tel", "text", "time", "url", "week",
+}
+
+var customAttribute = regexp.MustCompile(`^(aria|data)-[a-z][a-z0-9_-]*$`)
+
+// ownAttributes are the data attributes the page sets and reads itself.
+var ownAttributes = []string{"aria-describedby", "data-form-field"}
+
+// AllowedAttribute reports whether a [Field] may have the attribute.
+func AllowedAttribute(name string) bool {
+	if slices.Contains(ownAttributes, name) {
+		return false
+	}
+	return name == "autofocus" || slices.Contains(plainAttributes, name) || customAttribute.MatchString(name)
+}
+
+// fieldView is a field as the template writes it.
+type fieldView struct {
+	ID, Name, Label, Type string
+	Attributes            template.HTMLAttr
+}
+
+func (f Field) view(providerID string) fieldView {
+	attributes := map[string]string{"type": "text"}
+	for name, value := range f.Attributes {
+		// HTML does not tell "Required" from "required".
+		if name = strings.ToLower(name); AllowedAttribute(name) {
+			attributes[name] = value
+		}
+	}
+	if !slices.Contains(inputTypes, attributes["type"]) {
+		attributes["type"] = "text"
+	}
+	if _, set := attributes["autocomplete"]; !set {
+		if guess := guessAutocomplete(f.Name, attributes["type"]); guess != "" {
+			attributes["autocomplete"] = guess
+		}
+	}
+	view := fieldView{
+		ID:         "input-" + f.Name + "-for-" + providerID + "-provider",
+		Name:       f.Name,
+		Label:      f.Label,
+		Type:       attributes["type"],
+		Attributes: writeAttributes(attributes),
+	}
+	if view.Label == "" {
+		view.Label = f.Name
+	}
+	return view
+}
+
+// guessAutocomplete lets password managers fill forms whose author did not
+// think of them.
+//
+// https://www.w3.org/TR/WCAG22/#identify-input-purpose
+func guessAutocomplete(name, kind string) string {
+	switch {
+	case kind == "password":
+		return "current-password"
+	case kind == "email" || strings.EqualFold(name, "email") || strings.EqualFold(name, "username"):
+		return "username"
+	}
+	return ""
+}
+
+// writeAttributes expects names from [AllowedAttribute], which need no escape.
+func writeAttributes(attributes map[string]string) template.HTMLAttr {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
+		value := attributes[name]
+		if slices.Contains(booleanAttributes, name) {
+			if !strings.EqualFold(value, "false") {
+				b.WriteString(" " + name)
+			}
+			continue
+		}
+		b.WriteString(" " + name + `="` + template.HTMLEscapeString(value) + `"`)
+	}
+	return template.HTMLAttr(strings.TrimPrefix(b.String(), " ")) //nolint:gosec // names are from a list, values escaped
+}

@@ -1,0 +1,53 @@
+package page
+
+import "net/http"
+
+// notice is a page that says something and offers at most one way on.
+type notice struct {
+	root    string // class of the page
+	Icon    string // the name of a template in frame.html
+	Heading string
+	Text    []string
+	// Button labels a link to the sign-in page; empty leaves it out.
+	Button string
+}
+
+type noticeView struct {
+	frame
+	Notice notice
+	Alert  bool
+}
+
+func (p *Pages) notice(site Site, status int, n notice) Page {
+	if site.SignInURL == "" {
+		n.Button = ""
+	}
+	view := noticeView{
+		frame:  p.frame(site, n.root, n.Heading),
+		Notice: n,
+		Alert:  n.root == "error",
+	}
+	return render(noticeTemplate, status, &view, policy{styles: view.Styles, images: p.theme.sources()})
+}
+
+// VerifyRequest returns the page that says a sign-in mail is on its way. It is
+// the same whether or not there is an account.
+func (p *Pages) VerifyRequest(site Site) Page {
+	return p.notice(site, http.StatusOK, notice{
+		root:    "verify-request",
+		Icon:    "mail",
+		Heading: p.texts.VerifyRequestHeading,
+		Text:    p.texts.VerifyRequestText,
+	})
+}
+
+// MailFailed returns the page that says a sign-in mail could not be sent.
+func (p *Pages) MailFailed(site Site) Page {
+	return p.notice(site, http.StatusInternalServerError, notice{
+		root:    "error",
+		Icon:    "mail",
+		Heading: p.texts.MailFailedHeading,
+		Text:    p.texts.MailFailedText,
+		Button:  p.texts.MailFailedRetry,
+	})
+}

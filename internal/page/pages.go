@@ -1,0 +1,118 @@
+package page
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"net/http"
+	"strings"
+)
+
+// Pages renders pages in one theme and one language. It may be used by several
+// goroutines at once.
+type Pages struct {
+	theme theme
+	texts Texts
+}
+
+// New checks theme and texts and returns the pages that use them. The zero
+// value of both gives the default look in English.
+func New(t Theme, texts Texts) (*Pages, error) {
+	resolved, err := t.resolve()
+	if err != nil {
+		return nil, err
+	}
+	texts = texts.complete()
+	if err := texts.check(); err != nil {
+		return nil, err
+	}
+	return &Pages{theme: resolved, texts: texts}, nil
+}
+
+// Site is what every page knows of the site it stands on.
+type Site struct {
+	// Origin is the scheme and host of the site, "https://app.example".
+	Origin string
+	// SignInURL is the sign-in page, "https://app.example/auth/signin". Links
+	// to it are left out where it is empty.
+	SignInURL string
+}
+
+// host returns what a reader calls the site.
+func (s Site) host() string {
+	_, host, found := strings.Cut(s.Origin, "://")
+	if !found {
+		return s.Origin
+	}
+	return host
+}
+
+// A Page is a complete answer to a request.
+type Page struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// ServeHTTP writes the page. Headers already set on w stay, unless the page
+// has its own value for them.
+func (p Page) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	for name, values := range p.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(p.Status)
+	// A write fails only when the client has gone.
+	_, _ = w.Write(p.Body)
+}
+
+//go:embed html/*.html
+var html embed.FS
+
+var (
+	signInTemplate      = parse("signin.html")
+	signOutTemplate     = parse("signout.html")
+	noticeTemplate      = parse("notice.html")
+	confirmLinkTemplate = parse("confirmlink.html")
+)
+
+func parse(name string) *template.Template {
+	return template.Must(template.ParseFS(html, "html/frame.html", "html/"+name))
+}
+
+// frame is what the frame around every page shows. Page views embed it.
+type frame struct {
+	T      *Texts
+	Site   Site
+	Host   string
+	Root   string
+	Title  string
+	Theme  theme
+	Styles []template.CSS
+	Script template.JS
+}
+
+func (p *Pages) frame(site Site, root, heading string) frame {
+	return frame{
+		T:      &p.texts,
+		Site:   site,
+		Host:   site.host(),
+		Root:   root,
+		Title:  heading + " · " + site.host(),
+		Theme:  p.theme,
+		Styles: []template.CSS{sheet, p.theme.style},
+	}
+}
+
+// BackTo is the label of the link to the site.
+func (f frame) BackTo() string { return fill(f.T.BackTo, f.Host) }
+
+// render executes t with a view that embeds f.
+func render(t *template.Template, status int, view any, policy policy) Page {
+	var body bytes.Buffer
+	if err := t.ExecuteTemplate(&body, "frame", view); err != nil {
+		// Unreachable: the templates are part of the program, every view is
+		// rendered by the tests, and a buffer takes all that is written.
+		panic("page: " + err.Error())
+	}
+	return Page{Status: status, Header: policy.header(), Body: body.Bytes()}
+}

@@ -1,0 +1,109 @@
+// Runs the WebAuthn ceremony of a sign-in form. The JSON that goes to and fro
+// is that of the version 9 browser library the servers of this contract expect:
+// binary values in base64url, except user ids, which are text.
+"use strict";
+(() => {
+  const toBytes = (text) =>
+    Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+  const toText = (buffer) =>
+    btoa(Array.from(new Uint8Array(buffer), (b) => String.fromCharCode(b)).join(""))
+      .replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  const descriptors = (list) => list?.map((d) => ({ ...d, id: toBytes(d.id) }));
+
+  const create = async (options) => {
+    const { challenge, user, excludeCredentials } = options;
+    const credential = await navigator.credentials.create({
+      publicKey: {
+        ...options,
+        challenge: toBytes(challenge),
+        user: { ...user, id: new TextEncoder().encode(user.id) },
+        excludeCredentials: descriptors(excludeCredentials),
+      },
+    });
+    const { response } = credential;
+    const publicKey = response.getPublicKey?.();
+    return describe(credential, {
+      attestationObject: toText(response.attestationObject),
+      clientDataJSON: toText(response.clientDataJSON),
+      transports: response.getTransports?.(),
+      publicKeyAlgorithm: response.getPublicKeyAlgorithm?.(),
+      publicKey: publicKey ? toText(publicKey) : undefined,
+      authenticatorData: response.getAuthenticatorData ? toText(response.getAuthenticatorData()) : undefined,
+    });
+  };
+
+  const get = async (options, conditional, signal) => {
+    const credential = await navigator.credentials.get({
+      publicKey: {
+        ...options,
+        challenge: toBytes(options.challenge),
+        allowCredentials: conditional ? [] : descriptors(options.allowCredentials),
+      },
+      mediation: conditional ? "conditional" : undefined,
+      signal,
+    });
+    const { response } = credential;
+    return describe(credential, {
+      authenticatorData: toText(response.authenticatorData),
+      clientDataJSON: toText(response.clientDataJSON),
+      signature: toText(response.signature),
+      userHandle: response.userHandle ? new TextDecoder().decode(response.userHandle) : undefined,
+    });
+  };
+
+  const describe = (credential, response) => ({
+    id: credential.id,
+    rawId: toText(credential.rawId),
+    response,
+    type: credential.type,
+    clientExtensionResults: credential.getClientExtensionResults(),
+    authenticatorAttachment: credential.authenticatorAttachment ?? undefined,
+  });
+
+  const setUp = (form) => {
+    const failed = form.querySelector("[data-passkey-failed]");
+    const autofill = new AbortController();
+
+    const ask = async (parameters) => {
+      const reply = await fetch(`${form.dataset.passkeyOptions}?${new URLSearchParams(parameters)}`);
+      if (!reply.ok) throw new Error(`passkey options: status ${reply.status}`);
+      return reply.json();
+    };
+    const send = (action, credential) => {
+      for (const [name, value] of [["action", action], ["data", JSON.stringify(credential)]]) {
+        form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+      }
+      // A field may be called "submit" and hide the method of that name.
+      HTMLFormElement.prototype.submit.call(form);
+    };
+
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      failed.hidden = true;
+      // A browser runs one ceremony at a time, and each set of options
+      // replaces the challenge in the cookie.
+      autofill.abort();
+      const fields = [...form.querySelectorAll("[data-form-field]")].map(({ name, value }) => [name, value]);
+      try {
+        const { action, options } = await ask(fields);
+        send(action, await (action === "register" ? create(options) : get(options)));
+      } catch {
+        failed.hidden = false;
+      }
+    });
+
+    const offer = async () => {
+      if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
+      const { options } = await ask({ action: "authenticate" });
+      if (autofill.signal.aborted) return;
+      send("authenticate", await get(options, true, autofill.signal));
+    };
+    // Nobody asked for it yet, so nobody is told when it does not work.
+    if ("passkeyAutofill" in form.dataset) offer().catch(() => {});
+  };
+
+  for (const form of document.querySelectorAll("form[data-passkey-options]")) {
+    if (window.PublicKeyCredential) setUp(form);
+    else form.closest(".provider").hidden = true;
+  }
+})();

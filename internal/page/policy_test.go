@@ -1,0 +1,155 @@
+package page_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"html"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle/internal/page"
+)
+
+func everyPage(p *page.Pages) map[string]page.Page {
+	return map[string]page.Page{
+		"sign-in":        p.SignIn(page.SignInData{Site: site, CSRFToken: csrf, Providers: []page.Provider{github, mail, password, passkey}}),
+		"sign-in plain":  p.SignIn(page.SignInData{Site: site, CSRFToken: csrf, Providers: []page.Provider{mail}}),
+		"sign-out":       p.SignOut(page.SignOutData{Site: site, CSRFToken: csrf, Action: "/auth/signout"}),
+		"confirm link":   p.ConfirmLink(page.ConfirmLinkData{Site: site, CSRFToken: csrf, Action: "/auth/callback/email?token=x"}),
+		"verify-request": p.VerifyRequest(site),
+		"mail failed":    p.MailFailed(site),
+		"error":          p.Error(site, "Configuration"),
+	}
+}
+
+// directive returns the sources of a directive, and whether it is there.
+func directive(p page.Page, name string) ([]string, bool) {
+	for part := range strings.SplitSeq(p.Header.Get("Content-Security-Policy"), ";") {
+		if fields := strings.Fields(part); len(fields) > 0 && fields[0] == name {
+			return fields[1:], true
+		}
+	}
+	return nil, false
+}
+
+func TestEveryPageHasTheHeadersThatProtectIt(t *testing.T) {
+	for name, p := range everyPage(pages(t, page.Theme{}, page.Texts{})) {
+		for header, want := range map[string]string{ // W-35, BCP-13
+			"Content-Type":           "text/html; charset=utf-8",
+			"X-Content-Type-Options": "nosniff",
+			"X-Frame-Options":        "DENY",
+			"Cache-Control":          "private, no-cache, no-store",
+			"Expires":                "0",
+			"Pragma":                 "no-cache",
+		} {
+			if got := p.Header.Get(header); got != want {
+				t.Errorf("%s: %s is %q, want %q", name, header, got, want)
+			}
+		}
+		for name, want := range map[string]string{"default-src": "'none'", "base-uri": "'none'", "frame-ancestors": "'none'"} {
+			if got, _ := directive(p, name); strings.Join(got, " ") != want {
+				t.Errorf("%s: %s is %q, want %q", name, name, got, want)
+			}
+		}
+		if csp := p.Header.Get("Content-Security-Policy"); strings.Contains(csp, "unsafe") || strings.Contains(csp, "*") {
+			t.Errorf("%s: policy %q allows too much", name, csp)
+		}
+	}
+}
+
+func TestPolicyAllowsTheStylesAndScriptsOfThePageAndNoOthers(t *testing.T) {
+	elements := regexp.MustCompile(`(?s)<(style|script)>(.*?)</(?:style|script)>`)
+	for name, p := range everyPage(pages(t, page.Theme{BrandColor: "#123456"}, page.Texts{})) {
+		want := map[string][]string{}
+		for _, element := range elements.FindAllStringSubmatch(string(p.Body), -1) {
+			sum := sha256.Sum256([]byte(element[2]))
+			want[element[1]+"-src"] = append(want[element[1]+"-src"], "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+		}
+		for _, kind := range []string{"style-src", "script-src"} {
+			if got, _ := directive(p, kind); strings.Join(got, " ") != strings.Join(want[kind], " ") {
+				t.Errorf("%s: %s is %q, want %q", name, kind, got, want[kind])
+			}
+		}
+		if strings.Contains(string(p.Body), " style=") || regexp.MustCompile(`<[^>]* on[a-z]+=`).Match(p.Body) {
+			t.Errorf("%s: has a style or handler attribute, which the policy forbids", name)
+		}
+	}
+}
+
+// W-43: scripts come with the page, and only where there is a passkey.
+func TestOnlyPasskeysBringAScript(t *testing.T) {
+	all := everyPage(pages(t, page.Theme{}, page.Texts{}))
+	for name, p := range all {
+		_, hasScript := directive(p, "script-src")
+		_, connects := directive(p, "connect-src")
+		if want := name == "sign-in"; hasScript != want || connects != want || strings.Contains(string(p.Body), "<script") != want {
+			t.Errorf("%s: script %t, connect %t, want %t", name, hasScript, connects, want)
+		}
+	}
+}
+
+// A form-action directive would also stop the redirects to the provider and
+// back, see the comment at the policy. Origin must survive a form post.
+func TestPagesWithoutAFormForbidForms(t *testing.T) {
+	for name, p := range everyPage(pages(t, page.Theme{}, page.Texts{})) {
+		sources, forbids := directive(p, "form-action")
+		hasForm := strings.Contains(string(p.Body), "<form")
+		wantReferrer := "no-referrer"
+		if hasForm {
+			wantReferrer = "strict-origin"
+		}
+		if hasForm == forbids || forbids && strings.Join(sources, " ") != "'none'" {
+			t.Errorf("%s: has a form: %t, form-action %q", name, hasForm, sources)
+		}
+		if got := p.Header.Get("Referrer-Policy"); got != wantReferrer {
+			t.Errorf("%s: Referrer-Policy %q, want %q", name, got, wantReferrer)
+		}
+	}
+}
+
+func TestPolicyAllowsTheOriginsOfLogos(t *testing.T) {
+	tests := []struct{ name, themeLogo, providerLogo, want string }{
+		{"no logo", "", "", "'self'"},
+		{"logo of the site", "/logo.svg?v=2", "", "'self'"},
+		{"logo elsewhere", "https://IMG.example:8443/logo.svg?a=1&b=2", "", "'self' https://img.example:8443"},
+		{"logo in the configuration", "data:image/png;base64,AA==", "", "'self' data:"},
+		{"logo of a provider", "", "https://cdn.example/p.svg", "'self' https://cdn.example"},
+		{"both from one place", "https://cdn.example/l.svg", "https://cdn.example/p.svg", "'self' https://cdn.example"},
+		{"unusable logo of a provider", "", "javascript:alert(1)", "'self'"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := pages(t, page.Theme{Logo: tt.themeLogo}, page.Texts{})
+			got := p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{oauth("own", "Own", page.Style{Logo: tt.providerLogo})}})
+			if sources, _ := directive(got, "img-src"); strings.Join(sources, " ") != tt.want {
+				t.Errorf("img-src is %q, want %q", sources, tt.want)
+			}
+			// Initials stand in for a logo, not beside it.
+			if initials := strings.Contains(string(got.Body), `data-letters="`); initials != !strings.HasPrefix(tt.providerLogo, "https:") {
+				t.Errorf("initials shown: %t", initials)
+			}
+			body := html.UnescapeString(string(got.Body))
+			for _, logo := range []string{tt.themeLogo, tt.providerLogo} {
+				if shown := strings.Contains(body, `src="`+logo+`"`); logo != "" && shown != !strings.HasPrefix(logo, "javascript:") {
+					t.Errorf("logo %s shown: %t", logo, shown)
+				}
+			}
+		})
+	}
+}
+
+func TestPageIsAHandler(t *testing.T) {
+	p := pages(t, page.Theme{}, page.Texts{}).Error(site, "AccessDenied")
+	w := httptest.NewRecorder()
+	w.Header().Set("Set-Cookie", "a=b")
+	w.Header().Set("Cache-Control", "public")
+	p.ServeHTTP(w, nil)
+	if w.Code != p.Status || w.Body.String() != string(p.Body) {
+		t.Errorf("wrote status %d and %d bytes, want %d and %d", w.Code, w.Body.Len(), p.Status, len(p.Body))
+	}
+	if h := w.Header(); h.Get("Set-Cookie") != "a=b" || h.Get("Cache-Control") != "private, no-cache, no-store" {
+		t.Errorf("headers are %v", h)
+	}
+}

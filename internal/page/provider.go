@@ -1,0 +1,156 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/pintleauth/pintle/internal/page/color"
+)
+
+// Kind says how a provider signs people in. The values are those of the type
+// member in the list of providers.
+type Kind string
+
+// The kinds of providers.
+const (
+	OAuth       Kind = "oauth"
+	OIDC        Kind = "oidc"
+	Email       Kind = "email"
+	Credentials Kind = "credentials"
+	WebAuthn    Kind = "webauthn"
+)
+
+// leaves reports whether the form of the kind is a single button that leads to
+// another site.
+func (k Kind) leaves() bool { return k == OAuth || k == OIDC }
+
+// A Provider is one way to sign in.
+type Provider struct {
+	ID, Name string
+	Kind     Kind
+
+	// Action is the URL the form is posted to: the sign-in URL of an OAuth,
+	// OIDC or Email provider, the callback URL of the others.
+	Action string
+
+	// Style is the look of the button of an OAuth or OIDC provider.
+	Style Style
+
+	// Fields are the inputs of a Credentials or WebAuthn provider. One with
+	// nil Fields is not shown: it has its form elsewhere. Email providers have
+	// one field of their own.
+	Fields []Field
+
+	// OptionsURL is where the script of the page gets the options of a
+	// WebAuthn ceremony, "/auth/webauthn-options/passkey". A provider without
+	// it is not shown, because its form could never succeed.
+	OptionsURL string
+	// ConditionalUI offers passkeys in the autofill list of the field whose
+	// autocomplete attribute has the word webauthn.
+	ConditionalUI bool
+}
+
+// shown reports whether the sign-in page has a form for p.
+func (p Provider) shown() bool {
+	switch p.Kind {
+	case OAuth, OIDC, Email:
+		return true
+	case Credentials:
+		return p.Fields != nil
+	case WebAuthn:
+		return p.Fields != nil && p.OptionsURL != ""
+	}
+	return false
+}
+
+// Style is the look of a provider's button. What is empty or cannot be used
+// comes from the mark we carry for the provider, or is neutral.
+type Style struct {
+	// Logo is the URL of an image, as [Theme.Logo].
+	Logo string
+	// BrandColor and Background are CSS colours; the first one set is used.
+	BrandColor, Background string
+	// Text is the CSS colour of what is drawn on Background. It gives way to
+	// black or white where it could not be told from the background.
+	Text string
+}
+
+// Check reports what of the style could not be used.
+func (s Style) Check() error {
+	for _, c := range []string{s.BrandColor, s.Background, s.Text} {
+		if c == "" {
+			continue
+		}
+		if _, err := color.Parse(c); err != nil {
+			return fmt.Errorf("page: provider style: %w", err)
+		}
+	}
+	if s.Logo != "" {
+		if _, err := parseImage(s.Logo); err != nil {
+			return fmt.Errorf("page: provider style: %w", err)
+		}
+	}
+	return nil
+}
+
+// tile is the square with the mark, logo or initials on a provider's button.
+type tile struct {
+	Class    string
+	Path     string
+	Letters  string
+	Logo     image
+	neutral  bool
+	on, mark color.Color
+}
+
+// newTile draws the tile of p. A style that [Style.Check] refuses still gives
+// a tile: a page that looks plain is better than none.
+func newTile(p Provider) *tile {
+	m, known := marks()[p.ID]
+	t := &tile{Path: m.path}
+	// An image that cannot be used leaves the mark in its place.
+	if logo, err := parseImage(p.Style.Logo); err == nil {
+		t.Logo = logo
+	} else if !known {
+		t.Letters = monogram(p.Name)
+	}
+
+	text, errText := color.Parse(p.Style.Text)
+	on, errOn := color.Parse(p.Style.BrandColor)
+	if errOn != nil {
+		on, errOn = color.Parse(p.Style.Background)
+	}
+	if errOn != nil {
+		on, errOn = color.Parse(m.hex)
+	}
+	t.neutral = errOn != nil
+	t.on, t.mark = on, color.On(on)
+	// Initials are text. A mark is a logotype next to its name, which needs no
+	// contrast (https://www.w3.org/TR/WCAG22/#contrast-minimum), so the colours
+	// a brand is known for stay, as long as they can be told apart.
+	least, leastGiven := float64(color.MinGraphic), float64(2)
+	if t.Path == "" {
+		least, leastGiven = color.MinText, color.MinText
+	}
+	switch {
+	case errText == nil && color.Contrast(text, on) >= leastGiven:
+		t.mark = text
+	case color.Contrast(color.White, on) >= least:
+		t.mark = color.White
+	}
+	return t
+}
+
+// tileStyle is the style sheet of the tiles of one page.
+func tileStyle(tiles []*tile) template.CSS {
+	var css strings.Builder
+	for i, t := range tiles {
+		if t.neutral {
+			continue
+		}
+		t.Class = fmt.Sprintf("brand-%d", i)
+		fmt.Fprintf(&css, ".%s{--provider-brand-color:%v;--provider-color:%v}", t.Class, t.on, t.mark)
+	}
+	return template.CSS(css.String()) //nolint:gosec // only hexadecimal colours are put in
+}

@@ -1,0 +1,209 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+)
+
+// Texts is everything the pages say. Empty fields are filled from [English],
+// so a host may change one sentence or translate them all.
+//
+// Where a field says so, %s stands for a name that is put in; it must be there
+// once.
+type Texts struct {
+	// Lang is the language as in the lang attribute, "en".
+	Lang string
+	// Dir is the direction of writing, "ltr" or "rtl".
+	Dir string
+
+	// LogoAlt describes the logo of the theme.
+	LogoAlt string
+	// BackTo links to the site; %s is its host.
+	BackTo string
+
+	SignInHeading string
+	// SignInLead stands below the heading; %s is the host.
+	SignInLead string
+	// SignInWith labels the button of a provider; %s is its name.
+	SignInWith string
+	// Or stands between two kinds of signing in.
+	Or string
+	// NoProviders is shown when there is no way to sign in.
+	NoProviders string
+	// EmailLabel and EmailPlaceholder belong to the field of e-mail providers.
+	EmailLabel, EmailPlaceholder string
+	// PasskeyNeedsScript is shown to browsers with scripts switched off.
+	PasskeyNeedsScript string
+	// PasskeyFailed is shown when a ceremony was cancelled or did not work.
+	PasskeyFailed string
+	// SignInErrors are shown on the sign-in page, by the value of its error
+	// parameter. Codes that are not in it are looked up in those of [English].
+	SignInErrors map[string]string
+	// SignInErrorOther is shown for all other codes.
+	SignInErrorOther string
+
+	SignOutHeading, SignOutQuestion, SignOutButton string
+	// SignOutCancel links back to the site.
+	SignOutCancel string
+
+	VerifyRequestHeading string
+	// VerifyRequestText has one paragraph per entry.
+	VerifyRequestText []string
+
+	ConfirmLinkHeading string
+	// ConfirmLinkText says what the button does; %s is the host.
+	ConfirmLinkText string
+	// ConfirmLinkAddress says who will be signed in; %s is the address.
+	ConfirmLinkAddress string
+	// ConfirmLinkHint is for those who did not ask for the link.
+	ConfirmLinkHint   string
+	ConfirmLinkButton string
+
+	MailFailedHeading string
+	// MailFailedText has one paragraph per entry.
+	MailFailedText []string
+	// MailFailedRetry links to the sign-in page.
+	MailFailedRetry string
+
+	// Errors are shown on the error page, by the value of its error parameter.
+	// Codes that are not in it are looked up in those of [English].
+	Errors map[string]ErrorText
+	// ErrorOther is shown for all other codes.
+	ErrorOther ErrorText
+	// ErrorSignIn links from an error to the sign-in page.
+	ErrorSignIn string
+}
+
+// ErrorText is what the error page says about one error.
+type ErrorText struct {
+	Heading string
+	// Text has one paragraph per entry.
+	Text []string
+}
+
+// English returns the texts that are used where a host has none of its own.
+func English() Texts {
+	const otherAccount = "That did not work. Try again, or sign in with a different account."
+	return Texts{
+		Lang:    "en",
+		Dir:     "ltr",
+		LogoAlt: "Logo",
+		BackTo:  "Go to %s",
+
+		SignInHeading:      "Sign in",
+		SignInLead:         "to continue to %s",
+		SignInWith:         "Sign in with %s",
+		Or:                 "or",
+		NoProviders:        "There is no way to sign in here yet.",
+		EmailLabel:         "Email",
+		EmailPlaceholder:   "email@example.com",
+		PasskeyNeedsScript: "Passkeys need JavaScript, which is switched off in this browser.",
+		PasskeyFailed:      "No passkey was used. Try again, or sign in another way.",
+		SignInErrors: map[string]string{
+			"Signin":                otherAccount,
+			"OAuthSignin":           otherAccount,
+			"OAuthCallbackError":    otherAccount,
+			"OAuthCreateAccount":    otherAccount,
+			"EmailCreateAccount":    otherAccount,
+			"Callback":              otherAccount,
+			"OAuthAccountNotLinked": "You already have an account here. Sign in the way you did the first time.",
+			"AccountNotLinked":      "This passkey belongs to another account. Sign in the way you did the first time.",
+			"EmailSignin":           "The email could not be sent. Check the address and try again.",
+			"CredentialsSignin":     "Sign-in failed. Check what you entered and try again.",
+			"SessionRequired":       "Sign in to see this page.",
+			"MissingCSRF":           "This page was open for too long. Try again.",
+		},
+		SignInErrorOther: "You could not be signed in. Try again.",
+
+		SignOutHeading:  "Sign out",
+		SignOutQuestion: "Are you sure you want to sign out?",
+		SignOutButton:   "Sign out",
+		SignOutCancel:   "Stay signed in",
+
+		VerifyRequestHeading: "Check your email",
+		VerifyRequestText: []string{
+			"We sent you a link. Open it to sign in.",
+			"Nothing there after a few minutes? Look in your spam folder.",
+		},
+
+		ConfirmLinkHeading: "Finish signing in",
+		ConfirmLinkText:    "One more step and you are signed in to %s.",
+		ConfirmLinkAddress: "Your address: %s",
+		ConfirmLinkHint:    "If you did not ask for this, close the page and nothing happens.",
+		ConfirmLinkButton:  "Sign in",
+
+		MailFailedHeading: "The email was not sent",
+		MailFailedText: []string{
+			"Something went wrong while we sent your sign-in link.",
+			"Check the address and try again in a few minutes.",
+		},
+		MailFailedRetry: "Try again",
+
+		Errors: map[string]ErrorText{
+			"Configuration": {"Something is wrong on our side", []string{
+				"This site is not set up correctly, so you cannot be signed in.",
+				"If you run it: the server log says what to change.",
+			}},
+			"AccessDenied": {"Access denied", []string{"You do not have permission to sign in."}},
+			"Verification": {"This link no longer works", []string{
+				"It has been used already, or it has expired.",
+				"Sign in again to get a new one.",
+			}},
+			"WebAuthnVerificationError": {"Your passkey was not accepted", []string{"Try again, or sign in another way."}},
+		},
+		ErrorOther:  ErrorText{"Something went wrong", []string{"You could not be signed in."}},
+		ErrorSignIn: "Sign in",
+	}
+}
+
+// complete returns t with everything that is empty taken from [English].
+func (t Texts) complete() Texts {
+	english := English()
+	t.SignInErrors = overlay(english.SignInErrors, t.SignInErrors)
+	t.Errors = overlay(english.Errors, t.Errors)
+	to, from := reflect.ValueOf(&t).Elem(), reflect.ValueOf(english)
+	for i := range to.NumField() {
+		if to.Field(i).IsZero() || to.Field(i).Kind() == reflect.Slice && to.Field(i).Len() == 0 {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	if t.ErrorOther.Heading == "" {
+		t.ErrorOther.Heading = english.ErrorOther.Heading
+	}
+	return t
+}
+
+// overlay copies both maps, so that a host may change its own afterwards.
+func overlay[V any](under, over map[string]V) map[string]V {
+	all := maps.Clone(under)
+	maps.Copy(all, over)
+	return all
+}
+
+func (t Texts) check() error {
+	var errs []error
+	if t.Dir != "ltr" && t.Dir != "rtl" {
+		errs = append(errs, fmt.Errorf("page: texts: direction %.20q: use ltr or rtl", t.Dir))
+	}
+	for _, f := range []struct{ name, text string }{
+		{"BackTo", t.BackTo},
+		{"SignInLead", t.SignInLead},
+		{"SignInWith", t.SignInWith},
+		{"ConfirmLinkText", t.ConfirmLinkText},
+		{"ConfirmLinkAddress", t.ConfirmLinkAddress},
+	} {
+		if strings.Count(f.text, "%s") != 1 {
+			errs = append(errs, fmt.Errorf("page: texts: %s %q must have %%s once, where the name belongs", f.name, f.text))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// fill puts a name into a text. It is not fmt.Sprintf, to which a percent sign
+// a translator writes would be a verb.
+func fill(text, name string) string {
+	return strings.Replace(text, "%s", name, 1)
+}

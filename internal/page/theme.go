@@ -1,0 +1,154 @@
+package page
+
+import (
+	_ "embed" // for the style sheet
+	"errors"
+	"fmt"
+	"html/template"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pintleauth/pintle/internal/page/color"
+)
+
+// Theme adapts the pages to the site they belong to.
+type Theme struct {
+	// ColorScheme is "light", "dark" or "auto", which follows the browser.
+	// Empty means auto.
+	ColorScheme string
+	// Logo is the URL of an image shown above the heading: absolute, a path of
+	// this site ("/logo.svg"), or a data: URL of an image. A host that is not ASCII must be
+	// written in punycode.
+	Logo string
+	// BrandColor is an opaque CSS colour for buttons. Empty means #346df1.
+	BrandColor string
+	// ButtonText is an opaque CSS colour for the text on them. Empty means
+	// white where that can be read on BrandColor, else black.
+	ButtonText string
+}
+
+// DefaultBrandColor is the colour of buttons where the theme names none, in
+// pages and in mails.
+var DefaultBrandColor = color.Color{R: 0x34, G: 0x6d, B: 0xf1}
+
+//go:embed page.css
+var sheetText string
+
+// sheet is the style sheet all pages share.
+var sheet = template.CSS(strings.TrimSpace(sheetText)) //nolint:gosec // embedded, not input
+
+// theme is a checked Theme.
+type theme struct {
+	ColorScheme string
+	Logo        image
+	style       template.CSS
+}
+
+// Meta is the value of the color-scheme meta element, which sets the canvas
+// and the form controls before the style sheet applies.
+func (t theme) Meta() string {
+	if t.ColorScheme == "auto" {
+		return "light dark"
+	}
+	return t.ColorScheme
+}
+
+// Colors returns the brand colour and the colour of the text on it, or what is
+// wrong with them.
+func (t Theme) Colors() (brand, text color.Color, err error) {
+	brand = DefaultBrandColor
+	if t.BrandColor != "" {
+		if brand, err = color.Parse(t.BrandColor); err != nil {
+			return brand, text, fmt.Errorf("page: theme brand colour: %w", err)
+		}
+	}
+	text = color.On(brand)
+	if t.ButtonText != "" {
+		if text, err = color.Parse(t.ButtonText); err != nil {
+			return brand, text, fmt.Errorf("page: theme button text: %w", err)
+		}
+	}
+	return brand, text, nil
+}
+
+// sources is what the theme needs in img-src.
+func (t theme) sources() []string {
+	if t.Logo.source == "" {
+		return nil
+	}
+	return []string{t.Logo.source}
+}
+
+func (t Theme) resolve() (theme, error) {
+	resolved := theme{ColorScheme: t.ColorScheme}
+	var errScheme, errLogo error
+	switch t.ColorScheme {
+	case "":
+		resolved.ColorScheme = "auto"
+	case "auto", "light", "dark":
+	default:
+		errScheme = fmt.Errorf("page: theme colour scheme %.20q: use light, dark or auto", t.ColorScheme)
+	}
+	if t.Logo != "" {
+		if resolved.Logo, errLogo = parseImage(t.Logo); errLogo != nil {
+			errLogo = fmt.Errorf("page: theme logo: %w", errLogo)
+		}
+	}
+	brand, text, errColors := t.Colors()
+	hover := brand.Mix(awayFrom(text), 0.12)
+	resolved.style = template.CSS(fmt.Sprintf( //nolint:gosec // only hexadecimal colours are put in
+		":root{--brand-color:%v;--button-text-color:%v;--button-hover-bg:%v}", brand, text, hover))
+	return resolved, errors.Join(errScheme, errLogo, errColors)
+}
+
+// awayFrom returns the end of the scale a background moves to under the
+// pointer, so that its text gains contrast instead of losing it.
+func awayFrom(text color.Color) color.Color {
+	if color.Contrast(text, color.White) > color.Contrast(text, color.Black) {
+		return color.White
+	}
+	return color.Black
+}
+
+// image is an image URL that was checked.
+type image struct {
+	Src template.URL
+	// source allows the image in img-src; empty for images of this site.
+	source string
+}
+
+// cspHost is stricter than what net/url takes for a host: a ";" or "," in it
+// would end the directive it is put into.
+var cspHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]{1,5})?$`)
+
+// localPath leaves out "//" and "/\\", which browsers read as another host.
+var localPath = regexp.MustCompile(`^/([A-Za-z0-9._~%!$&()*+,;=:@?-][A-Za-z0-9._~%!$&()*+,;=:@?/-]*)?$`)
+
+var dataImages = []string{"png", "jpeg", "gif", "webp", "avif", "svg+xml"}
+
+func parseImage(s string) (image, error) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return image{}, fmt.Errorf("image %.80q is not a URL", s)
+	}
+	src := template.URL(s) //nolint:gosec // its scheme is checked here, the template escapes the rest
+	switch {
+	case u.Scheme == "data":
+		kind, _, _ := strings.Cut(strings.TrimPrefix(u.Opaque, "image/"), ",")
+		kind, _, _ = strings.Cut(kind, ";")
+		if !strings.HasPrefix(u.Opaque, "image/") || !slices.Contains(dataImages, kind) {
+			return image{}, fmt.Errorf("image %.80q: a data URL must hold one of image/%s", s, strings.Join(dataImages, ", image/"))
+		}
+		return image{Src: src, source: "data:"}, nil
+	case u.Scheme == "https" || u.Scheme == "http":
+		if !cspHost.MatchString(u.Host) {
+			return image{}, fmt.Errorf("image %.80q: write the host in ASCII", s)
+		}
+		return image{Src: src, source: u.Scheme + "://" + strings.ToLower(u.Host)}, nil
+	case localPath.MatchString(s):
+		return image{Src: src}, nil
+	}
+	return image{}, fmt.Errorf("image %.80q: use an https URL, a path that starts with / or a data URL of an image", s)
+}

@@ -1,0 +1,66 @@
+package page_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle/internal/page"
+)
+
+func TestNewRefusesAThemeItCannotUse(t *testing.T) {
+	tests := []struct {
+		name  string
+		theme page.Theme
+		want  string
+	}{
+		{"colour scheme", page.Theme{ColorScheme: "sepia"}, "colour scheme"},
+		{"brand colour", page.Theme{BrandColor: "red;}"}, "brand colour"},
+		{"transparent brand colour", page.Theme{BrandColor: "#0000"}, "opaque"},
+		{"button text", page.Theme{ButtonText: "var(--x)"}, "button text"},
+		{"script as logo", page.Theme{Logo: "javascript:alert(1)"}, "logo"},
+		{"page as logo", page.Theme{Logo: "data:text/html,<p>"}, "data URL"},
+		{"unknown image as logo", page.Theme{Logo: "data:image/x-evil,1"}, "data URL"},
+		{"logo at another host without a scheme", page.Theme{Logo: "//cdn.example/logo.svg"}, "logo"},
+		{"logo with a backslash", page.Theme{Logo: `/\cdn.example/logo.svg`}, "logo"},
+		{"relative logo", page.Theme{Logo: "logo.svg"}, "starts with /"},
+		{"logo whose host ends the directive", page.Theme{Logo: "https://a.example;script-src/x"}, "ASCII"},
+		{"logo whose host is not ASCII", page.Theme{Logo: "https://münchen.example/x"}, "ASCII"},
+		{"logo at any host", page.Theme{Logo: "https://*/x"}, "ASCII"},
+		{"logo that is no URL", page.Theme{Logo: "https://a b/"}, "not a URL"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := page.New(tt.theme, page.Texts{})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("New(%+v) gave error %v, want one with %q", tt.theme, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestThemeReachesThePage(t *testing.T) {
+	tests := []struct {
+		name  string
+		theme page.Theme
+		want  []string
+	}{
+		{"default", page.Theme{}, []string{
+			`class="__next-auth-theme-auto"`, `name="color-scheme" content="light dark"`, "--brand-color:#346df1;--button-text-color:#ffffff;",
+		}},
+		{"dark", page.Theme{ColorScheme: "dark"}, []string{`class="__next-auth-theme-dark"`, `name="color-scheme" content="dark"`}},
+		{"light brand gets dark text", page.Theme{BrandColor: "#FFD21E"}, []string{"--brand-color:#ffd21e;--button-text-color:#000000;"}},
+		{"own button text", page.Theme{BrandColor: "#ff8800", ButtonText: "white"}, []string{"--brand-color:#ff8800;--button-text-color:#ffffff;"}},
+		{"logo", page.Theme{Logo: "https://img.example/logo.svg?a=1&b=2"}, []string{`<img class="logo" src="https://img.example/logo.svg?a=1&amp;b=2" alt="Logo">`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for name, p := range everyPage(pages(t, tt.theme, page.Texts{})) {
+				for _, want := range tt.want {
+					if !strings.Contains(string(p.Body), want) {
+						t.Errorf("%s page lacks %s", name, want)
+					}
+				}
+			}
+		})
+	}
+}
