@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/oauth2"
+
+	"github.com/pintleauth/pintle/internal/query"
 )
 
 // BeginOptions are what one sign-in brings along.
@@ -21,7 +23,7 @@ type BeginOptions struct {
 	// Extra are parameters of the request that began the sign-in, such as
 	// prompt or login_hint. Those that identify or protect the flow are left
 	// out, and so are empty ones.
-	Extra []Param
+	Extra query.Values
 }
 
 // Begun is a sign-in about to leave for the provider. Verifier and Nonce are
@@ -53,38 +55,38 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 	if p.State && o.State == "" {
 		return Begun{}, p.errorf("begin: the state check is on, but State is empty")
 	}
-	u, query, err := p.authorization(ctx, o.RedirectURI)
+	u, params, err := p.authorization(ctx, o.RedirectURI)
 	if err != nil {
 		return Begun{}, err
 	}
 
 	for _, e := range o.Extra {
-		if e.Value != "" && !p.isReserved(e.Name) {
-			query.set(e.Name, e.Value)
+		if e.Value != "" && !p.isReserved(e.Key) {
+			set(&params, e.Key, e.Value)
 		}
 	}
 
 	var b Begun
 	if p.State {
-		query.set("state", o.State)
+		set(&params, "state", o.State)
 	}
 	if p.PKCE {
 		b.Verifier = oauth2.GenerateVerifier()
-		query.set("code_challenge", oauth2.S256ChallengeFromVerifier(b.Verifier))
-		query.set("code_challenge_method", "S256")
+		set(&params, "code_challenge", oauth2.S256ChallengeFromVerifier(b.Verifier))
+		set(&params, "code_challenge_method", "S256")
 	}
 	if p.Nonce {
 		b.Nonce = oauth2.GenerateVerifier() // 256 random bits in the same alphabet
-		query.set("nonce", b.Nonce)
+		set(&params, "nonce", b.Nonce)
 	}
 	if p.MaxAge > 0 {
-		query.set("max_age", strconv.FormatInt(int64(p.MaxAge.Seconds()), 10))
+		set(&params, "max_age", strconv.FormatInt(int64(p.MaxAge.Seconds()), 10))
 	}
 	if p.OIDC && len(p.Authorization.Params) == 0 && p.Authorization.URL == "" {
-		query.setDefault("scope", defaultScope)
+		setDefault(&params, "scope", defaultScope)
 	}
 
-	u.RawQuery = query.encode()
+	u.RawQuery = params.Encode()
 	b.URL = normalURL(u)
 	if len(b.URL) > maxAuthorizationURL {
 		return Begun{}, p.errorf("begin: authorization URL is longer than %d bytes", maxAuthorizationURL)
@@ -97,7 +99,7 @@ const defaultScope = "openid profile email"
 // authorization returns the authorization endpoint and the part of its query
 // that the configuration decides: it may replace response_type and client_id
 // for providers that call them something else.
-func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.URL, form, error) {
+func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.URL, query.Values, error) {
 	configured := p.Authorization
 	m := &metadata{authorization: configured.URL}
 	if configured.URL == "" {
@@ -113,29 +115,32 @@ func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.
 		return nil, nil, err
 	}
 
-	query := parseForm(u.RawQuery)
-	own := []Param{{"response_type", "code"}, {"client_id", p.ClientID}, {"redirect_uri", redirectURI}}
+	params, err := query.Parse(u.RawQuery)
+	if err != nil {
+		return nil, nil, p.errorf("authorization endpoint: %w", err)
+	}
+	own := query.Values{{Key: "response_type", Value: "code"}, {Key: "client_id", Value: p.ClientID}, {Key: "redirect_uri", Value: redirectURI}}
 	if configured.URL == "" {
 		for _, param := range own {
-			query.set(param.Name, param.Value)
+			set(&params, param.Key, param.Value)
 		}
 	}
-	scoped := query.has("scope")
-	query.apply(configured.Params)
+	_, scoped := params.First("scope")
+	apply(&params, configured.Params)
 	for _, param := range configured.Params {
 		// An explicitly empty scope asks for none: Kakao, Zoom and others
 		// refuse one or take it from the application's settings.
-		scoped = scoped || param.Name == "scope"
+		scoped = scoped || param.Key == "scope"
 	}
 	if !scoped && (configured.URL != "" || len(configured.Params) > 0) {
-		query.set("scope", defaultScope)
+		set(&params, "scope", defaultScope)
 	}
 	if configured.URL != "" {
 		for _, param := range own {
-			query.setDefault(param.Name, param.Value)
+			setDefault(&params, param.Key, param.Value)
 		}
 	}
-	return u, query, nil
+	return u, params, nil
 }
 
 // isReserved reports whether a request may not choose this parameter, because

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle/internal/handshake"
+	"github.com/pintleauth/pintle/internal/query"
 )
 
 // fixed returns the URL with names in place of its random parts.
@@ -29,7 +30,7 @@ func fixed(t *testing.T, begun handshake.Begun) string {
 
 func TestAuthorizationURL(t *testing.T) {
 	const callback = "&redirect_uri=https%3A%2F%2Fapp.example.test%2Fauth%2Fcallback%2Fop"
-	type params = []handshake.Param
+	type params = query.Values
 	tests := []struct {
 		name  string
 		p     *handshake.Provider
@@ -38,8 +39,8 @@ func TestAuthorizationURL(t *testing.T) {
 	}{
 		{
 			"endpoint parameters come first, then the default scope, then ours",
-			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://OP.example.test:443/a?b=~*", Params: params{{"audience", "x y"}}}},
-			params{{"prompt", "login"}},
+			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://OP.example.test:443/a?b=~*", Params: params{{Key: "audience", Value: "x y"}}}},
+			params{{Key: "prompt", Value: "login"}},
 			"https://op.example.test/a?b=%7E*&audience=x+y&scope=openid+profile+email&response_type=code&client_id=client-1" + callback + "&prompt=login",
 		},
 		{
@@ -54,21 +55,21 @@ func TestAuthorizationURL(t *testing.T) {
 		{
 			"the configuration may rename what we send",
 			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test/a#wechat_redirect", Params: params{
-				{"response_type", "Assertion"}, {"scope", "s"}, {"client_id", "other"},
+				{Key: "response_type", Value: "Assertion"}, {Key: "scope", Value: "s"}, {Key: "client_id", Value: "other"},
 			}}},
 			nil,
 			"https://op.example.test/a?response_type=Assertion&scope=s&client_id=other" + callback + "#wechat_redirect",
 		},
 		{
 			"Q10 parameters without a value are dropped, and an empty scope asks for none",
-			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test", Params: params{{"tenantId", ""}, {"scope", ""}}}},
-			params{{"login_hint", ""}},
+			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test", Params: params{{Key: "tenantId", Value: ""}, {Key: "scope", Value: ""}}}},
+			params{{Key: "login_hint", Value: ""}},
 			"https://op.example.test/?response_type=code&client_id=client-1" + callback,
 		},
 		{
 			"a request may choose scope and prompt",
-			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test/a", Params: params{{"scope", "openid"}, {"prompt", "consent"}}}},
-			params{{"scope", "openid email"}, {"prompt", "none"}},
+			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test/a", Params: params{{Key: "scope", Value: "openid"}, {Key: "prompt", Value: "consent"}}}},
+			params{{Key: "scope", Value: "openid email"}, {Key: "prompt", Value: "none"}},
 			"https://op.example.test/a?scope=openid+email&prompt=none&response_type=code&client_id=client-1" + callback,
 		},
 	}
@@ -95,17 +96,17 @@ func TestDiscoveredAuthorizationURL(t *testing.T) {
 	tests := []struct {
 		name   string
 		oidc   bool
-		params []handshake.Param
+		params query.Values
 		want   string
 	}{
 		{"scope comes last for OIDC", true, nil, "?tenant=blue&response_type=code&client_id=client-1" + callback + "&prompt=login&scope=openid+profile+email"},
 		{"plain OAuth 2 without a configured endpoint sends none", false, nil, "?tenant=blue&response_type=code&client_id=client-1" + callback + "&prompt=login"},
-		{"configured parameters follow ours", true, []handshake.Param{{"claims", `{"id_token":{}}`}}, "?tenant=blue&response_type=code&client_id=client-1" + callback + "&claims=%7B%22id_token%22%3A%7B%7D%7D&scope=openid+profile+email&prompt=login"},
+		{"configured parameters follow ours", true, query.Values{{Key: "claims", Value: `{"id_token":{}}`}}, "?tenant=blue&response_type=code&client_id=client-1" + callback + "&claims=%7B%22id_token%22%3A%7B%7D%7D&scope=openid+profile+email&prompt=login"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := &handshake.Provider{ID: "op", OIDC: tt.oidc, Issuer: o.issuer, ClientID: clientID, Authorization: handshake.Endpoint{Params: tt.params}}
-			begun, err := p.Begin(t.Context(), handshake.BeginOptions{RedirectURI: redirectURI, Extra: []handshake.Param{{"prompt", "login"}}})
+			begun, err := p.Begin(t.Context(), handshake.BeginOptions{RedirectURI: redirectURI, Extra: query.Values{{Key: "prompt", Value: "login"}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +130,7 @@ func TestReservedParametersAreNeverTakenFromARequest(t *testing.T) {
 		"Redirect_URI", "redirect.uri", "redirect uri", "redirect[uri", " redirect_uri", "redirect_uri[]", "redirect_uri[x]", "redirect.uri[0", "redirect_uri\x00x",
 	} {
 		t.Run(name, func(t *testing.T) {
-			begun, err := p.Begin(t.Context(), handshake.BeginOptions{RedirectURI: redirectURI, Extra: []handshake.Param{{name, "https://evil.example"}}})
+			begun, err := p.Begin(t.Context(), handshake.BeginOptions{RedirectURI: redirectURI, Extra: query.Values{{Key: name, Value: "https://evil.example"}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +195,7 @@ func TestBeginRefuses(t *testing.T) {
 		}, "user name"},
 		{"no endpoint at all", func(p *handshake.Provider, _ *handshake.BeginOptions) { p.Authorization.URL = "" }, "set Authorization.URL, or Issuer"},
 		{"a URL longer than servers take", func(_ *handshake.Provider, o *handshake.BeginOptions) {
-			o.Extra = []handshake.Param{{"login_hint", strings.Repeat("x", 20<<10)}}
+			o.Extra = query.Values{{Key: "login_hint", Value: strings.Repeat("x", 20<<10)}}
 		}, "longer than"},
 		{"W-19, SH-81 an http issuer off this machine", func(p *handshake.Provider, _ *handshake.BeginOptions) {
 			p.Authorization.URL, p.Issuer = "", "http://op.example.test"

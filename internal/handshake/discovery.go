@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/pintleauth/pintle/internal/query"
 )
 
 // metadata is what is known of a provider at the time of a request: what the
@@ -203,9 +205,12 @@ func (p *Provider) endpoint(m *metadata, configured Endpoint, address, field, na
 		return nil, p.errorf("%s: %w", name, err)
 	}
 	if len(configured.Params) > 0 {
-		query := parseForm(u.RawQuery)
-		query.apply(configured.Params)
-		u.RawQuery = query.encode()
+		params, err := query.Parse(u.RawQuery)
+		if err != nil {
+			return nil, p.errorf("%s: %w", name, err)
+		}
+		apply(&params, configured.Params)
+		u.RawQuery = params.Encode()
 	}
 	return u, nil
 }

@@ -9,15 +9,16 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/query"
 )
 
 // exchange sends a token request with the client's credentials and returns the
 // checked response.
-func (p *Provider) exchange(ctx context.Context, m *metadata, request, callback url.Values) (map[string]any, error) {
+func (p *Provider) exchange(ctx context.Context, m *metadata, request url.Values, callback query.Values) (map[string]any, error) {
 	u, err := p.endpoint(m, p.Token, m.token, "Token.URL", "token endpoint")
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (p *Provider) send(ctx context.Context, r *TokenRequest) (*TokenResponse, e
 		}
 		return response, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, strings.NewReader(encodeValues(r.Form)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, strings.NewReader(encodeSorted(r.Form)))
 	if err != nil {
 		return nil, errors.New("the URL of the token endpoint cannot be used")
 	}
@@ -84,23 +85,15 @@ func (p *Provider) readTokens(r *reply) map[string]any {
 	if media != "application/x-www-form-urlencoded" && media != "text/plain" {
 		return nil
 	}
+	members, err := query.Parse(strings.TrimSpace(string(r.body)))
+	if err != nil {
+		return nil
+	}
 	body = make(map[string]any)
-	for _, param := range parseForm(strings.TrimSpace(string(r.body))) {
-		body[param.Name] = param.Value
+	for _, m := range members {
+		body[m.Key] = m.Value
 	}
 	return body
-}
-
-// encodeValues sorts by name and encodes as a browser would.
-func encodeValues(values url.Values) string {
-	var f form
-	for name, all := range values {
-		for _, value := range all {
-			f = append(f, Param{name, value})
-		}
-	}
-	slices.SortStableFunc(f, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
-	return f.encode()
 }
 
 // checkTokens applies the rules for a token response and brings its body into

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/dghubble/oauth1"
+
+	"github.com/pintleauth/pintle/internal/query"
 )
 
 // An OAuth1 holds the facts of one OAuth 1.0a provider, signing with HMAC-SHA1.
@@ -57,7 +59,7 @@ func (b OAuth1Begun) LogValue() slog.Value { return slog.StringValue("sign-in be
 // OAuth1Return is what came back with the browser, and the temporary
 // credentials that were sealed when it left.
 type OAuth1Return struct {
-	Params        url.Values
+	Params        query.Values
 	Token, Secret string
 }
 
@@ -101,15 +103,18 @@ func (o *OAuth1) Begin(ctx context.Context, options BeginOptions) (OAuth1Begun, 
 	if err != nil {
 		return OAuth1Begun{}, o.errorf("Authorize.URL: %w", err)
 	}
-	query := parseForm(u.RawQuery)
-	query.apply(o.Authorize.Params)
+	params, err := query.Parse(u.RawQuery)
+	if err != nil {
+		return OAuth1Begun{}, o.errorf("Authorize.URL: %w", err)
+	}
+	apply(&params, o.Authorize.Params)
 	for _, e := range options.Extra {
-		if e.Value != "" && !strings.HasPrefix(strings.ToLower(e.Name), "oauth") {
-			query.set(e.Name, e.Value)
+		if e.Value != "" && !strings.HasPrefix(strings.ToLower(e.Key), "oauth") {
+			set(&params, e.Key, e.Value)
 		}
 	}
-	query.set("oauth_token", token)
-	u.RawQuery = query.encode()
+	set(&params, "oauth_token", token)
+	u.RawQuery = params.Encode()
 	b := OAuth1Begun{URL: normalURL(u), Token: token, Secret: secret}
 	if len(b.URL) > maxAuthorizationURL {
 		return OAuth1Begun{}, o.errorf("begin: authorization URL is longer than %d bytes", maxAuthorizationURL)
@@ -126,8 +131,8 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 	if err := checkLengths(o.ID, r.Params, "denied", "oauth_token", "oauth_verifier"); err != nil {
 		return nil, err
 	}
-	denied, refused := last(r.Params, "denied")
-	token, _ := last(r.Params, "oauth_token")
+	denied, refused := r.Params.Last("denied")
+	token, _ := r.Params.Last("oauth_token")
 	if refused {
 		token = denied
 	}
@@ -139,7 +144,7 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 	if refused {
 		return nil, o.errorf("callback: %w", &ResponseError{Code: "access_denied"})
 	}
-	verifier, _ := last(r.Params, "oauth_verifier")
+	verifier, _ := r.Params.Last("oauth_verifier")
 	if verifier == "" {
 		return nil, o.errorf("callback: oauth_verifier is missing")
 	}
@@ -150,8 +155,12 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 		return nil, conceal(o.errorf("access token: %w", cause(err)), o.ConsumerSecret, r.Token, r.Secret, verifier)
 	}
 	result := &Result{Tokens: make(map[string]any)}
-	for _, param := range parseForm(strings.TrimSpace(string(trip.body))) {
-		result.Tokens[param.Name] = param.Value
+	members, err := query.Parse(strings.TrimSpace(string(trip.body)))
+	if err != nil {
+		return nil, o.errorf("access token: %w", err)
+	}
+	for _, m := range members {
+		result.Tokens[m.Key] = m.Value
 	}
 	result.Tokens["oauth_token"], result.Tokens["oauth_token_secret"] = accessToken, accessSecret
 
@@ -175,9 +184,12 @@ func (o *OAuth1) profile(ctx context.Context, config *oauth1.Config, tokens map[
 	if err != nil {
 		return nil, err
 	}
-	query := parseForm(u.RawQuery)
-	query.apply(o.UserInfo.Params)
-	u.RawQuery = query.encode()
+	params, err := query.Parse(u.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	apply(&params, o.UserInfo.Params)
+	u.RawQuery = params.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return nil, err

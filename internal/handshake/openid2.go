@@ -9,9 +9,12 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/query"
 )
 
 const openIDNamespace = "http://specs.openid.net/auth/2.0"
@@ -49,7 +52,7 @@ type OpenID2 struct {
 // OpenID2Return is what came back with the browser, and what was given to
 // [OpenID2.Begin] when it left.
 type OpenID2Return struct {
-	Params      url.Values
+	Params      query.Values
 	RedirectURI string
 	State       string
 }
@@ -81,21 +84,24 @@ func (o *OpenID2) Begin(_ context.Context, options BeginOptions) (Begun, error) 
 	if err != nil {
 		return Begun{}, errorOf(o.ID, "begin: RedirectURI is not a URL")
 	}
-	query := parseForm(u.RawQuery)
+	params, err := query.Parse(u.RawQuery)
+	if err != nil {
+		return Begun{}, errorOf(o.ID, "URL: %w", err)
+	}
 	for _, e := range options.Extra {
-		if e.Value != "" && !strings.HasPrefix(strings.ToLower(e.Name), "openid") {
-			query.set(e.Name, e.Value)
+		if e.Value != "" && !strings.HasPrefix(strings.ToLower(e.Key), "openid") {
+			set(&params, e.Key, e.Value)
 		}
 	}
-	query.apply([]Param{
-		{"openid.ns", openIDNamespace},
-		{"openid.mode", "checkid_setup"},
-		{"openid.claimed_id", openIDNamespace + "/identifier_select"},
-		{"openid.identity", openIDNamespace + "/identifier_select"},
-		{"openid.return_to", returnTo},
-		{"openid.realm", realm.Scheme + "://" + realm.Host},
+	apply(&params, query.Values{
+		{Key: "openid.ns", Value: openIDNamespace},
+		{Key: "openid.mode", Value: "checkid_setup"},
+		{Key: "openid.claimed_id", Value: openIDNamespace + "/identifier_select"},
+		{Key: "openid.identity", Value: openIDNamespace + "/identifier_select"},
+		{Key: "openid.return_to", Value: returnTo},
+		{Key: "openid.realm", Value: realm.Scheme + "://" + realm.Host},
 	})
-	u.RawQuery = query.encode()
+	u.RawQuery = params.Encode()
 	b := Begun{URL: normalURL(u)}
 	if len(b.URL) > maxAuthorizationURL {
 		return Begun{}, errorOf(o.ID, "begin: authorization URL is longer than %d bytes", maxAuthorizationURL)
@@ -112,9 +118,12 @@ func returnAddress(redirectURI, state string) (string, error) {
 	if err != nil || u.Host == "" {
 		return "", errors.New("RedirectURI is not an absolute URL")
 	}
-	query := parseForm(u.RawQuery)
-	query.set("state", state)
-	u.RawQuery = query.encode()
+	params, err := query.Parse(u.RawQuery)
+	if err != nil {
+		return "", err
+	}
+	set(&params, "state", state)
+	u.RawQuery = params.Encode()
 	return u.String(), nil
 }
 
@@ -128,28 +137,29 @@ func (o *OpenID2) Finish(ctx context.Context, r OpenID2Return) (*Result, error) 
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	if err := o.checkShape(r.Params); err != nil {
-		return nil, errorOf(o.ID, "callback: %w", err)
-	}
-	state, _ := last(r.Params, "state")
-	if r.State == "" || !equalSecrets(state, r.State) {
-		return nil, errorOf(o.ID, "callback: state does not match the one this browser started with")
-	}
-	if e := openIDError(r.Params); e != nil {
-		return nil, errorOf(o.ID, "callback: %w", e)
-	}
-	id, err := o.checkAssertion(r, time.Now())
+	said, err := readAssertion(r.Params)
 	if err != nil {
 		return nil, errorOf(o.ID, "callback: %w", err)
 	}
-	if err := o.confirm(ctx, r.Params); err != nil {
+	state, _ := r.Params.Last("state")
+	if r.State == "" || !equalSecrets(state, r.State) {
+		return nil, errorOf(o.ID, "callback: state does not match the one this browser started with")
+	}
+	if e := said.refusal(); e != nil {
+		return nil, errorOf(o.ID, "callback: %w", e)
+	}
+	id, err := o.checkAssertion(said, r, time.Now())
+	if err != nil {
+		return nil, errorOf(o.ID, "callback: %w", err)
+	}
+	if err := o.confirm(ctx, said); err != nil {
 		return nil, errorOf(o.ID, "check of the assertion: %w", err)
 	}
-	if !o.seen.first(r.Params.Get("openid.response_nonce"), time.Now()) {
+	if !o.seen.first(said.get("response_nonce"), time.Now()) {
 		return nil, errorOf(o.ID, "callback: the assertion was used before")
 	}
 
-	claimed := r.Params.Get("openid.claimed_id")
+	claimed := said.get("claimed_id")
 	result := &Result{
 		Tokens:  map[string]any{"claimed_id": claimed},
 		Profile: map[string]any{"id": id, "claimed_id": claimed},
@@ -165,32 +175,41 @@ func (o *OpenID2) Finish(ctx context.Context, r OpenID2Return) (*Result, error) 
 	return result, nil
 }
 
-// checkShape makes sure each protocol parameter says one thing only: a repeated
-// one could be signed in one reading and used in the other.
-func (o *OpenID2) checkShape(params url.Values) error {
-	count := 0
-	for name, values := range params {
-		if !strings.HasPrefix(name, "openid.") {
-			continue
-		}
-		if count++; count > 50 {
-			return errors.New("too many openid parameters")
-		}
-		if len(values) != 1 || len(values[0]) > maxParam || len(name) > 100 || strings.ContainsAny(values[0], "\r\n") {
-			return fmt.Errorf("%q is repeated, too long or has line breaks", clip(name))
-		}
-	}
-	return nil
+// An assertion has the openid parameters of a callback.
+type assertion query.Values
+
+func (a assertion) get(name string) string {
+	v, _ := query.Values(a).First("openid." + name)
+	return v
 }
 
-func openIDError(params url.Values) *ResponseError {
-	switch params.Get("openid.mode") {
+// readAssertion makes sure each parameter says one thing only: a repeated one
+// could be signed in one reading and used in the other.
+func readAssertion(params query.Values) (assertion, error) {
+	var a assertion
+	for _, p := range params {
+		if !strings.HasPrefix(p.Key, "openid.") {
+			continue
+		}
+		if _, repeated := query.Values(a).First(p.Key); repeated || len(p.Key) > 100 || len(p.Value) > maxParam || strings.ContainsAny(p.Value, "\r\n") {
+			return nil, fmt.Errorf("%q is repeated, too long or has line breaks", clip(p.Key))
+		}
+		if a = append(a, p); len(a) > 50 {
+			return nil, errors.New("too many openid parameters")
+		}
+	}
+	return a, nil
+}
+
+// refusal returns the error the assertion stands for, if it is none.
+func (a assertion) refusal() *ResponseError {
+	switch a.get("mode") {
 	case "cancel":
 		return &ResponseError{Code: "access_denied"}
 	case "setup_needed":
 		return &ResponseError{Code: "login_required"}
 	case "error":
-		return &ResponseError{Code: "server_error", Description: params.Get("openid.error")}
+		return &ResponseError{Code: "server_error", Description: a.get("error")}
 	}
 	return nil
 }
@@ -198,31 +217,30 @@ func openIDError(params url.Values) *ResponseError {
 // checkAssertion follows
 // https://openid.net/specs/openid-authentication-2_0.html#verification
 // as far as it can be done here, and returns the account id.
-func (o *OpenID2) checkAssertion(r OpenID2Return, now time.Time) (string, error) {
-	get := func(name string) string { return r.Params.Get("openid." + name) }
-	if get("ns") != openIDNamespace || get("mode") != "id_res" {
+func (o *OpenID2) checkAssertion(said assertion, r OpenID2Return, now time.Time) (string, error) {
+	if said.get("ns") != openIDNamespace || said.get("mode") != "id_res" {
 		return "", errors.New("not a positive OpenID 2.0 assertion")
 	}
 	signed := make(map[string]bool)
-	for name := range strings.SplitSeq(get("signed"), ",") {
+	for name := range strings.SplitSeq(said.get("signed"), ",") {
 		signed[name] = true
 	}
 	for _, name := range []string{"op_endpoint", "return_to", "response_nonce", "assoc_handle", "claimed_id", "identity"} {
-		if !signed[name] || get(name) == "" {
+		if !signed[name] || said.get(name) == "" {
 			return "", fmt.Errorf("openid.%s is missing or not signed", name)
 		}
 	}
-	if get("op_endpoint") != o.URL {
+	if said.get("op_endpoint") != o.URL {
 		return "", errors.New("the assertion is of another provider")
 	}
 	returnTo, err := returnAddress(r.RedirectURI, r.State)
 	if err != nil {
 		return "", err
 	}
-	if get("return_to") != returnTo {
+	if said.get("return_to") != returnTo {
 		return "", errors.New("openid.return_to is not the address this browser was to return to")
 	}
-	stamp := get("response_nonce")
+	stamp := said.get("response_nonce")
 	if len(stamp) < len(time.DateTime)+1 || len(stamp) > 255 {
 		return "", errors.New("openid.response_nonce has no time")
 	}
@@ -230,9 +248,9 @@ func (o *OpenID2) checkAssertion(r OpenID2Return, now time.Time) (string, error)
 	if err != nil || now.Sub(at).Abs() > openIDNonceAge {
 		return "", errors.New("the assertion is too old, or the clocks differ")
 	}
-	claimed := get("claimed_id")
+	claimed := said.get("claimed_id")
 	match := o.ClaimedID.FindStringSubmatch(claimed)
-	if match == nil || match[0] != claimed || match[1] == "" || get("identity") != claimed {
+	if match == nil || match[0] != claimed || match[1] == "" || said.get("identity") != claimed {
 		return "", errors.New("openid.claimed_id is not an identifier of this provider")
 	}
 	return match[1], nil
@@ -241,15 +259,10 @@ func (o *OpenID2) checkAssertion(r OpenID2Return, now time.Time) (string, error)
 // confirm asks the provider whether it made the assertion.
 //
 // https://openid.net/specs/openid-authentication-2_0.html#check_auth
-func (o *OpenID2) confirm(ctx context.Context, params url.Values) error {
-	question := make(url.Values)
-	for name, values := range params {
-		if strings.HasPrefix(name, "openid.") {
-			question[name] = values
-		}
-	}
-	question.Set("openid.mode", "check_authentication")
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.URL, strings.NewReader(encodeValues(question)))
+func (o *OpenID2) confirm(ctx context.Context, said assertion) error {
+	question := slices.Clone(query.Values(said))
+	set(&question, "openid.mode", "check_authentication")
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.URL, strings.NewReader(question.Encode()))
 	if err != nil {
 		return errors.New("the URL of the provider cannot be used")
 	}
@@ -261,12 +274,12 @@ func (o *OpenID2) confirm(ctx context.Context, params url.Values) error {
 	if answer.status != http.StatusOK {
 		return withoutQuery(req, fmt.Errorf("status %d", answer.status))
 	}
-	said := make(map[string]string)
+	reply := make(map[string]string)
 	for lines := bufio.NewScanner(bytes.NewReader(answer.body)); lines.Scan(); {
 		key, value, _ := strings.Cut(lines.Text(), ":")
-		said[key] = value
+		reply[key] = value
 	}
-	if said["ns"] != openIDNamespace || said["is_valid"] != "true" {
+	if reply["ns"] != openIDNamespace || reply["is_valid"] != "true" {
 		return errors.New("the provider does not confirm it")
 	}
 	return nil

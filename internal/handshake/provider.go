@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/query"
 )
 
 // A Provider holds the facts of one OAuth 2 or OpenID Connect provider as one
@@ -112,7 +114,7 @@ type Provider struct {
 // the parameter.
 type Endpoint struct {
 	URL    string
-	Params []Param
+	Params query.Values
 }
 
 // Hooks are the places where one provider needs code of its own. Each may be
@@ -153,7 +155,7 @@ type TokenRequest struct {
 	Form   url.Values
 
 	// Callback has the parameters the browser came back with; nil on refresh.
-	Callback url.Values
+	Callback query.Values
 }
 
 // A TokenResponse is what a token endpoint answered.
@@ -165,7 +167,7 @@ type TokenResponse struct {
 
 // An Arrival is a sign-in whose tokens are there and checked.
 type Arrival struct {
-	Callback url.Values     // parameters the browser came back with; unsigned
+	Callback query.Values   // parameters the browser came back with; unsigned
 	Tokens   map[string]any // the token response
 	Claims   map[string]any // of the verified ID token; nil without one
 	Profile  map[string]any // to be changed in place

@@ -3,6 +3,8 @@ package handshake
 import (
 	"context"
 	"net/url"
+
+	"github.com/pintleauth/pintle/internal/query"
 )
 
 // RedeemOptions are what came back with the browser and what was sealed when
@@ -15,7 +17,7 @@ type RedeemOptions struct {
 
 	// Params are the parameters of the callback, for hooks: Apple sends the
 	// user's name there, VK ID the id of a device.
-	Params url.Values
+	Params query.Values
 }
 
 // Redeem exchanges the code for tokens, verifies the ID token and obtains the

@@ -3,7 +3,8 @@ package handshake
 import (
 	"context"
 	"crypto/subtle"
-	"net/url"
+
+	"github.com/pintleauth/pintle/internal/query"
 )
 
 // Validate reads the parameters the browser came back with and returns the
@@ -16,18 +17,18 @@ import (
 // user's way.
 //
 // https://www.rfc-editor.org/rfc/rfc9207#section-2.4
-func (p *Provider) Validate(ctx context.Context, params url.Values, wantState string) (code string, err error) {
+func (p *Provider) Validate(ctx context.Context, params query.Values, wantState string) (code string, err error) {
 	if err := checkLengths(p.ID, params, "response", "iss", "state", "error", "error_description", "error_uri", "id_token", "token", "code"); err != nil {
 		return "", err
 	}
-	if _, ok := last(params, "response"); ok {
+	if _, ok := params.Last("response"); ok {
 		return "", p.errorf("callback: JWT-secured responses are not supported")
 	}
 	if err := p.checkResponseIssuer(ctx, params); err != nil {
 		return "", err
 	}
 	if p.State {
-		state, _ := last(params, "state")
+		state, _ := params.Last("state")
 		if wantState == "" || !equalSecrets(state, wantState) {
 			return "", p.errorf("callback: state does not match the one this browser started with")
 		}
@@ -38,11 +39,11 @@ func (p *Provider) Validate(ctx context.Context, params url.Values, wantState st
 	// An implicit or hybrid answer was never asked for, and its tokens have
 	// passed through the browser.
 	for _, name := range []string{"id_token", "token"} {
-		if _, ok := last(params, name); ok {
+		if _, ok := params.Last(name); ok {
 			return "", p.errorf("callback: %s in the response to a request for a code", name)
 		}
 	}
-	code, _ = last(params, "code")
+	code, _ = params.Last("code")
 	if code == "" {
 		return "", p.errorf("callback: code is missing")
 	}
@@ -52,12 +53,12 @@ func (p *Provider) Validate(ctx context.Context, params url.Values, wantState st
 // checkResponseIssuer stops a code of one provider from being taken to another
 // (RFC 9207). Without a configured issuer there is nothing to compare with, and
 // the redirect URI of its own that each provider has does the same service.
-func (p *Provider) checkResponseIssuer(ctx context.Context, params url.Values) error {
+func (p *Provider) checkResponseIssuer(ctx context.Context, params query.Values) error {
 	m, err := p.resolve(ctx)
 	if err != nil {
 		return err
 	}
-	iss, sent := last(params, "iss")
+	iss, sent := params.Last("iss")
 	switch {
 	case !sent && m.sendsIssuer:
 		return p.errorf("callback: the provider promises an iss parameter, but there is none")
@@ -69,20 +70,20 @@ func (p *Provider) checkResponseIssuer(ctx context.Context, params url.Values) e
 }
 
 // responseError returns the error that the provider sent with the browser.
-func responseError(params url.Values) *ResponseError {
-	code, _ := last(params, "error")
+func responseError(params query.Values) *ResponseError {
+	code, _ := params.Last("error")
 	if code == "" {
 		return nil
 	}
-	description, _ := last(params, "error_description")
-	uri, _ := last(params, "error_uri")
+	description, _ := params.Last("error_description")
+	uri, _ := params.Last("error_uri")
 	return &ResponseError{Code: code, Description: description, URI: uri}
 }
 
 // checkLengths bounds what a stranger sends before anything is done with it.
-func checkLengths(id string, params url.Values, names ...string) error {
+func checkLengths(id string, params query.Values, names ...string) error {
 	for _, name := range names {
-		if v, _ := last(params, name); len(v) > maxParam {
+		if v, _ := params.Last(name); len(v) > maxParam {
 			return errorOf(id, "callback: %s is longer than %d bytes", name, maxParam)
 		}
 	}
