@@ -1,0 +1,697 @@
+package handshake_test
+
+import (
+	"context"
+	"crypto"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/go-cmp/cmp"
+	"github.com/pintleauth/pintle/internal/handshake"
+	"github.com/pintleauth/pintle/internal/query"
+)
+
+// oauth2 returns a plain OAuth 2 client of o.
+func (o *op) oauth2() *handshake.Provider {
+	return &handshake.Provider{
+		ID: "op", ClientID: clientID, ClientSecret: clientSecret, PKCE: true,
+		Authorization: handshake.Endpoint{URL: o.issuer + "/authorize"},
+		Token:         handshake.Endpoint{URL: o.issuer + "/token"},
+		UserInfo:      handshake.Endpoint{URL: o.issuer + "/userinfo"},
+	}
+}
+
+func TestOpenIDConnectSignIn(t *testing.T) {
+	o := newOP(t)
+	o.tokens = func(m map[string]any) { m["session_state"], m["id"] = "x", json.RawMessage("76561197960287930123") }
+	o.claims = func(m map[string]any) { m["big"] = json.RawMessage("9007199254740993") }
+	before := time.Now().Unix()
+	r, err := o.provider().Redeem(t.Context(), options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, _ := r.Tokens["expires_at"].(int64)
+	if at < before+3600 || at > time.Now().Unix()+3600 {
+		t.Errorf("expires_at = %v, want an hour from now", r.Tokens["expires_at"])
+	}
+	delete(r.Tokens, "expires_at")
+	delete(r.Tokens, "id_token")
+	want := map[string]any{
+		"access_token": "access-5d41402a", "token_type": "bearer", "scope": "openid", "session_state": "x",
+		"expires_in": json.Number("3600"), "id": json.Number("76561197960287930123"),
+	}
+	if d := cmp.Diff(want, r.Tokens); d != "" {
+		t.Errorf("tokens (-want +got):\n%s", d)
+	}
+	if r.Profile["sub"] != "sub-alice" || r.Profile["big"] != json.Number("9007199254740993") {
+		t.Errorf("profile = %v", r.Profile)
+	}
+	if d := cmp.Diff(r.IDTokenClaims, r.Profile); d != "" {
+		t.Errorf("the profile is not the claims:\n%s", d)
+	}
+	if o.count("/userinfo") != 0 {
+		t.Error("userinfo was asked although the ID token has the profile")
+	}
+
+	sent := o.last(t, "/token")
+	wantForm := url.Values{
+		"grant_type": {"authorization_code"}, "code": {theCode}, "redirect_uri": {redirectURI}, "code_verifier": {theVerifier},
+	}
+	if d := cmp.Diff(wantForm, sent.form); d != "" || sent.method != "POST" {
+		t.Errorf("%s token request (-want +got):\n%s", sent.method, d)
+	}
+	if got := sent.header.Get("Content-Type"); got != "application/x-www-form-urlencoded;charset=UTF-8" {
+		t.Errorf("Content-Type = %q", got)
+	}
+	if got := sent.header.Get("Accept"); got != "application/json" {
+		t.Errorf("Accept = %q", got)
+	}
+}
+
+func TestOAuth2SignIn(t *testing.T) {
+	o := newOP(t)
+	o.profile = func(m map[string]any) { delete(m, "sub"); m["id"] = json.RawMessage("9007199254740993") }
+	p := o.oauth2()
+	p.UserInfo.Params = query.Values{{Key: "user.fields", Value: "a,b"}}
+	p.Token.Params = query.Values{{Key: "v", Value: "5.131"}}
+	r, err := p.Redeem(t.Context(), options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Profile["id"] != json.Number("9007199254740993") {
+		t.Errorf("profile = %v: the id lost digits", r.Profile)
+	}
+	if r.IDTokenClaims != nil {
+		t.Error("an ID token that nothing verified was believed")
+	}
+	if _, ok := r.Tokens["id_token"].(string); !ok {
+		t.Error("the ID token is not among the tokens")
+	}
+	sent := o.last(t, "/userinfo")
+	if got := sent.header.Get("Authorization"); got != "Bearer access-5d41402a" || sent.method != "GET" {
+		t.Errorf("RP-13 userinfo by %s with Authorization %q", sent.method, got)
+	}
+	if got := sent.query.Get("user.fields"); got != "a,b" {
+		t.Errorf("user.fields = %q", got)
+	}
+	if got := o.last(t, "/token").query.Get("v"); got != "5.131" {
+		t.Errorf("v = %q", got)
+	}
+}
+
+func TestOAuth2WithADocumentVerifiesTheIDTokenToo(t *testing.T) {
+	o := newOP(t)
+	o.claims = func(m map[string]any) { delete(m, "nonce") }
+	p := &handshake.Provider{ID: "op", ClientID: clientID, ClientSecret: clientSecret, Issuer: o.issuer}
+	r, err := p.Redeem(t.Context(), options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.IDTokenClaims["sub"] != "sub-alice" || r.Profile["name"] != "Alice From Userinfo" {
+		t.Errorf("claims = %v, profile = %v", r.IDTokenClaims, r.Profile)
+	}
+	o.key = otherKey()
+	_, err = p.Redeem(t.Context(), options())
+	wantError(t, err, "id token")
+}
+
+func TestTokenResponsesThatAreRefused(t *testing.T) {
+	set := func(name string, v any) func(*op) {
+		return func(o *op) { o.tokens = func(m map[string]any) { m[name] = v } }
+	}
+	omit := func(name string) func(*op) {
+		return func(o *op) { o.tokens = func(m map[string]any) { delete(m, name) } }
+	}
+	answer := func(h http.HandlerFunc) func(*op) { return func(o *op) { o.answer["/token"] = h } }
+	tests := []struct {
+		name string
+		lie  func(*op)
+		want string
+	}{
+		{"a server error", answer(saying(500, "text/plain", "Internal Server Error")), "status 500"},
+		{"a refusal", answer(saying(400, "application/json", `{"error":"invalid_grant","error_description":"expired"}`)), `status 400 "invalid_grant": "expired"`},
+		{"SH-13 a refusal that repeats what it was sent", answer(saying(400, "application/json", `{"error":"invalid_grant","error_description":"code `+theCode+` of `+clientSecret+`"}`)), "[redacted]"},
+		{"a challenge", answer(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("WWW-Authenticate", `Basic realm="op"`)
+			sendJSON(w, map[string]any{"access_token": "a", "token_type": "bearer"})
+		}), "WWW-Authenticate"},
+		{"a page", answer(saying(200, "text/html", "<!doctype html><h1>Sorry</h1>")), "not a JSON object"},
+		{"half an object", answer(saying(200, "application/json", `{"access_token":"at_0`)), "not a JSON object"},
+		{"nothing", answer(saying(200, "application/json", "")), "not a JSON object"},
+		{"a list", answer(saying(200, "application/json", "[]")), "not a JSON object"},
+		{"null", answer(saying(200, "application/json", "null")), "not a JSON object"},
+		{"two objects", answer(saying(200, "application/json", `{"access_token":"a","token_type":"bearer"}{}`)), "not a JSON object"},
+		{"a form, where nobody said so", answer(saying(200, "application/x-www-form-urlencoded", "access_token=a&token_type=bearer")), "not a JSON object"},
+		{"created", answer(saying(201, "application/json", `{"access_token":"a","token_type":"bearer"}`)), "status 201"},
+		{"an error in a success", answer(saying(200, "application/json", `{"error":"bad_verification_code"}`)), "bad_verification_code"},
+		{"a dropped connection", answer(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }), "POST"},
+		{"no access token", omit("access_token"), "access_token is missing"},
+		{"an empty access token", set("access_token", ""), "access_token is missing"},
+		{"an access token that is no text", set("access_token", 5), "access_token is missing"},
+		{"RP-5 no token type", omit("token_type"), "TokenTypeOptional"},
+		{"RP-5 an unknown token type", set("token_type", "mac"), `"mac" is neither`},
+		{"a token type that is no text", set("token_type", []string{"bearer"}), "token_type"},
+		{"a lifetime that is no number", set("expires_in", "soon"), "expires_in"},
+		{"a negative lifetime", set("expires_in", -5), "expires_in"},
+		{"a lifetime without end", set("expires_in", "Inf"), "expires_in"},
+		{"a lifetime that is not a number", set("expires_in", "NaN"), "expires_in"},
+		{"a lifetime that is a list", set("expires_in", []int{5}), "expires_in"},
+		{"a lifetime beyond all time", set("expires_in", 1e300), "expires_in"},
+		{"a refresh token that is no text", set("refresh_token", 5), "refresh_token is a number"},
+		{"an empty refresh token", set("refresh_token", ""), "refresh_token"},
+		{"a scope that is a list", set("scope", []string{"openid"}), "scope is a list"},
+		{"RP-5 no ID token", omit("id_token"), "id token is missing"},
+		{"an ID token that is null", set("id_token", nil), "id token is missing"},
+		{"an ID token that is an object", set("id_token", map[string]any{"jwt": true}), "id_token is an object"},
+		{"BCP-21 a response without end", answer(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"access_token":"` + strings.Repeat("x", 2<<20) + `"}`))
+		}), "larger than"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := newOP(t)
+			tt.lie(o)
+			r, err := o.provider().Redeem(t.Context(), options())
+			wantError(t, err, tt.want)
+			if r != nil {
+				t.Error("SH-51 there is a result beside the error")
+			}
+			if o.count("/token") > 2 { // net/http may repeat on a dropped connection
+				t.Errorf("SH-77 the code was sent %d times", o.count("/token"))
+			}
+		})
+	}
+}
+
+func TestRefusalCanBeTold(t *testing.T) {
+	o := newOP(t)
+	o.answer["/token"] = saying(400, "application/json", `{"error":"invalid_grant","error_description":"code `+theCode+` is spent","error_uri":"https://op.example.test/e"}`)
+	_, err := o.provider().Redeem(t.Context(), options())
+	e, ok := errors.AsType[*handshake.TokenError](err)
+	if !ok || e.Status != 400 || e.Code != "invalid_grant" || e.URI != "https://op.example.test/e" {
+		t.Fatalf("error %v is %+v", err, e)
+	}
+	if strings.Contains(e.Description, theCode) {
+		t.Errorf("SH-13 Description = %q", e.Description)
+	}
+	if _, ok := errors.AsType[*handshake.ResponseError](err); ok {
+		t.Error("a refused code is reported like a refused consent")
+	}
+}
+
+// A redirect would carry the code and the client secret to wherever it says.
+func TestRedirectOfTheTokenEndpointIsNotFollowed(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		o := newOP(t)
+		o.answer["/token"] = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", status) }
+		p := o.provider()
+		p.Client = &http.Client{} // whose default is to follow
+		_, err := p.Redeem(t.Context(), options())
+		wantError(t, err, "status 3")
+		if o.count("/elsewhere") != 0 {
+			t.Errorf("BCP-12 a %d was followed", status)
+		}
+	}
+}
+
+func TestSlowTokenEndpointIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &op{issuer: "https://op.example.test", answer: map[string]http.HandlerFunc{}}
+		o.answer["/token"] = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+		p := o.oauth2()
+		p.Client, p.Timeout = &http.Client{Transport: direct{o}}, 3*time.Second
+		start := time.Now()
+		_, err := p.Redeem(t.Context(), options())
+		wantError(t, err, "deadline exceeded")
+		if took := time.Since(start); took != 3*time.Second {
+			t.Errorf("BCP-21 gave up after %v, want 3s", took)
+		}
+	})
+}
+
+func TestTokenResponsesThatAreTolerated(t *testing.T) {
+	raw := func(contentType, body string) func(*op, *handshake.Provider) {
+		return func(o *op, _ *handshake.Provider) { o.answer["/token"] = saying(200, contentType, body) }
+	}
+	tests := []struct {
+		name string
+		set  func(*op, *handshake.Provider)
+		want map[string]any
+	}{
+		{"JSON labelled as text", raw("text/plain", `{"access_token":"a","token_type":"BEARER"}`), map[string]any{"access_token": "a", "token_type": "bearer"}},
+		{"a byte order mark", raw("application/json", "\ufeff"+`{"access_token":"a","token_type":"bearer"}`), map[string]any{"access_token": "a", "token_type": "bearer"}},
+		{"a DPoP token", raw("application/json", `{"access_token":"a","token_type":"DPoP"}`), map[string]any{"access_token": "a", "token_type": "dpop"}},
+		{"null members", raw("application/json", `{"access_token":"a","token_type":"bearer","refresh_token":null,"expires_in":null,"scope":null}`), map[string]any{"access_token": "a", "token_type": "bearer"}},
+		{"tokens that end at once, or never", raw("application/json", `{"access_token":"a","token_type":"bearer","expires_in":0}`), map[string]any{"access_token": "a", "token_type": "bearer", "expires_in": json.Number("0")}},
+		{"an expiry of the provider's own is not taken for ours", raw("application/json", `{"access_token":"a","token_type":"bearer","expires_at":5}`), map[string]any{"access_token": "a", "token_type": "bearer"}},
+		{"Q13 no token type, where it is known", func(o *op, p *handshake.Provider) {
+			p.TokenTypeOptional = true
+			o.answer["/token"] = saying(200, "application/json", `{"access_token":"a","user_id":210700286123456789}`)
+		}, map[string]any{"access_token": "a", "token_type": "bearer", "user_id": json.Number("210700286123456789")}},
+		{"a form, where it is known", func(o *op, p *handshake.Provider) {
+			p.FormTokenBody = true
+			o.answer["/token"] = saying(200, "text/plain; charset=utf-8", "access_token=a%2Bb&token_type=bearer&expires_in=0\n")
+		}, map[string]any{"access_token": "a+b", "token_type": "bearer", "expires_in": json.Number("0")}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := newOP(t)
+			p := o.oauth2()
+			tt.set(o, p)
+			r, err := p.Redeem(t.Context(), options())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tt.want, r.Tokens); d != "" {
+				t.Errorf("tokens (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestExpiryAsText(t *testing.T) {
+	o := newOP(t)
+	o.tokens = func(m map[string]any) { m["expires_in"] = " 7200 " }
+	r, err := o.provider().Redeem(t.Context(), options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, _ := r.Tokens["expires_at"].(int64); r.Tokens["expires_in"] != json.Number("7200") || at < time.Now().Unix()+7199 {
+		t.Errorf("expires_in = %v, expires_at = %v", r.Tokens["expires_in"], at)
+	}
+}
+
+func TestRedeemSendsNothingWithoutWhatBindsIt(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*handshake.RedeemOptions)
+		want   string
+	}{
+		{"BCP-6, SH-85 the verifier", func(o *handshake.RedeemOptions) { o.Verifier = "" }, "verifier is missing"},
+		{"ASVS-10.5.1 the nonce", func(o *handshake.RedeemOptions) { o.Nonce = "" }, "nonce is missing"},
+		{"the code", func(o *handshake.RedeemOptions) { o.Code = "" }, "code is missing"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := newOP(t)
+			with := options()
+			tt.change(&with)
+			_, err := o.provider().Redeem(t.Context(), with)
+			wantError(t, err, tt.want)
+			if len(o.requests) != 0 {
+				t.Errorf("%d requests were sent", len(o.requests))
+			}
+		})
+	}
+}
+
+func TestClientAuthentication(t *testing.T) {
+	const oddID, oddSecret = "odd id:&=%+", "odd secret:&=%+/?~*é-0123456789abcdef0123456789"
+	tests := []struct {
+		name  string
+		set   func(*handshake.Provider)
+		check func(*testing.T, request)
+	}{
+		{"RP-4 client_secret_basic encodes both before joining them", func(p *handshake.Provider) {
+			p.ClientID, p.ClientSecret = oddID, oddSecret
+		}, func(t *testing.T, r request) {
+			raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(r.header.Get("Authorization"), "Basic "))
+			const want = "odd+id%3A%26%3D%25%2B:odd+secret%3A%26%3D%25%2B%2F%3F~*%C3%A9-0123456789abcdef0123456789"
+			if err != nil || string(raw) != want {
+				t.Errorf("credentials = %q, want %q", raw, want)
+			}
+			if r.form.Has("client_id") || r.form.Has("client_secret") {
+				t.Error("credentials are in the body too")
+			}
+		}},
+		{"client_secret_post", func(p *handshake.Provider) { p.AuthMethod = "client_secret_post" }, func(t *testing.T, r request) {
+			if r.form.Get("client_id") != clientID || r.form.Get("client_secret") != clientSecret || r.header.Get("Authorization") != "" {
+				t.Errorf("form = %v", r.form)
+			}
+		}},
+		{"none", func(p *handshake.Provider) { p.AuthMethod, p.ClientSecret = "none", "" }, func(t *testing.T, r request) {
+			if r.form.Get("client_id") != clientID || r.form.Has("client_secret") || r.header.Get("Authorization") != "" {
+				t.Errorf("form = %v", r.form)
+			}
+		}},
+		{"client_secret_jwt", func(p *handshake.Provider) { p.AuthMethod = "client_secret_jwt" }, func(t *testing.T, r request) {
+			checkAssertion(t, r, []byte(clientSecret), jose.HS256, "")
+		}},
+		{"BCP-16 private_key_jwt RS256", func(p *handshake.Provider) {
+			p.AuthMethod, p.PrivateKey, p.PrivateKeyID = "private_key_jwt", rsaKey(), "k1"
+		}, func(t *testing.T, r request) { checkAssertion(t, r, rsaKey().Public(), jose.RS256, "k1") }},
+		{"private_key_jwt PS256", func(p *handshake.Provider) {
+			p.AuthMethod, p.PrivateKey, p.AuthSigningAlg = "private_key_jwt", rsaKey(), "PS256"
+		}, func(t *testing.T, r request) { checkAssertion(t, r, rsaKey().Public(), jose.PS256, "") }},
+		{"private_key_jwt ES256", func(p *handshake.Provider) {
+			p.AuthMethod, p.PrivateKey, p.PrivateKeyID = "private_key_jwt", ecdsaKey(), "k2"
+		}, func(t *testing.T, r request) { checkAssertion(t, r, ecdsaKey().Public(), jose.ES256, "k2") }},
+		{"private_key_jwt EdDSA", func(p *handshake.Provider) {
+			p.AuthMethod, p.PrivateKey = "private_key_jwt", ed25519Key()
+		}, func(t *testing.T, r request) { checkAssertion(t, r, ed25519Key().Public(), jose.EdDSA, "") }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := newOP(t)
+			p := o.oauth2()
+			p.Issuer = "https://op.example.test"
+			tt.set(p)
+			if _, err := p.Redeem(t.Context(), options()); err != nil {
+				t.Fatal(err)
+			}
+			tt.check(t, o.last(t, "/token"))
+			if _, err := p.Refresh(t.Context(), "refresh-1", ""); err != nil {
+				t.Fatal(err)
+			}
+			// SH-29: a refresh proves who is asking just as well.
+			tt.check(t, o.last(t, "/token"))
+		})
+	}
+}
+
+var assertionsSeen = map[string]bool{}
+
+// checkAssertion is what a token endpoint has to check: SH-74.
+func checkAssertion(t *testing.T, r request, key any, alg jose.SignatureAlgorithm, keyID string) {
+	t.Helper()
+	if got := r.form.Get("client_assertion_type"); got != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" {
+		t.Errorf("client_assertion_type = %q", got)
+	}
+	if r.form.Get("client_id") != clientID || r.form.Has("client_secret") || r.header.Get("Authorization") != "" {
+		t.Errorf("form = %v", r.form)
+	}
+	jws, err := jose.ParseSignedCompact(r.form.Get("client_assertion"), []jose.SignatureAlgorithm{alg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := jws.Verify(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := jws.Signatures[0].Header.KeyID; got != keyID {
+		t.Errorf("kid = %q, want %q", got, keyID)
+	}
+	var c struct {
+		Iss, Sub, Jti string
+		Aud           any
+		Iat, Nbf, Exp int64
+	}
+	if err := json.Unmarshal(payload, &c); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().Unix()
+	if c.Iss != clientID || c.Sub != clientID || c.Exp-c.Iat > 60 || c.Iat > now || c.Nbf > now || c.Exp < now {
+		t.Errorf("claims = %+v", c)
+	}
+	const issuer = "https://op.example.test"
+	switch aud := c.Aud.(type) {
+	case string:
+		if alg != jose.HS256 || aud != issuer {
+			t.Errorf("aud = %q", aud)
+		}
+	case []any:
+		if len(aud) != 2 || aud[0] != issuer || !strings.HasSuffix(aud[1].(string), "/token") {
+			t.Errorf("aud = %q", aud)
+		}
+	default:
+		t.Errorf("aud = %v", c.Aud)
+	}
+	if len(c.Jti) < 22 || assertionsSeen[c.Jti] {
+		t.Errorf("jti %q is short or used before", c.Jti)
+	}
+	assertionsSeen[c.Jti] = true
+}
+
+func TestCredentialsThatAreMissing(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*handshake.Provider)
+		want   string
+	}{
+		{"SH-29 the secret", func(p *handshake.Provider) { p.ClientSecret = "" }, "AUTH_OP_SECRET"},
+		{"the id", func(p *handshake.Provider) { p.ClientID = "" }, "AUTH_OP_ID"},
+		{"the key", func(p *handshake.Provider) { p.AuthMethod = "private_key_jwt" }, "PrivateKey"},
+		{"a known method", func(p *handshake.Provider) { p.AuthMethod = "tls" }, `"tls" is not supported`},
+		{"a secret that cannot be made", func(p *handshake.Provider) {
+			p.ClientSecretFunc = func(context.Context) (string, error) { return "", errors.New("key is locked") }
+		}, "key is locked"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := newOP(t)
+			p := o.oauth2()
+			tt.change(p)
+			_, err := p.Redeem(t.Context(), options())
+			wantError(t, err, tt.want)
+			if o.count("/token") != 0 {
+				t.Error("a token request was sent without client authentication")
+			}
+		})
+	}
+}
+
+// Apple's client secret is a JWT of our making.
+func TestSecretMadeForEachRequest(t *testing.T) {
+	o := newOP(t)
+	p := o.provider()
+	p.AuthMethod, p.ClientSecret = "client_secret_post", ""
+	p.ClientSecretFunc = func(context.Context) (string, error) {
+		return handshake.SignJWT(ecdsaKey(), "ABC123", map[string]any{"iss": "TEAM", "sub": clientID})
+	}
+	if _, err := p.Redeem(t.Context(), options()); err != nil {
+		t.Fatal(err)
+	}
+	jws, err := jose.ParseSignedCompact(o.last(t, "/token").form.Get("client_secret"), []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := jws.Verify(ecdsaKey().Public()); err != nil || jws.Signatures[0].Header.KeyID != "ABC123" {
+		t.Errorf("secret is not a JWT of our key: %v", err)
+	}
+	if _, err := handshake.SignJWT(nil, "", nil); err == nil {
+		t.Error("SignJWT without a key succeeded")
+	}
+	if _, err := handshake.SignJWT(oddKey{}, "", nil); err == nil {
+		t.Error("SignJWT with a key of no known kind succeeded")
+	}
+}
+
+type oddKey struct{ crypto.Signer }
+
+func (oddKey) Public() crypto.PublicKey { return "no key" }
+
+func TestHooks(t *testing.T) {
+	t.Run("TikTok adds a field to the token request, VK ID one of the callback", func(t *testing.T) {
+		o := newOP(t)
+		p := o.oauth2()
+		p.TokenRequest = func(r *handshake.TokenRequest) error {
+			r.Form.Set("client_key", clientID)
+			r.Header.Set("X-Odd", "1")
+			device, _ := r.Callback.Last("device_id")
+			r.Form.Set("device_id", device)
+			return nil
+		}
+		with := options()
+		with.Params = query.Values{{Key: "device_id", Value: "d1"}}
+		if _, err := p.Redeem(t.Context(), with); err != nil {
+			t.Fatal(err)
+		}
+		if r := o.last(t, "/token"); r.form.Get("client_key") != clientID || r.form.Get("device_id") != "d1" || r.header.Get("X-Odd") != "1" {
+			t.Errorf("form = %v", r.form)
+		}
+	})
+	t.Run("Twitch sends a list as scope, FusionAuth a challenge", func(t *testing.T) {
+		o := newOP(t)
+		o.answer["/token"] = func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("WWW-Authenticate", "Basic")
+			sendJSON(w, map[string]any{"access_token": "a", "token_type": "bearer", "scope": []string{"a", "b"}})
+		}
+		p := o.oauth2()
+		p.TokenResponse = func(r *handshake.TokenResponse) error {
+			r.Header.Del("WWW-Authenticate")
+			r.Body["scope"] = "a b"
+			return nil
+		}
+		r, err := p.Redeem(t.Context(), options())
+		if err != nil || r.Tokens["scope"] != "a b" {
+			t.Errorf("Redeem = %v, %v", r, err)
+		}
+	})
+	t.Run("Entra ID says no with status 200", func(t *testing.T) {
+		o := newOP(t)
+		o.answer["/token"] = saying(200, "application/json", `{"error":"interaction_required","error_description":"about `+theCode+`"}`)
+		p := o.oauth2()
+		p.TokenResponse = func(r *handshake.TokenResponse) error {
+			code, _ := r.Body["error"].(string)
+			description, _ := r.Body["error_description"].(string)
+			return &handshake.ResponseError{Code: code, Description: description}
+		}
+		_, err := p.Redeem(t.Context(), options())
+		wantError(t, err, "interaction_required")
+		e, ok := errors.AsType[*handshake.ResponseError](err)
+		if !ok || e.Code != "interaction_required" || strings.Contains(e.Description, theCode) {
+			t.Errorf("error %v is %+v", err, e)
+		}
+	})
+	t.Run("DingTalk exchanges JSON", func(t *testing.T) {
+		o := newOP(t)
+		p := o.oauth2()
+		p.Exchange = func(_ context.Context, _ *http.Client, r *handshake.TokenRequest) (*handshake.TokenResponse, error) {
+			return &handshake.TokenResponse{Status: 200, Body: map[string]any{"access_token": "for " + r.Form.Get("code"), "token_type": "bearer"}}, nil
+		}
+		r, err := p.Redeem(t.Context(), options())
+		if err != nil || r.Tokens["access_token"] != "for "+theCode {
+			t.Errorf("Redeem = %v, %v", r, err)
+		}
+		p.Exchange = func(context.Context, *http.Client, *handshake.TokenRequest) (*handshake.TokenResponse, error) {
+			return nil, nil
+		}
+		_, err = p.Redeem(t.Context(), options())
+		wantError(t, err, "returned nothing")
+	})
+	t.Run("Apple sends the name beside the code, once", func(t *testing.T) {
+		o := newOP(t)
+		p := o.provider()
+		p.AmendProfile = func(_ context.Context, _ *http.Client, a *handshake.Arrival) error {
+			user, _ := a.Callback.Last("user")
+			a.Profile["user"] = user
+			return nil
+		}
+		with := options()
+		with.Params = query.Values{{Key: "user", Value: `{"name":{}}`}}
+		r, err := p.Redeem(t.Context(), with)
+		if err != nil || r.Profile["user"] != `{"name":{}}` {
+			t.Errorf("Redeem = %v, %v", r, err)
+		}
+	})
+	t.Run("a profile of the provider's own request", func(t *testing.T) {
+		o := newOP(t)
+		o.answer["/me"] = saying(200, "application/json", `{"response":[{"id":9007199254740993}]}`)
+		p := o.oauth2()
+		p.UserInfo.URL = ""
+		p.FetchProfile = func(ctx context.Context, c *http.Client, tokens map[string]any) (map[string]any, error) {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, o.issuer+"/me?access_token="+tokens["access_token"].(string), http.NoBody)
+			if err != nil {
+				return nil, err
+			}
+			v, err := handshake.Fetch(c, req)
+			if err != nil {
+				return nil, err
+			}
+			return v.(map[string]any)["response"].([]any)[0].(map[string]any), nil
+		}
+		r, err := p.Redeem(t.Context(), options())
+		if err != nil || r.Profile["id"] != json.Number("9007199254740993") {
+			t.Fatalf("Redeem = %v, %v", r, err)
+		}
+		o.answer["/me"] = saying(403, "application/json", `{"id":"forbidden"}`)
+		_, err = p.Redeem(t.Context(), options())
+		wantError(t, err, "status 403")
+	})
+	t.Run("SH-13 an error of a hook that has the token in its URL", func(t *testing.T) {
+		o := newOP(t)
+		p := o.oauth2()
+		p.FetchProfile = func(ctx context.Context, c *http.Client, tokens map[string]any) (map[string]any, error) {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://127.0.0.1:1/me?access_token="+tokens["access_token"].(string), http.NoBody)
+			if err != nil {
+				return nil, err
+			}
+			resp, err := c.Do(req)
+			if err == nil {
+				err = resp.Body.Close()
+			}
+			return nil, err
+		}
+		_, err := p.Redeem(t.Context(), options())
+		wantError(t, err, "[redacted]")
+	})
+	t.Run("SH-37 a profile that is nil", func(t *testing.T) {
+		o := newOP(t)
+		p := o.oauth2()
+		p.FetchProfile = func(context.Context, *http.Client, map[string]any) (map[string]any, error) { return nil, nil }
+		_, err := p.Redeem(t.Context(), options())
+		wantError(t, err, "returned none")
+	})
+	t.Run("a hosted domain that may not sign in", func(t *testing.T) {
+		o := newOP(t)
+		p := o.provider()
+		p.CheckClaims = func(claims map[string]any) error {
+			if claims["hd"] != "example.test" {
+				return errors.New("not of our domain")
+			}
+			return nil
+		}
+		_, err := p.Redeem(t.Context(), options())
+		wantError(t, err, "not of our domain")
+	})
+	t.Run("W-19 the client of a hook is as careful as ours", func(t *testing.T) {
+		o := newOP(t)
+		p := o.oauth2()
+		p.FetchProfile = func(ctx context.Context, c *http.Client, _ map[string]any) (map[string]any, error) {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://op.example.test/me", http.NoBody)
+			if err != nil {
+				return nil, err
+			}
+			_, err = handshake.Fetch(c, req)
+			return nil, err
+		}
+		_, err := p.Redeem(t.Context(), options())
+		wantError(t, err, "not encrypted")
+	})
+}
+
+func TestRefresh(t *testing.T) {
+	o := newOP(t)
+	p := o.provider()
+	tokens, err := p.Refresh(t.Context(), "refresh-1", "sub-alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tokens["access_token"] != "access-5d41402a" || tokens["expires_at"] == nil {
+		t.Errorf("tokens = %v", tokens)
+	}
+	if d := cmp.Diff(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"refresh-1"}}, o.last(t, "/token").form); d != "" {
+		t.Errorf("request (-want +got):\n%s", d)
+	}
+
+	o.tokens = func(m map[string]any) { delete(m, "id_token") }
+	if _, err := p.Refresh(t.Context(), "refresh-1", "sub-alice"); err != nil {
+		t.Errorf("without an ID token: %v", err)
+	}
+	o.tokens = nil
+
+	tests := []struct {
+		name string
+		lie  func(*op)
+		want string
+	}{
+		{"RP-15 for somebody else", func(o *op) { o.claims = func(m map[string]any) { m["sub"] = "sub-bob" } }, "sub is not that"},
+		{"RP-15 of another issuer", func(o *op) { o.claims = func(m map[string]any) { m["iss"] = "https://evil.example" } }, "issued by"},
+		{"RP-15 for another client", func(o *op) { o.claims = func(m map[string]any) { m["aud"] = "client-2" } }, "id token"},
+		{"signed by a stranger", func(o *op) { o.key = otherKey() }, "id token"},
+		{"BCP-14 refused", func(o *op) {
+			o.answer["/token"] = saying(400, "application/json", `{"error":"invalid_grant","error_description":"refresh-1 is spent"}`)
+		}, "invalid_grant"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := newOP(t)
+			tt.lie(o)
+			tokens, err := o.provider().Refresh(t.Context(), "refresh-1", "sub-alice")
+			wantError(t, err, tt.want)
+			if tokens != nil || strings.Contains(err.Error(), "refresh-1") {
+				t.Errorf("Refresh = %v, %v", tokens, err)
+			}
+		})
+	}
+	_, err = p.Refresh(t.Context(), "", "")
+	wantError(t, err, "refresh token is missing")
+}
