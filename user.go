@@ -51,12 +51,13 @@ const (
 	emptyName
 	emptyEmail
 	emptyImage
+	nullVerified
 )
 
-// MarkNull records that the zero fields among name, email and image are null
-// rather than absent. Stores call it on users made from rows whose columns
+// MarkNull records that the zero fields among name, email, emailVerified and
+// image are null rather than absent. Stores call it on users made from rows whose columns
 // exist, so that clients are sent null for them as Auth.js sends it.
-func (u *User) MarkNull() { u.stated |= nullName | nullEmail | nullImage }
+func (u *User) MarkNull() { u.stated |= nullName | nullEmail | nullImage | nullVerified }
 
 // optionalText is a text member of an object that may be absent or null.
 type optionalText struct {
@@ -98,6 +99,8 @@ func (u User) MarshalJSON() ([]byte, error) {
 	m.addText("email", u.email())
 	if !u.EmailVerified.IsZero() {
 		m.add("emailVerified", isoTime(u.EmailVerified))
+	} else if u.stated&nullVerified != 0 {
+		m.add("emailVerified", nil)
 	}
 	m.addText("image", u.image())
 	m.addRest(u.Extra)
@@ -138,6 +141,9 @@ func (u *User) set(name string, value any) error {
 	case "image":
 		return u.setText(&u.Image, value, name, nullImage, emptyImage)
 	case "emailVerified":
+		if value == nil {
+			u.stated |= nullVerified
+		}
 		return setTime(&u.EmailVerified, value)
 	default:
 		if u.Extra == nil {

@@ -1,0 +1,160 @@
+package pintle
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/pintleauth/pintle/internal/limit"
+	"github.com/pintleauth/pintle/internal/query"
+)
+
+// SignInOptions are the details of [Auth.SignIn]. The zero value is a sign-in
+// that comes back to the page it started from.
+type SignInOptions struct {
+	// RedirectTo is where the browser goes in the end: a path or a URL of this
+	// site. Empty means the page that the request's Referer names, or "/".
+	RedirectTo string
+
+	// Fields are what the provider's form would have sent: the address for an
+	// [Email] provider under "email", the inputs of a [Credentials] provider.
+	Fields map[string]any
+
+	// Params are added to the authorization URL of an [OAuth] provider, for
+	// example prompt or login_hint.
+	Params url.Values
+}
+
+// SignIn signs somebody in from the host's own handler: it does what a form
+// that is posted to the sign-in page's provider does, sets the cookies on w, and
+// returns where the browser has to be sent. Call it before the response is
+// written, and redirect to the URL or give it to a script:
+//
+//	next, err := auth.SignIn(w, r, "github", pintle.SignInOptions{})
+//
+// An unknown or empty provider yields the sign-in page. When the sign-in fails
+// the error is an [*Error], with [ErrCredentials] for a wrong password. The
+// handler must protect itself against requests forged by other sites, for
+// example with [http.CrossOriginProtection].
+func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (next string, err error) {
+	s, err := a.settings(r)
+	if err != nil {
+		return "", err
+	}
+	x, err := s.inner(r, actionSignIn, o.RedirectTo)
+	if err != nil {
+		return "", err
+	}
+	if x.provider = s.byID[provider]; x.provider == nil {
+		return query.Append(x.origin+s.base+"/signin", "callbackUrl", x.callbackURL), nil
+	}
+	for name, values := range o.Params {
+		for _, value := range values {
+			x.query.Add(name, value)
+		}
+	}
+	x.body = limit.Of(o.Fields)
+	if x.provider.credentials != nil {
+		x.action = actionCallback
+		err = x.callback()
+	} else {
+		err = x.signIn()
+	}
+	return x.leaveTo(w, err)
+}
+
+// SignOut ends the session of a request from the host's own handler, clears its
+// cookies on w and returns where the browser should go: to, or the page it came
+// from. Call it before the response is written. It fails only when the
+// configuration is at fault; a store that does not answer is logged, and the
+// cookies are cleared all the same.
+func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, to string) (next string, err error) {
+	s, err := a.settings(r)
+	if err != nil {
+		return "", err
+	}
+	x, err := s.inner(r, actionSignOut, to)
+	if err != nil {
+		return "", err
+	}
+	return x.leaveTo(w, x.signOut())
+}
+
+// UpdateSession saves what [Claim.Set] changed in the session of the request
+// and lets the callbacks work on data, which may be nil, as they would on what a
+// browser posts. It sets the cookies on w and returns the session as it is
+// afterwards, or nil when nobody is signed in. Call it before the response is
+// written.
+func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
+	s, err := a.settings(r)
+	if err != nil {
+		return nil, err
+	}
+	set, err := s.cookiesOf(r)
+	if err != nil {
+		return nil, err
+	}
+	read := reading{settings: s, ctx: r.Context(), req: r, set: set, renewal: renewAlways, trigger: TriggerUpdate, update: data}
+	before := SessionFrom(r.Context())
+	if before != nil {
+		read.changes = before.changes
+	}
+	session, err := read.session()
+	setCookies(w, read.lines)
+	if err == nil && before != nil && session != nil {
+		// Handlers further in see the session as it is now.
+		*before = *session
+	}
+	return session, err
+}
+
+// inner is an exchange that server code holds with itself. There is no form
+// whose origin could be in doubt.
+func (s *settings) inner(r *http.Request, act action, to string) (x *exchange, err error) {
+	x = &exchange{settings: s, ctx: r.Context(), r: r, action: act, csrfVerified: true}
+	if fault := x.faulty(); fault != nil {
+		return nil, fault
+	}
+	if to == "" {
+		to = orDefault(r.Referer(), "/")
+	}
+	if x.callbackURL, x.callbackText, err = x.redirectTarget(to); err != nil {
+		return nil, err
+	}
+	if kept, _ := x.initialCookie(x.set.callbackURL); kept != x.callbackText {
+		x.addCookie(x.set.callbackURL.line(x.callbackText))
+	}
+	return x, nil
+}
+
+// leaveTo hands the outcome of an inner exchange to the host.
+func (x *exchange) leaveTo(w http.ResponseWriter, err error) (string, error) {
+	if err != nil {
+		e := classified(err)
+		if e.Provider == "" && x.provider != nil {
+			e = &Error{Code: e.Code, Detail: e.Detail, Provider: x.provider.id, Err: e.Err}
+		}
+		return "", e
+	}
+	setCookies(w, x.answer.cookies)
+	return asciiURL(x.answer.location), nil
+}
+
+// setCookies adds Set-Cookie lines to a response of the host's. A line for a
+// cookie that was set before replaces the earlier one: browsers take the last,
+// and proxies differ.
+func setCookies(w http.ResponseWriter, lines []string) {
+	h := w.Header()
+	for _, line := range lines {
+		name, _, _ := strings.Cut(line, "=")
+		h["Set-Cookie"] = slices.DeleteFunc(h["Set-Cookie"], func(earlier string) bool {
+			other, _, _ := strings.Cut(earlier, "=")
+			return other == name
+		})
+		h["Set-Cookie"] = append(h["Set-Cookie"], line)
+	}
+	if len(lines) > 0 && h["Cache-Control"] == nil {
+		h.Set("Cache-Control", "private")
+	}
+}

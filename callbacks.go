@@ -1,0 +1,113 @@
+package pintle
+
+import (
+	"context"
+	"net/http"
+)
+
+// Callbacks let the host decide. All are optional; they may be called
+// concurrently.
+type Callbacks struct {
+	// SignIn decides whether a person may sign in. It returns "" and nil to let
+	// them, an error to refuse, or a URL to send them to instead. An error that
+	// is not a [Code] or an [*Error] is shown to the person as
+	// [ErrAccessDenied] and to the operator as it is. With an [Email] provider
+	// it is called twice: before the mail is sent, and when the link is opened.
+	SignIn func(ctx context.Context, s *SignInAttempt) (goTo string, err error)
+
+	// Redirect chooses where the browser goes. target is what the request
+	// asked for, base the origin of this site. Nil accepts paths and URLs of
+	// this site and sends everything else to base.
+	Redirect func(ctx context.Context, target, base string) (string, error)
+
+	// JWT makes the claims of a session token. It is called at every sign-in
+	// and every time a token session is read, and may change and return
+	// t.Claims. Returning nil claims ends the session. It is not called for
+	// database sessions.
+	JWT func(ctx context.Context, t *TokenChange) (Claims, error)
+
+	// Session makes what a browser is shown of the session. The result is
+	// encoded as JSON. Nil shows the user's name, address and image.
+	Session func(ctx context.Context, v *SessionView) (any, error)
+
+	// Authorized decides in [Auth.Require] whether a request may pass. s is nil
+	// when nobody is signed in. Nil lets everybody pass who is signed in.
+	Authorized func(r *http.Request, s *Session) (bool, error)
+}
+
+// A SignInAttempt is a person about to be signed in.
+type SignInAttempt struct {
+	// User is the stored user if there is one, and otherwise the user that
+	// would be created.
+	User *User
+
+	// Account is the account they come with.
+	Account *Account
+
+	// Profile is what the provider said. Nil unless the provider is [OAuth].
+	Profile Profile
+
+	// Submission is what was typed. Nil unless the provider is [Credentials].
+	Submission *Submission
+
+	// VerificationRequest reports that a mail is about to be sent.
+	VerificationRequest bool
+}
+
+// A Trigger says why [Callbacks.JWT] or [Callbacks.Session] is called.
+type Trigger string
+
+// The triggers. The empty one is a plain read.
+const (
+	TriggerSignIn Trigger = "signIn"
+	TriggerSignUp Trigger = "signUp"
+	TriggerUpdate Trigger = "update"
+)
+
+// A TokenChange is a session token about to be written.
+type TokenChange struct {
+	// Claims are the claims so far: at a sign-in name, email, picture and sub;
+	// later those of the token that was read.
+	Claims Claims
+
+	// Trigger is TriggerSignIn, TriggerSignUp for a user just created,
+	// TriggerUpdate, or empty for a read.
+	Trigger Trigger
+
+	// User, Account and Profile are set at a sign-in only. Profile is set for
+	// [OAuth] providers only.
+	User    *User
+	Account *Account
+	Profile Profile
+
+	// NewUser reports that the user was created by this sign-in. It is nil
+	// where that is not known: without a store, and for reads.
+	NewUser *bool
+
+	// Session is what an update came with: the data a browser posted, as
+	// encoding/json decodes it, or what server code gave to
+	// [Auth.UpdateSession]. Anybody who is signed in can post anything: copy
+	// only what users may change about themselves.
+	Session any
+}
+
+// A SessionView is a session about to be shown.
+type SessionView struct {
+	// Session is the session, whose JSON is the default view.
+	Session *Session
+
+	// Claims are those of the token. Nil for database sessions.
+	Claims Claims
+
+	// User is the stored user and Stored the row of the session. Both are nil
+	// for token sessions. Stored holds the token of the session: it must not be
+	// part of what is shown.
+	User   *User
+	Stored *StoredSession
+
+	// Trigger is TriggerUpdate or empty. NewSession is what the update came
+	// with. Both are set for database sessions only; token sessions have them
+	// in [TokenChange].
+	Trigger    Trigger
+	NewSession any
+}

@@ -1,0 +1,68 @@
+package pintle
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pintleauth/pintle/internal/origin"
+)
+
+// settleCallbackURL finds out where the browser is to go in the end: what the
+// body says, or else the query, or else the cookie of an earlier request. All
+// of them can be anybody's, so each passes through the redirect callback.
+func (x *exchange) settleCallbackURL() error {
+	asked, sent, isText := x.body.String("callbackUrl")
+	switch {
+	case sent && !isText:
+		return fail(ErrConfiguration, errors.New("the callbackUrl of the body is not text"))
+	case !sent:
+		asked, _ = x.query.Last("callbackUrl")
+	}
+	kept, _ := x.initialCookie(x.set.callbackURL)
+	if asked == "" && origin.Allowed(kept) {
+		asked = kept
+	}
+	x.callbackURL, x.callbackText = x.origin, x.origin
+	if asked != "" {
+		var err error
+		if x.callbackURL, x.callbackText, err = x.redirectTarget(asked); err != nil {
+			return err
+		}
+	}
+	if x.callbackText != kept {
+		x.addCookie(x.set.callbackURL.line(x.callbackText))
+	}
+	return nil
+}
+
+// redirectTarget asks the host, or the default rule, where a wish may lead. It
+// returns the URL to go to and the text that Auth.js remembers it by, which is
+// for the cookie only.
+func (x *exchange) redirectTarget(wish string) (target, text string, err error) {
+	if x.Callbacks.Redirect != nil {
+		text, err = x.Callbacks.Redirect(x.ctx, wish, x.origin)
+		if err != nil {
+			return "", "", fail(ErrConfiguration, fmt.Errorf("Callbacks.Redirect: %w", err))
+		}
+		text = orDefault(text, x.origin)
+		return x.absolute(text), text, nil
+	}
+	if text, err = origin.Verbatim(wish, x.origin); err != nil {
+		return "", "", fail(ErrConfiguration, fmt.Errorf("callback URL: %w", err))
+	}
+	if target, err = origin.Redirect(wish, x.origin); err != nil {
+		// A line break in a path: nobody goes there, and nothing breaks.
+		target = x.origin
+	}
+	return target, text, nil
+}
+
+// checkCallbackURL refuses a wish in the query that is no address at all, and
+// leads people who follow a bad link to a page that says so. A bad cookie is
+// overwritten instead: it would follow the browser everywhere.
+func (x *exchange) checkCallbackURL() *Error {
+	if asked, _ := x.query.Last("callbackUrl"); asked != "" && !origin.Allowed(asked) {
+		return fail(codeInvalidCallbackURL, fmt.Errorf("the request asks to go to %q, which is neither a path nor an http(s) URL", asked))
+	}
+	return nil
+}

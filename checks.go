@@ -1,0 +1,172 @@
+package pintle
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/seal"
+)
+
+// clockTolerance is how far the clocks of two servers that share a cookie may
+// be apart.
+const clockTolerance = 15 * time.Second
+
+// A sealedCheck is what a check cookie holds. Auth.js reads and writes the same
+// members; to it the jti is an arbitrary text.
+type sealedCheck struct {
+	Value    string `json:"value"`
+	Provider string `json:"provider"`
+	IssuedAt int64  `json:"iat"`
+	Expires  int64  `json:"exp"`
+
+	// ID is a UUID and, after a dot, who was signed in when the flow began; see
+	// [settings.starter]. A flow that began at Auth.js has the UUID only.
+	ID string `json:"jti"`
+}
+
+// A sealedCookie is a cookie whose content only this application can make.
+type sealedCookie struct {
+	namedCookie
+	keys *seal.Keys
+}
+
+func (c *cookieSet) pkceCheck() sealedCookie      { return sealedCookie{c.pkce, c.pkceKeys} }
+func (c *cookieSet) stateCheck() sealedCookie     { return sealedCookie{c.state, c.stateKeys} }
+func (c *cookieSet) nonceCheck() sealedCookie     { return sealedCookie{c.nonce, c.nonceKeys} }
+func (c *cookieSet) challengeCheck() sealedCookie { return sealedCookie{c.challenge, c.challengeKeys} }
+
+// seal returns the Set-Cookie line that keeps value until the browser is back.
+func (c sealedCookie) seal(value, provider, starter string, crossSite bool) (string, error) {
+	now := time.Now()
+	text, err := marshal(sealedCheck{
+		Value: value, Provider: provider,
+		IssuedAt: now.Unix(), Expires: now.Add(checkMaxAge).Unix(),
+		ID: newID() + starter,
+	})
+	if err != nil {
+		return "", fmt.Errorf("seal check: %w", err)
+	}
+	attrs := c.lasting(checkMaxAge)
+	if crossSite {
+		// A provider that answers with a form posts it from its own site, and a
+		// browser sends only cookies along that say None.
+		attrs.SameSite, attrs.Secure = "None", true
+	}
+	return cookie.Line(c.name, string(c.keys.AppendSeal(nil, text)), attrs), nil
+}
+
+// open returns what a check cookie of this request holds for the provider.
+func (c sealedCookie) open(x *exchange, provider string) (*sealedCheck, error) {
+	value, ok := x.initialCookie(c.namedCookie)
+	if !ok || value == "" {
+		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s is missing: the sign-in began in another browser, more than 15 minutes ago, or under another host name", c.name))
+	}
+	text, err := c.keys.Open(nil, value)
+	if err != nil {
+		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s cannot be opened: it was not made with a current secret", c.name))
+	}
+	var check sealedCheck
+	if err := json.Unmarshal(text, &check); err != nil {
+		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s holds no check", c.name))
+	}
+	switch {
+	case check.Expires <= time.Now().Add(-clockTolerance).Unix():
+		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s has expired: the sign-in took more than 15 minutes", c.name))
+	case check.Value == "":
+		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s is empty", c.name))
+	case check.Provider != provider:
+		// A response of one provider must not complete the flow of another.
+		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s belongs to a sign-in with another provider", c.name))
+	}
+	return &check, nil
+}
+
+// starter says in a check cookie who was signed in when the flow began: a dot
+// and nothing, or a keyed hash of their id. An account is linked to the user
+// who is signed in when the browser comes back; were it not the user who left,
+// somebody who can plant a session cookie could collect the accounts of others.
+func (s *settings) starter(user *User) string {
+	if user == nil {
+		return "."
+	}
+	mac := hmac.New(sha256.New, []byte(s.jwtSecrets[0]))
+	mac.Write([]byte("pintle sign-in starter\x00" + user.ID))
+	return "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// startedBy reports whether the flow of a check was begun by user, who may be
+// nil for nobody. A flow begun at a server that does not say counts as begun by
+// whoever is signed in.
+func (s *settings) startedBy(id string, user *User) bool {
+	_, mark, said := strings.Cut(id, ".")
+	if !said {
+		return true
+	}
+	for _, secret := range s.jwtSecrets {
+		with := &settings{jwtSecrets: []string{secret}}
+		if hmac.Equal([]byte("."+mark), []byte(with.starter(user))) {
+			return true
+		}
+	}
+	return false
+}
+
+// stateSalt is the salt of the state parameter itself, which the redirect proxy
+// has to read without a cookie.
+const stateSalt = "encodedState"
+
+// A sealedState is the content of the state parameter.
+type sealedState struct {
+	// Origin is the callback URL of the deployment a redirect proxy is to send
+	// the browser on to.
+	Origin   string `json:"origin,omitempty"`
+	Random   string `json:"random"`
+	IssuedAt int64  `json:"iat"`
+	Expires  int64  `json:"exp"`
+	ID       string `json:"jti"`
+}
+
+func (s *settings) sealState(origin string) (string, error) {
+	keys, err := seal.New(s.jwtSecrets, stateSalt)
+	if err != nil {
+		return "", err
+	}
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // never fails
+	now := time.Now()
+	text, err := marshal(sealedState{
+		Origin: origin, Random: base64.RawURLEncoding.EncodeToString(random),
+		IssuedAt: now.Unix(), Expires: now.Add(checkMaxAge).Unix(), ID: newID(),
+	})
+	if err != nil {
+		return "", err
+	}
+	return string(keys.AppendSeal(nil, text)), nil
+}
+
+func (s *settings) openState(state string) (*sealedState, error) {
+	keys, err := seal.New(s.jwtSecrets, stateSalt)
+	if err != nil {
+		return nil, err
+	}
+	text, err := keys.Open(nil, state)
+	if err != nil {
+		return nil, fail(ErrInvalidCheck, errors.New("the state cannot be opened: both ends of a redirect proxy need the same secret"))
+	}
+	var content sealedState
+	if err := json.Unmarshal(text, &content); err != nil {
+		return nil, fail(ErrInvalidCheck, errors.New("the state holds nothing to read"))
+	}
+	if content.Expires <= time.Now().Add(-clockTolerance).Unix() {
+		return nil, fail(ErrInvalidCheck, errors.New("the state has expired"))
+	}
+	return &content, nil
+}

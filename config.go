@@ -1,0 +1,182 @@
+package pintle
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Config describes how an application signs people in. Providers is the only
+// field that must be set, besides a secret here or in AUTH_SECRET; every other
+// zero value is a working default.
+type Config struct {
+	// Providers are the ways to sign in, in the order of the sign-in page.
+	Providers []Provider
+
+	// Store keeps users and accounts, and sessions unless Session says
+	// otherwise. Nil keeps the session in a sealed cookie and nothing else.
+	Store Store
+
+	// Secrets derive every key. The first one writes; the others are still
+	// read, so that a secret can be replaced without signing anyone out. Each
+	// has at least 32 characters; "openssl rand -base64 33" makes one. Empty
+	// means AUTH_SECRET_3, AUTH_SECRET_2, AUTH_SECRET_1 and AUTH_SECRET, as far
+	// as they are set, and else NEXTAUTH_SECRET.
+	Secrets []string
+
+	// URL is the public URL of the application, for example
+	// https://app.example.com. Its path, if it has one, is the default of
+	// BasePath. Empty means AUTH_URL, then NEXTAUTH_URL, and else what each
+	// request says, which has to be trusted: see TrustHost.
+	URL string
+
+	// BasePath is the path below which the routes are. Empty means "/auth".
+	BasePath string
+
+	// TrustHost believes the headers Host, X-Forwarded-Host and
+	// X-Forwarded-Proto of requests. Set it behind a proxy that replaces them.
+	// Without it and without URL only requests for a loopback address are
+	// served, because links in mails and redirects are made from the host.
+	// AUTH_TRUST_HOST=true sets it too.
+	TrustHost bool
+
+	// Session is how long sessions last and where they are kept.
+	Session SessionConfig
+
+	// JWT is about session tokens.
+	JWT JWTConfig
+
+	// Cookies overrides names and attributes of cookies.
+	Cookies Cookies
+
+	// SecureCookies says whether cookies carry the attribute Secure and the
+	// name prefixes that depend on it.
+	SecureCookies SecureCookies
+
+	// Pages replaces built-in pages by the host's own.
+	Pages Pages
+
+	// Theme is the look of the built-in pages and mails.
+	Theme Theme
+
+	// Texts are the words on the built-in pages.
+	Texts Texts
+
+	// Callbacks let the host decide.
+	Callbacks Callbacks
+
+	// Events tell the host what happened.
+	Events Events
+
+	// Logger receives what the operator should know. Nil means slog.Default().
+	Logger *slog.Logger
+
+	// Debug logs the course of every flow, without its secrets.
+	Debug bool
+
+	// RedirectProxyURL is the base URL of a deployment that receives the
+	// provider's callbacks for this one: https://app.example.com/auth. Both
+	// need the same secret and the same value here. Empty means
+	// AUTH_REDIRECT_PROXY_URL.
+	RedirectProxyURL string
+
+	// DangerouslySkipCSRFCheck takes every POST for wanted. Set it only where
+	// something in front refuses requests from other sites.
+	DangerouslySkipCSRFCheck bool
+
+	// Experimental enables what may still change.
+	Experimental Experimental
+
+	// HTTPClient makes the requests to providers. Nil means a client of our own
+	// with a time-out of 10 seconds.
+	HTTPClient *http.Client
+
+	// Getenv looks up environment variables. Nil means os.Getenv.
+	Getenv func(string) string
+}
+
+// Experimental enables what may still change in incompatible ways.
+type Experimental struct {
+	// Passkeys permits [Passkey] providers.
+	Passkeys bool
+}
+
+// A SessionStrategy says where sessions are kept.
+type SessionStrategy string
+
+// The strategies. The empty one is StrategyDatabase when there is a [Store]
+// that can keep sessions, and else StrategyJWT.
+const (
+	StrategyJWT      SessionStrategy = "jwt"
+	StrategyDatabase SessionStrategy = "database"
+)
+
+// SessionConfig is how long sessions last and where they are kept.
+type SessionConfig struct {
+	Strategy SessionStrategy
+
+	// MaxAge is how long a session lasts that nobody uses. Zero means 30 days.
+	MaxAge time.Duration
+
+	// UpdateAge is the least time between two extensions of one session in the
+	// database, and between two renewals of one token by [Auth.Load]. Zero
+	// means one day; a negative value extends at every access.
+	UpdateAge time.Duration
+
+	// AbsoluteMaxAge ends a session however much it is used. Zero means never.
+	AbsoluteMaxAge time.Duration
+
+	// GenerateToken makes the token of a database session. Nil means 256
+	// random bits.
+	GenerateToken func() (string, error)
+
+	// Revocation ends token sessions before they expire. Nil means that a
+	// token is good until it expires.
+	Revocation Revocation
+}
+
+// Revocation ends token sessions before they expire: at sign-out, when a user
+// signs out everywhere, and when a user is deleted. It is asked for every
+// token that is read.
+type Revocation interface {
+	// Revoked reports whether a token of a user is no longer good. id is the
+	// token's jti; signedIn is when the person signed in, zero if unknown.
+	Revoked(ctx context.Context, userID, id string, signedIn time.Time) (bool, error)
+
+	// Revoke ends one token, which would have expired at the given time.
+	Revoke(ctx context.Context, userID, id string, expires time.Time) error
+
+	// RevokeUser ends every token of a user issued until now.
+	RevokeUser(ctx context.Context, userID string) error
+}
+
+// JWTConfig is about session tokens.
+type JWTConfig struct {
+	// Secrets replaces [Config.Secrets] for tokens.
+	Secrets []string
+
+	// MaxAge is how long a token is good. Zero means the session's.
+	MaxAge time.Duration
+
+	// Encode and Decode replace the token format. Other servers can then no
+	// longer read the cookie. Both must be set or neither. salt is the name of
+	// the session cookie.
+	Encode func(ctx context.Context, claims Claims, salt string, maxAge time.Duration) (string, error)
+	Decode func(ctx context.Context, token, salt string) (Claims, error)
+}
+
+// SecureCookies says when cookies are marked as secure.
+type SecureCookies int
+
+// When cookies are marked as secure.
+const (
+	// SecureByScheme marks them on sites whose URL is https.
+	SecureByScheme SecureCookies = iota
+
+	// SecureAlways marks them everywhere.
+	SecureAlways
+
+	// SecureNever marks them nowhere.
+	SecureNever
+)

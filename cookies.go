@@ -1,0 +1,49 @@
+package pintle
+
+import "time"
+
+// Cookies overrides names and attributes of the cookies, one by one.
+type Cookies struct {
+	SessionToken      Cookie
+	CallbackURL       Cookie
+	CSRFToken         Cookie
+	PKCECodeVerifier  Cookie
+	State             Cookie
+	Nonce             Cookie
+	WebAuthnChallenge Cookie
+}
+
+// A Cookie overrides what a cookie is called and how it is set. Zero fields
+// keep the default.
+type Cookie struct {
+	// Name is the whole name, with its prefix if it is to have one. It is the
+	// salt of what the cookie holds sealed: servers that share a cookie must
+	// agree on it.
+	Name string
+
+	// Domain widens the cookie to a domain and its subdomains, every one of
+	// which can then read and set it.
+	Domain string
+
+	// Path narrows the cookie. The default is "/".
+	Path string
+
+	// SameSite is "strict", "lax" or "none". The default is "lax".
+	SameSite string
+
+	// MaxAge is a lifetime in the browser, for the cookies that have none of
+	// their own.
+	MaxAge time.Duration
+
+	// Insecure leaves out the attribute Secure, AllowScripts the attribute
+	// HttpOnly. Either gives the cookie to those it should be kept from.
+	Insecure     bool
+	AllowScripts bool
+
+	// Secure sets the attribute Secure where the site's scheme would not.
+	Secure bool
+
+	// Partitioned and Priority set the attributes of those names.
+	Partitioned bool
+	Priority    string
+}

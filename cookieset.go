@@ -1,0 +1,137 @@
+package pintle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/seal"
+	"github.com/pintleauth/pintle/token"
+)
+
+// checkMaxAge is how long a person has to come back from a provider.
+const checkMaxAge = 15 * time.Minute
+
+// A cookieSet is the cookies of a site, with secure names or plain ones. The
+// names are also the salts under which their contents are sealed, so that a
+// value cannot be moved from one cookie to another.
+type cookieSet struct {
+	session, callbackURL, csrf    namedCookie
+	pkce, state, nonce, challenge namedCookie
+
+	tokens                                        *token.Codec
+	pkceKeys, stateKeys, nonceKeys, challengeKeys *seal.Keys
+
+	// fault is what a browser would not accept of them.
+	fault *Error
+}
+
+// A namedCookie is a cookie's name and attributes.
+type namedCookie struct {
+	name  string
+	attrs cookie.Attributes
+}
+
+func (c namedCookie) line(value string) string { return cookie.Line(c.name, value, c.attrs) }
+func (c namedCookie) clear() string            { return cookie.ClearLine(c.name, c.attrs) }
+
+func (c namedCookie) lasting(d time.Duration) cookie.Attributes {
+	attrs := c.attrs
+	attrs.Expires = time.Now().Add(d)
+	return attrs
+}
+
+func (s *settings) resolveCookies() *Error {
+	secureModes := [2]bool{false, true}
+	switch s.SecureCookies {
+	case SecureAlways:
+		secureModes = [2]bool{true, true}
+	case SecureNever:
+		secureModes = [2]bool{false, false}
+	}
+	for i, slot := range []**cookieSet{&s.plain, &s.secure} {
+		set, err := s.newCookieSet(secureModes[i])
+		if err != nil {
+			set.fault = fail(ErrConfiguration, err)
+		}
+		*slot = set
+	}
+	// Where the scheme of the site is not known, what suits one of them is
+	// judged when a request shows it.
+	switch known := strings.ToLower(s.URL); {
+	case strings.HasPrefix(known, "https:"):
+		return s.secure.fault
+	case strings.HasPrefix(known, "http:"):
+		return s.plain.fault
+	case s.plain.fault != nil:
+		return s.secure.fault
+	}
+	return nil
+}
+
+func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
+	set := &cookieSet{}
+	prefix, hostPrefix := "", ""
+	if secure {
+		prefix, hostPrefix = "__Secure-", "__Host-"
+	}
+	for _, c := range []struct {
+		cookie   *namedCookie
+		name     string
+		override Cookie
+		maxAge   time.Duration
+	}{
+		{&set.session, prefix + "authjs.session-token", s.Cookies.SessionToken, 0},
+		{&set.callbackURL, prefix + "authjs.callback-url", s.Cookies.CallbackURL, 0},
+		{&set.csrf, hostPrefix + "authjs.csrf-token", s.Cookies.CSRFToken, 0},
+		{&set.pkce, prefix + "authjs.pkce.code_verifier", s.Cookies.PKCECodeVerifier, checkMaxAge},
+		{&set.state, prefix + "authjs.state", s.Cookies.State, checkMaxAge},
+		{&set.nonce, prefix + "authjs.nonce", s.Cookies.Nonce, checkMaxAge},
+		{&set.challenge, prefix + "authjs.challenge", s.Cookies.WebAuthnChallenge, checkMaxAge},
+	} {
+		*c.cookie = c.override.over(c.name, secure, c.maxAge)
+		if err := cookie.Check(c.cookie.name, c.cookie.attrs); err != nil {
+			return set, fmt.Errorf("Config.Cookies: cookie %q: %w", c.cookie.name, err)
+		}
+	}
+	if len(s.jwtSecrets) == 0 {
+		return set, nil // resolveSecrets reports it
+	}
+	var err error
+	if set.tokens, err = token.New(set.session.name, s.jwtSecrets...); err != nil {
+		return set, err
+	}
+	for keys, name := range map[**seal.Keys]string{
+		&set.pkceKeys: set.pkce.name, &set.stateKeys: set.state.name,
+		&set.nonceKeys: set.nonce.name, &set.challengeKeys: set.challenge.name,
+	} {
+		if *keys, err = seal.New(s.jwtSecrets, name); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
+}
+
+// over lays the override over the defaults of a cookie.
+func (o Cookie) over(name string, secure bool, maxAge time.Duration) namedCookie {
+	attrs := cookie.Attributes{
+		Path:        orDefault(o.Path, "/"),
+		Domain:      o.Domain,
+		HTTPOnly:    !o.AllowScripts,
+		Secure:      (secure || o.Secure) && !o.Insecure,
+		SameSite:    orDefault(o.SameSite, "Lax"),
+		Partitioned: o.Partitioned,
+		Priority:    o.Priority,
+	}
+	if o.MaxAge > 0 {
+		maxAge = o.MaxAge
+	}
+	if maxAge > 0 {
+		attrs.HasMaxAge, attrs.MaxAge = true, int(maxAge/time.Second)
+	}
+	if o.Name != "" {
+		name = o.Name
+	}
+	return namedCookie{name: strings.TrimSpace(name), attrs: attrs}
+}

@@ -1,0 +1,84 @@
+package pintle
+
+import (
+	"net/url"
+	"os"
+	"strings"
+)
+
+// environment is the only door to environment variables.
+type environment func(string) string
+
+func (c *Config) environment() environment {
+	if c.Getenv != nil {
+		return c.Getenv
+	}
+	return os.Getenv
+}
+
+// fill completes cfg from the variables that Auth.js reads, so that a
+// deployment can be moved without touching its environment.
+func (env environment) fill(cfg *Config) {
+	cfg.Secrets = nonEmpty(cfg.Secrets)
+	if len(cfg.Secrets) == 0 {
+		// A higher number is newer, and the newest secret writes.
+		cfg.Secrets = nonEmpty([]string{env("AUTH_SECRET_3"), env("AUTH_SECRET_2"), env("AUTH_SECRET_1"), env("AUTH_SECRET")})
+	}
+	if len(cfg.Secrets) == 0 {
+		cfg.Secrets = nonEmpty([]string{env("NEXTAUTH_SECRET")})
+	}
+	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
+		cfg.URL = orDefault(cfg.URL, env(name))
+	}
+	if cfg.BasePath == "" {
+		cfg.BasePath = pathOf(cfg.URL)
+	}
+	if !cfg.TrustHost {
+		cfg.TrustHost = isTrue(env("AUTH_TRUST_HOST"))
+	}
+	cfg.RedirectProxyURL = orDefault(cfg.RedirectProxyURL, env("AUTH_REDIRECT_PROXY_URL"))
+}
+
+// fillOAuth completes a provider from the variables named after it.
+func (env environment) fillOAuth(p *OAuth) {
+	prefix := "AUTH_" + envName(p) + "_"
+	p.ClientID = orDefault(p.ClientID, env(prefix+"ID"))
+	p.ClientSecret = orDefault(p.ClientSecret, env(prefix+"SECRET"))
+	p.Issuer = orDefault(p.Issuer, env(prefix+"ISSUER"))
+}
+
+// envName is the part of environment variable names that stands for p.
+func envName(p *OAuth) string {
+	if p.Env != "" {
+		return p.Env
+	}
+	return strings.ReplaceAll(strings.ToUpper(p.ID), "-", "_")
+}
+
+// pathOf returns the path of a URL, or nothing for the root.
+func pathOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(u.Path, "/")
+}
+
+// isTrue reads a switch. Auth.js takes any text for true, also "false".
+func isTrue(value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "1", "yes", "on":
+		return true
+	}
+	return false
+}
+
+func nonEmpty(list []string) []string {
+	var kept []string
+	for _, text := range list {
+		if text != "" {
+			kept = append(kept, text)
+		}
+	}
+	return kept
+}

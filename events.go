@@ -1,0 +1,66 @@
+package pintle
+
+import "context"
+
+// Events tell the host what happened, after it happened. Handlers run in the
+// request that caused them. An error they return is logged as [ErrEvent] and
+// changes nothing. All are optional; they may be called concurrently.
+type Events struct {
+	// SignIn: a session was made and the browser is about to be sent on.
+	SignIn func(ctx context.Context, e *SignInEvent) error
+
+	// SignOut: a session was ended by its user.
+	SignOut func(ctx context.Context, e *SignOutEvent) error
+
+	// CreateUser: the store has a new user.
+	CreateUser func(ctx context.Context, u *User) error
+
+	// UpdateUser: a sign-in by mail marked the user's address as verified.
+	UpdateUser func(ctx context.Context, u *User) error
+
+	// LinkAccount: the store has a new account of the user.
+	LinkAccount func(ctx context.Context, e *LinkAccountEvent) error
+
+	// Session: the session route read or updated a session.
+	Session func(ctx context.Context, e *SessionEvent) error
+}
+
+// A SignInEvent is a completed sign-in.
+type SignInEvent struct {
+	User    *User
+	Account *Account
+
+	// Profile is what the provider said. Nil unless the provider is [OAuth].
+	Profile Profile
+
+	// NewUser reports that the user was created by this sign-in. It is nil
+	// where that is not known: without a store, and for credentials.
+	NewUser *bool
+}
+
+// A SignOutEvent is an ended session: the claims of its token, or the row that
+// was removed. Both are nil when the session was gone already.
+type SignOutEvent struct {
+	Claims  Claims
+	Session *StoredSession
+}
+
+// A LinkAccountEvent is an account that was linked.
+type LinkAccountEvent struct {
+	User *User
+
+	// Account is what was stored.
+	Account *Account
+
+	// Profile is the user that the provider's profile describes.
+	Profile *User
+}
+
+// A SessionEvent is a session that was shown.
+type SessionEvent struct {
+	// Session is what the browser was shown.
+	Session any
+
+	// Claims are those of the new token. Nil for database sessions.
+	Claims Claims
+}

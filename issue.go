@@ -1,0 +1,101 @@
+package pintle
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/query"
+)
+
+// issue makes the session of somebody whose identity is decided, and sends the
+// browser on.
+func (x *exchange) issue(who *arrival, d *decision) error {
+	if d.session != nil {
+		attrs := x.set.session.attrs
+		attrs.Expires = d.session.Expires
+		x.clearStaleParts()
+		x.addCookie(cookie.Line(x.set.session.name, d.session.Token, attrs))
+	} else if err := x.issueToken(who, d); err != nil {
+		return err
+	}
+	x.emitSignIn(who, d)
+	x.debug("signed in", who.provider)
+	if d.newUser != nil && *d.newUser && x.Pages.NewUser != "" {
+		return x.redirect(query.Append(x.Pages.NewUser, "callbackUrl", x.callbackText))
+	}
+	return x.redirect(x.callbackURL)
+}
+
+// issueToken writes a session token with the claims the host wants in it.
+func (x *exchange) issueToken(who *arrival, d *decision) error {
+	claims := Claims{"sub": d.user.ID}
+	for name, text := range map[string]optionalText{"name": d.user.name(), "email": d.user.email(), "picture": d.user.image()} {
+		if text.present {
+			claims[name] = text.value()
+		}
+	}
+	if x.needsSignInTime() {
+		claims[claimSignedIn] = time.Now().Unix()
+	}
+	if x.Callbacks.JWT != nil {
+		change := &TokenChange{
+			Claims: claims, Trigger: TriggerSignIn,
+			User: d.user, Account: d.account, Profile: who.profile, NewUser: d.newUser,
+		}
+		if d.newUser != nil && *d.newUser {
+			change.Trigger = TriggerSignUp
+		}
+		var err error
+		if claims, err = x.Callbacks.JWT(x.ctx, change); err != nil {
+			return fmt.Errorf("Callbacks.JWT: %w", err)
+		}
+	}
+	if claims == nil {
+		x.addCookie(x.clearSession()...)
+		return nil
+	}
+	text, err := x.encode(x.ctx, x.set, claims)
+	if err != nil {
+		return err
+	}
+	x.addCookie(x.tokenCookies(x.set, x.r.Header, text)...)
+	return nil
+}
+
+// sessionFor makes the database session of a user, or none when sessions are
+// kept in tokens.
+func (x *exchange) sessionFor(w *work, userID string) (*StoredSession, error) {
+	if x.strategy != StrategyDatabase {
+		return nil, nil //nolint:nilnil // nil is how a decision says "a token"
+	}
+	return x.newSession(w.ctx, w.sessions, userID)
+}
+
+func (s *settings) newSession(ctx context.Context, store SessionStore, userID string) (*StoredSession, error) {
+	generate := s.Session.GenerateToken
+	if generate == nil {
+		generate = randomToken
+	}
+	token, err := generate()
+	if err != nil {
+		return nil, fmt.Errorf("Config.Session.GenerateToken: %w", err)
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	session := &StoredSession{Token: token, UserID: userID, Created: now, Expires: now.Add(s.Session.MaxAge)}
+	if err := store.CreateSession(ctx, session); err != nil {
+		return nil, storeError("createSession", err)
+	}
+	return session, nil
+}
+
+// randomToken returns 256 random bits. A UUID, which Auth.js writes, has half
+// as many.
+func randomToken() (string, error) {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b), nil
+}

@@ -1,0 +1,366 @@
+package pintle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// An arrival is somebody who has shown who they are and is about to be signed
+// in.
+type arrival struct {
+	provider *provider
+
+	// user is who they say they are. For an OAuth provider the id is the
+	// provider's and not yet one of ours.
+	user    *User
+	account *Account
+	profile Profile
+
+	submission *Submission
+
+	// linkTo reports whether the account may be linked to whoever is signed in.
+	linkTo func(signedIn *User) bool
+}
+
+// A decision is who an arrival turned out to be.
+type decision struct {
+	user    *User
+	account *Account
+
+	// newUser is nil where there is no store to know it.
+	newUser *bool
+
+	// session is the session that goes on, or the one made for them. It is nil
+	// for token sessions.
+	session *StoredSession
+}
+
+// login signs somebody in: it asks the host, decides who this is, makes the
+// session and sends the browser on.
+func (x *exchange) login(who *arrival) error {
+	stored, err := x.owner(who)
+	if err != nil {
+		return err
+	}
+	attempt := &SignInAttempt{User: stored, Account: who.account, Profile: who.profile, Submission: who.submission}
+	if elsewhere, err := x.askSignIn(attempt); elsewhere || err != nil {
+		return err
+	}
+	decided, err := x.decide(who)
+	if err != nil {
+		return err
+	}
+	return x.issue(who, decided)
+}
+
+// owner returns the user the signIn callback is asked about: the one who has
+// the account, and otherwise the one who would be created.
+func (x *exchange) owner(who *arrival) (*User, error) {
+	switch {
+	case who.provider.oauth != nil:
+		who.user.ID = newID()
+		who.user.Email = strings.ToLower(who.user.Email)
+		if x.records != nil {
+			owner, err := x.records.userByAccount(x.ctx, who.account)
+			if owner != nil || err != nil {
+				return owner, err
+			}
+		}
+	case who.provider.credentials != nil:
+		if who.user.ID == "" {
+			who.user.ID = newID()
+		}
+		who.account.ProviderAccountID = who.user.ID
+	}
+	return who.user, nil
+}
+
+// askSignIn asks the host whether somebody may sign in. It reports whether the
+// browser was sent elsewhere instead.
+func (x *exchange) askSignIn(attempt *SignInAttempt) (elsewhere bool, err error) {
+	if x.Callbacks.SignIn == nil {
+		return false, nil
+	}
+	goTo, err := x.Callbacks.SignIn(x.ctx, attempt)
+	switch {
+	case err != nil && isClassified(err):
+		return false, err
+	case err != nil:
+		return false, &Error{Code: ErrAccessDenied, Provider: attempt.Account.Provider, Err: err}
+	case goTo == "":
+		return false, nil
+	}
+	target, _, err := x.redirectTarget(goTo)
+	if err != nil {
+		return false, err
+	}
+	return true, x.redirect(target)
+}
+
+// decide finds, creates or links the user. It is the only place that writes
+// users and accounts.
+func (x *exchange) decide(who *arrival) (*decision, error) {
+	if who.provider.credentials != nil {
+		return x.decideCredentials(who)
+	}
+	if x.records == nil {
+		return &decision{user: who.user, account: who.account}, nil
+	}
+	current, session, err := x.signedIn()
+	if err != nil {
+		return nil, err
+	}
+	if who.linkTo != nil && current != nil && !who.linkTo(current) {
+		current, session = nil, nil
+	}
+	decided, err := x.attempt(who, current, session)
+	if errors.Is(err, ErrConflict) {
+		// Somebody else's request, or the same person's in another tab, was
+		// faster by a moment. What it wrote is there to be found now.
+		decided, err = x.attempt(who, current, session)
+	}
+	if errors.Is(err, ErrConflict) {
+		return nil, &Error{Code: ErrStore, Provider: who.provider.id, Err: fmt.Errorf("the store refuses as existing what it does not find: %w", err)}
+	}
+	return decided, err
+}
+
+// decideCredentials takes the host's word for who this is.
+//
+// With database sessions the session has to belong to a stored user. Auth.js
+// writes a token there, which its session route then rejects; a session of the
+// right kind is made here if the user exists, and otherwise nobody is signed in.
+func (x *exchange) decideCredentials(who *arrival) (*decision, error) {
+	newUser := false
+	d := &decision{user: who.user, account: who.account, newUser: &newUser}
+	if x.strategy != StrategyDatabase {
+		return d, nil
+	}
+	user, err := x.records.user(x.ctx, who.user.ID)
+	if err != nil {
+		return nil, err
+	}
+	if user == nil {
+		return nil, &Error{Code: codeUnsupportedStrategy, Provider: who.provider.id, Err: fmt.Errorf("Authorize returned the user %q, which the store does not have: with database sessions it must return a stored user, or Config.Session.Strategy must be StrategyJWT", who.user.ID)}
+	}
+	d.user = user
+	d.session, err = x.newSession(x.ctx, x.records.sessions, user.ID)
+	return d, err
+}
+
+// attempt decides once, in one transaction where the store has them.
+func (x *exchange) attempt(who *arrival, current *User, session *StoredSession) (*decision, error) {
+	var d *decision
+	run := func(w *work) (err error) {
+		if who.provider.email != nil {
+			d, err = x.decideMail(w, who, current, session)
+		} else {
+			d, err = x.decideAccount(w, who, current, session)
+		}
+		return err
+	}
+	err := x.inTransaction(run)
+	return d, err
+}
+
+// decideMail is the table for somebody who reads mail at an address.
+func (x *exchange) decideMail(w *work, who *arrival, current *User, session *StoredSession) (*decision, error) {
+	existing, err := w.userByEmail(w.ctx, who.user.Email)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	newUser := existing == nil
+	var user *User
+	if newUser {
+		who.user.EmailVerified = now
+		user, err = w.createUser(who.user)
+	} else {
+		if err = x.endOther(w, current, existing, session); err == nil {
+			user, err = w.verifyEmail(existing.ID, now)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &decision{user: user, account: who.account, newUser: &newUser}
+	d.session, err = x.sessionFor(w, user.ID)
+	return d, err
+}
+
+// endOther ends the database session this browser holds when it is not one of
+// the user who is now signing in.
+func (x *exchange) endOther(w *work, current, existing *User, session *StoredSession) error {
+	if x.strategy != StrategyDatabase || (current != nil && current.ID == existing.ID) {
+		return nil
+	}
+	held := x.heldToken()
+	if session != nil {
+		held = session.Token
+	}
+	if held == "" {
+		return nil
+	}
+	_, err := w.deleteSession(w.ctx, held)
+	return err
+}
+
+// decideAccount is the table for somebody who has an account elsewhere.
+func (x *exchange) decideAccount(w *work, who *arrival, current *User, session *StoredSession) (*decision, error) {
+	owner, err := w.userByAccount(w.ctx, who.account)
+	if err != nil {
+		return nil, err
+	}
+	known := false
+	switch {
+	case owner != nil && current != nil && owner.ID == current.ID:
+		return &decision{user: current, account: who.account, newUser: &known, session: session}, nil
+
+	case owner != nil && current != nil:
+		return nil, who.notLinked("the account belongs to another user than the one signed in")
+
+	case owner != nil:
+		d := &decision{user: owner, account: who.account, newUser: &known}
+		d.session, err = x.sessionFor(w, owner.ID)
+		return d, err
+
+	case current != nil:
+		return &decision{user: current, account: who.account, newUser: &known, session: session}, w.link(who, current)
+	}
+	return x.decideStranger(w, who)
+}
+
+// decideStranger is the part of the table for an account nobody has while
+// nobody is signed in.
+func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
+	var user *User
+	var err error
+	if who.user.Email != "" {
+		if user, err = w.userByEmail(w.ctx, who.user.Email); err != nil {
+			return nil, err
+		}
+	}
+	newUser := user == nil
+	if newUser {
+		if user, err = w.createUser(who.user); err != nil {
+			return nil, err
+		}
+	} else if !who.provider.linksByEmail() {
+		return nil, who.notLinked("a user with the address exists, and the provider is not trusted to have checked it: the person has to sign in as before and link the account from there")
+	}
+	if err := w.link(who, user); err != nil {
+		return nil, w.undoUser(user, newUser, err)
+	}
+	d := &decision{user: user, account: who.account, newUser: &newUser}
+	d.session, err = x.sessionFor(w, user.ID)
+	return d, err
+}
+
+func (p *provider) linksByEmail() bool {
+	return p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
+}
+
+func (who *arrival) notLinked(reason string) error {
+	code := ErrOAuthAccountNotLinked
+	if who.provider.kind == TypeWebAuthn {
+		code = ErrAccountNotLinked
+	}
+	return &Error{Code: code, Provider: who.provider.id, Err: errors.New(reason)}
+}
+
+// work is what a decision writes. In a transaction the events wait until it is
+// certain that it happened.
+type work struct {
+	*records
+	x       *exchange
+	ctx     context.Context
+	waiting bool
+	events  []func()
+}
+
+func (x *exchange) inTransaction(run func(*work) error) error {
+	if x.records.tx == nil {
+		return run(&work{records: x.records, x: x, ctx: x.ctx})
+	}
+	var done *work
+	err := x.records.tx.InTx(x.ctx, func(s Store) error {
+		done = &work{records: newRecords(s, x.log), x: x, ctx: x.ctx, waiting: true}
+		return run(done)
+	})
+	if err != nil {
+		if isClassified(err) || errors.Is(err, ErrConflict) {
+			return err
+		}
+		return storeError("transaction", err)
+	}
+	for _, event := range done.events {
+		event()
+	}
+	return nil
+}
+
+func (w *work) after(event func()) {
+	if w.waiting {
+		w.events = append(w.events, event)
+		return
+	}
+	event()
+}
+
+func (w *work) createUser(u *User) (*User, error) {
+	created, err := w.Store.CreateUser(w.ctx, u.clone())
+	if err != nil {
+		return nil, storeError("createUser", err)
+	}
+	w.after(func() { w.x.emitUser("createUser", w.x.Events.CreateUser, created) })
+	return created, nil
+}
+
+func (w *work) verifyEmail(id string, now time.Time) (*User, error) {
+	updated, err := w.Store.UpdateUser(w.ctx, id, UserUpdate{EmailVerified: &now})
+	if err != nil {
+		return nil, storeError("updateUser", err)
+	}
+	w.after(func() { w.x.emitUser("updateUser", w.x.Events.UpdateUser, updated) })
+	return updated, nil
+}
+
+// link stores the account as the user's.
+func (w *work) link(who *arrival, user *User) error {
+	stored := &Account{}
+	if keep := who.provider.keepAccount(); keep != nil {
+		if kept := keep(who.account.clone()); kept != nil {
+			stored = kept
+		}
+	}
+	stored.UserID, stored.Type = user.ID, who.account.Type
+	stored.Provider, stored.ProviderAccountID = who.account.Provider, who.account.ProviderAccountID
+	if err := w.Store.LinkAccount(w.ctx, stored); err != nil {
+		return storeError("linkAccount", err)
+	}
+	w.after(func() { w.x.emitLink(&LinkAccountEvent{User: user, Account: stored, Profile: who.user}) })
+	return nil
+}
+
+func (p *provider) keepAccount() func(*Account) *Account {
+	if p.oauth != nil && p.oauth.Account != nil {
+		return p.oauth.Account
+	}
+	return storedByDefault
+}
+
+// undoUser removes a user who was just created but whose account could not be
+// stored. Without a transaction the user would otherwise be in the way of the
+// same person's next attempt, by their address. It returns the cause.
+func (w *work) undoUser(user *User, created bool, cause error) error {
+	if !created || w.waiting || w.deleter == nil {
+		return cause
+	}
+	if err := w.deleter.DeleteUser(context.WithoutCancel(w.ctx), user.ID); err != nil {
+		return errors.Join(cause, storeError("deleteUser", err))
+	}
+	return cause
+}

@@ -1,0 +1,185 @@
+package pintle
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/query"
+)
+
+const (
+	defaultMailAge = 24 * time.Hour
+
+	// maxAddress is the longest address that mail can be delivered to: 64
+	// octets, an @, and 255.
+	//
+	// https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1
+	maxAddress = 64 + 1 + 255
+)
+
+// requestMail answers POST signin for a mail provider: it sends a link. The
+// link is stored before it is sent, so that no mail goes out that cannot work.
+func (x *exchange) requestMail(p *provider) error {
+	identifier, err := x.mailIdentifier(p)
+	if err != nil {
+		return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: err}
+	}
+	who, err := x.mailArrival(p, identifier)
+	if err != nil {
+		return err
+	}
+	attempt := &SignInAttempt{User: who.user, Account: who.account, VerificationRequest: true}
+	if elsewhere, err := x.askSignIn(attempt); elsewhere || err != nil {
+		if err != nil {
+			// Before anybody is identified every refusal looks the same.
+			return &Error{Code: ErrAccessDenied, Provider: p.id, Err: err}
+		}
+		return nil
+	}
+	message, verification, err := x.composeMail(p, identifier)
+	if err != nil {
+		return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: err}
+	}
+	if err := x.records.verifications.CreateVerification(x.ctx, verification); err != nil {
+		return storeError("createVerificationToken", err)
+	}
+	if err := p.email.Send(x.ctx, message); err != nil {
+		return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: fmt.Errorf("Email.Send: %w", err)}
+	}
+	x.debug("sent a mail", p)
+	return x.redirect(x.verifyRequestURL(p))
+}
+
+func (x *exchange) mailIdentifier(p *provider) (string, error) {
+	typed, _, isText := x.body.String("email")
+	if !isText {
+		return "", errors.New("the form has no field email")
+	}
+	if p.email.Normalize != nil {
+		return p.email.Normalize(typed)
+	}
+	return normalizeAddress(typed)
+}
+
+// composeMail makes the link, what is stored of it, and the message.
+func (x *exchange) composeMail(p *provider, identifier string) (*Message, *Verification, error) {
+	generate := p.email.GenerateToken
+	if generate == nil {
+		generate = mailToken
+	}
+	token, err := generate()
+	if err != nil {
+		return nil, nil, fmt.Errorf("Email.GenerateToken: %w", err)
+	}
+	maxAge := p.email.MaxAge
+	if maxAge == 0 {
+		maxAge = defaultMailAge
+	}
+	expires := time.Now().Add(maxAge).UTC().Truncate(time.Millisecond)
+	link := query.Append(x.callbackRoute(p), "callbackUrl", x.callbackText, "token", token, "email", identifier)
+	subject, text, html := x.mailTexts(link)
+	return &Message{
+			From: p.email.From, To: identifier,
+			Subject: subject, Text: text, HTML: html,
+			URL: link, Token: token, Expires: expires, Provider: p.id, Theme: x.Theme, Request: x.r,
+		}, &Verification{
+			Identifier: identifier, Token: p.hashes.Sum(token), Expires: expires,
+		}, nil
+}
+
+// mailToken returns 256 random bits in the form Auth.js has.
+func mailToken() (string, error) {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b), nil
+}
+
+// normalizeAddress turns what a person typed into one address.
+//
+// The compatibility form comes first: a full-width @ becomes a real one before
+// the parts are counted, and not after. Quoted local parts are refused, since
+// libraries disagree on what "a@b"@c addresses.
+func normalizeAddress(typed string) (string, error) {
+	if len(typed) > 4*maxAddress {
+		return "", errors.New("the address is too long")
+	}
+	address := strings.TrimSpace(strings.ToLower(norm.NFKC.String(typed)))
+	if strings.ContainsFunc(address, func(c rune) bool { return c == '"' || unicode.IsControl(c) }) {
+		return "", errors.New("the address has a quote or a control character in it")
+	}
+	local, domain, ok := strings.Cut(address, "@")
+	if !ok || local == "" || strings.Contains(domain, "@") {
+		return "", errors.New("the address does not have exactly one @ with something before it")
+	}
+	// What follows a comma would be a second recipient.
+	domain, _, _ = strings.Cut(domain, ",")
+	if domain == "" {
+		return "", errors.New("the address has no domain")
+	}
+	return local + "@" + domain, nil
+}
+
+// fromMail takes a link back. It is used up by being looked at.
+func (x *exchange) fromMail(p *provider) (*arrival, error) {
+	token, _ := x.query.Last("token")
+	if token == "" {
+		return nil, errors.New("the link has no token")
+	}
+	identifier, _ := x.query.Last("email")
+	if x.r.Method == "GET" && p.email.Confirm {
+		return nil, x.confirmLink(p, identifier)
+	}
+	verification, err := x.useVerification(p, identifier, token)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case verification == nil:
+		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link is unknown or was used before")}
+	case verification.Expires.Before(time.Now()):
+		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link has expired")}
+	case verification.Identifier != identifier:
+		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link was made for another address")}
+	}
+	return x.mailArrival(p, verification.Identifier)
+}
+
+// useVerification takes the link out of the store, under the hash that the
+// current secrets give or one that earlier ones gave.
+func (x *exchange) useVerification(p *provider, identifier, token string) (*Verification, error) {
+	for _, hash := range p.hashes.Candidates(token) {
+		v, err := x.records.verifications.UseVerification(x.ctx, identifier, hash)
+		if v, err := found(v, "useVerificationToken", err); v != nil || err != nil {
+			return v, err
+		}
+	}
+	return nil, nil //nolint:nilnil // nil is the answer "no such link"
+}
+
+// mailArrival is somebody who reads mail at an address, or says so.
+func (x *exchange) mailArrival(p *provider, identifier string) (*arrival, error) {
+	user, err := x.records.userByEmail(x.ctx, identifier)
+	if err != nil {
+		return nil, err
+	}
+	if user == nil {
+		user = &User{ID: newID(), Email: identifier}
+	}
+	account := &Account{Type: TypeEmail, Provider: p.id, ProviderAccountID: user.Email, UserID: user.ID}
+	return &arrival{provider: p, user: user, account: account}, nil
+}
+
+// confirmLink shows the page on which a person says that it is them who opened
+// the link.
+func (x *exchange) confirmLink(p *provider, identifier string) error {
+	action := x.callbackRoute(p) + "?" + x.r.URL.RawQuery
+	return x.show(x.pages.ConfirmLink(page.ConfirmLinkData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken, Email: identifier}))
+}

@@ -1,0 +1,186 @@
+package pintle
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/query"
+)
+
+// checkTheme makes the built-in pages, which checks the theme and the texts.
+func (s *settings) checkTheme() *Error {
+	pages, err := page.New(page.Theme(s.Theme), s.Texts)
+	if err != nil {
+		s.pages, _ = page.New(page.Theme{}, page.Texts{}) // the defaults are sound
+		return fail(ErrConfiguration, fmt.Errorf("Config.Theme and Config.Texts: %w", err))
+	}
+	s.pages = pages
+	return nil
+}
+
+func (x *exchange) pageSite() page.Site {
+	return page.Site{Origin: x.origin, SignInURL: x.origin + x.base + "/signin"}
+}
+
+func (x *exchange) show(p page.Page) error {
+	x.answer.status, x.answer.body = p.Status, p.Body
+	for name, value := range p.Header {
+		switch name {
+		case "Cache-Control", "Expires", "Pragma":
+			// See write: pages are kept out of caches in another way.
+		default:
+			x.setHeader(name, strings.Join(value, ", "))
+		}
+	}
+	return nil
+}
+
+func (x *exchange) signInPage() error {
+	x.clearLeftovers()
+	code, failed := x.query.First("error")
+	if own := x.Pages.SignIn; own != "" {
+		pairs := query.Values{{Key: "callbackUrl", Value: x.callbackText}}
+		if failed && code != "" {
+			pairs.Add("error", code)
+		}
+		return x.redirect(query.AppendValues(own, pairs))
+	}
+	shown, _ := x.query.Last("error")
+	email, _ := x.query.Last("email")
+	data := page.SignInData{
+		Site: x.pageSite(), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(),
+		Email: email, Error: shown,
+	}
+	for _, p := range x.providers {
+		data.Providers = append(data.Providers, x.button(p))
+	}
+	return x.show(x.pages.SignIn(data))
+}
+
+// formCallbackURL is the way back as the forms carry it: a path if it was asked
+// for as one, so that a form posted through another host name of this site
+// comes back there.
+func (x *exchange) formCallbackURL() string {
+	if asked, _ := x.query.Last("callbackUrl"); strings.HasPrefix(asked, "/") {
+		if path, here := strings.CutPrefix(x.callbackText, x.origin); here && path != "" {
+			return path
+		}
+	}
+	return x.callbackText
+}
+
+// button is how the sign-in page shows a provider.
+func (x *exchange) button(p *provider) page.Provider {
+	b := page.Provider{ID: p.id, Name: p.name, Kind: page.Kind(p.kind), Action: x.origin + x.base + "/signin/" + p.id}
+	switch {
+	case p.oauth != nil:
+		b.Style = page.Style{BrandColor: p.oauth.Style.BrandColor, Logo: p.oauth.Style.Logo}
+	case p.credentials != nil:
+		b.Action = x.callbackRoute(p)
+		b.Fields = p.credentials.fields()
+	}
+	return b
+}
+
+// fields are the inputs of the form.
+func (p *Credentials) fields() []page.Field {
+	given := p.Fields
+	if given == nil {
+		given = []Field{
+			{Name: "username", Label: "Username", Attributes: map[string]string{"autocomplete": "username"}},
+			{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password"}},
+		}
+	}
+	var fields []page.Field
+	for _, f := range given {
+		attributes := map[string]string{"type": orDefault(f.Type, "text"), "placeholder": f.Placeholder}
+		for name, value := range f.Attributes {
+			attributes[name] = value
+		}
+		fields = append(fields, page.Field{Name: f.Name, Label: f.Label, Attributes: attributes})
+	}
+	return fields
+}
+
+func (x *exchange) signOutPage() error {
+	if own := x.Pages.SignOut; own != "" {
+		return x.redirect(own)
+	}
+	action := x.origin + x.r.URL.EscapedPath()
+	if x.r.URL.RawQuery != "" {
+		action += "?" + x.r.URL.RawQuery
+	}
+	return x.show(x.pages.SignOut(page.SignOutData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken}))
+}
+
+func (x *exchange) verifyRequestPage() error {
+	if own := x.Pages.VerifyRequest; own != "" {
+		raw := x.r.URL.RawQuery
+		if raw == "" {
+			return x.redirect(own)
+		}
+		return x.redirect(withQuery(own, raw))
+	}
+	return x.show(x.pages.VerifyRequest(x.pageSite()))
+}
+
+func (x *exchange) errorPage() error {
+	x.clearLeftovers()
+	code, said := x.query.First("error")
+	if own := x.Pages.Error; own != "" {
+		if !said {
+			return x.redirect(own)
+		}
+		return x.redirect(query.Append(own, "error", code))
+	}
+	return x.show(x.pages.Error(x.pageSite(), code))
+}
+
+// withQuery adds a raw query to a page of the host that may have one.
+func withQuery(target, raw string) string {
+	separator := "?"
+	if strings.Contains(target, "?") {
+		separator = "&"
+	}
+	return target + separator + raw
+}
+
+func cutQuery(raw string) (before, rawQuery string, found bool) {
+	before, rest, found := strings.Cut(raw, "?")
+	rawQuery, _, _ = strings.Cut(rest, "#")
+	return before, rawQuery, found
+}
+
+// answerFault answers a request to a configuration that cannot work. What is
+// wrong stands in the log only.
+func (x *exchange) answerFault(fault *Error) {
+	x.logError(fault)
+	switch x.action {
+	case actionSignIn, actionSignOut, actionError, actionVerifyRequest:
+		if x.r.Method == http.MethodGet {
+			x.showFault()
+			return
+		}
+	}
+	_ = x.json(http.StatusInternalServerError, map[string]string{ // text always marshals
+		"message": "There was a problem with the server configuration. Check the server logs for more information.",
+	})
+}
+
+func (x *exchange) showFault() {
+	own := x.Pages.Error
+	asked, _ := x.query.First("callbackUrl")
+	switch {
+	case own == "":
+	case strings.HasPrefix(asked, own):
+		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the error page of the application is protected by itself: Config.Pages.Error must be open to everybody",
+			slog.String("code", string(codeErrorPageLoop)))
+	default:
+		_ = x.redirect(query.Append(x.absolute(own), "error", string(ErrConfiguration)))
+		return
+	}
+	_ = x.show(x.pages.Error(x.pageSite(), string(ErrConfiguration)))
+}

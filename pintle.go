@@ -1,0 +1,111 @@
+package pintle
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// Auth signs people in and keeps their sessions. It is an [http.Handler] for
+// the routes below [Config.BasePath]; [Auth.Load] and [Auth.Require] wrap the
+// handlers of the application. It may be used concurrently.
+type Auth struct {
+	fixed  *settings
+	chosen *tenants
+}
+
+// New checks cfg and returns the service it describes. It reads environment
+// variables through [Config.Getenv], opens no connection and starts no
+// goroutine. The error of a configuration that cannot work names the option
+// and what to do.
+func New(cfg Config) (*Auth, error) {
+	s := resolve(cfg)
+	if s.fault != nil {
+		return nil, s.fault
+	}
+	if len(s.providers) == 0 {
+		return nil, fail(ErrConfiguration, errors.New("Config.Providers is empty: add at least one provider"))
+	}
+	s.announce(context.Background())
+	return &Auth{fixed: s}, nil
+}
+
+// NewFunc returns a service whose configuration depends on the request: other
+// providers for another host, other secrets for another tenant.
+//
+// key names the configuration of a request, and config makes the one that has
+// that name. Configurations are made once and kept, up to a thousand of them;
+// the least recently used one is forgotten. Concurrent requests for one that is
+// being made wait for it, until their own context ends. An error of config is
+// not kept: the request is answered as a fault of the server and the next one
+// tries again. So is a configuration that cannot work, which [New] would refuse.
+//
+// A key often comes from the Host header, which anybody can set: config should
+// refuse hosts it does not know.
+func NewFunc(key func(*http.Request) string, config func(ctx context.Context, key string) (Config, error)) *Auth {
+	return &Auth{chosen: newTenants(key, config)}
+}
+
+// settings returns the configuration of a request.
+func (a *Auth) settings(r *http.Request) (*settings, error) {
+	if a.fixed != nil {
+		return a.fixed, nil
+	}
+	return a.chosen.settings(r)
+}
+
+// Load reads the session of a request and puts it into the request's context,
+// where [SessionFrom] and [Auth.Require] find it. A request without a session
+// cookie costs nothing. A token that is older than [SessionConfig.UpdateAge] is
+// renewed, and so is a database session.
+//
+// A session that cannot be read, because it is not valid or the database does
+// not answer, is no session: the request goes on as one of a stranger, and the
+// reason is in the log.
+func (a *Auth) Load(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, a.load(w, r))
+	})
+}
+
+func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
+	if len(r.Header["Cookie"]) == 0 {
+		return r
+	}
+	s, err := a.settings(r)
+	if err != nil {
+		return r
+	}
+	session, err := s.loadSession(w, r)
+	if err != nil || session == nil {
+		return r
+	}
+	return r.WithContext(WithSession(r.Context(), session))
+}
+
+// Session returns the session of a request, or nil when nobody is signed in. It
+// is for code that [Auth.Load] does not wrap, and does not extend the session.
+//
+// Unlike Load it tells a failure from a stranger: an error means that the
+// session could not be read, not that there is none.
+func (a *Auth) Session(r *http.Request) (*Session, error) {
+	s, err := a.settings(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.readSession(r)
+}
+
+// Require lets requests through that carry a session, or that
+// [Callbacks.Authorized] lets pass. It sends browsers to the sign-in page, from
+// where they come back, and answers other clients with status 401; somebody who
+// is signed in but not authorized gets status 403. It must be inside [Auth.Load].
+//
+// A request is a browser's when it is a GET or HEAD that asks for HTML.
+func (a *Auth) Require(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.allows(w, r) {
+			next.ServeHTTP(w, r)
+		}
+	})
+}

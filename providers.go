@@ -1,0 +1,97 @@
+package pintle
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pintleauth/pintle/internal/tokenhash"
+)
+
+// resolveProviders copies and completes the providers and checks them.
+func (s *settings) resolveProviders(env environment) *Error {
+	var fault *Error
+	note := func(e *Error) {
+		if e != nil && fault == nil {
+			fault = e
+		}
+	}
+	for i, given := range s.Config.Providers {
+		if given == nil {
+			note(fail(ErrConfiguration, fmt.Errorf("Config.Providers[%d] is nil", i)))
+			continue
+		}
+		p, err := s.resolveProvider(given, env)
+		note(err)
+		if err := checkProviderID(p.id); err != nil {
+			note(&Error{Code: ErrConfiguration, Provider: p.id, Err: err})
+		}
+		// A later provider takes the place of an earlier one with its id.
+		if earlier := s.byID[p.id]; earlier != nil {
+			*earlier = *p
+			continue
+		}
+		s.byID[p.id] = p
+		s.providers = append(s.providers, p)
+	}
+	note(s.checkKinds())
+	return fault
+}
+
+func (s *settings) resolveProvider(given Provider, env environment) (*provider, *Error) {
+	switch given := given.(type) {
+	case *OAuth:
+		own := *given
+		own.Name = orDefault(own.Name, own.ID)
+		own.RedirectProxyURL = orDefault(own.RedirectProxyURL, s.RedirectProxyURL)
+		env.fillOAuth(&own)
+		p := &provider{providerBase: own.base(), oauth: &own}
+		flow, err := s.newFlow(&own)
+		p.flow = flow
+		return p, err
+	case *Email:
+		own := *given
+		p := &provider{providerBase: own.base(), email: &own, hashes: s.hashes}
+		if own.Secret != "" {
+			p.hashes = tokenhash.New(own.Secret)
+		}
+		if own.Send == nil {
+			return p, &Error{Code: ErrConfiguration, Provider: p.id, Err: errors.New("Email.Send is nil: set it, for example to smtp.New(…).Send")}
+		}
+		return p, nil
+	case *Credentials:
+		own := *given
+		p := &provider{providerBase: own.base(), credentials: &own}
+		if own.Authorize == nil {
+			return p, &Error{Code: codeMissingAuthorize, Provider: p.id, Err: errors.New("Credentials.Authorize is nil: set it to a function that checks what was submitted")}
+		}
+		return p, nil
+	}
+	panic("unreachable: the set of provider kinds is closed")
+}
+
+// checkProviderID refuses ids that no URL could name: the path is compared
+// undecoded, and clients send "undefined" for no provider at all.
+func checkProviderID(id string) error {
+	if id == "" {
+		return errors.New("a provider has no ID")
+	}
+	if id == "undefined" || strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~") != "" {
+		return fmt.Errorf("the provider ID %q cannot be part of a URL: use letters, digits and - . _ ~", id)
+	}
+	return nil
+}
+
+// checkKinds refuses combinations of providers and sessions that cannot work.
+func (s *settings) checkKinds() *Error {
+	credentials := 0
+	for _, p := range s.providers {
+		if p.credentials != nil {
+			credentials++
+		}
+	}
+	if s.Session.Strategy == StrategyDatabase && credentials > 0 && credentials == len(s.providers) {
+		return fail(codeUnsupportedStrategy, errors.New("credentials providers alone cannot use database sessions: set Config.Session.Strategy to StrategyJWT"))
+	}
+	return nil
+}

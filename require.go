@@ -1,0 +1,78 @@
+package pintle
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/pintleauth/pintle/internal/query"
+)
+
+// allows answers the request itself unless it may pass.
+func (a *Auth) allows(w http.ResponseWriter, r *http.Request) bool {
+	s, err := a.settings(r)
+	if err != nil || s.fault != nil {
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return false
+	}
+	session := SessionFrom(r.Context())
+	allowed := session != nil
+	if s.Callbacks.Authorized != nil {
+		if allowed, err = s.Callbacks.Authorized(r, session); err != nil {
+			s.log.LogAttrs(r.Context(), slog.LevelError, "pintle: Callbacks.Authorized failed, so the request may not pass",
+				slog.String("code", string(ErrAccessDenied)), slog.Any("error", err))
+			allowed = false
+		}
+	}
+	if allowed {
+		return true
+	}
+	h := w.Header()
+	h.Set("Cache-Control", "private, no-cache, no-store")
+	h.Add("Vary", "Cookie")
+	switch {
+	case session != nil:
+		http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
+	case isNavigation(r):
+		s.sendToSignIn(w, r)
+	default:
+		http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
+	}
+	return false
+}
+
+// isNavigation reports whether a person is looking at the answer.
+func isNavigation(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
+		// https://www.w3.org/TR/fetch-metadata/#sec-fetch-mode-header
+		return mode == "navigate"
+	}
+	return strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// sendToSignIn redirects to the sign-in page, with the way back. The way back is
+// a path, so that it does not depend on what the request says of its host.
+func (s *settings) sendToSignIn(w http.ResponseWriter, r *http.Request) {
+	page := s.Pages.SignIn
+	if page == "" {
+		page = s.base + "/signin"
+	}
+	back := r.URL.EscapedPath()
+	if !strings.HasPrefix(back, "/") || strings.HasPrefix(back, "//") {
+		back = "/"
+	}
+	if r.URL.RawQuery != "" {
+		back += "?" + r.URL.RawQuery
+	}
+	if path, _, _ := strings.Cut(page, "?"); path == r.URL.Path {
+		// The sign-in page of the host is behind its own guard. Going round in
+		// circles would only hide that.
+		http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
+		return
+	}
+	w.Header()["Location"] = []string{asciiURL(query.Append(page, "callbackUrl", back))}
+	w.WriteHeader(http.StatusFound)
+}

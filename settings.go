@@ -1,0 +1,205 @@
+package pintle
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle/internal/csrf"
+	"github.com/pintleauth/pintle/internal/origin"
+	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/tokenhash"
+)
+
+const (
+	defaultMaxAge    = 30 * 24 * time.Hour
+	defaultUpdateAge = 24 * time.Hour
+
+	// minSecret is what makes searching for a secret hopeless whose hash or
+	// token somebody has: 32 characters are at least 128 bits even when they
+	// are hexadecimal.
+	minSecret = 32
+
+	// outgoingTimeout bounds a request to a provider when the host gave no
+	// client of its own.
+	outgoingTimeout = 10 * time.Second
+)
+
+// settings is a Config that was completed, checked and turned into what
+// requests need. It does not change.
+type settings struct {
+	Config
+
+	// base is the base path without a trailing slash: "/auth", or "" when the
+	// routes are at the root.
+	base    string
+	origins *origin.Resolver
+	log     *slog.Logger
+
+	providers []*provider
+	byID      map[string]*provider
+
+	strategy   SessionStrategy
+	records    *records
+	jwtSecrets []string
+	hashes     tokenhash.Hasher
+	csrf       csrf.Tokens
+
+	plain, secure *cookieSet
+	pages         *page.Pages
+
+	// fault is what makes this configuration unusable. It is what New returns;
+	// a configuration made for a request answers with it.
+	fault *Error
+}
+
+// A provider is one of Config.Providers, completed.
+type provider struct {
+	providerBase
+	oauth       *OAuth
+	email       *Email
+	credentials *Credentials
+	flow        flow
+	hashes      tokenhash.Hasher // of an e-mail provider
+}
+
+// resolve completes and checks cfg. It always returns settings; those of a
+// faulty configuration can still show an error page.
+func resolve(cfg Config) *settings {
+	env := cfg.environment()
+	env.fill(&cfg)
+	s := &settings{Config: cfg, log: cmp.Or(cfg.Logger, slog.Default()), byID: map[string]*provider{}}
+	s.Session.MaxAge = cmp.Or(s.Session.MaxAge, defaultMaxAge)
+	s.Session.UpdateAge = cmp.Or(s.Session.UpdateAge, defaultUpdateAge)
+	s.JWT.MaxAge = cmp.Or(s.JWT.MaxAge, s.Session.MaxAge)
+	s.HTTPClient = cmp.Or(s.HTTPClient, &http.Client{Timeout: outgoingTimeout})
+	s.resolveStrategy()
+
+	// The order is that in which the reference reports what is wrong.
+	for _, step := range []func() *Error{
+		s.resolvePaths,
+		s.resolveSecrets,
+		func() *Error { return s.resolveProviders(env) },
+		s.resolveStore,
+		s.resolveCookies,
+		s.checkPages,
+		s.checkSession,
+	} {
+		if fault := step(); fault != nil && s.fault == nil {
+			s.fault = fault
+		}
+	}
+	return s
+}
+
+func (s *settings) resolveStrategy() {
+	s.strategy = s.Session.Strategy
+	if s.strategy == "" {
+		s.strategy = StrategyJWT
+		if _, ok := s.Store.(SessionStore); ok {
+			s.strategy = StrategyDatabase
+		}
+	}
+}
+
+func (s *settings) resolvePaths() *Error {
+	base := cmp.Or(s.BasePath, "/auth")
+	s.base = strings.TrimRight(base, "/")
+	var err error
+	if s.origins, err = origin.New(origin.Config{URL: s.URL, TrustForwarded: s.TrustHost}); err != nil {
+		s.origins, _ = origin.New(origin.Config{}) // which has nothing that could be wrong
+		return fail(ErrConfiguration, fmt.Errorf("Config.URL (AUTH_URL) is %q: %w: set it to the public URL of the application, such as https://app.example.com", s.URL, err))
+	}
+	if !strings.HasPrefix(base, "/") || strings.ContainsAny(base, "?#%\\ ") {
+		return fail(ErrConfiguration, fmt.Errorf("Config.BasePath is %q: it must be a plain path that begins with /", base))
+	}
+	return nil
+}
+
+func (s *settings) resolveSecrets() *Error {
+	s.jwtSecrets = s.JWT.Secrets
+	if len(s.jwtSecrets) == 0 {
+		s.jwtSecrets = s.Secrets
+	}
+	if len(s.Secrets) == 0 {
+		return fail(codeMissingSecret, errors.New("there is no secret: set AUTH_SECRET or Config.Secrets to the output of \"openssl rand -base64 33\""))
+	}
+	s.hashes = tokenhash.New(s.Secrets...)
+	s.csrf = csrf.New(s.hashes)
+	for name, list := range map[string][]string{"Config.Secrets (AUTH_SECRET)": s.Secrets, "Config.JWT.Secrets": s.JWT.Secrets} {
+		for i, secret := range list {
+			if len(secret) < minSecret {
+				return fail(codeMissingSecret, fmt.Errorf("%s: secret %d has %d characters, at least %d are needed: use the output of \"openssl rand -base64 33\"", name, i+1, len(secret), minSecret))
+			}
+		}
+	}
+	return nil
+}
+
+func (s *settings) checkPages() *Error {
+	for name, page := range map[string]string{
+		"SignIn": s.Pages.SignIn, "SignOut": s.Pages.SignOut, "Error": s.Pages.Error,
+		"VerifyRequest": s.Pages.VerifyRequest, "NewUser": s.Pages.NewUser,
+	} {
+		if page == "" {
+			continue
+		}
+		u, err := url.Parse(page)
+		local := err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(page, "/")
+		absolute := err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
+		if !local && !absolute {
+			return fail(ErrConfiguration, fmt.Errorf("Config.Pages.%s is %q: it must be a path that begins with / or an http(s) URL", name, page))
+		}
+	}
+	return s.checkTheme()
+}
+
+func (s *settings) checkSession() *Error {
+	switch {
+	case s.Session.MaxAge < time.Second || s.JWT.MaxAge < time.Second:
+		return fail(ErrConfiguration, errors.New("Config.Session.MaxAge and Config.JWT.MaxAge must be at least one second; zero means 30 days"))
+	case s.Session.AbsoluteMaxAge < 0:
+		return fail(ErrConfiguration, errors.New("Config.Session.AbsoluteMaxAge must not be negative; zero means no limit"))
+	case (s.JWT.Encode == nil) != (s.JWT.Decode == nil):
+		return fail(ErrConfiguration, errors.New("Config.JWT.Encode and Config.JWT.Decode must be set together"))
+	}
+	return nil
+}
+
+// site returns the origin at which the browser sees the request. Links in mails
+// and redirects are made from it, so a header that anybody can set is believed
+// only where it can do no harm, on this machine, or where the host says so.
+func (s *settings) site(r *http.Request) (origin.Origin, error) {
+	site, err := s.origins.Resolve(r)
+	if err != nil {
+		return "", fail(codeUntrustedHost, err)
+	}
+	if s.URL == "" && !s.TrustHost && !isLoopback(site.Host()) {
+		return "", fail(codeUntrustedHost, fmt.Errorf("the request says that it is for %s: set Config.URL (AUTH_URL) to the public URL of the application, or Config.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the Host header", site))
+	}
+	return site, nil
+}
+
+// isLoopback reports whether a host and port are of this machine.
+func isLoopback(host string) bool {
+	name := (&url.URL{Host: host}).Hostname()
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true // https://www.rfc-editor.org/rfc/rfc6761#section-6.3
+	}
+	addr, err := netip.ParseAddr(name)
+	return err == nil && addr.IsLoopback()
+}
+
+// cookieSet returns the cookies for a site that is reached over https or not.
+func (s *settings) cookieSet(secure bool) *cookieSet {
+	if secure {
+		return s.secure
+	}
+	return s.plain
+}

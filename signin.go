@@ -1,0 +1,88 @@
+package pintle
+
+import (
+	"slices"
+
+	"github.com/pintleauth/pintle/internal/query"
+)
+
+// signIn answers POST signin: it starts a sign-in with the provider of the path.
+func (x *exchange) signIn() error {
+	if err := x.requireCSRF(); err != nil {
+		return err
+	}
+	switch {
+	case x.provider == nil:
+		return x.redirect(x.origin + x.base + "/signin")
+	case x.provider.oauth != nil:
+		return x.leave(x.provider)
+	case x.provider.email != nil:
+		return x.requestMail(x.provider)
+	}
+	// What is typed into a form of ours goes to the callback route.
+	return x.redirect(x.origin + x.base + "/signin")
+}
+
+// leave sends the browser to an OAuth provider, with what has to be known when
+// it comes back kept in its cookies.
+func (x *exchange) leave(p *provider) error {
+	redirectURI, preview, err := x.redirectURI(p)
+	if err != nil {
+		return err
+	}
+	var state string
+	if slices.Contains(p.checks(), State) || preview != "" {
+		if state, err = x.sealState(preview); err != nil {
+			return err
+		}
+	}
+	begun, err := p.flow.begin(x.ctx, departure{redirectURI: redirectURI, state: state, extra: x.query})
+	if err != nil {
+		return &Error{Code: ErrConfiguration, Provider: p.id, Err: err}
+	}
+	user, _, err := x.signedIn()
+	if err != nil {
+		return err
+	}
+	for _, check := range []struct {
+		cookie sealedCookie
+		value  string
+	}{
+		{x.set.stateCheck(), begun.state},
+		{x.set.pkceCheck(), begun.verifier},
+		{x.set.nonceCheck(), begun.nonce},
+	} {
+		if check.value == "" {
+			continue
+		}
+		line, err := check.cookie.seal(check.value, p.id, x.starter(user), p.formPost())
+		if err != nil {
+			return err
+		}
+		x.addCookie(line)
+	}
+	x.debug("sent to the provider", p)
+	return x.redirect(begun.url)
+}
+
+// callbackRoute is where the browser comes back to from a provider.
+func (x *exchange) callbackRoute(p *provider) string {
+	return x.origin + x.base + "/callback/" + p.id
+}
+
+// redirectURI is the callback URL a provider is told, in both of the requests
+// that mention it. preview is this deployment's own when a redirect proxy
+// stands in for it.
+func (x *exchange) redirectURI(p *provider) (uri, preview string, err error) {
+	own := orDefault(p.oauth.RedirectURL, x.callbackRoute(p))
+	proxy, same, err := x.redirectProxy(p)
+	if err != nil || proxy == "" || same {
+		return own, "", err
+	}
+	return proxy, own, nil
+}
+
+// verifyRequestURL is where a browser goes after a mail was asked for.
+func (x *exchange) verifyRequestURL(p *provider) string {
+	return query.Append(x.origin+x.base+"/verify-request", "provider", p.id, "type", "email")
+}

@@ -1,0 +1,58 @@
+package pintle
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/pintleauth/pintle/token"
+)
+
+// signOut answers POST signout: it ends the session and sends the browser on.
+// A failing store does not keep anybody signed in: the cookie goes in any case.
+func (x *exchange) signOut() error {
+	if err := x.requireCSRF(); err != nil {
+		return err
+	}
+	held := x.heldToken()
+	if held == "" {
+		return x.redirect(x.callbackURL)
+	}
+	event, err := x.endSession(held)
+	if err != nil {
+		x.logStoreFailure(err)
+		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: session not ended", slog.String("code", string(codeSignOut)), slog.Any("error", err))
+	} else {
+		emit(x.settings, x.ctx, "signOut", x.Events.SignOut, event)
+	}
+	x.addCookie(x.clearSession()...)
+	return x.redirect(x.callbackURL)
+}
+
+// endSession ends the session whose token this browser holds.
+func (x *exchange) endSession(held string) (*SignOutEvent, error) {
+	if x.strategy == StrategyDatabase {
+		stored, err := x.records.deleteSession(x.ctx, held)
+		return &SignOutEvent{Session: stored}, err
+	}
+	tok, claims, err := x.decode(x.r, x.set)
+	if errors.Is(err, token.ErrNoToken) {
+		return &SignOutEvent{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if claims == nil {
+		if claims, err = tok.Claims(); err != nil {
+			return nil, err
+		}
+	}
+	if x.Session.Revocation != nil {
+		subject, _ := identifier(claims["sub"])
+		id, _ := identifier(claims["jti"])
+		if err := x.Session.Revocation.Revoke(x.ctx, subject, id, tok.Expires()); err != nil {
+			return nil, fmt.Errorf("Config.Session.Revocation: %w", err)
+		}
+	}
+	return &SignOutEvent{Claims: claims}, nil
+}

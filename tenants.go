@@ -1,0 +1,84 @@
+package pintle
+
+import (
+	"container/list"
+	"context"
+	"net/http"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// maxTenants bounds the configurations that are kept. Keys come from requests,
+// so a stranger can invent any number of them.
+const maxTenants = 1000
+
+// tenants are the configurations of a service by their keys.
+type tenants struct {
+	key    func(*http.Request) string
+	config func(context.Context, string) (Config, error)
+
+	making singleflight.Group
+	mu     sync.Mutex
+	byKey  map[string]*list.Element
+	recent *list.List // of *tenant, the most recently used first
+}
+
+type tenant struct {
+	key      string
+	settings *settings
+}
+
+func newTenants(key func(*http.Request) string, config func(context.Context, string) (Config, error)) *tenants {
+	return &tenants{key: key, config: config, byKey: map[string]*list.Element{}, recent: list.New()}
+}
+
+func (t *tenants) settings(r *http.Request) (*settings, error) {
+	key := t.key(r)
+	if s := t.kept(key); s != nil {
+		return s, nil
+	}
+	// The one that makes it must not stop because the request that asked first
+	// goes away while others wait.
+	result := t.making.DoChan(key, func() (any, error) { return t.make(context.WithoutCancel(r.Context()), key) })
+	select {
+	case made := <-result:
+		if made.Err != nil {
+			return nil, fail(ErrConfiguration, made.Err)
+		}
+		return made.Val.(*settings), nil
+	case <-r.Context().Done():
+		return nil, fail(ErrConfiguration, context.Cause(r.Context()))
+	}
+}
+
+func (t *tenants) kept(key string) *settings {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, ok := t.byKey[key]
+	if !ok {
+		return nil
+	}
+	t.recent.MoveToFront(e)
+	return e.Value.(*tenant).settings
+}
+
+func (t *tenants) make(ctx context.Context, key string) (*settings, error) {
+	cfg, err := t.config(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	s := resolve(cfg)
+	if s.fault == nil {
+		s.announce(ctx)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.byKey[key] = t.recent.PushFront(&tenant{key, s})
+	if t.recent.Len() > maxTenants {
+		oldest := t.recent.Back()
+		t.recent.Remove(oldest)
+		delete(t.byKey, oldest.Value.(*tenant).key)
+	}
+	return s, nil
+}
