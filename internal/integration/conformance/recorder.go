@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+)
+
+// A recorder appends what was observed to the record file. A line is written
+// before the call it tells of goes on, so that it is there before the response
+// leaves.
+type recorder struct {
+	file string
+	mu   sync.Mutex
+}
+
+// object is a JSON object under construction; nil members are left out.
+type object map[string]any
+
+func (r *recorder) record(kind, name string, args any) {
+	if r.file == "" {
+		return
+	}
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(object{"kind": kind, "name": name, "args": args}); err != nil {
+		panic(err) // a program error of this server
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f, err := os.OpenFile(r.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = f.Close() }()
+	if _, err := f.Write(line.Bytes()); err != nil {
+		panic(err)
+	}
+}
+
+// logHandler records errors and warnings by the code they carry.
+type logHandler struct{ *recorder }
+
+func (h logHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn
+}
+func (h logHandler) WithAttrs([]slog.Attr) slog.Handler { return h }
+func (h logHandler) WithGroup(string) slog.Handler      { return h }
+
+func (h logHandler) Handle(_ context.Context, rec slog.Record) error {
+	entry := object{}
+	rec.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "code":
+			entry["type"] = a.Value.String()
+		case "error":
+			if err, ok := a.Value.Any().(error); ok {
+				entry["cause"] = rootCause(err).Error()
+			}
+		}
+		return true
+	})
+	name := "warn"
+	if rec.Level >= slog.LevelError {
+		name = "error"
+	}
+	h.record("log", name, entry)
+	return nil
+}
+
+// rootCause follows an error to what it began with.
+func rootCause(err error) error {
+	for {
+		if many, ok := err.(interface{ Unwrap() []error }); ok {
+			list := many.Unwrap()
+			err = list[len(list)-1]
+			continue
+		}
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
