@@ -5,6 +5,9 @@ GOLANGCI_LINT_VERSION := v2.15.0
 TEST_TIMEOUT          := 10m
 FUZZTIME              := 30s
 
+# Where scripts/setup puts Node.js when the system's is too old.
+export PATH := $(CURDIR)/bin/node/node_modules/.bin:$(PATH)
+
 STEP    = @scripts/step "$@"
 MODULES = $(shell go list -m -f '{{.Dir}}')
 
