@@ -52,7 +52,6 @@ func (s *scanner) next() bool {
 			s.line = ""
 		}
 		if s.left -= len(segment) + 1; s.left < 0 {
-			s.line, s.lines = "", nil
 			return false
 		}
 		if eq := strings.IndexByte(segment, '='); eq >= 0 {
