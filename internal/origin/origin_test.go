@@ -95,6 +95,21 @@ var hostileHosts = []string{
 	strings.Repeat("a", 64) + ".test", strings.Repeat("a.", 127) + "test", strings.Repeat("a", 10_000),
 }
 
+func TestTheCacheKeepsSchemesApart(t *testing.T) {
+	s, err := origin.New(origin.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, secure := range []bool{false, true} {
+			got, err := s.Resolve(request("app.example.test", secure))
+			if err != nil || got.Secure() != secure {
+				t.Errorf("over TLS %t: %q, %v", secure, got, err)
+			}
+		}
+	}
+}
+
 func TestNewRefusesAURLThatIsNoOrigin(t *testing.T) {
 	for _, raw := range []string{"app.example.test", "ftp://app.example.test", "https://", "https://user:pw@app.example.test", "https://bücher.test", "https://a b", "/auth", "https://127.1"} {
 		s, err := origin.New(origin.Config{URL: raw})
@@ -147,7 +162,7 @@ func TestResolveDoesNotAllocateForAKnownHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := request("internal:8080", false, "X-Forwarded-Proto", "https", "X-Forwarded-Host", "App.Example.Test")
-	if n := testing.AllocsPerRun(100, func() { s.Resolve(r) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { _, _ = s.Resolve(r) }); n != 0 {
 		t.Errorf("Resolve allocates %v times, want 0", n)
 	}
 }
@@ -192,6 +207,6 @@ func BenchmarkResolve(b *testing.B) {
 	r := request("app.example.test:3000", false)
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Resolve(r)
+		_, _ = s.Resolve(r)
 	}
 }

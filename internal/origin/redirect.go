@@ -85,7 +85,8 @@ func cutOrigin(target, base string) (rest string, local bool, err error) {
 	if err != nil {
 		return "", false, fmt.Errorf("redirect: %w: %w", ErrTarget, err)
 	}
-	if !u.web() || u.userinfo || u.origin != Origin(base) {
+	// Only a web URL has an origin, so this refuses every other scheme.
+	if u.userinfo || u.origin != Origin(base) {
 		return "", false, nil
 	}
 	if u.rest == "" {
