@@ -1,6 +1,9 @@
 package query
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Values are the members of a query or form, in order. A key may occur more
 // than once. The zero value is empty and ready to use.
@@ -26,9 +29,9 @@ func (v Values) First(key string) (string, bool) {
 // Last returns the value of the last member called key, and whether there is
 // one. It is what a flat map of the members would hold.
 func (v Values) Last(key string) (string, bool) {
-	for i := len(v) - 1; i >= 0; i-- {
-		if v[i].Key == key {
-			return v[i].Value, true
+	for _, p := range slices.Backward(v) {
+		if p.Key == key {
+			return p.Value, true
 		}
 	}
 	return "", false
