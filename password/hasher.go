@@ -128,7 +128,7 @@ func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error
 		// The same work as for a hash that is fine, be it empty or damaged.
 		s = stored{params: p, salt: make([]byte, saltLen), key: make([]byte, keyLen)}
 	}
-	key, err := h.derive(ctx, s.params, password, s.salt, uint32(len(s.key)))
+	key, err := h.derive(ctx, s.params, password, s.salt, uint32(len(s.key))) //nolint:gosec // at most maxKey
 	switch {
 	case err != nil:
 		return false, err
@@ -173,10 +173,6 @@ func (h *Hasher) acquire(ctx context.Context, kib int64) (release func(), err er
 		h.memory = semaphore.NewWeighted(h.total)
 	})
 	kib = min(kib, h.total)
-	// A free place is taken even when ctx has just ended, hence the check.
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("password: %w", err)
-	}
 	if err := h.memory.Acquire(ctx, kib); err != nil {
 		return nil, fmt.Errorf("password: wait for others to be hashed: %w", err)
 	}

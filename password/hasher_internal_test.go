@@ -44,3 +44,16 @@ func TestAFloodWaits(t *testing.T) {
 		all()
 	})
 }
+
+// No account has the empty password, even if another program stored its hash.
+func TestAHashOfNothingMatchesNothing(t *testing.T) {
+	h := &Hasher{Memory: 64, Passes: 1}
+	s := stored{params: params{64, 1, 1}, salt: make([]byte, saltLen)}
+	var err error
+	if s.key, err = h.derive(t.Context(), s.params, "", s.salt, keyLen); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := h.Verify(t.Context(), s.String(), ""); ok || err != nil {
+		t.Errorf("Verify = %t, %v", ok, err)
+	}
+}

@@ -90,7 +90,7 @@ func parsePHC(text string) (stored, error) {
 	if !okM || !okT || !okP {
 		return fail("parameters are not m, t and p")
 	}
-	s.params = params{uint32(memory), uint32(passes), uint8(threads)}
+	s.params = params{uint32(memory), uint32(passes), uint8(threads)} //nolint:gosec // number keeps to these sizes
 	if err := s.check(); err != nil {
 		return fail(err.Error())
 	}
