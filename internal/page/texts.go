@@ -6,9 +6,11 @@ import (
 	"maps"
 	"reflect"
 	"strings"
+
+	"github.com/pintleauth/pintle/internal/mail"
 )
 
-// Texts is everything the pages say. Empty fields are filled from [English],
+// Texts is everything the pages and the sign-in mail say. Empty fields are filled from [English],
 // so a host may change one sentence or translate them all.
 //
 // Where a field says so, %s stands for a name that is put in; it must be there
@@ -75,6 +77,9 @@ type Texts struct {
 	ErrorOther ErrorText
 	// ErrorSignIn links from an error to the sign-in page.
 	ErrorSignIn string
+
+	// Mail is what the mail with a sign-in link says.
+	Mail mail.Texts
 }
 
 // ErrorText is what the error page says about one error.
@@ -156,6 +161,8 @@ func English() Texts {
 		},
 		ErrorOther:  ErrorText{"Something went wrong", []string{"You could not be signed in."}},
 		ErrorSignIn: "Sign in",
+
+		Mail: mail.English(),
 	}
 }
 
@@ -164,16 +171,22 @@ func (t Texts) complete() Texts {
 	english := English()
 	t.SignInErrors = overlay(english.SignInErrors, t.SignInErrors)
 	t.Errors = overlay(english.Errors, t.Errors)
-	to, from := reflect.ValueOf(&t).Elem(), reflect.ValueOf(english)
+	fillEmpty(reflect.ValueOf(&t).Elem(), reflect.ValueOf(english))
+	return t
+}
+
+// fillEmpty copies the fields that are empty in to, so that a text added later
+// cannot be forgotten here.
+func fillEmpty(to, from reflect.Value) {
 	for i := range to.NumField() {
-		if to.Field(i).IsZero() || to.Field(i).Kind() == reflect.Slice && to.Field(i).Len() == 0 {
-			to.Field(i).Set(from.Field(i))
+		field := to.Field(i)
+		switch {
+		case field.Kind() == reflect.Struct:
+			fillEmpty(field, from.Field(i))
+		case field.IsZero() || field.Kind() == reflect.Slice && field.Len() == 0:
+			field.Set(from.Field(i))
 		}
 	}
-	if t.ErrorOther.Heading == "" {
-		t.ErrorOther.Heading = english.ErrorOther.Heading
-	}
-	return t
 }
 
 // overlay copies both maps, so that a host may change its own afterwards.
@@ -199,7 +212,7 @@ func (t Texts) check() error {
 			errs = append(errs, fmt.Errorf("page: texts: %s %q must have %%s once, where the name belongs", f.name, f.text))
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, t.Mail.Check())...)
 }
 
 // fill puts a name into a text. It is not fmt.Sprintf, to which a percent sign

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	mailtext "github.com/pintleauth/pintle/internal/mail"
 	"github.com/pintleauth/pintle/internal/page"
 )
 
@@ -62,7 +63,13 @@ func TestEveryTextCanBeReplaced(t *testing.T) {
 	all["error other"] = p.Error(site, "x")
 	all["confirm"] = p.ConfirmLink(page.ConfirmLinkData{Site: site, Email: "alice@example.test"})
 
-	shown := ""
+	subject, _, body, err := p.SignInMail("https://app.example/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["mail"] = page.Page{Body: []byte(body)}
+
+	shown := subject
 	for name, got := range all {
 		body := string(got.Body)
 		shown += body
@@ -156,9 +163,25 @@ func TestNewRefusesTextsThatLoseAName(t *testing.T) {
 		"SignInLead": {SignInLead: "%s und %s"},
 		"BackTo":     {BackTo: "Zurück zu %v"},
 		"direction":  {Dir: "down"},
+		"Subject":    {Mail: mailtext.Texts{Subject: "Hallo"}},
 	} {
 		if _, err := page.New(page.Theme{}, texts); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("New gave error %v, want one about %s", err, name)
+		}
+	}
+}
+
+func TestMailHasTheThemeAndLanguageOfThePages(t *testing.T) {
+	p := pages(t, page.Theme{ColorScheme: "dark", BrandColor: "#FFD21E"}, page.Texts{
+		Lang: "de", SignInHeading: "Anmelden", Mail: mailtext.Texts{Button: "Anmelden"},
+	})
+	subject, text, body, err := p.SignInMail("https://app.example/auth/callback/email?token=1")
+	if err != nil || subject != "Sign in to app.example" || text != "Sign in to app.example\nhttps://app.example/auth/callback/email?token=1\n\n" {
+		t.Errorf("subject %q, text %q, error %v", subject, text, err)
+	}
+	for _, want := range []string{`<html lang="de" dir="ltr">`, "background:#ffd21e", "color:#000000", ">Anmelden</a>", `content="dark"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
 		}
 	}
 }

@@ -44,6 +44,7 @@ type theme struct {
 	ColorScheme string
 	Logo        image
 	style       template.CSS
+	brand, text color.Color
 }
 
 // Meta is the value of the color-scheme meta element, which sets the canvas
@@ -98,6 +99,7 @@ func (t Theme) resolve() (theme, error) {
 	}
 	brand, text, errColors := t.Colors()
 	hover := brand.Mix(awayFrom(text), 0.12)
+	resolved.brand, resolved.text = brand, text
 	resolved.style = template.CSS(fmt.Sprintf( //nolint:gosec // only hexadecimal colours are put in
 		":root{--brand-color:%v;--button-text-color:%v;--button-hover-bg:%v}", brand, text, hover))
 	return resolved, errors.Join(errScheme, errLogo, errColors)

@@ -1,0 +1,18 @@
+package page
+
+import "github.com/pintleauth/pintle/internal/mail"
+
+// SignInMail writes the mail that brings link, in the theme and the language
+// of the pages. It refuses a link that is not an absolute http or https URL
+// with an ordinary host.
+func (p *Pages) SignInMail(link string) (subject, text, html string, err error) {
+	return mail.Render(mail.Data{
+		URL:         link,
+		Brand:       p.theme.brand,
+		ButtonText:  p.theme.text,
+		ColorScheme: p.theme.ColorScheme,
+		Lang:        p.texts.Lang,
+		Dir:         p.texts.Dir,
+		Texts:       p.texts.Mail,
+	})
+}
