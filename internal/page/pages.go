@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -57,9 +58,7 @@ type Page struct {
 // ServeHTTP writes the page. Headers already set on w stay, unless the page
 // has its own value for them.
 func (p Page) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	for name, values := range p.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), p.Header)
 	w.WriteHeader(p.Status)
 	// A write fails only when the client has gone.
 	_, _ = w.Write(p.Body)

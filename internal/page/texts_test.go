@@ -26,8 +26,8 @@ func translated() page.Texts {
 			}
 			v.SetString(name)
 		case reflect.Struct:
-			for i := range v.NumField() {
-				change(v.Field(i))
+			for _, field := range v.Fields() {
+				change(field)
 			}
 		case reflect.Slice:
 			for i := range v.Len() {
@@ -115,8 +115,8 @@ func collect(v reflect.Value) (texts []string) {
 	case reflect.String:
 		return []string{v.String()}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			texts = append(texts, collect(v.Field(i))...)
+		for _, field := range v.Fields() {
+			texts = append(texts, collect(field)...)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

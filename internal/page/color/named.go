@@ -3,7 +3,7 @@ package color
 // named holds the keywords of CSS as 0xrrggbb.
 //
 // https://www.w3.org/TR/css-color-4/#named-colors
-var named = map[string]uint32{
+var named = map[string]uint64{
 	"aliceblue":            0xf0f8ff,
 	"antiquewhite":         0xfaebd7,
 	"aqua":                 0x00ffff,

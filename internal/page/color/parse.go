@@ -51,7 +51,7 @@ func parse(s string) (Color, error) {
 		return Color{}, errTransparent
 	}
 	if hex, ok := named[s]; ok {
-		return Color{uint8(hex >> 16), uint8(hex >> 8), uint8(hex)}, nil
+		return fromBits(hex), nil
 	}
 	return Color{}, errors.New("not a colour name; write it as #rrggbb")
 }
@@ -78,7 +78,7 @@ func parseHex(digits string) (Color, error) {
 	default:
 		return Color{}, errors.New("a hexadecimal colour has 3 or 6 digits")
 	}
-	return Color{uint8(n >> 16), uint8(n >> 8), uint8(n)}, nil
+	return fromBits(n), nil
 }
 
 func parseFunction(name, arguments string) (Color, error) {
@@ -198,6 +198,11 @@ func gamma(v float64) float64 {
 }
 
 func clamp(v float64) float64 { return min(max(v, 0), 1) }
+
+// fromBits takes 0xrrggbb apart.
+func fromBits(n uint64) Color {
+	return Color{uint8(n >> 16 & 0xff), uint8(n >> 8 & 0xff), uint8(n & 0xff)}
+}
 
 func fromUnit(r, g, b float64) Color {
 	channel := func(v float64) uint8 { return uint8(math.Round(clamp(v) * 255)) }
