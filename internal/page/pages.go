@@ -32,7 +32,8 @@ func New(t Theme, texts Texts) (*Pages, error) {
 
 // Site is what every page knows of the site it stands on.
 type Site struct {
-	// Origin is the scheme and host of the site, "https://app.example".
+	// Origin is the scheme and host of the site, "https://app.example". Empty
+	// leaves out what names the site or links to it.
 	Origin string
 	// SignInURL is the sign-in page, "https://app.example/auth/signin". Links
 	// to it are left out where it is empty.
@@ -91,12 +92,16 @@ type frame struct {
 }
 
 func (p *Pages) frame(site Site, root, heading string) frame {
+	title := heading
+	if host := site.host(); host != "" {
+		title += " · " + host
+	}
 	return frame{
 		T:      &p.texts,
 		Site:   site,
 		Host:   site.host(),
 		Root:   root,
-		Title:  heading + " · " + site.host(),
+		Title:  title,
 		Theme:  p.theme,
 		Styles: []template.CSS{sheet, p.theme.style},
 	}

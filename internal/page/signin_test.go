@@ -200,6 +200,19 @@ func TestPagesCanBeReadAloud(t *testing.T) {
 	}
 }
 
+func TestPagesOfAnUnknownSiteDoNotNameIt(t *testing.T) {
+	p := pages(t, page.Theme{}, page.Texts{})
+	for name, got := range map[string]page.Page{
+		"sign-in": p.SignIn(page.SignInData{}), "sign-out": p.SignOut(page.SignOutData{}), "error": p.Error(page.Site{}, "Verification"),
+	} {
+		for _, dangling := range []string{"<a ", "to continue to", " · "} {
+			if strings.Contains(string(got.Body), dangling) {
+				t.Errorf("%s page has %q", name, dangling)
+			}
+		}
+	}
+}
+
 func TestPagesMayBeUsedConcurrently(t *testing.T) {
 	p := pages(t, page.Theme{}, page.Texts{})
 	want := string(p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{github, google}}).Body)
