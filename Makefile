@@ -38,6 +38,10 @@ vet: ## Vet every module of the workspace
 lint: ## Run golangci-lint in every module
 	$(STEP) scripts/lint $(GOLANGCI_LINT_VERSION) $(MODULES)
 
+.PHONY: fix
+fix: ## Repair what the linters can repair by themselves
+	@scripts/lint $(GOLANGCI_LINT_VERSION) --fix $(MODULES)
+
 .PHONY: race
 race: ## Test every module under the race detector
 	$(STEP) go test -race -timeout $(TEST_TIMEOUT) work
