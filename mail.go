@@ -85,7 +85,10 @@ func (x *exchange) composeMail(p *provider, identifier string) (*Message, *Verif
 	}
 	expires := time.Now().Add(maxAge).UTC().Truncate(time.Millisecond)
 	link := query.Append(x.callbackRoute(p), "callbackUrl", x.callbackText, "token", token, "email", identifier)
-	subject, text, html := x.mailTexts(link)
+	subject, text, html, err := x.pages.SignInMail(link)
+	if err != nil {
+		return nil, nil, err
+	}
 	return &Message{
 			From: p.email.From, To: identifier,
 			Subject: subject, Text: text, HTML: html,
