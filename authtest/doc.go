@@ -78,6 +78,20 @@
 // tests of back-channel logout, of dynamic registration and of the implicit
 // and hybrid flows have no counterpart here.
 //
+// # The mailbox
+//
+// [StartMailbox] gives a test a mail server that takes everything, and finds
+// the link in it:
+//
+//	box := authtest.StartMailbox(t, authtest.MailboxOptions{})
+//	// Configure the application to send mail through box.Addr.
+//	m, err := box.Wait(ctx, "kim@example.com")
+//	// Visit m.Links()[0].
+//
+// It speaks SMTP with STARTTLS and AUTH PLAIN when asked to, and has a
+// [MailFault] for what mail servers do to their clients. An application whose
+// mail does not go by SMTP can hand it to [Mailbox.Deliver].
+//
 // # Safety
 //
 // A provider that believes everybody must not be reachable by anybody, so

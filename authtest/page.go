@@ -85,8 +85,8 @@ func originOf(target string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// A message is a page with a text and nothing to do.
-type message struct {
+// A notice is a page with a text and nothing to do.
+type notice struct {
 	page
 	Text string
 }
@@ -94,13 +94,13 @@ type message struct {
 // showProblem tells the person at the browser what the developer has to
 // change. It never redirects: the address to go back to is what is wrong.
 func (p *IdentityProvider) showProblem(w http.ResponseWriter, text string) {
-	m := message{page{p.opts.Name, "This request cannot be answered"}, text}
-	p.show(w, http.StatusBadRequest, "message", m, "")
+	n := notice{page{p.opts.Name, "This request cannot be answered"}, text}
+	p.show(w, http.StatusBadRequest, "notice", n, "")
 }
 
 func (p *IdentityProvider) showSignedOut(w http.ResponseWriter) {
-	m := message{page{p.opts.Name, "You are signed out"}, "You can close this page."}
-	p.show(w, http.StatusOK, "message", m, "")
+	n := notice{page{p.opts.Name, "You are signed out"}, "You can close this page."}
+	p.show(w, http.StatusOK, "notice", n, "")
 }
 
 // showFormPost sends the answer to an authorization request as a form that

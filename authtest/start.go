@@ -19,3 +19,14 @@ func Start(tb TB, opts Options) *IdentityProvider {
 	tb.Cleanup(func() { p.Close() })
 	return p
 }
+
+// StartMailbox returns a mailbox that takes mail by SMTP until the test ends.
+func StartMailbox(tb TB, opts MailboxOptions) *Mailbox {
+	tb.Helper()
+	m := NewMailbox(opts)
+	if err := m.Listen(); err != nil {
+		tb.Fatalf("start the mailbox: %v", err)
+	}
+	tb.Cleanup(func() { m.Close() })
+	return m
+}

@@ -1,0 +1,333 @@
+package authtest
+
+import (
+	"bufio"
+	"crypto/subtle"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/textproto"
+	"strings"
+	"time"
+)
+
+const (
+	maxCommand = 8 << 10
+	maxMail    = 25 << 20
+	maxTo      = 100
+
+	// patience is how long the server waits for a command.
+	patience = time.Minute
+)
+
+// An smtpSession is one client talking to the mailbox.
+//
+// https://www.rfc-editor.org/rfc/rfc5321
+type smtpSession struct {
+	box  *Mailbox
+	conn net.Conn
+
+	// text reads through limit, which is refilled for every command: a line
+	// without end must not become memory without end.
+	text  *textproto.Reader
+	limit *io.LimitedReader
+
+	greeted  bool
+	secure   bool
+	username string // empty until AUTH succeeded
+
+	// The mail transaction.
+	from    string
+	to      []string
+	hasFrom bool
+}
+
+func newSMTPSession(box *Mailbox, conn net.Conn) *smtpSession {
+	s := &smtpSession{box: box}
+	s.use(conn)
+	return s
+}
+
+// use makes conn the line to the client. Whatever was read ahead on the old
+// one is gone, which is the point: plaintext sent behind STARTTLS must not be
+// taken for part of the encrypted session.
+//
+// https://www.rfc-editor.org/rfc/rfc3207#section-4.2
+func (s *smtpSession) use(conn net.Conn) {
+	s.conn = conn
+	s.limit = &io.LimitedReader{R: conn}
+	s.text = textproto.NewReader(bufio.NewReader(s.limit))
+	s.greeted, s.username = false, ""
+	s.reset()
+}
+
+func (s *smtpSession) reset() { s.from, s.to, s.hasFrom = "", nil, false }
+
+// reply sends an answer, and reports whether the session can go on. All lines
+// but the last have a hyphen behind the code.
+func (s *smtpSession) reply(code int, lines ...string) bool {
+	var b strings.Builder
+	for i, line := range lines {
+		separator := "-"
+		if i == len(lines)-1 {
+			separator = " "
+		}
+		fmt.Fprintf(&b, "%d%s%s\r\n", code, separator, line)
+	}
+	_, err := io.WriteString(s.conn, b.String())
+	return err == nil
+}
+
+// hang waits until the client gives up or the mailbox closes.
+func (s *smtpSession) hang() bool {
+	s.conn.SetDeadline(time.Time{})
+	io.Copy(io.Discard, s.conn)
+	return false
+}
+
+func (s *smtpSession) serve() {
+	s.conn.SetDeadline(time.Now().Add(patience))
+	switch {
+	case s.box.has(MailHangs):
+		s.hang()
+		return
+	case s.box.has(MailBusy):
+		s.reply(421, "4.3.2 too busy")
+		return
+	}
+	for more := s.reply(220, "authtest ESMTP"); more; {
+		s.conn.SetDeadline(time.Now().Add(patience))
+		line, err := s.line()
+		if err != nil {
+			return
+		}
+		verb, rest, _ := strings.Cut(line, " ")
+		more = s.command(strings.ToUpper(verb), strings.TrimSpace(rest))
+	}
+}
+
+func (s *smtpSession) line() (string, error) {
+	s.limit.N = maxCommand
+	return s.text.ReadLine()
+}
+
+// command obeys one command, and reports whether the session can go on.
+func (s *smtpSession) command(verb, rest string) bool {
+	switch verb {
+	case "HELO":
+		s.greeted = true
+		return s.reply(250, "authtest")
+	case "EHLO":
+		s.greeted = true
+		return s.reply(250, s.extensions()...)
+	case "STARTTLS":
+		return s.startTLS()
+	case "AUTH":
+		return s.auth(rest)
+	case "MAIL":
+		return s.mail(rest)
+	case "RCPT":
+		return s.recipient(rest)
+	case "DATA":
+		return s.data()
+	case "RSET":
+		s.reset()
+		return s.reply(250, "2.0.0 forgotten")
+	case "NOOP":
+		return s.reply(250, "2.0.0 done")
+	case "VRFY":
+		return s.reply(252, "2.1.5 everybody is welcome")
+	case "QUIT":
+		s.reply(221, "2.0.0 bye")
+		return false
+	}
+	return s.reply(500, "5.5.2 unknown command")
+}
+
+// offersTLS reports whether STARTTLS can be used now.
+func (s *smtpSession) offersTLS() bool {
+	return s.box.opts.STARTTLS && !s.secure && !s.box.has(MailHidesTLS)
+}
+
+func (s *smtpSession) extensions() []string {
+	lines := []string{"authtest", "8BITMIME", "SMTPUTF8", "PIPELINING", fmt.Sprint("SIZE ", maxMail)}
+	if s.offersTLS() {
+		return append(lines, "STARTTLS") // and no AUTH before it
+	}
+	if s.box.opts.Username != "" {
+		lines = append(lines, "AUTH PLAIN")
+	}
+	return lines
+}
+
+func (s *smtpSession) startTLS() bool {
+	if !s.offersTLS() {
+		return s.reply(502, "5.5.1 not offered")
+	}
+	if s.box.has(MailRefusesTLS) {
+		return s.reply(454, "4.7.0 TLS is not available")
+	}
+	certificate := s.box.cert.own
+	if s.box.has(MailForeignCertificate) {
+		certificate = s.box.cert.foreign
+	}
+	if !s.reply(220, "2.0.0 go ahead") {
+		return false
+	}
+	conn := tls.Server(s.conn, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
+	if conn.Handshake() != nil {
+		return false
+	}
+	s.secure = true
+	s.use(conn)
+	return true
+}
+
+// auth checks a password.
+//
+// https://www.rfc-editor.org/rfc/rfc4616#section-2
+func (s *smtpSession) auth(rest string) bool {
+	mechanism, initial, _ := strings.Cut(rest, " ")
+	switch {
+	case !s.greeted || s.username != "" || s.hasFrom:
+		return s.reply(503, "5.5.1 not now")
+	case s.offersTLS():
+		return s.reply(538, "5.7.11 only after STARTTLS")
+	case s.box.opts.Username == "" || !strings.EqualFold(mechanism, "PLAIN"):
+		return s.reply(504, "5.5.4 unknown mechanism")
+	}
+	if initial == "" {
+		if !s.reply(334, "") {
+			return false
+		}
+		line, err := s.line()
+		if err != nil {
+			return false
+		}
+		initial = line
+	}
+	decoded, err := base64.StdEncoding.DecodeString(initial)
+	fields := strings.Split(string(decoded), "\x00")
+	if err != nil || len(fields) != 3 {
+		return s.reply(501, "5.5.2 malformed")
+	}
+	right := subtle.ConstantTimeCompare([]byte(fields[1]), []byte(s.box.opts.Username)) &
+		subtle.ConstantTimeCompare([]byte(fields[2]), []byte(s.box.opts.Password))
+	if right != 1 || s.box.has(MailRefusesAuth) {
+		return s.reply(535, "5.7.8 wrong name or password")
+	}
+	s.username = fields[1]
+	return s.reply(235, "2.7.0 welcome")
+}
+
+func (s *smtpSession) mail(rest string) bool {
+	from, ok := path(rest, "FROM:")
+	switch {
+	case !s.greeted || s.hasFrom:
+		return s.reply(503, "5.5.1 not now")
+	case s.offersTLS():
+		return s.reply(530, "5.7.0 only after STARTTLS")
+	case s.box.opts.Username != "" && s.username == "":
+		return s.reply(530, "5.7.0 only after AUTH")
+	case !ok:
+		return s.reply(501, "5.5.4 malformed sender")
+	case s.box.has(MailRefusesSender):
+		return s.reply(550, "5.7.1 nobody may send from there")
+	}
+	s.from, s.hasFrom = from, true
+	return s.reply(250, "2.1.0 go on")
+}
+
+func (s *smtpSession) recipient(rest string) bool {
+	to, ok := path(rest, "TO:")
+	switch {
+	case !s.hasFrom:
+		return s.reply(503, "5.5.1 not now")
+	case !ok || to == "":
+		return s.reply(501, "5.5.4 malformed recipient")
+	case len(s.to) == maxTo:
+		return s.reply(452, "4.5.3 too many recipients")
+	case s.box.has(MailRefusesRecipient):
+		return s.reply(550, "5.1.1 nobody here by that name")
+	case s.box.has(MailDefersRecipient):
+		return s.reply(450, "4.2.0 come back later")
+	}
+	s.to = append(s.to, to)
+	return s.reply(250, "2.1.5 go on")
+}
+
+func (s *smtpSession) data() bool {
+	if len(s.to) == 0 {
+		return s.reply(503, "5.5.1 to whom?")
+	}
+	if !s.reply(354, "end with a dot") {
+		return false
+	}
+	s.conn.SetDeadline(time.Now().Add(patience))
+	s.limit.N = maxMail
+	if s.box.has(MailDrops) {
+		s.text.ReadLine()
+		return false
+	}
+	raw, err := io.ReadAll(s.text.DotReader())
+	if err != nil {
+		return false // cut off, or larger than announced in SIZE
+	}
+	switch {
+	case s.box.has(MailHangsAfterMessage):
+		return s.hang()
+	case s.box.has(MailRefusesMessage):
+		s.reset()
+		return s.reply(554, "5.6.0 not that")
+	}
+	message, err := readMessage(raw)
+	if err != nil {
+		s.reset()
+		return s.reply(554, "5.6.0 "+printable(err.Error()))
+	}
+	message.From, message.To = s.from, s.to
+	message.Encrypted, message.Username = s.secure, s.username
+	s.box.put(message)
+	s.reset()
+	return s.reply(250, "2.0.0 kept")
+}
+
+// printable keeps what a client sent from becoming replies of its own.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, s)
+	return s[:min(len(s), 400)] // a reply line has at most 512 octets
+}
+
+// path returns what is between the angle brackets of "FROM:<…> SIZE=1". A
+// bracket inside a quoted local part does not end it.
+//
+// https://www.rfc-editor.org/rfc/rfc5321#section-4.1.2
+func path(rest, keyword string) (string, bool) {
+	if len(rest) < len(keyword) || !strings.EqualFold(rest[:len(keyword)], keyword) {
+		return "", false
+	}
+	rest, ok := strings.CutPrefix(strings.TrimLeft(rest[len(keyword):], " "), "<")
+	if !ok {
+		return "", false
+	}
+	quoted := false
+	for i := 0; i < len(rest); i++ {
+		switch {
+		case quoted && rest[i] == '\\':
+			i++
+		case rest[i] == '"':
+			quoted = !quoted
+		case rest[i] == '>' && !quoted:
+			after := rest[i+1:]
+			return rest[:i], after == "" || after[0] == ' '
+		}
+	}
+	return "", false
+}
