@@ -51,10 +51,10 @@ func (x *exchange) showCSRF() error {
 		x.answer.status = http.StatusNotFound
 		return nil
 	}
-	x.noStore()
+	x.answer.noStore = true
 	// The token is hexadecimal or whatever else fits the hash in the cookie, so
 	// it is quoted like any text.
-	return x.json(http.StatusOK, struct {
-		CSRFToken string `json:"csrfToken"`
-	}{x.csrfToken})
+	body := append(make([]byte, 0, 96), `{"csrfToken":`...)
+	x.setJSON(http.StatusOK, append(appendText(body, x.csrfToken), '}'))
+	return nil
 }

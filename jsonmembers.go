@@ -14,14 +14,18 @@ import (
 // members builds a JSON object in the order its members are added, as the
 // browser clients of the reference expect to find them.
 type members struct {
-	buf bytes.Buffer
-	err error
+	text []byte
+	err  error
 }
 
-func newMembers() *members {
-	m := &members{}
-	m.buf.WriteByte('{')
-	return m
+func newMembers() *members { return &members{text: append(make([]byte, 0, 512), '{')} }
+
+// key begins a member, whose value is to be appended next.
+func (m *members) key(name string) {
+	if len(m.text) > 1 {
+		m.text = append(m.text, ',')
+	}
+	m.text = append(appendText(m.text, name), ':')
 }
 
 func (m *members) add(name string, value any) {
@@ -33,24 +37,29 @@ func (m *members) add(name string, value any) {
 		m.err = err
 		return
 	}
-	if m.buf.Len() > 1 {
-		m.buf.WriteByte(',')
-	}
-	key, _ := marshal(name) // a string always marshals
-	m.buf.Write(key)
-	m.buf.WriteByte(':')
-	m.buf.Write(text)
+	m.addRaw(name, text)
+}
+
+// addRaw adds a member whose value is JSON already.
+func (m *members) addRaw(name string, value []byte) {
+	m.key(name)
+	m.text = append(m.text, value...)
 }
 
 func (m *members) addText(name string, t optionalText) {
-	if t.present {
-		m.add(name, t.value())
+	switch {
+	case t.null:
+		m.addRaw(name, []byte("null"))
+	case t.present:
+		m.key(name)
+		m.text = appendText(m.text, t.text)
 	}
 }
 
 func (m *members) addString(name, value string) {
 	if value != "" {
-		m.add(name, value)
+		m.key(name)
+		m.text = appendText(m.text, value)
 	}
 }
 
@@ -61,9 +70,20 @@ func (m *members) addRest(extra map[string]any) {
 	}
 }
 
-func (m *members) bytes() ([]byte, error) {
-	m.buf.WriteByte('}')
-	return m.buf.Bytes(), m.err
+func (m *members) bytes() ([]byte, error) { return append(m.text, '}'), m.err }
+
+// appendText appends a string as JSON. Nearly all are plain ASCII and are copied;
+// the rest is left to encoding/json.
+func appendText(dst []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
+			quoted, _ := marshal(text) // text always marshals
+			return append(dst, quoted...)
+		}
+	}
+	dst = append(dst, '"')
+	dst = append(dst, text...)
+	return append(dst, '"')
 }
 
 // marshal is json.Marshal without HTML escaping, which the reference does not

@@ -27,13 +27,10 @@ func (x *exchange) pageSite() page.Site {
 
 func (x *exchange) show(p page.Page) error {
 	x.answer.status, x.answer.body = p.Status, p.Body
-	for name, value := range p.Header {
-		switch name {
-		case "Cache-Control", "Expires", "Pragma":
-			// See write: pages are kept out of caches in another way.
-		default:
-			x.setHeader(name, strings.Join(value, ", "))
-		}
+	x.answer.header = p.Header
+	for _, name := range []string{"Cache-Control", "Expires", "Pragma"} {
+		// See write: pages are kept out of caches in another way.
+		p.Header.Del(name)
 	}
 	return nil
 }

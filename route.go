@@ -56,10 +56,13 @@ type exchange struct {
 // request fails.
 type answer struct {
 	status   int
-	header   http.Header
+	json     bool        // what the body is
+	noStore  bool        // whether the answer carries the headers of noStore
+	header   http.Header // of a page
 	body     []byte
 	location string
 	cookies  []string
+	room     [5]string // for the cookies of nearly every answer
 }
 
 // ServeHTTP answers the requests below [Config.BasePath]. It may be mounted at
@@ -143,19 +146,21 @@ func (s *settings) parsePath(path string) (act action, id string, ok bool) {
 	if !below || !strings.HasPrefix(rest, "/") {
 		return "", "", false
 	}
-	parts := strings.FieldsFunc(rest, func(c rune) bool { return c == '/' })
-	if len(parts) == 0 || len(parts) > 2 {
+	rest = strings.Trim(rest, "/")
+	first, second, two := strings.Cut(rest, "/")
+	second = strings.TrimLeft(second, "/")
+	if strings.Contains(second, "/") {
 		return "", "", false
 	}
-	act = action(parts[0])
+	act = action(first)
 	switch act {
 	case actionSignIn, actionCallback, actionWebAuthnOptions:
-		if len(parts) == 2 && parts[1] != "undefined" {
-			id = parts[1]
+		if second != "undefined" {
+			id = second
 		}
 		return act, id, true
 	case actionProviders, actionSession, actionCSRF, actionSignOut, actionVerifyRequest, actionError:
-		return act, "", len(parts) == 1
+		return act, "", !two
 	}
 	return "", "", false
 }
@@ -228,16 +233,7 @@ func (x *exchange) json(status int, value any) error {
 }
 
 func (x *exchange) setJSON(status int, body []byte) {
-	x.answer.status = status
-	x.setHeader("Content-Type", "application/json")
-	x.answer.body = body
-}
-
-func (x *exchange) setHeader(name, value string) {
-	if x.answer.header == nil {
-		x.answer.header = make(http.Header, 6)
-	}
-	x.answer.header[name] = []string{value}
+	x.answer.status, x.answer.json, x.answer.body = status, true, body
 }
 
 // redirect sends the browser to a URL, or tells a script where it would go.
@@ -247,14 +243,10 @@ func (x *exchange) redirect(target string) error {
 }
 
 func (x *exchange) addCookie(lines ...string) {
+	if x.answer.cookies == nil {
+		x.answer.cookies = x.answer.room[:0]
+	}
 	x.answer.cookies = append(x.answer.cookies, lines...)
-}
-
-// noStore marks an answer that is for one person only.
-func (x *exchange) noStore() {
-	x.setHeader("Cache-Control", "private, no-cache, no-store")
-	x.setHeader("Expires", "0")
-	x.setHeader("Pragma", "no-cache")
 }
 
 // refuse answers a request that names no route.
@@ -335,8 +327,16 @@ func (x *exchange) write(w http.ResponseWriter) {
 	for name, value := range x.answer.header {
 		h[name] = value
 	}
-	if len(x.answer.cookies) > 0 {
-		h["Set-Cookie"] = append(h["Set-Cookie"], x.answer.cookies...)
+	if x.answer.json {
+		h["Content-Type"] = jsonType
+	}
+	if x.answer.noStore {
+		h["Cache-Control"], h["Expires"], h["Pragma"] = noStore, expired, noCache
+	}
+	if earlier := h["Set-Cookie"]; len(earlier) > 0 {
+		h["Set-Cookie"] = append(earlier, x.answer.cookies...)
+	} else if len(x.answer.cookies) > 0 {
+		h["Set-Cookie"] = x.answer.cookies
 	}
 	h["X-Content-Type-Options"] = noSniff
 	if x.action != actionProviders && h["Cache-Control"] == nil {
@@ -357,15 +357,20 @@ func (x *exchange) write(w http.ResponseWriter) {
 		// The address of an error or a next step, for a script to follow.
 		body, _ := marshal(map[string]string{"url": location}) // text always marshals
 		x.setJSON(http.StatusOK, body)
-		h["Content-Type"] = x.answer.header["Content-Type"]
+		h["Content-Type"] = jsonType
 	}
 	w.WriteHeader(x.answer.status)
 	_, _ = w.Write(x.answer.body) // the browser has gone; nobody is left to tell
 }
 
+// Values of headers that are the same in every answer.
 var (
-	noSniff = []string{"nosniff"}
-	varyAll = []string{"*"}
+	jsonType = []string{"application/json"}
+	noSniff  = []string{"nosniff"}
+	varyAll  = []string{"*"}
+	noStore  = []string{"private, no-cache, no-store"}
+	expired  = []string{"0"}
+	noCache  = []string{"no-cache"}
 )
 
 // asciiURL percent-encodes what a header cannot carry, and drops control

@@ -57,17 +57,16 @@ func (s *Session) MarshalJSON() ([]byte, error) {
 	if s.viewed {
 		return marshal(s.view)
 	}
-	user := newMembers()
-	s.addShown(user, "name", "name")
-	s.addShown(user, "email", "email")
-	s.addShown(user, "image", "picture")
-	text, err := user.bytes()
-	if err != nil {
-		return nil, err
-	}
 	m := newMembers()
-	m.add("user", json.RawMessage(text))
-	m.add("expires", isoTime(s.Expires))
+	m.key("user")
+	outer := m.text
+	m.text = append(m.text[len(m.text):], '{')
+	s.addShown(m, "name", "name")
+	s.addShown(m, "email", "email")
+	s.addShown(m, "image", "picture")
+	user, err := m.bytes()
+	m.text, m.err = append(outer, user...), err
+	m.addString("expires", isoTime(s.Expires))
 	return m.bytes()
 }
 
@@ -81,7 +80,8 @@ func (s *Session) addShown(m *members, name, claim string) {
 		}
 	case s.hasData:
 		if raw, said := s.claims.Raw(claim); said {
-			m.add(name, json.RawMessage(raw))
+			m.key(name)
+			m.text = append(m.text, raw...)
 		}
 	case name == "name":
 		m.addText(name, s.User.name())

@@ -17,7 +17,7 @@ func (x *exchange) sessionRoute() error {
 		r.trigger = TriggerUpdate
 		r.update, _ = x.body.Raw("data")
 	} else {
-		x.noStore()
+		x.answer.noStore = true
 	}
 	session, err := r.session()
 	x.addCookie(r.lines...)

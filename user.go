@@ -92,9 +92,7 @@ func (t optionalText) value() any {
 // those of Extra. Absent members are left out; null ones are written.
 func (u User) MarshalJSON() ([]byte, error) {
 	m := newMembers()
-	if u.ID != "" {
-		m.add("id", u.ID)
-	}
+	m.addString("id", u.ID)
 	m.addText("name", u.name())
 	m.addText("email", u.email())
 	if !u.EmailVerified.IsZero() {

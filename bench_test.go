@@ -1,0 +1,87 @@
+package pintle_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/token"
+)
+
+const benchSecret = "a secret for benchmarks, 32 characters or more"
+
+// benchService is a service with token sessions and a request that carries one.
+func benchService(b *testing.B, target string) (*pintle.Auth, *http.Request) {
+	b.Helper()
+	auth, err := pintle.New(pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{
+			Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil },
+		}},
+		Secrets: []string{benchSecret},
+		Getenv:  func(string) string { return "" },
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	codec, err := token.New("authjs.session-token", benchSecret)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sealed, err := codec.Encode(map[string]any{
+		"name": "Ada Lovelace", "email": "ada@example.com", "picture": "https://example.com/ada.png", "sub": "user-1",
+	}, 30*24*time.Hour)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "http://127.0.0.1:3000"+target, nil)
+	r.Header.Set("Cookie", "authjs.session-token="+sealed)
+	return auth, r
+}
+
+// sink is a ResponseWriter that forgets.
+type sink struct{ header http.Header }
+
+func (s sink) Header() http.Header         { return s.header }
+func (s sink) Write(p []byte) (int, error) { return len(p), nil }
+func (s sink) WriteHeader(int)             {}
+
+func benchmark(b *testing.B, h http.Handler, r *http.Request) {
+	b.Helper()
+	w := sink{http.Header{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		clear(w.header)
+		h.ServeHTTP(w, r)
+	}
+}
+
+// BenchmarkLoad is what a session costs the host's own handlers.
+func BenchmarkLoad(b *testing.B) {
+	auth, r := benchService(b, "/protected")
+	benchmark(b, auth.Load(auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if pintle.SessionFrom(r.Context()).User.Name == "" {
+			b.Fatal("nobody is signed in")
+		}
+	}))), r)
+}
+
+// BenchmarkLoadNobody is what it costs them when nobody is signed in.
+func BenchmarkLoadNobody(b *testing.B) {
+	auth, r := benchService(b, "/")
+	r.Header.Del("Cookie")
+	benchmark(b, auth.Load(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})), r)
+}
+
+func BenchmarkSessionRoute(b *testing.B) {
+	auth, r := benchService(b, "/auth/session")
+	benchmark(b, auth, r)
+}
+
+func BenchmarkCSRFRoute(b *testing.B) {
+	auth, r := benchService(b, "/auth/csrf")
+	r.Header.Del("Cookie")
+	benchmark(b, auth, r)
+}
