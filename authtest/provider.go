@@ -1,0 +1,89 @@
+package authtest
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/pintleauth/pintle"
+)
+
+// OIDC returns a Pintle provider with the given id that signs people in here
+// over OpenID Connect, with all three checks:
+//
+//	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
+//	auth, err := pintle.New(pintle.Config{
+//		Providers: []pintle.Provider{idp.OIDC("acme")},
+//		Secrets:   []string{"a secret of at least 32 characters"},
+//	})
+//
+// The client id is the same as id. When a [Client] with that ID is registered,
+// the provider authenticates with its Secret and in its way. The caller may
+// change what is returned. It panics before the identity provider has an
+// Issuer: call it after [IdentityProvider.Listen].
+func (p *IdentityProvider) OIDC(id string) *pintle.OAuth {
+	o := p.oauth(id, pintle.OIDC)
+	o.Issuer = p.Issuer
+	o.Checks = []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce}
+	return o
+}
+
+// OAuth2 is [IdentityProvider.OIDC] over plain OAuth 2.0, with a profile like
+// GitHub's. Like there, the address of the profile need not be verified.
+func (p *IdentityProvider) OAuth2(id string) *pintle.OAuth {
+	o := p.oauth(id, pintle.OAuth2)
+	o.Authorization = pintle.Endpoint{URL: p.URL(AuthorizationEndpoint), Params: map[string]string{"scope": "read:user user:email"}}
+	o.Token.URL = p.URL(TokenEndpoint)
+	o.UserInfo.URL = p.URL(UserEndpoint)
+	o.Checks = []pintle.Check{pintle.PKCE, pintle.State}
+	o.Profile = func(profile pintle.Profile, _ *pintle.Account) (*pintle.User, error) {
+		return &pintle.User{
+			ID:    profile.ID("id"),
+			Name:  cmp.Or(profile.Text("name"), profile.Text("login")),
+			Email: profile.Text("email"),
+			Image: profile.Text("avatar_url"),
+		}, nil
+	}
+	return o
+}
+
+// OAuth1 is [IdentityProvider.OIDC] over OAuth 1.0a, whose signatures need a
+// secret that both sides know: it panics unless a [Client] with the ID id is
+// registered.
+func (p *IdentityProvider) OAuth1(id string) *pintle.OAuth {
+	if _, open, ok := p.lookUp(id); open || !ok {
+		panic(fmt.Sprintf("authtest: OAuth 1.0a needs a client: register one with the ID %q first", id))
+	}
+	o := p.oauth(id, pintle.OAuth1)
+	o.RequestToken.URL = p.URL(OAuth1RequestTokenEndpoint)
+	o.Authorization.URL = p.URL(OAuth1AuthorizationEndpoint)
+	o.Token.URL = p.URL(OAuth1AccessTokenEndpoint)
+	o.UserInfo.URL = p.URL(OAuth1AccountEndpoint)
+	o.Profile = func(profile pintle.Profile, _ *pintle.Account) (*pintle.User, error) {
+		return &pintle.User{
+			ID:    cmp.Or(profile.Text("id_str"), profile.ID("id")),
+			Name:  cmp.Or(profile.Text("name"), profile.Text("screen_name")),
+			Email: profile.Text("email"),
+			Image: profile.Text("profile_image_url_https"),
+		}, nil
+	}
+	return o
+}
+
+// oauth returns what the protocols have in common.
+func (p *IdentityProvider) oauth(id string, protocol pintle.Protocol) *pintle.OAuth {
+	if p.Issuer == "" {
+		panic("authtest: the identity provider has no address yet: call Listen or set Issuer first")
+	}
+	o := &pintle.OAuth{
+		ID: id, Name: p.opts.Name, Protocol: protocol,
+		ClientID:     id,
+		ClientSecret: "any secret will do", // in open mode
+	}
+	if c, open, ok := p.lookUp(id); ok && !open {
+		o.ClientSecret, o.ClientAuth = c.Secret, c.AuthMethod
+		if c.Secret == "" && c.Key == nil {
+			o.ClientAuth = ClientAuthNone
+		}
+	}
+	return o
+}

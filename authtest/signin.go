@@ -1,0 +1,219 @@
+package authtest
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+)
+
+// SignIn makes r the request of somebody who is signed in, for tests that call
+// a handler:
+//
+//	r := httptest.NewRequest("GET", "http://localhost/account", nil)
+//	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim", Email: "kim@example.com"})
+//	app.ServeHTTP(w, r)
+//
+// cfg is the application's own configuration, of which the secrets, the store
+// and what concerns sessions and cookies matter: every server with the same
+// ones takes the cookies for its own. Its callbacks and events run as they do
+// when somebody signs in with a [pintle.Credentials] provider called
+// "authtest". The host of r must be one that cfg trusts, as for any request.
+//
+// When cfg has a store, u is created there unless there is a user with its ID
+// or, if that is empty, its address. Afterwards *u is the user as stored.
+func SignIn(tb TB, cfg pintle.Config, r *http.Request, u *pintle.User) {
+	tb.Helper()
+	fresh := cookiesOf(tb, cfg, r, u)
+	kept := r.Cookies()
+	r.Header.Del("Cookie")
+	for _, c := range fresh {
+		r.AddCookie(c)
+	}
+	for _, c := range kept {
+		if _, err := r.Cookie(c.Name); err != nil {
+			r.AddCookie(c)
+		}
+	}
+}
+
+// HTTPClient returns a client in which u is signed in, as [SignIn] says, at the
+// site with the given address, for tests that start a server. It keeps cookies
+// and follows redirects. With a nil u nobody is signed in.
+//
+//	kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim"})
+//	resp, err := kim.Get(srv.URL + "/account")
+//
+// A server with TLS needs one line more: kim.Transport = srv.Client().Transport.
+func HTTPClient(tb TB, cfg pintle.Config, address string, u *pintle.User) *http.Client {
+	tb.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		tb.Fatalf("authtest: make a cookie jar: %v", err)
+		return nil
+	}
+	if u != nil {
+		site, cookies := cookiesAt(tb, cfg, address, u)
+		jar.SetCookies(site, cookies)
+	}
+	return &http.Client{Jar: jar}
+}
+
+// Cookies returns the cookies of a browser in which u is signed in, as [SignIn]
+// says, at the site with the given address, for tests that drive a browser. The
+// scheme decides whether they are secure ones.
+func Cookies(tb TB, cfg pintle.Config, address string, u *pintle.User) []*http.Cookie {
+	tb.Helper()
+	_, cookies := cookiesAt(tb, cfg, address, u)
+	return cookies
+}
+
+// SignInWith takes a client through a whole sign-in, as a person goes through
+// it who chooses a provider on the sign-in page: to the provider and back. base
+// is the address of the sign-in routes. The client must keep cookies and follow
+// redirects, and the provider must ask no questions; see [Options.AutoConsent].
+// It returns the last response, which the caller closes.
+//
+//	idp.SignInAs(authtest.Person{Subject: "42", Name: "Kim"})
+//	resp := authtest.SignInWith(t, client, srv.URL+"/auth", "acme")
+func SignInWith(tb TB, c *http.Client, base, provider string) *http.Response {
+	tb.Helper()
+	resp, err := signInWith(c, base, provider)
+	if err != nil {
+		tb.Fatalf("authtest: sign in with %q: %v", provider, err)
+	}
+	return resp
+}
+
+func cookiesAt(tb TB, cfg pintle.Config, address string, u *pintle.User) (*url.URL, []*http.Cookie) {
+	tb.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, http.NoBody)
+	if err == nil && r.URL.Host == "" {
+		err = errors.New("the address must be absolute, like http://localhost:3000")
+	}
+	if err != nil {
+		tb.Fatalf("authtest: sign in at %q: %v", address, err)
+		return nil, nil
+	}
+	return r.URL, cookiesOf(tb, cfg, r, u)
+}
+
+func cookiesOf(tb TB, cfg pintle.Config, r *http.Request, u *pintle.User) []*http.Cookie {
+	tb.Helper()
+	cookies, err := signIn(cfg, visit(r), u)
+	if err != nil {
+		tb.Fatalf("authtest: sign in %q: %v", u.Name, err)
+	}
+	return cookies
+}
+
+// visit returns a request by somebody unknown to the site that r goes to.
+func visit(r *http.Request) *http.Request {
+	v := r.Clone(r.Context())
+	v.Header.Del("Cookie")
+	v.Method, v.Body = http.MethodPost, http.NoBody
+	if v.URL.Scheme == "https" && v.TLS == nil {
+		v.TLS = &tls.ConnectionState{} // r is a client's, which does not have it yet
+	}
+	return v
+}
+
+// signIn lets u in by a provider that believes everything, at a service that
+// otherwise has the configuration of the application.
+func signIn(cfg pintle.Config, r *http.Request, u *pintle.User) ([]*http.Cookie, error) {
+	if err := settle(r.Context(), cfg.Store, u); err != nil {
+		return nil, err
+	}
+	cfg.Providers = []pintle.Provider{&pintle.Credentials{
+		ID:        "authtest",
+		Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return u, nil },
+	}}
+	if cfg.Session.Strategy == pintle.StrategyDatabase {
+		// It is the default with a store; spelled out it is refused where
+		// there are credentials only.
+		cfg.Session.Strategy = ""
+	}
+	cfg.Logger = slog.New(slog.DiscardHandler) // what goes wrong, the test says
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	w := &http.Response{Header: http.Header{}}
+	next, err := auth.SignIn(receiver{w}, r, "authtest", pintle.SignInOptions{RedirectTo: "/"})
+	if err != nil {
+		return nil, err
+	}
+	cookies := w.Cookies()
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	session, err := auth.Session(r)
+	if err == nil && session == nil {
+		err = fmt.Errorf("a callback of the application did not let them in: the browser was sent to %s without a session", next)
+	}
+	return cookies, err
+}
+
+// A receiver is the browser's end of a response of which only the header counts.
+type receiver struct{ *http.Response }
+
+func (r receiver) Header() http.Header         { return r.Response.Header }
+func (r receiver) Write(b []byte) (int, error) { return len(b), nil }
+func (r receiver) WriteHeader(int)             {}
+
+// settle makes u a user of the store, which may be nil.
+func settle(ctx context.Context, store pintle.Store, u *pintle.User) error {
+	u.Email = strings.ToLower(u.Email) // as every sign-in writes it
+	if store == nil {
+		if u.ID == "" {
+			u.ID = newID()
+		}
+		return nil
+	}
+	stored, err := lookUpUser(ctx, store, u)
+	if errors.Is(err, pintle.ErrNotFound) {
+		proposed := *u
+		if proposed.ID == "" {
+			proposed.ID = newID()
+		}
+		stored, err = store.CreateUser(ctx, &proposed)
+		if errors.Is(err, pintle.ErrConflict) {
+			// A parallel test was faster.
+			stored, err = lookUpUser(ctx, store, u)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("store the user: %w", err)
+	}
+	*u = *stored
+	return nil
+}
+
+func lookUpUser(ctx context.Context, store pintle.Store, u *pintle.User) (*pintle.User, error) {
+	switch {
+	case u.ID != "":
+		return store.User(ctx, u.ID)
+	case u.Email != "":
+		return store.UserByEmail(ctx, u.Email)
+	}
+	return nil, pintle.ErrNotFound
+}
+
+// newID returns a random UUID, which fits the id column of every layout.
+//
+// https://www.rfc-editor.org/rfc/rfc9562#section-5.4
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,326 @@
+package authtest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+const appSecret = "a secret of at least 32 characters"
+
+// greeting is an application: a page for those who are signed in.
+func greeting(auth *pintle.Auth) http.Handler {
+	return auth.Load(auth.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := pintle.SessionFrom(r.Context())
+		fmt.Fprintf(w, "Hello %s <%s>", s.User.Name, s.User.Email)
+	})))
+}
+
+func newAuth(t *testing.T, cfg pintle.Config) *pintle.Auth {
+	t.Helper()
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return auth
+}
+
+// configs are the kinds of configuration an application may have.
+func configs() map[string]pintle.Config {
+	idp := authtest.NewIdentityProvider(authtest.Options{})
+	idp.Issuer = "http://127.0.0.1:1" // nobody asks it anything
+	base := pintle.Config{
+		Providers: []pintle.Provider{idp.OIDC("acme")},
+		Secrets:   []string{appSecret},
+		Getenv:    func(string) string { return "" },
+	}
+	set := map[string]pintle.Config{"tokens": base}
+
+	large := base
+	large.Callbacks.JWT = func(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
+		t.Claims["large"] = strings.Repeat("x", 6000)
+		return t.Claims, nil
+	}
+	set["tokens in several cookies"] = large
+
+	secure := base
+	secure.SecureCookies = pintle.SecureAlways
+	set["cookies that are always secure"] = secure
+
+	renamed := base
+	renamed.Cookies.SessionToken.Name = "shop_session"
+	set["a cookie of another name"] = renamed
+	return set
+}
+
+func TestSignInMakesARequestOneOfTheUser(t *testing.T) {
+	for name, cfg := range configs() {
+		for _, scheme := range []string{"http", "https"} {
+			t.Run(name+" over "+scheme, func(t *testing.T) {
+				app := greeting(newAuth(t, cfg))
+				r := httptest.NewRequest(http.MethodGet, scheme+"://localhost/account", nil)
+				r.AddCookie(&http.Cookie{Name: "theme", Value: "dark"})
+				authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim", Email: "Kim@example.com"})
+				w := httptest.NewRecorder()
+				app.ServeHTTP(w, r)
+				if got, want := w.Body.String(), "Hello Kim <kim@example.com>"; got != want {
+					t.Errorf("the application says %d %q, want %q", w.Code, got, want)
+				}
+				if c, err := r.Cookie("theme"); err != nil || c.Value != "dark" {
+					t.Errorf("a cookie of the application is now %v, %v", c, err)
+				}
+			})
+		}
+	}
+}
+
+func TestSignInReplacesWhoeverWasSignedIn(t *testing.T) {
+	cfg := configs()["tokens"]
+	app := greeting(newAuth(t, cfg))
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Lee"})
+	w := httptest.NewRecorder()
+	app.ServeHTTP(w, r)
+	if got := w.Body.String(); got != "Hello Lee <>" {
+		t.Errorf("the application says %q, want a greeting for Lee", got)
+	}
+}
+
+func TestHTTPClientIsSignedInAtAServer(t *testing.T) {
+	servers := map[string]func(http.Handler) *httptest.Server{
+		"http": httptest.NewServer, "https": httptest.NewTLSServer,
+	}
+	for scheme, start := range servers {
+		for name, cfg := range configs() {
+			if scheme == "http" && cfg.SecureCookies == pintle.SecureAlways {
+				continue // which no browser sends there
+			}
+			t.Run(name+" over "+scheme, func(t *testing.T) {
+				srv := start(greeting(newAuth(t, cfg)))
+				defer srv.Close()
+				kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim"})
+				kim.Transport = srv.Client().Transport
+				if got := pageFor(t, kim, srv.URL); got != "Hello Kim <>" {
+					t.Errorf("the application says %q, want a greeting for Kim", got)
+				}
+				nobody := authtest.HTTPClient(t, cfg, srv.URL, nil)
+				nobody.Transport = srv.Client().Transport
+				if got := pageFor(t, nobody, srv.URL); got != "Unauthorized\n" {
+					t.Errorf("to nobody the application says %q, want Unauthorized", got)
+				}
+			})
+		}
+	}
+}
+
+func TestCookiesAreThoseOfTheScheme(t *testing.T) {
+	cfg := configs()["tokens"]
+	tests := []struct {
+		address string
+		name    string
+		secure  bool
+	}{
+		{"http://localhost:3000", "authjs.session-token", false},
+		{"https://localhost:3000/anywhere", "__Secure-authjs.session-token", true},
+	}
+	for _, tt := range tests {
+		found := false
+		for _, c := range authtest.Cookies(t, cfg, tt.address, &pintle.User{Name: "Kim"}) {
+			if c.Name == tt.name {
+				found = c.HttpOnly && c.Secure == tt.secure && c.SameSite == http.SameSiteLaxMode
+			}
+		}
+		if !found {
+			t.Errorf("Cookies at %s have no %s as a browser would have been sent it", tt.address, tt.name)
+		}
+	}
+}
+
+func TestSignInRunsTheCallbacksAndEvents(t *testing.T) {
+	cfg := configs()["tokens"]
+	var signedIn *pintle.SignInEvent
+	role := pintle.NewClaim[string]("role")
+	cfg.Events.SignIn = func(_ context.Context, e *pintle.SignInEvent) error { signedIn = e; return nil }
+	cfg.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+		if c.Trigger == pintle.TriggerSignIn {
+			role.Put(c.Claims, "admin of "+c.Account.Provider)
+		}
+		return c.Claims, nil
+	}
+	u := &pintle.User{Name: "Kim"}
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+	authtest.SignIn(t, cfg, r, u)
+	s, err := newAuth(t, cfg).Session(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := role.Get(s); got != "admin of authtest" {
+		t.Errorf("the role is %q, want what Callbacks.JWT wrote", got)
+	}
+	if u.ID == "" || s.User.ID != u.ID {
+		t.Errorf("the session is of %q, want the user's id %q", s.User.ID, u.ID)
+	}
+	if signedIn == nil || signedIn.User.ID != u.ID {
+		t.Errorf("the event is %+v, want one about %q", signedIn, u.ID)
+	}
+}
+
+// A judge records how a test ends instead of ending it.
+type judge struct{ verdict string }
+
+func (*judge) Helper()                          {}
+func (*judge) Cleanup(func())                   {}
+func (j *judge) Fatalf(format string, a ...any) { j.verdict += fmt.Sprintf(format, a...) }
+
+func TestSignInSaysWhyItFails(t *testing.T) {
+	change := func(f func(*pintle.Config)) pintle.Config {
+		cfg := configs()["tokens"]
+		f(&cfg)
+		return cfg
+	}
+	tests := []struct {
+		name, address string
+		cfg           pintle.Config
+		want          string
+	}{
+		{"a host that is not trusted", "http://example.com/", change(func(*pintle.Config) {}), "Config.TrustHost"},
+		{"no secret", "http://localhost/", change(func(c *pintle.Config) { c.Secrets = nil }), "AUTH_SECRET"},
+		{"a callback that refuses", "http://localhost/", change(func(c *pintle.Config) {
+			c.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) {
+				return "", errors.New("not on the list")
+			}
+		}), "not on the list"},
+		{"a callback that sends elsewhere", "http://localhost/", change(func(c *pintle.Config) {
+			c.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) { return "/terms", nil }
+		}), "http://localhost/terms without a session"},
+		{"a callback that ends the session", "http://localhost/", change(func(c *pintle.Config) {
+			c.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
+		}), "did not let them in"},
+		{"no address", "localhost:3000", change(func(*pintle.Config) {}), "localhost:3000"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var j judge
+			authtest.Cookies(&j, tt.cfg, tt.address, &pintle.User{Name: "Kim"})
+			if !strings.Contains(j.verdict, tt.want) {
+				t.Errorf("the test fails with %q, want it to mention %q", j.verdict, tt.want)
+			}
+		})
+	}
+}
+
+func pageFor(t *testing.T, c *http.Client, address string) string {
+	t.Helper()
+	resp, err := c.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bodyText(t, resp)
+}
+
+func bodyText(t *testing.T, resp *http.Response) string {
+	t.Helper()
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// A test of a handler needs one line to act as somebody.
+func ExampleSignIn() {
+	var t testing.TB = example{} // the test's own
+
+	cfg := pintle.Config{
+		Providers: []pintle.Provider{authtest.Start(t, authtest.Options{}).OIDC("acme")},
+		Secrets:   []string{appSecret},
+	}
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		panic(err)
+	}
+	app := auth.Load(auth.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintln(w, "Hello", pintle.SessionFrom(r.Context()).User.Name)
+	})))
+
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+	w := httptest.NewRecorder()
+	app.ServeHTTP(w, r)
+	fmt.Print(w.Body)
+	// Output: Hello Kim
+}
+
+// A test of a server gets a client that is signed in.
+func ExampleHTTPClient() {
+	var t testing.TB = example{} // the test's own
+
+	cfg := pintle.Config{
+		Providers: []pintle.Provider{authtest.Start(t, authtest.Options{}).OIDC("acme")},
+		Secrets:   []string{appSecret},
+	}
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		panic(err)
+	}
+	srv := httptest.NewServer(auth)
+	defer srv.Close()
+
+	kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
+	resp, err := kim.Get(srv.URL + "/auth/session")
+	if err != nil {
+		panic(err)
+	}
+	defer resp.Body.Close()
+	var session struct{ User struct{ Name, Email string } }
+	if err := json.NewDecoder(resp.Body).Decode(&session); err != nil {
+		panic(err)
+	}
+	fmt.Println(session.User)
+	// Output: {Kim kim@example.com}
+}
+
+// A test of the whole way takes the identity provider's.
+func ExampleSignInWith() {
+	var t testing.TB = example{} // the test's own
+
+	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
+	cfg := pintle.Config{Providers: []pintle.Provider{idp.OIDC("acme")}, Secrets: []string{appSecret}}
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		panic(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/auth/", auth)
+	mux.Handle("/", auth.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintln(w, "Hello", pintle.SessionFrom(r.Context()).User.Name)
+	})))
+	srv := httptest.NewServer(mux)
+	defer srv.Close()
+
+	idp.SignInAs(authtest.Person{Subject: "42", Name: "Kim"})
+	client := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	resp := authtest.SignInWith(t, client, srv.URL+"/auth", "acme")
+	defer resp.Body.Close()
+	_, _ = io.Copy(os.Stdout, resp.Body)
+	// Output: Hello Kim
+}
+
+// example stands for the test that an example has none of.
+type example struct{ testing.TB }
+
+func (example) Helper()                        {}
+func (example) Cleanup(func())                 {}
+func (example) Fatalf(format string, a ...any) { panic(fmt.Sprintf(format, a...)) }
