@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/cookiejar"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -160,19 +161,20 @@ func TestManySignInsFetchTheDocumentOnce(t *testing.T) {
 		var group sync.WaitGroup
 		var failed atomic.Int32
 		impatient, cancel := context.WithCancel(t.Context())
-		for i := range 20 {
-			ctx := t.Context()
-			if i == 0 {
-				ctx = impatient
-			}
-			group.Go(func() {
+		signIn := func(ctx context.Context) func() {
+			return func() {
 				if _, err := begin(ctx, p); err != nil {
 					failed.Add(1)
 				}
-			})
+			}
+		}
+		group.Go(signIn(impatient))
+		synctest.Wait()
+		for range 20 {
+			group.Go(signIn(t.Context()))
 		}
 		synctest.Wait()
-		cancel() // whoever gives up, the others still get their document
+		cancel() // whoever began the request gives up; the others still get their document
 		group.Wait()
 		if n := o.count(wellKnown); n != 1 {
 			t.Errorf("fetched %d times, want once", n)
@@ -181,6 +183,39 @@ func TestManySignInsFetchTheDocumentOnce(t *testing.T) {
 			t.Errorf("%d sign-ins failed, want only the one that gave up", failed.Load())
 		}
 	})
+}
+
+// A cookie of the provider in a client that the application shares would carry
+// one user's session into the requests of the next.
+func TestCookiesOfTheProviderAreNotKept(t *testing.T) {
+	o := newOP(t)
+	o.answer["/userinfo"] = func(w http.ResponseWriter, _ *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: "alice", Path: "/"})
+		sendJSON(w, map[string]any{"id": "1"})
+	}
+	p := o.oauth2()
+	p.Client = &http.Client{Jar: must(cookiejar.New(nil))}
+	for range 2 {
+		if _, err := p.Redeem(t.Context(), options()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := o.last(t, "/userinfo").header.Get("Cookie"); got != "" {
+		t.Errorf("the second user's request carries Cookie %q", got)
+	}
+}
+
+// SH-13.
+func TestErrorsOfRequestsLeaveOutTheQuery(t *testing.T) {
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:1/me?access_token=secret-1", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = handshake.Fetch(&http.Client{}, req)
+	wantError(t, err, "GET http://127.0.0.1:1/me: ")
+	if strings.Contains(err.Error(), "secret-1") {
+		t.Errorf("error repeats the query: %v", err)
+	}
 }
 
 func TestFailuresAreNotKept(t *testing.T) {

@@ -54,6 +54,9 @@ type OAuth1Begun struct {
 }
 
 // LogValue leaves out the credentials.
+func (o *OAuth1) LogValue() slog.Value { return slog.StringValue(o.ID) }
+
+// LogValue leaves out the credentials.
 func (b OAuth1Begun) LogValue() slog.Value { return slog.StringValue("sign-in begun") }
 
 // OAuth1Return is what came back with the browser, and the temporary

@@ -1,6 +1,7 @@
 package handshake_test
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha1"
 	"encoding/base64"
@@ -308,6 +309,22 @@ func TestSilentOAuth1ProviderIsGivenUp(t *testing.T) {
 		wantError(t, err, "deadline exceeded")
 		if took := time.Since(start); took != 10*time.Second {
 			t.Errorf("BCP-21 gave up after %v, want 10s", took)
+		}
+	})
+}
+
+func TestOAuth1RequestEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := (&birdcage{t: t, url: "https://bird.example.test"}).client()
+		o.Client = &http.Client{Transport: direct{http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		if _, err := o.Begin(ctx, handshake.BeginOptions{RedirectURI: redirectURI}); err == nil {
+			t.Error("no error")
+		}
+		if took := time.Since(start); took != time.Second {
+			t.Errorf("ended after %v, want 1s", took)
 		}
 	})
 }

@@ -183,7 +183,7 @@ func (o *op) sign(claims map[string]any) string {
 }
 
 // signRaw makes tokens that no library would.
-func signRaw(key any, alg jose.SignatureAlgorithm, header, claims map[string]any) string {
+func signRaw(key any, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
 	input := encode(header) + "." + encode(claims)
 	signature := ""
 	switch key := key.(type) {

@@ -200,6 +200,17 @@ func TestOpenID2AssertionsThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestOpenID2PatternMatchesTheWholeIdentifier(t *testing.T) {
+	s := newSteam(t)
+	o := s.client()
+	o.ClaimedID = regexp.MustCompile(`steamcommunity\.com/openid/id/(\d{15,25})`)
+	back := s.back()
+	const evil = "https://evil.example/steamcommunity.com/openid/id/76561197960287930"
+	back.Params = say(say(back.Params, "openid.claimed_id", evil), "openid.identity", evil)
+	_, err := o.Finish(t.Context(), back)
+	wantError(t, err, "claimed_id")
+}
+
 func TestOpenID2RefusalsOfTheProvider(t *testing.T) {
 	for mode, code := range map[string]string{"cancel": "access_denied", "setup_needed": "login_required", "error": "server_error"} {
 		s := newSteam(t)
