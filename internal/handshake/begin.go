@@ -47,7 +47,7 @@ func (b Begun) LogValue() slog.Value { return slog.StringValue("sign-in begun") 
 // not among them.
 func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 	if p.ClientID == "" {
-		return Begun{}, missing(p.ID, "ClientID", "ID")
+		return Begun{}, missing(p.ID, p.Env, "ClientID", "ID")
 	}
 	if o.RedirectURI == "" {
 		return Begun{}, p.errorf("begin: RedirectURI is empty")

@@ -182,6 +182,7 @@ func TestBeginRefuses(t *testing.T) {
 		want   string
 	}{
 		{"a missing client id, naming what to set", func(p *handshake.Provider, _ *handshake.BeginOptions) { p.ClientID = "" }, "ClientID is missing: set it in the provider's options or in AUTH_AZURE_AD_ID"},
+		{"a missing client id, by another name in the environment", func(p *handshake.Provider, _ *handshake.BeginOptions) { p.ClientID, p.Env = "", "AZURE" }, "AUTH_AZURE_ID"},
 		{"a missing redirect URI", func(_ *handshake.Provider, o *handshake.BeginOptions) { o.RedirectURI = "" }, "RedirectURI"},
 		{"a state check without a state", func(p *handshake.Provider, _ *handshake.BeginOptions) { p.State = true }, "state check"},
 		{"W-19 http off this machine", func(p *handshake.Provider, _ *handshake.BeginOptions) {

@@ -53,7 +53,7 @@ func (p *Provider) checkAuthMethod() error {
 // https://openid.net/specs/openid-connect-core-1_0.html#ClientAuthentication
 func (p *Provider) authenticate(ctx context.Context, m *metadata, r *TokenRequest) (secret string, err error) {
 	if p.ClientID == "" {
-		return "", missing(p.ID, "ClientID", "ID")
+		return "", missing(p.ID, p.Env, "ClientID", "ID")
 	}
 	if err := p.checkAuthMethod(); err != nil {
 		return "", err
@@ -99,7 +99,7 @@ func (p *Provider) secret(ctx context.Context) (string, error) {
 		}
 	}
 	if secret == "" {
-		return "", missing(p.ID, "ClientSecret", "SECRET")
+		return "", missing(p.ID, p.Env, "ClientSecret", "SECRET")
 	}
 	return secret, nil
 }

@@ -68,11 +68,13 @@ func errorOf(id, format string, args ...any) error {
 	return fmt.Errorf("provider %q: "+format, append([]any{id}, args...)...)
 }
 
-// missing is the error for a credential nobody set; variable is the ending of
-// its name in the environment.
-func missing(id, field, variable string) error {
-	name := "AUTH_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_")) + "_" + variable
-	return errorOf(id, "%s is missing: set it in the provider's options or in %s", field, name)
+// missing is the error for a credential nobody set. env stands for the provider
+// in the names of environment variables, ending is that of this one.
+func missing(id, env, field, ending string) error {
+	if env == "" {
+		env = strings.ToUpper(strings.ReplaceAll(id, "-", "_"))
+	}
+	return errorOf(id, "%s is missing: set it in the provider's options or in AUTH_%s_%s", field, env, ending)
 }
 
 // conceal returns err without the given secrets in its text. Providers repeat

@@ -18,7 +18,7 @@ import (
 
 // exchange sends a token request with the client's credentials and returns the
 // checked response.
-func (p *Provider) exchange(ctx context.Context, m *metadata, request url.Values, callback query.Values) (map[string]any, error) {
+func (p *Provider) exchange(ctx context.Context, m *metadata, request url.Values, callback map[string]string) (map[string]any, error) {
 	u, err := p.endpoint(m, p.Token, m.token, "Token.URL", "token endpoint")
 	if err != nil {
 		return nil, err

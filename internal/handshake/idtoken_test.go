@@ -215,7 +215,8 @@ func TestIDTokensThatAreAccepted(t *testing.T) {
 			o.keys = append([]map[string]any{
 				{"kty": "oct", "k": "c2VjcmV0", "kid": "key-1"},
 				{"kty": "OKP", "crv": "Ed448", "x": "AAAA", "kid": "key-1"},
-				{"kty": "RSA", "kid": "key-1", "n": "!"}, {},
+				{"kty": "RSA", "kid": "key-1", "n": "!"},
+				{},
 			}, o.keys...)
 		}},
 		{"several audiences and our authorized party", func(o *op, _ *handshake.Provider) {
@@ -441,7 +442,9 @@ func TestUserinfo(t *testing.T) {
 			o.answer["/userinfo"] = saying(403, "application/json", `{"sub":"sub-alice"}`)
 		}, "status 403"},
 		{"Q11 a redirect", func(o *op, _ *handshake.Provider) {
-			o.answer["/userinfo"] = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 307) }
+			o.answer["/userinfo"] = func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+			}
 		}, "status 307"},
 		{"a page", func(o *op, _ *handshake.Provider) { o.answer["/userinfo"] = saying(200, "text/html", "<h1>hi</h1>") }, "not JSON"},
 		{"null", func(o *op, _ *handshake.Provider) {

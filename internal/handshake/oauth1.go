@@ -24,7 +24,7 @@ import (
 //
 // https://www.rfc-editor.org/rfc/rfc5849
 type OAuth1 struct {
-	ID string // names the provider in errors
+	ID, Env string // as in [Provider]
 
 	RequestTokenURL string
 	Authorize       Endpoint // where the browser goes
@@ -87,10 +87,10 @@ func (o *OAuth1) Check() error {
 // Extra parameters whose name begins with "oauth_" are left out.
 func (o *OAuth1) Begin(ctx context.Context, options BeginOptions) (OAuth1Begun, error) {
 	if o.ConsumerKey == "" {
-		return OAuth1Begun{}, missing(o.ID, "ConsumerKey", "ID")
+		return OAuth1Begun{}, missing(o.ID, o.Env, "ConsumerKey", "ID")
 	}
 	if o.ConsumerSecret == "" {
-		return OAuth1Begun{}, missing(o.ID, "ConsumerSecret", "SECRET")
+		return OAuth1Begun{}, missing(o.ID, o.Env, "ConsumerSecret", "SECRET")
 	}
 	config, _ := o.config(ctx)
 	config.CallbackURL = options.RedirectURI
@@ -234,9 +234,10 @@ type tokenTrip struct {
 
 func (t *tokenTrip) RoundTrip(req *http.Request) (*http.Response, error) {
 	// The request's own context carries the time-out of the client.
-	ctx, cancel := context.WithCancelCause(req.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(t.ctx, func() { cancel(t.ctx.Err()) })()
+	ctx, cancel := context.WithCancel(req.Context())
+	defer cancel()
+	stop := context.AfterFunc(t.ctx, cancel) //nolint:contextcheck // the caller's, which the library has no parameter for
+	defer stop()
 	resp, err := t.base.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return nil, err

@@ -262,7 +262,9 @@ func TestOAuth1ProvidersThatMisbehave(t *testing.T) {
 		{"a callback that is not confirmed", "/request_token", saying(200, "text/plain", "oauth_token=temp-token&oauth_token_secret=s&oauth_callback_confirmed=false"), "oauth_callback_confirmed"},
 		{"no request token", "/request_token", saying(200, "text/plain", "oauth_callback_confirmed=true"), "missing oauth_token"},
 		{"SH-13 a refusal that repeats secrets", "/request_token", saying(401, "text/plain", "consumer&secret temp-secret"), "status 401"},
-		{"a redirect", "/request_token", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 307) }, "status 307"},
+		{"a redirect", "/request_token", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		}, "status 307"},
 		{"BCP-21 a response without end", "/request_token", saying(200, "text/plain", strings.Repeat("x", 2<<20)), "larger than"},
 		{"no access token", "/access_token", saying(200, "text/plain", "user_id=5"), "missing oauth_token"},
 		{"SH-13 a refusal of the verifier", "/access_token", saying(401, "text/plain", "verifier-1 of temp-secret/~é"), "status 401"},
@@ -270,7 +272,9 @@ func TestOAuth1ProvidersThatMisbehave(t *testing.T) {
 		{"Q11 a profile in an error", "/me.json", saying(403, "application/json", `{"id_str":"5"}`), "status 403"},
 		{"a profile that is a list", "/me.json", saying(200, "application/json", `[]`), "a list"},
 		{"a profile that is a page", "/me.json", saying(200, "text/html", `<h1>hi</h1>`), "not JSON"},
-		{"a redirected profile", "/me.json", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 307) }, "status 307"},
+		{"a redirected profile", "/me.json", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		}, "status 307"},
 		{"BCP-21 a profile without end", "/me.json", saying(200, "application/json", strings.Repeat(" ", 2<<20)), "larger than"},
 	}
 	for _, tt := range tests {

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -250,9 +251,9 @@ func (o *op) last(t testing.TB, path string) request {
 	t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for i := len(o.requests) - 1; i >= 0; i-- {
-		if o.requests[i].path == path {
-			return o.requests[i]
+	for _, r := range slices.Backward(o.requests) {
+		if r.path == path {
+			return r
 		}
 	}
 	t.Fatalf("no request for %s arrived", path)

@@ -112,11 +112,11 @@ func (o *OpenID2) Begin(_ context.Context, options BeginOptions) (Begun, error) 
 // returnAddress is the redirect URI with the state in it.
 func returnAddress(redirectURI, state string) (string, error) {
 	if state == "" {
-		return "", errors.New("State is empty")
+		return "", errors.New("option State is empty")
 	}
 	u, err := url.Parse(redirectURI)
 	if err != nil || u.Host == "" {
-		return "", errors.New("RedirectURI is not an absolute URL")
+		return "", errors.New("option RedirectURI is not an absolute URL")
 	}
 	params, err := query.Parse(u.RawQuery)
 	if err != nil {

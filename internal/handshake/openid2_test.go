@@ -239,7 +239,9 @@ func TestOpenID2AssertionsTheProviderDoesNotConfirm(t *testing.T) {
 		{"another protocol", saying(200, "text/plain", "is_valid:true\n"), "does not confirm"},
 		{"valid, further to the right", saying(200, "text/plain", "ns:"+openIDNamespace+"\nerror:is_valid:true\n"), "does not confirm"},
 		{"valid, in an error", saying(500, "text/plain", "ns:"+openIDNamespace+"\nis_valid:true\n"), "status 500"},
-		{"a redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 307) }, "status 307"},
+		{"a redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		}, "status 307"},
 		{"BCP-21 an answer without end", saying(200, "text/plain", strings.Repeat("x", 2<<20)), "larger than"},
 	}
 	for _, tt := range tests {

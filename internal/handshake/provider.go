@@ -18,9 +18,10 @@ import (
 // methods may be called concurrently. It must not be copied after first use,
 // because it keeps the discovery document and the keys it has fetched.
 type Provider struct {
-	// ID names the provider in errors and in the environment variables they
-	// recommend.
-	ID string
+	// ID names the provider in errors. Env stands for it in the environment
+	// variables that they recommend, AUTH_{Env}_ID and AUTH_{Env}_SECRET; empty
+	// means ID in capitals with "-" as "_".
+	ID, Env string
 
 	// OIDC makes an ID token required and its claims the profile.
 	OIDC bool
@@ -155,7 +156,7 @@ type TokenRequest struct {
 	Form   url.Values
 
 	// Callback has the parameters the browser came back with; nil on refresh.
-	Callback query.Values
+	Callback map[string]string
 }
 
 // A TokenResponse is what a token endpoint answered.
@@ -167,10 +168,10 @@ type TokenResponse struct {
 
 // An Arrival is a sign-in whose tokens are there and checked.
 type Arrival struct {
-	Callback query.Values   // parameters the browser came back with; unsigned
-	Tokens   map[string]any // the token response
-	Claims   map[string]any // of the verified ID token; nil without one
-	Profile  map[string]any // to be changed in place
+	Callback map[string]string // parameters the browser came back with; unsigned
+	Tokens   map[string]any    // the token response
+	Claims   map[string]any    // of the verified ID token; nil without one
+	Profile  map[string]any    // to be changed in place
 }
 
 // A Result is what a provider said about the user who came back. It holds

@@ -48,7 +48,7 @@ func (p *Provider) Redeem(ctx context.Context, o RedeemOptions) (*Result, error)
 	if p.PKCE {
 		request.Set("code_verifier", o.Verifier)
 	}
-	tokens, err := p.exchange(ctx, m, request, o.Params)
+	tokens, err := p.exchange(ctx, m, request, o.Params.Map())
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (p *Provider) Redeem(ctx context.Context, o RedeemOptions) (*Result, error)
 		return nil, conceal(err, secretsOf(tokens)...)
 	}
 	if p.AmendProfile != nil {
-		a := &Arrival{Callback: o.Params, Tokens: tokens, Claims: r.IDTokenClaims, Profile: r.Profile}
+		a := &Arrival{Callback: o.Params.Map(), Tokens: tokens, Claims: r.IDTokenClaims, Profile: r.Profile}
 		if err := p.AmendProfile(ctx, p.client(), a); err != nil {
 			return nil, conceal(p.errorf("profile: %w", err), secretsOf(tokens)...)
 		}

@@ -495,8 +495,7 @@ func TestHooks(t *testing.T) {
 		p.TokenRequest = func(r *handshake.TokenRequest) error {
 			r.Form.Set("client_key", clientID)
 			r.Header.Set("X-Odd", "1")
-			device, _ := r.Callback.Last("device_id")
-			r.Form.Set("device_id", device)
+			r.Form.Set("device_id", r.Callback["device_id"])
 			return nil
 		}
 		with := options()
@@ -561,8 +560,7 @@ func TestHooks(t *testing.T) {
 		o := newOP(t)
 		p := o.provider()
 		p.AmendProfile = func(_ context.Context, _ *http.Client, a *handshake.Arrival) error {
-			user, _ := a.Callback.Last("user")
-			a.Profile["user"] = user
+			a.Profile["user"] = a.Callback["user"]
 			return nil
 		}
 		with := options()

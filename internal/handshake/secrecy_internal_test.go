@@ -21,7 +21,7 @@ func TestConcealLeavesNoSecretInAnyWriting(t *testing.T) {
 		}
 	}
 	plain := errors.New("nothing to hide")
-	if got := conceal(plain, secret, "", "a"); got != plain {
+	if got := conceal(plain, secret, "", "a"); !errors.Is(got, plain) {
 		t.Errorf("conceal changed %q to %q", plain, got)
 	}
 	if conceal(nil, secret) != nil {

@@ -81,7 +81,7 @@ func (s *signatures) VerifySignature(ctx context.Context, raw string) ([]byte, e
 	}
 	if header := jws.Signatures[0].Header; isSymmetric(header.Algorithm) {
 		if s.p.ClientSecret == "" {
-			return nil, missing(s.p.ID, "ClientSecret", "SECRET")
+			return nil, missing(s.p.ID, s.p.Env, "ClientSecret", "SECRET")
 		}
 		return jws.Verify([]byte(s.p.ClientSecret))
 	}
