@@ -81,6 +81,12 @@ type Config struct {
 	// AUTH_REDIRECT_PROXY_URL.
 	RedirectProxyURL string
 
+	// SealAccountTokens encrypts the providers' tokens of accounts before they
+	// are stored, with keys made from Secrets. [Auth.Account] and [Auth.Refresh]
+	// open them; Auth.js on the same database cannot. Columns must hold texts
+	// that are half as long again and 300 characters longer.
+	SealAccountTokens bool
+
 	// DangerouslySkipCSRFCheck takes every POST for wanted. Set it only where
 	// something in front refuses requests from other sites.
 	DangerouslySkipCSRFCheck bool
@@ -126,6 +132,11 @@ type SessionConfig struct {
 
 	// AbsoluteMaxAge ends a session however much it is used. Zero means never.
 	AbsoluteMaxAge time.Duration
+
+	// AllowBearer also accepts sessions in the header "Authorization: Bearer",
+	// as native applications send them, in [Auth.Load] and [Auth.Session]. The
+	// routes below the base path never do.
+	AllowBearer bool
 
 	// GenerateToken makes the token of a database session. Nil means 256
 	// random bits.

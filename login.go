@@ -330,15 +330,9 @@ func (w *work) verifyEmail(id string, now time.Time) (*User, error) {
 
 // link stores the account as the user's.
 func (w *work) link(who *arrival, user *User) error {
-	stored := &Account{}
-	if keep := who.provider.keepAccount(); keep != nil {
-		if kept := keep(who.account.clone()); kept != nil {
-			stored = kept
-		}
-	}
-	stored.UserID, stored.Type = user.ID, who.account.Type
-	stored.Provider, stored.ProviderAccountID = who.account.Provider, who.account.ProviderAccountID
-	if err := w.Store.LinkAccount(w.ctx, stored); err != nil {
+	stored := w.x.kept(who.account)
+	stored.UserID = user.ID
+	if err := w.Store.LinkAccount(w.ctx, w.x.sealTokens(stored)); err != nil {
 		return storeError("linkAccount", err)
 	}
 	w.after(func() { w.x.emitLink(&LinkAccountEvent{User: user, Account: stored, Profile: who.user}) })

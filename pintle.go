@@ -69,7 +69,7 @@ func (a *Auth) Load(next http.Handler) http.Handler {
 }
 
 func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
-	if len(r.Header["Cookie"]) == 0 {
+	if len(r.Header["Cookie"]) == 0 && len(r.Header["Authorization"]) == 0 {
 		return r
 	}
 	s, err := a.settings(r)

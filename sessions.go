@@ -46,6 +46,9 @@ type reading struct {
 	broken bool
 }
 
+// bearer reports whether the session may come in the Authorization header.
+func (r *reading) bearer() bool { return r.Session.AllowBearer && r.renewal != renewAlways }
+
 // session returns the session of the request, or nil when nobody is signed in.
 func (r *reading) session() (*Session, error) {
 	if r.strategy == StrategyDatabase {
@@ -63,6 +66,11 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (*Sessi
 		return nil, err
 	}
 	r := reading{settings: s, ctx: req.Context(), req: req, set: set, renewal: renewDue}
+	if s.Session.AllowBearer {
+		if _, ok := cookie.GetChunked(req.Header, set.session.name); !ok {
+			r.renewal = renewNever // a native application has no use for a cookie
+		}
+	}
 	session, err := r.session()
 	if err != nil {
 		s.logReading(req.Context(), err)
@@ -122,7 +130,7 @@ func (s *settings) logReading(ctx context.Context, err error) {
 
 // tokenSession reads a session that is kept in a token.
 func (r *reading) tokenSession() (*Session, error) {
-	tok, claims, err := r.decode(r.req, r.set)
+	tok, claims, err := r.decode(r.req, r.set, r.bearer())
 	if errors.Is(err, token.ErrNoToken) {
 		return nil, nil //nolint:nilnil // nil is the answer "nobody"
 	}
@@ -243,6 +251,9 @@ func (r *reading) show(s *Session, claims Claims) error {
 // storedSession reads a session that is kept in the database.
 func (r *reading) storedSession() (*Session, error) {
 	held, received := cookie.ReadChunked(r.req.Header, r.set.session.name)
+	if held == "" && r.bearer() {
+		held = bearerToken(r.req)
+	}
 	if held == "" {
 		return nil, nil //nolint:nilnil // nil is the answer "nobody"
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
@@ -13,15 +14,22 @@ import (
 
 // decode reads the session token of a request. Only a token format of the
 // host's own yields claims; ours is read lazily.
-func (s *settings) decode(r *http.Request, set *cookieSet) (token.Token, Claims, error) {
+func (s *settings) decode(r *http.Request, set *cookieSet, bearer bool) (token.Token, Claims, error) {
 	if s.JWT.Decode == nil {
-		tok, err := set.tokens.FromCookie(r)
+		read := set.tokens.FromCookie
+		if bearer {
+			read = set.tokens.FromRequest
+		}
+		tok, err := read(r)
 		if err != nil && !errors.Is(err, token.ErrNoToken) {
 			err = fail(codeJWTSession, err)
 		}
 		return tok, nil, err
 	}
-	held, _ := cookie.ReadChunked(r.Header, set.session.name)
+	held, _ := cookie.GetChunked(r.Header, set.session.name)
+	if held == "" && bearer {
+		held = bearerToken(r)
+	}
 	if held == "" {
 		return token.Token{}, nil, token.ErrNoToken
 	}
@@ -33,6 +41,17 @@ func (s *settings) decode(r *http.Request, set *cookieSet) (token.Token, Claims,
 		return token.Token{}, nil, fail(codeJWTSession, err)
 	}
 	return token.Token{}, claims, nil
+}
+
+// bearerToken is the session a native application sends.
+//
+// https://www.rfc-editor.org/rfc/rfc6750#section-2.1
+func bearerToken(r *http.Request) string {
+	held, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return ""
+	}
+	return held
 }
 
 // encode makes a session token of claims.
@@ -102,7 +121,7 @@ func (x *exchange) signedIn() (*User, *StoredSession, error) {
 		}
 		return user, stored, nil
 	}
-	tok, claims, err := x.decode(x.r, x.set)
+	tok, claims, err := x.decode(x.r, x.set, false)
 	if err == nil {
 		r := reading{settings: x.settings, ctx: x.ctx}
 		err = r.stillGood(tok, claims)

@@ -14,6 +14,7 @@ import (
 	"github.com/pintleauth/pintle/internal/csrf"
 	"github.com/pintleauth/pintle/internal/origin"
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/tokenhash"
 )
 
@@ -54,6 +55,9 @@ type settings struct {
 	plain, secure *cookieSet
 	pages         *page.Pages
 
+	accountKeys *seal.Keys
+	refreshes   refreshes
+
 	// fault is what makes this configuration unusable. It is what New returns;
 	// a configuration made for a request answers with it.
 	fault *Error
@@ -85,6 +89,7 @@ func resolve(cfg Config) *settings {
 	for _, step := range []func() *Error{
 		s.resolvePaths,
 		s.resolveSecrets,
+		s.resolveAccountKeys,
 		func() *Error { return s.resolveProviders(env) },
 		s.resolveStore,
 		s.resolveCookies,

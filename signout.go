@@ -35,7 +35,7 @@ func (x *exchange) endSession(held string) (*SignOutEvent, error) {
 		stored, err := x.records.deleteSession(x.ctx, held)
 		return &SignOutEvent{Session: stored}, err
 	}
-	tok, claims, err := x.decode(x.r, x.set)
+	tok, claims, err := x.decode(x.r, x.set, false)
 	if errors.Is(err, token.ErrNoToken) {
 		return &SignOutEvent{}, nil
 	}

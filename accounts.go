@@ -1,0 +1,71 @@
+package pintle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Account returns an account of the store with its provider's tokens, opened if
+// they are sealed. The error matches [ErrNotFound] when there is none. The
+// tokens may have expired: see [Auth.Refresh].
+func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) (*Account, error) {
+	if a.fixed == nil || a.fixed.records == nil {
+		return nil, fail(ErrConfiguration, errors.New("Account needs the fixed configuration of New with a Config.Store"))
+	}
+	store, ok := a.fixed.Store.(AccountStore)
+	if !ok {
+		return nil, fail(codeMissingAdapterMethods, fmt.Errorf("Account needs a store that implements pintle.AccountStore, which %T does not", a.fixed.Store))
+	}
+	found, err := store.Account(ctx, provider, providerAccountID)
+	if err != nil {
+		return nil, storeError("getAccount", err)
+	}
+	return a.fixed.unsealTokens(found)
+}
+
+// SignOutEverywhere ends every session of a user, on every device. With
+// database sessions the store must be a [SessionLister]; with token sessions
+// [SessionConfig.Revocation] must be set, since a token alone cannot be taken
+// back.
+func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) error {
+	s := a.fixed
+	if s == nil {
+		return fail(ErrConfiguration, errors.New("SignOutEverywhere needs the fixed configuration of New"))
+	}
+	if s.strategy == StrategyDatabase {
+		if s.records.lister == nil {
+			return fail(codeMissingAdapterMethods, fmt.Errorf("SignOutEverywhere needs a store that implements pintle.SessionLister, which %T does not", s.Store))
+		}
+		_, err := s.records.lister.EndUserSessions(ctx, userID, "")
+		return storeError("endUserSessions", err)
+	}
+	if s.Session.Revocation == nil {
+		return fail(ErrConfiguration, errors.New("SignOutEverywhere with token sessions needs Config.Session.Revocation"))
+	}
+	if err := s.Session.Revocation.RevokeUser(ctx, userID); err != nil {
+		return fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+	}
+	return nil
+}
+
+// DeleteUser ends every session of a user and removes the user with all that
+// belongs to them. The store must be a [UserDeleter]. Token sessions end only
+// where [SessionConfig.Revocation] is set.
+func (a *Auth) DeleteUser(ctx context.Context, userID string) error {
+	s := a.fixed
+	if s == nil || s.records == nil {
+		return fail(ErrConfiguration, errors.New("DeleteUser needs the fixed configuration of New with a Config.Store"))
+	}
+	if s.records.deleter == nil {
+		return fail(codeMissingAdapterMethods, fmt.Errorf("DeleteUser needs a store that implements pintle.UserDeleter, which %T does not", s.Store))
+	}
+	// Tokens first: a user who is gone must not stay signed in, and a failure
+	// between the two leaves one who can sign in again.
+	if s.Session.Revocation != nil {
+		if err := s.Session.Revocation.RevokeUser(ctx, userID); err != nil {
+			return fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+		}
+	}
+	return storeError("deleteUser", s.records.deleter.DeleteUser(ctx, userID))
+}
