@@ -191,6 +191,12 @@ type OAuth struct {
 // The clients that functions are given follow no redirects and are bounded in
 // time and size. Numbers in maps are [json.Number].
 type Quirks struct {
+	// Complete finishes the provider once client id, client secret and issuer
+	// are known, be it from the environment: some services want them in places
+	// of their own. It is called by [New] with a copy it may change, maps of
+	// parameters included. An error makes the configuration invalid.
+	Complete func(p *OAuth) error
+
 	// ClientSecret makes the client secret for each token request, for
 	// services whose secret is a signed statement that expires.
 	ClientSecret func(ctx context.Context) (string, error)

@@ -3,6 +3,7 @@ package pintle
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/tokenhash"
@@ -45,6 +46,9 @@ func (s *settings) resolveProvider(given Provider, env environment) (*provider, 
 		own.Name = orDefault(own.Name, own.ID)
 		own.RedirectProxyURL = orDefault(own.RedirectProxyURL, s.RedirectProxyURL)
 		env.fillOAuth(&own)
+		if err := own.complete(); err != nil {
+			return &provider{providerBase: own.base(), oauth: &own}, &Error{Code: codeInvalidEndpoints, Provider: own.ID, Err: err}
+		}
 		p := &provider{providerBase: own.base(), oauth: &own}
 		flow, err := s.newFlow(&own)
 		p.flow = flow
@@ -68,6 +72,19 @@ func (s *settings) resolveProvider(given Provider, env environment) (*provider, 
 		return p, nil
 	}
 	panic("unreachable: the set of provider kinds is closed")
+}
+
+// complete calls the function of that name with maps that no other copy has.
+func (p *OAuth) complete() error {
+	if p.Quirks.Complete == nil {
+		return nil
+	}
+	for _, e := range []*Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken} {
+		own := make(map[string]string, len(e.Params))
+		maps.Copy(own, e.Params)
+		e.Params = own
+	}
+	return p.Quirks.Complete(p)
 }
 
 // checkProviderID refuses ids that no URL could name: the path is compared

@@ -1,0 +1,50 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/pintleauth/pintle"
+)
+
+// Options are what most providers need to be told. The zero value takes
+// everything from the environment and the defaults of the service.
+type Options struct {
+	// ID replaces the provider's id, with which its URLs, its variables and
+	// stored accounts are named. Two applications at one service need two ids.
+	ID string
+
+	// ClientID and ClientSecret are what the service gave the application.
+	// Empty ones are read from AUTH_{ID}_ID and AUTH_{ID}_SECRET.
+	ClientID     string
+	ClientSecret string
+
+	// Issuer is the address of the tenant or server, for services that have
+	// many. An empty one is read from AUTH_{ID}_ISSUER.
+	Issuer string
+
+	// Scopes replaces what the application asks for. Nil means what is needed
+	// for id, name, e-mail address and picture, where the service allows that.
+	Scopes []string
+}
+
+// apply puts the options into the facts of a provider.
+func (o Options) apply(p *pintle.OAuth) *pintle.OAuth { return o.applySeparated(p, " ") }
+
+// applySeparated is apply for services that do not separate scopes by spaces,
+// as RFC 6749 section 3.3 has it.
+func (o Options) applySeparated(p *pintle.OAuth, separator string) *pintle.OAuth {
+	if o.ID != "" {
+		p.ID = o.ID
+	}
+	p.ClientID, p.ClientSecret = o.ClientID, o.ClientSecret
+	if o.Issuer != "" {
+		p.Issuer = o.Issuer
+	}
+	if o.Scopes != nil {
+		if p.Authorization.Params == nil {
+			p.Authorization.Params = map[string]string{}
+		}
+		p.Authorization.Params["scope"] = strings.Join(o.Scopes, separator)
+	}
+	return p
+}

@@ -1,0 +1,24 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// TwitterOAuth1 signs people in with their X account over OAuth 1.0a, whose
+// tokens do not expire. Options.ClientID and ClientSecret are the consumer key
+// and secret.
+//
+// Register the callback URL /auth/callback/twitter-oauth1. The address is told
+// to applications with that permission only. What plan of the API opens
+// verify_credentials is up to X; [Twitter] works with every one.
+//
+// https://docs.x.com/fundamentals/authentication/oauth-1-0a/obtaining-user-access-tokens
+func TwitterOAuth1(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "twitter-oauth1", Name: "X (OAuth 1.0a)", Protocol: pintle.OAuth1,
+		RequestToken:  endpoint("https://api.x.com/oauth/request_token"),
+		Authorization: endpoint("https://api.x.com/oauth/authenticate"),
+		Token:         endpoint("https://api.x.com/oauth/access_token"),
+		UserInfo: endpoint("https://api.x.com/1.1/account/verify_credentials.json",
+			"include_email", "true", "include_entities", "false", "skip_status", "true"),
+		Profile: claims{id: "id_str", name: "name", email: "email|null", image: "profile_image_url_https|profile_image_url"}.user,
+	})
+}

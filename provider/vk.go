@@ -1,0 +1,66 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"github.com/pintleauth/pintle"
+)
+
+// VKOptions are the options of [VK].
+type VKOptions struct {
+	Options
+
+	// Version is the version of the API, "5.126" if empty.
+	Version string
+
+	// AuthorizationURL, AccessTokenURL and ProfileURL replace the endpoints,
+	// their parameters included. Empty means those of the service.
+	AuthorizationURL, AccessTokenURL, ProfileURL string
+}
+
+// VKProfile is what VK says of a person; see [pintle.Profile.Decode]. Email
+// comes from the token response and is empty without permission.
+type VKProfile struct {
+	ID        int64  `json:"id"`
+	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name"`
+	Photo100  string `json:"photo_100"`
+	Email     string `json:"email"`
+}
+
+// VK signs people in with their VK account, over the endpoints that came before
+// VK ID; new applications use [VKID].
+//
+// Register the callback URL /auth/callback/vk. The service refuses a code
+// challenge, so the state alone protects the flow.
+//
+// https://dev.vk.com/en/api/access-token/authcode-flow-user
+func VK(o VKOptions) *pintle.OAuth {
+	version := cmp.Or(o.Version, "5.126")
+	p := o.apply(&pintle.OAuth{
+		ID: "vk", Name: "VK",
+		Authorization: endpoint("https://oauth.vk.com/authorize", "scope", "email", "v", version),
+		Token:         endpoint("https://oauth.vk.com/access_token", "v", version),
+		UserInfo:      endpoint("https://api.vk.com/method/users.get", "fields", "photo_100", "v", version),
+		Checks:        []pintle.Check{pintle.State},
+		ClientAuth:    "client_secret_post",
+		Profile:       claims{id: "id", name: "first_name+last_name", email: "email|null", image: "photo_100"}.user,
+		Quirks:        pintle.Quirks{TokenTypeOptional: true, AmendProfile: vkProfile},
+	})
+	replaceEndpoints(p, o.AuthorizationURL, o.AccessTokenURL, o.ProfileURL)
+	return p
+}
+
+// vkProfile takes the person out of a list and the address out of the token
+// response. Failures of the API have status 200 and no list.
+func vkProfile(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+	person, err := object(a.Profile, "response.0")
+	if err != nil {
+		return err
+	}
+	a.Profile = person
+	a.Profile["email"] = a.Tokens["email"]
+	return nil
+}
