@@ -2,8 +2,6 @@ package provider
 
 import (
 	"cmp"
-	"context"
-	"net/http"
 
 	"github.com/pintleauth/pintle"
 )
@@ -18,16 +16,6 @@ type VKOptions struct {
 	// AuthorizationURL, AccessTokenURL and ProfileURL replace the endpoints,
 	// their parameters included. Empty means those of the service.
 	AuthorizationURL, AccessTokenURL, ProfileURL string
-}
-
-// VKProfile is what VK says of a person; see [pintle.Profile.Decode]. Email
-// comes from the token response and is empty without permission.
-type VKProfile struct {
-	ID        int64  `json:"id"`
-	FirstName string `json:"first_name"`
-	LastName  string `json:"last_name"`
-	Photo100  string `json:"photo_100"`
-	Email     string `json:"email"`
 }
 
 // VK signs people in with their VK account, over the endpoints that came before
@@ -51,16 +39,4 @@ func VK(o VKOptions) *pintle.OAuth {
 	})
 	replaceEndpoints(p, o.AuthorizationURL, o.AccessTokenURL, o.ProfileURL)
 	return p
-}
-
-// vkProfile takes the person out of a list and the address out of the token
-// response. Failures of the API have status 200 and no list.
-func vkProfile(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
-	person, err := object(a.Profile, "response.0")
-	if err != nil {
-		return err
-	}
-	a.Profile = person
-	a.Profile["email"] = a.Tokens["email"]
-	return nil
 }
