@@ -144,6 +144,7 @@ func (p *provider) person(profile Profile, account *Account, stored bool) (*User
 	if account.ProviderAccountID, err = p.accountID(user, stored); err != nil {
 		return nil, err
 	}
+	user.stated &^= nullEmail // Auth.js leaves the member out
 	return user, nil
 }
 
