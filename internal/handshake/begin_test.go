@@ -3,10 +3,13 @@ package handshake_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/go-jose/go-jose/v4"
 	"github.com/pintleauth/pintle/internal/handshake"
 	"github.com/pintleauth/pintle/internal/query"
 )
@@ -212,5 +215,33 @@ func TestBeginRefuses(t *testing.T) {
 				t.Error("there is a result beside the error")
 			}
 		})
+	}
+}
+
+func BenchmarkBegin(b *testing.B) {
+	p := &handshake.Provider{
+		ID: "op", ClientID: clientID, PKCE: true, State: true, Nonce: true,
+		Authorization: handshake.Endpoint{URL: "https://op.example.test/a"},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := p.Begin(b.Context(), handshake.BeginOptions{RedirectURI: redirectURI, State: "s"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRedeem(b *testing.B) {
+	o := &op{issuer: "https://op.example.test", key: rsaKey(), alg: jose.RS256, answer: map[string]http.HandlerFunc{}}
+	o.keys = []map[string]any{jwk(rsaKey(), "key-1", jose.RS256)}
+	response := must(json.Marshal(o.tokenResponse()))
+	o.answer["/token"] = saying(200, "application/json", string(response))
+	p := o.provider()
+	p.Client = &http.Client{Transport: direct{o}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := p.Redeem(b.Context(), options()); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

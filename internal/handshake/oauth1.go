@@ -112,7 +112,7 @@ func (o *OAuth1) Begin(ctx context.Context, options BeginOptions) (OAuth1Begun, 
 	}
 	apply(&params, o.Authorize.Params)
 	for _, e := range options.Extra {
-		if e.Value != "" && !strings.HasPrefix(strings.ToLower(e.Key), "oauth") {
+		if e.Value != "" && !strings.HasPrefix(strings.ToLower(strings.TrimLeft(e.Key, " \t")), "oauth") {
 			set(&params, e.Key, e.Value)
 		}
 	}
