@@ -22,7 +22,7 @@
 //
 // Requests leave over https, or over http to this machine, unless AllowInsecure
 // says otherwise; they follow no redirect, end after Timeout and read at most
-// one MiB. ID tokens are verified against the keys of the provider, always.
+// one MiB. No claim of an ID token is believed before its signature was verified.
 // Errors never contain a token, a code, a verifier or a secret.
 //
 // # What x/oauth2 and go-oidc do, and what is done here instead
