@@ -211,16 +211,25 @@ func TestConsentPageIsGuarded(t *testing.T) {
 
 func TestConsentFormCannotBePostedFromElsewhere(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{Clients: []authtest.Client{app}})
-	f := formsOf(body(t, get(t, newRelyingParty(t, idp).begin().url())))[0]
-	for header, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.test"} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.action, strings.NewReader("person=1001"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set(header, value)
-		if resp := do(t, req); resp.StatusCode != http.StatusForbidden {
-			t.Errorf("posted with %s %s: %s, want 403", header, value, resp.Status)
+	temporary, _, err := oauth1Config(idp).RequestToken()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ask := range []string{
+		newRelyingParty(t, idp).begin().url(),
+		idp.URL(authtest.OAuth1AuthorizationEndpoint) + "?oauth_token=" + temporary,
+	} {
+		f := formsOf(body(t, get(t, ask)))[0]
+		for header, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.test"} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.action, strings.NewReader("person=1001"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			req.Header.Set(header, value)
+			if resp := do(t, req); resp.StatusCode != http.StatusForbidden {
+				t.Errorf("%s with %s %s: %s, want 403", f.action, header, value, resp.Status)
+			}
 		}
 	}
 }

@@ -160,6 +160,12 @@ func TestSignOutReturnsToARegisteredAddress(t *testing.T) { // RP-19
 		t.Fatal(err)
 	}
 	hint := token.Extra("id_token").(string)
+	idp.Break(authtest.IDTokenWrongIssuer)
+	foreign, err := a.exchange(a.approve().Get("code"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	idp.Repair()
 	idp.RotateKeys() // hints outlive keys
 	logout := func(v url.Values) *http.Response {
 		return get(t, idp.URL(authtest.EndSessionEndpoint)+"?"+v.Encode())
@@ -175,6 +181,7 @@ func TestSignOutReturnsToARegisteredAddress(t *testing.T) { // RP-19
 		{"foreign address", url.Values{"id_token_hint": {hint}, "post_logout_redirect_uri": {"https://evil.test/"}}, 400, ""},
 		{"no client", url.Values{"post_logout_redirect_uri": {bye}}, 400, ""},
 		{"hint of nobody", url.Values{"id_token_hint": {hint + "x"}, "post_logout_redirect_uri": {bye}}, 400, ""},
+		{"hint of another issuer", url.Values{"id_token_hint": {foreign.Extra("id_token").(string)}, "post_logout_redirect_uri": {bye}}, 400, ""},
 		{"hint of another client", url.Values{"id_token_hint": {hint}, "client_id": {"other"}}, 400, ""},
 		{"no address", url.Values{}, 200, ""},
 		{"client id", url.Values{"client_id": {app.ID}, "post_logout_redirect_uri": {bye}}, 302, bye},

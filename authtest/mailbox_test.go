@@ -230,6 +230,7 @@ func TestSMTPCommandsOutOfOrderAreRefused(t *testing.T) {
 		}},
 		{"unknown", authtest.MailboxOptions{}, []string{"EXPN x|500", "|500", "NOOP|250", "VRFY a|252", "STARTTLS|502", "AUTH PLAIN x|503"}},
 		{"no password wanted", authtest.MailboxOptions{}, []string{"EHLO x|250", "AUTH PLAIN AGEAYg==|504"}},
+		{"TLS first, no password", authtest.MailboxOptions{STARTTLS: true}, []string{"EHLO x|250", "MAIL FROM:<a@b>|530"}},
 		{"TLS first", authtest.MailboxOptions{STARTTLS: true, Username: "a", Password: "b"}, []string{
 			"EHLO x|250", "AUTH PLAIN AGEAYg==|538", "MAIL FROM:<a@b>|530",
 		}},
@@ -270,15 +271,23 @@ func TestPlaintextBehindSTARTTLSIsNotTaken(t *testing.T) { // CVE-2011-0411
 	if _, err := r.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
+	fmt.Fprint(conn, "EHLO x\r\n")
+	for line := ""; !strings.HasPrefix(line, "250 "); {
+		if line, err = r.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
 	fmt.Fprint(conn, "STARTTLS\r\nEHLO evil\r\nMAIL FROM:<evil@example.com>\r\n")
 	if line, err := r.ReadString('\n'); err != nil || !strings.HasPrefix(line, "220") {
 		t.Fatalf("%q, %v", line, err)
 	}
 	secure := tls.Client(conn, &tls.Config{ServerName: "localhost", RootCAs: box.CertPool()})
-	fmt.Fprint(secure, "RCPT TO:<a@b>\r\n")
-	line, err := bufio.NewReader(secure).ReadString('\n')
-	if err != nil || !strings.HasPrefix(line, "503") {
-		t.Errorf("%q, %v; want 503, for no sender was named under TLS", line, err)
+	r = bufio.NewReader(secure)
+	for _, command := range []string{"RCPT TO:<a@b>", "MAIL FROM:<a@b>"} {
+		fmt.Fprint(secure, command+"\r\n")
+		if line, err := r.ReadString('\n'); err != nil || !strings.HasPrefix(line, "503") {
+			t.Errorf("%s: %q, %v; want 503, for nobody greeted under TLS", command, line, err)
+		}
 	}
 }
 

@@ -160,6 +160,21 @@ func TestOAuth1RequestsMustBeSignedFreshAndNew(t *testing.T) {
 	}
 }
 
+func TestOAuth1TokensAreBoundToTheirConsumer(t *testing.T) {
+	other := authtest.Client{ID: "other", Secret: "x", RedirectURIs: app.RedirectURIs}
+	idp := authtest.Start(t, authtest.Options{AutoConsent: true, Clients: []authtest.Client{app, other}})
+	mine, theirs := oauth1Config(idp), oauth1Config(idp)
+	theirs.ConsumerKey, theirs.ConsumerSecret = other.ID, other.Secret
+	token, secret, err := mine.RequestToken()
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier := answerOf(t, get(t, idp.URL(authtest.OAuth1AuthorizationEndpoint)+"?oauth_token="+token)).Get("oauth_verifier")
+	if _, _, err := theirs.AccessToken(token, secret, verifier); err == nil {
+		t.Error("another consumer exchanged the temporary credentials")
+	}
+}
+
 func TestOAuth1NeedsAVerifierOfItsOwn(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true, Clients: []authtest.Client{app}})
 	config := oauth1Config(idp)

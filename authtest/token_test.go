@@ -5,8 +5,11 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"strings"
@@ -154,6 +157,24 @@ func TestClientsAuthenticateInEveryStandardWay(t *testing.T) { // RP-4, BCP-16
 	post := func(id, secret string) url.Values { return url.Values{"client_id": {id}, "client_secret": {secret}} }
 	encoded := url.QueryEscape(secret)
 
+	// emptyMAC is what anybody can make for a client without secret.
+	emptyMAC := func(id string) url.Values {
+		part := func(v any) string {
+			return base64.RawURLEncoding.EncodeToString([]byte(stringify(v)))
+		}
+		input := part(map[string]any{"alg": "HS256"}) + "." + part(map[string]any{
+			"iss": id, "sub": id, "aud": idp.Issuer, "jti": "j", "exp": time.Now().Add(time.Minute).Unix(),
+		})
+		mac := hmac.New(sha256.New, nil)
+		mac.Write([]byte(input))
+		return url.Values{
+			"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"},
+			"client_assertion":      {input + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))},
+		}
+	}
+	otherClient := assert(jose.EdDSA, edKey, "ed", nil)
+	otherClient.Set("client_id", "public")
+
 	tests := []struct {
 		name  string
 		form  url.Values
@@ -177,11 +198,13 @@ func TestClientsAuthenticateInEveryStandardWay(t *testing.T) { // RP-4, BCP-16
 		{"secret JWT", assert(jose.HS256, []byte(secret), "conf", nil), nil, authtest.ClientSecretJWT},
 		{"secret JWT with another secret", assert(jose.HS256, []byte(secret+"x"), "conf", nil), nil, ""},
 		{"secret JWT by a client without secret", assert(jose.HS256, []byte(secret), "rsa", nil), nil, ""},
+		{"secret JWT with an empty secret", emptyMAC("rsa"), nil, ""},
 		{"RS256", assert(jose.RS256, rsaKey, "rsa", nil), nil, authtest.PrivateKeyJWT},
 		{"PS256", assert(jose.PS256, rsaKey, "rsa", nil), nil, authtest.PrivateKeyJWT},
 		{"ES256", assert(jose.ES256, ecKey, "ec", nil), nil, authtest.PrivateKeyJWT},
 		{"EdDSA", assert(jose.EdDSA, edKey, "ed", nil), nil, authtest.PrivateKeyJWT},
 		{"another client's key", assert(jose.ES256, ecKey, "rsa", nil), nil, ""},
+		{"assertion and another client_id", otherClient, nil, ""},
 		{"audience is the token endpoint", assert(jose.EdDSA, edKey, "ed", func(c *jwt.Claims) {
 			c.Audience = jwt.Audience{"x", idp.URL(authtest.TokenEndpoint)}
 		}), nil, authtest.PrivateKeyJWT},
@@ -222,6 +245,23 @@ func TestClientsAuthenticateInEveryStandardWay(t *testing.T) { // RP-4, BCP-16
 				}
 			}
 		})
+	}
+}
+
+func TestRefreshTokenIsBoundToItsClient(t *testing.T) {
+	other := authtest.Client{ID: "other", Secret: "x", RedirectURIs: []string{appURL + "/other"}}
+	idp := authtest.Start(t, authtest.Options{Algorithm: authtest.ES256, AutoConsent: true, Clients: []authtest.Client{app, other}})
+	a := newRelyingParty(t, idp).begin()
+	token, err := a.exchange(a.approve().Get("code"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stolen := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token.RefreshToken}, "client_id": {"other"}, "client_secret": {"x"}}
+	if got := decode(t, redeem(t, idp, stolen)); got["error"] != "invalid_grant" {
+		t.Errorf("refresh by another client = %v, want invalid_grant", got)
+	}
+	if _, err := a.config.TokenSource(t.Context(), &oauth2.Token{RefreshToken: token.RefreshToken}).Token(); err != nil {
+		t.Errorf("refresh by its own client, after the attempt: %v", err)
 	}
 }
 
