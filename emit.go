@@ -2,13 +2,12 @@ package pintle
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 )
 
 // emit calls a handler of the host. What it fails with is for the log: the
 // thing it is told about has happened.
-func emit[E any](s *settings, ctx context.Context, name string, handler func(context.Context, E) error, event E) {
+func emit[E any](ctx context.Context, s *settings, name string, handler func(context.Context, E) error, event E) {
 	if handler == nil {
 		return
 	}
@@ -19,11 +18,11 @@ func emit[E any](s *settings, ctx context.Context, name string, handler func(con
 }
 
 func (x *exchange) emitUser(name string, handler func(context.Context, *User) error, u *User) {
-	emit(x.settings, x.ctx, name, handler, u)
+	emit(x.ctx, x.settings, name, handler, u)
 }
 
 func (x *exchange) emitLink(e *LinkAccountEvent) {
-	emit(x.settings, x.ctx, "linkAccount", x.Events.LinkAccount, e)
+	emit(x.ctx, x.settings, "linkAccount", x.Events.LinkAccount, e)
 }
 
 func (x *exchange) emitSignIn(who *arrival, d *decision) {
@@ -31,7 +30,7 @@ func (x *exchange) emitSignIn(who *arrival, d *decision) {
 	if who.provider.credentials != nil {
 		e.NewUser = nil
 	}
-	emit(x.settings, x.ctx, "signIn", x.Events.SignIn, e)
+	emit(x.ctx, x.settings, "signIn", x.Events.SignIn, e)
 }
 
 // debug notes a step of a flow. Nothing that would let a reader of the log take
@@ -40,18 +39,17 @@ func (x *exchange) debug(step string, p *provider) {
 	if !x.Debug {
 		return
 	}
-	x.log.LogAttrs(x.ctx, slog.LevelDebug, "pintle: "+step, slog.String("provider", p.id), slog.String("action", string(x.action)))
+	x.log.LogAttrs(x.ctx, slog.LevelDebug, "pintle: flow", slog.String("step", step), slog.String("provider", p.id), slog.String("action", string(x.action)))
 }
 
 // announce says at the start what an operator should not overlook.
 func (s *settings) announce(ctx context.Context) {
-	warn := func(code, message string) {
-		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: "+message, slog.String("code", code))
-	}
 	if s.Debug {
-		warn("debug-enabled", "Config.Debug is on: the log tells more than is needed in production")
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.Debug is on, so the log tells more than is needed in production",
+			slog.String("code", "debug-enabled"))
 	}
-	if s.URL != "" && s.BasePath != "" && pathOf(s.URL) != "" && pathOf(s.URL) != s.base {
-		warn("env-url-basepath-mismatch", fmt.Sprintf("Config.URL (AUTH_URL) has the path %s but Config.BasePath is %s, which is used", pathOf(s.URL), s.base))
+	if s.BasePath != "" && pathOf(s.URL) != "" && pathOf(s.URL) != s.base {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: the path of Config.URL (AUTH_URL) differs from Config.BasePath, which is used",
+			slog.String("code", "env-url-basepath-mismatch"), slog.String("url", pathOf(s.URL)), slog.String("basePath", s.base))
 	}
 }

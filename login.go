@@ -144,7 +144,7 @@ func (x *exchange) decideCredentials(who *arrival) (*decision, error) {
 		return nil, err
 	}
 	if user == nil {
-		return nil, &Error{Code: codeUnsupportedStrategy, Provider: who.provider.id, Err: fmt.Errorf("Authorize returned the user %q, which the store does not have: with database sessions it must return a stored user, or Config.Session.Strategy must be StrategyJWT", who.user.ID)}
+		return nil, &Error{Code: codeUnsupportedStrategy, Provider: who.provider.id, Err: fmt.Errorf("the Authorize function returned the user %q, which the store does not have: with database sessions it must return a stored user, or Config.Session.Strategy must be StrategyJWT", who.user.ID)}
 	}
 	d.user = user
 	d.session, err = x.newSession(x.ctx, x.records.sessions, user.ID)

@@ -3,6 +3,7 @@ package pintle
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -94,9 +95,7 @@ func (p *Credentials) fields() []page.Field {
 	var fields []page.Field
 	for _, f := range given {
 		attributes := map[string]string{"type": orDefault(f.Type, "text"), "placeholder": f.Placeholder}
-		for name, value := range f.Attributes {
-			attributes[name] = value
-		}
+		maps.Copy(attributes, f.Attributes)
 		fields = append(fields, page.Field{Name: f.Name, Label: f.Label, Attributes: attributes})
 	}
 	return fields

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -74,7 +75,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fault = classified(err)
 	}
 	x := &exchange{settings: s, ctx: r.Context(), r: r}
-	x.serve()
+	x.serve() //nolint:contextcheck // undoing half a sign-in must outlive its request
 	x.write(w)
 }
 
@@ -324,9 +325,7 @@ func (x *exchange) logError(e *Error) {
 // write sends the answer. It is the only place that does.
 func (x *exchange) write(w http.ResponseWriter) {
 	h := w.Header()
-	for name, value := range x.answer.header {
-		h[name] = value
-	}
+	maps.Copy(h, x.answer.header)
 	if x.answer.json {
 		h["Content-Type"] = jsonType
 	}

@@ -22,11 +22,9 @@ func (x *exchange) sessionRoute() error {
 	session, err := r.session()
 	x.addCookie(r.lines...)
 	if err != nil {
-		x.logStoreFailure(err)
-		e := classified(err)
-		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: session not read", slog.String("code", string(e.Code)), slog.Any("error", e.Err))
+		x.logUnread(err)
 	}
-	if err != nil || session == nil {
+	if session == nil {
 		x.setJSON(http.StatusOK, []byte("null"))
 		return nil
 	}
@@ -37,6 +35,12 @@ func (x *exchange) sessionRoute() error {
 	x.setJSON(http.StatusOK, body)
 	x.emitSession(session)
 	return nil
+}
+
+func (x *exchange) logUnread(err error) {
+	x.logStoreFailure(err)
+	e := classified(err)
+	x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: session not read", slog.String("code", string(e.Code)), slog.Any("error", e.Err))
 }
 
 func (x *exchange) emitSession(s *Session) {
@@ -53,5 +57,5 @@ func (x *exchange) emitSession(s *Session) {
 	case s.hasData:
 		e.Claims, _ = s.claims.Claims() // they were valid a moment ago
 	}
-	emit(x.settings, x.ctx, "session", x.Events.Session, e)
+	emit(x.ctx, x.settings, "session", x.Events.Session, e)
 }

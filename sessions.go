@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"time"
 
@@ -148,9 +149,7 @@ func (r *reading) tokenSession() (*Session, error) {
 			return nil, r.endWith(fail(codeJWTSession, err))
 		}
 	}
-	for name, value := range r.changes {
-		claims[name] = value
-	}
+	maps.Copy(claims, r.changes)
 	if r.Callbacks.JWT != nil {
 		claims, err = r.Callbacks.JWT(r.ctx, &TokenChange{Claims: claims, Trigger: r.trigger, Session: r.update})
 		if err != nil {
@@ -306,9 +305,7 @@ func (r *reading) extend(s *Session, received []string) error {
 			if change.Data == nil {
 				change.Data = map[string]any{}
 			}
-			for name, value := range r.changes {
-				change.Data[name] = value
-			}
+			maps.Copy(change.Data, r.changes)
 			stored.Data = change.Data
 		}
 		if err := r.records.sessions.UpdateSession(r.ctx, stored.Token, change); err != nil && !errors.Is(err, ErrNotFound) {

@@ -23,7 +23,7 @@ func (x *exchange) signOut() error {
 		x.logStoreFailure(err)
 		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: session not ended", slog.String("code", string(codeSignOut)), slog.Any("error", err))
 	} else {
-		emit(x.settings, x.ctx, "signOut", x.Events.SignOut, event)
+		emit(x.ctx, x.settings, "signOut", x.Events.SignOut, event)
 	}
 	x.addCookie(x.clearSession()...)
 	return x.redirect(x.callbackURL)

@@ -40,7 +40,8 @@ func (t *tenants) settings(r *http.Request) (*settings, error) {
 	}
 	// The one that makes it must not stop because the request that asked first
 	// goes away while others wait.
-	result := t.making.DoChan(key, func() (any, error) { return t.make(context.WithoutCancel(r.Context()), key) })
+	ctx := context.WithoutCancel(r.Context())
+	result := t.making.DoChan(key, func() (any, error) { return t.make(ctx, key) })
 	select {
 	case made := <-result:
 		if made.Err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -274,10 +275,8 @@ func sessionBehaviour(v *pintle.SessionView, given map[string]any, kind string) 
 func handlers(throwing []string, rec *recorder) pintle.Events {
 	seen := func(name string, message object) error {
 		rec.record("event", name, message)
-		for _, t := range throwing {
-			if t == name {
-				return failed("event " + name)
-			}
+		if slices.Contains(throwing, name) {
+			return failed("event " + name)
 		}
 		return nil
 	}
