@@ -57,7 +57,7 @@ func (s *settings) newFlow(p *OAuth) (flow, *Error) {
 	switch p.Protocol {
 	case OAuth1:
 		one := &handshake.OAuth1{
-			ID: p.ID, RequestTokenURL: p.RequestToken.URL, Authorize: p.Authorization.handshake(),
+			ID: p.ID, Env: envName(p), RequestTokenURL: p.RequestToken.URL, Authorize: p.Authorization.handshake(),
 			AccessTokenURL: p.Token.URL, UserInfo: p.UserInfo.handshake(),
 			ConsumerKey: p.ClientID, ConsumerSecret: p.ClientSecret,
 			FetchProfile: p.Quirks.FetchProfile, Client: client, AllowInsecure: p.AllowInsecure,
@@ -88,7 +88,7 @@ func (p *OAuth) oauth2(client *http.Client) *handshake.Provider {
 	checks := (&provider{oauth: p}).checks()
 	q := p.Quirks
 	return &handshake.Provider{
-		ID: p.ID, OIDC: p.Protocol == OIDC,
+		ID: p.ID, Env: envName(p), OIDC: p.Protocol == OIDC,
 		Issuer: p.Issuer, WellKnown: p.WellKnown, TenantIssuer: q.TenantIssuer,
 		ClientID: p.ClientID, ClientSecret: p.ClientSecret, ClientSecretFunc: q.ClientSecret,
 		Authorization: p.Authorization.handshake(), Token: p.Token.handshake(), UserInfo: p.UserInfo.handshake(),
@@ -96,7 +96,7 @@ func (p *OAuth) oauth2(client *http.Client) *handshake.Provider {
 		PKCE: slices.Contains(checks, PKCE), State: slices.Contains(checks, State), Nonce: slices.Contains(checks, Nonce),
 		AuthMethod: p.ClientAuth, PrivateKey: p.PrivateKey, PrivateKeyID: p.PrivateKeyID,
 		AssertionAudience: q.AssertionAudience, SigningAlg: p.SigningAlg, UserInfoSigningAlg: q.UserInfoSigningAlg,
-		ProfileFromUserInfo: p.ProfileFromUserInfo, TokenTypeOptional: q.TokenTypeOptional, FormTokenBody: q.FormTokenBody,
+		ProfileFromUserInfo: p.ProfileFromUserInfo, MaxAge: p.MaxAge, TokenTypeOptional: q.TokenTypeOptional, FormTokenBody: q.FormTokenBody,
 		Hooks: handshake.Hooks{
 			Discovered: q.Metadata, TokenRequest: q.TokenRequest, Exchange: q.Exchange, TokenResponse: q.TokenResponse,
 			CheckClaims: q.CheckClaims, FetchProfile: q.FetchProfile, AmendProfile: q.AmendProfile,

@@ -147,6 +147,12 @@ type OAuth struct {
 	// userinfo endpoint instead of the ID token.
 	ProfileFromUserInfo bool
 
+	// MaxAge is the longest time since the person last proved to an OIDC
+	// provider who they are. Zero means any time.
+	//
+	// https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest
+	MaxAge time.Duration
+
 	// Profile maps what the provider said to a user whose ID is the provider's
 	// id of the account. An error, or an empty ID, ends the sign-in. The
 	// account has the tokens of the response. Nil takes the standard claims.

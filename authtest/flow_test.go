@@ -242,8 +242,10 @@ func TestCodesAndTokensExpire(t *testing.T) {
 
 func TestPlainOAuthProfileHasANumericID(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true, Clients: []authtest.Client{app}})
-	idp.SignInAs(authtest.Person{Subject: "kim", Name: "Kim", Login: "kim", Email: "kim@example.com", EmailVerified: true,
-		Claims: map[string]any{"company": "Example"}})
+	idp.SignInAs(authtest.Person{
+		Subject: "kim", Name: "Kim", Login: "kim", Email: "kim@example.com", EmailVerified: true,
+		Claims: map[string]any{"company": "Example"},
+	})
 	rp := newRelyingParty(t, idp)
 	rp.config.Scopes = []string{"user:email"}
 	a := rp.begin()

@@ -30,14 +30,22 @@ func TestAReadyProviderSignsInOverEveryProtocol(t *testing.T) {
 	}{
 		{"OpenID Connect, open", nil, func(p *authtest.IdentityProvider) *pintle.OAuth { return p.OIDC("acme") }, ""},
 		{"OAuth 2.0, open", nil, func(p *authtest.IdentityProvider) *pintle.OAuth { return p.OAuth2("acme") }, ""},
-		{"OpenID Connect, a client with a secret", &authtest.Client{Secret: "s3cr&t"},
-			func(p *authtest.IdentityProvider) *pintle.OAuth { return p.OIDC("acme") }, authtest.ClientSecretBasic},
-		{"OpenID Connect, a secret in the body", &authtest.Client{Secret: "s3cr&t", AuthMethod: authtest.ClientSecretPost},
-			func(p *authtest.IdentityProvider) *pintle.OAuth { return p.OIDC("acme") }, authtest.ClientSecretPost},
-		{"OAuth 2.0, a public client", &authtest.Client{},
-			func(p *authtest.IdentityProvider) *pintle.OAuth { return p.OAuth2("acme") }, authtest.ClientAuthNone},
-		{"OAuth 1.0a", &authtest.Client{Secret: "s3cr&t"},
-			func(p *authtest.IdentityProvider) *pintle.OAuth { return p.OAuth1("acme") }, ""},
+		{
+			"OpenID Connect, a client with a secret", &authtest.Client{Secret: "s3cr&t"},
+			func(p *authtest.IdentityProvider) *pintle.OAuth { return p.OIDC("acme") }, authtest.ClientSecretBasic,
+		},
+		{
+			"OpenID Connect, a secret in the body", &authtest.Client{Secret: "s3cr&t", AuthMethod: authtest.ClientSecretPost},
+			func(p *authtest.IdentityProvider) *pintle.OAuth { return p.OIDC("acme") }, authtest.ClientSecretPost,
+		},
+		{
+			"OAuth 2.0, a public client", &authtest.Client{},
+			func(p *authtest.IdentityProvider) *pintle.OAuth { return p.OAuth2("acme") }, authtest.ClientAuthNone,
+		},
+		{
+			"OAuth 1.0a", &authtest.Client{Secret: "s3cr&t"},
+			func(p *authtest.IdentityProvider) *pintle.OAuth { return p.OAuth1("acme") }, "",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
