@@ -1,0 +1,178 @@
+package storetest
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+)
+
+var accountStoreChecks = []check{
+	{"9, 18 an account reads back as it was linked", func(t *tester) {
+		s := t.accounts()
+		a, other := t.link(newAccount(t.someone().ID)), t.link(newAccount(t.someone().ID))
+		for _, want := range []*pintle.Account{a, other} {
+			found, err := s.Account(t.ctx, want.Provider, want.ProviderAccountID)
+			t.ok("Account", err)
+			t.same("Account", describedAccount(found), describedAccount(want))
+		}
+	}},
+	{"18 an account of which only the owner is known reads back so", func(t *tester) {
+		s := t.accounts()
+		a := t.link(&pintle.Account{UserID: t.someone().ID, Type: pintle.TypeWebAuthn, Provider: "auth0", ProviderAccountID: unique()})
+		found, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
+		t.ok("Account", err)
+		t.same("Account", describedAccount(found), describedAccount(a))
+	}},
+	{"18 an unknown account is not found", func(t *tester) {
+		s := t.accounts()
+		a := t.link(newAccount(t.someone().ID))
+		for _, pair := range [][2]string{{unique(), unique()}, {unique(), a.ProviderAccountID}, {a.Provider, unique()}} {
+			_, err := s.Account(t.ctx, pair[0], pair[1])
+			t.notFound("Account("+pair[0]+", "+pair[1]+")", err)
+		}
+	}},
+	{"tokens of 4 KB survive", func(t *tester) {
+		t.limited(NarrowColumns)
+		s := t.accounts()
+		a := newAccount(t.someone().ID)
+		a.AccessToken = strings.Repeat("access+/", 512)
+		a.RefreshToken = strings.Repeat("refresh.", 512)
+		a.IDToken = strings.Repeat("header.payload.s", 512)
+		a.Scope = strings.Repeat("https://example.org/scope ", 40)
+		t.link(a)
+		found, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
+		t.ok("Account", err)
+		t.same("Account", describedAccount(found), describedAccount(a))
+	}},
+	{"a token may expire after 2038", func(t *tester) {
+		t.limited(NarrowColumns)
+		s := t.accounts()
+		a := newAccount(t.someone().ID)
+		a.ExpiresAt = 4102444800
+		t.link(a)
+		found, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
+		t.ok("Account", err)
+		t.same("Account", describedAccount(found), describedAccount(a))
+	}},
+	{"OAuth 1.0a tokens and further members are kept where there is room", func(t *tester) {
+		s := t.accounts()
+		a := newAccount(t.someone().ID)
+		a.OAuthToken, a.OAuthTokenSecret = "token "+unique(), "secret "+unique()
+		a.Extra = map[string]any{"refresh_token_expires_in": json.Number("15897600"), "scopes": []any{"a", "b"}}
+		t.link(a)
+		found, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
+		t.ok("Account", err)
+		if found.OAuthToken == "" && found.OAuthTokenSecret == "" && len(found.Extra) == 0 {
+			t.Skip("the store keeps neither")
+		}
+		t.same("OAuthToken", found.OAuthToken, a.OAuthToken)
+		t.same("OAuthTokenSecret", found.OAuthTokenSecret, a.OAuthTokenSecret)
+		if len(found.Extra) > 0 {
+			t.same("Extra", jsonText(found.Extra), jsonText(a.Extra))
+		}
+	}},
+	{"the accounts of a user are theirs alone", func(t *tester) {
+		t.limited(OneAccountEach)
+		s := t.accounts()
+		u, other := t.someone(), t.someone()
+		want := map[string]string{}
+		for range 3 {
+			a := t.link(newAccount(u.ID))
+			want[a.ProviderAccountID] = describedAccount(a)
+		}
+		t.link(newAccount(other.ID))
+		found, err := s.UserAccounts(t.ctx, u.ID)
+		t.ok("UserAccounts", err)
+		if len(found) != len(want) {
+			t.Errorf("UserAccounts returned %d accounts, want %d", len(found), len(want))
+		}
+		for _, a := range found {
+			t.same("UserAccounts", describedAccount(a), want[a.ProviderAccountID])
+		}
+	}},
+	{"somebody without accounts, or nobody, has none", func(t *tester) {
+		s := t.accounts()
+		for _, id := range []string{t.someone().ID, uuid(), ""} {
+			found, err := s.UserAccounts(t.ctx, id)
+			t.ok("UserAccounts", err)
+			if len(found) != 0 {
+				t.Errorf("UserAccounts(%q) returned %d accounts, want none", id, len(found))
+			}
+		}
+	}},
+	{"new tokens replace the old ones and nothing else", func(t *tester) {
+		s := t.accounts()
+		u, other := t.someone(), t.someone()
+		a, untouched := t.link(newAccount(u.ID)), t.link(newAccount(other.ID))
+		change := newAccount(other.ID)
+		change.Provider, change.ProviderAccountID = a.Provider, a.ProviderAccountID
+		change.RefreshToken = ""
+		change.ExpiresAt = 1700000000
+		t.ok("UpdateAccount", s.UpdateAccount(t.ctx, change))
+		want := *change
+		want.UserID, want.Type = u.ID, a.Type
+		found, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
+		t.ok("Account", err)
+		t.same("Account", describedAccount(found), describedAccount(&want))
+		t.owner(a, u)
+		found, err = s.Account(t.ctx, untouched.Provider, untouched.ProviderAccountID)
+		t.ok("Account", err)
+		t.same("another account", describedAccount(found), describedAccount(untouched))
+		t.ok("UpdateAccount to what is there", s.UpdateAccount(t.ctx, change))
+	}},
+	{"an update of an account that does not exist is not found, and creates none", func(t *tester) {
+		s := t.accounts()
+		a := newAccount(t.someone().ID)
+		t.notFound("UpdateAccount", s.UpdateAccount(t.ctx, a))
+		t.noOwner(a.Provider, a.ProviderAccountID)
+	}},
+	{"16 an unlinked account has no owner, and may be linked again", func(t *tester) {
+		s := t.accounts()
+		u, other := t.someone(), t.someone()
+		a, b := t.link(newAccount(u.ID)), t.link(newAccount(other.ID))
+		t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, u.ID, a.Provider, a.ProviderAccountID))
+		t.noOwner(a.Provider, a.ProviderAccountID)
+		_, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
+		t.notFound("Account", err)
+		left, err := s.UserAccounts(t.ctx, u.ID)
+		t.ok("UserAccounts", err)
+		if len(left) != 0 {
+			t.Errorf("UserAccounts returned %d accounts after the only one was unlinked", len(left))
+		}
+		t.owner(b, other)
+		a.UserID = u.ID
+		t.link(a)
+		t.owner(a, u)
+	}},
+	{"only the owner's account is unlinked, and only once", func(t *tester) {
+		s := t.accounts()
+		u, other := t.someone(), t.someone()
+		a := t.link(newAccount(u.ID))
+		for _, id := range []string{other.ID, uuid(), ""} {
+			t.notFound("UnlinkAccount of another's account", s.UnlinkAccount(t.ctx, id, a.Provider, a.ProviderAccountID))
+		}
+		t.owner(a, u)
+		t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, u.ID, a.Provider, a.ProviderAccountID))
+		t.notFound("UnlinkAccount a second time", s.UnlinkAccount(t.ctx, u.ID, a.Provider, a.ProviderAccountID))
+	}},
+	{"accounts that were passed or returned are the caller's", func(t *tester) {
+		s := t.accounts()
+		a := newAccount(t.someone().ID)
+		a.Extra = map[string]any{"tags": []any{"a"}}
+		passed := *a
+		t.link(&passed)
+		found, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
+		t.ok("Account", err)
+		want := describedAccount(found) + jsonText(found.Extra)
+		for _, mine := range []*pintle.Account{&passed, found} {
+			mine.AccessToken, mine.UserID = "spoiled", "spoiled"
+			if tags, ok := mine.Extra["tags"].([]any); ok {
+				tags[0] = "spoiled"
+			}
+		}
+		found, err = s.Account(t.ctx, a.Provider, a.ProviderAccountID)
+		t.ok("Account", err)
+		t.same("after the caller changed its values, Account", describedAccount(found)+jsonText(found.Extra), want)
+	}},
+}

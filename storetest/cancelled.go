@@ -1,0 +1,129 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pintleauth/pintle"
+)
+
+var cancelledChecks = []check{
+	{"a look-up whose context has ended is no answer", func(t *tester) {
+		b := t.everything()
+		ctx := ended(t.ctx)
+		_, err := t.store.User(ctx, b.user.ID)
+		t.noAnswer("User", err)
+		_, err = t.store.User(ctx, uuid())
+		t.noAnswer("User of nobody", err)
+		_, err = t.store.UserByEmail(ctx, unique())
+		t.noAnswer("UserByEmail", err)
+		_, err = t.store.UserByAccount(ctx, "github", unique())
+		t.noAnswer("UserByAccount", err)
+		if s, ok := t.store.(pintle.SessionStore); ok {
+			_, _, err = s.SessionAndUser(ctx, b.session.Token)
+			t.noAnswer("SessionAndUser", err)
+			_, _, err = s.SessionAndUser(ctx, uuid())
+			t.noAnswer("SessionAndUser of an unknown token", err)
+		}
+		if s, ok := t.store.(pintle.AccountStore); ok {
+			_, err = s.Account(ctx, "github", unique())
+			t.noAnswer("Account", err)
+			_, err = s.UserAccounts(ctx, b.user.ID)
+			t.noAnswer("UserAccounts", err)
+		}
+		if t.keepsPasskeys() {
+			_, err = t.authenticators().Authenticator(ctx, unique())
+			t.noAnswer("Authenticator", err)
+			_, err = t.authenticators().UserAuthenticators(ctx, b.user.ID)
+			t.noAnswer("UserAuthenticators", err)
+		}
+		if s, ok := t.store.(pintle.SessionLister); ok {
+			asked := false
+			for session, err := range s.UserSessions(ctx, b.user.ID) {
+				asked = true
+				t.noAnswer("UserSessions", err)
+				if session != nil {
+					t.Error("UserSessions yielded a session with its error")
+				}
+			}
+			if !asked {
+				t.Error("UserSessions yielded no error")
+			}
+		}
+	}},
+	{"a change whose context has ended does not happen", func(t *tester) {
+		b := t.everything()
+		ctx := ended(t.ctx)
+		u := newUser()
+		_, err := t.store.CreateUser(ctx, u)
+		t.noAnswer("CreateUser", err)
+		_, err = t.store.UserByEmail(t.ctx, u.Email)
+		t.notFound("UserByEmail", err)
+		name := "Changed"
+		_, err = t.store.UpdateUser(ctx, b.user.ID, pintle.UserUpdate{Name: &name})
+		t.noAnswer("UpdateUser", err)
+		a := newAccount(b.user.ID)
+		t.noAnswer("LinkAccount", t.store.LinkAccount(ctx, a))
+		t.noOwner(a.Provider, a.ProviderAccountID)
+		if s, ok := t.store.(pintle.SessionStore); ok {
+			session := newSession(b.user.ID)
+			t.noAnswer("CreateSession", s.CreateSession(ctx, session))
+			t.ended(session.Token)
+			t.noAnswer("UpdateSession", s.UpdateSession(ctx, b.session.Token, pintle.SessionUpdate{Expires: now()}))
+			_, err := s.DeleteSession(ctx, b.session.Token)
+			t.noAnswer("DeleteSession", err)
+		}
+		if s, ok := t.store.(pintle.VerificationStore); ok {
+			v := newVerification()
+			t.noAnswer("CreateVerification", s.CreateVerification(ctx, v))
+			t.unusable(v.Identifier, v.Token)
+			t.createVerification(v)
+			_, err := s.UseVerification(ctx, v.Identifier, v.Token)
+			t.noAnswer("UseVerification", err)
+			t.uses(v)
+		}
+		if t.keepsPasskeys() {
+			s := t.authenticators()
+			p := newAuthenticator(b.user.ID)
+			t.noAnswer("CreateAuthenticator", s.CreateAuthenticator(ctx, p))
+			_, err := s.Authenticator(t.ctx, p.CredentialID)
+			t.notFound("Authenticator", err)
+			t.noAnswer("UpdateAuthenticatorCounter", s.UpdateAuthenticatorCounter(ctx, b.passkey.CredentialID, b.passkey.Counter, 99))
+		}
+		if s, ok := t.store.(pintle.AccountStore); ok {
+			t.noAnswer("UpdateAccount", s.UpdateAccount(ctx, b.account))
+			t.noAnswer("UnlinkAccount", s.UnlinkAccount(ctx, b.user.ID, b.account.Provider, b.account.ProviderAccountID))
+		}
+		if s, ok := t.store.(pintle.SessionLister); ok {
+			t.noAnswer("EndSession", s.EndSession(ctx, b.user.ID, t.listed(b.user.ID)[0].Handle))
+			_, err := s.EndUserSessions(ctx, b.user.ID, "")
+			t.noAnswer("EndUserSessions", err)
+		}
+		if s, ok := t.store.(pintle.UserDeleter); ok {
+			t.noAnswer("DeleteUser", s.DeleteUser(ctx, b.user.ID))
+		}
+		if s, ok := t.store.(pintle.Sweeper); ok {
+			_, err := s.Sweep(ctx, now(), 10)
+			t.noAnswer("Sweep", err)
+		}
+		t.there(b)
+	}},
+}
+
+// ended returns a context that is over.
+func ended(parent context.Context) context.Context {
+	ctx, cancel := context.WithCancel(parent)
+	cancel()
+	return ctx
+}
+
+// noAnswer checks that a call failed without claiming to know anything.
+func (t *tester) noAnswer(what string, err error) {
+	t.Helper()
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%s: got error %v, want context.Canceled", what, err)
+	}
+	if errors.Is(err, pintle.ErrNotFound) || errors.Is(err, pintle.ErrConflict) {
+		t.Errorf("%s: %v claims to be an answer", what, err)
+	}
+}

@@ -1,0 +1,183 @@
+package storetest
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+// unique returns a text nobody has used, without capital letters, so that
+// tables which ignore case have no say in it.
+func unique() string { return strings.ToLower(rand.Text()) }
+
+// uuid returns a random UUID, which is what the flows propose as an id.
+func uuid() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// now is a time that every table can hold.
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+
+func newUser() *pintle.User {
+	return &pintle.User{
+		ID:            uuid(),
+		Name:          "Ada Lovelace",
+		Email:         unique() + "@example.org",
+		EmailVerified: now(),
+		Image:         "https://example.org/ada.png",
+	}
+}
+
+// newAccount has a value in every field that OAuth 2 gives one.
+func newAccount(userID string) *pintle.Account {
+	return &pintle.Account{
+		UserID:            userID,
+		Type:              pintle.TypeOAuth,
+		Provider:          "github",
+		ProviderAccountID: unique(),
+		AccessToken:       "access " + unique(),
+		RefreshToken:      "refresh " + unique(),
+		IDToken:           "id " + unique(),
+		ExpiresAt:         2592000,
+		TokenType:         "bearer",
+		Scope:             "user",
+		SessionState:      "state " + unique(),
+	}
+}
+
+func newSession(userID string) *pintle.StoredSession {
+	return &pintle.StoredSession{
+		Token:   uuid(),
+		UserID:  userID,
+		Created: now(),
+		Expires: now().Add(7 * 24 * time.Hour),
+	}
+}
+
+func newVerification() *pintle.Verification {
+	return &pintle.Verification{
+		Identifier: unique() + "@example.org",
+		Token:      unique() + unique(),
+		Expires:    now().Add(15 * time.Minute),
+	}
+}
+
+func newAuthenticator(userID string) *pintle.Authenticator {
+	id := unique() + "=="
+	return &pintle.Authenticator{
+		CredentialID:      id,
+		UserID:            userID,
+		ProviderAccountID: id,
+		PublicKey:         "pQECAyYgASFYIBvg+/==",
+		Counter:           7,
+		DeviceType:        "multiDevice",
+		BackedUp:          true,
+		Transports:        "usb,ble,nfc",
+	}
+}
+
+// createUser stores u and returns it as stored.
+func (t *tester) createUser(u *pintle.User) *pintle.User {
+	t.Helper()
+	created, err := t.store.CreateUser(t.ctx, u)
+	t.ok("CreateUser", err)
+	if created == nil || created.ID == "" {
+		t.Fatalf("CreateUser returned %v: want the user with an id", created)
+	}
+	return created
+}
+
+// someone stores a user.
+func (t *tester) someone() *pintle.User {
+	t.Helper()
+	return t.createUser(newUser())
+}
+
+func (t *tester) link(a *pintle.Account) *pintle.Account {
+	t.Helper()
+	t.ok("LinkAccount", t.store.LinkAccount(t.ctx, a))
+	return a
+}
+
+func (t *tester) createSession(s *pintle.StoredSession) *pintle.StoredSession {
+	t.Helper()
+	t.ok("CreateSession", t.sessions().CreateSession(t.ctx, s))
+	return s
+}
+
+func (t *tester) createAuthenticator(a *pintle.Authenticator) *pintle.Authenticator {
+	t.Helper()
+	t.ok("CreateAuthenticator", t.authenticators().CreateAuthenticator(t.ctx, a))
+	return a
+}
+
+func (t *tester) createVerification(v *pintle.Verification) *pintle.Verification {
+	t.Helper()
+	t.ok("CreateVerification", t.verifications().CreateVerification(t.ctx, v))
+	return v
+}
+
+// The functions below describe a value by the fields a store has to keep.
+
+// instant is t to the millisecond: stores may keep more.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)
+}
+
+func described(u *pintle.User) string {
+	if u == nil {
+		return "no user"
+	}
+	return fmt.Sprintf("user %q: name %q, email %q verified %s, image %q", u.ID, u.Name, u.Email, instant(u.EmailVerified), u.Image)
+}
+
+func describedAccount(a *pintle.Account) string {
+	if a == nil {
+		return "no account"
+	}
+	return fmt.Sprintf("account of %q: %s %q %q, access %q, refresh %q, id %q, expires %d, type %q, scope %q, state %q",
+		a.UserID, a.Type, a.Provider, a.ProviderAccountID, a.AccessToken, a.RefreshToken, a.IDToken,
+		a.ExpiresAt, a.TokenType, a.Scope, a.SessionState)
+}
+
+func describedSession(s *pintle.StoredSession) string {
+	if s == nil {
+		return "no session"
+	}
+	return fmt.Sprintf("session %q of %q until %s", s.Token, s.UserID, instant(s.Expires))
+}
+
+func describedVerification(v *pintle.Verification) string {
+	if v == nil {
+		return "no link"
+	}
+	return fmt.Sprintf("link %q for %q until %s", v.Token, v.Identifier, instant(v.Expires))
+}
+
+func describedAuthenticator(a *pintle.Authenticator) string {
+	if a == nil {
+		return "no passkey"
+	}
+	return fmt.Sprintf("%+v", *a)
+}
+
+// jsonText makes values of encoding/json comparable, whatever types they were
+// read back as.
+func jsonText(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "not JSON: " + err.Error()
+	}
+	return string(text)
+}

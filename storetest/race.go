@@ -1,0 +1,227 @@
+package storetest
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+// writers is how many want the same thing at once.
+const writers = 64
+
+var raceChecks = []check{
+	{"SH-19, SH-20 of 64 who use one link one gets it", func(t *tester) {
+		s := t.verifications()
+		for range 4 {
+			v := t.createVerification(newVerification())
+			t.oneWinner("UseVerification", pintle.ErrNotFound, race(func(int) error {
+				used, err := s.UseVerification(t.ctx, v.Identifier, v.Token)
+				if err == nil && describedVerification(used) != describedVerification(v) {
+					return errors.New("the winner got " + describedVerification(used))
+				}
+				return err
+			}))
+			t.unusable(v.Identifier, v.Token)
+		}
+	}},
+	{"of 64 users with one address one is created", func(t *tester) {
+		email := unique() + "@example.org"
+		users := make([]*pintle.User, writers)
+		t.oneWinner("CreateUser", pintle.ErrConflict, race(func(i int) error {
+			u := newUser()
+			u.Email = email
+			var err error
+			users[i], err = t.store.CreateUser(t.ctx, u)
+			return err
+		}))
+		found, err := t.store.UserByEmail(t.ctx, email)
+		t.ok("UserByEmail", err)
+		for _, u := range users {
+			if u != nil {
+				t.same("the owner of the address", found.ID, u.ID)
+			}
+		}
+	}},
+	{"of 64 who take over one address one gets it", func(t *tester) {
+		email := unique() + "@example.org"
+		var users [writers]*pintle.User
+		for i := range users {
+			users[i] = t.someone()
+		}
+		t.oneWinner("UpdateUser", pintle.ErrConflict, race(func(i int) error {
+			_, err := t.store.UpdateUser(t.ctx, users[i].ID, pintle.UserUpdate{Email: &email})
+			return err
+		}))
+	}},
+	{"SH-17 of 64 who link one account one owns it", func(t *tester) {
+		var users [writers]*pintle.User
+		for i := range users {
+			users[i] = t.someone()
+		}
+		id := unique()
+		errs := race(func(i int) error {
+			a := newAccount(users[i].ID)
+			a.ProviderAccountID = id
+			return t.store.LinkAccount(t.ctx, a)
+		})
+		t.oneWinner("LinkAccount", pintle.ErrConflict, errs)
+		for i, err := range errs {
+			if err == nil {
+				t.owner(&pintle.Account{Provider: "github", ProviderAccountID: id}, users[i])
+			}
+		}
+	}},
+	{"of 64 sessions with one token one is created", func(t *tester) {
+		store := t.sessions()
+		u := t.someone()
+		s := newSession(u.ID)
+		t.oneWinner("CreateSession", pintle.ErrConflict, race(func(int) error {
+			mine := *s
+			return store.CreateSession(t.ctx, &mine)
+		}))
+		t.live(s, u)
+	}},
+	{"of 64 who end one session one gets the row", func(t *tester) {
+		store := t.sessions()
+		s := t.createSession(newSession(t.someone().ID))
+		deleted := make([]*pintle.StoredSession, writers)
+		for _, err := range race(func(i int) (err error) {
+			deleted[i], err = store.DeleteSession(t.ctx, s.Token)
+			return err
+		}) {
+			t.ok("DeleteSession", err)
+		}
+		rows := 0
+		for _, d := range deleted {
+			if d != nil {
+				rows++
+			}
+		}
+		if rows != 1 {
+			t.Errorf("%d of %d concurrent DeleteSession returned the row, want 1", rows, writers)
+		}
+		t.ended(s.Token)
+	}},
+	{"a session that is extended while it is ended stays ended", func(t *tester) {
+		store := t.sessions()
+		u := t.someone()
+		for range 4 {
+			s := t.createSession(newSession(u.ID))
+			for _, err := range race(func(i int) error {
+				if i == writers/2 {
+					_, err := store.DeleteSession(t.ctx, s.Token)
+					return err
+				}
+				err := store.UpdateSession(t.ctx, s.Token, pintle.SessionUpdate{Expires: s.Expires.Add(time.Second), Data: map[string]any{"i": i}})
+				if errors.Is(err, pintle.ErrNotFound) {
+					return nil
+				}
+				return err
+			}) {
+				t.ok("UpdateSession or DeleteSession", err)
+			}
+			t.ended(s.Token)
+		}
+	}},
+	{"SH-25 of 64 assertions with one counter one moves it", func(t *tester) {
+		s := t.authenticators()
+		a := t.createAuthenticator(newAuthenticator(t.someone().ID))
+		t.oneWinner("UpdateAuthenticatorCounter", pintle.ErrConflict, race(func(int) error {
+			return s.UpdateAuthenticatorCounter(t.ctx, a.CredentialID, a.Counter, a.Counter+1)
+		}))
+		a.Counter++
+		t.passkey(a)
+	}},
+	{"of 64 passkeys with one credential id one is created", func(t *tester) {
+		s := t.authenticators()
+		a := newAuthenticator(t.someone().ID)
+		t.oneWinner("CreateAuthenticator", pintle.ErrConflict, race(func(int) error {
+			mine := *a
+			return s.CreateAuthenticator(t.ctx, &mine)
+		}))
+		t.passkey(a)
+	}},
+	{"of 64 first sign-ins with one address one leaves a user, the others nothing", func(t *tester) {
+		s := t.transactions()
+		email := unique() + "@example.org"
+		accounts := make([]*pintle.Account, writers)
+		errs := race(func(i int) error {
+			return s.InTx(t.ctx, func(tx pintle.Store) error {
+				u := newUser()
+				u.Email = email
+				u, err := tx.CreateUser(t.ctx, u)
+				if err != nil {
+					return err
+				}
+				accounts[i] = newAccount(u.ID)
+				return tx.LinkAccount(t.ctx, accounts[i])
+			})
+		})
+		t.oneWinner("InTx", pintle.ErrConflict, errs)
+		for i, err := range errs {
+			switch {
+			case err == nil:
+				found, err := t.store.UserByEmail(t.ctx, email)
+				t.ok("UserByEmail", err)
+				t.owner(accounts[i], found)
+			case accounts[i] != nil:
+				t.noOwner(accounts[i].Provider, accounts[i].ProviderAccountID)
+			}
+		}
+	}},
+	{"64 users at once are all created", func(t *tester) {
+		created := make([]*pintle.User, writers)
+		for _, err := range race(func(i int) (err error) {
+			created[i], err = t.store.CreateUser(t.ctx, newUser())
+			return err
+		}) {
+			t.ok("CreateUser", err)
+		}
+		ids := map[string]bool{}
+		for _, u := range created {
+			found, err := t.store.UserByEmail(t.ctx, u.Email)
+			t.ok("UserByEmail", err)
+			t.same("UserByEmail", described(found), described(u))
+			ids[u.ID] = true
+		}
+		if len(ids) != writers {
+			t.Errorf("%d users have %d ids", writers, len(ids))
+		}
+	}},
+}
+
+// race runs f as often as there are writers, at once, and returns what each
+// returned.
+func race(f func(i int) error) []error {
+	errs := make([]error, writers)
+	start := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			<-start
+			errs[i] = f(i)
+		})
+	}
+	close(start)
+	all.Wait()
+	return errs
+}
+
+// oneWinner checks that one succeeded and that the others were told why not.
+func (t *tester) oneWinner(what string, lost error, errs []error) {
+	t.Helper()
+	winners := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			winners++
+		case !errors.Is(err, lost):
+			t.Errorf("%s: a loser got %v, want %v", what, err, lost)
+		}
+	}
+	if winners != 1 {
+		t.Errorf("%s succeeded %d times of %d, want 1", what, winners, len(errs))
+	}
+}

@@ -1,0 +1,122 @@
+// Package storetest checks that a store keeps the promises its interfaces
+// make. A store of your own passes with
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, func(t *testing.T) pintle.Store { return newStore(t) })
+//	}
+//
+// What a store gets wrong shows seldom and late: two requests that use one
+// mail link, an address that matches in another case, an update that brings
+// back a session which was just ended. Each check is one such promise and its
+// name says which.
+//
+// The numbers in the names are those of the cases in the adapter suite of
+// Auth.js, which this suite contains.
+package storetest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+)
+
+// Run tests the stores that open returns. Each check opens its own, which must
+// be empty. The optional interfaces are checked when the store implements
+// them, and skipped, visibly, when it does not. A method that fails with
+// [errors.ErrUnsupported] counts as not implemented.
+//
+// A store of one's own needs no limits: they are for tables whose columns
+// somebody else has chosen.
+func Run(t *testing.T, open func(*testing.T) pintle.Store, limits ...Limit) {
+	for _, g := range groups() {
+		t.Run(g.name, func(t *testing.T) {
+			for _, c := range g.checks {
+				t.Run(c.name, func(t *testing.T) {
+					c.run(newTester(t, open(t), limits))
+				})
+			}
+		})
+	}
+}
+
+// A Limit is something that given tables cannot do, however they are used. The
+// checks that ask for it are skipped.
+type Limit int
+
+const (
+	// WholeSeconds is a table whose times have no fractions of a second.
+	WholeSeconds Limit = iota + 1
+
+	// NarrowColumns is a table whose texts end at about 190 characters and
+	// whose numbers and times end in 2038.
+	NarrowColumns
+
+	// AddressRequired is a table in which every user has an address.
+	AddressRequired
+
+	// OneAccountEach is a table in which a user has at most one account.
+	OneAccountEach
+
+	// LooseUniqueness is a table whose uniqueness rules take texts for equal
+	// that differ in case or accents. Look-ups have to be exact regardless.
+	LooseUniqueness
+)
+
+func (l Limit) String() string {
+	switch l {
+	case WholeSeconds:
+		return "the table keeps whole seconds"
+	case NarrowColumns:
+		return "the table's columns are narrow"
+	case AddressRequired:
+		return "the table requires an address"
+	case OneAccountEach:
+		return "the table has room for one account per user"
+	case LooseUniqueness:
+		return "the table's uniqueness rules ignore case and accents"
+	}
+	return "unknown limit"
+}
+
+// A group is the checks of one interface.
+type group struct {
+	name   string
+	checks []check
+}
+
+// A check is one promise.
+type check struct {
+	name string
+	run  func(*tester)
+}
+
+func groups() []group {
+	return []group{
+		{"User", userChecks},
+		{"UserUpdate", userUpdateChecks},
+		{"Account", accountChecks},
+		{"Session", sessionChecks},
+		{"SessionUpdate", sessionUpdateChecks},
+		{"Verification", verificationChecks},
+		{"Authenticator", authenticatorChecks},
+		{"AccountStore", accountStoreChecks},
+		{"SessionLister", sessionListerChecks},
+		{"UserDeleter", userDeleterChecks},
+		{"Sweeper", sweeperChecks},
+		{"TxStore", transactionChecks},
+		{"Text", textChecks},
+		{"Race", raceChecks},
+		{"Cancelled", cancelledChecks},
+	}
+}
+
+// limited skips a check of something the tables cannot do.
+func (t *tester) limited(l Limit) {
+	t.Helper()
+	if t.has(l) {
+		t.Skip(l.String())
+	}
+}
+
+func (t *tester) has(l Limit) bool { return slices.Contains(t.limits, l) }
