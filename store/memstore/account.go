@@ -1,0 +1,130 @@
+package memstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pintleauth/pintle"
+)
+
+type accountKey struct{ provider, id string }
+
+type account struct {
+	row   pintle.Account // without Extra
+	extra jsonText
+	owner *user
+}
+
+func (a *account) key() accountKey { return accountKey{a.row.Provider, a.row.ProviderAccountID} }
+
+func (a *account) copy() *pintle.Account {
+	c := a.row
+	c.Extra = a.extra.decode()
+	return &c
+}
+
+// LinkAccount implements [pintle.Store]. It fails when there is no user with
+// the account's UserID.
+func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	extra, err := encode(a.Extra)
+	if err != nil {
+		return fmt.Errorf("memstore: link account: Extra: %w", err)
+	}
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	defer r.writeDone()
+	linked := &account{row: *a, extra: extra, owner: r.users[a.UserID]}
+	linked.row.Extra = nil
+	if r.accounts[linked.key()] != nil {
+		return fmt.Errorf("memstore: link account: %w", pintle.ErrConflict)
+	}
+	if linked.owner == nil {
+		return fmt.Errorf("memstore: link account: there is no user %q", a.UserID)
+	}
+	r.addAccount(linked)
+	r.undo(func() { r.removeAccount(linked) })
+	return nil
+}
+
+func (r records) addAccount(a *account) {
+	r.accounts[a.key()] = a
+	a.owner.accounts = append(a.owner.accounts, a)
+}
+
+func (r records) removeAccount(a *account) {
+	delete(r.accounts, a.key())
+	a.owner.accounts = slices.DeleteFunc(a.owner.accounts, func(other *account) bool { return other == a })
+}
+
+func (r records) deleteAccount(a *account) {
+	r.removeAccount(a)
+	r.undo(func() { r.addAccount(a) })
+}
+
+// Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
+func (r records) Account(ctx context.Context, provider, providerAccountID string) (*pintle.Account, error) {
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
+	defer r.readDone()
+	a := r.accounts[accountKey{provider, providerAccountID}]
+	if a == nil {
+		return nil, pintle.ErrNotFound
+	}
+	return a.copy(), nil
+}
+
+// UserAccounts implements [pintle.AccountStore]. The accounts are in the order
+// in which they were linked.
+func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
+	defer r.readDone()
+	owner := r.users[userID]
+	if owner == nil {
+		return nil, nil
+	}
+	accounts := make([]*pintle.Account, len(owner.accounts))
+	for i, a := range owner.accounts {
+		accounts[i] = a.copy()
+	}
+	return accounts, nil
+}
+
+// UpdateAccount implements [pintle.AccountStore].
+func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+	extra, err := encode(a.Extra)
+	if err != nil {
+		return fmt.Errorf("memstore: update account: Extra: %w", err)
+	}
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	defer r.writeDone()
+	linked := r.accounts[accountKey{a.Provider, a.ProviderAccountID}]
+	if linked == nil {
+		return pintle.ErrNotFound
+	}
+	before := *linked
+	r.undo(func() { *linked = before })
+	linked.row, linked.extra = *a, extra
+	linked.row.UserID, linked.row.Type, linked.row.Extra = before.row.UserID, before.row.Type, nil
+	return nil
+}
+
+// UnlinkAccount implements [pintle.AccountStore].
+func (r records) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string) error {
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	defer r.writeDone()
+	a := r.accounts[accountKey{provider, providerAccountID}]
+	if a == nil || a.row.UserID != userID {
+		return pintle.ErrNotFound
+	}
+	r.deleteAccount(a)
+	return nil
+}

@@ -1,0 +1,85 @@
+package memstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pintleauth/pintle"
+)
+
+// An authenticator is a passkey. Its struct has nothing a caller could share.
+type authenticator = pintle.Authenticator
+
+// CreateAuthenticator implements [pintle.AuthenticatorStore]. It fails when
+// there is no user with the passkey's UserID.
+func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	defer r.writeDone()
+	if r.authenticators[a.CredentialID] != nil {
+		return fmt.Errorf("memstore: create passkey: %w", pintle.ErrConflict)
+	}
+	owner := r.users[a.UserID]
+	if owner == nil {
+		return fmt.Errorf("memstore: create passkey: there is no user %q", a.UserID)
+	}
+	row := new(*a)
+	r.authenticators[row.CredentialID] = row
+	owner.passkeys = append(owner.passkeys, row)
+	r.undo(func() {
+		delete(r.authenticators, row.CredentialID)
+		owner.passkeys = slices.DeleteFunc(owner.passkeys, func(other *authenticator) bool { return other == row })
+	})
+	return nil
+}
+
+// Authenticator implements [pintle.AuthenticatorStore].
+func (r records) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
+	defer r.readDone()
+	row := r.authenticators[credentialID]
+	if row == nil {
+		return nil, pintle.ErrNotFound
+	}
+	return new(*row), nil
+}
+
+// UserAuthenticators implements [pintle.AuthenticatorStore]. The passkeys are
+// in the order in which they were created.
+func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
+	defer r.readDone()
+	owner := r.users[userID]
+	if owner == nil {
+		return nil, nil
+	}
+	passkeys := make([]*pintle.Authenticator, len(owner.passkeys))
+	for i, row := range owner.passkeys {
+		passkeys[i] = new(*row)
+	}
+	return passkeys, nil
+}
+
+// UpdateAuthenticatorCounter implements [pintle.AuthenticatorStore].
+func (r records) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, old, counter uint32) error {
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	defer r.writeDone()
+	row := r.authenticators[credentialID]
+	switch {
+	case row == nil:
+		return pintle.ErrNotFound
+	case row.Counter != old:
+		return fmt.Errorf("memstore: update passkey: the counter has moved: %w", pintle.ErrConflict)
+	}
+	row.Counter = counter
+	r.undo(func() { row.Counter = old })
+	return nil
+}

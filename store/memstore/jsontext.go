@@ -1,0 +1,32 @@
+package memstore
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// A jsonText is an object as JSON: a copy that shares nothing with the caller,
+// and reads back with the same types as from any other store. Empty means that
+// there is none.
+type jsonText string
+
+func encode(object map[string]any) (jsonText, error) {
+	if len(object) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(object)
+	return jsonText(text), err
+}
+
+func (t jsonText) decode() map[string]any {
+	if t == "" {
+		return nil
+	}
+	var object map[string]any
+	d := json.NewDecoder(strings.NewReader(string(t)))
+	d.UseNumber() // ids beyond 2^53 keep their digits
+	if err := d.Decode(&object); err != nil {
+		panic("memstore: unreachable: " + err.Error()) // encode made it
+	}
+	return object
+}

@@ -1,0 +1,107 @@
+// Package memstore keeps users and sessions in memory, for tests,
+// demonstrations and programs of one process that may forget.
+//
+// A [Store] implements every store interface of package pintle. It keeps no
+// session token, only its hash, starts no goroutine, and forgets what has
+// expired when [Store.Sweep] is called.
+package memstore
+
+import (
+	"context"
+	"sync"
+
+	"github.com/pintleauth/pintle"
+)
+
+// A Store is a store in memory. Its methods may be called concurrently.
+type Store struct{ records }
+
+var (
+	_ pintle.SessionStore       = (*Store)(nil)
+	_ pintle.VerificationStore  = (*Store)(nil)
+	_ pintle.AuthenticatorStore = (*Store)(nil)
+	_ pintle.TxStore            = (*Store)(nil)
+	_ pintle.AccountStore       = (*Store)(nil)
+	_ pintle.SessionLister      = (*Store)(nil)
+	_ pintle.UserDeleter        = (*Store)(nil)
+	_ pintle.Sweeper            = (*Store)(nil)
+)
+
+// New returns an empty store.
+func New() *Store {
+	return &Store{records{tables: &tables{
+		users:          make(map[string]*user),
+		byEmail:        make(map[string]*user),
+		accounts:       make(map[accountKey]*account),
+		sessions:       make(map[sessionKey]*session),
+		verifications:  make(map[verificationKey]int64),
+		authenticators: make(map[string]*authenticator),
+	}}}
+}
+
+// tables is everything a store keeps. One lock for all of it is what makes a
+// look-up that follows a pointer from one table into another simple; readers
+// share it.
+type tables struct {
+	mu             sync.RWMutex
+	users          map[string]*user
+	byEmail        map[string]*user
+	accounts       map[accountKey]*account
+	sessions       map[sessionKey]*session
+	verifications  map[verificationKey]int64 // when it expires, in milliseconds
+	authenticators map[string]*authenticator
+}
+
+// records is what a [Store] and the store of a transaction have in common.
+type records struct {
+	*tables
+	tx *transaction // nil outside a transaction
+}
+
+// read waits until the tables may be read. The caller calls readDone after.
+func (r records) read(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if r.tx != nil {
+		return r.tx.enter()
+	}
+	r.mu.RLock()
+	return nil
+}
+
+func (r records) readDone() {
+	if r.tx != nil {
+		r.tx.leave()
+		return
+	}
+	r.mu.RUnlock()
+}
+
+// write waits until the tables may be written. The caller calls writeDone after.
+func (r records) write(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if r.tx != nil {
+		return r.tx.enter()
+	}
+	r.mu.Lock()
+	return nil
+}
+
+func (r records) writeDone() {
+	if r.tx != nil {
+		r.tx.leave()
+		return
+	}
+	r.mu.Unlock()
+}
+
+// undo remembers how to take back a change that was just made, if a
+// transaction may have to.
+func (r records) undo(f func()) {
+	if r.tx != nil {
+		r.tx.undo = append(r.tx.undo, f)
+	}
+}

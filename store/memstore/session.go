@@ -1,0 +1,152 @@
+package memstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+// A sessionKey is the hash of a session's token. Whoever reads this process's
+// memory signs in as nobody.
+type sessionKey [sha256.Size]byte
+
+func keyOf(token string) sessionKey { return sha256.Sum256([]byte(token)) }
+
+// A session is small, for there may be many: 80 bytes.
+type session struct {
+	key              sessionKey
+	owner            *user
+	expires, created int64 // in milliseconds
+	data             *jsonText
+	newer, older     *session // of the same user
+}
+
+func (s *session) copy() *pintle.StoredSession {
+	c := &pintle.StoredSession{UserID: s.owner.profile.ID, Expires: instant(s.expires), Created: instant(s.created)}
+	if s.data != nil {
+		c.Data = s.data.decode()
+	}
+	return c
+}
+
+func (s *session) setData(data jsonText) {
+	s.data = nil
+	if data != "" {
+		s.data = &data
+	}
+}
+
+func instant(milliseconds int64) time.Time { return time.UnixMilli(milliseconds).UTC() }
+
+// CreateSession implements [pintle.SessionStore]. It fails when there is no
+// user with the session's UserID.
+func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) error {
+	data, err := encode(s.Data)
+	if err != nil {
+		return fmt.Errorf("memstore: create session: Data: %w", err)
+	}
+	key := keyOf(s.Token)
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	defer r.writeDone()
+	row := &session{key: key, owner: r.users[s.UserID], expires: s.Expires.UnixMilli(), created: s.Created.UnixMilli()}
+	row.setData(data)
+	if r.sessions[key] != nil {
+		return fmt.Errorf("memstore: create session: the token: %w", pintle.ErrConflict)
+	}
+	if row.owner == nil {
+		return fmt.Errorf("memstore: create session: there is no user %q", s.UserID)
+	}
+	r.addSession(row)
+	r.undo(func() { r.removeSession(row) })
+	return nil
+}
+
+func (r records) addSession(s *session) {
+	r.sessions[s.key] = s
+	s.newer, s.older = nil, s.owner.sessions
+	if s.older != nil {
+		s.older.newer = s
+	}
+	s.owner.sessions = s
+}
+
+func (r records) removeSession(s *session) {
+	delete(r.sessions, s.key)
+	if s.older != nil {
+		s.older.newer = s.newer
+	}
+	if s.newer != nil {
+		s.newer.older = s.older
+	} else {
+		s.owner.sessions = s.older
+	}
+}
+
+func (r records) deleteSession(s *session) {
+	r.removeSession(s)
+	r.undo(func() { r.addSession(s) })
+}
+
+// SessionAndUser implements [pintle.SessionStore].
+func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
+	key := keyOf(token)
+	if err := r.read(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer r.readDone()
+	row := r.sessions[key]
+	if row == nil {
+		return nil, nil, pintle.ErrNotFound
+	}
+	s := row.copy()
+	s.Token = token
+	return s, row.owner.copy(), nil
+}
+
+// UpdateSession implements [pintle.SessionStore].
+func (r records) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
+	data, err := encode(change.Data)
+	if err != nil {
+		return fmt.Errorf("memstore: update session: Data: %w", err)
+	}
+	key := keyOf(token)
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	defer r.writeDone()
+	row := r.sessions[key]
+	if row == nil {
+		return pintle.ErrNotFound
+	}
+	expires, before := row.expires, row.data
+	r.undo(func() { row.expires, row.data = expires, before })
+	if !change.Expires.IsZero() {
+		row.expires = change.Expires.UnixMilli()
+	}
+	if change.Data != nil {
+		row.setData(data)
+	}
+	return nil
+}
+
+// DeleteSession implements [pintle.SessionStore].
+func (r records) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
+	key := keyOf(token)
+	if err := r.write(ctx); err != nil {
+		return nil, err
+	}
+	defer r.writeDone()
+	row := r.sessions[key]
+	if row == nil {
+		return nil, nil //nolint:nilnil // that there is none is no error
+	}
+	r.deleteSession(row)
+	s := row.copy()
+	s.Token = token
+	return s, nil
+}
