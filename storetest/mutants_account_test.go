@@ -1,0 +1,243 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+var accountMutants = []mutant{
+	{"provider and id are joined", func(s *memstore.Store) pintle.Store { return joined{s} }, "the border between provider and account id"},
+	{"ids are numbers", func(s *memstore.Store) pintle.Store { return numeric{s} }, "ids that look like numbers"},
+	{"account ids match in any case", func(s *memstore.Store) pintle.Store { return lowAccount{s} }, "provider and account id are found exactly"},
+	{"an account moves to who links it last", func(s *memstore.Store) pintle.Store { return lastOwner{s} }, "an account that exists is refused"},
+	{"linking twice is silent", func(s *memstore.Store) pintle.Store { return silentLink{s} }, "an account that exists is refused"},
+	{"tokens are cut", func(s *memstore.Store) pintle.Store { return shortTokens{s} }, "tokens of 4 KB survive"},
+	{"seconds have 32 bits", func(s *memstore.Store) pintle.Store { return narrow{s} }, "a token may expire after 2038"},
+	{"an update moves the account", func(s *memstore.Store) pintle.Store { return moving{s} }, "new tokens replace the old ones and nothing else"},
+	{"an update keeps what was cleared", func(s *memstore.Store) pintle.Store { return keeping{s} }, "new tokens replace the old ones"},
+	{"an update links", func(s *memstore.Store) pintle.Store { return linking{s} }, "an update of an account that does not exist"},
+	{"anybody unlinks", func(s *memstore.Store) pintle.Store { return anybody{s} }, "only the owner's account is unlinked"},
+	{"unlinking nothing is silent", func(s *memstore.Store) pintle.Store { return silentUnlink{s} }, "only the owner's account is unlinked"},
+	{"everybody's accounts are listed", func(s *memstore.Store) pintle.Store { return &allAccounts{Store: s} }, "the accounts of a user are theirs alone"},
+	{"a counter is set whatever it was", func(s *memstore.Store) pintle.Store { return unguarded{s} }, "SH-25 a counter that is not the expected one"},
+	{"a counter is compared, then set", func(s *memstore.Store) pintle.Store { return comparing{s} }, "SH-25 of 64 assertions"},
+	{"a counter must rise", func(s *memstore.Store) pintle.Store { return rising{s} }, "does not count stays at zero"},
+	{"a counter of nothing is silent", func(s *memstore.Store) pintle.Store { return silentCounter{s} }, "a counter of an unknown credential"},
+	{"credentials match in any case", func(s *memstore.Store) pintle.Store { return lowCredential{s} }, "an unknown credential is not found"},
+	{"a passkey is replaced", func(s *memstore.Store) pintle.Store { return replaced{s} }, "a credential id that is taken"},
+}
+
+type joined struct{ *memstore.Store }
+
+func (s joined) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	c := *a
+	c.Provider, c.ProviderAccountID = "", a.Provider+":"+a.ProviderAccountID
+	return s.Store.LinkAccount(ctx, &c)
+}
+
+func (s joined) UserByAccount(ctx context.Context, provider, id string) (*pintle.User, error) {
+	return s.Store.UserByAccount(ctx, "", provider+":"+id)
+}
+
+type numeric struct{ *memstore.Store }
+
+func number(id string) string {
+	if f, err := strconv.ParseFloat(id, 64); err == nil {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return id
+}
+
+func (s numeric) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	c := *a
+	c.ProviderAccountID = number(a.ProviderAccountID)
+	return s.Store.LinkAccount(ctx, &c)
+}
+
+func (s numeric) UserByAccount(ctx context.Context, provider, id string) (*pintle.User, error) {
+	return s.Store.UserByAccount(ctx, provider, number(id))
+}
+
+type lowAccount struct{ *memstore.Store }
+
+func (s lowAccount) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	c := *a
+	c.ProviderAccountID = strings.ToLower(a.ProviderAccountID)
+	return s.Store.LinkAccount(ctx, &c)
+}
+
+func (s lowAccount) UserByAccount(ctx context.Context, provider, id string) (*pintle.User, error) {
+	return s.Store.UserByAccount(ctx, provider, strings.ToLower(id))
+}
+
+type lastOwner struct{ *memstore.Store }
+
+func (s lastOwner) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	if owner, err := s.UserByAccount(ctx, a.Provider, a.ProviderAccountID); err == nil {
+		_ = s.UnlinkAccount(ctx, owner.ID, a.Provider, a.ProviderAccountID)
+	}
+	return s.Store.LinkAccount(ctx, a)
+}
+
+type silentLink struct{ *memstore.Store }
+
+func (s silentLink) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	if err := s.Store.LinkAccount(ctx, a); !errors.Is(err, pintle.ErrConflict) {
+		return err
+	}
+	return nil
+}
+
+type shortTokens struct{ *memstore.Store }
+
+func (s shortTokens) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	c := *a
+	c.AccessToken = c.AccessToken[:min(len(c.AccessToken), 255)]
+	return s.Store.LinkAccount(ctx, &c)
+}
+
+type narrow struct{ *memstore.Store }
+
+func (s narrow) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	c := *a
+	c.ExpiresAt = int64(int32(c.ExpiresAt)) //nolint:gosec // the mistake
+	return s.Store.LinkAccount(ctx, &c)
+}
+
+type moving struct{ *memstore.Store }
+
+func (s moving) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+	owner, err := s.UserByAccount(ctx, a.Provider, a.ProviderAccountID)
+	if err != nil {
+		return err
+	}
+	_ = s.UnlinkAccount(ctx, owner.ID, a.Provider, a.ProviderAccountID)
+	return s.LinkAccount(ctx, a)
+}
+
+type keeping struct{ *memstore.Store }
+
+func (s keeping) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+	c := *a
+	if before, err := s.Account(ctx, a.Provider, a.ProviderAccountID); err == nil && c.RefreshToken == "" {
+		c.RefreshToken = before.RefreshToken
+	}
+	return s.Store.UpdateAccount(ctx, &c)
+}
+
+type linking struct{ *memstore.Store }
+
+func (s linking) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+	if err := s.Store.UpdateAccount(ctx, a); !errors.Is(err, pintle.ErrNotFound) {
+		return err
+	}
+	return s.LinkAccount(ctx, a)
+}
+
+type anybody struct{ *memstore.Store }
+
+func (s anybody) UnlinkAccount(ctx context.Context, id, provider, account string) error {
+	if owner, err := s.UserByAccount(ctx, provider, account); err == nil {
+		id = owner.ID
+	}
+	return s.Store.UnlinkAccount(ctx, id, provider, account)
+}
+
+type silentUnlink struct{ *memstore.Store }
+
+func (s silentUnlink) UnlinkAccount(ctx context.Context, id, provider, account string) error {
+	if err := s.Store.UnlinkAccount(ctx, id, provider, account); !errors.Is(err, pintle.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+type allAccounts struct {
+	*memstore.Store
+	all []*pintle.Account
+}
+
+func (s *allAccounts) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	s.all = append(s.all, a)
+	return s.Store.LinkAccount(ctx, a)
+}
+
+func (s *allAccounts) UserAccounts(context.Context, string) ([]*pintle.Account, error) {
+	return s.all, nil
+}
+
+type unguarded struct{ *memstore.Store }
+
+func (s unguarded) UpdateAuthenticatorCounter(ctx context.Context, id string, _, counter uint32) error {
+	a, err := s.Authenticator(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.Store.UpdateAuthenticatorCounter(ctx, id, a.Counter, counter)
+}
+
+type comparing struct{ *memstore.Store }
+
+func (s comparing) UpdateAuthenticatorCounter(ctx context.Context, id string, old, counter uint32) error {
+	a, err := s.Authenticator(ctx, id)
+	if err != nil {
+		return err
+	}
+	if a.Counter != old {
+		return pintle.ErrConflict
+	}
+	time.Sleep(time.Millisecond)
+	if err := s.Store.UpdateAuthenticatorCounter(ctx, id, old, counter); errors.Is(err, pintle.ErrConflict) {
+		return nil
+	}
+	return nil
+}
+
+type rising struct{ *memstore.Store }
+
+func (s rising) UpdateAuthenticatorCounter(ctx context.Context, id string, old, counter uint32) error {
+	if _, err := s.Authenticator(ctx, id); err == nil && counter <= old {
+		return pintle.ErrConflict
+	}
+	return s.Store.UpdateAuthenticatorCounter(ctx, id, old, counter)
+}
+
+type silentCounter struct{ *memstore.Store }
+
+func (s silentCounter) UpdateAuthenticatorCounter(ctx context.Context, id string, old, counter uint32) error {
+	if err := s.Store.UpdateAuthenticatorCounter(ctx, id, old, counter); !errors.Is(err, pintle.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+type lowCredential struct{ *memstore.Store }
+
+func (s lowCredential) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+	c := *a
+	c.CredentialID = strings.ToLower(c.CredentialID)
+	return s.Store.CreateAuthenticator(ctx, &c)
+}
+
+func (s lowCredential) Authenticator(ctx context.Context, id string) (*pintle.Authenticator, error) {
+	a, err := s.Store.Authenticator(ctx, strings.ToLower(id))
+	if a != nil {
+		a.CredentialID = id
+	}
+	return a, err
+}
+
+type replaced struct{ *memstore.Store }
+
+func (s replaced) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+	if err := s.Store.CreateAuthenticator(ctx, a); !errors.Is(err, pintle.ErrConflict) {
+		return err
+	}
+	return nil
+}
