@@ -122,7 +122,7 @@ func (p *IdentityProvider) serveAuthorization(w http.ResponseWriter, x *exchange
 	case slices.Contains(req.prompts, "none"):
 		p.respondError(w, x, req, &protocolError{"login_required", "nobody is signed in here: the provider keeps no sessions"})
 	default:
-		p.showConsent(w, x, consentOf(x, req))
+		p.showConsent(w, consentOf(x, req))
 	}
 }
 
@@ -150,7 +150,7 @@ func (p *IdentityProvider) serveConsent(w http.ResponseWriter, x *exchange) {
 	case choseWrongly:
 		page := consentOf(&asked, req)
 		page.retry(answer)
-		p.showConsent(w, x, page)
+		p.showConsent(w, page)
 	default:
 		p.respondCode(w, x, req, who)
 	}

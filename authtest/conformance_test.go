@@ -35,7 +35,7 @@ func signIn(ctx context.Context, idp *authtest.IdentityProvider, a *attempt) err
 	if answer.Get("state") != a.state || answer.Get("iss") != idp.Issuer || answer.Has("error") {
 		return fmt.Errorf("authorization response %v", answer)
 	}
-	token, err := a.exchange(answer.Get("code"))
+	token, err := a.exchangeWith(ctx, answer.Get("code"))
 	if err != nil {
 		return fmt.Errorf("exchange: %w", err)
 	}

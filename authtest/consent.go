@@ -63,7 +63,7 @@ func (c *consent) retry(answer url.Values) {
 	}
 }
 
-func (p *IdentityProvider) showConsent(w http.ResponseWriter, _ *exchange, c *consent) {
+func (p *IdentityProvider) showConsent(w http.ResponseWriter, c *consent) {
 	c.page = page{p.opts.Name, "Sign in to " + c.Application}
 	hinted := false
 	for _, who := range p.opts.People {

@@ -2,6 +2,7 @@ package authtest_test
 
 import (
 	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -51,9 +52,7 @@ func formsOf(page string) []form {
 func press(t *testing.T, f form, name, value string, filled url.Values) *http.Response {
 	t.Helper()
 	v := url.Values{name: {value}}
-	for field, values := range filled {
-		v[field] = values
-	}
+	maps.Copy(v, filled)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.action, strings.NewReader(v.Encode()))
 	if err != nil {
 		t.Fatal(err)

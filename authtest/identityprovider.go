@@ -2,11 +2,8 @@ package authtest
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -138,7 +135,7 @@ func (p *IdentityProvider) Listen() error {
 	}
 	p.Issuer = "http://" + listener.Addr().String() + p.opts.Path
 	p.server = &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	go p.server.Serve(listener)
+	go func() { _ = p.server.Serve(listener) }() // returns when Close is called
 	return nil
 }
 
@@ -149,22 +146,4 @@ func (p *IdentityProvider) Close() error {
 		return nil
 	}
 	return p.server.Close()
-}
-
-// listenLoopback listens on addr, which must be an IP address of this machine
-// only and a port.
-func listenLoopback(addr string) (net.Listener, error) {
-	ap, err := netip.ParseAddrPort(addr)
-	if err != nil {
-		return nil, fmt.Errorf("authtest: listen: %q is not an IP address and port: %w", addr, err)
-	}
-	if !ap.Addr().IsLoopback() {
-		return nil, fmt.Errorf("authtest: listen on %s: only loopback addresses are allowed, for what listens there trusts everybody", addr)
-	}
-	var config net.ListenConfig
-	listener, err := config.Listen(context.Background(), "tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("authtest: %w", err)
-	}
-	return listener, nil
 }

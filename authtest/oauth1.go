@@ -40,7 +40,7 @@ func (p *IdentityProvider) serveOAuth1Authorization(w http.ResponseWriter, x *ex
 		return
 	}
 	if !p.opts.AutoConsent {
-		p.showConsent(w, x, p.oauth1Consent(x, name, t))
+		p.showConsent(w, p.oauth1Consent(x, name, t))
 		return
 	}
 	who, ok := p.automatic(x.form.Get("login_hint"))
@@ -79,7 +79,7 @@ func (p *IdentityProvider) serveOAuth1Consent(w http.ResponseWriter, x *exchange
 	case choseWrongly:
 		page := p.oauth1Consent(x, name, t)
 		page.retry(x.r.PostForm)
-		p.showConsent(w, x, page)
+		p.showConsent(w, page)
 	default:
 		p.allowOAuth1(w, x, name, who)
 	}

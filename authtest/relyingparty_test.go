@@ -77,7 +77,11 @@ func (a *attempt) approve(more ...oauth2.AuthCodeOption) url.Values {
 }
 
 func (a *attempt) exchange(code string) (*oauth2.Token, error) {
-	return a.config.Exchange(context.WithValue(a.t.Context(), oauth2.HTTPClient, browser), code, oauth2.VerifierOption(a.verifier))
+	return a.exchangeWith(a.t.Context(), code)
+}
+
+func (a *attempt) exchangeWith(ctx context.Context, code string) (*oauth2.Token, error) {
+	return a.config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, browser), code, oauth2.VerifierOption(a.verifier))
 }
 
 // verify checks the ID token in token as a careful client does.

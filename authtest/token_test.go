@@ -10,6 +10,7 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -223,9 +224,7 @@ func TestClientsAuthenticateInEveryStandardWay(t *testing.T) { // RP-4, BCP-16
 			// The grant is nobody's: that an authenticated client is told so
 			// shows that it got past the door.
 			form := url.Values{"grant_type": {"authorization_code"}, "code": {"unknown"}}
-			for name, values := range tt.form {
-				form[name] = values
-			}
+			maps.Copy(form, tt.form)
 			resp := redeem(t, idp, form, tt.basic...)
 			failure, _ := decode(t, resp)["error"].(string)
 			last, _ := idp.LastRequest(authtest.TokenEndpoint)
