@@ -23,7 +23,7 @@ func Encode(value string) string {
 func encodedLen(value string) int {
 	n := len(value)
 	for i := range len(value) {
-		if !unreserved(value[i]) {
+		if !unreserved[value[i]] {
 			n += 2
 		}
 	}
@@ -31,28 +31,24 @@ func encodedLen(value string) int {
 }
 
 func appendEncoded(dst []byte, value string) []byte {
+	plain := 0
 	for i := range len(value) {
-		c := value[i]
-		if unreserved(c) {
-			dst = append(dst, c)
-		} else {
+		if c := value[i]; !unreserved[c] {
+			dst = append(dst, value[plain:i]...)
 			dst = append(dst, '%', upperHex[c>>4], upperHex[c&15])
+			plain = i + 1
 		}
 	}
-	return dst
+	return append(dst, value[plain:]...)
 }
 
-func unreserved(c byte) bool {
-	switch {
-	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		return true
+// unreserved has the bytes that stand for themselves.
+var unreserved = func() (set [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()") {
+		set[c] = true
 	}
-	switch c {
-	case '-', '_', '.', '!', '~', '*', '\'', '(', ')':
-		return true
-	}
-	return false
-}
+	return set
+}()
 
 // Decode undoes [Encode]. A value that is not a well-formed encoding, because
 // an escape is cut short or the escaped bytes are not UTF-8, is returned as it

@@ -36,7 +36,7 @@ type Attributes struct {
 // and attributes must have passed [Check]: nothing is validated here.
 func Line(name, value string, a Attributes) string {
 	// Everything but a long token fits into an array on the stack.
-	var short [512]byte
+	var short [1024]byte
 	line := short[:0]
 	if n := len(name) + encodedLen(value) + len(a.Domain) + len(a.Path) + 192; n > len(short) {
 		line = make([]byte, 0, n)
