@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"runtime/debug"
 	"strings"
@@ -137,3 +139,20 @@ func (l *logBook) has(code string) bool {
 }
 
 var errBroken = errors.New("broken on purpose")
+
+// logger returns a logger that writes everything into the book.
+func (l *logBook) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// ask sends one request to a handler without a network, and returns the answer
+// and the request that was sent. A header is a name and a value.
+func ask(h http.Handler, method, target string, body io.Reader, headers ...string) (*httptest.ResponseRecorder, *http.Request) {
+	r := httptest.NewRequest(method, target, body)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w, r
+}

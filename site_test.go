@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -62,7 +62,7 @@ func newSite(t *testing.T, changes ...func(*site)) *site {
 		Secrets:    []string{secret},
 		Getenv:     func(string) string { return "" },
 		HTTPClient: &http.Client{Transport: s.net, Timeout: 10 * time.Second},
-		Logger:     slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Logger:     s.log.logger(),
 		Debug:      true,
 	}
 	s.remember()
@@ -246,4 +246,35 @@ func claimsFor(username string) map[string]any {
 		"sub": user.ID, "name": user.Name, "email": user.Email,
 		"iat": now.Unix(), "exp": now.Add(30 * 24 * time.Hour).Unix(), "jti": "6b6b2025-17dd-4e3a-bb54-854cd7ea90c3",
 	}
+}
+
+// openedWith opens what was sealed with one secret under a salt.
+func openedWith(secret, salt, value string) (string, bool) {
+	keys, err := seal.New([]string{secret}, salt)
+	if err != nil {
+		return "", false
+	}
+	text, err := keys.Open(nil, value)
+	return string(text), err == nil
+}
+
+// signedInCookie returns the session cookie of Ada at a service with password
+// sign-in.
+func signedInCookie(t *testing.T, auth *pintle.Auth) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodPost, "http://localhost:3000/login", nil)
+	_, err := auth.SignIn(w, r, "credentials", pintle.SignInOptions{
+		RedirectTo: "/", Fields: map[string]any{"username": "ada", "password": people["ada"].password},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range w.Result().Cookies() {
+		if c.Name == sessionCookie {
+			return c.Value
+		}
+	}
+	t.Fatal("there is no session cookie")
+	return ""
 }

@@ -1,0 +1,320 @@
+package pintle_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+// canary is a secret that is too short to be used, and that no message may show.
+const canary = "canary-8f3a1c"
+
+// bareStore is a store that can do nothing beyond the interface every store has.
+type bareStore struct{ pintle.Store }
+
+// sessionStore can keep sessions, and no mail links.
+type sessionStore struct{ pintle.SessionStore }
+
+func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
+	authorize := func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil }
+	send := func(context.Context, *pintle.Message) error { return nil }
+	tests := []struct {
+		name   string
+		change func(*pintle.Config)
+		code   pintle.Code
+		says   []string // the option, and the remedy
+	}{
+		{"no providers", func(c *pintle.Config) { c.Providers = nil },
+			pintle.ErrConfiguration, []string{"Config.Providers", "add at least one"}},
+		{"a nil provider", func(c *pintle.Config) { c.Providers = append(c.Providers, nil) },
+			pintle.ErrConfiguration, []string{"Config.Providers[1]"}},
+		{"no secret", func(c *pintle.Config) { c.Secrets = nil },
+			"MissingSecret", []string{"AUTH_SECRET", "Config.Secrets", "openssl rand -base64 33"}},
+		{"only empty secrets", func(c *pintle.Config) { c.Secrets = []string{"", ""} },
+			"MissingSecret", []string{"AUTH_SECRET", "openssl rand -base64 33"}},
+		{"a short secret", func(c *pintle.Config) { c.Secrets = []string{canary} },
+			"MissingSecret", []string{"Config.Secrets", "AUTH_SECRET", "32", "openssl rand -base64 33"}},
+		{"a short second secret", func(c *pintle.Config) { c.Secrets = []string{secret, canary} },
+			"MissingSecret", []string{"secret 2", "32"}},
+		{"a short token secret", func(c *pintle.Config) { c.JWT.Secrets = []string{canary} },
+			"MissingSecret", []string{"Config.JWT.Secrets", "32"}},
+		{"a URL without scheme", func(c *pintle.Config) { c.URL = "app.example.com" },
+			pintle.ErrConfiguration, []string{"Config.URL", "AUTH_URL", "https://app.example.com"}},
+		{"a URL of another scheme", func(c *pintle.Config) { c.URL = "ftp://app.example.com" },
+			pintle.ErrConfiguration, []string{"Config.URL", "AUTH_URL"}},
+		{"a base path that is no path", func(c *pintle.Config) { c.BasePath = "auth" },
+			pintle.ErrConfiguration, []string{"Config.BasePath", "begins with /"}},
+		{"a base path with a query", func(c *pintle.Config) { c.BasePath = "/auth?x" },
+			pintle.ErrConfiguration, []string{"Config.BasePath"}},
+		{"an id that no path can name", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.Credentials{ID: "pass word", Authorize: authorize}}
+		}, pintle.ErrConfiguration, []string{`"pass word"`, "letters, digits"}},
+		{"an id with a slash", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.Credentials{ID: "a/b", Authorize: authorize}}
+		}, pintle.ErrConfiguration, []string{`"a/b"`}},
+		{"the id that clients send for no provider", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.Credentials{ID: "undefined", Authorize: authorize}}
+		}, pintle.ErrConfiguration, []string{`"undefined"`}},
+		{"an OAuth provider without id", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.OAuth{Issuer: "https://idp.example", ClientID: "x"}}
+		}, pintle.ErrConfiguration, []string{"no ID"}},
+		{"an OAuth provider without endpoints", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", ClientID: "x", ClientSecret: canary}}
+		}, "InvalidEndpoints", []string{"acme"}},
+		{"W-19 SH-81 an issuer without TLS", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "http://idp.example", ClientID: "x", ClientSecret: canary}}
+		}, "InvalidEndpoints", []string{"acme", "https"}},
+		{"credentials without a function", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.Credentials{}}
+		}, "MissingAuthorize", []string{"Credentials.Authorize"}},
+		{"mail without a sender", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.Email{}}
+		}, pintle.ErrConfiguration, []string{"Email.Send"}},
+		{"mail without a store", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.Email{Send: send}}
+		}, "MissingAdapter", []string{"Config.Store"}},
+		{"W-45 mail with a store that keeps no links", func(c *pintle.Config) {
+			c.Providers, c.Store = []pintle.Provider{&pintle.Email{Send: send}}, bareStore{}
+		}, "MissingAdapterMethods", []string{"pintle.VerificationStore", "bareStore"}},
+		{"database sessions without a store", func(c *pintle.Config) {
+			c.Session.Strategy = pintle.StrategyDatabase
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
+		}, "MissingAdapter", []string{"Config.Store", "Config.Session.Strategy", "StrategyJWT"}},
+		{"W-45 database sessions in a store that keeps none", func(c *pintle.Config) {
+			c.Session.Strategy, c.Store = pintle.StrategyDatabase, bareStore{}
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
+		}, "MissingAdapterMethods", []string{"pintle.SessionStore", "bareStore"}},
+		{"W-23 database sessions for credentials alone", func(c *pintle.Config) {
+			c.Session.Strategy, c.Store = pintle.StrategyDatabase, sessionStore{}
+		}, "UnsupportedStrategy", []string{"Config.Session.Strategy", "StrategyJWT"}},
+		{"an unknown strategy", func(c *pintle.Config) { c.Session.Strategy = "cookie" },
+			"UnsupportedStrategy", []string{`"cookie"`, "StrategyJWT", "StrategyDatabase"}},
+		{"a page that is neither path nor URL", func(c *pintle.Config) { c.Pages.SignIn = "login" },
+			pintle.ErrConfiguration, []string{"Config.Pages.SignIn", `"login"`, "begins with /"}},
+		{"SH-90 a page that is a script", func(c *pintle.Config) { c.Pages.Error = "javascript:alert(1)" },
+			pintle.ErrConfiguration, []string{"Config.Pages.Error"}},
+		{"a colour that is none", func(c *pintle.Config) { c.Theme.BrandColor = "red;}body{" },
+			pintle.ErrConfiguration, []string{"Config.Theme"}},
+		{"SH-90 a logo that is a script", func(c *pintle.Config) { c.Theme.Logo = "javascript:alert(1)" },
+			pintle.ErrConfiguration, []string{"Config.Theme"}},
+		{"a negative lifetime", func(c *pintle.Config) { c.Session.MaxAge = -time.Hour },
+			pintle.ErrConfiguration, []string{"Config.Session.MaxAge", "30 days"}},
+		{"a negative absolute lifetime", func(c *pintle.Config) { c.Session.AbsoluteMaxAge = -1 },
+			pintle.ErrConfiguration, []string{"Config.Session.AbsoluteMaxAge"}},
+		{"half a token format", func(c *pintle.Config) {
+			c.JWT.Decode = func(context.Context, string, string) (pintle.Claims, error) { return nil, nil }
+		}, pintle.ErrConfiguration, []string{"Config.JWT.Encode", "Config.JWT.Decode"}},
+		{"CK-1 a prefix that the path breaks", func(c *pintle.Config) {
+			c.URL, c.Cookies.CSRFToken.Path = "https://app.example.com", "/auth"
+		}, pintle.ErrConfiguration, []string{"Config.Cookies", "__Host-"}},
+		{"CK-1 a prefix that the domain breaks", func(c *pintle.Config) {
+			c.URL, c.Cookies.CSRFToken.Domain = "https://app.example.com", "example.com"
+		}, pintle.ErrConfiguration, []string{"Config.Cookies", "__Host-"}},
+		{"CK-1 a prefix on a site without TLS", func(c *pintle.Config) {
+			c.URL, c.Cookies.SessionToken.Name = "http://localhost:3000", "__Secure-session"
+		}, pintle.ErrConfiguration, []string{"Config.Cookies", "__Secure-session"}},
+		{"CK-4 SameSite=None without Secure", func(c *pintle.Config) {
+			c.URL, c.Cookies.SessionToken.SameSite = "http://localhost:3000", "none"
+		}, pintle.ErrConfiguration, []string{"Config.Cookies"}},
+		{"a cookie name that ends the header", func(c *pintle.Config) { c.Cookies.SessionToken.Name = "a=b; c" },
+			pintle.ErrConfiguration, []string{"Config.Cookies"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := pintle.Config{
+				Providers: []pintle.Provider{&pintle.Credentials{Authorize: authorize}},
+				Secrets:   []string{secret},
+				Getenv:    func(string) string { return "" },
+			}
+			tt.change(&cfg)
+			auth, err := pintle.New(cfg)
+			if auth != nil || err == nil {
+				t.Fatal("New accepts it")
+			}
+			if e, ok := errors.AsType[*pintle.Error](err); !ok || e.Code != tt.code {
+				t.Errorf("New fails with %q, want code %s", err, tt.code)
+			}
+			if !errors.Is(err, tt.code) {
+				t.Errorf("errors.Is(%q, %q) = false", err, tt.code)
+			}
+			for _, text := range tt.says {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("the message does not say %q: %s", text, err)
+				}
+			}
+			if strings.Contains(err.Error(), canary) || strings.Contains(err.Error(), secret) {
+				t.Errorf("SH-13 the message tells a secret: %s", err)
+			}
+		})
+	}
+}
+
+// W-9, Q16: one configuration with credentials or mail does not change what is
+// asked of the next.
+func TestConfigurationsAreJudgedByThemselves(t *testing.T) {
+	if _, err := pintle.New(pintle.Config{Providers: []pintle.Provider{&pintle.Email{}}, Secrets: []string{secret}, Getenv: noEnv}); err == nil {
+		t.Fatal("New accepts mail without a store")
+	}
+	newSite(t)
+}
+
+func noEnv(string) string { return "" }
+
+func TestTheEnvironmentCompletesTheConfiguration(t *testing.T) {
+	const first, second, third, base = "secret three, 32 characters or more", "secret two, of 32 characters or more", "secret one, of 32 characters or more", "secret zero, of 32 characters or so.."
+	tests := []struct {
+		name   string
+		env    map[string]string
+		config pintle.Config
+		asks   string // for a path of this URL
+		status int
+		salted string // the secret that the session of a sign-in is sealed with
+	}{
+		{"AUTH_SECRET", map[string]string{"AUTH_SECRET": base}, pintle.Config{}, "http://localhost/auth/session", 200, base},
+		{"numbered secrets, of which the highest writes", map[string]string{"AUTH_SECRET": base, "AUTH_SECRET_1": third, "AUTH_SECRET_2": second, "AUTH_SECRET_3": first},
+			pintle.Config{}, "http://localhost/auth/session", 200, first},
+		{"numbered secrets with a gap", map[string]string{"AUTH_SECRET": base, "AUTH_SECRET_2": second}, pintle.Config{}, "http://localhost/auth/session", 200, second},
+		{"NEXTAUTH_SECRET", map[string]string{"NEXTAUTH_SECRET": base}, pintle.Config{}, "http://localhost/auth/session", 200, base},
+		{"AUTH_SECRET before NEXTAUTH_SECRET", map[string]string{"AUTH_SECRET": first, "NEXTAUTH_SECRET": base}, pintle.Config{}, "http://localhost/auth/session", 200, first},
+		{"the configuration before AUTH_SECRET", map[string]string{"AUTH_SECRET": base}, pintle.Config{Secrets: []string{first}}, "http://localhost/auth/session", 200, first},
+		{"an empty secret in the configuration", map[string]string{"AUTH_SECRET": base}, pintle.Config{Secrets: []string{""}}, "http://localhost/auth/session", 200, base},
+
+		{"AUTH_URL makes a host known", map[string]string{"AUTH_SECRET": base, "AUTH_URL": "http://app.example"}, pintle.Config{}, "http://app.example/auth/session", 200, ""},
+		{"AUTH_URL has a path", map[string]string{"AUTH_SECRET": base, "AUTH_URL": "http://app.example/api/auth"}, pintle.Config{}, "http://app.example/api/auth/session", 200, ""},
+		{"NEXTAUTH_URL", map[string]string{"AUTH_SECRET": base, "NEXTAUTH_URL": "http://app.example/api/auth/"}, pintle.Config{}, "http://app.example/api/auth/session", 200, ""},
+		{"AUTH_URL before NEXTAUTH_URL", map[string]string{"AUTH_SECRET": base, "AUTH_URL": "http://app.example", "NEXTAUTH_URL": "http://app.example/api/auth"},
+			pintle.Config{}, "http://app.example/auth/session", 200, ""},
+		{"W-26 an empty AUTH_URL is none", map[string]string{"AUTH_SECRET": base, "AUTH_URL": "", "NEXTAUTH_URL": "http://app.example/api/auth"},
+			pintle.Config{}, "http://app.example/api/auth/session", 200, ""},
+		{"the base path of the configuration before that of AUTH_URL", map[string]string{"AUTH_SECRET": base, "AUTH_URL": "http://app.example/api/auth"},
+			pintle.Config{BasePath: "/auth"}, "http://app.example/auth/session", 200, ""},
+
+		{"no host is trusted", map[string]string{"AUTH_SECRET": base}, pintle.Config{}, "http://app.example/auth/session", 500, ""},
+		{"AUTH_TRUST_HOST=true", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": "true"}, pintle.Config{}, "http://app.example/auth/session", 200, ""},
+		{"AUTH_TRUST_HOST=1", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": "1"}, pintle.Config{}, "http://app.example/auth/session", 200, ""},
+		{"W-26 AUTH_TRUST_HOST=false", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": "false"}, pintle.Config{}, "http://app.example/auth/session", 500, ""},
+		{"W-26 AUTH_TRUST_HOST=0", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": "0"}, pintle.Config{}, "http://app.example/auth/session", 500, ""},
+		{"W-26 an empty AUTH_TRUST_HOST is none", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": ""}, pintle.Config{TrustHost: true}, "http://app.example/auth/session", 200, ""},
+		{"W-48 the configuration does not hide AUTH_TRUST_HOST", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": "yes"}, pintle.Config{TrustHost: false}, "http://app.example/auth/session", 200, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := tt.config
+			cfg.Getenv = func(name string) string { return tt.env[name] }
+			cfg.Providers = []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}
+			var book logBook
+			cfg.Logger = book.logger()
+			auth, err := pintle.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, _ := ask(auth, http.MethodGet, tt.asks, nil)
+			if w.Code != tt.status {
+				t.Errorf("GET %s answers %d, want %d; log: %s", tt.asks, w.Code, tt.status, &book)
+			}
+			if tt.salted != "" {
+				value := signedInCookie(t, auth)
+				if _, ok := openedWith(tt.salted, sessionCookie, value); !ok {
+					t.Errorf("the session is not sealed with %q", tt.salted)
+				}
+			}
+		})
+	}
+}
+
+func TestTheEnvironmentCompletesProviders(t *testing.T) {
+	tests := []struct {
+		name     string
+		provider *pintle.OAuth
+		env      map[string]string
+		id       string
+	}{
+		{"by id", &pintle.OAuth{ID: "acme"}, map[string]string{"AUTH_ACME_ID": "client-7", "AUTH_ACME_ISSUER": "https://idp.example"}, "client-7"},
+		{"with hyphens in the id", &pintle.OAuth{ID: "acme-works-ltd"}, map[string]string{"AUTH_ACME_WORKS_LTD_ID": "client-7", "AUTH_ACME_WORKS_LTD_ISSUER": "https://idp.example"}, "client-7"},
+		{"by the name for the environment", &pintle.OAuth{ID: "second", Env: "ACME"}, map[string]string{"AUTH_ACME_ID": "client-7", "AUTH_SECOND_ID": "client-8", "AUTH_ACME_ISSUER": "https://idp.example"}, "client-7"},
+		{"but not what is configured", &pintle.OAuth{ID: "acme", ClientID: "client-9", Issuer: "https://idp.example"}, map[string]string{"AUTH_ACME_ID": "client-7", "AUTH_ACME_ISSUER": "https://evil.example"}, "client-9"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.provider.Protocol = pintle.OIDC
+			before := *tt.provider
+			s := newSite(t, func(s *site) {
+				s.Getenv = func(name string) string { return tt.env[name] }
+				s.Providers = []pintle.Provider{tt.provider}
+			})
+			to := s.browser().leave(tt.provider.ID)
+			if got := to.Query().Get("client_id"); to.Host != "idp.example" || got != tt.id {
+				t.Errorf("the browser is sent to %s as client %q, want idp.example as %q", to.Host, got, tt.id)
+			}
+			if tt.provider.ClientID != before.ClientID || tt.provider.Issuer != before.Issuer {
+				t.Error("New changes the provider it was given")
+			}
+		})
+	}
+}
+
+// TestNewReadsNothingButTheEnvironmentItIsGiven keeps tests and hosts with two
+// services apart.
+func TestNewReadsNothingButTheEnvironmentItIsGiven(t *testing.T) {
+	t.Setenv("AUTH_SECRET", secret)
+	t.Setenv("AUTH_TRUST_HOST", "true")
+	authorize := func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil }
+	providers := []pintle.Provider{&pintle.Credentials{Authorize: authorize}}
+	if _, err := pintle.New(pintle.Config{Providers: providers, Getenv: noEnv}); !errors.Is(err, pintle.Code("MissingSecret")) {
+		t.Errorf("with a Getenv of its own, New fails with %v, want MissingSecret", err)
+	}
+	if _, err := pintle.New(pintle.Config{Providers: providers}); err != nil {
+		t.Errorf("without one, New fails with %v although AUTH_SECRET is set", err)
+	}
+	var asked []string
+	_, _ = pintle.New(pintle.Config{Providers: providers, Getenv: func(name string) string {
+		asked = append(asked, name)
+		return ""
+	}})
+	for _, name := range asked {
+		if !strings.HasPrefix(name, "AUTH_") && !strings.HasPrefix(name, "NEXTAUTH_") {
+			t.Errorf("New asks for %s", name)
+		}
+	}
+	if !slices.Contains(asked, "AUTH_SECRET") {
+		t.Error("New does not ask for AUTH_SECRET")
+	}
+}
+
+func TestALaterProviderTakesThePlaceOfAnEarlierOne(t *testing.T) {
+	s := newSite(t, func(s *site) {
+		s.Providers = append(s.Providers, &pintle.Credentials{ID: "acme", Name: "Second", Authorize: checkPassword})
+	})
+	body := s.browser().get("/auth/providers").want(200).body
+	if !strings.HasPrefix(body, `{"acme":{"id":"acme","name":"Second","type":"credentials"`) || strings.Count(body, `"acme":`) != 1 {
+		t.Errorf("the providers are %s", body)
+	}
+}
+
+func TestWhatAnOperatorShouldNotOverlookIsInTheLog(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*site)
+		code   string
+	}{
+		{"the debug switch", func(s *site) { s.Debug = true }, "debug-enabled"},
+		{"a URL whose path is not the base path", func(s *site) { s.URL, s.BasePath = "http://localhost:3000/api/auth", "/auth" }, "env-url-basepath-mismatch"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			quiet := newSite(t, func(s *site) { s.Debug = false })
+			if quiet.log.has(tt.code) {
+				t.Error("the log always says so")
+			}
+			if s := newSite(t, tt.change); !s.log.has(tt.code) {
+				t.Errorf("the log does not say so: %s", s.log)
+			}
+		})
+	}
+}
