@@ -133,6 +133,12 @@ type SessionConfig struct {
 	// AbsoluteMaxAge ends a session however much it is used. Zero means never.
 	AbsoluteMaxAge time.Duration
 
+	// RotateAtSignIn gives a database session a new token at every sign-in and
+	// removes the one the browser came with. Without it a sign-in of the user
+	// who is signed in already, with a provider or a mail, lets the old session
+	// go on, as Auth.js does. A credentials sign-in always rotates.
+	RotateAtSignIn bool
+
 	// AllowBearer also accepts sessions in the header "Authorization: Bearer",
 	// as native applications send them, in [Auth.Load] and [Auth.Session]. The
 	// routes below the base path never do.

@@ -147,6 +147,11 @@ func (x *exchange) decideCredentials(who *arrival) (*decision, error) {
 		return nil, &Error{Code: codeUnsupportedStrategy, Provider: who.provider.id, Err: fmt.Errorf("the Authorize function returned the user %q, which the store does not have: with database sessions it must return a stored user, or Config.Session.Strategy must be StrategyJWT", who.user.ID)}
 	}
 	d.user = user
+	if held := x.heldToken(); held != "" {
+		if _, err := x.records.deleteSession(x.ctx, held); err != nil {
+			return nil, err
+		}
+	}
 	d.session, err = x.newSession(x.ctx, x.records.sessions, user.ID)
 	return d, err
 }
@@ -160,10 +165,32 @@ func (x *exchange) attempt(who *arrival, current *User, session *StoredSession) 
 		} else {
 			d, err = x.decideAccount(w, who, current, session)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return x.rotate(w, d)
 	}
 	err := x.inTransaction(run)
 	return d, err
+}
+
+// rotate replaces the session this browser came with, where the host asks for
+// that: who knew its token before the sign-in knows nothing after it. Auth.js
+// lets the session go on, or leaves it beside the new one.
+func (x *exchange) rotate(w *work, d *decision) error {
+	held := x.heldToken()
+	if !x.Session.RotateAtSignIn || d.session == nil || held == "" {
+		return nil
+	}
+	if _, err := w.deleteSession(w.ctx, held); err != nil {
+		return err
+	}
+	if d.session.Token != held {
+		return nil
+	}
+	var err error
+	d.session, err = x.newSession(w.ctx, w.sessions, d.user.ID)
+	return err
 }
 
 // decideMail is the table for somebody who reads mail at an address.
