@@ -201,6 +201,7 @@ func TestConsentPageIsGuarded(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
+		"Referrer-Policy": "strict-origin", // the state is in the query
 	} {
 		if got := resp.Header.Get(name); got != want {
 			t.Errorf("%s = %q, want %q", name, got, want)

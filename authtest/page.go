@@ -66,8 +66,9 @@ func (p *IdentityProvider) show(w http.ResponseWriter, status int, name string, 
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", strings.Join(policy, "; "))
 	h.Set("X-Frame-Options", "DENY")
-	// Not "no-referrer": that would blank the Origin that sameOrigin reads.
-	h.Set("Referrer-Policy", "same-origin")
+	// Not "no-referrer": that would blank the Origin that sameOrigin reads, and
+	// the one an application sees on a form_post.
+	h.Set("Referrer-Policy", "strict-origin")
 	w.WriteHeader(status)
 	w.Write(body.Bytes())
 }
