@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 	"unicode"
@@ -137,7 +138,7 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 		return nil, errors.New("the link has no token")
 	}
 	identifier, _ := x.query.Last("email")
-	if x.r.Method == "GET" && p.email.Confirm {
+	if x.r.Method == http.MethodGet && (p.email.Confirm || isPrefetch(x.r)) {
 		return nil, x.confirmLink(p, identifier)
 	}
 	verification, err := x.useVerification(p, identifier, token)
@@ -153,6 +154,19 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link was made for another address")}
 	}
 	return x.mailArrival(p, verification.Identifier)
+}
+
+// isPrefetch reports whether a browser fetches a page that nobody has asked for
+// yet. A link must not be used up by that.
+//
+// https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header
+func isPrefetch(r *http.Request) bool {
+	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Moz"} {
+		if strings.Contains(strings.ToLower(r.Header.Get(name)), "prefetch") {
+			return true
+		}
+	}
+	return false
 }
 
 // useVerification takes the link out of the store, under the hash that the

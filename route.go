@@ -71,7 +71,7 @@ type answer struct {
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s, err := a.settings(r)
 	if err != nil {
-		s = resolve(Config{}) // to show an error page with
+		s = resolve(Config{TrustHost: true}) // to show an error page with
 		s.fault = classified(err)
 	}
 	x := &exchange{settings: s, ctx: r.Context(), r: r}

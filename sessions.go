@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,9 @@ type reading struct {
 	trigger Trigger
 	update  any
 	changes map[string]any
+
+	// changed reports that a callback changed the claims of the token.
+	changed bool
 
 	// lines are the Set-Cookie lines to send.
 	lines []string
@@ -150,6 +154,10 @@ func (r *reading) tokenSession() (*Session, error) {
 		}
 	}
 	maps.Copy(claims, r.changes)
+	before, err := marshal(claims)
+	if err != nil {
+		return nil, r.endWith(fail(codeJWTSession, err))
+	}
 	if r.Callbacks.JWT != nil {
 		claims, err = r.Callbacks.JWT(r.ctx, &TokenChange{Claims: claims, Trigger: r.trigger, Session: r.update})
 		if err != nil {
@@ -161,6 +169,13 @@ func (r *reading) tokenSession() (*Session, error) {
 		r.end()
 		return nil, nil //nolint:nilnil // the host ended the session
 	}
+	after, err := marshal(claims)
+	if err != nil {
+		return nil, r.endWith(fail(codeJWTSession, fmt.Errorf("Callbacks.JWT: %w", err)))
+	}
+	// What a callback put into the token may be there once only, such as a
+	// provider's new refresh token.
+	r.changed = !bytes.Equal(before, after)
 	return r.changedTokenSession(tok, claims)
 }
 

@@ -146,7 +146,7 @@ func (x *exchange) signedIn() (*User, *StoredSession, error) {
 // renewing reports whether the token is to be written anew.
 func (r *reading) renewing(tok token.Token) bool {
 	switch {
-	case r.renewal == renewAlways || r.changes != nil || r.trigger == TriggerUpdate:
+	case r.renewal == renewAlways || r.changes != nil || r.changed || r.trigger == TriggerUpdate:
 		return r.renewal != renewNever
 	case r.renewal == renewNever:
 		return false
