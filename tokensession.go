@@ -1,0 +1,120 @@
+package pintle
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/pintleauth/pintle/token"
+)
+
+// tokenSession reads a session that is kept in a token.
+func (r *reading) tokenSession() (*Session, error) {
+	tok, claims, err := r.decode(r.req, r.set, r.bearer())
+	if errors.Is(err, token.ErrNoToken) {
+		return nil, nil //nolint:nilnil // nil is the answer "nobody"
+	}
+	if err == nil {
+		err = r.stillGood(tok, claims)
+	}
+	if err != nil {
+		return nil, r.endWith(err)
+	}
+	if r.Callbacks.JWT == nil && r.changes == nil && claims == nil {
+		return r.plainTokenSession(tok)
+	}
+	if claims == nil {
+		if claims, err = tok.Claims(); err != nil {
+			return nil, r.endWith(fail(codeJWTSession, err))
+		}
+	}
+	maps.Copy(claims, r.changes)
+	before, err := marshal(claims)
+	if err != nil {
+		return nil, r.endWith(fail(codeJWTSession, err))
+	}
+	if r.Callbacks.JWT != nil {
+		claims, err = r.Callbacks.JWT(r.ctx, &TokenChange{Claims: claims, Trigger: r.trigger, Session: r.update})
+		if err != nil {
+			r.broken = true
+			return nil, r.endWith(fail(codeJWTSession, fmt.Errorf("Callbacks.JWT: %w", err)))
+		}
+	}
+	if claims == nil {
+		r.end()
+		return nil, nil //nolint:nilnil // the host ended the session
+	}
+	after, err := marshal(claims)
+	if err != nil {
+		return nil, r.endWith(fail(codeJWTSession, fmt.Errorf("Callbacks.JWT: %w", err)))
+	}
+	// What a callback put into the token may be there once only, such as a
+	// provider's new refresh token.
+	r.changed = !bytes.Equal(before, after)
+	return r.changedTokenSession(tok, claims)
+}
+
+// endWith clears the cookies of a session that cannot be read, on the route
+// whose clients count on it.
+func (r *reading) endWith(err error) error {
+	r.end()
+	return err
+}
+
+func (r *reading) end() {
+	if r.renewal == renewAlways {
+		r.lines = r.sessionClearing(r.set, r.req.Header)
+	}
+}
+
+// plainTokenSession is the session of a token that nobody wants to change: the
+// way nearly every request goes.
+func (r *reading) plainTokenSession(tok token.Token) (*Session, error) {
+	s := &Session{claims: tok, hasData: true, Expires: r.tokenExpiry(tok)}
+	s.User.fromToken(tok)
+	if r.renewing(tok) {
+		s.Expires = r.renewed(r.signedInAt(tok))
+		text, err := r.set.tokens.Renew(tok, r.tokenAge(r.signedInAt(tok)))
+		if err != nil {
+			return nil, r.endWith(fail(codeJWTSession, err))
+		}
+		r.lines = r.tokenCookies(r.set, r.req.Header, text)
+	}
+	if err := r.show(s, nil); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// changedTokenSession is the session of claims that a callback has seen.
+func (r *reading) changedTokenSession(tok token.Token, claims Claims) (*Session, error) {
+	s := &Session{data: claims, Expires: r.tokenExpiry(tok)}
+	s.User.fromClaims(claims)
+	renewing := r.renewing(tok)
+	if renewing {
+		s.Expires = r.renewed(r.signedInAt(tok))
+	}
+	if err := r.show(s, claims); err != nil {
+		return nil, err
+	}
+	if renewing {
+		text, err := r.encode(r.ctx, r.set, claims)
+		if err != nil {
+			return nil, r.endWith(fail(codeJWTSession, err))
+		}
+		r.lines = r.tokenCookies(r.set, r.req.Header, text)
+	}
+	return s, nil
+}
+
+func (u *User) fromToken(tok token.Token) {
+	u.ID, u.Name, u.Email, u.Image = tok.Subject(), tok.Name(), tok.Email(), tok.Picture()
+}
+
+func (u *User) fromClaims(claims Claims) {
+	u.ID, _ = identifier(claims["sub"])
+	u.Name, _ = claims["name"].(string)
+	u.Email, _ = claims["email"].(string)
+	u.Image, _ = claims["picture"].(string)
+}
