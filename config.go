@@ -155,16 +155,19 @@ type SessionConfig struct {
 
 // Revocation ends token sessions before they expire: at sign-out, when a user
 // signs out everywhere, and when a user is deleted. It is asked for every
-// token that is read.
+// token that is read, and what it is told must reach all processes. Package
+// memstore has one for a single process.
 type Revocation interface {
-	// Revoked reports whether a token of a user is no longer good. id is the
-	// token's jti; signedIn is when the person signed in, zero if unknown.
-	Revoked(ctx context.Context, userID, id string, signedIn time.Time) (bool, error)
+	// Revoked reports whether a session of a user was ended. signedIn is when
+	// the person signed in, zero where the token does not say: such a token is
+	// older than the last RevokeUser, if there was one. An error counts as
+	// ended.
+	Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error)
 
-	// Revoke ends one token, which would have expired at the given time.
-	Revoke(ctx context.Context, userID, id string, expires time.Time) error
+	// Revoke ends one session. It may be forgotten after the given time.
+	Revoke(ctx context.Context, userID, sessionID string, until time.Time) error
 
-	// RevokeUser ends every token of a user issued until now.
+	// RevokeUser ends every session of a user that began until now.
 	RevokeUser(ctx context.Context, userID string) error
 }
 

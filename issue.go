@@ -41,6 +41,9 @@ func (x *exchange) issueToken(who *arrival, d *decision) error {
 	if x.needsSignInTime() {
 		claims[claimSignedIn] = time.Now().Unix()
 	}
+	if x.Session.Revocation != nil {
+		claims[claimSession] = newID()
+	}
 	if x.Callbacks.JWT != nil {
 		change := &TokenChange{
 			Claims: claims, Trigger: TriggerSignIn,

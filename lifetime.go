@@ -69,9 +69,12 @@ func (r *reading) stillGood(tok token.Token, claims Claims) error {
 		return nil
 	}
 	signedIn, user, id := r.signedInAt(tok), tok.Subject(), tok.ID()
+	if _, err := tok.Claim(claimSession, &id); err != nil {
+		id = tok.ID()
+	}
 	if claims != nil {
 		user, _ = identifier(claims["sub"])
-		id, _ = identifier(claims["jti"])
+		id = sessionID(claims)
 		if seconds, ok := unixSeconds(claims[claimSignedIn]); ok {
 			signedIn = time.Unix(seconds, 0)
 		}
@@ -92,4 +95,14 @@ func (r *reading) stillGood(tok token.Token, claims Claims) error {
 		return fail(codeJWTSession, errors.New("the session was ended"))
 	}
 	return nil
+}
+
+// sessionID is what a session is revoked by: its own id, or that of the token
+// for one that began before sessions could be revoked.
+func sessionID(claims Claims) string {
+	if id, ok := identifier(claims[claimSession]); ok {
+		return id
+	}
+	id, _ := identifier(claims["jti"])
+	return id
 }

@@ -15,6 +15,12 @@ import (
 // https://openid.net/specs/openid-connect-core-1_0.html#IDToken
 const claimSignedIn = "auth_time"
 
+// claimSession names a session across the renewals of its token, each of which
+// has a jti of its own. It is written where sessions can be revoked.
+//
+// https://openid.net/specs/openid-connect-frontchannel-1_0.html#OPLogout
+const claimSession = "sid"
+
 // A renewal says how much reading a session extends it.
 type renewal int
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/pintleauth/pintle/token"
 )
@@ -49,8 +50,9 @@ func (x *exchange) endSession(held string) (*SignOutEvent, error) {
 	}
 	if x.Session.Revocation != nil {
 		subject, _ := identifier(claims["sub"])
-		id, _ := identifier(claims["jti"])
-		if err := x.Session.Revocation.Revoke(x.ctx, subject, id, tok.Expires()); err != nil {
+		// A stolen copy may be renewed until the session would have ended.
+		until := time.Now().Add(x.JWT.MaxAge)
+		if err := x.Session.Revocation.Revoke(x.ctx, subject, sessionID(claims), until); err != nil {
 			return nil, fmt.Errorf("Config.Session.Revocation: %w", err)
 		}
 	}
