@@ -1,5 +1,18 @@
 // Package authtest is an identity provider and a mailbox that run inside a
-// test, or inside a quickstart that should work with no account anywhere.
+// test, or inside a quickstart that should work with no account anywhere, and
+// one-line sign-in for the tests of an application.
+//
+// # Somebody signed in
+//
+// A test that needs somebody to be signed in says so in one line, whatever the
+// ways to sign in are, and wherever sessions are kept:
+//
+//	r := httptest.NewRequest("GET", "http://localhost/account", nil)
+//	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+//
+// [SignIn] is for tests that call a handler, [HTTPClient] for tests that start a
+// server, [Cookies] for tests that drive a browser. [SignInWith] goes the whole
+// way, to the provider below and back.
 //
 // # The provider
 //
@@ -8,8 +21,10 @@
 //
 //	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
 //	idp.SignInAs(authtest.Person{Subject: "42", Name: "Kim", Email: "kim@example.com"})
-//	// Configure the application with idp.Issuer, any client id and secret,
-//	// and a redirect URI on this machine.
+//	cfg.Providers = []pintle.Provider{idp.OIDC("acme")} // or idp.OAuth2, idp.OAuth1
+//
+// Any other application is configured with its Issuer, any client id and secret,
+// and a redirect URI on this machine.
 //
 // Outside a test, use [NewIdentityProvider] and [IdentityProvider.Listen].
 // Without AutoConsent the browser sees a page on which one picks who to be.

@@ -141,13 +141,14 @@ func signIn(cfg pintle.Config, r *http.Request, u *pintle.User) ([]*http.Cookie,
 		// there are credentials only.
 		cfg.Session.Strategy = ""
 	}
-	cfg.Logger = slog.New(slog.DiscardHandler) // what goes wrong, the test says
-	auth, err := pintle.New(cfg)
+	// What goes wrong, the test says.
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	auth, err := pintle.New(cfg) //nolint:contextcheck // it opens nothing
 	if err != nil {
 		return nil, err
 	}
 	w := &http.Response{Header: http.Header{}}
-	next, err := auth.SignIn(receiver{w}, r, "authtest", pintle.SignInOptions{RedirectTo: "/"})
+	next, err := auth.SignIn(receiver{w}, r, "authtest", pintle.SignInOptions{RedirectTo: "/"}) //nolint:contextcheck // r has it
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 const appSecret = "a secret of at least 32 characters"
@@ -45,6 +46,18 @@ func configs() map[string]pintle.Config {
 		Getenv:    func(string) string { return "" },
 	}
 	set := map[string]pintle.Config{"tokens": base}
+
+	database := base
+	database.Store = memstore.New()
+	set["sessions in a database"] = database
+
+	named := database
+	named.Session.Strategy = pintle.StrategyDatabase
+	set["sessions in a database by name"] = named
+
+	both := database
+	both.Session.Strategy = pintle.StrategyJWT
+	set["tokens, and users in a database"] = both
 
 	large := base
 	large.Callbacks.JWT = func(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
@@ -94,6 +107,61 @@ func TestSignInReplacesWhoeverWasSignedIn(t *testing.T) {
 	app.ServeHTTP(w, r)
 	if got := w.Body.String(); got != "Hello Lee <>" {
 		t.Errorf("the application says %q, want a greeting for Lee", got)
+	}
+}
+
+func TestTheUserBecomesTheStoredOne(t *testing.T) {
+	store := memstore.New()
+	cfg := configs()["tokens"]
+	cfg.Store = store
+	kim := &pintle.User{Name: "Kim", Email: "KIM@example.com"}
+	signedIn := func(u *pintle.User) string {
+		t.Helper()
+		r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+		authtest.SignIn(t, cfg, r, u)
+		s, err := newAuth(t, cfg).Session(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.User.ID
+	}
+	id := signedIn(kim)
+	stored, err := store.User(t.Context(), kim.ID)
+	if err != nil {
+		t.Fatalf("the user is not in the store: %v", err)
+	}
+	if id != kim.ID || stored.Name != "Kim" || stored.Email != "kim@example.com" || kim.Email != "kim@example.com" {
+		t.Errorf("the session is of %q, the store has %+v, want both to be %+v", id, stored, kim)
+	}
+	again := &pintle.User{Name: "Another name", Email: "kim@example.com"}
+	if got := signedIn(again); got != id || again.Name != "Kim" {
+		t.Errorf("with the same address the session is of %q, %+v, want %q, Kim", got, again, id)
+	}
+	byID := &pintle.User{ID: id}
+	if got := signedIn(byID); got != id || byID.Name != "Kim" {
+		t.Errorf("with the same id the session is of %q, %+v, want %q, Kim", got, byID, id)
+	}
+	if got := signedIn(&pintle.User{Name: "Kim"}); got == id {
+		t.Error("a user without an address is taken for an existing one")
+	}
+}
+
+func TestParallelTestsMaySignInOnePerson(t *testing.T) {
+	cfg := configs()["sessions in a database"]
+	ids := make(chan string)
+	for range 8 {
+		go func() {
+			u := &pintle.User{Name: "Kim", Email: "kim@example.com"}
+			var j judge
+			authtest.Cookies(&j, cfg, "http://localhost", u)
+			ids <- u.ID + j.verdict
+		}()
+	}
+	first := <-ids
+	for range 7 {
+		if id := <-ids; id != first || id == "" {
+			t.Errorf("one person has the ids %q and %q", first, id)
+		}
 	}
 }
 
