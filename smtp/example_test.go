@@ -1,0 +1,37 @@
+package smtp_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"log"
+	"os"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/smtp"
+)
+
+func ExampleFromURL() {
+	sender, err := smtp.FromURL(os.Getenv("SMTP_URL")) // smtps://user:password@mail.example.com
+	if err != nil {
+		log.Print(err)
+		return
+	}
+	_ = &pintle.Email{From: "App <no-reply@app.example.com>", Send: sender.Send}
+}
+
+func ExampleNew() {
+	authorities := x509.NewCertPool() // those of one's own
+	sender, err := smtp.New(smtp.Options{
+		Host:      "mail.internal.example.com",
+		Username:  "app",
+		Password:  os.Getenv("SMTP_PASSWORD"),
+		Timeout:   5 * time.Second,
+		TLSConfig: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12},
+	})
+	if err != nil {
+		log.Print(err)
+		return
+	}
+	_ = &pintle.Email{From: "App <no-reply@app.example.com>", Send: sender.Send}
+}

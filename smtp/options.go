@@ -1,0 +1,154 @@
+package smtp
+
+import (
+	"cmp"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/mail"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// Options describe a mail server. Host is the only field that must be set.
+type Options struct {
+	// Host is the name of the server. Its certificate must be for that name.
+	Host string
+
+	// Port is the server's port. Zero means 465 with ImplicitTLS and 587
+	// otherwise.
+	Port int
+
+	// Encryption says how the connection is encrypted.
+	Encryption Encryption
+
+	// Username and Password are for servers that want to know who sends.
+	// An empty Username sends without.
+	Username, Password string
+
+	// From is the sender of mails for which [pintle.Email.From] names none:
+	// an address, or "Name <address>".
+	From string
+
+	// Timeout bounds the sending of one mail, from the connection to the
+	// server's word that it has taken it. Zero means 10 seconds.
+	Timeout time.Duration
+
+	// LocalName is what this machine calls itself to the server. Empty means
+	// its host name.
+	LocalName string
+
+	// TLSConfig is for servers whose certificate is from an authority of
+	// one's own. Nil trusts those the system trusts.
+	TLSConfig *tls.Config
+
+	// AllowInsecure permits NoEncryption with a server that is not on
+	// loopback. Whoever is on the way there can then sign in as anybody who
+	// asks for a mail. A password is not sent even then.
+	AllowInsecure bool
+}
+
+// Encryption says how the connection to a server is encrypted.
+type Encryption int
+
+const (
+	// ByPort is ImplicitTLS on port 465 and STARTTLS on every other. On
+	// loopback, where nobody is in between, it uses STARTTLS if the server
+	// offers it and otherwise no encryption.
+	ByPort Encryption = iota
+
+	// STARTTLS begins in the clear and sends nothing of value before the
+	// connection is encrypted.
+	//
+	// https://www.rfc-editor.org/rfc/rfc3207
+	STARTTLS
+
+	// ImplicitTLS is encrypted from the first byte.
+	//
+	// https://www.rfc-editor.org/rfc/rfc8314#section-3.3
+	ImplicitTLS
+
+	// NoEncryption is for servers on loopback; see Options.AllowInsecure.
+	NoEncryption
+)
+
+const (
+	portSubmission = 587
+	portTLS        = 465
+
+	defaultTimeout = 10 * time.Second
+)
+
+func (o *Options) complete() error {
+	if o.Host == "" || strings.ContainsAny(o.Host, " \t\r\n/@") {
+		return fmt.Errorf("smtp: Options.Host is %q: set it to the name of the mail server", o.Host)
+	}
+	if o.Encryption == ByPort && o.Port == portTLS {
+		o.Encryption = ImplicitTLS
+	}
+	if o.Port == 0 {
+		o.Port = portSubmission
+		if o.Encryption == ImplicitTLS {
+			o.Port = portTLS
+		}
+	}
+	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	switch {
+	case o.Port < 0 || o.Port > 65535:
+		return fmt.Errorf("smtp: Options.Port is %d: ports are between 1 and 65535", o.Port)
+	case o.Timeout < 0:
+		return errors.New("smtp: Options.Timeout is negative; zero means 10 seconds")
+	case o.Encryption < ByPort || o.Encryption > NoEncryption:
+		return fmt.Errorf("smtp: Options.Encryption is %d, which is none of the constants", o.Encryption)
+	case o.Username == "" && o.Password != "":
+		return errors.New("smtp: Options.Password is set and Options.Username is not")
+	}
+	if o.Encryption == NoEncryption && !o.onLoopback() {
+		if !o.AllowInsecure {
+			return fmt.Errorf("smtp: Options.Encryption is NoEncryption and %s is another machine, so anybody on the way could sign in with the links: use STARTTLS or ImplicitTLS, or set Options.AllowInsecure", o.Host)
+		}
+		if o.Username != "" {
+			return fmt.Errorf("smtp: a password would go to %s unencrypted: use STARTTLS or ImplicitTLS, or no Options.Username", o.Host)
+		}
+	}
+	if o.From != "" {
+		if _, err := parseSender(o.From); err != nil {
+			return fmt.Errorf("smtp: Options.From: %w", err)
+		}
+	}
+	return nil
+}
+
+// onLoopback reports whether the server is on this machine.
+func (o *Options) onLoopback() bool {
+	if o.Host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(o.Host)
+	return err == nil && ip.IsLoopback()
+}
+
+// parseSender reads "Name <address>", which comes from the host's configuration.
+func parseSender(from string) (*mail.Address, error) {
+	sender, err := mail.ParseAddress(from)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not an address such as %q: %w", from, "App <no-reply@app.example.com>", err)
+	}
+	if err := checkAddress(sender.Address); err != nil {
+		return nil, fmt.Errorf("%q %w", from, err)
+	}
+	return sender, nil
+}
+
+// LogValue leaves the password out.
+func (o Options) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("host", o.Host), slog.Int("port", o.Port), slog.String("username", o.Username))
+}
+
+// String leaves the password out, in any verb of package fmt.
+func (o Options) String() string { return fmt.Sprintf("{%s:%d %s}", o.Host, o.Port, o.Username) }
+
+// GoString is String for the verb %#v.
+func (o Options) GoString() string { return "smtp.Options" + o.String() }

@@ -1,0 +1,42 @@
+package smtp
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pintleauth/pintle"
+)
+
+// A Sender sends mails through a mail server. Its methods may be called
+// concurrently; each mail has a connection of its own, since sign-in mails are
+// too rare for servers to keep one open.
+type Sender struct {
+	opts Options
+}
+
+// New checks o and returns a sender. It opens no connection.
+func New(o Options) (*Sender, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if o.TLSConfig != nil {
+		o.TLSConfig = o.TLSConfig.Clone()
+	}
+	return &Sender{opts: o}, nil
+}
+
+// Send delivers m to the server. It is what [pintle.Email.Send] wants. It
+// returns when the server has taken the mail, or with an error that names what
+// to change; after [Options.Timeout], or when ctx ends, it gives up.
+func (s *Sender) Send(ctx context.Context, m *pintle.Message) error {
+	l, err := s.compose(m)
+	if err != nil {
+		return fmt.Errorf("smtp: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	if err := s.deliver(ctx, l); err != nil {
+		return s.explain(ctx, err)
+	}
+	return nil
+}
