@@ -87,6 +87,11 @@ type Config struct {
 	// that are half as long again and 300 characters longer.
 	SealAccountTokens bool
 
+	// DangerouslyAllowShortSecrets accepts secrets of any length, for a
+	// deployment that shares a short one with Auth.js until it can be replaced.
+	// Who has one sealed cookie can search for a short secret.
+	DangerouslyAllowShortSecrets bool
+
 	// DangerouslySkipCSRFCheck takes every POST for wanted. Set it only where
 	// something in front refuses requests from other sites.
 	DangerouslySkipCSRFCheck bool

@@ -48,6 +48,10 @@ func (s *settings) announce(ctx context.Context) {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.Debug is on, so the log tells more than is needed in production",
 			slog.String("code", "debug-enabled"))
 	}
+	if s.DangerouslyAllowShortSecrets {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.DangerouslyAllowShortSecrets is on: replace the secret by one of 32 characters or more",
+			slog.String("code", "short-secrets-allowed"))
+	}
 	if s.BasePath != "" && pathOf(s.URL) != "" && pathOf(s.URL) != s.base {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: the path of Config.URL (AUTH_URL) differs from Config.BasePath, which is used",
 			slog.String("code", "env-url-basepath-mismatch"), slog.String("url", pathOf(s.URL)), slog.String("basePath", s.base))
