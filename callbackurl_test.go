@@ -101,7 +101,8 @@ func escapeAll(text string) string {
 // https://url.spec.whatwg.org/#concept-basic-url-parser
 func staysOn(origin, target string) bool {
 	target = strings.Trim(target, "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f ")
-	target = strings.NewReplacer("\t", "", "\r", "", "\n", "", `\`, "/").Replace(target)
+	target = strings.NewReplacer("\t", "", "\r", "", "\n", "", `\`, "/",
+		"%", "%25").Replace(target) // a browser takes a stray percent sign as it is
 	base, err := url.Parse(origin + "/page")
 	if err != nil {
 		return false
