@@ -1,0 +1,205 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/pintleauth/pintle"
+)
+
+// An accountRow is an account as a row is read into it.
+type accountRow struct {
+	owner             idText
+	kind              string
+	provider, account string
+	texts             map[string]*sql.NullString // the tokens, by column
+	expires           sql.NullInt64
+	extra             object
+	more              []any
+}
+
+// dest is where the columns go, in the order of [builder.accounts].
+func (a *accountRow) dest(r records) []any {
+	t := r.tables.accounts
+	a.texts = make(map[string]*sql.NullString)
+	dest := append(make([]any, 0, 16), &a.owner, &a.kind, &a.provider, &a.account)
+	for _, column := range tokenColumns {
+		switch {
+		case !t.has(column):
+		case column == "expires_at":
+			dest = append(dest, &a.expires)
+		case column == "extra":
+			dest = append(dest, &a.extra)
+		default:
+			a.texts[column] = new(sql.NullString)
+			dest = append(dest, a.texts[column])
+		}
+	}
+	a.more = make([]any, len(t.extra))
+	for i := range a.more {
+		dest = append(dest, &a.more[i])
+	}
+	return dest
+}
+
+// tokenText is the field of an account that a column holds.
+func tokenText(a *pintle.Account, column string) *string {
+	switch column {
+	case "access_token":
+		return &a.AccessToken
+	case "refresh_token":
+		return &a.RefreshToken
+	case "id_token":
+		return &a.IDToken
+	case "token_type":
+		return &a.TokenType
+	case "scope":
+		return &a.Scope
+	case "session_state":
+		return &a.SessionState
+	case "oauth_token":
+		return &a.OAuthToken
+	case "oauth_token_secret":
+		return &a.OAuthTokenSecret
+	}
+	return nil
+}
+
+func (a *accountRow) read(r records) *pintle.Account {
+	account := &pintle.Account{
+		UserID: string(a.owner), Type: pintle.ProviderType(a.kind), Provider: a.provider, ProviderAccountID: a.account,
+		ExpiresAt: a.expires.Int64, Extra: withColumns(a.extra, r.tables.accounts.Extra, a.more),
+	}
+	for column, text := range a.texts {
+		*tokenText(account, column) = text.String
+	}
+	return account
+}
+
+// tokens returns the values of the columns that a token response replaces.
+func (r records) tokens(a *pintle.Account) ([]any, error) {
+	t := r.tables.accounts
+	rest, further := withoutColumns(a.Extra, t.Extra)
+	var values []any
+	for _, column := range tokenColumns {
+		switch {
+		case !t.has(column):
+		case column == "expires_at":
+			values = append(values, sql.NullInt64{Int64: a.ExpiresAt, Valid: a.ExpiresAt != 0})
+		case column == "extra":
+			extra, err := rest.column()
+			if err != nil {
+				return nil, fmt.Errorf("Extra: %w", err)
+			}
+			values = append(values, extra)
+		default:
+			text := *tokenText(a, column)
+			if !storable(text) {
+				return nil, fmt.Errorf("%s: %w", column, errNotText)
+			}
+			values = append(values, nullable(text))
+		}
+	}
+	return append(values, further...), nil
+}
+
+// LinkAccount implements [pintle.Store]. It fails when there is no user with
+// the account's UserID, if the table refers to users.
+func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	owner, ok := r.tables.Users.ID.column(a.UserID)
+	if !ok {
+		return r.fail(ctx, "link account", errNotID)
+	}
+	if !storable(string(a.Type), a.Provider, a.ProviderAccountID) {
+		return r.fail(ctx, "link account", errNotText)
+	}
+	tokens, err := r.tokens(a)
+	if err != nil {
+		return r.fail(ctx, "link account", err)
+	}
+	t := r.tables.accounts
+	args := append([]any{owner, string(a.Type), a.Provider, a.ProviderAccountID}, tokens...)
+	if t.has("id") {
+		args = append(args, t.ID.propose(""))
+	}
+	_, err = r.exec(ctx, r.sql.linkAccount, r.touched(t, args)...)
+	return r.fail(ctx, "link account", err)
+}
+
+// Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
+func (r records) Account(ctx context.Context, provider, providerAccountID string) (*pintle.Account, error) {
+	if !storable(provider, providerAccountID) {
+		return nil, pintle.ErrNotFound
+	}
+	var row accountRow
+	if err := r.one(ctx, row.dest(r), r.sql.account, provider, providerAccountID); err != nil {
+		return nil, r.fail(ctx, "find account", err)
+	}
+	return row.read(r), nil
+}
+
+// UserAccounts implements [pintle.AccountStore].
+func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
+	owner, ok := r.tables.Users.ID.column(userID)
+	if !ok {
+		return nil, nil
+	}
+	var accounts []*pintle.Account
+	err := r.each(ctx, func(scan func(...any) error) error {
+		var row accountRow
+		if err := scan(row.dest(r)...); err != nil {
+			return err
+		}
+		accounts = append(accounts, row.read(r))
+		return nil
+	}, r.sql.userAccounts, owner)
+	return accounts, r.fail(ctx, "list accounts", err)
+}
+
+// each calls f for every row of a query.
+func (r records) each(ctx context.Context, f func(scan func(...any) error) error, s *statement, args ...any) error {
+	rows, err := r.query(ctx, s, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// UpdateAccount implements [pintle.AccountStore].
+func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+	if !storable(a.Provider, a.ProviderAccountID) {
+		return pintle.ErrNotFound
+	}
+	tokens, err := r.tokens(a)
+	if err != nil {
+		return r.fail(ctx, "update account", err)
+	}
+	args := append([]any{a.Provider, a.ProviderAccountID}, tokens...)
+	n, err := r.exec(ctx, r.sql.updateAccount, r.touched(r.tables.accounts, args)...)
+	if err == nil && n == 0 {
+		// MySQL does not count a row that was so already.
+		_, err = r.Account(ctx, a.Provider, a.ProviderAccountID)
+		return err
+	}
+	return r.fail(ctx, "update account", err)
+}
+
+// UnlinkAccount implements [pintle.AccountStore].
+func (r records) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string) error {
+	owner, ok := r.tables.Users.ID.column(userID)
+	if !ok || !storable(provider, providerAccountID) {
+		return pintle.ErrNotFound
+	}
+	n, err := r.exec(ctx, r.sql.unlinkAccount, owner, provider, providerAccountID)
+	if err == nil && n == 0 {
+		return pintle.ErrNotFound
+	}
+	return r.fail(ctx, "unlink account", err)
+}

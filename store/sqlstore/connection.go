@@ -1,0 +1,16 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+)
+
+// endConn gives a connection back after a last statement. If that fails nobody
+// knows what state the connection is in, and it is thrown away.
+func endConn(ctx context.Context, conn *sql.Conn, last string) {
+	if _, err := conn.ExecContext(ctx, last); err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+	_ = conn.Close()
+}

@@ -1,0 +1,122 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"iter"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+// handles writes and reads handles, each in one form only.
+var handles = base64.RawURLEncoding.Strict()
+
+// A tokenRow is what the column of tokens holds: a token, or its hash.
+type tokenRow []byte
+
+// handle returns what identifies the session to its owner: the hash of its
+// token, which leads to no token.
+func (t tokenRow) handle(r records) string {
+	if r.tables.hashed {
+		return handles.EncodeToString(t)
+	}
+	hash := sha256.Sum256(t)
+	return handles.EncodeToString(hash[:])
+}
+
+// UserSessions implements [pintle.SessionLister]. The tokens of the yielded
+// sessions are empty. The list is made when the loop begins: no connection is
+// held while it runs.
+func (r records) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
+	return func(yield func(*pintle.StoredSession, error) bool) {
+		sessions, err := r.liveSessions(ctx, userID)
+		if err != nil {
+			yield(nil, r.fail(ctx, "list sessions", err))
+			return
+		}
+		for _, s := range sessions {
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (r records) liveSessions(ctx context.Context, userID string) (sessions []*pintle.StoredSession, err error) {
+	owner, ok := r.tables.Users.ID.column(userID)
+	if !ok {
+		return nil, nil
+	}
+	now := r.tables.Times.column(r.dialect, time.Now())
+	err = r.each(ctx, func(scan func(...any) error) error {
+		var row sessionRow
+		var token tokenRow
+		if err := scan(append([]any{(*[]byte)(&token)}, row.dest(r)...)...); err != nil {
+			return err
+		}
+		s := row.session("")
+		s.Handle = token.handle(r)
+		sessions = append(sessions, s)
+		return nil
+	}, r.sql.userSessions, owner, now)
+	return sessions, err
+}
+
+// EndSession implements [pintle.SessionLister].
+func (r records) EndSession(ctx context.Context, userID, handle string) error {
+	owner, ok := r.tables.Users.ID.column(userID)
+	if !ok {
+		return pintle.ErrNotFound
+	}
+	key, err := r.byHandle(ctx, owner, handle)
+	if err != nil {
+		return r.fail(ctx, "end session", err)
+	}
+	n, err := r.exec(ctx, r.sql.endSession, owner, key)
+	if err == nil && n == 0 {
+		return pintle.ErrNotFound
+	}
+	return r.fail(ctx, "end session", err)
+}
+
+// byHandle returns what the column of tokens holds for a session of a user.
+// Where that is the token, the handle can only be found by hashing theirs.
+func (r records) byHandle(ctx context.Context, owner any, handle string) (key any, err error) {
+	hash, err := handles.DecodeString(handle)
+	if err != nil || len(hash) != sha256.Size {
+		return nil, pintle.ErrNotFound
+	}
+	if r.tables.hashed {
+		return hash, nil
+	}
+	err = r.each(ctx, func(scan func(...any) error) error {
+		var token tokenRow
+		if err := scan((*[]byte)(&token)); err != nil {
+			return err
+		}
+		if token.handle(r) == handle {
+			key = string(token)
+		}
+		return nil
+	}, r.sql.sessionTokens, owner)
+	if err == nil && key == nil {
+		err = pintle.ErrNotFound
+	}
+	return key, err
+}
+
+// EndUserSessions implements [pintle.SessionLister].
+func (r records) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
+	owner, ok := r.tables.Users.ID.column(userID)
+	if !ok {
+		return 0, nil
+	}
+	s, args := r.sql.endUserSessions, []any{owner}
+	if key, ok := r.tokenColumn(except); ok && except != "" {
+		s, args = r.sql.endUserSessionsExcept, append(args, key)
+	}
+	n, err := r.exec(ctx, s, args...)
+	return n, r.fail(ctx, "end sessions", err)
+}

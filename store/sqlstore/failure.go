@@ -1,0 +1,95 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+)
+
+var (
+	errNotText = errors.New("it has a NUL character or is not UTF-8, which databases cannot keep as text")
+	errNotID   = errors.New("the user id is not of the kind the layout says")
+	errNoTable = fmt.Errorf("the layout has no table for it: name one in Layout.Authenticators: %w", errors.ErrUnsupported)
+)
+
+// fail says what went wrong in the words of package pintle.
+//
+// What the driver says of a conflict is left out: MySQL quotes the value, which
+// in a shared table may be a session token.
+func (r records) fail(ctx context.Context, operation string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sql.ErrNoRows):
+		return pintle.ErrNotFound
+	case errors.Is(err, pintle.ErrNotFound), errors.Is(err, pintle.ErrConflict):
+		return err
+	case isDuplicate(err), r.tx && isRace(err):
+		return fmt.Errorf("sqlstore: %s: %w", operation, pintle.ErrConflict)
+	}
+	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+		// Some drivers tell of the interruption in words of their own.
+		return fmt.Errorf("sqlstore: %s: %w: %w", operation, ended, err)
+	}
+	return fmt.Errorf("sqlstore: %s: %w", operation, err)
+}
+
+// isDuplicate reports whether a unique index refused a row. Drivers are asked
+// in ways that need no import of them.
+func isDuplicate(err error) bool {
+	return sqlState(err) == "23505" || // unique_violation
+		isMySQLError(err, 1062) || // ER_DUP_ENTRY
+		isMySQLError(err, 1586) || // ER_DUP_ENTRY_WITH_KEY_NAME
+		// Every SQLite driver has the library's own message in its error. It
+		// names tables and columns but quotes no value, so nobody can put the
+		// words there.
+		strings.Contains(err.Error(), "UNIQUE constraint failed: ") && sqlState(err) == "" && !isMySQL(err)
+}
+
+// isRace reports whether the database gave a transaction up because of another
+// one. The other was faster by a moment, as with a duplicate.
+func isRace(err error) bool {
+	switch sqlState(err) {
+	case "40001", "40P01": // serialization_failure, deadlock_detected
+		return true
+	}
+	return isMySQLError(err, 1213) // ER_LOCK_DEADLOCK
+}
+
+// sqlState returns the code of a PostgreSQL error, which both its drivers have
+// a method for.
+func sqlState(err error) string {
+	if e, ok := errors.AsType[interface {
+		error
+		SQLState() string
+	}](err); ok {
+		return e.SQLState()
+	}
+	return ""
+}
+
+// isMySQLError reports whether err is the numbered error of a MySQL server.
+// The driver has the number in a field only, but begins its message with it,
+// before anything that could have come from a value.
+func isMySQLError(err error, number int) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		text := err.Error()
+		if strings.HasPrefix(text, fmt.Sprintf("Error %d (", number)) || strings.HasPrefix(text, fmt.Sprintf("Error %d: ", number)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isMySQL(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if strings.HasPrefix(err.Error(), "Error ") {
+			return true
+		}
+	}
+	return false
+}

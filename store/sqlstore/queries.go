@@ -1,0 +1,288 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// queries is every statement of a store. Parameters are numbered in the order
+// in which the methods pass them.
+type queries struct {
+	createUser, user, userByEmail, userByAccount, deleteUser *statement
+	deleteUserParts                                          []*statement
+
+	// updateUser has a statement for each choice of fields, as bits.
+	updateUser [16]*statement
+
+	linkAccount, account, userAccounts, updateAccount, unlinkAccount *statement
+
+	createSession, sessionAndUser, sessionExists, deleteSession *statement
+	// updateSession has a statement for each choice of fields, as bits.
+	updateSession                          [4]*statement
+	session                                *statement // MySQL: what deleteSession does not return
+	userSessions, endSession               *statement
+	endUserSessions, endUserSessionsExcept *statement
+	sessionTokens                          *statement // of a user, where the handle is no column
+	createVerification, useVerification    *statement
+	verification                           *statement // MySQL: what useVerification does not return
+	createAuthenticator, authenticator     *statement
+	userAuthenticators, updateCounter      *statement
+	sweepSessions, sweepVerifications      *statement
+}
+
+func newQueries(t *tables) *queries {
+	b := builder{t}
+	q := &queries{}
+	b.users(q)
+	b.accounts(q)
+	b.sessions(q)
+	b.verifications(q)
+	if t.authenticators != nil {
+		b.authenticators(q)
+	}
+	b.sweeps(q)
+	return q
+}
+
+// A builder writes statements for a layout.
+type builder struct{ *tables }
+
+func (b builder) statement(format string, args ...any) *statement {
+	return b.Dialect.statement(fmt.Sprintf(format, args...))
+}
+
+// is compares a text column with the parameter n, byte by byte.
+//
+// The collations of MySQL ignore case, most of them accents and trailing
+// spaces too. The first comparison is for the index, the second for the truth.
+func (b builder) is(column string, n int) string {
+	if b.Dialect != MySQL || b.exact {
+		return fmt.Sprintf("%s = $%d", column, n)
+	}
+	return fmt.Sprintf("(%s = $%d AND CAST(CONVERT(%s USING utf8mb4) AS BINARY) = CAST($%d AS BINARY))", column, n, column, n)
+}
+
+// isID compares a column of user ids with the parameter n.
+func (b builder) isID(column string, n int) string {
+	switch {
+	case b.Users.ID != Integer:
+		return b.is(column, n)
+	case b.Dialect == PostgreSQL:
+		// A number too large for the column is not found, instead of an error.
+		return fmt.Sprintf("%s = CAST($%d AS bigint)", column, n)
+	}
+	return fmt.Sprintf("%s = $%d", column, n)
+}
+
+// names returns the columns of t that exist, for a list of them.
+func (t *table) names(prefix string, columns ...string) []string {
+	var names []string
+	for _, column := range columns {
+		if t.has(column) {
+			names = append(names, prefix+t.columns[column])
+		}
+	}
+	return names
+}
+
+func (t *table) withExtra(prefix string, names []string) []string {
+	for _, column := range t.extra {
+		names = append(names, prefix+column)
+	}
+	return names
+}
+
+// insert writes a row with the columns, and returns others of it where the
+// dialect can.
+func (b builder) insert(t *table, columns, returned []string) *statement {
+	values := make([]string, len(columns))
+	for i := range columns {
+		values[i] = fmt.Sprintf("$%d", i+1)
+	}
+	text := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", t.quoted, list(columns), list(values))
+	if len(returned) > 0 && b.Dialect.returning() {
+		text += " RETURNING " + list(returned)
+	}
+	return b.Dialect.statement(text)
+}
+
+// set assigns the parameters from n on to columns.
+func set(n int, columns []string) string {
+	assignments := make([]string, len(columns))
+	for i, column := range columns {
+		assignments[i] = fmt.Sprintf("%s = $%d", column, n+i)
+	}
+	return list(assignments)
+}
+
+func list(parts []string) string { return strings.Join(parts, ", ") }
+
+// The columns of a user in the order in which they are read and written.
+func (b builder) userColumns(prefix string) []string {
+	t := b.tables.users
+	return t.withExtra(prefix, t.names(prefix, "id", "name", "email", "emailVerified", "image", "extra"))
+}
+
+func (b builder) users(q *queries) {
+	t := b.tables.users
+	columns := b.userColumns("")
+	inserted := slices.Clone(columns)
+	if t.ID == Integer {
+		inserted = inserted[1:] // the database makes it
+	}
+	q.createUser = b.insert(t, append(inserted, t.names("", "updatedAt")...), columns)
+	q.user = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.isID(t.columns["id"], 1))
+	q.userByEmail = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.is(t.columns["email"], 1))
+	a := b.tables.accounts
+	q.userByAccount = b.statement("SELECT %s FROM %s a JOIN %s u ON u.%s = a.%s WHERE %s AND %s",
+		list(b.userColumns("u.")), a.quoted, t.quoted, t.columns["id"], a.columns["userId"],
+		b.is("a."+a.columns["provider"], 1), b.is("a."+a.columns["providerAccountId"], 2))
+	for mask := range q.updateUser {
+		q.updateUser[mask] = b.updateUser(mask)
+	}
+	// Sessions first, so that access ends at once. The schema may cascade, but
+	// not all do, and SQLite only where a connection was told to.
+	for _, t := range []*table{b.tables.sessions, b.tables.authenticators, b.tables.accounts} {
+		if t != nil {
+			q.deleteUserParts = append(q.deleteUserParts, b.statement("DELETE FROM %s WHERE %s", t.quoted, b.isID(t.columns["userId"], 1)))
+		}
+	}
+	q.deleteUser = b.statement("DELETE FROM %s WHERE %s", t.quoted, b.isID(t.columns["id"], 1))
+}
+
+// The fields of a user that can change, in the order of the bits.
+var userFields = []string{"name", "email", "emailVerified", "image"}
+
+// updateUser changes the fields of mask, given from the second parameter on.
+func (b builder) updateUser(mask int) *statement {
+	t := b.tables.users
+	var columns []string
+	for i, field := range userFields {
+		if mask&(1<<i) != 0 {
+			columns = append(columns, t.names("", field)...)
+		}
+	}
+	if len(columns) == 0 {
+		return nil // the user as they are
+	}
+	columns = append(columns, t.names("", "updatedAt")...)
+	text := fmt.Sprintf("UPDATE %s SET %s WHERE %s", t.quoted, set(2, columns), b.isID(t.columns["id"], 1))
+	if b.Dialect.returning() {
+		text += " RETURNING " + list(b.userColumns(""))
+	}
+	return b.Dialect.statement(text)
+}
+
+// The columns of an account that a new token response replaces.
+var tokenColumns = []string{
+	"access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state",
+	"oauth_token", "oauth_token_secret", "extra",
+}
+
+func (b builder) accounts(q *queries) {
+	t := b.tables.accounts
+	owner := t.columns["userId"]
+	identity := t.names("", "userId", "type", "provider", "providerAccountId")
+	tokens := t.withExtra("", t.names("", tokenColumns...))
+	pair := func(n int) string {
+		return b.is(t.columns["provider"], n) + " AND " + b.is(t.columns["providerAccountId"], n+1)
+	}
+	q.linkAccount = b.insert(t, slices.Concat(identity, tokens, t.names("", "id", "updatedAt")), nil)
+	columns := list(slices.Concat(identity, tokens))
+	q.account = b.statement("SELECT %s FROM %s WHERE %s", columns, t.quoted, pair(1))
+	q.userAccounts = b.statement("SELECT %s FROM %s WHERE %s", columns, t.quoted, b.isID(owner, 1))
+	q.updateAccount = b.statement("UPDATE %s SET %s WHERE %s", t.quoted, set(3, append(tokens, t.names("", "updatedAt")...)), pair(1))
+	q.unlinkAccount = b.statement("DELETE FROM %s WHERE %s AND %s", t.quoted, b.isID(owner, 1), pair(2))
+}
+
+func (b builder) sessions(q *queries) {
+	t, u := b.tables.sessions, b.tables.users
+	token, owner, expires := t.columns["sessionToken"], t.columns["userId"], t.columns["expires"]
+	q.createSession = b.insert(t, t.names("", "sessionToken", "userId", "expires", "created", "data", "id", "updatedAt"), nil)
+	columns := t.names("", "userId", "expires", "created", "data")
+	q.sessionAndUser = b.statement("SELECT %s FROM %s s JOIN %s u ON u.%s = s.%s WHERE %s",
+		list(append(t.names("s.", "userId", "expires", "created", "data"), b.userColumns("u.")...)),
+		t.quoted, u.quoted, u.columns["id"], owner, b.is("s."+token, 1))
+	q.sessionExists = b.statement("SELECT %s FROM %s WHERE %s", expires, t.quoted, b.is(token, 1))
+	for mask := range q.updateSession {
+		var changed []string
+		if mask&1 != 0 {
+			changed = append(changed, expires)
+		}
+		if mask&2 != 0 {
+			changed = append(changed, t.names("", "data")...)
+		}
+		if len(changed) > 0 {
+			q.updateSession[mask] = b.statement("UPDATE %s SET %s WHERE %s", t.quoted, set(2, append(changed, t.names("", "updatedAt")...)), b.is(token, 1))
+		}
+	}
+	deleted := fmt.Sprintf("DELETE FROM %s WHERE %s", t.quoted, b.is(token, 1))
+	if b.Dialect.returning() {
+		deleted += " RETURNING " + list(columns)
+	}
+	q.deleteSession = b.Dialect.statement(deleted)
+	q.session = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.is(token, 1))
+
+	newest := append(t.names("", "created"), expires)
+	q.userSessions = b.statement("SELECT %s, %s FROM %s WHERE %s AND %s > $2 ORDER BY %s DESC",
+		token, list(columns), t.quoted, b.isID(owner, 1), expires, strings.Join(newest, " DESC, "))
+	q.sessionTokens = b.statement("SELECT %s FROM %s WHERE %s", token, t.quoted, b.isID(owner, 1))
+	q.endSession = b.statement("DELETE FROM %s WHERE %s AND %s", t.quoted, b.isID(owner, 1), b.is(token, 2))
+	q.endUserSessions = b.statement("DELETE FROM %s WHERE %s", t.quoted, b.isID(owner, 1))
+	q.endUserSessionsExcept = b.statement("DELETE FROM %s WHERE %s AND NOT (%s)", t.quoted, b.isID(owner, 1), b.is(token, 2))
+}
+
+func (b builder) verifications(q *queries) {
+	t := b.tables.verifications
+	q.createVerification = b.insert(t, t.names("", "identifier", "token", "expires", "id", "updatedAt"), nil)
+	pair := b.is(t.columns["identifier"], 1) + " AND " + b.is(t.columns["token"], 2)
+	used := fmt.Sprintf("DELETE FROM %s WHERE %s", t.quoted, pair)
+	if b.Dialect.returning() {
+		used += " RETURNING " + t.columns["expires"]
+	}
+	q.useVerification = b.Dialect.statement(used)
+	q.verification = b.statement("SELECT %s FROM %s WHERE %s", t.columns["expires"], t.quoted, pair)
+}
+
+func (b builder) authenticators(q *queries) {
+	t := b.tables.authenticators
+	id, owner, counter := t.columns["credentialID"], t.columns["userId"], t.columns["counter"]
+	columns := t.names("", authenticatorColumns.expected...)
+	q.createAuthenticator = b.insert(t, append(slices.Clone(columns), t.names("", "updatedAt")...), nil)
+	q.authenticator = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.is(id, 1))
+	q.userAuthenticators = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.isID(owner, 1))
+	q.updateCounter = b.statement("UPDATE %s SET %s WHERE %s AND %s = $2", t.quoted,
+		set(3, append([]string{counter}, t.names("", "updatedAt")...)), b.is(id, 1), counter)
+}
+
+func (b builder) sweeps(q *queries) {
+	s, v := b.tables.sessions, b.tables.verifications
+	q.sweepSessions = b.sweep(s, s.columns["sessionToken"])
+	q.sweepVerifications = b.sweep(v, v.columns["identifier"], v.columns["token"])
+}
+
+// sweep deletes at most $2 rows that expired before $1.
+func (b builder) sweep(t *table, key ...string) *statement {
+	expires := t.columns["expires"]
+	expired := expires + " < $1"
+	if b.Dialect == SQLite {
+		// Any integer is less than any text. Rows that another program wrote in
+		// another format must not count as expired.
+		class := "text"
+		if b.Times == Milliseconds {
+			class = "integer"
+		}
+		expired += fmt.Sprintf(" AND typeof(%s) = '%s'", expires, class)
+	}
+	if b.Dialect == MySQL {
+		return b.statement("DELETE FROM %s WHERE %s ORDER BY %s LIMIT $2", t.quoted, expired, expires)
+	}
+	lock := ""
+	if b.Dialect == PostgreSQL {
+		lock = " FOR UPDATE SKIP LOCKED" // several processes may sweep at once
+	}
+	// The condition is repeated for a session that was extended meanwhile.
+	return b.statement("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[4]s LIMIT $2%[5]s) AND %[3]s",
+		t.quoted, list(key), expired, expires, lock)
+}

@@ -1,0 +1,145 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/pintleauth/pintle"
+)
+
+// tokenColumn returns what the column of tokens holds for one, if it can.
+func (r records) tokenColumn(token string) (value any, ok bool) {
+	if r.tables.hashed {
+		hash := sha256.Sum256([]byte(token))
+		return hash[:], true
+	}
+	return token, storable(token)
+}
+
+// A sessionRow is a session as a row is read into it.
+type sessionRow struct {
+	owner            idText
+	expires, created instant
+	data             object
+}
+
+// dest is where the columns go, in the order of [builder.sessions].
+func (s *sessionRow) dest(r records) []any {
+	s.expires.wallClock, s.created.wallClock = r.dialect == MySQL, r.dialect == MySQL
+	dest := append(make([]any, 0, 16), &s.owner, &s.expires)
+	if r.tables.sessions.has("created") {
+		dest = append(dest, &s.created)
+	}
+	if r.tables.sessions.has("data") {
+		dest = append(dest, &s.data)
+	}
+	return dest
+}
+
+func (s *sessionRow) session(token string) *pintle.StoredSession {
+	return &pintle.StoredSession{Token: token, UserID: string(s.owner), Expires: s.expires.Time, Created: s.created.Time, Data: s.data}
+}
+
+// CreateSession implements [pintle.SessionStore]. It fails when there is no
+// user with the session's UserID, if the table refers to users.
+func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) error {
+	token, ok := r.tokenColumn(s.Token)
+	if !ok {
+		return r.fail(ctx, "create session", errNotText)
+	}
+	owner, ok := r.tables.Users.ID.column(s.UserID)
+	if !ok {
+		return r.fail(ctx, "create session", errNotID)
+	}
+	data, err := object(s.Data).column()
+	if err != nil {
+		return r.fail(ctx, "create session", fmt.Errorf("Data: %w", err))
+	}
+	t := r.tables.sessions
+	args := []any{token, owner, r.tables.Times.column(r.dialect, s.Expires)}
+	if t.has("created") {
+		args = append(args, r.tables.Times.column(r.dialect, s.Created))
+	}
+	if t.has("data") {
+		args = append(args, data)
+	}
+	if t.has("id") {
+		args = append(args, t.ID.propose(""))
+	}
+	_, err = r.exec(ctx, r.sql.createSession, r.touched(t, args)...)
+	return r.fail(ctx, "create session", err)
+}
+
+// SessionAndUser implements [pintle.SessionStore], in one round trip.
+func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
+	key, ok := r.tokenColumn(token)
+	if !ok {
+		return nil, nil, pintle.ErrNotFound
+	}
+	var s sessionRow
+	var u userRow
+	if err := r.one(ctx, append(s.dest(r), u.dest(r)...), r.sql.sessionAndUser, key); err != nil {
+		return nil, nil, r.fail(ctx, "find session", err)
+	}
+	return s.session(token), u.user(r), nil
+}
+
+// UpdateSession implements [pintle.SessionStore]. Data is ignored where the
+// table has no column for it.
+func (r records) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
+	key, ok := r.tokenColumn(token)
+	if !ok {
+		return pintle.ErrNotFound
+	}
+	mask, args := 0, []any{key}
+	if !change.Expires.IsZero() {
+		mask |= 1
+		args = append(args, r.tables.Times.column(r.dialect, change.Expires))
+	}
+	if change.Data != nil && r.tables.sessions.has("data") {
+		data, err := object(change.Data).column()
+		if err != nil {
+			return r.fail(ctx, "update session", fmt.Errorf("Data: %w", err))
+		}
+		mask |= 2
+		args = append(args, data)
+	}
+	if mask != 0 {
+		n, err := r.exec(ctx, r.sql.updateSession[mask], r.touched(r.tables.sessions, args)...)
+		if err != nil || n > 0 {
+			return r.fail(ctx, "update session", err)
+		}
+	}
+	// MySQL does not count a row that was so already, so it is looked for.
+	var expires instant
+	return r.fail(ctx, "update session", r.one(ctx, []any{&expires}, r.sql.sessionExists, key))
+}
+
+// DeleteSession implements [pintle.SessionStore].
+func (r records) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
+	key, ok := r.tokenColumn(token)
+	if !ok {
+		return nil, nil //nolint:nilnil // that there is none is no error
+	}
+	var row sessionRow
+	find := r.sql.deleteSession
+	if !r.dialect.returning() {
+		find = r.sql.session
+	}
+	err := r.one(ctx, row.dest(r), find, key)
+	if err == nil && !r.dialect.returning() {
+		var n int
+		// Of several who saw the row, one deletes it.
+		if n, err = r.exec(ctx, r.sql.deleteSession, key); err == nil && n == 0 {
+			return nil, nil //nolint:nilnil // that there is none is no error
+		}
+	}
+	if missing(err) {
+		return nil, nil //nolint:nilnil // that there is none is no error
+	}
+	if err != nil {
+		return nil, r.fail(ctx, "delete session", err)
+	}
+	return row.session(token), nil
+}

@@ -1,0 +1,121 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"sync/atomic"
+)
+
+// A statement is SQL that is sent again and again.
+type statement struct {
+	text     string
+	order    []int // of the arguments, nil if it is theirs
+	prepared atomic.Pointer[sql.Stmt]
+}
+
+func (d Dialect) statement(text string) *statement {
+	s := &statement{}
+	s.text, s.order = d.compile(text)
+	return s
+}
+
+func (s *statement) arguments(args []any) []any {
+	if s.order == nil {
+		return args
+	}
+	ordered := make([]any, len(s.order))
+	for i, n := range s.order {
+		ordered[i] = args[n]
+	}
+	return ordered
+}
+
+// A runner is where statements run: a database, a transaction, or a connection
+// that is in one.
+type runner interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// prepare returns the statement prepared, or nil where it is to be sent as
+// text.
+//
+// In a transaction there may be no second connection to prepare it on. And for
+// PostgreSQL it is left to the driver: pgx prepares what it sends by itself,
+// unless it was told not to because a connection pooler stands between.
+func (r records) prepare(ctx context.Context, s *statement) (*sql.Stmt, error) {
+	if r.tx || r.dialect == PostgreSQL {
+		return nil, nil //nolint:nilnil // nil is the answer "as text"
+	}
+	if p := s.prepared.Load(); p != nil {
+		return p, nil
+	}
+	p, err := r.db.PrepareContext(ctx, s.text)
+	if err != nil {
+		return nil, err
+	}
+	if !s.prepared.CompareAndSwap(nil, p) {
+		_ = p.Close() // somebody else was faster
+		return s.prepared.Load(), nil
+	}
+	return p, nil
+}
+
+func (r records) query(ctx context.Context, s *statement, args ...any) (*sql.Rows, error) {
+	p, err := r.prepare(ctx, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case p != nil:
+		return p.QueryContext(ctx, s.arguments(args)...)
+	}
+	return r.run.QueryContext(ctx, s.text, s.arguments(args)...)
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (r records) exec(ctx context.Context, s *statement, args ...any) (int, error) {
+	result, err := r.result(ctx, s, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
+}
+
+func (r records) result(ctx context.Context, s *statement, args ...any) (sql.Result, error) {
+	p, err := r.prepare(ctx, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case p != nil:
+		return p.ExecContext(ctx, s.arguments(args)...)
+	}
+	return r.run.ExecContext(ctx, s.text, s.arguments(args)...)
+}
+
+// one reads the first row of a query into dest. Without a row it returns
+// [sql.ErrNoRows].
+func (r records) one(ctx context.Context, dest []any, s *statement, args ...any) error {
+	rows, err := r.query(ctx, s, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		return sql.ErrNoRows
+	}
+	if err := rows.Scan(dest...); err != nil {
+		return err
+	}
+	// The row is there when the statement has run to its end: what follows it
+	// may be an error, of a DELETE … RETURNING for example.
+	for rows.Next() {
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return rows.Close()
+}

@@ -1,0 +1,139 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/pintleauth/pintle"
+)
+
+// A Store is a store in a database. Its methods may be called concurrently.
+// The handle remains the host's: the store does not close it.
+type Store struct{ records }
+
+var (
+	_ pintle.SessionStore       = (*Store)(nil)
+	_ pintle.VerificationStore  = (*Store)(nil)
+	_ pintle.AuthenticatorStore = (*Store)(nil)
+	_ pintle.TxStore            = (*Store)(nil)
+	_ pintle.AccountStore       = (*Store)(nil)
+	_ pintle.SessionLister      = (*Store)(nil)
+	_ pintle.UserDeleter        = (*Store)(nil)
+	_ pintle.Sweeper            = (*Store)(nil)
+)
+
+// New returns a store that uses the tables [Migrate] makes. It does not use
+// the database yet. It panics if there is no such dialect.
+func New(db *sql.DB, d Dialect) *Store {
+	if !d.known() {
+		panic(fmt.Sprintf("sqlstore: New: there is no %v: use PostgreSQL, MySQL or SQLite", d))
+	}
+	s, err := NewShared(db, own(d))
+	if err != nil {
+		panic("sqlstore: unreachable: " + err.Error())
+	}
+	return s
+}
+
+// NewShared returns a store that uses the tables of an existing Auth.js
+// installation. It fails when the layout cannot be, and does not use the
+// database yet: [Store.Check] looks whether the tables are as the layout says.
+//
+// In shared tables session tokens are kept as they are, because Auth.js looks
+// them up so.
+func NewShared(db *sql.DB, l Layout) (*Store, error) {
+	t, err := l.tables()
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: %w", err)
+	}
+	return &Store{records{db: db, run: db, dialect: l.Dialect, tables: t, sql: newQueries(t)}}, nil
+}
+
+// records is what a [Store] and the store of a transaction have in common.
+type records struct {
+	db      *sql.DB
+	run     runner
+	tx      bool // run is in a transaction
+	dialect Dialect
+	tables  *tables
+	sql     *queries
+}
+
+// A txStore is the store a transaction works with.
+type txStore struct{ records }
+
+// InTx implements [pintle.TxStore]. On SQLite the transaction takes the lock
+// for writing when it begins, so that it cannot fail for having begun as a
+// reader; others may read meanwhile if the database has a write-ahead log.
+//
+// f must use the store it is given. On a handle with a single connection the
+// one InTx was called on waits for it.
+func (s *Store) InTx(ctx context.Context, f func(pintle.Store) error) error {
+	return s.atomically(ctx, "transaction", func(r records) error { return f(&txStore{r}) })
+}
+
+// atomically runs f in a transaction: the one r is in, or one of its own.
+func (r records) atomically(ctx context.Context, operation string, f func(records) error) error {
+	if r.tx {
+		return f(r)
+	}
+	begin := r.begin
+	if r.dialect == SQLite {
+		begin = r.beginImmediate
+	}
+	within, commit, rollback, err := begin(ctx)
+	if err != nil {
+		return r.fail(ctx, operation, err)
+	}
+	done := false
+	defer func() { // also when f panics
+		if !done {
+			rollback()
+		}
+	}()
+	if err := f(within); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	done = true
+	return within.fail(ctx, operation, commit())
+}
+
+func (r records) begin(ctx context.Context) (within records, commit func() error, rollback func(), err error) {
+	tx, err := r.db.BeginTx(ctx, nil)
+	if err != nil {
+		return r, nil, nil, err
+	}
+	r.run, r.tx = tx, true
+	return r, tx.Commit, func() { _ = tx.Rollback() }, nil
+}
+
+// beginImmediate begins a transaction that writes. What database/sql begins is
+// whatever the data source name says, and by default a reader that fails when
+// it wants to write while another does.
+//
+// https://www.sqlite.org/lang_transaction.html
+func (r records) beginImmediate(ctx context.Context) (within records, commit func() error, rollback func(), err error) {
+	conn, err := r.db.Conn(ctx)
+	if err != nil {
+		return r, nil, nil, err
+	}
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		_ = conn.Close()
+		return r, nil, nil, err
+	}
+	r.run, r.tx = conn, true
+	// The end must happen although the request is over.
+	rollback = func() { endConn(context.WithoutCancel(ctx), conn, "ROLLBACK") }
+	commit = func() error {
+		if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
+			rollback()
+			return err
+		}
+		return conn.Close()
+	}
+	return r, commit, rollback, nil
+}

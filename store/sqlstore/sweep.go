@@ -1,0 +1,26 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+)
+
+// Sweep implements [pintle.Sweeper]. Rows are removed in the order in which
+// they expired, in one statement per table: call it with a few hundred at a
+// time, so that requests need not wait for it. Several processes may sweep at
+// once.
+func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
+	total := 0
+	end := r.tables.Times.column(r.dialect, before)
+	for _, s := range []*statement{r.sql.sweepSessions, r.sql.sweepVerifications} {
+		if total >= limit {
+			break
+		}
+		n, err := r.exec(ctx, s, end, limit-total)
+		if err != nil {
+			return total, r.fail(ctx, "sweep", err)
+		}
+		total += n
+	}
+	return total, nil
+}

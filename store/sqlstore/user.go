@@ -1,0 +1,269 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+// A userRow is a user as a row is read into it.
+type userRow struct {
+	id                 idText
+	name, email, image sql.NullString
+	verified           instant
+	extra              object
+	more               []any // the columns of Table.Extra
+}
+
+// dest is where the columns go, in the order of [builder.userColumns].
+func (u *userRow) dest(r records) []any {
+	t := r.tables.users
+	u.verified.wallClock = r.dialect == MySQL
+	dest := append(make([]any, 0, 16), &u.id)
+	for _, column := range []struct {
+		name string
+		dest any
+	}{{"name", &u.name}, {"email", &u.email}, {"emailVerified", &u.verified}, {"image", &u.image}, {"extra", &u.extra}} {
+		if t.has(column.name) {
+			dest = append(dest, column.dest)
+		}
+	}
+	u.more = make([]any, len(t.extra))
+	for i := range u.more {
+		dest = append(dest, &u.more[i])
+	}
+	return dest
+}
+
+func (u *userRow) user(r records) *pintle.User {
+	user := &pintle.User{
+		ID: string(u.id), Name: u.name.String, Email: u.email.String, Image: u.image.String,
+		EmailVerified: u.verified.Time, Extra: withColumns(u.extra, r.tables.users.Extra, u.more),
+	}
+	user.MarkNull()
+	return user
+}
+
+// withColumns adds what further columns hold to the fields of a JSON object.
+func withColumns(fields map[string]any, names []string, values []any) map[string]any {
+	for i, name := range names {
+		if values[i] == nil {
+			continue
+		}
+		if fields == nil {
+			fields = map[string]any{}
+		}
+		switch v := values[i].(type) {
+		case []byte:
+			fields[name] = string(v)
+		case time.Time:
+			fields[name] = v.UTC().Format(isoTime)
+		default:
+			fields[name] = v
+		}
+	}
+	return fields
+}
+
+// withoutColumns splits fields into those that have a column of their own and
+// the rest.
+func withoutColumns(fields map[string]any, names []string) (rest object, values []any) {
+	rest = make(object, len(fields))
+	for name, value := range fields {
+		rest[name] = value
+	}
+	for _, name := range names {
+		values = append(values, columnValue(fields[name]))
+		delete(rest, name)
+	}
+	return rest, values
+}
+
+// columnValue turns a value of encoding/json into one drivers take.
+func columnValue(v any) any {
+	switch v := v.(type) {
+	case nil, string, bool, int64, float64:
+		return v
+	case int:
+		return int64(v)
+	case fmt.Stringer: // json.Number
+		if n, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
+			return n
+		}
+		return v.String()
+	}
+	text, err := object{"v": v}.column()
+	if s, ok := text.(string); ok && err == nil {
+		return s[len(`{"v":`) : len(s)-1]
+	}
+	return v
+}
+
+// CreateUser implements [pintle.Store]. The id of the stored user may be
+// another than the proposed one where the layout says who makes ids.
+func (r records) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
+	created, err := r.createUser(ctx, u)
+	return created, r.fail(ctx, "create user", err)
+}
+
+func (r records) createUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
+	if !storable(u.ID, u.Name, u.Email, u.Image) {
+		return nil, errNotText
+	}
+	t := r.tables.users
+	rest, further := withoutColumns(u.Extra, t.Extra)
+	extra, err := rest.column()
+	if err != nil {
+		return nil, fmt.Errorf("Extra: %w", err)
+	}
+	id := t.ID.propose(u.ID)
+	args := make([]any, 0, 16)
+	if id != nil {
+		args = append(args, id)
+	}
+	for _, column := range []struct {
+		name  string
+		value any
+	}{
+		{"name", nullable(u.Name)}, {"email", nullable(u.Email)},
+		{"emailVerified", r.tables.Times.column(r.dialect, u.EmailVerified)},
+		{"image", nullable(u.Image)}, {"extra", extra},
+	} {
+		if t.has(column.name) {
+			args = append(args, column.value)
+		}
+	}
+	args = r.touched(t, append(args, further...))
+	var row userRow
+	if r.dialect.returning() {
+		if err := r.one(ctx, row.dest(r), r.sql.createUser, args...); err != nil {
+			return nil, err
+		}
+		return row.user(r), nil
+	}
+	result, err := r.result(ctx, r.sql.createUser, args...)
+	if err != nil {
+		return nil, err
+	}
+	if id == nil {
+		if id, err = result.LastInsertId(); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.one(ctx, row.dest(r), r.sql.user, id); err != nil {
+		return nil, err
+	}
+	return row.user(r), nil
+}
+
+// touched adds the time of the write where a table has a column for it.
+func (r records) touched(t *table, args []any) []any {
+	if t.has("updatedAt") {
+		return append(args, r.tables.Times.column(r.dialect, time.Now()))
+	}
+	return args
+}
+
+// User implements [pintle.Store].
+func (r records) User(ctx context.Context, id string) (*pintle.User, error) {
+	key, ok := r.tables.Users.ID.column(id)
+	if !ok {
+		return nil, pintle.ErrNotFound
+	}
+	return r.findUser(ctx, "find user", r.sql.user, key)
+}
+
+// UserByEmail implements [pintle.Store].
+func (r records) UserByEmail(ctx context.Context, email string) (*pintle.User, error) {
+	// Users without an address have NULL; an empty one is another program's.
+	if email == "" || !storable(email) {
+		return nil, pintle.ErrNotFound
+	}
+	return r.findUser(ctx, "find user by address", r.sql.userByEmail, email)
+}
+
+// UserByAccount implements [pintle.Store].
+func (r records) UserByAccount(ctx context.Context, provider, providerAccountID string) (*pintle.User, error) {
+	if !storable(provider, providerAccountID) {
+		return nil, pintle.ErrNotFound
+	}
+	return r.findUser(ctx, "find user by account", r.sql.userByAccount, provider, providerAccountID)
+}
+
+func (r records) findUser(ctx context.Context, operation string, s *statement, args ...any) (*pintle.User, error) {
+	var row userRow
+	if err := r.one(ctx, row.dest(r), s, args...); err != nil {
+		return nil, r.fail(ctx, operation, err)
+	}
+	return row.user(r), nil
+}
+
+// UpdateUser implements [pintle.Store].
+func (r records) UpdateUser(ctx context.Context, id string, change pintle.UserUpdate) (*pintle.User, error) {
+	key, ok := r.tables.Users.ID.column(id)
+	if !ok {
+		return nil, pintle.ErrNotFound
+	}
+	mask, args := 0, []any{key}
+	field := func(bit int, value any) {
+		mask |= 1 << bit
+		if r.tables.users.has(userFields[bit]) {
+			args = append(args, value)
+		}
+	}
+	for bit, text := range map[int]*string{0: change.Name, 1: change.Email, 3: change.Image} {
+		if text != nil && !storable(*text) {
+			return nil, r.fail(ctx, "update user: "+userFields[bit], errNotText)
+		}
+	}
+	if change.Name != nil {
+		field(0, nullable(*change.Name))
+	}
+	if change.Email != nil {
+		field(1, nullable(*change.Email))
+	}
+	if change.EmailVerified != nil {
+		field(2, r.tables.Times.column(r.dialect, *change.EmailVerified))
+	}
+	if change.Image != nil {
+		field(3, nullable(*change.Image))
+	}
+	update := r.sql.updateUser[mask]
+	if update == nil {
+		return r.findUser(ctx, "update user", r.sql.user, key)
+	}
+	args = r.touched(r.tables.users, args)
+	if r.dialect.returning() {
+		return r.findUser(ctx, "update user", update, args...)
+	}
+	// How many rows changed says nothing here: MySQL does not count those that
+	// were so already.
+	if _, err := r.exec(ctx, update, args...); err != nil {
+		return nil, r.fail(ctx, "update user", err)
+	}
+	return r.findUser(ctx, "update user", r.sql.user, key)
+}
+
+// DeleteUser implements [pintle.UserDeleter].
+func (r records) DeleteUser(ctx context.Context, id string) error {
+	key, ok := r.tables.Users.ID.column(id)
+	if !ok {
+		return nil
+	}
+	return r.atomically(ctx, "delete user", func(r records) error {
+		for _, s := range append(r.sql.deleteUserParts[:len(r.sql.deleteUserParts):len(r.sql.deleteUserParts)], r.sql.deleteUser) {
+			if _, err := r.exec(ctx, s, key); err != nil {
+				return r.fail(ctx, "delete user", err)
+			}
+		}
+		return nil
+	})
+}
+
+// missing reports whether an error says that there is no row.
+func missing(err error) bool { return errors.Is(err, sql.ErrNoRows) }
