@@ -1,0 +1,59 @@
+// Package sqlstore_test runs store/sqlstore against real databases.
+package sqlstore_test
+
+import (
+	"database/sql"
+	"os"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/integration/services"
+	"github.com/pintleauth/pintle/store/sqlstore"
+	"github.com/pintleauth/pintle/storetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(services.Run(m)) }
+
+// A database is a kind of database under test.
+type database struct {
+	name    string
+	dialect sqlstore.Dialect
+	open    func(testing.TB) *services.Database
+}
+
+var databases = []database{
+	{"SQLite", sqlstore.SQLite, services.SQLiteDatabase},
+	{"PostgreSQL", sqlstore.PostgreSQL, services.PostgreSQLDatabase},
+	{"MariaDB", sqlstore.MySQL, services.MariaDBDatabase},
+}
+
+func migrated(t testing.TB, d database) *services.Database {
+	t.Helper()
+	db := d.open(t)
+	if err := sqlstore.Migrate(t.Context(), db.DB, d.dialect); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// empty removes every row, children first.
+func empty(t testing.TB, db *sql.DB, tables ...string) {
+	t.Helper()
+	for _, table := range tables {
+		if _, err := db.ExecContext(t.Context(), "DELETE FROM "+table); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestOwnTablesKeepEveryPromise(t *testing.T) {
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) {
+			db := migrated(t, d)
+			storetest.Run(t, func(t *testing.T) pintle.Store {
+				empty(t, db.DB, "pintle_sessions", "pintle_authenticators", "pintle_accounts", "pintle_users", "pintle_verifications")
+				return sqlstore.New(db.DB, d.dialect)
+			})
+		})
+	}
+}
