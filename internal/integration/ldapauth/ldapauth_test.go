@@ -1,0 +1,162 @@
+// Package ldapauth tests sign-in against a real directory server.
+package ldapauth
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/integration/services"
+	"github.com/pintleauth/pintle/ldapauth"
+)
+
+func TestMain(m *testing.M) { os.Exit(services.Run(m)) }
+
+const people = `dn: ou=people,dc=example,dc=org
+objectClass: organizationalUnit
+ou: people
+
+dn: uid=ada,ou=people,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: ada
+cn: Ada Lovelace
+sn: Lovelace
+mail: Ada@Example.org
+userPassword: analytical
+
+dn: uid=grace,ou=people,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: grace
+cn: Grace Hopper
+sn: Hopper
+mail: shared@example.org
+userPassword: compiler
+
+dn: uid=joan,ou=people,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: joan
+cn: Joan Clarke
+sn: Clarke
+mail: shared@example.org
+userPassword: banburismus
+
+dn: uid=none,ou=people,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: none
+cn: No Password
+sn: Password
+`
+
+func options(d *services.Directory) ldapauth.Options {
+	return ldapauth.Options{URL: d.URL, BaseDN: "ou=people," + d.BaseDN, SearchDN: d.AdminDN, SearchPassword: d.AdminPassword}
+}
+
+func submit(t *testing.T, o ldapauth.Options, name, password string) (*pintle.User, error) {
+	t.Helper()
+	p, err := ldapauth.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Authorize(t.Context(), &pintle.Submission{Fields: map[string]any{"username": name, "password": password}})
+}
+
+func TestADirectorySignsPeopleIn(t *testing.T) {
+	d := services.LDAP(t)
+	d.Add(t, people)
+	var ada string
+	for _, name := range []string{"ada", "ADA", "ada@example.org"} {
+		user, err := submit(t, options(d), name, "analytical")
+		if err != nil || user == nil {
+			t.Fatalf("%s: %v, %v", name, user, err)
+		}
+		if user.Name != "Ada Lovelace" || user.Email != "ada@example.org" || user.ID == "" {
+			t.Errorf("%s is %+v", name, user)
+		}
+		if ada != "" && user.ID != ada {
+			t.Errorf("%s has the id %s, and had %s before", name, user.ID, ada)
+		}
+		ada = user.ID
+	}
+	if grace, err := submit(t, options(d), "grace", "compiler"); err != nil || grace == nil || grace.ID == ada {
+		t.Errorf("SH-37 two people share an id, or one cannot sign in: %v, %v", grace, err)
+	}
+}
+
+func TestADirectoryRefusesWhoeverIsNotRight(t *testing.T) {
+	d := services.LDAP(t)
+	d.Add(t, people)
+	for _, tt := range []struct{ name, user, password string }{
+		{"a wrong password", "ada", "Analytical"},
+		{"no password", "ada", ""},
+		{"an unknown name", "nobody", "analytical"},
+		{"a name that is a wildcard", "*", "analytical"},
+		{"a name that closes the filter", "ada)(uid=*", "analytical"},
+		{"a name with a null byte", "ada\x00", "analytical"},
+		{"an entry without a password", "none", "anything"},
+		{"the password of another", "ada", "compiler"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			user, err := submit(t, options(d), tt.user, tt.password)
+			if user != nil || err != nil {
+				t.Errorf("authorize = %v, %v, want nobody and no error", user, err)
+			}
+		})
+	}
+	t.Run("a name that two people have", func(t *testing.T) {
+		if user, err := submit(t, options(d), "shared@example.org", "compiler"); user != nil || err == nil {
+			t.Errorf("authorize = %v, %v, want an error", user, err)
+		}
+	})
+	t.Run("a directory that refuses the search", func(t *testing.T) {
+		o := options(d)
+		o.SearchPassword = "wrong"
+		if user, err := submit(t, o, "ada", "analytical"); user != nil || err == nil {
+			t.Errorf("authorize = %v, %v, want an error", user, err)
+		}
+	})
+}
+
+func TestTheHostMakesTheUser(t *testing.T) {
+	d := services.LDAP(t)
+	d.Add(t, people)
+	o := options(d)
+	o.User = func(_ context.Context, dn string, attributes map[string][]string) (*pintle.User, error) {
+		return &pintle.User{ID: dn, Name: attributes["sn"][0]}, nil
+	}
+	user, err := submit(t, o, "ada", "analytical")
+	if err != nil || user.Name != "Lovelace" || user.ID != "uid=ada,ou=people,dc=example,dc=org" {
+		t.Errorf("authorize = %+v, %v", user, err)
+	}
+}
+
+func TestADirectoryThatIsGoneIsAnError(t *testing.T) {
+	d := services.LDAP(t)
+	o := options(d)
+	d.Stop(t)
+	if user, err := submit(t, o, "ada", "analytical"); user != nil || err == nil {
+		t.Errorf("authorize = %v, %v, want an error", user, err)
+	}
+}
+
+func TestADirectoryThatHangsIsGivenUp(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	o := ldapauth.Options{URL: "ldap://" + l.Addr().String(), BaseDN: "dc=example,dc=org", SearchDN: "cn=x", SearchPassword: "y", Timeout: 300 * time.Millisecond}
+	p, err := ldapauth.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	user, err := p.Authorize(ctx, &pintle.Submission{Fields: map[string]any{"username": "ada", "password": "x"}})
+	if user != nil || err == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		t.Errorf("authorize = %v, %v, and the test gave up: %v", user, err, ctx.Err())
+	}
+}

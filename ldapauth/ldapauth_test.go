@@ -1,0 +1,80 @@
+package ldapauth
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+)
+
+func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
+	good := Options{URL: "ldaps://ldap.example.com", BaseDN: "dc=example,dc=com"}
+	tests := []struct {
+		name   string
+		change func(*Options)
+		says   string
+	}{
+		{"no URL", func(o *Options) { o.URL = "" }, "Options.URL"},
+		{"a web address", func(o *Options) { o.URL = "https://ldap.example.com" }, "Options.URL"},
+		{"no base", func(o *Options) { o.BaseDN = "" }, "Options.BaseDN"},
+		{"a filter without the name", func(o *Options) { o.Filter = "(objectClass=person)" }, "Options.Filter"},
+		{"a filter that is none", func(o *Options) { o.Filter = "((uid=%s)" }, "Options.Filter"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := good
+			tt.change(&o)
+			if _, err := New(o); err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("New: %v, want an error that names %s", err, tt.says)
+			}
+		})
+	}
+	if _, err := New(good); err != nil {
+		t.Errorf("New: %v", err)
+	}
+}
+
+func TestANameCannotChangeTheFilter(t *testing.T) {
+	d, err := newDirectory(Options{URL: "ldaps://ldap.example.com", BaseDN: "dc=example,dc=com", Filter: "(uid=%s)"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.filter("*)(uid=*"), `(uid=\2a\29\28uid=\2a)`; got != want {
+		t.Errorf("filter = %s, want %s", got, want)
+	}
+}
+
+func TestPasswordsAreNotSentInTheClear(t *testing.T) {
+	for url, want := range map[string]bool{
+		"ldap://ldap.example.com": true, "ldaps://ldap.example.com": false,
+		"ldap://127.0.0.1:389": false, "ldap://[::1]": false, "ldap://localhost": false,
+	} {
+		d, err := newDirectory(Options{URL: url, BaseDN: "dc=example,dc=com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.startTLS != want {
+			t.Errorf("%s is upgraded by StartTLS: %t, want %t", url, d.startTLS, want)
+		}
+	}
+}
+
+func TestASubmissionWithoutNameOrPasswordAsksNobody(t *testing.T) {
+	d, err := newDirectory(Options{URL: "ldaps://no-such-host.invalid", BaseDN: "dc=example,dc=com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fields := range []map[string]any{
+		nil,
+		{"username": "ada"},
+		{"username": "ada", "password": ""},
+		{"password": "secret"},
+		{"username": strings.Repeat("a", 1000), "password": "secret"},
+		{"username": []any{"ada"}, "password": "secret"},
+	} {
+		user, err := d.authorize(t.Context(), &pintle.Submission{Fields: fields})
+		if user != nil || err != nil {
+			t.Errorf("authorize(%v) = %v, %v, want nobody", fields, user, err)
+		}
+	}
+}
