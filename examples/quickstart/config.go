@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+// displayName is data of ours that travels with a session.
+var displayName = pintle.NewClaim[string]("displayName")
+
+// config is all that Pintle has to be told.
+func config(store pintle.Store, p *people, idp *authtest.IdentityProvider, secret string, sessions pintle.SessionStrategy) pintle.Config {
+	local := &pintle.OAuth{
+		ID: "local", Name: "Local identity provider",
+		Protocol: pintle.OIDC, Issuer: idp.Issuer,
+		ClientID: "Pintle quickstart", ClientSecret: "any will do there",
+	}
+	byPassword := &pintle.Credentials{
+		ID: "password", Name: "password",
+		Fields: []pintle.Field{
+			{Name: "email", Label: "E-mail", Type: "email", Attributes: map[string]string{"autocomplete": "username", "required": "required"}},
+			{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password", "required": "required"}},
+		},
+		Authorize: p.authorize,
+	}
+	return pintle.Config{
+		Providers: []pintle.Provider{local, byPassword},
+		Store:     store,
+		Secrets:   []string{secret},
+		Session:   pintle.SessionConfig{Strategy: sessions},
+		Getenv:    func(string) string { return "" }, // a variable of another project must not confuse this one
+	}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the driver "sqlite", in Go alone
+)
+
+// defaultDatabase is a file in the user's cache directory.
+func defaultDatabase() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
+	}
+	return filepath.Join(dir, "pintle", "quickstart.db")
+}
+
+// openDatabase opens a file with a table of our own.
+func openDatabase(ctx context.Context, file string) (*sql.DB, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, err
+	}
+	// SQLite would let everybody read what it makes itself.
+	made, err := os.OpenFile(file, os.O_CREATE, 0o600) //nolint:gosec // the person who started the program named it
+	if err != nil {
+		return nil, err
+	}
+	if err := made.Close(); err != nil {
+		return nil, err
+	}
+	settings := url.Values{
+		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)"},
+		"_txlock": {"immediate"},
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(file)+"?"+settings.Encode())
+	if err != nil {
+		return nil, err
+	}
+	_, err = db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS passwords (user_id TEXT PRIMARY KEY, hash TEXT NOT NULL)")
+	if err != nil {
+		_ = db.Close() // the first error is the one to tell
+		return nil, err
+	}
+	return db, nil
+}

@@ -1,0 +1,68 @@
+// Command quickstart shows sign-in with Pintle, with no account anywhere:
+//
+//	go run ./examples/quickstart
+//
+// It keeps passwords in SQLite, checks them with Argon2id, and
+// brings an identity provider of its own to sign in with. Read config.go first.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/password"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:3000", "loopback `address` to listen on; if it is taken, a free port is used")
+	file := flag.String("db", defaultDatabase(), "SQLite `file`, made if it does not exist")
+	sessions := flag.String("sessions", "database", "where sessions are kept: `database or token`")
+	flag.Parse()
+	if err := run(*addr, *file, *sessions); err != nil {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1)
+	}
+}
+
+func run(addr, file, sessions string) error {
+	strategy, ok := map[string]pintle.SessionStrategy{"database": pintle.StrategyDatabase, "token": pintle.StrategyJWT}[sessions]
+	if !ok {
+		return fmt.Errorf("-sessions %q: use database or token", sessions)
+	}
+	ctx := context.Background()
+	db, err := openDatabase(ctx, file)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	store := memstore.New()
+	people := &people{db: db, users: store, passwords: &password.Hasher{}}
+	if err := people.settle(ctx); err != nil {
+		return err
+	}
+	secret, err := readSecret(file + ".secret")
+	if err != nil {
+		return err
+	}
+	idp := authtest.NewIdentityProvider(authtest.Options{Name: "Local identity provider"})
+	if err := idp.Listen(); err != nil {
+		return err
+	}
+	defer idp.Close()
+
+	auth, err := pintle.New(config(store, people, idp, secret, strategy))
+	if err != nil {
+		return err
+	}
+	listener, err := listen(ctx, addr)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("http://%s\npasswords: %s\nsecret, readable by you only: %[2]s.secret\n", listener.Addr(), file)
+	return serve(listener, newSite(auth, strategy))
+}

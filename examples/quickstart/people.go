@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/password"
+)
+
+// A demoUser is somebody who can sign in at once. The page shows the password.
+type demoUser struct{ Name, Email, Password string }
+
+var demoUsers = []demoUser{
+	{"Mary Anning", "mary@example.com", "ammonite and belemnite"},
+	{"Omar Khayyam", "omar@example.com", "the moving finger writes"},
+}
+
+// people knows passwords. Pintle stores users and none of their passwords, so
+// the table is the application's own.
+type people struct {
+	db        *sql.DB
+	users     pintle.Store
+	passwords *password.Hasher
+}
+
+// authorize is asked who a submitted form is from; nil means nobody.
+func (p *people) authorize(ctx context.Context, form *pintle.Submission) (*pintle.User, error) {
+	user, hash, err := p.lookUp(ctx, strings.ToLower(form.Text("email")))
+	if err != nil {
+		return nil, err
+	}
+	// An unknown user has an empty hash, which takes as long to refuse as a
+	// wrong password: the time of the answer tells nobody who has an account.
+	ok, err := p.passwords.Verify(ctx, hash, form.Text("password"))
+	if err != nil || !ok {
+		return nil, err
+	}
+	return user, nil
+}
+
+func (p *people) lookUp(ctx context.Context, email string) (user *pintle.User, hash string, err error) {
+	user, err = p.users.UserByEmail(ctx, email)
+	if err == nil {
+		err = p.db.QueryRowContext(ctx, "SELECT hash FROM passwords WHERE user_id = ?", user.ID).Scan(&hash)
+	}
+	if errors.Is(err, pintle.ErrNotFound) || errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return user, hash, err
+}
+
+// settle creates the demo users that do not exist yet.
+func (p *people) settle(ctx context.Context) error {
+	for _, demo := range demoUsers {
+		user, hash, err := p.lookUp(ctx, demo.Email)
+		if err == nil && user == nil {
+			user, err = p.users.CreateUser(ctx, &pintle.User{ID: rand.Text(), Name: demo.Name, Email: demo.Email})
+		}
+		if err == nil && hash == "" {
+			err = p.setPassword(ctx, user.ID, demo.Password)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *people) setPassword(ctx context.Context, userID, chosen string) error {
+	hash, err := p.passwords.Hash(ctx, chosen)
+	if err == nil {
+		_, err = p.db.ExecContext(ctx, "REPLACE INTO passwords (user_id, hash) VALUES (?, ?)", userID, hash)
+	}
+	return err
+}

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// readSecret returns the secret in a file, which it makes at the first start.
+// Whoever reads the file can sign in as anybody; a new one signs everybody out.
+// In production it comes from AUTH_SECRET.
+func readSecret(file string) (string, error) {
+	secret, err := os.ReadFile(file) //nolint:gosec // the person who started the program named it
+	if errors.Is(err, fs.ErrNotExist) {
+		secret = []byte(rand.Text() + rand.Text())
+		err = os.WriteFile(file, secret, 0o600)
+	}
+	return string(secret), err
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// listen listens on addr, or else on a free port beside it. Only this machine
+// may come: the passwords are on the page, and the identity provider believes
+// everybody.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	if ip := net.ParseIP(host); host != "localhost" && !ip.IsLoopback() {
+		return nil, fmt.Errorf("-addr %s: use a loopback address, such as 127.0.0.1:3000", addr)
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return config.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	}
+	return listener, nil
+}
+
+// serve answers requests until the program is told to stop, and gives those
+// under way two seconds.
+func serve(l net.Listener, h http.Handler) error {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	stopped := make(chan error, 1)
+	go func() {
+		<-stop
+		last, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		_ = server.Shutdown(last) // fails when a browser holds on to a connection
+		stopped <- server.Close()
+	}()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-stopped
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// startSite starts the site and returns its configuration, which is all that a
+// test needs to sign somebody in.
+func startSite(t *testing.T, strategy pintle.SessionStrategy) (*httptest.Server, pintle.Config) {
+	t.Helper()
+	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
+	cfg := config(memstore.New(), &people{}, idp, "a secret of at least 32 characters", strategy)
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(newSite(auth, strategy))
+	t.Cleanup(srv.Close)
+	return srv, cfg
+}
+
+func TestMembersSeeAndChangeTheirSession(t *testing.T) {
+	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyDatabase, pintle.StrategyJWT} {
+		t.Run(string(strategy), func(t *testing.T) {
+			srv, cfg := startSite(t, strategy)
+			kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
+			if page := body(t)(kim.Get(srv.URL + "/account")); !strings.Contains(page, "kim@example.com") {
+				t.Errorf("Kim does not see the session:\n%s", page)
+			}
+			changed := url.Values{"name": {"Kim the Brave"}}
+			if page := body(t)(kim.PostForm(srv.URL+"/account", changed)); !strings.Contains(page, "<h1>Kim the Brave</h1>") {
+				t.Errorf("the name did not change:\n%s", page)
+			}
+			if page := body(t)(kim.PostForm(srv.URL+"/signout", nil)); !strings.Contains(page, "Nobody is signed in") {
+				t.Errorf("Kim is still signed in:\n%s", page)
+			}
+		})
+	}
+}
+
+func TestStrangersDoNotGetIn(t *testing.T) {
+	srv, cfg := startSite(t, pintle.StrategyDatabase)
+	stranger := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	if page := body(t)(stranger.Get(srv.URL + "/account")); page != "Unauthorized\n" {
+		t.Errorf("a stranger sees:\n%s", page)
+	}
+	// All the way through the identity provider they do.
+	page := body(t)(authtest.SignInWith(t, stranger, srv.URL+"/auth", "local"), nil)
+	if !strings.Contains(page, "Hello, Ada Lovelace") {
+		t.Errorf("after signing in, the page is:\n%s", page)
+	}
+}
+
+// body returns a function that reads a response to the end.
+func body(t *testing.T) func(*http.Response, error) string {
+	return func(resp *http.Response, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+}
