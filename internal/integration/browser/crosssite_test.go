@@ -1,0 +1,70 @@
+package browser_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// A forgery is a form on somebody else's page that posts to the site.
+type forgery struct {
+	path   string
+	fields map[string]string
+}
+
+var forgeries = map[string]forgery{
+	"the site's own form":       {"/account", map[string]string{"name": "Mallory"}},
+	"the site's sign-out":       {"/signout", nil},
+	"the sign-out route":        {"/auth/signout", nil},
+	"sign-out, a guessed token": {"/auth/signout", map[string]string{"csrfToken": strings.Repeat("a", 64)}},
+	"signing the person in as somebody else": {"/auth/callback/password", map[string]string{
+		"email": "omar@example.com", "password": "the moving finger writes",
+	}},
+	"the session route": {"/auth/session", map[string]string{"data": "x"}},
+}
+
+// Sites are told apart by their host and not by their port, so the browser
+// sends the cookies along from another port: SameSite alone does not help there.
+func TestFormsOfAnotherOriginDoNothing(t *testing.T) {
+	q := startQuickstart(t, "database")
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f := forgeries[r.URL.Query().Get("forgery")]
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, `<!doctype html><form method="post" action="%s">`, html.EscapeString(q.url+f.path))
+		for name, value := range f.fields {
+			fmt.Fprintf(w, `<input type="hidden" name="%s" value="%s">`, html.EscapeString(name), html.EscapeString(value))
+		}
+		fmt.Fprint(w, `<button>Win a prize</button></form>`)
+	}))
+	defer evil.Close()
+
+	v := newVisitor(t)
+	v.open(q.url + "/account")
+	v.fill("E-mail", "mary@example.com")
+	v.fill("Password", "ammonite and belemnite")
+	v.press("Sign in with password")
+
+	origins := map[string]string{
+		"same site, other port": evil.URL,
+		"another site":          strings.Replace(evil.URL, "127.0.0.1", "localhost", 1),
+	}
+	for where, origin := range origins {
+		for what, f := range forgeries {
+			t.Run(what+" from "+where, func(t *testing.T) {
+				v := &visitor{t: t, ctx: v.ctx}
+				v.open(origin + "/?forgery=" + url.QueryEscape(what))
+				resp := v.press("Win a prize")
+				if !strings.HasPrefix(f.path, "/auth/") && resp.Status != http.StatusForbidden {
+					t.Errorf("the form is answered with %d, want 403", resp.Status)
+				}
+				v.open(q.url + "/account")
+				v.isAt("/account")
+				v.sees("Mary Anning", "mary@example.com")
+			})
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package browser_test
+
+import "testing"
+
+// eachKind runs a test with the sessions in the database and in a cookie.
+func eachKind(t *testing.T, test func(t *testing.T, sessions string)) {
+	for _, sessions := range []string{"database", "token"} {
+		t.Run("sessions in a "+sessions, func(t *testing.T) { test(t, sessions) })
+	}
+}
+
+func TestAPersonSignsInByPasswordAndOutAgain(t *testing.T) {
+	eachKind(t, func(t *testing.T, sessions string) {
+		q := startQuickstart(t, sessions)
+		journey(newVisitor(t), q)
+	})
+}
+
+func TestEverythingWorksWithoutJavaScript(t *testing.T) {
+	q := startQuickstart(t, "database")
+	journey(newVisitor(t).withoutScripts(), q)
+}
+
+// journey goes from the protected page through the sign-in page back to it,
+// changes the session, and signs out.
+func journey(v *visitor, q *quickstart) {
+	v.t.Helper()
+	v.open(q.url)
+	v.sees("Nobody is signed in", "mary@example.com")
+	v.press("page for members")
+	v.isAt("/auth/signin")
+	v.fill("E-mail", "Mary@Example.com") // people write their address as they like
+	v.fill("Password", "ammonite and belemnite")
+	v.press("Sign in with password")
+
+	v.isAt("/account")
+	v.sees("Mary Anning", "mary@example.com", `"name": "Mary Anning"`)
+
+	v.fill("Display name", "Mary of <Lyme> & Regis")
+	v.press("Save")
+	v.isAt("/account")
+	v.sees("Mary of <Lyme> & Regis")
+	v.open(q.url)
+	v.sees("Hello, Mary of <Lyme> & Regis")
+
+	v.press("Sign out")
+	v.isAt("/")
+	v.sees("Nobody is signed in")
+	v.open(q.url + "/account")
+	v.isAt("/auth/signin")
+}
+
+func TestAPersonSignsInThroughTheIdentityProvider(t *testing.T) {
+	eachKind(t, func(t *testing.T, sessions string) {
+		q := startQuickstart(t, sessions)
+		v := newVisitor(t)
+		v.open(q.url + "/account")
+		v.press("Sign in with Local identity provider")
+		v.sees("Sign in to Pintle quickstart", "Choose who to be")
+		v.press("Grace Hopper")
+		v.isAt("/account")
+		v.sees("Grace Hopper", "grace@example.com")
+
+		v.press("Sign out")
+		v.press("Sign in")
+		v.press("Sign in with Local identity provider")
+		v.press("Do not sign in")
+		v.isAt("/auth/signin")
+		v.sees("That did not work.")
+		if v.session(q.url) != nil {
+			t.Error("somebody who refused is signed in")
+		}
+	})
+}
+
+func TestAWrongPasswordIsSaidAndTheRightOneStillWorks(t *testing.T) {
+	eachKind(t, func(t *testing.T, sessions string) {
+		q := startQuickstart(t, sessions)
+		v := newVisitor(t)
+		v.open(q.url + "/account")
+		for _, wrong := range [][2]string{{"mary@example.com", "the moving finger writes"}, {"nobody@example.com", "ammonite and belemnite"}} {
+			v.fill("E-mail", wrong[0])
+			v.fill("Password", wrong[1])
+			v.press("Sign in with password")
+			v.isAt("/auth/signin")
+			v.sees("Sign-in failed. Check what you entered and try again.")
+		}
+		if v.session(q.url) != nil {
+			t.Error("somebody with a wrong password is signed in")
+		}
+		v.fill("E-mail", "omar@example.com")
+		v.fill("Password", "the moving finger writes")
+		v.press("Sign in with password")
+		v.isAt("/account") // the way back survives the mistakes
+		v.sees("Omar Khayyam")
+	})
+}

@@ -1,0 +1,212 @@
+package browser_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/pintleauth/pintle/internal/integration/services"
+)
+
+// patience is how long a person waits for a page.
+const patience = 30 * time.Second
+
+// A visitor is a person at a browser that has never been here. A step that does
+// not succeed ends the test.
+type visitor struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+func newVisitor(t *testing.T, options ...chromedp.ExecAllocatorOption) *visitor {
+	t.Helper()
+	v := &visitor{t: t, ctx: services.Chromium(t, options...)}
+	v.listen()
+	return v
+}
+
+// listen makes the test fail if a page breaks its own security policy or a
+// script does not work.
+func (v *visitor) listen() {
+	var mu sync.Mutex
+	var complaints []string
+	messages := chromedp.Console(v.ctx)
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return // the browser has been closed
+			}
+			if m.Type == "error" && m.Source != "network" || m.IsException() {
+				mu.Lock()
+				complaints = append(complaints, m.Text)
+				mu.Unlock()
+			}
+		}
+	}()
+	v.t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range complaints {
+			v.t.Errorf("the browser complains: %s", c)
+		}
+	})
+}
+
+// do takes steps that lead to no other page.
+func (v *visitor) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+	v.t.Helper()
+	ctx, cancel := context.WithTimeout(v.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		v.t.Fatalf("%s: %v; the page at %s says:\n%s", what, err, v.address(), v.text())
+	}
+}
+
+// leave takes steps that lead to another page and returns its response.
+func (v *visitor) leave(what string, steps ...chromedp.Action[chromedp.Void]) *network.Response {
+	v.t.Helper()
+	ctx, cancel := context.WithTimeout(v.ctx, patience)
+	defer cancel()
+	resp, err := chromedp.RunResponse(ctx, steps...)
+	if err != nil {
+		v.t.Fatalf("%s: %v; the page at %s says:\n%s", what, err, v.address(), v.text())
+	}
+	return resp
+}
+
+// read returns something of the page.
+func read[T any](v *visitor, a chromedp.Action[T]) T {
+	v.t.Helper()
+	ctx, cancel := context.WithTimeout(v.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, a)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return value
+}
+
+func (v *visitor) open(address string) *network.Response {
+	v.t.Helper()
+	return v.leave("open "+address, chromedp.Navigate(address))
+}
+
+// press presses the link or button that says label, and waits for the page it
+// leads to.
+func (v *visitor) press(label string) *network.Response {
+	v.t.Helper()
+	return v.leave("press "+label, chromedp.Click(fmt.Sprintf(`//*[self::a or self::button][contains(normalize-space(.), %q)]`, label)))
+}
+
+// fill types into the field with a label.
+func (v *visitor) fill(label, text string) {
+	v.t.Helper()
+	field := fmt.Sprintf(`//input[@id = //label[normalize-space(.) = %[1]q]/@for or @aria-label = %[1]q]`, label)
+	v.do("fill in "+label, chromedp.Clear(field), chromedp.SendKeys(field, text))
+}
+
+func (v *visitor) text() string    { return read(v, chromedp.Text(chromedp.CSS("body"))) }
+func (v *visitor) address() string { return read(v, chromedp.Location()) }
+
+// sees checks that the page shows a text.
+func (v *visitor) sees(want ...string) {
+	v.t.Helper()
+	got := v.text()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			v.t.Errorf("the page at %s does not say %q; it says:\n%s", v.address(), w, got)
+		}
+	}
+}
+
+// isAt checks the path of the page.
+func (v *visitor) isAt(path string) {
+	v.t.Helper()
+	u, err := url.Parse(v.address())
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if u.Path != path {
+		v.t.Fatalf("the browser is at %s, want %s; the page says:\n%s", u, path, v.text())
+	}
+}
+
+// cookies returns what the browser keeps for a site.
+func (v *visitor) cookies(site string) map[string]*network.Cookie {
+	v.t.Helper()
+	got, err := chromedp.Call(v.ctx, network.GetCookies, network.GetCookiesParams{URLs: []string{site}})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	named := map[string]*network.Cookie{}
+	for _, c := range got.Cookies {
+		named[c.Name] = c
+	}
+	return named
+}
+
+// session asks the session route, as a script of the site would. It returns nil
+// when nobody is signed in.
+func (v *visitor) session(site string) map[string]any {
+	v.t.Helper()
+	before := v.address()
+	v.open(site + "/auth/session")
+	var session map[string]any
+	if err := json.Unmarshal([]byte(v.text()), &session); err != nil {
+		v.t.Fatalf("the session route says %q: %v", v.text(), err)
+	}
+	v.open(before)
+	return session
+}
+
+func (v *visitor) emulate(width int64, scheme string) {
+	v.t.Helper()
+	v.do("resize the window", chromedp.EmulateViewport(width, 800))
+	setting(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme},
+			{Name: "prefers-reduced-motion", Value: "reduce"}, // a picture is no place for a transition
+		},
+	})
+}
+
+// withoutScripts turns JavaScript off.
+func (v *visitor) withoutScripts() *visitor {
+	v.t.Helper()
+	setting(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	return v
+}
+
+func setting[P any](v *visitor, command cdp.Command[P, cdp.Empty], params P) {
+	v.t.Helper()
+	if _, err := chromedp.Call(v.ctx, command, params); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// picture writes the page as it looks now to a file.
+func (v *visitor) picture(name string) {
+	v.t.Helper()
+	dir := os.Getenv("PINTLE_SCREENSHOTS")
+	if dir == "" {
+		dir = v.t.TempDir()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		v.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), read(v, chromedp.FullScreenshot(100)), 0o644); err != nil {
+		v.t.Fatal(err)
+	}
+}
