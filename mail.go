@@ -8,23 +8,12 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-const (
-	defaultMailAge = 24 * time.Hour
-
-	// maxAddress is the longest address that mail can be delivered to: 64
-	// octets, an @, and 255.
-	//
-	// https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1
-	maxAddress = 64 + 1 + 255
-)
+const defaultMailAge = 24 * time.Hour
 
 // requestMail answers POST signin for a mail provider: it sends a link. The
 // link is stored before it is sent, so that no mail goes out that cannot work.
@@ -104,31 +93,6 @@ func mailToken() (string, error) {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b), nil
-}
-
-// normalizeAddress turns what a person typed into one address.
-//
-// The compatibility form comes first: a full-width @ becomes a real one before
-// the parts are counted, and not after. Quoted local parts are refused, since
-// libraries disagree on what "a@b"@c addresses.
-func normalizeAddress(typed string) (string, error) {
-	if len(typed) > 4*maxAddress {
-		return "", errors.New("the address is too long")
-	}
-	address := strings.TrimSpace(strings.ToLower(norm.NFKC.String(typed)))
-	if strings.ContainsFunc(address, func(c rune) bool { return c == '"' || unicode.IsControl(c) }) {
-		return "", errors.New("the address has a quote or a control character in it")
-	}
-	local, domain, ok := strings.Cut(address, "@")
-	if !ok || local == "" || strings.Contains(domain, "@") {
-		return "", errors.New("the address does not have exactly one @ with something before it")
-	}
-	// What follows a comma would be a second recipient.
-	domain, _, _ = strings.Cut(domain, ",")
-	if domain == "" {
-		return "", errors.New("the address has no domain")
-	}
-	return local + "@" + domain, nil
 }
 
 // fromMail takes a link back. It is used up by being looked at.
