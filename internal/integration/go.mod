@@ -7,7 +7,9 @@ replace github.com/pintleauth/pintle => ../..
 require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
+	github.com/go-chi/chi/v5 v5.5.0
 	github.com/go-sql-driver/mysql v1.10.1
+	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/pintleauth/pintle v0.0.0-00010101000000-000000000000
 	github.com/redis/go-redis/v9 v9.23.0

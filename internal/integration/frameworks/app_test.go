@@ -1,0 +1,173 @@
+package frameworks_test
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+// A framework serves the application of this suite, which has these routes:
+//
+//	/auth/…          the sign-in routes
+//	GET  /           says who is signed in, or "stranger"
+//	GET  /account    the same, for those who are signed in
+//	GET  /admin      the same, for those whom Callbacks.Authorized lets pass
+//	POST /login      signs in from a handler, with a form of the application's own
+//	POST /leave      goes to the provider "acme" from a handler
+//	POST /logout     signs out from a handler
+//	GET  /role       says which role the session carries
+//	POST /role       gives it one from a handler
+//	GET  /stream     answers in two pieces and flushes between them
+//	GET  /late       gives the session a role, then streams
+//	GET  /upgrade    takes the connection over and sends back what it receives
+type framework struct {
+	name string
+
+	// serve starts the application. It ends with the test.
+	serve func(t *testing.T, s setting) (address string)
+
+	// http1 is set where the framework's server has no HTTP/2.
+	http1 bool
+}
+
+var frameworks = []framework{
+	{name: "net/http", serve: overHTTP(netHTTP)},
+	{name: "chi", serve: overHTTP(chiRouter)},
+}
+
+// A setting is what a test wants of the application.
+type setting struct {
+	pintle.Config
+
+	// auth is made of the Config, unless a test brings one.
+	auth *pintle.Auth
+
+	// base is where the sign-in routes are. Empty means "/auth".
+	base string
+
+	// proxy says what the framework was told about the peer: behindProxy that
+	// it is a proxy to be trusted, notBehind that it is not.
+	proxy proxy
+
+	// tls serves over TLS, with HTTP/2 where the framework has it.
+	tls bool
+}
+
+type proxy int
+
+const (
+	unsaid proxy = iota
+	behindProxy
+	notBehind
+)
+
+// each runs a test in every framework.
+func each(t *testing.T, test func(*testing.T, framework)) {
+	t.Helper()
+	for _, f := range frameworks {
+		t.Run(f.name, func(t *testing.T) { test(t, f) })
+	}
+}
+
+// start serves the application with the changes and returns a browser that has
+// not been there.
+func (f framework) start(t *testing.T, changes ...func(*setting)) *browser {
+	t.Helper()
+	s := setting{Config: config()}
+	for _, change := range changes {
+		change(&s)
+	}
+	s.base = cmp.Or(s.base, "/auth")
+	if s.auth == nil {
+		var err error
+		if s.auth, err = pintle.New(s.Config); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return newBrowser(t, f.serve(t, s))
+}
+
+// role is what the handlers of the application keep in the session.
+var role = pintle.NewClaim[string]("role")
+
+// config knows Kim, who has the password "kim's", and takes the name of a
+// session's user for what Authorized decides by.
+func config() pintle.Config {
+	return pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{ID: "password", Authorize: checkPassword}},
+		Secrets:   []string{"a secret for tests, 32 characters or more"},
+		Callbacks: pintle.Callbacks{Authorized: func(r *http.Request, s *pintle.Session) (bool, error) {
+			return s != nil && (r.URL.Path != "/admin" || s.User.Name == "Root"), nil
+		}},
+		Getenv: func(string) string { return "" },
+		Logger: slog.New(slog.DiscardHandler),
+	}
+}
+
+func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
+	switch {
+	case s.Text("username") == "kim" && s.Text("password") == "kim's":
+		return &pintle.User{ID: "1", Name: "Kim", Email: "kim@example.com"}, nil
+	case s.Text("username") == "root" && s.Text("password") == "root's":
+		return &pintle.User{ID: "2", Name: "Root"}, nil
+	}
+	return nil, nil //nolint:nilnil // nil is the answer "nobody"
+}
+
+// withProvider adds an identity provider called "acme", where everybody is Ada.
+func withProvider(t *testing.T) func(*setting) {
+	t.Helper()
+	idp := authtest.Start(t, authtest.Options{AutoConsent: true, RequirePKCE: true, Algorithm: authtest.ES256})
+	idp.SignInAs(authtest.Person{Subject: "42", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
+	return func(s *setting) { s.Providers = append(s.Providers, idp.OIDC("acme")) }
+}
+
+// greeting is what the pages of the application say.
+func greeting(s *pintle.Session) string {
+	if s == nil {
+		return "stranger"
+	}
+	return s.User.Name
+}
+
+// overHTTP serves what a framework makes of the setting with net/http's server.
+func overHTTP(app func(setting) http.Handler) func(*testing.T, setting) string {
+	return func(t *testing.T, s setting) string {
+		t.Helper()
+		srv := httptest.NewUnstartedServer(app(s))
+		srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+		if s.tls {
+			srv.EnableHTTP2 = true
+			srv.StartTLS()
+		} else {
+			srv.Start()
+		}
+		t.Cleanup(srv.Close)
+		return srv.URL
+	}
+}
+
+// host returns the host and port of an address.
+func host(address string) string {
+	_, host, _ := strings.Cut(address, "://")
+	return host
+}
+
+// connect opens a connection on which a test can send what no client would.
+func connect(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", host(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}

@@ -1,0 +1,129 @@
+package frameworks_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+)
+
+func TestAGuardTurnsStrangersAway(t *testing.T) {
+	each(t, func(t *testing.T, f framework) {
+		b := f.start(t)
+		r := b.get("/account?tab=1").want(http.StatusFound).wantLocation("/auth/signin?callbackUrl=%2Faccount%3Ftab%3D1").wantBody("")
+		if got := r.Header.Get("Cache-Control"); got != "private, no-cache, no-store" {
+			t.Errorf("Cache-Control is %q", got)
+		}
+		if !strings.Contains(strings.Join(r.Header["Vary"], ","), "Cookie") {
+			t.Errorf("Vary is %q", r.Header["Vary"])
+		}
+		b.get("/account", "Accept", "application/json").want(http.StatusUnauthorized).wantBody("Unauthorized\n")
+		b.get("/account", "Sec-Fetch-Mode", "cors").want(http.StatusUnauthorized)
+		b.signIn("kim")
+		b.get("/admin").want(http.StatusForbidden).wantBody("Forbidden\n")
+		b.get("/account").want(http.StatusOK).wantBody("Kim")
+		b.post("/logout")
+		b.signIn("root")
+		b.get("/admin").want(http.StatusOK).wantBody("Root")
+	})
+}
+
+func TestThePersonComesBackToTheGuardedPage(t *testing.T) {
+	each(t, func(t *testing.T, f framework) {
+		b := f.start(t)
+		signIn := b.get("/account?tab=1").location()
+		b.get(signIn).want(http.StatusOK)
+		b.signIn("kim").wantLocation(b.address + "/account?tab=1")
+	})
+}
+
+func TestSH04AGuardFailsClosed(t *testing.T) {
+	broken := map[string]func(context.Context, string) (pintle.Config, error){
+		"SH-04 the configuration is refused": func(context.Context, string) (pintle.Config, error) {
+			return pintle.Config{}, errors.New("this host is not known")
+		},
+		"SH-04 the secret is missing": func(context.Context, string) (pintle.Config, error) {
+			cfg := config()
+			cfg.Secrets = nil
+			return cfg, nil
+		},
+		"SH-04 the guard's callback fails": func(context.Context, string) (pintle.Config, error) {
+			cfg := config()
+			cfg.Callbacks.Authorized = func(*http.Request, *pintle.Session) (bool, error) { return true, errors.New("no answer") }
+			return cfg, nil
+		},
+	}
+	for name, make := range broken {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, f framework) {
+				b := f.start(t, func(s *setting) {
+					s.auth = pintle.NewFunc(func(*http.Request) string { return "" }, make)
+				})
+				for _, path := range []string{"/account", "/admin"} {
+					r := b.get(path, "Accept", "*/*")
+					if r.StatusCode < 400 || strings.Contains(r.body, "stranger") {
+						t.Errorf("%s: status %d, body %q", path, r.StatusCode, r.body)
+					}
+				}
+			})
+		})
+	}
+}
+
+// SH-33, SH-64, SH-70: a router and a guard that read a path differently leave a
+// gap between them. SH-67: nor does it matter who asks.
+func TestNoSpellingOfAPathPassesTheGuard(t *testing.T) {
+	targets := []string{
+		"/account", "/account/", "//account", "/./account", "/x/../account", "/%61ccount", "/account%2f", "/ACCOUNT",
+		"/account%00", "/account;x", "/account;/../x", "/account%23", "/account%3f", "/account?x=/auth/signin", "/account?/auth/",
+		"/auth/../account", "/auth/%2e%2e/account", "/auth/..%2faccount", "/auth//../account", `/auth\..\account`,
+		"//evil.example/account?x=://", "/account#/auth/",
+	}
+	each(t, func(t *testing.T, f framework) {
+		b := f.start(t)
+		for _, target := range targets {
+			for _, agent := range []string{"Mozilla/5.0", "kube-probe/1.0", "GoogleHC/1.0"} {
+				status, body := raw(t, b.address, "GET "+target+" HTTP/1.1", "Host: "+host(b.address), "User-Agent: "+agent)
+				if strings.Contains(body, "stranger") || status == http.StatusOK && !strings.Contains(body, "<html") {
+					t.Errorf("%s with %s: status %d, %.200q", target, agent, status, body)
+				}
+			}
+		}
+	})
+}
+
+func TestSH48NoPathBecomesAnotherSite(t *testing.T) {
+	targets := []string{
+		"//evil.example/account", "//evil.example/..", "//evil.example/%2e%2e/account", `/\evil.example/account`, "/%5cevil.example/account",
+		"/auth//evil.example/", "//evil.example/auth/signin", "/account?callbackUrl=//evil.example", "//evil.example/account?x=://",
+		"/auth/signin?callbackUrl=//evil.example", `/auth/signin?callbackUrl=/\evil.example`, "/auth/%2f%2fevil.example",
+	}
+	each(t, func(t *testing.T, f framework) {
+		b := f.start(t)
+		for _, target := range targets {
+			for _, location := range locations(t, b.address, "GET "+target+" HTTP/1.1", "Host: "+host(b.address), "Accept: text/html") {
+				if strings.HasPrefix(location, "//") || strings.HasPrefix(location, `/\`) || strings.HasPrefix(location, "http") && !strings.HasPrefix(location, b.address) {
+					t.Errorf("SH-48 %s leads to %s", target, location)
+				}
+			}
+		}
+	})
+}
+
+func TestADecisionIsNotKeptForTheNextRequest(t *testing.T) {
+	each(t, func(t *testing.T, f framework) {
+		// SH-70: one connection, several people.
+		b := f.start(t)
+		b.signIn("kim")
+		b.get("/account").wantBody("Kim")
+		jar := b.client.Jar
+		b.client.Jar = nil
+		b.get("/account", "Accept", "*/*").want(http.StatusUnauthorized)
+		b.get("/").wantBody("stranger")
+		b.client.Jar = jar
+		b.get("/account").want(http.StatusOK).wantBody("Kim")
+	})
+}
