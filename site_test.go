@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -277,4 +278,21 @@ func signedInCookie(t *testing.T, auth *pintle.Auth) string {
 	}
 	t.Fatal("there is no session cookie")
 	return ""
+}
+
+// fill is a token callback that puts size bytes of data into each token.
+func fill(size *int, claim pintle.Claim[string]) func(context.Context, *pintle.TokenChange) (pintle.Claims, error) {
+	return func(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
+		claim.Put(t.Claims, strings.Repeat("x", *size))
+		return t.Claims, nil
+	}
+}
+
+func mustParse(t *testing.T, raw string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }
