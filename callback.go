@@ -25,6 +25,8 @@ func (x *exchange) callback() error {
 		who, err = x.fromMail(p)
 	case p.credentials != nil && x.r.Method == http.MethodPost:
 		who, err = x.fromForm(p)
+	case p.passkey != nil && x.r.Method == http.MethodPost:
+		who, err = x.fromAuthenticator(p)
 	default:
 		err = fail(codeInvalidProvider, fmt.Errorf("the callback route of a %s provider was called with %s", p.kind, x.r.Method))
 	}
@@ -120,7 +122,7 @@ func (x *exchange) clearLeftovers() {
 	if _, failed := x.query.First("error"); !failed {
 		return
 	}
-	for _, c := range []namedCookie{x.set.state, x.set.pkce, x.set.nonce} {
+	for _, c := range []namedCookie{x.set.state, x.set.pkce, x.set.nonce, x.set.challenge} {
 		if _, left := x.initialCookie(c); left {
 			x.addCookie(c.clear())
 		}

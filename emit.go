@@ -52,6 +52,12 @@ func (s *settings) announce(ctx context.Context) {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.DangerouslyAllowShortSecrets is on: replace the secret by one of 32 characters or more",
 			slog.String("code", "short-secrets-allowed"))
 	}
+	for _, p := range s.providers {
+		if p.passkey != nil {
+			s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: passkeys are experimental: they may still change in incompatible ways",
+				slog.String("code", "experimental-webauthn"), slog.String("provider", p.id))
+		}
+	}
 	if s.BasePath != "" && pathOf(s.URL) != "" && pathOf(s.URL) != s.base {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: the path of Config.URL (AUTH_URL) differs from Config.BasePath, which is used",
 			slog.String("code", "env-url-basepath-mismatch"), slog.String("url", pathOf(s.URL)), slog.String("basePath", s.base))

@@ -21,6 +21,10 @@ type Events struct {
 	// LinkAccount: the store has a new account of the user.
 	LinkAccount func(ctx context.Context, e *LinkAccountEvent) error
 
+	// ClonedPasskey: a sign-in was refused because the counter of the passkey
+	// did not grow, which it does unless there are two of it.
+	ClonedPasskey func(ctx context.Context, a *Authenticator) error
+
 	// Session: the session route read or updated a session.
 	Session func(ctx context.Context, e *SessionEvent) error
 }

@@ -21,6 +21,11 @@ type arrival struct {
 
 	submission *Submission
 
+	// passkey is the passkey they have just created, for the stored user with
+	// the id registrant, or if that is empty for one who will be created.
+	passkey    *Authenticator
+	registrant string
+
 	// linkTo reports whether the account may be linked to whoever is signed in.
 	linkTo func(signedIn *User) bool
 }
@@ -74,6 +79,8 @@ func (x *exchange) owner(who *arrival) (*User, error) {
 			who.user.ID = newID()
 		}
 		who.account.ProviderAccountID = who.user.ID
+	case who.passkey != nil && who.user.ID == "":
+		who.user.ID = newID()
 	}
 	return who.user, nil
 }
@@ -162,8 +169,8 @@ func (x *exchange) attempt(who *arrival, current *User, session *StoredSession) 
 	run := func(w *work) (err error) {
 		if who.provider.email != nil {
 			d, err = x.decideMail(w, who, current, session)
-		} else {
-			d, err = x.decideAccount(w, who, current, session)
+		} else if d, err = x.decideAccount(w, who, current, session); err == nil {
+			err = w.register(who, d)
 		}
 		if err != nil {
 			return err
@@ -241,6 +248,9 @@ func (x *exchange) decideAccount(w *work, who *arrival, current *User, session *
 	if err != nil {
 		return nil, err
 	}
+	if err := who.mayRegister(owner, current); err != nil {
+		return nil, err
+	}
 	known := false
 	switch {
 	case owner != nil && current != nil && owner.ID == current.ID:
@@ -284,6 +294,23 @@ func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
 	d := &decision{user: user, account: who.account, newUser: &newUser}
 	d.session, err = x.sessionFor(w, user.ID)
 	return d, err
+}
+
+// mayRegister refuses a new passkey whose account is somebody else's, and one
+// for a user who is not there any more.
+//
+// Credential ids are no secrets, and without an attestation anybody can claim
+// one: to have created it must not sign anybody in as its owner.
+func (who *arrival) mayRegister(owner, current *User) error {
+	switch {
+	case who.passkey == nil:
+		return nil
+	case who.registrant != "" && current == nil:
+		return who.notLinked("the passkey was created for a user who is no longer the one signed in")
+	case owner != nil && (current == nil || owner.ID != current.ID):
+		return who.notLinked("the credential is registered for another user")
+	}
+	return nil
 }
 
 func (p *provider) linksByEmail() bool {
@@ -363,6 +390,26 @@ func (w *work) link(who *arrival, user *User) error {
 		return storeError("linkAccount", err)
 	}
 	w.after(func() { w.x.emitLink(&LinkAccountEvent{User: user, Account: stored, Profile: who.user}) })
+	return nil
+}
+
+// register stores the passkey that somebody comes with as theirs.
+func (w *work) register(who *arrival, d *decision) error {
+	if who.provider.passkey != nil {
+		d.account = who.account.clone()
+		d.account.UserID = d.user.ID
+	}
+	if who.passkey == nil {
+		return nil
+	}
+	who.passkey.UserID = d.user.ID
+	err := storeError("createAuthenticator", w.authenticators.CreateAuthenticator(w.ctx, who.passkey))
+	if errors.Is(err, ErrConflict) {
+		err = who.notLinked("the credential is registered already")
+	}
+	if err != nil {
+		return w.undoUser(d.user, *d.newUser, err)
+	}
 	return nil
 }
 

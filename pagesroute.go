@@ -78,20 +78,26 @@ func (x *exchange) button(p *provider) page.Provider {
 		b.Style = page.Style{BrandColor: p.oauth.Style.BrandColor, Logo: p.oauth.Style.Logo}
 	case p.credentials != nil:
 		b.Action = x.callbackRoute(p)
-		b.Fields = p.credentials.fields()
+		b.Fields = pageFields(p.credentials.fields())
+	case p.passkey != nil:
+		b.Action, b.OptionsURL = x.callbackRoute(p), x.base+"/webauthn-options/"+p.id
+		b.Fields, b.ConditionalUI = pageFields(p.passkey.fields()), !p.passkey.DisableAutofill
 	}
 	return b
 }
 
 // fields are the inputs of the form.
-func (p *Credentials) fields() []page.Field {
-	given := p.Fields
-	if given == nil {
-		given = []Field{
-			{Name: "username", Label: "Username", Attributes: map[string]string{"autocomplete": "username"}},
-			{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password"}},
-		}
+func (p *Credentials) fields() []Field {
+	if p.Fields != nil {
+		return p.Fields
 	}
+	return []Field{
+		{Name: "username", Label: "Username", Attributes: map[string]string{"autocomplete": "username"}},
+		{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password"}},
+	}
+}
+
+func pageFields(given []Field) []page.Field {
 	var fields []page.Field
 	for _, f := range given {
 		attributes := map[string]string{"type": orDefault(f.Type, "text"), "placeholder": f.Placeholder}

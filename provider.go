@@ -10,7 +10,8 @@ import (
 	"github.com/pintleauth/pintle/internal/handshake"
 )
 
-// A Provider is a way to sign in: an [*OAuth], an [*Email] or a [*Credentials].
+// A Provider is a way to sign in: an [*OAuth], an [*Email], a [*Credentials]
+// or a [*Passkey].
 // The set is closed; ready-made ones are in package provider.
 //
 // [New] copies what it is given. A provider may be shared by configurations and

@@ -70,6 +70,9 @@ func (s *settings) resolveProvider(given Provider, env environment) (*provider, 
 			return p, &Error{Code: codeMissingAuthorize, Provider: p.id, Err: errors.New("Credentials.Authorize is nil: set it to a function that checks what was submitted")}
 		}
 		return p, nil
+	case *Passkey:
+		own := *given
+		return &provider{providerBase: own.base(), passkey: &own}, own.checkAutofill()
 	}
 	panic("unreachable: the set of provider kinds is closed")
 }
@@ -101,6 +104,9 @@ func checkProviderID(id string) error {
 
 // checkKinds refuses combinations of providers and sessions that cannot work.
 func (s *settings) checkKinds() *Error {
+	if fault := s.checkConditionalUI(); fault != nil {
+		return fault
+	}
 	credentials := 0
 	for _, p := range s.providers {
 		if p.credentials != nil {

@@ -205,6 +205,8 @@ func (x *exchange) dispatch() error {
 		return x.showCSRF()
 	case x.action == actionSession:
 		return x.sessionRoute()
+	case get && x.action == actionWebAuthnOptions:
+		return x.webAuthnOptions()
 	case x.action == actionCallback:
 		return x.callback()
 	case get && x.action == actionSignIn && x.provider == nil:

@@ -52,6 +52,8 @@ type settings struct {
 	hashes     tokenhash.Hasher
 	csrf       csrf.Tokens
 
+	challenges *usedChallenges
+
 	plain, secure *cookieSet
 	pages         *page.Pages
 
@@ -69,6 +71,7 @@ type provider struct {
 	oauth       *OAuth
 	email       *Email
 	credentials *Credentials
+	passkey     *Passkey
 	flow        flow
 	hashes      tokenhash.Hasher // of an e-mail provider
 }
@@ -78,7 +81,7 @@ type provider struct {
 func resolve(cfg Config) *settings {
 	env := cfg.environment()
 	env.fill(&cfg)
-	s := &settings{Config: cfg, log: cmp.Or(cfg.Logger, slog.Default()), byID: map[string]*provider{}}
+	s := &settings{Config: cfg, log: cmp.Or(cfg.Logger, slog.Default()), byID: map[string]*provider{}, challenges: &usedChallenges{}}
 	s.Session.MaxAge = cmp.Or(s.Session.MaxAge, defaultMaxAge)
 	s.Session.UpdateAge = cmp.Or(s.Session.UpdateAge, defaultUpdateAge)
 	s.JWT.MaxAge = cmp.Or(s.JWT.MaxAge, s.Session.MaxAge)
@@ -92,6 +95,7 @@ func resolve(cfg Config) *settings {
 		s.resolveAccountKeys,
 		func() *Error { return s.resolveProviders(env) },
 		s.resolveStore,
+		s.checkPasskeys,
 		s.resolveCookies,
 		s.checkPages,
 		s.checkSession,

@@ -18,6 +18,9 @@ type tenants struct {
 	key    func(*http.Request) string
 	config func(context.Context, string) (Config, error)
 
+	// challenges is for all of them, because it must outlive each.
+	challenges *usedChallenges
+
 	making singleflight.Group
 	mu     sync.Mutex
 	byKey  map[string]*list.Element
@@ -30,7 +33,7 @@ type tenant struct {
 }
 
 func newTenants(key func(*http.Request) string, config func(context.Context, string) (Config, error)) *tenants {
-	return &tenants{key: key, config: config, byKey: map[string]*list.Element{}, recent: list.New()}
+	return &tenants{key: key, config: config, challenges: &usedChallenges{}, byKey: map[string]*list.Element{}, recent: list.New()}
 }
 
 func (t *tenants) settings(r *http.Request) (*settings, error) {
@@ -70,6 +73,7 @@ func (t *tenants) make(ctx context.Context, key string) (*settings, error) {
 		return nil, err
 	}
 	s := resolve(cfg)
+	s.challenges = t.challenges
 	if s.fault == nil {
 		s.announce(ctx)
 	}

@@ -1,0 +1,177 @@
+package pintle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// Passkey is a provider that signs people in with a credential of their
+// device, their password manager or a security key, over WebAuthn. It needs
+// [Experimental].Passkeys and a [Config.Store] that is an [AuthenticatorStore].
+// Package passkey makes one:
+//
+//	Providers: []pintle.Provider{passkey.New(passkey.Options{})}
+//
+// https://www.w3.org/TR/webauthn-3/
+type Passkey struct {
+	// ID is the provider's name in URLs and in stored accounts. Empty means
+	// "passkey". Auth.js has two providers, "passkey" and "webauthn": what one
+	// has stored belongs to its name.
+	ID string
+
+	// Name is shown to people. Empty means "Passkey".
+	Name string
+
+	// Fields are the inputs of the form on the sign-in page. Nil means an
+	// address; an empty list shows no form.
+	Fields []Field
+
+	// DisableAutofill leaves passkeys out of the browser's autofill list. Only
+	// one provider can be in it, and one of its Fields needs an attribute
+	// autocomplete with the word webauthn.
+	DisableAutofill bool
+
+	// SignInOnly leaves it to other providers to make users. Without it anybody
+	// can sign up with an address nobody has taken, read mail there or not, and
+	// the options route tells whether an address is taken.
+	//
+	// With it, somebody who is not signed in can only sign in with a passkey
+	// that their authenticator finds by itself, whatever they type, and users
+	// add passkeys while they are signed in.
+	SignInOnly bool
+
+	// Identify finds who is meant by what was typed, which is in the query of
+	// r. It returns a user with an ID for one who exists, one without for one
+	// who would be created, and nil for nobody. Nil looks for the address in
+	// the field email. It is not asked about somebody who is signed in.
+	Identify func(r *http.Request) (*User, error)
+
+	// Ceremony makes the options of ceremonies and verifies the answers.
+	Ceremony Ceremony
+
+	Style Style
+}
+
+// A Ceremony makes the options a browser is given to create or use a
+// credential, and verifies what it answers. It may be called concurrently. If
+// it has a method Check() error, [New] fails with what that returns.
+//
+// It decides what the standard leaves to cryptography and policy: challenge,
+// origin, relying party, flags, algorithms, attestation and signature. Whose the
+// credential is, that the challenge is used once and that the counter grows is
+// decided here.
+type Ceremony interface {
+	// RegistrationOptions returns the JSON of the options for creating a
+	// credential of r.User, none of r.Authenticators.
+	RegistrationOptions(ctx context.Context, r *CeremonyRequest) (json.RawMessage, error)
+
+	// AuthenticationOptions returns the JSON of the options for using one of
+	// r.Authenticators, or if there are none any that the authenticator finds.
+	AuthenticationOptions(ctx context.Context, r *CeremonyRequest) (json.RawMessage, error)
+
+	// VerifyRegistration returns the passkey that was created, without owner.
+	// It fails unless r.Answer is one to options with r.Challenge.
+	VerifyRegistration(ctx context.Context, r *CeremonyRequest) (*Authenticator, error)
+
+	// VerifyAuthentication returns r.Authenticators[0] with the Counter and
+	// BackedUp that the authenticator reports. It fails unless r.Answer is one
+	// to options with r.Challenge and signed by that passkey.
+	VerifyAuthentication(ctx context.Context, r *CeremonyRequest) (*Authenticator, error)
+}
+
+// A CeremonyRequest is what a [Ceremony] works on.
+type CeremonyRequest struct {
+	// Origin is the site the request is for: https://app.example.com.
+	Origin string
+
+	// Challenge is 256 random bits in base64url.
+	Challenge string
+
+	// User is for whom a credential is to be created. UserHandle names them to
+	// the authenticator: 64 characters that tell nothing about them.
+	User       *User
+	UserHandle string
+
+	// Authenticators are the passkeys that are known.
+	Authenticators []*Authenticator
+
+	// Answer is what the browser answered, as JSON.
+	Answer []byte
+}
+
+func (p *Passkey) base() providerBase {
+	return providerBase{id: orDefault(p.ID, "passkey"), name: orDefault(p.Name, "Passkey"), kind: TypeWebAuthn}
+}
+
+// fields are the inputs of the form.
+func (p *Passkey) fields() []Field {
+	if p.Fields != nil {
+		return p.Fields
+	}
+	attributes := map[string]string{"autocomplete": "username webauthn"}
+	if !p.SignInOnly {
+		attributes["required"] = "true"
+	}
+	return []Field{{Name: "email", Label: "Email", Attributes: attributes}}
+}
+
+// checkAutofill refuses a form in which no browser would offer a passkey.
+func (p *Passkey) checkAutofill() *Error {
+	if p.DisableAutofill || len(p.fields()) == 0 {
+		return nil
+	}
+	for _, field := range p.fields() {
+		for name, value := range field.Attributes {
+			if strings.EqualFold(name, "autocomplete") && strings.Contains(strings.ToLower(value), "webauthn") {
+				return nil
+			}
+		}
+	}
+	return &Error{Code: codeMissingAutocomplete, Provider: p.base().id, Err: errors.New(`none of Passkey.Fields has an attribute autocomplete with the word webauthn: add one, such as "username webauthn", or set DisableAutofill`)}
+}
+
+// checkConditionalUI refuses a second provider in the autofill list: a browser
+// runs one ceremony at a time.
+func (s *settings) checkConditionalUI() *Error {
+	var first *provider
+	for _, p := range s.providers {
+		switch {
+		case p.passkey == nil || p.passkey.DisableAutofill:
+		case first != nil:
+			return &Error{Code: codeDuplicateConditional, Provider: p.id, Err: fmt.Errorf("the passkeys of %q are in the autofill list already: set DisableAutofill for one of the two", first.id)}
+		default:
+			first = p
+		}
+	}
+	return nil
+}
+
+// checkPasskeys checks what passkeys need around them.
+func (s *settings) checkPasskeys() *Error {
+	for _, p := range s.providers {
+		if p.passkey == nil {
+			continue
+		}
+		because := func(code Code, err error) *Error { return &Error{Code: code, Provider: p.id, Err: err} }
+		switch {
+		case !s.Experimental.Passkeys:
+			return because(codeExperimental, errors.New("passkeys may still change: set Config.Experimental.Passkeys to use them all the same"))
+		case s.records == nil:
+			return because(codeMissingAdapter, errors.New("passkeys need Config.Store, to keep them in"))
+		case s.records.authenticators == nil:
+			return because(codeMissingAdapterMethods, fmt.Errorf("passkeys need a store that implements pintle.AuthenticatorStore, which %T does not", s.Store))
+		case p.passkey.Ceremony == nil:
+			return because(ErrConfiguration, errors.New("Passkey.Ceremony is nil: make the provider with passkey.New"))
+		}
+		if checked, ok := p.passkey.Ceremony.(interface{ Check() error }); ok {
+			if err := checked.Check(); err != nil {
+				return because(ErrConfiguration, err)
+			}
+		}
+	}
+	return nil
+}

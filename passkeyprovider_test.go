@@ -1,0 +1,141 @@
+package pintle_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// noCeremony is a ceremony that nobody gets through. That of package passkey is
+// tested there, with the flows around it.
+type noCeremony struct{ fault error }
+
+func (noCeremony) RegistrationOptions(context.Context, *pintle.CeremonyRequest) (json.RawMessage, error) {
+	return json.RawMessage(`{"kind":"registration"}`), nil
+}
+
+func (noCeremony) AuthenticationOptions(context.Context, *pintle.CeremonyRequest) (json.RawMessage, error) {
+	return json.RawMessage(`{"kind":"authentication"}`), nil
+}
+
+func (noCeremony) VerifyRegistration(context.Context, *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+	return nil, errors.New("not verified")
+}
+
+func (noCeremony) VerifyAuthentication(context.Context, *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+	return nil, errors.New("not verified")
+}
+
+func (c noCeremony) Check() error { return c.fault }
+
+// withPasskeys gives a site passkeys and what they need.
+func withPasskeys(s *site) {
+	s.Providers = append(s.Providers, &pintle.Passkey{Ceremony: noCeremony{}})
+	s.Store = memstore.New()
+	s.Session.Strategy = pintle.StrategyJWT
+	s.Experimental.Passkeys = true
+}
+
+// withoutPasskeys is a store that keeps everything else.
+type withoutPasskeys struct{ pintle.SessionStore }
+
+func TestConfigurationsWithPasskeysThatCannotWork(t *testing.T) {
+	autofill := func(words string) []pintle.Field {
+		return []pintle.Field{{Name: "email", Attributes: map[string]string{"Autocomplete": words}}}
+	}
+	tests := []struct {
+		name   string
+		change func(*pintle.Config, *pintle.Passkey)
+		want   string // the code, empty for none
+	}{
+		{"as they should be", func(*pintle.Config, *pintle.Passkey) {}, ""},
+		{"not switched on", func(c *pintle.Config, _ *pintle.Passkey) { c.Experimental.Passkeys = false }, "ExperimentalFeatureNotEnabled"},
+		{"no store", func(c *pintle.Config, _ *pintle.Passkey) { c.Store = nil }, "MissingAdapter"},
+		{"a store that keeps no passkeys", func(c *pintle.Config, _ *pintle.Passkey) { c.Store = withoutPasskeys{memstore.New()} }, "MissingAdapterMethods"},
+		{"no ceremony", func(_ *pintle.Config, p *pintle.Passkey) { p.Ceremony = nil }, "Configuration"},
+		{"a ceremony that cannot work", func(_ *pintle.Config, p *pintle.Passkey) { p.Ceremony = noCeremony{errors.New("no domain")} }, "Configuration"},
+		{"two in the autofill list", func(c *pintle.Config, p *pintle.Passkey) {
+			c.Providers = append(c.Providers, &pintle.Passkey{ID: "webauthn", Ceremony: p.Ceremony})
+		}, "DuplicateConditionalUI"},
+		{"two, one of them in the autofill list", func(c *pintle.Config, p *pintle.Passkey) {
+			c.Providers = append(c.Providers, &pintle.Passkey{ID: "webauthn", Ceremony: p.Ceremony, DisableAutofill: true})
+		}, ""},
+		{"no field for autofill", func(_ *pintle.Config, p *pintle.Passkey) { p.Fields = autofill("username") }, "MissingWebAuthnAutocomplete"},
+		{"a field for autofill", func(_ *pintle.Config, p *pintle.Passkey) { p.Fields = autofill("email WebAuthn") }, ""},
+		{"no field for autofill, and none wanted", func(_ *pintle.Config, p *pintle.Passkey) {
+			p.Fields, p.DisableAutofill = autofill("username"), true
+		}, ""},
+		{"no form", func(_ *pintle.Config, p *pintle.Passkey) { p.Fields = []pintle.Field{} }, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &pintle.Passkey{Ceremony: noCeremony{}}
+			c := pintle.Config{
+				Providers: []pintle.Provider{p}, Store: memstore.New(), Secrets: []string{secret},
+				Session:      pintle.SessionConfig{Strategy: pintle.StrategyJWT},
+				Experimental: pintle.Experimental{Passkeys: true},
+				Getenv:       func(string) string { return "" },
+			}
+			tt.change(&c, p)
+			_, err := pintle.New(c)
+			var code string
+			if e, ok := errors.AsType[*pintle.Error](err); ok {
+				code = string(e.Code)
+			}
+			if code != tt.want {
+				t.Errorf("New: %v, want the code %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestPasskeysAnnounceThatTheyAreExperimental(t *testing.T) {
+	s := newSite(t, withPasskeys)
+	if !strings.Contains(s.log.String(), "experimental-webauthn") {
+		t.Errorf("nothing in the log says so:\n%s", s.log)
+	}
+}
+
+func TestTheOptionsRouteIsForPasskeysOnly(t *testing.T) {
+	s := newSite(t, withPasskeys)
+	b := s.browser()
+	b.get("/auth/webauthn-options/credentials").fails("/auth/error", "Configuration")
+	b.get("/auth/webauthn-options").fails("/auth/error", "Configuration")
+	b.post("/auth/webauthn-options/passkey").fails("/auth/error", "Configuration")
+	b.get("/auth/callback/passkey").fails("/auth/error", "Configuration")
+}
+
+func TestTheSignInPageOffersPasskeys(t *testing.T) {
+	s := newSite(t, withPasskeys)
+	page := s.browser().get("/auth/signin").want(http.StatusOK).body
+	for _, want := range []string{
+		`data-passkey-options="/auth/webauthn-options/passkey" data-passkey-autofill`,
+		`action="http://localhost:3000/auth/callback/passkey"`,
+		`autocomplete="username webauthn"`,
+		`id="submitButton-passkey"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+}
+
+// Without scripts nothing is in the way of the other providers, and the form of
+// the passkeys says what is wrong.
+func TestPasskeysWithoutScripts(t *testing.T) {
+	s := newSite(t, withPasskeys, func(s *site) { s.Providers = append(s.Providers, s.mailProvider()) })
+	b := s.browser()
+	b.post("/auth/callback/passkey", "email", "ada@example.com").fails("/auth/error", "WebAuthnVerificationError")
+	b.post("/auth/signin/email", "email", "ada@example.com")
+	s.lastMail()
+	b.signIn("ada")
+	if who := b.who(); who != "Ada Lovelace" {
+		t.Errorf("%s is signed in, want Ada", who)
+	}
+}
