@@ -1,0 +1,51 @@
+package passkey
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+)
+
+// A descriptor names a credential to a browser.
+//
+// https://www.w3.org/TR/webauthn-3/#dictdef-publickeycredentialdescriptorjson
+type descriptor struct {
+	ID         string   `json:"id"`
+	Type       string   `json:"type"`
+	Transports []string `json:"transports,omitempty"`
+}
+
+func descriptors(known []*pintle.Authenticator) []descriptor {
+	list := make([]descriptor, 0, len(known))
+	for _, a := range known {
+		id, err := base64.StdEncoding.DecodeString(a.CredentialID)
+		if err != nil {
+			continue // no browser could have made it
+		}
+		d := descriptor{ID: base64.RawURLEncoding.EncodeToString(id), Type: "public-key"}
+		if a.Transports != "" {
+			d.Transports = strings.Split(a.Transports, ",")
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+const (
+	maxTransports = 8
+	maxTransport  = 32
+)
+
+// transports joins what a browser says about how to reach an authenticator. It
+// is nothing that was signed: what does not look like a transport is left out.
+func transports(said []string) string {
+	var list []string
+	for _, transport := range said {
+		if transport != "" && len(transport) <= maxTransport && len(list) < maxTransports &&
+			strings.Trim(transport, "abcdefghijklmnopqrstuvwxyz-") == "" {
+			list = append(list, transport)
+		}
+	}
+	return strings.Join(list, ",")
+}

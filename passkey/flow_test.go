@@ -1,0 +1,257 @@
+package passkey_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/passkey/passkeytest"
+)
+
+// strategies runs a test with sessions of both kinds.
+func strategies(t *testing.T, test func(t *testing.T, s *site)) {
+	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyDatabase, pintle.StrategyJWT} {
+		t.Run(string(strategy), func(t *testing.T) {
+			test(t, newSite(t, func(s *site) { s.Session.Strategy = strategy }))
+		})
+	}
+}
+
+func TestSomebodySignsUpAndSignsInWithAPasskey(t *testing.T) {
+	strategies(t, func(t *testing.T, s *site) {
+		key := passkeytest.New()
+		s.browser().signIn(key, "email", "ada@example.com")
+		if want := []string{"createUser ada@example.com", "linkAccount ada@example.com", "signIn ada@example.com"}; !slices.Equal(s.events, want) {
+			t.Errorf("events %q, want %q", s.events, want)
+		}
+		user, err := s.store.UserByEmail(t.Context(), "ada@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !user.EmailVerified.IsZero() {
+			t.Error("the address counts as verified, and nobody has shown to read mail there")
+		}
+
+		b := s.browser()
+		b.signIn(key)
+		if who := b.who(); who != "ada@example.com" {
+			t.Errorf("%q is signed in, want Ada", who)
+		}
+	})
+}
+
+func TestAPasskeyIsFoundByTheAddress(t *testing.T) {
+	s := newSite(t)
+	key := passkeytest.New()
+	s.browser().signIn(key, "email", "ada@example.com")
+	// W-36: the address is normalised.
+	s.browser().signIn(key, "email", " Ada@Example.COM ")
+	_, begun := s.browser().options("email", "ada@example.com")
+	if begun["action"] != "authenticate" {
+		t.Errorf("the action for somebody who exists is %v", begun["action"])
+	}
+}
+
+func TestASignedInUserAddsPasskeys(t *testing.T) {
+	strategies(t, func(t *testing.T, s *site) {
+		first, second := passkeytest.New(), passkeytest.New()
+		b := s.browser()
+		b.signIn(first, "email", "ada@example.com")
+		b.signIn(second, "action", "register")
+		if n := len(s.passkeys("ada@example.com")); n != 2 {
+			t.Fatalf("Ada has %d passkeys, want 2", n)
+		}
+		for _, key := range []*passkeytest.Authenticator{first, second} {
+			b := s.browser()
+			b.signIn(key)
+			if who := b.who(); who != "ada@example.com" {
+				t.Errorf("%q is signed in, want Ada", who)
+			}
+		}
+		if _, err := second.SignIn(t.Context(), b.Client, callback, fields([]string{"action", "register"})); err == nil {
+			t.Error("an authenticator made a second passkey for the same user: the first is not excluded")
+		}
+	})
+}
+
+// WA-16: user handles say nothing, are the same for one user and never for two.
+func TestUserHandles(t *testing.T) {
+	s := newSite(t)
+	ada, bob := s.browser(), s.browser()
+	ada.signIn(passkeytest.New(), "email", "ada@example.com")
+	bob.signIn(passkeytest.New(), "email", "bob@example.com")
+	handle := func(b *browser, typed ...string) string {
+		_, begun := b.options(typed...)
+		options, _ := begun["options"].(map[string]any)
+		user, _ := options["user"].(map[string]any)
+		id, _ := user["id"].(string)
+		if len(id) != 64 {
+			t.Fatalf("WA-16: user handle %q has %d characters, want 64", id, len(id))
+		}
+		return id
+	}
+	if handle(ada, "action", "register") != handle(ada, "action", "register") {
+		t.Error("a user has two handles")
+	}
+	if handle(ada, "action", "register") == handle(bob, "action", "register") {
+		t.Error("two users have one handle")
+	}
+	if stranger := s.browser(); handle(stranger, "email", "eve@example.com") == handle(stranger, "email", "eve@example.com") {
+		t.Error("a handle follows from the address")
+	}
+}
+
+// W-21, Q7: a text from the callback stops the sign-in.
+func TestTheSignInCallbackDecides(t *testing.T) {
+	goTo, refusal := "", error(nil)
+	s := newSite(t, func(s *site) {
+		s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
+			if a.Account.Type != pintle.TypeWebAuthn || a.User.Email == "" {
+				t.Errorf("the callback was asked about %s with an account of type %s", a.User.Email, a.Account.Type)
+			}
+			return goTo, refusal
+		}
+	})
+	key := passkeytest.New()
+	s.browser().signIn(key, "email", "ada@example.com")
+
+	t.Run("W-21 a URL sends the browser there and signs nobody in", func(t *testing.T) {
+		goTo = "/terms"
+		b := s.browser()
+		resp, err := key.SignIn(t.Context(), b.Client, callback, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if to := resp.Header.Get("Location"); to != origin+"/terms" {
+			t.Errorf("the browser is sent to %q", to)
+		}
+		if who := b.who(); who != "" {
+			t.Errorf("%s is signed in", who)
+		}
+	})
+	t.Run("an error refuses", func(t *testing.T) {
+		goTo, refusal = "", errors.New("not today")
+		if code := s.browser().try(key); code != "AccessDenied" {
+			t.Errorf("error %q, want AccessDenied", code)
+		}
+	})
+	t.Run("a refused registration leaves nothing behind", func(t *testing.T) {
+		before := len(s.events)
+		if code := s.browser().try(passkeytest.New(), "email", "eve@example.com"); code != "AccessDenied" {
+			t.Errorf("error %q, want AccessDenied", code)
+		}
+		if _, err := s.store.UserByEmail(t.Context(), "eve@example.com"); !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("the user Eve: %v", err)
+		}
+		if len(s.events) != before {
+			t.Errorf("events %q", s.events[before:])
+		}
+	})
+}
+
+func TestWhoMayRegister(t *testing.T) {
+	newUsers := func(t *testing.T) (s *site, ada, bob *browser, adaKey, bobKey *passkeytest.Authenticator) {
+		s = newSite(t)
+		ada, bob = s.browser(), s.browser()
+		adaKey, bobKey = passkeytest.New(), passkeytest.New()
+		ada.signIn(adaKey, "email", "ada@example.com")
+		bob.signIn(bobKey, "email", "bob@example.com")
+		return s, ada, bob, adaKey, bobKey
+	}
+	t.Run("WA-10 a credential of somebody else is refused", func(t *testing.T) {
+		s, _, bob, adaKey, bobKey := newUsers(t)
+		// An authenticator under Bob's control claims Ada's credential id.
+		bobKey.Credentials = nil
+		stolen := adaKey.Credentials[0].ID
+		claim(bobKey, stolen)
+		if code := bob.try(bobKey, "action", "register"); code != "AccountNotLinked" {
+			t.Errorf("Bob registers it: %q", code)
+		}
+		if code := s.browser().try(bobKey, "email", "eve@example.com"); code != "AccountNotLinked" {
+			t.Errorf("somebody signs up with it: %q", code)
+		}
+		if n := len(s.passkeys("ada@example.com")); n != 1 {
+			t.Errorf("Ada has %d passkeys", n)
+		}
+		b := s.browser()
+		if b.signIn(adaKey); b.who() != "ada@example.com" {
+			t.Error("Ada's passkey is not hers any more")
+		}
+	})
+	t.Run("WA-10 one's own credential is refused too, and stays as it is", func(t *testing.T) {
+		s, ada, _, adaKey, _ := newUsers(t)
+		forged := passkeytest.New()
+		claim(forged, adaKey.Credentials[0].ID)
+		if code := ada.try(forged, "action", "register"); code != "AccountNotLinked" {
+			t.Errorf("error %q", code)
+		}
+		s.browser().signIn(adaKey)
+	})
+	t.Run("W-22 a registration that Ada began is not completed as Bob", func(t *testing.T) {
+		s, ada, bob, _, _ := newUsers(t)
+		action, answer := ada.answering(passkeytest.New(), "action", "register")
+		bob.setCookie(challengeCookie, ada.cookie(challengeCookie))
+		if code := bob.send(action, answer); code != "AccountNotLinked" {
+			t.Errorf("error %q", code)
+		}
+		if n := len(s.passkeys("bob@example.com")); n != 1 {
+			t.Errorf("Bob has %d passkeys", n)
+		}
+	})
+	t.Run("nor when nobody is signed in any more", func(t *testing.T) {
+		s, ada, _, _, _ := newUsers(t)
+		action, answer := ada.answering(passkeytest.New(), "action", "register")
+		stranger := s.browser()
+		stranger.setCookie(challengeCookie, ada.cookie(challengeCookie))
+		if code := stranger.send(action, answer); code != "AccountNotLinked" {
+			t.Errorf("error %q", code)
+		}
+	})
+	t.Run("nor is one that nobody began linked to who is signed in", func(t *testing.T) {
+		s, _, bob, _, _ := newUsers(t)
+		stranger := s.browser()
+		action, answer := stranger.answering(passkeytest.New(), "email", "eve@example.com")
+		bob.setCookie(challengeCookie, stranger.cookie(challengeCookie))
+		if code := bob.send(action, answer); code != "" {
+			t.Errorf("error %q", code)
+		}
+		if n := len(s.passkeys("bob@example.com")); n != 1 {
+			t.Errorf("Bob has %d passkeys: Eve's was planted", n)
+		}
+	})
+	t.Run("an address that was taken meanwhile", func(t *testing.T) {
+		s, _, _, _, _ := newUsers(t)
+		late := s.browser()
+		action, answer := late.answering(passkeytest.New(), "email", "eve@example.com")
+		s.browser().signIn(passkeytest.New(), "email", "eve@example.com")
+		if code := late.send(action, answer); code != "AccountNotLinked" {
+			t.Errorf("error %q", code)
+		}
+	})
+	t.Run("a passkey of somebody else than who is signed in", func(t *testing.T) {
+		s, _, bob, adaKey, _ := newUsers(t)
+		stranger := s.browser()
+		action, answer := stranger.answering(adaKey)
+		bob.setCookie(challengeCookie, stranger.cookie(challengeCookie))
+		if code := bob.send(action, answer); code != "AccountNotLinked" {
+			t.Errorf("error %q", code)
+		}
+		if who := bob.who(); who != "bob@example.com" {
+			t.Errorf("%q is signed in, want still Bob", who)
+		}
+	})
+}
+
+// claim makes an authenticator give its next credential an id of its choice.
+func claim(key *passkeytest.Authenticator, id []byte) {
+	key.AuthenticatorData = func(data []byte) []byte {
+		if data[32]&(1<<6) == 0 {
+			return data
+		}
+		return slices.Replace(data, 55, 55+len(id), id...)
+	}
+	key.Answer = func(answer map[string]any) { answer["id"], answer["rawId"] = b64(id), b64(id) }
+}
