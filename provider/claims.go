@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -15,13 +16,28 @@ import (
 //
 //	data.id               a member of a member
 //	emails.0              the first of a list
+//	emails.primary.email  of the first of a list in which primary is true
 //	name|login            the first of these that is there and not null
+//	name||login           … and not empty
 //	email|null            null when it is missing
-//	image!.link           an error when image is missing
+//	image!.link           an error when image is missing or null
 //	first_name+last_name  those that are not empty, with a space between them
 type claims struct {
 	id, name, email, image string
+
+	// picture computes the image where it is not to be found anywhere. Nil
+	// means null.
+	picture func(pintle.Profile) (any, error)
+
+	// extra are further members of the user, and where they are.
+	extra map[string]string
 }
+
+// standardClaims are those of OpenID Connect, and the names that plain OAuth 2
+// services have for the same.
+//
+// https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims
+var standardClaims = claims{id: "sub|id", name: "name|nickname|preferred_username", email: "email", image: "picture"}
 
 // user maps a profile. Nothing in it identifies a person but the id, so one
 // that is missing is an error: everybody without an id would be one account
@@ -31,14 +47,21 @@ func (c claims) user(p pintle.Profile, _ *pintle.Account) (*pintle.User, error) 
 	if err != nil {
 		return nil, err
 	}
+	paths := map[string]string{"name": c.name, "email": c.email, "image": c.image}
+	maps.Copy(paths, c.extra)
 	members := map[string]any{}
-	for name, path := range map[string]string{"name": c.name, "email": c.email, "image": c.image} {
+	for name, path := range paths {
 		found, err := find(p, path)
 		if err != nil {
 			return nil, err
 		}
 		if found.present {
 			members[name] = found.value
+		}
+	}
+	if c.picture != nil {
+		if members["image"], err = c.picture(p); err != nil {
+			return nil, fmt.Errorf("map the profile: %w", err)
 		}
 	}
 	return newUser(id.value, members)
@@ -97,19 +120,17 @@ func find(p pintle.Profile, path string) (found, error) {
 	if path == "" {
 		return found{}, nil
 	}
-	if parts := strings.Split(path, "+"); len(parts) > 1 {
-		return joined(p, parts)
-	}
+	skipEmpty := strings.Contains(path, "||")
 	var last found
-	for alternative := range strings.SplitSeq(path, "|") {
+	for alternative := range strings.SplitSeq(strings.ReplaceAll(path, "||", "|"), "|") {
 		if alternative == "null" {
 			return found{present: true}, nil
 		}
-		f, err := walk(p, alternative)
+		f, err := findOne(p, alternative)
 		if err != nil {
 			return found{}, err
 		}
-		if f.value != nil {
+		if f.value != nil && (!skipEmpty || f.value != "") {
 			return f, nil
 		}
 		last = f
@@ -117,20 +138,36 @@ func find(p pintle.Profile, path string) (found, error) {
 	return last, nil
 }
 
-// walk follows the steps of one path.
+// findOne evaluates one alternative.
+func findOne(p pintle.Profile, path string) (found, error) {
+	parts := strings.Split(path, "+")
+	if len(parts) == 1 {
+		return walk(p, path)
+	}
+	var words []string
+	for _, part := range parts {
+		f, err := walk(p, part)
+		if err != nil {
+			return found{}, err
+		}
+		if text, _ := f.value.(string); text != "" {
+			words = append(words, text)
+		}
+	}
+	return found{strings.Join(words, " "), true}, nil
+}
+
+// walk follows the steps of a path without alternatives.
 func walk(p pintle.Profile, path string) (found, error) {
 	at := found{value: map[string]any(p), present: true}
 	for step := range strings.SplitSeq(path, ".") {
 		name, required := strings.CutSuffix(step, "!")
 		switch v := at.value.(type) {
 		case map[string]any:
-			at.value, at.present = v[name], has(v, name)
+			value, present := v[name]
+			at = found{value, present}
 		case []any:
-			index, err := strconv.Atoi(name)
-			at = found{}
-			if err == nil && index >= 0 && index < len(v) {
-				at = found{v[index], true}
-			}
+			at = element(v, name)
 		default:
 			at = found{}
 		}
@@ -139,6 +176,27 @@ func walk(p pintle.Profile, path string) (found, error) {
 		}
 	}
 	return at, nil
+}
+
+// element returns an element of a list, by its number or by what is true of it.
+func element(list []any, step string) found {
+	if index, err := strconv.Atoi(step); err == nil {
+		if index >= 0 && index < len(list) {
+			return found{list[index], true}
+		}
+		return found{}
+	}
+	for _, e := range list {
+		object, _ := e.(map[string]any)
+		fits := true
+		for flag := range strings.SplitSeq(step, "&") {
+			fits = fits && object[flag] == true
+		}
+		if fits {
+			return found{e, true}
+		}
+	}
+	return found{}
 }
 
 // object returns the object at a path. The error of an answer without it says
@@ -155,25 +213,34 @@ func object(profile map[string]any, path string) (map[string]any, error) {
 	return member, nil
 }
 
-func has(m map[string]any, name string) bool {
-	_, ok := m[name]
-	return ok
-}
-
-// joined makes one text of several.
-func joined(p pintle.Profile, paths []string) (found, error) {
-	var words []string
-	for _, path := range paths {
-		f, err := find(p, path)
-		if err != nil {
-			return found{}, err
-		}
-		if text, _ := f.value.(string); text != "" {
-			words = append(words, text)
+// template returns a function for claims.picture that fills the paths in braces
+// into a URL. A URL of which a part is missing is null.
+func template(text string) func(pintle.Profile) (any, error) {
+	return func(p pintle.Profile) (any, error) {
+		var b strings.Builder
+		for rest := text; ; {
+			before, after, more := strings.Cut(rest, "{")
+			b.WriteString(before)
+			if !more {
+				return b.String(), nil
+			}
+			path, after, _ := strings.Cut(after, "}")
+			f, err := find(p, path)
+			if err != nil {
+				return nil, err
+			}
+			part := ""
+			switch v := f.value.(type) {
+			case string:
+				part = v
+			case json.Number:
+				part = v.String()
+			}
+			if part == "" {
+				return nil, nil //nolint:nilnil // null is the picture of who has none
+			}
+			b.WriteString(part)
+			rest = after
 		}
 	}
-	if len(words) == 0 {
-		return found{}, nil
-	}
-	return found{strings.Join(words, " "), true}, nil
 }

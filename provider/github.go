@@ -36,7 +36,7 @@ func GitHub(o Options) *pintle.OAuth {
 		}
 		// Somebody may sign in without an address, so a failing request is
 		// none. An address that GitHub has not verified may be anybody's.
-		list, _ := get(ctx, c, p.UserInfo.URL+"/emails", a.Tokens)
+		list, _ := question{endpoint: endpoint(p.UserInfo.URL + "/emails")}.bearer(a.Tokens).ask(ctx, c)
 		if address := verifiedAddress(list); address != "" {
 			a.Profile["email"] = address
 		}

@@ -36,6 +36,9 @@ func (o Options) applySeparated(p *pintle.OAuth, separator string) *pintle.OAuth
 	if o.ID != "" {
 		p.ID = o.ID
 	}
+	if p.Profile == nil {
+		p.Profile = standardClaims.user
+	}
 	p.ClientID, p.ClientSecret = o.ClientID, o.ClientSecret
 	if o.Issuer != "" {
 		p.Issuer = o.Issuer

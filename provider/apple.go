@@ -1,0 +1,36 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// AppleOptions are the options of [Apple].
+type AppleOptions struct {
+	Options
+
+	// TeamID, KeyID and PrivateKey make the client secret, which at Apple is a
+	// statement signed anew for every exchange. PrivateKey is the text of the
+	// .p8 file. Without them ClientSecret must be such a statement, which Apple
+	// lets live for at most six months.
+	TeamID, KeyID, PrivateKey string
+}
+
+// Apple signs people in with their Apple account.
+//
+// Register the callback URL /auth/callback/apple, on https and not on
+// localhost. Variables: AUTH_APPLE_ID, which is the Services ID, and
+// AUTH_APPLE_SECRET if no key is given. The callback is a form, so redirect
+// proxies cannot serve it. The name comes with the first consent only, and
+// unsigned: keep it then, and prove nothing with it.
+//
+// https://developer.apple.com/documentation/signinwithapplerestapi
+func Apple(o AppleOptions) *pintle.OAuth {
+	p := o.apply(&pintle.OAuth{
+		ID: "apple", Name: "Apple", Protocol: pintle.OIDC,
+		Issuer:        "https://appleid.apple.com",
+		Authorization: endpoint("", "scope", "name email", "response_mode", "form_post"),
+		Checks:        []pintle.Check{pintle.Nonce, pintle.State},
+		ClientAuth:    "client_secret_post",
+		Profile:       appleUser,
+		Quirks:        pintle.Quirks{AmendProfile: appleName},
+	})
+	return completing(p, o.signSecrets)
+}

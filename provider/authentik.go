@@ -1,0 +1,17 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// Authentik signs people in with their Authentik account.
+//
+// Register the callback URL /auth/callback/authentik. Variables:
+// AUTH_AUTHENTIK_ID, AUTH_AUTHENTIK_SECRET and AUTH_AUTHENTIK_ISSUER. Set
+// Issuer to https://HOST/application/o/SLUG/, spelled as in the metadata of the
+// provider.
+//
+// https://docs.goauthentik.io/add-secure-apps/providers/oauth2/
+func Authentik(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "authentik", Name: "Authentik", Protocol: pintle.OIDC,
+	})
+}

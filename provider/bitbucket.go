@@ -1,0 +1,38 @@
+package provider
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/pintleauth/pintle"
+)
+
+// Bitbucket signs people in with their Bitbucket account.
+//
+// Register the callback URL /auth/callback/bitbucket. Variables:
+// AUTH_BITBUCKET_ID and AUTH_BITBUCKET_SECRET. The address is asked for in a
+// request of its own, which needs the permission to read e-mail addresses.
+//
+// https://support.atlassian.com/bitbucket-cloud/docs/use-oauth-on-bitbucket-cloud/
+func Bitbucket(o Options) *pintle.OAuth {
+	p := &pintle.OAuth{
+		ID: "bitbucket", Name: "Bitbucket",
+		Authorization: endpoint("https://bitbucket.org/site/oauth2/authorize", "scope", "account"),
+		Token:         endpoint("https://bitbucket.org/site/oauth2/access_token"),
+		UserInfo:      endpoint("https://api.bitbucket.org/2.0/user"),
+		Profile:       claims{id: "account_id", name: "display_name|username", email: "email", image: "links!.avatar.href"}.user,
+	}
+	p.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer) error {
+		// Somebody may sign in without an address, so a failing request is
+		// none. Only a confirmed one is theirs for certain.
+		emails, err := question{endpoint: endpoint(p.UserInfo.URL + "/emails")}.bearer(a.Tokens).object(ctx, c)
+		if err != nil {
+			return nil //nolint:nilerr // no address
+		}
+		if address, _ := walk(emails, "values.is_primary&is_confirmed.email"); address.value != nil {
+			a.Profile["email"] = address.value
+		}
+		return nil
+	}
+	return o.apply(p)
+}

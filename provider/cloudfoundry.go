@@ -1,0 +1,21 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// CloudFoundry signs people in with their Cloud Foundry account.
+//
+// Register the callback URL /auth/callback/cloudfoundry. Variables:
+// AUTH_CLOUDFOUNDRY_ID, AUTH_CLOUDFOUNDRY_SECRET and AUTH_CLOUDFOUNDRY_ISSUER.
+// Set Issuer to the address of the UAA.
+//
+// https://docs.cloudfoundry.org/api/uaa/
+func CloudFoundry(o Options) *pintle.OAuth {
+	return onServer(o.apply(&pintle.OAuth{
+		ID: "cloudfoundry", Name: "Cloud Foundry UAA",
+		Authorization: endpoint("/oauth/authorize", "scope", ""),
+		Token:         endpoint("/oauth/token"),
+		UserInfo:      endpoint("/userinfo"),
+		Checks:        []pintle.Check{pintle.State},
+		Profile:       claims{id: "user_id", name: "name", email: "email"}.user,
+	}), "")
+}

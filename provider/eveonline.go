@@ -1,0 +1,56 @@
+package provider
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+)
+
+// EVEOnline signs people in with a character of EVE Online.
+//
+// Register the callback URL /auth/callback/eveonline. Variables:
+// AUTH_EVEONLINE_ID and AUTH_EVEONLINE_SECRET. The service tells no address.
+//
+// https://developers.eveonline.com/docs/services/sso/
+func EVEOnline(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "eveonline", Name: "EVE Online",
+		Authorization: endpoint("https://login.eveonline.com/v2/oauth/authorize", "scope", "publicData"),
+		Token:         endpoint("https://login.eveonline.com/v2/oauth/token"),
+		Checks:        []pintle.Check{pintle.State},
+		Profile:       claims{id: "CharacterID", name: "CharacterName", email: "null", picture: evePicture}.user,
+		Quirks:        pintle.Quirks{FetchProfile: eveCharacter},
+	})
+}
+
+// eveCharacter reads the access token, which is a JWT, into the members that
+// the verification endpoint of earlier times answered with. Its signature adds
+// nothing: it has come from the token endpoint over TLS, and from nowhere else.
+func eveCharacter(_ context.Context, _ *http.Client, tokens map[string]any) (map[string]any, error) {
+	var claims struct{ Sub, Name string }
+	parts := strings.Split(pintle.Profile(tokens).Text("access_token"), ".")
+	if len(parts) != 3 {
+		return nil, errors.New("the access token is not a JWT")
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(payload, &claims) != nil {
+		return nil, errors.New("the access token is not a JWT")
+	}
+	id, ok := strings.CutPrefix(claims.Sub, "CHARACTER:EVE:")
+	if !ok {
+		return nil, errors.New("the access token is not of a character")
+	}
+	return map[string]any{"CharacterID": id, "CharacterName": claims.Name, "Host": "images.evetech.net"}, nil
+}
+
+func evePicture(p pintle.Profile) (any, error) {
+	if p.Text("Host") != "" {
+		return template("https://{Host}/characters/{CharacterID}/portrait?size=128")(p)
+	}
+	return template("https://image.eveonline.com/Character/{CharacterID}_128.jpg")(p)
+}

@@ -1,0 +1,54 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/pintleauth/pintle"
+)
+
+// exchange sends a token request that is no form and returns what came back,
+// whatever its status: the rules for token responses are applied to it later.
+func (q question) exchange(ctx context.Context, c *http.Client) (*pintle.TokenResponse, error) {
+	req, err := q.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.Do(req)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	defer func() { _ = resp.Body.Close() }() // nothing to do about it: the body is read
+	d := json.NewDecoder(resp.Body)
+	d.UseNumber()
+	r := &pintle.TokenResponse{Status: resp.StatusCode, Header: resp.Header}
+	if err := d.Decode(&r.Body); err != nil {
+		r.Body = nil // a body that is no object is no token response
+	}
+	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection can be used again
+	return r, nil
+}
+
+// withoutURL leaves out of an error of a client the address, in whose query some
+// services want credentials.
+func withoutURL(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// rename gives members of a token response the names of RFC 6749.
+func rename(r *pintle.TokenResponse, names map[string]string) {
+	for from, to := range names {
+		if value, ok := r.Body[from]; ok {
+			r.Body[to] = value
+			delete(r.Body, from)
+		}
+	}
+}

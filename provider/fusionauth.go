@@ -1,0 +1,51 @@
+package provider
+
+import (
+	"net/http"
+
+	"github.com/pintleauth/pintle"
+)
+
+// FusionAuthOptions are the options of [FusionAuth].
+type FusionAuthOptions struct {
+	Options
+
+	// TenantID is the tenant, for a client that serves several.
+	TenantID string
+}
+
+// FusionAuth signs people in with an account of a FusionAuth server.
+//
+// Register the callback URL /auth/callback/fusionauth. Variables:
+// AUTH_FUSIONAUTH_ID, AUTH_FUSIONAUTH_SECRET and AUTH_FUSIONAUTH_ISSUER. Set
+// Issuer to the address of the server, and in its tenant the issuer to the same.
+//
+// https://fusionauth.io/docs/lifecycle/authenticate-users/oauth/endpoints
+func FusionAuth(o FusionAuthOptions) *pintle.OAuth {
+	p := o.apply(&pintle.OAuth{
+		ID: "fusionauth", Name: "FusionAuth", Protocol: pintle.OIDC,
+		Authorization: endpoint("", "scope", "openid offline_access email profile"),
+		Token:         endpoint("/oauth2/token"),
+		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Profile: claims{
+			id: "sub", name: "name|preferred_username|given_name+middle_name+family_name",
+			email: "email", image: "picture",
+		}.user,
+		Quirks: pintle.Quirks{TokenResponse: dropChallenge},
+	})
+	return completing(onServer(p, ""), func(own *pintle.OAuth) error {
+		if o.TenantID != "" {
+			own.Authorization.Params["tenantId"] = o.TenantID
+			own.WellKnown = own.Issuer + "/.well-known/openid-configuration?tenantId=" + o.TenantID
+		}
+		return nil
+	})
+}
+
+// dropChallenge takes a challenge off a response that refuses nothing.
+func dropChallenge(r *pintle.TokenResponse) error {
+	if r.Status != http.StatusUnauthorized {
+		r.Header.Del("WWW-Authenticate")
+	}
+	return nil
+}

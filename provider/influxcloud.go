@@ -1,0 +1,22 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// InfluxCloud signs people in with their InfluxCloud account.
+//
+// Register the callback URL /auth/callback/influxcloud. Variables:
+// AUTH_INFLUXCLOUD_ID, AUTH_INFLUXCLOUD_SECRET and AUTH_INFLUXCLOUD_ISSUER.
+// Issuer is the address of the server, https://cloud.influxdata.com if empty.
+// Whether InfluxCloud 1 still signs in is not known.
+//
+// https://docs.influxdata.com/
+func InfluxCloud(o Options) *pintle.OAuth {
+	return tokenInQuery(onServer(o.apply(&pintle.OAuth{
+		ID: "influxcloud", Name: "InfluxCloud",
+		Authorization: endpoint("/oauth/authorize", "scope", ""),
+		Token:         endpoint("/oauth/token"),
+		UserInfo:      endpoint("/api/v1/user"),
+		Checks:        []pintle.Check{pintle.State},
+		Profile:       claims{id: "id", name: "name", email: "email", image: "avatar_url"}.user,
+	}), "https://cloud.influxdata.com"), "access_token")
+}

@@ -1,0 +1,39 @@
+package provider
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+
+	"github.com/pintleauth/pintle"
+)
+
+// Intercom signs people in with their Intercom account.
+//
+// Register the callback URL /auth/callback/intercom. Variables: AUTH_INTERCOM_ID
+// and AUTH_INTERCOM_SECRET.
+//
+// https://developers.intercom.com/docs/build-an-integration/learn-more/authentication/setting-up-oauth
+func Intercom(o Options) *pintle.OAuth {
+	return asking(o.apply(&pintle.OAuth{
+		ID: "intercom", Name: "Intercom",
+		Authorization: endpoint("https://app.intercom.io/oauth", "scope", ""),
+		Token:         endpoint("https://api.intercom.io/auth/eagle/token"),
+		UserInfo:      endpoint("https://api.intercom.io/me"),
+		Checks:        []pintle.Check{pintle.State},
+		ClientAuth:    "client_secret_post",
+		Profile:       claims{id: "id", name: "name", email: "email", image: "avatar.image_url"}.user,
+		Quirks:        pintle.Quirks{TokenTypeOptional: true, AmendProfile: intercomAddress},
+	}), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
+		user := base64.StdEncoding.EncodeToString([]byte(tokens.Text("access_token") + ":"))
+		return question{endpoint: own.UserInfo}.with("Authorization", "Basic "+user), nil
+	})
+}
+
+// intercomAddress leaves out an address that Intercom says it has not verified.
+func intercomAddress(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+	if a.Profile["email_verified"] == false {
+		delete(a.Profile, "email")
+	}
+	return nil
+}

@@ -1,0 +1,16 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// Keycloak signs people in with their Keycloak account.
+//
+// Register the callback URL /auth/callback/keycloak. Variables:
+// AUTH_KEYCLOAK_ID, AUTH_KEYCLOAK_SECRET and AUTH_KEYCLOAK_ISSUER. Set Issuer
+// to https://HOST/realms/REALM.
+//
+// https://www.keycloak.org/securing-apps/oidc-layers
+func Keycloak(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "keycloak", Name: "Keycloak", Protocol: pintle.OIDC,
+	})
+}

@@ -1,0 +1,59 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+)
+
+// Lark signs people in with their Lark or Feishu account.
+//
+// Register the callback URL /auth/callback/lark. Variables: AUTH_LARK_ID and
+// AUTH_LARK_SECRET, the App ID and App Secret. For Lark outside China replace
+// open.feishu.cn by open.larksuite.com in the endpoints. With the permission to
+// read user ids the account id is the user_id, and otherwise the open_id, so
+// decide about that permission before the first sign-in.
+//
+// https://open.feishu.cn/document/sso/web-application-sso/login-overview
+func Lark(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "lark", Name: "Lark / Feishu",
+		Authorization: endpoint("https://open.feishu.cn/open-apis/authen/v1/authorize", "scope", ""),
+		Token:         endpoint("https://open.feishu.cn/open-apis/authen/v1/oidc/access_token"),
+		UserInfo:      endpoint("https://open.feishu.cn/open-apis/authen/v1/user_info"),
+		Checks:        []pintle.Check{pintle.State},
+		ClientAuth:    "client_secret_post",
+		Profile:       claims{id: "data!.user_id|data.open_id", name: "data.name", email: "data.enterprise_email||data.email", image: "data.avatar_url"}.user,
+		Quirks:        pintle.Quirks{TokenTypeOptional: true, Exchange: larkExchange},
+	})
+}
+
+// larkExchange obtains a token for the application, with which it exchanges the
+// code. Answers are wrapped in an object with a code, which is 0 for success.
+func larkExchange(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (*pintle.TokenResponse, error) {
+	site, _, _ := strings.Cut(t.URL, "/authen/")
+	app, err := question{endpoint: endpoint(site + "/auth/v3/app_access_token/internal"), body: map[string]string{
+		"app_id": t.Form.Get("client_id"), "app_secret": t.Form.Get("client_secret"),
+	}}.object(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	token := pintle.Profile(app).Text("app_access_token")
+	if token == "" {
+		return nil, errors.New("the service gave no token to the application: check ClientID and ClientSecret")
+	}
+	q := question{endpoint: pintle.Endpoint{URL: t.URL}, body: map[string]string{"grant_type": "authorization_code", "code": t.Form.Get("code")}}
+	if refresh := t.Form.Get("refresh_token"); refresh != "" {
+		q.endpoint.URL = strings.Replace(t.URL, "/oidc/access_token", "/oidc/refresh_access_token", 1)
+		q.body = map[string]string{"grant_type": "refresh_token", "refresh_token": refresh}
+	}
+	r, err := q.with("Authorization", "Bearer "+token).exchange(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	r.Body, err = object(r.Body, "data")
+	return r, err
+}

@@ -1,0 +1,20 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// LINE signs people in with their LINE account.
+//
+// Register the callback URL /auth/callback/line. Variables: AUTH_LINE_ID and
+// AUTH_LINE_SECRET. ClientID and ClientSecret are those of the channel, which
+// needs a permission of its own for addresses.
+//
+// https://developers.line.biz/en/docs/line-login/integrate-line-login/
+func LINE(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "line", Name: "LINE", Protocol: pintle.OIDC,
+		Issuer: "https://access.line.me",
+		Checks: []pintle.Check{pintle.State},
+		// ID tokens are signed with the secret of the channel.
+		SigningAlg: "HS256",
+	})
+}

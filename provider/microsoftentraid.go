@@ -1,0 +1,55 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/pintleauth/pintle"
+)
+
+// MicrosoftEntraIDOptions are the options of [MicrosoftEntraID].
+type MicrosoftEntraIDOptions struct {
+	Options
+
+	// Tenant is whose accounts may sign in: the id or a domain of a tenant, or
+	// "organizations", "consumers" or "common". It is short for an Issuer of
+	// https://login.microsoftonline.com/TENANT/v2.0.
+	Tenant string
+
+	// PhotoSize is the width of the picture in pixels: 48 (also if zero), 64,
+	// 96, 120, 240, 360, 432, 504 or 648. The picture becomes part of the
+	// session cookie of sessions without a database. A negative value asks for
+	// none.
+	PhotoSize int
+}
+
+const microsoftLogin = "https://login.microsoftonline.com/"
+
+// MicrosoftEntraID signs people in with their work, school or personal
+// Microsoft account.
+//
+// Register the callback URL /auth/callback/microsoft-entra-id, for the platform
+// Web. Variables: AUTH_MICROSOFT_ENTRA_ID_ID, AUTH_MICROSOFT_ENTRA_ID_SECRET
+// and AUTH_MICROSOFT_ENTRA_ID_ISSUER. Without tenant and issuer everybody with a
+// Microsoft account may sign in. The administrator of a tenant decides what its
+// addresses are: with more than one tenant, link no accounts by address.
+//
+// https://learn.microsoft.com/entra/identity-platform/v2-protocols-oidc
+func MicrosoftEntraID(o MicrosoftEntraIDOptions) *pintle.OAuth {
+	if o.Tenant != "" {
+		o.Issuer = microsoftLogin + o.Tenant + "/v2.0"
+	}
+	p := o.apply(&pintle.OAuth{
+		ID: "microsoft-entra-id", Name: "Microsoft Entra ID", Protocol: pintle.OIDC,
+		Authorization: endpoint("", "scope", "openid profile email User.Read"),
+		Profile:       claims{id: "sub", name: "name", email: "email", image: "photo|null"}.user,
+		Quirks:        pintle.Quirks{TenantIssuer: true, TokenResponse: microsoftError, AmendProfile: microsoftPhoto(o.PhotoSize)},
+	})
+	return completing(defaultIssuer(p, microsoftLogin+"common/v2.0"), func(own *pintle.OAuth) error {
+		tenant, _, _ := strings.Cut(strings.TrimPrefix(own.Issuer, microsoftLogin), "/")
+		if tenant == "consumers" || strings.Contains(tenant, ".") && tenant != own.Issuer {
+			// The metadata names the id of such a tenant.
+			own.WellKnown, own.Issuer = own.Issuer+"/.well-known/openid-configuration", ""
+		}
+		return nil
+	})
+}

@@ -1,0 +1,56 @@
+package provider
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/handshake"
+)
+
+// microsoftPhoto adds the picture of the person as a data URI. Whoever has none,
+// or may not be asked about, signs in without.
+//
+// https://learn.microsoft.com/graph/api/profilephoto-get
+func microsoftPhoto(size int) func(context.Context, *http.Client, *pintle.ProviderAnswer) error {
+	if size == 0 {
+		size = 48
+	}
+	return func(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer) error {
+		if !slices.Contains([]int{48, 64, 96, 120, 240, 360, 432, 504, 648}, size) {
+			return nil
+		}
+		photo := endpoint(fmt.Sprintf("https://graph.microsoft.com/v1.0/me/photos/%[1]dx%[1]d/$value", size))
+		req, err := question{endpoint: photo}.bearer(a.Tokens).request(ctx)
+		if err != nil {
+			return err
+		}
+		resp, err := c.Do(req)
+		if err != nil {
+			return nil //nolint:nilerr // no picture
+		}
+		defer func() { _ = resp.Body.Close() }() // nothing to do about it: the body is read
+		picture, err := io.ReadAll(resp.Body)
+		kind := resp.Header.Get("Content-Type")
+		if err == nil && resp.StatusCode == http.StatusOK && (kind == "" || strings.HasPrefix(kind, "image/")) {
+			a.Profile["photo"] = "data:image/jpeg;base64, " + base64.StdEncoding.EncodeToString(picture)
+		}
+		return nil
+	}
+}
+
+// microsoftError makes an error that comes in place of tokens one that the
+// person is told of, who can often do something about it.
+func microsoftError(r *pintle.TokenResponse) error {
+	code, _ := r.Body["error"].(string)
+	if code == "" {
+		return nil
+	}
+	description, _ := r.Body["error_description"].(string)
+	return &handshake.ResponseError{Code: code, Description: description}
+}

@@ -1,0 +1,37 @@
+package provider
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/pintleauth/pintle"
+)
+
+// OpenIDConnect signs people in with any OpenID Connect provider.
+//
+// Register the callback URL /auth/callback/openid-connect, or with the ID that
+// Options has. Variables: AUTH_OPENID_CONNECT_ID, AUTH_OPENID_CONNECT_SECRET and
+// AUTH_OPENID_CONNECT_ISSUER. Set Issuer to that of the provider. The profile has
+// the claims of its userinfo endpoint and those that only the ID token has.
+//
+// https://openid.net/specs/openid-connect-core-1_0.html
+func OpenIDConnect(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "openid-connect", Name: "OpenID Connect", Protocol: pintle.OIDC,
+		Authorization:       endpoint("", "scope", "openid profile email"),
+		Checks:              []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce},
+		ProfileFromUserInfo: true,
+		Profile:             claims{id: "sub", name: "name||preferred_username", email: "email", image: "picture"}.user,
+		Quirks:              pintle.Quirks{AmendProfile: mergeClaims},
+	})
+}
+
+// mergeClaims adds to the profile what only the ID token says.
+func mergeClaims(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+	for name, value := range a.Claims {
+		if _, said := a.Profile[name]; !said {
+			a.Profile[name] = value
+		}
+	}
+	return nil
+}

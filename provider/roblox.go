@@ -1,0 +1,18 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// Roblox signs people in with their Roblox account.
+//
+// Register the callback URL /auth/callback/roblox. Variables: AUTH_ROBLOX_ID
+// and AUTH_ROBLOX_SECRET. The service tells no address.
+//
+// https://create.roblox.com/docs/cloud/auth/oauth2-overview
+func Roblox(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "roblox", Name: "Roblox", Protocol: pintle.OIDC,
+		Issuer:        "https://apis.roblox.com/oauth/",
+		Authorization: endpoint("", "scope", "openid profile"),
+		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+	})
+}

@@ -1,0 +1,20 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// Salesforce signs people in with their Salesforce account.
+//
+// Register the callback URL /auth/callback/salesforce. Variables:
+// AUTH_SALESFORCE_ID, AUTH_SALESFORCE_SECRET and AUTH_SALESFORCE_ISSUER. Issuer
+// is https://login.salesforce.com if empty; a sandbox has
+// https://test.salesforce.com, and an organisation may have a domain of its
+// own.
+//
+// https://help.salesforce.com/s/articleView?id=sf.remoteaccess_using_openid.htm
+func Salesforce(o Options) *pintle.OAuth {
+	return defaultIssuer(o.apply(&pintle.OAuth{
+		ID: "salesforce", Name: "Salesforce", Protocol: pintle.OIDC,
+		Checks:              []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce},
+		ProfileFromUserInfo: true,
+	}), "https://login.salesforce.com")
+}

@@ -1,0 +1,18 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// Slack signs people in with their Slack account.
+//
+// Register the callback URL /auth/callback/slack. Variables: AUTH_SLACK_ID and
+// AUTH_SLACK_SECRET. Slack takes callback URLs with https only, also on your
+// own machine.
+//
+// https://docs.slack.dev/authentication/sign-in-with-slack/
+func Slack(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "slack", Name: "Slack", Protocol: pintle.OIDC,
+		Issuer: "https://slack.com",
+		Checks: []pintle.Check{pintle.Nonce},
+	})
+}

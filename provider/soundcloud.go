@@ -1,0 +1,37 @@
+package provider
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+)
+
+// SoundCloud signs people in with their SoundCloud account.
+//
+// Register the callback URL /auth/callback/soundcloud. Variables:
+// AUTH_SOUNDCLOUD_ID and AUTH_SOUNDCLOUD_SECRET. The service tells no address.
+//
+// https://developers.soundcloud.com/docs/api/guide#authentication
+func SoundCloud(o Options) *pintle.OAuth {
+	return oauthScheme(o.apply(&pintle.OAuth{
+		ID: "soundcloud", Name: "SoundCloud",
+		Authorization: endpoint("https://secure.soundcloud.com/authorize", "scope", ""),
+		Token:         endpoint("https://secure.soundcloud.com/oauth/token"),
+		UserInfo:      endpoint("https://api.soundcloud.com/me"),
+		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		ClientAuth:    "client_secret_post",
+		Profile:       claims{id: "id", name: "full_name|username", image: "avatar_url"}.user,
+		Quirks:        pintle.Quirks{AmendProfile: soundCloudID},
+	}))
+}
+
+// soundCloudID gives both kinds of id that accounts had in turn the same form:
+// the number, which is the last part of soundcloud:users:583231.
+func soundCloudID(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+	if urn := pintle.Profile(a.Profile).Text("urn"); urn != "" {
+		a.Profile["id"] = urn[strings.LastIndex(urn, ":")+1:]
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"regexp"
+
+	"github.com/pintleauth/pintle"
+)
+
+// Steam signs people in with their Steam account, over OpenID 2.0.
+//
+// Nothing is to be registered but a Web API key, the variable
+// AUTH_STEAM_SECRET; there is no client id. The key is what name and picture are
+// asked for with: without it there is an id alone. The service tells no address.
+//
+// https://partner.steamgames.com/doc/features/auth#website
+func Steam(o Options) *pintle.OAuth {
+	return completing(o.apply(&pintle.OAuth{
+		ID: "steam", Name: "Steam", Protocol: pintle.OpenID2,
+		Authorization: endpoint("https://steamcommunity.com/openid/login"),
+		UserInfo:      endpoint("https://api.steampowered.com/ISteamUser/GetPlayerSummaries/v0002/"),
+		Profile: claims{
+			id: "id", name: "response.players.0.realname||response.players.0.personaname", image: "response.players.0.avatarfull",
+		}.user,
+		Quirks: pintle.Quirks{ClaimedID: regexp.MustCompile(`https?://steamcommunity\.com/openid/id/([0-9]{15,25})`)},
+	}), steamProfile)
+}
+
+// steamProfile has the profile asked for, if there is a key for that.
+func steamProfile(own *pintle.OAuth) error {
+	if own.ClientSecret == "" || own.Quirks.FetchProfile != nil {
+		return nil
+	}
+	own.Quirks.FetchProfile = func(ctx context.Context, c *http.Client, who map[string]any) (map[string]any, error) {
+		id := pintle.Profile(who).Text("id")
+		profile, err := question{endpoint: own.UserInfo, query: map[string]string{"key": own.ClientSecret, "steamids": id}}.object(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if asked, _ := walk(profile, "response.players.0.steamid"); asked.value != id {
+			return nil, errors.New("the answer is not about the account that signed in")
+		}
+		profile["id"] = id
+		return profile, nil
+	}
+	return nil
+}

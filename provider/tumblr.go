@@ -1,0 +1,22 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// Tumblr signs people in with their Tumblr account, over OAuth 1.0a.
+//
+// Register the callback URL /auth/callback/tumblr. Variables: AUTH_TUMBLR_ID and
+// AUTH_TUMBLR_SECRET, the consumer key and its secret. The service tells no
+// address, and the name of the blog is the id: who changes it becomes somebody
+// else.
+//
+// https://www.tumblr.com/docs/en/api/v2#auth
+func Tumblr(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "tumblr", Name: "Tumblr", Protocol: pintle.OAuth1,
+		RequestToken:  endpoint("https://www.tumblr.com/oauth/request_token"),
+		Authorization: endpoint("https://www.tumblr.com/oauth/authorize"),
+		Token:         endpoint("https://www.tumblr.com/oauth/access_token"),
+		UserInfo:      endpoint("https://api.tumblr.com/v2/user/info"),
+		Profile:       claims{id: "response!.user!.name", name: "response.user.name"}.user,
+	})
+}

@@ -1,0 +1,49 @@
+package provider
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+)
+
+// Twitch signs people in with their Twitch account.
+//
+// Register the callback URL /auth/callback/twitch. Variables: AUTH_TWITCH_ID and
+// AUTH_TWITCH_SECRET.
+//
+// https://dev.twitch.tv/docs/authentication/getting-tokens-oidc/
+func Twitch(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "twitch", Name: "Twitch", Protocol: pintle.OIDC,
+		Issuer: "https://id.twitch.tv/oauth2",
+		Authorization: endpoint("", "scope", "openid user:read:email",
+			"claims", `{"id_token":{"email":null,"picture":null,"preferred_username":null}}`),
+		ClientAuth: "client_secret_post",
+		Quirks:     pintle.Quirks{TokenResponse: twitchTokens},
+	})
+}
+
+// twitchTokens joins scopes, which come as a list, and gives errors the names
+// that RFC 6749 has for them.
+func twitchTokens(r *pintle.TokenResponse) error {
+	if r.Status != http.StatusOK && r.Body["message"] != nil {
+		r.Body = map[string]any{"error": "invalid_request", "error_description": r.Body["message"]}
+		return nil
+	}
+	if _, isText := r.Body["scope"].(string); isText {
+		return nil
+	}
+	var scopes []string
+	list, _ := r.Body["scope"].([]any)
+	for _, scope := range list {
+		if text, ok := scope.(string); ok {
+			scopes = append(scopes, text)
+		}
+	}
+	delete(r.Body, "scope")
+	if len(scopes) > 0 {
+		r.Body["scope"] = strings.Join(scopes, " ")
+	}
+	return nil
+}

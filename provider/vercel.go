@@ -1,0 +1,22 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// Vercel signs people in with their Vercel account.
+//
+// Register the callback URL /auth/callback/vercel. Variables: AUTH_VERCEL_ID
+// and AUTH_VERCEL_SECRET. What is asked for is set in the console; Scopes
+// narrows it.
+//
+// https://vercel.com/docs/sign-in-with-vercel
+func Vercel(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "vercel", Name: "Vercel",
+		Authorization: endpoint("https://vercel.com/oauth/authorize", "scope", ""),
+		Token:         endpoint("https://api.vercel.com/login/oauth/token"),
+		UserInfo:      endpoint("https://api.vercel.com/login/oauth/userinfo"),
+		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		ClientAuth:    "client_secret_post",
+		Profile:       claims{id: "sub", name: "name|preferred_username", email: "email", image: "picture"}.user,
+	})
+}

@@ -1,0 +1,49 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/pintleauth/pintle"
+)
+
+// wechatSecret moves the credentials of the client to where WeChat reads them:
+// into the query, under names of its own.
+func wechatSecret(r *pintle.TokenRequest) error {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return err
+	}
+	query := u.Query()
+	query.Set("appid", r.Form.Get("client_id"))
+	query.Set("secret", r.Form.Get("client_secret"))
+	u.RawQuery = query.Encode()
+	r.URL = u.String()
+	r.Form.Del("client_id")
+	r.Form.Del("client_secret")
+	return nil
+}
+
+// wechatError finds the error in an answer with status 200.
+func wechatError(r *pintle.TokenResponse) error { return errcode(r.Body) }
+
+// errcode reports a failure in the form that the services of Tencent have.
+func errcode(body map[string]any) error {
+	code := pintle.Profile(body).ID("errcode")
+	if code == "" || code == "0" {
+		return nil
+	}
+	return fmt.Errorf("the service answered errcode %s: %.200q", code, pintle.Profile(body).Text("errmsg"))
+}
+
+// wechatID makes the openid the id of a person without a unionid, if the answer
+// is about anybody.
+func wechatID(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+	if err := errcode(a.Profile); err != nil {
+		return err
+	}
+	a.Profile["id"] = a.Profile["openid"]
+	return nil
+}

@@ -1,0 +1,40 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+)
+
+// wecomMember obtains a token for the application and asks with it whose code
+// this is. Only members of the company have a UserId.
+func wecomMember(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (*pintle.TokenResponse, error) {
+	r, err := question{endpoint: pintle.Endpoint{URL: t.URL}, query: map[string]string{
+		"corpid": t.Form.Get("client_id"), "corpsecret": t.Form.Get("client_secret"),
+	}}.exchange(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := errcode(r.Body); err != nil {
+		return nil, err
+	}
+	site := strings.TrimSuffix(t.URL, "/gettoken")
+	member, err := question{endpoint: endpoint(site + "/user/getuserinfo"), query: map[string]string{
+		"access_token": pintle.Profile(r.Body).Text("access_token"), "code": t.Form.Get("code"),
+	}}.object(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := errcode(member); err != nil {
+		return nil, err
+	}
+	id := pintle.Profile(member).ID("UserId")
+	if id == "" {
+		return nil, errors.New("the person is not a member of the company")
+	}
+	r.Body["userid"] = id
+	return r, nil
+}

@@ -1,0 +1,21 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// WePay signs people in with their WePay account.
+//
+// Register the callback URL /auth/callback/wepay. Variables: AUTH_WEPAY_ID and
+// AUTH_WEPAY_SECRET. Whether version 2 of the API still answers is not known.
+//
+// https://dev.wepay.com/
+func WePay(o Options) *pintle.OAuth {
+	return o.applySeparated(&pintle.OAuth{
+		ID: "wepay", Name: "WePay",
+		Authorization: endpoint("https://www.wepay.com/v2/oauth2/authorize", "scope", "view_user"),
+		Token:         endpoint("https://wepayapi.com/v2/oauth2/token"),
+		UserInfo:      endpoint("https://wepayapi.com/v2/user"),
+		Checks:        []pintle.Check{pintle.State},
+		ClientAuth:    "client_secret_post",
+		Profile:       claims{id: "user_id", name: "user_name", email: "email"}.user,
+	}, ",")
+}

@@ -1,0 +1,23 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// Xero signs in an organisation with its Xero account, over OAuth 1.0a.
+//
+// The callback URL is /auth/callback/xero. Variables: AUTH_XERO_ID and
+// AUTH_XERO_SECRET.
+//
+// https://developer.xero.com/documentation/guides/oauth2/auth-flow
+//
+// Deprecated: Xero ended OAuth 1.0a in 2021; use [OpenIDConnect] with the issuer
+// https://identity.xero.com.
+func Xero(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "xero", Name: "Xero", Protocol: pintle.OAuth1,
+		RequestToken:  endpoint("https://api.xero.com/oauth/RequestToken"),
+		Authorization: endpoint("https://api.xero.com/oauth/Authorize"),
+		Token:         endpoint("https://api.xero.com/oauth/AccessToken"),
+		UserInfo:      endpoint("https://api.xero.com/api.xro/2.0/Organisation"),
+		Profile:       claims{id: "Organisations.0.ShortCode", name: "Organisations.0.Name"}.user,
+	})
+}

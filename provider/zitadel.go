@@ -1,0 +1,16 @@
+package provider
+
+import "github.com/pintleauth/pintle"
+
+// ZITADEL signs people in with their ZITADEL account.
+//
+// Register the callback URL /auth/callback/zitadel. Variables: AUTH_ZITADEL_ID,
+// AUTH_ZITADEL_SECRET and AUTH_ZITADEL_ISSUER. Set Issuer to the address of the
+// instance.
+//
+// https://zitadel.com/docs/guides/integrate/login/oidc
+func ZITADEL(o Options) *pintle.OAuth {
+	return o.apply(&pintle.OAuth{
+		ID: "zitadel", Name: "ZITADEL", Protocol: pintle.OIDC,
+	})
+}
