@@ -1,0 +1,63 @@
+/** A route answered with a status that is not its own, or not with JSON. */
+export class RequestError extends Error {
+  override name = "RequestError"
+
+  constructor(
+    readonly url: string,
+    readonly status: number,
+  ) {
+    super(`${url}: status ${status}`)
+  }
+}
+
+/** The routes below one base path. */
+export interface Routes {
+  /** The path below which they are. */
+  readonly base: string
+
+  /** Reads JSON. */
+  get(route: string): Promise<unknown>
+
+  /** Posts JSON or a form, with the form token, and reads JSON. */
+  post(route: string, body: URLSearchParams | { data: unknown }): Promise<unknown>
+}
+
+export function routes(base: string): Routes {
+  const ask = async (route: string, init?: RequestInit): Promise<unknown> => {
+    const url = `${base}/${route}`
+    const response = await fetch(url, init)
+    // A failure must not be taken for "nobody is signed in".
+    const failed = new RequestError(url, response.status)
+    if (!response.ok) throw failed
+    return response.json().catch(() => Promise.reject(failed))
+  }
+
+  return {
+    base,
+    get: ask,
+    async post(route, body) {
+      // Asked for each time: the cookie it belongs to may be gone.
+      const { csrfToken } = (await ask("csrf")) as { csrfToken: string }
+      const headers: Record<string, string> = { "X-Auth-Return-Redirect": "1" }
+      if (body instanceof URLSearchParams) body.set("csrfToken", csrfToken) // fetch names the media type
+      else headers["Content-Type"] = "application/json"
+      return ask(route, {
+        method: "POST",
+        headers,
+        body: body instanceof URLSearchParams ? body : JSON.stringify({ ...body, csrfToken }),
+      })
+    },
+  }
+}
+
+/** Posts a form and returns the place to go to that is the answer. */
+export async function submit(routes: Routes, route: string, fields: Record<string, string>): Promise<URL> {
+  const { url } = (await routes.post(route, new URLSearchParams(fields))) as { url: string }
+  return new URL(url, location.href)
+}
+
+/** Goes to a URL, also when only the fragment differs from this page's. */
+export function leave(url: URL): void {
+  location.assign(url)
+  if (url.hash) location.reload()
+}

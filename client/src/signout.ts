@@ -1,0 +1,21 @@
+import { leave, submit, type Routes } from "./request.js"
+import type { Sessions } from "./session.js"
+
+export interface SignOutOptions {
+  /** Where to go afterwards, on this site. The default is this page. */
+  redirectTo?: string
+
+  /** False stays on this page. */
+  redirect?: boolean
+}
+
+export async function signOut(
+  routes: Routes,
+  sessions: Sessions<unknown>,
+  { redirect = true, redirectTo = location.href }: SignOutOptions,
+): Promise<void> {
+  const url = await submit(routes, "signout", { callbackUrl: redirectTo })
+  // Read it before this page is left, to tell the other tabs that it is over.
+  await sessions.read()
+  if (redirect) leave(url)
+}
