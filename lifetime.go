@@ -8,6 +8,7 @@ import (
 	"github.com/pintleauth/pintle/token"
 )
 
+// renewing reports whether the token is to be written anew.
 func (r *reading) renewing(tok token.Token) bool {
 	switch {
 	case r.renewal == renewAlways || r.changes != nil || r.changed || r.trigger == TriggerUpdate:
@@ -18,10 +19,12 @@ func (r *reading) renewing(tok token.Token) bool {
 	return !tok.IssuedAt().Add(max(r.Session.UpdateAge, 0)).After(time.Now())
 }
 
+// renewed is when a session ends that is extended now.
 func (s *settings) renewed(signedIn time.Time) time.Time {
 	return s.capped(time.Now().Add(s.Session.MaxAge), signedIn)
 }
 
+// tokenAge is how long a token is good that is written now.
 func (s *settings) tokenAge(signedIn time.Time) time.Duration {
 	if s.Session.AbsoluteMaxAge == 0 || signedIn.IsZero() {
 		return s.JWT.MaxAge
@@ -38,10 +41,12 @@ func (s *settings) capped(expires, signedIn time.Time) time.Time {
 	return expires
 }
 
+// tooOld reports whether a session has reached its absolute lifetime.
 func (s *settings) tooOld(signedIn time.Time) bool {
 	return s.Session.AbsoluteMaxAge > 0 && !signedIn.IsZero() && !time.Now().Before(signedIn.Add(s.Session.AbsoluteMaxAge))
 }
 
+// tokenExpiry is when a token ends as it is.
 func (r *reading) tokenExpiry(tok token.Token) time.Time {
 	if expires := tok.Expires(); !expires.IsZero() {
 		return expires
@@ -49,10 +54,12 @@ func (r *reading) tokenExpiry(tok token.Token) time.Time {
 	return r.renewed(time.Time{})
 }
 
+// needsSignInTime reports whether tokens have to say when the person signed in.
 func (s *settings) needsSignInTime() bool {
 	return s.Session.AbsoluteMaxAge > 0 || s.Session.Revocation != nil
 }
 
+// signedInAt is when the person signed in, if the token says so.
 func (s *settings) signedInAt(tok token.Token) time.Time {
 	if !s.needsSignInTime() {
 		return time.Time{}
@@ -64,6 +71,7 @@ func (s *settings) signedInAt(tok token.Token) time.Time {
 	return time.Unix(seconds, 0)
 }
 
+// stillGood asks whether a valid token has been ended before its time.
 func (r *reading) stillGood(tok token.Token, claims Claims) error {
 	if !r.needsSignInTime() {
 		return nil

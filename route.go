@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"maps"
 	"net/http"
 	"strings"
 
@@ -53,19 +51,6 @@ type exchange struct {
 	answer answer
 }
 
-// An answer is a response in the making. Cookies are sent with it unless the
-// request fails.
-type answer struct {
-	status   int
-	json     bool        // what the body is
-	noStore  bool        // whether the answer carries the headers of noStore
-	header   http.Header // of a page
-	body     []byte
-	location string
-	cookies  []string
-	room     [5]string // for the cookies of nearly every answer
-}
-
 // ServeHTTP answers the requests below [Config.BasePath]. It may be mounted at
 // any pattern that covers them; it does not strip prefixes.
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -105,6 +90,7 @@ type badRequest struct {
 }
 
 func (e *badRequest) Error() string { return e.err.Error() }
+
 func (e *badRequest) Unwrap() error { return e.err }
 
 // enter reads what every route needs from the request.
@@ -223,177 +209,6 @@ func (x *exchange) dispatch() error {
 		return x.errorPage()
 	}
 	return fail(codeUnknownAction, fmt.Errorf("%s %s is not a route", x.r.Method, x.action))
-}
-
-// json answers with a value.
-func (x *exchange) json(status int, value any) error {
-	body, err := marshal(value)
-	if err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
-	}
-	x.setJSON(status, body)
-	return nil
-}
-
-func (x *exchange) setJSON(status int, body []byte) {
-	x.answer.status, x.answer.json, x.answer.body = status, true, body
-}
-
-// redirect sends the browser to a URL, or tells a script where it would go.
-func (x *exchange) redirect(target string) error {
-	x.answer.location = target
-	return nil
-}
-
-func (x *exchange) addCookie(lines ...string) {
-	if x.answer.cookies == nil {
-		x.answer.cookies = x.answer.room[:0]
-	}
-	x.answer.cookies = append(x.answer.cookies, lines...)
-}
-
-// refuse answers a request that names no route.
-func (x *exchange) refuse(err error) {
-	x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: bad request",
-		slog.String("code", string(codeUnknownAction)), slog.Any("error", err))
-	status := http.StatusBadRequest
-	if bad, ok := errors.AsType[*badRequest](err); ok {
-		status = bad.status
-	}
-	x.setJSON(status, []byte(`"Bad request."`))
-}
-
-// answerError turns an error into what the browser may know of it. Cookies
-// collected on the way are not sent: the flow they belong to has failed.
-func (x *exchange) answerError(err error) {
-	e := classified(err)
-	x.logError(e)
-	x.answer = answer{}
-	if x.action == actionSession {
-		x.setJSON(http.StatusBadRequest, []byte("null"))
-		return
-	}
-	target := x.errorURL(e)
-	if x.wantsJSON() {
-		_ = x.json(http.StatusOK, map[string]string{"url": target}) // text always marshals
-		return
-	}
-	_ = x.redirect(target)
-}
-
-// errorURL is the page that shows an error.
-func (x *exchange) errorURL(e *Error) string {
-	code := e.Code
-	if !code.visible() {
-		code = ErrConfiguration
-	}
-	page, own := "/error", x.Pages.Error
-	if e.Code.onSignInPage() {
-		page, own = "/signin", x.Pages.SignIn
-	}
-	if own == "" {
-		own = x.base + page
-	}
-	pairs := query.Values{{Key: "error", Value: string(code)}}
-	if code == ErrCredentials {
-		pairs.Add("code", orDefault(e.Detail, "credentials"))
-	}
-	return query.AppendValues(x.absolute(own), pairs)
-}
-
-// absolute completes a path to a URL of this site.
-func (x *exchange) absolute(target string) string {
-	if strings.HasPrefix(target, "/") {
-		return x.origin + target
-	}
-	return target
-}
-
-func (x *exchange) wantsJSON() bool { return x.r.Header["X-Auth-Return-Redirect"] != nil }
-
-func (x *exchange) logError(e *Error) {
-	attrs := []slog.Attr{slog.String("code", string(e.Code)), slog.String("action", string(x.action))}
-	if e.Provider == "" && x.provider != nil {
-		attrs = append(attrs, slog.String("provider", x.provider.id))
-	} else if e.Provider != "" {
-		attrs = append(attrs, slog.String("provider", e.Provider))
-	}
-	if e.Err != nil {
-		attrs = append(attrs, slog.Any("error", e.Err))
-	}
-	x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: request failed", attrs...)
-}
-
-// write sends the answer. It is the only place that does.
-func (x *exchange) write(w http.ResponseWriter) {
-	h := w.Header()
-	maps.Copy(h, x.answer.header)
-	if x.answer.json {
-		h["Content-Type"] = jsonType
-	}
-	if x.answer.noStore {
-		h["Cache-Control"], h["Expires"], h["Pragma"] = noStore, expired, noCache
-	}
-	if earlier := h["Set-Cookie"]; len(earlier) > 0 {
-		h["Set-Cookie"] = append(earlier, x.answer.cookies...)
-	} else if len(x.answer.cookies) > 0 {
-		h["Set-Cookie"] = x.answer.cookies
-	}
-	h["X-Content-Type-Options"] = noSniff
-	if x.action != actionProviders && h["Cache-Control"] == nil {
-		// Answers of the reference without Cache-Control stay without it, since
-		// its clients see the header; a response that varies with everything is
-		// not reused by any cache either.
-		//
-		// https://www.rfc-editor.org/rfc/rfc9111#section-4.1
-		h["Vary"] = varyAll
-	}
-	if x.answer.location != "" {
-		location := asciiURL(x.answer.location)
-		h["Location"] = []string{location}
-		if !x.wantsJSON() {
-			w.WriteHeader(http.StatusFound)
-			return
-		}
-		// The address of an error or a next step, for a script to follow.
-		body, _ := marshal(map[string]string{"url": location}) // text always marshals
-		x.setJSON(http.StatusOK, body)
-		h["Content-Type"] = jsonType
-	}
-	w.WriteHeader(x.answer.status)
-	_, _ = w.Write(x.answer.body) // the browser has gone; nobody is left to tell
-}
-
-// Values of headers that are the same in every answer.
-var (
-	jsonType = []string{"application/json"}
-	noSniff  = []string{"nosniff"}
-	varyAll  = []string{"*"}
-	noStore  = []string{"private, no-cache, no-store"}
-	expired  = []string{"0"}
-	noCache  = []string{"no-cache"}
-)
-
-// asciiURL percent-encodes what a header cannot carry, and drops control
-// characters, which would end the header.
-func asciiURL(target string) string {
-	clean := func(c byte) bool { return c > ' ' && c < 0x7f }
-	for i := range len(target) {
-		if !clean(target[i]) {
-			var b strings.Builder
-			b.WriteString(target[:i])
-			for ; i < len(target); i++ {
-				switch c := target[i]; {
-				case clean(c):
-					b.WriteByte(c)
-				case c == ' ' || c >= 0x80:
-					fmt.Fprintf(&b, "%%%02X", c)
-				}
-			}
-			return b.String()
-		}
-	}
-	return target
 }
 
 // initialCookie reads a cookie of this request.

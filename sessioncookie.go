@@ -13,9 +13,7 @@ import (
 )
 
 // decode reads the session token of a request. Only a token format of the
-
 // host's own yields claims; ours is read lazily.
-
 func (s *settings) decode(r *http.Request, set *cookieSet, bearer bool) (token.Token, Claims, error) {
 	if s.JWT.Decode == nil {
 		read := set.tokens.FromCookie
@@ -46,11 +44,8 @@ func (s *settings) decode(r *http.Request, set *cookieSet, bearer bool) (token.T
 }
 
 // bearerToken is the session a native application sends.
-
 //
-
 // https://www.rfc-editor.org/rfc/rfc6750#section-2.1
-
 func bearerToken(r *http.Request) string {
 	held, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
@@ -60,7 +55,6 @@ func bearerToken(r *http.Request) string {
 }
 
 // encode makes a session token of claims.
-
 func (s *settings) encode(ctx context.Context, set *cookieSet, claims Claims) (string, error) {
 	var signedIn time.Time
 	if at, ok := unixSeconds(claims[claimSignedIn]); ok {
@@ -78,16 +72,13 @@ func (s *settings) encode(ctx context.Context, set *cookieSet, claims Claims) (s
 }
 
 // tokenCookies returns the lines that store a session token, in parts if it is
-
 // long, and clear the parts of a longer one.
-
 func (s *settings) tokenCookies(set *cookieSet, h http.Header, text string) []string {
 	_, received := cookie.ReadChunked(h, set.session.name)
 	return cookie.WriteChunked(set.session.name, text, received, set.session.lasting(s.Session.MaxAge))
 }
 
 // sessionClearing returns the lines that make a browser forget its session.
-
 func (s *settings) sessionClearing(set *cookieSet, h http.Header) []string {
 	_, received := cookie.ReadChunked(h, set.session.name)
 	lines := make([]string, 0, len(received))
@@ -100,7 +91,6 @@ func (s *settings) sessionClearing(set *cookieSet, h http.Header) []string {
 func (x *exchange) clearSession() []string { return x.sessionClearing(x.set, x.r.Header) }
 
 // clearStaleParts clears the parts of a token that a database session replaces.
-
 func (x *exchange) clearStaleParts() {
 	_, received := cookie.ReadChunked(x.r.Header, x.set.session.name)
 	for _, name := range received {
@@ -111,36 +101,7 @@ func (x *exchange) clearStaleParts() {
 }
 
 // heldToken is what this browser's session cookie holds.
-
 func (x *exchange) heldToken() string {
 	held, _ := cookie.ReadChunked(x.r.Header, x.set.session.name)
 	return held
 }
-
-// signedIn returns the user who is signed in, and their database session if
-
-// sessions are kept there. An expired session is nobody's: what is linked while
-
-// it is held must not go to its user.
-
-// renewing reports whether the token is to be written anew.
-
-// renewed is when a session ends that is extended now.
-
-// tokenAge is how long a token is good that is written now.
-
-// tooOld reports whether a session has reached its absolute lifetime.
-
-// tokenExpiry is when a token ends as it is.
-
-// needsSignInTime reports whether tokens have to say when the person signed in.
-
-// signedInAt is when the person signed in, if the token says so.
-
-// stillGood asks whether a valid token has been ended before its time.
-
-// fromToken fills in a user from the known claims of a token.
-
-// fromClaims fills in a user from claims. What is not of the right type is left
-
-// out: a token of another server may hold anything.

@@ -4,6 +4,9 @@ import (
 	"time"
 )
 
+// signedIn returns the user who is signed in, and their database session if
+// sessions are kept there. An expired session is nobody's: what is linked while
+// it is held must not go to its user.
 func (x *exchange) signedIn() (*User, *StoredSession, error) {
 	if x.strategy == StrategyDatabase {
 		held := x.heldToken()

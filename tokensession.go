@@ -108,10 +108,13 @@ func (r *reading) changedTokenSession(tok token.Token, claims Claims) (*Session,
 	return s, nil
 }
 
+// fromToken fills in a user from the known claims of a token.
 func (u *User) fromToken(tok token.Token) {
 	u.ID, u.Name, u.Email, u.Image = tok.Subject(), tok.Name(), tok.Email(), tok.Picture()
 }
 
+// fromClaims fills in a user from claims. What is not of the right type is left
+// out: a token of another server may hold anything.
 func (u *User) fromClaims(claims Claims) {
 	u.ID, _ = identifier(claims["sub"])
 	u.Name, _ = claims["name"].(string)

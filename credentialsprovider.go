@@ -1,0 +1,69 @@
+package pintle
+
+import (
+	"context"
+	"net/http"
+)
+
+// Credentials is a provider that checks what a person typed into a form: a
+// password in the host's own table, a directory, a one-time code.
+type Credentials struct {
+	// ID is the provider's name in URLs. Empty means "credentials".
+	ID string
+
+	// Name is shown to people. Empty means "Credentials".
+	Name string
+
+	// Fields are the inputs of the form on the sign-in page. Nil means a user
+	// name and a password; an empty list shows no form.
+	Fields []Field
+
+	// Authorize checks what was submitted. It returns the user, or nil when the
+	// submission is wrong. An [*Error] with [ErrCredentials] chooses the code
+	// that the sign-in page is given; any other error is a fault of the
+	// application, which the person sees as one.
+	//
+	// It is called for every attempt: limiting them is up to the host.
+	Authorize func(ctx context.Context, c *Submission) (*User, error)
+
+	Style Style
+}
+
+// A Submission is what a person sent to a [Credentials] provider.
+type Submission struct {
+	// Fields are all members of the body, by their names. From a form they are
+	// text; from JSON they may be anything encoding/json makes, with
+	// json.Number for numbers.
+	Fields map[string]any
+
+	// Request is the request. Its body has been read.
+	Request *http.Request
+}
+
+// Text returns the named field if it is text, and otherwise the empty string.
+func (s *Submission) Text(name string) string {
+	text, _ := s.Fields[name].(string)
+	return text
+}
+
+// A Field is an input of a form on the sign-in page.
+type Field struct {
+	// Name is the name that [Submission.Fields] has it under.
+	Name string
+
+	// Label is shown beside the input. Empty means Name.
+	Label string
+
+	// Type is the type of the input. Empty means "text".
+	Type string
+
+	Placeholder string
+
+	// Attributes are further HTML attributes of the input, such as
+	// autocomplete. Event handlers and style are refused.
+	Attributes map[string]string
+}
+
+func (p *Credentials) base() providerBase {
+	return providerBase{id: orDefault(p.ID, "credentials"), name: orDefault(p.Name, "Credentials"), kind: TypeCredentials}
+}

@@ -1,0 +1,74 @@
+package pintle
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// Email is a provider that signs people in by a link in a mail.
+type Email struct {
+	// ID is the provider's name in URLs. Empty means "email".
+	ID string
+
+	// Name is shown to people. Empty means "Email".
+	Name string
+
+	// From is the sender. Empty leaves it to the Send function.
+	From string
+
+	// MaxAge is how long a link works. Zero means 24 hours.
+	MaxAge time.Duration
+
+	// Secret is hashed with the token of a link. Empty means [Config.Secrets].
+	Secret string
+
+	// Send delivers the message. It should return as soon as the mail server
+	// has taken responsibility, and honour ctx.
+	Send func(ctx context.Context, m *Message) error
+
+	// Normalize turns what a person typed into an address, or fails. Nil means
+	// lower case, Unicode compatibility form, and one well-formed address.
+	Normalize func(address string) (string, error)
+
+	// GenerateToken makes the token of a link. Nil means 256 random bits.
+	GenerateToken func() (string, error)
+
+	// Confirm shows a page with a button when a link is opened, so that only a
+	// person, and no mail scanner, can use it up.
+	Confirm bool
+
+	Style Style
+}
+
+// A Message is a mail with a sign-in link, ready to be sent.
+type Message struct {
+	From    string
+	To      string
+	Subject string
+	Text    string
+	HTML    string
+
+	// URL is the link, in which whoever has it is signed in: it must appear in
+	// no log.
+	URL string
+
+	// Token is the token in the link.
+	Token string
+
+	// Expires is when the link stops working.
+	Expires time.Time
+
+	// Provider is the id of the provider.
+	Provider string
+
+	// Theme is the look of the host's pages.
+	Theme Theme
+
+	// Request is the request that asked for the mail. Its body has been read.
+	Request *http.Request
+}
+
+func (p *Email) base() providerBase {
+	return providerBase{id: orDefault(p.ID, "email"), name: orDefault(p.Name, "Email"), kind: TypeEmail}
+}

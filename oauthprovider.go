@@ -1,0 +1,180 @@
+package pintle
+
+import (
+	"crypto"
+	"net/http"
+	"time"
+)
+
+// A Protocol is how an [OAuth] provider is spoken to.
+type Protocol int
+
+// The protocols.
+const (
+	// OAuth2 is the authorization code grant.
+	//
+	// https://www.rfc-editor.org/rfc/rfc6749#section-4.1
+	OAuth2 Protocol = iota
+
+	// OIDC is OAuth 2 with an ID token that is verified.
+	//
+	// https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth
+	OIDC
+
+	// OAuth1 is the protocol of RFC 5849 with HMAC-SHA1 signatures.
+	//
+	// https://www.rfc-editor.org/rfc/rfc5849
+	OAuth1
+
+	// OpenID2 is OpenID Authentication 2.0, checked at the provider.
+	//
+	// https://openid.net/specs/openid-authentication-2_0.html
+	OpenID2
+)
+
+// A Check protects an authorization request against being answered by somebody
+// else's response.
+type Check string
+
+// The checks of [OAuth.Checks].
+const (
+	// PKCE binds the code to this browser's flow with an S256 challenge.
+	//
+	// https://www.rfc-editor.org/rfc/rfc7636
+	PKCE Check = "pkce"
+
+	// State binds the response to this browser.
+	//
+	// https://www.rfc-editor.org/rfc/rfc6749#section-10.12
+	State Check = "state"
+
+	// Nonce binds the ID token to this browser's flow.
+	//
+	// https://openid.net/specs/openid-connect-core-1_0.html#NonceNotes
+	Nonce Check = "nonce"
+
+	// NoChecks, alone in the list, turns every check off. It leaves sign-in
+	// open to forged responses and exists for services that reject all three.
+	NoChecks Check = "none"
+)
+
+// An Endpoint is a URL of a provider with the parameters always sent to it.
+type Endpoint struct {
+	// URL may be empty when [OAuth.Issuer] is set: it is then discovered.
+	URL string
+
+	// Params are added to the query of URL. The parameter "scope" of an
+	// authorization endpoint belongs here, in the service's own separator.
+	Params map[string]string
+}
+
+// OAuth is a provider that a browser is sent to and comes back from. The zero
+// value of every field is a working default, but for ID and the endpoints or
+// the issuer.
+type OAuth struct {
+	// ID is the provider's name in URLs and in stored accounts.
+	ID string
+
+	// Name is shown to people. Empty means ID.
+	Name string
+
+	Protocol Protocol
+
+	// Env is the part of environment variable names that stands for this
+	// provider, for example "GITHUB" in AUTH_GITHUB_ID. Empty means ID in upper
+	// case with "-" as "_".
+	Env string
+
+	// ClientID and ClientSecret are what the service gave this application.
+	// Empty ones are looked up as AUTH_{Env}_ID and AUTH_{Env}_SECRET.
+	ClientID     string
+	ClientSecret string
+
+	// Issuer is the issuer whose metadata is discovered and whose ID tokens are
+	// accepted. Empty means AUTH_{Env}_ISSUER, if that is set.
+	Issuer string
+
+	// WellKnown is the URL of the metadata when it is not at the place that
+	// follows from Issuer.
+	WellKnown string
+
+	Authorization Endpoint
+	Token         Endpoint
+	UserInfo      Endpoint
+
+	// RequestToken is the temporary credentials endpoint of OAuth 1.0a.
+	RequestToken Endpoint
+
+	// Checks are the protections of the flow. Nil means PKCE alone.
+	Checks []Check
+
+	// ClientAuth is how the client authenticates at the token endpoint:
+	// client_secret_basic (the default), client_secret_post, client_secret_jwt,
+	// private_key_jwt or none.
+	//
+	// https://openid.net/specs/openid-connect-core-1_0.html#ClientAuthentication
+	ClientAuth string
+
+	// PrivateKey signs the assertions of private_key_jwt. PrivateKeyID is its
+	// key id at the service.
+	PrivateKey   crypto.Signer
+	PrivateKeyID string
+
+	// SigningAlg is the only algorithm accepted for ID tokens. Empty means what
+	// the metadata lists, without "none" and the symmetric ones.
+	SigningAlg string
+
+	// ProfileFromUserInfo takes the profile of an OIDC provider from its
+	// userinfo endpoint instead of the ID token.
+	ProfileFromUserInfo bool
+
+	// MaxAge is the longest time since the person last proved to an OIDC
+	// provider who they are. Zero means any time.
+	//
+	// https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest
+	MaxAge time.Duration
+
+	// Profile maps what the provider said to a user whose ID is the provider's
+	// id of the account. An error, or an empty ID, ends the sign-in. The
+	// account has the tokens of the response. Nil takes the standard claims.
+	Profile func(p Profile, a *Account) (*User, error)
+
+	// Account chooses what of an account is stored. It gets a copy it may
+	// change and return; nil stores no tokens. A nil function keeps the fields
+	// of [Account] and drops Extra.
+	Account func(a *Account) *Account
+
+	// AllowDangerousEmailAccountLinking lets a person who signs in with this
+	// provider into an existing user with the same address. Whoever can make
+	// the provider report an address then owns that user: set it only for
+	// providers that verify addresses.
+	AllowDangerousEmailAccountLinking bool
+
+	// RedirectURL replaces the callback URL that is sent to the provider. The
+	// URL must lead to this application's callback route all the same.
+	RedirectURL string
+
+	// RedirectProxyURL overrides [Config.RedirectProxyURL].
+	RedirectProxyURL string
+
+	// HTTPClient makes the requests to the provider. Nil means
+	// [Config.HTTPClient].
+	HTTPClient *http.Client
+
+	// AllowInsecure permits endpoints without TLS that are not on loopback.
+	AllowInsecure bool
+
+	// Quirks adapts to services that deviate from the standards.
+	Quirks Quirks
+
+	// Style is how the sign-in page shows the provider.
+	Style Style
+}
+
+func (p *OAuth) base() providerBase {
+	kind := TypeOAuth
+	if p.Protocol == OIDC {
+		kind = TypeOIDC
+	}
+	return providerBase{id: p.ID, name: p.Name, kind: kind}
+}
