@@ -105,6 +105,13 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 	if x.r.Method == http.MethodGet && (p.email.Confirm || isPrefetch(x.r)) {
 		return nil, x.confirmLink(p, identifier)
 	}
+	if p.email.Confirm {
+		// The button is on a page of ours, and not one that another site
+		// presses for its visitor.
+		if err := x.requireCSRF(); err != nil {
+			return nil, err
+		}
+	}
 	verification, err := x.useVerification(p, identifier, token)
 	if err != nil {
 		return nil, err
