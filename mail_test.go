@@ -1,0 +1,646 @@
+package pintle_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/tokenhash"
+)
+
+// mailSite is a site whose mail ends in s.mails, and its store.
+func mailSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site, *pintle.Email)) (*site, *txKeeper) {
+	t.Helper()
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, strategy), func(s *site) {
+		mail := s.mailProvider()
+		s.Providers = []pintle.Provider{mail}
+		for _, change := range changes {
+			change(s, mail)
+		}
+	})
+	return s, k
+}
+
+// askForMail asks for a link, and returns the answer.
+func (b *browser) askForMail(address string, fields ...string) *reply {
+	b.t.Helper()
+	return b.post("/auth/signin/email", append([]string{"email", address}, fields...)...)
+}
+
+// mailTo asks for a link and returns the mail with it.
+func (b *browser) mailTo(address string, fields ...string) *pintle.Message {
+	b.t.Helper()
+	b.askForMail(address, fields...).goesTo(b.site.url + "/auth/verify-request?provider=email&type=email")
+	return b.site.lastMail()
+}
+
+func (s *site) mailsSent() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.mails)
+}
+
+var strategies = []pintle.SessionStrategy{pintle.StrategyJWT, pintle.StrategyDatabase}
+
+func TestAPersonSignsInByMail(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, k := mailSite(t, strategy)
+			b := s.browser()
+			m := b.mailTo("  Ada.Lovelace@Example.COM ")
+			if m.To != "ada.lovelace@example.com" || m.From != "app@example.com" || m.Provider != "email" {
+				t.Errorf("the mail is from %q to %q by %q", m.From, m.To, m.Provider)
+			}
+			if !strings.Contains(m.Text, m.URL) || m.Subject == "" || m.HTML == "" {
+				t.Errorf("the mail lacks its link: %q, %q", m.Subject, m.Text)
+			}
+			b.get(m.URL).goesTo(s.url)
+			user := k.byEmail(t, "ada.lovelace@example.com")
+			if user == nil {
+				t.Fatal("no user was created")
+			}
+			if age := time.Since(user.EmailVerified); age < 0 || age > time.Minute {
+				t.Errorf("the address was verified %s ago, want now", age)
+			}
+			if got := b.session()["user"].(map[string]any)["email"]; got != user.Email {
+				t.Errorf("the session is of %v", got)
+			}
+			if e := lastEvent[*pintle.SignInEvent](s, "signIn"); e.User.ID != user.ID || e.NewUser == nil || !*e.NewUser ||
+				e.Account.Type != pintle.TypeEmail || e.Account.ProviderAccountID != user.Email || e.Profile != nil {
+				t.Errorf("the event is %+v of %+v", e, e.Account)
+			}
+			// A second time the person is known, and the address verified anew: Q4.
+			s.browser().get(s.browser().mailTo("ada.lovelace@example.com").URL).goesTo(s.url)
+			if e := lastEvent[*pintle.SignInEvent](s, "signIn"); e.User.ID != user.ID || *e.NewUser {
+				t.Errorf("the second sign-in is of %s, new: %t", e.User.ID, *e.NewUser)
+			}
+			if e := lastEvent[*pintle.User](s, "updateUser"); e.ID != user.ID || e.EmailVerified.Before(user.EmailVerified) {
+				t.Errorf("Q4 the second sign-in verified %+v", e)
+			}
+		})
+	}
+}
+
+// The tables of E-mail sign-in, with what the store is asked and when: the token
+// is stored before the mail is sent (Q26, W-41), events come after the commit.
+func TestAMailSignInAsksTheStoreInOrder(t *testing.T) {
+	ada := pintle.User{Name: "Ada Lovelace", Email: "ada@example.com"}
+	tests := []struct {
+		row      string
+		strategy pintle.SessionStrategy
+		known    bool   // a user with the address exists
+		signedIn string // "", "same", "other" or "unknown"
+		want     []string
+	}{
+		{"E1", pintle.StrategyDatabase, true, "", []string{"getUserByEmail", "begin", "getUserByEmail", "updateUser", "createSession", "commit", "event updateUser", "event signIn"}},
+		{"E2", pintle.StrategyDatabase, true, "same", []string{"getUserByEmail", "getSessionAndUser", "begin", "getUserByEmail", "updateUser", "createSession", "commit", "event updateUser", "event signIn"}},
+		{"E3", pintle.StrategyDatabase, true, "other", []string{"getUserByEmail", "getSessionAndUser", "begin", "getUserByEmail", "deleteSession", "updateUser", "createSession", "commit", "event updateUser", "event signIn"}},
+		{"E3 with a token nobody knows", pintle.StrategyDatabase, true, "unknown", []string{"getUserByEmail", "getSessionAndUser", "begin", "getUserByEmail", "deleteSession", "updateUser", "createSession", "commit", "event updateUser", "event signIn"}},
+		{"E4", pintle.StrategyJWT, true, "", []string{"getUserByEmail", "begin", "getUserByEmail", "updateUser", "commit", "event updateUser", "event signIn"}},
+		{"E5", pintle.StrategyDatabase, false, "", []string{"getUserByEmail", "begin", "getUserByEmail", "createUser", "createSession", "commit", "event createUser", "event signIn"}},
+		{"E5 while somebody is signed in", pintle.StrategyDatabase, false, "other", []string{"getUserByEmail", "getSessionAndUser", "begin", "getUserByEmail", "createUser", "createSession", "commit", "event createUser", "event signIn"}},
+		{"E6", pintle.StrategyJWT, false, "", []string{"getUserByEmail", "begin", "getUserByEmail", "createUser", "commit", "event createUser", "event signIn"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.row, func(t *testing.T) {
+			s, k := mailSite(t, tt.strategy)
+			b := s.browser()
+			var user, grace *pintle.User
+			if tt.known {
+				user = k.seedUser(t, ada)
+			}
+			grace = k.seedUser(t, people["grace"].user)
+			held := ""
+			switch tt.signedIn {
+			case "same":
+				held = k.seedSession(t, user, time.Hour)
+			case "other":
+				held = k.seedSession(t, grace, time.Hour)
+			case "unknown":
+				held = "a-token-that-nobody-knows"
+			}
+			b.plant(sessionCookie, held)
+			m := b.mailTo(ada.Email)
+			k.reads(t, "getUserByEmail", "createVerificationToken")
+			b.get(m.URL).goesTo(s.url)
+			k.reads(t, append([]string{"useVerificationToken"}, tt.want...)...)
+
+			if is := b.session()["user"].(map[string]any)["email"]; is != ada.Email {
+				t.Errorf("%v is signed in", is)
+			}
+			if tt.strategy == pintle.StrategyDatabase {
+				if b.cookie(sessionCookie) == held {
+					t.Error("ASVS-7.2.4 the session token is the one from before")
+				}
+				gone := tt.signedIn == "other" && tt.known
+				if n := k.sessions(t, grace.ID); (n == 0) != (gone || tt.signedIn != "other") {
+					t.Errorf("SH-76 the other user has %d sessions left", n)
+				}
+			}
+		})
+	}
+}
+
+func TestTheLinkIsStoredAsAHash(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*site, *pintle.Email)
+		key    string
+	}{
+		{"with the secret", func(*site, *pintle.Email) {}, secret},
+		{"with the list of secrets", func(s *site, _ *pintle.Email) {
+			s.Secrets = []string{"a new secret, which is 32 characters long", secret}
+		}, "a new secret, which is 32 characters long," + secret},
+		{"with the provider's own secret", func(_ *site, m *pintle.Email) { m.Secret = "of the mail" }, "of the mail"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var stored *pintle.Verification
+			s, _ := mailSite(t, pintle.StrategyJWT, tt.change, func(s *site, _ *pintle.Email) {
+				s.Store = &verificationSpy{s.Store.(*txKeeper), func(v *pintle.Verification) { stored = v }}
+			})
+			began := time.Now()
+			m := s.browser().mailTo("ada@example.com")
+			sum := sha256.Sum256([]byte(m.Token + tt.key))
+			if want := hex.EncodeToString(sum[:]); stored.Token != want || stored.Identifier != "ada@example.com" {
+				t.Errorf("stored is %+v, want the hash %s", stored, want)
+			}
+			if !stored.Expires.Equal(m.Expires) || stored.Expires.Sub(began).Round(time.Minute) != 24*time.Hour {
+				t.Errorf("the link ends %s, the mail says %s", stored.Expires, m.Expires)
+			}
+			if !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(m.Token) {
+				t.Errorf("ASVS-6.5.3 the token %q is not 256 bits", m.Token)
+			}
+			link, err := url.Parse(m.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := "callbackUrl=http%3A%2F%2Flocalhost%3A3000&token=" + m.Token + "&email=ada%40example.com"; link.RawQuery != want || link.Path != "/auth/callback/email" {
+				t.Errorf("the link is %s, want the query %s", m.URL, want)
+			}
+		})
+	}
+}
+
+// A verificationSpy shows what is stored of a link.
+type verificationSpy struct {
+	*txKeeper
+	look func(*pintle.Verification)
+}
+
+func (s *verificationSpy) CreateVerification(ctx context.Context, v *pintle.Verification) error {
+	s.look(v)
+	return s.txKeeper.CreateVerification(ctx, v)
+}
+
+// Whatever keeps a link from being stored or sent ends on the error page, with
+// no cookie and no second half.
+func TestAMailThatCannotBeSentIsAFault(t *testing.T) {
+	t.Run("W-41 Q26 no mail is sent whose token is not stored", func(t *testing.T) {
+		s, k := mailSite(t, pintle.StrategyJWT)
+		k.fail("createVerificationToken")
+		s.browser().askForMail("ada@example.com").fails("/auth/error", "Configuration")
+		if n := s.mailsSent(); n != 0 {
+			t.Errorf("%d mails were sent", n)
+		}
+		if !s.log.has("AdapterError") {
+			t.Errorf("the log does not say so:\n%s", s.log)
+		}
+	})
+	t.Run("the server refuses the mail", func(t *testing.T) {
+		s, _ := mailSite(t, pintle.StrategyJWT, func(_ *site, m *pintle.Email) {
+			m.Send = func(context.Context, *pintle.Message) error { return errBroken }
+		})
+		s.browser().askForMail("ada@example.com").fails("/auth/error", "Configuration")
+		if !s.log.has("EmailSignInError") || !strings.Contains(s.log.String(), errBroken.Error()) {
+			t.Errorf("the log does not say so:\n%s", s.log)
+		}
+	})
+	t.Run("no token can be made", func(t *testing.T) {
+		s, k := mailSite(t, pintle.StrategyJWT, func(_ *site, m *pintle.Email) {
+			m.GenerateToken = func() (string, error) { return "", errBroken }
+		})
+		s.browser().askForMail("ada@example.com").fails("/auth/error", "Configuration")
+		k.reads(t, "getUserByEmail")
+	})
+	t.Run("the store does not answer", func(t *testing.T) {
+		s, k := mailSite(t, pintle.StrategyJWT)
+		k.fail("getUserByEmail")
+		s.browser().askForMail("ada@example.com").fails("/auth/error", "Configuration")
+		if n := s.mailsSent(); n != 0 {
+			t.Errorf("%d mails were sent", n)
+		}
+	})
+	t.Run("the request ends", func(t *testing.T) {
+		s, _ := mailSite(t, pintle.StrategyJWT, func(_ *site, m *pintle.Email) {
+			m.Send = func(ctx context.Context, _ *pintle.Message) error {
+				if _, ends := ctx.Deadline(); ends {
+					return errors.New("the context has a deadline of its own")
+				}
+				return ctx.Err()
+			}
+		})
+		s.browser().mailToNobody(t)
+	})
+}
+
+// mailToNobody asks for a mail that the site's Send function forgets.
+func (b *browser) mailToNobody(t *testing.T) {
+	t.Helper()
+	b.askForMail("ada@example.com").goesTo(b.site.url + "/auth/verify-request?provider=email&type=email")
+}
+
+// Who cannot be one person's mailbox gets no mail, no row, and no cookie.
+func TestAnAddressThatIsNoneGetsNoMail(t *testing.T) {
+	s, k := mailSite(t, pintle.StrategyDatabase)
+	for name, typed := range map[string]string{
+		"SH-07 a list":                         "ada@example.com,eve@evil.example",
+		"SH-07 a comma before the @":           "ada,eve@evil.example",
+		"SH-07 a header field":                 "ada@example.com\r\nBcc: eve@evil.example",
+		"SH-01 a full-width @ beside a real @": "eve＠evil.example@example.com",
+		"SH-14 a quoted local part":            `"eve@evil.example x"@example.com`,
+		"SH-68 two @":                          "ada@evil@example.com",
+		"SH-10 HTML":                           "<a href=https://evil.example>@example.com",
+		"nothing":                              "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.browser().askForMail(typed).fails("/auth/error", "Configuration")
+			if !s.log.has("EmailSignInError") {
+				t.Errorf("the log does not say so:\n%s", s.log)
+			}
+		})
+	}
+	b := s.browser()
+	b.postJSON("/auth/signin/email", map[string]any{"csrfToken": b.csrf(), "email": []string{"ada@example.com", "eve@evil.example"}}).
+		fails("/auth/error", "Configuration")
+	b.post("/auth/signin/email").fails("/auth/error", "Configuration")
+	k.reads(t)
+	if n := s.mailsSent(); n != 0 {
+		t.Errorf("%d mails were sent", n)
+	}
+}
+
+func TestTheHostNormalizesAddressesItself(t *testing.T) {
+	s, k := mailSite(t, pintle.StrategyJWT, func(_ *site, m *pintle.Email) {
+		m.Normalize = func(typed string) (string, error) {
+			local, found := strings.CutSuffix(strings.ToLower(typed), "@example.com")
+			if !found {
+				return "", errors.New("not one of ours")
+			}
+			local, _, _ = strings.Cut(local, "+")
+			return local + "@example.com", nil
+		}
+	})
+	b := s.browser()
+	m := b.mailTo("Ada+News@example.com")
+	if m.To != "ada@example.com" {
+		t.Errorf("the mail goes to %q", m.To)
+	}
+	b.get(m.URL).goesTo(s.url)
+	if k.byEmail(t, "ada@example.com") == nil {
+		t.Error("the user has another address")
+	}
+	b.askForMail("ada@example.org").fails("/auth/error", "Configuration")
+}
+
+func TestALinkWorksOnce(t *testing.T) {
+	s, k := mailSite(t, pintle.StrategyDatabase)
+	m := s.browser().mailTo("ada@example.com")
+	s.browser().get(m.URL).goesTo(s.url)
+	eve := s.browser()
+	eve.get(m.URL).fails("/auth/error", "Verification")
+	if eve.session() != nil {
+		t.Error("SH-19 a used link signs in")
+	}
+	if !s.log.has("Verification") {
+		t.Errorf("the log does not say so:\n%s", s.log)
+	}
+	if n := k.sessions(t, k.byEmail(t, "ada@example.com").ID); n != 1 {
+		t.Errorf("there are %d sessions", n)
+	}
+}
+
+func TestALinkEndsInTime(t *testing.T) {
+	for name, maxAge := range map[string]time.Duration{"by default after a day": 0, "ASVS-6.5.5 as the host says": 10 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, k := mailSite(t, pintle.StrategyJWT, func(_ *site, m *pintle.Email) { m.MaxAge = maxAge })
+				life := maxAge
+				if life == 0 {
+					life = 24 * time.Hour
+				}
+				early, late := s.browser().mailTo("ada@example.com"), s.browser().mailTo("grace@example.com")
+				time.Sleep(life - time.Second)
+				s.browser().get(early.URL).goesTo(s.url)
+				time.Sleep(2 * time.Second)
+				s.browser().get(late.URL).fails("/auth/error", "Verification")
+				if k.byEmail(t, "grace@example.com") != nil {
+					t.Error("an expired link made a user")
+				}
+				// It is used up by being looked at.
+				k.read()
+				s.browser().get(late.URL).fails("/auth/error", "Verification")
+				k.reads(t, "useVerificationToken")
+			})
+		})
+	}
+}
+
+func TestALinkIsForItsAddressAndToken(t *testing.T) {
+	s, k := mailSite(t, pintle.StrategyDatabase)
+	m := s.browser().mailTo("ada@example.com")
+	link, err := url.Parse(m.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(name, value string) string {
+		query := link.Query()
+		query.Set(name, value)
+		changed := *link
+		changed.RawQuery = query.Encode()
+		return changed.String()
+	}
+	without := func(name string) string {
+		query := link.Query()
+		query.Del(name)
+		changed := *link
+		changed.RawQuery = query.Encode()
+		return changed.String()
+	}
+	for name, tt := range map[string]struct{ link, code string }{
+		"SH-09 another address":         {change("email", "eve@example.com"), "Verification"},
+		"SH-09 the address in capitals": {change("email", "ADA@example.com"), "Verification"},
+		"SH-09 no address":              {without("email"), "Verification"},
+		"SH-08 another token":           {change("token", strings.Repeat("0", 64)), "Verification"},
+		"SH-08 the hash":                {change("token", tokenhash.New(secret).Sum(m.Token)), "Verification"},
+		"no token":                      {without("token"), "Configuration"},
+		"an empty token":                {change("token", ""), "Configuration"},
+		"a very long token":             {change("token", strings.Repeat("a", 4000)), "Verification"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := s.browser()
+			b.get(tt.link).fails("/auth/error", tt.code)
+			if b.session() != nil {
+				t.Error("somebody is signed in")
+			}
+		})
+	}
+	s.browser().get(m.URL).goesTo(s.url) // and is still good for whom it was sent to
+	if k.byEmail(t, "eve@example.com") != nil {
+		t.Error("a user was made of a changed link")
+	}
+}
+
+// The callback says again whom the link was for, so that a store that looks
+// links up by their token alone does no harm.
+func TestALinkForAnotherAddressIsRefusedWhateverTheStoreFinds(t *testing.T) {
+	s, _ := mailSite(t, pintle.StrategyJWT, func(s *site, _ *pintle.Email) {
+		s.Store = &careless{s.Store.(*txKeeper)}
+	})
+	s.browser().get("/auth/callback/email?token=any&email=ada@example.com").fails("/auth/error", "Verification")
+}
+
+// A careless store finds a link for whoever asks.
+type careless struct{ *txKeeper }
+
+func (careless) UseVerification(_ context.Context, _, token string) (*pintle.Verification, error) {
+	return &pintle.Verification{Identifier: "victim@example.com", Token: token, Expires: time.Now().Add(time.Hour)}, nil
+}
+
+func TestALinkWorksInAnotherBrowser(t *testing.T) {
+	s, _ := mailSite(t, pintle.StrategyDatabase)
+	m := s.browser().mailTo("ada@example.com", "callbackUrl", "/inbox?folder=1")
+	other := s.browser()
+	other.get(m.URL).goesTo(s.url + "/inbox?folder=1")
+	if other.session() == nil {
+		t.Error("nobody is signed in")
+	}
+}
+
+func TestALinkLeadsNowhereElse(t *testing.T) {
+	s, _ := mailSite(t, pintle.StrategyJWT)
+	b := s.browser()
+	for name, wish := range map[string]string{
+		"SH-12 another site": "https://evil.example/", "SH-12 without scheme": "//evil.example", "SH-12 with a backslash": `/\evil.example`, "SH-38 with a user": "http://localhost:3000@evil.example",
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := b.mailTo("ada@example.com", "callbackUrl", wish)
+			link, err := url.Parse(m.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			query := link.Query()
+			if target := query.Get("callbackUrl"); target != s.url && !strings.HasPrefix(target, s.url+"/") {
+				t.Errorf("the link leads to %s", target)
+			}
+			query.Set("callbackUrl", wish)
+			link.RawQuery = query.Encode()
+			to, err := url.Parse(s.browser().get(link.String()).want(http.StatusFound).location())
+			if err != nil || to.Host != "localhost:3000" {
+				t.Errorf("a changed link leads to %s", to)
+			}
+		})
+	}
+}
+
+func TestLinksSurviveANewSecret(t *testing.T) {
+	const newer, newest = "a newer secret, of more than 32 characters", "the newest secret, of more than 32 characters"
+	before, k := mailSite(t, pintle.StrategyDatabase)
+	m := before.browser().mailTo("ada@example.com")
+	pair := before.browser().mailTo("grace@example.com")
+	rotated := func(secrets ...string) *site {
+		return newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+			s.Providers, s.Secrets = []pintle.Provider{s.mailProvider()}, secrets
+		})
+	}
+	s := rotated(newest, newer, secret)
+	s.browser().get(m.URL).goesTo(s.url) // ASVS-13.3.4 W-12
+	s = rotated(newest, newer)
+	s.browser().get(pair.URL).fails("/auth/error", "Verification")
+}
+
+// The callback that may refuse is asked twice, and the second time the link is
+// used up whatever it says.
+func TestTheHostIsAskedBeforeTheMailAndAfterTheLink(t *testing.T) {
+	var attempts []pintle.SignInAttempt
+	answer := func(*pintle.SignInAttempt) (string, error) { return "", nil }
+	s, k := mailSite(t, pintle.StrategyJWT, func(s *site, _ *pintle.Email) {
+		s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
+			attempts = append(attempts, *a)
+			return answer(a)
+		}
+	})
+	b := s.browser()
+	m := b.mailTo("ada@example.com")
+	b.get(m.URL).goesTo(s.url)
+	if len(attempts) != 2 || !attempts[0].VerificationRequest || attempts[1].VerificationRequest {
+		t.Fatalf("the callback was called with %+v", attempts)
+	}
+	for _, a := range attempts {
+		if a.User.Email != "ada@example.com" || a.User.ID == "" || a.Account.Type != pintle.TypeEmail || a.Account.Provider != "email" ||
+			a.Account.ProviderAccountID != "ada@example.com" || a.Account.UserID != a.User.ID || a.Profile != nil || a.Submission != nil {
+			t.Errorf("the attempt is of %+v with %+v", a.User, a.Account)
+		}
+	}
+	user := k.byEmail(t, "ada@example.com")
+	b.mailTo("ada@example.com")
+	if got := attempts[2].User.ID; got != user.ID {
+		t.Errorf("a known person is asked about as %s, want %s", got, user.ID)
+	}
+
+	beforeMail := func(a *pintle.SignInAttempt) bool { return a.VerificationRequest }
+	afterLink := func(a *pintle.SignInAttempt) bool { return !a.VerificationRequest }
+	tests := []struct {
+		name       string
+		when       func(*pintle.SignInAttempt) bool
+		goTo       string
+		err        error
+		mail, used bool
+		code       string // of the error page; empty for a redirect
+	}{
+		{"refused before", beforeMail, "", errBroken, false, false, "AccessDenied"},
+		{"refused before with a code", beforeMail, "", pintle.ErrCredentials, false, false, "AccessDenied"},
+		{"sent elsewhere before", beforeMail, "/waiting-list", nil, false, false, ""},
+		{"refused after", afterLink, "", errBroken, true, true, "AccessDenied"},
+		{"refused after with a code", afterLink, "", pintle.ErrVerification, true, true, "Verification"},
+		{"sent elsewhere after", afterLink, "/waiting-list", nil, true, true, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			answer = func(a *pintle.SignInAttempt) (string, error) {
+				if tt.when(a) {
+					return tt.goTo, tt.err
+				}
+				return "", nil
+			}
+			b, sent := s.browser(), s.mailsSent()
+			r := b.askForMail("grace@example.com")
+			if tt.mail {
+				r = b.get(s.lastMail().URL)
+			}
+			if tt.code != "" {
+				r.fails("/auth/error", tt.code)
+			} else {
+				r.goesTo(s.url + tt.goTo)
+			}
+			if got := s.mailsSent() - sent; (got == 1) != tt.mail {
+				t.Errorf("%d mails were sent", got)
+			}
+			if b.session() != nil || k.byEmail(t, "grace@example.com") != nil {
+				t.Error("the person was signed in")
+			}
+			if tt.used {
+				answer = func(*pintle.SignInAttempt) (string, error) { return "", nil }
+				b.get(s.lastMail().URL).fails("/auth/error", "Verification")
+			}
+		})
+	}
+}
+
+// Scanners open every link in a mail, and browsers fetch pages before they are
+// wanted: W-38. None of that may use a link up.
+func TestOnlyAPersonUsesALinkUp(t *testing.T) {
+	for _, confirm := range []bool{false, true} {
+		s, k := mailSite(t, pintle.StrategyDatabase, func(_ *site, m *pintle.Email) { m.Confirm = confirm })
+		m := s.browser().mailTo("ada@example.com")
+		k.read()
+		scanner := s.browser()
+		scanner.do(http.MethodHead, m.URL, nil)
+		for _, header := range [][]string{{"Sec-Purpose", "prefetch"}, {"Sec-Purpose", "prefetch;prerender"}, {"Purpose", "prefetch"}, {"X-Moz", "prefetch"}} {
+			scanner.get(m.URL, header...).want(http.StatusOK)
+		}
+		if confirm {
+			scanner.get(m.URL).want(http.StatusOK)
+			scanner.get(m.URL).want(http.StatusOK)
+		}
+		k.reads(t)
+		if scanner.session() != nil {
+			t.Errorf("W-38 confirm=%t: a scanner is signed in", confirm)
+		}
+	}
+}
+
+func TestALinkCanWaitForAPersonsWord(t *testing.T) {
+	s, k := mailSite(t, pintle.StrategyDatabase, func(_ *site, m *pintle.Email) { m.Confirm = true })
+	m := s.browser().mailTo("ada@example.com", "callbackUrl", "/inbox")
+	b := s.browser()
+	page := b.get(m.URL).want(http.StatusOK)
+	form := page.hidden()
+	if !strings.Contains(page.body, "ada@example.com") || form.Get("csrfToken") == "" {
+		t.Errorf("the page asks nobody: %s", page.body)
+	}
+	if policy := page.header.Get("Referrer-Policy"); policy != "strict-origin" && policy != "no-referrer" {
+		t.Errorf("BCP-11 the page lets the link leak by %q", policy)
+	}
+	k.reads(t, "getUserByEmail", "createVerificationToken")
+
+	b.postForm(m.URL, form).goesTo(s.url + "/inbox")
+	if b.session() == nil {
+		t.Error("nobody is signed in")
+	}
+	b.postForm(m.URL, form).fails("/auth/error", "Verification")
+}
+
+// Without a form of its own a site could make the browser of its visitor sign in
+// with the link of an attacker.
+func TestAPersonsWordNeedsTheirForm(t *testing.T) {
+	s, k := mailSite(t, pintle.StrategyDatabase, func(_ *site, m *pintle.Email) { m.Confirm = true })
+	m := s.browser().mailTo("eve@example.com")
+	k.read()
+	victim := s.browser()
+	victim.csrf()
+	victim.postForm(m.URL, url.Values{}).fails("/auth/signin", "MissingCSRF")
+	if victim.session() != nil {
+		t.Error("SH-46 a form of another site signs in")
+	}
+	if slices.Contains(k.read(), "useVerificationToken") {
+		t.Error("SH-46 a form of another site uses a link up")
+	}
+}
+
+func TestALinkMayComeBackAsAForm(t *testing.T) {
+	s, _ := mailSite(t, pintle.StrategyJWT)
+	b := s.browser()
+	m := b.mailTo("ada@example.com")
+	b.postForm(m.URL, url.Values{}).goesTo(s.url)
+	if b.session() == nil {
+		t.Error("nobody is signed in")
+	}
+}
+
+func TestNewPeopleGoToTheirOwnPage(t *testing.T) {
+	s, _ := mailSite(t, pintle.StrategyDatabase, func(s *site, _ *pintle.Email) { s.Pages.NewUser = "/welcome?from=mail" })
+	b := s.browser()
+	b.get(b.mailTo("ada@example.com", "callbackUrl", "/inbox").URL).goesTo("/welcome?from=mail&callbackUrl=http%3A%2F%2Flocalhost%3A3000%2Finbox")
+	b.get(b.mailTo("ada@example.com", "callbackUrl", "/inbox").URL).goesTo(s.url + "/inbox")
+}
+
+func TestTheMessageHasWhatASenderNeeds(t *testing.T) {
+	s, _ := mailSite(t, pintle.StrategyJWT, func(s *site, m *pintle.Email) {
+		s.Theme.BrandColor = "#c0ffee"
+		m.GenerateToken = func() (string, error) { return "a token with spaces & symbols/é", nil }
+	})
+	b := s.browser()
+	m := b.mailTo("ada@example.com")
+	if m.Theme.BrandColor != "#c0ffee" || !strings.Contains(m.HTML, "#c0ffee") {
+		t.Error("the mail has another theme")
+	}
+	if m.Request == nil || m.Request.URL.Path != "/auth/signin/email" {
+		t.Error("the mail has no request")
+	}
+	if m.Token != "a token with spaces & symbols/é" {
+		t.Errorf("the token is %q", m.Token)
+	}
+	b.get(m.URL).goesTo(s.url)
+}
