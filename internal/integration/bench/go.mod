@@ -2,13 +2,19 @@ module github.com/pintleauth/pintle/internal/integration/bench
 
 go 1.26.0
 
-require github.com/pintleauth/pintle v0.0.0
+require (
+	github.com/jackc/pgx/v5 v5.12.0
+	github.com/mattn/go-sqlite3 v1.14.52
+	github.com/pintleauth/pintle v0.0.0
+)
 
 require (
 	github.com/coreos/go-oidc/v3 v3.21.0 // indirect
 	github.com/dghubble/oauth1 v0.7.3 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
-	github.com/stretchr/testify v1.11.1 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.43.0 // indirect

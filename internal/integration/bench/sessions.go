@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -28,6 +29,12 @@ func openSessions(mode string) (*sessions, error) {
 	switch mode {
 	case "jwt":
 		return &sessions{strategy: pintle.StrategyJWT, seed: seedTokens}, nil
+	case "memory":
+		return stored(memstore.New()), nil
+	case "sqlite":
+		return openSQLite(os.Getenv("BENCH_SQLITE"))
+	case "pg":
+		return openPostgreSQL(os.Getenv("BENCH_PG"))
 	}
 	return nil, fmt.Errorf("unknown BENCH_MODE %q", mode)
 }

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "github.com/mattn/go-sqlite3"    // the driver "sqlite3", which the floor uses
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/sqlstore"
+)
+
+const (
+	sqliteConnections     = 4
+	postgreSQLConnections = 10
+
+	// batch is how many users are made in one transaction.
+	batch = 1000
+)
+
+func openSQLite(path string) (*sessions, error) {
+	db, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=5000&_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=1")
+	if err != nil {
+		return nil, err
+	}
+	return openSQL(db, sqlstore.SQLite, sqliteConnections)
+}
+
+func openPostgreSQL(url string) (*sessions, error) {
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openSQL(db, sqlstore.PostgreSQL, postgreSQLConnections)
+	if err != nil {
+		return nil, err
+	}
+	s.seed = func(ctx context.Context, n, sample, pad int) ([]string, error) {
+		return seedPostgreSQL(ctx, db, n, sample, pad)
+	}
+	return s, nil
+}
+
+func openSQL(db *sql.DB, d sqlstore.Dialect, connections int) (*sessions, error) {
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	if err := sqlstore.Migrate(context.Background(), db, d); err != nil {
+		return nil, err
+	}
+	return stored(sqlstore.New(db, d)), nil
+}
+
+// stored keeps sessions in a store and seeds them through it.
+func stored(store interface {
+	pintle.SessionStore
+	pintle.TxStore
+},
+) *sessions {
+	s := &sessions{store: store}
+	s.seed = func(ctx context.Context, n, sample, pad int) ([]string, error) {
+		var cookies []string
+		for first := 0; first < n; first += batch {
+			err := store.InTx(ctx, func(tx pintle.Store) error {
+				for i := first; i < min(first+batch, n); i++ {
+					token, err := signIn(ctx, tx.(pintle.SessionStore), i, pad)
+					if err != nil {
+						return err
+					}
+					if len(cookies) < sample {
+						cookies = append(cookies, cookieName+"="+token)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		return cookies, nil
+	}
+	return s
+}
+
+// signIn stores a user with a session, as a first sign-in does.
+func signIn(ctx context.Context, store pintle.SessionStore, i, pad int) (token string, err error) {
+	user, err := store.CreateUser(ctx, person(i, pad))
+	if err != nil {
+		return "", err
+	}
+	token = rand.Text()
+	return token, store.CreateSession(ctx, &pintle.StoredSession{
+		Token: token, UserID: user.ID, Created: time.Now(), Expires: time.Now().Add(maxAge),
+	})
+}
+
+// seedPostgreSQL writes the rows in two statements: a million of them would
+// otherwise take longer than everything that is measured.
+func seedPostgreSQL(ctx context.Context, db *sql.DB, n, sample, pad int) ([]string, error) {
+	_, err := db.ExecContext(ctx, `INSERT INTO pintle_users (id, name, email, image)
+		SELECT 'user-' || lpad(i::text, 6, '0'), 'Ada Lovelace ' || i, 'ada' || i || '@example.com', 'https://example.com/ada.png' || repeat('x', $2)
+		FROM generate_series(0, $1::int - 1) i`, n, pad)
+	if err != nil {
+		return nil, fmt.Errorf("seed users: %w", err)
+	}
+	_, err = db.ExecContext(ctx, `INSERT INTO pintle_sessions (token_hash, user_id, expires, created)
+		SELECT sha256(convert_to('session token of ' || id, 'UTF8')), id, $1, $2 FROM pintle_users`,
+		time.Now().Add(maxAge).UnixMilli(), time.Now().UnixMilli())
+	if err != nil {
+		return nil, fmt.Errorf("seed sessions: %w", err)
+	}
+	if _, err := db.ExecContext(ctx, "ANALYZE"); err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, "SELECT id FROM pintle_users ORDER BY random() LIMIT $1", sample)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var cookies []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		cookies = append(cookies, cookieName+"=session%20token%20of%20"+id)
+	}
+	return cookies, rows.Err()
+}
