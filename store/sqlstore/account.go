@@ -130,7 +130,7 @@ func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 // Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
 func (r records) Account(ctx context.Context, provider, providerAccountID string) (*pintle.Account, error) {
 	if !storable(provider, providerAccountID) {
-		return nil, pintle.ErrNotFound
+		return nil, r.absent(ctx)
 	}
 	var row accountRow
 	if err := r.one(ctx, row.dest(r), r.sql.account, provider, providerAccountID); err != nil {
@@ -143,7 +143,7 @@ func (r records) Account(ctx context.Context, provider, providerAccountID string
 func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok {
-		return nil, nil
+		return nil, ctx.Err()
 	}
 	var accounts []*pintle.Account
 	err := r.each(ctx, func(scan func(...any) error) error {
@@ -175,7 +175,7 @@ func (r records) each(ctx context.Context, f func(scan func(...any) error) error
 // UpdateAccount implements [pintle.AccountStore].
 func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	if !storable(a.Provider, a.ProviderAccountID) {
-		return pintle.ErrNotFound
+		return r.absent(ctx)
 	}
 	tokens, err := r.tokens(a)
 	if err != nil {
@@ -195,7 +195,7 @@ func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 func (r records) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string) error {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok || !storable(provider, providerAccountID) {
-		return pintle.ErrNotFound
+		return r.absent(ctx)
 	}
 	n, err := r.exec(ctx, r.sql.unlinkAccount, owner, provider, providerAccountID)
 	if err == nil && n == 0 {

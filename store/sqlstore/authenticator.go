@@ -58,7 +58,7 @@ func (r records) Authenticator(ctx context.Context, credentialID string) (*pintl
 	case r.tables.authenticators == nil:
 		return nil, r.fail(ctx, "find passkey", errNoTable)
 	case !storable(credentialID):
-		return nil, pintle.ErrNotFound
+		return nil, r.absent(ctx)
 	}
 	var row authenticatorRow
 	if err := r.one(ctx, row.dest(r), r.sql.authenticator, credentialID); err != nil {
@@ -74,7 +74,7 @@ func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pint
 	}
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok {
-		return nil, nil
+		return nil, ctx.Err()
 	}
 	var passkeys []*pintle.Authenticator
 	err := r.each(ctx, func(scan func(...any) error) error {
@@ -94,7 +94,7 @@ func (r records) UpdateAuthenticatorCounter(ctx context.Context, credentialID st
 	case r.tables.authenticators == nil:
 		return r.fail(ctx, "update passkey", errNoTable)
 	case !storable(credentialID):
-		return pintle.ErrNotFound
+		return r.absent(ctx)
 	}
 	args := r.touched(r.tables.authenticators, []any{credentialID, int64(old), int64(counter)})
 	n, err := r.exec(ctx, r.sql.updateCounter, args...)

@@ -47,7 +47,7 @@ func (r records) UserSessions(ctx context.Context, userID string) iter.Seq2[*pin
 func (r records) liveSessions(ctx context.Context, userID string) (sessions []*pintle.StoredSession, err error) {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok {
-		return nil, nil
+		return nil, ctx.Err()
 	}
 	now := r.tables.Times.column(r.dialect, time.Now())
 	err = r.each(ctx, func(scan func(...any) error) error {
@@ -68,7 +68,7 @@ func (r records) liveSessions(ctx context.Context, userID string) (sessions []*p
 func (r records) EndSession(ctx context.Context, userID, handle string) error {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok {
-		return pintle.ErrNotFound
+		return r.absent(ctx)
 	}
 	key, err := r.byHandle(ctx, owner, handle)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r records) EndSession(ctx context.Context, userID, handle string) error {
 func (r records) byHandle(ctx context.Context, owner any, handle string) (key any, err error) {
 	hash, err := handles.DecodeString(handle)
 	if err != nil || len(hash) != sha256.Size {
-		return nil, pintle.ErrNotFound
+		return nil, r.absent(ctx)
 	}
 	if r.tables.hashed {
 		return hash, nil
@@ -111,7 +111,7 @@ func (r records) byHandle(ctx context.Context, owner any, handle string) (key an
 func (r records) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok {
-		return 0, nil
+		return 0, ctx.Err()
 	}
 	s, args := r.sql.endUserSessions, []any{owner}
 	if key, ok := r.tokenColumn(except); ok && except != "" {

@@ -38,6 +38,15 @@ func (r records) fail(ctx context.Context, operation string, err error) error {
 	return fmt.Errorf("sqlstore: %s: %w", operation, err)
 }
 
+// absent is the answer about a key that no row can have. Whoever gave up waiting
+// is told so here too.
+func (r records) absent(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return pintle.ErrNotFound
+}
+
 // isDuplicate reports whether a unique index refused a row. Drivers are asked
 // in ways that need no import of them.
 func isDuplicate(err error) bool {

@@ -75,7 +75,7 @@ func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) err
 func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
 	key, ok := r.tokenColumn(token)
 	if !ok {
-		return nil, nil, pintle.ErrNotFound
+		return nil, nil, r.absent(ctx)
 	}
 	var s sessionRow
 	var u userRow
@@ -90,7 +90,7 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 func (r records) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
 	key, ok := r.tokenColumn(token)
 	if !ok {
-		return pintle.ErrNotFound
+		return r.absent(ctx)
 	}
 	mask, args := 0, []any{key}
 	if !change.Expires.IsZero() {
@@ -120,7 +120,7 @@ func (r records) UpdateSession(ctx context.Context, token string, change pintle.
 func (r records) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	key, ok := r.tokenColumn(token)
 	if !ok {
-		return nil, nil //nolint:nilnil // that there is none is no error
+		return nil, ctx.Err()
 	}
 	var row sessionRow
 	find := r.sql.deleteSession

@@ -173,7 +173,7 @@ func (r records) touched(t *table, args []any) []any {
 func (r records) User(ctx context.Context, id string) (*pintle.User, error) {
 	key, ok := r.tables.Users.ID.column(id)
 	if !ok {
-		return nil, pintle.ErrNotFound
+		return nil, r.absent(ctx)
 	}
 	return r.findUser(ctx, "find user", r.sql.user, key)
 }
@@ -182,7 +182,7 @@ func (r records) User(ctx context.Context, id string) (*pintle.User, error) {
 func (r records) UserByEmail(ctx context.Context, email string) (*pintle.User, error) {
 	// Users without an address have NULL; an empty one is another program's.
 	if email == "" || !storable(email) {
-		return nil, pintle.ErrNotFound
+		return nil, r.absent(ctx)
 	}
 	return r.findUser(ctx, "find user by address", r.sql.userByEmail, email)
 }
@@ -190,7 +190,7 @@ func (r records) UserByEmail(ctx context.Context, email string) (*pintle.User, e
 // UserByAccount implements [pintle.Store].
 func (r records) UserByAccount(ctx context.Context, provider, providerAccountID string) (*pintle.User, error) {
 	if !storable(provider, providerAccountID) {
-		return nil, pintle.ErrNotFound
+		return nil, r.absent(ctx)
 	}
 	return r.findUser(ctx, "find user by account", r.sql.userByAccount, provider, providerAccountID)
 }
@@ -207,7 +207,7 @@ func (r records) findUser(ctx context.Context, operation string, s *statement, a
 func (r records) UpdateUser(ctx context.Context, id string, change pintle.UserUpdate) (*pintle.User, error) {
 	key, ok := r.tables.Users.ID.column(id)
 	if !ok {
-		return nil, pintle.ErrNotFound
+		return nil, r.absent(ctx)
 	}
 	mask, args := 0, []any{key}
 	field := func(bit int, value any) {
@@ -253,7 +253,7 @@ func (r records) UpdateUser(ctx context.Context, id string, change pintle.UserUp
 func (r records) DeleteUser(ctx context.Context, id string) error {
 	key, ok := r.tables.Users.ID.column(id)
 	if !ok {
-		return nil
+		return ctx.Err()
 	}
 	return r.atomically(ctx, "delete user", func(r records) error {
 		for _, s := range append(r.sql.deleteUserParts[:len(r.sql.deleteUserParts):len(r.sql.deleteUserParts)], r.sql.deleteUser) {

@@ -26,7 +26,7 @@ func (r records) CreateVerification(ctx context.Context, v *pintle.Verification)
 // read before, which is as good: nothing changes it in between.
 func (r records) UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error) {
 	if !storable(identifier, token) {
-		return nil, pintle.ErrNotFound
+		return nil, r.absent(ctx)
 	}
 	expires := instant{wallClock: r.dialect == MySQL}
 	find := r.sql.useVerification

@@ -1,0 +1,250 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Problem is something about a database that makes a store slow or unsafe.
+type Problem struct {
+	// Text says what is wrong and what comes of it.
+	Text string
+
+	// Fix is the statement that repairs it. It is empty where no statement
+	// does.
+	Fix string
+}
+
+// Check looks whether the tables are as the layout says, have the indices that
+// look-ups and uniqueness rest on, and whether the connection is set up as it
+// should be. It changes nothing. It fails when the database cannot be asked.
+//
+// Tables shared with Auth.js may lack indices: those of its pg adapter have
+// been published without any but the primary keys. A unique index on a table
+// with duplicates cannot be made before they are gone.
+func (s *Store) Check(ctx context.Context) ([]Problem, error) {
+	problems, err := s.checkConnection(ctx)
+	if err != nil {
+		return nil, s.fail(ctx, "check", err)
+	}
+	for _, t := range []*table{s.tables.users, s.tables.accounts, s.tables.sessions, s.tables.verifications, s.tables.authenticators} {
+		if t == nil {
+			continue
+		}
+		found, err := s.checkTable(ctx, t)
+		if err != nil {
+			return nil, s.fail(ctx, "check", err)
+		}
+		problems = append(problems, found...)
+	}
+	return problems, nil
+}
+
+// A need is an index that the statements of a store rest on.
+type need struct {
+	columns []string // by the names Auth.js has
+	unique  bool
+	without string // what comes of its absence
+}
+
+func (s *Store) needs(t *table) []need {
+	owner := need{[]string{"userId"}, false, "what belongs to a user is looked for in the whole table"}
+	expires := need{[]string{"expires"}, false, "what has expired is looked for in the whole table"}
+	switch t {
+	case s.tables.users:
+		return []need{{[]string{"email"}, true, "two sign-ins at once can make two users with one address, and each sign-in reads the whole table"}}
+	case s.tables.accounts:
+		return []need{{[]string{"provider", "providerAccountId"}, true, "two sign-ins at once can link one account to two users, and each sign-in reads the whole table"}, owner}
+	case s.tables.sessions:
+		return []need{{[]string{"sessionToken"}, true, "each request of a signed-in browser reads the whole table"}, owner, expires}
+	case s.tables.verifications:
+		return []need{{[]string{"identifier", "token"}, false, "each mail link that is opened reads the whole table"}, expires}
+	}
+	return []need{{[]string{"credentialID"}, true, "one passkey can belong to two users"}, owner}
+}
+
+func (s *Store) checkTable(ctx context.Context, t *table) ([]Problem, error) {
+	columns := t.extra
+	for _, column := range t.columns {
+		columns = append(columns, column)
+	}
+	slices.Sort(columns)
+	probe := s.dialect.statement(fmt.Sprintf("SELECT %s FROM %s WHERE 1 = 0", list(columns), t.quoted))
+	if err := s.each(ctx, nil, probe); err != nil {
+		if ended := ctx.Err(); ended != nil {
+			return nil, ended
+		}
+		return []Problem{{Text: fmt.Sprintf("the table %s is not as the layout says: %v", t.Name, err)}}, nil
+	}
+	indices, err := s.indices(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	var problems []Problem
+	for _, n := range s.needs(t) {
+		if !n.metBy(t, indices) {
+			problems = append(problems, Problem{
+				Text: fmt.Sprintf("the table %s has no %sindex on %s: %s", t.Name, uniquely(n.unique), strings.Join(n.names(t), ", "), n.without),
+				Fix:  s.createIndex(t, n),
+			})
+		}
+	}
+	return problems, nil
+}
+
+func uniquely(unique bool) string {
+	if unique {
+		return "unique "
+	}
+	return ""
+}
+
+// names returns the names the columns have in the table.
+func (n need) names(t *table) []string {
+	names := make([]string, len(n.columns))
+	for i, column := range n.columns {
+		names[i] = column
+		if name := t.Columns[column]; name != "" {
+			names[i] = name
+		}
+	}
+	return names
+}
+
+func (n need) metBy(t *table, indices []index) bool {
+	names := n.names(t)
+	for _, x := range indices {
+		within := !slices.ContainsFunc(x.columns, func(c string) bool { return !slices.Contains(names, c) })
+		if x.unique && within {
+			return true // at most one row, found by it
+		}
+		if !n.unique && len(x.columns) >= len(names) &&
+			!slices.ContainsFunc(x.columns[:len(names)], func(c string) bool { return !slices.Contains(names, c) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Store) createIndex(t *table, n need) string {
+	names := n.names(t)
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = s.dialect.quote(name)
+	}
+	kind := ""
+	if n.unique {
+		kind = "UNIQUE "
+	}
+	_, last, dotted := strings.Cut(t.Name, ".")
+	if !dotted {
+		last = t.Name
+	}
+	name := s.dialect.quote(strings.ReplaceAll(last+"_"+strings.Join(names, "_")+"_index", ".", "_"))
+	return fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)", kind, name, t.quoted, list(quoted))
+}
+
+// An index is one that covers every row of a table.
+type index struct {
+	unique  bool
+	columns []string
+}
+
+// The statements below list the indices of the table $1, one column a row, in
+// the order of the columns. An expression is a column without a name.
+var indexQueries = map[Dialect]string{
+	PostgreSQL: `SELECT CAST(CAST(i.indexrelid AS bigint) AS text), i.indisunique, COALESCE(a.attname, '')
+FROM pg_index i
+CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (attnum, place)
+LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+WHERE i.indrelid = to_regclass($1) AND i.indisvalid AND i.indpred IS NULL AND k.place <= i.indnkeyatts
+ORDER BY i.indexrelid, k.place`,
+
+	// An index on the beginnings of values does not keep the values apart.
+	MySQL: `SELECT index_name, MIN(non_unique = 0 AND sub_part IS NULL), COALESCE(column_name, '')
+FROM information_schema.statistics
+WHERE table_schema = COALESCE($2, DATABASE()) AND table_name = $1
+GROUP BY index_name, column_name, seq_in_index
+ORDER BY index_name, seq_in_index`,
+
+	SQLite: `SELECT l.name, l."unique", COALESCE(i.name, '')
+FROM pragma_index_list($1) l JOIN pragma_index_info(l.name) i
+WHERE l.partial = 0
+ORDER BY l.seq, i.seqno`,
+}
+
+func (s *Store) indices(ctx context.Context, t *table) ([]index, error) {
+	args := []any{t.Name, nil}
+	switch schema, name, dotted := strings.Cut(t.Name, "."); {
+	case s.dialect == PostgreSQL:
+		args = []any{t.quoted}
+	case s.dialect == SQLite:
+		args = args[:1]
+	case dotted:
+		args = []any{name, schema}
+	}
+	var indices []index
+	last := ""
+	err := s.each(ctx, func(scan func(...any) error) error {
+		var name, column string
+		var unique bool
+		if err := scan(&name, &unique, &column); err != nil {
+			return err
+		}
+		if name != last {
+			indices = append(indices, index{unique: unique})
+			last = name
+		}
+		x := &indices[len(indices)-1]
+		x.unique = x.unique && unique
+		x.columns = append(x.columns, column)
+		return nil
+	}, s.dialect.statement(indexQueries[s.dialect]), args...)
+	return indices, err
+}
+
+// A setting is something that a data source name decides.
+type setting struct {
+	query string
+	good  func(value string) bool
+	text  string // takes the value
+}
+
+func oneOf(values ...string) func(string) bool {
+	return func(v string) bool { return slices.Contains(values, v) }
+}
+
+var settings = map[Dialect][]setting{
+	PostgreSQL: {
+		{"SHOW server_encoding", oneOf("utf8"), "the database's encoding is %q and not UTF8: names it cannot write are refused"},
+	},
+	MySQL: {
+		{
+			"SELECT @@sql_mode", func(v string) bool {
+				return strings.Contains(v, "strict_trans_tables") || strings.Contains(v, "strict_all_tables")
+			},
+			"sql_mode is %q without STRICT_TRANS_TABLES: texts that are too long are cut, and two that differ at the end become one",
+		},
+		{"SELECT @@character_set_client", oneOf("utf8mb4"), "the connection's character set is %q and not utf8mb4: texts are not compared as they are"},
+	},
+	SQLite: {
+		{"PRAGMA busy_timeout", func(v string) bool { return v != "0" }, "busy_timeout is %q: a request that writes while another does fails; see the package documentation"},
+		{"PRAGMA journal_mode", oneOf("wal", "memory"), "journal_mode is %q and not wal: readers and writers wait for one another; see the package documentation"},
+	},
+}
+
+func (s *Store) checkConnection(ctx context.Context) ([]Problem, error) {
+	var problems []Problem
+	for _, want := range settings[s.dialect] {
+		var value string
+		if err := s.one(ctx, []any{&value}, s.dialect.statement(want.query)); err != nil {
+			return nil, err
+		}
+		if !want.good(strings.ToLower(value)) {
+			problems = append(problems, Problem{Text: fmt.Sprintf(want.text, value)})
+		}
+	}
+	return problems, nil
+}
