@@ -3,6 +3,7 @@ package sqlstore_test
 
 import (
 	"database/sql"
+	"flag"
 	"os"
 	"testing"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 	"github.com/pintleauth/pintle/storetest"
 )
+
+var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 func TestMain(m *testing.M) { os.Exit(services.Run(m)) }
 

@@ -1,0 +1,197 @@
+package sqlstore_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/integration/services"
+	"github.com/pintleauth/pintle/store/sqlstore"
+	"github.com/pintleauth/pintle/storetest"
+)
+
+// A sharedLayout is the tables of one Auth.js adapter in one database, as its
+// documentation makes them.
+type sharedLayout struct {
+	file   string // in testdata
+	open   func(testing.TB) *services.Database
+	layout sqlstore.Layout
+	limits []storetest.Limit
+}
+
+const (
+	wholeSeconds    = storetest.WholeSeconds
+	narrow          = storetest.NarrowColumns
+	addressRequired = storetest.AddressRequired
+	oneAccountEach  = storetest.OneAccountEach
+	loose           = storetest.LooseUniqueness
+)
+
+var sharedLayouts = []sharedLayout{
+	{"pg-postgresql", services.PostgreSQLDatabase, sqlstore.PG(), []storetest.Limit{}},
+	{"drizzle-postgresql", services.PostgreSQLDatabase, sqlstore.Drizzle(sqlstore.PostgreSQL), []storetest.Limit{narrow}},
+	{"drizzle-mysql", services.MariaDBDatabase, sqlstore.Drizzle(sqlstore.MySQL), []storetest.Limit{narrow, wholeSeconds, loose}},
+	{"drizzle-sqlite", services.SQLiteDatabase, sqlstore.Drizzle(sqlstore.SQLite), nil},
+	{"prisma-postgresql", services.PostgreSQLDatabase, sqlstore.Prisma(sqlstore.PostgreSQL), []storetest.Limit{narrow, addressRequired}},
+	{"prisma-mysql", services.MariaDBDatabase, sqlstore.Prisma(sqlstore.MySQL), []storetest.Limit{narrow, oneAccountEach, loose}},
+	{"prisma-sqlite", services.SQLiteDatabase, sqlstore.Prisma(sqlstore.SQLite), nil},
+	{"d1-sqlite", services.SQLiteDatabase, sqlstore.D1(), nil},
+	{"kysely-postgresql", services.PostgreSQLDatabase, sqlstore.Kysely(sqlstore.PostgreSQL), []storetest.Limit{addressRequired}},
+	{"kysely-mysql", services.MariaDBDatabase, sqlstore.Kysely(sqlstore.MySQL), []storetest.Limit{narrow, addressRequired, loose}},
+	{"kysely-sqlite", services.SQLiteDatabase, sqlstore.Kysely(sqlstore.SQLite), []storetest.Limit{addressRequired}},
+	{"typeorm-postgresql", services.PostgreSQLDatabase, sqlstore.TypeORM(sqlstore.PostgreSQL), nil},
+	{"typeorm-mysql", services.MariaDBDatabase, sqlstore.TypeORM(sqlstore.MySQL), []storetest.Limit{narrow, loose}},
+	{"typeorm-sqlite", services.SQLiteDatabase, sqlstore.TypeORM(sqlstore.SQLite), nil},
+	{"supabase-postgresql", services.PostgreSQLDatabase, sqlstore.Supabase(), nil},
+}
+
+// create makes the tables, and nothing that their documentation leaves out.
+func (l sharedLayout) create(t testing.TB) *services.Database {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", l.file+".sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := l.open(t)
+	for statement := range strings.SplitSeq(string(text), ";\n") {
+		if strings.TrimSpace(statement) != "" {
+			execute(t, db.DB, statement)
+		}
+	}
+	return db
+}
+
+func execute(t testing.TB, db *sql.DB, statement string) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func (l sharedLayout) store(t testing.TB, db *services.Database) *sqlstore.Store {
+	t.Helper()
+	s, err := sqlstore.NewShared(db.DB, l.layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// repair applies what Check proposes.
+func repair(t testing.TB, db *services.Database, s *sqlstore.Store) {
+	t.Helper()
+	problems, err := s.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		if p.Fix == "" {
+			t.Errorf("Check: %s: want a statement that repairs it", p.Text)
+			continue
+		}
+		execute(t, db.DB, p.Fix)
+	}
+}
+
+func (l sharedLayout) tables() []string {
+	mark := `"`
+	if l.layout.Dialect == sqlstore.MySQL {
+		mark = "`"
+	}
+	var names []string
+	for _, table := range []sqlstore.Table{l.layout.Sessions, l.layout.Authenticators, l.layout.Accounts, l.layout.Users, l.layout.Verifications} {
+		if table.Name != "" {
+			names = append(names, mark+strings.ReplaceAll(table.Name, ".", mark+"."+mark)+mark)
+		}
+	}
+	return names
+}
+
+func TestSharedTablesKeepEveryPromiseOnceCheckIsContent(t *testing.T) {
+	for _, l := range sharedLayouts {
+		t.Run(l.file, func(t *testing.T) {
+			db := l.create(t)
+			repair(t, db, l.store(t, db))
+			storetest.Run(t, func(t *testing.T) pintle.Store {
+				empty(t, db.DB, l.tables()...)
+				return l.store(t, db)
+			}, l.limits...)
+		})
+	}
+}
+
+func TestCheckNamesEveryMissingIndexAndItsStatement(t *testing.T) {
+	for _, l := range sharedLayouts {
+		t.Run(l.file, func(t *testing.T) {
+			db := l.create(t)
+			s := l.store(t, db)
+			problems, err := s.Check(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var fixes []string
+			for _, p := range problems {
+				fixes = append(fixes, p.Fix)
+			}
+			golden(t, l.file+".check", strings.Join(fixes, "\n")+"\n")
+			repair(t, db, s)
+			if problems, err := s.Check(t.Context()); err != nil || len(problems) != 0 {
+				t.Errorf("Check() after the repair = %v, %v, want nothing", problems, err)
+			}
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s:\n got %s\nwant %s", name, got, want)
+	}
+}
+
+func TestOwnTablesNeedNoRepair(t *testing.T) {
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) {
+			db := migrated(t, d)
+			problems, err := sqlstore.New(db.DB, d.dialect).Check(t.Context())
+			if err != nil || len(problems) != 0 {
+				t.Errorf("Check() = %v, %v, want nothing", problems, err)
+			}
+		})
+	}
+}
+
+func TestCheckNamesWhatIsMissing(t *testing.T) {
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) {
+			db := d.open(t)
+			problems, err := sqlstore.New(db.DB, d.dialect).Check(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			missing := func(table string) bool {
+				return slices.ContainsFunc(problems, func(p sqlstore.Problem) bool { return strings.Contains(p.Text, "the table "+table+" ") })
+			}
+			for _, table := range []string{"pintle_users", "pintle_accounts", "pintle_sessions", "pintle_verifications", "pintle_authenticators"} {
+				if !missing(table) {
+					t.Errorf("Check() = %v, want a problem with %s", problems, table)
+				}
+			}
+		})
+	}
+}
