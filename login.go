@@ -259,14 +259,19 @@ func (x *exchange) decideAccount(w *work, who *arrival, current *User, session *
 		return nil, who.notLinked("the account belongs to another user than the one signed in")
 
 	case owner != nil:
-		d := &decision{user: owner, account: who.account, newUser: &known}
-		d.session, err = x.sessionFor(w, owner.ID)
-		return d, err
+		return x.decideOwner(w, who, owner)
 
 	case current != nil:
 		return &decision{user: current, account: who.account, newUser: &known, session: session}, w.link(who, current)
 	}
 	return x.decideStranger(w, who)
+}
+
+// decideOwner signs in whoever has the account.
+func (x *exchange) decideOwner(w *work, who *arrival, owner *User) (*decision, error) {
+	newUser := false
+	session, err := x.sessionFor(w, owner.ID)
+	return &decision{user: owner, account: who.account, newUser: &newUser, session: session}, err
 }
 
 // decideStranger is the part of the table for an account nobody has while
@@ -285,6 +290,13 @@ func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
 			return nil, err
 		}
 	} else if !who.provider.linksByEmail() {
+		// The user may be the person's own, made a moment ago by their other
+		// tab, which had the same account to show.
+		if owner, err := w.userByAccount(w.ctx, who.account); owner != nil && err == nil {
+			return x.decideOwner(w, who, owner)
+		} else if err != nil {
+			return nil, err
+		}
 		return nil, who.notLinked("a user with the address exists, and the provider is not trusted to have checked it: the person has to sign in as before and link the account from there")
 	}
 	if err := w.link(who, user); err != nil {
