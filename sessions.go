@@ -146,9 +146,12 @@ func (r *reading) show(s *Session, claims Claims) error {
 			return r.endWith(fail(codeJWTSession, err))
 		}
 	}
-	view := &SessionView{Session: s, Claims: claims}
+	// The callback is given a copy, which is shown by the default view also where
+	// it is a part of what is shown: the session itself would contain itself.
+	own := *s
+	view := &SessionView{Session: &own, Claims: claims}
 	if s.stored != nil {
-		view.User, view.Stored, view.Trigger, view.NewSession = &s.User, s.stored, r.trigger, r.update
+		view.User, view.Stored, view.Trigger, view.NewSession = &own.User, s.stored, r.trigger, r.update
 	}
 	shown, err := r.Callbacks.Session(r.ctx, view)
 	if err != nil {
@@ -158,8 +161,8 @@ func (r *reading) show(s *Session, claims Claims) error {
 		}
 		return r.endWith(fail(codeJWTSession, fmt.Errorf("Callbacks.Session: %w", err)))
 	}
-	// A session shown as itself is shown by the default view.
-	if own, same := shown.(*Session); !same || own != s {
+	*s = own
+	if itself, same := shown.(*Session); !same || itself != &own {
 		s.view, s.viewed = shown, true
 	}
 	return nil
