@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pintleauth/pintle/store/sqlstore"
 	_ "modernc.org/sqlite" // the driver "sqlite", in Go alone
 )
 
@@ -19,7 +20,7 @@ func defaultDatabase() string {
 	return filepath.Join(dir, "pintle", "quickstart.db")
 }
 
-// openDatabase opens a file with a table of our own.
+// openDatabase opens a file with the tables of Pintle and one of our own.
 func openDatabase(ctx context.Context, file string) (*sql.DB, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, err
@@ -40,7 +41,10 @@ func openDatabase(ctx context.Context, file string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS passwords (user_id TEXT PRIMARY KEY, hash TEXT NOT NULL)")
+	err = sqlstore.Migrate(ctx, db, sqlstore.SQLite)
+	if err == nil {
+		_, err = db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS passwords (user_id TEXT PRIMARY KEY, hash TEXT NOT NULL)")
+	}
 	if err != nil {
 		_ = db.Close() // the first error is the one to tell
 		return nil, err

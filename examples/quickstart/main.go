@@ -2,7 +2,7 @@
 //
 //	go run ./examples/quickstart
 //
-// It keeps passwords in SQLite, checks them with Argon2id, and
+// It keeps users and sessions in SQLite, checks passwords with Argon2id, and
 // brings an identity provider of its own to sign in with. Read config.go first.
 package main
 
@@ -15,7 +15,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/password"
-	"github.com/pintleauth/pintle/store/memstore"
+	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
 func main() {
@@ -40,7 +40,7 @@ func run(addr, file, sessions string) error {
 		return err
 	}
 	defer db.Close()
-	store := memstore.New()
+	store := sqlstore.New(db, sqlstore.SQLite)
 	people := &people{db: db, users: store, passwords: &password.Hasher{}}
 	if err := people.settle(ctx); err != nil {
 		return err
@@ -63,6 +63,6 @@ func run(addr, file, sessions string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("http://%s\npasswords: %s\nsecret, readable by you only: %[2]s.secret\n", listener.Addr(), file)
+	fmt.Printf("http://%s\nusers and sessions: %s\nsecret, readable by you only: %[2]s.secret\n", listener.Addr(), file)
 	return serve(listener, newSite(auth, strategy))
 }
