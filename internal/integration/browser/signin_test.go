@@ -1,6 +1,9 @@
 package browser_test
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 // eachKind runs a test with the sessions in the database and in a cookie.
 func eachKind(t *testing.T, test func(t *testing.T, sessions string)) {
@@ -93,5 +96,31 @@ func TestAWrongPasswordIsSaidAndTheRightOneStillWorks(t *testing.T) {
 		v.press("Sign in with password")
 		v.isAt("/account") // the way back survives the mistakes
 		v.sees("Omar Khayyam")
+	})
+}
+
+func TestSessionsSurviveARestart(t *testing.T) {
+	eachKind(t, func(t *testing.T, sessions string) {
+		q := startQuickstart(t, sessions)
+		secret, err := os.Stat(q.database + ".secret")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := secret.Mode().Perm(); got != 0o600 {
+			t.Errorf("the secret has mode %o, want 600", got)
+		}
+		v := newVisitor(t)
+		v.open(q.url + "/account")
+		v.fill("E-mail", "mary@example.com")
+		v.fill("Password", "ammonite and belemnite")
+		v.press("Sign in with password")
+		v.fill("Display name", "Mary A.")
+		v.press("Save")
+
+		q.stop()
+		q.start(sessions) // on another port, which cookies do not tell apart
+		v.open(q.url + "/account")
+		v.isAt("/account")
+		v.sees("Mary A.", "mary@example.com")
 	})
 }

@@ -3,6 +3,7 @@ package browser_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
@@ -67,9 +69,10 @@ func (v *visitor) listen() {
 // do takes steps that lead to no other page.
 func (v *visitor) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	v.t.Helper()
-	ctx, cancel := context.WithTimeout(v.ctx, patience)
-	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
+	_, err := settled(v, func(ctx context.Context) (chromedp.Void, error) {
+		return chromedp.Void{}, chromedp.Do(ctx, steps...)
+	})
+	if err != nil {
 		v.t.Fatalf("%s: %v; the page at %s says:\n%s", what, err, v.address(), v.text())
 	}
 }
@@ -77,9 +80,9 @@ func (v *visitor) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 // leave takes steps that lead to another page and returns its response.
 func (v *visitor) leave(what string, steps ...chromedp.Action[chromedp.Void]) *network.Response {
 	v.t.Helper()
-	ctx, cancel := context.WithTimeout(v.ctx, patience)
-	defer cancel()
-	resp, err := chromedp.RunResponse(ctx, steps...)
+	resp, err := settled(v, func(ctx context.Context) (*network.Response, error) {
+		return chromedp.RunResponse(ctx, steps...)
+	})
 	if err != nil {
 		v.t.Fatalf("%s: %v; the page at %s says:\n%s", what, err, v.address(), v.text())
 	}
@@ -89,13 +92,25 @@ func (v *visitor) leave(what string, steps ...chromedp.Action[chromedp.Void]) *n
 // read returns something of the page.
 func read[T any](v *visitor, a chromedp.Action[T]) T {
 	v.t.Helper()
-	ctx, cancel := context.WithTimeout(v.ctx, patience)
-	defer cancel()
-	value, err := chromedp.Run(ctx, a)
+	value, err := settled(v, func(ctx context.Context) (T, error) { return chromedp.Run(ctx, a) })
 	if err != nil {
 		v.t.Fatal(err)
 	}
 	return value
+}
+
+// settled takes a step again whose element was there, but under another id when
+// it was to be used: chromedp gives out new ids while it reads a new page.
+func settled[T any](v *visitor, step func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(v.ctx, patience)
+	defer cancel()
+	for {
+		value, err := step(ctx)
+		if e, ok := errors.AsType[*cdproto.Error](err); ok && strings.Contains(e.Message, "node with given id") && ctx.Err() == nil {
+			continue
+		}
+		return value, err
+	}
 }
 
 func (v *visitor) open(address string) *network.Response {
@@ -117,7 +132,9 @@ func (v *visitor) fill(label, text string) {
 	v.do("fill in "+label, chromedp.Clear(field), chromedp.SendKeys(field, text))
 }
 
-func (v *visitor) text() string    { return read(v, chromedp.Text(chromedp.CSS("body"))) }
+func (v *visitor) text() string {
+	return read(v, chromedp.EvaluateAsDevTools[string]("document.body.innerText"))
+}
 func (v *visitor) address() string { return read(v, chromedp.Location()) }
 
 // sees checks that the page shows a text.
