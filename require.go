@@ -3,6 +3,7 @@ package pintle
 import (
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/query"
@@ -67,7 +68,7 @@ func (s *settings) sendToSignIn(w http.ResponseWriter, r *http.Request) {
 	if r.URL.RawQuery != "" {
 		back += "?" + r.URL.RawQuery
 	}
-	if path, _, _ := strings.Cut(page, "?"); path == r.URL.Path {
+	if s.isAt(r, page) {
 		// The sign-in page of the host is behind its own guard. Going round in
 		// circles would only hide that.
 		http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
@@ -75,4 +76,15 @@ func (s *settings) sendToSignIn(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header()["Location"] = []string{asciiURL(query.Append(page, "callbackUrl", back))}
 	w.WriteHeader(http.StatusFound)
+}
+
+// isAt reports whether a request is for a page of the host's, which may be
+// configured as a path or as a URL of this site.
+func (s *settings) isAt(r *http.Request, page string) bool {
+	u, err := url.Parse(page)
+	if err != nil || u.Path != r.URL.Path {
+		return false
+	}
+	site, err := s.site(r)
+	return u.Host == "" || err == nil && strings.EqualFold(u.Host, site.Host())
 }
