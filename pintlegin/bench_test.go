@@ -1,0 +1,40 @@
+package pintlegin_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/pintlegin"
+)
+
+// BenchmarkLoad is what each request to the application pays.
+func BenchmarkLoad(b *testing.B) {
+	gin.SetMode(gin.ReleaseMode)
+	cfg := pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"a secret for tests, 32 characters or more"},
+	}
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	router := gin.New()
+	router.GET("/", pintlegin.Load(auth), func(c *gin.Context) {})
+	for _, who := range []string{"stranger", "Kim"} {
+		b.Run(who, func(b *testing.B) {
+			r := httptest.NewRequest(http.MethodGet, "http://localhost/", http.NoBody)
+			if who == "Kim" {
+				authtest.SignIn(b, cfg, r, &pintle.User{Name: "Kim"})
+			}
+			w := httptest.NewRecorder()
+			b.ReportAllocs()
+			for b.Loop() {
+				router.ServeHTTP(w, r)
+			}
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package pintlegin
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/pintleauth/pintle"
+)
+
+// Mount serves the sign-in routes of auth below path. Together with the path of
+// router, if that is a group, it has to be the [pintle.Config.BasePath], whose
+// default is "/auth".
+func Mount(router gin.IRoutes, path string, auth *pintle.Auth) {
+	router.Any(strings.TrimRight(path, "/")+"/*pintle", func(c *gin.Context) {
+		call(c, func(r *http.Request) { auth.ServeHTTP(c.Writer, r) })
+	})
+}
+
+// Load reads the session of each request, as [pintle.Auth.Load] says, for
+// [Session] and [Require] further in. Code that is given the request's context
+// finds it with [pintle.SessionFrom].
+func Load(auth *pintle.Auth) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		var session *pintle.Session
+		load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { session = pintle.SessionFrom(r.Context()) }))
+		call(c, func(r *http.Request) { load.ServeHTTP(c.Writer, r) })
+		if session != nil {
+			c.Request = c.Request.WithContext(pintle.WithSession(c.Request.Context(), session))
+		}
+	}
+}
+
+// Require lets requests through that carry a session, or that
+// [pintle.Callbacks.Authorized] lets pass, as [pintle.Auth.Require] says. The
+// handlers after it do not run for others. It must come after [Load].
+func Require(auth *pintle.Auth) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		allowed := false
+		require := auth.Require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { allowed = true }))
+		call(c, func(r *http.Request) { require.ServeHTTP(c.Writer, r) })
+		if !allowed {
+			c.Abort()
+		}
+	}
+}
+
+// Session returns the session that [Load] found, or nil when nobody is signed in.
+func Session(c *gin.Context) *pintle.Session { return pintle.SessionFrom(c.Request.Context()) }
