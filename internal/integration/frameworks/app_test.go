@@ -41,6 +41,7 @@ type framework struct {
 var frameworks = []framework{
 	{name: "net/http", serve: overHTTP(netHTTP)},
 	{name: "chi", serve: overHTTP(chiRouter)},
+	{name: "Gin", serve: overHTTP(ginRouter)},
 }
 
 // A setting is what a test wants of the application.
