@@ -13,6 +13,7 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
+// ASVS-3.3.4: the session is in a cookie that no script reads.
 func TestTheBrowserKeepsTheSessionFromScripts(t *testing.T) {
 	eachKind(t, func(t *testing.T, sessions string) {
 		q := startQuickstart(t, sessions)
@@ -51,7 +52,7 @@ func TestTheBrowserKeepsTheSessionFromScripts(t *testing.T) {
 }
 
 // A browser drops a cookie whose prefix promises what its attributes do not
-// keep, so that it came here means that they do.
+// keep, so that it came here means that they do (CK-1, ASVS-3.3.1).
 //
 // https://httpwg.org/http-extensions/draft-ietf-httpbis-rfc6265bis.html#name-cookie-name-prefixes
 func TestTheBrowserAcceptsThePrefixedCookiesOverTLS(t *testing.T) {

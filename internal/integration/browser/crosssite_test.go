@@ -28,7 +28,8 @@ var forgeries = map[string]forgery{
 }
 
 // Sites are told apart by their host and not by their port, so the browser
-// sends the cookies along from another port: SameSite alone does not help there.
+// sends the cookies along from another port: SameSite alone does not help there
+// (CK-4, SH-43, ASVS-3.5.1).
 func TestFormsOfAnotherOriginDoNothing(t *testing.T) {
 	q := startQuickstart(t, "database")
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
