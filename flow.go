@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -76,7 +77,7 @@ func (s *settings) newFlow(p *OAuth) (flow, *Error) {
 		f, check = openID2Flow{id2}, id2.Check
 	default:
 		two := p.oauth2(client)
-		f, check = oauth2Flow{two}, two.Check
+		f, check = oauth2Flow{two, p.Quirks.Leave, p.Quirks.Return}, two.Check
 	}
 	if err := check(); err != nil {
 		return f, &Error{Code: codeInvalidEndpoints, Provider: p.ID, Err: err}
@@ -122,14 +123,55 @@ func providerError(err error) error {
 	return err
 }
 
-type oauth2Flow struct{ *handshake.Provider }
+type oauth2Flow struct {
+	*handshake.Provider
+	leave  func(*url.URL) error
+	arrive func(map[string]string) error
+}
 
 func (f oauth2Flow) begin(ctx context.Context, d departure) (begun, error) {
 	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: d.redirectURI, State: d.state, Extra: d.extra})
+	if err == nil && f.leave != nil {
+		b.URL, err = changed(b.URL, f.leave)
+	}
 	return begun{url: b.URL, state: d.state, verifier: b.Verifier, nonce: b.Nonce}, err
 }
 
+// changed returns a URL after f has changed it.
+func changed(raw string, f func(*url.URL) error) (string, error) {
+	u, err := url.Parse(raw)
+	if err == nil {
+		err = f(u)
+	}
+	if err != nil {
+		return "", fmt.Errorf("change the authorization URL: %w", err)
+	}
+	return u.String(), nil
+}
+
+// returned are the parameters a browser came back with, under the names that
+// OAuth has for them.
+func (f oauth2Flow) returned(params query.Values) (query.Values, error) {
+	if f.arrive == nil {
+		return params, nil
+	}
+	named := params.Map()
+	if err := f.arrive(named); err != nil {
+		return nil, fmt.Errorf("read the callback: %w", err)
+	}
+	var own query.Values
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		own.Add(name, named[name])
+	}
+	return own, nil
+}
+
 func (f oauth2Flow) finish(ctx context.Context, l landing) (*statement, error) {
+	params, err := f.returned(l.params)
+	if err != nil {
+		return nil, err
+	}
+	l.params = params
 	state, err := l.kept.value(State)
 	if err != nil {
 		return nil, err

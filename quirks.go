@@ -3,6 +3,7 @@ package pintle
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"regexp"
 
 	"github.com/pintleauth/pintle/internal/handshake"
@@ -52,6 +53,12 @@ type Quirks struct {
 
 	// Metadata may change a discovered metadata document before it is read.
 	Metadata func(document map[string]any) error
+
+	// Leave may change the URL a browser is sent to, and Return the parameters
+	// it comes back with, before anything is checked: for services that are
+	// like OAuth 2 but for their names.
+	Leave  func(u *url.URL) error
+	Return func(params map[string]string) error
 
 	// TokenRequest may change a token request, client authentication included.
 	TokenRequest func(*TokenRequest) error
