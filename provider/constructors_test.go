@@ -76,6 +76,7 @@ var constructors = map[string]func(provider.Options) *pintle.OAuth{
 	"kick":             provider.Kick,
 	"kinde":            provider.Kinde,
 	"lark":             provider.Lark,
+	"lastfm":           provider.LastFM,
 	"line":             provider.LINE,
 	"linear":           provider.Linear,
 	"linkedin":         provider.LinkedIn,

@@ -1,0 +1,33 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/pintleauth/pintle"
+)
+
+// lastfmQuestion asks for the profile of the session's user, which is public.
+//
+// https://www.last.fm/api/show/user.getInfo
+func lastfmQuestion(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
+	name := tokens.Text("name")
+	if name == "" {
+		return question{}, errors.New("the session has no name")
+	}
+	return question{endpoint: own.UserInfo, query: map[string]string{
+		"method": "user.getinfo", "user": name, "api_key": own.ClientID, "format": "json",
+	}}.with("User-Agent", userAgent), nil
+}
+
+// lastfmName makes the name the id of an account without one. The prefix keeps
+// a person whose name is a number apart from the account with that number.
+func lastfmName(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+	user := pintle.Profile(a.Profile).Object("user")
+	if user.Text("name") != a.Tokens["name"] {
+		return errors.New("the answer is not about the account that signed in")
+	}
+	a.Profile["id"] = "name:" + user.Text("name")
+	return nil
+}
