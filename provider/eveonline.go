@@ -42,7 +42,7 @@ func eveCharacter(_ context.Context, _ *http.Client, tokens map[string]any) (map
 		return nil, errors.New("the access token is not a JWT")
 	}
 	id, ok := strings.CutPrefix(claims.Sub, "CHARACTER:EVE:")
-	if !ok {
+	if !ok || strings.Trim(id, "0123456789") != "" {
 		return nil, errors.New("the access token is not of a character")
 	}
 	return map[string]any{"CharacterID": id, "CharacterName": claims.Name, "Host": "images.evetech.net"}, nil
