@@ -112,7 +112,7 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 // inner is an exchange that server code holds with itself. There is no form
 // whose origin could be in doubt.
 func (s *settings) inner(r *http.Request, act action, to string) (x *exchange, err error) {
-	x = &exchange{settings: s, ctx: r.Context(), r: r, action: act, csrfVerified: true}
+	x = &exchange{settings: s, ctx: r.Context(), r: r, action: act, inside: true, csrfVerified: true}
 	if fault := x.faulty(); fault != nil {
 		return nil, fault
 	}

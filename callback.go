@@ -23,7 +23,7 @@ func (x *exchange) callback() error {
 		who, err = x.fromProvider(p)
 	case p.email != nil:
 		who, err = x.fromMail(p)
-	case p.credentials != nil && x.r.Method == http.MethodPost:
+	case p.credentials != nil && (x.inside || x.r.Method == http.MethodPost):
 		who, err = x.fromForm(p)
 	case p.passkey != nil && x.r.Method == http.MethodPost:
 		who, err = x.fromAuthenticator(p)

@@ -36,6 +36,10 @@ type exchange struct {
 	origin string // https://app.example.com
 	set    *cookieSet
 
+	// inside reports that server code holds the exchange with itself, so that
+	// the method and the form of the request mean nothing.
+	inside bool
+
 	action   action
 	provider *provider // of the path, if it names one
 	query    query.Values
