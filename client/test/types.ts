@@ -1,0 +1,26 @@
+// Compiled and never run: what the types promise, and what they refuse.
+import { connect, RequestError, type DefaultSession } from "../src/index.js"
+
+interface Session extends DefaultSession {
+  role: "member" | "admin"
+}
+
+export async function promises(): Promise<void> {
+  const auth = connect<Session>({ basePath: "/api/auth" })
+  const session = await auth.getSession()
+  // @ts-expect-error nobody may be signed in
+  session.role
+  const role: "member" | "admin" | undefined = session?.role
+  const email: string | null | undefined = (await connect().getSession())?.user?.email
+  const stop: () => void = auth.onChange((s) => s?.role)
+  // @ts-expect-error no session of this application has it
+  auth.onChange((s) => s?.roles)
+  const { ok, error, code } = await auth.signIn("password", { fields: { email: "", password: "" }, redirect: false })
+  // @ts-expect-error fields are texts
+  await auth.signIn("password", { fields: { age: 7 } })
+  // @ts-expect-error sessions end
+  connect<{ role: string }>()
+  await auth.update({ name: "Mary" }).catch((e: unknown) => e instanceof RequestError && e.status === 400)
+  await auth.signOut({ redirectTo: "/" })
+  void [role, email, stop, ok, error, code]
+}
