@@ -1,0 +1,50 @@
+// Package clients_test drives the published browser clients of Auth.js, and
+// ours, in a real browser on a site that Pintle serves. The pages it saw are
+// written to PINTLE_SCREENSHOTS as pictures.
+package clients_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// ours is the folder of the client that belongs to Pintle.
+const ours = "../../../client"
+
+// build makes the pages with Vite, and our client as its own build makes it,
+// and returns the folder they are in.
+func build(t *testing.T) string {
+	t.Helper()
+	out := t.TempDir()
+	run(t, ".", "npm", "run", "--silent", "build", "--", "--outDir", out)
+	run(t, ours, "npm", "run", "--silent", "bundle", "--", "--outfile="+filepath.Join(out, "pintle.js"))
+	return out
+}
+
+func run(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: scripts/setup installs what it needs\n%s", cmd, err, out)
+	}
+}
+
+func TestOurClientHasTheTypesItPromises(t *testing.T) {
+	run(t, ours, "npm", "run", "--silent", "check")
+}
+
+func TestOurClientIsSmall(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pintle.js")
+	run(t, ours, "npm", "run", "--silent", "bundle", "--", "--outfile="+file)
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > 4096 {
+		t.Errorf("the client has %d bytes, want at most 4096", info.Size())
+	}
+	t.Logf("%d bytes", info.Size())
+}

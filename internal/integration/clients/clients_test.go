@@ -1,0 +1,112 @@
+package clients_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/pintleauth/pintle/internal/integration/services"
+)
+
+// clients are the pages, one for each published client.
+var clients = []struct {
+	page string
+
+	// watches: it reads the session by itself and shows every change.
+	watches bool
+
+	// announces: other tabs hear of a sign-in that did not leave the page.
+	announces bool
+
+	// explains: it hands on the code of wrong credentials.
+	explains bool
+}{
+	{page: "next-auth-5", watches: true, explains: true},
+	{page: "next-auth-4", watches: true},
+	{page: "pintle", watches: true, announces: true, explains: true},
+	{page: "solid", explains: true},
+	{page: "svelte", explains: true},
+}
+
+const renamed = "Mary of <Lyme> & Regis"
+
+func TestPublishedClientsWorkUnchanged(t *testing.T) {
+	s := newSite(t)
+	browser := services.Chromium(t)
+	for _, c := range clients {
+		t.Run(c.page, func(t *testing.T) {
+			page := s.url + "/" + c.page + ".html"
+			// The tabs share cookies, with each other and nobody else.
+			one := newTab(t, browser, "one", chromedp.WithNewBrowserContext())
+			one.open(page)
+			one.isSignedOut()
+
+			one.press("Wrong password")
+			got := one.result()
+			if got["error"] != "CredentialsSignin" || c.explains && got["code"] != "credentials" {
+				t.Errorf("a wrong password gives %v, want the error CredentialsSignin with the code credentials", got)
+			}
+			one.isSignedOut()
+			one.press("Password")
+			if got := one.result(); got["ok"] != true || got["error"] != nil {
+				t.Errorf("the right password gives %v, want ok and no error", got)
+			}
+			if !c.watches {
+				one.open(page)
+			}
+			one.isSignedIn("Mary Anning")
+			one.picture("by password")
+
+			if c.watches {
+				two := newTab(t, one.ctx, "two")
+				two.open(page)
+				two.isSignedIn("Mary Anning")
+
+				one.canBeHeard()
+				one.press("Rename")
+				one.isSignedIn(renamed)
+				two.isSignedIn(renamed)
+				two.picture("renamed elsewhere")
+
+				two.canBeHeard()
+				two.press("Sign out")
+				two.isSignedOut()
+				one.isSignedOut()
+				one.picture("signed out elsewhere")
+
+				one.press("Password")
+				one.isSignedIn("Mary Anning")
+				if c.announces {
+					two.isSignedIn("Mary Anning")
+				}
+
+				one.canBeHeard()
+				one.press("Identity provider")
+				one.isSignedIn("Grace Hopper")
+				two.isSignedIn("Grace Hopper")
+
+				// The session ends where no script sees it.
+				setting(one, network.ClearBrowserCookies, cdp.Empty{})
+				one.lookAway()
+				one.lookBack()
+				one.isSignedOut()
+			} else {
+				one.press("Identity provider")
+				one.isSignedIn("Grace Hopper")
+				one.press("Sign out and reload")
+				one.isSignedOut()
+			}
+
+			one.press("Password, then welcome")
+			one.becomes("welcomed by the server", `document.querySelector("h1")?.textContent === "Welcome, Mary Anning"`)
+			one.open(page)
+			one.isSignedIn("Mary Anning")
+			one.press("Sign out and reload")
+			one.isSignedOut()
+			one.open(s.url + "/welcome")
+			one.becomes("a stranger", `document.querySelector("h1")?.textContent === "Welcome, stranger"`)
+		})
+	}
+}

@@ -1,0 +1,5 @@
+import * as auth from '@auth/solid-start/client'
+import { draw, read } from './plain.js'
+
+draw(auth)
+read('/api/auth')

@@ -1,0 +1,117 @@
+package clients_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+// A site serves the built pages and, beside them, Pintle where each client
+// expects the routes to be.
+type site struct {
+	url  string
+	idp  *authtest.IdentityProvider
+	auth *pintle.Auth
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
+	idp.SignInAs(authtest.Person{Subject: "42", Name: "Grace Hopper", Email: "grace@example.com"})
+	cfg := pintle.Config{
+		BasePath:  "/api/auth",
+		Secrets:   []string{"the secret of the site with many clients"},
+		Providers: []pintle.Provider{password(), idp.OIDC("idp")},
+		Callbacks: pintle.Callbacks{JWT: rename},
+		Logger:    slog.New(slog.DiscardHandler),
+		Getenv:    func(string) string { return "" },
+	}
+	s := &site{idp: idp, auth: newAuth(t, cfg)}
+
+	// @auth/sveltekit/client sends no form token: it relies on SvelteKit to
+	// refuse what other sites send, as net/http can.
+	cfg.BasePath, cfg.DangerouslySkipCSRFCheck = "/auth", true
+	svelte := http.NewCrossOriginProtection().Handler(newAuth(t, cfg))
+
+	mux := http.NewServeMux()
+	mux.Handle("/api/auth/", version4(s.auth))
+	mux.Handle("/auth/", svelte)
+	mux.Handle("/welcome", s.auth.Load(http.HandlerFunc(welcome)))
+	mux.Handle("/", http.FileServer(http.Dir(build(t))))
+	srv := httptest.NewServer(mux)
+	t.Cleanup(srv.Close)
+	s.url = srv.URL
+	return s
+}
+
+func newAuth(t *testing.T, cfg pintle.Config) *pintle.Auth {
+	t.Helper()
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return auth
+}
+
+// version4 lets pages with next-auth 4 in: they say in a field of the form what
+// later ones say in a header.
+func version4(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" {
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+			if err != nil {
+				http.Error(w, "The form is too long", http.StatusRequestEntityTooLarge)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if form, err := url.ParseQuery(string(body)); err == nil && form.Get("json") == "true" {
+				r.Header.Set("X-Auth-Return-Redirect", "1")
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// password has the id "credentials" because some of the clients know providers
+// of this type by it (W-29).
+func password() *pintle.Credentials {
+	return &pintle.Credentials{
+		ID: "credentials",
+		Authorize: func(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
+			if s.Text("username") != "mary" || s.Text("password") != "ammonite and belemnite" {
+				return nil, nil
+			}
+			return &pintle.User{ID: "1", Name: "Mary Anning", Email: "mary@example.com"}, nil
+		},
+	}
+}
+
+// rename lets people change what they are called.
+func rename(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
+	if change, ok := t.Session.(map[string]any); ok && t.Trigger == pintle.TriggerUpdate {
+		if name, ok := change["name"].(string); ok {
+			t.Claims["name"] = name
+		}
+	}
+	return t.Claims, nil
+}
+
+// welcome is a page that the server writes.
+func welcome(w http.ResponseWriter, r *http.Request) {
+	name := "stranger"
+	if s := pintle.SessionFrom(r.Context()); s != nil {
+		name = s.User.Name
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><h1>Welcome, %s</h1>`, html.EscapeString(name))
+}

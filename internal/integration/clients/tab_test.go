@@ -1,0 +1,173 @@
+package clients_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a person waits for something to happen on a page.
+const patience = 30 * time.Second
+
+// A tab is one tab of a browser. A step that does not succeed ends the test.
+type tab struct {
+	t    *testing.T
+	name string
+	ctx  context.Context
+}
+
+// newTab opens a tab. Options say in which window, and with whose cookies.
+func newTab(t *testing.T, browser context.Context, name string, options ...chromedp.ContextOption) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, options...)
+	t.Cleanup(cancel)
+	// The context of the first call is the life of the tab.
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("%s: open a tab: %v", name, err)
+	}
+	return &tab{t, name, ctx}
+}
+
+func (p *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		p.t.Fatalf("%s: %s: %v", p.name, what, err)
+	}
+}
+
+func (p *tab) open(address string) {
+	p.t.Helper()
+	p.do("open "+address, chromedp.Navigate(address))
+}
+
+func (p *tab) press(label string) {
+	p.t.Helper()
+	p.do("press "+label, chromedp.Click(fmt.Sprintf(`//button[normalize-space(.) = %q]`, label)))
+}
+
+// becomes waits until a condition, written in JavaScript, is true. A page that
+// is being left has no answer, and the next one is asked.
+func (p *tab) becomes(what, condition string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	var err error
+	for ctx.Err() == nil {
+		// Pages in the background draw nothing, so drawing is no time to look.
+		if _, err = chromedp.Run(ctx, chromedp.Poll[bool]("!!("+condition+")", chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(patience))); err == nil {
+			return
+		}
+	}
+	p.picture("failed")
+	p.t.Fatalf("%s: never %s: %v; the page at %s says:\n%s", p.name, what, err, p.evaluate("location.href"), p.evaluate("document.body.innerText"))
+}
+
+// isSignedIn waits until the page says that the named person is signed in.
+func (p *tab) isSignedIn(name string) {
+	p.t.Helper()
+	encoded, err := json.Marshal(name)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.becomes("signed in as "+name, fmt.Sprintf(`document.querySelector("#status")?.textContent === "authenticated" &&
+		JSON.parse(document.querySelector("#session").textContent).user.name === %s`, encoded))
+}
+
+func (p *tab) isSignedOut() {
+	p.t.Helper()
+	p.becomes("signed out", `document.querySelector("#status")?.textContent === "unauthenticated"`)
+}
+
+// canBeHeard waits until other tabs notice what this one says. Version 4 of
+// next-auth speaks through the storage, stamped with the second, and two equal
+// texts in one second are one.
+func (p *tab) canBeHeard() {
+	p.t.Helper()
+	p.becomes("a second later", `(JSON.parse(localStorage.getItem("nextauth.message"))?.timestamp ?? 0) < Math.floor(Date.now() / 1000)`)
+}
+
+// result waits for what came of the call behind the last button.
+func (p *tab) result() map[string]any {
+	p.t.Helper()
+	p.becomes("done", `document.documentElement.dataset.result`)
+	var result map[string]any
+	if err := json.Unmarshal([]byte(p.evaluate(`document.documentElement.dataset.result`)), &result); err != nil {
+		p.t.Fatal(err)
+	}
+	return result
+}
+
+func (p *tab) evaluate(expression string) string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression))
+	if err != nil {
+		p.t.Errorf("%s: %s: %v", p.name, expression, err)
+	}
+	return text
+}
+
+// lookAway minimizes the window of the tab, and lookBack restores it. Headless
+// browsers show all their other tabs at once.
+func (p *tab) lookAway() {
+	p.t.Helper()
+	p.resize("minimized")
+	p.becomes("hidden", `document.visibilityState === "hidden"`)
+}
+
+func (p *tab) lookBack() {
+	p.t.Helper()
+	p.resize("normal")
+	p.becomes("visible", `document.visibilityState === "visible"`)
+}
+
+func (p *tab) resize(state browser.WindowState) {
+	p.t.Helper()
+	w := setting(p, browser.GetWindowForTarget, browser.GetWindowForTargetParams{})
+	setting(p, browser.SetWindowBounds, browser.SetWindowBoundsParams{WindowID: w.WindowID, Bounds: &browser.Bounds{WindowState: state}})
+}
+
+func setting[P, R any](p *tab, command cdp.Command[P, R], params P) R {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	result, err := chromedp.Call(ctx, command, params)
+	if err != nil {
+		p.t.Fatalf("%s: %v", p.name, err)
+	}
+	return result
+}
+
+// picture writes the page as it looks now to a file.
+func (p *tab) picture(what string) {
+	p.t.Helper()
+	dir := os.Getenv("PINTLE_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	image, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	name := strings.NewReplacer("/", "-", " ", "-").Replace(p.t.Name() + "-" + p.name + "-" + what + ".png")
+	if err := os.WriteFile(filepath.Join(dir, name), image, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
