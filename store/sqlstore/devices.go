@@ -1,10 +1,12 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -49,18 +51,24 @@ func (r records) liveSessions(ctx context.Context, userID string) (sessions []*p
 	if !ok {
 		return nil, ctx.Err()
 	}
-	now := r.tables.Times.column(r.dialect, time.Now())
+	now := time.Now()
 	err = r.each(ctx, func(scan func(...any) error) error {
 		var row sessionRow
 		var token tokenRow
 		if err := scan(append([]any{(*[]byte)(&token)}, row.dest(r)...)...); err != nil {
 			return err
 		}
-		s := row.session("")
-		s.Handle = token.handle(r)
-		sessions = append(sessions, s)
+		// Compared here, since a column may hold times in several forms.
+		if row.expires.After(now) {
+			s := row.session("")
+			s.Handle = token.handle(r)
+			sessions = append(sessions, s)
+		}
 		return nil
-	}, r.sql.userSessions, owner, now)
+	}, r.sql.userSessions, owner)
+	slices.SortStableFunc(sessions, func(a, b *pintle.StoredSession) int {
+		return cmp.Or(b.Created.Compare(a.Created), b.Expires.Compare(a.Expires))
+	})
 	return sessions, err
 }
 

@@ -224,9 +224,7 @@ func (b builder) sessions(q *queries) {
 	q.deleteSession = b.Dialect.statement(deleted)
 	q.session = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.is(token, 1))
 
-	newest := append(t.names("", "created"), expires)
-	q.userSessions = b.statement("SELECT %s, %s FROM %s WHERE %s AND %s > $2 ORDER BY %s DESC",
-		token, list(columns), t.quoted, b.isID(owner, 1), expires, strings.Join(newest, " DESC, "))
+	q.userSessions = b.statement("SELECT %s, %s FROM %s WHERE %s", token, list(columns), t.quoted, b.isID(owner, 1))
 	q.sessionTokens = b.statement("SELECT %s FROM %s WHERE %s", token, t.quoted, b.isID(owner, 1))
 	q.endSession = b.statement("DELETE FROM %s WHERE %s AND %s", t.quoted, b.isID(owner, 1), b.is(token, 2))
 	q.endUserSessions = b.statement("DELETE FROM %s WHERE %s", t.quoted, b.isID(owner, 1))
@@ -265,16 +263,7 @@ func (b builder) sweeps(q *queries) {
 // sweep deletes at most $2 rows that expired before $1.
 func (b builder) sweep(t *table, key ...string) *statement {
 	expires := t.columns["expires"]
-	expired := expires + " < $1"
-	if b.Dialect == SQLite {
-		// Any integer is less than any text. Rows that another program wrote in
-		// another format must not count as expired.
-		class := "text"
-		if b.Times == Milliseconds {
-			class = "integer"
-		}
-		expired += fmt.Sprintf(" AND typeof(%s) = '%s'", expires, class)
-	}
+	expired := expires + " < $1" + b.sameForm(expires)
 	if b.Dialect == MySQL {
 		return b.statement("DELETE FROM %s WHERE %s ORDER BY %s LIMIT $2", t.quoted, expired, expires)
 	}
@@ -285,4 +274,19 @@ func (b builder) sweep(t *table, key ...string) *statement {
 	// The condition is repeated for a session that was extended meanwhile.
 	return b.statement("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[4]s LIMIT $2%[5]s) AND %[3]s",
 		t.quoted, list(key), expired, expires, lock)
+}
+
+// sameForm restricts a comparison of times to those in the layout's format. In
+// a table that several programs write to, SQLite takes any integer for less
+// than any text, and any database takes digits for less than the year 2026.
+func (b builder) sameForm(column string) string {
+	switch {
+	case b.Times == ISOText:
+		return fmt.Sprintf(" AND %s LIKE '____-%%'", column)
+	case b.Times == MillisecondText:
+		return fmt.Sprintf(" AND %s NOT LIKE '%%-%%'", column)
+	case b.Dialect == SQLite:
+		return fmt.Sprintf(" AND typeof(%s) = 'integer'", column)
+	}
+	return ""
 }

@@ -1,0 +1,150 @@
+-- createUser
+INSERT INTO `pintle_users` (`id`, `name`, `email`, `email_verified`, `image`, `extra`) VALUES (?, ?, ?, ?, ?, ?);
+
+-- user
+SELECT `id`, `name`, `email`, `email_verified`, `image`, `extra` FROM `pintle_users` WHERE `id` = ?;
+
+-- userByEmail
+SELECT `id`, `name`, `email`, `email_verified`, `image`, `extra` FROM `pintle_users` WHERE `email` = ?;
+
+-- userByAccount
+SELECT u.`id`, u.`name`, u.`email`, u.`email_verified`, u.`image`, u.`extra` FROM `pintle_accounts` a JOIN `pintle_users` u ON u.`id` = a.`user_id` WHERE a.`provider` = ? AND a.`provider_account_id` = ?;
+
+-- deleteUser
+DELETE FROM `pintle_users` WHERE `id` = ?;
+
+-- deleteUserParts[0]
+DELETE FROM `pintle_sessions` WHERE `user_id` = ?;
+
+-- deleteUserParts[1]
+DELETE FROM `pintle_authenticators` WHERE `user_id` = ?;
+
+-- deleteUserParts[2]
+DELETE FROM `pintle_accounts` WHERE `user_id` = ?;
+
+-- updateUser[1]
+UPDATE `pintle_users` SET `name` = ? WHERE `id` = ?;
+
+-- updateUser[2]
+UPDATE `pintle_users` SET `email` = ? WHERE `id` = ?;
+
+-- updateUser[3]
+UPDATE `pintle_users` SET `name` = ?, `email` = ? WHERE `id` = ?;
+
+-- updateUser[4]
+UPDATE `pintle_users` SET `email_verified` = ? WHERE `id` = ?;
+
+-- updateUser[5]
+UPDATE `pintle_users` SET `name` = ?, `email_verified` = ? WHERE `id` = ?;
+
+-- updateUser[6]
+UPDATE `pintle_users` SET `email` = ?, `email_verified` = ? WHERE `id` = ?;
+
+-- updateUser[7]
+UPDATE `pintle_users` SET `name` = ?, `email` = ?, `email_verified` = ? WHERE `id` = ?;
+
+-- updateUser[8]
+UPDATE `pintle_users` SET `image` = ? WHERE `id` = ?;
+
+-- updateUser[9]
+UPDATE `pintle_users` SET `name` = ?, `image` = ? WHERE `id` = ?;
+
+-- updateUser[10]
+UPDATE `pintle_users` SET `email` = ?, `image` = ? WHERE `id` = ?;
+
+-- updateUser[11]
+UPDATE `pintle_users` SET `name` = ?, `email` = ?, `image` = ? WHERE `id` = ?;
+
+-- updateUser[12]
+UPDATE `pintle_users` SET `email_verified` = ?, `image` = ? WHERE `id` = ?;
+
+-- updateUser[13]
+UPDATE `pintle_users` SET `name` = ?, `email_verified` = ?, `image` = ? WHERE `id` = ?;
+
+-- updateUser[14]
+UPDATE `pintle_users` SET `email` = ?, `email_verified` = ?, `image` = ? WHERE `id` = ?;
+
+-- updateUser[15]
+UPDATE `pintle_users` SET `name` = ?, `email` = ?, `email_verified` = ?, `image` = ? WHERE `id` = ?;
+
+-- linkAccount
+INSERT INTO `pintle_accounts` (`user_id`, `type`, `provider`, `provider_account_id`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- account
+SELECT `user_id`, `type`, `provider`, `provider_account_id`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra` FROM `pintle_accounts` WHERE `provider` = ? AND `provider_account_id` = ?;
+
+-- userAccounts
+SELECT `user_id`, `type`, `provider`, `provider_account_id`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra` FROM `pintle_accounts` WHERE `user_id` = ?;
+
+-- updateAccount
+UPDATE `pintle_accounts` SET `access_token` = ?, `refresh_token` = ?, `id_token` = ?, `expires_at` = ?, `token_type` = ?, `scope` = ?, `session_state` = ?, `oauth_token` = ?, `oauth_token_secret` = ?, `extra` = ? WHERE `provider` = ? AND `provider_account_id` = ?;
+
+-- unlinkAccount
+DELETE FROM `pintle_accounts` WHERE `user_id` = ? AND `provider` = ? AND `provider_account_id` = ?;
+
+-- createSession
+INSERT INTO `pintle_sessions` (`token_hash`, `user_id`, `expires`, `created`, `data`) VALUES (?, ?, ?, ?, ?);
+
+-- sessionAndUser
+SELECT s.`user_id`, s.`expires`, s.`created`, s.`data`, u.`id`, u.`name`, u.`email`, u.`email_verified`, u.`image`, u.`extra` FROM `pintle_sessions` s JOIN `pintle_users` u ON u.`id` = s.`user_id` WHERE s.`token_hash` = ?;
+
+-- sessionExists
+SELECT `expires` FROM `pintle_sessions` WHERE `token_hash` = ?;
+
+-- deleteSession
+DELETE FROM `pintle_sessions` WHERE `token_hash` = ?;
+
+-- updateSession[1]
+UPDATE `pintle_sessions` SET `expires` = ? WHERE `token_hash` = ?;
+
+-- updateSession[2]
+UPDATE `pintle_sessions` SET `data` = ? WHERE `token_hash` = ?;
+
+-- updateSession[3]
+UPDATE `pintle_sessions` SET `expires` = ?, `data` = ? WHERE `token_hash` = ?;
+
+-- session
+SELECT `user_id`, `expires`, `created`, `data` FROM `pintle_sessions` WHERE `token_hash` = ?;
+
+-- userSessions
+SELECT `token_hash`, `user_id`, `expires`, `created`, `data` FROM `pintle_sessions` WHERE `user_id` = ?;
+
+-- endSession
+DELETE FROM `pintle_sessions` WHERE `user_id` = ? AND `token_hash` = ?;
+
+-- endUserSessions
+DELETE FROM `pintle_sessions` WHERE `user_id` = ?;
+
+-- endUserSessionsExcept
+DELETE FROM `pintle_sessions` WHERE `user_id` = ? AND NOT (`token_hash` = ?);
+
+-- sessionTokens
+SELECT `token_hash` FROM `pintle_sessions` WHERE `user_id` = ?;
+
+-- createVerification
+INSERT INTO `pintle_verifications` (`identifier`, `token`, `expires`) VALUES (?, ?, ?);
+
+-- useVerification
+DELETE FROM `pintle_verifications` WHERE `identifier` = ? AND `token` = ?;
+
+-- verification
+SELECT `expires` FROM `pintle_verifications` WHERE `identifier` = ? AND `token` = ?;
+
+-- createAuthenticator
+INSERT INTO `pintle_authenticators` (`credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports`) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- authenticator
+SELECT `credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports` FROM `pintle_authenticators` WHERE `credential_id` = ?;
+
+-- userAuthenticators
+SELECT `credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports` FROM `pintle_authenticators` WHERE `user_id` = ?;
+
+-- updateCounter
+UPDATE `pintle_authenticators` SET `counter` = ? WHERE `credential_id` = ? AND `counter` = ?;
+
+-- sweepSessions
+DELETE FROM `pintle_sessions` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
+
+-- sweepVerifications
+DELETE FROM `pintle_verifications` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
+

@@ -1,0 +1,150 @@
+-- createUser
+INSERT INTO "pintle_users" ("id", "name", "email", "email_verified", "image", "extra") VALUES ($1, $2, $3, $4, $5, $6) RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- user
+SELECT "id", "name", "email", "email_verified", "image", "extra" FROM "pintle_users" WHERE "id" = $1;
+
+-- userByEmail
+SELECT "id", "name", "email", "email_verified", "image", "extra" FROM "pintle_users" WHERE "email" = $1;
+
+-- userByAccount
+SELECT u."id", u."name", u."email", u."email_verified", u."image", u."extra" FROM "pintle_accounts" a JOIN "pintle_users" u ON u."id" = a."user_id" WHERE a."provider" = $1 AND a."provider_account_id" = $2;
+
+-- deleteUser
+DELETE FROM "pintle_users" WHERE "id" = $1;
+
+-- deleteUserParts[0]
+DELETE FROM "pintle_sessions" WHERE "user_id" = $1;
+
+-- deleteUserParts[1]
+DELETE FROM "pintle_authenticators" WHERE "user_id" = $1;
+
+-- deleteUserParts[2]
+DELETE FROM "pintle_accounts" WHERE "user_id" = $1;
+
+-- updateUser[1]
+UPDATE "pintle_users" SET "name" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[2]
+UPDATE "pintle_users" SET "email" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[3]
+UPDATE "pintle_users" SET "name" = $2, "email" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[4]
+UPDATE "pintle_users" SET "email_verified" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[5]
+UPDATE "pintle_users" SET "name" = $2, "email_verified" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[6]
+UPDATE "pintle_users" SET "email" = $2, "email_verified" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[7]
+UPDATE "pintle_users" SET "name" = $2, "email" = $3, "email_verified" = $4 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[8]
+UPDATE "pintle_users" SET "image" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[9]
+UPDATE "pintle_users" SET "name" = $2, "image" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[10]
+UPDATE "pintle_users" SET "email" = $2, "image" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[11]
+UPDATE "pintle_users" SET "name" = $2, "email" = $3, "image" = $4 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[12]
+UPDATE "pintle_users" SET "email_verified" = $2, "image" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[13]
+UPDATE "pintle_users" SET "name" = $2, "email_verified" = $3, "image" = $4 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[14]
+UPDATE "pintle_users" SET "email" = $2, "email_verified" = $3, "image" = $4 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- updateUser[15]
+UPDATE "pintle_users" SET "name" = $2, "email" = $3, "email_verified" = $4, "image" = $5 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
+
+-- linkAccount
+INSERT INTO "pintle_accounts" ("user_id", "type", "provider", "provider_account_id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14);
+
+-- account
+SELECT "user_id", "type", "provider", "provider_account_id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra" FROM "pintle_accounts" WHERE "provider" = $1 AND "provider_account_id" = $2;
+
+-- userAccounts
+SELECT "user_id", "type", "provider", "provider_account_id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra" FROM "pintle_accounts" WHERE "user_id" = $1;
+
+-- updateAccount
+UPDATE "pintle_accounts" SET "access_token" = $3, "refresh_token" = $4, "id_token" = $5, "expires_at" = $6, "token_type" = $7, "scope" = $8, "session_state" = $9, "oauth_token" = $10, "oauth_token_secret" = $11, "extra" = $12 WHERE "provider" = $1 AND "provider_account_id" = $2;
+
+-- unlinkAccount
+DELETE FROM "pintle_accounts" WHERE "user_id" = $1 AND "provider" = $2 AND "provider_account_id" = $3;
+
+-- createSession
+INSERT INTO "pintle_sessions" ("token_hash", "user_id", "expires", "created", "data") VALUES ($1, $2, $3, $4, $5);
+
+-- sessionAndUser
+SELECT s."user_id", s."expires", s."created", s."data", u."id", u."name", u."email", u."email_verified", u."image", u."extra" FROM "pintle_sessions" s JOIN "pintle_users" u ON u."id" = s."user_id" WHERE s."token_hash" = $1;
+
+-- sessionExists
+SELECT "expires" FROM "pintle_sessions" WHERE "token_hash" = $1;
+
+-- deleteSession
+DELETE FROM "pintle_sessions" WHERE "token_hash" = $1 RETURNING "user_id", "expires", "created", "data";
+
+-- updateSession[1]
+UPDATE "pintle_sessions" SET "expires" = $2 WHERE "token_hash" = $1;
+
+-- updateSession[2]
+UPDATE "pintle_sessions" SET "data" = $2 WHERE "token_hash" = $1;
+
+-- updateSession[3]
+UPDATE "pintle_sessions" SET "expires" = $2, "data" = $3 WHERE "token_hash" = $1;
+
+-- session
+SELECT "user_id", "expires", "created", "data" FROM "pintle_sessions" WHERE "token_hash" = $1;
+
+-- userSessions
+SELECT "token_hash", "user_id", "expires", "created", "data" FROM "pintle_sessions" WHERE "user_id" = $1;
+
+-- endSession
+DELETE FROM "pintle_sessions" WHERE "user_id" = $1 AND "token_hash" = $2;
+
+-- endUserSessions
+DELETE FROM "pintle_sessions" WHERE "user_id" = $1;
+
+-- endUserSessionsExcept
+DELETE FROM "pintle_sessions" WHERE "user_id" = $1 AND NOT ("token_hash" = $2);
+
+-- sessionTokens
+SELECT "token_hash" FROM "pintle_sessions" WHERE "user_id" = $1;
+
+-- createVerification
+INSERT INTO "pintle_verifications" ("identifier", "token", "expires") VALUES ($1, $2, $3);
+
+-- useVerification
+DELETE FROM "pintle_verifications" WHERE "identifier" = $1 AND "token" = $2 RETURNING "expires";
+
+-- verification
+SELECT "expires" FROM "pintle_verifications" WHERE "identifier" = $1 AND "token" = $2;
+
+-- createAuthenticator
+INSERT INTO "pintle_authenticators" ("credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports") VALUES ($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- authenticator
+SELECT "credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports" FROM "pintle_authenticators" WHERE "credential_id" = $1;
+
+-- userAuthenticators
+SELECT "credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports" FROM "pintle_authenticators" WHERE "user_id" = $1;
+
+-- updateCounter
+UPDATE "pintle_authenticators" SET "counter" = $3 WHERE "credential_id" = $1 AND "counter" = $2;
+
+-- sweepSessions
+DELETE FROM "pintle_sessions" WHERE ("token_hash") IN (SELECT "token_hash" FROM "pintle_sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+
+-- sweepVerifications
+DELETE FROM "pintle_verifications" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "pintle_verifications" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+

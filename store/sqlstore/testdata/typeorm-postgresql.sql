@@ -1,0 +1,132 @@
+-- createUser
+INSERT INTO "users" ("id", "name", "email", "emailVerified", "image") VALUES ($1, $2, $3, $4, $5) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- user
+SELECT "id", "name", "email", "emailVerified", "image" FROM "users" WHERE "id" = $1;
+
+-- userByEmail
+SELECT "id", "name", "email", "emailVerified", "image" FROM "users" WHERE "email" = $1;
+
+-- userByAccount
+SELECT u."id", u."name", u."email", u."emailVerified", u."image" FROM "accounts" a JOIN "users" u ON u."id" = a."userId" WHERE a."provider" = $1 AND a."providerAccountId" = $2;
+
+-- deleteUser
+DELETE FROM "users" WHERE "id" = $1;
+
+-- deleteUserParts[0]
+DELETE FROM "sessions" WHERE "userId" = $1;
+
+-- deleteUserParts[1]
+DELETE FROM "accounts" WHERE "userId" = $1;
+
+-- updateUser[1]
+UPDATE "users" SET "name" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[2]
+UPDATE "users" SET "email" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[3]
+UPDATE "users" SET "name" = $2, "email" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[4]
+UPDATE "users" SET "emailVerified" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[5]
+UPDATE "users" SET "name" = $2, "emailVerified" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[6]
+UPDATE "users" SET "email" = $2, "emailVerified" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[7]
+UPDATE "users" SET "name" = $2, "email" = $3, "emailVerified" = $4 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[8]
+UPDATE "users" SET "image" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[9]
+UPDATE "users" SET "name" = $2, "image" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[10]
+UPDATE "users" SET "email" = $2, "image" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[11]
+UPDATE "users" SET "name" = $2, "email" = $3, "image" = $4 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[12]
+UPDATE "users" SET "emailVerified" = $2, "image" = $3 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[13]
+UPDATE "users" SET "name" = $2, "emailVerified" = $3, "image" = $4 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[14]
+UPDATE "users" SET "email" = $2, "emailVerified" = $3, "image" = $4 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[15]
+UPDATE "users" SET "name" = $2, "email" = $3, "emailVerified" = $4, "image" = $5 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- linkAccount
+INSERT INTO "accounts" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "id") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
+
+-- account
+SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state" FROM "accounts" WHERE "provider" = $1 AND "providerAccountId" = $2;
+
+-- userAccounts
+SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state" FROM "accounts" WHERE "userId" = $1;
+
+-- updateAccount
+UPDATE "accounts" SET "access_token" = $3, "refresh_token" = $4, "id_token" = $5, "expires_at" = $6, "token_type" = $7, "scope" = $8, "session_state" = $9 WHERE "provider" = $1 AND "providerAccountId" = $2;
+
+-- unlinkAccount
+DELETE FROM "accounts" WHERE "userId" = $1 AND "provider" = $2 AND "providerAccountId" = $3;
+
+-- createSession
+INSERT INTO "sessions" ("sessionToken", "userId", "expires", "id") VALUES ($1, $2, $3, $4);
+
+-- sessionAndUser
+SELECT s."userId", s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "sessions" s JOIN "users" u ON u."id" = s."userId" WHERE s."sessionToken" = $1;
+
+-- sessionExists
+SELECT "expires" FROM "sessions" WHERE "sessionToken" = $1;
+
+-- deleteSession
+DELETE FROM "sessions" WHERE "sessionToken" = $1 RETURNING "userId", "expires";
+
+-- updateSession[1]
+UPDATE "sessions" SET "expires" = $2 WHERE "sessionToken" = $1;
+
+-- updateSession[3]
+UPDATE "sessions" SET "expires" = $2 WHERE "sessionToken" = $1;
+
+-- session
+SELECT "userId", "expires" FROM "sessions" WHERE "sessionToken" = $1;
+
+-- userSessions
+SELECT "sessionToken", "userId", "expires" FROM "sessions" WHERE "userId" = $1;
+
+-- endSession
+DELETE FROM "sessions" WHERE "userId" = $1 AND "sessionToken" = $2;
+
+-- endUserSessions
+DELETE FROM "sessions" WHERE "userId" = $1;
+
+-- endUserSessionsExcept
+DELETE FROM "sessions" WHERE "userId" = $1 AND NOT ("sessionToken" = $2);
+
+-- sessionTokens
+SELECT "sessionToken" FROM "sessions" WHERE "userId" = $1;
+
+-- createVerification
+INSERT INTO "verification_tokens" ("identifier", "token", "expires", "id") VALUES ($1, $2, $3, $4);
+
+-- useVerification
+DELETE FROM "verification_tokens" WHERE "identifier" = $1 AND "token" = $2 RETURNING "expires";
+
+-- verification
+SELECT "expires" FROM "verification_tokens" WHERE "identifier" = $1 AND "token" = $2;
+
+-- sweepSessions
+DELETE FROM "sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "sessions" WHERE "expires" < $1 AND "expires" NOT LIKE '%-%' ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1 AND "expires" NOT LIKE '%-%';
+
+-- sweepVerifications
+DELETE FROM "verification_tokens" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "verification_tokens" WHERE "expires" < $1 AND "expires" NOT LIKE '%-%' ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1 AND "expires" NOT LIKE '%-%';
+
