@@ -1,0 +1,284 @@
+package sqlstore_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/integration/services"
+	"github.com/pintleauth/pintle/store/sqlstore"
+)
+
+func TestEveryStatementUsesAnIndex(t *testing.T) {
+	for _, d := range databases {
+		t.Run("own-"+d.dialect.String(), func(t *testing.T) {
+			db := migrated(t, d)
+			checkPlans(t, db, d.dialect, func(db *sql.DB) *sqlstore.Store { return sqlstore.New(db, d.dialect) })
+		})
+	}
+	for _, l := range sharedLayouts {
+		t.Run(l.file, func(t *testing.T) {
+			db := l.create(t)
+			repair(t, db, l.store(t, db))
+			checkPlans(t, db, l.layout.Dialect, func(db *sql.DB) *sqlstore.Store {
+				s, err := sqlstore.NewShared(db, l.layout)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s
+			})
+		})
+	}
+}
+
+func checkPlans(t *testing.T, db *services.Database, d sqlstore.Dialect, open func(*sql.DB) *sqlstore.Store) {
+	recorded, r := record(t, db)
+	s := open(recorded)
+	populate(t, s, 200)
+	execute(t, db.DB, map[sqlstore.Dialect]string{sqlstore.PostgreSQL: "ANALYZE", sqlstore.SQLite: "ANALYZE", sqlstore.MySQL: "DO 0"}[d])
+	r.take()
+	exercise(t, s)
+	seen := map[string]bool{}
+	for _, sent := range r.take() {
+		verb, _, _ := strings.Cut(sent.text, " ")
+		if seen[sent.text] || (verb != "SELECT" && verb != "UPDATE" && verb != "DELETE") {
+			continue
+		}
+		seen[sent.text] = true
+		if plan := explain(t, db, d, sent); !indexed(d, plan) {
+			t.Errorf("%s\nreads a whole table:\n%s", sent.text, plan)
+		}
+	}
+	if len(seen) < 20 {
+		t.Errorf("saw %d statements, want those of every method", len(seen))
+	}
+}
+
+type people struct {
+	user    *pintle.User
+	account *pintle.Account
+	session *pintle.StoredSession
+	link    *pintle.Verification
+	passkey *pintle.Authenticator
+}
+
+func populate(t testing.TB, s *sqlstore.Store, n int) []people {
+	t.Helper()
+	everybody := make([]people, n)
+	err := s.InTx(t.Context(), func(tx pintle.Store) error {
+		for i := range everybody {
+			if err := everybody[i].create(t, tx, fmt.Sprintf("%06d", i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return everybody
+}
+
+func (p *people) create(t testing.TB, s pintle.Store, name string) (err error) {
+	ctx, expires := t.Context(), time.Now().Add(time.Hour)
+	p.user, err = s.CreateUser(ctx, &pintle.User{ID: "00000000-0000-4000-8000-000000" + name, Email: name + "@example.org", Name: name})
+	if err != nil {
+		return err
+	}
+	p.account = &pintle.Account{UserID: p.user.ID, Type: pintle.TypeOAuth, Provider: "github", ProviderAccountID: name}
+	p.session = &pintle.StoredSession{Token: "session " + name, UserID: p.user.ID, Expires: expires}
+	p.link = &pintle.Verification{Identifier: p.user.Email, Token: "link " + name, Expires: expires}
+	p.passkey = &pintle.Authenticator{CredentialID: "passkey " + name, UserID: p.user.ID, ProviderAccountID: name, PublicKey: "key", DeviceType: "singleDevice"}
+	err = errors.Join(
+		s.LinkAccount(ctx, p.account),
+		s.(pintle.SessionStore).CreateSession(ctx, p.session),
+		s.(pintle.VerificationStore).CreateVerification(ctx, p.link),
+	)
+	if made := s.(pintle.AuthenticatorStore).CreateAuthenticator(ctx, p.passkey); !errors.Is(made, errors.ErrUnsupported) {
+		err = errors.Join(err, made)
+	}
+	return err
+}
+
+// exercise calls every method that looks something up.
+func exercise(t *testing.T, s *sqlstore.Store) {
+	t.Helper()
+	ctx := t.Context()
+	ok := func(err error) {
+		t.Helper()
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			t.Fatal(err)
+		}
+	}
+	u, err := s.UserByEmail(ctx, "000003@example.org")
+	ok(err)
+	_, err = s.User(ctx, u.ID)
+	ok(err)
+	_, err = s.UserByAccount(ctx, "github", "000003")
+	ok(err)
+	name, email, image, now := "name", "new@example.org", "image", time.Now()
+	_, err = s.UpdateUser(ctx, u.ID, pintle.UserUpdate{Name: &name, Email: &email, Image: &image, EmailVerified: &now})
+	ok(err)
+	_, err = s.Account(ctx, "github", "000003")
+	ok(err)
+	_, err = s.UserAccounts(ctx, u.ID)
+	ok(err)
+	ok(s.UpdateAccount(ctx, &pintle.Account{Provider: "github", ProviderAccountID: "000003", AccessToken: "new"}))
+	ok(s.UnlinkAccount(ctx, u.ID, "github", "000003"))
+	_, _, err = s.SessionAndUser(ctx, "session 000003")
+	ok(err)
+	ok(s.UpdateSession(ctx, "session 000003", pintle.SessionUpdate{Expires: now.Add(2 * time.Hour), Data: map[string]any{"a": "b"}}))
+	ok(s.UpdateSession(ctx, "session 000003", pintle.SessionUpdate{}))
+	var handle string
+	for session, err := range s.UserSessions(ctx, u.ID) {
+		ok(err)
+		handle = session.Handle
+	}
+	ok(s.EndSession(ctx, u.ID, handle))
+	_, err = s.EndUserSessions(ctx, u.ID, "session 000004")
+	ok(err)
+	_, err = s.EndUserSessions(ctx, u.ID, "")
+	ok(err)
+	_, err = s.DeleteSession(ctx, "session 000005")
+	ok(err)
+	_, err = s.UseVerification(ctx, "000003@example.org", "link 000003")
+	ok(err)
+	_, err = s.Authenticator(ctx, "passkey 000003")
+	ok(err)
+	_, err = s.UserAuthenticators(ctx, u.ID)
+	ok(err)
+	ok(s.UpdateAuthenticatorCounter(ctx, "passkey 000003", 0, 1))
+	_, err = s.Sweep(ctx, now, 10)
+	ok(err)
+	ok(s.DeleteUser(ctx, u.ID))
+}
+
+// explain returns the plan, one step a line, with every column.
+func explain(t *testing.T, db *services.Database, d sqlstore.Dialect, sent sentStatement) string {
+	t.Helper()
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	command := "EXPLAIN "
+	switch d {
+	case sqlstore.SQLite:
+		command = "EXPLAIN QUERY PLAN "
+	case sqlstore.PostgreSQL:
+		// With a few hundred rows reading them all is cheap. What is left is
+		// read whole because nothing else is possible.
+		if _, err := conn.ExecContext(t.Context(), "SET enable_seqscan = off"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := conn.QueryContext(t.Context(), command+sent.text, sent.args...)
+	if err != nil {
+		t.Fatalf("%s: %v", sent.text, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan strings.Builder
+	for rows.Next() {
+		values := make([]sql.NullString, len(columns))
+		dest := make([]any, len(columns))
+		for i := range values {
+			dest[i] = &values[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range values {
+			fmt.Fprintf(&plan, "%s=%s ", columns[i], v.String)
+		}
+		plan.WriteString("\n")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return plan.String()
+}
+
+// indexed reports whether no step of a plan reads a whole table or index.
+func indexed(d sqlstore.Dialect, plan string) bool {
+	switch d {
+	case sqlstore.PostgreSQL:
+		return plan != "" && !strings.Contains(plan, "Seq Scan")
+	case sqlstore.MySQL:
+		return strings.Contains(plan, "type=") && !strings.Contains(plan, " type=ALL ") && !strings.Contains(plan, " type=index ")
+	}
+	return plan != "" && !strings.Contains(plan, "SCAN ")
+}
+
+func TestAPlanWithoutAnIndexIsNoticed(t *testing.T) {
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) {
+			db := migrated(t, d)
+			populate(t, sqlstore.New(db.DB, d.dialect), 200)
+			plan := explain(t, db, d.dialect, sentStatement{text: "SELECT id FROM pintle_users WHERE name = 'x'"})
+			if indexed(d.dialect, plan) {
+				t.Errorf("a search by name passes for one with an index:\n%s", plan)
+			}
+		})
+	}
+}
+
+func TestASessionIsCheckedInOneRoundTrip(t *testing.T) {
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) {
+			db, r := record(t, migrated(t, d))
+			s := sqlstore.New(db, d.dialect)
+			everybody := populate(t, s, 3)
+			for range 2 {
+				r.take()
+				if _, _, err := s.SessionAndUser(t.Context(), everybody[1].session.Token); err != nil {
+					t.Fatal(err)
+				}
+				if sent := r.take(); len(sent) != 1 {
+					t.Errorf("sent %d statements, want 1: %v", len(sent), sent)
+				}
+			}
+		})
+	}
+}
+
+func TestOwnTablesHoldNoSessionToken(t *testing.T) {
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) {
+			db, r := record(t, migrated(t, d))
+			s := sqlstore.New(db, d.dialect)
+			everybody := populate(t, s, 3)
+			r.take()
+			exerciseToken(t, s, everybody[0].session.Token)
+			for _, sent := range r.take() {
+				if text := fmt.Sprintf("%s %s", sent.text, sent.args); strings.Contains(text, everybody[0].session.Token) {
+					t.Errorf("the database is sent the token: %s", text)
+				}
+			}
+		})
+	}
+}
+
+func exerciseToken(t *testing.T, s *sqlstore.Store, token string) {
+	t.Helper()
+	_, u, err := s.SessionAndUser(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.EndUserSessions(t.Context(), u.ID, token); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.UpdateSession(t.Context(), token, pintle.SessionUpdate{Expires: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.DeleteSession(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+}
