@@ -1,0 +1,61 @@
+package pintleecho
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v5"
+	"github.com/pintleauth/pintle"
+)
+
+// A router is an [echo.Echo] or an [echo.Group].
+type router interface {
+	Any(path string, handler echo.HandlerFunc, middleware ...echo.MiddlewareFunc) echo.RouteInfo
+}
+
+// Mount serves the sign-in routes of auth below path. router is an [echo.Echo]
+// or an [echo.Group], whose prefix and path together have to be the
+// [pintle.Config.BasePath], "/auth" by default.
+func Mount(router router, path string, auth *pintle.Auth) {
+	router.Any(strings.TrimRight(path, "/")+"/*", func(c *echo.Context) error {
+		call(c, func(r *http.Request) { auth.ServeHTTP(c.Response(), r) })
+		return nil
+	})
+}
+
+// Load reads the session of each request, as [pintle.Auth.Load] says, for
+// [Session] and [Require] further in. Code that is given the request's context
+// finds it with [pintle.SessionFrom].
+func Load(auth *pintle.Auth) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c *echo.Context) error {
+			var session *pintle.Session
+			load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { session = pintle.SessionFrom(r.Context()) }))
+			call(c, func(r *http.Request) { load.ServeHTTP(c.Response(), r) })
+			if session != nil {
+				c.SetRequest(c.Request().WithContext(pintle.WithSession(c.Request().Context(), session)))
+			}
+			return next(c)
+		}
+	}
+}
+
+// Require lets requests through that carry a session, or that
+// [pintle.Callbacks.Authorized] lets pass, as [pintle.Auth.Require] says. It
+// must come after [Load].
+func Require(auth *pintle.Auth) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c *echo.Context) error {
+			allowed := false
+			require := auth.Require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { allowed = true }))
+			call(c, func(r *http.Request) { require.ServeHTTP(c.Response(), r) })
+			if !allowed {
+				return nil // it is answered
+			}
+			return next(c)
+		}
+	}
+}
+
+// Session returns the session that [Load] found, or nil when nobody is signed in.
+func Session(c *echo.Context) *pintle.Session { return pintle.SessionFrom(c.Request().Context()) }
