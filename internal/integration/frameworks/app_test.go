@@ -42,6 +42,8 @@ var frameworks = []framework{
 	{name: "net/http", serve: overHTTP(netHTTP)},
 	{name: "chi", serve: overHTTP(chiRouter)},
 	{name: "Gin", serve: overHTTP(ginRouter)},
+	{name: "Echo", serve: overHTTP(echoRouter)},
+	{name: "Echo 4", serve: overHTTP(echo4Router)},
 }
 
 // A setting is what a test wants of the application.
