@@ -152,10 +152,11 @@ func (p *provider) person(profile Profile, account *Account, stored bool) (*User
 
 // accountID returns the provider's id of the person. Two people whose ids are
 // both missing would share an account, so an id is required where accounts are
-// kept. Where none are, a Profile function may do without, and the account gets
-// an id that nobody else has.
+// kept. Where none are, a Profile function may do without if it says anything of
+// the person, and the account gets an id that nobody else has; the error that a
+// service reports in the place of a profile is nobody.
 func (p *provider) accountID(user *User, stored bool) (string, error) {
-	if user.ID == "" && p.oauth.Profile != nil && !stored {
+	if user.ID == "" && p.oauth.Profile != nil && !stored && user.Name+user.Email != "" {
 		return newID(), nil
 	}
 	id, ok := identifier(user.ID)
