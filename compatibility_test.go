@@ -128,7 +128,7 @@ func TestFailuresLeadWhereTheReferenceSends(t *testing.T) {
 		b := s.browser()
 		b.post("/auth/signin/email", "email", "nobody").fails("/auth/error", "Configuration")
 		b.post("/auth/signin/nowhere").fails("/auth/error", "Configuration")
-		if page := b.get("/auth/error?error=Configuration"); !strings.Contains(page.body, s.url) {
+		if page := b.get("/auth/error?error=Configuration"); !strings.Contains(page.body, s.url+"/auth/signin") {
 			t.Error("the error page leads nowhere")
 		}
 	})

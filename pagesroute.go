@@ -184,5 +184,7 @@ func (x *exchange) showFault() {
 		_ = x.redirect(query.Append(x.absolute(own), "error", string(ErrConfiguration)))
 		return
 	}
-	_ = x.show(x.pages.Error(x.pageSite(), string(ErrConfiguration)))
+	site := x.pageSite()
+	site.SignInURL = "" // which would only lead back here
+	_ = x.show(x.pages.Error(site, string(ErrConfiguration)))
 }

@@ -11,7 +11,11 @@ var errorStatus = map[string]int{
 }
 
 // signInHelps are the errors after which trying again makes sense.
+//
+// A mail that could not be sent and an address that is none are "Configuration"
+// on the wire, and a person can do something about both.
 var signInHelps = map[string]bool{
+	"Configuration":             true,
 	"AccessDenied":              true,
 	"Verification":              true,
 	"WebAuthnVerificationError": true,

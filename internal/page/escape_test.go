@@ -167,7 +167,6 @@ func pagesWith(t testing.TB, place, s string) map[string]page.Page {
 			Site: site, Action: at("action", "/auth/callback/email"), CSRFToken: at("csrf token", "abc"), Email: at("email", "a@b.example"),
 		}),
 		"verify-request": p.VerifyRequest(site),
-		"mail failed":    p.MailFailed(site),
 		"error":          p.Error(site, at("error code", "x")),
 		"denied":         p.Error(site, "AccessDenied"),
 	}

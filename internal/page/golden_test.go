@@ -96,7 +96,6 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		"signout":        light.SignOut(signOut),
 		"verify":         light.VerifyRequest(site),
 		"confirm":        dark.ConfirmLink(link),
-		"mail-failed":    light.MailFailed(site),
 		"error-config":   light.Error(site, "Configuration"),
 		"error-denied":   dark.Error(site, "AccessDenied"),
 		"error-unknown":  light.Error(site, "no such error"),

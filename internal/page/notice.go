@@ -40,14 +40,3 @@ func (p *Pages) VerifyRequest(site Site) Page {
 		Text:    p.texts.VerifyRequestText,
 	})
 }
-
-// MailFailed returns the page that says a sign-in mail could not be sent.
-func (p *Pages) MailFailed(site Site) Page {
-	return p.notice(site, http.StatusInternalServerError, notice{
-		root:    "error",
-		Icon:    "mail",
-		Heading: p.texts.MailFailedHeading,
-		Text:    p.texts.MailFailedText,
-		Button:  p.texts.MailFailedRetry,
-	})
-}

@@ -19,7 +19,6 @@ func everyPage(p *page.Pages) map[string]page.Page {
 		"sign-out":       p.SignOut(page.SignOutData{Site: site, CSRFToken: csrf, Action: "/auth/signout"}),
 		"confirm link":   p.ConfirmLink(page.ConfirmLinkData{Site: site, CSRFToken: csrf, Action: "/auth/callback/email?token=x"}),
 		"verify-request": p.VerifyRequest(site),
-		"mail failed":    p.MailFailed(site),
 		"error":          p.Error(site, "Configuration"),
 	}
 }

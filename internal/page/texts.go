@@ -64,12 +64,6 @@ type Texts struct {
 	ConfirmLinkHint   string
 	ConfirmLinkButton string
 
-	MailFailedHeading string
-	// MailFailedText has one paragraph per entry.
-	MailFailedText []string
-	// MailFailedRetry links to the sign-in page.
-	MailFailedRetry string
-
 	// Errors are shown on the error page, by the value of its error parameter.
 	// Codes that are not in it are looked up in those of [English].
 	Errors map[string]ErrorText
@@ -140,17 +134,10 @@ func English() Texts {
 		ConfirmLinkHint:    "If you did not ask for this, close the page and nothing happens.",
 		ConfirmLinkButton:  "Sign in",
 
-		MailFailedHeading: "The email was not sent",
-		MailFailedText: []string{
-			"Something went wrong while we sent your sign-in link.",
-			"Check the address and try again in a few minutes.",
-		},
-		MailFailedRetry: "Try again",
-
 		Errors: map[string]ErrorText{
 			"Configuration": {"Something is wrong on our side", []string{
-				"This site is not set up correctly, so you cannot be signed in.",
-				"If you run it: the server log says what to change.",
+				"You could not be signed in. If you asked for a mail, it was not sent: check the address and try again.",
+				"If you run this site, the server log says what happened.",
 			}},
 			"AccessDenied": {"Access denied", []string{"You do not have permission to sign in."}},
 			"Verification": {"This link no longer works", []string{
