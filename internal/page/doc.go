@@ -1,5 +1,5 @@
 // Package page renders the built-in pages: sign in, sign out, error, check
-// your mail, confirm a sign-in link, mail not sent.
+// your mail and confirm a sign-in link.
 //
 // [New] checks a theme and a language once; the methods of [Pages] turn the
 // data of one request into a [Page], which carries its status, its headers and

@@ -63,7 +63,7 @@ func TestErrorPages(t *testing.T) {
 		heading string
 		signIn  bool
 	}{
-		{"Configuration", 500, "Something is wrong on our side", false},
+		{"Configuration", 500, "Something is wrong on our side", true},
 		{"AccessDenied", 403, "Access denied", true},
 		{"Verification", 403, "This link no longer works", true},
 		{"WebAuthnVerificationError", 200, "Your passkey was not accepted", true},
