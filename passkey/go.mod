@@ -3,14 +3,15 @@ module github.com/pintleauth/pintle/passkey
 go 1.26.0
 
 require (
+	github.com/fxamacker/cbor/v2 v2.9.4
 	github.com/go-webauthn/webauthn v0.18.2
+	github.com/google/go-cmp v0.7.0
 	github.com/pintleauth/pintle v0.0.0-00010101000000-000000000000
 )
 
 require (
 	github.com/coreos/go-oidc/v3 v3.21.0 // indirect
 	github.com/dghubble/oauth1 v0.7.3 // indirect
-	github.com/fxamacker/cbor/v2 v2.9.4 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
 	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
 	github.com/go-webauthn/x v0.3.1 // indirect
