@@ -34,6 +34,22 @@ func (noCeremony) VerifyAuthentication(context.Context, *pintle.CeremonyRequest)
 
 func (c noCeremony) Check() error { return c.fault }
 
+// anyCeremony is a ceremony that lets every answer through as the passkey it is
+// set to, used once.
+type anyCeremony struct {
+	noCeremony
+	is pintle.Authenticator
+}
+
+func (c anyCeremony) VerifyRegistration(context.Context, *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+	return new(c.is), nil
+}
+
+func (c anyCeremony) VerifyAuthentication(context.Context, *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+	c.is.Counter++
+	return &c.is, nil
+}
+
 // withPasskeys gives a site passkeys and what they need.
 func withPasskeys(s *site) {
 	s.Providers = append(s.Providers, &pintle.Passkey{Ceremony: noCeremony{}})
@@ -138,4 +154,24 @@ func TestPasskeysWithoutScripts(t *testing.T) {
 	if who := b.who(); who != "Ada Lovelace" {
 		t.Errorf("%s is signed in, want Ada", who)
 	}
+}
+
+// What the answers of a ceremony are for is decided by the challenge, whatever
+// the ceremony makes of them.
+func TestAnswersAreForWhatTheChallengeWasMade(t *testing.T) {
+	s := newSite(t, withPasskeys, func(s *site) {
+		s.Providers = []pintle.Provider{&pintle.Passkey{Ceremony: anyCeremony{is: pintle.Authenticator{CredentialID: "AAAA"}}}}
+	})
+	answer := func(action, id string, options string) *reply {
+		b := s.browser()
+		b.get("/auth/webauthn-options/passkey" + options).want(http.StatusOK)
+		return b.post("/auth/callback/passkey", "action", action, "data", `{"id":"`+id+`"}`)
+	}
+	const signUp = "?email=ada@example.com"
+	answer("register", "BBBB", signUp).fails("/auth/error", "WebAuthnVerificationError")
+	answer("register", "AAAA", "").fails("/auth/error", "WebAuthnVerificationError")
+	answer("register", "AAAA", signUp).goesTo(s.url)
+	answer("authenticate", "AAAA", "?email=eve@example.com").fails("/auth/error", "WebAuthnVerificationError")
+	answer("authenticate", "AAAA", "").goesTo(s.url)
+	answer("authenticate", "AAAA", "").fails("/auth/error", "WebAuthnVerificationError") // the counter stayed
 }

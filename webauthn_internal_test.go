@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"context"
 	"encoding/base64"
 	"strings"
 	"testing"
@@ -89,5 +90,21 @@ func TestUserHandles(t *testing.T) {
 	}
 	if first, second := s.userHandle(&User{}), s.userHandle(&User{}); len(first) != 64 || first == second {
 		t.Errorf("WA-16: handles of new users are %q and %q", first, second)
+	}
+}
+
+// W-37: a tenant that is forgotten and made again remembers what was used.
+func TestTenantsShareTheirUsedChallenges(t *testing.T) {
+	tenants := newTenants(nil, func(context.Context, string) (Config, error) { return Config{}, nil })
+	first, err := tenants.make(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := tenants.make(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.challenges != again.challenges || first.challenges == resolve(Config{}).challenges {
+		t.Error("W-37: the challenges of a tenant are forgotten with it, or those of another service are not its own")
 	}
 }

@@ -70,6 +70,21 @@ func TestTheChallengeCookie(t *testing.T) {
 	}
 }
 
+// A cookie has no room for all that a store may keep of a user.
+func TestTheChallengeCookieIsSmall(t *testing.T) {
+	s := newSite(t)
+	b := s.browser()
+	b.signIn(passkeytest.New(), "email", "ada@example.com")
+	image := "data:image/png;base64," + strings.Repeat("A", 8192)
+	if _, err := s.store.UpdateUser(t.Context(), s.user("ada@example.com").ID, pintle.UserUpdate{Image: &image}); err != nil {
+		t.Fatal(err)
+	}
+	b.options("action", "register")
+	if n := len(b.cookie(challengeCookie)); n == 0 || n > 3000 {
+		t.Errorf("the cookie has %d characters", n)
+	}
+}
+
 func opened(t *testing.T, salt, text string) map[string]any {
 	t.Helper()
 	codec, err := token.New(salt, secret)
@@ -245,6 +260,26 @@ func TestChallengesAreUsedOnce(t *testing.T) {
 			if code := b.send(action, answer); code != "Configuration" {
 				t.Errorf("with the cookie %.20q: error %q", forged, code)
 			}
+		}
+	})
+	t.Run("a fresh cookie with an old challenge", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, key := signedUp(t)
+			b := s.browser()
+			action, answer := b.answering(key)
+			inner, _ := opened(t, challengeCookie, b.cookie(challengeCookie))["value"].(string)
+			time.Sleep(15*time.Minute + 16*time.Second)
+			b.setCookie(challengeCookie, sealed(t, map[string]any{"value": inner, "provider": "passkey"}))
+			if code := b.send(action, answer); code != "Configuration" {
+				t.Errorf("error %q", code)
+			}
+		})
+	})
+	t.Run("a good answer with a lot around it", func(t *testing.T) {
+		s, key := signedUp(t)
+		key.Answer = func(a map[string]any) { a["x"] = strings.Repeat("x", 64<<10) }
+		if code := s.browser().try(key); code != "WebAuthnVerificationError" {
+			t.Errorf("error %q", code)
 		}
 	})
 	t.Run("forms that hold no answer", func(t *testing.T) {

@@ -1,7 +1,9 @@
 package passkey_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"slices"
 	"testing"
@@ -208,6 +210,35 @@ func TestWhoMayRegister(t *testing.T) {
 		stranger.setCookie(challengeCookie, ada.cookie(challengeCookie))
 		if code := stranger.send(action, answer); code != "AccountNotLinked" {
 			t.Errorf("error %q", code)
+		}
+	})
+	t.Run("nor when her address is another by then", func(t *testing.T) {
+		s, ada, _, _, _ := newUsers(t)
+		action, answer := ada.answering(passkeytest.New(), "action", "register")
+		if _, err := s.store.UpdateUser(t.Context(), s.user("ada@example.com").ID, pintle.UserUpdate{Email: new("ada@example.org")}); err != nil {
+			t.Fatal(err)
+		}
+		stranger := s.browser()
+		stranger.setCookie(challengeCookie, ada.cookie(challengeCookie))
+		if code := stranger.send(action, answer); code != "AccountNotLinked" {
+			t.Errorf("error %q, signed in as %q", code, stranger.who())
+		}
+	})
+	t.Run("WA-10 an account whose passkey is gone signs nobody in", func(t *testing.T) {
+		s, _, _, _, _ := newUsers(t)
+		id := bytes.Repeat([]byte{7}, 32)
+		account := &pintle.Account{
+			UserID: s.user("ada@example.com").ID, Type: pintle.TypeWebAuthn, Provider: "passkey",
+			ProviderAccountID: base64.StdEncoding.EncodeToString(id),
+		}
+		if err := s.store.LinkAccount(t.Context(), account); err != nil {
+			t.Fatal(err)
+		}
+		key := passkeytest.New()
+		claim(key, id)
+		b := s.browser()
+		if code := b.try(key, "email", "eve@example.com"); code != "AccountNotLinked" || b.who() != "" {
+			t.Errorf("error %q, signed in as %q", code, b.who())
 		}
 	})
 	t.Run("nor is one that nobody began linked to who is signed in", func(t *testing.T) {

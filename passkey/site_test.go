@@ -237,14 +237,19 @@ func fields(typed []string) url.Values {
 	return form
 }
 
-// passkeys returns those of the user with an address.
-func (s *site) passkeys(email string) []*pintle.Authenticator {
+func (s *site) user(email string) *pintle.User {
 	s.t.Helper()
 	user, err := s.store.UserByEmail(s.t.Context(), email)
 	if err != nil {
 		s.t.Fatalf("%s: %v", email, err)
 	}
-	list, err := s.store.UserAuthenticators(s.t.Context(), user.ID)
+	return user
+}
+
+// passkeys returns those of the user with an address.
+func (s *site) passkeys(email string) []*pintle.Authenticator {
+	s.t.Helper()
+	list, err := s.store.UserAuthenticators(s.t.Context(), s.user(email).ID)
 	if err != nil {
 		s.t.Fatal(err)
 	}
