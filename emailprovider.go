@@ -27,6 +27,17 @@ type Email struct {
 	// has taken responsibility, and honour ctx.
 	Send func(ctx context.Context, m *Message) error
 
+	// APIKey is the key of a service that sends mails over HTTP. Empty means
+	// AUTH_{ID}_KEY, with the ID in upper case and "-" as "_".
+	APIKey string
+
+	// Complete finishes the provider once APIKey is known, be it from the
+	// environment: it sets Send, to a function that uses the client c of
+	// [Config.HTTPClient]. It is called by [New] with a copy it may change. An
+	// error makes the configuration invalid. It is for packages of services;
+	// hosts set Send.
+	Complete func(p *Email, c *http.Client) error
+
 	// Normalize turns what a person typed into an address, or fails. Nil means
 	// lower case, Unicode compatibility form, and one well-formed address.
 	Normalize func(address string) (string, error)

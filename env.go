@@ -47,13 +47,16 @@ func (env environment) fillOAuth(p *OAuth) {
 	p.Issuer = orDefault(p.Issuer, env(prefix+"ISSUER"))
 }
 
-// envName is the part of environment variable names that stands for p.
-func envName(p *OAuth) string {
-	if p.Env != "" {
-		return p.Env
-	}
-	return strings.ReplaceAll(strings.ToUpper(p.ID), "-", "_")
+// fillEmail completes a provider from the variable named after it.
+func (env environment) fillEmail(p *Email) {
+	p.APIKey = orDefault(p.APIKey, env("AUTH_"+envPart(p.base().id)+"_KEY"))
 }
+
+// envName is the part of environment variable names that stands for p.
+func envName(p *OAuth) string { return orDefault(p.Env, envPart(p.ID)) }
+
+// envPart spells an id as environment variables have it.
+func envPart(id string) string { return strings.ReplaceAll(strings.ToUpper(id), "-", "_") }
 
 // pathOf returns the path of a URL, or nothing for the root.
 func pathOf(raw string) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/tokenhash"
@@ -59,6 +60,10 @@ func (s *settings) resolveProvider(given Provider, env environment) (*provider, 
 		if own.Secret != "" {
 			p.hashes = tokenhash.New(own.Secret)
 		}
+		env.fillEmail(&own)
+		if err := own.complete(s.HTTPClient); err != nil {
+			return p, &Error{Code: ErrConfiguration, Provider: p.id, Err: err}
+		}
 		if own.Send == nil {
 			return p, &Error{Code: ErrConfiguration, Provider: p.id, Err: errors.New("Email.Send is nil: set it, for example to smtp.New(…).Send")}
 		}
@@ -88,6 +93,18 @@ func (p *OAuth) complete() error {
 		e.Params = own
 	}
 	return p.Quirks.Complete(p)
+}
+
+// complete calls the function of that name, unless the host has set what it
+// would.
+func (p *Email) complete(c *http.Client) error {
+	if p.Complete == nil || p.Send != nil {
+		return nil
+	}
+	if c == nil {
+		c = &http.Client{}
+	}
+	return p.Complete(p, c)
 }
 
 // checkProviderID refuses ids that no URL could name: the path is compared
