@@ -21,8 +21,8 @@ type question struct {
 	method   string // GET, or POST when there is a body, if empty
 	endpoint pintle.Endpoint
 
-	// query, header and body may hold credentials. The body is a url.Values,
-	// sent as a form, or anything else, sent as JSON.
+	// query, header and body may hold credentials. The body is a url.Values or
+	// parts, sent as a form, or anything else, sent as JSON.
 	query  map[string]string
 	header map[string]string
 	body   any
@@ -83,6 +83,9 @@ func (q question) request(ctx context.Context) (*http.Request, error) {
 		method = cmp.Or(method, http.MethodGet)
 	case url.Values:
 		method, media, body = http.MethodPost, "application/x-www-form-urlencoded", []byte(b.Encode())
+	case parts:
+		method = http.MethodPost
+		media, body = b.encode()
 	default:
 		method, media = http.MethodPost, "application/json"
 		if body, err = json.Marshal(b); err != nil {

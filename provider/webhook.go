@@ -1,0 +1,49 @@
+package provider
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+// WebhookOptions are the options of [Webhook].
+type WebhookOptions struct {
+	MailOptions
+
+	// URL is the address of your own that takes the message. It must have
+	// https, because whoever reads the message can sign in; http will do on
+	// this machine.
+	URL string
+}
+
+// Webhook signs people in by links in mails that a service of your own sends: it
+// is sent a JSON object with from, to, subject, text, html, url, expires (RFC
+// 3339) and provider, with the key, which is AUTH_WEBHOOK_KEY, as a bearer token.
+// Any status but 2xx means that the mail was not taken.
+//
+// https://www.rfc-editor.org/rfc/rfc6750#section-2.1
+func Webhook(o WebhookOptions) *pintle.Email {
+	p := o.apply("webhook", "Email", func(key string, m *pintle.Message) (question, error) {
+		body := mailMembers(m.From, m)
+		body["url"], body["expires"], body["provider"] = m.URL, m.Expires.UTC().Format(time.RFC3339), m.Provider
+		return question{endpoint: endpoint(o.URL), body: body}.with("Authorization", "Bearer "+key), nil
+	})
+	complete := p.Complete
+	p.Complete = func(p *pintle.Email, c *http.Client) error {
+		u, err := url.Parse(o.URL)
+		if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+			return errors.New("WebhookOptions.URL is not an https address")
+		}
+		return complete(p, c)
+	}
+	return p
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
