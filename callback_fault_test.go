@@ -276,9 +276,9 @@ func TestAProfileFromUserInfoIsOfTheSamePerson(t *testing.T) {
 		authtest.UserInfoWrongSubject:      operator, // oidcc-client-test-userinfo-invalid-sub
 		authtest.UserInfoWithoutSubject:    operator,
 		authtest.UserInfoEmptySubject:      operator,
-		authtest.UserInfoSigned:            welcome,  // oidcc-client-test-userinfo-signed, which is verified
-		authtest.UserInfoAggregatedClaims:  welcome,  // oidcc-client-test-aggregated-claims
-		authtest.UserInfoDistributedClaims: welcome,  // oidcc-client-test-distributed-claims
+		authtest.UserInfoSigned:            welcome, // oidcc-client-test-userinfo-signed, which is verified
+		authtest.UserInfoAggregatedClaims:  welcome, // oidcc-client-test-aggregated-claims
+		authtest.UserInfoDistributedClaims: welcome, // oidcc-client-test-distributed-claims
 		authtest.DiscoveryWithoutUserInfo:  operator,
 	} {
 		t.Run(string(fault), func(t *testing.T) {
