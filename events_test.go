@@ -1,0 +1,253 @@
+package pintle_test
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pintleauth/pintle"
+)
+
+// fullSite has a provider of every kind and keeps its users in a store: "acme",
+// "email" and "credentials", who knows stored users only.
+func fullSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *txKeeper) {
+	t.Helper()
+	k := newKeeper()
+	changes = append([]func(*site){withKeeper(k, strategy), func(s *site) {
+		s.Providers = append(s.Providers, s.mailProvider())
+	}}, changes...)
+	return newSite(t, changes...), k
+}
+
+func TestEventsTellWhatHappenedAndNothingElse(t *testing.T) {
+	for _, strategy := range strategies {
+		s, k := fullSite(t, strategy)
+		ada := k.seedUser(t, people["ada"].user)
+		steps := []struct {
+			name string
+			do   func(*browser)
+			want []string
+		}{
+			{"asking for a mail", func(b *browser) { b.mailTo("ada@example.com") }, nil},
+			{"opening the link", func(b *browser) { b.get(s.lastMail().URL).goesTo(s.url) }, []string{"updateUser", "signIn"}},
+			{"asking for the session", func(b *browser) { b.session() }, []string{"session"}},
+			{"updating the session", func(b *browser) {
+				b.postJSON("/auth/session", map[string]any{"csrfToken": b.csrf(), "data": map[string]any{"name": "Ada"}}).want(http.StatusOK)
+			}, []string{"session"}},
+			{"looking at a page", func(b *browser) { b.who() }, nil},
+			{"linking an account", func(b *browser) {
+				s.idp.SignInAs(noAddress)
+				b.signInWith("acme").goesTo(s.url)
+			}, []string{"linkAccount", "signIn"}},
+			{"signing out", func(b *browser) { b.post("/auth/signout").goesTo(s.url) }, []string{"signOut"}},
+			{"signing out once more", func(b *browser) { b.post("/auth/signout").goesTo(s.url) }, nil},
+			{"asking for the session of nobody", func(b *browser) { b.session() }, nil},
+			{"signing in with the account", func(b *browser) { b.signInWith("acme").goesTo(s.url) }, []string{"signIn"}},
+			{"a wrong password", func(b *browser) {
+				b.post("/auth/callback/credentials", "username", "ada", "password", "guess").fails("/auth/signin", "CredentialsSignin")
+			}, nil},
+			{"a right password", func(b *browser) { b.signIn("ada") }, []string{"signIn"}},
+			{"a used link", func(b *browser) { b.get(s.lastMail().URL).fails("/auth/error", "Verification") }, nil},
+			{"somebody new by mail", func(b *browser) { b.get(b.mailTo("new@example.com").URL).goesTo(s.url) }, []string{"createUser", "signIn"}},
+			{"an account of another user", func(b *browser) { b.signInWith("acme").fails("/auth/signin", "OAuthAccountNotLinked") }, nil},
+			{"a session that expired", func(b *browser) {
+				if strategy == pintle.StrategyDatabase {
+					b.plant(sessionCookie, k.seedSession(t, ada, -time.Hour))
+				} else {
+					claims := claimsFor("ada")
+					claims["exp"] = time.Now().Add(-time.Hour).Unix()
+					b.plant(sessionCookie, sealed(t, sessionCookie, claims))
+				}
+				b.session()
+			}, nil},
+		}
+		b := s.browser()
+		for _, step := range steps {
+			t.Run(string(strategy)+" S-32 "+step.name, func(t *testing.T) {
+				s.eventNames()
+				step.do(b)
+				if got := s.eventNames(); !slices.Equal(got, step.want) {
+					t.Errorf("the events are %q, want %q", got, step.want)
+				}
+			})
+		}
+	}
+}
+
+// What is told about a sign-in depends on how the person came.
+func TestASignInEventHasWhatTheWayInHas(t *testing.T) {
+	s, k := fullSite(t, pintle.StrategyJWT)
+	ada := k.seedUser(t, people["ada"].user)
+
+	s.browser().signIn("ada")
+	e := lastEvent[*pintle.SignInEvent](s, "signIn")
+	if e.User.ID != ada.ID || e.Account.Type != pintle.TypeCredentials || e.Account.Provider != "credentials" ||
+		e.Account.ProviderAccountID != ada.ID || e.Profile != nil || e.NewUser != nil {
+		t.Errorf("by password: %+v with %+v", e, e.Account)
+	}
+
+	b := s.browser()
+	b.get(b.mailTo("ada@example.com").URL).goesTo(s.url)
+	e = lastEvent[*pintle.SignInEvent](s, "signIn")
+	if e.User.ID != ada.ID || e.Account.Type != pintle.TypeEmail || e.Account.ProviderAccountID != "ada@example.com" || e.Profile != nil || *e.NewUser {
+		t.Errorf("by mail: %+v with %+v", e, e.Account)
+	}
+
+	s.idp.SignInAs(noAddress)
+	s.browser().signInWith("acme").goesTo(s.url)
+	e = lastEvent[*pintle.SignInEvent](s, "signIn")
+	if e.Account.Type != pintle.TypeOIDC || e.Account.ProviderAccountID != noAddress.Subject || e.Profile.Text("name") != noAddress.Name || !*e.NewUser {
+		t.Errorf("by provider: %+v with %+v", e, e.Account)
+	}
+}
+
+func TestASignOutEventHasWhatWasEnded(t *testing.T) {
+	t.Run("a token", func(t *testing.T) {
+		s := newSite(t)
+		b := s.browser()
+		b.signIn("ada")
+		b.post("/auth/signout").goesTo(s.url)
+		if e := lastEvent[*pintle.SignOutEvent](s, "signOut"); e.Claims["sub"] != "user-ada" || e.Session != nil {
+			t.Errorf("the event is %+v", e)
+		}
+	})
+	t.Run("a row", func(t *testing.T) {
+		s, k := fullSite(t, pintle.StrategyDatabase)
+		ada := k.seedUser(t, people["ada"].user)
+		b := s.browser()
+		b.is(k, ada, pintle.StrategyDatabase)
+		b.post("/auth/signout").goesTo(s.url)
+		if e := lastEvent[*pintle.SignOutEvent](s, "signOut"); e.Claims != nil || e.Session == nil || e.Session.UserID != ada.ID {
+			t.Errorf("the event is %+v", e)
+		}
+	})
+	t.Run("a row that was gone", func(t *testing.T) {
+		s, _ := fullSite(t, pintle.StrategyDatabase)
+		b := s.browser()
+		b.plant(sessionCookie, "a-token-that-nobody-knows")
+		b.post("/auth/signout").goesTo(s.url)
+		if e := lastEvent[*pintle.SignOutEvent](s, "signOut"); e.Claims != nil || e.Session != nil {
+			t.Errorf("the event is %+v", e)
+		}
+	})
+}
+
+func TestASessionEventHasWhatWasShown(t *testing.T) {
+	t.Run("by default", func(t *testing.T) {
+		s := newSite(t)
+		b := s.browser()
+		b.signIn("ada")
+		b.session()
+		e := lastEvent[*pintle.SessionEvent](s, "session")
+		if shown, ok := e.Session.(*pintle.Session); !ok || shown.User.Name != "Ada Lovelace" || e.Claims["sub"] != "user-ada" {
+			t.Errorf("the event is %+v", e)
+		}
+	})
+	t.Run("by the host", func(t *testing.T) {
+		s, k := fullSite(t, pintle.StrategyDatabase, func(s *site) {
+			s.Callbacks.Session = func(context.Context, *pintle.SessionView) (any, error) { return map[string]any{"hello": "world"}, nil }
+		})
+		b := s.browser()
+		b.is(k, k.seedUser(t, people["ada"].user), pintle.StrategyDatabase)
+		shown := b.session()
+		e := lastEvent[*pintle.SessionEvent](s, "session")
+		if diff := cmp.Diff(any(shown), e.Session); diff != "" || e.Claims != nil {
+			t.Errorf("the event is %+v, the browser was shown %v", e, shown)
+		}
+	})
+}
+
+// When the host is told, it has happened: the rows are there for whoever the
+// handler asks.
+func TestEventsComeAfterTheFact(t *testing.T) {
+	s, k := fullSite(t, pintle.StrategyDatabase)
+	check := map[string]func(context.Context) bool{
+		"createUser": func(ctx context.Context) bool {
+			_, err := k.fullStore.UserByEmail(ctx, "ada@example.com")
+			return err == nil
+		},
+		"linkAccount": func(ctx context.Context) bool { _, err := k.fullStore.Account(ctx, "acme", "1001"); return err == nil },
+		"signIn": func(ctx context.Context) bool {
+			u, err := k.fullStore.UserByAccount(ctx, "acme", "1001")
+			return err == nil && k.sessions(t, u.ID) == 1
+		},
+	}
+	seen := map[string]bool{}
+	s.Events.CreateUser = func(ctx context.Context, _ *pintle.User) error {
+		seen["createUser"] = check["createUser"](ctx)
+		return nil
+	}
+	s.Events.LinkAccount = func(ctx context.Context, _ *pintle.LinkAccountEvent) error {
+		seen["linkAccount"] = check["linkAccount"](ctx)
+		return nil
+	}
+	s.Events.SignIn = func(ctx context.Context, _ *pintle.SignInEvent) error {
+		seen["signIn"] = check["signIn"](ctx)
+		return nil
+	}
+	auth, err := pintle.New(s.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.serve(auth)
+	s.browser().signInWith("acme").goesTo(s.url)
+	if want := map[string]bool{"createUser": true, "linkAccount": true, "signIn": true}; !maps.Equal(seen, want) {
+		t.Errorf("the handlers saw %v, want %v", seen, want)
+	}
+}
+
+// A handler that fails is the operator's business. Nothing changes for the
+// person.
+func TestAFailingHandlerChangesNothing(t *testing.T) {
+	s, k := fullSite(t, pintle.StrategyDatabase, func(s *site) {
+		s.Events = pintle.Events{
+			SignIn:      func(context.Context, *pintle.SignInEvent) error { return errBroken },
+			SignOut:     func(context.Context, *pintle.SignOutEvent) error { return errBroken },
+			CreateUser:  func(context.Context, *pintle.User) error { return errBroken },
+			UpdateUser:  func(context.Context, *pintle.User) error { return errBroken },
+			LinkAccount: func(context.Context, *pintle.LinkAccountEvent) error { return errBroken },
+			Session:     func(context.Context, *pintle.SessionEvent) error { return errBroken },
+		}
+	})
+	b := s.browser()
+	b.signInWith("acme").goesTo(s.url)
+	if b.session() == nil {
+		t.Error("nobody is signed in")
+	}
+	b.get(b.mailTo("ada@example.com").URL).goesTo(s.url)
+	b.post("/auth/signout").goesTo(s.url)
+	if k.owner(t, "acme", "1001") == nil || b.session() != nil {
+		t.Error("something did not happen")
+	}
+	for _, name := range []string{"signIn", "signOut", "createUser", "updateUser", "linkAccount", "session"} {
+		found := false
+		for _, e := range s.log.entries(t) {
+			found = found || e["code"] == "EventError" && e["event"] == name && e["level"] == "ERROR" && e["error"] == errBroken.Error()
+		}
+		if !found {
+			t.Errorf("the log does not tell that the handler of %s failed", name)
+		}
+	}
+}
+
+// What a handler does to what it is told must not reach the store or the session.
+func TestHandlersWorkOnWhatIsDone(t *testing.T) {
+	s, k := fullSite(t, pintle.StrategyDatabase, func(s *site) {
+		s.Events.CreateUser = func(_ context.Context, u *pintle.User) error { u.Name = "changed"; return nil }
+		s.Events.LinkAccount = func(_ context.Context, e *pintle.LinkAccountEvent) error {
+			e.Account.ProviderAccountID, e.Account.UserID = "changed", "changed"
+			return nil
+		}
+	})
+	b := s.browser()
+	b.signInWith("acme").goesTo(s.url)
+	if u := k.owner(t, "acme", "1001"); u == nil || strings.Contains(u.Name, "changed") {
+		t.Errorf("the stored user is %+v", u)
+	}
+}
