@@ -13,15 +13,47 @@ func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) 
 	if a.fixed == nil || a.fixed.records == nil {
 		return nil, fail(ErrConfiguration, errors.New("Account needs the fixed configuration of New with a Config.Store"))
 	}
-	store, ok := a.fixed.Store.(AccountStore)
-	if !ok {
+	store := a.fixed.accountStore()
+	if store == nil {
 		return nil, fail(codeMissingAdapterMethods, fmt.Errorf("Account needs a store that implements pintle.AccountStore, which %T does not", a.fixed.Store))
 	}
-	found, err := store.Account(ctx, provider, providerAccountID)
-	if err != nil {
-		return nil, storeError("getAccount", err)
+	return a.fixed.storedAccount(ctx, store, &Account{Provider: provider, ProviderAccountID: providerAccountID})
+}
+
+// UpdateAccount replaces the stored tokens of an account, which a sign-in of a
+// known person leaves as they are. An application that uses them calls it from
+// [Events.SignIn] with the event's account:
+//
+//	SignIn: func(ctx context.Context, e *pintle.SignInEvent) error {
+//		return auth.UpdateAccount(ctx, e.Account)
+//	},
+//
+// What [OAuth.Account] lets through is stored, sealed if tokens are. A refresh
+// token that the provider did not send again is kept, as many send one at the
+// first sign-in only. Accounts without an access token, such as those of mails
+// and passwords, are left alone. The error matches [ErrNotFound] when the
+// account is not stored.
+func (a *Auth) UpdateAccount(ctx context.Context, account *Account) error {
+	if a.fixed == nil || a.fixed.records == nil {
+		return fail(ErrConfiguration, errors.New("UpdateAccount needs the fixed configuration of New with a Config.Store"))
 	}
-	return a.fixed.unsealTokens(found)
+	store := a.fixed.accountStore()
+	if store == nil {
+		return fail(codeMissingAdapterMethods, fmt.Errorf("UpdateAccount needs a store that implements pintle.AccountStore, which %T does not", a.fixed.Store))
+	}
+	if account.AccessToken == "" {
+		return nil
+	}
+	stored, err := a.fixed.storedAccount(ctx, store, account)
+	if err != nil {
+		return err
+	}
+	renewed := a.fixed.kept(account)
+	renewed.UserID, renewed.Type = stored.UserID, stored.Type
+	if renewed.RefreshToken == "" {
+		renewed.RefreshToken = stored.RefreshToken
+	}
+	return storeError("updateAccount", store.UpdateAccount(ctx, a.fixed.sealTokens(renewed)))
 }
 
 // SignOutEverywhere ends every session of a user, on every device. With

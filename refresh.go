@@ -3,12 +3,17 @@ package pintle
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"github.com/pintleauth/pintle/internal/handshake"
 )
 
 const (
@@ -18,7 +23,8 @@ const (
 
 	// refreshMemory is how long the outcome of a refresh is remembered. Many
 	// providers take a refresh token once; requests that were on their way with
-	// the old one are answered with the new tokens.
+	// the old one are answered with the new tokens. A refused one is not sent
+	// again with every request.
 	refreshMemory = 2 * time.Minute
 
 	// maxRefreshes bounds what is remembered.
@@ -32,15 +38,18 @@ const (
 // However many requests ask, one exchange is under way per account: the others
 // wait for its outcome, and those that come within two minutes with the old
 // refresh token get the same. With a store that is an [AccountStore] the stored
-// account counts and is updated; otherwise the caller keeps the result, in
-// [Callbacks.JWT] for example:
+// account counts and is updated, and a need only have Provider and
+// ProviderAccountID; otherwise the caller keeps the result, in [Callbacks.JWT]
+// for example:
 //
 //	account, err := auth.Refresh(ctx, &pintle.Account{Provider: "google", …})
 //
-// The error is [ErrNoRefresh] where the account has no refresh token or the
-// provider takes none, so the person has to sign in again. Two processes that
-// share a store may both refresh an account; providers that end the grant when a
-// refresh token is used twice need requests of one person to reach one process.
+// The error matches [ErrNoRefresh] where the account has no refresh token or the
+// provider no longer takes it: the person has to sign in again. Any other error
+// may pass. Two processes that share a store may both refresh an account, and
+// the slower one then finds what the faster one stored; providers that end the
+// grant when a refresh token is used twice need requests of one person to reach
+// one process.
 func (a *Auth) Refresh(ctx context.Context, account *Account) (*Account, error) {
 	s := a.fixed
 	if s == nil {
@@ -49,8 +58,9 @@ func (a *Auth) Refresh(ctx context.Context, account *Account) (*Account, error) 
 	return s.refresh(ctx, account)
 }
 
-// ErrNoRefresh says that an account cannot get a new access token.
-var ErrNoRefresh = errors.New("pintle: the account has no refresh token")
+// ErrNoRefresh says that an account cannot get a new access token until its
+// owner signs in again.
+var ErrNoRefresh = errors.New("pintle: the account cannot be refreshed")
 
 func (a *Account) fresh(now time.Time) bool {
 	return a.AccessToken != "" && (a.ExpiresAt == 0 || time.Unix(a.ExpiresAt, 0).After(now.Add(refreshEarly)))
@@ -63,8 +73,11 @@ type refreshes struct {
 	done  map[string]refreshed
 }
 
+// refreshed is the outcome of an exchange: an account, or an error that another
+// attempt would meet again.
 type refreshed struct {
 	account *Account
+	err     error
 	at      time.Time
 }
 
@@ -80,76 +93,153 @@ func (s *settings) refresh(ctx context.Context, account *Account) (*Account, err
 	if !ok {
 		return nil, fmt.Errorf("refresh: %w: provider %s is not an OAuth 2 provider", ErrNoRefresh, p.id)
 	}
+	id := account.Provider + "\x00" + account.ProviderAccountID
+	if store := s.accountStore(); store != nil {
+		// Whatever tokens the callers hold, one refresh token is stored.
+		current, err := s.oneAtATime(ctx, p, id, func(ctx context.Context) (*Account, error) {
+			return s.refreshStored(ctx, store, two, account)
+		})
+		if !errors.Is(err, ErrNotFound) {
+			return current, err
+		}
+	}
 	// The refresh token is part of the key, so that knowing somebody's account
 	// id does not yield their tokens.
-	key := fmt.Sprintf("%s\x00%s\x00%x", account.Provider, account.ProviderAccountID, sha256.Sum256([]byte(account.RefreshToken)))
-	result := s.refreshes.group.DoChan(key, func() (any, error) {
-		return s.refreshOnce(context.WithoutCancel(ctx), two, key, account)
+	return s.oneAtATime(ctx, p, refreshKey(account), func(ctx context.Context) (*Account, error) {
+		return s.exchangeOnce(ctx, two, account)
 	})
+}
+
+func (s *settings) accountStore() AccountStore {
+	if s.records == nil {
+		return nil
+	}
+	store, _ := s.records.Store.(AccountStore)
+	return store
+}
+
+func refreshKey(a *Account) string {
+	return fmt.Sprintf("%s\x00%s\x00%x", a.Provider, a.ProviderAccountID, sha256.Sum256([]byte(a.RefreshToken)))
+}
+
+// oneAtATime runs f for a key, or waits for the run that is under way. A run does
+// not end with the request that began it, since others wait for it.
+func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f func(context.Context) (*Account, error)) (*Account, error) {
+	result := s.refreshes.group.DoChan(key, func() (any, error) { return f(context.WithoutCancel(ctx)) })
 	select {
 	case r := <-result:
-		if r.Err != nil {
-			return nil, &Error{Code: ErrOAuthCallback, Provider: p.id, Err: r.Err}
+		switch {
+		case r.Err == nil:
+			return r.Val.(*Account).clone(), nil
+		case isClassified(r.Err) || errors.Is(r.Err, ErrNotFound):
+			return nil, r.Err
 		}
-		return r.Val.(*Account).clone(), nil
+		return nil, &Error{Code: ErrOAuthCallback, Provider: p.id, Err: r.Err}
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-func (s *settings) refreshOnce(ctx context.Context, f oauth2Flow, key string, account *Account) (*Account, error) {
-	if known := s.refreshes.remembered(key); known != nil {
-		return known, nil
+// refreshStored refreshes the account that the store has.
+func (s *settings) refreshStored(ctx context.Context, store AccountStore, f oauth2Flow, account *Account) (*Account, error) {
+	current, err := s.storedAccount(ctx, store, account)
+	if err != nil || current.fresh(time.Now()) {
+		return current, err
 	}
-	current := account.clone()
-	var stored AccountStore
-	if s.records != nil {
-		stored, _ = s.records.Store.(AccountStore)
-	}
-	if stored != nil {
-		found, err := stored.Account(ctx, account.Provider, account.ProviderAccountID)
-		switch {
-		case errors.Is(err, ErrNotFound):
-			stored = nil
-		case err != nil:
-			return nil, storeError("getAccount", err)
-		default:
-			if current, err = s.unsealTokens(found); err != nil {
-				return nil, err
-			}
-			if current.fresh(time.Now()) {
-				return current, nil // another process was here
-			}
+	renewed, err := s.exchangeOnce(ctx, f, current)
+	if errors.Is(err, ErrNoRefresh) {
+		// Another process may have been faster, and the token spent by it.
+		if later, lookup := s.storedAccount(ctx, store, account); lookup == nil && later.fresh(time.Now()) {
+			return later, nil
 		}
 	}
-	if current.RefreshToken == "" {
-		return nil, ErrNoRefresh
-	}
-	response, err := f.Refresh(ctx, current.RefreshToken, "")
 	if err != nil {
+		return nil, err
+	}
+	if err := store.UpdateAccount(ctx, s.sealTokens(s.kept(renewed))); err != nil {
+		return nil, storeError("updateAccount", err)
+	}
+	return renewed, nil
+}
+
+func (s *settings) storedAccount(ctx context.Context, store AccountStore, account *Account) (*Account, error) {
+	found, err := store.Account(ctx, account.Provider, account.ProviderAccountID)
+	if err != nil {
+		return nil, storeError("getAccount", err)
+	}
+	return s.unsealTokens(found)
+}
+
+// exchangeOnce exchanges the refresh token of an account, unless that was done a
+// moment ago.
+func (s *settings) exchangeOnce(ctx context.Context, f oauth2Flow, account *Account) (*Account, error) {
+	if account.RefreshToken == "" {
+		return nil, fmt.Errorf("%w: it has no refresh token", ErrNoRefresh)
+	}
+	key := refreshKey(account)
+	if known, ok := s.refreshes.remembered(key); ok {
+		return known.account, known.err
+	}
+	renewed := account.clone()
+	response, err := f.Refresh(ctx, account.RefreshToken, subjectOf(account))
+	switch {
+	case err == nil:
+		renewed.ExpiresAt = 0
+		renewed.setTokens(response)
+	case isRefused(err):
+		err = fmt.Errorf("%w: %w", ErrNoRefresh, err)
+	default:
 		return nil, fmt.Errorf("refresh: %w", err)
 	}
-	current.ExpiresAt = 0
-	current.setTokens(response)
-	if stored != nil {
-		if err := stored.UpdateAccount(ctx, s.sealTokens(s.kept(current))); err != nil {
-			return nil, storeError("updateAccount", err)
-		}
-	}
-	s.refreshes.remember(key, current)
-	return current, nil
+	s.refreshes.remember(key, refreshed{account: renewed, err: err, at: time.Now()})
+	return renewed, err
 }
 
-func (r *refreshes) remembered(key string) *Account {
+// isRefused reports whether a provider will refuse the same refresh token again.
+//
+// https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+func isRefused(err error) bool {
+	refusal, ok := errors.AsType[*handshake.TokenError](err)
+	if !ok {
+		return false
+	}
+	switch refusal.Code {
+	case "invalid_grant", "interaction_required", "login_required", "consent_required":
+		return true
+	}
+	return false
+}
+
+// subjectOf returns who an ID token that comes with a refresh must be about: the
+// subject of the one that is kept, which was verified when it came. It is empty
+// where none is kept.
+//
+// https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse
+func subjectOf(a *Account) string {
+	_, rest, _ := strings.Cut(a.IDToken, ".")
+	payload, _, _ := strings.Cut(rest, ".")
+	text, err := base64.RawURLEncoding.DecodeString(payload)
+	if err != nil {
+		return ""
+	}
+	var claims struct {
+		Subject string `json:"sub"`
+	}
+	if json.Unmarshal(text, &claims) != nil {
+		return ""
+	}
+	return claims.Subject
+}
+
+func (r *refreshes) remembered(key string) (refreshed, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if d, ok := r.done[key]; ok && time.Since(d.at) < refreshMemory && d.account.fresh(time.Now()) {
-		return d.account
-	}
-	return nil
+	d, ok := r.done[key]
+	ok = ok && time.Since(d.at) < refreshMemory && (d.err != nil || d.account.fresh(time.Now()))
+	return d, ok
 }
 
-func (r *refreshes) remember(key string, account *Account) {
+func (r *refreshes) remember(key string, outcome refreshed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.done == nil {
@@ -160,7 +250,7 @@ func (r *refreshes) remember(key string, account *Account) {
 			delete(r.done, k)
 		}
 	}
-	r.done[key] = refreshed{account.clone(), time.Now()}
+	r.done[key] = outcome
 }
 
 // kept is what the store is given of an account: what the provider's Account
