@@ -1,0 +1,307 @@
+package pintle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// Who reads the database does not get at the providers.
+func TestTokensAreSealedBeforeTheyAreStored(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+		acme := s.idp.OIDC("acme")
+		acme.Authorization.Params = map[string]string{"scope": "openid profile email offline_access"}
+		s.Providers = []pintle.Provider{acme}
+		s.SealAccountTokens = true
+	})
+	s.browser().signInWith("acme").goesTo(s.url)
+	plain := lastEvent[*pintle.SignInEvent](s, "signIn").Account
+	stored, err := k.fullStore.Account(t.Context(), "acme", "1001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := fmt.Sprintf("%s %s %s %s %v", stored.AccessToken, stored.RefreshToken, stored.IDToken, stored.Scope, stored.Extra)
+	for name, secret := range map[string]string{"access token": plain.AccessToken, "refresh token": plain.RefreshToken, "ID token": plain.IDToken} {
+		if secret == "" || strings.Contains(row, secret) {
+			t.Errorf("the row holds the %s %q: %s", name, secret, row)
+		}
+	}
+	if stored.Scope != plain.Scope || stored.ExpiresAt != plain.ExpiresAt || stored.TokenType != "bearer" {
+		t.Errorf("what is no secret changed: %+v", stored)
+	}
+	if e := lastEvent[*pintle.LinkAccountEvent](s, "linkAccount"); e.Account.AccessToken != plain.AccessToken {
+		t.Error("the event has sealed tokens")
+	}
+	opened, err := s.auth.Account(t.Context(), "acme", "1001")
+	if err != nil || opened.AccessToken != plain.AccessToken || opened.RefreshToken != plain.RefreshToken || opened.IDToken != plain.IDToken {
+		t.Errorf("opened is %+v (%v)", opened, err)
+	}
+
+	// ASVS-13.3.4: a new secret seals, earlier ones still open, a removed one
+	// does not.
+	with := func(secrets ...string) *pintle.Auth {
+		c := s.Config
+		c.Secrets = secrets
+		auth, err := pintle.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return auth
+	}
+	const next = "the next secret, of more than 32 characters"
+	if opened, err := with(next, secret).Account(t.Context(), "acme", "1001"); err != nil || opened.AccessToken != plain.AccessToken {
+		t.Errorf("after a new secret opened is %v (%v)", opened, err)
+	}
+	if opened, err := with(next).Account(t.Context(), "acme", "1001"); !errors.Is(err, pintle.ErrConfiguration) || !strings.Contains(err.Error(), "Config.Secrets") {
+		t.Errorf("without its secret opened is %v (%v)", opened, err)
+	}
+}
+
+// Two equal tokens do not look equal, and what was stored before sealing was
+// turned on is read as it is.
+func TestSealingCanBeTurnedOnLater(t *testing.T) {
+	k := newKeeper()
+	plain := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	plain.browser().signInWith("acme").goesTo(plain.url)
+	before := lastEvent[*pintle.SignInEvent](plain, "signIn").Account
+
+	later := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.SealAccountTokens = true })
+	if got, err := later.auth.Account(t.Context(), "acme", "1001"); err != nil || got.AccessToken != before.AccessToken {
+		t.Errorf("the account of before is %v (%v)", got, err)
+	}
+	rows := map[string]bool{}
+	for range 3 {
+		if err := later.auth.UpdateAccount(t.Context(), before); err != nil {
+			t.Fatal(err)
+		}
+		row, err := k.fullStore.Account(t.Context(), "acme", "1001")
+		if err != nil || row.AccessToken == before.AccessToken {
+			t.Fatalf("the row is %v (%v)", row, err)
+		}
+		rows[row.AccessToken] = true
+	}
+	if len(rows) != 3 {
+		t.Error("equal tokens look equal in the database")
+	}
+	if got, err := plain.auth.Account(t.Context(), "acme", "1001"); err != nil || got.AccessToken != before.AccessToken {
+		t.Errorf("with sealing turned off again the account is %v (%v)", got, err)
+	}
+}
+
+// A sign-in of a known person leaves the stored tokens as they are (Q27), unless
+// the host takes them.
+func TestTheHostTakesTheTokensOfEverySignIn(t *testing.T) {
+	k := newKeeper()
+	take := false
+	var s *site
+	s = newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s2 *site) {
+		acme := s2.idp.OIDC("acme")
+		acme.Authorization.Params = map[string]string{"scope": "openid profile email offline_access"}
+		s2.Providers = []pintle.Provider{acme, s2.mailProvider()}
+		remember := s2.Events.SignIn
+		s2.Events.SignIn = func(ctx context.Context, e *pintle.SignInEvent) error {
+			if take {
+				if err := s.auth.UpdateAccount(ctx, e.Account); err != nil {
+					t.Errorf("UpdateAccount: %v", err)
+				}
+			}
+			return remember(ctx, e)
+		}
+	})
+	stored := func() *pintle.Account {
+		a, err := s.auth.Account(t.Context(), "acme", "1001")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	s.browser().signInWith("acme").goesTo(s.url)
+	first := stored()
+	s.browser().signInWith("acme").goesTo(s.url)
+	if stored().AccessToken != first.AccessToken {
+		t.Error("Q27 the tokens changed")
+	}
+	take = true
+	s.browser().signInWith("acme").goesTo(s.url)
+	second := stored()
+	if second.AccessToken == first.AccessToken || second.AccessToken != lastEvent[*pintle.SignInEvent](s, "signIn").Account.AccessToken || second.UserID != first.UserID {
+		t.Errorf("Q27 the tokens are %+v", second)
+	}
+	// Many providers send a refresh token the first time only.
+	s.idp.Break(authtest.RefreshTokenMissing)
+	s.browser().signInWith("acme").goesTo(s.url)
+	if third := stored(); third.AccessToken == second.AccessToken || third.RefreshToken != second.RefreshToken {
+		t.Errorf("without a refresh token the tokens are %+v", third)
+	}
+	b := s.browser()
+	b.get(b.mailTo("somebody@example.com").URL).goesTo(s.url) // has no tokens, and no fault
+	if err := s.auth.UpdateAccount(t.Context(), &pintle.Account{Provider: "acme", ProviderAccountID: "unknown", AccessToken: "x"}); !errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf("an unknown account: %v", err)
+	}
+}
+
+// What an account has to say about itself in a log is no secret: SH-13.
+func TestAnAccountKeepsItsTokensToItself(t *testing.T) {
+	s := newSite(t, func(s *site) { s.Store, s.Session.Strategy = memstore.New(), pintle.StrategyJWT })
+	s.browser().signInWith("acme").goesTo(s.url)
+	a := lastEvent[*pintle.SignInEvent](s, "signIn").Account
+	s.log.logger().Info("an account", "account", a, "pointed", *a)
+	if log := s.log.String(); strings.Contains(log, a.AccessToken) || strings.Contains(log, a.IDToken) {
+		t.Error("SH-13 the log holds the tokens")
+	}
+}
+
+// Every device of a person is signed out, and nobody else's: ASVS-7.4.5, SH-86.
+func TestAPersonIsSignedOutEverywhere(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			k := newKeeper()
+			s := newSite(t, withKeeper(k, strategy), func(s *site) { s.Session.Revocation = &memstore.Revocations{} })
+			grace := k.seedUser(t, people["grace"].user)
+			s.idp.SignInAs(adaElsewhere)
+			devices := []*browser{s.browser(), s.browser(), s.browser()}
+			for _, b := range devices {
+				b.signInWith("acme").goesTo(s.url)
+			}
+			other := s.browser()
+			other.is(k, grace, strategy)
+
+			ada := k.owner(t, "acme", adaElsewhere.Subject)
+			if err := s.auth.SignOutEverywhere(t.Context(), ada.ID); err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range devices {
+				if b.who() != "stranger" || b.session() != nil {
+					t.Error("SH-86 a device is still signed in")
+				}
+			}
+			if who := other.who(); who != grace.Name {
+				t.Errorf("somebody else is %s", who)
+			}
+		})
+	}
+}
+
+// SH-16, ASVS-7.4.2: a user who is removed is signed in nowhere.
+func TestAUserWhoIsRemovedIsSignedInNowhere(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKeeper()
+				s := newSite(t, withKeeper(k, strategy), func(s *site) { s.Session.Revocation = &memstore.Revocations{} })
+				s.idp.SignInAs(adaElsewhere)
+				b := s.browser()
+				b.signInWith("acme").goesTo(s.url)
+				ada := k.owner(t, "acme", adaElsewhere.Subject)
+				if err := s.auth.DeleteUser(t.Context(), ada.ID); err != nil {
+					t.Fatal(err)
+				}
+				if b.who() != "stranger" || b.session() != nil {
+					t.Error("SH-16 the user is still signed in")
+				}
+				if k.owner(t, "acme", adaElsewhere.Subject) != nil || k.byEmail(t, ada.Email) != nil {
+					t.Error("something of the user is left")
+				}
+				if err := s.auth.DeleteUser(t.Context(), ada.ID); err != nil {
+					t.Errorf("removing nobody is %v", err)
+				}
+				time.Sleep(time.Second) // tokens count in seconds
+				again := s.browser()
+				again.signInWith("acme").goesTo(s.url)
+				if again.session() == nil {
+					t.Error("the person cannot come back")
+				}
+			})
+		})
+	}
+}
+
+// Tokens go first: a failure between the two leaves a user who can sign in again
+// and not one who is signed in without existing.
+func TestRemovingAUserFailsClosed(t *testing.T) {
+	k := newKeeper()
+	revocations := &failingRevocations{}
+	s := newSite(t, withKeeper(k, pintle.StrategyJWT), func(s *site) { s.Session.Revocation = revocations })
+	ada := k.seedUser(t, people["ada"].user)
+	revocations.fails = true
+	if err := s.auth.DeleteUser(t.Context(), ada.ID); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
+		t.Errorf("the error is %v", err)
+	}
+	k.reads(t)
+	if err := s.auth.SignOutEverywhere(t.Context(), ada.ID); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
+		t.Errorf("the error is %v", err)
+	}
+	revocations.fails = false
+	k.fail("deleteUser")
+	if err := s.auth.DeleteUser(t.Context(), ada.ID); !errors.Is(err, pintle.ErrStore) {
+		t.Errorf("the error is %v", err)
+	}
+	if ended, err := revocations.Revoked(t.Context(), ada.ID, "", time.Time{}); !ended || err != nil {
+		t.Error("the sessions were not ended first")
+	}
+}
+
+// failingRevocations fails when it is told to.
+type failingRevocations struct {
+	memstore.Revocations
+	fails bool
+}
+
+func (r *failingRevocations) RevokeUser(ctx context.Context, userID string) error {
+	if r.fails {
+		return errBroken
+	}
+	return r.Revocations.RevokeUser(ctx, userID)
+}
+
+// What a configuration cannot do says what it lacks.
+func TestWhatAStoreCannotDoIsSaid(t *testing.T) {
+	k := newKeeper()
+	plain := newSite(t, with(plainKeeper{k.keeper, k.keeper}, k.diary, pintle.StrategyDatabase)).auth
+	tokens := newSite(t, withKeeper(newKeeper(), pintle.StrategyJWT)).auth
+	nothing := newSite(t).auth
+	tenants := pintle.NewFunc(func(*http.Request) string { return "" }, func(context.Context, string) (pintle.Config, error) { return pintle.Config{}, nil })
+	ctx := t.Context()
+	account := func(a *pintle.Auth) error { _, err := a.Account(ctx, "acme", "1"); return err }
+	update := func(a *pintle.Auth) error { return a.UpdateAccount(ctx, &pintle.Account{AccessToken: "x"}) }
+	everywhere := func(a *pintle.Auth) error { return a.SignOutEverywhere(ctx, "1") }
+	remove := func(a *pintle.Auth) error { return a.DeleteUser(ctx, "1") }
+	tests := []struct {
+		name string
+		do   func(*pintle.Auth) error
+		auth *pintle.Auth
+		code pintle.Code
+		want string
+	}{
+		{"Account", account, plain, "MissingAdapterMethods", "AccountStore"},
+		{"Account", account, nothing, "Configuration", "Config.Store"},
+		{"Account", account, tenants, "Configuration", "New"},
+		{"UpdateAccount", update, plain, "MissingAdapterMethods", "AccountStore"},
+		{"UpdateAccount", update, nothing, "Configuration", "Config.Store"},
+		{"SignOutEverywhere", everywhere, plain, "MissingAdapterMethods", "SessionLister"},
+		{"SignOutEverywhere", everywhere, tokens, "Configuration", "Revocation"},
+		{"SignOutEverywhere", everywhere, tenants, "Configuration", "New"},
+		{"DeleteUser", remove, plain, "MissingAdapterMethods", "UserDeleter"},
+		{"DeleteUser", remove, nothing, "Configuration", "Config.Store"},
+		{"DeleteUser", remove, tenants, "Configuration", "New"},
+	}
+	for _, tt := range tests {
+		err := tt.do(tt.auth)
+		if !errors.Is(err, tt.code) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.name) {
+			t.Errorf("%s: the error is %v, want %s about %s", tt.name, err, tt.code, tt.want)
+		}
+	}
+	if _, err := tokens.Account(ctx, "acme", "unknown"); !errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf("an unknown account is %v", err)
+	}
+}
