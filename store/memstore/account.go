@@ -29,7 +29,7 @@ func (a *account) copy() *pintle.Account {
 func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	extra, err := encode(a.Extra)
 	if err != nil {
-		return fmt.Errorf("memstore: link account: Extra: %w", err)
+		return fmt.Errorf("memstore: link account: encode Extra: %w", err)
 	}
 	if err := r.write(ctx); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Acc
 func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	extra, err := encode(a.Extra)
 	if err != nil {
-		return fmt.Errorf("memstore: update account: Extra: %w", err)
+		return fmt.Errorf("memstore: update account: encode Extra: %w", err)
 	}
 	if err := r.write(ctx); err != nil {
 		return err

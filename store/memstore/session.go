@@ -46,7 +46,7 @@ func instant(milliseconds int64) time.Time { return time.UnixMilli(milliseconds)
 func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) error {
 	data, err := encode(s.Data)
 	if err != nil {
-		return fmt.Errorf("memstore: create session: Data: %w", err)
+		return fmt.Errorf("memstore: create session: encode Data: %w", err)
 	}
 	key := keyOf(s.Token)
 	if err := r.write(ctx); err != nil {
@@ -112,7 +112,7 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 func (r records) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
 	data, err := encode(change.Data)
 	if err != nil {
-		return fmt.Errorf("memstore: update session: Data: %w", err)
+		return fmt.Errorf("memstore: update session: encode Data: %w", err)
 	}
 	key := keyOf(token)
 	if err := r.write(ctx); err != nil {

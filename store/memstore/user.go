@@ -29,7 +29,7 @@ func (u *user) copy() *pintle.User {
 func (r records) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
 	extra, err := encode(u.Extra)
 	if err != nil {
-		return nil, fmt.Errorf("memstore: create user: Extra: %w", err)
+		return nil, fmt.Errorf("memstore: create user: encode Extra: %w", err)
 	}
 	if err := r.write(ctx); err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func (r records) tokens(a *pintle.Account) ([]any, error) {
 		case column == "extra":
 			extra, err := rest.column()
 			if err != nil {
-				return nil, fmt.Errorf("Extra: %w", err)
+				return nil, fmt.Errorf("encode Extra: %w", err)
 			}
 			values = append(values, extra)
 		default:

@@ -40,7 +40,7 @@ func TestWhatDriversSayIsUnderstood(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := records{}.fail(t.Context(), "test", tt.err)
 			for _, answer := range []error{pintle.ErrNotFound, pintle.ErrConflict} {
-				if errors.Is(got, answer) != (answer == tt.want) {
+				if errors.Is(got, answer) != errors.Is(tt.want, answer) {
 					t.Errorf("fail() = %v, want %v", got, tt.want)
 				}
 			}

@@ -99,7 +99,7 @@ func (t *table) has(column string) bool { return t.columns[column] != "" }
 
 func (d Dialect) table(t Table, k known, what string) (*table, error) {
 	if t.Name == "" {
-		return nil, fmt.Errorf("Layout.%s: the table has no name", what)
+		return nil, fmt.Errorf("%s: the table has no name", what)
 	}
 	r := &table{Table: t, quoted: d.quote(t.Name), columns: make(map[string]string)}
 	for _, column := range k.expected {
@@ -107,13 +107,13 @@ func (d Dialect) table(t Table, k known, what string) (*table, error) {
 	}
 	for _, column := range slices.Sorted(maps.Keys(t.Columns)) {
 		if !slices.Contains(k.expected, column) && !slices.Contains(k.further, column) {
-			return nil, fmt.Errorf("Layout.%s.Columns: Auth.js has no column %q: further columns go into Extra", what, column)
+			return nil, fmt.Errorf("%s.Columns: Auth.js has no column %q: further columns go into Extra", what, column)
 		}
 		delete(r.columns, column)
 		if name := t.Columns[column]; name != "" {
 			r.columns[column] = d.quote(name)
 		} else if slices.Contains(k.required, column) {
-			return nil, fmt.Errorf("Layout.%s.Columns: the column %q must not be missing", what, column)
+			return nil, fmt.Errorf("%s.Columns: the column %q must not be missing", what, column)
 		}
 	}
 	if slices.Contains(k.further, "id") {
@@ -166,7 +166,7 @@ func (l Layout) tables() (*tables, error) {
 		if want.what == "Authenticators" && want.from.Name == "" {
 			continue
 		}
-		t, err := l.Dialect.table(want.from, want.k, want.what)
+		t, err := l.Dialect.table(want.from, want.k, "Layout."+want.what)
 		*want.to = t
 		errs = append(errs, err)
 	}

@@ -9,8 +9,10 @@ import (
 // queries is every statement of a store. Parameters are numbered in the order
 // in which the methods pass them.
 type queries struct {
-	createUser, user, userByEmail, userByAccount, deleteUser *statement
-	deleteUserParts                                          []*statement
+	createUser, user, userByEmail, userByAccount *statement
+
+	// deleteUser is one statement for each table.
+	deleteUser []*statement
 
 	// updateUser has a statement for each choice of fields, as bits.
 	updateUser [16]*statement
@@ -145,10 +147,10 @@ func (b builder) users(q *queries) {
 	// not all do, and SQLite only where a connection was told to.
 	for _, t := range []*table{b.tables.sessions, b.tables.authenticators, b.tables.accounts} {
 		if t != nil {
-			q.deleteUserParts = append(q.deleteUserParts, b.statement("DELETE FROM %s WHERE %s", t.quoted, b.isID(t.columns["userId"], 1)))
+			q.deleteUser = append(q.deleteUser, b.statement("DELETE FROM %s WHERE %s", t.quoted, b.isID(t.columns["userId"], 1)))
 		}
 	}
-	q.deleteUser = b.statement("DELETE FROM %s WHERE %s", t.quoted, b.isID(t.columns["id"], 1))
+	q.deleteUser = append(q.deleteUser, b.statement("DELETE FROM %s WHERE %s", t.quoted, b.isID(t.columns["id"], 1)))
 }
 
 // The fields of a user that can change, in the order of the bits.

@@ -54,7 +54,7 @@ func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) err
 	}
 	data, err := object(s.Data).column()
 	if err != nil {
-		return r.fail(ctx, "create session", fmt.Errorf("Data: %w", err))
+		return r.fail(ctx, "create session", fmt.Errorf("encode Data: %w", err))
 	}
 	t := r.tables.sessions
 	args := []any{token, owner, r.tables.Times.column(r.dialect, s.Expires)}
@@ -100,7 +100,7 @@ func (r records) UpdateSession(ctx context.Context, token string, change pintle.
 	if change.Data != nil && r.tables.sessions.has("data") {
 		data, err := object(change.Data).column()
 		if err != nil {
-			return r.fail(ctx, "update session", fmt.Errorf("Data: %w", err))
+			return r.fail(ctx, "update session", fmt.Errorf("encode Data: %w", err))
 		}
 		mask |= 2
 		args = append(args, data)

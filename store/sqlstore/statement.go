@@ -55,14 +55,14 @@ func (r records) prepare(ctx context.Context, s *statement) (*sql.Stmt, error) {
 		return nil, err
 	}
 	if !s.prepared.CompareAndSwap(nil, p) {
-		_ = p.Close() // somebody else was faster
+		_ = p.Close() //nolint:sqlclosecheck // somebody else was faster; what is kept stays open
 		return s.prepared.Load(), nil
 	}
 	return p, nil
 }
 
 func (r records) query(ctx context.Context, s *statement, args ...any) (*sql.Rows, error) {
-	p, err := r.prepare(ctx, s)
+	p, err := r.prepare(ctx, s) //nolint:sqlclosecheck // it is kept
 	switch {
 	case err != nil:
 		return nil, err
@@ -83,7 +83,7 @@ func (r records) exec(ctx context.Context, s *statement, args ...any) (int, erro
 }
 
 func (r records) result(ctx context.Context, s *statement, args ...any) (sql.Result, error) {
-	p, err := r.prepare(ctx, s)
+	p, err := r.prepare(ctx, s) //nolint:sqlclosecheck // it is kept
 	switch {
 	case err != nil:
 		return nil, err

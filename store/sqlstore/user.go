@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -74,9 +75,7 @@ func withColumns(fields map[string]any, names []string, values []any) map[string
 // the rest.
 func withoutColumns(fields map[string]any, names []string) (rest object, values []any) {
 	rest = make(object, len(fields))
-	for name, value := range fields {
-		rest[name] = value
-	}
+	maps.Copy(rest, fields)
 	for _, name := range names {
 		values = append(values, columnValue(fields[name]))
 		delete(rest, name)
@@ -119,7 +118,7 @@ func (r records) createUser(ctx context.Context, u *pintle.User) (*pintle.User, 
 	rest, further := withoutColumns(u.Extra, t.Extra)
 	extra, err := rest.column()
 	if err != nil {
-		return nil, fmt.Errorf("Extra: %w", err)
+		return nil, fmt.Errorf("encode Extra: %w", err)
 	}
 	id := t.ID.propose(u.ID)
 	args := make([]any, 0, 16)
@@ -130,9 +129,11 @@ func (r records) createUser(ctx context.Context, u *pintle.User) (*pintle.User, 
 		name  string
 		value any
 	}{
-		{"name", nullable(u.Name)}, {"email", nullable(u.Email)},
+		{"name", nullable(u.Name)},
+		{"email", nullable(u.Email)},
 		{"emailVerified", r.tables.Times.column(r.dialect, u.EmailVerified)},
-		{"image", nullable(u.Image)}, {"extra", extra},
+		{"image", nullable(u.Image)},
+		{"extra", extra},
 	} {
 		if t.has(column.name) {
 			args = append(args, column.value)
@@ -256,7 +257,7 @@ func (r records) DeleteUser(ctx context.Context, id string) error {
 		return ctx.Err()
 	}
 	return r.atomically(ctx, "delete user", func(r records) error {
-		for _, s := range append(r.sql.deleteUserParts[:len(r.sql.deleteUserParts):len(r.sql.deleteUserParts)], r.sql.deleteUser) {
+		for _, s := range r.sql.deleteUser {
 			if _, err := r.exec(ctx, s, key); err != nil {
 				return r.fail(ctx, "delete user", err)
 			}

@@ -85,12 +85,29 @@ func TestIDsAreWhatTheyLookLike(t *testing.T) {
 		id     string
 		want   bool
 	}{
-		{Integer, "7", true}, {Integer, "-7", true}, {Integer, "+7", false}, {Integer, "07", false}, {Integer, "7.0", false},
-		{Integer, " 7", false}, {Integer, "", false}, {Integer, "0x7", false}, {Integer, "9223372036854775807", true},
-		{Integer, "9223372036854775808", false}, {Integer, uuid, false}, {Integer, "7 OR 1=1", false},
-		{UUID, uuid, true}, {UUID, "0B8EC6A1-6D5C-4B1A-9D5E-3F8A4B2C1D0E", false}, {UUID, "{" + uuid + "}", false},
-		{UUID, uuid[:35], false}, {UUID, "", false}, {UUID, "0b8ec6a16d5c4b1a9d5e3f8a4b2c1d0e", false}, {UUID, uuid[:35] + "g", false},
-		{TextID, uuid, true}, {TextID, "anything", true}, {TextID, "nul\x00", false}, {TextID, "\xff", false},
+		{Integer, "7", true},
+		{Integer, "-7", true},
+		{Integer, "+7", false},
+		{Integer, "07", false},
+		{Integer, "7.0", false},
+		{Integer, " 7", false},
+		{Integer, "", false},
+		{Integer, "0x7", false},
+		{Integer, "9223372036854775807", true},
+		{Integer, "9223372036854775808", false},
+		{Integer, uuid, false},
+		{Integer, "7 OR 1=1", false},
+		{UUID, uuid, true},
+		{UUID, "0B8EC6A1-6D5C-4B1A-9D5E-3F8A4B2C1D0E", false},
+		{UUID, "{" + uuid + "}", false},
+		{UUID, uuid[:35], false},
+		{UUID, "", false},
+		{UUID, "0b8ec6a16d5c4b1a9d5e3f8a4b2c1d0e", false},
+		{UUID, uuid[:35] + "g", false},
+		{TextID, uuid, true},
+		{TextID, "anything", true},
+		{TextID, "nul\x00", false},
+		{TextID, "\xff", false},
 	}
 	for _, tt := range tests {
 		if _, got := tt.format.column(tt.id); got != tt.want {

@@ -10,17 +10,17 @@ SELECT `id`, `name`, `email`, `emailVerified`, `image` FROM `user` WHERE (`email
 -- userByAccount
 SELECT u.`id`, u.`name`, u.`email`, u.`emailVerified`, u.`image` FROM `account` a JOIN `user` u ON u.`id` = a.`userId` WHERE (a.`provider` = ? AND CAST(CONVERT(a.`provider` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (a.`providerAccountId` = ? AND CAST(CONVERT(a.`providerAccountId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
--- deleteUser
-DELETE FROM `user` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
-
--- deleteUserParts[0]
+-- deleteUser[0]
 DELETE FROM `session` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
--- deleteUserParts[1]
+-- deleteUser[1]
 DELETE FROM `authenticator` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
--- deleteUserParts[2]
+-- deleteUser[2]
 DELETE FROM `account` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
+
+-- deleteUser[3]
+DELETE FROM `user` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
 -- updateUser[1]
 UPDATE `user` SET `name` = ? WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));

@@ -10,17 +10,17 @@ SELECT "id", "name", "email", "emailVerified", "image" FROM "user" WHERE "email"
 -- userByAccount
 SELECT u."id", u."name", u."email", u."emailVerified", u."image" FROM "account" a JOIN "user" u ON u."id" = a."userId" WHERE a."provider" = ?1 AND a."providerAccountId" = ?2;
 
--- deleteUser
-DELETE FROM "user" WHERE "id" = ?1;
-
--- deleteUserParts[0]
+-- deleteUser[0]
 DELETE FROM "session" WHERE "userId" = ?1;
 
--- deleteUserParts[1]
+-- deleteUser[1]
 DELETE FROM "authenticator" WHERE "userId" = ?1;
 
--- deleteUserParts[2]
+-- deleteUser[2]
 DELETE FROM "account" WHERE "userId" = ?1;
+
+-- deleteUser[3]
+DELETE FROM "user" WHERE "id" = ?1;
 
 -- updateUser[1]
 UPDATE "user" SET "name" = ?2 WHERE "id" = ?1 RETURNING "id", "name", "email", "emailVerified", "image";

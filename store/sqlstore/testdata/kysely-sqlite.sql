@@ -10,14 +10,14 @@ SELECT "id", "name", "email", "emailVerified", "image" FROM "User" WHERE "email"
 -- userByAccount
 SELECT u."id", u."name", u."email", u."emailVerified", u."image" FROM "Account" a JOIN "User" u ON u."id" = a."userId" WHERE a."provider" = ?1 AND a."providerAccountId" = ?2;
 
--- deleteUser
-DELETE FROM "User" WHERE "id" = ?1;
-
--- deleteUserParts[0]
+-- deleteUser[0]
 DELETE FROM "Session" WHERE "userId" = ?1;
 
--- deleteUserParts[1]
+-- deleteUser[1]
 DELETE FROM "Account" WHERE "userId" = ?1;
+
+-- deleteUser[2]
+DELETE FROM "User" WHERE "id" = ?1;
 
 -- updateUser[1]
 UPDATE "User" SET "name" = ?2 WHERE "id" = ?1 RETURNING "id", "name", "email", "emailVerified", "image";

@@ -10,17 +10,17 @@ SELECT `id`, `name`, `email`, `email_verified`, `image`, `extra` FROM `pintle_us
 -- userByAccount
 SELECT u.`id`, u.`name`, u.`email`, u.`email_verified`, u.`image`, u.`extra` FROM `pintle_accounts` a JOIN `pintle_users` u ON u.`id` = a.`user_id` WHERE a.`provider` = ? AND a.`provider_account_id` = ?;
 
--- deleteUser
-DELETE FROM `pintle_users` WHERE `id` = ?;
-
--- deleteUserParts[0]
+-- deleteUser[0]
 DELETE FROM `pintle_sessions` WHERE `user_id` = ?;
 
--- deleteUserParts[1]
+-- deleteUser[1]
 DELETE FROM `pintle_authenticators` WHERE `user_id` = ?;
 
--- deleteUserParts[2]
+-- deleteUser[2]
 DELETE FROM `pintle_accounts` WHERE `user_id` = ?;
+
+-- deleteUser[3]
+DELETE FROM `pintle_users` WHERE `id` = ?;
 
 -- updateUser[1]
 UPDATE `pintle_users` SET `name` = ? WHERE `id` = ?;

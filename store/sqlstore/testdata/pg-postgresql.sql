@@ -10,14 +10,14 @@ SELECT "id", "name", "email", "emailVerified", "image" FROM "users" WHERE "email
 -- userByAccount
 SELECT u."id", u."name", u."email", u."emailVerified", u."image" FROM "accounts" a JOIN "users" u ON u."id" = a."userId" WHERE a."provider" = $1 AND a."providerAccountId" = $2;
 
--- deleteUser
-DELETE FROM "users" WHERE "id" = CAST($1 AS bigint);
-
--- deleteUserParts[0]
+-- deleteUser[0]
 DELETE FROM "sessions" WHERE "userId" = CAST($1 AS bigint);
 
--- deleteUserParts[1]
+-- deleteUser[1]
 DELETE FROM "accounts" WHERE "userId" = CAST($1 AS bigint);
+
+-- deleteUser[2]
+DELETE FROM "users" WHERE "id" = CAST($1 AS bigint);
 
 -- updateUser[1]
 UPDATE "users" SET "name" = $2 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";

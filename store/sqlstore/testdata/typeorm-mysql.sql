@@ -10,14 +10,14 @@ SELECT `id`, `name`, `email`, `emailVerified`, `image` FROM `users` WHERE (`emai
 -- userByAccount
 SELECT u.`id`, u.`name`, u.`email`, u.`emailVerified`, u.`image` FROM `accounts` a JOIN `users` u ON u.`id` = a.`userId` WHERE (a.`provider` = ? AND CAST(CONVERT(a.`provider` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (a.`providerAccountId` = ? AND CAST(CONVERT(a.`providerAccountId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
--- deleteUser
-DELETE FROM `users` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
-
--- deleteUserParts[0]
+-- deleteUser[0]
 DELETE FROM `sessions` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
--- deleteUserParts[1]
+-- deleteUser[1]
 DELETE FROM `accounts` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
+
+-- deleteUser[2]
+DELETE FROM `users` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
 -- updateUser[1]
 UPDATE `users` SET `name` = ? WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
