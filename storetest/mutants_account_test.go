@@ -106,7 +106,7 @@ type narrow struct{ *memstore.Store }
 
 func (s narrow) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	c := *a
-	c.ExpiresAt = int64(int32(c.ExpiresAt)) //nolint:gosec // the mistake
+	c.ExpiresAt = int64(int32(c.ExpiresAt))
 	return s.Store.LinkAccount(ctx, &c)
 }
 

@@ -3,7 +3,7 @@ package storetest
 import "github.com/pintleauth/pintle"
 
 var userDeleterChecks = []check{
-	{"17, SH-16 a deleted user is gone at once, with accounts, sessions and passkeys", func(t *tester) {
+	{"17, SH-16, ASVS-7.4.2 a deleted user is gone at once, with accounts, sessions and passkeys", func(t *tester) {
 		s := t.deleter()
 		u, other := t.everything(), t.everything()
 		t.ok("DeleteUser", s.DeleteUser(t.ctx, u.user.ID))
