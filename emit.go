@@ -3,6 +3,7 @@ package pintle
 import (
 	"context"
 	"log/slog"
+	"time"
 )
 
 // emit calls a handler of the host. What it fails with is for the log: the
@@ -42,6 +43,11 @@ func (x *exchange) debug(step string, p *provider) {
 	x.log.LogAttrs(x.ctx, slog.LevelDebug, "pintle: flow", slog.String("step", step), slog.String("provider", p.id), slog.String("action", string(x.action)))
 }
 
+// browserMaxAge is how long browsers keep a cookie, whatever it asks for.
+//
+// https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5
+const browserMaxAge = 400 * 24 * time.Hour
+
 // announce says at the start what an operator should not overlook.
 func (s *settings) announce(ctx context.Context) {
 	if s.Debug {
@@ -57,6 +63,10 @@ func (s *settings) announce(ctx context.Context) {
 			s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: passkeys are experimental: they may still change in incompatible ways",
 				slog.String("code", "experimental-webauthn"), slog.String("provider", p.id))
 		}
+	}
+	if s.Session.MaxAge > browserMaxAge {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: browsers keep cookies for 400 days at most, so Config.Session.MaxAge is not reached",
+			slog.String("code", "cookie-lifetime"))
 	}
 	if s.BasePath != "" && pathOf(s.URL) != "" && pathOf(s.URL) != s.base {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: the path of Config.URL (AUTH_URL) differs from Config.BasePath, which is used",

@@ -24,6 +24,7 @@ func mustHash(t testing.TB, h *password.Hasher, text string) string {
 	return hash
 }
 
+// ASVS-11.4.2
 func TestTheZeroHasherUsesTheSettingsOWASPRecommends(t *testing.T) {
 	var h password.Hasher
 	hash := mustHash(t, &h, "correct horse")
