@@ -67,7 +67,7 @@ func readFacts(t *testing.T) map[string]*fact {
 	facts := map[string]*fact{}
 	for _, f := range list {
 		// A plain OAuth 2 service that declares no scope is sent the scope of
-		// OpenID Connect by Auth.js. It is better served without one.
+		// OpenID Connect by Auth.js. It is better served without one (P-4).
 		if f.Type == "oauth" && f.ScopeSource == "default" {
 			f.Scope = ""
 		}
@@ -92,7 +92,9 @@ func fill(text string, values map[string]string) string {
 }
 
 // corrections are the places where the catalogue knowingly departs from the
-// facts, each with the reason.
+// facts, each with the reason: other protections (P-5), endpoints that have ended
+// (P-6), answers that Auth.js cannot read (P-8), credentials sent as documented
+// (P-11).
 var corrections = map[string]func(*fact){
 	// Nothing needs the postal code.
 	"amazon": func(f *fact) { f.Scope = "profile" },

@@ -10,10 +10,11 @@ import (
 
 // GitHub signs people in with their GitHub account.
 //
-// Register the callback URL /auth/callback/github. For GitHub Enterprise Server
-// set Issuer to https://HOST/login/oauth. Who hides their address is asked for
-// the verified ones; a GitHub App, as against an OAuth App, needs the permission
-// to read e-mail addresses for that.
+// Register the callback URL /auth/callback/github. Variables: AUTH_GITHUB_ID
+// and AUTH_GITHUB_SECRET. For GitHub Enterprise Server set Issuer to
+// https://HOST/login/oauth. Who hides their address is asked for the verified
+// ones; a GitHub App, as against an OAuth App, needs the permission to read
+// e-mail addresses for that.
 //
 // https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
 func GitHub(o Options) *pintle.OAuth {

@@ -290,6 +290,7 @@ func TestWebhookSendsEverythingToAnAddressOfOnesOwn(t *testing.T) {
 	})
 }
 
+// P-10
 func TestIncompleteMailProvidersAreRefusedAtTheStart(t *testing.T) {
 	complete := provider.MailOptions{From: "a@example.com", APIKey: mailKey}
 	for name, tt := range map[string]struct {

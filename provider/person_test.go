@@ -58,7 +58,8 @@ func (s *service) claims() map[string]any {
 	return doc
 }
 
-// further is the answer to the second request that some profiles take.
+// further is the answer to the second request that some profiles take. The
+// addresses in it that are not the person's must not be taken (P-7).
 func (s *service) further() any {
 	switch s.fact.ID {
 	case "github":

@@ -61,8 +61,7 @@ func readProfileCases(t *testing.T) []profileCase {
 }
 
 // safer are the cases whose result Auth.js arrived at by accident, and what is
-// made of them here. All are defects by the file's own account; they are rows
-// of docs/compatibility.md.
+// made of them here (P-1). All are defects by the file's own account.
 var safer = map[string]map[string]any{
 	"azure-devops/avatar bytes null": {"image": nil},
 	"foursquare/last name missing":   {"name": "Siobhán"},
@@ -77,7 +76,7 @@ func TestProfilesAreMappedAsAuthJSMapsThem(t *testing.T) {
 			got, err := c.run(t)
 			if c.Expected.Error != "" || c.Expected.ID == nil || c.Expected.ID == "<random-uuid>" {
 				// Auth.js makes up an id for who has none, so that everybody is
-				// somebody new each time (SH-37).
+				// somebody new each time (SH-37, P-2).
 				if err == nil {
 					t.Errorf("the mapping gave %v, want an error", got)
 				}
@@ -113,7 +112,7 @@ func TestProfilesAreMappedAsAuthJSMapsThem(t *testing.T) {
 }
 
 // want are the members of the user, with the id as text: Auth.js passes some on
-// as numbers and puts them into a text column.
+// as numbers and puts them into a text column (P-3).
 func (c profileCase) want() map[string]any {
 	want := map[string]any{"name": c.Expected.Name, "email": c.Expected.Email, "image": c.Expected.Image}
 	maps.Copy(want, c.Expected.Extra)

@@ -100,7 +100,7 @@ func makeProvider(t *testing.T, f *fact, s *service) *pintle.OAuth {
 	t.Helper()
 	o := provider.Options{ClientID: clientID, ClientSecret: s.secret()}
 	if _, needed := f.Required["issuer"]; needed && f.ID != "battlenet" {
-		// The service completes what hosts like to leave out.
+		// What hosts like to leave out is completed (P-9).
 		o.Issuer = strings.TrimSuffix(strings.TrimSuffix(s.values["issuer"], "/oidc/2"), "/oauth2/token")
 	}
 	create := constructors[f.ID]

@@ -6,8 +6,9 @@ import "github.com/pintleauth/pintle"
 // tokens do not expire. Options.ClientID and ClientSecret are the consumer key
 // and secret.
 //
-// Register the callback URL /auth/callback/twitter-oauth1. The address is told
-// to applications with that permission only. What plan of the API opens
+// Register the callback URL /auth/callback/twitter-oauth1. Variables:
+// AUTH_TWITTER_OAUTH1_ID and AUTH_TWITTER_OAUTH1_SECRET. The address is told to
+// applications with that permission only. What plan of the API opens
 // verify_credentials is up to X; [Twitter] works with every one.
 //
 // https://docs.x.com/fundamentals/authentication/oauth-1-0a/obtaining-user-access-tokens

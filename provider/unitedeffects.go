@@ -7,7 +7,7 @@ import "github.com/pintleauth/pintle"
 // Register the callback URL /auth/callback/united-effects. Variables:
 // AUTH_UNITED_EFFECTS_ID, AUTH_UNITED_EFFECTS_SECRET and
 // AUTH_UNITED_EFFECTS_ISSUER. Set Issuer to
-// https://auth.unitedeffects.com/AUTH_GROUP_ID.
+// https://auth.unitedeffects.com/GROUP_ID.
 //
 // https://docs.unitedeffects.com/
 func UnitedEffects(o Options) *pintle.OAuth {

@@ -21,8 +21,9 @@ type VKOptions struct {
 // VK signs people in with their VK account, over the endpoints that came before
 // VK ID; new applications use [VKID].
 //
-// Register the callback URL /auth/callback/vk. The service refuses a code
-// challenge, so the state alone protects the flow.
+// Register the callback URL /auth/callback/vk. Variables: AUTH_VK_ID and
+// AUTH_VK_SECRET. The service refuses a code challenge, so the state alone
+// protects the flow.
 //
 // https://dev.vk.com/en/api/access-token/authcode-flow-user
 func VK(o VKOptions) *pintle.OAuth {

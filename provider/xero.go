@@ -9,8 +9,8 @@ import "github.com/pintleauth/pintle"
 //
 // https://developer.xero.com/documentation/guides/oauth2/auth-flow
 //
-// Deprecated: Xero ended OAuth 1.0a in 2021; use [OpenIDConnect] with the issuer
-// https://identity.xero.com.
+// Deprecated: Xero ended OAuth 1.0a in 2021; use [OpenIDConnect], whose issuer is
+// https://identity.xero.com there.
 func Xero(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "xero", Name: "Xero", Protocol: pintle.OAuth1,
