@@ -295,3 +295,47 @@ func TestBodiesHeadersAndQueriesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestTheHostsLoggerDecides(t *testing.T) {
+	t.Run("S-27 records are those of log/slog, with the code as an attribute", func(t *testing.T) {
+		s := newSite(t)
+		s.browser().get("/auth/callback/acme?code=x")
+		if !s.log.has("InvalidCheck") {
+			t.Errorf("the log is %s", s.log)
+		}
+	})
+	t.Run("S-28 the steps of a flow are logged with Debug only", func(t *testing.T) {
+		quiet := newSite(t, func(s *site) { s.Debug = false })
+		quiet.browser().signIn("ada")
+		if log := quiet.log.String(); strings.Contains(log, "signed in") {
+			t.Errorf("the log is %s", log)
+		}
+		loud := newSite(t)
+		loud.browser().signIn("ada")
+		if log := loud.log.String(); !strings.Contains(log, "signed in") {
+			t.Errorf("the log is %s", log)
+		}
+	})
+}
+
+func TestTheHostsClientMakesEveryRequest(t *testing.T) {
+	// Q18, oidcc-client-test-discovery-openid-config,
+	// oidcc-client-test-discovery-jwks-uri-keys,
+	// oidcc-client-test-client-secret-basic and
+	// oidcc-client-test-scope-userinfo-claims: the network of the test is
+	// reachable through the host's client only.
+	s := newSite(t, func(s *site) {
+		p := s.idp.OIDC("acme")
+		p.ProfileFromUserInfo = true
+		s.Config.Providers = []pintle.Provider{p}
+	})
+	s.browser().signInWith("acme").want(http.StatusFound)
+	for _, endpoint := range []authtest.Endpoint{authtest.DiscoveryEndpoint, authtest.JWKSEndpoint, authtest.TokenEndpoint, authtest.UserInfoEndpoint} {
+		if _, asked := s.idp.LastRequest(endpoint); !asked {
+			t.Errorf("nobody asked %v", endpoint)
+		}
+	}
+	if u := lastEvent[*pintle.SignInEvent](s, "signIn").User; u.Email == "" || u.Name == "" {
+		t.Errorf("the user is %+v", u)
+	}
+}

@@ -89,7 +89,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-func TestASVS625NoPasswordIsTruncated(t *testing.T) {
+// ASVS-6.2.5, ASVS-6.2.8, ASVS-6.2.9
+func TestNoPasswordIsTruncated(t *testing.T) {
 	h := cheap()
 	for _, n := range []int{64, 72, 73, 128, password.MaxLength} {
 		text := strings.Repeat("x", n-1)

@@ -422,7 +422,7 @@ func TestLineBreaksDoNotStandForBytes(t *testing.T) {
 	}
 }
 
-// SH-60, ASVS-11.2.5: padding is looked at after the tag only, and every failure is the same.
+// SH-60, ASVS-11.2.4, ASVS-11.2.5: tags are compared in constant time, padding is looked at after the tag only, and every failure is the same.
 func TestPadding(t *testing.T) {
 	key, kid, _ := vectorKey(t, sessionSalt)
 	keys := newKeys(t, sessionSalt, secret)
