@@ -14,6 +14,8 @@ import (
 type adapterSettings struct {
 	Kind             string
 	Failing, Missing []string
+
+	URL string // of a PostgreSQL database; see shared
 }
 
 // tables are the rows of the store as the contract writes them.

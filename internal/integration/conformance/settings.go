@@ -108,8 +108,13 @@ func (s *settings) config(rec *recorder, store *memory) (pintle.Config, error) {
 		}
 		cfg.URL = u.Scheme + "://" + u.Host
 	}
-	if s.Adapter.Kind == "memory" {
+	switch s.Adapter.Kind {
+	case "memory":
 		cfg.Store = store
+	case "postgres":
+		if cfg.Store, err = shared(s.Adapter.URL); err != nil {
+			return cfg, err
+		}
 	}
 	for _, raw := range s.Providers {
 		p, err := s.provider(raw)
