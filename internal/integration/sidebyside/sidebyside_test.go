@@ -1,0 +1,68 @@
+package sidebyside_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle/internal/integration/services"
+)
+
+var (
+	journeys = flag.Int("journeys", 1200, "how many journeys each strategy is tested with")
+	seed     = flag.Uint64("seed", 0, "the seed of the journeys; 0 draws one")
+	only     = flag.Int("journey", -1, "the number of the only journey to have")
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(services.Run(m))
+}
+
+func TestServersTakeTurns(t *testing.T) {
+	for _, tt := range []struct{ name, strategy string }{
+		{"token sessions", "jwt"},
+		{"database sessions", "database"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			from := *seed
+			if from == 0 {
+				from = rand.Uint64()
+			}
+			s := newSite(t, tt.strategy, max(*journeys, *only+1))
+			base := &http.Transport{MaxIdleConnsPerHost: 16}
+			t.Cleanup(base.CloseIdleConnections)
+
+			var next, requests, moves atomic.Int64
+			var workers sync.WaitGroup
+			began := time.Now()
+			for range 4 {
+				workers.Go(func() {
+					for !t.Failed() {
+						number := int(next.Add(1)) - 1
+						if *only >= 0 {
+							number += *only
+						}
+						if number >= *journeys && *only < 0 || *only >= 0 && number > *only {
+							return
+						}
+						j := newJourney(t.Context(), s, base, from, number, tt.strategy == "jwt")
+						if err := j.travel(); err != nil {
+							t.Errorf("journey %d: %v\nhave it again with -seed %d -journey %d\n%s", number, err, from, number, &j.turns.log)
+						}
+						requests.Add(int64(j.turns.taken))
+						moves.Add(int64(j.turns.moved))
+					}
+				})
+			}
+			workers.Wait()
+			t.Logf("seed %d: %d journeys, %d requests, %d of them answered by another server than the one before, in %.1f s",
+				from, min(int(next.Load()), *journeys), requests.Load(), moves.Load(), time.Since(began).Seconds())
+		})
+	}
+}
