@@ -2,6 +2,8 @@ package provider
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/pintleauth/pintle"
 )
@@ -36,7 +38,7 @@ func FusionAuth(o FusionAuthOptions) *pintle.OAuth {
 	return completing(onServer(p, ""), func(own *pintle.OAuth) error {
 		if o.TenantID != "" {
 			own.Authorization.Params["tenantId"] = o.TenantID
-			own.WellKnown = own.Issuer + "/.well-known/openid-configuration?tenantId=" + o.TenantID
+			own.WellKnown = strings.TrimRight(own.Issuer, "/") + "/.well-known/openid-configuration?tenantId=" + url.QueryEscape(o.TenantID)
 		}
 		return nil
 	})

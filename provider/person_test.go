@@ -32,6 +32,9 @@ func (s *service) claims() map[string]any {
 		if member == "id" || member == "email" {
 			paths = paths[:min(len(paths), 1)]
 		}
+		if s.fact.UserInfo.Source == "id-token-claims" {
+			m.Template = "" // filled from elsewhere
+		}
 		for _, braces := range regexp.MustCompile(`\{([\w.]+)\}`).FindAllStringSubmatch(m.Template, -1) {
 			paths = append(paths, braces[1])
 		}

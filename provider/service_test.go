@@ -33,6 +33,9 @@ type service struct {
 	// anonymous leaves the id out of every answer.
 	anonymous bool
 
+	// changeBack, when set, spoils what the browser comes back with.
+	changeBack func(url.Values)
+
 	values map[string]string // what is in the braces of the facts
 
 	authorized url.Values // the parameters the browser came with

@@ -32,24 +32,28 @@ type application struct {
 func newApplication(t *testing.T, p *pintle.OAuth, transport http.RoundTripper) *application {
 	t.Helper()
 	a := &application{t: t}
-	a.jar, _ = cookiejar.New(nil)
-	var err error
-	a.auth, err = pintle.New(pintle.Config{
+	a.start(pintle.Config{
 		Providers:  []pintle.Provider{p},
 		Secrets:    []string{"a secret of the application, long enough"},
 		URL:        "https://app.example",
 		HTTPClient: &http.Client{Transport: transport},
-		Logger:     slog.New(slog.NewTextHandler(&a.log, nil)),
-		Events: pintle.Events{SignIn: func(_ context.Context, e *pintle.SignInEvent) error {
-			a.signedIn = e
-			return nil
-		}},
-		Getenv: func(string) string { return "" },
+		Getenv:     func(string) string { return "" },
 	})
-	if err != nil {
-		t.Fatalf("New: %v", err)
-	}
 	return a
+}
+
+func (a *application) start(cfg pintle.Config) {
+	a.t.Helper()
+	a.jar, _ = cookiejar.New(nil)
+	cfg.Logger = slog.New(slog.NewTextHandler(&a.log, nil))
+	cfg.Events.SignIn = func(_ context.Context, e *pintle.SignInEvent) error {
+		a.signedIn = e
+		return nil
+	}
+	var err error
+	if a.auth, err = pintle.New(cfg); err != nil {
+		a.t.Fatalf("New: %v", err)
+	}
 }
 
 // send makes a request as the browser.
@@ -88,6 +92,9 @@ func (a *application) signIn(s *service) *http.Response {
 	}
 	back := s.authorize(location)
 	s.returning(back)
+	if s.changeBack != nil {
+		s.changeBack(back)
+	}
 	if s.fact.Authorization.Params["response_mode"] == "form_post" {
 		return a.send(http.MethodPost, base+"callback/"+s.fact.ID, back)
 	}

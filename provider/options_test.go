@@ -1,0 +1,256 @@
+package provider_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/provider"
+)
+
+func TestScopesReplaceTheDefaultOnes(t *testing.T) {
+	scopes := []string{"one", "two"}
+	for _, tt := range []struct {
+		p    *pintle.OAuth
+		want string
+	}{
+		{provider.GitHub(provider.Options{Scopes: scopes}), "one two"},
+		{provider.Google(provider.Options{Scopes: scopes}), "one two"},
+		{provider.Strava(provider.Options{Scopes: scopes}), "one,two"},
+		{provider.Facebook(provider.FacebookOptions{Options: provider.Options{Scopes: scopes}}), "one,two"},
+		{provider.GitHub(provider.Options{Scopes: []string{}}), ""},
+	} {
+		if got, there := tt.p.Authorization.Params["scope"]; got != tt.want || !there {
+			t.Errorf("%s asks for %q (there: %t), want %q", tt.p.ID, got, there, tt.want)
+		}
+	}
+}
+
+func TestOptionsNeverReachAnotherProvider(t *testing.T) {
+	for id, create := range constructors {
+		changed := create(provider.Options{Scopes: []string{"changed"}})
+		changed.Authorization.Params["added"] = "1"
+		if fresh := create(provider.Options{}); fresh.Authorization.Params["added"] != "" || fresh.Authorization.Params["scope"] == "changed" {
+			t.Errorf("%s: what one application changes, another one has", id)
+		}
+	}
+}
+
+func TestTwitterSpeaksBothVersions(t *testing.T) { // S-40
+	for version, want := range map[string]pintle.Protocol{"": pintle.OAuth2, "2.0": pintle.OAuth2, "1.0a": pintle.OAuth1} {
+		p := provider.Twitter(provider.TwitterOptions{Version: version})
+		if p.Protocol != want || p.ID != "twitter" || p.Name != "Twitter" {
+			t.Errorf("version %q is %v, %q, %q", version, p.Protocol, p.ID, p.Name)
+		}
+	}
+	refused(t, provider.Twitter(provider.TwitterOptions{Version: "3"}), `"3"`)
+
+	f := *readFacts(t)["twitter-oauth1"]
+	f.ID = "twitter"
+	s := newService(t, &f, ada)
+	a := newApplication(t, provider.Twitter(provider.TwitterOptions{
+		Version: "1.0a", Options: provider.Options{ClientID: clientID, ClientSecret: clientSecret},
+	}), s)
+	a.signIn(s)
+	if a.signedIn == nil || a.signedIn.Account.OAuthToken != "lasting" || a.signedIn.Account.OAuthTokenSecret != "lasting&secret" {
+		t.Errorf("the sign-in gave %+v: %s", a.signedIn, a.log.String())
+	}
+}
+
+func TestTwitterAsksForTheAddressWithItsScope(t *testing.T) {
+	p := provider.Twitter(provider.TwitterOptions{Options: provider.Options{Scopes: []string{"users.read", "tweet.read", "users.email"}}})
+	if got, want := p.UserInfo.Params["user.fields"], "profile_image_url,confirmed_email"; got != want {
+		t.Errorf("the fields are %q, want %q", got, want)
+	}
+	var typed provider.TwitterProfile
+	profile := pintle.Profile{"data": map[string]any{"id": "7", "confirmed_email": "ada@example.com"}}
+	if err := profile.Decode(&typed); err != nil || typed.Data.ID != "7" || typed.Data.ConfirmedEmail != "ada@example.com" {
+		t.Errorf("Decode gave %+v, %v", typed, err)
+	}
+	user, err := p.Profile(profile, nil)
+	if err != nil || user.Email != "ada@example.com" {
+		t.Errorf("the user is %+v, %v", user, err)
+	}
+}
+
+func TestVKHasAVersionAndURLs(t *testing.T) { // S-41
+	p := provider.VK(provider.VKOptions{})
+	for _, e := range []pintle.Endpoint{p.Authorization, p.Token, p.UserInfo} {
+		if e.Params["v"] != "5.126" {
+			t.Errorf("%s has version %q", e.URL, e.Params["v"])
+		}
+	}
+	p = provider.VK(provider.VKOptions{
+		Version: "5.199", AuthorizationURL: "https://a.example/", ProfileURL: "https://p.example/?v=1",
+	})
+	if p.Authorization.URL != "https://a.example/" || p.Authorization.Params != nil || p.UserInfo.URL != "https://p.example/?v=1" || p.UserInfo.Params != nil {
+		t.Errorf("the endpoints are %v and %v", p.Authorization, p.UserInfo)
+	}
+	if p.Token.URL != "https://oauth.vk.com/access_token" || p.Token.Params["v"] != "5.199" {
+		t.Errorf("the token endpoint is %v", p.Token)
+	}
+	if p = provider.VK(provider.VKOptions{AccessTokenURL: "https://t.example/"}); p.Token.URL != "https://t.example/" {
+		t.Errorf("the token endpoint is %v", p.Token)
+	}
+}
+
+func TestGitHubEnterpriseServerIsAnIssuer(t *testing.T) {
+	p := provider.GitHub(provider.Options{Issuer: "https://git.example/login/oauth"})
+	for got, want := range map[string]string{
+		p.Issuer: "https://git.example/login/oauth", p.Authorization.URL: "https://git.example/login/oauth/authorize",
+		p.Token.URL: "https://git.example/login/oauth/access_token", p.UserInfo.URL: "https://git.example/api/v3/user",
+	} {
+		if got != want {
+			t.Errorf("an endpoint is %s, want %s", got, want)
+		}
+	}
+}
+
+func TestTenantsOfMicrosoftAreIssuers(t *testing.T) {
+	const login = "https://login.microsoftonline.com/"
+	const id = "5f0c9a3e-8b1d-4c1e-9a53-0d7f5a1b2c3d"
+	for _, tt := range []struct {
+		name, tenant, issuer, variable string
+		wantIssuer, wantWellKnown      string
+	}{
+		{name: "everybody", wantIssuer: login + "common/v2.0"},
+		{name: "a tenant", tenant: id, wantIssuer: login + id + "/v2.0"},
+		{name: "organizations", tenant: "organizations", wantIssuer: login + "organizations/v2.0"},
+		{name: "an issuer", issuer: login + id + "/v2.0", wantIssuer: login + id + "/v2.0"},
+		{name: "a variable", variable: login + id + "/v2.0", wantIssuer: login + id + "/v2.0"},
+		// The metadata of these names the id of the tenant.
+		{name: "consumers", tenant: "consumers", wantWellKnown: login + "consumers/v2.0/.well-known/openid-configuration"},
+		{name: "a domain", tenant: "contoso.example", wantWellKnown: login + "contoso.example/v2.0/.well-known/openid-configuration"},
+		{name: "another host", issuer: "https://id.example.com/v2.0", wantIssuer: "https://id.example.com/v2.0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := provider.MicrosoftEntraID(provider.MicrosoftEntraIDOptions{Tenant: tt.tenant, Options: provider.Options{Issuer: tt.issuer}})
+			if tt.variable != "" {
+				p.Issuer = tt.variable
+			}
+			if err := p.Quirks.Complete(p); err != nil {
+				t.Fatal(err)
+			}
+			if p.Issuer != tt.wantIssuer || p.WellKnown != tt.wantWellKnown {
+				t.Errorf("the issuer is %q with %q, want %q with %q", p.Issuer, p.WellKnown, tt.wantIssuer, tt.wantWellKnown)
+			}
+		})
+	}
+}
+
+func TestServersAreRequiredAndSpelledInAnyWay(t *testing.T) {
+	for _, issuer := range []string{"https://social.example", "https://social.example/", "https://social.example//"} {
+		p := provider.Mastodon(provider.Options{Issuer: issuer})
+		if err := p.Quirks.Complete(p); err != nil {
+			t.Fatal(err)
+		}
+		if p.Authorization.URL != "https://social.example/oauth/authorize" || p.Issuer != "" {
+			t.Errorf("%s leads to %s, issuer %q", issuer, p.Authorization.URL, p.Issuer)
+		}
+	}
+	refused(t, provider.Mastodon(provider.Options{}), "AUTH_MASTODON_ISSUER")
+	refused(t, provider.Mastodon(provider.Options{ID: "other-social"}), "AUTH_OTHER_SOCIAL_ISSUER")
+	for _, issuer := range []string{"social.example", "https://", "https://social.example/?a=b", "https://social.example/#a", "http://social.example"} {
+		refused(t, provider.Mastodon(provider.Options{Issuer: issuer}), "mastodon")
+	}
+	p := provider.Mastodon(provider.Options{Issuer: "https://social.example"})
+	p.UserInfo.URL = "https://elsewhere.example/me"
+	if err := p.Quirks.Complete(p); err != nil || p.UserInfo.URL != "https://elsewhere.example/me" {
+		t.Errorf("a changed endpoint became %s, %v", p.UserInfo.URL, err)
+	}
+}
+
+func TestVariablesNameServers(t *testing.T) {
+	f := readFacts(t)["mastodon"]
+	s := newService(t, f, ada)
+	cfg := pintle.Config{
+		Providers: []pintle.Provider{provider.Mastodon(provider.Options{})},
+		Secrets:   []string{"a secret of the application, long enough"}, URL: "https://app.example",
+		HTTPClient: &http.Client{Transport: s},
+		Getenv: func(name string) string {
+			return map[string]string{
+				"AUTH_MASTODON_ID": clientID, "AUTH_MASTODON_SECRET": clientSecret, "AUTH_MASTODON_ISSUER": "https://server.example",
+			}[name]
+		},
+	}
+	a := &application{t: t}
+	a.start(cfg)
+	a.signIn(s)
+	if a.signedIn == nil {
+		t.Errorf("nobody was signed in: %s", a.log.String())
+	}
+}
+
+func TestIncompleteProvidersAreRefusedAtTheStart(t *testing.T) {
+	for _, tt := range []struct {
+		p    *pintle.OAuth
+		want string
+	}{
+		{provider.NetSuite(provider.NetSuiteOptions{UserInfoURL: "https://a.example/"}), "AccountID"},
+		{provider.NetSuite(provider.NetSuiteOptions{AccountID: "1.evil.example/", UserInfoURL: "https://a.example/"}), "AccountID"},
+		{provider.NetSuite(provider.NetSuiteOptions{AccountID: "1234567"}), "UserInfo"},
+		{provider.Shopify(provider.ShopifyOptions{}), "Shop"},
+		{provider.Shopify(provider.ShopifyOptions{Shop: "evil.example/"}), "Shop"},
+		{provider.Keycloak(provider.Options{}), "Issuer"},
+		{provider.Apple(provider.AppleOptions{TeamID: "T"}), "belong together"},
+		{provider.Apple(provider.AppleOptions{TeamID: "T", KeyID: "K", PrivateKey: "secret"}), "PrivateKey"},
+	} {
+		refused(t, tt.p, tt.want)
+	}
+}
+
+func TestOtherVersionsAndPlaces(t *testing.T) {
+	for _, tt := range []struct{ name, got, want string }{
+		{"a version of Facebook", provider.Facebook(provider.FacebookOptions{Version: "v25.0"}).Authorization.URL, "https://www.facebook.com/v25.0/dialog/oauth"},
+		{"a version of Foursquare", provider.Foursquare(provider.FoursquareOptions{APIVersion: "20260101"}).UserInfo.Params["v"], "20260101"},
+		{"the sandbox of PayPal", provider.PayPal(provider.PayPalOptions{Sandbox: true}).Token.URL, "https://api-m.sandbox.paypal.com/v1/oauth2/token"},
+		{"the EU at Zoho", provider.Zoho(provider.ZohoOptions{DataCentre: "eu"}).Token.URL, "https://accounts.zoho.eu/oauth/v2/token"},
+		{"another Webex", provider.Webex(provider.WebexOptions{APIBaseURL: "https://w.example"}).UserInfo.URL, "https://w.example/people/me"},
+		{"websites at WeChat", provider.WeChat(provider.WeChatOptions{Website: true}).Authorization.URL, "https://open.weixin.qq.com/connect/qrconnect#wechat_redirect"},
+		{"a version of Shopify", provider.Shopify(provider.ShopifyOptions{Shop: "a", Version: "2027-01"}).UserInfo.URL, "https://a.myshopify.com/admin/api/2027-01/shop.json"},
+		{"a connection of WorkOS", provider.WorkOS(provider.WorkOSOptions{Connection: "conn_1"}).Authorization.Params["connection"], "conn_1"},
+		{"a sandbox of NetSuite", provider.NetSuite(provider.NetSuiteOptions{AccountID: "1234567_SB1"}).Token.URL, "https://1234567-sb1.suitetalk.api.netsuite.com/services/rest/auth/oauth2/v1/token"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, tt.got, tt.want)
+		}
+	}
+	p := provider.FusionAuth(provider.FusionAuthOptions{TenantID: "t 1", Options: provider.Options{Issuer: "https://auth.example"}})
+	p.Authorization.Params = map[string]string{}
+	if err := p.Quirks.Complete(p); err != nil || p.Authorization.Params["tenantId"] != "t 1" ||
+		p.WellKnown != "https://auth.example/.well-known/openid-configuration?tenantId=t+1" {
+		t.Errorf("a tenant of FusionAuth: %v, %s, %v", p.Authorization, p.WellKnown, err)
+	}
+}
+
+// refused checks that New does not take a provider.
+func refused(t *testing.T, p *pintle.OAuth, want string) {
+	t.Helper()
+	_, err := pintle.New(pintle.Config{
+		Providers: []pintle.Provider{p}, Secrets: []string{"a secret of the application, long enough"},
+		URL: "https://app.example", Getenv: func(string) string { return "" },
+	})
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("New with %s: %v, want an error with %q", p.ID, err, want)
+	}
+}
+
+func TestChecksStayInOrder(t *testing.T) {
+	for id, create := range constructors {
+		p := create(provider.Options{})
+		if p.Protocol == pintle.OAuth2 && p.Checks != nil && !slices.Contains(p.Checks, pintle.State) && !slices.Contains(p.Checks, pintle.PKCE) {
+			t.Errorf("nothing protects the flow of %s", id)
+		}
+		if slices.Contains(p.Checks, pintle.NoChecks) {
+			t.Errorf("%s turns every check off", id)
+		}
+		for _, e := range []pintle.Endpoint{p.Authorization, p.Token, p.UserInfo, p.RequestToken} {
+			if u, err := url.Parse(e.URL); err != nil || u.Scheme == "http" {
+				t.Errorf("%s is spoken to at %s", id, e.URL)
+			}
+		}
+	}
+}
