@@ -44,6 +44,12 @@ func New(secrets ...string) Hasher {
 	for i := range secrets {
 		add(strings.Join(secrets[i:], ","))
 	}
+	if len(secrets) > 1 {
+		// A secret is replaced on several machines by standing behind the old
+		// one first, so that all know it before one writes with it.
+		swapped := append([]string{secrets[1], secrets[0]}, secrets[2:]...)
+		add(strings.Join(swapped, ","))
+	}
 	for _, secret := range secrets {
 		add(secret)
 	}
@@ -84,8 +90,9 @@ func (h Hasher) Equal(text, hash string) bool {
 
 // Candidates returns every hash of text that counts as right, the one [Sum]
 // gives first: with all secrets joined, with the newest ones left out (what was
-// written before they were added, W-12), and with each secret alone (what an
-// installation without a list wrote, Q22). It is for look-ups in a database,
+// written before they were added, W-12), with the first two in the other order
+// (what is written before, or on another machine still, the second takes over),
+// and with each secret alone (what an installation without a list wrote, Q22). It is for look-ups in a database,
 // which cannot compare in other ways.
 //
 // [Sum]: Hasher.Sum

@@ -55,6 +55,7 @@ func TestEqualAcceptsHashesOfEarlierSecretLists(t *testing.T) {
 		{"W-12 before the two newest were added", plain("tok" + "a"), true},
 		{"Q22 the newest alone", plain("tok" + "c"), true},
 		{"Q22 the middle one alone", plain("tok" + "b"), true},
+		{"W-12 before the second took over", plain("tok" + "b,c,a"), true},
 		{"another order", plain("tok" + "a,b,c"), false},
 		{"without the oldest", plain("tok" + "c,b"), false},
 		{"no secret", plain("tok"), false},
