@@ -1,0 +1,53 @@
+package main
+
+import (
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"pintle": main})
+}
+
+var update = flag.Bool("update", false, "rewrite the outputs in testdata")
+
+// TestScripts describes the command by what it prints.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata", UpdateScripts: *update})
+}
+
+func TestTheCatalogueIsComplete(t *testing.T) {
+	entries, err := readCatalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.ID == "" || e.Name == "" || e.Func == "" || e.Options == "" || e.Link == "" || e.Doc == "" || len(e.Variables) == 0 {
+			t.Errorf("the entry of %q is incomplete: %+v", e.ID, e)
+		}
+		var out strings.Builder
+		if err := show(&out, e, "https://app.example", ""); err != nil {
+			t.Errorf("show %s: %v", e.ID, err)
+		}
+		if !e.mail() && !strings.Contains(out.String(), "https://app.example/auth/callback/"+e.ID+"\n") {
+			t.Errorf("show %s names no callback URL", e.ID)
+		}
+	}
+}
+
+func TestNearestIsWhatWasMeant(t *testing.T) {
+	entries, err := readCatalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for typed, want := range map[string]string{
+		"githab": "github", "GitHub": "github", "gogle": "google", "okat": "okta", "azure": "", "": "", "facebok": "facebook", "vkid": "vk-id",
+	} {
+		if got := nearest(entries, typed); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", typed, got, want)
+		}
+	}
+}
