@@ -105,6 +105,13 @@ type AuthenticatorStore interface {
 	UpdateAuthenticatorCounter(ctx context.Context, credentialID string, old, counter uint32) error
 }
 
+// An AuthenticatorDeleter removes passkeys, for [Auth.RemovePasskey].
+type AuthenticatorDeleter interface {
+	// DeleteAuthenticator removes a passkey of a user. It fails with
+	// ErrNotFound when the user has no such passkey.
+	DeleteAuthenticator(ctx context.Context, userID, credentialID string) error
+}
+
 // A TxStore can make several changes as one. A first sign-in creates a user,
 // an account and a session; in a TxStore all of them exist or none.
 type TxStore interface {

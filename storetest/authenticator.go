@@ -139,6 +139,32 @@ var authenticatorChecks = []check{
 		}
 		t.passkey(a)
 	}},
+	{"SH-21, ASVS-6.5.6 a passkey is removed by its owner and nobody else", func(t *tester) {
+		t.authenticators()
+		s := optional[pintle.AuthenticatorDeleter](t, "AuthenticatorDeleter")
+		u, other := t.someone(), t.someone()
+		a, kept := t.createAuthenticator(newAuthenticator(u.ID)), t.createAuthenticator(newAuthenticator(u.ID))
+		theirs := t.createAuthenticator(newAuthenticator(other.ID))
+		for _, id := range []string{other.ID, uuid(), ""} {
+			t.notFound("DeleteAuthenticator of another's passkey", s.DeleteAuthenticator(t.ctx, id, a.CredentialID))
+		}
+		for _, id := range []string{unique(), "", strings.ToLower(a.CredentialID) + " "} {
+			t.notFound("DeleteAuthenticator of an unknown passkey", s.DeleteAuthenticator(t.ctx, u.ID, id))
+		}
+		t.passkey(a)
+		t.ok("DeleteAuthenticator", s.DeleteAuthenticator(t.ctx, u.ID, a.CredentialID))
+		_, err := t.authenticators().Authenticator(t.ctx, a.CredentialID)
+		t.notFound("Authenticator after its removal", err)
+		t.notFound("DeleteAuthenticator a second time", s.DeleteAuthenticator(t.ctx, u.ID, a.CredentialID))
+		left, err := t.authenticators().UserAuthenticators(t.ctx, u.ID)
+		t.ok("UserAuthenticators", err)
+		if len(left) != 1 || left[0].CredentialID != kept.CredentialID {
+			t.Errorf("UserAuthenticators returned %d passkeys, want the other one", len(left))
+		}
+		t.passkey(kept)
+		t.passkey(theirs)
+		t.passkey(t.createAuthenticator(a)) // its id is free
+	}},
 	{"18 the account of a passkey is found", func(t *tester) {
 		s := t.authenticators()
 		a := newAccount(t.someone().ID)

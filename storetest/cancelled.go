@@ -89,6 +89,9 @@ var cancelledChecks = []check{
 			_, err := s.Authenticator(t.ctx, p.CredentialID)
 			t.notFound("Authenticator", err)
 			t.noAnswer("UpdateAuthenticatorCounter", s.UpdateAuthenticatorCounter(ctx, b.passkey.CredentialID, b.passkey.Counter, 99))
+			if s, ok := t.store.(pintle.AuthenticatorDeleter); ok {
+				t.noAnswer("DeleteAuthenticator", s.DeleteAuthenticator(ctx, b.user.ID, b.passkey.CredentialID))
+			}
 		}
 		if s, ok := t.store.(pintle.AccountStore); ok {
 			t.noAnswer("UpdateAccount", s.UpdateAccount(ctx, b.account))

@@ -30,6 +30,8 @@ var accountMutants = []mutant{
 	{"a counter must rise", func(s *memstore.Store) pintle.Store { return rising{s} }, "does not count stays at zero"},
 	{"a counter of nothing is silent", func(s *memstore.Store) pintle.Store { return silentCounter{s} }, "a counter of an unknown credential"},
 	{"credentials match in any case", func(s *memstore.Store) pintle.Store { return lowCredential{s} }, "an unknown credential is not found"},
+	{"anybody removes passkeys", func(s *memstore.Store) pintle.Store { return anybodyRemoves{s} }, "SH-21, ASVS-6.5.6 a passkey is removed by its owner"},
+	{"removing no passkey is silent", func(s *memstore.Store) pintle.Store { return silentRemoval{s} }, "SH-21, ASVS-6.5.6 a passkey is removed by its owner"},
 	{"a passkey is replaced", func(s *memstore.Store) pintle.Store { return replaced{s} }, "a credential id that is taken"},
 }
 
@@ -237,6 +239,24 @@ type replaced struct{ *memstore.Store }
 
 func (s replaced) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
 	if err := s.Store.CreateAuthenticator(ctx, a); !errors.Is(err, pintle.ErrConflict) {
+		return err
+	}
+	return nil
+}
+
+type anybodyRemoves struct{ *memstore.Store }
+
+func (s anybodyRemoves) DeleteAuthenticator(ctx context.Context, id, credentialID string) error {
+	if a, err := s.Authenticator(ctx, credentialID); err == nil {
+		id = a.UserID
+	}
+	return s.Store.DeleteAuthenticator(ctx, id, credentialID)
+}
+
+type silentRemoval struct{ *memstore.Store }
+
+func (s silentRemoval) DeleteAuthenticator(ctx context.Context, id, credentialID string) error {
+	if err := s.Store.DeleteAuthenticator(ctx, id, credentialID); !errors.Is(err, pintle.ErrNotFound) {
 		return err
 	}
 	return nil

@@ -146,6 +146,7 @@ type (
 		Authenticator(context.Context, string) (*pintle.Authenticator, error)
 		UserAuthenticators(context.Context, string) ([]*pintle.Authenticator, error)
 		UpdateAuthenticatorCounter(context.Context, string, uint32, uint32) error
+		DeleteAuthenticator(context.Context, string, string) error
 	}
 	accounts = pintle.AccountStore
 )

@@ -102,6 +102,10 @@ func (t *tester) findsNothing(text, userID string) {
 		if len(found) != 0 {
 			t.Errorf("%s returned %d passkeys", what("UserAuthenticators"), len(found))
 		}
+		if s, ok := t.store.(pintle.AuthenticatorDeleter); ok {
+			t.notFound(what("DeleteAuthenticator"), s.DeleteAuthenticator(t.ctx, userID, text))
+			t.notFound(what("DeleteAuthenticator"), s.DeleteAuthenticator(t.ctx, text, text))
+		}
 	}
 	if s, ok := t.store.(pintle.AccountStore); ok {
 		_, err := s.Account(t.ctx, text, text)

@@ -139,6 +139,7 @@ var transactionChecks = []check{
 			alike[pintle.SessionStore](t, tx, "SessionStore")
 			alike[pintle.VerificationStore](t, tx, "VerificationStore")
 			alike[pintle.AuthenticatorStore](t, tx, "AuthenticatorStore")
+			alike[pintle.AuthenticatorDeleter](t, tx, "AuthenticatorDeleter")
 			alike[pintle.AccountStore](t, tx, "AccountStore")
 			alike[pintle.SessionLister](t, tx, "SessionLister")
 			alike[pintle.UserDeleter](t, tx, "UserDeleter")
@@ -258,6 +259,9 @@ func (t *tester) disturb(b belongings) {
 	}
 	if b.passkey != nil {
 		t.ok("UpdateAuthenticatorCounter", t.authenticators().UpdateAuthenticatorCounter(t.ctx, b.passkey.CredentialID, b.passkey.Counter, b.passkey.Counter+1))
+		if s, ok := t.store.(pintle.AuthenticatorDeleter); ok {
+			t.ok("DeleteAuthenticator", s.DeleteAuthenticator(t.ctx, b.user.ID, b.passkey.CredentialID))
+		}
 	}
 }
 

@@ -83,3 +83,24 @@ func (r records) UpdateAuthenticatorCounter(ctx context.Context, credentialID st
 	r.undo(func() { row.Counter = old })
 	return nil
 }
+
+// DeleteAuthenticator implements [pintle.AuthenticatorDeleter].
+func (r records) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	defer r.writeDone()
+	row := r.authenticators[credentialID]
+	if row == nil || row.UserID != userID {
+		return pintle.ErrNotFound
+	}
+	owner := r.users[userID]
+	place := slices.Index(owner.passkeys, row)
+	delete(r.authenticators, credentialID)
+	owner.passkeys = slices.Delete(owner.passkeys, place, place+1)
+	r.undo(func() {
+		r.authenticators[credentialID] = row
+		owner.passkeys = slices.Insert(owner.passkeys, place, row)
+	})
+	return nil
+}

@@ -110,3 +110,19 @@ func (r records) UpdateAuthenticatorCounter(ctx context.Context, credentialID st
 	}
 	return fmt.Errorf("sqlstore: update passkey: the counter has moved: %w", pintle.ErrConflict)
 }
+
+// DeleteAuthenticator implements [pintle.AuthenticatorDeleter].
+func (r records) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+	if r.tables.authenticators == nil {
+		return r.fail(ctx, "delete passkey", errNoTable)
+	}
+	owner, ok := r.tables.Users.ID.column(userID)
+	if !ok || !storable(credentialID) {
+		return r.absent(ctx)
+	}
+	n, err := r.exec(ctx, r.sql.deleteAuthenticator, owner, credentialID)
+	if err == nil && n == 0 {
+		return pintle.ErrNotFound
+	}
+	return r.fail(ctx, "delete passkey", err)
+}

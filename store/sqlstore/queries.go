@@ -30,6 +30,7 @@ type queries struct {
 	verification                           *statement // MySQL: what useVerification does not return
 	createAuthenticator, authenticator     *statement
 	userAuthenticators, updateCounter      *statement
+	deleteAuthenticator                    *statement
 	sweepSessions, sweepVerifications      *statement
 }
 
@@ -252,6 +253,7 @@ func (b builder) authenticators(q *queries) {
 	q.createAuthenticator = b.insert(t, append(slices.Clone(columns), t.names("", "updatedAt")...), nil)
 	q.authenticator = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.is(id, 1))
 	q.userAuthenticators = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.isID(owner, 1))
+	q.deleteAuthenticator = b.statement("DELETE FROM %s WHERE %s AND %s", t.quoted, b.isID(owner, 1), b.is(id, 2))
 	q.updateCounter = b.statement("UPDATE %s SET %s WHERE %s AND %s = $2", t.quoted,
 		set(3, append([]string{counter}, t.names("", "updatedAt")...)), b.is(id, 1), counter)
 }

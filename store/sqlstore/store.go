@@ -13,14 +13,15 @@ import (
 type Store struct{ records }
 
 var (
-	_ pintle.SessionStore       = (*Store)(nil)
-	_ pintle.VerificationStore  = (*Store)(nil)
-	_ pintle.AuthenticatorStore = (*Store)(nil)
-	_ pintle.TxStore            = (*Store)(nil)
-	_ pintle.AccountStore       = (*Store)(nil)
-	_ pintle.SessionLister      = (*Store)(nil)
-	_ pintle.UserDeleter        = (*Store)(nil)
-	_ pintle.Sweeper            = (*Store)(nil)
+	_ pintle.SessionStore         = (*Store)(nil)
+	_ pintle.VerificationStore    = (*Store)(nil)
+	_ pintle.AuthenticatorStore   = (*Store)(nil)
+	_ pintle.TxStore              = (*Store)(nil)
+	_ pintle.AccountStore         = (*Store)(nil)
+	_ pintle.SessionLister        = (*Store)(nil)
+	_ pintle.UserDeleter          = (*Store)(nil)
+	_ pintle.AuthenticatorDeleter = (*Store)(nil)
+	_ pintle.Sweeper              = (*Store)(nil)
 )
 
 // New returns a store that uses the tables [Migrate] makes. It does not use

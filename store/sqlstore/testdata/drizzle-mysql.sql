@@ -139,6 +139,9 @@ SELECT `credentialID`, `userId`, `providerAccountId`, `credentialPublicKey`, `co
 -- updateCounter
 UPDATE `authenticator` SET `counter` = ? WHERE (`credentialID` = ? AND CAST(CONVERT(`credentialID` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND `counter` = ?;
 
+-- deleteAuthenticator
+DELETE FROM `authenticator` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`credentialID` = ? AND CAST(CONVERT(`credentialID` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
+
 -- sweepSessions
 DELETE FROM `session` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 

@@ -139,6 +139,9 @@ SELECT "credentialID", "userId", "providerAccountId", "credentialPublicKey", "co
 -- updateCounter
 UPDATE "authenticator" SET "counter" = ?3 WHERE "credentialID" = ?1 AND "counter" = ?2;
 
+-- deleteAuthenticator
+DELETE FROM "authenticator" WHERE "userId" = ?1 AND "credentialID" = ?2;
+
 -- sweepSessions
 DELETE FROM "session" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "session" WHERE "expires" < ?1 AND typeof("expires") = 'integer' ORDER BY "expires" LIMIT ?2) AND "expires" < ?1 AND typeof("expires") = 'integer';
 

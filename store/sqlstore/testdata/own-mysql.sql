@@ -142,6 +142,9 @@ SELECT `credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter
 -- updateCounter
 UPDATE `pintle_authenticators` SET `counter` = ? WHERE `credential_id` = ? AND `counter` = ?;
 
+-- deleteAuthenticator
+DELETE FROM `pintle_authenticators` WHERE `user_id` = ? AND `credential_id` = ?;
+
 -- sweepSessions
 DELETE FROM `pintle_sessions` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 

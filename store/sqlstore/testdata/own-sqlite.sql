@@ -142,6 +142,9 @@ SELECT "credential_id", "user_id", "provider_account_id", "public_key", "counter
 -- updateCounter
 UPDATE "pintle_authenticators" SET "counter" = ?3 WHERE "credential_id" = ?1 AND "counter" = ?2;
 
+-- deleteAuthenticator
+DELETE FROM "pintle_authenticators" WHERE "user_id" = ?1 AND "credential_id" = ?2;
+
 -- sweepSessions
 DELETE FROM "pintle_sessions" WHERE ("token_hash") IN (SELECT "token_hash" FROM "pintle_sessions" WHERE "expires" < ?1 AND typeof("expires") = 'integer' ORDER BY "expires" LIMIT ?2) AND "expires" < ?1 AND typeof("expires") = 'integer';
 

@@ -139,6 +139,9 @@ SELECT `credentialID`, `userId`, `providerAccountId`, `credentialPublicKey`, `co
 -- updateCounter
 UPDATE `Authenticator` SET `counter` = ? WHERE (`credentialID` = ? AND CAST(CONVERT(`credentialID` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND `counter` = ?;
 
+-- deleteAuthenticator
+DELETE FROM `Authenticator` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`credentialID` = ? AND CAST(CONVERT(`credentialID` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
+
 -- sweepSessions
 DELETE FROM `Session` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 

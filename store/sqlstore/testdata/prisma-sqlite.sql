@@ -139,6 +139,9 @@ SELECT "credentialID", "userId", "providerAccountId", "credentialPublicKey", "co
 -- updateCounter
 UPDATE "Authenticator" SET "counter" = ?3 WHERE "credentialID" = ?1 AND "counter" = ?2;
 
+-- deleteAuthenticator
+DELETE FROM "Authenticator" WHERE "userId" = ?1 AND "credentialID" = ?2;
+
 -- sweepSessions
 DELETE FROM "Session" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "Session" WHERE "expires" < ?1 AND typeof("expires") = 'integer' ORDER BY "expires" LIMIT ?2) AND "expires" < ?1 AND typeof("expires") = 'integer';
 
