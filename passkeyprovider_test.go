@@ -175,3 +175,19 @@ func TestAnswersAreForWhatTheChallengeWasMade(t *testing.T) {
 	answer("authenticate", "AAAA", "").goesTo(s.url)
 	answer("authenticate", "AAAA", "").fails("/auth/error", "WebAuthnVerificationError") // the counter stayed
 }
+
+func TestRemovePasskeySaysWhatItNeeds(t *testing.T) {
+	s := newSite(t)
+	if err := s.auth.RemovePasskey(t.Context(), "ada", "AAAA"); !errors.Is(err, pintle.ErrConfiguration) {
+		t.Errorf("without a store: %v", err)
+	}
+	store := struct {
+		pintle.SessionStore
+		pintle.AuthenticatorStore
+	}{memstore.New(), memstore.New()}
+	s = newSite(t, withPasskeys, func(s *site) { s.Store = store })
+	err := s.auth.RemovePasskey(t.Context(), "ada", "AAAA")
+	if err == nil || !strings.Contains(err.Error(), "pintle.AuthenticatorDeleter") {
+		t.Errorf("without an AuthenticatorDeleter: %v", err)
+	}
+}

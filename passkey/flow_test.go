@@ -286,3 +286,48 @@ func claim(key *passkeytest.Authenticator, id []byte) {
 	}
 	key.Answer = func(answer map[string]any) { answer["id"], answer["rawId"] = b64(id), b64(id) }
 }
+
+// SH-21, SH-31, ASVS-6.5.6: people remove their own passkeys, and nobody else's.
+func TestRemovingPasskeys(t *testing.T) {
+	s := newSite(t)
+	ada, bob := s.browser(), s.browser()
+	first, second, bobs := passkeytest.New(), passkeytest.New(), passkeytest.New()
+	ada.signIn(first, "email", "ada@example.com")
+	ada.signIn(second, "action", "register")
+	bob.signIn(bobs, "email", "bob@example.com")
+	id := func(key *passkeytest.Authenticator) string {
+		return base64.StdEncoding.EncodeToString(key.Credentials[0].ID)
+	}
+	adaID, bobID := s.user("ada@example.com").ID, s.user("bob@example.com").ID
+
+	t.Run("SH-21 somebody else's is not found and stays", func(t *testing.T) {
+		for _, tt := range []struct{ user, credential string }{
+			{bobID, id(first)}, {adaID, id(bobs)}, {"", id(first)}, {adaID, ""}, {adaID, "AAAA"},
+		} {
+			if err := s.auth.RemovePasskey(t.Context(), tt.user, tt.credential); !errors.Is(err, pintle.ErrNotFound) {
+				t.Errorf("RemovePasskey(%q, %q): %v, want ErrNotFound", tt.user, tt.credential, err)
+			}
+		}
+		for _, key := range []*passkeytest.Authenticator{first, second, bobs} {
+			s.browser().signIn(key)
+		}
+	})
+	t.Run("ASVS-6.5.6 one's own signs nobody in any more", func(t *testing.T) {
+		if err := s.auth.RemovePasskey(t.Context(), adaID, id(first)); err != nil {
+			t.Fatal(err)
+		}
+		if code := s.browser().try(first); code != "WebAuthnVerificationError" {
+			t.Errorf("error %q", code)
+		}
+		if _, err := s.store.Account(t.Context(), "passkey", id(first)); !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("its account: %v", err)
+		}
+		s.browser().signIn(second)
+		s.browser().signIn(bobs)
+	})
+	t.Run("and can be registered again", func(t *testing.T) {
+		first.Credentials = nil
+		ada.signIn(first, "action", "register")
+		s.browser().signIn(first)
+	})
+}
