@@ -29,6 +29,9 @@ func Mount(router router, path string, auth *pintle.Auth) {
 func Load(auth *pintle.Auth) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
+			if h := c.Request().Header; len(h["Cookie"]) == 0 && len(h["Authorization"]) == 0 {
+				return next(c) // as Load itself does; a stranger costs nothing
+			}
 			var session *pintle.Session
 			load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { session = pintle.SessionFrom(r.Context()) }))
 			call(c, func(r *http.Request) { load.ServeHTTP(c.Response(), r) })

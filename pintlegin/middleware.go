@@ -22,6 +22,9 @@ func Mount(router gin.IRoutes, path string, auth *pintle.Auth) {
 // finds it with [pintle.SessionFrom].
 func Load(auth *pintle.Auth) gin.HandlerFunc {
 	return func(c *gin.Context) {
+		if len(c.Request.Header["Cookie"]) == 0 && len(c.Request.Header["Authorization"]) == 0 {
+			return // as Load itself does; a stranger costs nothing
+		}
 		var session *pintle.Session
 		load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { session = pintle.SessionFrom(r.Context()) }))
 		call(c, func(r *http.Request) { load.ServeHTTP(c.Writer, r) })
