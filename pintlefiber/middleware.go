@@ -1,0 +1,56 @@
+package pintlefiber
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gofiber/fiber/v3"
+	"github.com/pintleauth/pintle"
+)
+
+// Mount serves the sign-in routes of auth below path. Together with the path of
+// router, if that is a group, it has to be the [pintle.Config.BasePath], whose
+// default is "/auth".
+func Mount(router fiber.Router, path string, auth *pintle.Auth) {
+	router.All(strings.TrimRight(path, "/")+"/*", func(c fiber.Ctx) error {
+		return call(c, func(w http.ResponseWriter, r *http.Request) { auth.ServeHTTP(w, r) })
+	})
+}
+
+// Load reads the session of each request, as [pintle.Auth.Load] says, for
+// [Session] and [Require] further in. Code that is given the request's context,
+// which is that of [fiber.Ctx]'s method Context, finds it with
+// [pintle.SessionFrom].
+func Load(auth *pintle.Auth) fiber.Handler {
+	return func(c fiber.Ctx) error {
+		if h := &c.Request().Header; len(h.Peek(fiber.HeaderCookie)) == 0 && len(h.Peek(fiber.HeaderAuthorization)) == 0 {
+			return c.Next() // as Load itself does; a stranger costs no copy of the request
+		}
+		var session *pintle.Session
+		load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { session = pintle.SessionFrom(r.Context()) }))
+		if err := call(c, load.ServeHTTP); err != nil {
+			return err
+		}
+		if session != nil {
+			c.SetContext(pintle.WithSession(c.Context(), session))
+		}
+		return c.Next()
+	}
+}
+
+// Require lets requests through that carry a session, or that
+// [pintle.Callbacks.Authorized] lets pass, as [pintle.Auth.Require] says. It
+// must come after [Load].
+func Require(auth *pintle.Auth) fiber.Handler {
+	return func(c fiber.Ctx) error {
+		allowed := false
+		require := auth.Require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { allowed = true }))
+		if err := call(c, require.ServeHTTP); err != nil || !allowed {
+			return err // nil when it is answered
+		}
+		return c.Next()
+	}
+}
+
+// Session returns the session that [Load] found, or nil when nobody is signed in.
+func Session(c fiber.Ctx) *pintle.Session { return pintle.SessionFrom(c.Context()) }
