@@ -44,6 +44,7 @@ var frameworks = []framework{
 	{name: "Gin", serve: overHTTP(ginRouter)},
 	{name: "Echo", serve: overHTTP(echoRouter)},
 	{name: "Echo 4", serve: overHTTP(echo4Router)},
+	{name: "Fiber", serve: serveFiber, http1: true},
 }
 
 // A setting is what a test wants of the application.

@@ -122,11 +122,11 @@ func (h echoHandlers) upgrade(c *echo.Context) error {
 	c.Response().Header().Set("Connection", "Upgrade")
 	c.Response().Header().Set("Upgrade", "echo")
 	c.Response().WriteHeader(http.StatusSwitchingProtocols)
-	conn, _, err := http.NewResponseController(c.Response()).Hijack()
+	conn, sent, err := http.NewResponseController(c.Response()).Hijack()
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	_, _ = io.Copy(conn, conn) // until the browser hangs up
+	_, _ = io.Copy(conn, sent) // until the browser hangs up
 	return nil
 }

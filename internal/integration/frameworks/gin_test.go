@@ -128,10 +128,10 @@ func (h ginHandlers) upgrade(c *gin.Context) {
 	c.Header("Upgrade", "echo")
 	c.Status(http.StatusSwitchingProtocols)
 	c.Writer.WriteHeaderNow()
-	conn, _, err := c.Writer.Hijack()
+	conn, sent, err := c.Writer.Hijack()
 	if err != nil {
 		panic(err)
 	}
 	defer conn.Close()
-	_, _ = io.Copy(conn, conn) // until the browser hangs up
+	_, _ = io.Copy(conn, sent) // until the browser hangs up
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,30 @@ func TestNoSpellingOfAPathPassesTheGuard(t *testing.T) {
 					t.Errorf("%s with %s: status %d, %.200q", target, agent, status, body)
 				}
 			}
+		}
+	})
+}
+
+// The application's Authorized looks at r.URL.Path: it has to be the path that
+// the router went by, whatever the request line looks like.
+func TestSH70TheGuardSeesThePathThatTheRouterChose(t *testing.T) {
+	targets := []string{
+		"/admin", "/admin?", "/admin?/account", "//admin", "/./admin", "/x/../admin", "/%61dmin", "/admin/", "/ADMIN", "/admin;x", "/admin%2f",
+		"//x/admin", "//x/admin?y=://", "//x//admin?y=://", "///admin?://", "/admin#/account", "/account/../admin", "/admin%3f/account",
+	}
+	each(t, func(t *testing.T, f framework) {
+		b := f.start(t)
+		b.signIn("kim")
+		session := b.cookies()
+		cookie := session[slices.IndexFunc(session, func(c *http.Cookie) bool { return c.Name == "authjs.session-token" })].String()
+		for _, target := range append(targets, "http://"+host(b.address)+"/admin", "http://x@"+host(b.address)+"/admin") {
+			_, body := raw(t, b.address, "GET "+target+" HTTP/1.1", "Host: "+host(b.address), "Cookie: "+cookie)
+			if strings.Contains(body, "Kim") {
+				t.Errorf("SH-70 %s shows the page of administrators: %q", target, body)
+			}
+		}
+		if _, body := raw(t, b.address, "GET /account HTTP/1.1", "Host: "+host(b.address), "Cookie: "+cookie); body != "Kim" {
+			t.Fatalf("the cookie does not work: %q", body)
 		}
 	})
 }

@@ -130,10 +130,10 @@ func (h handlers) upgrade(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Connection", "Upgrade")
 	w.Header().Set("Upgrade", "echo")
 	w.WriteHeader(http.StatusSwitchingProtocols)
-	conn, _, err := http.NewResponseController(w).Hijack()
+	conn, sent, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(err)
 	}
 	defer conn.Close()
-	_, _ = io.Copy(conn, conn) // until the browser hangs up
+	_, _ = io.Copy(conn, sent) // until the browser hangs up
 }

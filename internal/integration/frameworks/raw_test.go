@@ -4,18 +4,19 @@ import (
 	"bufio"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// exchange sends lines as they are and returns the response. The body may be
-// read once, until the server closes the connection.
+// exchange sends lines as they are and returns the response. A body comes after
+// an empty line.
 func exchange(t *testing.T, address string, lines ...string) *http.Response {
 	t.Helper()
 	conn := connect(t, address)
 	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
-	request := strings.Join(append(lines, "Connection: close", "", ""), "\r\n")
+	request := strings.Join(slices.Insert(slices.Clone(lines), 1, "Connection: close"), "\r\n") + "\r\n\r\n"
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}

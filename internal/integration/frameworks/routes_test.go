@@ -82,7 +82,7 @@ func TestALargeBodyIsRefused(t *testing.T) {
 		// Nobody says how long this one is.
 		chunk := fmt.Sprintf("%x\r\n%s\r\n0", len(large), large)
 		status, body := raw(t, b.address, "POST /auth/callback/password HTTP/1.1", "Host: "+host(b.address),
-			"Content-Type: application/x-www-form-urlencoded", "Transfer-Encoding: chunked", "Connection: close", "", chunk)
+			"Content-Type: application/x-www-form-urlencoded", "Transfer-Encoding: chunked", "", chunk)
 		if status != http.StatusRequestEntityTooLarge || body != `"Bad request."` {
 			t.Errorf("chunked: status %d, body %q", status, body)
 		}
