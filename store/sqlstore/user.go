@@ -3,10 +3,10 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"strconv"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -83,24 +83,25 @@ func withoutColumns(fields map[string]any, names []string) (rest object, values 
 	return rest, values
 }
 
-// columnValue turns a value of encoding/json into one drivers take.
+// columnValue turns a value of encoding/json into one drivers take. What is not
+// a text, number or truth value becomes JSON.
 func columnValue(v any) any {
 	switch v := v.(type) {
 	case nil, string, bool, int64, float64:
 		return v
 	case int:
 		return int64(v)
-	case fmt.Stringer: // json.Number
-		if n, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
 			return n
 		}
 		return v.String()
 	}
-	text, err := object{"v": v}.column()
-	if s, ok := text.(string); ok && err == nil {
-		return s[len(`{"v":`) : len(s)-1]
+	text, err := json.Marshal(v)
+	if err != nil {
+		return v // and the driver says why not
 	}
-	return v
+	return string(text)
 }
 
 // CreateUser implements [pintle.Store]. The id of the stored user may be

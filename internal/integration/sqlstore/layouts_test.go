@@ -57,6 +57,7 @@ func (l sharedLayout) create(t testing.TB) *services.Database {
 		t.Fatal(err)
 	}
 	db := l.open(t)
+	db.SetMaxIdleConns(writers)
 	for statement := range strings.SplitSeq(string(text), ";\n") {
 		if strings.TrimSpace(statement) != "" {
 			execute(t, db.DB, statement)
@@ -190,6 +191,41 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 			for _, table := range []string{"pintle_users", "pintle_accounts", "pintle_sessions", "pintle_verifications", "pintle_authenticators"} {
 				if !missing(table) {
 					t.Errorf("Check() = %v, want a problem with %s", problems, table)
+				}
+			}
+		})
+	}
+}
+
+func TestCheckNamesSettingsThatHurt(t *testing.T) {
+	tests := []struct {
+		name    string
+		dialect sqlstore.Dialect
+		open    func(testing.TB) *services.Database
+		dsn     func(string) string
+		want    []string
+	}{
+		{"SQLite", sqlstore.SQLite, services.SQLiteDatabase, func(dsn string) string { return strings.Split(dsn, "?")[0] }, []string{"busy_timeout"}},
+		{"MariaDB", sqlstore.MySQL, services.MariaDBDatabase, func(dsn string) string { return dsn + "?sql_mode=''&charset=latin1" }, []string{"STRICT_TRANS_TABLES", "utf8mb4"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			made := migrated(t, database{tt.name, tt.dialect, tt.open})
+			db, err := sql.Open(made.Driver, tt.dsn(made.DSN))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			problems, err := sqlstore.New(db, tt.dialect).Check(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(problems) != len(tt.want) {
+				t.Errorf("Check() = %v, want %d problems", problems, len(tt.want))
+			}
+			for i, p := range problems {
+				if !strings.Contains(p.Text, tt.want[i]) || p.Fix != "" {
+					t.Errorf("problem %d is %v, want one with %s", i, p, tt.want[i])
 				}
 			}
 		})
