@@ -117,6 +117,7 @@ func TestTheLogTellsNoSecret(t *testing.T) {
 					secret: "the secret", people["ada"].password: "a password", "a wrong password": "a password", "another password": "a password",
 					"a wrong form token": "a form token", "a password in broken JSON": "a password", "a session that is none": "a session",
 					mail.Token: "the token of a mail", mail.URL: "the link of a mail",
+					b.csrf(): "the form token",
 				}
 				for _, id := range []string{"acme", "hub", "old"} {
 					secrets[id+" client secret :%+/"] = "a client secret"
