@@ -3,7 +3,9 @@ package pintle
 import (
 	"container/list"
 	"context"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"sync"
 
 	"golang.org/x/sync/singleflight"
@@ -67,12 +69,21 @@ func (t *tenants) kept(key string) *settings {
 	return e.Value.(*tenant).settings
 }
 
-func (t *tenants) make(ctx context.Context, key string) (*settings, error) {
+func (t *tenants) make(ctx context.Context, key string) (s *settings, err error) {
+	// A panic in a goroutine that is no request's would end the program.
+	defer func() {
+		if failure := recover(); failure != nil {
+			err = fmt.Errorf("the function that makes configurations panicked: %v\n%s", failure, debug.Stack())
+		}
+	}()
+	if s := t.kept(key); s != nil {
+		return s, nil // made between the caller's look and this one
+	}
 	cfg, err := t.config(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	s := resolve(cfg)
+	s = resolve(cfg)
 	s.challenges = t.challenges
 	if s.fault == nil {
 		s.announce(ctx)
