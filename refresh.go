@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -125,7 +126,16 @@ func refreshKey(a *Account) string {
 // oneAtATime runs f for a key, or waits for the run that is under way. A run does
 // not end with the request that began it, since others wait for it.
 func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f func(context.Context) (*Account, error)) (*Account, error) {
-	result := s.refreshes.group.DoChan(key, func() (any, error) { return f(context.WithoutCancel(ctx)) })
+	result := s.refreshes.group.DoChan(key, func() (_ any, err error) {
+		// The store and the provider's hooks are the host's. A panic in a
+		// goroutine that is no request's would end the program.
+		defer func() {
+			if failure := recover(); failure != nil {
+				err = fail(ErrConfiguration, fmt.Errorf("refresh panicked: %v\n%s", failure, debug.Stack()))
+			}
+		}()
+		return f(context.WithoutCancel(ctx))
+	})
 	select {
 	case r := <-result:
 		switch {
