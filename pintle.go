@@ -2,7 +2,6 @@ package pintle
 
 import (
 	"context"
-	"errors"
 	"net/http"
 )
 
@@ -22,9 +21,6 @@ func New(cfg Config) (*Auth, error) {
 	s := resolve(cfg)
 	if s.fault != nil {
 		return nil, s.fault
-	}
-	if len(s.providers) == 0 {
-		return nil, fail(ErrConfiguration, errors.New("Config.Providers is empty: add at least one provider"))
 	}
 	s.announce(context.Background())
 	return &Auth{fixed: s}, nil
