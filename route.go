@@ -62,6 +62,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		s = resolve(Config{TrustHost: true}) // to show an error page with
 		s.fault = classified(err)
+		s.guessBase(r.URL.EscapedPath())
 	}
 	x := &exchange{settings: s, ctx: r.Context(), r: r}
 	x.serve() //nolint:contextcheck // undoing half a sign-in must outlive its request
@@ -154,6 +155,19 @@ func (s *settings) parsePath(path string) (act action, id string, ok bool) {
 		return act, "", !two
 	}
 	return "", "", false
+}
+
+// guessBase takes the base path from the path of a request, while there is no
+// configuration that would say it.
+func (s *settings) guessBase(path string) {
+	path = strings.TrimRight(path, "/")
+	last := max(strings.LastIndexByte(path, '/'), 0)
+	for _, end := range []int{max(strings.LastIndexByte(path[:last], '/'), 0), last} {
+		s.base = path[:end]
+		if _, _, ok := s.parsePath(path); ok {
+			return
+		}
+	}
 }
 
 // faulty returns what makes the configuration unusable for this request.
