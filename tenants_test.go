@@ -1,0 +1,233 @@
+package pintle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+// byHost is a service in which every host has a configuration of its own, made
+// by make. The log of all of them is the book's.
+func byHost(book *logBook, make func(ctx context.Context, host string) (pintle.Config, error)) *pintle.Auth {
+	return pintle.NewFunc(func(r *http.Request) string { return r.Host }, func(ctx context.Context, host string) (pintle.Config, error) {
+		cfg, err := make(ctx, host)
+		cfg.Logger, cfg.Getenv = book.logger(), noEnv
+		return cfg, err
+	})
+}
+
+// rented is the configuration of a tenant.
+func rented(host string) pintle.Config {
+	return pintle.Config{
+		URL: "http://" + host, Secrets: []string{"the secret of the tenant at " + host + ", which is long"},
+		Providers: []pintle.Provider{&pintle.Credentials{Name: "Staff of " + host, Authorize: checkPassword}},
+	}
+}
+
+func get(h http.Handler, target string, headers ...string) *httptest.ResponseRecorder {
+	w, _ := ask(h, http.MethodGet, target, nil, headers...)
+	return w
+}
+
+func TestEachTenantHasItsOwnConfiguration(t *testing.T) {
+	var book logBook
+	auth := byHost(&book, func(_ context.Context, host string) (pintle.Config, error) { return rented(host), nil })
+	for _, host := range []string{"red.example", "blue.example"} {
+		if body := get(auth, "http://"+host+"/auth/providers").Body.String(); !strings.Contains(body, "Staff of "+host) || !strings.Contains(body, "http://"+host+"/auth/signin") {
+			t.Errorf("the providers of %s are %s", host, body)
+		}
+	}
+	// A session of one tenant is none at another.
+	w := httptest.NewRecorder()
+	if _, err := auth.SignIn(w, httptest.NewRequest("POST", "http://red.example/login", nil), "credentials", pintle.SignInOptions{
+		Fields: map[string]any{"username": "ada", "password": people["ada"].password},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var cookie string
+	for _, c := range w.Result().Cookies() {
+		if c.Name == sessionCookie {
+			cookie = c.Name + "=" + c.Value
+		}
+	}
+	page := auth.Load(http.HandlerFunc(sayWho))
+	for host, want := range map[string]string{"red.example": "hello, Ada Lovelace", "blue.example": "hello, stranger"} {
+		if got := get(page, "http://"+host+"/", "Cookie", cookie).Body.String(); got != want {
+			t.Errorf("at %s the page says %q, want %q", host, got, want)
+		}
+	}
+}
+
+func TestAConfigurationIsMadeOnceForManyRequests(t *testing.T) {
+	var book logBook
+	var made atomic.Int32
+	release := make(chan struct{})
+	auth := byHost(&book, func(_ context.Context, host string) (pintle.Config, error) {
+		made.Add(1)
+		<-release
+		return rented(host), nil
+	})
+	var group sync.WaitGroup
+	for range 50 {
+		group.Go(func() {
+			if w := get(auth, "http://red.example/auth/session"); w.Code != http.StatusOK {
+				t.Errorf("status %d", w.Code)
+			}
+		})
+	}
+	for made.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	close(release)
+	group.Wait()
+	get(auth, "http://red.example/auth/session")
+	if n := made.Load(); n != 1 {
+		t.Errorf("the configuration was made %d times", n)
+	}
+}
+
+func TestAFailureToConfigureIsNotKept(t *testing.T) {
+	var book logBook
+	broken := true
+	auth := byHost(&book, func(_ context.Context, host string) (pintle.Config, error) {
+		if broken {
+			return pintle.Config{}, errBroken
+		}
+		return rented(host), nil
+	})
+	r := httptest.NewRequest("GET", "http://red.example/", nil)
+	if _, err := auth.Session(r); !errors.Is(err, errBroken) {
+		t.Errorf("Session fails with %v", err)
+	}
+	if _, err := auth.SignIn(httptest.NewRecorder(), r, "credentials", pintle.SignInOptions{}); !errors.Is(err, errBroken) {
+		t.Errorf("SignIn fails with %v", err)
+	}
+	w := get(auth, "http://red.example/auth/session")
+	if w.Code != http.StatusInternalServerError || w.Body.String() != serverFault {
+		t.Errorf("status %d, body %s", w.Code, w.Body)
+	}
+	if w := get(auth, "http://red.example/auth/signin"); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), errBroken.Error()) {
+		t.Errorf("status %d, page %s", w.Code, w.Body)
+	}
+	broken = false
+	if w := get(auth, "http://red.example/auth/session"); w.Code != http.StatusOK {
+		t.Errorf("when it works again, status %d", w.Code)
+	}
+}
+
+// SH-04: a configuration that New would refuse answers as a fault of the server.
+func TestAConfigurationThatCannotWorkIsAFault(t *testing.T) {
+	for name, spoil := range map[string]func(*pintle.Config){
+		"no secret":    func(c *pintle.Config) { c.Secrets = nil },
+		"no providers": func(c *pintle.Config) { c.Providers = nil },
+		"a bad page":   func(c *pintle.Config) { c.Pages.SignIn = "javascript:alert(1)" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var book logBook
+			auth := byHost(&book, func(_ context.Context, host string) (pintle.Config, error) {
+				cfg := rented(host)
+				spoil(&cfg)
+				return cfg, nil
+			})
+			if w := get(auth, "http://red.example/auth/session"); w.Code != http.StatusInternalServerError || w.Body.String() != serverFault {
+				t.Errorf("status %d, body %s", w.Code, w.Body)
+			}
+			if !strings.Contains(book.String(), `"level":"ERROR"`) {
+				t.Errorf("the log says %s", &book)
+			}
+			w := get(auth.Load(auth.Require(http.NotFoundHandler())), "http://red.example/", "Accept", "text/html")
+			if w.Code != http.StatusInternalServerError {
+				t.Errorf("a guard answers %d", w.Code)
+			}
+		})
+	}
+}
+
+// A fault of a tenant is answered below its own base path, which nobody knows
+// while it has no configuration.
+func TestAFaultIsAnsweredBelowEveryBasePath(t *testing.T) {
+	var book logBook
+	auth := byHost(&book, func(context.Context, string) (pintle.Config, error) { return pintle.Config{}, errBroken })
+	for _, path := range []string{"/auth/session", "/api/auth/session", "/api/auth/signin"} {
+		if w := get(auth, "http://red.example"+path); w.Code != http.StatusInternalServerError {
+			t.Errorf("GET %s answers %d, want 500", path, w.Code)
+		}
+	}
+}
+
+// A panic of the host's function is its request's: the program goes on.
+func TestAPanicOfTheHostDoesNotEndTheProgram(t *testing.T) {
+	var book logBook
+	broken := true
+	auth := byHost(&book, func(_ context.Context, host string) (pintle.Config, error) {
+		if broken {
+			panic("no row for " + host)
+		}
+		return rented(host), nil
+	})
+	w := get(auth, "http://red.example/auth/session")
+	if w.Code != http.StatusInternalServerError {
+		t.Errorf("status %d", w.Code)
+	}
+	broken = false
+	if w := get(auth, "http://red.example/auth/session"); w.Code != http.StatusOK {
+		t.Errorf("when it works again, status %d", w.Code)
+	}
+}
+
+// Who waits for a configuration waits no longer than their request.
+func TestARequestDoesNotWaitLongerThanItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var book logBook
+		auth := byHost(&book, func(ctx context.Context, host string) (pintle.Config, error) {
+			time.Sleep(time.Minute)
+			return rented(host), ctx.Err()
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		w := httptest.NewRecorder()
+		auth.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://red.example/auth/session", nil))
+		if took := time.Since(start); took != time.Second || w.Code != http.StatusInternalServerError {
+			t.Errorf("after %v the answer is %d", took, w.Code)
+		}
+		// What it had begun goes on for those who still wait.
+		if w := get(auth, "http://red.example/auth/session"); w.Code != http.StatusOK {
+			t.Errorf("for the next one the answer is %d; log: %s", w.Code, &book)
+		}
+		if took := time.Since(start); took != time.Minute {
+			t.Errorf("the next one waits until %v", took)
+		}
+	})
+}
+
+// A stranger who makes up hosts does not fill the memory.
+func TestConfigurationsAreForgotten(t *testing.T) {
+	var book logBook
+	made := map[string]int{}
+	auth := byHost(&book, func(_ context.Context, host string) (pintle.Config, error) {
+		made[host]++
+		return rented(host), nil
+	})
+	visit := func(i int) { get(auth, fmt.Sprintf("http://t%d.example/auth/providers", i)) }
+	for i := range 1000 {
+		visit(i)
+	}
+	visit(0) // which is now the most recently used
+	visit(1000)
+	visit(0)
+	visit(1)
+	if made["t0.example"] != 1 || made["t1.example"] != 2 || made["t999.example"] != 1 {
+		t.Errorf("made %d, %d and %d times, want 1, 2 and 1", made["t0.example"], made["t1.example"], made["t999.example"])
+	}
+}
