@@ -28,14 +28,8 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
 	idp.SignInAs(authtest.Person{Subject: "42", Name: "Grace Hopper", Email: "grace@example.com"})
-	cfg := pintle.Config{
-		BasePath:  "/api/auth",
-		Secrets:   []string{"the secret of the site with many clients"},
-		Providers: []pintle.Provider{password(), idp.OIDC("idp")},
-		Callbacks: pintle.Callbacks{JWT: rename},
-		Logger:    slog.New(slog.DiscardHandler),
-		Getenv:    func(string) string { return "" },
-	}
+	cfg := config(t, "the secret of the site with many clients")
+	cfg.Providers = append(cfg.Providers, idp.OIDC("idp"))
 	s := &site{idp: idp, auth: newAuth(t, cfg)}
 
 	// @auth/sveltekit/client sends no form token: it relies on SvelteKit to
@@ -52,6 +46,18 @@ func newSite(t *testing.T) *site {
 	t.Cleanup(srv.Close)
 	s.url = srv.URL
 	return s
+}
+
+// config is the configuration of a server for people with passwords.
+func config(t *testing.T, secret string) pintle.Config {
+	return pintle.Config{
+		BasePath:  "/api/auth",
+		Secrets:   []string{secret},
+		Providers: []pintle.Provider{password()},
+		Callbacks: pintle.Callbacks{JWT: rename},
+		Logger:    slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
+		Getenv:    func(string) string { return "" },
+	}
 }
 
 func newAuth(t *testing.T, cfg pintle.Config) *pintle.Auth {
