@@ -1,0 +1,234 @@
+package redisstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/redis/go-redis/v9"
+)
+
+// LinkAccount implements [pintle.Store]. It fails when there is no user with
+// the account's UserID.
+func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	text, err := encodeAccount(a)
+	if err != nil {
+		return fmt.Errorf("redisstore: link account: %w", err)
+	}
+	if _, _, err := s.user(ctx, a.UserID); err != nil {
+		if errors.Is(err, pintle.ErrNotFound) {
+			return fmt.Errorf("redisstore: link account: there is no user %q", a.UserID)
+		}
+		return fail(ctx, "link account", err)
+	}
+	key := s.keys.account(a.Provider, a.ProviderAccountID)
+	if err := s.client.SAdd(ctx, s.keys.accountSet(a.UserID), key).Err(); err != nil {
+		return fail(ctx, "link account", err)
+	}
+	linked, err := setNew(ctx, s.client, key, text, time.Time{})
+	if err != nil {
+		return fail(ctx, "link account", err)
+	}
+	if !linked {
+		return fail(ctx, "link account", errors.Join(pintle.ErrConflict, s.unlist(ctx, key, a.UserID)))
+	}
+	return fail(ctx, "link account", s.client.Set(ctx, s.keys.lastAccount(a.UserID), key, 0).Err())
+}
+
+// unlist takes an account out of the set of a user to whom it does not belong.
+func (s *Store) unlist(ctx context.Context, key, userID string) error {
+	a, _, err := s.accountAt(ctx, key)
+	if err == nil && a.UserID == userID {
+		return nil
+	}
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return err
+	}
+	return s.client.SRem(ctx, s.keys.accountSet(userID), key).Err()
+}
+
+// accountAt returns the account under a key and the text it was read from. It
+// fails with [redis.Nil] when there is none.
+func (s *Store) accountAt(ctx context.Context, key string) (*pintle.Account, []byte, error) {
+	text, err := s.client.Get(ctx, key).Bytes()
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := decodeAccount(text)
+	return a, text, err
+}
+
+// account returns an account and the text it was read from.
+func (s *Store) account(ctx context.Context, provider, accountID string) (*pintle.Account, []byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	a, text, err := s.accountAt(ctx, s.keys.account(provider, accountID))
+	if err == nil && (a.Provider != provider || a.ProviderAccountID != accountID) {
+		err = pintle.ErrNotFound
+	}
+	return a, text, err
+}
+
+// Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*pintle.Account, error) {
+	a, _, err := s.account(ctx, provider, providerAccountID)
+	if err != nil {
+		return nil, fail(ctx, "find account", err)
+	}
+	return a, nil
+}
+
+// UserByAccount implements [pintle.Store].
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*pintle.User, error) {
+	a, _, err := s.account(ctx, provider, providerAccountID)
+	if err != nil {
+		return nil, fail(ctx, "find user by account", err)
+	}
+	u, _, err := s.user(ctx, a.UserID)
+	if err != nil {
+		return nil, fail(ctx, "find user by account", err)
+	}
+	return u, nil
+}
+
+// UserAccounts implements [pintle.AccountStore]. The accounts are in the order
+// of their providers' names.
+func (s *Store) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !isUserID(userID) {
+		return nil, nil
+	}
+	keys, err := s.accountKeys(ctx, userID)
+	if err != nil {
+		return nil, fail(ctx, "list accounts", err)
+	}
+	var accounts []*pintle.Account
+	for _, key := range keys {
+		a, _, err := s.accountAt(ctx, key)
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err != nil {
+			return nil, fail(ctx, "list accounts", err)
+		}
+		if a.UserID == userID {
+			accounts = append(accounts, a)
+		}
+	}
+	slices.SortFunc(accounts, func(a, b *pintle.Account) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
+	})
+	return accounts, nil
+}
+
+// accountKeys returns the keys of a user's accounts, that of the last one that
+// Auth.js linked among them.
+func (s *Store) accountKeys(ctx context.Context, userID string) ([]string, error) {
+	keys, err := s.client.SMembers(ctx, s.keys.accountSet(userID)).Result()
+	if err != nil {
+		return nil, err
+	}
+	last, err := s.client.Get(ctx, s.keys.lastAccount(userID)).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, err
+	}
+	if err == nil && !slices.Contains(keys, last) {
+		keys = append(keys, last)
+	}
+	return keys, nil
+}
+
+// UpdateAccount implements [pintle.AccountStore].
+func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+	key := s.keys.account(a.Provider, a.ProviderAccountID)
+	for {
+		before, old, err := s.account(ctx, a.Provider, a.ProviderAccountID)
+		if err != nil {
+			return fail(ctx, "update account", err)
+		}
+		after := *a
+		after.UserID, after.Type = before.UserID, before.Type
+		text, err := encodeAccount(&after)
+		if err != nil {
+			return fmt.Errorf("redisstore: update account: %w", err)
+		}
+		written, err := replace(ctx, s.client, key, old, text, time.Time{})
+		if err != nil || written {
+			return fail(ctx, "update account", err)
+		}
+	}
+}
+
+// UnlinkAccount implements [pintle.AccountStore].
+func (s *Store) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string) error {
+	key := s.keys.account(provider, providerAccountID)
+	for {
+		a, text, err := s.account(ctx, provider, providerAccountID)
+		if err != nil {
+			return fail(ctx, "unlink account", err)
+		}
+		if a.UserID != userID {
+			return pintle.ErrNotFound
+		}
+		removed, err := remove(ctx, s.client, key, text)
+		if err != nil {
+			return fail(ctx, "unlink account", err)
+		}
+		if removed {
+			return fail(ctx, "unlink account", s.forgetAccount(ctx, userID, key))
+		}
+	}
+}
+
+// forgetAccount takes an account that was removed out of its owner's lists.
+func (s *Store) forgetAccount(ctx context.Context, userID, key string) error {
+	_, err := remove(ctx, s.client, s.keys.lastAccount(userID), []byte(key))
+	return errors.Join(err, s.client.SRem(ctx, s.keys.accountSet(userID), key).Err())
+}
+
+// Auth.js has one member more than the account itself has.
+func encodeAccount(a *pintle.Account) ([]byte, error) {
+	if err := storable(a.UserID, string(a.Type), a.Provider, a.ProviderAccountID, a.AccessToken, a.RefreshToken, a.IDToken,
+		a.TokenType, a.Scope, a.SessionState, a.OAuthToken, a.OAuthTokenSecret); err != nil {
+		return nil, err
+	}
+	row := *a
+	row.Extra = make(map[string]any, len(a.Extra)+1)
+	maps.Copy(row.Extra, a.Extra)
+	row.Extra["id"] = a.Provider + ":" + a.ProviderAccountID
+	return json.Marshal(row)
+}
+
+func decodeAccount(text []byte) (*pintle.Account, error) {
+	a := &pintle.Account{}
+	if err := json.Unmarshal(text, a); err != nil {
+		return nil, err
+	}
+	// An Account reads the id "null" as none, because services send it so.
+	// What was stored is what somebody is called.
+	var named struct {
+		UserID, Provider, ProviderAccountID any
+	}
+	if err := json.Unmarshal(text, &named); err != nil {
+		return nil, err
+	}
+	for field, value := range map[*string]any{&a.UserID: named.UserID, &a.Provider: named.Provider, &a.ProviderAccountID: named.ProviderAccountID} {
+		if said, ok := value.(string); ok {
+			*field = said
+		}
+	}
+	delete(a.Extra, "id")
+	if len(a.Extra) == 0 {
+		a.Extra = nil
+	}
+	return a, nil
+}

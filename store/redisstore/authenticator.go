@@ -1,0 +1,204 @@
+package redisstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/redis/go-redis/v9"
+)
+
+// An authenticatorRow is the value of a passkey's key, as the adapter for
+// unstorage writes it.
+type authenticatorRow struct {
+	CredentialID      string  `json:"credentialID"`
+	UserID            string  `json:"userId"`
+	ProviderAccountID string  `json:"providerAccountId"`
+	PublicKey         string  `json:"credentialPublicKey"`
+	Counter           uint32  `json:"counter"`
+	DeviceType        string  `json:"credentialDeviceType"`
+	BackedUp          bool    `json:"credentialBackedUp"`
+	Transports        *string `json:"transports"`
+}
+
+// CreateAuthenticator implements [pintle.AuthenticatorStore].
+func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	text, err := encodeAuthenticator(a)
+	if err != nil {
+		return fmt.Errorf("redisstore: create passkey: %w", err)
+	}
+	// Listed first: a passkey that no list names would outlive its user.
+	err = s.editPasskeys(ctx, a.UserID, func(ids []string) []string {
+		return append([]string{a.CredentialID}, without(ids, a.CredentialID)...)
+	})
+	if err != nil {
+		return fail(ctx, "create passkey", err)
+	}
+	created, err := setNew(ctx, s.client, s.keys.passkey(a.CredentialID), text, time.Time{})
+	if err != nil {
+		return fail(ctx, "create passkey", err)
+	}
+	if created {
+		return nil
+	}
+	err = pintle.ErrConflict
+	if holder, _, found := s.passkey(ctx, a.CredentialID); found != nil || holder.UserID != a.UserID {
+		err = errors.Join(err, s.editPasskeys(ctx, a.UserID, func(ids []string) []string { return without(ids, a.CredentialID) }))
+	}
+	return fail(ctx, "create passkey", err)
+}
+
+func without(ids []string, id string) []string {
+	return slices.DeleteFunc(ids, func(other string) bool { return other == id })
+}
+
+// editPasskeys changes the list of a user's passkeys.
+func (s *Store) editPasskeys(ctx context.Context, userID string, edit func([]string) []string) error {
+	key := s.keys.passkeys(userID)
+	for {
+		ids, old, err := s.passkeyIDs(ctx, userID)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(edit(ids))
+		if err != nil {
+			return err
+		}
+		written := false
+		if old == nil {
+			written, err = setNew(ctx, s.client, key, text, time.Time{})
+		} else {
+			written, err = replace(ctx, s.client, key, old, text, time.Time{})
+		}
+		if err != nil || written {
+			return err
+		}
+	}
+}
+
+// passkeyIDs returns the ids of a user's passkeys and the text they were read
+// from, nil when there is none.
+func (s *Store) passkeyIDs(ctx context.Context, userID string) (ids []string, text []byte, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	text, err = s.client.Get(ctx, s.keys.passkeys(userID)).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return []string{}, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return ids, text, json.Unmarshal(text, &ids)
+}
+
+// passkey returns a passkey and the text it was read from.
+func (s *Store) passkey(ctx context.Context, credentialID string) (*authenticatorRow, []byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if credentialID == "" {
+		return nil, nil, redis.Nil
+	}
+	text, err := s.client.Get(ctx, s.keys.passkey(credentialID)).Bytes()
+	if err != nil {
+		return nil, nil, err
+	}
+	row := &authenticatorRow{}
+	if err := json.Unmarshal(text, row); err != nil {
+		return nil, nil, err
+	}
+	if row.CredentialID != credentialID {
+		return nil, nil, redis.Nil // two ids may share a key
+	}
+	return row, text, nil
+}
+
+// Authenticator implements [pintle.AuthenticatorStore].
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
+	row, _, err := s.passkey(ctx, credentialID)
+	if err != nil {
+		return nil, fail(ctx, "find passkey", err)
+	}
+	return row.authenticator(), nil
+}
+
+// UserAuthenticators implements [pintle.AuthenticatorStore]. The newest passkey
+// is the first.
+func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
+	ids, _, err := s.passkeyIDs(ctx, userID)
+	if err != nil {
+		return nil, fail(ctx, "list passkeys", err)
+	}
+	var passkeys []*pintle.Authenticator
+	seen := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		// The adapter lists a passkey a second time when its counter moves.
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		row, _, err := s.passkey(ctx, id)
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err != nil {
+			return nil, fail(ctx, "list passkeys", err)
+		}
+		if row.UserID == userID {
+			passkeys = append(passkeys, row.authenticator())
+		}
+	}
+	return passkeys, nil
+}
+
+// UpdateAuthenticatorCounter implements [pintle.AuthenticatorStore].
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, old, counter uint32) error {
+	for {
+		row, before, err := s.passkey(ctx, credentialID)
+		if err != nil {
+			return fail(ctx, "update passkey", err)
+		}
+		if row.Counter != old {
+			return fmt.Errorf("redisstore: update passkey: the counter has moved: %w", pintle.ErrConflict)
+		}
+		row.Counter = counter
+		text, err := json.Marshal(row)
+		if err != nil {
+			return fail(ctx, "update passkey", err)
+		}
+		written, err := replace(ctx, s.client, s.keys.passkey(credentialID), before, text, time.Time{})
+		if err != nil || written {
+			return fail(ctx, "update passkey", err)
+		}
+	}
+}
+
+func encodeAuthenticator(a *pintle.Authenticator) ([]byte, error) {
+	if err := storable(a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports); err != nil {
+		return nil, err
+	}
+	row := authenticatorRow{a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.Counter, a.DeviceType, a.BackedUp, nil}
+	if a.Transports != "" {
+		row.Transports = &a.Transports
+	}
+	return json.Marshal(row)
+}
+
+func (r *authenticatorRow) authenticator() *pintle.Authenticator {
+	a := &pintle.Authenticator{
+		CredentialID: r.CredentialID, UserID: r.UserID, ProviderAccountID: r.ProviderAccountID, PublicKey: r.PublicKey,
+		Counter: r.Counter, DeviceType: r.DeviceType, BackedUp: r.BackedUp,
+	}
+	if r.Transports != nil {
+		a.Transports = *r.Transports
+	}
+	return a
+}

@@ -1,0 +1,68 @@
+// Package redisstore keeps users and sessions in Redis, on one server or on a
+// Redis Cluster, under the keys and in the JSON of Auth.js's Redis adapter, so
+// that either side reads what the other wrote.
+//
+//	client := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
+//	auth, err := pintle.New(pintle.Config{
+//		Store: redisstore.New(client, redisstore.Options{}),
+//		…
+//	})
+//
+// [Sessions] keeps only the sessions in Redis and the users in another store.
+//
+// It needs Redis 6.2 or Valkey. Give the client ContextTimeoutEnabled, without
+// which go-redis ends a command that is on its way only after ReadTimeout. The
+// server must not evict keys (maxmemory-policy noeviction, or volatile-ttl if
+// losing sessions is acceptable): an evicted address or account is free for
+// somebody else.
+//
+// # What holds everywhere
+//
+// Every change is made of operations on single keys, each of them atomic, so
+// a Cluster gives the same promises as one server:
+//
+//   - an address belongs to one user, a pair of provider and provider account
+//     id to one account, a session token to one session, a credential id to one
+//     passkey, whoever races for it;
+//   - a mail link and the move of a passkey's counter succeed once;
+//   - an update changes what is there and never brings back what was removed.
+//
+// # What holds only between failures
+//
+// No operation spans several keys, so a process that dies, or loses the server,
+// in the midst of a change leaves it half made. Changes are ordered so that the
+// half is never one that signs in the wrong person:
+//
+//   - An address is reserved before its user is written, and the reservation
+//     ends by itself after a minute unless the user was. Until then a second
+//     attempt with the address fails with [pintle.ErrConflict].
+//   - A user whose creation broke off may remain without being found by
+//     address or account.
+//   - An account, session or passkey is in its owner's lists before it exists.
+//     What a list names but is not there, or is somebody else's, is passed over.
+//   - DeleteUser removes the sessions first and the user last. One that broke
+//     off is finished by calling it again.
+//   - There is no [pintle.TxStore]. A first sign-in that fails after it created
+//     the user removes the user again.
+//
+// A Redis that loses writes when a replica is promoted loses these too; WAIT is
+// not used.
+//
+// # Expiry
+//
+// Sessions and mail links go by themselves an hour after they have expired, so
+// there is no [pintle.Sweeper]. Until then they are returned as expired.
+//
+// # Sharing with Auth.js
+//
+// Beyond the adapter's keys the store keeps a set of accounts and one of
+// sessions per user, where the adapter remembers the last of each. What the
+// adapter writes is in no set: such sessions and accounts work, but of those only
+// the last is listed and removed with the user. Session tokens are plain, as the
+// adapter has them. A session has two members of this package's own, created and
+// data, which the adapter keeps when it extends one.
+//
+// Passkeys are under the keys of the adapter for unstorage. A provider whose id
+// has a colon or a percent sign in it has keys of its own here, because the
+// adapter's would be ambiguous.
+package redisstore

@@ -1,0 +1,100 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/redis/go-redis/v9"
+)
+
+// reservation is how long an address is held for a user who is being written.
+// A process that takes longer has lost it; one that dies does not hold it for
+// ever.
+const reservation = time.Minute
+
+// reserve holds an address for the user with the given id until it is
+// confirmed, or for a minute. It fails with ErrConflict when it is another's.
+func (s *Store) reserve(ctx context.Context, address, id string) error {
+	key := s.keys.email(address)
+	for range 3 {
+		err := s.client.SetArgs(ctx, key, id, redis.SetArgs{Mode: "NX", TTL: reservation}).Err()
+		if !errors.Is(err, redis.Nil) {
+			return err
+		}
+		holder, err := s.client.Get(ctx, key).Result()
+		if errors.Is(err, redis.Nil) {
+			continue // it was given up in between
+		}
+		if err != nil {
+			return err
+		}
+		stale, err := s.isStale(ctx, address, holder)
+		if err != nil {
+			return err
+		}
+		if !stale {
+			return pintle.ErrConflict
+		}
+		taken, err := takeOver.Run(ctx, s.client, []string{key}, holder, id, reservation.Milliseconds()).Bool()
+		if err != nil {
+			return err
+		}
+		if taken {
+			return nil
+		}
+		return pintle.ErrConflict // somebody else's reservation
+	}
+	return pintle.ErrConflict
+}
+
+// isStale reports whether the holder of an address is gone or has another one:
+// Auth.js leaves the key of an address that a user no longer has.
+func (s *Store) isStale(ctx context.Context, address, holder string) (bool, error) {
+	u, _, err := s.user(ctx, holder)
+	if errors.Is(err, pintle.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return u.Email != address, nil
+}
+
+// confirm makes a reservation last, and reports whether it was still there.
+func (s *Store) confirm(ctx context.Context, address, id string) (bool, error) {
+	return persistIfEqual.Run(ctx, s.client, []string{s.keys.email(address)}, id).Bool()
+}
+
+// release gives an address up, if the user with the given id holds it.
+func (s *Store) release(ctx context.Context, address, id string) error {
+	if address == "" {
+		return nil
+	}
+	_, err := remove(ctx, s.client, s.keys.email(address), []byte(id))
+	return err
+}
+
+// UserByEmail implements [pintle.Store]. A key that leads to a user who has
+// another address by now leads to nobody.
+func (s *Store) UserByEmail(ctx context.Context, email string) (*pintle.User, error) {
+	if email == "" {
+		return nil, absent(ctx)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	id, err := s.client.Get(ctx, s.keys.email(email)).Result()
+	if err != nil {
+		return nil, fail(ctx, "find user by address", err)
+	}
+	u, _, err := s.user(ctx, id)
+	if err != nil {
+		return nil, fail(ctx, "find user by address", err)
+	}
+	if u.Email != email {
+		return nil, pintle.ErrNotFound
+	}
+	return u, nil
+}

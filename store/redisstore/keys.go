@@ -1,0 +1,87 @@
+package redisstore
+
+import (
+	"cmp"
+	"encoding/base64"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// keys makes the names of keys. Several families share a prefix, user:, in the
+// layout this package was given; each function says how its keys stay apart
+// from the others.
+type keys Options
+
+func newKeys(o Options) keys {
+	base := func(prefix, byDefault string) string { return o.BaseKeyPrefix + cmp.Or(prefix, byDefault) }
+	return keys{
+		UserKeyPrefix:              base(o.UserKeyPrefix, "user:"),
+		EmailKeyPrefix:             base(o.EmailKeyPrefix, "user:email:"),
+		AccountKeyPrefix:           base(o.AccountKeyPrefix, "user:account:"),
+		AccountByUserIDPrefix:      base(o.AccountByUserIDPrefix, "user:account:by-user-id:"),
+		SessionKeyPrefix:           base(o.SessionKeyPrefix, "user:session:"),
+		SessionByUserIDKeyPrefix:   base(o.SessionByUserIDKeyPrefix, "user:session:by-user-id:"),
+		VerificationTokenKeyPrefix: base(o.VerificationTokenKeyPrefix, "user:token:"),
+		AuthenticatorKeyPrefix:     base(o.AuthenticatorKeyPrefix, "authenticator:"),
+		AuthenticatorUserKeyPrefix: base(o.AuthenticatorUserKeyPrefix, "authenticator:by-user-id:"),
+		AccountSetKeyPrefix:        base(o.AccountSetKeyPrefix, "user:accounts:"),
+		SessionSetKeyPrefix:        base(o.SessionSetKeyPrefix, "user:sessions:"),
+	}
+}
+
+const byUserID = "by-user-id"
+
+// isUserID reports whether id can be a user's. One with a colon would be a key
+// of another family: the session of a token, the owner of an address.
+func isUserID(id string) bool { return id != "" && !strings.Contains(id, ":") }
+
+func (k keys) user(id string) string { return k.UserKeyPrefix + id }
+
+func (k keys) email(address string) string { return k.EmailKeyPrefix + address }
+
+func (k keys) accountSet(userID string) string  { return k.AccountSetKeyPrefix + userID }
+func (k keys) lastAccount(userID string) string { return k.AccountByUserIDPrefix + userID }
+
+// A colon in the name of a provider would make the border to the account id
+// ambiguous, and with it whose account a key holds.
+var inProvider = strings.NewReplacer("%", "%25", ":", "%3A")
+
+func (k keys) account(provider, accountID string) string {
+	if provider == byUserID {
+		provider = "%62y-user-id"
+	} else {
+		provider = inProvider.Replace(provider)
+	}
+	return k.AccountKeyPrefix + provider + ":" + accountID
+}
+
+// session returns the key of a session. No session has a token that begins
+// like the keys of a user's last session.
+func (k keys) session(token string) (key string, ok bool) {
+	return k.SessionKeyPrefix + token, token != "" && !strings.HasPrefix(token, byUserID)
+}
+
+func (k keys) sessionSet(userID string) string  { return k.SessionSetKeyPrefix + userID }
+func (k keys) lastSession(userID string) string { return k.SessionByUserIDKeyPrefix + userID }
+
+// verification returns the key of a mail link. Hashed tokens have no colons,
+// so the last colon is the border.
+func (k keys) verification(identifier, token string) (key string, ok bool) {
+	return k.VerificationTokenKeyPrefix + identifier + ":" + token, !strings.Contains(token, ":")
+}
+
+func (k keys) passkeys(userID string) string { return k.AuthenticatorUserKeyPrefix + userID }
+
+var slashes = regexp.MustCompile(`:+`)
+
+// passkey returns the key of a passkey as unstorage changes it: slashes become
+// colons, runs of colons one, and those at the ends go. What is no credential id
+// gets a key that no credential id has.
+func (k keys) passkey(credentialID string) string {
+	if _, err := base64.StdEncoding.Strict().DecodeString(credentialID); err != nil {
+		return k.AuthenticatorKeyPrefix + "%" + url.QueryEscape(credentialID)
+	}
+	key := k.AuthenticatorKeyPrefix + strings.ReplaceAll(credentialID, "/", ":")
+	return strings.Trim(slashes.ReplaceAllString(key, ":"), ":")
+}

@@ -1,0 +1,107 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pintleauth/pintle"
+	"github.com/redis/go-redis/v9"
+)
+
+// Options name the keys. The zero value has the names of Auth.js's adapters. A
+// prefix that is set replaces the default and is followed by nothing: end it
+// with a colon.
+type Options struct {
+	// BaseKeyPrefix is put in front of every key. It is empty by default.
+	BaseKeyPrefix string
+
+	UserKeyPrefix              string // user:
+	EmailKeyPrefix             string // user:email:
+	AccountKeyPrefix           string // user:account:
+	AccountByUserIDPrefix      string // user:account:by-user-id:
+	SessionKeyPrefix           string // user:session:
+	SessionByUserIDKeyPrefix   string // user:session:by-user-id:
+	VerificationTokenKeyPrefix string // user:token:
+
+	// The passkeys of the adapter for unstorage.
+	AuthenticatorKeyPrefix     string // authenticator:
+	AuthenticatorUserKeyPrefix string // authenticator:by-user-id:
+
+	// The sets that only this package has.
+	AccountSetKeyPrefix string // user:accounts:
+	SessionSetKeyPrefix string // user:sessions:
+}
+
+// A Store keeps users, accounts, sessions, mail links and passkeys in Redis.
+// Its methods may be called concurrently.
+type Store struct {
+	client   redis.UniversalClient
+	keys     keys
+	sessions sessions
+	oneTrip  bool // a script may read two keys
+}
+
+var (
+	_ pintle.SessionStore       = (*Store)(nil)
+	_ pintle.VerificationStore  = (*Store)(nil)
+	_ pintle.AuthenticatorStore = (*Store)(nil)
+	_ pintle.AccountStore       = (*Store)(nil)
+	_ pintle.SessionLister      = (*Store)(nil)
+	_ pintle.UserDeleter        = (*Store)(nil)
+)
+
+// New returns a store that uses client, which may be a [redis.Client], a
+// [redis.ClusterClient] or whatever [redis.NewUniversalClient] makes. It makes
+// no request.
+func New(client redis.UniversalClient, o Options) *Store {
+	k := newKeys(o)
+	_, single := client.(*redis.Client)
+	return &Store{client: client, keys: k, sessions: sessions{client: client, keys: k}, oneTrip: single}
+}
+
+var errNotText = errors.New("a text is not UTF-8, which JSON cannot keep")
+
+// storable reports the first text that would not read back as it is.
+func storable(texts ...string) error {
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return errNotText
+		}
+	}
+	return nil
+}
+
+// fail says what went wrong in the words of package pintle. What Redis says
+// names no key, and so no token.
+func fail(ctx context.Context, operation string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, redis.Nil):
+		return pintle.ErrNotFound
+	case errors.Is(err, pintle.ErrNotFound):
+		return err
+	}
+	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+		return fmt.Errorf("redisstore: %s: %w: %w", operation, ended, err)
+	}
+	return fmt.Errorf("redisstore: %s: %w", operation, err)
+}
+
+// cleanUp returns a context for taking back half of a change whose own context
+// may have ended.
+func cleanUp(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+}
+
+// absent is the answer about a key that cannot exist. Whoever gave up waiting
+// is told so here too.
+func absent(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return pintle.ErrNotFound
+}

@@ -1,0 +1,184 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+// CreateUser implements [pintle.Store]. The proposed ID is kept unless it has a
+// colon, which would make it a key of another kind.
+func (s *Store) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	row := *u
+	if !isUserID(row.ID) {
+		row.ID = newID()
+	}
+	text, err := encodeUser(&row)
+	if err != nil {
+		return nil, fmt.Errorf("redisstore: create user: %w", err)
+	}
+	if row.Email != "" {
+		if err := s.reserve(ctx, row.Email, row.ID); err != nil {
+			return nil, fail(ctx, "create user", err)
+		}
+	}
+	if err := s.writeNewUser(ctx, &row, text); err != nil {
+		return nil, fail(ctx, "create user", err)
+	}
+	return decodeUser(row.ID, text)
+}
+
+// writeNewUser writes a user whose address is reserved.
+func (s *Store) writeNewUser(ctx context.Context, u *pintle.User, text []byte) error {
+	key := s.keys.user(u.ID)
+	created, err := setNew(ctx, s.client, key, text, time.Time{})
+	if err == nil && !created {
+		err = pintle.ErrConflict
+	}
+	if err == nil && u.Email != "" {
+		var held bool
+		held, err = s.confirm(ctx, u.Email, u.ID)
+		if err == nil && !held {
+			err = pintle.ErrConflict
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	ctx, cancel := cleanUp(ctx)
+	defer cancel()
+	if created {
+		_, undone := remove(ctx, s.client, key, text)
+		err = errors.Join(err, undone)
+	}
+	return errors.Join(err, s.release(ctx, u.Email, u.ID))
+}
+
+// User implements [pintle.Store].
+func (s *Store) User(ctx context.Context, id string) (*pintle.User, error) {
+	u, _, err := s.user(ctx, id)
+	return u, fail(ctx, "find user", err)
+}
+
+// user returns a user and the text they were read from.
+func (s *Store) user(ctx context.Context, id string) (*pintle.User, []byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if !isUserID(id) {
+		return nil, nil, pintle.ErrNotFound
+	}
+	text, err := s.client.Get(ctx, s.keys.user(id)).Bytes()
+	if err != nil {
+		return nil, nil, fail(ctx, "find user", err)
+	}
+	u, err := decodeUser(id, text)
+	return u, text, err
+}
+
+// UpdateUser implements [pintle.Store].
+func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpdate) (*pintle.User, error) {
+	reserved := ""
+	for {
+		before, old, err := s.user(ctx, id)
+		if err != nil {
+			return nil, fail(ctx, "update user", err)
+		}
+		after := applied(before, change)
+		text, err := encodeUser(after)
+		if err != nil {
+			return nil, fmt.Errorf("redisstore: update user: %w", err)
+		}
+		if after.Email != "" && after.Email != before.Email && after.Email != reserved {
+			if err := s.reserve(ctx, after.Email, id); err != nil {
+				return nil, fail(ctx, "update user", err)
+			}
+			reserved = after.Email
+		}
+		// Somebody else's change is the only reason to fail, so one of those
+		// who go round here gets on.
+		written, err := replace(ctx, s.client, s.keys.user(id), old, text, time.Time{})
+		if err != nil {
+			return nil, fail(ctx, "update user", err)
+		}
+		if !written {
+			continue
+		}
+		if after.Email != before.Email {
+			if err := s.moveAddress(ctx, id, before.Email, after.Email, old, text); err != nil {
+				return nil, fail(ctx, "update user", err)
+			}
+		}
+		return decodeUser(id, text)
+	}
+}
+
+func applied(u *pintle.User, change pintle.UserUpdate) *pintle.User {
+	c := *u
+	if change.Name != nil {
+		c.Name = *change.Name
+	}
+	if change.Email != nil {
+		c.Email = *change.Email
+	}
+	if change.EmailVerified != nil {
+		c.EmailVerified = *change.EmailVerified
+	}
+	if change.Image != nil {
+		c.Image = *change.Image
+	}
+	return &c
+}
+
+// moveAddress confirms the address a user was given and gives up the one before.
+func (s *Store) moveAddress(ctx context.Context, id, before, after string, old, text []byte) error {
+	if after != "" {
+		held, err := s.confirm(ctx, after, id)
+		if err != nil {
+			return err
+		}
+		if !held {
+			// Somebody else has it, more than a minute after it was reserved.
+			_, err := replace(ctx, s.client, s.keys.user(id), text, old, time.Time{})
+			return errors.Join(pintle.ErrConflict, err)
+		}
+	}
+	return s.release(ctx, before, id)
+}
+
+func encodeUser(u *pintle.User) ([]byte, error) {
+	if err := storable(u.ID, u.Name, u.Email, u.Image); err != nil {
+		return nil, err
+	}
+	return json.Marshal(u)
+}
+
+// decodeUser reads the value of a user's key. One that cannot be read is an
+// error, not nobody: the address of nobody is free.
+func decodeUser(id string, text []byte) (*pintle.User, error) {
+	u := &pintle.User{}
+	if err := json.Unmarshal(text, u); err != nil {
+		return nil, err
+	}
+	u.ID = id
+	return u, nil
+}
+
+// newID returns a random UUID, which is what Auth.js has for ids.
+//
+// https://www.rfc-editor.org/rfc/rfc9562#section-5.4
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
