@@ -97,8 +97,11 @@ require (
 	github.com/pintleauth/pintle/pintleecho v0.0.0-00010101000000-000000000000
 	github.com/pintleauth/pintle/pintlefiber v0.0.0-00010101000000-000000000000
 	github.com/pintleauth/pintle/pintlegin v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle/store/redisstore v0.0.0-00010101000000-000000000000
 )
 
 replace github.com/pintleauth/pintle/pintleecho => ../../pintleecho
 
 replace github.com/pintleauth/pintle/pintlefiber => ../../pintlefiber
+
+replace github.com/pintleauth/pintle/store/redisstore => ../../store/redisstore
