@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,13 +22,17 @@ import (
 // serveFiber serves the application with Fiber, which has a server of its own.
 func serveFiber(t *testing.T, s setting) string {
 	t.Helper()
-	app := fiberApp(s)
+	return listen(t, fiberApp(s), s.tls)
+}
+
+func listen(t *testing.T, app *fiber.App, encrypted bool) (address string) {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := "http://" + ln.Addr().String()
-	if s.tls {
+	address = "http://" + ln.Addr().String()
+	if encrypted {
 		ln = tls.NewListener(ln, certified())
 		address = "https://" + ln.Addr().String()
 	}
@@ -49,6 +54,15 @@ func certified() *tls.Config {
 	srv := httptest.NewTLSServer(http.NotFoundHandler())
 	defer srv.Close()
 	return &tls.Config{Certificates: srv.TLS.Certificates, MinVersion: tls.VersionTLS12}
+}
+
+func TestFibersBufferIsTooSmallForALargeSessionUnlessItIsSet(t *testing.T) {
+	for size, want := range map[int]int{0: http.StatusRequestHeaderFieldsTooLarge, 16 << 10: http.StatusOK} {
+		app := fiber.New(fiber.Config{ReadBufferSize: size})
+		app.Get("/", func(c fiber.Ctx) error { return c.SendString("page") })
+		b := newBrowser(t, listen(t, app, false))
+		b.get("/", "Cookie", "authjs.session-token.0="+strings.Repeat("A", 4000), "Cookie", "authjs.session-token.1="+strings.Repeat("A", 4000)).want(want)
+	}
 }
 
 // fiberApp is the application with Fiber.

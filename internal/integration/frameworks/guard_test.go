@@ -138,6 +138,21 @@ func TestSH48NoPathBecomesAnotherSite(t *testing.T) {
 	})
 }
 
+func TestOnlyTheOriginItselfIsThisSite(t *testing.T) {
+	each(t, func(t *testing.T, f framework) {
+		b := f.start(t)
+		for _, wish := range []string{
+			"https://" + host(b.address) + "/a", "http://127.0.0.1:1/a", "http://127.0.0.1/a", // SH-44: another scheme, another port
+			"http://127.0.0.1.evil.example/a", "http://evil" + host(b.address) + "/a", "http://evil.example/" + host(b.address), // SH-62
+		} {
+			r := b.post("/auth/callback/password", "csrfToken", b.csrf(), "username", "kim", "password", "kim's", "callbackUrl", wish)
+			if r.want(http.StatusFound).location() != b.address {
+				t.Errorf("%s leads to %s", wish, r.location())
+			}
+		}
+	})
+}
+
 func TestADecisionIsNotKeptForTheNextRequest(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		// SH-70: one connection, several people.

@@ -46,7 +46,8 @@ func TestSH66HeadersOfStrangersAreNotBelieved(t *testing.T) {
 		b := f.start(t, func(s *setting) { s.TrustHost, s.proxy = true, notBehind }, withProvider(t))
 		lies := []string{
 			"X-Forwarded-For", "127.0.0.1", "X-Forwarded-Host", "evil.example", "X-Forwarded-Proto", "https",
-			"X-Forwarded-Uri", "/auth/signin", "X-Real-Ip", "127.0.0.1", "Forwarded", "host=evil.example;proto=https", "X_Forwarded_Host", "evil.example",
+			"X-Forwarded-Uri", "/auth/signin", "X-Real-Ip", "127.0.0.1", "Forwarded", "host=evil.example;proto=https",
+			"X_Forwarded_Host", "evil.example", // SH-65
 		}
 		if origin := b.origin(lies...); origin != b.address {
 			t.Errorf("SH-66 the site is at %s", origin)
