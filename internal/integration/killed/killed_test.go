@@ -1,0 +1,122 @@
+package killed
+
+import (
+	"context"
+	"database/sql"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle/authtest"
+)
+
+const (
+	rounds  = 8
+	crowd   = 8    // who sign in at a time
+	invited = 4000 // more than can sign in in all rounds
+)
+
+// Whenever the server dies, nothing half-made is left (Q20): no user without the
+// account they came with, no account or session without its user. Everybody whose
+// sign-in was cut off can sign in again, and everybody who was signed in still is.
+func TestAServerThatIsKilledLeavesNothingHalfMade(t *testing.T) {
+	idp := authtest.Start(t, authtest.Options{AutoConsent: true, People: people(invited), Algorithm: authtest.ES256})
+	box := authtest.StartMailbox(t, authtest.MailboxOptions{})
+	file := filepath.Join(t.TempDir(), "app.db")
+	s := newServer(t, file, idp.Issuer, box.Addr)
+
+	next, arrived, interrupted := 0, []*person{}, 0
+	for range rounds {
+		s.start()
+		in, cutOff := load(t, s, box, &next)
+		checkTables(t, file)
+
+		s.start()
+		for _, p := range in {
+			if err := p.isSignedIn(t.Context(), s.url); err != nil {
+				t.Errorf("a session did not survive: %v", err)
+			}
+		}
+		for _, p := range cutOff {
+			p.mustSignIn(t, s.url, box)
+		}
+		s.kill()
+		interrupted += len(cutOff)
+		arrived = append(append(arrived, in...), cutOff...)
+	}
+	checkTables(t, file)
+	if len(arrived)-interrupted < rounds || interrupted < rounds {
+		t.Errorf("%d sign-ins were completed and %d cut off, which shows nothing", len(arrived)-interrupted, interrupted)
+	}
+	if n := rows(t, file, "SELECT count(*) FROM pintle_users"); n != len(arrived) {
+		t.Errorf("%d people are %d users", len(arrived), n)
+	}
+	t.Logf("%d sign-ins were completed and %d cut off", len(arrived)-interrupted, interrupted)
+}
+
+// load lets people sign in until the server is killed, and returns who was
+// through and who was not.
+func load(t *testing.T, s *server, box *authtest.Mailbox, next *int) (in, cutOff []*person) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var mu sync.Mutex
+	invite := func() *person {
+		mu.Lock()
+		defer mu.Unlock()
+		*next++
+		return newPerson(*next - 1)
+	}
+	var all sync.WaitGroup
+	for range crowd {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				p := invite()
+				err := p.signIn(ctx, s.url, box)
+				mu.Lock()
+				if err == nil {
+					in = append(in, p)
+				} else {
+					cutOff = append(cutOff, p)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	time.Sleep(100*time.Millisecond + rand.N(400*time.Millisecond))
+	s.kill()
+	cancel() // who waits for an answer or a mail waits in vain
+	all.Wait()
+	return in, cutOff
+}
+
+// checkTables looks for what must not be there. Users who came by mail have no
+// account, but read mail.
+func checkTables(t *testing.T, file string) {
+	t.Helper()
+	for what, query := range map[string]string{
+		"users without what they came with": `SELECT count(*) FROM pintle_users u LEFT JOIN pintle_accounts a ON a.user_id = u.id WHERE a.user_id IS NULL AND u.email_verified IS NULL`,
+		"accounts without a user":           `SELECT count(*) FROM pintle_accounts a LEFT JOIN pintle_users u ON u.id = a.user_id WHERE u.id IS NULL`,
+		"sessions without a user":           `SELECT count(*) FROM pintle_sessions s LEFT JOIN pintle_users u ON u.id = s.user_id WHERE u.id IS NULL`,
+		"new users without a session":       `SELECT count(*) FROM pintle_users u LEFT JOIN pintle_sessions s ON s.user_id = u.id WHERE s.user_id IS NULL`,
+	} {
+		if n := rows(t, file, query); n != 0 {
+			t.Errorf("Q20 there are %d %s", n, what)
+		}
+	}
+}
+
+func rows(t *testing.T, file, query string) (n int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", dataSource(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
