@@ -5,9 +5,6 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/chromedp"
-
-	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
 // clients are the pages, one for each published client.
@@ -34,12 +31,11 @@ const renamed = "Mary of <Lyme> & Regis"
 
 func TestPublishedClientsWorkUnchanged(t *testing.T) {
 	s := newSite(t)
-	browser := services.Chromium(t)
+	browser := newBrowser(t)
 	for _, c := range clients {
 		t.Run(c.page, func(t *testing.T) {
 			page := s.url + "/" + c.page + ".html"
-			// The tabs share cookies, with each other and nobody else.
-			one := newTab(t, browser, "one", chromedp.WithNewBrowserContext())
+			one := browser.visitor(t, "one")
 			one.open(page)
 			one.isSignedOut()
 
@@ -60,7 +56,7 @@ func TestPublishedClientsWorkUnchanged(t *testing.T) {
 			one.picture("by password")
 
 			if c.watches {
-				two := newTab(t, one.ctx, "two")
+				two := one.beside("two")
 				two.open(page)
 				two.isSignedIn("Mary Anning")
 

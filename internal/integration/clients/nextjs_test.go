@@ -13,8 +13,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-
-	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
 // The application guards a page with its own middleware, reads the session in
@@ -28,7 +26,7 @@ func TestANextApplicationReadsTheSessionsPintleMakes(t *testing.T) {
 	t.Cleanup(srv.Close)
 	app := nextApp(t, "AUTH_SECRET="+secret, "PINTLE_URL="+srv.URL)
 
-	p := newTab(t, services.Chromium(t), "next")
+	p := newBrowser(t).visitor(t, "next")
 	p.open(app)
 	p.becomes("empty", `document.querySelector("h1")?.textContent === "Nobody is here"`)
 

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/browser"
+	window "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
+
+	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
 // patience is how long a person waits for something to happen on a page.
@@ -25,16 +27,30 @@ type tab struct {
 	ctx  context.Context
 }
 
-// newTab opens a tab. Options say in which window, and with whose cookies.
-func newTab(t *testing.T, browser context.Context, name string, options ...chromedp.ContextOption) *tab {
+// A browser is started once and used by one visitor after the other.
+type browser struct{ ctx context.Context }
+
+func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(browser, options...)
-	t.Cleanup(cancel)
+	return &browser{services.Chromium(t)}
+}
+
+// visitor opens a tab for somebody whom the browser does not know yet.
+func (b *browser) visitor(t *testing.T, name string) *tab {
+	t.Helper()
+	return (&tab{t: t, ctx: b.ctx}).beside(name, chromedp.WithNewBrowserContext())
+}
+
+// beside opens another tab, which shares cookies with this one.
+func (p *tab) beside(name string, options ...chromedp.ContextOption) *tab {
+	p.t.Helper()
+	ctx, cancel := chromedp.NewContext(p.ctx, options...)
+	p.t.Cleanup(cancel)
 	// The context of the first call is the life of the tab.
 	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("%s: open a tab: %v", name, err)
+		p.t.Fatalf("%s: open a tab: %v", name, err)
 	}
-	return &tab{t, name, ctx}
+	return &tab{p.t, name, ctx}
 }
 
 func (p *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
@@ -133,10 +149,10 @@ func (p *tab) lookBack() {
 	p.becomes("visible", `document.visibilityState === "visible"`)
 }
 
-func (p *tab) resize(state browser.WindowState) {
+func (p *tab) resize(state window.WindowState) {
 	p.t.Helper()
-	w := setting(p, browser.GetWindowForTarget, browser.GetWindowForTargetParams{})
-	setting(p, browser.SetWindowBounds, browser.SetWindowBoundsParams{WindowID: w.WindowID, Bounds: &browser.Bounds{WindowState: state}})
+	w := setting(p, window.GetWindowForTarget, window.GetWindowForTargetParams{})
+	setting(p, window.SetWindowBounds, window.SetWindowBoundsParams{WindowID: w.WindowID, Bounds: &window.Bounds{WindowState: state}})
 }
 
 func setting[P, R any](p *tab, command cdp.Command[P, R], params P) R {
