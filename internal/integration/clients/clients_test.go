@@ -1,6 +1,7 @@
 package clients_test
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -104,5 +105,38 @@ func TestPublishedClientsWorkUnchanged(t *testing.T) {
 			one.open(s.url + "/welcome")
 			one.becomes("a stranger", `document.querySelector("h1")?.textContent === "Welcome, stranger"`)
 		})
+	}
+}
+
+func TestOurClientDoesNotTakeAFailureForASignOut(t *testing.T) {
+	s := newSite(t)
+	p := newBrowser(t).visitor(t, "one")
+	p.open(s.url + "/pintle.html")
+	p.press("Password")
+	p.isSignedIn("Mary Anning")
+
+	s.down.Store(true)
+	p.press("Sign out")
+	if got := p.result(); got["thrown"] != "RequestError: /api/auth/csrf: status 503" {
+		t.Errorf("signing out at a server that is down gives %v, want a RequestError with the status", got)
+	}
+	p.lookAway()
+	p.lookBack()
+	p.isSignedIn("Mary Anning")
+
+	s.down.Store(false)
+	p.press("Sign out")
+	p.isSignedOut()
+}
+
+func TestOurClientKeepsNoSessionWhereBrowsersWriteToDisk(t *testing.T) {
+	s := newSite(t)
+	p := newBrowser(t).visitor(t, "one")
+	p.open(s.url + "/pintle.html")
+	p.press("Password")
+	p.isSignedIn("Mary Anning")
+	kept := p.evaluate("JSON.stringify({...localStorage, ...sessionStorage}) + document.cookie")
+	if !regexp.MustCompile(`^{"pintle":"-?\d+"}$`).MatchString(kept) {
+		t.Errorf("the page keeps %s, want a fingerprint alone", kept)
 	}
 }

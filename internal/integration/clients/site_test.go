@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pintleauth/pintle"
@@ -22,6 +23,9 @@ type site struct {
 	url  string
 	idp  *authtest.IdentityProvider
 	auth *pintle.Auth
+
+	// down makes the routes fail, as a server without its database does.
+	down atomic.Bool
 }
 
 func newSite(t *testing.T) *site {
@@ -38,7 +42,7 @@ func newSite(t *testing.T) *site {
 	svelte := http.NewCrossOriginProtection().Handler(newAuth(t, cfg))
 
 	mux := http.NewServeMux()
-	mux.Handle("/api/auth/", version4(s.auth))
+	mux.Handle("/api/auth/", s.whileUp(version4(s.auth)))
 	mux.Handle("/auth/", svelte)
 	mux.Handle("/welcome", s.auth.Load(http.HandlerFunc(welcome)))
 	mux.Handle("/", http.FileServer(http.Dir(build(t))))
@@ -46,6 +50,16 @@ func newSite(t *testing.T) *site {
 	t.Cleanup(srv.Close)
 	s.url = srv.URL
 	return s
+}
+
+func (s *site) whileUp(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.down.Load() {
+			http.Error(w, "down", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // config is the configuration of a server for people with passwords.
