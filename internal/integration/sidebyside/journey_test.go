@@ -187,6 +187,9 @@ func (j *journey) signInByMail() error {
 // rename changes the session from a script.
 func (j *journey) rename() error {
 	name := fmt.Sprintf("Zoë <the %dth> & 木村", j.choose.IntN(1000))
+	if j.choose.IntN(3) == 0 {
+		name += strings.Repeat(" é", 1500) // more than one cookie can hold
+	}
 	token, err := j.csrf()
 	if err != nil {
 		return err

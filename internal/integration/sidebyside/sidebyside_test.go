@@ -38,7 +38,7 @@ func TestServersTakeTurns(t *testing.T) {
 			base := &http.Transport{MaxIdleConnsPerHost: 16}
 			t.Cleanup(base.CloseIdleConnections)
 
-			var next, requests, moves atomic.Int64
+			var next, requests, moves, splits atomic.Int64
 			var workers sync.WaitGroup
 			began := time.Now()
 			for range 4 {
@@ -57,12 +57,13 @@ func TestServersTakeTurns(t *testing.T) {
 						}
 						requests.Add(int64(j.turns.taken))
 						moves.Add(int64(j.turns.moved))
+						splits.Add(int64(j.turns.split))
 					}
 				})
 			}
 			workers.Wait()
-			t.Logf("seed %d: %d journeys, %d requests, %d of them answered by another server than the one before, in %.1f s",
-				from, min(int(next.Load()), *journeys), requests.Load(), moves.Load(), time.Since(began).Seconds())
+			t.Logf("seed %d: %d journeys, %d requests, %d of them answered by another server than the one before, %d with a session in several cookies, in %.1f s",
+				from, min(int(next.Load()), *journeys), requests.Load(), moves.Load(), splits.Load(), time.Since(began).Seconds())
 		})
 	}
 }

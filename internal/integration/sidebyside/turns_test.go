@@ -21,6 +21,7 @@ type turns struct {
 	last  string // who answered the last request
 	taken int    // requests answered
 	moved int    // requests answered by another server than the one before
+	split int    // requests with a session in several cookies
 }
 
 func (p *turns) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -38,6 +39,9 @@ func (p *turns) RoundTrip(r *http.Request) (*http.Response, error) {
 		p.moved++
 	}
 	p.last = name
+	if _, err := r.Cookie(sessionCookie + ".1"); err == nil {
+		p.split++
+	}
 
 	inner := r.Clone(r.Context())
 	inner.Host = r.URL.Host
@@ -57,7 +61,7 @@ func (p *turns) note(who string, r *http.Request, resp *http.Response, err error
 	if r.GetBody != nil {
 		if body, err := r.GetBody(); err == nil {
 			if text, _ := io.ReadAll(body); len(text) > 0 {
-				fmt.Fprintf(&p.log, "\n           %s", text)
+				fmt.Fprintf(&p.log, "\n           %.400s", text)
 			}
 		}
 	}
