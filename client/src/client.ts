@@ -1,3 +1,4 @@
+import { passkeys, type Passkeys } from "./passkey.js"
 import { routes } from "./request.js"
 import { sessions, type DefaultSession, type Listener, type SessionShape } from "./session.js"
 import { providers, signIn, type Provider, type SignInOptions, type SignInResult } from "./signin.js"
@@ -33,6 +34,9 @@ export interface Client<S extends SessionShape = DefaultSession> {
   /** Signs out, here and in every tab. */
   signOut(options?: SignOutOptions): Promise<void>
 
+  /** Creates passkeys and signs in with them. */
+  passkey: Passkeys
+
   /** The ways to sign in, by id. */
   providers(): Promise<Record<string, Provider>>
 }
@@ -47,6 +51,7 @@ export function connect<S extends SessionShape = DefaultSession>({ basePath = "/
     update: (data) => known.take(to.post("session", { data })),
     signIn: (id, options = {}) => signIn(to, known, id, options),
     signOut: (options = {}) => signOut(to, known, options),
+    passkey: passkeys(to, known),
     providers: () => providers(to),
   }
 }

@@ -9,6 +9,7 @@
  * @module
  */
 export { connect, type Client, type Options } from "./client.js"
+export type { PasskeyOptions, Passkeys } from "./passkey.js"
 export { RequestError } from "./request.js"
 export type { DefaultSession, SessionShape } from "./session.js"
 export type { Provider, SignInOptions, SignInResult } from "./signin.js"

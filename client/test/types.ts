@@ -22,5 +22,9 @@ export async function promises(): Promise<void> {
   connect<{ role: string }>()
   await auth.update({ name: "Mary" }).catch((e: unknown) => e instanceof RequestError && e.status === 400)
   await auth.signOut({ redirectTo: "/" })
+  const made = await auth.passkey.register({ fields: { email: "mary@example.com" }, redirect: false })
+  void [made.ok, await auth.passkey.signIn({ autofill: true, provider: "webauthn" })]
+  // @ts-expect-error nobody registers by autofill
+  await auth.passkey.register({ autofill: true })
   void [role, email, stop, ok, error, code]
 }
