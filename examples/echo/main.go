@@ -1,0 +1,77 @@
+// Command echo shows sign-in in an application that is written with Echo:
+//
+//	go run ./examples/echo
+//
+// Sign in as kim with the password "open sesame", or with the identity provider
+// it brings.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"flag"
+	"fmt"
+	"html"
+	"log"
+	"net/http"
+
+	"github.com/labstack/echo/v5"
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/pintleecho"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:3000", "loopback `address` to listen on")
+	flag.Parse()
+	idp := authtest.NewIdentityProvider(authtest.Options{Name: "Local identity provider"})
+	if err := idp.Listen(); err != nil {
+		log.Fatal(err)
+	}
+	auth, err := pintle.New(config(idp))
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Printf("open http://%s", *addr)
+	log.Fatal(site(auth).Start(*addr))
+}
+
+// site is the application.
+func site(auth *pintle.Auth) *echo.Echo {
+	e := echo.New()
+	e.Use(pintleecho.Load(auth))
+	pintleecho.Mount(e, "/auth", auth)
+	e.GET("/", func(c *echo.Context) error { return c.HTML(http.StatusOK, home) })
+	e.GET("/account", func(c *echo.Context) error {
+		return c.HTML(http.StatusOK, fmt.Sprintf(account, html.EscapeString(pintleecho.Session(c).User.Name)))
+	}, pintleecho.Require(auth))
+	return e
+}
+
+const home = `<!DOCTYPE html><title>Home</title><p>Hello, stranger. <a href="/account">Your account</a>`
+
+const account = `<!DOCTYPE html><title>Account</title><p>Hello, %s. <a href="/auth/signout">Sign out</a>`
+
+// config lets kim in with a password, and everybody with the identity provider
+// that comes with the program.
+func config(idp *authtest.IdentityProvider) pintle.Config {
+	return pintle.Config{
+		Providers: []pintle.Provider{
+			&pintle.Credentials{Name: "a password", Authorize: checkPassword},
+			idp.OIDC("local"),
+		},
+		Secrets: []string{rand.Text() + rand.Text()}, // sessions end with the program
+		Store:   memstore.New(),
+		Session: pintle.SessionConfig{Strategy: pintle.StrategyJWT},
+	}
+}
+
+// checkPassword stands for a table of users and their hashes; see package
+// password.
+func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
+	if s.Text("username") != "kim" || s.Text("password") != "open sesame" {
+		return nil, nil //nolint:nilnil // nil is the answer "nobody"
+	}
+	return &pintle.User{ID: "1", Name: "Kim"}, nil
+}

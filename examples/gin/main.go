@@ -1,0 +1,82 @@
+// Command gin shows sign-in in an application that is written with Gin:
+//
+//	go run ./examples/gin
+//
+// Sign in as kim with the password "open sesame", or with the identity provider
+// it brings.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"flag"
+	"fmt"
+	"html"
+	"log"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/pintlegin"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:3000", "loopback `address` to listen on")
+	flag.Parse()
+	idp := authtest.NewIdentityProvider(authtest.Options{Name: "Local identity provider"})
+	if err := idp.Listen(); err != nil {
+		log.Fatal(err)
+	}
+	auth, err := pintle.New(config(idp))
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Printf("open http://%s", *addr)
+	log.Fatal(site(auth).Run(*addr))
+}
+
+// site is the application.
+func site(auth *pintle.Auth) *gin.Engine {
+	router := gin.New()
+	_ = router.SetTrustedProxies(nil) // there is none, and nothing to parse
+	router.Use(pintlegin.Load(auth))
+	pintlegin.Mount(router, "/auth", auth)
+	router.GET("/", func(c *gin.Context) { page(c, home) })
+	router.GET("/account", pintlegin.Require(auth), func(c *gin.Context) {
+		page(c, fmt.Sprintf(account, html.EscapeString(pintlegin.Session(c).User.Name)))
+	})
+	return router
+}
+
+func page(c *gin.Context, text string) {
+	c.Data(http.StatusOK, "text/html; charset=utf-8", []byte(text))
+}
+
+const home = `<!DOCTYPE html><title>Home</title><p>Hello, stranger. <a href="/account">Your account</a>`
+
+const account = `<!DOCTYPE html><title>Account</title><p>Hello, %s. <a href="/auth/signout">Sign out</a>`
+
+// config lets kim in with a password, and everybody with the identity provider
+// that comes with the program.
+func config(idp *authtest.IdentityProvider) pintle.Config {
+	return pintle.Config{
+		Providers: []pintle.Provider{
+			&pintle.Credentials{Name: "a password", Authorize: checkPassword},
+			idp.OIDC("local"),
+		},
+		Secrets: []string{rand.Text() + rand.Text()}, // sessions end with the program
+		Store:   memstore.New(),
+		Session: pintle.SessionConfig{Strategy: pintle.StrategyJWT},
+	}
+}
+
+// checkPassword stands for a table of users and their hashes; see package
+// password.
+func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
+	if s.Text("username") != "kim" || s.Text("password") != "open sesame" {
+		return nil, nil //nolint:nilnil // nil is the answer "nobody"
+	}
+	return &pintle.User{ID: "1", Name: "Kim"}, nil
+}

@@ -1,0 +1,76 @@
+// Command nethttp shows sign-in in an application that is written with net/http alone:
+//
+//	go run ./examples/nethttp
+//
+// Sign in as kim with the password "open sesame", or with the identity provider
+// it brings.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"flag"
+	"fmt"
+	"html"
+	"io"
+	"log"
+	"net/http"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:3000", "loopback `address` to listen on")
+	flag.Parse()
+	idp := authtest.NewIdentityProvider(authtest.Options{Name: "Local identity provider"})
+	if err := idp.Listen(); err != nil {
+		log.Fatal(err)
+	}
+	auth, err := pintle.New(config(idp))
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Printf("open http://%s", *addr)
+	log.Fatal((&http.Server{Addr: *addr, Handler: site(auth), ReadHeaderTimeout: 10 * time.Second}).ListenAndServe())
+}
+
+// site is the application.
+func site(auth *pintle.Auth) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/auth/", auth)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, home) })
+	mux.Handle("GET /account", auth.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, account, html.EscapeString(pintle.SessionFrom(r.Context()).User.Name))
+	})))
+	return auth.Load(mux)
+}
+
+const home = `<!DOCTYPE html><title>Home</title><p>Hello, stranger. <a href="/account">Your account</a>`
+
+const account = `<!DOCTYPE html><title>Account</title><p>Hello, %s. <a href="/auth/signout">Sign out</a>`
+
+// config lets kim in with a password, and everybody with the identity provider
+// that comes with the program.
+func config(idp *authtest.IdentityProvider) pintle.Config {
+	return pintle.Config{
+		Providers: []pintle.Provider{
+			&pintle.Credentials{Name: "a password", Authorize: checkPassword},
+			idp.OIDC("local"),
+		},
+		Secrets: []string{rand.Text() + rand.Text()}, // sessions end with the program
+		Store:   memstore.New(),
+		Session: pintle.SessionConfig{Strategy: pintle.StrategyJWT},
+	}
+}
+
+// checkPassword stands for a table of users and their hashes; see package
+// password.
+func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
+	if s.Text("username") != "kim" || s.Text("password") != "open sesame" {
+		return nil, nil //nolint:nilnil // nil is the answer "nobody"
+	}
+	return &pintle.User{ID: "1", Name: "Kim"}, nil
+}
