@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -149,6 +150,13 @@ var raceChecks = []check{
 		accounts := make([]*pintle.Account, writers)
 		errs := race(func(i int) error {
 			return s.InTx(t.ctx, func(tx pintle.Store) error {
+				// A look-up first, as in a sign-in: who writes after reading
+				// must not fail for that.
+				if _, err := tx.UserByEmail(t.ctx, email); err == nil {
+					return pintle.ErrConflict
+				} else if !errors.Is(err, pintle.ErrNotFound) {
+					return err
+				}
 				u := newUser()
 				u.Email = email
 				u, err := tx.CreateUser(t.ctx, u)
@@ -168,6 +176,48 @@ var raceChecks = []check{
 				t.owner(accounts[i], found)
 			case accounts[i] != nil:
 				t.noOwner(accounts[i].Provider, accounts[i].ProviderAccountID)
+			}
+		}
+	}},
+	{"64 sweeps at once remove each row once", func(t *tester) {
+		s := t.sweeper()
+		w := t.mess(100, 50)
+		var removed atomic.Int64
+		for _, err := range race(func(int) error {
+			for {
+				n, err := s.Sweep(t.ctx, time.Now(), 7)
+				removed.Add(int64(n))
+				if err != nil || n < 7 {
+					return err
+				}
+			}
+		}) {
+			t.ok("Sweep", err)
+		}
+		if left, err := s.Sweep(t.ctx, time.Now(), 1000); err != nil || int(removed.Load())+left != w.expired() {
+			t.Errorf("%d sweeps removed %d rows of %d, and one more %d, %v", writers, removed.Load(), w.expired(), left, err)
+		}
+		w.swept(t)
+	}},
+	{"SH-16 a user who is deleted while signing in is signed in nowhere", func(t *tester) {
+		s, store := t.deleter(), t.sessions()
+		for range 4 {
+			u := t.someone()
+			sessions := make([]*pintle.StoredSession, writers)
+			for i := range sessions {
+				sessions[i] = newSession(u.ID)
+			}
+			errs := race(func(i int) error {
+				if i == writers/2 {
+					return s.DeleteUser(t.ctx, u.ID)
+				}
+				return store.CreateSession(t.ctx, sessions[i])
+			})
+			t.ok("DeleteUser", errs[writers/2])
+			_, err := t.store.User(t.ctx, u.ID)
+			t.notFound("User", err)
+			for _, session := range sessions {
+				t.ended(session.Token)
 			}
 		}
 	}},
