@@ -11,8 +11,9 @@ import (
 type queries struct {
 	createUser, user, userByEmail, userByAccount *statement
 
-	// deleteUser is one statement for each table.
+	// deleteUser is one statement for each table, lockUser what goes before.
 	deleteUser []*statement
+	lockUser   *statement
 
 	// updateUser has a statement for each choice of fields, as bits.
 	updateUser [16]*statement
@@ -143,6 +144,9 @@ func (b builder) users(q *queries) {
 		b.is("a."+a.columns["provider"], 1), b.is("a."+a.columns["providerAccountId"], 2))
 	for mask := range q.updateUser {
 		q.updateUser[mask] = b.updateUser(mask)
+	}
+	if b.Dialect != SQLite { // there a transaction has the only lock already
+		q.lockUser = b.statement("SELECT %s FROM %s WHERE %s FOR UPDATE", t.columns["id"], t.quoted, b.isID(t.columns["id"], 1))
 	}
 	// Sessions first, so that access ends at once. The schema may cascade, but
 	// not all do, and SQLite only where a connection was told to.

@@ -82,7 +82,21 @@ func (r records) exec(ctx context.Context, s *statement, args ...any) (int, erro
 	return int(n), err
 }
 
-func (r records) result(ctx context.Context, s *statement, args ...any) (sql.Result, error) {
+// result runs a statement. One that lost a race outside a transaction did
+// nothing, and runs again.
+func (r records) result(ctx context.Context, s *statement, args ...any) (result sql.Result, err error) {
+	for range attempts {
+		if result, err = r.runOnce(ctx, s, args...); err == nil || r.tx || !isRace(err) {
+			break
+		}
+	}
+	return result, err
+}
+
+// attempts is how often something is tried that may lose a race.
+const attempts = 10
+
+func (r records) runOnce(ctx context.Context, s *statement, args ...any) (sql.Result, error) {
 	p, err := r.prepare(ctx, s) //nolint:sqlclosecheck // it is kept
 	switch {
 	case err != nil:

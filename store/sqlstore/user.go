@@ -257,14 +257,34 @@ func (r records) DeleteUser(ctx context.Context, id string) error {
 	if !ok {
 		return ctx.Err()
 	}
-	return r.atomically(ctx, "delete user", func(r records) error {
-		for _, s := range r.sql.deleteUser {
-			if _, err := r.exec(ctx, s, key); err != nil {
-				return r.fail(ctx, "delete user", err)
-			}
+	var err error
+	for range attempts {
+		err = r.atomically(ctx, "delete user", func(r records) error { return r.deleteUser(ctx, key) })
+		// Deleting breaks no uniqueness rule: what is in the way is another
+		// transaction of the same user, a sign-in for example.
+		if r.tx || !errors.Is(err, pintle.ErrConflict) {
+			break
 		}
-		return nil
-	})
+	}
+	return err
+}
+
+func (r records) deleteUser(ctx context.Context, key any) error {
+	if r.sql.lockUser != nil {
+		// Whoever adds a row that refers to the user waits, and then finds that
+		// there is none. Without it a session made in between would keep the
+		// user, in tables that do not cascade.
+		var id idText
+		if err := r.one(ctx, []any{&id}, r.sql.lockUser, key); err != nil && !missing(err) {
+			return r.fail(ctx, "delete user", err)
+		}
+	}
+	for _, s := range r.sql.deleteUser {
+		if _, err := r.exec(ctx, s, key); err != nil {
+			return r.fail(ctx, "delete user", err)
+		}
+	}
+	return nil
 }
 
 // missing reports whether an error says that there is no row.

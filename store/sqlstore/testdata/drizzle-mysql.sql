@@ -22,6 +22,9 @@ DELETE FROM `account` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb
 -- deleteUser[3]
 DELETE FROM `user` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
+-- lockUser
+SELECT `id` FROM `user` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) FOR UPDATE;
+
 -- updateUser[1]
 UPDATE `user` SET `name` = ? WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 

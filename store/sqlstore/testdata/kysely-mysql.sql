@@ -19,6 +19,9 @@ DELETE FROM `Account` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb
 -- deleteUser[2]
 DELETE FROM `User` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
+-- lockUser
+SELECT `id` FROM `User` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) FOR UPDATE;
+
 -- updateUser[1]
 UPDATE `User` SET `name` = ? WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 

@@ -22,6 +22,9 @@ DELETE FROM `pintle_accounts` WHERE `user_id` = ?;
 -- deleteUser[3]
 DELETE FROM `pintle_users` WHERE `id` = ?;
 
+-- lockUser
+SELECT `id` FROM `pintle_users` WHERE `id` = ? FOR UPDATE;
+
 -- updateUser[1]
 UPDATE `pintle_users` SET `name` = ? WHERE `id` = ?;
 

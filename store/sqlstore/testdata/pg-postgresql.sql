@@ -19,6 +19,9 @@ DELETE FROM "accounts" WHERE "userId" = CAST($1 AS bigint);
 -- deleteUser[2]
 DELETE FROM "users" WHERE "id" = CAST($1 AS bigint);
 
+-- lockUser
+SELECT "id" FROM "users" WHERE "id" = CAST($1 AS bigint) FOR UPDATE;
+
 -- updateUser[1]
 UPDATE "users" SET "name" = $2 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
 

@@ -19,6 +19,9 @@ DELETE FROM "next_auth"."accounts" WHERE "userId" = $1;
 -- deleteUser[2]
 DELETE FROM "next_auth"."users" WHERE "id" = $1;
 
+-- lockUser
+SELECT "id" FROM "next_auth"."users" WHERE "id" = $1 FOR UPDATE;
+
 -- updateUser[1]
 UPDATE "next_auth"."users" SET "name" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
 

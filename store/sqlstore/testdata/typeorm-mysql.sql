@@ -19,6 +19,9 @@ DELETE FROM `accounts` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8m
 -- deleteUser[2]
 DELETE FROM `users` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
+-- lockUser
+SELECT `id` FROM `users` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) FOR UPDATE;
+
 -- updateUser[1]
 UPDATE `users` SET `name` = ? WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
