@@ -152,6 +152,7 @@ func exercise(t *testing.T, s *sqlstore.Store) {
 	_, err = s.UserAuthenticators(ctx, u.ID)
 	ok(err)
 	ok(s.UpdateAuthenticatorCounter(ctx, "passkey 000003", 0, 1))
+	ok(s.DeleteAuthenticator(ctx, u.ID, "passkey 000003"))
 	_, err = s.Sweep(ctx, now, 10)
 	ok(err)
 	ok(s.DeleteUser(ctx, u.ID))
