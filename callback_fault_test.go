@@ -260,7 +260,8 @@ func TestEveryFaultHasAVerdict(t *testing.T) {
 		if !slices.ContainsFunc(verdicts, func(v struct {
 			fault          authtest.Fault
 			oidc, hub, old string
-		}) bool {
+		},
+		) bool {
 			return v.fault == fault
 		}) {
 			t.Errorf("nothing is said about a provider that %s", fault)

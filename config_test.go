@@ -30,28 +30,61 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		code   pintle.Code
 		says   []string // the option, and the remedy
 	}{
-		{"no providers", func(c *pintle.Config) { c.Providers = nil },
-			pintle.ErrConfiguration, []string{"Config.Providers", "add at least one"}},
-		{"a nil provider", func(c *pintle.Config) { c.Providers = append(c.Providers, nil) },
-			pintle.ErrConfiguration, []string{"Config.Providers[1]"}},
-		{"no secret", func(c *pintle.Config) { c.Secrets = nil },
-			"MissingSecret", []string{"AUTH_SECRET", "Config.Secrets", "openssl rand -base64 33"}},
-		{"only empty secrets", func(c *pintle.Config) { c.Secrets = []string{"", ""} },
-			"MissingSecret", []string{"AUTH_SECRET", "openssl rand -base64 33"}},
-		{"a short secret", func(c *pintle.Config) { c.Secrets = []string{canary} },
-			"MissingSecret", []string{"Config.Secrets", "AUTH_SECRET", "32", "openssl rand -base64 33"}},
-		{"a short second secret", func(c *pintle.Config) { c.Secrets = []string{secret, canary} },
-			"MissingSecret", []string{"secret 2", "32"}},
-		{"a short token secret", func(c *pintle.Config) { c.JWT.Secrets = []string{canary} },
-			"MissingSecret", []string{"Config.JWT.Secrets", "32"}},
-		{"a URL without scheme", func(c *pintle.Config) { c.URL = "app.example.com" },
-			pintle.ErrConfiguration, []string{"Config.URL", "AUTH_URL", "https://app.example.com"}},
-		{"a URL of another scheme", func(c *pintle.Config) { c.URL = "ftp://app.example.com" },
-			pintle.ErrConfiguration, []string{"Config.URL", "AUTH_URL"}},
-		{"a base path that is no path", func(c *pintle.Config) { c.BasePath = "auth" },
-			pintle.ErrConfiguration, []string{"Config.BasePath", "begins with /"}},
-		{"a base path with a query", func(c *pintle.Config) { c.BasePath = "/auth?x" },
-			pintle.ErrConfiguration, []string{"Config.BasePath"}},
+		{
+			"no providers", func(c *pintle.Config) { c.Providers = nil },
+			pintle.ErrConfiguration,
+			[]string{"Config.Providers", "add at least one"},
+		},
+		{
+			"a nil provider", func(c *pintle.Config) { c.Providers = append(c.Providers, nil) },
+			pintle.ErrConfiguration,
+			[]string{"Config.Providers[1]"},
+		},
+		{
+			"no secret", func(c *pintle.Config) { c.Secrets = nil },
+			"MissingSecret",
+			[]string{"AUTH_SECRET", "Config.Secrets", "openssl rand -base64 33"},
+		},
+		{
+			"only empty secrets", func(c *pintle.Config) { c.Secrets = []string{"", ""} },
+			"MissingSecret",
+			[]string{"AUTH_SECRET", "openssl rand -base64 33"},
+		},
+		{
+			"a short secret", func(c *pintle.Config) { c.Secrets = []string{canary} },
+			"MissingSecret",
+			[]string{"Config.Secrets", "AUTH_SECRET", "32", "openssl rand -base64 33"},
+		},
+		{
+			"a short second secret", func(c *pintle.Config) { c.Secrets = []string{secret, canary} },
+			"MissingSecret",
+			[]string{"secret 2", "32"},
+		},
+		{
+			"a short token secret", func(c *pintle.Config) { c.JWT.Secrets = []string{canary} },
+			"MissingSecret",
+			[]string{"Config.JWT.Secrets", "32"},
+		},
+		{
+			"a URL without scheme", func(c *pintle.Config) { c.URL = "app.example.com" },
+			pintle.ErrConfiguration,
+			[]string{"Config.URL", "AUTH_URL", "https://app.example.com"},
+		},
+		{
+			"a URL of another scheme", func(c *pintle.Config) { c.URL = "ftp://app.example.com" },
+			pintle.ErrConfiguration,
+			[]string{"Config.URL", "AUTH_URL"},
+		},
+		{
+			"a base path that is no path", func(c *pintle.Config) { c.BasePath = "auth" },
+			pintle.ErrConfiguration,
+			[]string{"Config.BasePath", "begins with /"},
+		},
+		{
+			"a base path with a query", func(c *pintle.Config) { c.BasePath = "/auth?x" },
+			pintle.ErrConfiguration,
+			[]string{"Config.BasePath"},
+		},
 		{"an id that no path can name", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.Credentials{ID: "pass word", Authorize: authorize}}
 		}, pintle.ErrConfiguration, []string{`"pass word"`, "letters, digits"}},
@@ -93,20 +126,41 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		{"W-23 database sessions for credentials alone", func(c *pintle.Config) {
 			c.Session.Strategy, c.Store = pintle.StrategyDatabase, sessionStore{}
 		}, "UnsupportedStrategy", []string{"Config.Session.Strategy", "StrategyJWT"}},
-		{"an unknown strategy", func(c *pintle.Config) { c.Session.Strategy = "cookie" },
-			"UnsupportedStrategy", []string{`"cookie"`, "StrategyJWT", "StrategyDatabase"}},
-		{"a page that is neither path nor URL", func(c *pintle.Config) { c.Pages.SignIn = "login" },
-			pintle.ErrConfiguration, []string{"Config.Pages.SignIn", `"login"`, "begins with /"}},
-		{"SH-90 a page that is a script", func(c *pintle.Config) { c.Pages.Error = "javascript:alert(1)" },
-			pintle.ErrConfiguration, []string{"Config.Pages.Error"}},
-		{"a colour that is none", func(c *pintle.Config) { c.Theme.BrandColor = "red;}body{" },
-			pintle.ErrConfiguration, []string{"Config.Theme"}},
-		{"SH-90 a logo that is a script", func(c *pintle.Config) { c.Theme.Logo = "javascript:alert(1)" },
-			pintle.ErrConfiguration, []string{"Config.Theme"}},
-		{"a negative lifetime", func(c *pintle.Config) { c.Session.MaxAge = -time.Hour },
-			pintle.ErrConfiguration, []string{"Config.Session.MaxAge", "30 days"}},
-		{"a negative absolute lifetime", func(c *pintle.Config) { c.Session.AbsoluteMaxAge = -1 },
-			pintle.ErrConfiguration, []string{"Config.Session.AbsoluteMaxAge"}},
+		{
+			"an unknown strategy", func(c *pintle.Config) { c.Session.Strategy = "cookie" },
+			"UnsupportedStrategy",
+			[]string{`"cookie"`, "StrategyJWT", "StrategyDatabase"},
+		},
+		{
+			"a page that is neither path nor URL", func(c *pintle.Config) { c.Pages.SignIn = "login" },
+			pintle.ErrConfiguration,
+			[]string{"Config.Pages.SignIn", `"login"`, "begins with /"},
+		},
+		{
+			"SH-90 a page that is a script", func(c *pintle.Config) { c.Pages.Error = "javascript:alert(1)" },
+			pintle.ErrConfiguration,
+			[]string{"Config.Pages.Error"},
+		},
+		{
+			"a colour that is none", func(c *pintle.Config) { c.Theme.BrandColor = "red;}body{" },
+			pintle.ErrConfiguration,
+			[]string{"Config.Theme"},
+		},
+		{
+			"SH-90 a logo that is a script", func(c *pintle.Config) { c.Theme.Logo = "javascript:alert(1)" },
+			pintle.ErrConfiguration,
+			[]string{"Config.Theme"},
+		},
+		{
+			"a negative lifetime", func(c *pintle.Config) { c.Session.MaxAge = -time.Hour },
+			pintle.ErrConfiguration,
+			[]string{"Config.Session.MaxAge", "30 days"},
+		},
+		{
+			"a negative absolute lifetime", func(c *pintle.Config) { c.Session.AbsoluteMaxAge = -1 },
+			pintle.ErrConfiguration,
+			[]string{"Config.Session.AbsoluteMaxAge"},
+		},
 		{"half a token format", func(c *pintle.Config) {
 			c.JWT.Decode = func(context.Context, string, string) (pintle.Claims, error) { return nil, nil }
 		}, pintle.ErrConfiguration, []string{"Config.JWT.Encode", "Config.JWT.Decode"}},
@@ -122,8 +176,11 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		{"CK-4 SameSite=None without Secure", func(c *pintle.Config) {
 			c.URL, c.Cookies.SessionToken.SameSite = "http://localhost:3000", "none"
 		}, pintle.ErrConfiguration, []string{"Config.Cookies"}},
-		{"a cookie name that ends the header", func(c *pintle.Config) { c.Cookies.SessionToken.Name = "a=b; c" },
-			pintle.ErrConfiguration, []string{"Config.Cookies"}},
+		{
+			"a cookie name that ends the header", func(c *pintle.Config) { c.Cookies.SessionToken.Name = "a=b; c" },
+			pintle.ErrConfiguration,
+			[]string{"Config.Cookies"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,8 +234,12 @@ func TestTheEnvironmentCompletesTheConfiguration(t *testing.T) {
 		salted string // the secret that the session of a sign-in is sealed with
 	}{
 		{"AUTH_SECRET", map[string]string{"AUTH_SECRET": base}, pintle.Config{}, "http://localhost/auth/session", 200, base},
-		{"numbered secrets, of which the highest writes", map[string]string{"AUTH_SECRET": base, "AUTH_SECRET_1": third, "AUTH_SECRET_2": second, "AUTH_SECRET_3": first},
-			pintle.Config{}, "http://localhost/auth/session", 200, first},
+		{
+			"numbered secrets, of which the highest writes",
+			map[string]string{"AUTH_SECRET": base, "AUTH_SECRET_1": third, "AUTH_SECRET_2": second, "AUTH_SECRET_3": first},
+			pintle.Config{},
+			"http://localhost/auth/session", 200, first,
+		},
 		{"numbered secrets with a gap", map[string]string{"AUTH_SECRET": base, "AUTH_SECRET_2": second}, pintle.Config{}, "http://localhost/auth/session", 200, second},
 		{"NEXTAUTH_SECRET", map[string]string{"NEXTAUTH_SECRET": base}, pintle.Config{}, "http://localhost/auth/session", 200, base},
 		{"AUTH_SECRET before NEXTAUTH_SECRET", map[string]string{"AUTH_SECRET": first, "NEXTAUTH_SECRET": base}, pintle.Config{}, "http://localhost/auth/session", 200, first},
@@ -188,12 +249,24 @@ func TestTheEnvironmentCompletesTheConfiguration(t *testing.T) {
 		{"AUTH_URL makes a host known", map[string]string{"AUTH_SECRET": base, "AUTH_URL": "http://app.example"}, pintle.Config{}, "http://app.example/auth/session", 200, ""},
 		{"AUTH_URL has a path", map[string]string{"AUTH_SECRET": base, "AUTH_URL": "http://app.example/api/auth"}, pintle.Config{}, "http://app.example/api/auth/session", 200, ""},
 		{"NEXTAUTH_URL", map[string]string{"AUTH_SECRET": base, "NEXTAUTH_URL": "http://app.example/api/auth/"}, pintle.Config{}, "http://app.example/api/auth/session", 200, ""},
-		{"AUTH_URL before NEXTAUTH_URL", map[string]string{"AUTH_SECRET": base, "AUTH_URL": "http://app.example", "NEXTAUTH_URL": "http://app.example/api/auth"},
-			pintle.Config{}, "http://app.example/auth/session", 200, ""},
-		{"W-26 an empty AUTH_URL is none", map[string]string{"AUTH_SECRET": base, "AUTH_URL": "", "NEXTAUTH_URL": "http://app.example/api/auth"},
-			pintle.Config{}, "http://app.example/api/auth/session", 200, ""},
-		{"the base path of the configuration before that of AUTH_URL", map[string]string{"AUTH_SECRET": base, "AUTH_URL": "http://app.example/api/auth"},
-			pintle.Config{BasePath: "/auth"}, "http://app.example/auth/session", 200, ""},
+		{
+			"AUTH_URL before NEXTAUTH_URL",
+			map[string]string{"AUTH_SECRET": base, "AUTH_URL": "http://app.example", "NEXTAUTH_URL": "http://app.example/api/auth"},
+			pintle.Config{},
+			"http://app.example/auth/session", 200, "",
+		},
+		{
+			"W-26 an empty AUTH_URL is none",
+			map[string]string{"AUTH_SECRET": base, "AUTH_URL": "", "NEXTAUTH_URL": "http://app.example/api/auth"},
+			pintle.Config{},
+			"http://app.example/api/auth/session", 200, "",
+		},
+		{
+			"the base path of the configuration before that of AUTH_URL",
+			map[string]string{"AUTH_SECRET": base, "AUTH_URL": "http://app.example/api/auth"},
+			pintle.Config{BasePath: "/auth"},
+			"http://app.example/auth/session", 200, "",
+		},
 
 		{"no host is trusted", map[string]string{"AUTH_SECRET": base}, pintle.Config{}, "http://app.example/auth/session", 500, ""},
 		{"AUTH_TRUST_HOST=true", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": "true"}, pintle.Config{}, "http://app.example/auth/session", 200, ""},

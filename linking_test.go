@@ -438,23 +438,28 @@ func TestNoHalfMadeUserStays(t *testing.T) {
 	}{
 		{
 			"LinkAccount fails in a transaction", func(k *txKeeper) pintle.Store { return k }, "linkAccount",
-			[]string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "rollback"}, false,
+			[]string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "rollback"},
+			false,
 		},
 		{
 			"CreateSession fails in a transaction", func(k *txKeeper) pintle.Store { return k }, "createSession",
-			[]string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "createSession", "rollback"}, false,
+			[]string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "createSession", "rollback"},
+			false,
 		},
 		{
 			"the commit fails", func(k *txKeeper) pintle.Store { return k }, "commit",
-			[]string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "createSession", "commit", "rollback"}, false,
+			[]string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "createSession", "commit", "rollback"},
+			false,
 		},
 		{
 			"LinkAccount fails without transactions", func(k *txKeeper) pintle.Store { return k.keeper }, "linkAccount",
-			[]string{"getUserByAccount", "getUserByAccount", "getUserByEmail", "createUser", "event createUser", "linkAccount", "deleteUser"}, false,
+			[]string{"getUserByAccount", "getUserByAccount", "getUserByEmail", "createUser", "event createUser", "linkAccount", "deleteUser"},
+			false,
 		},
 		{
 			"LinkAccount fails in a store that cannot remove users", func(k *txKeeper) pintle.Store { return plainKeeper{k.keeper, k.keeper} }, "linkAccount",
-			[]string{"getUserByAccount", "getUserByAccount", "getUserByEmail", "createUser", "event createUser", "linkAccount"}, true,
+			[]string{"getUserByAccount", "getUserByAccount", "getUserByEmail", "createUser", "event createUser", "linkAccount"},
+			true,
 		},
 	}
 	for _, tt := range tests {

@@ -155,8 +155,15 @@ func TestTheHostAuthorizesRequests(t *testing.T) {
 		path, as string
 		status   int
 	}{
-		{"/public", "", 200}, {"/public/x", "ada", 200}, {"/home", "", 302}, {"/home?x=/public", "", 302}, {"/home#/public", "", 302},
-		{"/home", "ada", 200}, {"/staff", "", 302}, {"/staff", "ada", 403}, {"/staff", "grace", 200},
+		{"/public", "", 200},
+		{"/public/x", "ada", 200},
+		{"/home", "", 302},
+		{"/home?x=/public", "", 302},
+		{"/home#/public", "", 302},
+		{"/home", "ada", 200},
+		{"/staff", "", 302},
+		{"/staff", "ada", 403},
+		{"/staff", "grace", 200},
 	}
 	for _, tt := range tests {
 		t.Run(tt.path+" as "+tt.as, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -67,13 +68,30 @@ func (w *witness) parameters(q url.Values) {
 // those that fail above all, holds nothing that lets its reader take part.
 func TestTheLogTellsNoSecret(t *testing.T) {
 	faults := [][]authtest.Fault{
-		nil, {authtest.ResponseWrongState}, {authtest.ResponseHostileError}, {authtest.ResponseUnknownCode},
-		{authtest.TokenInvalidGrant}, {authtest.TokenHostileError}, {authtest.TokenTypeOdd}, {authtest.AccessTokenObject}, {authtest.ExpiresInNonsense},
-		{authtest.IDTokenWrongSignature}, {authtest.IDTokenGarbage}, {authtest.IDTokenWrongNonce}, {authtest.IDTokenWrongIssuer}, {authtest.IDTokenExpired},
-		{authtest.ProfileError}, {authtest.ProfileObjectID}, {authtest.OAuth1WrongToken}, {authtest.OAuth1WithoutVerifier},
-		{authtest.At(authtest.TokenEndpoint, authtest.HTMLBody)}, {authtest.At(authtest.TokenEndpoint, authtest.Redirects)},
-		{authtest.At(authtest.TokenEndpoint, authtest.Drops)}, {authtest.At(authtest.UserEndpoint, authtest.ServerError)},
-		{authtest.At(authtest.OAuth1AccessTokenEndpoint, authtest.Drops)}, {authtest.At(authtest.OAuth1RequestTokenEndpoint, authtest.ServerError)},
+		nil,
+		{authtest.ResponseWrongState},
+		{authtest.ResponseHostileError},
+		{authtest.ResponseUnknownCode},
+		{authtest.TokenInvalidGrant},
+		{authtest.TokenHostileError},
+		{authtest.TokenTypeOdd},
+		{authtest.AccessTokenObject},
+		{authtest.ExpiresInNonsense},
+		{authtest.IDTokenWrongSignature},
+		{authtest.IDTokenGarbage},
+		{authtest.IDTokenWrongNonce},
+		{authtest.IDTokenWrongIssuer},
+		{authtest.IDTokenExpired},
+		{authtest.ProfileError},
+		{authtest.ProfileObjectID},
+		{authtest.OAuth1WrongToken},
+		{authtest.OAuth1WithoutVerifier},
+		{authtest.At(authtest.TokenEndpoint, authtest.HTMLBody)},
+		{authtest.At(authtest.TokenEndpoint, authtest.Redirects)},
+		{authtest.At(authtest.TokenEndpoint, authtest.Drops)},
+		{authtest.At(authtest.UserEndpoint, authtest.ServerError)},
+		{authtest.At(authtest.OAuth1AccessTokenEndpoint, authtest.Drops)},
+		{authtest.At(authtest.OAuth1RequestTokenEndpoint, authtest.ServerError)},
 	}
 	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyJWT, pintle.StrategyDatabase} {
 		for _, broken := range faults {
@@ -129,9 +147,7 @@ func TestTheLogTellsNoSecret(t *testing.T) {
 						}
 					}
 				}
-				for text, where := range w.seen {
-					secrets[text] = where
-				}
+				maps.Copy(secrets, w.seen)
 				log := s.log.String()
 				if len(secrets) < 30 {
 					t.Errorf("only %d secrets were seen", len(secrets))

@@ -3,6 +3,7 @@ package pintle_test
 import (
 	"encoding/base64"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -44,9 +45,7 @@ func (w *wiretap) on(s *site) {
 			answer := httptest.NewRecorder()
 			handler.ServeHTTP(answer, r)
 			w.answer(answer)
-			for name, values := range answer.Header() {
-				rw.Header()[name] = values
-			}
+			maps.Copy(rw.Header(), answer.Header())
 			rw.WriteHeader(answer.Code)
 			_, _ = rw.Write(answer.Body.Bytes())
 		})

@@ -196,7 +196,7 @@ func code1(text string) string {
 func generated(t *testing.T, file string, want []byte) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, want, 0o644); err != nil { //nolint:gosec // a file of the repository
+		if err := os.WriteFile(file, want, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return

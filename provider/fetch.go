@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -35,9 +36,7 @@ func (q question) bearer(tokens pintle.Profile) question {
 
 func (q question) with(name, value string) question {
 	header := map[string]string{name: value}
-	for n, v := range q.header {
-		header[n] = v
-	}
+	maps.Copy(header, q.header)
 	q.header = header
 	return q
 }

@@ -226,7 +226,7 @@ func TestAppleSignsItsSecretForEachExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed, err := jose.ParseSigned(secret, []jose.SignatureAlgorithm{jose.ES256})
+	signed, err := jose.ParseSignedCompact(secret, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		t.Fatal(err)
 	}

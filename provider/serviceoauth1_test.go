@@ -2,7 +2,7 @@ package provider_test
 
 import (
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // HMAC-SHA1 is the signature of OAuth 1.0a
+	"crypto/sha1"
 	"encoding/base64"
 	"net/http"
 	"net/url"

@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"go/ast"
-	"go/doc"
 	"go/parser"
 	"go/token"
 	"os"
@@ -96,5 +95,3 @@ func (d documented) deprecation() string {
 	return strings.Join(strings.Fields(why), " ")
 }
 
-// synopsis is the first sentence of the documentation.
-func (d documented) synopsis() string { return new(doc.Package).Synopsis(d.Doc) }

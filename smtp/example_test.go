@@ -17,7 +17,8 @@ func ExampleFromURL() {
 		log.Print(err)
 		return
 	}
-	_ = &pintle.Email{From: "App <no-reply@app.example.com>", Send: sender.Send}
+	provider := &pintle.Email{From: "App <no-reply@app.example.com>", Send: sender.Send}
+	_ = pintle.Config{Providers: []pintle.Provider{provider}}
 }
 
 func ExampleNew() {
@@ -33,5 +34,6 @@ func ExampleNew() {
 		log.Print(err)
 		return
 	}
-	_ = &pintle.Email{From: "App <no-reply@app.example.com>", Send: sender.Send}
+	provider := &pintle.Email{From: "App <no-reply@app.example.com>", Send: sender.Send}
+	_ = pintle.Config{Providers: []pintle.Provider{provider}}
 }

@@ -136,7 +136,7 @@ func (a *Authenticator) Create(origin string, optionsJSON []byte) (answer []byte
 	}
 	data := a.authenticatorData(c, a.Flags|attested)
 	data = append(data, make([]byte, 16)...) // no model
-	data = binary.BigEndian.AppendUint16(data, uint16(len(c.ID)))
+	data = binary.BigEndian.AppendUint16(data, uint16(len(c.ID))) //nolint:gosec // ids are made here and short
 	data = append(append(data, c.ID...), public...)
 	if a.AuthenticatorData != nil {
 		data = a.AuthenticatorData(data)
@@ -260,7 +260,7 @@ func COSEKey(public crypto.PublicKey) ([]byte, error) {
 	return nil, fmt.Errorf("passkeytest: no COSE form of %T", public)
 }
 
-func big(e int) []byte { return []byte{byte(e >> 16), byte(e >> 8), byte(e)} }
+func big(e int) []byte { return []byte{byte(e >> 16), byte(e >> 8), byte(e)} } //nolint:gosec // cut on purpose
 
 func sign(key crypto.Signer, message []byte) ([]byte, error) {
 	if _, whole := key.(ed25519.PrivateKey); whole {

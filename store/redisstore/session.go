@@ -56,7 +56,7 @@ func (s sessions) create(ctx context.Context, session *pintle.StoredSession) err
 	if !ok {
 		return errors.New("the token is empty or begins with " + byUserID)
 	}
-	text, err := json.Marshal(newSessionRow(name, session))
+	text, err := json.Marshal(newSessionRow(name, session)) //nolint:gosec // the row is what the store is for
 	if err != nil {
 		return err
 	}
