@@ -94,4 +94,3 @@ func (d documented) deprecation() string {
 	_, why, _ := strings.Cut(d.Doc, "\nDeprecated: ")
 	return strings.Join(strings.Fields(why), " ")
 }
-

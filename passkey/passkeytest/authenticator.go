@@ -135,7 +135,7 @@ func (a *Authenticator) Create(origin string, optionsJSON []byte) (answer []byte
 		return nil, err
 	}
 	data := a.authenticatorData(c, a.Flags|attested)
-	data = append(data, make([]byte, 16)...) // no model
+	data = append(data, make([]byte, 16)...)                      // no model
 	data = binary.BigEndian.AppendUint16(data, uint16(len(c.ID))) //nolint:gosec // ids are made here and short
 	data = append(append(data, c.ID...), public...)
 	if a.AuthenticatorData != nil {
