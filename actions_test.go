@@ -1,0 +1,170 @@
+package pintle_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+)
+
+// A host's own form does what the sign-in page does: S-23, S-22.
+func TestServerCodeSignsInAndOut(t *testing.T) {
+	s := newSite(t)
+	post := func(headers ...string) *http.Request {
+		r := httptest.NewRequest(http.MethodPost, s.url+"/login", nil)
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		return r
+	}
+	right := map[string]any{"username": "ada", "password": people["ada"].password}
+	tests := []struct {
+		name     string
+		provider string
+		options  pintle.SignInOptions
+		headers  []string
+		next     string // a prefix
+		cookies  []string
+		code     error
+	}{
+		{"with a password", "credentials", pintle.SignInOptions{Fields: right, RedirectTo: "/home"}, nil,
+			s.url + "/home", []string{callbackURLCookie, sessionCookie}, nil},
+		{"with a wrong password", "credentials", pintle.SignInOptions{Fields: map[string]any{"username": "ada"}}, nil, "", nil, pintle.ErrCredentials},
+		{"back to where the form was", "credentials", pintle.SignInOptions{Fields: right}, []string{"Referer", s.url + "/form?x=1"},
+			s.url + "/form?x=1", []string{callbackURLCookie, sessionCookie}, nil},
+		{"SH-12 but not to another site", "credentials", pintle.SignInOptions{Fields: right}, []string{"Referer", "https://evil.example/form"},
+			s.url, []string{callbackURLCookie, sessionCookie}, nil},
+		{"SH-12 nor where a caller passes a wish on", "credentials", pintle.SignInOptions{Fields: right, RedirectTo: "//evil.example"}, nil,
+			s.url + "//evil.example", []string{callbackURLCookie, sessionCookie}, nil},
+		{"with a provider", "acme", pintle.SignInOptions{Params: url.Values{"prompt": {"login"}, "client_id": {"evil"}}}, nil,
+			"https://idp.example/authorize?", []string{callbackURLCookie, stateCookie, pkceCookie, nonceCookie}, nil},
+		{"with no provider", "", pintle.SignInOptions{RedirectTo: "/home"}, nil, s.url + "/auth/signin?callbackUrl=http%3A%2F%2Flocalhost%3A3000%2Fhome", nil, nil},
+		{"with an unknown one", "nobody", pintle.SignInOptions{}, nil, s.url + "/auth/signin?callbackUrl=", nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			next, err := s.auth.SignIn(w, post(tt.headers...), tt.provider, tt.options)
+			if !errors.Is(err, tt.code) || (err == nil) != (tt.code == nil) {
+				t.Fatalf("SignIn fails with %v, want %v", err, tt.code)
+			}
+			if !strings.HasPrefix(next, tt.next) || tt.next == "" && next != "" {
+				t.Errorf("the browser is to go to %q, want %q", next, tt.next)
+			}
+			var names []string
+			for _, c := range w.Result().Cookies() {
+				names = append(names, c.Name)
+			}
+			if !slices.Equal(names, tt.cookies) {
+				t.Errorf("the cookies are %q, want %q", names, tt.cookies)
+			}
+			if q := mustParse(t, next).Query(); tt.provider == "acme" && (q.Get("client_id") != "acme" || q.Get("prompt") != "login") {
+				t.Errorf("the provider is asked %v", q)
+			}
+			if tt.cookies != nil && w.Header().Get("Cache-Control") != "private" {
+				t.Errorf("CK-9 the answer may be cached: %q", w.Header())
+			}
+			if tt.code != nil {
+				if e, ok := errors.AsType[*pintle.Error](err); !ok || e.Provider != tt.provider {
+					t.Errorf("the error is %+v", err)
+				}
+			}
+		})
+	}
+}
+
+// A flow that server code begins ends at the callback route as any other.
+func TestAFlowThatServerCodeBeginsComesBack(t *testing.T) {
+	s := newSite(t)
+	s.net["localhost:3000"] = mountedAt(s, "/login", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next, err := s.auth.SignIn(w, r, "acme", pintle.SignInOptions{RedirectTo: "/home"})
+		if err != nil {
+			t.Error(err)
+		}
+		http.Redirect(w, r, next, http.StatusSeeOther)
+	}))
+	b := s.browser()
+	to := b.get("/login").want(http.StatusSeeOther).location()
+	b.get(b.consent(mustParse(t, to))).goesTo(s.url + "/home")
+	if who := b.who(); who != "Ada Lovelace" {
+		t.Errorf("%s is signed in", who)
+	}
+}
+
+func TestServerCodeSignsOut(t *testing.T) {
+	s := newSite(t)
+	s.net["localhost:3000"] = mountedAt(s, "/logout", s.auth.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next, err := s.auth.SignOut(w, r, "")
+		if err != nil {
+			t.Error(err)
+		}
+		http.Redirect(w, r, next, http.StatusSeeOther)
+	})))
+	b := s.browser()
+	b.signIn("ada")
+	s.eventNames()
+	r := b.get("/logout", "Referer", s.url+"/page").want(http.StatusSeeOther)
+	if r.location() != s.url+"/page" || !r.clears(sessionCookie) {
+		t.Errorf("the browser is sent to %q with %q", r.location(), r.header["Set-Cookie"])
+	}
+	if names := s.eventNames(); !slices.Equal(names, []string{"signOut"}) {
+		t.Errorf("the events are %q", names)
+	}
+	if who := b.who(); who != "stranger" {
+		t.Errorf("%s is signed in", who)
+	}
+	if r := b.get("/logout", "Referer", "https://evil.example/").want(http.StatusSeeOther); r.location() != s.url {
+		t.Errorf("SH-12 the browser is sent to %q", r.location())
+	}
+}
+
+// CK-8: what server code changes twice in one request is set once.
+func TestCookiesOfServerCodeReplaceThoseOfBefore(t *testing.T) {
+	s := newSite(t, func(s *site) { s.Session.UpdateAge = -1 })
+	s.net["localhost:3000"] = mountedAt(s, "/switch", s.auth.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Load has renewed the token by now.
+		if _, err := s.auth.UpdateSession(w, r, nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.auth.SignIn(w, r, "credentials", pintle.SignInOptions{Fields: map[string]any{"username": "grace", "password": people["grace"].password}}); err != nil {
+			t.Error(err)
+		}
+	})))
+	b := s.browser()
+	b.signIn("ada")
+	r := b.get("/switch").want(http.StatusOK)
+	if lines := r.header["Set-Cookie"]; len(setCookies(r.header)) != len(lines) {
+		t.Errorf("a cookie is set twice: %q", lines)
+	}
+	if who := b.who(); who != "Grace Hopper" {
+		t.Errorf("%s is signed in, want Grace", who)
+	}
+}
+
+func TestServerCodeUpdatesNobodysSession(t *testing.T) {
+	s := newSite(t)
+	w := httptest.NewRecorder()
+	session, err := s.auth.UpdateSession(w, httptest.NewRequest("GET", s.url+"/", nil), map[string]any{"x": 1})
+	if session != nil || err != nil || len(w.Header()["Set-Cookie"]) > 0 {
+		t.Errorf("UpdateSession returns %v, %v and sets %q", session, err, w.Header()["Set-Cookie"])
+	}
+}
+
+// Only the tests of a host act as somebody without a cookie.
+func TestATestOfTheHostActsAsSomebody(t *testing.T) {
+	s := newSite(t)
+	reached := false
+	r := httptest.NewRequest("GET", s.url+"/members", nil)
+	r = r.WithContext(pintle.WithSession(r.Context(), &pintle.Session{User: pintle.User{Name: "Kim"}}))
+	s.auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		reached = pintle.SessionFrom(r.Context()).User.Name == "Kim"
+	})).ServeHTTP(httptest.NewRecorder(), r)
+	if !reached {
+		t.Error("the handler is not reached")
+	}
+}
