@@ -60,4 +60,3 @@ func TestFailuresAreInTheLogAndNotInTheBrowser(t *testing.T) {
 		t.Errorf("the log says %s", s.log)
 	}
 }
-
