@@ -1,11 +1,16 @@
 package frameworks_test
 
 import (
+	"io"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 func kim() *pintle.User { return &pintle.User{ID: "1", Name: "Kim", Email: "kim@example.com"} }
@@ -87,5 +92,67 @@ func TestASessionIsRenewedWhenUpdateAgeHasPassed(t *testing.T) {
 			t.Errorf("Cache-Control is %q beside a cookie", r.Header.Get("Cache-Control"))
 		}
 		b.get("/account").want(http.StatusOK).wantBody("Kim")
+	})
+}
+
+func TestSessionsInADatabase(t *testing.T) {
+	each(t, func(t *testing.T, f framework) {
+		b := f.start(t, withProvider(t), func(s *setting) { s.Store, s.Session.UpdateAge = memstore.New(), -1 })
+		b.client.CheckRedirect = nil
+		authtest.SignInWith(t, b.client, b.address+"/auth", "acme").Body.Close()
+		r := b.get("/account").want(http.StatusOK).wantBody("Ada")
+		if r.line("authjs.session-token") == "" {
+			t.Error("the session is not extended")
+		}
+		b.post("/role", "role", "editor").want(http.StatusOK).wantBody("editor")
+		b.get("/role").wantBody("editor")
+		held := b.cookies()
+		b.post("/logout").want(http.StatusOK).wantBody("stranger") // after the redirect
+		for _, c := range held {
+			b.get("/", "Cookie", c.String()).wantBody("stranger")
+		}
+	})
+}
+
+func TestANativeApplicationSendsItsSessionInAHeader(t *testing.T) {
+	each(t, func(t *testing.T, f framework) {
+		b := f.start(t, func(s *setting) { s.Session.AllowBearer = true })
+		line := b.signIn("kim").line("authjs.session-token")
+		value, _, _ := strings.Cut(strings.TrimPrefix(line, "authjs.session-token="), ";")
+		native := newBrowser(t, b.address)
+		native.get("/account", "Authorization", "Bearer "+value).want(http.StatusOK).wantBody("Kim")
+		native.get("/account", "Authorization", "Bearer x", "Accept", "*/*").want(http.StatusUnauthorized)
+		native.get("/auth/session", "Authorization", "Bearer "+value).want(http.StatusOK).wantBody("null")
+	})
+}
+
+// Frameworks use their contexts, and Fiber the memory of requests, again.
+func TestSessionsDoNotMixUnderLoad(t *testing.T) {
+	each(t, func(t *testing.T, f framework) {
+		first := f.start(t)
+		people := map[string]*browser{"Kim": first, "Root": newBrowser(t, first.address), "stranger": newBrowser(t, first.address)}
+		people["Kim"].signIn("kim")
+		people["Root"].signIn("root")
+		var busy sync.WaitGroup
+		for name, b := range people {
+			for range 4 {
+				busy.Go(func() {
+					for range 50 {
+						resp, err := b.client.Get(b.address)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						body, err := io.ReadAll(resp.Body)
+						resp.Body.Close()
+						if string(body) != name || err != nil {
+							t.Errorf("%s sees %q, %v", name, body, err)
+							return
+						}
+					}
+				})
+			}
+		}
+		busy.Wait()
 	})
 }
