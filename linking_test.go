@@ -618,6 +618,30 @@ func TestAFailingStoreSignsNobodyIn(t *testing.T) {
 	}
 }
 
+// A store that fails once must not make the callback judge the wrong person.
+func TestTheCallbackIsNotAskedAboutSomebodyUnknown(t *testing.T) {
+	k := newKeeper()
+	asked := false
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+		s.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) {
+			asked = true
+			return "", nil
+		}
+	})
+	b := s.browser()
+	back := b.consent(b.leave("acme"))
+	k.fail("getUserByAccount")
+	k.before = func(operation string) {
+		if operation == "begin" {
+			k.fail()
+		}
+	}
+	b.get(back).fails("/auth/error", "Configuration")
+	if asked {
+		t.Error("it was asked")
+	}
+}
+
 func TestAFailureToTellWhoIsSignedInLinksNothing(t *testing.T) {
 	for _, strategy := range strategies {
 		k := newKeeper()
