@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http/httptest"
 	"net/mail"
@@ -263,6 +264,56 @@ func TestAServerThatMisbehavesEndsInAnErrorThatHelps(t *testing.T) {
 		if !covered[fault] {
 			t.Errorf("no test of a server that %s", fault)
 		}
+	}
+}
+
+// Wherever in the conversation a server says no, the error says where.
+func TestARefusalNamesTheStage(t *testing.T) {
+	fine := map[string]string{"EHLO": "250 mail", "DATA": "354 go on", ".": "250 kept", "QUIT": "221 bye", "*": "250 fine"}
+	for verb, stage := range map[string]string{
+		"EHLO": "greeting the server", "MAIL": "naming the sender", "RCPT": "naming the recipient", "DATA": "handing the mail over", ".": "handing the mail over",
+	} {
+		answers := maps.Clone(fine)
+		answers[verb] = "550 5.7.1 no"
+		answers["HELO"] = answers["EHLO"]
+		server := newScripted(t, "220 mail", answers)
+		err := newSender(t, optionsFor(t, server.addr)).Send(t.Context(), message())
+		refusal, ok := errors.AsType[*smtp.Refusal](err)
+		if !ok || refusal.Code != 550 || !strings.Contains(err.Error(), stage) {
+			t.Errorf("a server that refuses %s makes the error %v", verb, err)
+		}
+	}
+	server := newScripted(t, "220 mail", fine)
+	if err := newSender(t, optionsFor(t, server.addr)).Send(t.Context(), message()); err != nil {
+		t.Fatal(err)
+	}
+	if heard := server.heard(); heard[len(heard)-1] != "QUIT" {
+		t.Errorf("the conversation ended with %q", heard[len(heard)-1])
+	}
+}
+
+func TestAServerThatCannotBeReachedIsNamed(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close() // nobody listens there now
+	o := optionsFor(t, listener.Addr().String())
+	if err := newSender(t, o).Send(t.Context(), message()); err == nil || !strings.Contains(err.Error(), "connecting") {
+		t.Errorf("the error is %v", err)
+	}
+	box := authtest.StartMailbox(t, authtest.MailboxOptions{})
+	o = optionsFor(t, box.Addr)
+	o.Encryption = smtp.ImplicitTLS
+	if err := newSender(t, o).Send(t.Context(), message()); err == nil || !strings.Contains(err.Error(), "STARTTLS") {
+		t.Errorf("a server without TLS on the port for it makes the error %v", err)
+	}
+	front, pool := tlsFront(t, box.Addr)
+	o = optionsFor(t, front)
+	o.Encryption, o.TLSConfig = smtp.ImplicitTLS, trusting(pool)
+	o.TLSConfig.ServerName = "mail.example.org"
+	if err := newSender(t, o).Send(t.Context(), message()); err == nil || !strings.Contains(err.Error(), "Options.Host") {
+		t.Errorf("a certificate for another name makes the error %v", err)
 	}
 }
 
