@@ -32,7 +32,7 @@ func microsoftPhoto(size int) func(context.Context, *http.Client, *pintle.Provid
 		}
 		resp, err := c.Do(req)
 		if err != nil {
-			return nil
+			return nil // no picture
 		}
 		defer func() { _ = resp.Body.Close() }() // nothing to do about it: the body is read
 		picture, err := io.ReadAll(resp.Body)

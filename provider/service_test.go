@@ -321,8 +321,7 @@ func (s *service) profile(req *http.Request, address string) any {
 }
 
 func (s *service) requestURL(r profileRequest) string {
-	escaped := map[string]string{}
-	maps.Copy(escaped, s.values)
+	escaped := maps.Clone(s.values)
 	for _, name := range []string{"access_token", "user_id", "membershipId", "stripe_user_id"} {
 		escaped[name] = url.PathEscape(s.values[name])
 	}

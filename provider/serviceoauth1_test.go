@@ -2,7 +2,7 @@ package provider_test
 
 import (
 	"crypto/hmac"
-	"crypto/sha1"
+	"crypto/sha1" // HMAC-SHA1 is the signature of OAuth 1.0a
 	"encoding/base64"
 	"net/http"
 	"net/url"

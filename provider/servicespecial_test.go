@@ -2,7 +2,7 @@ package provider_test
 
 import (
 	"crypto/hmac"
-	"crypto/md5"
+	"crypto/md5" // the signature of Last.fm
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"

@@ -44,7 +44,7 @@ func TestNearestIsWhatWasMeant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for typed, want := range map[string]string{
-		"githab": "github", "GitHub": "github", "gogle": "google", "okat": "okta", "azure": "", "": "", "facebook": "facebook", "vkid": "vk-id",
+		"githab": "github", "GitHub": "github", "gogle": "google", "okat": "okta", "azure": "", "": "", "twich": "twitch", "vkid": "vk-id",
 	} {
 		if got := nearest(entries, typed); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", typed, got, want)
