@@ -94,16 +94,16 @@ func TestUserHandles(t *testing.T) {
 		}
 		return id
 	}
-	first, second := handle(ada, "action", "register"), handle(ada, "action", "register")
-	if first != second {
-		t.Error("a user has two handles")
+	adas := handle(ada, "action", "register")
+	if again := handle(ada, "action", "register"); again != adas {
+		t.Errorf("a user has the handles %q and %q", adas, again)
 	}
-	if first == handle(bob, "action", "register") {
+	if handle(bob, "action", "register") == adas {
 		t.Error("two users have one handle")
 	}
 	stranger := s.browser()
-	first, second = handle(stranger, "email", "eve@example.com"), handle(stranger, "email", "eve@example.com")
-	if first == second {
+	eves := handle(stranger, "email", "eve@example.com")
+	if again := handle(stranger, "email", "eve@example.com"); again == eves {
 		t.Error("a handle follows from the address")
 	}
 }

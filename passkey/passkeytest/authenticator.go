@@ -22,6 +22,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
@@ -47,6 +48,9 @@ const (
 	EdDSA = -8
 	RS256 = -257
 )
+
+// idLength is the bytes of the ids of new credentials.
+const idLength = 32
 
 // An Authenticator holds passkeys and answers for them. Its fields may be
 // changed between two ceremonies. It is for one goroutine at a time.
@@ -121,7 +125,7 @@ func (a *Authenticator) Create(origin string, optionsJSON []byte) (answer []byte
 	if a.find(o.RP.ID, o.Exclude) != nil {
 		return nil, errors.New("passkeytest: the authenticator holds one of the excluded credentials")
 	}
-	c := &Credential{ID: make([]byte, 32), RPID: o.RP.ID, UserHandle: o.User.ID}
+	c := &Credential{ID: make([]byte, idLength), RPID: o.RP.ID, UserHandle: o.User.ID}
 	_, _ = rand.Read(c.ID) // never fails
 	if c.Key, err = newKey(a.Algorithm); err != nil {
 		return nil, err
@@ -135,8 +139,8 @@ func (a *Authenticator) Create(origin string, optionsJSON []byte) (answer []byte
 		return nil, err
 	}
 	data := a.authenticatorData(c, a.Flags|attested)
-	data = append(data, make([]byte, 16)...)                      // no model
-	data = binary.BigEndian.AppendUint16(data, uint16(len(c.ID))) //nolint:gosec // ids are made here and short
+	data = append(data, make([]byte, 16)...) // no model
+	data = binary.BigEndian.AppendUint16(data, idLength)
 	data = append(append(data, c.ID...), public...)
 	if a.AuthenticatorData != nil {
 		data = a.AuthenticatorData(data)
@@ -255,12 +259,10 @@ func COSEKey(public crypto.PublicKey) ([]byte, error) {
 	case ed25519.PublicKey:
 		return webauthncbor.Marshal(map[int]any{1: 1, 3: EdDSA, -1: 6, -2: []byte(key)})
 	case *rsa.PublicKey:
-		return webauthncbor.Marshal(map[int]any{1: 3, 3: RS256, -1: key.N.Bytes(), -2: big(key.E)})
+		return webauthncbor.Marshal(map[int]any{1: 3, 3: RS256, -1: key.N.Bytes(), -2: big.NewInt(int64(key.E)).Bytes()})
 	}
 	return nil, fmt.Errorf("passkeytest: no COSE form of %T", public)
 }
-
-func big(e int) []byte { return []byte{byte(e >> 16), byte(e >> 8), byte(e)} } //nolint:gosec // cut on purpose
 
 func sign(key crypto.Signer, message []byte) ([]byte, error) {
 	if _, whole := key.(ed25519.PrivateKey); whole {
