@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/passkey/passkeytest"
@@ -82,6 +84,21 @@ func TestAUserWithoutAnAddressCannotRegister(t *testing.T) {
 	}
 }
 
+// W-20: an expired session is nobody's, here too.
+func TestAnExpiredSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, func(s *site) { s.Session.MaxAge = time.Hour })
+		b := s.browser()
+		b.signIn(passkeytest.New(), "email", "ada@example.com")
+		held := b.cookie("authjs.session-token")
+		time.Sleep(2 * time.Hour)
+		b.setCookie("authjs.session-token", held)
+		if status, answer := b.options("action", "register"); status != http.StatusBadRequest {
+			t.Errorf("status %d, %v", status, answer)
+		}
+	})
+}
+
 // W-49: an old session cookie is in nobody's way.
 func TestAStaleSessionCookie(t *testing.T) {
 	strategies(t, func(t *testing.T, s *site) {
@@ -93,7 +110,7 @@ func TestAStaleSessionCookie(t *testing.T) {
 	})
 }
 
-// W-36, WA-15: a site that does not let strangers sign up tells them nothing.
+// W-36, Q21, WA-15: a site that does not let strangers sign up tells them nothing.
 func TestSignInOnly(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.keys.SignInOnly = true

@@ -26,7 +26,7 @@ func masked(body string) string {
 	return body
 }
 
-// The answers of the options route are those of Auth.js, member by member.
+// S-35: the answers of the options route are those of Auth.js, member by member.
 func TestOptionsOnTheWire(t *testing.T) {
 	s := newSite(t)
 	ada := s.browser()
