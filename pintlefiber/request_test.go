@@ -188,8 +188,8 @@ func TestValuesOfFiberCrossOver(t *testing.T) {
 	app.Use(func(c fiber.Ctx) error {
 		c.Locals("tenant", "blue")
 		ctx, cancel := context.WithCancel(context.WithValue(c.Context(), key{}, "value"))
-		c.SetContext(ctx)                                             //nolint:contextcheck // c has the context it inherits
-		return call(c, func(_ http.ResponseWriter, r *http.Request) { //nolint:contextcheck // c has it
+		c.SetContext(ctx)
+		return call(c, func(_ http.ResponseWriter, r *http.Request) {
 			kept = r.Context()
 			if kept.Value("tenant") != "blue" || kept.Value(key{}) != "value" || kept.Value("other") != nil {
 				t.Errorf("the context has %v and %v", kept.Value("tenant"), kept.Value(key{}))

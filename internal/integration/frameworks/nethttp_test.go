@@ -52,7 +52,7 @@ func (h handlers) home(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h handlers) login(w http.ResponseWriter, r *http.Request) {
-	next, err := h.auth.SignIn(w, r, "password", pintle.SignInOptions{ //nolint:contextcheck // the request carries it
+	next, err := h.auth.SignIn(w, r, "password", pintle.SignInOptions{
 		RedirectTo: "/account",
 		Fields:     map[string]any{"username": r.PostFormValue("username"), "password": r.PostFormValue("password")},
 	})
@@ -67,7 +67,7 @@ func (h handlers) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h handlers) leave(w http.ResponseWriter, r *http.Request) {
-	next, err := h.auth.SignIn(w, r, "acme", pintle.SignInOptions{RedirectTo: "/account"}) //nolint:contextcheck // the request carries it
+	next, err := h.auth.SignIn(w, r, "acme", pintle.SignInOptions{RedirectTo: "/account"})
 	if err != nil {
 		http.Error(w, "sign-in failed", http.StatusInternalServerError)
 		return

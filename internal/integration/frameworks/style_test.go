@@ -15,8 +15,6 @@ import (
 
 // fullStack is the style of integrations that return handlers, auth, signIn and
 // signOut: a *pintle.Auth is the object that has all four.
-//
-//nolint:contextcheck // requests carry their contexts
 func fullStack(cfg pintle.Config) (http.Handler, error) {
 	cfg.BasePath = "/api/auth"
 	auth, err := pintle.New(cfg)
