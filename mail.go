@@ -79,13 +79,12 @@ func (x *exchange) composeMail(p *provider, identifier string) (*Message, *Verif
 	if err != nil {
 		return nil, nil, err
 	}
-	return &Message{
-			From: p.email.From, To: identifier,
-			Subject: subject, Text: text, HTML: html,
-			URL: link, Token: token, Expires: expires, Provider: p.id, Theme: x.Theme, Request: x.r,
-		}, &Verification{
-			Identifier: identifier, Token: p.hashes.Sum(token), Expires: expires,
-		}, nil
+	message := &Message{
+		From: p.email.From, To: identifier,
+		Subject: subject, Text: text, HTML: html,
+		URL: link, Token: token, Expires: expires, Provider: p.id, Theme: x.Theme, Request: x.r,
+	}
+	return message, &Verification{Identifier: identifier, Token: p.hashes.Sum(token), Expires: expires}, nil
 }
 
 // mailToken returns 256 random bits in the form Auth.js has.
