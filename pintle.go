@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"context"
+	"errors"
 	"net/http"
 )
 
@@ -22,6 +23,9 @@ func New(cfg Config) (*Auth, error) {
 	if s.fault != nil {
 		return nil, s.fault
 	}
+	if len(s.providers) == 0 {
+		return nil, fail(ErrConfiguration, errors.New("Config.Providers is empty: add at least one provider"))
+	}
 	s.announce(context.Background())
 	return &Auth{fixed: s}, nil
 }
@@ -34,7 +38,8 @@ func New(cfg Config) (*Auth, error) {
 // the least recently used one is forgotten. Concurrent requests for one that is
 // being made wait for it, until their own context ends. An error of config is
 // not kept: the request is answered as a fault of the server and the next one
-// tries again. So is a configuration that cannot work, which [New] would refuse.
+// tries again. So is a configuration that cannot work, which [New] would refuse;
+// one without providers, though, is a tenant nobody can sign in to yet.
 //
 // A key often comes from the Host header, which anybody can set: config should
 // refuse hosts it does not know.

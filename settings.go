@@ -104,9 +104,6 @@ func resolve(cfg Config) *settings {
 			s.fault = fault
 		}
 	}
-	if s.fault == nil && len(s.providers) == 0 {
-		s.fault = fail(ErrConfiguration, errors.New("Config.Providers is empty: add at least one provider"))
-	}
 	return s
 }
 

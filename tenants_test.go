@@ -129,7 +129,6 @@ func TestAFailureToConfigureIsNotKept(t *testing.T) {
 func TestAConfigurationThatCannotWorkIsAFault(t *testing.T) {
 	for name, spoil := range map[string]func(*pintle.Config){
 		"no secret":    func(c *pintle.Config) { c.Secrets = nil },
-		"no providers": func(c *pintle.Config) { c.Providers = nil },
 		"a bad page":   func(c *pintle.Config) { c.Pages.SignIn = "javascript:alert(1)" },
 	} {
 		t.Run(name, func(t *testing.T) {

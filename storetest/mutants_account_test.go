@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -162,11 +163,14 @@ func (s silentUnlink) UnlinkAccount(ctx context.Context, id, provider, account s
 
 type allAccounts struct {
 	*memstore.Store
+	mu  sync.Mutex // many link at once
 	all []*pintle.Account
 }
 
 func (s *allAccounts) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	s.mu.Lock()
 	s.all = append(s.all, a)
+	s.mu.Unlock()
 	return s.Store.LinkAccount(ctx, a)
 }
 

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -48,11 +49,14 @@ var sessionMutants = []mutant{
 // resurrecting writes the whole session back, as key-value stores do.
 type resurrecting struct {
 	*memstore.Store
+	mu   sync.Mutex // many sign in at once
 	last pintle.StoredSession
 }
 
 func (s *resurrecting) CreateSession(ctx context.Context, n *pintle.StoredSession) error {
+	s.mu.Lock()
 	s.last = *n
+	s.mu.Unlock()
 	return s.Store.CreateSession(ctx, n)
 }
 
@@ -174,11 +178,14 @@ func (s wholeSeconds) CreateSession(ctx context.Context, n *pintle.StoredSession
 
 type everySession struct {
 	*memstore.Store
+	mu     sync.Mutex // many sign in at once
 	tokens []string
 }
 
 func (s *everySession) CreateSession(ctx context.Context, n *pintle.StoredSession) error {
+	s.mu.Lock()
 	s.tokens = append(s.tokens, n.Token)
+	s.mu.Unlock()
 	return s.Store.CreateSession(ctx, n)
 }
 
@@ -204,11 +211,14 @@ func (s *oldUser) SessionAndUser(ctx context.Context, token string) (*pintle.Sto
 
 type tokenHandle struct {
 	*memstore.Store
+	mu    sync.Mutex // many sign in at once
 	token string
 }
 
 func (s *tokenHandle) CreateSession(ctx context.Context, n *pintle.StoredSession) error {
+	s.mu.Lock()
 	s.token = n.Token
+	s.mu.Unlock()
 	return s.Store.CreateSession(ctx, n)
 }
 
@@ -245,11 +255,14 @@ func (s endAnybody) EndSession(ctx context.Context, id, handle string) error {
 
 type listAll struct {
 	*memstore.Store
+	mu  sync.Mutex // many sign in at once
 	all []*pintle.StoredSession
 }
 
 func (s *listAll) CreateSession(ctx context.Context, n *pintle.StoredSession) error {
+	s.mu.Lock()
 	s.all = append(s.all, n)
+	s.mu.Unlock()
 	return s.Store.CreateSession(ctx, n)
 }
 

@@ -128,12 +128,15 @@ func (s sticky) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) 
 
 type staleIndex struct {
 	*memstore.Store
+	mu     sync.Mutex // many change at once
 	before map[string]string
 }
 
 func (s *staleIndex) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
 	if u, err := s.User(ctx, id); err == nil && c.Email != nil {
+		s.mu.Lock()
 		s.before = map[string]string{u.Email: id}
+		s.mu.Unlock()
 	}
 	return s.Store.UpdateUser(ctx, id, c)
 }
