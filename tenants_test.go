@@ -128,8 +128,8 @@ func TestAFailureToConfigureIsNotKept(t *testing.T) {
 // SH-04: a configuration that New would refuse answers as a fault of the server.
 func TestAConfigurationThatCannotWorkIsAFault(t *testing.T) {
 	for name, spoil := range map[string]func(*pintle.Config){
-		"no secret":    func(c *pintle.Config) { c.Secrets = nil },
-		"a bad page":   func(c *pintle.Config) { c.Pages.SignIn = "javascript:alert(1)" },
+		"no secret":  func(c *pintle.Config) { c.Secrets = nil },
+		"a bad page": func(c *pintle.Config) { c.Pages.SignIn = "javascript:alert(1)" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var book logBook
