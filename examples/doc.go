@@ -3,5 +3,6 @@
 //	go run ./examples/quickstart
 //
 // signs people in with a password and through a local identity provider, with
-// no account anywhere.
+// no account anywhere. The folders nethttp, chi, gin, echo and fiber show the
+// same in the form of each framework.
 package examples
