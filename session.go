@@ -35,6 +35,20 @@ type Session struct {
 
 type sessionKey struct{}
 
+// A sessionContext carries a session. It is what [context.WithValue] returns,
+// without the cost of a key of any type.
+type sessionContext struct {
+	context.Context
+	session *Session
+}
+
+func (c *sessionContext) Value(key any) any {
+	if _, ok := key.(sessionKey); ok {
+		return c.session
+	}
+	return c.Context.Value(key)
+}
+
 // SessionFrom returns the session that [Auth.Load] put into ctx, or nil when
 // nobody is signed in.
 func SessionFrom(ctx context.Context) *Session {
@@ -45,7 +59,7 @@ func SessionFrom(ctx context.Context) *Session {
 // WithSession returns a copy of ctx that carries s. Tests of a host application
 // use it to act as a signed-in user.
 func WithSession(ctx context.Context, s *Session) context.Context {
-	return context.WithValue(ctx, sessionKey{}, s)
+	return &sessionContext{ctx, s}
 }
 
 // MarshalJSON writes what a browser may see of the session. It never holds the

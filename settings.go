@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/csrf"
@@ -39,9 +40,10 @@ type settings struct {
 
 	// base is the base path without a trailing slash: "/auth", or "" when the
 	// routes are at the root.
-	base    string
-	origins *origin.Resolver
-	log     *slog.Logger
+	base     string
+	origins  *origin.Resolver
+	loopback atomic.Pointer[origin.Origin]
+	log      *slog.Logger
 
 	providers []*provider
 	byID      map[string]*provider
@@ -189,10 +191,23 @@ func (s *settings) site(r *http.Request) (origin.Origin, error) {
 	if err != nil {
 		return "", fail(codeUntrustedHost, err)
 	}
-	if s.URL == "" && !s.TrustHost && !isLoopback(site.Host()) {
+	if s.URL == "" && !s.TrustHost && !s.isLoopback(site) {
 		return "", fail(codeUntrustedHost, fmt.Errorf("the request says that it is for %s: set Config.URL (AUTH_URL) to the public URL of the application, or Config.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the Host header", site))
 	}
 	return site, nil
+}
+
+// isLoopback reports whether a site is on this machine. The answer is asked for
+// by every request and nearly always about the same site.
+func (s *settings) isLoopback(site origin.Origin) bool {
+	if known := s.loopback.Load(); known != nil && *known == site {
+		return true
+	}
+	if !isLoopback(site.Host()) {
+		return false
+	}
+	s.loopback.Store(&site)
+	return true
 }
 
 // isLoopback reports whether a host and port are of this machine.
