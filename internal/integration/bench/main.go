@@ -46,7 +46,7 @@ func run() error {
 
 	// Like the floor it is held against, without time-outs: each costs a timer
 	// per request that has nothing to do with sessions.
-	srv := &http.Server{Addr: "127.0.0.1:" + os.Getenv("PORT"), Handler: mux} //nolint:gosec // see above
+	srv := &http.Server{Addr: "127.0.0.1:" + os.Getenv("PORT"), Handler: mux}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	go func() {
