@@ -36,10 +36,13 @@ func New(cfg Config) (*Auth, error) {
 // key names the configuration of a request, and config makes the one that has
 // that name. Configurations are made once and kept, up to a thousand of them;
 // the least recently used one is forgotten. Concurrent requests for one that is
-// being made wait for it, until their own context ends. An error of config is
-// not kept: the request is answered as a fault of the server and the next one
-// tries again. So is a configuration that cannot work, which [New] would refuse;
-// one without providers, though, is a tenant nobody can sign in to yet.
+// being made wait for it, until their own context ends. To replace one, let its
+// key hold a version.
+//
+// An error of config is not kept: the request is answered as a fault of the
+// server, and the next one tries again. A configuration that [New] would refuse
+// is kept, and its requests are answered so too; one without providers, though,
+// is a tenant nobody can sign in to yet.
 //
 // A key often comes from the Host header, which anybody can set: config should
 // refuse hosts it does not know.

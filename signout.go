@@ -50,8 +50,9 @@ func (x *exchange) endSession(held string) (*SignOutEvent, error) {
 	}
 	if x.Session.Revocation != nil {
 		subject, _ := identifier(claims["sub"])
-		// A stolen copy may be renewed until the session would have ended.
-		until := time.Now().Add(x.JWT.MaxAge)
+		// A copy may have been renewed this moment, and is good for as long as a
+		// token lives and clocks may differ.
+		until := time.Now().Add(x.JWT.MaxAge + 2*clockTolerance)
 		if err := x.Session.Revocation.Revoke(x.ctx, subject, sessionID(claims), until); err != nil {
 			return nil, fmt.Errorf("Config.Session.Revocation: %w", err)
 		}
