@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -117,7 +118,7 @@ func (s *settings) inner(r *http.Request, act action, to string) (x *exchange, e
 		return nil, fault
 	}
 	if to == "" {
-		to = orDefault(r.Referer(), "/")
+		to = cmp.Or(r.Referer(), "/")
 	}
 	if x.callbackURL, x.callbackText, err = x.redirectTarget(to); err != nil {
 		return nil, err

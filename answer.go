@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -95,7 +96,7 @@ func (x *exchange) errorURL(e *Error) string {
 	}
 	pairs := query.Values{{Key: "error", Value: string(code)}}
 	if code == ErrCredentials {
-		pairs.Add("code", orDefault(e.Detail, "credentials"))
+		pairs.Add("code", cmp.Or(e.Detail, "credentials"))
 	}
 	return query.AppendValues(x.absolute(own), pairs)
 }

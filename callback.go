@@ -93,6 +93,7 @@ func (k *keptChecks) value(c Check) (string, error) { return k.values[c], k.errs
 // with the page that a failure leads to (see clearLeftovers).
 func (x *exchange) takeChecks(p *provider) *keptChecks {
 	k := &keptChecks{values: map[Check]string{}, errs: map[Check]error{}}
+	asked := p.checks()
 	for _, c := range []struct {
 		check  Check
 		cookie sealedCookie
@@ -101,7 +102,7 @@ func (x *exchange) takeChecks(p *provider) *keptChecks {
 		{PKCE, x.set.pkceCheck()},
 		{Nonce, x.set.nonceCheck()},
 	} {
-		if !slices.Contains(p.checks(), c.check) {
+		if !slices.Contains(asked, c.check) {
 			continue
 		}
 		kept, err := c.cookie.open(x, p.id)

@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -44,7 +45,7 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 		if err != nil {
 			return "", "", fail(ErrConfiguration, fmt.Errorf("Callbacks.Redirect: %w", err))
 		}
-		text = orDefault(text, x.origin)
+		text = cmp.Or(text, x.origin)
 		return x.absolute(text), text, nil
 	}
 	if text, err = origin.Verbatim(wish, x.origin); err != nil {

@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -116,11 +117,11 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 // over lays the override over the defaults of a cookie.
 func (o Cookie) over(name string, secure bool, maxAge time.Duration) namedCookie {
 	attrs := cookie.Attributes{
-		Path:        orDefault(o.Path, "/"),
+		Path:        cmp.Or(o.Path, "/"),
 		Domain:      o.Domain,
 		HTTPOnly:    !o.AllowScripts,
 		Secure:      (secure || o.Secure) && !o.Insecure,
-		SameSite:    orDefault(o.SameSite, "Lax"),
+		SameSite:    cmp.Or(o.SameSite, "Lax"),
 		Partitioned: o.Partitioned,
 		Priority:    o.Priority,
 	}

@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 )
@@ -65,5 +66,5 @@ type Field struct {
 }
 
 func (p *Credentials) base() providerBase {
-	return providerBase{id: orDefault(p.ID, "credentials"), name: orDefault(p.Name, "Credentials"), kind: TypeCredentials}
+	return providerBase{id: cmp.Or(p.ID, "credentials"), name: cmp.Or(p.Name, "Credentials"), kind: TypeCredentials}
 }

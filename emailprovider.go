@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -81,5 +82,5 @@ type Message struct {
 }
 
 func (p *Email) base() providerBase {
-	return providerBase{id: orDefault(p.ID, "email"), name: orDefault(p.Name, "Email"), kind: TypeEmail}
+	return providerBase{id: cmp.Or(p.ID, "email"), name: cmp.Or(p.Name, "Email"), kind: TypeEmail}
 }

@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"net/url"
 	"os"
 	"strings"
@@ -28,7 +29,7 @@ func (env environment) fill(cfg *Config) {
 		cfg.Secrets = nonEmpty([]string{env("NEXTAUTH_SECRET")})
 	}
 	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
-		cfg.URL = orDefault(cfg.URL, env(name))
+		cfg.URL = cmp.Or(cfg.URL, env(name))
 	}
 	if cfg.BasePath == "" {
 		cfg.BasePath = pathOf(cfg.URL)
@@ -36,24 +37,24 @@ func (env environment) fill(cfg *Config) {
 	if !cfg.TrustHost {
 		cfg.TrustHost = isTrue(env("AUTH_TRUST_HOST"))
 	}
-	cfg.RedirectProxyURL = orDefault(cfg.RedirectProxyURL, env("AUTH_REDIRECT_PROXY_URL"))
+	cfg.RedirectProxyURL = cmp.Or(cfg.RedirectProxyURL, env("AUTH_REDIRECT_PROXY_URL"))
 }
 
 // fillOAuth completes a provider from the variables named after it.
 func (env environment) fillOAuth(p *OAuth) {
 	prefix := "AUTH_" + envName(p) + "_"
-	p.ClientID = orDefault(p.ClientID, env(prefix+"ID"))
-	p.ClientSecret = orDefault(p.ClientSecret, env(prefix+"SECRET"))
-	p.Issuer = orDefault(p.Issuer, env(prefix+"ISSUER"))
+	p.ClientID = cmp.Or(p.ClientID, env(prefix+"ID"))
+	p.ClientSecret = cmp.Or(p.ClientSecret, env(prefix+"SECRET"))
+	p.Issuer = cmp.Or(p.Issuer, env(prefix+"ISSUER"))
 }
 
 // fillEmail completes a provider from the variable named after it.
 func (env environment) fillEmail(p *Email) {
-	p.APIKey = orDefault(p.APIKey, env("AUTH_"+envPart(p.base().id)+"_KEY"))
+	p.APIKey = cmp.Or(p.APIKey, env("AUTH_"+envPart(p.base().id)+"_KEY"))
 }
 
 // envName is the part of environment variable names that stands for p.
-func envName(p *OAuth) string { return orDefault(p.Env, envPart(p.ID)) }
+func envName(p *OAuth) string { return cmp.Or(p.Env, envPart(p.ID)) }
 
 // envPart spells an id as environment variables have it.
 func envPart(id string) string { return strings.ReplaceAll(strings.ToUpper(id), "-", "_") }

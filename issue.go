@@ -17,7 +17,8 @@ func (x *exchange) issue(who *arrival, d *decision) error {
 	if d.session != nil {
 		attrs := x.set.session.attrs
 		attrs.Expires = d.session.Expires
-		x.clearStaleParts()
+		_, received := cookie.ReadChunked(x.r.Header, x.set.session.name)
+		x.addCookie(x.stalePartClearing(x.set, received)...)
 		x.addCookie(cookie.Line(x.set.session.name, d.session.Token, attrs))
 	} else if err := x.issueToken(who, d); err != nil {
 		return err

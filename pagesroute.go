@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -100,7 +101,7 @@ func (p *Credentials) fields() []Field {
 func pageFields(given []Field) []page.Field {
 	var fields []page.Field
 	for _, f := range given {
-		attributes := map[string]string{"type": orDefault(f.Type, "text"), "placeholder": f.Placeholder}
+		attributes := map[string]string{"type": cmp.Or(f.Type, "text"), "placeholder": f.Placeholder}
 		maps.Copy(attributes, f.Attributes)
 		fields = append(fields, page.Field{Name: f.Name, Label: f.Label, Attributes: attributes})
 	}

@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -104,7 +105,7 @@ type CeremonyRequest struct {
 }
 
 func (p *Passkey) base() providerBase {
-	return providerBase{id: orDefault(p.ID, "passkey"), name: orDefault(p.Name, "Passkey"), kind: TypeWebAuthn}
+	return providerBase{id: cmp.Or(p.ID, "passkey"), name: cmp.Or(p.Name, "Passkey"), kind: TypeWebAuthn}
 }
 
 // fields are the inputs of the form.

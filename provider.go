@@ -23,10 +23,3 @@ type Style struct {
 	// Logo is the URL of an image, or empty for the built-in mark.
 	Logo string
 }
-
-func orDefault(value, fallback string) string {
-	if value == "" {
-		return fallback
-	}
-	return value
-}

@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -44,8 +45,8 @@ func (s *settings) resolveProvider(given Provider, env environment) (*provider, 
 	switch given := given.(type) {
 	case *OAuth:
 		own := *given
-		own.Name = orDefault(own.Name, own.ID)
-		own.RedirectProxyURL = orDefault(own.RedirectProxyURL, s.RedirectProxyURL)
+		own.Name = cmp.Or(own.Name, own.ID)
+		own.RedirectProxyURL = cmp.Or(own.RedirectProxyURL, s.RedirectProxyURL)
 		env.fillOAuth(&own)
 		if err := own.complete(); err != nil {
 			return &provider{providerBase: own.base(), oauth: &own}, &Error{Code: codeInvalidEndpoints, Provider: own.ID, Err: err}

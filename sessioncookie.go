@@ -90,14 +90,16 @@ func (s *settings) sessionClearing(set *cookieSet, h http.Header) []string {
 
 func (x *exchange) clearSession() []string { return x.sessionClearing(x.set, x.r.Header) }
 
-// clearStaleParts clears the parts of a token that a database session replaces.
-func (x *exchange) clearStaleParts() {
-	_, received := cookie.ReadChunked(x.r.Header, x.set.session.name)
+// stalePartClearing returns the lines that clear the parts of a token that a
+// database session has taken the place of.
+func (s *settings) stalePartClearing(set *cookieSet, received []string) []string {
+	var lines []string
 	for _, name := range received {
-		if name != x.set.session.name {
-			x.addCookie(cookie.ClearLine(name, x.set.session.attrs))
+		if name != set.session.name {
+			lines = append(lines, cookie.ClearLine(name, set.session.attrs))
 		}
 	}
+	return lines
 }
 
 // heldToken is what this browser's session cookie holds.

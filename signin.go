@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/pintleauth/pintle/internal/query"
@@ -74,7 +75,7 @@ func (x *exchange) callbackRoute(p *provider) string {
 // that mention it. preview is this deployment's own when a redirect proxy
 // stands in for it.
 func (x *exchange) redirectURI(p *provider) (uri, preview string, err error) {
-	own := orDefault(p.oauth.RedirectURL, x.callbackRoute(p))
+	own := cmp.Or(p.oauth.RedirectURL, x.callbackRoute(p))
 	proxy, same, err := x.redirectProxy(p)
 	if err != nil || proxy == "" || same {
 		return own, "", err

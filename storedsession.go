@@ -79,12 +79,7 @@ func (r *reading) extend(s *Session, received []string) error {
 	if r.renewal == renewAlways || (r.renewal == renewDue && due) {
 		attrs := r.set.session.attrs
 		attrs.Expires = expires
-		for _, name := range received {
-			if name != r.set.session.name {
-				r.lines = append(r.lines, cookie.ClearLine(name, r.set.session.attrs))
-			}
-		}
-		r.lines = append(r.lines, cookie.Line(r.set.session.name, stored.Token, attrs))
+		r.lines = append(r.stalePartClearing(r.set, received), cookie.Line(r.set.session.name, stored.Token, attrs))
 	}
 	return nil
 }
