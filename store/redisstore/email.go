@@ -23,12 +23,17 @@ func (s *Store) reserve(ctx context.Context, address, id string) error {
 		if !errors.Is(err, redis.Nil) {
 			return err
 		}
-		holder, err := s.client.Get(ctx, key).Result()
+		// The order matters: who has confirmed has written the user before, so a
+		// user who is read now and has another address has given this one up.
+		holder, err := confirmedHolder.Run(ctx, s.client, []string{key}).Text()
 		if errors.Is(err, redis.Nil) {
 			continue // it was given up in between
 		}
 		if err != nil {
 			return err
+		}
+		if holder == "" {
+			return pintle.ErrConflict // somebody else's reservation
 		}
 		stale, err := s.isStale(ctx, address, holder)
 		if err != nil {
@@ -41,12 +46,27 @@ func (s *Store) reserve(ctx context.Context, address, id string) error {
 		if err != nil {
 			return err
 		}
-		if taken {
-			return nil
+		if !taken {
+			return pintle.ErrConflict
 		}
-		return pintle.ErrConflict // somebody else's reservation
+		return s.handBack(ctx, address, holder, id)
 	}
 	return pintle.ErrConflict
+}
+
+// handBack gives an address that was taken over back to a holder who has it
+// again: they gave it up, were found without it, and came back before it was
+// taken.
+func (s *Store) handBack(ctx context.Context, address, holder, id string) error {
+	stale, err := s.isStale(ctx, address, holder)
+	if err != nil || stale {
+		return err
+	}
+	_, err = replace(ctx, s.client, s.keys.email(address), []byte(id), []byte(holder), time.Time{})
+	if err == nil {
+		_, err = s.confirm(ctx, address, holder)
+	}
+	return errors.Join(pintle.ErrConflict, err)
 }
 
 // isStale reports whether the holder of an address is gone or has another one:

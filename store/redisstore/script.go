@@ -23,7 +23,13 @@ var (
 		if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 		return redis.call('DEL', KEYS[1])`)
 
-	// A key without an end is one that its owner has confirmed.
+	// A key without an end is one that its owner has confirmed. The answer is
+	// empty for one that is only reserved.
+	confirmedHolder = redis.NewScript(`
+		local holder = redis.call('GET', KEYS[1])
+		if holder and redis.call('PTTL', KEYS[1]) ~= -1 then return '' end
+		return holder`)
+
 	takeOver = redis.NewScript(`
 		if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('PTTL', KEYS[1]) ~= -1 then return 0 end
 		redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
