@@ -109,7 +109,18 @@ func (x *exchange) absolute(target string) string {
 	return target
 }
 
-func (x *exchange) wantsJSON() bool { return x.r.Header["X-Auth-Return-Redirect"] != nil }
+// wantsJSON reports whether a script sent the request, which asks for the address
+// that a browser would be sent to. Version 4 of next-auth asks in its form.
+//
+// A page of another site can post that field, too, and shows its visitor JSON
+// then; whether the request is obeyed does not depend on it.
+func (x *exchange) wantsJSON() bool {
+	if x.r.Header["X-Auth-Return-Redirect"] != nil {
+		return true
+	}
+	asked, _, _ := x.body.String("json")
+	return asked == "true"
+}
 
 func (x *exchange) logError(e *Error) {
 	attrs := []slog.Attr{slog.String("code", string(e.Code)), slog.String("action", string(x.action))}

@@ -192,6 +192,39 @@ func TestWhereBrowsersGo(t *testing.T) {
 			t.Errorf("the answer is %v", answer)
 		}
 	})
+	t.Run("S-44 the form of next-auth 4 is a script's", func(t *testing.T) {
+		b := newSite(t).browser()
+		ask := func(path string, fields ...string) map[string]string {
+			t.Helper()
+			form := url.Values{"csrfToken": {b.csrf()}, "callbackUrl": {"/in"}, "json": {"true"}}
+			for i := 0; i < len(fields); i += 2 {
+				form.Set(fields[i], fields[i+1])
+			}
+			var answer map[string]string
+			b.postForm(path, form).want(http.StatusOK).json(&answer)
+			return answer
+		}
+		if to := ask("/auth/callback/credentials", "username", "ada", "password", "wrong")["url"]; !strings.HasPrefix(to, "http://localhost:3000/auth/signin?error=CredentialsSignin") {
+			t.Errorf("a wrong password leads to %q", to)
+		}
+		if to := ask("/auth/callback/credentials", "username", "ada", "password", people["ada"].password)["url"]; to != "http://localhost:3000/in" || b.who() != "Ada Lovelace" {
+			t.Errorf("the right password leads to %q, and %s is signed in", to, b.who())
+		}
+		if to := ask("/auth/signin/acme")["url"]; !strings.HasPrefix(to, "https://idp.example/") {
+			t.Errorf("the way to the provider is %q", to)
+		}
+		if to := ask("/auth/signout")["url"]; to != "http://localhost:3000/in" || b.who() == "Ada Lovelace" {
+			t.Errorf("signing out leads to %q, and %s is signed in", to, b.who())
+		}
+		if to := ask("/auth/signout", "csrfToken", "forged")["url"]; !strings.HasPrefix(to, "http://localhost:3000/auth/signin?error=MissingCSRF") {
+			t.Errorf("a form of another site leads to %q", to)
+		}
+		for _, other := range []string{"false", "1", "True", ""} {
+			form := url.Values{"csrfToken": {b.csrf()}, "json": {other}}
+			b.postForm("/auth/signout", form).want(http.StatusFound)
+		}
+		b.get("/auth/signin/acme?json=true").want(http.StatusFound)
+	})
 	t.Run("S-23 server code signs in whatever the method of its request", func(t *testing.T) {
 		s := newSite(t)
 		r := httptest.NewRequest(http.MethodGet, "http://localhost:3000/magic", nil)

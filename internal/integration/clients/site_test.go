@@ -1,15 +1,12 @@
 package clients_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"html"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"sync/atomic"
 	"testing"
 
@@ -42,7 +39,7 @@ func newSite(t *testing.T) *site {
 	svelte := http.NewCrossOriginProtection().Handler(newAuth(t, cfg))
 
 	mux := http.NewServeMux()
-	mux.Handle("/api/auth/", s.whileUp(version4(s.auth)))
+	mux.Handle("/api/auth/", s.whileUp(s.auth))
 	mux.Handle("/auth/", svelte)
 	mux.Handle("/welcome", s.auth.Load(http.HandlerFunc(welcome)))
 	mux.Handle("/", http.FileServer(http.Dir(build(t))))
@@ -81,25 +78,6 @@ func newAuth(t *testing.T, cfg pintle.Config) *pintle.Auth {
 		t.Fatal(err)
 	}
 	return auth
-}
-
-// version4 lets pages with next-auth 4 in: they say in a field of the form what
-// later ones say in a header.
-func version4(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" {
-			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
-			if err != nil {
-				http.Error(w, "The form is too long", http.StatusRequestEntityTooLarge)
-				return
-			}
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			if form, err := url.ParseQuery(string(body)); err == nil && form.Get("json") == "true" {
-				r.Header.Set("X-Auth-Return-Redirect", "1")
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // password has the id "credentials" because some of the clients know providers
