@@ -181,6 +181,32 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 	}
 }
 
+// DeleteAuthenticator implements [pintle.AuthenticatorDeleter].
+func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+	for {
+		row, text, err := s.passkey(ctx, credentialID)
+		if err != nil {
+			return fail(ctx, "delete passkey", err)
+		}
+		if row.UserID != userID {
+			return pintle.ErrNotFound
+		}
+		// Somebody else's move of the counter is the only reason to go round.
+		removed, err := remove(ctx, s.client, s.keys.passkey(credentialID), text)
+		if err != nil {
+			return fail(ctx, "delete passkey", err)
+		}
+		if removed {
+			break
+		}
+	}
+	// The list last: what it names but is not there is passed over, and a passkey
+	// that no list names would outlive its user. Nobody registers the same one
+	// meanwhile, because each registration makes a new id.
+	err := s.editPasskeys(ctx, userID, func(ids []string) []string { return without(ids, credentialID) })
+	return fail(ctx, "delete passkey", err)
+}
+
 func encodeAuthenticator(a *pintle.Authenticator) ([]byte, error) {
 	if err := storable(a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports); err != nil {
 		return nil, err

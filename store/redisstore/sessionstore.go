@@ -14,6 +14,7 @@ type Users interface {
 	pintle.Store
 	pintle.VerificationStore
 	pintle.AuthenticatorStore
+	pintle.AuthenticatorDeleter
 	pintle.AccountStore
 	pintle.UserDeleter
 }

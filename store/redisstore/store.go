@@ -45,12 +45,13 @@ type Store struct {
 }
 
 var (
-	_ pintle.SessionStore       = (*Store)(nil)
-	_ pintle.VerificationStore  = (*Store)(nil)
-	_ pintle.AuthenticatorStore = (*Store)(nil)
-	_ pintle.AccountStore       = (*Store)(nil)
-	_ pintle.SessionLister      = (*Store)(nil)
-	_ pintle.UserDeleter        = (*Store)(nil)
+	_ pintle.SessionStore         = (*Store)(nil)
+	_ pintle.VerificationStore    = (*Store)(nil)
+	_ pintle.AuthenticatorStore   = (*Store)(nil)
+	_ pintle.AuthenticatorDeleter = (*Store)(nil)
+	_ pintle.AccountStore         = (*Store)(nil)
+	_ pintle.SessionLister        = (*Store)(nil)
+	_ pintle.UserDeleter          = (*Store)(nil)
 )
 
 // New returns a store that uses client, which may be a [redis.Client], a
