@@ -95,9 +95,7 @@ func (r *reading) stillGood(tok token.Token, claims Claims) error {
 	}
 	revoked, err := r.Session.Revocation.Revoked(r.ctx, user, id, signedIn)
 	if err != nil {
-		// Fail closed: a session nobody can vouch for is not one.
-		r.broken = true
-		return fail(codeJWTSession, fmt.Errorf("Config.Session.Revocation: %w", err))
+		return r.unanswered(codeJWTSession, fmt.Errorf("Config.Session.Revocation: %w", err))
 	}
 	if revoked {
 		return fail(codeJWTSession, errors.New("the session was ended"))

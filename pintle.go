@@ -65,7 +65,8 @@ func (a *Auth) settings(r *http.Request) (*settings, error) {
 //
 // A session that cannot be read, because it is not valid or the database does
 // not answer, is no session: the request goes on as one of a stranger, and the
-// reason is in the log.
+// reason is in the log. Nobody loses their cookie by a database that does not
+// answer, and [Auth.Require] answers for it with status 503.
 func (a *Auth) Load(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, a.load(w, r))
@@ -80,11 +81,14 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	if err != nil {
 		return r
 	}
-	session, err := s.loadSession(w, r)
-	if err != nil || session == nil {
+	switch session, away := s.loadSession(w, r); {
+	case away:
+		return r.WithContext(context.WithValue(r.Context(), unreadKey{}, true))
+	case session == nil:
 		return r
+	default:
+		return r.WithContext(WithSession(r.Context(), session))
 	}
-	return r.WithContext(WithSession(r.Context(), session))
 }
 
 // Session returns the session of a request, or nil when nobody is signed in. It
@@ -103,7 +107,9 @@ func (a *Auth) Session(r *http.Request) (*Session, error) {
 // Require lets requests through that carry a session, or that
 // [Callbacks.Authorized] lets pass. It sends browsers to the sign-in page, from
 // where they come back, and answers other clients with status 401; somebody who
-// is signed in but not authorized gets status 403. It must be inside [Auth.Load].
+// is signed in but not authorized gets status 403. Where Load could not read the
+// session it answers with status 503, because nobody can sign in anew while the
+// database is away. It must be inside [Auth.Load].
 //
 // A request is a browser's when it is a GET or HEAD that asks for HTML.
 func (a *Auth) Require(next http.Handler) http.Handler {

@@ -34,6 +34,10 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case session != nil:
 		http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
+	case r.Context().Value(unreadKey{}) != nil:
+		// Signing in anew would fail as well, and a client that is told 401
+		// would forget who it is.
+		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
 	case isNavigation(r):
 		s.sendToSignIn(w, r)
 	default:

@@ -83,7 +83,7 @@ func TestAGuardRefusesWhenAnythingIsBroken(t *testing.T) {
 		{"a token callback that fails", func(s *site) {
 			s.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, errBroken }
 		}, 302},
-		{"a revocation list that fails", func(s *site) { s.Session.Revocation = brokenList{} }, 302},
+		{"a revocation list that fails", func(s *site) { s.Session.Revocation = brokenList{} }, 503},
 		{"a host that is not trusted", func(s *site) { s.url = "http://app.example" }, 302},
 	}
 	for _, tt := range tests {

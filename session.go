@@ -35,6 +35,10 @@ type Session struct {
 
 type sessionKey struct{}
 
+// unreadKey is the key under which a context says that the session of the
+// request could not be read.
+type unreadKey struct{}
+
 // A sessionContext carries a session. It is what [context.WithValue] returns,
 // without the cost of a key of any type.
 type sessionContext struct {

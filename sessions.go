@@ -48,8 +48,17 @@ type reading struct {
 	// lines are the Set-Cookie lines to send.
 	lines []string
 
-	// broken reports that the reading failed and not that nobody is signed in.
-	broken bool
+	// broken reports that the reading failed and not that nobody is signed in,
+	// and away that it did because the store or the revocation list did not
+	// answer.
+	broken, away bool
+}
+
+// unanswered notes that what keeps sessions did not answer, so that nobody can
+// say whose session this is. Fail closed: it is not one.
+func (r *reading) unanswered(code Code, err error) error {
+	r.broken, r.away = true, true
+	return fail(code, err)
 }
 
 // bearer reports whether the session may come in the Authorization header.
@@ -64,12 +73,13 @@ func (r *reading) session() (*Session, error) {
 }
 
 // loadSession reads the session of a request to the host's own handler and
-// extends it when that is due.
-func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (*Session, error) {
+// extends it when that is due. When what keeps sessions is away, somebody it does
+// not know may still be signed in.
+func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (session *Session, away bool) {
 	set, err := s.cookiesOf(req)
 	if err != nil {
 		s.logReading(req.Context(), err, true)
-		return nil, err
+		return nil, false
 	}
 	r := reading{settings: s, ctx: req.Context(), req: req, set: set, renewal: renewDue}
 	if s.Session.AllowBearer {
@@ -77,10 +87,10 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (*Sessi
 			r.renewal = renewNever // a native application has no use for a cookie
 		}
 	}
-	session, err := r.session()
+	session, err = r.session()
 	if err != nil {
 		s.logReading(req.Context(), err, r.broken)
-		return nil, err
+		return nil, r.away
 	}
 	if len(r.lines) > 0 {
 		h := w.Header()
@@ -90,7 +100,7 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (*Sessi
 			h.Set("Cache-Control", "private")
 		}
 	}
-	return session, nil
+	return session, false
 }
 
 // readSession reads the session of a request without extending it.

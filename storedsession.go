@@ -20,8 +20,7 @@ func (r *reading) storedSession() (*Session, error) {
 	}
 	stored, user, err := r.liveSession(r.ctx, held)
 	if err != nil {
-		r.broken = true
-		return nil, fail(codeSessionToken, err)
+		return nil, r.unanswered(codeSessionToken, err)
 	}
 	if stored == nil {
 		r.end()
@@ -29,8 +28,7 @@ func (r *reading) storedSession() (*Session, error) {
 	}
 	s := &Session{User: *user, Expires: stored.Expires, stored: stored}
 	if err := r.extend(s, received); err != nil {
-		r.broken = true
-		return nil, err
+		return nil, r.unanswered(codeSessionToken, err)
 	}
 	if err := r.show(s, nil); err != nil {
 		r.lines = nil
@@ -71,7 +69,14 @@ func (r *reading) extend(s *Session, received []string) error {
 			stored.Data = change.Data
 		}
 		if err := r.records.sessions.UpdateSession(r.ctx, stored.Token, change); err != nil && !errors.Is(err, ErrNotFound) {
-			return fail(codeSessionToken, storeError("updateSession", err))
+			err = storeError("updateSession", err)
+			if r.renewal != renewDue || r.changes != nil {
+				return err
+			}
+			// The session is good until it ends. A database that only reads for
+			// a while, as in a failover, is no reason to turn somebody away.
+			r.logReading(r.ctx, fail(codeSessionToken, err), true)
+			due = false
 		}
 	} else {
 		due = false

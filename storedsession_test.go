@@ -240,8 +240,62 @@ func TestASignInGivesANewToken(t *testing.T) {
 	}
 }
 
+// A long token leaves its parts where sessions move into the database, and a
+// cookie header has only so much room.
+func TestPartsOfATokenGoWhenADatabaseSessionIsWritten(t *testing.T) {
+	s := newSite(t, inDatabase(memstore.New()))
+	b := s.browser()
+	parts := []string{sessionCookie + ".0", sessionCookie + ".1"}
+	for _, by := range []struct {
+		name string
+		do   func() *reply
+	}{
+		{"a sign-in", func() *reply { return b.signInWith("acme") }},
+		{"the session route", func() *reply { return b.get("/auth/session").want(http.StatusOK) }},
+	} {
+		for _, part := range parts {
+			b.plant(part, "of-a-token")
+		}
+		r := by.do()
+		for _, part := range parts {
+			if !r.clears(part) {
+				t.Errorf("%s leaves %s: %q", by.name, part, r.header["Set-Cookie"])
+			}
+		}
+		if who := b.who(); who != "Ada Lovelace" {
+			t.Errorf("after %s %s is signed in", by.name, who)
+		}
+	}
+}
+
+// A session is good until it ends, though nobody can write that it was used.
+func TestADatabaseThatOnlyReadsTurnsNobodyAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newBrokenStore()
+		s := newSite(t, inDatabase(store))
+		b := s.browser()
+		b.signInWith("acme")
+		store.fails["UpdateSession"] = true
+		time.Sleep(day)
+		if r := b.get("/members").want(http.StatusOK); len(r.header["Set-Cookie"]) > 0 {
+			t.Errorf("a session that was not extended sets %q", r.header["Set-Cookie"])
+		}
+		if !s.log.has("SessionTokenError") {
+			t.Error("the log does not say that the session was not extended")
+		}
+		if r := b.get("/auth/session").want(http.StatusOK); r.body != "null" || r.clears(sessionCookie) {
+			t.Errorf("the session route answers %s with cookies %q", r.body, r.header["Set-Cookie"])
+		}
+		store.fails["UpdateSession"] = false
+		if c := b.get("/members").want(http.StatusOK).cookies()[sessionCookie]; c == nil {
+			t.Error("the session is not extended when the database writes again")
+		}
+	})
+}
+
 // W-25, SH-04: while the database is down nobody is signed in. Browsers read null,
-// as they do for a stranger, and keep their cookie; server code is told.
+// as they do for a stranger, and keep their cookie; server code is told,
+// and guards answer that the service is away.
 func TestADatabaseThatIsDownSignsNobodyInOrOut(t *testing.T) {
 	store := newBrokenStore()
 	s := newSite(t, inDatabase(store))
@@ -256,7 +310,7 @@ func TestADatabaseThatIsDownSignsNobodyInOrOut(t *testing.T) {
 	if who := b.who(); who != "stranger" {
 		t.Errorf("on a page %s is signed in", who)
 	}
-	b.get("/members").want(http.StatusFound)
+	b.get("/members").want(http.StatusServiceUnavailable)
 	r := httptest.NewRequest("GET", s.url+"/", nil)
 	r.Header.Set("Cookie", sessionCookie+"="+held)
 	if session, err := s.auth.Session(r); session != nil || !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
@@ -268,6 +322,7 @@ func TestADatabaseThatIsDownSignsNobodyInOrOut(t *testing.T) {
 		}
 	}
 	store.fails["SessionAndUser"] = false
+	b.get("/members").want(http.StatusOK)
 	if who := b.who(); who != "Ada Lovelace" {
 		t.Errorf("after the outage %s is signed in", who)
 	}

@@ -476,6 +476,31 @@ func TestEndedTokenSessionsStayEnded(t *testing.T) {
 	})
 }
 
+// A token is taken for 15 seconds after its end, and what ended it is remembered
+// for as long.
+func TestAnEndedTokenIsRememberedUntilNobodyTakesIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := new(memstore.Revocations)
+		s := newSite(t, func(s *site) { s.Session.Revocation = list })
+		b, thief, other := s.browser(), s.browser(), s.browser()
+		b.signIn("ada")
+		held := b.cookie(sessionCookie)
+		other.signIn("ada")
+		kept := other.cookie(sessionCookie)
+		b.post("/auth/signout")
+		time.Sleep(30*day + 14*time.Second)
+		list.Sweep(time.Now())
+		thief.plant(sessionCookie, kept)
+		if who := thief.who(); who != "Ada Lovelace" {
+			t.Fatalf("with a token that was not ended %s is signed in", who)
+		}
+		thief.plant(sessionCookie, held)
+		if who := thief.who(); who != "stranger" {
+			t.Errorf("with a token that was ended %s is signed in", who)
+		}
+	})
+}
+
 // SH-04: a session nobody can vouch for is none.
 func TestARevocationListThatFailsLetsNobodyPass(t *testing.T) {
 	s := newSite(t, func(s *site) { s.Session.Revocation = brokenList{} })
@@ -484,7 +509,7 @@ func TestARevocationListThatFailsLetsNobodyPass(t *testing.T) {
 	if who := b.who(); who != "stranger" {
 		t.Errorf("%s is signed in", who)
 	}
-	b.get("/members").want(http.StatusFound)
+	b.get("/members").want(http.StatusServiceUnavailable)
 	r := httptest.NewRequest("GET", s.url+"/", nil)
 	r.Header.Set("Cookie", sessionCookie+"="+b.cookie(sessionCookie))
 	if session, err := s.auth.Session(r); session != nil || !errors.Is(err, errBroken) {
