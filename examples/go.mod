@@ -2,6 +2,9 @@ module github.com/pintleauth/pintle/examples
 
 go 1.26.0
 
+// npm puts packages there, some of which have Go files of their own.
+ignore node_modules
+
 replace github.com/pintleauth/pintle => ../
 
 require (

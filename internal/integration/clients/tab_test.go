@@ -72,6 +72,29 @@ func (p *tab) press(label string) {
 	p.do("press "+label, chromedp.Click(fmt.Sprintf(`//button[normalize-space(.) = %q]`, label)))
 }
 
+// fill types into the field with a name.
+func (p *tab) fill(field, text string) {
+	p.t.Helper()
+	css := chromedp.CSS(fmt.Sprintf("[name=%s]", field))
+	p.do("fill in "+field, chromedp.Clear(css), chromedp.SendKeys(css, text))
+}
+
+// pick chooses who to be on the page of the local identity provider.
+func (p *tab) pick(person string) {
+	p.t.Helper()
+	p.do("be "+person, chromedp.Click(fmt.Sprintf(`//button[@name="person"][contains(., %q)]`, person)))
+}
+
+// hasTitle waits until the page has a heading.
+func (p *tab) hasTitle(text string) {
+	p.t.Helper()
+	encoded, err := json.Marshal(text)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.becomes("headed "+text, fmt.Sprintf(`document.querySelector("h1")?.textContent === %s`, encoded))
+}
+
 // becomes waits until a condition, written in JavaScript, is true. A page that
 // is being left has no answer, and the next one is asked.
 func (p *tab) becomes(what, condition string) {

@@ -1,0 +1,40 @@
+// Command react shows sign-in in a page that is written with React and
+// next-auth/react, which need to know nothing of Pintle:
+//
+//	go run ./examples/react
+//
+// Sign in as kim with the password "open sesame", or with the identity provider
+// it brings. Read config.go first.
+package main
+
+import (
+	"context"
+	"flag"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:3000", "loopback `address` to listen on")
+	flag.Parse()
+	idp := authtest.NewIdentityProvider(authtest.Options{Name: "Local identity provider"})
+	if err := idp.Listen(); err != nil {
+		log.Fatal(err)
+	}
+	auth, err := pintle.New(config(idp))
+	if err != nil {
+		log.Fatal(err)
+	}
+	var network net.ListenConfig
+	listener, err := network.Listen(context.Background(), "tcp", *addr)
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Printf("open http://%s", listener.Addr())
+	log.Fatal((&http.Server{Handler: site(auth), ReadHeaderTimeout: 10 * time.Second}).Serve(listener))
+}

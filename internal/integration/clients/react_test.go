@@ -1,0 +1,84 @@
+package clients_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Two tabs of one browser show one session, whatever changes it.
+func TestTheReactExample(t *testing.T) {
+	site := startExample(t, "react")
+	one := newBrowser(t).visitor(t, "one")
+	one.open(site)
+	one.hasTitle("Hello, stranger")
+
+	one.fill("username", "kim")
+	one.fill("password", "open barley")
+	one.press("Sign in")
+	one.becomes("refused", `document.querySelector("[role=alert]").textContent === "Wrong name or password."`)
+	one.fill("username", "kim")
+	one.fill("password", "open sesame")
+	one.press("Sign in")
+	one.hasTitle("Hello, Kim")
+	one.becomes("known to the server", `document.querySelector("#greeting").textContent === "The server knows you as Kim."`)
+	one.picture("member")
+
+	two := one.beside("two")
+	two.open(site)
+	two.hasTitle("Hello, Kim")
+	one.fill("name", "Kim <3 & Co")
+	one.press("Rename")
+	one.hasTitle("Hello, Kim <3 & Co")
+	two.hasTitle("Hello, Kim <3 & Co")
+	two.becomes("renamed at the server", `document.querySelector("#greeting").textContent === "The server knows you as Kim <3 & Co."`)
+	two.press("Sign out")
+	two.hasTitle("Hello, stranger")
+	one.hasTitle("Hello, stranger")
+
+	one.press("Sign in with the local identity provider")
+	one.pick("Grace Hopper")
+	one.hasTitle("Hello, Grace Hopper")
+	one.press("Sign out")
+	one.hasTitle("Hello, stranger")
+	one.picture("stranger")
+}
+
+// People with Go alone start the example with the page that is in the
+// repository.
+func TestTheReactExampleHasThePageThatItsSourcesBuildTo(t *testing.T) {
+	sources := filepath.Join(examples, "react", "page")
+	built := t.TempDir()
+	run(t, sources, "npm", "run", "--silent", "build", "--", "--outDir", built)
+	want, got := files(t, built), files(t, filepath.Join(sources, "dist"))
+	for name := range want {
+		if !bytes.Equal(got[name], want[name]) {
+			t.Errorf("%s is not what the sources build to: run go generate ./examples/react", name)
+		}
+	}
+	for name := range got {
+		if want[name] == nil {
+			t.Errorf("%s is not built by the sources", name)
+		}
+	}
+}
+
+// files returns what is in the files of a folder.
+func files(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	found := map[string][]byte{}
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		found[path], err = fs.ReadFile(root, path)
+		return err
+	})
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%s: %d files, %v", dir, len(found), err)
+	}
+	return found
+}
