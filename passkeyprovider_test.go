@@ -58,6 +58,13 @@ func withPasskeys(s *site) {
 	s.Experimental.Passkeys = true
 }
 
+// withoutNames is a store that has no room for what a passkey is called.
+type withoutNames struct{ *memstore.Store }
+
+func (withoutNames) RenameAuthenticator(context.Context, string, string, string) error {
+	return errors.ErrUnsupported
+}
+
 // withoutPasskeys is a store that keeps everything else.
 type withoutPasskeys struct{ pintle.SessionStore }
 
@@ -176,9 +183,12 @@ func TestAnswersAreForWhatTheChallengeWasMade(t *testing.T) {
 	answer("authenticate", "AAAA", "").fails("/auth/error", "WebAuthnVerificationError") // the counter stayed
 }
 
-func TestRemovePasskeySaysWhatItNeeds(t *testing.T) {
+func TestRemovePasskeyAndRenamePasskeySayWhatTheyNeed(t *testing.T) {
 	s := newSite(t)
 	if err := s.auth.RemovePasskey(t.Context(), "ada", "AAAA"); !errors.Is(err, pintle.ErrConfiguration) {
+		t.Errorf("without a store: %v", err)
+	}
+	if err := s.auth.RenamePasskey(t.Context(), "ada", "AAAA", "Key ring"); !errors.Is(err, pintle.ErrConfiguration) {
 		t.Errorf("without a store: %v", err)
 	}
 	store := struct {
@@ -186,8 +196,15 @@ func TestRemovePasskeySaysWhatItNeeds(t *testing.T) {
 		pintle.AuthenticatorStore
 	}{memstore.New(), memstore.New()}
 	s = newSite(t, withPasskeys, func(s *site) { s.Store = store })
-	err := s.auth.RemovePasskey(t.Context(), "ada", "AAAA")
-	if err == nil || !strings.Contains(err.Error(), "pintle.AuthenticatorDeleter") {
-		t.Errorf("without an AuthenticatorDeleter: %v", err)
+	for _, err := range []error{
+		s.auth.RemovePasskey(t.Context(), "ada", "AAAA"), s.auth.RenamePasskey(t.Context(), "ada", "AAAA", "Key ring"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "pintle.AuthenticatorManager") {
+			t.Errorf("without an AuthenticatorManager: %v", err)
+		}
+	}
+	s = newSite(t, withPasskeys, func(s *site) { s.Store = withoutNames{memstore.New()} })
+	if err := s.auth.RenamePasskey(t.Context(), "ada", "AAAA", "Key ring"); !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, pintle.ErrStore) {
+		t.Errorf("without room for names: %v", err)
 	}
 }

@@ -98,15 +98,23 @@ type AuthenticatorStore interface {
 	// has none or does not exist.
 	UserAuthenticators(ctx context.Context, userID string) ([]*Authenticator, error)
 
-	// UpdateAuthenticatorCounter records the counter of an assertion. It moves
-	// from old to counter only if the stored value still is old, so that of two
-	// concurrent assertions with one counter only one succeeds; otherwise it
+	// UseAuthenticator records that the passkey with used.CredentialID has
+	// signed: it replaces Counter, BackedUp and LastUsed by those of used, in
+	// one step, and only if the stored Counter still is old, so that of two
+	// concurrent assertions with one counter only one succeeds. Otherwise it
 	// fails with ErrConflict. A missing passkey is ErrNotFound.
-	UpdateAuthenticatorCounter(ctx context.Context, credentialID string, old, counter uint32) error
+	UseAuthenticator(ctx context.Context, used *Authenticator, old uint32) error
 }
 
-// An AuthenticatorDeleter removes passkeys, for [Auth.RemovePasskey].
-type AuthenticatorDeleter interface {
+// An AuthenticatorManager renames and removes passkeys, for
+// [Auth.RenamePasskey] and [Auth.RemovePasskey].
+type AuthenticatorManager interface {
+	// RenameAuthenticator replaces the name of a passkey of a user. It fails
+	// with ErrNotFound when the user has no such passkey. Where there is no
+	// room for names it fails with an error matching [errors.ErrUnsupported],
+	// and Name, Created and LastUsed are not kept.
+	RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error
+
 	// DeleteAuthenticator removes a passkey of a user. It fails with
 	// ErrNotFound when the user has no such passkey.
 	DeleteAuthenticator(ctx context.Context, userID, credentialID string) error

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // maxCeremonyAnswer is more than an attestation with a chain of certificates
@@ -104,7 +105,7 @@ func (x *exchange) authenticated(p *provider, request *CeremonyRequest, answer *
 	if err != nil {
 		return nil, err
 	}
-	if err := x.count(stored, used.Counter); err != nil {
+	if err := x.use(stored, used); err != nil {
 		return nil, err
 	}
 	account, user, err := x.passkeyOwner(p, stored)
@@ -117,16 +118,18 @@ func (x *exchange) authenticated(p *provider, request *CeremonyRequest, answer *
 	return &arrival{provider: p, user: user, account: account}, nil
 }
 
-// count moves the counter of a passkey on. One that does not grow was reached
-// before, by this authenticator or a copy of it.
+// use records that a passkey has signed, and moves its counter on. One that
+// does not grow was reached before, by this authenticator or a copy of it.
 //
 // https://www.w3.org/TR/webauthn-3/#sctn-sign-counter
-func (x *exchange) count(stored *Authenticator, counter uint32) error {
-	if counter <= stored.Counter && (counter > 0 || stored.Counter > 0) {
+func (x *exchange) use(stored, reported *Authenticator) error {
+	if reported.Counter <= stored.Counter && (reported.Counter > 0 || stored.Counter > 0) {
 		emit(x.ctx, x.settings, "clonedPasskey", x.Events.ClonedPasskey, stored)
-		return fmt.Errorf("the counter of the passkey went from %d to %d: it may have been copied", stored.Counter, counter)
+		return fmt.Errorf("the counter of the passkey went from %d to %d: it may have been copied", stored.Counter, reported.Counter)
 	}
-	err := x.records.authenticators.UpdateAuthenticatorCounter(x.ctx, stored.CredentialID, stored.Counter, counter)
+	used := *stored
+	used.Counter, used.BackedUp, used.LastUsed = reported.Counter, reported.BackedUp, time.Now().UTC().Truncate(time.Millisecond)
+	err := x.records.authenticators.UseAuthenticator(x.ctx, &used, stored.Counter)
 	switch {
 	case errors.Is(err, ErrConflict), errors.Is(err, ErrNotFound):
 		return errors.New("the passkey was used in another request, or removed, at the same moment")
@@ -165,7 +168,7 @@ func (x *exchange) registered(p *provider, request *CeremonyRequest, answer *cer
 	if created.CredentialID != answer.credentialID {
 		return nil, errors.New("the credential that was verified is not the one that was sent")
 	}
-	created.ProviderAccountID = created.CredentialID
+	created.ProviderAccountID, created.Created = created.CredentialID, time.Now().UTC().Truncate(time.Millisecond)
 	return &arrival{
 		provider: p, user: request.User.clone(), passkey: created, registrant: request.User.ID,
 		account: &Account{Type: TypeWebAuthn, Provider: p.id, ProviderAccountID: created.CredentialID},

@@ -6,7 +6,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/passkey/passkeytest"
@@ -333,4 +337,75 @@ func TestRemovingPasskeys(t *testing.T) {
 		ada.signIn(first, "action", "register")
 		s.browser().signIn(first)
 	})
+}
+
+// SH-21: people name their own passkeys, and nobody else's.
+func TestRenamingPasskeys(t *testing.T) {
+	s := newSite(t)
+	ada, bob := s.browser(), s.browser()
+	ada.signIn(passkeytest.New(), "email", "ada@example.com")
+	bob.signIn(passkeytest.New(), "email", "bob@example.com")
+	adaID, bobID := s.user("ada@example.com").ID, s.user("bob@example.com").ID
+	name := func() string { return s.passkeys("ada@example.com")[0].Name }
+	id := s.passkeys("ada@example.com")[0].CredentialID
+
+	t.Run("SH-21 somebody else's is not found and keeps its name", func(t *testing.T) {
+		for _, tt := range []struct{ user, credential string }{{bobID, id}, {"", id}, {adaID, ""}, {adaID, "AAAA"}} {
+			if err := s.auth.RenamePasskey(t.Context(), tt.user, tt.credential, "Mine now"); !errors.Is(err, pintle.ErrNotFound) {
+				t.Errorf("RenamePasskey(%q, %q): %v, want ErrNotFound", tt.user, tt.credential, err)
+			}
+		}
+		if name() != "" {
+			t.Errorf("it is called %q", name())
+		}
+	})
+	t.Run("one's own has the name one gives it, or none", func(t *testing.T) {
+		for _, want := range []string{"Key ring", strings.Repeat("🔑", 64), "👩‍💻's", ""} {
+			if err := s.auth.RenamePasskey(t.Context(), adaID, id, want); err != nil || name() != want {
+				t.Errorf("RenamePasskey: %v; it is called %q, want %q", err, name(), want)
+			}
+		}
+	})
+	t.Run("a name is short, and what a person can type", func(t *testing.T) {
+		for _, bad := range []string{strings.Repeat("k", 65), "\xff", "a\x00b", "two\nlines"} {
+			if err := s.auth.RenamePasskey(t.Context(), adaID, id, bad); err == nil || errors.Is(err, pintle.ErrNotFound) || name() != "" {
+				t.Errorf("RenamePasskey to %q: %v; it is called %q", bad, err, name())
+			}
+		}
+	})
+}
+
+// The registration itself is no use of the passkey.
+func TestWhenAPasskeyWasMadeAndUsed(t *testing.T) {
+	s := newSite(t)
+	key := passkeytest.New()
+	key.Flags |= passkeytest.BackupEligible | passkeytest.BackupState
+	before := time.Now().Truncate(time.Millisecond)
+	s.browser().signIn(key, "email", "ada@example.com")
+	made := s.passkeys("ada@example.com")[0]
+	if made.Created.Before(before) || made.Created.After(time.Now()) || !made.LastUsed.IsZero() || !made.BackedUp {
+		t.Errorf("after the registration: %+v", made)
+	}
+
+	before = time.Now().Truncate(time.Millisecond)
+	key.Flags &^= passkeytest.BackupState // it was taken out of the cloud
+	s.browser().signIn(key)
+	used := s.passkeys("ada@example.com")[0]
+	if used.LastUsed.Before(before) || used.LastUsed.After(time.Now()) || used.BackedUp {
+		t.Errorf("after the sign-in: %+v", used)
+	}
+	used.Counter, used.BackedUp, used.LastUsed = made.Counter, made.BackedUp, made.LastUsed
+	if diff := cmp.Diff(made, used); diff != "" {
+		t.Errorf("the sign-in changed more: -before +after:\n%s", diff)
+	}
+
+	key.Answer = func(a map[string]any) { response(a)["signature"] = b64(make([]byte, 64)) }
+	done := time.Now()
+	time.Sleep(2 * time.Millisecond) // what is stored is as exact as that
+	if code := s.browser().try(key); code == "" {
+		t.Error("signed in without a signature")
+	}
+	if last := s.passkeys("ada@example.com")[0]; last.LastUsed.After(done) || last.Counter != 1 {
+		t.Errorf("an answer that was refused counts as a use: %+v", last)
+	}
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"math"
 	"strings"
+	"time"
 
 	"github.com/pintleauth/pintle"
 )
@@ -55,9 +56,9 @@ var authenticatorChecks = []check{
 		a := newAuthenticator(t.someone().ID)
 		a.Counter = math.MaxUint32 - 1
 		t.passkey(t.createAuthenticator(a))
-		t.ok("UpdateAuthenticatorCounter", t.authenticators().UpdateAuthenticatorCounter(t.ctx, a.CredentialID, a.Counter, math.MaxUint32))
-		a.Counter = math.MaxUint32
-		t.passkey(a)
+		used := counted(a, math.MaxUint32)
+		t.ok("UseAuthenticator", t.authenticators().UseAuthenticator(t.ctx, used, a.Counter))
+		t.passkey(used)
 	}},
 	{"21 the passkeys of a user are theirs alone", func(t *tester) {
 		s := t.authenticators()
@@ -65,7 +66,7 @@ var authenticatorChecks = []check{
 		want := map[string]string{}
 		for range 2 {
 			a := t.createAuthenticator(newAuthenticator(u.ID))
-			want[a.CredentialID] = describedAuthenticator(a)
+			want[a.CredentialID] = t.describedAuthenticator(a)
 		}
 		t.createAuthenticator(newAuthenticator(other.ID))
 		found, err := s.UserAuthenticators(t.ctx, u.ID)
@@ -74,7 +75,7 @@ var authenticatorChecks = []check{
 			t.Errorf("UserAuthenticators returned %d passkeys, want %d", len(found), len(want))
 		}
 		for _, a := range found {
-			t.same("UserAuthenticators", describedAuthenticator(a), want[a.CredentialID])
+			t.same("UserAuthenticators", t.describedAuthenticator(a), want[a.CredentialID])
 		}
 	}},
 	{"21 somebody without passkeys, or nobody, has none", func(t *tester) {
@@ -87,24 +88,28 @@ var authenticatorChecks = []check{
 			}
 		}
 	}},
-	{"22 a counter moves on, and nothing else does", func(t *tester) {
+	{"22 a use moves the counter on, with the backup state and the time, and nothing else", func(t *tester) {
 		s := t.authenticators()
 		u := t.someone()
 		a, other := t.createAuthenticator(newAuthenticator(u.ID)), t.createAuthenticator(newAuthenticator(u.ID))
-		t.ok("UpdateAuthenticatorCounter", s.UpdateAuthenticatorCounter(t.ctx, a.CredentialID, a.Counter, a.Counter+5))
-		a.Counter += 5
-		t.passkey(a)
+		used := counted(a, a.Counter+5)
+		used.BackedUp = false
+		spoiled := *used
+		spoiled.UserID, spoiled.ProviderAccountID, spoiled.PublicKey = other.UserID+"0", "spoiled", "spoiled"
+		spoiled.DeviceType, spoiled.Transports, spoiled.Name, spoiled.Created = "spoiled", "spoiled", "spoiled", now().Add(time.Hour)
+		t.ok("UseAuthenticator", s.UseAuthenticator(t.ctx, &spoiled, a.Counter))
+		t.passkey(used)
 		t.passkey(other)
 	}},
 	{"22, SH-25 a counter that is not the expected one stays", func(t *tester) {
 		s := t.authenticators()
 		a := t.createAuthenticator(newAuthenticator(t.someone().ID))
 		for _, old := range []uint32{a.Counter - 1, a.Counter + 1, 0} {
-			t.conflict("UpdateAuthenticatorCounter from another value", s.UpdateAuthenticatorCounter(t.ctx, a.CredentialID, old, a.Counter+9))
+			t.conflict("UseAuthenticator from another value", s.UseAuthenticator(t.ctx, counted(a, a.Counter+9), old))
 			t.passkey(a)
 		}
-		t.conflict("UpdateAuthenticatorCounter from another value to the stored one", s.UpdateAuthenticatorCounter(t.ctx, a.CredentialID, a.Counter+1, a.Counter))
-		t.conflict("UpdateAuthenticatorCounter between equal other values", s.UpdateAuthenticatorCounter(t.ctx, a.CredentialID, 0, 0))
+		t.conflict("UseAuthenticator from another value to the stored one", s.UseAuthenticator(t.ctx, counted(a, a.Counter), a.Counter+1))
+		t.conflict("UseAuthenticator between equal other values", s.UseAuthenticator(t.ctx, counted(a, 0), 0))
 		t.passkey(a)
 	}},
 	{"an authenticator that does not count stays at zero", func(t *tester) {
@@ -112,23 +117,27 @@ var authenticatorChecks = []check{
 		a := newAuthenticator(t.someone().ID)
 		a.Counter = 0
 		t.createAuthenticator(a)
+		used := counted(a, 0)
 		for range 2 {
-			t.ok("UpdateAuthenticatorCounter(0, 0)", s.UpdateAuthenticatorCounter(t.ctx, a.CredentialID, 0, 0))
+			t.ok("UseAuthenticator from 0 to 0", s.UseAuthenticator(t.ctx, used, 0))
 		}
-		t.passkey(a)
+		t.passkey(used)
 	}},
-	{"22 a counter of an unknown credential is not found", func(t *tester) {
+	{"22 an unknown credential is not used", func(t *tester) {
 		s := t.authenticators()
-		for _, pair := range [][2]uint32{{0, 1}, {0, 0}} {
-			t.notFound("UpdateAuthenticatorCounter", s.UpdateAuthenticatorCounter(t.ctx, unique(), pair[0], pair[1]))
+		a := newAuthenticator(t.someone().ID)
+		for _, counter := range []uint32{0, 1} {
+			t.notFound("UseAuthenticator", s.UseAuthenticator(t.ctx, counted(a, counter), 0))
 		}
+		_, err := s.Authenticator(t.ctx, a.CredentialID)
+		t.notFound("Authenticator", err)
 	}},
 	{"passkeys that were passed or returned are the caller's", func(t *tester) {
 		s := t.authenticators()
 		a := newAuthenticator(t.someone().ID)
 		passed := *a
 		t.createAuthenticator(&passed)
-		passed.Counter, passed.UserID = 99, "spoiled"
+		passed.Counter, passed.UserID, passed.Name = 99, "spoiled", "spoiled"
 		found, err := s.Authenticator(t.ctx, a.CredentialID)
 		t.ok("Authenticator", err)
 		found.Counter, found.PublicKey = 99, "spoiled"
@@ -140,8 +149,7 @@ var authenticatorChecks = []check{
 		t.passkey(a)
 	}},
 	{"SH-21, ASVS-6.5.6 a passkey is removed by its owner and nobody else", func(t *tester) {
-		t.authenticators()
-		s := optional[pintle.AuthenticatorDeleter](t, "AuthenticatorDeleter")
+		s := t.manager()
 		u, other := t.someone(), t.someone()
 		a, kept := t.createAuthenticator(newAuthenticator(u.ID)), t.createAuthenticator(newAuthenticator(u.ID))
 		theirs := t.createAuthenticator(newAuthenticator(other.ID))
@@ -165,6 +173,40 @@ var authenticatorChecks = []check{
 		t.passkey(theirs)
 		t.passkey(t.createAuthenticator(a)) // its id is free
 	}},
+	{"SH-21 a passkey is renamed by its owner and nobody else", func(t *tester) {
+		s := t.manager()
+		if !t.namesPasskeys() {
+			t.Skip("the store has no room for names")
+		}
+		u, other := t.someone(), t.someone()
+		a, kept := t.createAuthenticator(newAuthenticator(u.ID)), t.createAuthenticator(newAuthenticator(u.ID))
+		theirs := t.createAuthenticator(newAuthenticator(other.ID))
+		for _, id := range []string{other.ID, uuid(), ""} {
+			t.notFound("RenameAuthenticator of another's passkey", s.RenameAuthenticator(t.ctx, id, a.CredentialID, "Mine now"))
+			t.notFound("RenameAuthenticator of another's passkey to its name", s.RenameAuthenticator(t.ctx, id, a.CredentialID, a.Name))
+		}
+		for _, id := range []string{unique(), "", strings.ToUpper(a.CredentialID), a.CredentialID + " "} {
+			t.notFound("RenameAuthenticator of an unknown passkey", s.RenameAuthenticator(t.ctx, u.ID, id, "Mine"))
+		}
+		t.passkey(a)
+		for _, name := range []string{"The one on my keyring", strings.Repeat("ключ", 16), "The one on my keyring ", "", "", "Again"} {
+			t.ok("RenameAuthenticator", s.RenameAuthenticator(t.ctx, u.ID, a.CredentialID, name))
+			a.Name = name
+			t.passkey(a)
+		}
+		used := counted(a, a.Counter+1)
+		t.ok("UseAuthenticator", t.authenticators().UseAuthenticator(t.ctx, used, a.Counter))
+		t.ok("RenameAuthenticator", s.RenameAuthenticator(t.ctx, u.ID, a.CredentialID, "Used"))
+		used.Name = "Used"
+		t.passkey(used)
+		t.passkey(kept)
+		t.passkey(theirs)
+	}},
+	{"a passkey without a name or times has none", func(t *tester) {
+		a := newAuthenticator(t.someone().ID)
+		a.Name, a.Created = "", time.Time{}
+		t.passkey(t.createAuthenticator(a))
+	}},
 	{"18 the account of a passkey is found", func(t *tester) {
 		s := t.authenticators()
 		a := newAccount(t.someone().ID)
@@ -182,5 +224,5 @@ func (t *tester) passkey(want *pintle.Authenticator) {
 	t.Helper()
 	found, err := t.authenticators().Authenticator(t.ctx, want.CredentialID)
 	t.ok("Authenticator", err)
-	t.same("Authenticator", describedAuthenticator(found), describedAuthenticator(want))
+	t.same("Authenticator", t.describedAuthenticator(found), t.describedAuthenticator(want))
 }

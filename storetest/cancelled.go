@@ -88,8 +88,11 @@ var cancelledChecks = []check{
 			t.noAnswer("CreateAuthenticator", s.CreateAuthenticator(ctx, p))
 			_, err := s.Authenticator(t.ctx, p.CredentialID)
 			t.notFound("Authenticator", err)
-			t.noAnswer("UpdateAuthenticatorCounter", s.UpdateAuthenticatorCounter(ctx, b.passkey.CredentialID, b.passkey.Counter, 99))
-			if s, ok := t.store.(pintle.AuthenticatorDeleter); ok {
+			t.noAnswer("UseAuthenticator", s.UseAuthenticator(ctx, counted(b.passkey, 99), b.passkey.Counter))
+			if t.namesPasskeys() {
+				t.noAnswer("RenameAuthenticator", t.manager().RenameAuthenticator(ctx, b.user.ID, b.passkey.CredentialID, "Changed"))
+			}
+			if s, ok := t.store.(pintle.AuthenticatorManager); ok {
 				t.noAnswer("DeleteAuthenticator", s.DeleteAuthenticator(ctx, b.user.ID, b.passkey.CredentialID))
 			}
 		}

@@ -81,7 +81,16 @@ func newAuthenticator(userID string) *pintle.Authenticator {
 		DeviceType:        "multiDevice",
 		BackedUp:          true,
 		Transports:        "usb,ble,nfc",
+		Name:              "Zoë's 🔑",
+		Created:           now(),
 	}
+}
+
+// counted is a passkey that has signed and reports a counter.
+func counted(a *pintle.Authenticator, counter uint32) *pintle.Authenticator {
+	used := *a
+	used.Counter, used.LastUsed = counter, now()
+	return &used
 }
 
 // createUser stores u and returns it as stored.
@@ -165,11 +174,17 @@ func describedVerification(v *pintle.Verification) string {
 	return fmt.Sprintf("link %q for %q until %s", v.Token, v.Identifier, instant(v.Expires))
 }
 
-func describedAuthenticator(a *pintle.Authenticator) string {
+// What Auth.js does not know of a passkey not every store has to keep.
+func (t *tester) describedAuthenticator(a *pintle.Authenticator) string {
 	if a == nil {
 		return "no passkey"
 	}
-	return fmt.Sprintf("%+v", *a)
+	text := fmt.Sprintf("passkey %q of %q: account %q, key %q, counter %d, %s backed up %t, transports %q",
+		a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.Counter, a.DeviceType, a.BackedUp, a.Transports)
+	if !t.namesPasskeys() {
+		return text
+	}
+	return text + fmt.Sprintf(", name %q, created %s, last used %s", a.Name, instant(a.Created), instant(a.LastUsed))
 }
 
 // jsonText makes values of encoding/json comparable, whatever types they were

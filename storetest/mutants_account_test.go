@@ -29,10 +29,15 @@ var accountMutants = []mutant{
 	{"a counter is set whatever it was", func(s *memstore.Store) pintle.Store { return unguarded{s} }, "SH-25 a counter that is not the expected one"},
 	{"a counter is compared, then set", func(s *memstore.Store) pintle.Store { return comparing{s} }, "SH-25 of 64 assertions"},
 	{"a counter must rise", func(s *memstore.Store) pintle.Store { return rising{s} }, "does not count stays at zero"},
-	{"a counter of nothing is silent", func(s *memstore.Store) pintle.Store { return silentCounter{s} }, "a counter of an unknown credential"},
+	{"a counter of nothing is silent", func(s *memstore.Store) pintle.Store { return silentCounter{s} }, "an unknown credential is not used"},
 	{"credentials match in any case", func(s *memstore.Store) pintle.Store { return lowCredential{s} }, "an unknown credential is not found"},
 	{"anybody removes passkeys", func(s *memstore.Store) pintle.Store { return anybodyRemoves{s} }, "SH-21, ASVS-6.5.6 a passkey is removed by its owner"},
 	{"removing no passkey is silent", func(s *memstore.Store) pintle.Store { return silentRemoval{s} }, "SH-21, ASVS-6.5.6 a passkey is removed by its owner"},
+	{"a use says nothing of its time", func(s *memstore.Store) pintle.Store { return timeless{s} }, "22 a use moves the counter on"},
+	{"a use writes the whole passkey", func(s *memstore.Store) pintle.Store { return wholePasskey{s} }, "22 a use moves the counter on"},
+	{"anybody renames passkeys", func(s *memstore.Store) pintle.Store { return anybodyRenames{s} }, "SH-21 a passkey is renamed by its owner"},
+	{"renaming no passkey is silent", func(s *memstore.Store) pintle.Store { return silentRenaming{s} }, "SH-21 a passkey is renamed by its owner"},
+	{"an empty name is no name", func(s *memstore.Store) pintle.Store { return stickyName{s} }, "SH-21 a passkey is renamed by its owner"},
 	{"a passkey is replaced", func(s *memstore.Store) pintle.Store { return replaced{s} }, "a credential id that is taken"},
 }
 
@@ -180,18 +185,18 @@ func (s *allAccounts) UserAccounts(context.Context, string) ([]*pintle.Account, 
 
 type unguarded struct{ *memstore.Store }
 
-func (s unguarded) UpdateAuthenticatorCounter(ctx context.Context, id string, _, counter uint32) error {
-	a, err := s.Authenticator(ctx, id)
+func (s unguarded) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, _ uint32) error {
+	a, err := s.Authenticator(ctx, used.CredentialID)
 	if err != nil {
 		return err
 	}
-	return s.Store.UpdateAuthenticatorCounter(ctx, id, a.Counter, counter)
+	return s.Store.UseAuthenticator(ctx, used, a.Counter)
 }
 
 type comparing struct{ *memstore.Store }
 
-func (s comparing) UpdateAuthenticatorCounter(ctx context.Context, id string, old, counter uint32) error {
-	a, err := s.Authenticator(ctx, id)
+func (s comparing) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+	a, err := s.Authenticator(ctx, used.CredentialID)
 	if err != nil {
 		return err
 	}
@@ -199,7 +204,7 @@ func (s comparing) UpdateAuthenticatorCounter(ctx context.Context, id string, ol
 		return pintle.ErrConflict
 	}
 	time.Sleep(time.Millisecond)
-	if err := s.Store.UpdateAuthenticatorCounter(ctx, id, old, counter); errors.Is(err, pintle.ErrConflict) {
+	if err := s.Store.UseAuthenticator(ctx, used, old); errors.Is(err, pintle.ErrConflict) {
 		return nil
 	}
 	return nil
@@ -207,17 +212,17 @@ func (s comparing) UpdateAuthenticatorCounter(ctx context.Context, id string, ol
 
 type rising struct{ *memstore.Store }
 
-func (s rising) UpdateAuthenticatorCounter(ctx context.Context, id string, old, counter uint32) error {
-	if _, err := s.Authenticator(ctx, id); err == nil && counter <= old {
+func (s rising) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+	if _, err := s.Authenticator(ctx, used.CredentialID); err == nil && used.Counter <= old {
 		return pintle.ErrConflict
 	}
-	return s.Store.UpdateAuthenticatorCounter(ctx, id, old, counter)
+	return s.Store.UseAuthenticator(ctx, used, old)
 }
 
 type silentCounter struct{ *memstore.Store }
 
-func (s silentCounter) UpdateAuthenticatorCounter(ctx context.Context, id string, old, counter uint32) error {
-	if err := s.Store.UpdateAuthenticatorCounter(ctx, id, old, counter); !errors.Is(err, pintle.ErrNotFound) {
+func (s silentCounter) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+	if err := s.Store.UseAuthenticator(ctx, used, old); !errors.Is(err, pintle.ErrNotFound) {
 		return err
 	}
 	return nil
@@ -264,4 +269,52 @@ func (s silentRemoval) DeleteAuthenticator(ctx context.Context, id, credentialID
 		return err
 	}
 	return nil
+}
+
+type timeless struct{ *memstore.Store }
+
+func (s timeless) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+	c := *used
+	c.LastUsed = time.Time{}
+	return s.Store.UseAuthenticator(ctx, &c, old)
+}
+
+type wholePasskey struct{ *memstore.Store }
+
+func (s wholePasskey) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+	if err := s.Store.UseAuthenticator(ctx, used, old); err != nil {
+		return err
+	}
+	a, err := s.Authenticator(ctx, used.CredentialID)
+	if err != nil {
+		return err
+	}
+	return s.RenameAuthenticator(ctx, a.UserID, a.CredentialID, used.Name)
+}
+
+type anybodyRenames struct{ *memstore.Store }
+
+func (s anybodyRenames) RenameAuthenticator(ctx context.Context, id, credentialID, name string) error {
+	if a, err := s.Authenticator(ctx, credentialID); err == nil {
+		id = a.UserID
+	}
+	return s.Store.RenameAuthenticator(ctx, id, credentialID, name)
+}
+
+type silentRenaming struct{ *memstore.Store }
+
+func (s silentRenaming) RenameAuthenticator(ctx context.Context, id, credentialID, name string) error {
+	if err := s.Store.RenameAuthenticator(ctx, id, credentialID, name); !errors.Is(err, pintle.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+type stickyName struct{ *memstore.Store }
+
+func (s stickyName) RenameAuthenticator(ctx context.Context, id, credentialID, name string) error {
+	if name == "" {
+		return nil
+	}
+	return s.Store.RenameAuthenticator(ctx, id, credentialID, name)
 }

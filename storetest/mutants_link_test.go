@@ -145,7 +145,8 @@ type (
 		CreateAuthenticator(context.Context, *pintle.Authenticator) error
 		Authenticator(context.Context, string) (*pintle.Authenticator, error)
 		UserAuthenticators(context.Context, string) ([]*pintle.Authenticator, error)
-		UpdateAuthenticatorCounter(context.Context, string, uint32, uint32) error
+		UseAuthenticator(context.Context, *pintle.Authenticator, uint32) error
+		RenameAuthenticator(context.Context, string, string, string) error
 		DeleteAuthenticator(context.Context, string, string) error
 	}
 	accounts = pintle.AccountStore

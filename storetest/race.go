@@ -129,11 +129,11 @@ var raceChecks = []check{
 	{"SH-25 of 64 assertions with one counter one moves it", func(t *tester) {
 		s := t.authenticators()
 		a := t.createAuthenticator(newAuthenticator(t.someone().ID))
-		t.oneWinner("UpdateAuthenticatorCounter", pintle.ErrConflict, race(func(int) error {
-			return s.UpdateAuthenticatorCounter(t.ctx, a.CredentialID, a.Counter, a.Counter+1)
+		used := counted(a, a.Counter+1)
+		t.oneWinner("UseAuthenticator", pintle.ErrConflict, race(func(int) error {
+			return s.UseAuthenticator(t.ctx, used, a.Counter)
 		}))
-		a.Counter++
-		t.passkey(a)
+		t.passkey(used)
 	}},
 	{"of 64 passkeys with one credential id one is created", func(t *tester) {
 		s := t.authenticators()

@@ -65,6 +65,23 @@ func (t *tester) keepsPasskeys() bool {
 	return !errors.Is(err, errors.ErrUnsupported)
 }
 
+func (t *tester) manager() pintle.AuthenticatorManager {
+	t.Helper()
+	t.authenticators()
+	return optional[pintle.AuthenticatorManager](t, "AuthenticatorManager")
+}
+
+// namesPasskeys reports whether the store has room for what Auth.js does not
+// know of a passkey.
+func (t *tester) namesPasskeys() bool {
+	s, ok := t.store.(pintle.AuthenticatorManager)
+	if !ok || !t.keepsPasskeys() {
+		return false
+	}
+	err := s.RenameAuthenticator(t.ctx, uuid(), unique(), "Nobody's key")
+	return !errors.Is(err, errors.ErrUnsupported)
+}
+
 func (t *tester) accounts() pintle.AccountStore {
 	t.Helper()
 	return optional[pintle.AccountStore](t, "AccountStore")

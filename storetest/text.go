@@ -96,13 +96,17 @@ func (t *tester) findsNothing(text, userID string) {
 		s := t.authenticators()
 		_, err := s.Authenticator(t.ctx, text)
 		t.notFound(what("Authenticator"), err)
-		t.notFound(what("UpdateAuthenticatorCounter"), s.UpdateAuthenticatorCounter(t.ctx, text, 7, 8))
+		t.notFound(what("UseAuthenticator"), s.UseAuthenticator(t.ctx, &pintle.Authenticator{CredentialID: text, Counter: 8}, 7))
 		found, err := s.UserAuthenticators(t.ctx, text)
 		t.ok(what("UserAuthenticators"), err)
 		if len(found) != 0 {
 			t.Errorf("%s returned %d passkeys", what("UserAuthenticators"), len(found))
 		}
-		if s, ok := t.store.(pintle.AuthenticatorDeleter); ok {
+		if t.namesPasskeys() {
+			t.notFound(what("RenameAuthenticator"), t.manager().RenameAuthenticator(t.ctx, userID, text, "Key"))
+			t.notFound(what("RenameAuthenticator"), t.manager().RenameAuthenticator(t.ctx, text, text, "Key"))
+		}
+		if s, ok := t.store.(pintle.AuthenticatorManager); ok {
 			t.notFound(what("DeleteAuthenticator"), s.DeleteAuthenticator(t.ctx, userID, text))
 			t.notFound(what("DeleteAuthenticator"), s.DeleteAuthenticator(t.ctx, text, text))
 		}
@@ -162,7 +166,7 @@ func (t *tester) keeps(text string) {
 	}
 	if t.keepsPasskeys() {
 		p := newAuthenticator(u.ID)
-		p.CredentialID, p.ProviderAccountID, p.Transports = text, text, text
+		p.CredentialID, p.ProviderAccountID, p.Transports, p.Name = text, text, text, text
 		t.passkey(t.createAuthenticator(p))
 	}
 }

@@ -139,7 +139,7 @@ var transactionChecks = []check{
 			alike[pintle.SessionStore](t, tx, "SessionStore")
 			alike[pintle.VerificationStore](t, tx, "VerificationStore")
 			alike[pintle.AuthenticatorStore](t, tx, "AuthenticatorStore")
-			alike[pintle.AuthenticatorDeleter](t, tx, "AuthenticatorDeleter")
+			alike[pintle.AuthenticatorManager](t, tx, "AuthenticatorManager")
 			alike[pintle.AccountStore](t, tx, "AccountStore")
 			alike[pintle.SessionLister](t, tx, "SessionLister")
 			alike[pintle.UserDeleter](t, tx, "UserDeleter")
@@ -258,8 +258,11 @@ func (t *tester) disturb(b belongings) {
 		t.ok("DeleteSession", err)
 	}
 	if b.passkey != nil {
-		t.ok("UpdateAuthenticatorCounter", t.authenticators().UpdateAuthenticatorCounter(t.ctx, b.passkey.CredentialID, b.passkey.Counter, b.passkey.Counter+1))
-		if s, ok := t.store.(pintle.AuthenticatorDeleter); ok {
+		t.ok("UseAuthenticator", t.authenticators().UseAuthenticator(t.ctx, counted(b.passkey, b.passkey.Counter+1), b.passkey.Counter))
+		if t.namesPasskeys() {
+			t.ok("RenameAuthenticator", t.manager().RenameAuthenticator(t.ctx, b.user.ID, b.passkey.CredentialID, "Changed"))
+		}
+		if s, ok := t.store.(pintle.AuthenticatorManager); ok {
 			t.ok("DeleteAuthenticator", s.DeleteAuthenticator(t.ctx, b.user.ID, b.passkey.CredentialID))
 		}
 	}

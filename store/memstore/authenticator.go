@@ -66,25 +66,42 @@ func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pint
 	return passkeys, nil
 }
 
-// UpdateAuthenticatorCounter implements [pintle.AuthenticatorStore].
-func (r records) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, old, counter uint32) error {
+// UseAuthenticator implements [pintle.AuthenticatorStore].
+func (r records) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	defer r.writeDone()
+	row := r.authenticators[used.CredentialID]
+	switch {
+	case row == nil:
+		return pintle.ErrNotFound
+	case row.Counter != old:
+		return fmt.Errorf("memstore: use passkey: the counter has moved: %w", pintle.ErrConflict)
+	}
+	before := *row
+	row.Counter, row.BackedUp, row.LastUsed = used.Counter, used.BackedUp, used.LastUsed
+	r.undo(func() { *row = before })
+	return nil
+}
+
+// RenameAuthenticator implements [pintle.AuthenticatorManager].
+func (r records) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
 	if err := r.write(ctx); err != nil {
 		return err
 	}
 	defer r.writeDone()
 	row := r.authenticators[credentialID]
-	switch {
-	case row == nil:
+	if row == nil || row.UserID != userID {
 		return pintle.ErrNotFound
-	case row.Counter != old:
-		return fmt.Errorf("memstore: update passkey: the counter has moved: %w", pintle.ErrConflict)
 	}
-	row.Counter = counter
-	r.undo(func() { row.Counter = old })
+	before := row.Name
+	row.Name = name
+	r.undo(func() { row.Name = before })
 	return nil
 }
 
-// DeleteAuthenticator implements [pintle.AuthenticatorDeleter].
+// DeleteAuthenticator implements [pintle.AuthenticatorManager].
 func (r records) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
 	if err := r.write(ctx); err != nil {
 		return err

@@ -23,7 +23,7 @@ var (
 	_ pintle.TxStore              = (*Store)(nil)
 	_ pintle.AccountStore         = (*Store)(nil)
 	_ pintle.SessionLister        = (*Store)(nil)
-	_ pintle.AuthenticatorDeleter = (*Store)(nil)
+	_ pintle.AuthenticatorManager = (*Store)(nil)
 	_ pintle.UserDeleter          = (*Store)(nil)
 	_ pintle.Sweeper              = (*Store)(nil)
 )

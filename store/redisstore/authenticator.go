@@ -13,7 +13,8 @@ import (
 )
 
 // An authenticatorRow is the value of a passkey's key, as the adapter for
-// unstorage writes it.
+// unstorage writes it. Auth.js passes the last three members on as it finds
+// them.
 type authenticatorRow struct {
 	CredentialID      string  `json:"credentialID"`
 	UserID            string  `json:"userId"`
@@ -23,6 +24,10 @@ type authenticatorRow struct {
 	DeviceType        string  `json:"credentialDeviceType"`
 	BackedUp          bool    `json:"credentialBackedUp"`
 	Transports        *string `json:"transports"`
+
+	Name     string `json:"name,omitempty"`
+	Created  date   `json:"created,omitzero"`
+	LastUsed date   `json:"lastUsed,omitzero"`
 }
 
 // CreateAuthenticator implements [pintle.AuthenticatorStore].
@@ -159,29 +164,53 @@ func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintl
 	return passkeys, nil
 }
 
-// UpdateAuthenticatorCounter implements [pintle.AuthenticatorStore].
-func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, old, counter uint32) error {
+// changePasskey changes a passkey, unless change returns an error.
+func (s *Store) changePasskey(ctx context.Context, credentialID string, change func(*authenticatorRow) error) error {
 	for {
 		row, before, err := s.passkey(ctx, credentialID)
 		if err != nil {
-			return fail(ctx, "update passkey", err)
+			return err
 		}
-		if row.Counter != old {
-			return fmt.Errorf("redisstore: update passkey: the counter has moved: %w", pintle.ErrConflict)
+		if err := change(row); err != nil {
+			return err
 		}
-		row.Counter = counter
 		text, err := json.Marshal(row)
 		if err != nil {
-			return fail(ctx, "update passkey", err)
+			return err
 		}
 		written, err := replace(ctx, s.client, s.keys.passkey(credentialID), before, text, time.Time{})
 		if err != nil || written {
-			return fail(ctx, "update passkey", err)
+			return err
 		}
 	}
 }
 
-// DeleteAuthenticator implements [pintle.AuthenticatorDeleter].
+// UseAuthenticator implements [pintle.AuthenticatorStore].
+func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+	return fail(ctx, "use passkey", s.changePasskey(ctx, used.CredentialID, func(row *authenticatorRow) error {
+		if row.Counter != old {
+			return fmt.Errorf("the counter has moved: %w", pintle.ErrConflict)
+		}
+		row.Counter, row.BackedUp, row.LastUsed = used.Counter, used.BackedUp, date{used.LastUsed}
+		return nil
+	}))
+}
+
+// RenameAuthenticator implements [pintle.AuthenticatorManager].
+func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
+	if err := storable(name); err != nil {
+		return fmt.Errorf("redisstore: rename passkey: %w", err)
+	}
+	return fail(ctx, "rename passkey", s.changePasskey(ctx, credentialID, func(row *authenticatorRow) error {
+		if row.UserID != userID {
+			return pintle.ErrNotFound
+		}
+		row.Name = name
+		return nil
+	}))
+}
+
+// DeleteAuthenticator implements [pintle.AuthenticatorManager].
 func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
 	for {
 		row, text, err := s.passkey(ctx, credentialID)
@@ -191,7 +220,7 @@ func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID st
 		if row.UserID != userID {
 			return pintle.ErrNotFound
 		}
-		// Somebody else's move of the counter is the only reason to go round.
+		// Somebody else's change is the only reason to go round.
 		removed, err := remove(ctx, s.client, s.keys.passkey(credentialID), text)
 		if err != nil {
 			return fail(ctx, "delete passkey", err)
@@ -208,10 +237,13 @@ func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID st
 }
 
 func encodeAuthenticator(a *pintle.Authenticator) ([]byte, error) {
-	if err := storable(a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports); err != nil {
+	if err := storable(a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports, a.Name); err != nil {
 		return nil, err
 	}
-	row := authenticatorRow{a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.Counter, a.DeviceType, a.BackedUp, nil}
+	row := authenticatorRow{
+		CredentialID: a.CredentialID, UserID: a.UserID, ProviderAccountID: a.ProviderAccountID, PublicKey: a.PublicKey,
+		Counter: a.Counter, DeviceType: a.DeviceType, BackedUp: a.BackedUp, Name: a.Name, Created: date{a.Created}, LastUsed: date{a.LastUsed},
+	}
 	if a.Transports != "" {
 		row.Transports = &a.Transports
 	}
@@ -222,6 +254,7 @@ func (r *authenticatorRow) authenticator() *pintle.Authenticator {
 	a := &pintle.Authenticator{
 		CredentialID: r.CredentialID, UserID: r.UserID, ProviderAccountID: r.ProviderAccountID, PublicKey: r.PublicKey,
 		Counter: r.Counter, DeviceType: r.DeviceType, BackedUp: r.BackedUp,
+		Name: r.Name, Created: r.Created.Time, LastUsed: r.LastUsed.Time,
 	}
 	if r.Transports != nil {
 		a.Transports = *r.Transports

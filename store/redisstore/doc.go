@@ -64,5 +64,6 @@
 //
 // Passkeys are under the keys of the adapter for unstorage. A provider whose id
 // has a colon or a percent sign in it has keys of its own here, because the
-// adapter's would be ambiguous.
+// adapter's would be ambiguous. Passkeys have three members of this package's
+// own, name, created and lastUsed, which the adapter keeps when it counts one.
 package redisstore

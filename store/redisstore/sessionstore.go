@@ -14,7 +14,7 @@ type Users interface {
 	pintle.Store
 	pintle.VerificationStore
 	pintle.AuthenticatorStore
-	pintle.AuthenticatorDeleter
+	pintle.AuthenticatorManager
 	pintle.AccountStore
 	pintle.UserDeleter
 }

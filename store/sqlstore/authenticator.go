@@ -11,22 +11,40 @@ import (
 // An authenticatorRow is a passkey as a row is read into it.
 type authenticatorRow struct {
 	pintle.Authenticator
-	owner      idText
-	transports sql.NullString
+	owner             idText
+	transports, name  sql.NullString
+	created, lastUsed instant
 }
 
-// dest is where the columns go, in the order of [authenticatorColumns].
+// dest is where the columns go, in the order of [builder.authenticators].
 func (a *authenticatorRow) dest(r records) []any {
+	a.created.wallClock, a.lastUsed.wallClock = r.dialect == MySQL, r.dialect == MySQL
 	dest := []any{&a.CredentialID, &a.owner, &a.ProviderAccountID, &a.PublicKey, &a.Counter, &a.DeviceType, &a.BackedUp}
-	if r.tables.authenticators.has("transports") {
-		dest = append(dest, &a.transports)
+	return r.tables.authenticators.optional(dest, []optionalColumn{
+		{"transports", &a.transports}, {"name", &a.name}, {"created", &a.created}, {"lastUsed", &a.lastUsed},
+	})
+}
+
+// An optionalColumn is the value of a column that a table may not have.
+type optionalColumn struct {
+	name  string
+	value any
+}
+
+// optional adds the values of those columns that the table has.
+func (t *table) optional(values []any, columns []optionalColumn) []any {
+	for _, c := range columns {
+		if t.has(c.name) {
+			values = append(values, c.value)
+		}
 	}
-	return dest
+	return values
 }
 
 func (a *authenticatorRow) authenticator() *pintle.Authenticator {
 	found := a.Authenticator
-	found.UserID, found.Transports = string(a.owner), a.transports.String
+	found.UserID, found.Transports, found.Name = string(a.owner), a.transports.String, a.name.String
+	found.Created, found.LastUsed = a.created.Time, a.lastUsed.Time
 	return &found
 }
 
@@ -41,13 +59,14 @@ func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticato
 	if !ok {
 		return r.fail(ctx, "create passkey", errNotID)
 	}
-	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports) {
+	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports, a.Name) {
 		return r.fail(ctx, "create passkey", errNotText)
 	}
 	args := []any{a.CredentialID, owner, a.ProviderAccountID, a.PublicKey, int64(a.Counter), a.DeviceType, a.BackedUp}
-	if t.has("transports") {
-		args = append(args, nullable(a.Transports))
-	}
+	args = t.optional(args, []optionalColumn{
+		{"transports", nullable(a.Transports)}, {"name", nullable(a.Name)},
+		{"created", r.tables.Times.column(r.dialect, a.Created)}, {"lastUsed", r.tables.Times.column(r.dialect, a.LastUsed)},
+	})
 	_, err := r.exec(ctx, r.sql.createAuthenticator, r.touched(t, args)...)
 	return r.fail(ctx, "create passkey", err)
 }
@@ -88,30 +107,59 @@ func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pint
 	return passkeys, r.fail(ctx, "list passkeys", err)
 }
 
-// UpdateAuthenticatorCounter implements [pintle.AuthenticatorStore].
-func (r records) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, old, counter uint32) error {
+// UseAuthenticator implements [pintle.AuthenticatorStore].
+func (r records) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+	t := r.tables.authenticators
 	switch {
-	case r.tables.authenticators == nil:
-		return r.fail(ctx, "update passkey", errNoTable)
-	case !storable(credentialID):
+	case t == nil:
+		return r.fail(ctx, "use passkey", errNoTable)
+	case !storable(used.CredentialID):
 		return r.absent(ctx)
 	}
-	args := r.touched(r.tables.authenticators, []any{credentialID, int64(old), int64(counter)})
-	n, err := r.exec(ctx, r.sql.updateCounter, args...)
+	args := []any{used.CredentialID, int64(old), int64(used.Counter), used.BackedUp}
+	args = t.optional(args, []optionalColumn{{"lastUsed", r.tables.Times.column(r.dialect, used.LastUsed)}})
+	n, err := r.exec(ctx, r.sql.useAuthenticator, r.touched(t, args)...)
 	if err != nil || n > 0 {
-		return r.fail(ctx, "update passkey", err)
+		return r.fail(ctx, "use passkey", err)
 	}
-	found, err := r.Authenticator(ctx, credentialID)
+	found, err := r.Authenticator(ctx, used.CredentialID)
 	switch {
 	case err != nil:
 		return err
-	case found.Counter == old && old == counter:
+	case found.Counter == old && old == used.Counter:
 		return nil // MySQL does not count a row that was so already
 	}
-	return fmt.Errorf("sqlstore: update passkey: the counter has moved: %w", pintle.ErrConflict)
+	return fmt.Errorf("sqlstore: use passkey: the counter has moved: %w", pintle.ErrConflict)
 }
 
-// DeleteAuthenticator implements [pintle.AuthenticatorDeleter].
+// RenameAuthenticator implements [pintle.AuthenticatorManager].
+func (r records) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
+	t := r.tables.authenticators
+	switch {
+	case t == nil:
+		return r.fail(ctx, "rename passkey", errNoTable)
+	case !t.has("name"):
+		return r.fail(ctx, "rename passkey", errNoName)
+	case !storable(name):
+		return r.fail(ctx, "rename passkey", errNotText)
+	}
+	owner, ok := r.tables.Users.ID.column(userID)
+	if !ok || !storable(credentialID) {
+		return r.absent(ctx)
+	}
+	n, err := r.exec(ctx, r.sql.renameAuthenticator, r.touched(t, []any{owner, credentialID, nullable(name)})...)
+	if err != nil || n > 0 {
+		return r.fail(ctx, "rename passkey", err)
+	}
+	// MySQL does not count a row that was so already.
+	found, err := r.Authenticator(ctx, credentialID)
+	if err == nil && found.UserID != userID {
+		err = pintle.ErrNotFound
+	}
+	return err
+}
+
+// DeleteAuthenticator implements [pintle.AuthenticatorManager].
 func (r records) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
 	if r.tables.authenticators == nil {
 		return r.fail(ctx, "delete passkey", errNoTable)

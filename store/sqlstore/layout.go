@@ -52,8 +52,9 @@ type Table struct {
 	// "data" of sessions, for when the person signed in and for what the
 	// application keeps with the session as JSON; "extra" of users and
 	// accounts, for further fields as JSON; "oauth_token" and
-	// "oauth_token_secret" of accounts; "updatedAt" of any table, for the time
-	// of each write, in the format of Layout.Times.
+	// "oauth_token_secret" of accounts; "name", "created" and "lastUsed" of
+	// passkeys; "updatedAt" of any table, for the time of each write. Times are
+	// in the format of Layout.Times.
 	Columns map[string]string
 
 	// Extra has the names of further columns of users and accounts. They are
@@ -69,7 +70,7 @@ var (
 	accountColumns       = columnNames("userId type provider providerAccountId | access_token refresh_token id_token expires_at token_type scope session_state", "id oauth_token oauth_token_secret extra updatedAt")
 	sessionColumns       = columnNames("sessionToken userId expires", "id created data updatedAt")
 	verificationColumns  = columnNames("identifier token expires", "id updatedAt")
-	authenticatorColumns = columnNames("credentialID userId providerAccountId credentialPublicKey counter credentialDeviceType credentialBackedUp | transports", "updatedAt")
+	authenticatorColumns = columnNames("credentialID userId providerAccountId credentialPublicKey counter credentialDeviceType credentialBackedUp | transports", "name created lastUsed updatedAt")
 )
 
 // known is the columns a table may have: whether they have to be there, and
@@ -208,6 +209,7 @@ func own(d Dialect) Layout {
 		Authenticators: Table{Name: "pintle_authenticators", Columns: map[string]string{
 			"credentialID": "credential_id", "userId": "user_id", "providerAccountId": "provider_account_id",
 			"credentialPublicKey": "public_key", "credentialDeviceType": "device_type", "credentialBackedUp": "backed_up",
+			"name": "name", "created": "created", "lastUsed": "last_used",
 		}},
 	}
 }

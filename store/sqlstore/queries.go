@@ -30,7 +30,8 @@ type queries struct {
 	createVerification, useVerification    *statement
 	verification                           *statement // MySQL: what useVerification does not return
 	createAuthenticator, authenticator     *statement
-	userAuthenticators, updateCounter      *statement
+	userAuthenticators, useAuthenticator   *statement
+	renameAuthenticator                    *statement // nil if passkeys have no names
 	deleteAuthenticator                    *statement
 	sweepSessions, sweepVerifications      *statement
 }
@@ -253,13 +254,17 @@ func (b builder) verifications(q *queries) {
 func (b builder) authenticators(q *queries) {
 	t := b.tables.authenticators
 	id, owner, counter := t.columns["credentialID"], t.columns["userId"], t.columns["counter"]
-	columns := t.names("", authenticatorColumns.expected...)
+	columns := t.names("", append(slices.Clone(authenticatorColumns.expected), "name", "created", "lastUsed")...)
 	q.createAuthenticator = b.insert(t, append(slices.Clone(columns), t.names("", "updatedAt")...), nil)
 	q.authenticator = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.is(id, 1))
 	q.userAuthenticators = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.isID(owner, 1))
 	q.deleteAuthenticator = b.statement("DELETE FROM %s WHERE %s AND %s", t.quoted, b.isID(owner, 1), b.is(id, 2))
-	q.updateCounter = b.statement("UPDATE %s SET %s WHERE %s AND %s = $2", t.quoted,
-		set(3, append([]string{counter}, t.names("", "updatedAt")...)), b.is(id, 1), counter)
+	q.useAuthenticator = b.statement("UPDATE %s SET %s WHERE %s AND %s = $2", t.quoted,
+		set(3, t.names("", "counter", "credentialBackedUp", "lastUsed", "updatedAt")), b.is(id, 1), counter)
+	if t.has("name") {
+		q.renameAuthenticator = b.statement("UPDATE %s SET %s WHERE %s AND %s", t.quoted,
+			set(3, t.names("", "name", "updatedAt")), b.isID(owner, 1), b.is(id, 2))
+	}
 }
 
 func (b builder) sweeps(q *queries) {

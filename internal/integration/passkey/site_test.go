@@ -27,7 +27,7 @@ import (
 type store interface {
 	pintle.SessionStore
 	pintle.AuthenticatorStore
-	pintle.AuthenticatorDeleter
+	pintle.AuthenticatorManager
 }
 
 // eachStore runs a test with every kind of store.

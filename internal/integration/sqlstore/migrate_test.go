@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,11 +43,29 @@ func TestProcessesThatMigrateAtOnceAllSucceed(t *testing.T) {
 				}
 			}
 			populate(t, sqlstore.New(db.DB, d.dialect), 2)
-			if got := applied(t, db); got != 1 {
-				t.Errorf("%d migrations are recorded, want 1", got)
+			if got, want := applied(t, db), len(steps(t, d.dialect)); got != want {
+				t.Errorf("%d migrations are recorded, want %d", got, want)
 			}
 		})
 	}
+}
+
+// steps returns the statements of each migration.
+func steps(t *testing.T, d sqlstore.Dialect) [][]string {
+	t.Helper()
+	names, err := fs.Glob(sqlstore.Migrations(d), "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [][]string
+	for _, name := range names {
+		text, err := fs.ReadFile(sqlstore.Migrations(d), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, strings.Split(strings.TrimSpace(string(text)), ";\n"))
+	}
+	return all
 }
 
 func applied(t *testing.T, db *services.Database) (n int) {
@@ -81,8 +100,8 @@ func TestTablesOfALaterVersionAreLeftAlone(t *testing.T) {
 			if err := sqlstore.Migrate(t.Context(), db.DB, d.dialect); err != nil {
 				t.Fatal(err)
 			}
-			if got := applied(t, db); got != 2 {
-				t.Errorf("%d migrations are recorded, want 2", got)
+			if got, want := applied(t, db), len(steps(t, d.dialect))+1; got != want {
+				t.Errorf("%d migrations are recorded, want %d", got, want)
 			}
 		})
 	}
@@ -112,13 +131,10 @@ func TestAMigrationThatFailsLeavesNothing(t *testing.T) {
 }
 
 func TestAMigrationThatBrokeOffOnMySQLIsFinishedByTheNext(t *testing.T) {
-	text, err := fs.ReadFile(sqlstore.Migrations(sqlstore.MySQL), "0001_tables.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	statements := strings.Split(strings.TrimSpace(string(text)), ";\n")
-	for done := range statements {
+	statements := slices.Concat(steps(t, sqlstore.MySQL)...)
+	for done := range len(statements) + 1 {
 		db := services.MariaDBDatabase(t)
+		db.SetMaxOpenConns(1) // statements may prepare others
 		for _, statement := range statements[:done] {
 			execute(t, db.DB, statement)
 		}
@@ -128,6 +144,35 @@ func TestAMigrationThatBrokeOffOnMySQLIsFinishedByTheNext(t *testing.T) {
 		populate(t, sqlstore.New(db.DB, sqlstore.MySQL), 2)
 	}
 }
+
+func TestTablesOfTheFirstVersionAreBroughtUpToDate(t *testing.T) {
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) {
+			db := d.open(t)
+			for _, statement := range steps(t, d.dialect)[0] {
+				execute(t, db.DB, statement)
+			}
+			execute(t, db.DB, "CREATE TABLE pintle_migrations (version INTEGER NOT NULL PRIMARY KEY, applied BIGINT NOT NULL)")
+			execute(t, db.DB, "INSERT INTO pintle_migrations (version, applied) VALUES (1, 0)")
+			execute(t, db.DB, "INSERT INTO pintle_users (id) VALUES ('ada')")
+			execute(t, db.DB, "INSERT INTO pintle_authenticators (credential_id, user_id, provider_account_id, public_key, counter, device_type, backed_up) VALUES ('AAAA', 'ada', 'AAAA', 'AA==', 7, 'singleDevice', "+no[d.dialect]+")")
+			if err := sqlstore.Migrate(t.Context(), db.DB, d.dialect); err != nil {
+				t.Fatal(err)
+			}
+			s := sqlstore.New(db.DB, d.dialect)
+			if err := s.RenameAuthenticator(t.Context(), "ada", "AAAA", "Key ring"); err != nil {
+				t.Error(err)
+			}
+			a, err := s.Authenticator(t.Context(), "AAAA")
+			if err != nil || a.Counter != 7 || a.Name != "Key ring" || !a.Created.IsZero() || !a.LastUsed.IsZero() {
+				t.Errorf("the passkey is %+v, %v", a, err)
+			}
+		})
+	}
+}
+
+// no is how SQL says false.
+var no = map[sqlstore.Dialect]string{sqlstore.PostgreSQL: "false", sqlstore.MySQL: "0", sqlstore.SQLite: "0"}
 
 func TestMigrateGivesUpWithItsContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "busy.db")

@@ -139,8 +139,8 @@ SELECT `credentialID`, `userId`, `providerAccountId`, `credentialPublicKey`, `co
 -- userAuthenticators
 SELECT `credentialID`, `userId`, `providerAccountId`, `credentialPublicKey`, `counter`, `credentialDeviceType`, `credentialBackedUp`, `transports` FROM `authenticator` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
--- updateCounter
-UPDATE `authenticator` SET `counter` = ? WHERE (`credentialID` = ? AND CAST(CONVERT(`credentialID` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND `counter` = ?;
+-- useAuthenticator
+UPDATE `authenticator` SET `counter` = ?, `credentialBackedUp` = ? WHERE (`credentialID` = ? AND CAST(CONVERT(`credentialID` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND `counter` = ?;
 
 -- deleteAuthenticator
 DELETE FROM `authenticator` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`credentialID` = ? AND CAST(CONVERT(`credentialID` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));

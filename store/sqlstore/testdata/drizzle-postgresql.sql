@@ -139,8 +139,8 @@ SELECT "credentialID", "userId", "providerAccountId", "credentialPublicKey", "co
 -- userAuthenticators
 SELECT "credentialID", "userId", "providerAccountId", "credentialPublicKey", "counter", "credentialDeviceType", "credentialBackedUp", "transports" FROM "authenticator" WHERE "userId" = $1;
 
--- updateCounter
-UPDATE "authenticator" SET "counter" = $3 WHERE "credentialID" = $1 AND "counter" = $2;
+-- useAuthenticator
+UPDATE "authenticator" SET "counter" = $3, "credentialBackedUp" = $4 WHERE "credentialID" = $1 AND "counter" = $2;
 
 -- deleteAuthenticator
 DELETE FROM "authenticator" WHERE "userId" = $1 AND "credentialID" = $2;

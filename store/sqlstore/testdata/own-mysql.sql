@@ -134,16 +134,19 @@ DELETE FROM `pintle_verifications` WHERE `identifier` = ? AND `token` = ?;
 SELECT `expires` FROM `pintle_verifications` WHERE `identifier` = ? AND `token` = ?;
 
 -- createAuthenticator
-INSERT INTO `pintle_authenticators` (`credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports`) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO `pintle_authenticators` (`credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports`, `name`, `created`, `last_used`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- authenticator
-SELECT `credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports` FROM `pintle_authenticators` WHERE `credential_id` = ?;
+SELECT `credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports`, `name`, `created`, `last_used` FROM `pintle_authenticators` WHERE `credential_id` = ?;
 
 -- userAuthenticators
-SELECT `credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports` FROM `pintle_authenticators` WHERE `user_id` = ?;
+SELECT `credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports`, `name`, `created`, `last_used` FROM `pintle_authenticators` WHERE `user_id` = ?;
 
--- updateCounter
-UPDATE `pintle_authenticators` SET `counter` = ? WHERE `credential_id` = ? AND `counter` = ?;
+-- useAuthenticator
+UPDATE `pintle_authenticators` SET `counter` = ?, `backed_up` = ?, `last_used` = ? WHERE `credential_id` = ? AND `counter` = ?;
+
+-- renameAuthenticator
+UPDATE `pintle_authenticators` SET `name` = ? WHERE `user_id` = ? AND `credential_id` = ?;
 
 -- deleteAuthenticator
 DELETE FROM `pintle_authenticators` WHERE `user_id` = ? AND `credential_id` = ?;

@@ -134,16 +134,19 @@ DELETE FROM "pintle_verifications" WHERE "identifier" = $1 AND "token" = $2 RETU
 SELECT "expires" FROM "pintle_verifications" WHERE "identifier" = $1 AND "token" = $2;
 
 -- createAuthenticator
-INSERT INTO "pintle_authenticators" ("credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports") VALUES ($1, $2, $3, $4, $5, $6, $7, $8);
+INSERT INTO "pintle_authenticators" ("credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports", "name", "created", "last_used") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
 
 -- authenticator
-SELECT "credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports" FROM "pintle_authenticators" WHERE "credential_id" = $1;
+SELECT "credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports", "name", "created", "last_used" FROM "pintle_authenticators" WHERE "credential_id" = $1;
 
 -- userAuthenticators
-SELECT "credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports" FROM "pintle_authenticators" WHERE "user_id" = $1;
+SELECT "credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports", "name", "created", "last_used" FROM "pintle_authenticators" WHERE "user_id" = $1;
 
--- updateCounter
-UPDATE "pintle_authenticators" SET "counter" = $3 WHERE "credential_id" = $1 AND "counter" = $2;
+-- useAuthenticator
+UPDATE "pintle_authenticators" SET "counter" = $3, "backed_up" = $4, "last_used" = $5 WHERE "credential_id" = $1 AND "counter" = $2;
+
+-- renameAuthenticator
+UPDATE "pintle_authenticators" SET "name" = $3 WHERE "user_id" = $1 AND "credential_id" = $2;
 
 -- deleteAuthenticator
 DELETE FROM "pintle_authenticators" WHERE "user_id" = $1 AND "credential_id" = $2;
