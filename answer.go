@@ -74,6 +74,10 @@ func (x *exchange) answerError(err error) {
 		return
 	}
 	target := x.errorURL(e)
+	if own, ok := x.accountPage(); ok {
+		target = x.pageWithError(own, e)
+		x.clearChecks()
+	}
 	if x.wantsJSON() {
 		_ = x.json(http.StatusOK, map[string]string{"url": target}) // text always marshals
 		return
@@ -83,10 +87,6 @@ func (x *exchange) answerError(err error) {
 
 // errorURL is the page that shows an error.
 func (x *exchange) errorURL(e *Error) string {
-	code := e.Code
-	if !code.visible() {
-		code = ErrConfiguration
-	}
 	page, own := "/error", x.Pages.Error
 	if e.Code.onSignInPage() {
 		page, own = "/signin", x.Pages.SignIn
@@ -94,11 +94,32 @@ func (x *exchange) errorURL(e *Error) string {
 	if own == "" {
 		own = x.base + page
 	}
+	return x.pageWithError(own, e)
+}
+
+// pageWithError is a page that is told of an error what a browser may know.
+func (x *exchange) pageWithError(page string, e *Error) string {
+	code := e.Code
+	if !code.visible() {
+		code = ErrConfiguration
+	}
 	pairs := query.Values{{Key: "error", Value: string(code)}}
 	if code == ErrCredentials {
 		pairs.Add("code", cmp.Or(e.Detail, "credentials"))
 	}
-	return query.AppendValues(x.absolute(own), pairs)
+	return query.AppendValues(x.absolute(page), pairs)
+}
+
+// accountPage returns the page that an error leads to instead when the sign-in
+// was to link an account: the person is signed in, and a sign-in page would only
+// puzzle them. Where the application has no such page they see it, as with
+// Auth.js.
+func (x *exchange) accountPage() (page string, ok bool) {
+	if x.Pages.Account == "" || x.records == nil || x.set == nil || x.provider == nil || (x.provider.oauth == nil && x.provider.passkey == nil) {
+		return "", false
+	}
+	user, _, err := x.signedIn()
+	return x.Pages.Account, err == nil && user != nil
 }
 
 // absolute completes a path to a URL of this site.

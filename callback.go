@@ -120,9 +120,13 @@ func (x *exchange) takeChecks(p *provider) *keptChecks {
 // nonce and verifier cannot be used again. Answers that report an error carry no
 // cookies, so it is the page they lead to that does it.
 func (x *exchange) clearLeftovers() {
-	if _, failed := x.query.First("error"); !failed {
-		return
+	if _, failed := x.query.First("error"); failed {
+		x.clearChecks()
 	}
+}
+
+// clearChecks clears the check cookies that this browser has.
+func (x *exchange) clearChecks() {
 	for _, c := range []namedCookie{x.set.state, x.set.pkce, x.set.nonce, x.set.challenge} {
 		if _, left := x.initialCookie(c); left {
 			x.addCookie(c.clear())

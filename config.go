@@ -153,6 +153,13 @@ type SessionConfig struct {
 	// random bits.
 	GenerateToken func() (string, error)
 
+	// Describe notes in data what a person will know a new session by in a list
+	// of their devices, such as the name of the browser. r is the request that
+	// signs them in. With database sessions it becomes [StoredSession.Data],
+	// where the store has room for it; with token sessions it becomes claims of
+	// the token, which has to fit into cookies. Nil notes nothing.
+	Describe func(r *http.Request, data map[string]any)
+
 	// Revocation ends token sessions before they expire. Nil means that a
 	// token is good until it expires.
 	Revocation Revocation

@@ -27,6 +27,11 @@ type Credentials struct {
 	// It is called for every attempt: limiting them is up to the host.
 	Authorize func(ctx context.Context, c *Submission) (*User, error)
 
+	// Knows reports whether a stored user can sign in here: whether they have
+	// set a password. [Auth.Unlink] asks it before it removes their last account.
+	// Nil counts as no.
+	Knows func(ctx context.Context, u *User) (bool, error)
+
 	Style Style
 }
 

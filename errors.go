@@ -64,6 +64,10 @@ const (
 	ErrEvent Code = "EventError"
 )
 
+// ErrLastSignIn is the refusal of [Auth.Unlink] to remove the last way in which
+// somebody can sign in. The host's page may say so.
+const ErrLastSignIn Code = "LastSignIn"
+
 const (
 	codeCallbackRoute         Code = "CallbackRouteError"
 	codeErrorPageLoop         Code = "ErrorPageLoop"

@@ -33,7 +33,11 @@ func (x *exchange) issue(who *arrival, d *decision) error {
 
 // issueToken writes a session token with the claims the host wants in it.
 func (x *exchange) issueToken(who *arrival, d *decision) error {
-	claims := Claims{"sub": d.user.ID}
+	claims := Claims{}
+	if x.Session.Describe != nil {
+		x.Session.Describe(x.r, claims)
+	}
+	claims["sub"] = d.user.ID
 	for name, text := range map[string]optionalText{"name": d.user.name(), "email": d.user.email(), "picture": d.user.image()} {
 		if text.present {
 			claims[name] = text.value()
@@ -79,8 +83,8 @@ func (x *exchange) sessionFor(w *work, userID string) (*StoredSession, error) {
 	return x.newSession(w.ctx, w.sessions, userID)
 }
 
-func (s *settings) newSession(ctx context.Context, store SessionStore, userID string) (*StoredSession, error) {
-	generate := s.Session.GenerateToken
+func (x *exchange) newSession(ctx context.Context, store SessionStore, userID string) (*StoredSession, error) {
+	generate := x.Session.GenerateToken
 	if generate == nil {
 		generate = randomToken
 	}
@@ -89,7 +93,11 @@ func (s *settings) newSession(ctx context.Context, store SessionStore, userID st
 		return nil, fmt.Errorf("Config.Session.GenerateToken: %w", err)
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	session := &StoredSession{Token: token, UserID: userID, Created: now, Expires: now.Add(s.Session.MaxAge)}
+	session := &StoredSession{Token: token, UserID: userID, Created: now, Expires: now.Add(x.Session.MaxAge)}
+	if x.Session.Describe != nil {
+		session.Data = map[string]any{}
+		x.Session.Describe(x.r, session.Data)
+	}
 	if err := store.CreateSession(ctx, session); err != nil {
 		return nil, storeError("createSession", err)
 	}

@@ -18,6 +18,13 @@ type Pages struct {
 	// VerifyRequest says that a mail is on its way.
 	VerifyRequest string
 
+	// Account is where the application shows people how they can sign in, and
+	// lets them link another account. It is where somebody who is signed in
+	// comes back to when a sign-in with a provider or a passkey fails, with the
+	// parameter error: see [ErrOAuthAccountNotLinked] and [ErrOAuthCallback].
+	// Empty means the pages that others see then. It has no built-in page.
+	Account string
+
 	// NewUser is where a person goes after their first sign-in. It gets the
 	// parameter callbackUrl. It has no built-in page.
 	NewUser string

@@ -130,6 +130,12 @@ type StoredSession struct {
 	// devices. It is not a secret and signs nobody in. Only
 	// [SessionLister.UserSessions] sets it.
 	Handle string
+
+	// Current reports that it is the session that asks, and LastUsed is when a
+	// session was last seen, which is known to [SessionConfig.UpdateAge], a day
+	// unless that says otherwise. Only [Auth.Devices] sets them.
+	Current  bool
+	LastUsed time.Time
 }
 
 // MarshalJSON writes the members under the names Auth.js has for them. Clients

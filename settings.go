@@ -156,7 +156,7 @@ func (s *settings) resolveSecrets() *Error {
 func (s *settings) checkPages() *Error {
 	for name, page := range map[string]string{
 		"SignIn": s.Pages.SignIn, "SignOut": s.Pages.SignOut, "Error": s.Pages.Error,
-		"VerifyRequest": s.Pages.VerifyRequest, "NewUser": s.Pages.NewUser,
+		"VerifyRequest": s.Pages.VerifyRequest, "NewUser": s.Pages.NewUser, "Account": s.Pages.Account,
 	} {
 		if page == "" {
 			continue

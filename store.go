@@ -150,8 +150,9 @@ type AccountStore interface {
 type SessionLister interface {
 	// UserSessions yields the sessions of a user that have not expired, newest
 	// first. The Token of a yielded session is empty where the store keeps
-	// only its hash; Handle always identifies it. The store may hold a
-	// connection while the loop runs.
+	// only its hash. Handle always identifies it: it is the SHA-256 of the token
+	// in base64url, without padding. The store may hold a connection while the
+	// loop runs.
 	UserSessions(ctx context.Context, userID string) iter.Seq2[*StoredSession, error]
 
 	// EndSession removes the session of a user that has the given handle. It

@@ -1,0 +1,147 @@
+package pintle
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Devices yields where the user of a session is signed in, the last sign-in
+// first, for an account page:
+//
+//	for device, err := range auth.Devices(ctx, pintle.SessionFrom(ctx)) {
+//
+// Of each it has the Handle that [Auth.EndDevice] takes, when it was Created and
+// LastUsed, whether it is the Current one, and what [SessionConfig.Describe]
+// noted in Data. The token of none is among it. The store must be a
+// [SessionLister], and may hold a connection while the loop runs.
+//
+// Token sessions are kept in browsers and nowhere else. Of those it yields the
+// one that asks, without a handle.
+func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession, error] {
+	return func(yield func(*StoredSession, error) bool) {
+		set, err := a.ofPerson("Devices", s)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if set.strategy != StrategyDatabase {
+			yield(set.tokenDevice(s))
+			return
+		}
+		lister, err := storeFor[SessionLister](a, "Devices", "SessionLister")
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for device, err := range lister.UserSessions(ctx, s.User.ID) {
+			if err != nil {
+				yield(nil, storeError("userSessions", err))
+				return
+			}
+			if set.tooOld(device.Created) {
+				continue
+			}
+			if !yield(set.shown(device, s), nil) {
+				return
+			}
+		}
+	}
+}
+
+// EndDevice ends a session of the user of s: the one with a handle that
+// [Auth.Devices] yielded, which may come from a form. The error matches
+// [ErrNotFound] when the user has no such session, whoever else has it, and
+// always for token sessions.
+func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) error {
+	set, err := a.ofPerson("EndDevice", s)
+	if err != nil {
+		return err
+	}
+	if set.strategy != StrategyDatabase {
+		return fmt.Errorf("EndDevice: token sessions have no handles: %w", ErrNotFound)
+	}
+	lister, err := storeFor[SessionLister](a, "EndDevice", "SessionLister")
+	if err != nil {
+		return err
+	}
+	return storeError("endSession", lister.EndSession(ctx, s.User.ID, handle))
+}
+
+// EndOtherDevices ends every session of the user of s but s, and returns how
+// many there were. Token sessions can be ended only together: use
+// [Auth.SignOutEverywhere] there, and have the person sign in again.
+func (a *Auth) EndOtherDevices(ctx context.Context, s *Session) (int, error) {
+	set, err := a.ofPerson("EndOtherDevices", s)
+	if err != nil {
+		return 0, err
+	}
+	if set.strategy != StrategyDatabase {
+		return 0, fail(codeUnsupportedStrategy, errors.New("EndOtherDevices needs database sessions: token sessions of a user end all at once, with SignOutEverywhere"))
+	}
+	lister, err := storeFor[SessionLister](a, "EndOtherDevices", "SessionLister")
+	if err != nil {
+		return 0, err
+	}
+	except := ""
+	if s.stored != nil {
+		except = s.stored.Token
+	}
+	n, err := lister.EndUserSessions(ctx, s.User.ID, except)
+	return n, storeError("endUserSessions", err)
+}
+
+// ofPerson returns the configuration for a method that somebody who is signed
+// in may use on what is theirs.
+func (a *Auth) ofPerson(method string, s *Session) (*settings, error) {
+	switch {
+	case a.fixed == nil:
+		return nil, fail(ErrConfiguration, fmt.Errorf("%s needs the fixed configuration of New", method))
+	case s == nil || s.User.ID == "":
+		return nil, fail(ErrAccessDenied, fmt.Errorf("%s needs the session of somebody who is signed in: call it inside Auth.Require", method))
+	}
+	return a.fixed, nil
+}
+
+// shown is a session as its owner may see it on the device of another. No page
+// has a use for its token, which lists of some stores have.
+func (s *settings) shown(device *StoredSession, asking *Session) *StoredSession {
+	device.Token = ""
+	device.Current = asking.stored != nil && device.Handle == handleOf(asking.stored.Token)
+	now := time.Now()
+	device.LastUsed = device.Expires.Add(-s.Session.MaxAge)
+	switch {
+	case device.Current || device.LastUsed.After(now):
+		device.LastUsed = now
+	case device.LastUsed.Before(device.Created):
+		// AbsoluteMaxAge brought its end forward.
+		device.LastUsed = device.Created
+	}
+	return device
+}
+
+// handleOf is the handle of the session with a token, see [SessionLister].
+func handleOf(token string) string {
+	hash := sha256.Sum256([]byte(token))
+	return base64.RawURLEncoding.EncodeToString(hash[:])
+}
+
+// tokenDevice is a token session as its owner may see it.
+func (s *settings) tokenDevice(asking *Session) (*StoredSession, error) {
+	device := &StoredSession{UserID: asking.User.ID, Expires: asking.Expires, Current: true, LastUsed: time.Now(), Data: asking.data}
+	if asking.hasData {
+		claims, err := asking.claims.Claims()
+		if err != nil {
+			return nil, fail(codeJWTSession, err)
+		}
+		device.Data = claims
+	}
+	if seconds, ok := unixSeconds(device.Data[claimSignedIn]); ok {
+		device.Created = time.Unix(seconds, 0)
+	}
+	return device, nil
+}
