@@ -11,7 +11,7 @@ var displayName = pintle.NewClaim[string]("displayName")
 // config is all that Pintle has to be told.
 func config(store pintle.Store, p *people, idp *authtest.IdentityProvider, secret string, sessions pintle.SessionStrategy) pintle.Config {
 	local := &pintle.OAuth{
-		ID: "local", Name: "Local identity provider",
+		ID: localProvider, Name: "Local identity provider",
 		Protocol: pintle.OIDC, Issuer: idp.Issuer,
 		ClientID: "Pintle quickstart", ClientSecret: "any will do there",
 	}
@@ -22,12 +22,14 @@ func config(store pintle.Store, p *people, idp *authtest.IdentityProvider, secre
 			{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password", "required": "required"}},
 		},
 		Authorize: p.authorize,
+		Knows:     p.hasPassword,
 	}
 	return pintle.Config{
 		Providers: []pintle.Provider{local, byPassword},
 		Store:     store,
 		Secrets:   []string{secret},
-		Session:   pintle.SessionConfig{Strategy: sessions},
+		Session:   pintle.SessionConfig{Strategy: sessions, Describe: describe},
+		Pages:     pintle.Pages{Account: "/account"},
 		Getenv:    func(string) string { return "" }, // a variable of another project must not confuse this one
 	}
 }

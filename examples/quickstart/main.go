@@ -64,5 +64,5 @@ func run(addr, file, sessions string) error {
 		return err
 	}
 	fmt.Printf("http://%s\nusers and sessions: %s\nsecret, readable by you only: %[2]s.secret\n", listener.Addr(), file)
-	return serve(listener, newSite(auth, strategy))
+	return serve(listener, newSite(auth, strategy, people, idp.Issuer))
 }

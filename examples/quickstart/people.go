@@ -70,6 +70,19 @@ func (p *people) settle(ctx context.Context) error {
 	return nil
 }
 
+// hasPassword reports whether somebody can sign in with a password.
+func (p *people) hasPassword(ctx context.Context, user *pintle.User) (bool, error) {
+	var has bool
+	err := p.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM passwords WHERE user_id = ?)", user.ID).Scan(&has)
+	return has, err
+}
+
+// forget removes what the application keeps of a user beside Pintle.
+func (p *people) forget(ctx context.Context, userID string) error {
+	_, err := p.db.ExecContext(ctx, "DELETE FROM passwords WHERE user_id = ?", userID)
+	return err
+}
+
 func (p *people) setPassword(ctx context.Context, userID, chosen string) error {
 	hash, err := p.passwords.Hash(ctx, chosen)
 	if err == nil {

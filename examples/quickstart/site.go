@@ -2,35 +2,41 @@ package main
 
 import (
 	"embed"
-	"encoding/json"
 	"html/template"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"github.com/pintleauth/pintle"
 )
 
-//go:embed page.html style.css
+//go:embed *.html style.css
 var files embed.FS
 
-var pages = template.Must(template.ParseFS(files, "page.html"))
+var pages = template.Must(template.ParseFS(files, "*.html"))
 
 // site is the application: pages for everybody, pages for those signed in.
 type site struct {
 	auth     *pintle.Auth
 	strategy pintle.SessionStrategy
+	people   *people
+
+	// policy is the Content-Security-Policy of the pages.
+	policy string
 }
 
 // newSite routes requests. auth serves its own below /auth/; for all others it
 // looks up the session first. Requests forged by other sites end here, as the
 // forms below rely on.
-func newSite(auth *pintle.Auth, strategy pintle.SessionStrategy) http.Handler {
-	s := &site{auth, strategy}
+func newSite(auth *pintle.Auth, strategy pintle.SessionStrategy, p *people, idp string) http.Handler {
+	s := &site{auth: auth, strategy: strategy, people: p}
+	// No script may run, and nothing may be loaded but the style sheet. A form
+	// that leads to the identity provider is named, since browsers ask about the
+	// redirects that follow it, too.
+	s.policy = "default-src 'none'; style-src 'self'; form-action 'self' " + idp + "; base-uri 'none'; frame-ancestors 'none'"
 	own := http.NewServeMux()
 	own.HandleFunc("GET /{$}", s.home)
-	own.Handle("GET /account", auth.Require(http.HandlerFunc(s.account)))
-	own.Handle("POST /account", auth.Require(http.HandlerFunc(s.rename)))
+	own.Handle("/account", auth.Require(s.accountPages()))
+	own.Handle("/account/", auth.Require(s.accountPages()))
 	own.HandleFunc("POST /signout", s.signOut)
 	own.Handle("GET /style.css", http.FileServerFS(files))
 
@@ -44,27 +50,6 @@ func (s *site) home(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "home", demoUsers)
 }
 
-func (s *site) account(w http.ResponseWriter, r *http.Request) {
-	shown, err := json.MarshalIndent(pintle.SessionFrom(r.Context()), "", "  ")
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	s.show(w, r, "account", string(shown))
-}
-
-// rename changes what the session carries.
-func (s *site) rename(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
-	name := []rune(strings.TrimSpace(r.PostFormValue("name")))
-	displayName.Set(pintle.SessionFrom(r.Context()), string(name[:min(len(name), 60)]))
-	if _, err := s.auth.UpdateSession(w, r, nil); err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	http.Redirect(w, r, "/account", http.StatusSeeOther)
-}
-
 func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 	if _, err := s.auth.SignOut(w, r, "/"); err != nil {
 		s.fail(w, r, err)
@@ -73,8 +58,7 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// show answers with a page. No script may run on it, and nothing may be loaded
-// but the style sheet.
+// show answers with a page.
 func (s *site) show(w http.ResponseWriter, r *http.Request, page string, content any) {
 	session := pintle.SessionFrom(r.Context())
 	name, _ := displayName.Get(session)
@@ -83,10 +67,10 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, page string, content
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", s.policy)
 	h.Set("Cache-Control", "private, no-store") // it shows who is signed in
 	err := pages.ExecuteTemplate(w, page, map[string]any{
-		"Session": session, "Name": name, "Strategy": s.strategy, "Content": content,
+		"Session": session, "Name": name, "Strategy": s.strategy, "Notice": noticeFor(r.URL.Query()), "Content": content,
 	})
 	if err != nil {
 		slog.WarnContext(r.Context(), "page not sent", "error", err)

@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
-	"github.com/pintleauth/pintle/store/memstore"
+	"github.com/pintleauth/pintle/password"
+	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
 // startSite starts the site and returns its configuration, which is all that a
@@ -18,12 +20,19 @@ import (
 func startSite(t *testing.T, strategy pintle.SessionStrategy) (*httptest.Server, pintle.Config) {
 	t.Helper()
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
-	cfg := config(memstore.New(), &people{}, idp, "a secret of at least 32 characters", strategy)
+	db, err := openDatabase(t.Context(), filepath.Join(t.TempDir(), "quickstart.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	store := sqlstore.New(db, sqlstore.SQLite)
+	folk := &people{db: db, users: store, passwords: &password.Hasher{}}
+	cfg := config(store, folk, idp, "a secret of at least 32 characters", strategy)
 	auth, err := pintle.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(newSite(auth, strategy))
+	srv := httptest.NewServer(newSite(auth, strategy, folk, idp.Issuer))
 	t.Cleanup(srv.Close)
 	return srv, cfg
 }

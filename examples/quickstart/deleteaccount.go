@@ -1,0 +1,32 @@
+package main
+
+import (
+	"net/http"
+
+	"github.com/pintleauth/pintle"
+)
+
+func (s *site) askToDelete(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "delete", nil)
+}
+
+// delete removes whoever is signed in, with all that is stored of them.
+func (s *site) delete(w http.ResponseWriter, r *http.Request) {
+	if r.PostFormValue("confirmed") != "yes" {
+		http.Redirect(w, r, "/account/delete?error=Unconfirmed", http.StatusSeeOther)
+		return
+	}
+	user := pintle.SessionFrom(r.Context()).User
+	err := s.auth.DeleteUser(r.Context(), user.ID)
+	if err == nil {
+		err = s.people.forget(r.Context(), user.ID)
+	}
+	if err == nil {
+		_, err = s.auth.SignOut(w, r, "/") // clears the cookie
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	http.Redirect(w, r, "/?done=deleted", http.StatusSeeOther)
+}

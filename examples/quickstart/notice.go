@@ -1,0 +1,52 @@
+package main
+
+import (
+	"net/url"
+
+	"github.com/pintleauth/pintle"
+)
+
+// A notice tells a person what became of what they did.
+type notice struct {
+	Text   string
+	Failed bool
+}
+
+// done are the texts for the parameter done, with which our own handlers send a
+// browser on.
+var done = map[string]string{
+	"renamed":  "Your name has been changed.",
+	"ended":    "That device is signed out.",
+	"others":   "All other devices are signed out.",
+	"linked":   "You can sign in with that account from now on.",
+	"unlinked": "You can no longer sign in with that account.",
+	"deleted":  "Your account is deleted, and you are signed out everywhere.",
+}
+
+// failed are the texts for the parameter error: the codes that Pintle sends a
+// browser back with, and those our own handlers use.
+var failed = map[string]string{
+	string(pintle.ErrOAuthAccountNotLinked): "Somebody else signs in here with that account, so it cannot be linked to yours.",
+	string(pintle.ErrOAuthCallback):         "That was called off, or the provider has a problem. Nothing has changed.",
+	string(pintle.ErrAccessDenied):          "That account may not be used here.",
+	string(pintle.ErrLastSignIn):            "That is the only way you can sign in. Link another account first.",
+	"NotFound":                              "That is gone already.",
+	"Unconfirmed":                           "Nothing was deleted: tick the box if you mean it.",
+}
+
+// noticeFor returns what a page says at its top, or nil. Only texts of ours are
+// shown: anybody can make a link with any query.
+func noticeFor(query url.Values) *notice {
+	if text, known := done[query.Get("done")]; known {
+		return &notice{Text: text}
+	}
+	code := query.Get("error")
+	if code == "" {
+		return nil
+	}
+	text, known := failed[code]
+	if !known {
+		text = "That did not work. Try again later."
+	}
+	return &notice{Text: text, Failed: true}
+}
