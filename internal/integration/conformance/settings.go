@@ -34,9 +34,7 @@ type settings struct {
 	JWT struct {
 		MaxAge *float64
 	}
-	Pages struct {
-		SignIn, SignOut, Error, VerifyRequest, NewUser string
-	}
+	Pages            pintle.Pages
 	Theme            pintle.Theme
 	Debug            bool
 	SkipCSRFCheck    bool
@@ -83,7 +81,7 @@ func (s *settings) config(rec *recorder, store *memory) (pintle.Config, error) {
 		Cookies:          s.cookies(),
 		Session:          pintle.SessionConfig{Strategy: pintle.SessionStrategy(s.Session.Strategy), MaxAge: age(s.Session.MaxAge), UpdateAge: age(s.Session.UpdateAge)},
 		JWT:              pintle.JWTConfig{MaxAge: age(s.JWT.MaxAge)},
-		Pages:            pintle.Pages(s.Pages),
+		Pages:            s.Pages,
 		Theme:            s.Theme,
 		Debug:            s.Debug,
 		RedirectProxyURL: s.RedirectProxyURL,
