@@ -4,6 +4,6 @@
 //
 // signs people in with a password and through a local identity provider, with
 // no account anywhere. The folders nethttp, chi, gin, echo and fiber show the
-// same in the form of each framework, and react behind a page that is written
-// with next-auth/react.
+// same in the form of each framework, and react and nextjs behind pages that are
+// written with next-auth.
 package examples

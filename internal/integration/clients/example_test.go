@@ -20,7 +20,7 @@ func startExample(t *testing.T, name string) (address string) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), name)
 	run(t, examples, "go", "build", "-o", binary, "./"+name)
-	cmd := exec.Command(binary, "-addr", "127.0.0.1:0")
+	cmd := exec.Command(binary, "-addr", "localhost:0")
 	cmd.Dir = filepath.Join(examples, "..")
 	said, log, err := startAndListen(cmd)
 	if err != nil {

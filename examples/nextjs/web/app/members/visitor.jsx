@@ -7,7 +7,10 @@ export function Visitor() {
     <main>
       <p id="status">{status}</p>
       <pre id="session">{JSON.stringify(data, null, 2)}</pre>
-      <button onClick={() => update({ name: 'Mary of <Lyme> & Regis' })}>Rename</button>
+      <form action={(form) => update({ name: form.get('name') })}>
+        <label>Another name <input name="name" maxLength="60" required /></label>
+        <button>Rename</button>
+      </form>
       <button onClick={() => signOut({ redirectTo: '/' })}>Sign out</button>
     </main>
   )

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+// config is all that Pintle has to be told. The secret is that of auth.js in
+// web, which reads with it the sessions that are made here.
+func config(idp *authtest.IdentityProvider, site, secret string) pintle.Config {
+	return pintle.Config{
+		URL:      site, // where browsers are: at Next.js, which hands on what is below the base path
+		BasePath: "/api/auth",
+		Providers: []pintle.Provider{
+			&pintle.Credentials{Name: "a password", Authorize: checkPassword},
+			idp.OIDC("local"),
+		},
+		Secrets:   []string{secret},
+		Callbacks: pintle.Callbacks{JWT: rename},
+		Getenv:    func(string) string { return "" }, // a variable of another project must not confuse this one
+	}
+}
+
+// checkPassword stands for a table of users and their hashes; see package
+// password.
+func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
+	if s.Text("username") != "kim" || s.Text("password") != "open sesame" {
+		return nil, nil //nolint:nilnil // nil is the answer "nobody"
+	}
+	return &pintle.User{ID: "1", Name: "Kim"}, nil
+}
+
+// rename is asked whenever a session is made or changed. What a page gives to
+// update of useSession arrives in t.Session, and is no more than a wish: this
+// application lets people choose what they are called, and nothing else.
+func rename(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
+	if t.Trigger == pintle.TriggerUpdate {
+		wish, _ := t.Session.(map[string]any)
+		name, _ := wish["name"].(string)
+		if name = strings.TrimSpace(name); name != "" && len(name) <= 200 {
+			t.Claims["name"] = name
+		}
+	}
+	return t.Claims, nil
+}
