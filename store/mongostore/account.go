@@ -1,0 +1,263 @@
+package mongostore
+
+import (
+	"context"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/pintleauth/pintle"
+)
+
+// An accountOwner is what of an account leads to its user.
+type accountOwner struct {
+	ID     bson.ObjectID `bson:"_id"`
+	UserID bson.ObjectID `bson:"userId"`
+}
+
+// An accountDocument is an account as the collection has it. Its tokens are
+// among the rest, because providers send other things than texts for some.
+type accountDocument struct {
+	ID                bson.ObjectID  `bson:"_id"`
+	UserID            bson.ObjectID  `bson:"userId"`
+	Type              string         `bson:"type"`
+	Provider          string         `bson:"provider"`
+	ProviderAccountID string         `bson:"providerAccountId"`
+	Rest              map[string]any `bson:",inline"`
+}
+
+// accountFields are the fields that say whose account it is. What a provider's
+// token response has under these names is not kept.
+var accountFields = []string{"_id", "id", "userId", "type", "provider", "providerAccountId"}
+
+// A tokenField is a field of an account that is a text.
+type tokenField struct {
+	name string
+	text *string
+}
+
+func tokenFields(a *pintle.Account) []tokenField {
+	return []tokenField{
+		{"access_token", &a.AccessToken},
+		{"refresh_token", &a.RefreshToken},
+		{"id_token", &a.IDToken},
+		{"token_type", &a.TokenType},
+		{"scope", &a.Scope},
+		{"session_state", &a.SessionState},
+		{"oauth_token", &a.OAuthToken},
+		{"oauth_token_secret", &a.OAuthTokenSecret},
+	}
+}
+
+const expiresAt = "expires_at"
+
+// tokens returns what an account has beside its owner, by field.
+func tokens(a *pintle.Account) (map[string]any, error) {
+	rest, err := toDocument(a.Extra, accountFields...)
+	if err != nil {
+		return nil, err
+	}
+	for _, field := range tokenFields(a) {
+		if !storable(*field.text) {
+			return nil, fmt.Errorf("%s: %w", field.name, errNotText)
+		}
+		if *field.text != "" {
+			rest[field.name] = *field.text
+		}
+	}
+	if a.ExpiresAt != 0 {
+		rest[expiresAt] = a.ExpiresAt
+	}
+	return rest, nil
+}
+
+func (d *accountDocument) account() *pintle.Account {
+	a := &pintle.Account{
+		UserID: d.UserID.Hex(), Type: pintle.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
+	}
+	rest := d.Rest
+	for _, field := range tokenFields(a) {
+		if text, ok := rest[field.name].(string); ok {
+			*field.text = text
+			delete(rest, field.name)
+		}
+	}
+	if seconds, ok := unixSeconds(rest[expiresAt]); ok {
+		a.ExpiresAt = seconds
+		delete(rest, expiresAt)
+	}
+	for name, value := range rest {
+		if value == nil { // Auth.js writes it for what a provider did not send
+			delete(rest, name)
+		}
+	}
+	if extra := fromDocument(rest, accountFields...); len(extra) > 0 {
+		a.Extra = extra
+	}
+	return a
+}
+
+// unixSeconds reads a number in the type any driver writes it in: that of
+// JavaScript writes one of more than 32 bits as a double.
+func unixSeconds(value any) (int64, bool) {
+	switch v := value.(type) {
+	case int32:
+		return int64(v), true
+	case int64:
+		return v, true
+	case float64:
+		return int64(v), v == float64(int64(v))
+	}
+	return 0, false
+}
+
+func accountFilter(provider, providerAccountID string) (bson.D, bool) {
+	filter := bson.D{{Key: "provider", Value: provider}, {Key: "providerAccountId", Value: providerAccountID}}
+	return filter, storable(provider, providerAccountID)
+}
+
+// accountOwner returns who owns an account.
+func (s *Store) accountOwner(ctx context.Context, provider, providerAccountID string) (*accountOwner, error) {
+	filter, ok := accountFilter(provider, providerAccountID)
+	if !ok {
+		return nil, pintle.ErrNotFound
+	}
+	owner := options.FindOne().SetProjection(bson.D{{Key: "userId", Value: 1}})
+	return decode[accountOwner](s.accounts.FindOne(ctx, filter, owner))
+}
+
+// LinkAccount implements [pintle.Store]. It fails when UserID is not the id of
+// an ObjectID, and not when there is no such user.
+//
+// An account whose owner does not exist any more is given to the new one: it is
+// left when somebody signs in while they are deleted, and would keep them from
+// ever coming back.
+func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	owner, ok := objectID(a.UserID)
+	if !ok {
+		return fail(ctx, "link account", errNotID)
+	}
+	if !storable(string(a.Type), a.Provider, a.ProviderAccountID) {
+		return fail(ctx, "link account", errNotText)
+	}
+	rest, err := tokens(a)
+	if err != nil {
+		return fail(ctx, "link account", err)
+	}
+	document := accountDocument{
+		ID: bson.NewObjectID(), UserID: owner, Type: string(a.Type),
+		Provider: a.Provider, ProviderAccountID: a.ProviderAccountID, Rest: rest,
+	}
+	_, err = s.accounts.InsertOne(ctx, document)
+	if mongo.IsDuplicateKeyError(err) {
+		var abandoned bool
+		if abandoned, err = s.removeAbandoned(ctx, a); err == nil && !abandoned {
+			return fail(ctx, "link account", pintle.ErrConflict)
+		}
+		if err == nil {
+			_, err = s.accounts.InsertOne(ctx, document)
+		}
+	}
+	return fail(ctx, "link account", err)
+}
+
+// removeAbandoned removes an account whose owner does not exist, and reports
+// whether there is none any more.
+func (s *Store) removeAbandoned(ctx context.Context, a *pintle.Account) (bool, error) {
+	held, err := s.accountOwner(ctx, a.Provider, a.ProviderAccountID)
+	if missing(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	err = s.users.FindOne(ctx, bson.D{{Key: "_id", Value: held.UserID}}).Err()
+	if !missing(err) {
+		return false, err
+	}
+	_, err = s.accounts.DeleteOne(ctx, bson.D{{Key: "_id", Value: held.ID}})
+	return err == nil, err
+}
+
+// Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*pintle.Account, error) {
+	filter, ok := accountFilter(provider, providerAccountID)
+	if !ok {
+		return nil, absent(ctx)
+	}
+	document, err := decode[accountDocument](s.accounts.FindOne(ctx, filter))
+	if err != nil {
+		return nil, fail(ctx, "find account", err)
+	}
+	return document.account(), nil
+}
+
+// UserAccounts implements [pintle.AccountStore]. The accounts are in the order
+// in which they were linked.
+func (s *Store) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
+	owner, ok := objectID(userID)
+	if !ok {
+		return nil, ctx.Err()
+	}
+	oldest := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}})
+	documents, err := all[accountDocument](ctx, s.accounts, bson.D{{Key: "userId", Value: owner}}, oldest)
+	if err != nil {
+		return nil, fail(ctx, "list accounts", err)
+	}
+	accounts := make([]*pintle.Account, len(documents))
+	for i, document := range documents {
+		accounts[i] = document.account()
+	}
+	return accounts, nil
+}
+
+// UpdateAccount implements [pintle.AccountStore]. Members of Extra that are not
+// given stay.
+func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+	filter, ok := accountFilter(a.Provider, a.ProviderAccountID)
+	if !ok {
+		return absent(ctx)
+	}
+	set, err := tokens(a)
+	if err != nil {
+		return fail(ctx, "update account", err)
+	}
+	var unset bson.D
+	drop := func(name string) {
+		if _, given := set[name]; !given {
+			unset = append(unset, bson.E{Key: name, Value: ""})
+		}
+	}
+	for _, field := range tokenFields(a) {
+		drop(field.name)
+	}
+	drop(expiresAt)
+	var update bson.D
+	if len(set) > 0 {
+		update = append(update, bson.E{Key: "$set", Value: set})
+	}
+	if len(unset) > 0 {
+		update = append(update, bson.E{Key: "$unset", Value: unset})
+	}
+	result, err := s.accounts.UpdateOne(ctx, filter, update)
+	if err == nil && result.MatchedCount == 0 {
+		err = pintle.ErrNotFound
+	}
+	return fail(ctx, "update account", err)
+}
+
+// UnlinkAccount implements [pintle.AccountStore].
+func (s *Store) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string) error {
+	filter, ok := accountFilter(provider, providerAccountID)
+	owner, isID := objectID(userID)
+	if !ok || !isID {
+		return absent(ctx)
+	}
+	result, err := s.accounts.DeleteOne(ctx, append(filter, bson.E{Key: "userId", Value: owner}))
+	if err == nil && result.DeletedCount == 0 {
+		err = pintle.ErrNotFound
+	}
+	return fail(ctx, "unlink account", err)
+}

@@ -1,0 +1,120 @@
+package mongostore
+
+import (
+	"context"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/pintleauth/pintle"
+)
+
+// An authenticatorDocument is a passkey. Auth.js's adapter for MongoDB keeps
+// none; the fields are those its other adapters have.
+type authenticatorDocument struct {
+	ID                bson.ObjectID `bson:"_id"`
+	CredentialID      string        `bson:"credentialID"`
+	UserID            bson.ObjectID `bson:"userId"`
+	ProviderAccountID string        `bson:"providerAccountId"`
+	PublicKey         string        `bson:"credentialPublicKey"`
+	Counter           int64         `bson:"counter"`
+	DeviceType        string        `bson:"credentialDeviceType"`
+	BackedUp          bool          `bson:"credentialBackedUp"`
+	Transports        *string       `bson:"transports"`
+}
+
+func (d *authenticatorDocument) authenticator() (*pintle.Authenticator, error) {
+	counter := uint32(d.Counter) //nolint:gosec // compared below
+	if int64(counter) != d.Counter {
+		return nil, fmt.Errorf("the counter %d does not have 32 bits", d.Counter)
+	}
+	return &pintle.Authenticator{
+		CredentialID: d.CredentialID, UserID: d.UserID.Hex(), ProviderAccountID: d.ProviderAccountID, PublicKey: d.PublicKey,
+		Counter: counter, DeviceType: d.DeviceType, BackedUp: d.BackedUp, Transports: textOf(d.Transports),
+	}, nil
+}
+
+func authenticatorFilter(credentialID string) bson.D {
+	return bson.D{{Key: "credentialID", Value: credentialID}}
+}
+
+// CreateAuthenticator implements [pintle.AuthenticatorStore].
+func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+	owner, ok := objectID(a.UserID)
+	if !ok {
+		return fail(ctx, "create passkey", errNotID)
+	}
+	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports) {
+		return fail(ctx, "create passkey", errNotText)
+	}
+	_, err := s.authenticators.InsertOne(ctx, authenticatorDocument{
+		ID: bson.NewObjectID(), CredentialID: a.CredentialID, UserID: owner, ProviderAccountID: a.ProviderAccountID, PublicKey: a.PublicKey,
+		Counter: int64(a.Counter), DeviceType: a.DeviceType, BackedUp: a.BackedUp, Transports: nullable(a.Transports),
+	})
+	return fail(ctx, "create passkey", err)
+}
+
+// Authenticator implements [pintle.AuthenticatorStore].
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
+	if !storable(credentialID) {
+		return nil, absent(ctx)
+	}
+	document, err := decode[authenticatorDocument](s.authenticators.FindOne(ctx, authenticatorFilter(credentialID)))
+	if err != nil {
+		return nil, fail(ctx, "find passkey", err)
+	}
+	a, err := document.authenticator()
+	return a, fail(ctx, "find passkey", err)
+}
+
+// UserAuthenticators implements [pintle.AuthenticatorStore]. The newest passkey
+// is the first.
+func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
+	owner, ok := objectID(userID)
+	if !ok {
+		return nil, ctx.Err()
+	}
+	newest := options.Find().SetSort(bson.D{{Key: "_id", Value: -1}})
+	documents, err := all[authenticatorDocument](ctx, s.authenticators, bson.D{{Key: "userId", Value: owner}}, newest)
+	if err != nil {
+		return nil, fail(ctx, "list passkeys", err)
+	}
+	passkeys := make([]*pintle.Authenticator, len(documents))
+	for i, document := range documents {
+		if passkeys[i], err = document.authenticator(); err != nil {
+			return nil, fail(ctx, "list passkeys", err)
+		}
+	}
+	return passkeys, nil
+}
+
+// UpdateAuthenticatorCounter implements [pintle.AuthenticatorStore].
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, old, counter uint32) error {
+	if !storable(credentialID) {
+		return absent(ctx)
+	}
+	unmoved := append(authenticatorFilter(credentialID), bson.E{Key: "counter", Value: int64(old)})
+	move := bson.D{{Key: "$set", Value: bson.D{{Key: "counter", Value: int64(counter)}}}}
+	result, err := s.authenticators.UpdateOne(ctx, unmoved, move)
+	if err != nil || result.MatchedCount == 1 {
+		return fail(ctx, "update passkey", err)
+	}
+	if err := s.authenticators.FindOne(ctx, authenticatorFilter(credentialID)).Err(); err != nil {
+		return fail(ctx, "update passkey", err)
+	}
+	return fail(ctx, "update passkey: the counter has moved", pintle.ErrConflict)
+}
+
+// DeleteAuthenticator implements [pintle.AuthenticatorDeleter].
+func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+	owner, ok := objectID(userID)
+	if !ok || !storable(credentialID) {
+		return absent(ctx)
+	}
+	result, err := s.authenticators.DeleteOne(ctx, append(authenticatorFilter(credentialID), bson.E{Key: "userId", Value: owner}))
+	if err == nil && result.DeletedCount == 0 {
+		err = pintle.ErrNotFound
+	}
+	return fail(ctx, "remove passkey", err)
+}

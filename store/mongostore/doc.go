@@ -1,0 +1,62 @@
+// Package mongostore keeps users and sessions in MongoDB, in the collections
+// and fields of Auth.js's adapter for it, so that either side reads and extends
+// what the other wrote.
+//
+//	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://localhost"))
+//	…
+//	db := client.Database("app")
+//	err = mongostore.EnsureIndexes(ctx, db, mongostore.Options{})
+//	…
+//	store, err := mongostore.Open(ctx, db, mongostore.Options{})
+//	…
+//	auth, err := pintle.New(pintle.Config{Store: store, …})
+//
+// It is for MongoDB, alone or as a replica set. A server that only speaks its
+// protocol has to keep what MongoDB promises of one document: that it is found
+// and changed at once. FerretDB 1 does not. It is what the tests of this
+// package run on, with a program in front that lets one change through at a
+// time.
+//
+// # What holds everywhere
+//
+// Every operation that decides something is one command on one document, found
+// and changed at once:
+//
+//   - an address belongs to one user, a pair of provider and provider account
+//     id to one account, a session token to one session, a credential id to one
+//     passkey, whoever races for it: unique indexes see to it, and [Open] fails
+//     where they are missing;
+//   - a mail link and the move of a passkey's counter succeed once;
+//   - an update changes what is there and never brings back what was removed.
+//
+// Reads are from the primary, and writes wait for the majority of a replica
+// set, whatever the client is set to.
+//
+// # What holds only between failures
+//
+// MongoDB has transactions on replica sets only. The store uses none and so
+// works the same on one server; there is no [pintle.TxStore]. Given up is this:
+//
+//   - A first sign-in that fails after it created the user removes the user
+//     again. A process that dies in between leaves a user without an account,
+//     whose address then is in the way of the same person's next attempt with a
+//     provider, until they sign in by mail or somebody removes the user.
+//   - DeleteUser removes the sessions first and the user last. One that broke
+//     off is finished by calling it again.
+//   - A session that begins while its user is deleted may be left. It leads to
+//     nobody. An account that is left is given to whoever signs in with it.
+//
+// # Expiry
+//
+// Nothing expires by itself: call [Store.Sweep]. An index of your own on expires
+// that has expireAfterSeconds does it too, and EnsureIndexes then makes no other.
+//
+// # Sharing with Auth.js
+//
+// Ids are ObjectIDs, times are Dates, and a session's token is plain, as the
+// adapter has them. A session has two fields of this package's own, created and
+// data, which the adapter keeps when it extends one. Passkeys are in a
+// collection of their own, since the adapter has none.
+//
+// The adapter makes no indexes; those of [EnsureIndexes] are good for it too.
+package mongostore

@@ -1,0 +1,25 @@
+package mongostore
+
+import (
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var errNotID = errors.New("the user id is not the 24 hexadecimal digits of an ObjectID")
+
+// objectID reads an id in the one form in which the store returns it. Ids are
+// compared as texts: with capital letters it is another, which nobody has.
+func objectID(id string) (bson.ObjectID, bool) {
+	o, err := bson.ObjectIDFromHex(id)
+	return o, err == nil && o.Hex() == id
+}
+
+// proposed is the ObjectID of a new user. Like Auth.js's adapter it keeps an id
+// that can be one.
+func proposed(id string) bson.ObjectID {
+	if o, ok := objectID(id); ok {
+		return o
+	}
+	return bson.NewObjectID()
+}

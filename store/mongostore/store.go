@@ -1,0 +1,145 @@
+package mongostore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/pintleauth/pintle"
+)
+
+// Options name the collections. The zero value has the names of Auth.js's
+// adapter, whose option is called collections.
+type Options struct {
+	Users              string // users
+	Accounts           string // accounts
+	Sessions           string // sessions
+	VerificationTokens string // verification_tokens
+
+	// Authenticators is where passkeys are, for which the adapter has no
+	// collection.
+	Authenticators string // authenticators
+}
+
+// A Store keeps users, accounts, sessions, mail links and passkeys in MongoDB.
+// Its methods may be called concurrently. The client remains the host's: the
+// store does not disconnect it.
+type Store struct {
+	users, accounts, sessions, verifications, authenticators *mongo.Collection
+}
+
+var (
+	_ pintle.SessionStore         = (*Store)(nil)
+	_ pintle.VerificationStore    = (*Store)(nil)
+	_ pintle.AuthenticatorStore   = (*Store)(nil)
+	_ pintle.AuthenticatorDeleter = (*Store)(nil)
+	_ pintle.AccountStore         = (*Store)(nil)
+	_ pintle.SessionLister        = (*Store)(nil)
+	_ pintle.UserDeleter          = (*Store)(nil)
+	_ pintle.Sweeper              = (*Store)(nil)
+)
+
+// Open returns a store that uses db. It fails when the collections lack an
+// index that keeps an address, an account, a session, a mail link or a passkey
+// unique, or compare texts otherwise than byte by byte, and says what to do:
+// without the indexes two sign-ins at once make two users of one person.
+// [EnsureIndexes] makes them.
+func Open(ctx context.Context, db *mongo.Database, o Options) (*Store, error) {
+	s := newStore(db, o)
+	if err := s.check(ctx); err != nil {
+		return nil, fail(ctx, "open", err)
+	}
+	return s, nil
+}
+
+// newStore returns a store whose collections read and write in one way,
+// whatever the host's client is set to: with an unacknowledged write nobody
+// would hear of a conflict, a secondary does not yet know which sessions have
+// ended, and what only one member of a replica set has written may be gone with
+// it.
+func newStore(db *mongo.Database, o Options) *Store {
+	how := options.Collection().
+		SetReadPreference(readpref.Primary()).
+		SetWriteConcern(writeconcern.Majority()).
+		SetRegistry(bson.NewRegistry()).
+		SetBSONOptions(&options.BSONOptions{})
+	collection := func(name, byDefault string) *mongo.Collection { return db.Collection(cmp.Or(name, byDefault), how) }
+	return &Store{
+		users:          collection(o.Users, "users"),
+		accounts:       collection(o.Accounts, "accounts"),
+		sessions:       collection(o.Sessions, "sessions"),
+		verifications:  collection(o.VerificationTokens, "verification_tokens"),
+		authenticators: collection(o.Authenticators, "authenticators"),
+	}
+}
+
+var errNotText = errors.New("a text is not UTF-8, which MongoDB cannot keep")
+
+// storable reports whether texts read back as they are.
+func storable(texts ...string) bool {
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// fail says what went wrong in the words of package pintle.
+//
+// What the server says of a conflict is left out, because it quotes the value,
+// which may be a session token.
+func fail(ctx context.Context, operation string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case missing(err), errors.Is(err, pintle.ErrNotFound):
+		return absent(ctx)
+	case mongo.IsDuplicateKeyError(err):
+		return fmt.Errorf("mongostore: %s: %w", operation, pintle.ErrConflict)
+	}
+	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+		return fmt.Errorf("mongostore: %s: %w: %w", operation, ended, err)
+	}
+	return fmt.Errorf("mongostore: %s: %w", operation, err)
+}
+
+// missing reports whether an error says that there is no document.
+func missing(err error) bool { return errors.Is(err, mongo.ErrNoDocuments) }
+
+// absent is the answer where there is no document. Whoever gave up waiting is
+// told so here too.
+func absent(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return pintle.ErrNotFound
+}
+
+// decode decodes the one document an operation returned.
+func decode[T any](r *mongo.SingleResult) (*T, error) {
+	var document T
+	if err := r.Decode(&document); err != nil {
+		return nil, err
+	}
+	return &document, nil
+}
+
+// all decodes the documents a query found.
+func all[T any](ctx context.Context, c *mongo.Collection, filter any, o ...options.Lister[options.FindOptions]) ([]*T, error) {
+	cursor, err := c.Find(ctx, filter, o...)
+	if err != nil {
+		return nil, err
+	}
+	var documents []*T
+	err = cursor.All(ctx, &documents)
+	return documents, err
+}
