@@ -11,6 +11,9 @@ export PATH := $(CURDIR)/bin/node/node_modules/.bin:$(PATH)
 STEP    = @scripts/step "$@"
 MODULES = $(shell go list -m -f '{{.Dir}}')
 
+# A module whose dependencies clash with those of the workspace.
+OUTSIDE = $(CURDIR)/internal/integration/ferretdb
+
 # The steps of `make test` run in the order they are listed.
 .NOTPARALLEL:
 
@@ -36,11 +39,11 @@ vet: ## Vet every module of the workspace
 
 .PHONY: lint
 lint: ## Run golangci-lint in every module
-	$(STEP) scripts/lint $(GOLANGCI_LINT_VERSION) $(MODULES)
+	$(STEP) scripts/lint $(GOLANGCI_LINT_VERSION) $(MODULES) $(OUTSIDE)
 
 .PHONY: fix
 fix: ## Repair what the linters can repair by themselves
-	@scripts/lint $(GOLANGCI_LINT_VERSION) --fix $(MODULES)
+	@scripts/lint $(GOLANGCI_LINT_VERSION) --fix $(MODULES) $(OUTSIDE)
 
 .PHONY: race
 race: ## Test every module under the race detector
@@ -52,7 +55,7 @@ conformance: ## Compare the server with the transcripts of the reference
 
 .PHONY: standalone
 standalone: ## Build every module without the workspace, as its users do
-	$(STEP) scripts/standalone $(MODULES)
+	$(STEP) scripts/standalone $(MODULES) $(OUTSIDE)
 
 .PHONY: docs
 docs: ## Write the test columns of docs/security.md and docs/compatibility.md

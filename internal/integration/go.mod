@@ -43,7 +43,7 @@ require (
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
-	github.com/klauspost/compress v1.18.4 // indirect
+	github.com/klauspost/compress v1.19.2 // indirect
 	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
 	github.com/labstack/gommon v0.5.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
@@ -61,7 +61,10 @@ require (
 	github.com/valyala/fasthttp v1.69.0 // indirect
 	github.com/valyala/fasttemplate v1.2.2 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
-	go.mongodb.org/mongo-driver/v2 v2.5.0 // indirect
+	github.com/xdg-go/pbkdf2 v1.0.0 // indirect
+	github.com/xdg-go/scram v1.2.0 // indirect
+	github.com/xdg-go/stringprep v1.0.4 // indirect
+	github.com/youmark/pkcs8 v0.0.0-20240726163527-a2c0da244d78 // indirect
 	golang.org/x/arch v0.22.0 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/net v0.60.0 // indirect
@@ -107,7 +110,9 @@ require (
 	github.com/pintleauth/pintle/pintleecho v0.0.0-00010101000000-000000000000
 	github.com/pintleauth/pintle/pintlefiber v0.0.0-00010101000000-000000000000
 	github.com/pintleauth/pintle/pintlegin v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle/store/mongostore v0.0.0-00010101000000-000000000000
 	github.com/pintleauth/pintle/store/redisstore v0.0.0-00010101000000-000000000000
+	go.mongodb.org/mongo-driver/v2 v2.9.3
 )
 
 replace github.com/pintleauth/pintle/pintleecho => ../../pintleecho
@@ -115,3 +120,5 @@ replace github.com/pintleauth/pintle/pintleecho => ../../pintleecho
 replace github.com/pintleauth/pintle/pintlefiber => ../../pintlefiber
 
 replace github.com/pintleauth/pintle/store/redisstore => ../../store/redisstore
+
+replace github.com/pintleauth/pintle/store/mongostore => ../../store/mongostore
