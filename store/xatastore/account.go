@@ -1,0 +1,213 @@
+package xatastore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/pintleauth/pintle"
+)
+
+// Whose an account is, the join table says: Auth.js unlinks an account by
+// removing its record there and leaves the account's own.
+
+// LinkAccount implements [pintle.Store]. It fails when there is no user with
+// the account's UserID.
+func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	return fail(ctx, "link account", s.linkAccount(ctx, a))
+}
+
+func (s *Store) linkAccount(ctx context.Context, a *pintle.Account) error {
+	if !isID(a.UserID) {
+		return errors.Join(ctx.Err(), errors.New("the account's user has an id that no record can have"))
+	}
+	fields, err := s.tokens(a)
+	if err != nil {
+		return err
+	}
+	if err := storable(string(a.Type), a.Provider, a.ProviderAccountID); err != nil {
+		return err
+	}
+	fields["user"], fields["type"] = a.UserID, textOrNull(string(a.Type))
+	fields["provider"], fields["providerAccountId"] = a.Provider, a.ProviderAccountID
+	l := link{account: idOf(a.Provider, a.ProviderAccountID), join: newID(), fields: fields, of: a}
+	found, err := s.findLinks(ctx, a.Provider, a.ProviderAccountID)
+	if err != nil {
+		return err
+	}
+	if found.owned != nil {
+		return pintle.ErrConflict
+	}
+	_, err = s.client.transaction(ctx, l.operations(s.names, nil)...)
+	if no := refused(err); no != nil {
+		return s.refusedLink(ctx, l, no)
+	}
+	return err
+}
+
+// A link is an account about to be linked. Of all who link one account, the id
+// of its record is the same, so that the service lets one of them create it.
+// The id of the join record is new each time, and tells whose attempt it was.
+type link struct {
+	account, join string
+	fields        record
+	of            *pintle.Account
+}
+
+func (l link) operations(n names, left *leftover) []operation {
+	join := insertNew(n.userAccounts, l.join, record{"user": l.of.UserID, "account": l.account})
+	if left == nil {
+		return []operation{insertNew(n.accounts, l.account, l.fields), join}
+	}
+	return append(left.joins, updateVersion(n.accounts, l.account, left.version, l.fields), join)
+}
+
+// A leftover is an account's record to which no join record leads: Auth.js
+// unlinked it, or deleted its user.
+type leftover struct {
+	version int64
+	joins   []operation // remove what leads from nobody
+}
+
+// refusedLink finds out why an account was not linked, and takes over what was
+// left of it when it was somebody's before.
+func (s *Store) refusedLink(ctx context.Context, l link, no *Error) error {
+	if no.maybeDone {
+		mine, err := s.client.read(ctx, s.names.userAccounts, l.join)
+		if err != nil || mine != nil {
+			return err // linked by the attempt that got no answer, if there is no error
+		}
+	}
+	// The version first: an account that is linked after this has another.
+	there, err := s.client.read(ctx, s.names.accounts, l.account)
+	if err != nil {
+		return err
+	}
+	found, err := s.findLinks(ctx, l.of.Provider, l.of.ProviderAccountID)
+	if err != nil {
+		return err
+	}
+	if found.owned != nil {
+		return pintle.ErrConflict
+	}
+	if there == nil {
+		return no // for want of a user, or of a column
+	}
+	left := &leftover{}
+	if left.version, err = there.version(); err != nil {
+		return err
+	}
+	for _, join := range found.stale {
+		left.joins = append(left.joins, remove(s.names.userAccounts, join))
+	}
+	_, err = s.client.transaction(ctx, l.operations(s.names, left)...)
+	if refused(err) == nil {
+		return err
+	}
+	found, look := s.findLinks(ctx, l.of.Provider, l.of.ProviderAccountID)
+	if look == nil && found.owned != nil {
+		if found.join == l.join {
+			return nil
+		}
+		return pintle.ErrConflict
+	}
+	return errors.Join(look, err)
+}
+
+// links are what the join table has about one account.
+type links struct {
+	owned  *pintle.Account // nil when it is nobody's
+	user   record
+	record string   // the id of the account's own record, when owned
+	join   string   // the id of the join record, when owned
+	stale  []string // the ids of join records that lead from nobody
+}
+
+// findLinks returns to whom an account belongs.
+func (s *Store) findLinks(ctx context.Context, provider, accountID string) (links, error) {
+	var found links
+	for r, err := range s.client.query(ctx, s.names.userAccounts, []string{"user.*", "account.*"},
+		condition{"account.providerAccountId": accountID}, condition{"account.provider": provider}) {
+		if err != nil {
+			return links{}, err
+		}
+		c := &reader{record: r}
+		user, account := c.link("user"), c.link("account")
+		if c.err != nil {
+			return links{}, c.err
+		}
+		switch {
+		case account == nil || account["provider"] != provider || account["providerAccountId"] != accountID:
+			// Not what was asked for.
+		case user == nil:
+			found.stale = append(found.stale, r.id())
+		default:
+			a, err := s.account(account, user.id())
+			return links{owned: a, user: user, record: account.id(), join: r.id()}, err
+		}
+	}
+	return found, nil
+}
+
+// find returns the links of an account that is somebody's.
+func (s *Store) find(ctx context.Context, provider, accountID string) (links, error) {
+	if storable(provider, accountID) != nil {
+		return links{}, absent(ctx)
+	}
+	found, err := s.findLinks(ctx, provider, accountID)
+	if err == nil && found.owned == nil {
+		err = pintle.ErrNotFound
+	}
+	return found, err
+}
+
+// Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*pintle.Account, error) {
+	found, err := s.find(ctx, provider, providerAccountID)
+	if err != nil {
+		return nil, fail(ctx, "find account", err)
+	}
+	return found.owned, nil
+}
+
+// UserByAccount implements [pintle.Store].
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*pintle.User, error) {
+	found, err := s.find(ctx, provider, providerAccountID)
+	if err != nil {
+		return nil, fail(ctx, "find user by account", err)
+	}
+	u, err := s.user(found.user)
+	return u, fail(ctx, "find user by account", err)
+}
+
+// UserAccounts implements [pintle.AccountStore]. The accounts are in the order
+// of their providers' names.
+func (s *Store) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
+	if !isID(userID) {
+		return nil, ctx.Err()
+	}
+	var accounts []*pintle.Account
+	for r, err := range s.client.query(ctx, s.names.userAccounts, []string{"user", "account.*"}, condition{"user.id": userID}) {
+		if err != nil {
+			return nil, fail(ctx, "list accounts", err)
+		}
+		c := &reader{record: r}
+		user, linked := c.link("user"), c.link("account")
+		if c.err != nil {
+			return nil, fail(ctx, "list accounts", c.err)
+		}
+		if linked == nil || user.id() != userID {
+			continue
+		}
+		a, err := s.account(linked, userID)
+		if err != nil {
+			return nil, fail(ctx, "list accounts", err)
+		}
+		accounts = append(accounts, a)
+	}
+	slices.SortFunc(accounts, func(a, b *pintle.Account) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
+	})
+	return accounts, nil
+}

@@ -1,0 +1,82 @@
+package xatastore
+
+import (
+	"context"
+	"crypto/rand"
+	"math/big"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// An outcome is what came of one attempt.
+type outcome struct {
+	err       error
+	again     bool          // another attempt may go better
+	wait      time.Duration // what the service asks for before that, zero if nothing
+	maybeDone bool          // the request may have been carried out all the same
+}
+
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 5 * time.Second
+
+	// maxWait is the longest the service may ask for: whoever signs in has
+	// gone away before that.
+	maxWait = 30 * time.Second
+)
+
+// A backoff is the pauses between the attempts of one call. Each is twice as
+// long as the one before and shortened at random, so that clients that failed
+// together do not come back together.
+//
+// https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
+type backoff struct{ last time.Duration }
+
+// wait pauses, and reports whether it is worth trying again: it is not when the
+// context ends before.
+func (b *backoff) wait(ctx context.Context, asked time.Duration) bool {
+	b.last = min(max(2*b.last, firstPause), maxPause)
+	pause := b.last/2 + random(b.last/2)
+	if asked > 0 {
+		pause = asked + random(firstPause)
+	}
+	if asked > maxWait {
+		return false
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
+		return false
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func random(most time.Duration) time.Duration {
+	n, err := rand.Int(rand.Reader, big.NewInt(int64(most)+1))
+	if err != nil {
+		return most // cannot happen: the reader never fails
+	}
+	return time.Duration(n.Int64())
+}
+
+// asked returns how long the service wants to be left alone. Retry-After is a
+// number of seconds or a date; Xata's own header a number of seconds.
+func asked(h http.Header) time.Duration {
+	value := h.Get("Retry-After")
+	if at, err := http.ParseTime(value); err == nil {
+		return max(time.Until(at), 0)
+	}
+	for _, value := range []string{value, h.Get("X-RateLimit-Reset")} {
+		seconds, err := strconv.ParseFloat(value, 64)
+		if err == nil && seconds > 0 {
+			return time.Duration(min(seconds, 1e6) * float64(time.Second))
+		}
+	}
+	return 0
+}

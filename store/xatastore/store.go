@@ -1,0 +1,54 @@
+package xatastore
+
+import "github.com/pintleauth/pintle"
+
+// A Store keeps users, accounts, sessions and mail links, and passkeys if the
+// database is an extended one, in a Xata database. Its methods may be called
+// concurrently.
+type Store struct {
+	client *client
+	names  names
+}
+
+var (
+	_ pintle.SessionStore         = (*Store)(nil)
+	_ pintle.VerificationStore    = (*Store)(nil)
+	_ pintle.AuthenticatorStore   = (*Store)(nil)
+	_ pintle.AuthenticatorManager = (*Store)(nil)
+	_ pintle.AccountStore         = (*Store)(nil)
+	_ pintle.SessionLister        = (*Store)(nil)
+	_ pintle.UserDeleter          = (*Store)(nil)
+	_ pintle.Sweeper              = (*Store)(nil)
+)
+
+// New returns a store for the database that the options name. It makes no
+// request: [Store.Check] asks whether the database is as it should be.
+func New(o Options) (*Store, error) {
+	r, err := o.resolve()
+	if err != nil {
+		return nil, err
+	}
+	return &Store{client: newClient(r), names: namesOf(r.Prefix)}, nil
+}
+
+// GetConfig returns where the store keeps its data. It makes no request.
+func (s *Store) GetConfig() Config {
+	return Config{DatabaseURL: s.client.DatabaseURL, Branch: s.client.Branch}
+}
+
+// names of the tables.
+type names struct {
+	users, accounts, sessions, verifications, userAccounts, userSessions, passkeys string
+}
+
+func namesOf(prefix string) names {
+	return names{
+		users:         prefix + "_users",
+		accounts:      prefix + "_accounts",
+		sessions:      prefix + "_sessions",
+		verifications: prefix + "_verificationTokens",
+		userAccounts:  prefix + "_users_accounts",
+		userSessions:  prefix + "_users_sessions",
+		passkeys:      prefix + "_authenticators",
+	}
+}
