@@ -3,6 +3,7 @@ package mongostore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -11,7 +12,7 @@ import (
 )
 
 // An authenticatorDocument is a passkey. Auth.js's adapter for MongoDB keeps
-// none; the fields are those its other adapters have.
+// none; the fields are those its other adapters have, and three more.
 type authenticatorDocument struct {
 	ID                bson.ObjectID `bson:"_id"`
 	CredentialID      string        `bson:"credentialID"`
@@ -22,6 +23,9 @@ type authenticatorDocument struct {
 	DeviceType        string        `bson:"credentialDeviceType"`
 	BackedUp          bool          `bson:"credentialBackedUp"`
 	Transports        *string       `bson:"transports"`
+	Name              string        `bson:"name,omitempty"`
+	Created           *time.Time    `bson:"created,omitempty"`
+	LastUsed          *time.Time    `bson:"lastUsed,omitempty"`
 }
 
 func (d *authenticatorDocument) authenticator() (*pintle.Authenticator, error) {
@@ -32,6 +36,7 @@ func (d *authenticatorDocument) authenticator() (*pintle.Authenticator, error) {
 	return &pintle.Authenticator{
 		CredentialID: d.CredentialID, UserID: d.UserID.Hex(), ProviderAccountID: d.ProviderAccountID, PublicKey: d.PublicKey,
 		Counter: counter, DeviceType: d.DeviceType, BackedUp: d.BackedUp, Transports: textOf(d.Transports),
+		Name: d.Name, Created: timeOf(d.Created), LastUsed: timeOf(d.LastUsed),
 	}, nil
 }
 
@@ -45,12 +50,13 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator
 	if !ok {
 		return fail(ctx, "create passkey", errNotID)
 	}
-	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports) {
+	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports, a.Name) {
 		return fail(ctx, "create passkey", errNotText)
 	}
 	_, err := s.authenticators.InsertOne(ctx, authenticatorDocument{
 		ID: bson.NewObjectID(), CredentialID: a.CredentialID, UserID: owner, ProviderAccountID: a.ProviderAccountID, PublicKey: a.PublicKey,
 		Counter: int64(a.Counter), DeviceType: a.DeviceType, BackedUp: a.BackedUp, Transports: nullable(a.Transports),
+		Name: a.Name, Created: date(a.Created), LastUsed: date(a.LastUsed),
 	})
 	return fail(ctx, "create passkey", err)
 }
@@ -89,30 +95,56 @@ func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintl
 	return passkeys, nil
 }
 
-// UpdateAuthenticatorCounter implements [pintle.AuthenticatorStore].
-func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, old, counter uint32) error {
-	if !storable(credentialID) {
+// UseAuthenticator implements [pintle.AuthenticatorStore].
+func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+	if !storable(used.CredentialID) {
 		return absent(ctx)
 	}
-	unmoved := append(authenticatorFilter(credentialID), bson.E{Key: "counter", Value: int64(old)})
-	move := bson.D{{Key: "$set", Value: bson.D{{Key: "counter", Value: int64(counter)}}}}
-	result, err := s.authenticators.UpdateOne(ctx, unmoved, move)
+	unmoved := append(authenticatorFilter(used.CredentialID), bson.E{Key: "counter", Value: int64(old)})
+	use := bson.D{{Key: "$set", Value: bson.D{
+		{Key: "counter", Value: int64(used.Counter)},
+		{Key: "credentialBackedUp", Value: used.BackedUp},
+		{Key: "lastUsed", Value: date(used.LastUsed)},
+	}}}
+	result, err := s.authenticators.UpdateOne(ctx, unmoved, use)
 	if err != nil || result.MatchedCount == 1 {
-		return fail(ctx, "update passkey", err)
+		return fail(ctx, "use passkey", err)
 	}
-	if err := s.authenticators.FindOne(ctx, authenticatorFilter(credentialID)).Err(); err != nil {
-		return fail(ctx, "update passkey", err)
+	if err := s.authenticators.FindOne(ctx, authenticatorFilter(used.CredentialID)).Err(); err != nil {
+		return fail(ctx, "use passkey", err)
 	}
-	return fail(ctx, "update passkey: the counter has moved", pintle.ErrConflict)
+	return fail(ctx, "use passkey: the counter has moved", pintle.ErrConflict)
 }
 
-// DeleteAuthenticator implements [pintle.AuthenticatorDeleter].
-func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+// ownAuthenticator finds a passkey of a user.
+func ownAuthenticator(userID, credentialID string) (bson.D, bool) {
 	owner, ok := objectID(userID)
-	if !ok || !storable(credentialID) {
+	return append(authenticatorFilter(credentialID), bson.E{Key: "userId", Value: owner}), ok && storable(credentialID)
+}
+
+// RenameAuthenticator implements [pintle.AuthenticatorManager].
+func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
+	filter, ok := ownAuthenticator(userID, credentialID)
+	if !ok {
 		return absent(ctx)
 	}
-	result, err := s.authenticators.DeleteOne(ctx, append(authenticatorFilter(credentialID), bson.E{Key: "userId", Value: owner}))
+	if !storable(name) {
+		return fail(ctx, "rename passkey", errNotText)
+	}
+	result, err := s.authenticators.UpdateOne(ctx, filter, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}})
+	if err == nil && result.MatchedCount == 0 {
+		err = pintle.ErrNotFound
+	}
+	return fail(ctx, "rename passkey", err)
+}
+
+// DeleteAuthenticator implements [pintle.AuthenticatorManager].
+func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+	filter, ok := ownAuthenticator(userID, credentialID)
+	if !ok {
+		return absent(ctx)
+	}
+	result, err := s.authenticators.DeleteOne(ctx, filter)
 	if err == nil && result.DeletedCount == 0 {
 		err = pintle.ErrNotFound
 	}

@@ -40,7 +40,7 @@ var (
 	_ pintle.SessionStore         = (*Store)(nil)
 	_ pintle.VerificationStore    = (*Store)(nil)
 	_ pintle.AuthenticatorStore   = (*Store)(nil)
-	_ pintle.AuthenticatorDeleter = (*Store)(nil)
+	_ pintle.AuthenticatorManager = (*Store)(nil)
 	_ pintle.AccountStore         = (*Store)(nil)
 	_ pintle.SessionLister        = (*Store)(nil)
 	_ pintle.UserDeleter          = (*Store)(nil)
