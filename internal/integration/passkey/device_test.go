@@ -34,7 +34,7 @@ type device struct {
 // devices returns as many new devices.
 func (s *site) devices(t *testing.T, n int) []*device {
 	t.Helper()
-	browser := services.Chromium(t)
+	browser := services.SharedChromium(t)
 	var all []*device
 	for range n {
 		ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
@@ -42,7 +42,7 @@ func (s *site) devices(t *testing.T, n int) []*device {
 		d := &device{t: t, s: s, ctx: ctx}
 		d.do("open a tab")
 		command(d, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: countAsked})
-		d.attach()
+		d.attach(platform)
 		all = append(all, d)
 	}
 	return all
@@ -63,18 +63,39 @@ CredentialsContainer.prototype.get = function (...options) {
 	return get.apply(this, options)
 }`
 
-// attach gives the device a new authenticator, with a sensor that says yes, in
-// place of the one it had.
-func (d *device) attach() {
+// The authenticators there are. Each has somebody in front of it who does what
+// it asks for.
+var (
+	platform = webauthn.VirtualAuthenticatorOptions{
+		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
+		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+	}
+	platformWithoutMemory = webauthn.VirtualAuthenticatorOptions{
+		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
+		HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+	}
+	securityKey = webauthn.VirtualAuthenticatorOptions{
+		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportUsb,
+		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+	}
+	securityKeyWithoutPIN = webauthn.VirtualAuthenticatorOptions{
+		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportUsb,
+		HasResidentKey: true, AutomaticPresenceSimulation: true,
+	}
+	securityKeyOfLongAgo = webauthn.VirtualAuthenticatorOptions{
+		Protocol: webauthn.AuthenticatorProtocolU2f, Transport: webauthn.AuthenticatorTransportUsb,
+		AutomaticPresenceSimulation: true,
+	}
+)
+
+// attach gives the device a new authenticator in place of the one it had.
+func (d *device) attach(o webauthn.VirtualAuthenticatorOptions) {
 	d.t.Helper()
 	if d.key != "" {
 		command(d, webauthn.RemoveVirtualAuthenticator, webauthn.RemoveVirtualAuthenticatorParams{AuthenticatorID: d.key})
 	}
 	command(d, webauthn.Enable, webauthn.EnableParams{})
-	d.key = command(d, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
-		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
-		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
-	}}).AuthenticatorID
+	d.key = command(d, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &o}).AuthenticatorID
 }
 
 // present says whether somebody touches the authenticator. A ceremony that has
@@ -231,6 +252,15 @@ func (d *device) codeOf(target string) string {
 		d.t.Fatal(err)
 	}
 	return u.Query().Get("error")
+}
+
+// tries signs in, if the browser finds a passkey, and returns who is signed in.
+func (d *device) tries(parameters string) string {
+	d.t.Helper()
+	if _, err := d.try(`answer(` + parameters + `).then(send)`); err != nil && !strings.Contains(err.Error(), "NotAllowedError") {
+		d.t.Fatal(err)
+	}
+	return d.who()
 }
 
 // signUp registers a passkey for somebody new.

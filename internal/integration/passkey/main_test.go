@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
 // bundleParent is a folder that lives as long as the tests.
@@ -15,7 +17,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	code := m.Run()
+	code := services.Run(m)
 	_ = os.RemoveAll(bundleParent)
 	os.Exit(code)
 }

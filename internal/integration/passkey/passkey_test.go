@@ -11,6 +11,8 @@ import (
 
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
+
+	"github.com/pintleauth/pintle/passkey"
 )
 
 func decode(t *testing.T, text string) string {
@@ -67,7 +69,7 @@ func TestTheSignInPage(t *testing.T) {
 
 // With scripts off, every other way to sign in still works.
 func TestTheSignInPageWithoutScripts(t *testing.T) {
-	s := newSite(t, onSQLite(t))
+	s := newSite(t, onSQLite(t), passkey.Options{})
 	d := s.device(t)
 	d.withScripts(false)
 	d.open("/auth/signin?callbackUrl=/")
@@ -103,7 +105,7 @@ func TestTheClients(t *testing.T) {
 	}
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t, onSQLite(t))
+			s := newSite(t, onSQLite(t), passkey.Options{})
 			d := s.device(t)
 			d.home()
 			if code := d.codeOf(d.evaluate(call.signUp)); code != "" || d.who() != "ada@example.com" {
@@ -120,7 +122,7 @@ func TestTheClients(t *testing.T) {
 			if _, err := d.try(call.add); err == nil || !strings.Contains(err.Error(), "InvalidStateError") {
 				t.Errorf("a second passkey in one authenticator: %v, want InvalidStateError", err)
 			}
-			d.attach()
+			d.attach(platform)
 			if code := d.codeOf(d.evaluate(call.add)); code != "" {
 				t.Fatalf("add a passkey: %q; log:\n%s", code, s.log.String())
 			}
@@ -130,7 +132,7 @@ func TestTheClients(t *testing.T) {
 		})
 	}
 	t.Run("pintle leaves the page when nobody says otherwise", func(t *testing.T) {
-		s := newSite(t, onSQLite(t))
+		s := newSite(t, onSQLite(t), passkey.Options{})
 		d := s.device(t)
 		d.signUp("ada@example.com")
 		d.forget()
@@ -140,7 +142,7 @@ func TestTheClients(t *testing.T) {
 		d.becomes("signed in", fmt.Sprintf(signedIn, "ada@example.com"))
 	})
 	t.Run("pintle ends a ceremony when the next begins", func(t *testing.T) {
-		s := newSite(t, onSQLite(t))
+		s := newSite(t, onSQLite(t), passkey.Options{})
 		d := s.device(t)
 		d.signUp("ada@example.com")
 		d.forget()
@@ -164,7 +166,7 @@ func TestASecondDevice(t *testing.T) {
 		all := s.devices(t, 2)
 		first, second := all[0], all[1]
 		first.signUp("ada@example.com")
-		first.attach() // a security key, say
+		first.attach(securityKey)
 		if code := first.send(first.answer(`{action: "register"}`)); code != "" {
 			t.Fatalf("register it: %q; log:\n%s", code, s.log.String())
 		}
@@ -272,7 +274,7 @@ func TestAnswersThatWereCopiedOrChanged(t *testing.T) {
 			{"WA-4", s.url, "https://evil.example"},
 			{"WA-2", "webauthn.create", "webauthn.get"},
 		} {
-			d.attach()
+			d.attach(platform)
 			a := spoil(t, d.answer(`{email: "eve@example.com"}`), change.old, change.new)
 			if code := d.send(a); code != "WebAuthnVerificationError" || d.who() != "" {
 				t.Errorf("%s: client data of a registration with %s: %q, signed in %q", change.id, change.new, code, d.who())

@@ -30,19 +30,40 @@ type store interface {
 	pintle.AuthenticatorManager
 }
 
+// stores makes every kind of store.
+var stores = []struct {
+	name string
+	make func(*testing.T) store
+}{
+	{"memory", func(*testing.T) store { return memstore.New() }},
+	{"SQLite", onSQLite},
+	{"PostgreSQL", onPostgreSQL},
+}
+
 // eachStore runs a test with every kind of store.
 func eachStore(t *testing.T, test func(*testing.T, *site)) {
-	t.Run("memory", func(t *testing.T) { test(t, newSite(t, memstore.New())) })
-	t.Run("SQLite", func(t *testing.T) { test(t, newSite(t, onSQLite(t))) })
+	t.Helper()
+	for _, kept := range stores {
+		t.Run(kept.name, func(t *testing.T) { test(t, newSite(t, kept.make(t), passkey.Options{})) })
+	}
 }
 
 func onSQLite(t *testing.T) store {
 	t.Helper()
-	db := services.SQLiteDatabase(t)
-	if err := sqlstore.Migrate(t.Context(), db.DB, sqlstore.SQLite); err != nil {
+	return on(t, services.SQLiteDatabase(t), sqlstore.SQLite)
+}
+
+func onPostgreSQL(t *testing.T) store {
+	t.Helper()
+	return on(t, services.PostgreSQLDatabase(t), sqlstore.PostgreSQL)
+}
+
+func on(t *testing.T, db *services.Database, d sqlstore.Dialect) store {
+	t.Helper()
+	if err := sqlstore.Migrate(t.Context(), db.DB, d); err != nil {
 		t.Fatal(err)
 	}
-	return sqlstore.New(db.DB, sqlstore.SQLite)
+	return sqlstore.New(db.DB, d)
 }
 
 // A site has the sign-in routes, and pages with the browser clients.
@@ -57,13 +78,13 @@ type site struct {
 	log    strings.Builder
 }
 
-func newSite(t *testing.T, kept store) *site {
+func newSite(t *testing.T, kept store, o passkey.Options) *site {
 	t.Helper()
 	s := &site{t: t, store: kept}
 	var err error
 	s.auth, err = pintle.New(pintle.Config{
 		Providers: []pintle.Provider{
-			passkey.New(passkey.Options{}),
+			passkey.New(o),
 			&pintle.Credentials{Authorize: s.checkPassword},
 		},
 		Store:        kept,

@@ -2,6 +2,8 @@ package services
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
@@ -21,13 +23,58 @@ const browserTimeout = 2 * time.Minute
 //	chromedp.Flag("host-resolver-rules", "MAP *.example.test 127.0.0.1")
 func Chromium(t testing.TB, options ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
-	path, err := browser()
+	ctx, cancel := context.WithTimeout(context.Background(), browserTimeout)
+	t.Cleanup(cancel)
+	c, err := startChromium(ctx, options)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := c.close(); err != nil {
+			t.Log(err)
+		}
+	})
+	return c.ctx
+}
+
+// SharedChromium returns the browser that the tests of this binary share. Each
+// asks it for a profile of its own, [chromedp.WithNewBrowserContext].
+func SharedChromium(t testing.TB) context.Context {
+	t.Helper()
+	once.Lock()
+	defer once.Unlock()
+	if !once.running {
+		t.Fatal("services: a shared browser needs a TestMain that calls services.Run")
+	}
+	if once.chromium == nil {
+		c, err := startChromium(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		once.chromium = c
+	}
+	return once.chromium.ctx
+}
+
+// A chromium is a browser that runs.
+type chromium struct {
+	ctx     context.Context //nolint:containedctx // it is how chromedp calls a browser
+	profile string
+	end     context.CancelFunc
+}
+
+func startChromium(ctx context.Context, options []chromedp.ExecAllocatorOption) (*chromium, error) {
+	path, err := browser()
+	if err != nil {
+		return nil, err
+	}
+	profile, err := os.MkdirTemp("", "pintle-chromium-")
+	if err != nil {
+		return nil, fmt.Errorf("services: %w", err)
+	}
 	all := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path),
-		chromedp.UserDataDir(t.TempDir()),
+		chromedp.UserDataDir(profile),
 		chromedp.WSURLReadTimeout(startTimeout),
 		// The tests are its only network: anything else it asks for is noise.
 		chromedp.Flag("disable-component-update", true),
@@ -39,22 +86,26 @@ func Chromium(t testing.TB, options ...chromedp.ExecAllocatorOption) context.Con
 		all = append(all, chromedp.NoSandbox) // the sandbox refuses root
 	}
 
-	ctx, cancel := context.WithTimeout(context.Background(), browserTimeout)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, append(all, options...)...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
+	ctx, endAllocator := chromedp.NewExecAllocator(ctx, append(all, options...)...)
+	ctx, endBrowser := chromedp.NewContext(ctx)
+	c := &chromium{ctx, profile, func() { endBrowser(); endAllocator() }}
 	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("services: start %s: %v", path, err)
+		c.end()
+		_ = os.RemoveAll(profile)
+		return nil, fmt.Errorf("services: start %s: %w", path, err)
 	}
-	// Closing it, not killing it, lets go of the profile directory first.
-	t.Cleanup(func() {
-		if err := chromedp.Cancel(ctx); err != nil {
-			t.Logf("services: close %s: %v", path, err)
-		}
-	})
-	return ctx
+	return c, nil
+}
+
+// close ends the browser and removes its profile.
+func (c *chromium) close() error {
+	// Closing it, not killing it, lets go of the profile first.
+	err := chromedp.Cancel(c.ctx)
+	c.end()
+	if err = errors.Join(err, os.RemoveAll(c.profile)); err != nil {
+		return fmt.Errorf("services: close Chromium: %w", err)
+	}
+	return nil
 }
 
 func browser() (string, error) {

@@ -8,15 +8,16 @@ import (
 	"testing"
 )
 
-// once holds the servers that the tests of one binary share. A process-wide
+// once holds the servers and the browser that the tests of one binary share. A process-wide
 // variable is right here: the thing it describes is the test process.
 var once struct {
 	sync.Mutex
-	running bool
-	servers map[string]*Server
+	running  bool
+	servers  map[string]*Server
+	chromium *chromium // nil until somebody asks for it
 }
 
-// Run runs the tests of m, stops the servers they shared and returns the exit
+// Run runs the tests of m, stops what they shared and returns the exit
 // code for [os.Exit].
 func Run(m *testing.M) int {
 	once.Lock()
@@ -30,6 +31,10 @@ func Run(m *testing.M) int {
 	defer once.Unlock()
 	once.running = false
 	var errs []error
+	if once.chromium != nil {
+		errs = append(errs, once.chromium.close())
+		once.chromium = nil
+	}
 	for _, s := range once.servers {
 		errs = append(errs, s.close())
 	}
