@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/xatatest"
 	"github.com/pintleauth/pintle/store/xatastore"
-	"github.com/pintleauth/pintle/store/xatastore/internal/xatatest"
 	"github.com/pintleauth/pintle/storetest"
 )
 

@@ -9,6 +9,7 @@
 package xatatest
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -210,6 +211,9 @@ func (s *Server) route(method string, path []string, parameters url.Values, body
 	case method == http.MethodPost && len(path) == 3 && path[2] == "query":
 		answer, err := s.query(t, body)
 		return http.StatusOK, answer, err
+	case method == http.MethodPost && len(path) == 3 && path[2] == "data":
+		// An id of the service's own, as Auth.js's adapter has them.
+		return s.data(http.MethodPut, t, "rec_"+strings.ToLower(rand.Text()), parameters, body)
 	case len(path) == 4 && path[2] == "data":
 		return s.data(method, t, path[3], parameters, body)
 	}
