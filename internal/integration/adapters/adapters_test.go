@@ -1,0 +1,177 @@
+// Package adapters_test tests that Auth.js and Pintle share databases: Node.js
+// programs with the published adapters and stores of this repository write,
+// read, use and extend each other's users, accounts, sessions, mail links and
+// passkeys, in tables that the adapters' own tools made.
+package adapters_test
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/integration/services"
+	"github.com/pintleauth/pintle/store/redisstore"
+	"github.com/pintleauth/pintle/store/sqlstore"
+)
+
+func TestMain(m *testing.M) { os.Exit(services.Run(m)) }
+
+// An installation is an application on Auth.js: an adapter and its database.
+type installation struct {
+	name    string // of its tables in ../sqlstore/testdata, mostly
+	adapter string // the file that opens it, without .mjs
+	layout  sqlstore.Layout
+	times   string // how Prisma's driver for SQLite writes them
+
+	tables          string // where name is another
+	addressRequired bool   // users have to have one
+	narrow          bool   // columns end at 191 or 255 characters
+	oneAccountEach  bool
+	wholeSeconds    bool // times of sessions and mail links end there
+
+	// readsFirst: the adapter reads a mail link and then deletes it, so that of
+	// several who have it at once more than one may be let in.
+	readsFirst bool
+	passkeys   bool
+}
+
+var installations = []installation{
+	{name: "pg-postgresql", adapter: "pg", layout: sqlstore.PG()},
+	{name: "drizzle-postgresql", adapter: "drizzle", layout: sqlstore.Drizzle(sqlstore.PostgreSQL), passkeys: true},
+	{name: "drizzle-mysql", adapter: "drizzle", layout: sqlstore.Drizzle(sqlstore.MySQL), passkeys: true, narrow: true, wholeSeconds: true, readsFirst: true},
+	{name: "drizzle-sqlite", adapter: "drizzle", layout: sqlstore.Drizzle(sqlstore.SQLite), passkeys: true},
+	{name: "prisma-postgresql", adapter: "prisma", layout: sqlstore.Prisma(sqlstore.PostgreSQL), passkeys: true, addressRequired: true},
+	{name: "prisma-mysql", adapter: "prisma", layout: sqlstore.Prisma(sqlstore.MySQL), passkeys: true, oneAccountEach: true, readsFirst: true},
+	{name: "prisma-sqlite", adapter: "prisma", layout: sqlstore.Prisma(sqlstore.SQLite), times: "unixepoch-ms", passkeys: true},
+	{name: "prisma-sqlite with times as text", tables: "prisma-sqlite", adapter: "prisma", layout: timesAsText(sqlstore.Prisma(sqlstore.SQLite)), times: "iso8601", passkeys: true},
+	{name: "kysely-postgresql", adapter: "kysely", layout: sqlstore.Kysely(sqlstore.PostgreSQL), addressRequired: true},
+	{name: "kysely-mysql", adapter: "kysely", layout: sqlstore.Kysely(sqlstore.MySQL), addressRequired: true, readsFirst: true},
+	{name: "kysely-sqlite", adapter: "kysely", layout: sqlstore.Kysely(sqlstore.SQLite), addressRequired: true},
+	{name: "typeorm-postgresql", adapter: "typeorm", layout: sqlstore.TypeORM(sqlstore.PostgreSQL), readsFirst: true},
+	{name: "typeorm-mysql", adapter: "typeorm", layout: sqlstore.TypeORM(sqlstore.MySQL), narrow: true, readsFirst: true},
+	{name: "typeorm-sqlite", adapter: "typeorm", layout: sqlstore.TypeORM(sqlstore.SQLite), readsFirst: true},
+	{name: "d1-sqlite", adapter: "d1", layout: sqlstore.D1(), readsFirst: true},
+	{name: "upstash-redis", adapter: "upstash", readsFirst: true},
+	{name: "unstorage on Redis", adapter: "unstorage", readsFirst: true, passkeys: true},
+}
+
+func timesAsText(l sqlstore.Layout) sqlstore.Layout {
+	l.Times = sqlstore.ISOText
+	return l
+}
+
+// A store is what every store of this repository can do.
+type store interface {
+	pintle.SessionStore
+	pintle.VerificationStore
+	pintle.AuthenticatorStore
+	pintle.AuthenticatorManager
+	pintle.AccountStore
+	pintle.SessionLister
+	pintle.UserDeleter
+}
+
+// A shared is a database with somebody on either side.
+type shared struct {
+	installation
+
+	authjs *peer
+	pintle store
+}
+
+// open makes a database, has the adapter's tools make the tables, and adds the
+// indices that Check asks for.
+func (i installation) open(t *testing.T) *shared {
+	t.Helper()
+	if i.layout.Dialect == 0 {
+		return i.openRedis(t)
+	}
+	var db *services.Database
+	var url string
+	switch i.layout.Dialect {
+	case sqlstore.PostgreSQL:
+		db = services.PostgreSQLDatabase(t)
+		url = db.DSN
+	case sqlstore.MySQL:
+		db = services.MariaDBDatabase(t)
+		c, err := mysql.ParseDSN(db.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		url = "mysql://" + c.User + "@" + c.Addr + "/" + c.DBName
+	case sqlstore.SQLite:
+		db = services.SQLiteDatabase(t)
+		if err := db.QueryRowContext(t.Context(), "SELECT file FROM pragma_database_list").Scan(&url); err != nil {
+			t.Fatal(err)
+		}
+	}
+	authjs := startPeer(t, i.adapter, map[string]string{"dialect": i.layout.Dialect.String(), "url": url, "times": i.times})
+	s, err := sqlstore.NewShared(db.DB, i.layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := s.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.compareProblems(t, problems)
+	for _, p := range problems {
+		if _, err := db.ExecContext(t.Context(), p.Fix); err != nil {
+			t.Fatalf("%s: %v", p.Fix, err)
+		}
+	}
+	return &shared{i, authjs, s}
+}
+
+// compareProblems tells when the tables that the adapter's tools make are no
+// longer those that the other tests of sqlstore know.
+func (i installation) compareProblems(t *testing.T, problems []sqlstore.Problem) {
+	t.Helper()
+	want, err := os.ReadFile(filepath.Join("../sqlstore/testdata", cmp.Or(i.tables, i.name)+".check"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, p := range problems {
+		got.WriteString(p.Fix + "\n")
+	}
+	if got.String() != string(want) {
+		t.Fatalf("Check() of the adapter's tables = %v, want:\n%s", problems, want)
+	}
+}
+
+func (i installation) openRedis(t *testing.T) *shared {
+	t.Helper()
+	server := services.Redis(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr, ContextTimeoutEnabled: true})
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &shared{i, startPeer(t, i.adapter, map[string]string{"url": server.URL}), redisstore.New(client, redisstore.Options{})}
+}
+
+func TestAuthJSAndPintleShareADatabase(t *testing.T) {
+	for _, i := range installations {
+		t.Run(i.name, func(t *testing.T) {
+			t.Parallel()
+			if i.adapter == "prisma" {
+				generate(t, i.layout.Dialect.String())
+			}
+			s := i.open(t)
+			for n, p := range s.people(t) {
+				t.Run("what Auth.js wrote of "+p.who, func(t *testing.T) { s.writtenByAuthJS(t, n, p) })
+				t.Run("what Pintle wrote of "+p.who, func(t *testing.T) { s.writtenByPintle(t, n, p) })
+			}
+			t.Run("a mail link opened on both sides at once", s.linkOpenedOnBothSides)
+		})
+	}
+}
