@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 // A host's own form does what the sign-in page does: S-23, S-22.
@@ -196,5 +197,46 @@ func TestATestOfTheHostActsAsSomebody(t *testing.T) {
 	})).ServeHTTP(httptest.NewRecorder(), r)
 	if !reached {
 		t.Error("the handler is not reached")
+	}
+}
+
+// A native application has no cookie that could be cleared: its session has to
+// end at the server.
+func TestServerCodeEndsTheSessionOfANativeApplication(t *testing.T) {
+	strategies := map[string]func(*site){
+		"a session in the database": inDatabase(memstore.New()),
+		"a token that can be revoked": func(s *site) {
+			s.Session.Revocation = &memstore.Revocations{}
+		},
+	}
+	for name, strategy := range strategies {
+		t.Run(name, func(t *testing.T) {
+			for _, allowed := range []bool{true, false} {
+				s := newSite(t, strategy, func(s *site) { s.Session.AllowBearer = allowed })
+				b := s.browser()
+				b.signInWith("acme")
+				authorization := "Bearer " + b.cookie(sessionCookie)
+
+				// The route ends the session of a cookie only.
+				ask(s.auth, "POST", s.url+"/auth/signout", nil, "Authorization", authorization)
+				if who := b.who(); who != "Ada Lovelace" {
+					t.Fatalf("allowed %t: after the sign-out route %s is signed in", allowed, who)
+				}
+				r := httptest.NewRequest(http.MethodDelete, s.url+"/session", nil)
+				r.Header.Set("Authorization", authorization)
+				w := httptest.NewRecorder()
+				if _, err := s.auth.SignOut(w, r, "/"); err != nil {
+					t.Fatal(err)
+				}
+				if still := b.who() == "Ada Lovelace"; still == allowed {
+					t.Errorf("allowed %t: after SignOut still signed in: %t", allowed, still)
+				}
+				for _, line := range w.Header()["Set-Cookie"] {
+					if strings.HasPrefix(line, sessionCookie) {
+						t.Errorf("SignOut sets %s", line)
+					}
+				}
+			}
+		})
 	}
 }

@@ -145,8 +145,8 @@ type SessionConfig struct {
 	RotateAtSignIn bool
 
 	// AllowBearer also accepts sessions in the header "Authorization: Bearer",
-	// as native applications send them, in [Auth.Load] and [Auth.Session]. The
-	// routes below the base path never do.
+	// as native applications send them, in [Auth.Load], [Auth.Session] and
+	// [Auth.SignOut]. The routes below the base path never do.
 	AllowBearer bool
 
 	// GenerateToken makes the token of a database session. Nil means 256

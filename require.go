@@ -41,6 +41,10 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) bool {
 	case isNavigation(r):
 		s.sendToSignIn(w, r)
 	default:
+		if s.Session.AllowBearer {
+			// https://www.rfc-editor.org/rfc/rfc6750#section-3
+			h.Set("WWW-Authenticate", "Bearer")
+		}
 		http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
 	}
 	return false

@@ -54,6 +54,17 @@ func TestAGuardRefusesStrangersInTheWayTheyAsk(t *testing.T) {
 	}
 }
 
+func TestAGuardTellsNativeApplicationsHowToAskAgain(t *testing.T) {
+	for allowed, want := range map[bool]string{true: "Bearer", false: ""} {
+		s := newSite(t, func(s *site) { s.Session.AllowBearer = allowed })
+		reached := false
+		w, _ := ask(guarded(s, &reached), "GET", s.url+"/members", nil, "Authorization", "Bearer x")
+		if got := w.Header().Get("WWW-Authenticate"); w.Code != http.StatusUnauthorized || got != want {
+			t.Errorf("allowed %t: status %d, WWW-Authenticate %q, want %q", allowed, w.Code, got, want)
+		}
+	}
+}
+
 func TestAGuardLetsThroughWhoIsSignedIn(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()

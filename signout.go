@@ -16,6 +16,9 @@ func (x *exchange) signOut() error {
 		return err
 	}
 	held := x.heldToken()
+	if held == "" && x.mayBearer() {
+		held = bearerToken(x.r)
+	}
 	if held == "" {
 		return x.redirect(x.callbackURL)
 	}
@@ -30,13 +33,17 @@ func (x *exchange) signOut() error {
 	return x.redirect(x.callbackURL)
 }
 
-// endSession ends the session whose token this browser holds.
+// mayBearer reports whether a handler of the host's may end a session that came
+// in the Authorization header.
+func (x *exchange) mayBearer() bool { return x.inside && x.Session.AllowBearer }
+
+// endSession ends the session whose token this browser or application holds.
 func (x *exchange) endSession(held string) (*SignOutEvent, error) {
 	if x.strategy == StrategyDatabase {
 		stored, err := x.records.deleteSession(x.ctx, held)
 		return &SignOutEvent{Session: stored}, err
 	}
-	tok, claims, err := x.decode(x.r, x.set, false)
+	tok, claims, err := x.decode(x.r, x.set, x.mayBearer())
 	if errors.Is(err, token.ErrNoToken) {
 		return &SignOutEvent{}, nil
 	}

@@ -116,13 +116,18 @@ func TestSessionsInADatabase(t *testing.T) {
 
 func TestANativeApplicationSendsItsSessionInAHeader(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
-		b := f.start(t, func(s *setting) { s.Session.AllowBearer = true })
+		b := f.start(t, func(s *setting) { s.Session.AllowBearer, s.Session.Revocation = true, &memstore.Revocations{} })
 		line := b.signIn("kim").line("authjs.session-token")
 		value, _, _ := strings.Cut(strings.TrimPrefix(line, "authjs.session-token="), ";")
 		native := newBrowser(t, b.address)
 		native.get("/account", "Authorization", "Bearer "+value).want(http.StatusOK).wantBody("Kim")
-		native.get("/account", "Authorization", "Bearer x", "Accept", "*/*").want(http.StatusUnauthorized)
+		r := native.get("/account", "Authorization", "Bearer x", "Accept", "*/*").want(http.StatusUnauthorized)
+		if got := r.Header.Get("WWW-Authenticate"); got != "Bearer" {
+			t.Errorf("WWW-Authenticate is %q", got)
+		}
 		native.get("/auth/session", "Authorization", "Bearer "+value).want(http.StatusOK).wantBody("null")
+		native.do(http.MethodPost, "/logout", "", "Authorization", "Bearer "+value).want(http.StatusSeeOther)
+		native.get("/account", "Authorization", "Bearer "+value, "Accept", "*/*").want(http.StatusUnauthorized)
 	})
 }
 
