@@ -5,5 +5,6 @@
 // signs people in with a password and through a local identity provider, with
 // no account anywhere. The folders nethttp, chi, gin, echo and fiber show the
 // same in the form of each framework, and react and nextjs behind pages that are
-// written with next-auth.
+// written with next-auth. In jsonapi a native application signs in through the
+// system's browser.
 package examples

@@ -2,12 +2,12 @@ package clients_test
 
 import (
 	"bufio"
-	"bytes"
-	"io"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"syscall"
+	"strings"
 	"testing"
 )
 
@@ -15,49 +15,64 @@ import (
 const examples = "../../../examples"
 
 // startExample starts a program on a free port, as a person does who reads its
-// README, and returns where it is. It ends with the test, as Ctrl-C ends it.
+// README, and returns where it is.
 func startExample(t *testing.T, name string) (address string) {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), name)
-	run(t, examples, "go", "build", "-o", binary, "./"+name)
-	cmd := exec.Command(binary, "-addr", "localhost:0")
+	cmd := exec.Command(buildExample(t, name), "-addr", "localhost:0")
 	cmd.Dir = filepath.Join(examples, "..")
-	said, log, err := startAndListen(cmd)
+	return start(t, cmd).says(`http://\S+`)
+}
+
+func buildExample(t *testing.T, name string) (binary string) {
+	t.Helper()
+	binary = filepath.Join(t.TempDir(), name)
+	run(t, examples, "go", "build", "-o", binary, "./"+name)
+	return binary
+}
+
+// A program is running for a test.
+type program struct {
+	t     *testing.T
+	name  string
+	lines *bufio.Scanner
+	said  strings.Builder
+}
+
+// start starts a program that ends with the test, if not before, as Ctrl-C ends
+// it.
+func start(t *testing.T, cmd *exec.Cmd) *program {
+	t.Helper()
+	p := &program{t: t, name: filepath.Base(cmd.Path)}
+	out, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.lines = bufio.NewScanner(out)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			t.Errorf("end %s: %v", name, err)
+		_ = cmd.Process.Signal(os.Interrupt) // it may have ended by itself
+		for p.lines.Scan() {
+			fmt.Fprintln(&p.said, p.lines.Text())
 		}
 		_ = cmd.Wait() // a program that is interrupted may say so
 		if t.Failed() {
-			t.Logf("%s printed:\n%s", name, log)
+			t.Logf("%s printed:\n%s", p.name, &p.said)
 		}
 	})
-	if said == "" {
-		t.Fatalf("%s did not say where it is:\n%s", name, log)
-	}
-	return said
+	return p
 }
 
-// startAndListen starts a program and returns the address that it tells people
-// to open, or "" when it ends without one.
-func startAndListen(cmd *exec.Cmd) (address string, log *bytes.Buffer, err error) {
-	log = new(bytes.Buffer)
-	out, err := cmd.StderrPipe()
-	if err != nil {
-		return "", log, err
-	}
-	if err := cmd.Start(); err != nil {
-		return "", log, err
-	}
-	lines := bufio.NewScanner(io.TeeReader(out, log))
-	for lines.Scan() {
-		if found := regexp.MustCompile(`open (http://\S+)`).FindStringSubmatch(lines.Text()); found != nil {
-			go func() { _, _ = io.Copy(io.Discard, out) }()
-			return found[1], log, nil
+// says waits until the program prints something that matches, and returns that.
+func (p *program) says(pattern string) string {
+	p.t.Helper()
+	for p.lines.Scan() {
+		fmt.Fprintln(&p.said, p.lines.Text())
+		if found := regexp.MustCompile(pattern).FindString(p.lines.Text()); found != "" {
+			return found
 		}
 	}
-	return "", log, lines.Err()
+	p.t.Fatalf("%s ended without saying %s", p.name, pattern)
+	return ""
 }

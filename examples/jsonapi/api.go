@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/pintleauth/pintle"
+)
+
+// api is the application's server. Requests are a person's or an application's.
+type api struct {
+	auth  *pintle.Auth
+	codes *codes
+}
+
+// newAPI routes requests. A session comes in a cookie from browsers and in the
+// header Authorization from applications; requests that a page of another site
+// has forged with somebody's cookie end before they reach a handler.
+func newAPI(auth *pintle.Auth, codes *codes) http.Handler {
+	a := &api{auth, codes}
+	own := http.NewServeMux()
+	own.Handle("GET /app/authorize", auth.Require(http.HandlerFunc(a.ask)))
+	own.Handle("POST /app/authorize", auth.Require(http.HandlerFunc(a.decide)))
+	own.HandleFunc("POST /app/token", a.token)
+	own.HandleFunc("POST /session", a.signIn)
+	own.HandleFunc("DELETE /session", a.signOut)
+	own.Handle("GET /me", auth.Require(http.HandlerFunc(a.me)))
+
+	all := http.NewServeMux()
+	all.Handle("/auth/", auth)
+	all.Handle("/", auth.Load(http.NewCrossOriginProtection().Handler(limited(own))))
+	return all
+}
+
+// me is what the API is for.
+func (a *api) me(w http.ResponseWriter, r *http.Request) {
+	user := pintle.SessionFrom(r.Context()).User
+	answer(w, http.StatusOK, map[string]string{"id": user.ID, "name": user.Name})
+}
+
+// signIn is for applications of the house that ask for the password themselves.
+// They cannot offer identity providers or passkeys, and teach people to type
+// passwords into applications: the browser is better.
+func (a *api) signIn(w http.ResponseWriter, r *http.Request) {
+	var form struct{ Username, Password string }
+	if err := json.NewDecoder(r.Body).Decode(&form); err != nil {
+		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_request"})
+		return
+	}
+	a.issue(w, r, "credentials", map[string]any{"username": form.Username, "password": form.Password})
+}
+
+// signOut ends the session that the request came with.
+func (a *api) signOut(w http.ResponseWriter, r *http.Request) {
+	if _, err := a.auth.SignOut(w, r, "/"); err != nil {
+		fail(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// fail tells the operator what went wrong, and the application that it did.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, pintle.ErrCredentials) {
+		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
+		return
+	}
+	slog.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)
+	answer(w, http.StatusInternalServerError, map[string]string{"error": "server_error"})
+}
+
+func answer(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store") // for one person's eyes
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value) // an error means that nobody listens any more
+}
+
+// limited reads no more of a request than its forms can need.
+func limited(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
+	"golang.org/x/oauth2"
+)
+
+func startAPI(t *testing.T) (address string, cfg pintle.Config) {
+	t.Helper()
+	store := memstore.New()
+	if _, err := store.CreateUser(t.Context(), &kim); err != nil {
+		t.Fatal(err)
+	}
+	codes := newCodes(store)
+	cfg = config(store, codes, authtest.Start(t, authtest.Options{AutoConsent: true}))
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(newAPI(auth, codes))
+	t.Cleanup(srv.Close)
+	return srv.URL, cfg
+}
+
+func TestAnApplicationWithAPasswordGetsAToken(t *testing.T) {
+	api, _ := startAPI(t)
+	right := send(t, http.DefaultClient, "POST", api+"/session", `{"username":"kim","password":"open sesame"}`)
+	token, _ := right.json["access_token"].(string)
+	if right.status != http.StatusOK || token == "" || right.json["token_type"] != "Bearer" || right.header.Get("Set-Cookie") != "" || right.header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("the right password: %+v", right)
+	}
+	if days := right.json["expires_in"].(float64) / 24 / 3600; days < 29 || days > 30 {
+		t.Errorf("the token is good for %.1f days, want 30", days)
+	}
+	authorization := []string{"Authorization", "Bearer " + token}
+	if got := send(t, http.DefaultClient, "GET", api+"/me", "", authorization...); got.json["id"] != "1" || got.json["name"] != "Kim" {
+		t.Errorf("the token is one of %+v, want Kim", got)
+	}
+	if got := send(t, http.DefaultClient, "DELETE", api+"/session", "", authorization...); got.status != http.StatusNoContent {
+		t.Errorf("signing out: %+v", got)
+	}
+	got := send(t, http.DefaultClient, "GET", api+"/me", "", authorization...)
+	if got.status != http.StatusUnauthorized || got.header.Get("WWW-Authenticate") != "Bearer" {
+		t.Errorf("the token after signing out: %+v", got)
+	}
+
+	for body, problem := range map[string]string{
+		`{"username":"kim","password":"open barley"}`: "invalid_grant",
+		`{}`:     "invalid_grant",
+		`kim`:    "invalid_request",
+		`["kim"`: "invalid_request",
+		`{"username":"` + strings.Repeat("x", 1<<15) + `"}`: "invalid_request",
+	} {
+		if got := send(t, http.DefaultClient, "POST", api+"/session", body); got.status != http.StatusBadRequest || got.json["error"] != problem {
+			t.Errorf("%.50s: %+v, want %s", body, got, problem)
+		}
+	}
+}
+
+// A stranger signs in first, and comes back to the question.
+func TestStrangersSignInBeforeTheyAreAsked(t *testing.T) {
+	api, cfg := startAPI(t)
+	stranger := authtest.HTTPClient(t, cfg, api, nil)
+	asked := api + "/app/authorize?" + asking(nil).Encode()
+	r, err := http.NewRequest(http.MethodGet, asked, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/html")
+	resp, err := stranger.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if back := api + resp.Request.URL.Query().Get("callbackUrl"); resp.Request.URL.Path != "/auth/signin" || back != asked {
+		t.Errorf("a stranger is sent to %s", resp.Request.URL)
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || !strings.Contains(string(text), "/auth/callback/credentials") || strings.Contains(string(text), "/auth/callback/code") {
+		t.Errorf("the sign-in page does not offer what people can use, and only that: %v\n%s", err, text)
+	}
+}
+
+const verifier = "a-verifier-that-only-the-application-knows-of"
+
+// asking is what an application sends the browser with, after the changes.
+func asking(changes map[string]string) url.Values {
+	asked := url.Values{
+		"client_id": {"desktop"}, "redirect_uri": {"http://127.0.0.1:50000/signed-in"}, "state": {"s"},
+		"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"}, "response_type": {"code"},
+	}
+	for name, value := range changes {
+		asked.Set(name, value)
+	}
+	return asked
+}
+
+func TestOnlyTheApplicationItselfIsAnswered(t *testing.T) {
+	api, cfg := startAPI(t)
+	person := authtest.HTTPClient(t, cfg, api, &pintle.User{ID: "1"})
+	person.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	tests := []struct {
+		name    string
+		changes map[string]string
+		status  int
+	}{
+		{"an application on this computer", nil, http.StatusOK},
+		{"a phone", map[string]string{"client_id": "phone", "redirect_uri": "https://app.example.com/signed-in"}, http.StatusOK},
+		{"the address of another application", map[string]string{"redirect_uri": "https://app.example.com/signed-in"}, http.StatusBadRequest},
+		{"an unknown application", map[string]string{"client_id": "evil"}, http.StatusBadRequest},
+		{"another site", map[string]string{"redirect_uri": "https://evil.example/signed-in"}, http.StatusBadRequest},
+		{"another site in disguise", map[string]string{"redirect_uri": "http://127.0.0.1:50000@evil.example/signed-in"}, http.StatusBadRequest},
+		{"a name, which may be resolved elsewhere", map[string]string{"redirect_uri": "http://localhost:50000/signed-in"}, http.StatusBadRequest},
+		{"a scheme that anybody can claim", map[string]string{"redirect_uri": "com.example.app:/signed-in"}, http.StatusBadRequest},
+		{"a script", map[string]string{"redirect_uri": "javascript:alert(1)"}, http.StatusBadRequest},
+		{"another path", map[string]string{"redirect_uri": "http://127.0.0.1:50000/signed-in/../x"}, http.StatusBadRequest},
+		{"another line", map[string]string{"redirect_uri": "http://127.0.0.1:50000/signed-in\n"}, http.StatusBadRequest},
+		{"no challenge", map[string]string{"code_challenge": ""}, http.StatusBadRequest},
+		{"a challenge that tells the verifier", map[string]string{"code_challenge": verifier, "code_challenge_method": "plain"}, http.StatusBadRequest},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			asked := asking(tt.changes).Encode()
+			if got := send(t, person, "GET", api+"/app/authorize?"+asked, ""); got.status != tt.status {
+				t.Errorf("the question: %+v, want status %d", got, tt.status)
+			}
+			want := tt.status
+			if want == http.StatusOK {
+				want = http.StatusSeeOther
+			}
+			got := send(t, person, "POST", api+"/app/authorize", asked+"&answer=yes", "Content-Type", "application/x-www-form-urlencoded")
+			if got.status != want || want != http.StatusSeeOther && got.header.Get("Location") != "" {
+				t.Errorf("the answer: %+v, want status %d", got, want)
+			}
+		})
+	}
+	t.Run("a page of another site says yes", func(t *testing.T) {
+		got := send(t, person, "POST", api+"/app/authorize", asking(nil).Encode()+"&answer=yes",
+			"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site")
+		if got.status != http.StatusForbidden {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("the page can be in no frame, and its form leads to the application only", func(t *testing.T) {
+		policy := send(t, person, "GET", api+"/app/authorize?"+asking(nil).Encode(), "").header.Get("Content-Security-Policy")
+		for _, part := range []string{"frame-ancestors 'none'", "form-action 'self' http://127.0.0.1:50000;"} {
+			if !strings.Contains(policy, part) {
+				t.Errorf("the policy %q lacks %s", policy, part)
+			}
+		}
+	})
+}
+
+func TestACodeIsWorthATokenToOneApplicationOnce(t *testing.T) {
+	api, cfg := startAPI(t)
+	person := authtest.HTTPClient(t, cfg, api, &pintle.User{ID: "1"})
+	person.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	code := func(t *testing.T) string {
+		t.Helper()
+		got := send(t, person, "POST", api+"/app/authorize", asking(nil).Encode()+"&answer=yes", "Content-Type", "application/x-www-form-urlencoded")
+		target, err := url.Parse(got.header.Get("Location"))
+		if err != nil || target.Host != "127.0.0.1:50000" || target.Query().Get("state") != "s" || target.Query().Get("code") == "" {
+			t.Fatalf("saying yes: %+v", got)
+		}
+		return target.Query().Get("code")
+	}
+	exchange := func(t *testing.T, code string, changes map[string]string) answered {
+		t.Helper()
+		form := asking(changes)
+		form.Set("grant_type", "authorization_code")
+		form.Set("code", code)
+		if !form.Has("code_verifier") {
+			form.Set("code_verifier", verifier)
+		}
+		return send(t, http.DefaultClient, "POST", api+"/app/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	}
+	t.Run("once", func(t *testing.T) {
+		c := code(t)
+		if got := exchange(t, c, nil); got.json["access_token"] == nil || got.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("the first time: %+v", got)
+		}
+		if got := exchange(t, c, nil); got.json["error"] != "invalid_grant" {
+			t.Errorf("the second time: %+v", got)
+		}
+	})
+	for name, changes := range map[string]map[string]string{
+		"with another verifier": {"code_verifier": strings.Repeat("x", 43)},
+		"by another client":     {"client_id": "phone"},
+		"from another address":  {"redirect_uri": "http://127.0.0.1:50001/signed-in"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := code(t)
+			if got := exchange(t, c, changes); got.status != http.StatusBadRequest || got.json["error"] != "invalid_grant" {
+				t.Errorf("%+v", got)
+			}
+			if got := exchange(t, c, nil); got.json["error"] != "invalid_grant" {
+				t.Errorf("a code that was tried is still good: %+v", got)
+			}
+		})
+	}
+	t.Run("for a minute", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			codes := newCodes(nil)
+			early, late := codes.give(request{}, "1"), codes.give(request{}, "1")
+			time.Sleep(59 * time.Second)
+			if _, ok := codes.take(early); !ok {
+				t.Error("a code is no good after 59 seconds")
+			}
+			time.Sleep(time.Second)
+			if _, ok := codes.take(late); ok {
+				t.Error("a code is good after a minute")
+			}
+		})
+	})
+	t.Run("a person may say no", func(t *testing.T) {
+		got := send(t, person, "POST", api+"/app/authorize", asking(nil).Encode()+"&answer=no", "Content-Type", "application/x-www-form-urlencoded")
+		if want := "http://127.0.0.1:50000/signed-in?error=access_denied&state=s"; got.header.Get("Location") != want {
+			t.Errorf("saying no: %+v, want %s", got, want)
+		}
+	})
+}
+
+// An answered is a response that was read.
+type answered struct {
+	status int
+	header http.Header
+	json   map[string]any
+}
+
+func send(t *testing.T, c *http.Client, method, address, body string, headers ...string) answered {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got := answered{status: resp.StatusCode, header: resp.Header}
+	if resp.Header.Get("Content-Type") == "application/json" {
+		if err := json.NewDecoder(resp.Body).Decode(&got.json); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return got
+}

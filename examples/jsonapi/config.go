@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+// config is all that Pintle has to be told. People sign in with a password or
+// the local identity provider; applications with a code that a person gave them.
+func config(store pintle.Store, codes *codes, idp *authtest.IdentityProvider) pintle.Config {
+	return pintle.Config{
+		Providers: []pintle.Provider{
+			&pintle.Credentials{Name: "a password", Authorize: checkPassword(store)},
+			idp.OIDC("local"),
+			&pintle.Credentials{ID: "code", Fields: []pintle.Field{}, Authorize: codes.redeem}, // no form
+		},
+		Store:   store,
+		Secrets: []string{rand.Text() + rand.Text()}, // in production it comes from AUTH_SECRET
+		Session: pintle.SessionConfig{
+			// Short tokens, which end at once when a device is lost.
+			Strategy:    pintle.StrategyDatabase,
+			AllowBearer: true,
+		},
+		Getenv: func(string) string { return "" }, // a variable of another project must not confuse this one
+	}
+}
+
+// kim is the one person with a password.
+var kim = pintle.User{ID: "1", Name: "Kim", Email: "kim@example.com"}
+
+// checkPassword stands for a table of users and their hashes; see package
+// password.
+func checkPassword(store pintle.Store) func(context.Context, *pintle.Submission) (*pintle.User, error) {
+	return func(ctx context.Context, s *pintle.Submission) (*pintle.User, error) {
+		if s.Text("username") != "kim" || s.Text("password") != "open sesame" {
+			return nil, nil //nolint:nilnil // nil is the answer "nobody"
+		}
+		return store.User(ctx, kim.ID)
+	}
+}

@@ -1,0 +1,81 @@
+// Command jsonapi shows sign-in in a JSON API and in an application on the
+// person's own computer that uses it:
+//
+//	go run ./examples/jsonapi
+//	go run ./examples/jsonapi -app
+//
+// The first is the API. The second is the application: it opens the browser, in
+// which one signs in as kim with the password "open sesame" or with the identity
+// provider that the API brings. Read config.go and authorize.go first.
+package main
+
+import (
+	"context"
+	"flag"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:3000", "loopback `address` of the API")
+	app := flag.Bool("app", false, "be the application")
+	flag.Parse()
+	log.SetFlags(0)
+	run := serve
+	if *app {
+		run = useAPI
+	}
+	if err := run(*addr); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// serve runs the API.
+func serve(addr string) error {
+	idp := authtest.NewIdentityProvider(authtest.Options{Name: "Local identity provider"})
+	if err := idp.Listen(); err != nil {
+		return err
+	}
+	store := memstore.New()
+	if _, err := store.CreateUser(context.Background(), &kim); err != nil {
+		return err
+	}
+	codes := newCodes(store)
+	auth, err := pintle.New(config(store, codes, idp))
+	if err != nil {
+		return err
+	}
+	var network net.ListenConfig
+	listener, err := network.Listen(context.Background(), "tcp", addr)
+	if err != nil {
+		return err
+	}
+	log.Printf("the API is at http://%s", listener.Addr())
+	return (&http.Server{Handler: newAPI(auth, codes), ReadHeaderTimeout: 10 * time.Second}).Serve(listener)
+}
+
+// useAPI signs in, asks the API who that was, and signs out.
+func useAPI(addr string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute) // somebody looks for a password
+	defer cancel()
+	session, err := signIn(ctx, "http://"+addr, openBrowser)
+	if err != nil {
+		return err
+	}
+	name, err := session.me(ctx)
+	if err != nil {
+		return err
+	}
+	log.Printf("The API knows you as %s.", name)
+	return session.end(ctx)
+}

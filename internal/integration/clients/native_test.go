@@ -1,0 +1,32 @@
+package clients_test
+
+import (
+	"net/url"
+	"os/exec"
+	"testing"
+)
+
+// The application of the example finds no browser to open and says where to go
+// instead. Somebody goes there, signs in and lets it in: from a page with a
+// strict policy the browser has to get to an address of this machine.
+func TestTheJSONAPIExample(t *testing.T) {
+	binary := buildExample(t, "jsonapi")
+	api, err := url.Parse(start(t, exec.Command(binary, "-addr", "localhost:0")).says(`http://\S+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "-app", "-addr", api.Host)
+	cmd.Env = []string{"PATH=" + t.TempDir()}
+	app := start(t, cmd)
+	address := app.says(`http://\S+`)
+
+	p := newBrowser(t).visitor(t, "person")
+	p.open(address)
+	p.press("Sign in with Local identity provider")
+	p.pick("Grace Hopper")
+	p.hasTitle("The example for desktops")
+	p.picture("question")
+	p.press("Yes")
+	p.becomes("back at the application", `document.body.innerText.startsWith("You can close this window")`)
+	app.says("The API knows you as Grace Hopper")
+}
