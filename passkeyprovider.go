@@ -74,7 +74,8 @@ type Ceremony interface {
 	// r.Authenticators, or if there are none any that the authenticator finds.
 	AuthenticationOptions(ctx context.Context, r *CeremonyRequest) (json.RawMessage, error)
 
-	// VerifyRegistration returns the passkey that was created, without owner.
+	// VerifyRegistration returns the passkey that was created, without owner or
+	// times. It may have a name.
 	// It fails unless r.Answer is one to options with r.Challenge.
 	VerifyRegistration(ctx context.Context, r *CeremonyRequest) (*Authenticator, error)
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
@@ -373,6 +374,27 @@ func TestRenamingPasskeys(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAPasskeyIsCalledAfterWhatMadeIt(t *testing.T) {
+	for aaguid, want := range map[string]string{
+		"bada5566-a7aa-401f-bd96-45619a55120d": "1Password",
+		"fbfc3007-154e-4ecc-8c0b-6e020557d7bd": "Apple Passwords",
+		"01020304-0506-0708-0102-030405060708": "",
+		"00000000-0000-0000-0000-000000000000": "",
+	} {
+		raw, err := hex.DecodeString(strings.ReplaceAll(aaguid, "-", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSite(t)
+		key := passkeytest.New()
+		key.AuthenticatorData = func(data []byte) []byte { return slices.Replace(data, 37, 37+len(raw), raw...) }
+		s.browser().signIn(key, "email", "ada@example.com")
+		if got := s.passkeys("ada@example.com")[0].Name; got != want {
+			t.Errorf("a passkey made by %s is called %q, want %q", aaguid, got, want)
+		}
+	}
 }
 
 // The registration itself is no use of the passkey.

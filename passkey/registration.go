@@ -126,5 +126,6 @@ func (c *ceremony) verifyRegistration(r *pintle.CeremonyRequest) (*pintle.Authen
 		DeviceType:   deviceType(data.Flags),
 		BackedUp:     data.Flags.HasBackupState(),
 		Transports:   transports(a.Response.Transports),
+		Name:         maker(data.AttData.AAGUID),
 	}, nil
 }

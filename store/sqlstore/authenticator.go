@@ -64,8 +64,10 @@ func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticato
 	}
 	args := []any{a.CredentialID, owner, a.ProviderAccountID, a.PublicKey, int64(a.Counter), a.DeviceType, a.BackedUp}
 	args = t.optional(args, []optionalColumn{
-		{"transports", nullable(a.Transports)}, {"name", nullable(a.Name)},
-		{"created", r.tables.Times.column(r.dialect, a.Created)}, {"lastUsed", r.tables.Times.column(r.dialect, a.LastUsed)},
+		{"transports", nullable(a.Transports)},
+		{"name", nullable(a.Name)},
+		{"created", r.tables.Times.column(r.dialect, a.Created)},
+		{"lastUsed", r.tables.Times.column(r.dialect, a.LastUsed)},
 	})
 	_, err := r.exec(ctx, r.sql.createAuthenticator, r.touched(t, args)...)
 	return r.fail(ctx, "create passkey", err)
