@@ -118,7 +118,7 @@ func (s *settings) shown(device *StoredSession, asking *Session) *StoredSession 
 	case device.Current || device.LastUsed.After(now):
 		device.LastUsed = now
 	case device.LastUsed.Before(device.Created):
-		// AbsoluteMaxAge brought its end forward.
+		// Sessions lasted less long when it was extended.
 		device.LastUsed = device.Created
 	}
 	return device

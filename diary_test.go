@@ -207,6 +207,24 @@ func (k *keeper) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	return k.fullStore.UpdateAccount(ctx, a)
 }
 
+func (k *keeper) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
+	return asked(k, "userAccounts", func() ([]*pintle.Account, error) { return k.fullStore.UserAccounts(ctx, userID) })
+}
+
+func (k *keeper) UnlinkAccount(ctx context.Context, userID, provider, id string) error {
+	if err := k.asked("unlinkAccount"); err != nil {
+		return err
+	}
+	return k.fullStore.UnlinkAccount(ctx, userID, provider, id)
+}
+
+func (k *keeper) EndSession(ctx context.Context, userID, handle string) error {
+	if err := k.asked("endSession"); err != nil {
+		return err
+	}
+	return k.fullStore.EndSession(ctx, userID, handle)
+}
+
 func (k *keeper) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
 	return asked(k, "endUserSessions", func() (int, error) { return k.fullStore.EndUserSessions(ctx, userID, except) })
 }

@@ -1,0 +1,159 @@
+package pintle_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+func withAccountPage(s *site) { s.Pages.Account = "/account?tab=ways" }
+
+// Somebody who is signed in and wants to link an account comes back to where
+// they wanted that, whatever went wrong.
+func TestAFailureToLinkLeadsBackToTheAccountPage(t *testing.T) {
+	tests := []struct {
+		name  string
+		fault authtest.Fault
+		owned bool  // whether the account is somebody else's
+		asked error // of Callbacks.SignIn
+		code  string
+		other string // the page for those who are not signed in
+	}{
+		{name: "the account of another user", owned: true, code: "OAuthAccountNotLinked"},
+		{name: "the person said no", fault: authtest.ResponseAccessDenied, code: "OAuthCallbackError", other: "/auth/signin"},
+		{name: "the application says no", asked: errors.New("not one of ours"), code: "AccessDenied", other: "/auth/error"},
+		{name: "a provider that cannot be believed", fault: authtest.IDTokenWrongIssuer, code: "Configuration", other: "/auth/error"},
+		{name: "a provider that cannot be reached", fault: authtest.DiscoveryForeignIssuer, code: "Configuration", other: "/auth/error"},
+	}
+	for _, tt := range tests {
+		for _, strategy := range strategies {
+			t.Run(tt.name+" with sessions as "+string(strategy), func(t *testing.T) {
+				k := newKeeper()
+				s := newSite(t, withKeeper(k, strategy), withAccountPage, func(s *site) {
+					s.Providers = []pintle.Provider{s.idp.OIDC("acme")}
+					s.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) { return "", tt.asked }
+				})
+				ada, grace := k.seedUser(t, people["ada"].user), k.seedUser(t, people["grace"].user)
+				if tt.owned {
+					k.seedAccount(t, grace, "acme", adaElsewhere.Subject)
+				}
+				if tt.fault != "" {
+					s.idp.Break(tt.fault)
+				}
+				b := s.browser()
+				held := b.is(k, ada, strategy)
+				s.eventNames()
+				r := b.attempt("acme").want(http.StatusFound)
+				if want := s.url + "/account?tab=ways&error=" + tt.code; r.location() != want {
+					t.Errorf("the browser is sent to %q, want %q", r.location(), want)
+				}
+				for _, check := range []string{stateCookie, pkceCookie, nonceCookie} {
+					if b.cookie(check) != "" {
+						t.Errorf("SH-11 the cookie %s is left", check)
+					}
+				}
+				if b.cookie(sessionCookie) != held || b.who() != ada.Name {
+					t.Error("the failure changed the session")
+				}
+				if events := s.eventNames(); len(events) > 0 {
+					t.Errorf("there were the events %q", events)
+				}
+				if tt.other != "" {
+					s.browser().attempt("acme").fails(tt.other, tt.code)
+				}
+			})
+		}
+	}
+}
+
+// The account page is for those who are signed in. Whose session has ended, was
+// ended elsewhere or never was, sees what everybody sees.
+func TestOnlyWhoIsSignedInIsLedToTheAccountPage(t *testing.T) {
+	for _, strategy := range strategies {
+		k := newKeeper()
+		s := newSite(t, withKeeper(k, strategy), withAccountPage)
+		ada := k.seedUser(t, people["ada"].user)
+		s.idp.Break(authtest.ResponseAccessDenied)
+		over := s.browser()
+		if strategy == pintle.StrategyDatabase {
+			over.plant(sessionCookie, k.seedSession(t, ada, -time.Minute))
+		} else {
+			over.plant(sessionCookie, "no token")
+		}
+		over.attempt("acme").fails("/auth/signin", "OAuthCallbackError")
+
+		// Nor is somebody who types a password: they mean to become somebody.
+		b := s.browser()
+		b.is(k, ada, strategy)
+		b.post("/auth/callback/credentials", "username", "ada", "password", "wrong").fails("/auth/signin", "CredentialsSignin")
+
+		k.fail("getSessionAndUser", "getUser")
+		if to := b.get("/auth/callback/acme?error=access_denied&state=x").location(); !strings.HasPrefix(to, s.url+"/auth/") {
+			t.Errorf("%s: when nobody knows who is signed in, the browser is sent to %q", strategy, to)
+		}
+	}
+}
+
+// Scripts are told the address.
+func TestAScriptIsToldOfTheAccountPage(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), withAccountPage)
+	b := s.browser()
+	b.is(k, k.seedUser(t, people["ada"].user), pintle.StrategyDatabase)
+	var answer struct{ URL string }
+	s.idp.Break(authtest.DiscoveryForeignIssuer)
+	r := b.postJSON("/auth/signin/acme", map[string]any{"csrfToken": b.csrf()}, "X-Auth-Return-Redirect", "1")
+	r.want(http.StatusOK).json(&answer)
+	if want := s.url + "/account?tab=ways&error=Configuration"; answer.URL != want {
+		t.Errorf("the script is told %q, want %q", answer.URL, want)
+	}
+}
+
+// The whole way of an account page: link, see it, unlink.
+func TestAnAccountIsLinkedListedAndUnlinked(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			k := newKeeper()
+			s := newSite(t, withKeeper(k, strategy), withAccountPage)
+			ada := k.seedUser(t, people["ada"].user)
+			k.seedAccount(t, ada, "acme", "home")
+			b := s.browser()
+			b.is(k, ada, strategy)
+			s.eventNames()
+			back := b.consent(b.leave("acme"))
+			b.get(back).goesTo(s.url)
+			session := b.held()
+			accounts, err := s.auth.Accounts(t.Context(), session)
+			if err != nil || len(accounts) != 2 || session.User.ID != ada.ID {
+				t.Fatalf("the accounts of %s are %v, %v", session.User.ID, accounts, err)
+			}
+			if err := s.auth.Unlink(t.Context(), session, "acme", "1001"); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(s.eventNames(), " "); got != "linkAccount signIn" {
+				t.Errorf("the events are %q", got)
+			}
+			if b.who() != ada.Name {
+				t.Error("the session ended")
+			}
+		})
+	}
+}
+
+func TestTheAccountPageMustBeAPage(t *testing.T) {
+	for _, page := range []string{"account", "//evil.example", "javascript:alert(1)"} {
+		_, err := pintle.New(pintle.Config{
+			Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, Secrets: []string{secret},
+			Pages: pintle.Pages{Account: page}, Getenv: func(string) string { return "" },
+		})
+		if !errors.Is(err, pintle.ErrConfiguration) || !strings.Contains(err.Error(), "Config.Pages.Account") {
+			t.Errorf("Pages.Account %q is %v", page, err)
+		}
+	}
+}

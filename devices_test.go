@@ -1,0 +1,366 @@
+package pintle_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// deviceName is what a session is known by in these tests.
+var deviceName = pintle.NewClaim[string]("device")
+
+func describeDevice(r *http.Request, data map[string]any) {
+	deviceName.Put(data, r.UserAgent())
+}
+
+// held is the session that a browser's cookies stand for.
+func (b *browser) held() *pintle.Session {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.site.url+"/account", nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, c := range b.client.Jar.Cookies(b.address()) {
+		r.AddCookie(c)
+	}
+	session, err := b.site.auth.Session(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return session
+}
+
+// arrive signs in with acme at a browser of the given name.
+func (s *site) arrive(name string) *browser {
+	s.t.Helper()
+	b := s.browser()
+	b.get(b.consent(b.leave("acme")), "User-Agent", name).goesTo(s.url)
+	return b
+}
+
+func (s *site) devicesOf(session *pintle.Session) []*pintle.StoredSession {
+	s.t.Helper()
+	var devices []*pintle.StoredSession
+	for d, err := range s.auth.Devices(s.t.Context(), session) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		devices = append(devices, d)
+	}
+	return devices
+}
+
+// ASVS-7.5.2: people see where they are signed in.
+func TestAPersonSeesWhereTheyAreSignedIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeper()
+		s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.Session.Describe = describeDevice })
+		k.seedSession(t, k.seedUser(t, people["grace"].user), time.Hour) // which is not theirs
+		start := time.Now()
+		phone := s.arrive("phone")
+		time.Sleep(36 * time.Hour)
+		laptop := s.arrive("laptop")
+		time.Sleep(12 * time.Hour)
+		phone.who() // which extends its session, now that a day has passed
+		time.Sleep(6 * time.Hour)
+
+		devices := s.devicesOf(laptop.held())
+		want := []struct {
+			name              string
+			current           bool
+			created, lastUsed time.Duration
+		}{
+			{"laptop", true, 36 * time.Hour, 54 * time.Hour},
+			{"phone", false, 0, 48 * time.Hour},
+		}
+		if len(devices) != len(want) {
+			t.Fatalf("%d devices, want %d", len(devices), len(want))
+		}
+		for i, d := range devices {
+			name, _ := deviceName.In(d.Data)
+			if name != want[i].name || d.Current != want[i].current {
+				t.Errorf("device %d is %q, current %t", i+1, name, d.Current)
+			}
+			if created, used := d.Created.Sub(start), d.LastUsed.Sub(start); created != want[i].created || used != want[i].lastUsed {
+				t.Errorf("%s signed in after %v and was used after %v, want %v and %v", name, created, used, want[i].created, want[i].lastUsed)
+			}
+			if d.Token != "" || d.Handle == "" {
+				t.Errorf("%s has the token %q and the handle %q", name, d.Token, d.Handle)
+			}
+		}
+		if devices := s.devicesOf(phone.held()); devices[0].Current || !devices[1].Current {
+			t.Error("the phone takes itself for the laptop")
+		}
+	})
+}
+
+// A store may yield tokens. They do not get as far as a page.
+func TestDevicesHaveNoTokens(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, with(lavishStore{k.fullStore}, k.diary, pintle.StrategyDatabase))
+	b := s.arrive("laptop")
+	if d := s.devicesOf(b.held())[0]; d.Token != "" || !d.Current {
+		t.Errorf("the device is %+v", d)
+	}
+}
+
+// A lavishStore yields the token of every session.
+type lavishStore struct{ fullStore }
+
+func (s lavishStore) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
+	return func(yield func(*pintle.StoredSession, error) bool) {
+		for row, err := range s.fullStore.UserSessions(ctx, userID) {
+			if row != nil {
+				row.Token = "the token of " + row.Handle
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// With an absolute lifetime a row may outlive its session.
+func TestASessionThatIsTooOldIsNotADevice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeper()
+		s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.Session.AbsoluteMaxAge = 10 * day })
+		s.arrive("phone")
+		time.Sleep(2 * day)
+		s.arrive("tablet")
+		time.Sleep(9 * day)
+		laptop := s.arrive("laptop")
+		if devices := s.devicesOf(laptop.held()); len(devices) != 2 || !devices[0].Current {
+			t.Errorf("%d devices, want the laptop and the tablet", len(devices))
+		}
+	})
+}
+
+// Whoever configures longer sessions than before has rows that end sooner than
+// their last use would let them.
+func TestNobodyUsesASessionBeforeItBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeper()
+		s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+		laptop := s.arrive("laptop")
+		k.seedSession(t, k.owner(t, "acme", "1001"), 7*day)
+		time.Sleep(day)
+		for _, d := range s.devicesOf(laptop.held()) {
+			if d.LastUsed.Before(d.Created) {
+				t.Errorf("a session was used %v before it began", d.Created.Sub(d.LastUsed))
+			}
+		}
+	})
+}
+
+// ASVS-7.4.5: a handle comes from a form, and says nothing about whose session
+// it may end.
+func TestNobodyEndsTheSessionOfSomebodyElse(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	phone, laptop := s.arrive("phone"), s.arrive("laptop")
+	grace := s.browser()
+	grace.is(k, k.seedUser(t, people["grace"].user), pintle.StrategyDatabase)
+	ctx, mine := t.Context(), laptop.held()
+	theirs := s.devicesOf(grace.held())[0].Handle
+	for _, handle := range []string{theirs, "", grace.cookie(sessionCookie), phone.cookie(sessionCookie), "AAAA"} {
+		if err := s.auth.EndDevice(ctx, mine, handle); !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("EndDevice(%q) is %v, want ErrNotFound", handle, err)
+		}
+	}
+	if grace.who() != "Grace Hopper" || phone.who() == "stranger" {
+		t.Fatal("a session ended that was not to")
+	}
+
+	k.read()
+	devices := s.devicesOf(mine)
+	other := devices[slices.IndexFunc(devices, func(d *pintle.StoredSession) bool { return !d.Current })]
+	if err := s.auth.EndDevice(ctx, mine, other.Handle); err != nil {
+		t.Fatal(err)
+	}
+	k.reads(t, "endSession") // and no event: nobody signed out
+	if phone.who() != "stranger" || laptop.who() == "stranger" {
+		t.Error("another session ended than the one that was meant")
+	}
+	if err := s.auth.EndDevice(ctx, mine, other.Handle); !errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf("ending it again is %v", err)
+	}
+}
+
+// ASVS-7.4.3: after a change of what lets somebody in, everywhere else they can
+// be signed out.
+func TestAllOtherDevicesAreSignedOut(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	phone, tablet, laptop := s.arrive("phone"), s.arrive("tablet"), s.arrive("laptop")
+	grace := s.browser()
+	grace.is(k, k.seedUser(t, people["grace"].user), pintle.StrategyDatabase)
+	session := laptop.held()
+	k.read()
+	n, err := s.auth.EndOtherDevices(t.Context(), session)
+	if err != nil || n != 2 {
+		t.Errorf("EndOtherDevices returns %d, %v", n, err)
+	}
+	k.reads(t, "endUserSessions")
+	if phone.who() != "stranger" || tablet.who() != "stranger" {
+		t.Error("another device is still signed in")
+	}
+	if laptop.who() == "stranger" || grace.who() == "stranger" {
+		t.Error("too much ended")
+	}
+}
+
+// Tokens are in browsers and nowhere else: the one that asks is all there is to
+// say, and nothing pretends that the others were ended.
+func TestOfTokenSessionsOneIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeper()
+		s := newSite(t, withKeeper(k, pintle.StrategyJWT), func(s *site) {
+			s.Session.Describe = describeDevice
+			s.Session.Revocation = &memstore.Revocations{}
+		})
+		s.arrive("phone")
+		laptop := s.arrive("laptop")
+		began := time.Now()
+		time.Sleep(time.Hour)
+		session := laptop.held()
+		devices := s.devicesOf(session)
+		if len(devices) != 1 {
+			t.Fatalf("%d devices, want 1", len(devices))
+		}
+		d := devices[0]
+		if name, _ := deviceName.In(d.Data); name != "laptop" || !d.Current || d.Handle != "" || !d.Created.Equal(began) || !d.LastUsed.Equal(time.Now()) {
+			t.Errorf("the device is %+v", d)
+		}
+		if err := s.auth.EndDevice(t.Context(), session, d.Handle); !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("EndDevice is %v", err)
+		}
+		if _, err := s.auth.EndOtherDevices(t.Context(), session); !errors.Is(err, pintle.Code("UnsupportedStrategy")) {
+			t.Errorf("EndOtherDevices is %v", err)
+		}
+		if laptop.who() == "stranger" {
+			t.Error("the session ended")
+		}
+	})
+}
+
+// A description is the application's. It cannot say who somebody is.
+func TestADescriptionOfASessionChangesNobody(t *testing.T) {
+	s := newSite(t, func(s *site) {
+		s.Session.Describe = func(_ *http.Request, data map[string]any) {
+			data["sub"], data["name"] = "user-grace", "Grace Hopper"
+			deviceName.Put(data, "laptop")
+		}
+	})
+	b := s.browser()
+	b.signIn("ada")
+	session := b.held()
+	if name, ok := deviceName.Get(session); !ok || name != "laptop" {
+		t.Errorf("the device is %q, %t", name, ok)
+	}
+	if session.User.ID != "user-ada" || session.User.Name != "Ada Lovelace" {
+		t.Errorf("the user is %+v", session.User)
+	}
+}
+
+// An account page that is not behind Require does nothing, to anybody.
+func TestAccountPagesAreForThoseWhoAreSignedIn(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	for _, tt := range personalMethods(s.auth) {
+		for name, session := range map[string]*pintle.Session{"no session": nil, "a session of nobody": {}} {
+			if err := tt.do(session); !errors.Is(err, pintle.ErrAccessDenied) {
+				t.Errorf("%s with %s is %v, want AccessDenied", tt.name, name, err)
+			}
+		}
+	}
+	k.reads(t)
+}
+
+// personalMethods are what somebody who is signed in may do with what is theirs.
+func personalMethods(auth *pintle.Auth) []personalMethod {
+	ctx := context.Background()
+	return []personalMethod{
+		{"Devices", "SessionLister", func(s *pintle.Session) (failure error) {
+			for _, err := range auth.Devices(ctx, s) {
+				failure = err
+			}
+			return failure
+		}},
+		{"EndDevice", "SessionLister", func(s *pintle.Session) error { return auth.EndDevice(ctx, s, "AAAA") }},
+		{"EndOtherDevices", "SessionLister", func(s *pintle.Session) error { _, err := auth.EndOtherDevices(ctx, s); return err }},
+		{"Accounts", "AccountStore", func(s *pintle.Session) error { _, err := auth.Accounts(ctx, s); return err }},
+		{"Unlink", "AccountStore", func(s *pintle.Session) error { return auth.Unlink(ctx, s, "acme", "1001") }},
+	}
+}
+
+type personalMethod struct {
+	name, needs string
+	do          func(*pintle.Session) error
+}
+
+func containsAll(text string, parts ...string) bool {
+	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
+}
+
+func TestAccountPagesSayWhatTheyLack(t *testing.T) {
+	ada := &pintle.Session{User: people["ada"].user}
+	k := newKeeper()
+	plain := newSite(t, with(plainKeeper{k.keeper, k.keeper}, k.diary, pintle.StrategyDatabase)).auth
+	tenants := pintle.NewFunc(func(*http.Request) string { return "" }, func(context.Context, string) (pintle.Config, error) { return pintle.Config{}, nil })
+	for i, tt := range personalMethods(plain) {
+		if err := tt.do(ada); !errors.Is(err, pintle.Code("MissingAdapterMethods")) || !containsAll(err.Error(), tt.name, tt.needs) {
+			t.Errorf("%s is %v", tt.name, err)
+		}
+		if err := personalMethods(tenants)[i].do(ada); !errors.Is(err, pintle.ErrConfiguration) || !containsAll(err.Error(), tt.name, "New") {
+			t.Errorf("%s of tenants is %v", tt.name, err)
+		}
+	}
+}
+
+// A database that does not answer ends no list early: the page must not say that
+// nobody else is signed in.
+func TestAListOfDevicesThatBreaksOffSaysSo(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, with(interruptedList{k.fullStore}, k.diary, pintle.StrategyDatabase))
+	session := s.arrive("laptop").held()
+	var failure error
+	n := 0
+	for d, err := range s.auth.Devices(t.Context(), session) {
+		if failure = err; d != nil {
+			n++
+		}
+	}
+	if n != 1 || !errors.Is(failure, pintle.ErrStore) || !errors.Is(failure, errBroken) {
+		t.Errorf("%d devices and %v", n, failure)
+	}
+	for _, err := range s.auth.Devices(t.Context(), session) {
+		if err != nil {
+			t.Error(err)
+		}
+		break // which the store must bear
+	}
+}
+
+// A interruptedList breaks off after the first session.
+type interruptedList struct{ fullStore }
+
+func (s interruptedList) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
+	return func(yield func(*pintle.StoredSession, error) bool) {
+		for row, err := range s.fullStore.UserSessions(ctx, userID) {
+			if yield(row, err) {
+				yield(nil, errBroken)
+			}
+			return
+		}
+	}
+}

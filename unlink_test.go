@@ -1,0 +1,218 @@
+package pintle_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// signedInAs is a session of a stored user.
+func signedInAs(u *pintle.User) *pintle.Session { return &pintle.Session{User: *u} }
+
+// The last way to sign in does not go by accident.
+func TestTheLastWayToSignInStays(t *testing.T) {
+	verified := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	password := func(knows bool, err error) *pintle.Credentials {
+		return &pintle.Credentials{Authorize: checkPassword, Knows: func(_ context.Context, u *pintle.User) (bool, error) {
+			if u.Name != "Ada Lovelace" {
+				return false, errors.New("asked about somebody else")
+			}
+			return knows, err
+		}}
+	}
+	tests := []struct {
+		name     string
+		verified time.Time
+		email    string
+		accounts []string // further ones, by their providers
+		ways     []pintle.Provider
+		mail     bool
+		want     error
+	}{
+		{name: "nothing else", want: pintle.ErrLastSignIn},
+		{name: "another account at the same provider", accounts: []string{"acme"}},
+		{name: "an account at another provider", accounts: []string{"hub"}},
+		{name: "an account at a provider that is no more", accounts: []string{"gone"}, want: pintle.ErrLastSignIn},
+		{name: "an address that mail has verified", email: "ada@example.com", verified: verified, mail: true},
+		{name: "an address that a provider said", email: "ada@example.com", mail: true, want: pintle.ErrLastSignIn},
+		{name: "a verified address and no mail", email: "ada@example.com", verified: verified, want: pintle.ErrLastSignIn},
+		{name: "mail and no address", verified: verified, mail: true, want: pintle.ErrLastSignIn},
+		{name: "a password", ways: []pintle.Provider{password(true, nil)}},
+		{name: "no password", ways: []pintle.Provider{password(false, nil)}, want: pintle.ErrLastSignIn},
+		{name: "passwords of which nobody says whose they are", ways: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, want: pintle.ErrLastSignIn},
+		{name: "passwords that cannot be looked up", ways: []pintle.Provider{password(true, errBroken)}, want: pintle.ErrConfiguration},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			k := newKeeper()
+			s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+				s.Providers = append([]pintle.Provider{s.idp.OIDC("acme"), s.idp.OAuth2("hub")}, tt.ways...)
+				if tt.mail {
+					s.Providers = append(s.Providers, s.mailProvider())
+				}
+			})
+			ada := k.seedUser(t, pintle.User{Name: "Ada Lovelace", Email: tt.email, EmailVerified: tt.verified})
+			grace := k.seedUser(t, people["grace"].user)
+			k.seedAccount(t, ada, "acme", "1001")
+			for i, provider := range tt.accounts {
+				k.seedAccount(t, ada, provider, "another-"+string(rune('a'+i)))
+			}
+			k.seedAccount(t, grace, "hub", "9") // which is no way for Ada
+			err := s.auth.Unlink(t.Context(), signedInAs(ada), "acme", "1001")
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("Unlink is %v, want %v", err, tt.want)
+			}
+			if gone := k.owner(t, "acme", "1001") == nil; gone != (tt.want == nil) {
+				t.Errorf("the account is gone: %t", gone)
+			}
+		})
+	}
+}
+
+// ASVS-8.2.2: an account comes from a form, and is removed from nobody but the
+// person who sent it.
+func TestNobodyUnlinksTheAccountOfSomebodyElse(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyJWT))
+	ada, grace := k.seedUser(t, people["ada"].user), k.seedUser(t, people["grace"].user)
+	for _, id := range []string{"1001", "1003"} {
+		k.seedAccount(t, ada, "acme", id)
+	}
+	for _, id := range []string{"1002", "1004"} {
+		k.seedAccount(t, grace, "acme", id)
+	}
+	for _, account := range [][2]string{{"acme", "1002"}, {"acme", "unknown"}, {"hub", "1001"}, {"", ""}} {
+		if err := s.auth.Unlink(t.Context(), signedInAs(ada), account[0], account[1]); !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("Unlink(%q, %q) is %v, want ErrNotFound", account[0], account[1], err)
+		}
+	}
+	for id, owner := range map[string]*pintle.User{"1001": ada, "1003": ada, "1002": grace, "1004": grace} {
+		if is := k.owner(t, "acme", id); is == nil || is.ID != owner.ID {
+			t.Errorf("account %s belongs to %v", id, is)
+		}
+	}
+	if err := s.auth.Unlink(t.Context(), signedInAs(k.seedUser(t, pintle.User{Name: "Somebody"})), "acme", "1001"); !errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf("Unlink by somebody who has no account is %v", err)
+	}
+	if err := s.auth.Unlink(t.Context(), signedInAs(&pintle.User{ID: "nobody"}), "acme", "1001"); !errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf("Unlink for a user who was removed is %v", err)
+	}
+}
+
+// What is looked at and what is removed are one: flows.md has no event for it.
+func TestUnlinkingIsOneTransactionWithoutAnEvent(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	ada := k.seedUser(t, people["ada"].user)
+	k.seedAccount(t, ada, "acme", "1001")
+	k.seedAccount(t, ada, "acme", "1003")
+	unlink := func(id string) error { return s.auth.Unlink(t.Context(), signedInAs(ada), "acme", id) }
+
+	k.fail("unlinkAccount")
+	if err := unlink("1001"); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
+		t.Errorf("Unlink is %v", err)
+	}
+	k.reads(t, "getUser", "begin", "userAccounts", "unlinkAccount", "rollback")
+	k.fail("commit")
+	if err := unlink("1001"); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
+		t.Errorf("Unlink is %v", err)
+	}
+	if k.owner(t, "acme", "1001") == nil {
+		t.Fatal("half of a transaction stayed")
+	}
+	k.fail()
+	k.read()
+	if err := unlink("1001"); err != nil {
+		t.Fatal(err)
+	}
+	k.reads(t, "getUser", "begin", "userAccounts", "unlinkAccount", "commit")
+	if err := unlink("1003"); !errors.Is(err, pintle.ErrLastSignIn) || errors.Is(err, pintle.ErrStore) {
+		t.Errorf("Unlink of the last is %v", err)
+	}
+	k.reads(t, "getUser", "begin", "userAccounts", "rollback")
+
+	for _, operation := range []string{"getUser", "userAccounts"} {
+		k.fail(operation)
+		if err := unlink("1003"); !errors.Is(err, pintle.ErrStore) {
+			t.Errorf("when %s fails Unlink is %v", operation, err)
+		}
+	}
+}
+
+func TestAStoreWithoutTransactionsUnlinksToo(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, with(k.keeper, k.diary, pintle.StrategyDatabase))
+	ada := k.seedUser(t, people["ada"].user)
+	k.seedAccount(t, ada, "acme", "1001")
+	if err := s.auth.Unlink(t.Context(), signedInAs(ada), "acme", "1001"); !errors.Is(err, pintle.ErrLastSignIn) {
+		t.Errorf("Unlink of the last is %v", err)
+	}
+	k.seedAccount(t, ada, "acme", "1003")
+	if err := s.auth.Unlink(t.Context(), signedInAs(ada), "acme", "1001"); err != nil {
+		t.Error(err)
+	}
+	if k.owner(t, "acme", "1001") != nil || k.owner(t, "acme", "1003") == nil {
+		t.Error("not the one account was removed that was meant")
+	}
+}
+
+// A passkey whose account is gone would be asked for and refused for ever.
+func TestAPasskeyGoesWithItsAccount(t *testing.T) {
+	store := memstore.New()
+	s := newSite(t, withPasskeys, func(s *site) { s.Store = store })
+	ctx := t.Context()
+	ada, err := store.CreateUser(ctx, &pintle.User{Name: "Ada Lovelace"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*pintle.Account{
+		{UserID: ada.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"},
+		{UserID: ada.ID, Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: "1001"},
+	} {
+		if err := store.LinkAccount(ctx, a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.CreateAuthenticator(ctx, &pintle.Authenticator{CredentialID: "AAAA", UserID: ada.ID, ProviderAccountID: "AAAA"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.auth.Unlink(ctx, signedInAs(ada), "passkey", "AAAA"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Authenticator(ctx, "AAAA"); !errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf("the passkey is still there (%v)", err)
+	}
+	if err := s.auth.Unlink(ctx, signedInAs(ada), "acme", "1001"); !errors.Is(err, pintle.ErrLastSignIn) {
+		t.Errorf("Unlink of the last is %v", err)
+	}
+}
+
+// A page has no use for what the application may do at the provider.
+func TestLinkedAccountsAreListedWithoutTheirTokens(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	session := s.arrive("laptop").held()
+	k.seedAccount(t, k.seedUser(t, people["grace"].user), "acme", "1002")
+	accounts, err := s.auth.Accounts(t.Context(), session)
+	if err != nil || len(accounts) != 1 {
+		t.Fatalf("the accounts are %v, %v", accounts, err)
+	}
+	a := accounts[0]
+	if a.Provider != "acme" || a.ProviderAccountID != "1001" || a.UserID != session.User.ID || a.Type != pintle.TypeOIDC || a.Scope == "" {
+		t.Errorf("the account is %+v", *a)
+	}
+	if a.AccessToken+a.RefreshToken+a.IDToken+a.OAuthToken+a.OAuthTokenSecret+a.SessionState != "" || a.Extra != nil {
+		t.Error("the account has tokens")
+	}
+	if full, err := s.auth.Account(t.Context(), "acme", "1001"); err != nil || full.AccessToken == "" {
+		t.Errorf("the store was to have tokens, but has %v, %v", full, err)
+	}
+	k.fail("userAccounts")
+	if _, err := s.auth.Accounts(t.Context(), session); !errors.Is(err, pintle.ErrStore) {
+		t.Errorf("Accounts is %v", err)
+	}
+}
