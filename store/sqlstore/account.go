@@ -16,7 +16,7 @@ type accountRow struct {
 	texts             map[string]*sql.NullString // the tokens, by column
 	expires           sql.NullInt64
 	extra             object
-	more              []any
+	more              []anyColumn
 }
 
 // dest is where the columns go, in the order of [builder.accounts].
@@ -36,7 +36,7 @@ func (a *accountRow) dest(r records) []any {
 			dest = append(dest, a.texts[column])
 		}
 	}
-	a.more = make([]any, len(t.extra))
+	a.more = make([]anyColumn, len(t.extra))
 	for i := range a.more {
 		dest = append(dest, &a.more[i])
 	}

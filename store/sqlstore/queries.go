@@ -210,7 +210,7 @@ func (b builder) sessions(q *queries) {
 	q.createSession = b.insert(t, t.names("", "sessionToken", "userId", "expires", "created", "data", "id", "updatedAt"), nil)
 	columns := t.names("", "userId", "expires", "created", "data")
 	q.sessionAndUser = b.statement("SELECT %s FROM %s s JOIN %s u ON u.%s = s.%s WHERE %s",
-		list(append(t.names("s.", "userId", "expires", "created", "data"), b.userColumns("u.")...)),
+		list(append(t.names("s.", "expires", "created", "data"), b.userColumns("u.")...)),
 		t.quoted, u.quoted, u.columns["id"], owner, b.is("s."+token, 1))
 	q.sessionExists = b.statement("SELECT %s FROM %s WHERE %s", expires, t.quoted, b.is(token, 1))
 	for mask := range q.updateSession {

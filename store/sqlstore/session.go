@@ -71,28 +71,6 @@ func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) err
 	return r.fail(ctx, "create session", err)
 }
 
-// SessionAndUser implements [pintle.SessionStore], in one round trip.
-func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
-	key, ok := r.tokenColumn(token)
-	if !ok {
-		return nil, nil, r.absent(ctx)
-	}
-	var s sessionRow
-	var u userRow
-	look := ctx
-	if r.dialect == SQLite && ctx.Err() == nil {
-		// Drivers of SQLite start a goroutine to watch a context that can end,
-		// which costs more than finding a row by its key does. A request that is
-		// given up meanwhile waits for others at most, and they are bounded by
-		// the busy timeout.
-		look = context.WithoutCancel(ctx)
-	}
-	if err := r.one(look, append(s.dest(r), u.dest(r)...), r.sql.sessionAndUser, key); err != nil {
-		return nil, nil, r.fail(ctx, "find session", err)
-	}
-	return s.session(token), u.user(r), nil
-}
-
 // UpdateSession implements [pintle.SessionStore]. Data is ignored where the
 // table has no column for it.
 func (r records) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {

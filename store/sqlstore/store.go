@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync"
 
 	"github.com/pintleauth/pintle"
 )
@@ -48,7 +49,7 @@ func NewShared(db *sql.DB, l Layout) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	return &Store{records{db: db, run: db, dialect: l.Dialect, tables: t, sql: newQueries(t)}}, nil
+	return &Store{records{db: db, run: db, dialect: l.Dialect, tables: t, sql: newQueries(t), lookups: new(sync.Pool)}}, nil
 }
 
 // records is what a [Store] and the store of a transaction have in common.
@@ -59,6 +60,7 @@ type records struct {
 	dialect Dialect
 	tables  *tables
 	sql     *queries
+	lookups *sync.Pool // of *lookup
 }
 
 // A txStore is the store a transaction works with.

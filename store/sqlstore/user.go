@@ -18,7 +18,7 @@ type userRow struct {
 	name, email, image sql.NullString
 	verified           instant
 	extra              object
-	more               []any // the columns of Table.Extra
+	more               []anyColumn // the columns of Table.Extra
 }
 
 // dest is where the columns go, in the order of [builder.userColumns].
@@ -34,7 +34,7 @@ func (u *userRow) dest(r records) []any {
 			dest = append(dest, column.dest)
 		}
 	}
-	u.more = make([]any, len(t.extra))
+	u.more = make([]anyColumn, len(t.extra))
 	for i := range u.more {
 		dest = append(dest, &u.more[i])
 	}
@@ -51,24 +51,33 @@ func (u *userRow) user(r records) *pintle.User {
 }
 
 // withColumns adds what further columns hold to the fields of a JSON object.
-func withColumns(fields map[string]any, names []string, values []any) map[string]any {
+func withColumns(fields map[string]any, names []string, values []anyColumn) map[string]any {
 	for i, name := range names {
-		if values[i] == nil {
+		if values[i].value == nil {
 			continue
 		}
 		if fields == nil {
 			fields = map[string]any{}
 		}
-		switch v := values[i].(type) {
-		case []byte:
-			fields[name] = string(v)
-		case time.Time:
-			fields[name] = v.UTC().Format(isoTime)
-		default:
-			fields[name] = v
-		}
+		fields[name] = values[i].value
 	}
 	return fields
+}
+
+// An anyColumn is a column as encoding/json would have it, whatever its type.
+type anyColumn struct{ value any }
+
+// Scan implements [sql.Scanner].
+func (c *anyColumn) Scan(value any) error {
+	switch v := value.(type) {
+	case []byte:
+		c.value = string(v)
+	case time.Time:
+		c.value = v.UTC().Format(isoTime)
+	default:
+		c.value = v
+	}
+	return nil
 }
 
 // withoutColumns splits fields into those that have a column of their own and

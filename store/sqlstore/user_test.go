@@ -20,7 +20,13 @@ func TestExtraFieldsGoToTheirColumns(t *testing.T) {
 	if len(fields) != 6 {
 		t.Error("the caller's map was changed")
 	}
-	back := withColumns(nil, []string{"role", "level", "none", "since"}, []any{[]byte("admin"), int64(7), nil, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)})
+	read := make([]anyColumn, 4)
+	for i, value := range []any{[]byte("admin"), int64(7), nil, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)} {
+		if err := read[i].Scan(value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back := withColumns(nil, []string{"role", "level", "none", "since"}, read)
 	if len(back) != 3 || back["role"] != "admin" || back["since"] != "2026-03-01T00:00:00.000Z" {
 		t.Errorf("read back %v", back)
 	}

@@ -89,7 +89,7 @@ DELETE FROM `account` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb
 INSERT INTO `session` (`sessionToken`, `userId`, `expires`) VALUES (?, ?, ?);
 
 -- sessionAndUser
-SELECT s.`userId`, s.`expires`, u.`id`, u.`name`, u.`email`, u.`emailVerified`, u.`image` FROM `session` s JOIN `user` u ON u.`id` = s.`userId` WHERE (s.`sessionToken` = ? AND CAST(CONVERT(s.`sessionToken` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
+SELECT s.`expires`, u.`id`, u.`name`, u.`email`, u.`emailVerified`, u.`image` FROM `session` s JOIN `user` u ON u.`id` = s.`userId` WHERE (s.`sessionToken` = ? AND CAST(CONVERT(s.`sessionToken` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
 -- sessionExists
 SELECT `expires` FROM `session` WHERE (`sessionToken` = ? AND CAST(CONVERT(`sessionToken` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));

@@ -89,7 +89,7 @@ DELETE FROM "account" WHERE "userId" = $1 AND "provider" = $2 AND "providerAccou
 INSERT INTO "session" ("sessionToken", "userId", "expires") VALUES ($1, $2, $3);
 
 -- sessionAndUser
-SELECT s."userId", s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "session" s JOIN "user" u ON u."id" = s."userId" WHERE s."sessionToken" = $1;
+SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "session" s JOIN "user" u ON u."id" = s."userId" WHERE s."sessionToken" = $1;
 
 -- sessionExists
 SELECT "expires" FROM "session" WHERE "sessionToken" = $1;

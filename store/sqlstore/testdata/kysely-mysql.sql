@@ -86,7 +86,7 @@ DELETE FROM `Account` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb
 INSERT INTO `Session` (`sessionToken`, `userId`, `expires`, `id`) VALUES (?, ?, ?, ?);
 
 -- sessionAndUser
-SELECT s.`userId`, s.`expires`, u.`id`, u.`name`, u.`email`, u.`emailVerified`, u.`image` FROM `Session` s JOIN `User` u ON u.`id` = s.`userId` WHERE (s.`sessionToken` = ? AND CAST(CONVERT(s.`sessionToken` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
+SELECT s.`expires`, u.`id`, u.`name`, u.`email`, u.`emailVerified`, u.`image` FROM `Session` s JOIN `User` u ON u.`id` = s.`userId` WHERE (s.`sessionToken` = ? AND CAST(CONVERT(s.`sessionToken` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
 -- sessionExists
 SELECT `expires` FROM `Session` WHERE (`sessionToken` = ? AND CAST(CONVERT(`sessionToken` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));

@@ -83,7 +83,7 @@ DELETE FROM "Account" WHERE "userId" = ?1 AND "provider" = ?2 AND "providerAccou
 INSERT INTO "Session" ("sessionToken", "userId", "expires", "id") VALUES (?1, ?2, ?3, ?4);
 
 -- sessionAndUser
-SELECT s."userId", s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "Session" s JOIN "User" u ON u."id" = s."userId" WHERE s."sessionToken" = ?1;
+SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "Session" s JOIN "User" u ON u."id" = s."userId" WHERE s."sessionToken" = ?1;
 
 -- sessionExists
 SELECT "expires" FROM "Session" WHERE "sessionToken" = ?1;

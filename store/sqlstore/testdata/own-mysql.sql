@@ -89,7 +89,7 @@ DELETE FROM `pintle_accounts` WHERE `user_id` = ? AND `provider` = ? AND `provid
 INSERT INTO `pintle_sessions` (`token_hash`, `user_id`, `expires`, `created`, `data`) VALUES (?, ?, ?, ?, ?);
 
 -- sessionAndUser
-SELECT s.`user_id`, s.`expires`, s.`created`, s.`data`, u.`id`, u.`name`, u.`email`, u.`email_verified`, u.`image`, u.`extra` FROM `pintle_sessions` s JOIN `pintle_users` u ON u.`id` = s.`user_id` WHERE s.`token_hash` = ?;
+SELECT s.`expires`, s.`created`, s.`data`, u.`id`, u.`name`, u.`email`, u.`email_verified`, u.`image`, u.`extra` FROM `pintle_sessions` s JOIN `pintle_users` u ON u.`id` = s.`user_id` WHERE s.`token_hash` = ?;
 
 -- sessionExists
 SELECT `expires` FROM `pintle_sessions` WHERE `token_hash` = ?;

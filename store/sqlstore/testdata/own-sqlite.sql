@@ -86,7 +86,7 @@ DELETE FROM "pintle_accounts" WHERE "user_id" = ?1 AND "provider" = ?2 AND "prov
 INSERT INTO "pintle_sessions" ("token_hash", "user_id", "expires", "created", "data") VALUES (?1, ?2, ?3, ?4, ?5);
 
 -- sessionAndUser
-SELECT s."user_id", s."expires", s."created", s."data", u."id", u."name", u."email", u."email_verified", u."image", u."extra" FROM "pintle_sessions" s JOIN "pintle_users" u ON u."id" = s."user_id" WHERE s."token_hash" = ?1;
+SELECT s."expires", s."created", s."data", u."id", u."name", u."email", u."email_verified", u."image", u."extra" FROM "pintle_sessions" s JOIN "pintle_users" u ON u."id" = s."user_id" WHERE s."token_hash" = ?1;
 
 -- sessionExists
 SELECT "expires" FROM "pintle_sessions" WHERE "token_hash" = ?1;

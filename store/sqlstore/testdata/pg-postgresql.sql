@@ -86,7 +86,7 @@ DELETE FROM "accounts" WHERE "userId" = CAST($1 AS bigint) AND "provider" = $2 A
 INSERT INTO "sessions" ("sessionToken", "userId", "expires") VALUES ($1, $2, $3);
 
 -- sessionAndUser
-SELECT s."userId", s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "sessions" s JOIN "users" u ON u."id" = s."userId" WHERE s."sessionToken" = $1;
+SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "sessions" s JOIN "users" u ON u."id" = s."userId" WHERE s."sessionToken" = $1;
 
 -- sessionExists
 SELECT "expires" FROM "sessions" WHERE "sessionToken" = $1;

@@ -86,7 +86,7 @@ DELETE FROM "next_auth"."accounts" WHERE "userId" = $1 AND "provider" = $2 AND "
 INSERT INTO "next_auth"."sessions" ("sessionToken", "userId", "expires") VALUES ($1, $2, $3);
 
 -- sessionAndUser
-SELECT s."userId", s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "next_auth"."sessions" s JOIN "next_auth"."users" u ON u."id" = s."userId" WHERE s."sessionToken" = $1;
+SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "next_auth"."sessions" s JOIN "next_auth"."users" u ON u."id" = s."userId" WHERE s."sessionToken" = $1;
 
 -- sessionExists
 SELECT "expires" FROM "next_auth"."sessions" WHERE "sessionToken" = $1;

@@ -86,7 +86,7 @@ DELETE FROM `accounts` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8m
 INSERT INTO `sessions` (`sessionToken`, `userId`, `expires`, `id`) VALUES (?, ?, ?, ?);
 
 -- sessionAndUser
-SELECT s.`userId`, s.`expires`, u.`id`, u.`name`, u.`email`, u.`emailVerified`, u.`image` FROM `sessions` s JOIN `users` u ON u.`id` = s.`userId` WHERE (s.`sessionToken` = ? AND CAST(CONVERT(s.`sessionToken` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
+SELECT s.`expires`, u.`id`, u.`name`, u.`email`, u.`emailVerified`, u.`image` FROM `sessions` s JOIN `users` u ON u.`id` = s.`userId` WHERE (s.`sessionToken` = ? AND CAST(CONVERT(s.`sessionToken` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
 -- sessionExists
 SELECT `expires` FROM `sessions` WHERE (`sessionToken` = ? AND CAST(CONVERT(`sessionToken` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));

@@ -83,7 +83,7 @@ DELETE FROM "accounts" WHERE "userId" = ?1 AND "provider" = ?2 AND "providerAcco
 INSERT INTO "sessions" ("sessionToken", "userId", "expires", "id") VALUES (?1, ?2, ?3, ?4);
 
 -- sessionAndUser
-SELECT s."userId", s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "sessions" s JOIN "users" u ON u."id" = s."userId" WHERE s."sessionToken" = ?1;
+SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "sessions" s JOIN "users" u ON u."id" = s."userId" WHERE s."sessionToken" = ?1;
 
 -- sessionExists
 SELECT "expires" FROM "sessions" WHERE "sessionToken" = ?1;

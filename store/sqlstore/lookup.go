@@ -1,0 +1,133 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+
+	"github.com/pintleauth/pintle"
+)
+
+// A lookup is what finding a session and its user works with. Every request
+// finds one, so that it is kept and used again.
+type lookup struct {
+	session sessionRow
+	user    userRow
+	dest    []any // scanners, in the order of the columns
+	values  []driver.Value
+}
+
+func (r records) newLookup() *lookup {
+	if l, kept := r.lookups.Get().(*lookup); kept {
+		return l
+	}
+	l := &lookup{}
+	l.dest = append(l.session.dest(r)[1:], l.user.dest(r)...) // the user's id says whose session it is
+	l.values = make([]driver.Value, len(l.dest))
+	return l
+}
+
+// release keeps l for another request, which must not see anything of this one.
+func (r records) release(l *lookup) {
+	for _, d := range l.dest {
+		_ = d.(sql.Scanner).Scan(nil)
+	}
+	l.user.id = "" // which nil cannot be scanned into
+	clear(l.values)
+	r.lookups.Put(l)
+}
+
+// SessionAndUser implements [pintle.SessionStore], in one round trip.
+func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
+	key, ok := r.tokenColumn(token)
+	if !ok {
+		return nil, nil, r.absent(ctx)
+	}
+	l := r.newLookup()
+	defer r.release(l)
+	if err := r.find(ctx, l, key); err != nil {
+		return nil, nil, r.fail(ctx, "find session", err)
+	}
+	u := l.user.user(r)
+	s := l.session.session(token)
+	s.UserID = u.ID
+	return s, u, nil
+}
+
+func (r records) find(ctx context.Context, l *lookup, key any) error {
+	switch {
+	case r.dialect == PostgreSQL && !r.tx:
+		err := r.askDriver(ctx, l, key)
+		if !errors.Is(err, driver.ErrSkip) && !errors.Is(err, driver.ErrBadConn) {
+			return err
+		}
+		// The driver cannot, or the connection died before the query left.
+	case r.dialect == SQLite && ctx.Err() == nil && (r.tx || r.connectionLeft()):
+		// Drivers of SQLite start a goroutine to watch a context that can end,
+		// which costs more than finding a row by its key does. A request that is
+		// given up meanwhile waits for others at most, and they are bounded by
+		// the busy timeout.
+		ctx = context.WithoutCancel(ctx)
+	}
+	return r.one(ctx, l.dest, r.sql.sessionAndUser, key)
+}
+
+// connectionLeft reports whether a statement need not wait for a connection.
+func (r records) connectionLeft() bool {
+	s := r.db.Stats()
+	return s.MaxOpenConnections == 0 || s.InUse < s.MaxOpenConnections
+}
+
+// askDriver asks the driver itself, on a connection of the pool: [sql.Rows]
+// would start a goroutine to watch a context that drivers of PostgreSQL watch
+// already, which costs as much as the rest of database/sql. The pool keeps its
+// limits, and does what it does about broken connections. Other drivers want a
+// statement prepared on the connection, which only the pool can find.
+func (r records) askDriver(ctx context.Context, l *lookup, key driver.Value) error {
+	conn, err := r.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // gives it back
+	return conn.Raw(func(c any) error {
+		queryer, ok := c.(driver.QueryerContext)
+		if !ok {
+			return driver.ErrSkip
+		}
+		rows, err := queryer.QueryContext(ctx, r.sql.sessionAndUser.text, []driver.NamedValue{{Ordinal: 1, Value: key}})
+		if err != nil {
+			return err
+		}
+		if err := l.scan(rows); err != nil {
+			_ = rows.Close()
+			return err
+		}
+		return rows.Close()
+	})
+}
+
+// scan reads the first row.
+func (l *lookup) scan(rows driver.Rows) error {
+	err := rows.Next(l.values)
+	if errors.Is(err, io.EOF) {
+		return sql.ErrNoRows
+	}
+	if err != nil {
+		return err
+	}
+	for i, d := range l.dest {
+		if err := d.(sql.Scanner).Scan(l.values[i]); err != nil {
+			return err
+		}
+	}
+	// The row is there when the statement has run to its end.
+	for err == nil {
+		err = rows.Next(l.values)
+	}
+	if !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
