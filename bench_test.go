@@ -68,6 +68,45 @@ func BenchmarkLoad(b *testing.B) {
 	}))), r)
 }
 
+// BenchmarkLoadStored is the same for a session in the database, without the
+// database.
+func BenchmarkLoadStored(b *testing.B) {
+	now := time.Now()
+	store := oneSession{
+		session: pintle.StoredSession{Token: "t", UserID: "1", Created: now, Expires: now.Add(30 * 24 * time.Hour)},
+		user:    pintle.User{ID: "1", Name: "Ada Lovelace", Email: "ada@example.com"},
+	}
+	auth, err := pintle.New(pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{
+			Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil },
+		}},
+		Store:   &store,
+		Secrets: []string{benchSecret},
+		Getenv:  func(string) string { return "" },
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "http://127.0.0.1:3000/protected", nil)
+	r.Header.Set("Cookie", "authjs.session-token=t")
+	benchmark(b, auth.Load(auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if pintle.SessionFrom(r.Context()).User.Name == "" {
+			b.Fatal("nobody is signed in")
+		}
+	}))), r)
+}
+
+// oneSession is a store that finds what it holds at no cost.
+type oneSession struct {
+	pintle.SessionStore
+	session pintle.StoredSession
+	user    pintle.User
+}
+
+func (s *oneSession) SessionAndUser(context.Context, string) (*pintle.StoredSession, *pintle.User, error) {
+	return &s.session, &s.user, nil
+}
+
 // BenchmarkLoadNobody is what it costs them when nobody is signed in.
 func BenchmarkLoadNobody(b *testing.B) {
 	auth, r := benchService(b, "/")
