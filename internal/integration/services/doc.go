@@ -1,5 +1,6 @@
 // Package services starts the real servers that tests speak to: PostgreSQL,
-// MariaDB, Redis and a Redis Cluster, an OpenLDAP directory, Chromium.
+// MariaDB, Redis and a Redis Cluster, a server of MongoDB's protocol, an OpenLDAP
+// directory, Chromium.
 //
 // Every server listens on a free loopback port, keeps its files in a temporary
 // directory and ends with the test that asked for it. Databases come from one

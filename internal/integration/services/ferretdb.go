@@ -29,12 +29,20 @@ func FerretDB(t testing.TB) *Server {
 	return s.ownedBy(t)
 }
 
-// MongoDatabase returns an empty database of the server the tests of this
-// binary share, and drops it when the test ends.
-func MongoDatabase(t testing.TB) *mongo.Database {
+// A Mongo is an empty database, open, that belongs to one test.
+type Mongo struct {
+	*mongo.Database
+
+	// URL is that of the server, for other clients.
+	URL string
+}
+
+// MongoDatabase makes a database on the server the tests of this binary share,
+// and drops it when the test ends. The settings of its client may be others.
+func MongoDatabase(t testing.TB, settings ...*options.ClientOptions) *Mongo {
 	t.Helper()
 	s := shared(t, "ferretdb", startFerretDB)
-	client, err := mongo.Connect(options.Client().ApplyURI(s.URL))
+	client, err := mongo.Connect(append(settings, options.Client().ApplyURI(s.URL))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +54,7 @@ func MongoDatabase(t testing.TB) *mongo.Database {
 			t.Error(err)
 		}
 	})
-	return db
+	return &Mongo{Database: db, URL: s.URL}
 }
 
 func startFerretDB() (*Server, error) {

@@ -1,16 +1,23 @@
 package services_test
 
 import (
+	"context"
 	"database/sql"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/redis/go-redis/v9"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
@@ -109,6 +116,58 @@ func TestRedisKeepsItsDataThroughAnOutage(t *testing.T) {
 	s.Start(t)
 	if got, err := client.Get(t.Context(), "name").Result(); err != nil || got != "Grace" {
 		t.Errorf("read %q, %v after a restart, want %q", got, err, "Grace")
+	}
+}
+
+func TestFerretDBKeepsItsDataThroughAnOutage(t *testing.T) {
+	s := services.FerretDB(t)
+	client, err := mongo.Connect(options.Client().ApplyURI(s.URL).SetServerSelectionTimeout(300 * time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Disconnect(context.Background()) }()
+	people := client.Database("app").Collection("people")
+	if _, err := people.InsertOne(t.Context(), bson.D{{Key: "name", Value: "Mary"}}); err != nil {
+		t.Fatal(err)
+	}
+	s.Stop(t)
+	if err := client.Ping(t.Context(), nil); err == nil {
+		t.Error("a stopped server answers")
+	}
+	s.Start(t)
+	again, err := mongo.Connect(options.Client().ApplyURI(s.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = again.Disconnect(context.Background()) }()
+	var person struct{ Name string }
+	if err := again.Database("app").Collection("people").FindOne(t.Context(), bson.D{}).Decode(&person); err != nil || person.Name != "Mary" {
+		t.Errorf("read %q, %v after a restart, want %q", person.Name, err, "Mary")
+	}
+}
+
+// MongoDB finds a document and changes it at once.
+func TestFerretDBChangesADocumentForOneAtATime(t *testing.T) {
+	db := services.MongoDatabase(t)
+	counters := db.Collection("counters")
+	if _, err := counters.InsertOne(t.Context(), bson.D{{Key: "n", Value: 0}}); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	var moved atomic.Int64
+	for range 32 {
+		all.Go(func() {
+			result, err := counters.UpdateOne(t.Context(), bson.D{{Key: "n", Value: 0}}, bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 1}}}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			moved.Add(result.ModifiedCount)
+		})
+	}
+	all.Wait()
+	if moved.Load() != 1 {
+		t.Errorf("%d of 32 moved the counter from 0 to 1, want 1", moved.Load())
 	}
 }
 
