@@ -28,7 +28,7 @@ type installation struct {
 	name    string // of its tables in ../sqlstore/testdata, mostly
 	adapter string // the file that opens it, without .mjs
 	layout  sqlstore.Layout
-	times   string // how Prisma's driver for SQLite writes them
+	variant string // of what opens it, where there are several
 
 	tables          string // where name is another
 	addressRequired bool   // users have to have one
@@ -49,13 +49,14 @@ var installations = []installation{
 	{name: "drizzle-sqlite", adapter: "drizzle", layout: sqlstore.Drizzle(sqlstore.SQLite), passkeys: true},
 	{name: "prisma-postgresql", adapter: "prisma", layout: sqlstore.Prisma(sqlstore.PostgreSQL), passkeys: true, addressRequired: true},
 	{name: "prisma-mysql", adapter: "prisma", layout: sqlstore.Prisma(sqlstore.MySQL), passkeys: true, oneAccountEach: true, readsFirst: true},
-	{name: "prisma-sqlite", adapter: "prisma", layout: sqlstore.Prisma(sqlstore.SQLite), times: "unixepoch-ms", passkeys: true},
-	{name: "prisma-sqlite with times as text", tables: "prisma-sqlite", adapter: "prisma", layout: timesAsText(sqlstore.Prisma(sqlstore.SQLite)), times: "iso8601", passkeys: true},
+	{name: "prisma-sqlite", adapter: "prisma", layout: sqlstore.Prisma(sqlstore.SQLite), variant: "unixepoch-ms", passkeys: true},
+	{name: "prisma-sqlite with times as text", tables: "prisma-sqlite", adapter: "prisma", layout: timesAsText(sqlstore.Prisma(sqlstore.SQLite)), variant: "iso8601", passkeys: true},
 	{name: "kysely-postgresql", adapter: "kysely", layout: sqlstore.Kysely(sqlstore.PostgreSQL), addressRequired: true},
 	{name: "kysely-mysql", adapter: "kysely", layout: sqlstore.Kysely(sqlstore.MySQL), addressRequired: true, readsFirst: true},
 	{name: "kysely-sqlite", adapter: "kysely", layout: sqlstore.Kysely(sqlstore.SQLite), addressRequired: true},
 	{name: "typeorm-postgresql", adapter: "typeorm", layout: sqlstore.TypeORM(sqlstore.PostgreSQL), readsFirst: true},
 	{name: "typeorm-mysql", adapter: "typeorm", layout: sqlstore.TypeORM(sqlstore.MySQL), narrow: true, readsFirst: true},
+	{name: "typeorm-mysql as MariaDB", tables: "typeorm-mysql", adapter: "typeorm", variant: "mariadb", layout: sqlstore.TypeORM(sqlstore.MySQL), narrow: true, readsFirst: true},
 	{name: "typeorm-sqlite", adapter: "typeorm", layout: sqlstore.TypeORM(sqlstore.SQLite), readsFirst: true},
 	{name: "d1-sqlite", adapter: "d1", layout: sqlstore.D1(), readsFirst: true},
 	{name: "upstash-redis", adapter: "upstash", readsFirst: true},
@@ -112,7 +113,7 @@ func (i installation) open(t *testing.T) *shared {
 			t.Fatal(err)
 		}
 	}
-	authjs := startPeer(t, i.adapter, map[string]string{"dialect": i.layout.Dialect.String(), "url": url, "times": i.times})
+	authjs := startPeer(t, i.adapter, map[string]string{"dialect": i.layout.Dialect.String(), "url": url, "variant": i.variant})
 	s, err := sqlstore.NewShared(db.DB, i.layout)
 	if err != nil {
 		t.Fatal(err)
@@ -172,6 +173,8 @@ func TestAuthJSAndPintleShareADatabase(t *testing.T) {
 				t.Run("what Pintle wrote of "+p.who, func(t *testing.T) { s.writtenByPintle(t, n, p) })
 			}
 			t.Run("a mail link opened on both sides at once", s.linkOpenedOnBothSides)
+			t.Run("an address and an account taken on both sides at once", s.takenOnBothSides)
+			t.Run("what expired on either side", s.sweeps)
 		})
 	}
 }

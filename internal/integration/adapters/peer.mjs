@@ -1,6 +1,6 @@
 // An application's database side: one adapter, and what @auth/core makes of it.
 //
-//   node peer.mjs ADAPTER '{"dialect", "url"}'
+//   node peer.mjs ADAPTER '{"dialect", "url", "variant"}'
 //
 // Answers each line {"id", "call", "args"} on standard input with a line
 // {"id", "value"} or {"id", "error"}, not always in their order. A time is

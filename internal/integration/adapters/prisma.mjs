@@ -11,7 +11,7 @@ const require = createRequire(import.meta.url)
 const drivers = {
   postgresql: async (url) => new (await import('@prisma/adapter-pg')).PrismaPg({ connectionString: url }),
   mysql: async (url) => new (await import('@prisma/adapter-mariadb')).PrismaMariaDb(url),
-  sqlite: async (url, times) => new (await import('@prisma/adapter-libsql')).PrismaLibSql({ url: `file:${url}`, timeout: 5000 }, { timestampFormat: times }),
+  sqlite: async (url, variant) => new (await import('@prisma/adapter-libsql')).PrismaLibSql({ url: `file:${url}`, timeout: 5000 }, { timestampFormat: variant }),
 }
 
 // tables returns the statements that "prisma migrate diff" prints. Its engine is
@@ -31,8 +31,8 @@ async function tables(dialect, driver) {
   return (await migrations.diff({ from: { tag: 'empty' }, to: { tag: 'schemaDatamodel', files }, script: true, exitCode: null, filters })).stdout
 }
 
-export async function open({ dialect, url, times }) {
-  const driver = await drivers[dialect](url, times)
+export async function open({ dialect, url, variant }) {
+  const driver = await drivers[dialect](url, variant)
   const connection = await driver.connect()
   for (const sql of (await tables(dialect, driver)).split(';\n')) {
     if (sql.trim()) await connection.executeRaw({ sql, args: [], argTypes: [] })

@@ -45,6 +45,59 @@ func (s *shared) linkOpenedOnBothSides(t *testing.T) {
 	}
 }
 
+// takenOnBothSides has both sides create a user with one address, and link one
+// account to each of two users, all at once. It is the index that Check asks
+// for that lets only one of them.
+func (s *shared) takenOnBothSides(t *testing.T) {
+	if s.layout.Dialect == 0 {
+		t.Skip("Redis has no index: the adapter overwrites whoever has an address or an account")
+	}
+	taken := make([]string, 2)
+	for n := range 20 {
+		u := pintle.User{ID: proposedID(), Name: "Ada", Email: fmt.Sprintf("race%d@example.org", n)}
+		theirs := s.authjs.start("createUser", userObject(u))
+		u.ID = proposedID()
+		_, err := s.pintle.CreateUser(t.Context(), &u)
+		s.oneOfBoth(t, "user", <-theirs, err)
+		found, err := s.pintle.UserByEmail(t.Context(), u.Email)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken[n%2] = found.ID
+		if n%2 == 0 {
+			continue
+		}
+
+		a := pintle.Account{UserID: taken[0], Type: pintle.TypeOAuth, Provider: "race", ProviderAccountID: fmt.Sprint(n)}
+		other := s.authjs.call(t, "getUser", taken[1]).(map[string]any)["id"]
+		theirs = s.authjs.start("linkAccount", accountObject(a, other))
+		err = s.pintle.LinkAccount(t.Context(), &a)
+		s.oneOfBoth(t, "account", <-theirs, err)
+		owner, err := s.pintle.UserByAccount(t.Context(), a.Provider, a.ProviderAccountID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := map[string]any{"provider": a.Provider, "providerAccountId": a.ProviderAccountID}
+		if got := object(t, s.authjs.call(t, "getUserByAccount", key)); got["id"] != owner.ID {
+			t.Errorf("the account is of %v for Auth.js and of %v for Pintle", got["id"], owner.ID)
+		}
+	}
+}
+
+// oneOfBoth checks that of two who wanted the same one has it, and that Pintle
+// knows why the other has not.
+func (s *shared) oneOfBoth(t *testing.T, what string, theirs said, ours error) {
+	t.Helper()
+	switch {
+	case ours != nil && !errors.Is(ours, pintle.ErrConflict):
+		t.Errorf("%s: Pintle failed with %v, want ErrConflict", what, ours)
+	case ours == nil && theirs.Error == "":
+		t.Errorf("%s: both sides have it", what)
+	case ours != nil && theirs.Error != "":
+		t.Errorf("%s: neither side has it: %v and %s", what, ours, theirs.Error)
+	}
+}
+
 // openLink returns how many each side lets in.
 func (s *shared) openLink(t *testing.T, v pintle.Verification) (theirs, ours int) {
 	var goers sync.WaitGroup

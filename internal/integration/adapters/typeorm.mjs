@@ -4,13 +4,13 @@ import Database from 'libsql'
 
 const kinds = {
   postgresql: (url) => ({ type: 'postgres', url }),
-  mysql: (url) => ({ type: 'mysql', url }),
+  mysql: (url, variant) => ({ type: variant || 'mysql', url }),
   // libsql has the interface of better-sqlite3, and comes with its binary.
   sqlite: (url) => ({ type: 'better-sqlite3', driver: Database, database: url, timeout: 5000 }),
 }
 
-export async function open({ dialect, url }) {
-  const dataSource = { ...kinds[dialect](url), synchronize: true }
+export async function open({ dialect, url, variant }) {
+  const dataSource = { ...kinds[dialect](url, variant), synchronize: true }
   const manager = await getManager({ dataSource, entities })
   return {
     adapter: TypeORMAdapter(dataSource),

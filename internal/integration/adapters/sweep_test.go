@@ -1,0 +1,58 @@
+package adapters_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+// sweeps has Pintle remove what expired, whoever wrote it, and nothing else.
+func (s *shared) sweeps(t *testing.T) {
+	sweeper, ok := s.pintle.(pintle.Sweeper)
+	if !ok {
+		t.Skip("what expires in Redis goes by itself, if Pintle wrote it")
+	}
+	ctx := t.Context()
+	if _, err := sweeper.Sweep(ctx, time.Now().Add(10000*day), 1000); err != nil {
+		t.Fatal(err)
+	}
+	created, err := s.pintle.CreateUser(ctx, &pintle.User{ID: proposedID(), Email: "sweep@example.org"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := s.authjs.call(t, "getUser", created.ID).(map[string]any)["id"]
+	now := time.Now().Truncate(time.Second)
+	write := func(side, name string, expires time.Time) {
+		session := pintle.StoredSession{Token: side + name, UserID: created.ID, Expires: expires}
+		link := pintle.Verification{Identifier: "sweep@example.org", Token: side + name, Expires: expires}
+		if side == "pintle" {
+			if err := errors.Join(s.pintle.CreateSession(ctx, &session), s.pintle.CreateVerification(ctx, &link)); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		s.authjs.call(t, "createSession", sessionObject(session, owner))
+		s.authjs.call(t, "createVerificationToken", linkObject(link))
+	}
+	for _, side := range []string{"pintle", "authjs"} {
+		// A zone that somebody forgot is a matter of hours.
+		write(side, " a minute ago", now.Add(-time.Minute))
+		write(side, " in a minute", now.Add(time.Minute))
+	}
+	if n, err := sweeper.Sweep(ctx, time.Now(), 1000); err != nil || n != 4 {
+		t.Errorf("Sweep() = %d, %v, want the session and the link of either side", n, err)
+	}
+	for _, side := range []string{"pintle", "authjs"} {
+		if _, _, err := s.pintle.SessionAndUser(ctx, side+" a minute ago"); !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("SessionAndUser of %s's expired session: %v, want ErrNotFound", side, err)
+		}
+		if nothing(s.authjs.call(t, "getSessionAndUser", side+" in a minute")) {
+			t.Errorf("%s's session was removed before its time", side)
+		}
+		if nothing(s.authjs.call(t, "useVerificationToken", map[string]any{"identifier": "sweep@example.org", "token": side + " in a minute"})) {
+			t.Errorf("%s's mail link was removed before its time", side)
+		}
+	}
+}
