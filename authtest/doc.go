@@ -11,8 +11,9 @@
 //	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
 //
 // [SignIn] is for tests that call a handler, [HTTPClient] for tests that start a
-// server, [Cookies] for tests that drive a browser. [SignInWith] goes the whole
-// way, to the provider below and back.
+// server, [Cookies] for tests that drive a browser and [StorageState] for those
+// of Playwright. [SignInWith] goes the whole way, to the provider or the mailbox
+// below and back. docs/testing.md is a guide with whole tests.
 //
 // # The provider
 //
@@ -105,7 +106,8 @@
 //
 // It speaks SMTP with STARTTLS and AUTH PLAIN when asked to, and has a
 // [MailFault] for what mail servers do to their clients. An application whose
-// mail does not go by SMTP can hand it to [Mailbox.Deliver].
+// mail does not go by SMTP can hand it to [Mailbox.Deliver], and a provider of
+// Pintle to [Mailbox.Send].
 //
 // # Safety
 //

@@ -69,7 +69,8 @@ func HTTPClient(tb TB, cfg pintle.Config, address string, u *pintle.User) *http.
 
 // Cookies returns the cookies of a browser in which u is signed in, as [SignIn]
 // says, at the site with the given address, for tests that drive a browser. The
-// scheme decides whether they are secure ones.
+// scheme decides whether they are secure ones. For Playwright there is
+// [StorageState].
 func Cookies(tb TB, cfg pintle.Config, address string, u *pintle.User) []*http.Cookie {
 	tb.Helper()
 	_, cookies := cookiesAt(tb, cfg, address, u)
@@ -77,16 +78,21 @@ func Cookies(tb TB, cfg pintle.Config, address string, u *pintle.User) []*http.C
 }
 
 // SignInWith takes a client through a whole sign-in, as a person goes through
-// it who chooses a provider on the sign-in page: to the provider and back. base
-// is the address of the sign-in routes. The client must keep cookies and follow
-// redirects, and the provider must ask no questions; see [Options.AutoConsent].
-// It returns the last response, which the caller closes.
+// it who chooses a provider on the sign-in page: to the provider and back, to
+// the page that says that a mail was sent, or to the page that a password opens.
+// base is the address of the sign-in routes, and fields are the names and values
+// that are typed into the form of an [pintle.Email] or [pintle.Credentials]
+// provider. The client must keep cookies and follow redirects, and the provider
+// must ask no questions; see [Options.AutoConsent]. It returns the last
+// response, which the caller closes.
 //
 //	idp.SignInAs(authtest.Person{Subject: "42", Name: "Kim"})
 //	resp := authtest.SignInWith(t, client, srv.URL+"/auth", "acme")
-func SignInWith(tb TB, c *http.Client, base, provider string) *http.Response {
+//
+//	resp := authtest.SignInWith(t, client, srv.URL+"/auth", "email", "email", "kim@example.com")
+func SignInWith(tb TB, c *http.Client, base, provider string, fields ...string) *http.Response {
 	tb.Helper()
-	resp, err := signInWith(c, base, provider)
+	resp, err := signInWith(c, base, provider, fields)
 	if err != nil {
 		tb.Fatalf("authtest: sign in with %q: %v", provider, err)
 	}

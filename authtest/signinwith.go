@@ -8,20 +8,42 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/pintleauth/pintle"
 )
 
 // signInWith asks for the CSRF token that the form on the sign-in page has, and
-// posts what the form posts.
-func signInWith(c *http.Client, base, provider string) (*http.Response, error) {
+// posts what the form posts to where it posts it.
+func signInWith(c *http.Client, base, provider string, fields []string) (*http.Response, error) {
 	if c.Jar == nil {
 		return nil, errors.New("the client keeps no cookies: set its Jar")
 	}
-	token, err := csrfToken(c, base)
-	if err != nil {
+	if len(fields)%2 != 0 {
+		return nil, fmt.Errorf("the field %q has no value", fields[len(fields)-1])
+	}
+	var csrf struct {
+		Token string `json:"csrfToken"`
+	}
+	if err := ask(c, base+"/csrf", &csrf); err != nil {
 		return nil, err
 	}
-	form := url.Values{"csrfToken": {token}, "callbackUrl": {"/"}}
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, base+"/signin/"+provider, strings.NewReader(form.Encode()))
+	var providers map[string]struct{ Type string }
+	if err := ask(c, base+"/providers", &providers); err != nil {
+		return nil, err
+	}
+	p, ok := providers[provider]
+	if !ok {
+		return nil, fmt.Errorf("there is no such provider at %s", base)
+	}
+	form := url.Values{"csrfToken": {csrf.Token}, "callbackUrl": {"/"}}
+	for i := 0; i < len(fields); i += 2 {
+		form.Set(fields[i], fields[i+1])
+	}
+	target := base + "/signin/" + provider
+	if p.Type == string(pintle.TypeCredentials) {
+		target = base + "/callback/" + provider
+	}
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, target, strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, err
 	}
@@ -30,21 +52,19 @@ func signInWith(c *http.Client, base, provider string) (*http.Response, error) {
 	return c.Do(r)
 }
 
-func csrfToken(c *http.Client, base string) (string, error) {
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, base+"/csrf", http.NoBody)
+// ask reads the answer of a route that answers with JSON.
+func ask(c *http.Client, address string, into any) error {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return "", err
+		return err
 	}
 	resp, err := c.Do(r)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer resp.Body.Close()
-	var body struct {
-		Token string `json:"csrfToken"`
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil || resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("there are no sign-in routes: GET %s answered %s", address, resp.Status)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&body); err != nil || body.Token == "" {
-		return "", fmt.Errorf("there are no sign-in routes at %s: GET csrf answered %s", base, resp.Status)
-	}
-	return body.Token, nil
+	return nil
 }
