@@ -1,0 +1,53 @@
+package pintleecho_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/labstack/echo/v5"
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/pintleecho"
+)
+
+// newEcho is an application, as its main function and its tests make it.
+func newEcho(cfg pintle.Config) (*echo.Echo, error) {
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	e := echo.New()
+	e.Use(pintleecho.Load(auth))
+	pintleecho.Mount(e, "/auth", auth)
+	e.GET("/account", func(c *echo.Context) error {
+		return c.String(http.StatusOK, "Hello, "+pintleecho.Session(c).User.Name)
+	}, pintleecho.Require(auth))
+	return e, nil
+}
+
+// In the tests of an application one line signs somebody in.
+func TestMembersAreGreeted(t *testing.T) {
+	cfg := pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"the output of: openssl rand -base64 33"},
+	}
+	e, err := newEcho(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/account", nil)
+	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+	w := httptest.NewRecorder()
+	e.ServeHTTP(w, r)
+	if got := w.Body.String(); got != "Hello, Kim" {
+		t.Errorf("Kim sees %q", got)
+	}
+
+	w = httptest.NewRecorder()
+	e.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/account", nil))
+	if w.Code != http.StatusUnauthorized {
+		t.Errorf("a stranger gets status %d", w.Code)
+	}
+}

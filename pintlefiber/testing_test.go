@@ -1,0 +1,60 @@
+package pintlefiber_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gofiber/fiber/v3"
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/pintlefiber"
+)
+
+// newApp is an application, as its main function and its tests make it.
+func newApp(cfg pintle.Config) (*fiber.App, error) {
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	app := fiber.New()
+	app.Use(pintlefiber.Load(auth))
+	pintlefiber.Mount(app, "/auth", auth)
+	app.Get("/account", pintlefiber.Require(auth), func(c fiber.Ctx) error {
+		return c.SendString("Hello, " + pintlefiber.Session(c).User.Name)
+	})
+	return app, nil
+}
+
+// In the tests of an application one line signs somebody in.
+func TestMembersAreGreeted(t *testing.T) {
+	cfg := pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"the output of: openssl rand -base64 33"},
+	}
+	app, err := newApp(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/account", nil)
+	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+	resp, err := app.Test(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); string(got) != "Hello, Kim" {
+		t.Errorf("Kim sees %q, %v", got, err)
+	}
+
+	resp, err = app.Test(httptest.NewRequest(http.MethodGet, "http://localhost/account", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a stranger gets %s", resp.Status)
+	}
+}
