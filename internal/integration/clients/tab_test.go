@@ -27,12 +27,14 @@ type tab struct {
 	ctx  context.Context
 }
 
+func TestMain(m *testing.M) { os.Exit(services.Run(m)) }
+
 // A browser is started once and used by one visitor after the other.
 type browser struct{ ctx context.Context }
 
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	return &browser{services.Chromium(t)}
+	return &browser{services.SharedChromium(t)}
 }
 
 // visitor opens a tab for somebody whom the browser does not know yet.

@@ -108,6 +108,17 @@ func (c *chromium) close() error {
 	return nil
 }
 
+// ChromiumPath returns the program that [Chromium] starts, for tests that drive
+// it with something other than chromedp.
+func ChromiumPath(t testing.TB) string {
+	t.Helper()
+	path, err := browser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func browser() (string, error) {
 	for _, name := range []string{"chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if path, err := exec.LookPath(name); err == nil {

@@ -1,0 +1,30 @@
+package clients_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/internal/integration/services"
+)
+
+// A storage state of authtest is one for Playwright itself.
+func TestABrowserOfPlaywrightStartsSignedIn(t *testing.T) {
+	cfg := config(t, "the secret of an application under test")
+	srv := httptest.NewServer(newAuth(t, cfg).Load(http.HandlerFunc(welcome)))
+	defer srv.Close()
+
+	state := filepath.Join(t.TempDir(), "kim.json")
+	if err := os.WriteFile(state, authtest.StorageState(t, cfg, srv.URL, &pintle.User{Name: "Kim"}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "node", "playwright.mjs", services.ChromiumPath(t), state, srv.URL).CombinedOutput()
+	if err != nil || string(out) != "Welcome, Kim" {
+		t.Errorf("the page says %q, %v", out, err)
+	}
+}
