@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// TestTheDocumentShowsCodeThatIsTested looks for each piece of code in
-// docs/frameworks.md in the tests and examples, where it is compiled and run.
-func TestTheDocumentShowsCodeThatIsTested(t *testing.T) {
+// TestDocumentsShowCodeThatIsTested looks for each piece of code in the guides
+// in the tests and examples, where it is compiled and run.
+func TestDocumentsShowCodeThatIsTested(t *testing.T) {
 	const root = "../../.."
 	var tested strings.Builder
-	for _, pattern := range []string{"*_test.go", root + "/pintle*/example_test.go"} {
+	for _, pattern := range []string{"*_test.go", "../browser/*_test.go", "../clients/*_test.go", root + "/authtest/*_test.go", root + "/pintle*/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
@@ -21,21 +21,22 @@ func TestTheDocumentShowsCodeThatIsTested(t *testing.T) {
 			tested.WriteString(lines(t, file))
 		}
 	}
-	document := lines(t, root+"/docs/frameworks.md")
-	pieces := 0
-	for rest := document; ; pieces++ {
-		_, after, found := strings.Cut(rest, "\n```go\n")
-		if !found {
-			break
+	for _, document := range []string{"docs/frameworks.md", "docs/testing.md"} {
+		pieces := 0
+		for rest := lines(t, filepath.Join(root, document)); ; pieces++ {
+			_, after, found := strings.Cut(rest, "\n```go\n")
+			if !found {
+				break
+			}
+			piece, after, _ := strings.Cut(after, "\n```\n")
+			if !strings.Contains(tested.String(), "\n"+piece+"\n") {
+				t.Errorf("%s shows code that no test has:\n%s", document, piece)
+			}
+			rest = after
 		}
-		piece, after, _ := strings.Cut(after, "\n```\n")
-		if !strings.Contains(tested.String(), "\n"+piece+"\n") {
-			t.Errorf("docs/frameworks.md shows code that no test has:\n%s", piece)
+		if pieces == 0 {
+			t.Errorf("%s shows no code", document)
 		}
-		rest = after
-	}
-	if pieces == 0 {
-		t.Error("docs/frameworks.md shows no code")
 	}
 }
 
