@@ -69,7 +69,7 @@ func (r records) find(ctx context.Context, l *lookup, key any) error {
 		// which costs more than finding a row by its key does. A request that is
 		// given up meanwhile waits for others at most, and they are bounded by
 		// the busy timeout.
-		ctx = context.WithoutCancel(ctx)
+		return r.first(context.WithoutCancel(ctx), l.dest, r.sql.sessionAndUser, key)
 	}
 	return r.one(ctx, l.dest, r.sql.sessionAndUser, key)
 }
@@ -86,7 +86,11 @@ func (r records) connectionLeft() bool {
 // limits, and does what it does about broken connections. Other drivers want a
 // statement prepared on the connection, which only the pool can find.
 func (r records) askDriver(ctx context.Context, l *lookup, key driver.Value) error {
-	conn, err := r.db.Conn(ctx)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	look := r.shifts.of(ctx)
+	conn, err := r.connection(ctx, look)
 	if err != nil {
 		return err
 	}
@@ -96,7 +100,7 @@ func (r records) askDriver(ctx context.Context, l *lookup, key driver.Value) err
 		if !ok {
 			return driver.ErrSkip
 		}
-		rows, err := queryer.QueryContext(ctx, r.sql.sessionAndUser.text, []driver.NamedValue{{Ordinal: 1, Value: key}})
+		rows, err := queryer.QueryContext(look, r.sql.sessionAndUser.text, []driver.NamedValue{{Ordinal: 1, Value: key}})
 		if err != nil {
 			return err
 		}
@@ -106,6 +110,17 @@ func (r records) askDriver(ctx context.Context, l *lookup, key driver.Value) err
 		}
 		return rows.Close()
 	})
+}
+
+// connection takes a connection from the pool. Only who has to wait for one
+// stops waiting when the request is over.
+func (r records) connection(request, look context.Context) (*sql.Conn, error) {
+	if r.connectionLeft() {
+		return r.db.Conn(look)
+	}
+	request, cancel := patiently(request)
+	defer cancel()
+	return r.db.Conn(request)
 }
 
 // scan reads the first row.

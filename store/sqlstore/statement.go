@@ -82,9 +82,15 @@ func (r records) exec(ctx context.Context, s *statement, args ...any) (int, erro
 	return int(n), err
 }
 
-// result runs a statement. One that lost a race outside a transaction did
+func (r records) result(ctx context.Context, s *statement, args ...any) (sql.Result, error) {
+	ctx, cancel := patiently(ctx)
+	defer cancel()
+	return r.repeat(ctx, s, args...)
+}
+
+// repeat runs a statement. One that lost a race outside a transaction did
 // nothing, and runs again.
-func (r records) result(ctx context.Context, s *statement, args ...any) (result sql.Result, err error) {
+func (r records) repeat(ctx context.Context, s *statement, args ...any) (result sql.Result, err error) {
 	for range attempts {
 		if result, err = r.runOnce(ctx, s, args...); err == nil || r.tx || !isRace(err) {
 			break
@@ -110,6 +116,12 @@ func (r records) runOnce(ctx context.Context, s *statement, args ...any) (sql.Re
 // one reads the first row of a query into dest. Without a row it returns
 // [sql.ErrNoRows].
 func (r records) one(ctx context.Context, dest []any, s *statement, args ...any) error {
+	ctx, cancel := patiently(ctx)
+	defer cancel()
+	return r.first(ctx, dest, s, args...)
+}
+
+func (r records) first(ctx context.Context, dest []any, s *statement, args ...any) error {
 	rows, err := r.query(ctx, s, args...)
 	if err != nil {
 		return err

@@ -11,6 +11,10 @@ import (
 
 // A Store is a store in a database. Its methods may be called concurrently.
 // The handle remains the host's: the store does not close it.
+//
+// A method fails when its context ends, and when the database has not answered
+// a statement for ten seconds, or nearly twice that for [Store.SessionAndUser];
+// [Store.Sweep] may take longer.
 type Store struct{ records }
 
 var (
@@ -49,7 +53,7 @@ func NewShared(db *sql.DB, l Layout) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	return &Store{records{db: db, run: db, dialect: l.Dialect, tables: t, sql: newQueries(t), lookups: new(sync.Pool)}}, nil
+	return &Store{records{db: db, run: db, dialect: l.Dialect, tables: t, sql: newQueries(t), lookups: new(sync.Pool), shifts: new(shifts)}}, nil
 }
 
 // records is what a [Store] and the store of a transaction have in common.
@@ -61,6 +65,7 @@ type records struct {
 	tables  *tables
 	sql     *queries
 	lookups *sync.Pool // of *lookup
+	shifts  *shifts
 }
 
 // A txStore is the store a transaction works with.
@@ -106,12 +111,26 @@ func (r records) atomically(ctx context.Context, operation string, f func(record
 }
 
 func (r records) begin(ctx context.Context) (within records, commit func() error, rollback func(), err error) {
-	tx, err := r.db.BeginTx(ctx, nil)
+	ctx, end := context.WithCancel(ctx)
+	var tx *sql.Tx
+	err = inTime(end, func() (err error) {
+		tx, err = r.db.BeginTx(ctx, nil)
+		return err
+	})
 	if err != nil {
+		end()
 		return r, nil, nil, err
 	}
 	r.run, r.tx = tx, true
-	return r, tx.Commit, func() { _ = tx.Rollback() }, nil
+	commit = func() error {
+		defer end()
+		return inTime(end, tx.Commit)
+	}
+	rollback = func() {
+		defer end()
+		_ = inTime(end, tx.Rollback)
+	}
+	return r, commit, rollback, nil
 }
 
 // beginImmediate begins a transaction that writes. What database/sql begins is
@@ -120,11 +139,13 @@ func (r records) begin(ctx context.Context) (within records, commit func() error
 //
 // https://www.sqlite.org/lang_transaction.html
 func (r records) beginImmediate(ctx context.Context) (within records, commit func() error, rollback func(), err error) {
-	conn, err := r.db.Conn(ctx)
+	wait, cancel := patiently(ctx)
+	defer cancel()
+	conn, err := r.db.Conn(wait)
 	if err != nil {
 		return r, nil, nil, err
 	}
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if _, err := conn.ExecContext(wait, "BEGIN IMMEDIATE"); err != nil {
 		_ = conn.Close()
 		return r, nil, nil, err
 	}

@@ -16,11 +16,15 @@ func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, e
 		if total >= limit {
 			break
 		}
-		n, err := r.exec(ctx, s, end, limit-total)
+		result, err := r.repeat(ctx, s, end, limit-total) // with the patience of the host
 		if err != nil {
 			return total, r.fail(ctx, "sweep", err)
 		}
-		total += n
+		n, err := result.RowsAffected()
+		if err != nil {
+			return total, r.fail(ctx, "sweep", err)
+		}
+		total += int(n)
 	}
 	return total, nil
 }
