@@ -1,9 +1,11 @@
 package pintle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,9 +14,22 @@ import (
 // maxPasskeyName is the most characters of a passkey's name.
 const maxPasskeyName = 64
 
-// RenamePasskey gives a passkey of a user another name, for a page on which
-// people see to the passkeys they have, which
-// [AuthenticatorStore].UserAuthenticators lists. A name has at most 64
+// Passkeys returns the passkeys of a user, the newest last, for a page on which
+// people see to them. userID is that of the session, and never one from the
+// request. The store must be an [AuthenticatorStore].
+func (a *Auth) Passkeys(ctx context.Context, userID string) ([]*Authenticator, error) {
+	store, err := storeFor[AuthenticatorStore](a, "Passkeys", "AuthenticatorStore")
+	if err != nil {
+		return nil, err
+	}
+	passkeys, err := store.UserAuthenticators(ctx, userID)
+	slices.SortFunc(passkeys, func(a, b *Authenticator) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.CredentialID, b.CredentialID))
+	})
+	return passkeys, storeError("listAuthenticatorsByUserId", err)
+}
+
+// RenamePasskey gives a passkey of a user another name. A name has at most 64
 // characters, none of them a control character; an empty one takes the name
 // away.
 //
@@ -38,7 +53,8 @@ func (a *Auth) RenamePasskey(ctx context.Context, userID, credentialID, name str
 
 // RemovePasskey removes a passkey of a user, and the account that lets it sign
 // in. The error matches [ErrNotFound] when the user has no such passkey, whoever
-// else has it. Sessions that were begun with it go on; see
+// else has it. It may be their last way to sign in, which [Auth.Unlink] refuses
+// to remove. Sessions that were begun with it go on; see
 // [Auth.SignOutEverywhere].
 //
 // The store must be an [AuthenticatorManager] and an [AccountStore]. userID is
@@ -65,11 +81,11 @@ func storeFor[T any](a *Auth, method, name string) (T, error) {
 	if a.fixed == nil || a.fixed.records == nil {
 		return none, fail(ErrConfiguration, fmt.Errorf("%s needs the fixed configuration of New with a Config.Store", method))
 	}
-	manager, ok := a.fixed.Store.(T)
+	store, ok := a.fixed.Store.(T)
 	if !ok {
 		return none, fail(codeMissingAdapterMethods, fmt.Errorf("%s needs a store that implements pintle.%s, which %T does not", method, name, a.fixed.Store))
 	}
-	return manager, nil
+	return store, nil
 }
 
 func (s *settings) removePasskey(ctx context.Context, store Store, userID, credentialID string) error {
