@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/page"
@@ -82,7 +83,7 @@ func (x *exchange) button(p *provider) page.Provider {
 		b.Fields = pageFields(p.credentials.fields())
 	case p.passkey != nil:
 		b.Action, b.OptionsURL = x.callbackRoute(p), x.base+"/webauthn-options/"+p.id
-		b.Fields, b.ConditionalUI = pageFields(p.passkey.fields()), !p.passkey.DisableAutofill
+		b.Fields, b.ConditionalUI = x.passkeyFields(p.passkey), !p.passkey.DisableAutofill
 	}
 	return b
 }
@@ -96,6 +97,19 @@ func (p *Credentials) fields() []Field {
 		{Name: "username", Label: "Username", Attributes: map[string]string{"autocomplete": "username"}},
 		{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password"}},
 	}
+}
+
+// passkeyFields are the inputs of the form for passkeys. What a stranger types
+// there matters only where strangers may sign up: otherwise a field of another
+// form does as well for the list of passkeys.
+func (x *exchange) passkeyFields(p *Passkey) []page.Field {
+	listed := func(other *provider) bool {
+		return other.credentials != nil && slices.ContainsFunc(other.credentials.fields(), Field.listsPasskeys)
+	}
+	if p.Fields == nil && p.SignInOnly && slices.ContainsFunc(x.providers, listed) {
+		return []page.Field{}
+	}
+	return pageFields(p.fields())
 }
 
 func pageFields(given []Field) []page.Field {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -28,7 +29,9 @@ type Passkey struct {
 	Name string
 
 	// Fields are the inputs of the form on the sign-in page. Nil means an
-	// address; an empty list shows no form.
+	// address; an empty list shows no form. With SignInOnly nil means no inputs
+	// where the form of a [Credentials] provider has one that the browser lists
+	// passkeys at, with the word webauthn in its attribute autocomplete.
 	Fields []Field
 
 	// DisableAutofill leaves passkeys out of the browser's autofill list. Only
@@ -126,14 +129,22 @@ func (p *Passkey) checkAutofill() *Error {
 	if p.DisableAutofill || len(p.fields()) == 0 {
 		return nil
 	}
-	for _, field := range p.fields() {
-		for name, value := range field.Attributes {
-			if strings.EqualFold(name, "autocomplete") && strings.Contains(strings.ToLower(value), "webauthn") {
-				return nil
-			}
-		}
+	if slices.ContainsFunc(p.fields(), Field.listsPasskeys) {
+		return nil
 	}
 	return &Error{Code: codeMissingAutocomplete, Provider: p.base().id, Err: errors.New(`none of Passkey.Fields has an attribute autocomplete with the word webauthn: add one, such as "username webauthn", or set DisableAutofill`)}
+}
+
+// listsPasskeys reports whether browsers list passkeys at a field.
+//
+// https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#attr-fe-autocomplete-webauthn
+func (f Field) listsPasskeys() bool {
+	for name, value := range f.Attributes {
+		if strings.EqualFold(name, "autocomplete") && strings.Contains(strings.ToLower(value), "webauthn") {
+			return true
+		}
+	}
+	return false
 }
 
 // checkConditionalUI refuses a second provider in the autofill list: a browser

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,44 @@ func TestConfigurationsWithPasskeysThatCannotWork(t *testing.T) {
 			}
 			if code != tt.want {
 				t.Errorf("New: %v, want the code %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// What a stranger types into the form for passkeys matters where strangers may
+// sign up, and as the field at which browsers list passkeys.
+func TestTheFormForPasskeysAsksForNothingInVain(t *testing.T) {
+	password := func(autocomplete string) *pintle.Credentials {
+		return &pintle.Credentials{
+			Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil },
+			Fields:    []pintle.Field{{Name: "login", Attributes: map[string]string{"autocomplete": autocomplete}}},
+		}
+	}
+	own := []pintle.Field{{Name: "own", Attributes: map[string]string{"autocomplete": "webauthn"}}}
+	tests := []struct {
+		name     string
+		password *pintle.Credentials
+		passkey  *pintle.Passkey
+		want     []string // the names of its inputs
+	}{
+		{"strangers sign up", password("username webauthn"), &pintle.Passkey{}, []string{"email"}},
+		{"no other field lists passkeys", password("username"), &pintle.Passkey{SignInOnly: true}, []string{"email"}},
+		{"another field lists passkeys", password("username webauthn"), &pintle.Passkey{SignInOnly: true}, nil},
+		{"fields of one's own", password("username webauthn"), &pintle.Passkey{SignInOnly: true, Fields: own}, []string{"own"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.passkey.Ceremony = noCeremony{}
+			s := newSite(t, withPasskeys, func(s *site) { s.Providers = []pintle.Provider{tt.password, tt.passkey} })
+			_, form, found := strings.Cut(s.browser().get("/auth/signin").body, `data-passkey-options="/auth/webauthn-options/passkey"`)
+			if !found || !strings.Contains(form, "Sign in with Passkey") {
+				t.Fatalf("there is no form for passkeys")
+			}
+			for _, name := range []string{"email", "own"} {
+				if has := strings.Contains(form, `name="`+name+`"`); has != slices.Contains(tt.want, name) {
+					t.Errorf("a field %s: %t", name, has)
+				}
 			}
 		})
 	}
