@@ -20,6 +20,8 @@ func (s *site) accountPages() http.Handler {
 	pages.HandleFunc("POST /account/devices/end-others", s.endOtherDevices)
 	pages.HandleFunc("POST /account/link", s.link)
 	pages.HandleFunc("POST /account/unlink", s.unlink)
+	pages.HandleFunc("POST /account/passkeys/rename", s.renamePasskey)
+	pages.HandleFunc("POST /account/passkeys/remove", s.removePasskey)
 	pages.HandleFunc("GET /account/delete", s.askToDelete)
 	pages.HandleFunc("POST /account/delete", s.delete)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -33,6 +35,7 @@ type accountPage struct {
 	Devices  []*device
 	Others   int // devices that are not this one
 	Accounts []*linkedAccount
+	Passkeys passkeySection
 	Shown    string // what scripts see of the session
 }
 
@@ -47,6 +50,9 @@ func (s *site) account(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		page.Others = len(page.Devices) - 1
 		page.Accounts, err = s.accounts(r.Context(), session)
+	}
+	if err == nil {
+		page.Passkeys, err = s.passkeys(r.Context(), r, session.User.ID)
 	}
 	if err != nil {
 		s.fail(w, r, err)

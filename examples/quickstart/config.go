@@ -18,18 +18,20 @@ func config(store pintle.Store, p *people, idp *authtest.IdentityProvider, secre
 	byPassword := &pintle.Credentials{
 		ID: "password", Name: "password",
 		Fields: []pintle.Field{
-			{Name: "email", Label: "E-mail", Type: "email", Attributes: map[string]string{"autocomplete": "username", "required": "required"}},
+			{Name: "email", Label: "E-mail", Type: "email", Attributes: map[string]string{"autocomplete": "username webauthn", "required": "required"}},
 			{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password", "required": "required"}},
 		},
 		Authorize: p.authorize,
 		Knows:     p.hasPassword,
 	}
 	return pintle.Config{
-		Providers: []pintle.Provider{local, byPassword},
+		Providers: []pintle.Provider{local, byPassword, byPasskey()},
 		Store:     store,
 		Secrets:   []string{secret},
 		Session:   pintle.SessionConfig{Strategy: sessions, Describe: describe},
 		Pages:     pintle.Pages{Account: "/account"},
-		Getenv:    func(string) string { return "" }, // a variable of another project must not confuse this one
+		// Passkeys may still change between versions.
+		Experimental: pintle.Experimental{Passkeys: true},
+		Getenv:       func(string) string { return "" }, // a variable of another project must not confuse this one
 	}
 }

@@ -63,6 +63,6 @@ func run(addr, file, sessions string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("http://%s\nusers and sessions: %s\nsecret, readable by you only: %[2]s.secret\n", listener.Addr(), file)
+	fmt.Printf("http://%s\nusers and sessions: %s\nsecret, readable by you only: %[2]s.secret\n", name(listener.Addr()), file)
 	return serve(listener, newSite(auth, strategy, people, idp.Issuer))
 }

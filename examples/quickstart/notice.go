@@ -15,12 +15,15 @@ type notice struct {
 // done are the texts for the parameter done, with which our own handlers send a
 // browser on.
 var done = map[string]string{
-	"renamed":  "Your name has been changed.",
-	"ended":    "That device is signed out.",
-	"others":   "All other devices are signed out.",
-	"linked":   "You can sign in with that account from now on.",
-	"unlinked": "You can no longer sign in with that account.",
-	"deleted":  "Your account is deleted, and you are signed out everywhere.",
+	"renamed":         "Your name has been changed.",
+	"ended":           "That device is signed out.",
+	"others":          "All other devices are signed out.",
+	"linked":          "You can sign in with that account from now on.",
+	"unlinked":        "You can no longer sign in with that account.",
+	"passkey-added":   "You can sign in with that passkey from now on.",
+	"passkey-renamed": "The passkey has a new name.",
+	"passkey-removed": "You can no longer sign in with that passkey. Your device may still show it: remove it there, too.",
+	"deleted":         "Your account is deleted, and you are signed out everywhere.",
 }
 
 // failed are the texts for the parameter error: the codes that Pintle sends a
@@ -29,6 +32,8 @@ var failed = map[string]string{
 	string(pintle.ErrOAuthAccountNotLinked): "Somebody else signs in here with that account, so it cannot be linked to yours.",
 	string(pintle.ErrOAuthCallback):         "That was called off, or the provider has a problem. Nothing has changed.",
 	string(pintle.ErrAccessDenied):          "That account may not be used here.",
+	string(pintle.ErrWebAuthn):              "That passkey was not accepted. Nothing has changed.",
+	string(pintle.ErrAccountNotLinked):      "Somebody else signs in here with that passkey, so it cannot be yours.",
 	string(pintle.ErrLastSignIn):            "That is the only way you can sign in. Link another account first.",
 	"NotFound":                              "That is gone already.",
 	"Unconfirmed":                           "Nothing was deleted: tick the box if you mean it.",

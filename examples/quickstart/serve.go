@@ -31,6 +31,16 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return listener, nil
 }
 
+// name is an address as browsers know it best: passkeys belong to a name, so
+// that they do not work at a number.
+func name(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err == nil && (host == "127.0.0.1" || host == "::1") {
+		return net.JoinHostPort("localhost", port)
+	}
+	return addr.String()
+}
+
 // serve answers requests until the program is told to stop, and gives those
 // under way two seconds.
 func serve(l net.Listener, h http.Handler) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-//go:embed *.html style.css
+//go:embed *.html passkeys.js style.css
 var files embed.FS
 
 var pages = template.Must(template.ParseFS(files, "*.html"))
@@ -29,16 +29,17 @@ type site struct {
 // forms below rely on.
 func newSite(auth *pintle.Auth, strategy pintle.SessionStrategy, p *people, idp string) http.Handler {
 	s := &site{auth: auth, strategy: strategy, people: p}
-	// No script may run, and nothing may be loaded but the style sheet. A form
-	// that leads to the identity provider is named, since browsers ask about the
-	// redirects that follow it, too.
-	s.policy = "default-src 'none'; style-src 'self'; form-action 'self' " + idp + "; base-uri 'none'; frame-ancestors 'none'"
+	// Nothing is loaded but our style sheet and our script, which asks Pintle for
+	// the options of a passkey. A form that leads to the identity provider is
+	// named, since browsers ask about the redirects that follow it, too.
+	s.policy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self' " + idp + "; base-uri 'none'; frame-ancestors 'none'"
 	own := http.NewServeMux()
 	own.HandleFunc("GET /{$}", s.home)
 	own.Handle("/account", auth.Require(s.accountPages()))
 	own.Handle("/account/", auth.Require(s.accountPages()))
 	own.HandleFunc("POST /signout", s.signOut)
 	own.Handle("GET /style.css", http.FileServerFS(files))
+	own.Handle("GET /passkeys.js", http.FileServerFS(files))
 
 	all := http.NewServeMux()
 	all.Handle("/auth/", auth)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -82,5 +83,47 @@ func body(t *testing.T) func(*http.Response, error) string {
 			t.Fatal(err)
 		}
 		return string(text)
+	}
+}
+
+// SH-21: the page is about the passkeys of whoever is signed in.
+func TestMembersSeeToTheirOwnPasskeys(t *testing.T) {
+	srv, cfg := startSite(t, pintle.StrategyDatabase)
+	store := cfg.Store.(pintle.AuthenticatorStore)
+	browsers := map[string]*http.Client{}
+	for _, name := range []string{"Kim", "Eve"} {
+		email := strings.ToLower(name) + "@example.com"
+		browsers[name] = authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: name, Email: email})
+		user, err := cfg.Store.UserByEmail(t.Context(), email)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := map[string]string{"Kim": "a2lt", "Eve": "ZXZl"}[name]
+		err = errors.Join(
+			cfg.Store.LinkAccount(t.Context(), &pintle.Account{UserID: user.ID, Type: pintle.TypeWebAuthn, Provider: passkeyProvider, ProviderAccountID: id}),
+			store.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: id, UserID: user.ID, ProviderAccountID: id, PublicKey: "AA==", DeviceType: "singleDevice", Name: name + "'s key"}),
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	post := func(name, path string, form url.Values) string {
+		t.Helper()
+		return body(t)(browsers[name].PostForm(srv.URL+"/account/passkeys/"+path, form))
+	}
+
+	if page := body(t)(browsers["Kim"].Get(srv.URL + "/account")); !strings.Contains(page, "Kim&#39;s key") || strings.Contains(page, "Eve&#39;s key") {
+		t.Errorf("Kim sees:\n%s", page)
+	}
+	for path, form := range map[string]url.Values{"rename": {"id": {"a2lt"}, "name": {"Eve's now"}}, "remove": {"id": {"a2lt"}}} {
+		if page := post("Eve", path, form); !strings.Contains(page, "That is gone already.") {
+			t.Errorf("%s of another's passkey:\n%s", path, page)
+		}
+	}
+	if page := post("Kim", "rename", url.Values{"id": {"a2lt"}, "name": {" Key\x00\n ring\xff" + strings.Repeat("!", 99)}}); !strings.Contains(page, "<strong>Key ring"+strings.Repeat("!", 56)+"</strong>") {
+		t.Errorf("after Kim renamed it:\n%s", page)
+	}
+	if page := post("Kim", "remove", url.Values{"id": {"a2lt"}}); !strings.Contains(page, "That is the only way you can sign in.") {
+		t.Errorf("Kim removed the last way in:\n%s", page)
 	}
 }

@@ -30,7 +30,7 @@ func TestTheBrowserKeepsTheSessionFromScripts(t *testing.T) {
 				t.Errorf("there is no cookie %s", name)
 				continue
 			}
-			if !c.HTTPOnly || c.Secure || c.SameSite != network.CookieSameSiteLax || c.Path != "/" || c.Domain != "127.0.0.1" {
+			if !c.HTTPOnly || c.Secure || c.SameSite != network.CookieSameSiteLax || c.Path != "/" || c.Domain != "localhost" {
 				t.Errorf("the cookie %s is %+v, want it kept from scripts, lax, and for this host only", name, c)
 			}
 		}

@@ -50,8 +50,8 @@ func TestFormsOfAnotherOriginDoNothing(t *testing.T) {
 	v.press("Sign in with password")
 
 	origins := map[string]string{
-		"same site, other port": evil.URL,
-		"another site":          strings.Replace(evil.URL, "127.0.0.1", "localhost", 1),
+		"same site, other port": strings.Replace(evil.URL, "127.0.0.1", "localhost", 1),
+		"another site":          evil.URL,
 	}
 	for where, origin := range origins {
 		for what, f := range forgeries {

@@ -1,0 +1,30 @@
+// Makes a passkey for the person who is signed in, and posts it to Pintle with
+// the form that they pressed. client/ of the repository has this as a module,
+// with sign-in too.
+"use strict";
+for (const form of document.querySelectorAll("form[data-passkey]")) {
+  if (!window.PublicKeyCredential?.parseCreationOptionsFromJSON) continue;
+  form.hidden = false;
+  form.parentElement.querySelector("[data-passkey-missing]").hidden = true;
+  const failed = form.querySelector("[role=alert]");
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    failed.hidden = true;
+    try {
+      const reply = await fetch(form.dataset.passkey);
+      if (!reply.ok) throw new Error(`status ${reply.status}`);
+      const { options } = await reply.json();
+      const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+      publicKey.user.id = new TextEncoder().encode(options.user.id); // it is text, as Auth.js has it
+      form.elements.data.value = JSON.stringify(await navigator.credentials.create({ publicKey }));
+      form.submit();
+    } catch (error) {
+      failed.textContent =
+        error.name === "InvalidStateError" ? "You have a passkey there already." :
+        error.name === "NotAllowedError" ? "That was called off, or took too long." :
+        "That did not work. Try again later.";
+      failed.hidden = false;
+    }
+  });
+}
