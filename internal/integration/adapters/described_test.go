@@ -92,7 +92,7 @@ func same(t *testing.T, what string, got, want description, names []string) {
 }
 
 var (
-	userFields    = []string{"id", "name", "email", "emailVerified", "image"}
+	userFields    = []string{"id", "name", "email", "emailVerified", "image", "role"}
 	accountFields = []string{
 		"userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at",
 		"token_type", "scope", "session_state", "oauth_token", "oauth_token_secret",
@@ -112,6 +112,9 @@ func describedUser(u *pintle.User) description {
 	d.text("email", u.Email)
 	d.time("emailVerified", u.EmailVerified)
 	d.text("image", u.Image)
+	if role, ok := u.Extra["role"].(string); ok {
+		d.text("role", role)
+	}
 	return d
 }
 

@@ -3,12 +3,29 @@ import { DrizzleAdapter } from '@auth/drizzle-adapter'
 import * as kit from 'drizzle-kit/api'
 import { and, eq } from 'drizzle-orm'
 
-// The package has its default tables in files that it does not export.
-const tables = async (dialect) => Object.values((await import(`./node_modules/@auth/drizzle-adapter/lib/${dialect}.js`)).defineTables())
+// The package has its default tables in files that it does not export. Those
+// that an application has of its own are the others' too.
+const tables = async (dialect, own) => (await import(`./node_modules/@auth/drizzle-adapter/lib/${dialect}.js`)).defineTables(own)
 
-async function postgresql(url) {
+// renamed is what the documentation of layouts has for an example.
+async function renamed() {
+  const { pgTable, text, timestamp } = await import('drizzle-orm/pg-core')
+  const usersTable = pgTable('app_user', {
+    id: text('id')
+      .primaryKey()
+      .$defaultFn(() => crypto.randomUUID()),
+    name: text('name'),
+    email: text('email').unique(),
+    emailVerified: timestamp('verified', { mode: 'date' }),
+    image: text('image'),
+    role: text('role'),
+  })
+  return { usersTable }
+}
+
+async function postgresql(url, variant) {
   const { drizzle } = await import('drizzle-orm/node-postgres')
-  const schema = await tables('pg')
+  const schema = await tables('pg', variant === 'renamed' ? await renamed() : undefined)
   const db = drizzle(url)
   const statements = await kit.generateMigration(kit.generateDrizzleJson({}), kit.generateDrizzleJson({ ...schema }))
   for (const statement of statements) await db.execute(statement)
@@ -33,11 +50,11 @@ async function sqlite(url) {
   return { db, schema }
 }
 
-export async function open({ dialect, url }) {
-  const { db, schema } = await { postgresql, mysql, sqlite }[dialect](url)
-  const [, accounts] = schema
+export async function open({ dialect, url, variant }) {
+  const { db, schema } = await { postgresql, mysql, sqlite }[dialect](url, variant)
+  const accounts = schema.accountsTable
   return {
-    adapter: DrizzleAdapter(db),
+    adapter: variant ? DrizzleAdapter(db, schema) : DrizzleAdapter(db),
     account: async (provider, id) => (await db.select().from(accounts).where(and(eq(accounts.provider, provider), eq(accounts.providerAccountId, id))))[0],
   }
 }

@@ -1,7 +1,7 @@
 // @auth/kysely-adapter, with the tables of the migration in its documentation,
 // and of its own tests where that is for another database.
 import { KyselyAdapter } from '@auth/kysely-adapter'
-import { Kysely, MysqlDialect, PostgresDialect, SqliteDialect, sql } from 'kysely'
+import { CamelCasePlugin, Kysely, MysqlDialect, PostgresDialect, SqliteDialect, sql } from 'kysely'
 import Database from 'libsql'
 import { createPool } from 'mysql2'
 import pg from 'pg'
@@ -85,12 +85,25 @@ async function migrate(db, { id, made, text, long, time, indexed }) {
   await db.schema.createIndex('Session_userId_index').on('Session').column('userId').execute()
 }
 
-export async function open({ dialect, url }) {
+// What the plugin makes of the names in the migration, and of those it reads.
+const snakeCase = {
+  plugins: [new CamelCasePlugin()],
+  async account(db, provider, id) {
+    const { rows } = await sql`SELECT * FROM account WHERE provider = ${provider} AND provider_account_id = ${id}`.execute(db.withoutPlugins())
+    const { user_id: userId, provider_account_id: providerAccountId, ...others } = rows[0]
+    return { userId, providerAccountId, ...others }
+  },
+}
+
+const asIs = {
+  plugins: [],
+  account: (db, provider, id) => db.selectFrom('Account').selectAll().where('provider', '=', provider).where('providerAccountId', '=', id).executeTakeFirst(),
+}
+
+export async function open({ dialect, url, variant }) {
   const kind = kinds[dialect]
-  const db = new Kysely({ dialect: kind.dialect(url) })
+  const { plugins, account } = variant === 'snake case' ? snakeCase : asIs
+  const db = new Kysely({ dialect: kind.dialect(url), plugins })
   await migrate(db, kind)
-  return {
-    adapter: KyselyAdapter(db),
-    account: (provider, id) => db.selectFrom('Account').selectAll().where('provider', '=', provider).where('providerAccountId', '=', id).executeTakeFirst(),
-  }
+  return { adapter: KyselyAdapter(db), account: (provider, id) => account(db, provider, id) }
 }

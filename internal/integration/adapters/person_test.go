@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,9 @@ func (p person) by(side string, s *shared) person {
 		p.user.Email = side + "-" + p.user.Email
 	}
 	p.user.ID = proposedID()
+	if len(s.layout.Users.Extra) > 0 {
+		p.user.Extra = map[string]any{"role": "admin of " + p.user.Name}
+	}
 	p.account.ProviderAccountID += side
 	p.session.Token = rand.Text() + "-" + side
 	p.link.Identifier = "link-" + side + "-" + p.user.Email
@@ -135,9 +139,11 @@ func proposedID() string {
 // The objects that Auth.js has for each.
 
 func userObject(u pintle.User) map[string]any {
-	return present(map[string]any{
+	o := map[string]any{
 		"id": u.ID, "name": u.Name, "email": u.Email, "image": u.Image, "emailVerified": date(u.EmailVerified),
-	}, true)
+	}
+	maps.Copy(o, u.Extra)
+	return present(o, true)
 }
 
 func accountObject(a pintle.Account, userID any) map[string]any {
