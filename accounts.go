@@ -75,7 +75,11 @@ func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) error {
 	if s.Session.Revocation == nil {
 		return fail(ErrConfiguration, errors.New("SignOutEverywhere with token sessions needs Config.Session.Revocation"))
 	}
-	if err := s.Session.Revocation.RevokeUser(ctx, userID); err != nil {
+	return s.revokeUser(ctx, userID)
+}
+
+func (s *settings) revokeUser(ctx context.Context, userID string) error {
+	if err := s.Session.Revocation.RevokeUser(ctx, userID, s.lastCopyExpires()); err != nil {
 		return fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
 	}
 	return nil
@@ -95,8 +99,8 @@ func (a *Auth) DeleteUser(ctx context.Context, userID string) error {
 	// Tokens first: a user who is gone must not stay signed in, and a failure
 	// between the two leaves one who can sign in again.
 	if s.Session.Revocation != nil {
-		if err := s.Session.Revocation.RevokeUser(ctx, userID); err != nil {
-			return fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+		if err := s.revokeUser(ctx, userID); err != nil {
+			return err
 		}
 	}
 	return storeError("deleteUser", s.records.deleter.DeleteUser(ctx, userID))

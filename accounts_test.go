@@ -257,11 +257,11 @@ type failingRevocations struct {
 	fails bool
 }
 
-func (r *failingRevocations) RevokeUser(ctx context.Context, userID string) error {
+func (r *failingRevocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	if r.fails {
 		return errBroken
 	}
-	return r.Revocations.RevokeUser(ctx, userID)
+	return r.Revocations.RevokeUser(ctx, userID, until)
 }
 
 // What a configuration cannot do says what it lacks.

@@ -167,20 +167,26 @@ type SessionConfig struct {
 
 // Revocation ends token sessions before they expire: at sign-out, when a user
 // signs out everywhere, and when a user is deleted. It is asked for every
-// token that is read, and what it is told must reach all processes. Package
-// memstore has one for a single process.
+// token that is read, and what it is told must reach all processes, whose clocks
+// must agree to a second. Package memstore has one for a single process, packages
+// sqlstore and redisstore have those for several. Package storetest checks one of
+// your own.
 type Revocation interface {
 	// Revoked reports whether a session of a user was ended. signedIn is when
 	// the person signed in, zero where the token does not say: such a token is
 	// older than the last RevokeUser, if there was one. An error counts as
 	// ended.
+	//
+	// An id that is empty is one like any other: of the tokens of this user that
+	// have none.
 	Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error)
 
 	// Revoke ends one session. It may be forgotten after the given time.
 	Revoke(ctx context.Context, userID, sessionID string, until time.Time) error
 
-	// RevokeUser ends every session of a user that began until now.
-	RevokeUser(ctx context.Context, userID string) error
+	// RevokeUser ends every session of a user that began until now. It may be
+	// forgotten after the given time, when their tokens have expired.
+	RevokeUser(ctx context.Context, userID string, until time.Time) error
 }
 
 // JWTConfig is about session tokens.

@@ -57,12 +57,16 @@ func (x *exchange) endSession(held string) (*SignOutEvent, error) {
 	}
 	if x.Session.Revocation != nil {
 		subject, _ := identifier(claims["sub"])
-		// A copy may have been renewed this moment, and is good for as long as a
-		// token lives and clocks may differ.
-		until := time.Now().Add(x.JWT.MaxAge + 2*clockTolerance)
-		if err := x.Session.Revocation.Revoke(x.ctx, subject, sessionID(claims), until); err != nil {
+		if err := x.Session.Revocation.Revoke(x.ctx, subject, sessionID(claims), x.lastCopyExpires()); err != nil {
 			return nil, fmt.Errorf("Config.Session.Revocation: %w", err)
 		}
 	}
 	return &SignOutEvent{Claims: claims}, nil
+}
+
+// lastCopyExpires is when nobody takes any token any longer that exists now. A
+// copy may have been renewed this moment, and is good for as long as a token
+// lives and clocks may differ.
+func (s *settings) lastCopyExpires() time.Time {
+	return time.Now().Add(s.JWT.MaxAge + 2*clockTolerance)
 }

@@ -13,11 +13,19 @@ import (
 // and sessions it had ended are good again until they expire.
 type Revocations struct {
 	mu       sync.RWMutex
-	sessions map[string]time.Time // until when to remember
-	users    map[string]time.Time // sessions that began until then are over
+	sessions map[revokedSession]time.Time // until when to remember
+	users    map[string]revokedUser
 }
 
-var _ pintle.Revocation = (*Revocations)(nil)
+type revokedSession struct{ user, id string }
+
+// A revokedUser is one whose sessions are over that began until end.
+type revokedUser struct{ end, until time.Time }
+
+var (
+	_ pintle.Revocation = (*Revocations)(nil)
+	_ pintle.Sweeper    = (*Revocations)(nil)
+)
 
 // Revoked implements [pintle.Revocation].
 func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
@@ -26,53 +34,70 @@ func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, sig
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if _, ended := r.sessions[sessionID]; ended {
+	if _, ended := r.sessions[revokedSession{userID, sessionID}]; ended {
 		return true, nil
 	}
-	end, ended := r.users[userID]
-	return ended && !signedIn.After(end), nil
+	user, ended := r.users[userID]
+	return ended && !signedIn.After(user.end), nil
 }
 
 // Revoke implements [pintle.Revocation].
-func (r *Revocations) Revoke(ctx context.Context, _, sessionID string, until time.Time) error {
+func (r *Revocations) Revoke(ctx context.Context, userID, sessionID string, until time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.sessions == nil {
-		r.sessions = map[string]time.Time{}
+		r.sessions = map[revokedSession]time.Time{}
 	}
-	r.sessions[sessionID] = until
+	key := revokedSession{userID, sessionID}
+	r.sessions[key] = later(r.sessions[key], until)
 	return nil
 }
 
 // RevokeUser implements [pintle.Revocation]. Tokens say when they began in whole
 // seconds, so a session that begins in the same second is ended too.
-func (r *Revocations) RevokeUser(ctx context.Context, userID string) error {
+func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.users == nil {
-		r.users = map[string]time.Time{}
+		r.users = map[string]revokedUser{}
 	}
-	r.users[userID] = time.Now()
+	before := r.users[userID]
+	r.users[userID] = revokedUser{later(before.end, time.Now()), later(before.until, until)}
 	return nil
 }
 
-// Sweep forgets the sessions that would have ended before the given time, and
-// returns how many there were.
-func (r *Revocations) Sweep(before time.Time) int {
+// Sweep implements [pintle.Sweeper]: it forgets what may be forgotten.
+func (r *Revocations) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := 0
-	for id, until := range r.sessions {
-		if until.Before(before) {
-			delete(r.sessions, id)
+	for key, until := range r.sessions {
+		if n < limit && until.Before(before) {
+			delete(r.sessions, key)
 			n++
 		}
 	}
-	return n
+	for id, user := range r.users {
+		if n < limit && user.until.Before(before) {
+			delete(r.users, id)
+			n++
+		}
+	}
+	return n, nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

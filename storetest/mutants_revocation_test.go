@@ -1,0 +1,206 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// A mutantList is a good list with one thing wrong.
+type mutantList struct {
+	*memstore.Revocations
+	revoked    func(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error)
+	revoke     func(ctx context.Context, userID, sessionID string, until time.Time) error
+	revokeUser func(ctx context.Context, userID string, until time.Time) error
+	sweep      func(ctx context.Context, before time.Time, limit int) (int, error)
+}
+
+func (m *mutantList) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
+	if m.revoked != nil {
+		return m.revoked(ctx, userID, sessionID, signedIn)
+	}
+	return m.Revocations.Revoked(ctx, userID, sessionID, signedIn)
+}
+
+func (m *mutantList) Revoke(ctx context.Context, userID, sessionID string, until time.Time) error {
+	if m.revoke != nil {
+		return m.revoke(ctx, userID, sessionID, until)
+	}
+	return m.Revocations.Revoke(ctx, userID, sessionID, until)
+}
+
+func (m *mutantList) RevokeUser(ctx context.Context, userID string, until time.Time) error {
+	if m.revokeUser != nil {
+		return m.revokeUser(ctx, userID, until)
+	}
+	return m.Revocations.RevokeUser(ctx, userID, until)
+}
+
+func (m *mutantList) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
+	if m.sweep != nil {
+		return m.sweep(ctx, before, limit)
+	}
+	return m.Revocations.Sweep(ctx, before, limit)
+}
+
+var revocationMutants = []struct {
+	name    string
+	change  func(*mutantList)
+	noticed string
+}{
+	{"ends everything", func(m *mutantList) {
+		m.revoked = func(ctx context.Context, _, _ string, _ time.Time) (bool, error) { return true, ctx.Err() }
+	}, "nobody ended goes on"},
+	{"ends nothing", func(m *mutantList) {
+		m.revoked = func(ctx context.Context, _, _ string, _ time.Time) (bool, error) { return false, ctx.Err() }
+	}, "that was ended stays ended"},
+	{"fails when a session is ended twice", func(m *mutantList) {
+		m.revoke = func(ctx context.Context, user, id string, until time.Time) error {
+			if ended, _ := m.Revocations.Revoked(ctx, user, id, now().Add(time.Hour)); ended {
+				return pintle.ErrConflict
+			}
+			return m.Revocations.Revoke(ctx, user, id, until)
+		}
+	}, "that was ended stays ended"},
+	{"ends one session and with it the user's", func(m *mutantList) {
+		m.revoke = func(ctx context.Context, user, _ string, until time.Time) error {
+			return m.Revocations.RevokeUser(ctx, user, until)
+		}
+	}, "that was ended stays ended"},
+	{"ends the sessions of everybody", func(m *mutantList) {
+		m.revokeUser = func(ctx context.Context, _ string, until time.Time) error {
+			return m.Revocations.RevokeUser(ctx, "", until)
+		}
+		m.revoked = func(ctx context.Context, _, id string, signedIn time.Time) (bool, error) {
+			return m.Revocations.Revoked(ctx, "", id, signedIn)
+		}
+	}, "nobody else's"},
+	{"lets go on what does not say when it began", func(m *mutantList) {
+		m.revoked = func(ctx context.Context, user, id string, signedIn time.Time) (bool, error) {
+			if signedIn.IsZero() {
+				signedIn = time.Now().Add(time.Hour)
+			}
+			return m.Revocations.Revoked(ctx, user, id, signedIn)
+		}
+	}, "of unknown beginning"},
+	{"never lets a user in again", func(m *mutantList) {
+		m.revoked = func(ctx context.Context, user, id string, _ time.Time) (bool, error) {
+			return m.Revocations.Revoked(ctx, user, id, time.Time{})
+		}
+	}, "who comes back"},
+	{"keeps the first mark of a user", func(m *mutantList) {
+		told := map[string]bool{}
+		m.revokeUser = func(ctx context.Context, user string, until time.Time) error {
+			if told[user] {
+				return nil
+			}
+			told[user] = true
+			return m.Revocations.RevokeUser(ctx, user, until)
+		}
+	}, "told later"},
+	{"forgets when the last one who told it allows", func(m *mutantList) {
+		m.revoke = func(ctx context.Context, user, id string, until time.Time) error {
+			if until.Before(time.Now()) {
+				m.Revocations = &memstore.Revocations{}
+			}
+			return m.Revocations.Revoke(ctx, user, id, until)
+		}
+	}, "sooner than was asked"},
+	{"has one place for users and sessions", func(m *mutantList) {
+		m.revoke = func(ctx context.Context, user, id string, until time.Time) error {
+			if err := m.Revocations.RevokeUser(ctx, id, until); err != nil {
+				return err
+			}
+			return m.Revocations.Revoke(ctx, user, id, until)
+		}
+	}, "a user is no session"},
+	{"joins the ids of user and session", func(m *mutantList) {
+		m.revoke = func(ctx context.Context, user, id string, until time.Time) error {
+			return m.Revocations.Revoke(ctx, "", user+id, until)
+		}
+		m.revoked = func(ctx context.Context, user, id string, signedIn time.Time) (bool, error) {
+			if ended, err := m.Revocations.Revoked(ctx, "", user+id, signedIn); ended {
+				return true, err
+			}
+			return m.Revocations.Revoked(ctx, user, "", signedIn)
+		}
+	}, "a user is no session"},
+	{"knows sessions by their ids alone", func(m *mutantList) {
+		m.revoke = func(ctx context.Context, _, id string, until time.Time) error {
+			return m.Revocations.Revoke(ctx, "", id, until)
+		}
+		m.revoked = func(ctx context.Context, user, id string, signedIn time.Time) (bool, error) {
+			if ended, err := m.Revocations.Revoked(ctx, "", id, time.Now().Add(time.Hour)); ended {
+				return true, err
+			}
+			return m.Revocations.Revoked(ctx, user, id, signedIn)
+		}
+	}, "without an id"},
+	{"ignores case", func(m *mutantList) {
+		m.revoke = func(ctx context.Context, user, id string, until time.Time) error {
+			return m.Revocations.Revoke(ctx, strings.ToLower(user), strings.ToLower(id), until)
+		}
+		m.revoked = func(ctx context.Context, user, id string, signedIn time.Time) (bool, error) {
+			return m.Revocations.Revoked(ctx, strings.ToLower(user), strings.ToLower(id), signedIn)
+		}
+	}, "byte by byte"},
+	{"vouches for a session although it was not asked", func(m *mutantList) {
+		m.revoked = func(_ context.Context, user, id string, signedIn time.Time) (bool, error) {
+			return m.Revocations.Revoked(context.Background(), user, id, signedIn)
+		}
+	}, "gives up waiting"},
+	{"sweeps everything", func(m *mutantList) {
+		m.sweep = func(ctx context.Context, _ time.Time, limit int) (int, error) {
+			return m.Revocations.Sweep(ctx, time.Now().Add(365*24*time.Hour), limit)
+		}
+	}, "sweep"},
+	{"sweeps without measure", func(m *mutantList) {
+		m.sweep = func(ctx context.Context, before time.Time, _ int) (int, error) {
+			return m.Revocations.Sweep(ctx, before, 1000)
+		}
+	}, "sweep"},
+}
+
+func TestEveryMutantOfAListIsNoticed(t *testing.T) {
+	for _, m := range revocationMutants {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			var failed []string
+			for _, c := range revocationChecks {
+				list := &mutantList{Revocations: &memstore.Revocations{}}
+				m.change(list)
+				if tryList(t, c, list) {
+					failed = append(failed, c.name)
+				}
+			}
+			if !strings.Contains(strings.Join(failed, "\n"), m.noticed) {
+				t.Errorf("no check named %q failed, only %q", m.noticed, failed)
+			}
+		})
+	}
+}
+
+// tryList reports whether a list fails a check.
+func tryList(t *testing.T, c revocationCheck, list pintle.Revocation) bool {
+	r := &trial{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if p := recover(); p != nil {
+				r.Error(fmt.Sprintf("panic: %v", p))
+			}
+			for _, f := range r.cleanups {
+				f()
+			}
+		}()
+		c.run(newRevocationTester(r, list))
+	}()
+	<-done
+	return r.failed
+}

@@ -1,0 +1,251 @@
+package storetest
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+// RunRevocation tests the lists that open returns, as [Run] tests stores:
+//
+//	func TestRevocations(t *testing.T) {
+//		storetest.RunRevocation(t, func(t *testing.T) pintle.Revocation { return newList(t) })
+//	}
+//
+// They may be one and the same: the checks use ids that nobody has used. A list
+// that is a [pintle.Sweeper] is swept.
+func RunRevocation(t *testing.T, open func(*testing.T) pintle.Revocation) {
+	for _, c := range revocationChecks {
+		t.Run(c.name, func(t *testing.T) { c.run(newRevocationTester(t, open(t))) })
+	}
+}
+
+// A revocationCheck is one promise of [pintle.Revocation].
+type revocationCheck struct {
+	name string
+	run  func(*revocationTester)
+}
+
+var revocationChecks = []revocationCheck{
+	{"a session that nobody ended goes on", func(t *revocationTester) {
+		t.goesOn(unique(), unique(), now())
+		t.goesOn(unique(), unique(), time.Time{})
+		t.goesOn("", "", time.Time{})
+	}},
+	{"a session that was ended stays ended, and no other is", func(t *revocationTester) {
+		user, session := unique(), unique()
+		for range 2 { // as when somebody presses the button twice
+			t.ok("Revoke", t.list.Revoke(t.ctx, user, session, later()))
+		}
+		for range 3 {
+			t.over(user, session, now())
+		}
+		t.over(user, session, time.Time{})
+		t.over(user, session, now().Add(time.Hour)) // a clock that is ahead revives nothing
+		t.goesOn(user, unique(), now())
+		t.goesOn(user, unique(), time.Time{})
+		t.goesOn(unique(), unique(), now())
+	}},
+	{"all sessions of a user end that have begun, and nobody else's", func(t *revocationTester) {
+		user, other := unique(), unique()
+		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
+		// A token says in whole seconds when it began.
+		for _, began := range []time.Time{now(), now().Add(-time.Minute), now().Add(-365 * 24 * time.Hour), time.Unix(0, 0)} {
+			t.over(user, unique(), began)
+		}
+		t.goesOn(other, unique(), now())
+	}},
+	{"a session of unknown beginning ends with the others", func(t *revocationTester) {
+		user := unique()
+		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
+		t.over(user, unique(), time.Time{})
+	}},
+	{"who comes back is signed in again, in whatever time zone", func(t *revocationTester) {
+		user := unique()
+		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
+		for _, zone := range []*time.Location{time.UTC, time.FixedZone("east", 14*60*60), time.FixedZone("west", -12*60*60)} {
+			t.goesOn(user, unique(), now().Add(5*time.Second).In(zone))
+			t.over(user, unique(), now().Add(-5*time.Second).In(zone))
+		}
+	}},
+	{"what is told later counts, too", func(t *revocationTester) {
+		user := unique()
+		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
+		began := time.Now().Truncate(time.Second).Add(time.Second)
+		t.goesOn(user, unique(), began)
+		t.wait(time.Until(began))
+		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
+		t.over(user, unique(), began)
+	}},
+	{"nothing is forgotten sooner than was asked at any time", func(t *revocationTester) {
+		user, session, past := unique(), unique(), now().Add(-time.Hour)
+		t.ok("Revoke", t.list.Revoke(t.ctx, user, session, later()))
+		t.ok("Revoke", t.list.Revoke(t.ctx, user, session, past))
+		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
+		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, past))
+		t.sweep()
+		t.over(user, session, now().Add(time.Hour))
+		t.over(user, unique(), now())
+	}},
+	{"a user is no session, and a session no user", func(t *revocationTester) {
+		a, b := unique(), unique()
+		t.ok("Revoke", t.list.Revoke(t.ctx, a, b, later()))
+		t.goesOn(b, a, now())
+		t.goesOn(b, unique(), now())
+		t.goesOn(a, a, now())
+		t.goesOn(a+b, "", now())
+		t.goesOn("", a+b, now())
+		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, b, later()))
+		t.goesOn(a, unique(), now())
+		t.goesOn(unique(), b, now())
+	}},
+	{"sessions without an id are those of their user", func(t *revocationTester) {
+		user, other := unique(), unique()
+		t.ok("Revoke", t.list.Revoke(t.ctx, user, "", later()))
+		t.over(user, "", now())
+		t.goesOn(other, "", now())
+		t.goesOn(user, unique(), now())
+	}},
+	{"ids are compared byte by byte, whatever they are", func(t *revocationTester) {
+		for _, odd := range []string{"é", "\x00", "\xff", "a b", "%", "*", "'", `\`, "日本", strings.Repeat("x", 3000)} {
+			user, session := unique()+odd, unique()+odd
+			t.ok("Revoke", t.list.Revoke(t.ctx, user, session, later()))
+			t.over(user, session, now())
+			t.goesOn(user, session+" ", now())
+			t.goesOn(user, strings.ToUpper(session), now())
+			t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
+			t.over(user, unique(), now())
+			t.goesOn(strings.ToUpper(user), unique(), now())
+		}
+	}},
+	{"a list that is told by several at once believes all of them", func(t *revocationTester) {
+		user, session := unique(), unique()
+		var all sync.WaitGroup
+		errs := make(chan error, 40)
+		for range cap(errs) / 2 {
+			all.Go(func() { errs <- t.list.RevokeUser(t.ctx, user, later()) })
+			all.Go(func() { errs <- t.list.Revoke(t.ctx, user, session, later()) })
+		}
+		all.Wait()
+		close(errs)
+		for err := range errs {
+			t.ok("told at once", err)
+		}
+		t.over(user, session, now().Add(time.Hour))
+		t.over(user, unique(), now())
+	}},
+	{"who gives up waiting is told so, and that the session has ended", func(t *revocationTester) {
+		ctx, cancel := context.WithCancel(t.ctx)
+		cancel()
+		if _, err := t.list.Revoked(ctx, unique(), unique(), now()); err == nil {
+			t.Error("Revoked with a context that has ended returned no error: a list that was not asked vouches for a session")
+		}
+		if err := t.list.Revoke(ctx, unique(), unique(), later()); err == nil {
+			t.Error("Revoke with a context that has ended returned no error")
+		}
+		if err := t.list.RevokeUser(ctx, unique(), later()); err == nil {
+			t.Error("RevokeUser with a context that has ended returned no error")
+		}
+	}},
+	{"a sweep removes what may be forgotten, a few at a time", func(t *revocationTester) {
+		s, ok := t.list.(pintle.Sweeper)
+		if !ok {
+			t.Skipf("%T does not implement pintle.Sweeper", t.list)
+		}
+		t.sweep()
+		kept, session := unique(), unique()
+		t.ok("Revoke", t.list.Revoke(t.ctx, kept, session, later()))
+		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, kept, later()))
+		stale := now().Add(-time.Minute)
+		for range 3 {
+			t.ok("Revoke", t.list.Revoke(t.ctx, unique(), unique(), stale))
+			t.ok("RevokeUser", t.list.RevokeUser(t.ctx, unique(), stale))
+		}
+		for i, want := range []int{4, 2, 0} {
+			n, err := s.Sweep(t.ctx, time.Now(), 4)
+			t.ok("Sweep", err)
+			if n != want {
+				t.Errorf("sweep %d of at most 4 removed %d, want %d", i+1, n, want)
+			}
+		}
+		for _, limit := range []int{0, -1} {
+			if n, err := s.Sweep(t.ctx, time.Now().Add(time.Hour), limit); n != 0 || err != nil {
+				t.Errorf("Sweep of at most %d returned %d, %v", limit, n, err)
+			}
+		}
+		t.over(kept, session, now().Add(time.Hour))
+		t.over(kept, unique(), now())
+	}},
+}
+
+// A revocationTester is what one check works with.
+type revocationTester struct {
+	testing.TB
+	ctx  context.Context //nolint:containedctx // a check is one call
+	list pintle.Revocation
+}
+
+func newRevocationTester(t testing.TB, list pintle.Revocation) *revocationTester {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return &revocationTester{TB: t, ctx: ctx, list: list}
+}
+
+// later is when the tokens of a check have expired.
+func later() time.Time { return now().Add(30 * 24 * time.Hour) }
+
+func (t *revocationTester) ok(what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func (t *revocationTester) over(userID, sessionID string, signedIn time.Time) {
+	t.Helper()
+	if !t.asked(userID, sessionID, signedIn) {
+		t.Errorf("the session %.40q of %.40q that began at %s goes on, want it ended", sessionID, userID, instant(signedIn))
+	}
+}
+
+func (t *revocationTester) goesOn(userID, sessionID string, signedIn time.Time) {
+	t.Helper()
+	if t.asked(userID, sessionID, signedIn) {
+		t.Errorf("the session %.40q of %.40q that began at %s has ended, want it to go on", sessionID, userID, instant(signedIn))
+	}
+}
+
+func (t *revocationTester) asked(userID, sessionID string, signedIn time.Time) bool {
+	t.Helper()
+	ended, err := t.list.Revoked(t.ctx, userID, sessionID, signedIn)
+	t.ok("Revoked", err)
+	return ended
+}
+
+// sweep removes all that may be forgotten now.
+func (t *revocationTester) sweep() {
+	t.Helper()
+	s, ok := t.list.(pintle.Sweeper)
+	if !ok {
+		return
+	}
+	for {
+		n, err := s.Sweep(t.ctx, time.Now(), 100)
+		t.ok("Sweep", err)
+		if n < 100 {
+			return
+		}
+	}
+}
+
+func (t *revocationTester) wait(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-t.ctx.Done():
+		t.Fatal(t.ctx.Err())
+	}
+}
