@@ -110,8 +110,8 @@ func (a *Auth) ofPerson(method string, s *Session) (*settings, error) {
 // shown is a session as its owner may see it on the device of another. No page
 // has a use for its token, which lists of some stores have.
 func (s *settings) shown(device *StoredSession, asking *Session) *StoredSession {
+	device.Current = asking.stored != nil && device.is(asking.stored.Token)
 	device.Token = ""
-	device.Current = asking.stored != nil && device.Handle == handleOf(asking.stored.Token)
 	now := time.Now()
 	device.LastUsed = device.Expires.Add(-s.Session.MaxAge)
 	switch {
@@ -124,10 +124,13 @@ func (s *settings) shown(device *StoredSession, asking *Session) *StoredSession 
 	return device
 }
 
-// handleOf is the handle of the session with a token, see [SessionLister].
-func handleOf(token string) string {
+// is reports whether a session that a [SessionLister] yielded has a token.
+func (s *StoredSession) is(token string) bool {
+	if s.Token != "" {
+		return s.Token == token
+	}
 	hash := sha256.Sum256([]byte(token))
-	return base64.RawURLEncoding.EncodeToString(hash[:])
+	return s.Handle == base64.RawURLEncoding.EncodeToString(hash[:])
 }
 
 // tokenDevice is a token session as its owner may see it.

@@ -149,10 +149,11 @@ type AccountStore interface {
 // A SessionLister lists and ends all sessions of a user: "signed-in devices".
 type SessionLister interface {
 	// UserSessions yields the sessions of a user that have not expired, newest
-	// first. The Token of a yielded session is empty where the store keeps
-	// only its hash. Handle always identifies it: it is the SHA-256 of the token
-	// in base64url, without padding. The store may hold a connection while the
-	// loop runs.
+	// first. Handle identifies each. The Token of a yielded session may be
+	// empty, as it has to be where the store keeps only its hash, and Handle is
+	// then the SHA-256 of the token in base64url without padding: by one of the
+	// two the person's own session can be told from the others. The store may
+	// hold a connection while the loop runs.
 	UserSessions(ctx context.Context, userID string) iter.Seq2[*StoredSession, error]
 
 	// EndSession removes the session of a user that has the given handle. It

@@ -29,6 +29,7 @@ var sessionMutants = []mutant{
 	{"an extension moves every session", func(s *memstore.Store) pintle.Store { return &everySession{Store: s} }, "8 a session is extended"},
 	{"the user of a session is remembered", func(s *memstore.Store) pintle.Store { return &oldUser{Store: s} }, "the session's user is the user as changed since"},
 	{"the handle is the token", func(s *memstore.Store) pintle.Store { return &tokenHandle{Store: s} }, "a handle is no token"},
+	{"has handles of its own and keeps the token back", func(s *memstore.Store) pintle.Store { return ownHandle{s} }, "told from the others"},
 	{"a handle signs in", func(s *memstore.Store) pintle.Store { return handleIn{s} }, "a handle is no token"},
 	{"anybody ends a session", func(s *memstore.Store) pintle.Store { return endAnybody{s} }, "nobody ends the session of another user"},
 	{"expired sessions are listed", func(s *memstore.Store) pintle.Store { return &listAll{Store: s} }, "are listed newest first, without"},
@@ -227,6 +228,21 @@ func (s *tokenHandle) UserSessions(ctx context.Context, id string) iter.Seq2[*pi
 		for found, err := range s.Store.UserSessions(ctx, id) {
 			if found != nil {
 				found.Handle = s.token
+			}
+			if !yield(found, err) {
+				return
+			}
+		}
+	}
+}
+
+type ownHandle struct{ *memstore.Store }
+
+func (s ownHandle) UserSessions(ctx context.Context, id string) iter.Seq2[*pintle.StoredSession, error] {
+	return func(yield func(*pintle.StoredSession, error) bool) {
+		for found, err := range s.Store.UserSessions(ctx, id) {
+			if found != nil {
+				found.Handle = "row " + found.Handle
 			}
 			if !yield(found, err) {
 				return

@@ -1,6 +1,9 @@
 package storetest
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -78,6 +81,20 @@ var sessionListerChecks = []check{
 		for _, s := range again {
 			if !seen[s.Handle] {
 				t.Errorf("the handle %q is new: want the same as before", s.Handle)
+			}
+		}
+	}},
+	{"a session can be told from the others, by its token or by the hash of it", func(t *tester) {
+		t.lister()
+		u := t.someone()
+		known := map[string]bool{}
+		for _, d := range t.devices(u, 3) {
+			hash := sha256.Sum256([]byte(d.Token))
+			known[d.Token], known[base64.RawURLEncoding.EncodeToString(hash[:])] = true, true
+		}
+		for _, s := range t.listed(u.ID) {
+			if !known[cmp.Or(s.Token, s.Handle)] {
+				t.Errorf("UserSessions yielded the token %q and the handle %q: want the token, or as the handle its SHA-256 in base64url without padding", s.Token, s.Handle)
 			}
 		}
 	}},

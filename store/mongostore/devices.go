@@ -12,10 +12,9 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// UserSessions implements [pintle.SessionLister]. The tokens of the yielded
-// sessions are empty and their handles are the ids of the documents, which lead
-// to no token. The list is made when the loop begins: no connection is held
-// while it runs.
+// UserSessions implements [pintle.SessionLister]. The handles of the yielded
+// sessions are the ids of the documents, which lead to no token. The list is made
+// when the loop begins: no connection is held while it runs.
 func (s *Store) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
 	return func(yield func(*pintle.StoredSession, error) bool) {
 		sessions, err := s.liveSessions(ctx, userID)
@@ -48,7 +47,7 @@ func (s *Store) liveSessions(ctx context.Context, userID string) ([]*pintle.Stor
 		if sessions[i], err = document.session(); err != nil {
 			return nil, err
 		}
-		sessions[i].Token, sessions[i].Handle = "", document.ID.Hex()
+		sessions[i].Handle = document.ID.Hex()
 	}
 	slices.SortStableFunc(sessions, func(a, b *pintle.StoredSession) int {
 		return cmp.Or(b.Created.Compare(a.Created), b.Expires.Compare(a.Expires))
