@@ -206,30 +206,39 @@ func (s *Store) check(ctx context.Context) error {
 	return errors.Join(append(problems, s.checkCollations(ctx))...)
 }
 
-// checkCollations fails where a collection takes texts for equal that differ:
-// a token in other letters would sign in, and an address lead to somebody else.
+// A collection is one as the server lists it.
+type collection struct {
+	Name    string `bson:"name"`
+	Options struct {
+		Collation bson.Raw `bson:"collation"`
+	} `bson:"options"`
+}
+
+// check fails where a collection takes texts for equal that differ: a token in
+// other letters would sign in, and an address lead to somebody else.
+func (c *collection) check() error {
+	if len(c.Options.Collation) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the collection %s has a collation, by which texts are equal that differ: copy it into one without", c.Name)
+}
+
 func (s *Store) checkCollations(ctx context.Context) error {
 	names := bson.A{}
 	for _, c := range []*mongo.Collection{s.users, s.accounts, s.sessions, s.verifications, s.authenticators} {
 		names = append(names, c.Name())
 	}
-	found, err := s.users.Database().ListCollections(ctx, bson.D{{Key: "name", Value: bson.D{{Key: "$in", Value: names}}}})
+	cursor, err := s.users.Database().ListCollections(ctx, bson.D{{Key: "name", Value: bson.D{{Key: "$in", Value: names}}}})
 	if err != nil {
 		return fmt.Errorf("list the collections: %w", err)
 	}
-	var collections []struct {
-		Name    string `bson:"name"`
-		Options struct {
-			Collation bson.Raw `bson:"collation"`
-		} `bson:"options"`
-	}
-	if err := found.All(ctx, &collections); err != nil {
+	var found []collection
+	if err := cursor.All(ctx, &found); err != nil {
 		return fmt.Errorf("list the collections: %w", err)
 	}
-	for _, c := range collections {
-		if len(c.Options.Collation) > 0 {
-			return fmt.Errorf("the collection %s has a collation, by which texts are equal that differ: copy it into one without", c.Name)
-		}
+	var problems []error
+	for _, c := range found {
+		problems = append(problems, c.check())
 	}
-	return nil
+	return errors.Join(problems...)
 }

@@ -58,3 +58,16 @@ func TestAnIndexServesOnlyIfItKeepsEveryDuplicateOut(t *testing.T) {
 		})
 	}
 }
+
+// As MongoDB lists them; the server of the other tests has no collations.
+func TestACollectionThatTakesOtherTextsForEqualIsRefused(t *testing.T) {
+	for listed, refused := range map[string]bool{
+		`{"name":"users","type":"collection","options":{},"info":{"readOnly":false}}`:                                         false,
+		`{"name":"users","type":"collection","options":{"collation":{"locale":"en","strength":2}},"info":{"readOnly":false}}`: true,
+	} {
+		err := read[collection](t, listed).check()
+		if (err != nil) != refused {
+			t.Errorf("check of %s: %v, want an error: %t", listed, err, refused)
+		}
+	}
+}

@@ -39,7 +39,8 @@ func (r *recorder) sent() []bson.Raw {
 	return sent
 }
 
-func TestSH73_WhatStrangersSendIsAlwaysAText(t *testing.T) {
+// SH-73: no filter is put together from what a stranger sends.
+func TestWhatStrangersSendIsAlwaysAText(t *testing.T) {
 	var r recorder
 	db := services.MongoDatabase(t, r.monitor())
 	s := open(t, db)

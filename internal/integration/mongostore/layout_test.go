@@ -84,9 +84,9 @@ func TestCollectionsHaveTheNamesOfTheOptions(t *testing.T) {
 	}
 }
 
-// A token response or a profile may have any member. None says whose account
+// SH-73: a token response or a profile may have any member. None says whose account
 // it is, or who the user is.
-func TestSH73_ExtraMembersReplaceNoField(t *testing.T) {
+func TestExtraMembersReplaceNoField(t *testing.T) {
 	s := open(t, services.MongoDatabase(t))
 	victim, _ := whole(t, s)
 	hostile := map[string]any{
@@ -177,5 +177,18 @@ func TestALinkThatIsStoredTwiceIsUsedOnce(t *testing.T) {
 	}
 	if _, err := s.UseVerification(t.Context(), v.Identifier, v.Token); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("UseVerification a second time: %v, want ErrNotFound", err)
+	}
+}
+
+func TestNobodyIsFoundByNoAddress(t *testing.T) {
+	db := services.MongoDatabase(t)
+	s := open(t, db)
+	for _, none := range []any{"", nil} {
+		if _, err := db.Collection("users").InsertOne(t.Context(), bson.D{{Key: "email", Value: none}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if u, err := s.UserByEmail(t.Context(), ""); !errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf(`UserByEmail("") = %+v, %v, want ErrNotFound`, u, err)
 	}
 }
