@@ -30,4 +30,12 @@
 //
 // Callbacks, and the functions of [pintle.NewFunc], find the [echo.Context] of
 // the request they are called for with [Context].
+//
+// # Tests
+//
+// Package authtest signs somebody in, in the tests of an application:
+//
+//	r := httptest.NewRequest("GET", "http://localhost/account", nil)
+//	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+//	e.ServeHTTP(httptest.NewRecorder(), r)
 package pintleecho

@@ -37,4 +37,12 @@
 // Callbacks, and the functions of [pintle.NewFunc], find the [fiber.Ctx] of the
 // request they are called for with [Context]. The context they are given has
 // the values of Fiber's Context and of its Locals.
+//
+// # Tests
+//
+// Package authtest signs somebody in, in the tests of an application:
+//
+//	r := httptest.NewRequest("GET", "http://localhost/account", nil)
+//	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+//	resp, err := app.Test(r)
 package pintlefiber

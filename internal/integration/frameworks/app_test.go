@@ -36,15 +36,19 @@ type framework struct {
 
 	// http1 is set where the framework's server has no HTTP/2.
 	http1 bool
+
+	// header is a header of the request as the framework's own context has it.
+	// Nil means that a request is net/http's.
+	header func(r *http.Request, name string) string
 }
 
 var frameworks = []framework{
 	{name: "net/http", serve: overHTTP(netHTTP)},
 	{name: "chi", serve: overHTTP(chiRouter)},
-	{name: "Gin", serve: overHTTP(ginRouter)},
-	{name: "Echo", serve: overHTTP(echoRouter)},
+	{name: "Gin", serve: overHTTP(ginRouter), header: ginHeader},
+	{name: "Echo", serve: overHTTP(echoRouter), header: echoHeader},
 	{name: "Echo 4", serve: overHTTP(echo4Router)},
-	{name: "Fiber", serve: serveFiber, http1: true},
+	{name: "Fiber", serve: serveFiber, http1: true, header: fiberHeader},
 }
 
 // A setting is what a test wants of the application.

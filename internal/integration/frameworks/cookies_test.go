@@ -27,6 +27,7 @@ func TestCookiesHaveTheirAttributes(t *testing.T) {
 	})
 }
 
+// ASVS-3.3.1, ASVS-3.3.4: over TLS cookies are secure, and never a script's.
 func TestCookiesAreSecureOverTLS(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t, func(s *setting) { s.tls = true })
@@ -47,6 +48,7 @@ func TestCookiesAreSecureOverTLS(t *testing.T) {
 	})
 }
 
+// ASVS-3.3.5: no cookie is longer than browsers keep.
 func TestASessionOf8KBGoesIntoSeveralCookies(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)

@@ -130,3 +130,7 @@ func (h echoHandlers) upgrade(c *echo.Context) error {
 	_, _ = io.Copy(conn, sent) // until the browser hangs up
 	return nil
 }
+
+func echoHeader(r *http.Request, name string) string {
+	return pintleecho.Context(r.Context()).Request().Header.Get(name)
+}

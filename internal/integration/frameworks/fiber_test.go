@@ -187,3 +187,7 @@ func (h fiberHandlers) upgrade(c fiber.Ctx) error {
 	})
 	return c.SendStatus(fiber.StatusSwitchingProtocols)
 }
+
+func fiberHeader(r *http.Request, name string) string {
+	return pintlefiber.Context(r.Context()).Get(name)
+}

@@ -135,3 +135,7 @@ func (h ginHandlers) upgrade(c *gin.Context) {
 	defer conn.Close()
 	_, _ = io.Copy(conn, sent) // until the browser hangs up
 }
+
+func ginHeader(r *http.Request, name string) string {
+	return pintlegin.Context(r.Context()).GetHeader(name)
+}

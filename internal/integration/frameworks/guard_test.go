@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 func TestAGuardTurnsStrangersAway(t *testing.T) {
@@ -56,6 +57,12 @@ func TestSH04AGuardFailsClosed(t *testing.T) {
 			cfg.Callbacks.Authorized = func(*http.Request, *pintle.Session) (bool, error) { return true, errors.New("no answer") }
 			return cfg, nil
 		},
+		"SH-04 ASVS-16.5.2 the database is down": func(context.Context, string) (pintle.Config, error) {
+			cfg := config()
+			cfg.Store, cfg.Session.Strategy = downStore{memstore.New()}, pintle.StrategyDatabase
+			cfg.Providers = append(cfg.Providers, &pintle.Email{From: "no-reply@example.com", Send: unsent})
+			return cfg, nil
+		},
 	}
 	for name, make := range broken {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +71,7 @@ func TestSH04AGuardFailsClosed(t *testing.T) {
 					s.auth = pintle.NewFunc(func(*http.Request) string { return "" }, make)
 				})
 				for _, path := range []string{"/account", "/admin"} {
-					r := b.get(path, "Accept", "*/*")
+					r := b.get(path, "Accept", "*/*", "Cookie", "authjs.session-token=held")
 					if r.StatusCode < 400 || strings.Contains(r.body, "stranger") {
 						t.Errorf("%s: status %d, body %q", path, r.StatusCode, r.body)
 					}
@@ -73,6 +80,15 @@ func TestSH04AGuardFailsClosed(t *testing.T) {
 		})
 	}
 }
+
+// downStore is a database that does not answer when it is asked for a session.
+type downStore struct{ *memstore.Store }
+
+func (downStore) SessionAndUser(context.Context, string) (*pintle.StoredSession, *pintle.User, error) {
+	return nil, nil, errors.New("connection refused")
+}
+
+func unsent(context.Context, *pintle.Message) error { return errors.New("no mail server") }
 
 // SH-33, SH-64, SH-70: a router and a guard that read a path differently leave a
 // gap between them. SH-67: nor does it matter who asks.

@@ -51,6 +51,7 @@ func TestOnlyGetAndPostAreServed(t *testing.T) {
 	})
 }
 
+// ASVS-3.5.1: nor does a framework let forged requests through.
 func TestAPostFromAnotherSiteIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t, withProvider(t))

@@ -95,6 +95,7 @@ func TestASessionIsRenewedWhenUpdateAgeHasPassed(t *testing.T) {
 	})
 }
 
+// ASVS-7.4.1: whoever kept a cookie has no session when it was signed out.
 func TestSessionsInADatabase(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t, withProvider(t), func(s *setting) { s.Store, s.Session.UpdateAge = memstore.New(), -1 })
