@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/passkey"
 )
 
@@ -67,17 +69,46 @@ func TestTheSignInPage(t *testing.T) {
 	})
 }
 
-// With scripts off, every other way to sign in still works.
+// With scripts off, every other way to sign in on the same page still works.
 func TestTheSignInPageWithoutScripts(t *testing.T) {
-	s := newSite(t, onSQLite(t), passkey.Options{})
+	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
+	mailbox := authtest.NewMailbox(authtest.MailboxOptions{})
+	oidc, oauth := idp.OIDC("oidc"), idp.OAuth2("oauth")
+	oidc.Name, oauth.Name = "OIDC", "OAuth"
+	s := newSite(t, onSQLite(t), passkey.Options{}, oidc, oauth, &pintle.Email{From: "pintle@example.com", Send: mailbox.Send})
 	d := s.device(t)
-	d.withScripts(false)
-	d.open("/auth/signin?callbackUrl=/")
-	d.fill("username", "mary")
-	d.fill("password", "ammonite and belemnite")
-	d.press("Sign in with Credentials")
-	d.withScripts(true)
-	d.becomes("signed in", fmt.Sprintf(signedIn, "mary@example.com"))
+	ways := map[string]func(){
+		"mary@example.com": func() {
+			d.fill("username", "mary")
+			d.fill("password", "ammonite and belemnite")
+			d.press("Sign in with Credentials")
+		},
+		"oidc@example.com": func() {
+			idp.SignInAs(authtest.Person{Subject: "1", Email: "oidc@example.com"})
+			d.press("Sign in with OIDC")
+		},
+		"oauth@example.com": func() {
+			idp.SignInAs(authtest.Person{Subject: "2", Email: "oauth@example.com"})
+			d.press("Sign in with OAuth")
+		},
+		"mail@example.com": func() {
+			d.do("fill in the address", chromedp.SendKeys(`input[type="email"]`, "mail@example.com"))
+			d.press("Sign in with Email")
+			mail, err := mailbox.Wait(t.Context(), "mail@example.com")
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.do("open the link", chromedp.Navigate(mail.Links()[0]))
+		},
+	}
+	for who, signIn := range ways {
+		d.forget()
+		d.withScripts(false)
+		d.open("/auth/signin?callbackUrl=/")
+		signIn()
+		d.withScripts(true)
+		d.becomes("signed in", fmt.Sprintf(signedIn, who))
+	}
 }
 
 func TestTheClients(t *testing.T) {

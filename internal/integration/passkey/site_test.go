@@ -78,15 +78,15 @@ type site struct {
 	log    strings.Builder
 }
 
-func newSite(t *testing.T, kept store, o passkey.Options) *site {
+// newSite returns a site that has other ways to sign in beside passkeys.
+func newSite(t *testing.T, kept store, o passkey.Options, others ...pintle.Provider) *site {
 	t.Helper()
 	s := &site{t: t, store: kept}
 	var err error
 	s.auth, err = pintle.New(pintle.Config{
-		Providers: []pintle.Provider{
-			passkey.New(o),
-			&pintle.Credentials{Authorize: s.checkPassword},
-		},
+		Providers: append([]pintle.Provider{
+			passkey.New(o), &pintle.Credentials{Authorize: s.checkPassword},
+		}, others...),
 		Store:        kept,
 		Secrets:      []string{"the secret of a site with passkeys"},
 		Experimental: pintle.Experimental{Passkeys: true},

@@ -3,6 +3,7 @@ package sqlstore_test
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -63,6 +64,57 @@ func TestFurtherColumnsAreUsedWhenTheLayoutNamesThem(t *testing.T) {
 			}
 			if len(u.Extra) != 2 {
 				t.Errorf("Extra = %v, want what there are columns for", u.Extra)
+			}
+		})
+	}
+}
+
+func TestPasskeysHaveNamesWhereTheLayoutHasAColumn(t *testing.T) {
+	for _, l := range sharedLayouts {
+		if l.file != "drizzle-"+l.layout.Dialect.String() {
+			continue
+		}
+		t.Run(l.file, func(t *testing.T) {
+			db := l.create(t)
+			without := l.store(t, db)
+			u, err := without.CreateUser(t.Context(), &pintle.User{ID: "1", Email: "ada@example.org"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := time.Now().UTC().Truncate(time.Second)
+			a := &pintle.Authenticator{CredentialID: "AAAA", UserID: u.ID, ProviderAccountID: "AAAA", PublicKey: "AA==", DeviceType: "singleDevice", Name: "Key", Created: now}
+			if err := without.CreateAuthenticator(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+			if err := without.RenameAuthenticator(t.Context(), u.ID, "AAAA", "Key ring"); !errors.Is(err, errors.ErrUnsupported) {
+				t.Errorf("without a column: %v, want errors.ErrUnsupported", err)
+			}
+
+			times := map[sqlstore.Dialect]string{sqlstore.PostgreSQL: "timestamp", sqlstore.MySQL: "datetime(3)", sqlstore.SQLite: "integer"}[l.layout.Dialect]
+			for _, column := range []string{"label varchar(255)", "registered " + times, "used " + times} {
+				execute(t, db.DB, "ALTER TABLE authenticator ADD "+column)
+			}
+			l.layout.Authenticators.Columns = map[string]string{"name": "label", "created": "registered", "lastUsed": "used"}
+			s := l.store(t, db)
+			b := *a
+			b.CredentialID, b.ProviderAccountID, b.LastUsed = "BBBB", "BBBB", now.Add(time.Minute)
+			err = errors.Join(
+				s.CreateAuthenticator(t.Context(), &b),
+				s.RenameAuthenticator(t.Context(), u.ID, "AAAA", "Key ring"),
+				s.UseAuthenticator(t.Context(), &b, 0),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for id, want := range map[string]string{"AAAA": "Key ring, never, never", "BBBB": "Key, created, used"} {
+				found, err := s.Authenticator(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				words := map[time.Time]string{{}: "never", b.Created: "created", b.LastUsed: "used"}
+				if got := found.Name + ", " + words[found.Created] + ", " + words[found.LastUsed]; got != want {
+					t.Errorf("%s reads back as %s, want %s", id, got, want)
+				}
 			}
 		})
 	}
