@@ -18,6 +18,7 @@ func (s *site) accountPages() http.Handler {
 	pages.HandleFunc("POST /account", s.rename)
 	pages.HandleFunc("POST /account/devices/end", s.endDevice)
 	pages.HandleFunc("POST /account/devices/end-others", s.endOtherDevices)
+	pages.HandleFunc("POST /account/devices/end-all", s.endAllDevices)
 	pages.HandleFunc("POST /account/link", s.link)
 	pages.HandleFunc("POST /account/unlink", s.unlink)
 	pages.HandleFunc("POST /account/passkeys/rename", s.renamePasskey)

@@ -9,7 +9,7 @@ import (
 var displayName = pintle.NewClaim[string]("displayName")
 
 // config is all that Pintle has to be told.
-func config(store pintle.Store, p *people, idp *authtest.IdentityProvider, secret string, sessions pintle.SessionStrategy) pintle.Config {
+func config(store pintle.Store, ended pintle.Revocation, p *people, idp *authtest.IdentityProvider, secret string, sessions pintle.SessionStrategy) pintle.Config {
 	local := &pintle.OAuth{
 		ID: localProvider, Name: "Local identity provider",
 		Protocol: pintle.OIDC, Issuer: idp.Issuer,
@@ -28,7 +28,7 @@ func config(store pintle.Store, p *people, idp *authtest.IdentityProvider, secre
 		Providers: []pintle.Provider{local, byPassword, byPasskey()},
 		Store:     store,
 		Secrets:   []string{secret},
-		Session:   pintle.SessionConfig{Strategy: sessions, Describe: describe},
+		Session:   pintle.SessionConfig{Strategy: sessions, Describe: describe, Revocation: ended},
 		Pages:     pintle.Pages{Account: "/account"},
 		// Passkeys may still change between versions.
 		Experimental: pintle.Experimental{Passkeys: true},

@@ -52,6 +52,16 @@ func (s *site) endOtherDevices(w http.ResponseWriter, r *http.Request) {
 	s.finish(w, r, "others", err)
 }
 
+// endAllDevices is for sessions in cookies, of which nobody can end the others
+// only.
+func (s *site) endAllDevices(w http.ResponseWriter, r *http.Request) {
+	if err := s.auth.SignOutEverywhere(r.Context(), pintle.SessionFrom(r.Context()).User.ID); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.signOut(w, r)
+}
+
 // ago says how long ago a device was used. It is known to a day.
 func ago(d time.Duration) string {
 	switch days := int(d.Hours() / 24); days {

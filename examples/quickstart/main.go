@@ -55,7 +55,7 @@ func run(addr, file, sessions string) error {
 	}
 	defer idp.Close()
 
-	auth, err := pintle.New(config(store, people, idp, secret, strategy))
+	auth, err := pintle.New(config(store, sqlstore.NewRevocations(db, sqlstore.SQLite), people, idp, secret, strategy))
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func startSite(t *testing.T, strategy pintle.SessionStrategy) (*httptest.Server,
 	t.Cleanup(func() { _ = db.Close() })
 	store := sqlstore.New(db, sqlstore.SQLite)
 	folk := &people{db: db, users: store, passwords: &password.Hasher{}}
-	cfg := config(store, folk, idp, "a secret of at least 32 characters", strategy)
+	cfg := config(store, sqlstore.NewRevocations(db, sqlstore.SQLite), folk, idp, "a secret of at least 32 characters", strategy)
 	auth, err := pintle.New(cfg)
 	if err != nil {
 		t.Fatal(err)
