@@ -18,6 +18,7 @@ type forgery struct {
 
 var forgeries = map[string]forgery{
 	"the site's own form":       {"/account", map[string]string{"name": "Mallory"}},
+	"the end of the account":    {"/account/delete", map[string]string{"confirmed": "yes"}},
 	"the site's sign-out":       {"/signout", nil},
 	"the sign-out route":        {"/auth/signout", nil},
 	"sign-out, a guessed token": {"/auth/signout", map[string]string{"csrfToken": strings.Repeat("a", 64)}},
