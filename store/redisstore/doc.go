@@ -58,9 +58,10 @@
 // Beyond the adapter's keys the store keeps a set of accounts and one of
 // sessions per user, where the adapter remembers the last of each. What the
 // adapter writes is in no set: such sessions and accounts work, but of those only
-// the last is listed and removed with the user. Session tokens are plain, as the
-// adapter has them. A session has two members of this package's own, created and
-// data, which the adapter keeps when it extends one.
+// the last is listed and removed with the user. A session that only Auth.js
+// extends leaves its set when it would have expired without that. Session tokens
+// are plain, as the adapter has them. A session has two members of this
+// package's own, created and data, which the adapter keeps when it extends one.
 //
 // Passkeys are under the keys of the adapter for unstorage. A provider whose id
 // has a colon or a percent sign in it has keys of its own here, because the

@@ -44,6 +44,7 @@ type installation struct {
 
 var installations = []installation{
 	{name: "pg-postgresql", adapter: "pg", layout: sqlstore.PG()},
+	{name: "neon-postgresql", tables: "pg-postgresql", adapter: "pg", variant: "neon", layout: sqlstore.PG()},
 	{name: "drizzle-postgresql", adapter: "drizzle", layout: sqlstore.Drizzle(sqlstore.PostgreSQL), passkeys: true},
 	{name: "drizzle-mysql", adapter: "drizzle", layout: sqlstore.Drizzle(sqlstore.MySQL), passkeys: true, narrow: true, wholeSeconds: true, readsFirst: true},
 	{name: "drizzle-sqlite", adapter: "drizzle", layout: sqlstore.Drizzle(sqlstore.SQLite), passkeys: true},
@@ -61,6 +62,7 @@ var installations = []installation{
 	{name: "typeorm-mysql as MariaDB", tables: "typeorm-mysql", adapter: "typeorm", variant: "mariadb", layout: sqlstore.TypeORM(sqlstore.MySQL), narrow: true, readsFirst: true},
 	{name: "typeorm-sqlite", adapter: "typeorm", layout: sqlstore.TypeORM(sqlstore.SQLite), readsFirst: true},
 	{name: "d1-sqlite", adapter: "d1", layout: sqlstore.D1(), readsFirst: true},
+	{name: "supabase-postgresql", adapter: "supabase", layout: sqlstore.Supabase()},
 	{name: "upstash-redis", adapter: "upstash", readsFirst: true},
 	{name: "unstorage on Redis", adapter: "unstorage", readsFirst: true, passkeys: true},
 }

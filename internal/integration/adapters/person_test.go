@@ -81,8 +81,8 @@ func (s *shared) people(t *testing.T) []person {
 			user:    pintle.User{Name: "0123", Email: "1e3@example.org", EmailVerified: time.Unix(0, 1e6), Image: "null"},
 			account: pintle.Account{Type: pintle.TypeOAuth, Provider: "007", ProviderAccountID: "12345678901234567890", AccessToken: "true", RefreshToken: "{}", TokenType: "0x10", ExpiresAt: 1},
 			passkey: pintle.Authenticator{DeviceType: "1", BackedUp: true, Transports: "0"},
-			session: pintle.StoredSession{Expires: time.Now().Add(time.Minute).Truncate(time.Second)},
-			link:    pintle.Verification{Expires: time.Now().Add(time.Minute).Truncate(time.Second)},
+			session: pintle.StoredSession{Expires: time.Now().Add(39 * day).Truncate(time.Second)},
+			link:    pintle.Verification{Expires: time.Now().Add(day).Truncate(time.Second)},
 		},
 	}
 }
@@ -102,7 +102,7 @@ func (s *shared) fitsInInteger(seconds int64) bool {
 }
 
 func (s *shared) keepsOAuth1() bool {
-	return s.adapter == "d1" || s.adapter == "upstash" || s.adapter == "unstorage"
+	return s.adapter == "d1" || s.adapter == "supabase" || s.adapter == "upstash" || s.adapter == "unstorage"
 }
 
 // by is the person as one side writes them: not the one the other side wrote.

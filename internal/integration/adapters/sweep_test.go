@@ -38,20 +38,20 @@ func (s *shared) sweeps(t *testing.T) {
 	}
 	for _, side := range []string{"pintle", "authjs"} {
 		// A zone that somebody forgot is a matter of hours.
-		write(side, " a minute ago", now.Add(-time.Minute))
-		write(side, " in a minute", now.Add(time.Minute))
+		write(side, " an hour ago", now.Add(-time.Hour))
+		write(side, " in an hour", now.Add(time.Hour))
 	}
 	if n, err := sweeper.Sweep(ctx, time.Now(), 1000); err != nil || n != 4 {
 		t.Errorf("Sweep() = %d, %v, want the session and the link of either side", n, err)
 	}
 	for _, side := range []string{"pintle", "authjs"} {
-		if _, _, err := s.pintle.SessionAndUser(ctx, side+" a minute ago"); !errors.Is(err, pintle.ErrNotFound) {
+		if _, _, err := s.pintle.SessionAndUser(ctx, side+" an hour ago"); !errors.Is(err, pintle.ErrNotFound) {
 			t.Errorf("SessionAndUser of %s's expired session: %v, want ErrNotFound", side, err)
 		}
-		if nothing(s.authjs.call(t, "getSessionAndUser", side+" in a minute")) {
+		if nothing(s.authjs.call(t, "getSessionAndUser", side+" in an hour")) {
 			t.Errorf("%s's session was removed before its time", side)
 		}
-		if nothing(s.authjs.call(t, "useVerificationToken", map[string]any{"identifier": "sweep@example.org", "token": side + " in a minute"})) {
+		if nothing(s.authjs.call(t, "useVerificationToken", map[string]any{"identifier": "sweep@example.org", "token": side + " in an hour"})) {
 			t.Errorf("%s's mail link was removed before its time", side)
 		}
 	}
