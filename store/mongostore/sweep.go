@@ -2,6 +2,8 @@ package mongostore
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -9,13 +11,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Sweep implements [pintle.Sweeper]. What expired first goes first. Several
-// processes may sweep at once.
+// Sweep implements [pintle.Sweeper]. Several processes may sweep at once, and
+// share the work.
 func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	total := 0
 	for _, c := range []*mongo.Collection{s.sessions, s.verifications} {
 		for total < limit {
-			found, removed, err := sweep(ctx, c, before, limit-total)
+			found, removed, err := sweep(ctx, c, before, min(limit-total, atOnce))
 			total += removed
 			if err != nil {
 				return total, fail(ctx, "sweep", err)
@@ -28,11 +30,19 @@ func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (int, er
 	return total, ctx.Err()
 }
 
+// choice is of how many times as many documents as may go those that go are
+// chosen. Without a choice those who sweep at once would all find the same ones,
+// which one of them removes.
+const choice = 8
+
+// atOnce is how many are removed by one command, whose length has an end.
+const atOnce = 1000
+
 func sweep(ctx context.Context, c *mongo.Collection, before time.Time, limit int) (found, removed int, err error) {
 	expired := bson.D{{Key: "expires", Value: bson.D{{Key: "$lt", Value: before}}}}
 	first := options.Find().
 		SetSort(bson.D{{Key: "expires", Value: 1}}).
-		SetLimit(int64(limit)).
+		SetLimit(int64(limit) * choice).
 		SetProjection(bson.D{{Key: "_id", Value: 1}})
 	documents, err := all[struct {
 		ID bson.ObjectID `bson:"_id"`
@@ -40,9 +50,10 @@ func sweep(ctx context.Context, c *mongo.Collection, before time.Time, limit int
 	if err != nil || len(documents) == 0 {
 		return 0, 0, err
 	}
-	ids := make(bson.A, len(documents))
-	for i, document := range documents {
-		ids[i] = document.ID
+	ids := make(bson.A, min(limit, len(documents)))
+	start := anyOf(len(documents))
+	for i := range ids {
+		ids[i] = documents[(start+i)%len(documents)].ID
 	}
 	// Asked for once more: a session may have been extended meanwhile.
 	result, err := c.DeleteMany(ctx, append(expired, bson.E{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}))
@@ -50,4 +61,11 @@ func sweep(ctx context.Context, c *mongo.Collection, before time.Time, limit int
 		return 0, 0, err
 	}
 	return len(documents), int(result.DeletedCount), nil
+}
+
+// anyOf returns a random number below n.
+func anyOf(n int) int {
+	var random [8]byte
+	_, _ = rand.Read(random[:])                                   // never fails
+	return int(binary.LittleEndian.Uint64(random[:]) % uint64(n)) //nolint:gosec // below n, and not negative
 }

@@ -91,7 +91,7 @@ func whole(t testing.TB, s *mongostore.Store) (*pintle.User, time.Time) {
 // ASVS-16.5.2: a database that is down is an error, never an answer.
 func TestADatabaseThatIsDownIsNoAnswerAndComesBack(t *testing.T) {
 	server := services.FerretDB(t)
-	client, err := mongo.Connect(options.Client().ApplyURI(server.URL).SetServerSelectionTimeout(300 * time.Millisecond))
+	client, err := mongo.Connect(options.Client().ApplyURI(server.URL).SetServerSelectionTimeout(300 * time.Millisecond).SetHeartbeatInterval(500 * time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}
