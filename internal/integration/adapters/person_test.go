@@ -166,6 +166,7 @@ func linkObject(v pintle.Verification) map[string]any {
 	return map[string]any{"identifier": v.Identifier, "token": v.Token, "expires": date(v.Expires)}
 }
 
+// WA-17: the shape of passkeys is that of Auth.js.
 func passkeyObject(a pintle.Authenticator, userID any) map[string]any {
 	return present(map[string]any{
 		"credentialID": a.CredentialID, "userId": userID, "providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.PublicKey,

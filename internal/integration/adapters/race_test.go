@@ -12,7 +12,7 @@ import (
 )
 
 // linkOpenedOnBothSides opens each of twenty mail links twice at Auth.js and
-// twice at Pintle, all at once.
+// twice at Pintle, all at once (SH-19).
 func (s *shared) linkOpenedOnBothSides(t *testing.T) {
 	both := 0
 	for n := range 20 {

@@ -97,10 +97,15 @@ func (s *shared) pintleFinds(t *testing.T, p person) {
 	}
 }
 
+// pintleUsesTheLink has Pintle use up a mail link. It takes the address and the
+// token to find it (SH-08, SH-09).
 func (s *shared) pintleUsesTheLink(t *testing.T, p person) {
 	t.Helper()
 	if _, err := s.pintle.UseVerification(t.Context(), "somebody-else@example.org", p.link.Token); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("UseVerification with another address: %v, want ErrNotFound", err)
+	}
+	if _, err := s.pintle.UseVerification(t.Context(), p.link.Identifier, "another token"); !errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf("UseVerification with another token: %v, want ErrNotFound", err)
 	}
 	v, err := s.pintle.UseVerification(t.Context(), p.link.Identifier, p.link.Token)
 	if err != nil {
