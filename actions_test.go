@@ -218,7 +218,8 @@ func TestServerCodeEndsTheSessionOfANativeApplication(t *testing.T) {
 				authorization := "Bearer " + b.cookie(sessionCookie)
 
 				// The route ends the session of a cookie only.
-				ask(s.auth, "POST", s.url+"/auth/signout", nil, "Authorization", authorization)
+				stranger := s.browser()
+				stranger.postForm("/auth/signout", url.Values{"csrfToken": {stranger.csrf()}}, "Authorization", authorization)
 				if who := b.who(); who != "Ada Lovelace" {
 					t.Fatalf("allowed %t: after the sign-out route %s is signed in", allowed, who)
 				}

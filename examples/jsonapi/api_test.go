@@ -69,6 +69,18 @@ func TestAnApplicationWithAPasswordGetsAToken(t *testing.T) {
 	}
 }
 
+// An application of the same computer may share the browser's cookies.
+func TestASignInOfAnApplicationLeavesTheBrowserAlone(t *testing.T) {
+	api, cfg := startAPI(t)
+	ada := authtest.HTTPClient(t, cfg, api, &pintle.User{Name: "Ada"})
+	if got := send(t, ada, "POST", api+"/session", `{"username":"kim","password":"open sesame"}`); got.status != http.StatusOK {
+		t.Fatalf("Kim signs in: %+v", got)
+	}
+	if got := send(t, ada, "GET", api+"/me", ""); got.json["name"] != "Ada" {
+		t.Errorf("the browser gets %+v", got)
+	}
+}
+
 // A stranger signs in first, and comes back to the question.
 func TestStrangersSignInBeforeTheyAreAsked(t *testing.T) {
 	api, cfg := startAPI(t)
@@ -128,6 +140,7 @@ func TestOnlyTheApplicationItselfIsAnswered(t *testing.T) {
 		{"another path", map[string]string{"redirect_uri": "http://127.0.0.1:50000/signed-in/../x"}, http.StatusBadRequest},
 		{"another line", map[string]string{"redirect_uri": "http://127.0.0.1:50000/signed-in\n"}, http.StatusBadRequest},
 		{"no challenge", map[string]string{"code_challenge": ""}, http.StatusBadRequest},
+		{"a challenge of another kind", map[string]string{"code_challenge_method": "plain"}, http.StatusBadRequest},
 		{"a challenge that tells the verifier", map[string]string{"code_challenge": verifier, "code_challenge_method": "plain"}, http.StatusBadRequest},
 	}
 	for _, tt := range tests {
