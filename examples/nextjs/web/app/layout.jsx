@@ -1,7 +1,12 @@
+import './style.css'
+
 export default function Layout({ children }) {
   return (
     <html lang="en">
-      <head><link rel="icon" href="data:," /></head>
+      <head>
+        <meta name="color-scheme" content="light dark" />
+        <link rel="icon" href="data:," />
+      </head>
       <body>{children}</body>
     </html>
   )
