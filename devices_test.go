@@ -184,7 +184,7 @@ func TestNobodyUsesASessionBeforeItBegins(t *testing.T) {
 	})
 }
 
-// ASVS-7.4.5: a handle comes from a form, and says nothing about whose session
+// A handle comes from a form, and says nothing about whose session
 // it may end.
 func TestNobodyEndsTheSessionOfSomebodyElse(t *testing.T) {
 	k := newKeeper()

@@ -73,7 +73,7 @@ func TestTheLastWayToSignInStays(t *testing.T) {
 	}
 }
 
-// ASVS-8.2.2: an account comes from a form, and is removed from nobody but the
+// An account comes from a form, and is removed from nobody but the
 // person who sent it.
 func TestNobodyUnlinksTheAccountOfSomebodyElse(t *testing.T) {
 	k := newKeeper()
