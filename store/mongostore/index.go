@@ -62,7 +62,7 @@ func (n need) keys() bson.D {
 // can know.
 //
 // An address is unique among the users that have one: the index is partial,
-// over those whose email is a text. A server that has no partial indexes gets a
+// over those whose email is a text and not empty. A server that has no partial indexes gets a
 // sparse one. There two users with the address null are duplicates, which
 // Auth.js writes for people of whom a provider knows none.
 func EnsureIndexes(ctx context.Context, db *mongo.Database, o Options) error {
@@ -87,8 +87,12 @@ func (n need) ensure(ctx context.Context) error {
 	if !n.optional {
 		return n.create(ctx, o, bson.D{})
 	}
-	// Null is as good as missing, and only a partial index knows that.
-	texts := bson.D{{Key: n.fields[0], Value: bson.D{{Key: "$type", Value: "string"}}}}
+	// Null is as good as missing, and only a partial index knows that. MongoDB
+	// does not use one with the filter {$type: "string"} to look for a text; of
+	// one with this filter it sees that each text that is not empty is in it.
+	//
+	// https://www.mongodb.com/docs/manual/core/index-partial/#query-coverage
+	texts := bson.D{{Key: n.fields[0], Value: bson.D{{Key: "$gt", Value: ""}}}}
 	err = n.create(ctx, options.Index().SetUnique(true).SetPartialFilterExpression(texts), texts)
 	if lacksFeature(err) {
 		there := bson.D{{Key: n.fields[0], Value: bson.D{{Key: "$exists", Value: true}}}}
@@ -163,7 +167,7 @@ func (n need) metBy(x index) bool {
 }
 
 // covered reports whether an index with that filter, or none, has every
-// document in which a field of the need is a text.
+// document in which a field of the need is a text, and is used to look for one.
 func (n need) covered(filter bson.D) bool {
 	if len(filter) == 0 {
 		return true
@@ -173,8 +177,6 @@ func (n need) covered(filter bson.D) bool {
 		return false
 	}
 	switch value := condition[0].Value; condition[0].Key {
-	case "$type":
-		return value == "string"
 	case "$exists":
 		return value == true
 	case "$gt", "$gte":
