@@ -222,8 +222,11 @@ func TestAnswersAreForWhatTheChallengeWasMade(t *testing.T) {
 	answer("authenticate", "AAAA", "").fails("/auth/error", "WebAuthnVerificationError") // the counter stayed
 }
 
-func TestRemovePasskeyAndRenamePasskeySayWhatTheyNeed(t *testing.T) {
+func TestMethodsForPasskeysSayWhatTheyNeed(t *testing.T) {
 	s := newSite(t)
+	if _, err := s.auth.Passkeys(t.Context(), "ada"); !errors.Is(err, pintle.ErrConfiguration) {
+		t.Errorf("without a store: %v", err)
+	}
 	if err := s.auth.RemovePasskey(t.Context(), "ada", "AAAA"); !errors.Is(err, pintle.ErrConfiguration) {
 		t.Errorf("without a store: %v", err)
 	}

@@ -340,6 +340,37 @@ func TestRemovingPasskeys(t *testing.T) {
 	})
 }
 
+// SH-21: people see their own passkeys, and nobody else's.
+func TestListingPasskeys(t *testing.T) {
+	s := newSite(t)
+	ada, bob := s.browser(), s.browser()
+	bob.signIn(passkeytest.New(), "email", "bob@example.com")
+	ada.signIn(passkeytest.New(), "email", "ada@example.com")
+	var want []string
+	for i := range 3 {
+		if i > 0 {
+			time.Sleep(2 * time.Millisecond) // what is stored is as exact as that
+			ada.signIn(passkeytest.New(), "action", "register")
+		}
+		for _, a := range s.passkeys("ada@example.com") {
+			if !slices.Contains(want, a.CredentialID) {
+				want = append(want, a.CredentialID)
+			}
+		}
+	}
+	listed, err := s.auth.Passkeys(t.Context(), s.user("ada@example.com").ID)
+	var got []string
+	for _, a := range listed {
+		got = append(got, a.CredentialID)
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("Passkeys: %q, %v, want %q, the newest last", got, err, want)
+	}
+	if listed, err := s.auth.Passkeys(t.Context(), "nobody"); err != nil || len(listed) != 0 {
+		t.Errorf("Passkeys of nobody: %v, %v", listed, err)
+	}
+}
+
 // SH-21: people name their own passkeys, and nobody else's.
 func TestRenamingPasskeys(t *testing.T) {
 	s := newSite(t)
