@@ -41,6 +41,9 @@
 //     again. A process that dies in between leaves a user without an account,
 //     whose address then is in the way of the same person's next attempt with a
 //     provider, until they sign in by mail or somebody removes the user.
+//   - Of several first sign-ins of one person at once, those that come between
+//     the user and the account are told that the address is somebody's. They
+//     succeed when tried again.
 //   - DeleteUser removes the sessions first and the user last. One that broke
 //     off is finished by calling it again.
 //   - A session that begins while its user is deleted may be left. It leads to
