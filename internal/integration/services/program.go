@@ -100,7 +100,9 @@ func (a account) tempDir(pattern string) (string, error) {
 func (a account) command(dir, path string, args ...string) *exec.Cmd {
 	cmd := exec.Command(path, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+dir, "LC_ALL=C")
+	// MariaDB removes the temporary tables it finds when it starts, also those of
+	// another one that uses the same directory.
+	cmd.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir, "LC_ALL=C")
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	endWithParent(cmd.SysProcAttr)
 	if os.Geteuid() == 0 {
