@@ -11,7 +11,8 @@ import (
 )
 
 // A lookup is what finding a session and its user works with. Every request
-// finds one, so that it is kept and used again.
+// finds one, so that it is kept and used again: each row is scanned into all of
+// it.
 type lookup struct {
 	session sessionRow
 	user    userRow
@@ -29,16 +30,6 @@ func (r records) newLookup() *lookup {
 	return l
 }
 
-// release keeps l for another request, which must not see anything of this one.
-func (r records) release(l *lookup) {
-	for _, d := range l.dest {
-		_ = d.(sql.Scanner).Scan(nil)
-	}
-	l.user.id = "" // which nil cannot be scanned into
-	clear(l.values)
-	r.lookups.Put(l)
-}
-
 // SessionAndUser implements [pintle.SessionStore], in one round trip.
 func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
 	key, ok := r.tokenColumn(token)
@@ -46,7 +37,7 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 		return nil, nil, r.absent(ctx)
 	}
 	l := r.newLookup()
-	defer r.release(l)
+	defer r.lookups.Put(l)
 	if err := r.find(ctx, l, key); err != nil {
 		return nil, nil, r.fail(ctx, "find session", err)
 	}
@@ -90,7 +81,7 @@ func (r records) askDriver(ctx context.Context, l *lookup, key driver.Value) err
 		return err
 	}
 	look := r.shifts.of(ctx)
-	conn, err := r.connection(ctx, look)
+	conn, err := r.db.Conn(look)
 	if err != nil {
 		return err
 	}
@@ -112,19 +103,9 @@ func (r records) askDriver(ctx context.Context, l *lookup, key driver.Value) err
 	})
 }
 
-// connection takes a connection from the pool. Only who has to wait for one
-// stops waiting when the request is over.
-func (r records) connection(request, look context.Context) (*sql.Conn, error) {
-	if r.connectionLeft() {
-		return r.db.Conn(look)
-	}
-	request, cancel := patiently(request)
-	defer cancel()
-	return r.db.Conn(request)
-}
-
 // scan reads the first row.
 func (l *lookup) scan(rows driver.Rows) error {
+	clear(l.values) // a driver that passes over a NULL must not leave another's value
 	err := rows.Next(l.values)
 	if errors.Is(err, io.EOF) {
 		return sql.ErrNoRows

@@ -80,7 +80,11 @@ func (r *fakeRows) Close() error {
 
 func (r *fakeRows) Next(dest []driver.Value) error {
 	if len(r.a.rows) > 0 {
-		copy(dest, r.a.rows[0])
+		for i, value := range r.a.rows[0] {
+			if value != nil { // as a careless driver would
+				dest[i] = value
+			}
+		}
 		r.a.rows = r.a.rows[1:]
 		return nil
 	}
