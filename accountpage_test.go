@@ -10,6 +10,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 func withAccountPage(s *site) { s.Pages.Account = "/account?tab=ways" }
@@ -98,6 +99,28 @@ func TestOnlyWhoIsSignedInIsLedToTheAccountPage(t *testing.T) {
 			t.Errorf("%s: when nobody knows who is signed in, the browser is sent to %q", strategy, to)
 		}
 	}
+}
+
+// Passkeys are added on the account page, too.
+func TestAPasskeyThatCannotBeAddedLeadsBackToTheAccountPage(t *testing.T) {
+	store := memstore.New()
+	s := newSite(t, withPasskeys, withAccountPage, func(s *site) {
+		s.Store = store
+		s.Providers = append(s.Providers[:2], &pintle.Passkey{Ceremony: anyCeremony{is: pintle.Authenticator{CredentialID: "AAAA"}}})
+	})
+	register := func(b *browser, options string) *reply {
+		b.get("/auth/webauthn-options/passkey" + options).want(http.StatusOK)
+		return b.post("/auth/callback/passkey", "action", "register", "data", `{"id":"AAAA"}`)
+	}
+	register(s.browser(), "?email=grace@example.com").goesTo(s.url)
+
+	ada := s.browser()
+	ada.get(ada.consent(ada.leave("acme"))).goesTo(s.url)
+	r := register(ada, "?action=register").want(http.StatusFound)
+	if want := s.url + "/account?tab=ways&error=AccountNotLinked"; r.location() != want {
+		t.Errorf("the browser is sent to %q, want %q", r.location(), want)
+	}
+	register(s.browser(), "?email=eve@example.com").fails("/auth/signin", "AccountNotLinked")
 }
 
 // Scripts are told the address.
