@@ -30,7 +30,8 @@
 //   - an update changes what is there and never brings back what was removed.
 //
 // Reads are from the primary, and writes wait for the majority of a replica
-// set, whatever the client is set to.
+// set, whatever the client is set to. How long a request waits is the client's
+// to say: set its Timeout, which is none by default.
 //
 // # What holds only between failures
 //

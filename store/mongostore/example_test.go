@@ -33,6 +33,24 @@ func Example() {
 	_ = auth
 }
 
+// Token sessions that can be ended all the same.
+func ExampleNewRevocations() {
+	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://localhost"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	auth, err := pintle.New(pintle.Config{
+		Session: pintle.SessionConfig{
+			Strategy:   pintle.StrategyJWT,
+			Revocation: mongostore.NewRevocations(client.Database("app"), mongostore.Options{}),
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_ = auth
+}
+
 // A host sweeps when it likes, a few hundred documents at a time.
 func ExampleStore_Sweep() {
 	sweep := func(ctx context.Context, store *mongostore.Store) error {

@@ -35,6 +35,7 @@ func (s *Store) needs() []need {
 		{collection: s.verifications, fields: []string{"expires"}},
 		{collection: s.authenticators, fields: []string{"credentialID"}, unique: true},
 		{collection: s.authenticators, fields: []string{"userId"}},
+		{collection: s.revocations, fields: []string{"expires"}},
 	}
 }
 

@@ -27,13 +27,16 @@ type Options struct {
 	// Authenticators is where passkeys are, for which the adapter has no
 	// collection.
 	Authenticators string // authenticators
+
+	// Revocations is what [NewRevocations] keeps.
+	Revocations string // pintle_revocations
 }
 
 // A Store keeps users, accounts, sessions, mail links and passkeys in MongoDB.
 // Its methods may be called concurrently. The client remains the host's: the
 // store does not disconnect it.
 type Store struct {
-	users, accounts, sessions, verifications, authenticators *mongo.Collection
+	users, accounts, sessions, verifications, authenticators, revocations *mongo.Collection
 }
 
 var (
@@ -78,6 +81,7 @@ func newStore(db *mongo.Database, o Options) *Store {
 		sessions:       collection(o.Sessions, "sessions"),
 		verifications:  collection(o.VerificationTokens, "verification_tokens"),
 		authenticators: collection(o.Authenticators, "authenticators"),
+		revocations:    collection(o.Revocations, "pintle_revocations"),
 	}
 }
 

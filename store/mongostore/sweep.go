@@ -14,8 +14,12 @@ import (
 // Sweep implements [pintle.Sweeper]. Several processes may sweep at once, and
 // share the work.
 func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
+	return sweepAll(ctx, before, limit, s.sessions, s.verifications)
+}
+
+func sweepAll(ctx context.Context, before time.Time, limit int, collections ...*mongo.Collection) (int, error) {
 	total := 0
-	for _, c := range []*mongo.Collection{s.sessions, s.verifications} {
+	for _, c := range collections {
 		for total < limit {
 			found, removed, err := sweep(ctx, c, before, min(limit-total, atOnce))
 			total += removed
@@ -45,7 +49,7 @@ func sweep(ctx context.Context, c *mongo.Collection, before time.Time, limit int
 		SetLimit(int64(limit) * choice).
 		SetProjection(bson.D{{Key: "_id", Value: 1}})
 	documents, err := all[struct {
-		ID bson.ObjectID `bson:"_id"`
+		ID bson.RawValue `bson:"_id"`
 	}](ctx, c, expired, first)
 	if err != nil || len(documents) == 0 {
 		return 0, 0, err

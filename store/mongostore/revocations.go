@@ -1,0 +1,109 @@
+package mongostore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"math"
+	"strconv"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/pintleauth/pintle"
+)
+
+// Revocations is a [pintle.Revocation] in MongoDB, for token sessions that
+// several processes have to end:
+//
+//	Session: pintle.SessionConfig{
+//		Strategy:   pintle.StrategyJWT,
+//		Revocation: mongostore.NewRevocations(db, mongostore.Options{}),
+//	},
+//
+// It costs every request of somebody who is signed in one look-up by id, and
+// when the database does not answer nobody is. Its documents need no other index;
+// the one that [EnsureIndexes] makes is for Sweep.
+//
+// Its methods may be called concurrently.
+type Revocations struct {
+	documents *mongo.Collection
+}
+
+var (
+	_ pintle.Revocation = (*Revocations)(nil)
+	_ pintle.Sweeper    = (*Revocations)(nil)
+)
+
+// NewRevocations returns a list in the collection that o names. It makes no
+// request.
+func NewRevocations(db *mongo.Database, o Options) *Revocations {
+	return &Revocations{newStore(db, o).revocations}
+}
+
+// alwaysEnded is when a session began that was ended by its id: whenever it was.
+const alwaysEnded = math.MaxInt64
+
+// revocationKey is the id of a session's document, or of a user's. Ids come out
+// of tokens and may be of any length; and who reads the documents need not know
+// who was where.
+func revocationKey(kind, userID, sessionID string) string {
+	hash := sha256.Sum256([]byte(strconv.Itoa(len(userID)) + ":" + userID + sessionID))
+	return kind + ":" + base64.RawURLEncoding.EncodeToString(hash[:])
+}
+
+func userRevocationKey(userID string) string { return revocationKey("user", userID, "") }
+
+func sessionRevocationKey(userID, sessionID string) string {
+	return revocationKey("session", userID, sessionID)
+}
+
+// Revoked implements [pintle.Revocation], in one round trip.
+func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
+	var began int64
+	if !signedIn.IsZero() {
+		began = signedIn.UnixMilli()
+	}
+	err := r.documents.FindOne(ctx, bson.D{
+		{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{userRevocationKey(userID), sessionRevocationKey(userID, sessionID)}}}},
+		// What is no number says nothing, and so ends the session.
+		{Key: "ended", Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$lt", Value: began}}}}},
+	}).Err()
+	if missing(err) {
+		return false, nil
+	}
+	return true, fail(ctx, "look for a revocation", err)
+}
+
+// Revoke implements [pintle.Revocation].
+func (r *Revocations) Revoke(ctx context.Context, userID, sessionID string, until time.Time) error {
+	return r.remember(ctx, "revoke session", sessionRevocationKey(userID, sessionID), alwaysEnded, until)
+}
+
+// RevokeUser implements [pintle.Revocation]. Tokens say when they began in whole
+// seconds, so a session that begins in the same second is ended too.
+func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
+	return r.remember(ctx, "revoke user", userRevocationKey(userID), time.Now().UnixMilli(), until)
+}
+
+// remember writes a document. What was told first may be written last: neither
+// the mark nor the end ever move back.
+func (r *Revocations) remember(ctx context.Context, operation, key string, ended int64, until time.Time) error {
+	filter := bson.D{{Key: "_id", Value: key}}
+	forward := bson.D{{Key: "$max", Value: bson.D{{Key: "ended", Value: ended}, {Key: "expires", Value: millisecond(until)}}}}
+	create := options.UpdateOne().SetUpsert(true)
+	_, err := r.documents.UpdateOne(ctx, filter, forward, create)
+	if mongo.IsDuplicateKeyError(err) {
+		// Somebody else created it between MongoDB's look and its insertion.
+		_, err = r.documents.UpdateOne(ctx, filter, forward, create)
+	}
+	return fail(ctx, operation, err)
+}
+
+// Sweep implements [pintle.Sweeper]: it removes what may be forgotten. Call it
+// as you call that of the [Store].
+func (r *Revocations) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
+	return sweepAll(ctx, before, limit, r.documents)
+}
