@@ -134,7 +134,7 @@ func operator(c column, v any) (func(any) bool, error) {
 	object, ok := v.(map[string]any)
 	if !ok {
 		text, ok := v.(string)
-		if !ok || c.Type != "string" && c.Type != "text" && c.Type != "email" {
+		if !ok || c.Type != "string" && c.Type != "text" && c.Type != "email" || !keepable(text) {
 			return nil, wrong
 		}
 		return func(v any) bool { return v == text }, nil

@@ -47,8 +47,7 @@ func (s *Server) value(c column, v any) (any, error) {
 	if !ok {
 		return nil, wrong
 	}
-	if strings.Contains(text, "\x00") || strings.Contains(text, "\uFFFD") {
-		// The second is what encoders make of bytes that are not text.
+	if !keepable(text) {
 		return nil, invalid("invalid record: column [%s]: the text cannot be kept", c.Name)
 	}
 	switch c.Type {
@@ -76,6 +75,10 @@ func (s *Server) value(c column, v any) (any, error) {
 	}
 	return text, nil
 }
+
+// keepable reports whether PostgreSQL keeps a text. What encoders make of bytes
+// that are not text is none either.
+func keepable(text string) bool { return !strings.ContainsAny(text, "\x00\uFFFD") }
 
 // shown is a value as answers have it.
 func shown(c column, v any) any {

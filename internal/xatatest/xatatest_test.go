@@ -134,6 +134,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a filter of an unknown column", 400, "POST", "/tables/people/query", `{"filter": {"$all": [{"role": "x"}]}}`},
 		{"a filter with two conditions in one", 400, "POST", "/tables/people/query", `{"filter": {"$all": [{"name": "Ada", "email": "x"}]}}`},
 		{"a filter of the wrong type", 400, "POST", "/tables/people/query", `{"filter": {"$all": [{"name": 1}]}}`},
+		{"a filter with a NUL", 400, "POST", "/tables/people/query", `{"filter": {"$all": [{"name": "a\u0000"}]}}`},
 		{"a filter of a link without its id", 400, "POST", "/tables/pets/query", `{"filter": {"$all": [{"owner": "ada"}]}}`},
 		{"an unknown operator", 400, "POST", "/tables/people/query", `{"filter": {"$all": [{"name": {"$ne": "Ada"}}]}}`},
 		{"a comparison of texts", 400, "POST", "/tables/people/query", `{"filter": {"$all": [{"name": {"$lt": "Ada"}}]}}`},

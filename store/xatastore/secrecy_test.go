@@ -2,6 +2,8 @@ package xatastore_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -264,13 +266,30 @@ func TestAnAnswerAboutSomebodyElseIsNone(t *testing.T) {
 			accounts, err := s.UserAccounts(ctx, "1")
 			return errors.Join(err, expect(len(accounts) > 0, "none"))
 		}},
+		"UserSessions": {fmt.Sprintf(page, session), func(s *xatastore.Store) error {
+			for session, err := range s.UserSessions(ctx, "1") {
+				return errors.Join(err, expect(session != nil, "none"))
+			}
+			return pintle.ErrNotFound
+		}},
+		"an id that no record has": {`{"records": [{"id": "../people/1", "identifier": "ada@example.org", "token": "hash"}], "meta": {"page": {"more": false}}}`, func(s *xatastore.Store) error {
+			_, err := s.UseVerification(ctx, "ada@example.org", "hash")
+			return err
+		}},
 		"EndSession": {fmt.Sprintf(page, session), func(s *xatastore.Store) error {
-			return s.EndSession(ctx, "1", "PqyEHnB7VQrQmKUjB8nzBrSdVd-9pKDmwAIZXZbl7n4")
+			hash := sha256.Sum256([]byte("hers"))
+			return s.EndSession(ctx, "1", base64.RawURLEncoding.EncodeToString(hash[:]))
 		}},
 		"DeleteUser": {fmt.Sprintf(page, session), func(s *xatastore.Store) error { return s.DeleteUser(ctx, "1") }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := tt.ask(reached(t, answer(200, tt.answer))); err == nil {
+			s := reached(t, transport(func(r *http.Request) (*http.Response, error) {
+				if writes(r) {
+					t.Errorf("something was changed: %s %s", r.Method, r.URL.Path)
+				}
+				return answer(200, tt.answer)(r)
+			}))
+			if err := tt.ask(s); err == nil {
 				t.Error("it was taken for what was asked for")
 			}
 		})

@@ -68,23 +68,25 @@ func hasExpired(r record, before time.Time) (bool, error) {
 }
 
 // sweepTogether removes sessions in one transaction, or one by one when
-// somebody else is at one of them.
+// somebody else is at one of them. It may leave some: with who came first it
+// would meet again at every one, so it is better to look what is left.
 func (s *Store) sweepTogether(ctx context.Context, found []foundSession) (n int, err error) {
 	err = s.removeUnchanged(ctx, found...)
 	if err == nil {
 		return len(found), nil
 	}
-	if refused(err) == nil {
+	no := refused(err)
+	if no == nil {
 		return 0, err
 	}
-	for _, session := range found {
-		removed, err := s.sweepSession(ctx, session)
-		if err != nil {
+	for i := range found {
+		other := i + int(random(time.Duration(len(found)-1-i)))
+		found[i], found[other] = found[other], found[i]
+		removed, err := s.sweepSession(ctx, found[i], no.maybeDone)
+		if err != nil || !removed {
 			return n, err
 		}
-		if removed {
-			n++
-		}
+		n++
 	}
 	return n, nil
 }
@@ -108,15 +110,16 @@ func (s *Store) removeUnchanged(ctx context.Context, found ...foundSession) erro
 	}
 	operations = append(operations, joins...)
 	for _, session := range found {
-		operations = append(operations, removeExisting(s.names.sessions, session.id()))
+		operations = append(operations, remove(s.names.sessions, session.id()))
 	}
 	_, err = s.client.transaction(ctx, operations...)
 	return err
 }
 
 // sweepSession removes a session unless somebody else has changed or removed
-// it, and reports whether it did.
-func (s *Store) sweepSession(ctx context.Context, session foundSession) (bool, error) {
+// it, and reports whether it did. One that is gone is counted when it may have
+// been removed here, by an attempt that got no answer.
+func (s *Store) sweepSession(ctx context.Context, session foundSession, maybeDone bool) (bool, error) {
 	err := s.removeUnchanged(ctx, session)
 	no := refused(err)
 	if no == nil {
@@ -127,7 +130,7 @@ func (s *Store) sweepSession(ctx context.Context, session foundSession) (bool, e
 		return false, look
 	}
 	if there == nil {
-		return no.maybeDone, nil
+		return maybeDone || no.maybeDone, nil
 	}
 	version, err := session.record.version()
 	if err != nil {

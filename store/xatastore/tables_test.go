@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
-	"github.com/pintleauth/pintle/internal/xatatest"
 	"github.com/pintleauth/pintle/store/xatastore"
 )
 
@@ -242,56 +241,5 @@ func TestHowManyRequestsItTakes(t *testing.T) {
 		if n := db.Requests() - before; n != tt.want {
 			t.Errorf("%s takes %d requests, want %d", tt.name, n, tt.want)
 		}
-	}
-}
-
-// An account that Auth.js unlinked has its own record left, and one of a deleted
-// user a join record that leads from nobody. Of many who link it then one owns it.
-func TestALeftoverIsTakenOverOnce(t *testing.T) {
-	_, o := newDatabase(t, xatastore.Schema(""))
-	s := newStore(t, o)
-	first := newUser(t, s, "first@example.org")
-	a := pintle.Account{UserID: first.ID, Type: pintle.TypeOAuth, Provider: "github", ProviderAccountID: "42", AccessToken: "first"}
-	if err := s.LinkAccount(t.Context(), &a); err != nil {
-		t.Fatal(err)
-	}
-	// As Auth.js deletes a user: nothing but the user's own record.
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, o.DatabaseURL+":main/tables/nextauth_users/data/"+first.ID, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+xatatest.Key)
-	resp, err := o.HTTPClient.Do(req)
-	if err != nil || resp.StatusCode != http.StatusNoContent {
-		t.Fatalf("DELETE: %v, %v", resp, err)
-	}
-	const heirs = 16
-	var users [heirs]*pintle.User
-	for i := range users {
-		users[i] = newUser(t, s, fmt.Sprintf("heir%d@example.org", i))
-	}
-	errs := make(chan error, heirs)
-	for i := range users {
-		go func() {
-			mine := a
-			mine.UserID, mine.AccessToken = users[i].ID, users[i].ID
-			errs <- s.LinkAccount(t.Context(), &mine)
-		}()
-	}
-	won := 0
-	for range heirs {
-		switch err := <-errs; {
-		case err == nil:
-			won++
-		case !errors.Is(err, pintle.ErrConflict):
-			t.Errorf("LinkAccount() = %v, want pintle.ErrConflict", err)
-		}
-	}
-	if won != 1 {
-		t.Errorf("%d of %d own the account, want 1", won, heirs)
-	}
-	found, err := s.Account(t.Context(), "github", "42")
-	if err != nil || found.AccessToken != found.UserID {
-		t.Errorf("the account is %+v, %v: want the owner's tokens", found, err)
 	}
 }
