@@ -34,6 +34,14 @@
 // is remembered: a session token is all there is. Packages store/memstore and
 // store/sqlstore are stores; package storetest checks one of your own.
 //
+// # Account pages
+//
+// People can see where they are signed in and how they can sign in, and change
+// both: [Auth.Devices], [Auth.EndDevice] and [Auth.EndOtherDevices],
+// [Auth.Accounts] and [Auth.Unlink], [Auth.RenamePasskey] and
+// [Auth.RemovePasskey], [Auth.DeleteUser]. Signing in while signed in links an
+// account.
+//
 // # The host decides
 //
 // [Callbacks] let the host refuse somebody, choose what a session holds and
