@@ -114,16 +114,38 @@ func (s *settings) unlink(ctx context.Context, store Store, account *Account, kn
 	if len(others) == len(linked) {
 		return ErrNotFound
 	}
-	if !known && !slices.ContainsFunc(others, s.signsIn) {
+	for _, other := range others {
+		if known {
+			break
+		}
+		if known, err = s.signsIn(ctx, store, other); err != nil {
+			return err
+		}
+	}
+	if !known {
 		return &Error{Code: ErrLastSignIn, Provider: account.Provider, Err: errors.New("Unlink: the user has no other way to sign in")}
 	}
 	if p := s.byID[account.Provider]; p != nil && p.passkey != nil {
 		if _, ok := store.(AuthenticatorManager); ok {
-			return s.removePasskey(ctx, store, account.UserID, account.ProviderAccountID)
+			err := s.removePasskey(ctx, store, account.UserID, account.ProviderAccountID)
+			if !errors.Is(err, ErrNotFound) {
+				return err
+			}
+			// The account is left of a passkey that is gone.
 		}
 	}
 	return storeError("unlinkAccount", accounts.UnlinkAccount(ctx, account.UserID, account.Provider, account.ProviderAccountID))
 }
 
-// signsIn reports whether an account is one of a provider that is there.
-func (s *settings) signsIn(account *Account) bool { return s.byID[account.Provider] != nil }
+// signsIn reports whether an account lets its user in: its provider is there,
+// and so is the passkey if it is one's account. Auth.js may leave an account
+// behind whose passkey was never stored.
+func (s *settings) signsIn(ctx context.Context, store Store, account *Account) (bool, error) {
+	p := s.byID[account.Provider]
+	if p == nil || p.passkey == nil {
+		return p != nil, nil
+	}
+	key, err := store.(AuthenticatorStore).Authenticator(ctx, account.ProviderAccountID)
+	key, err = found(key, "getAuthenticator", err)
+	return key != nil, err
+}

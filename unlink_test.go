@@ -180,14 +180,40 @@ func TestAPasskeyGoesWithItsAccount(t *testing.T) {
 	if err := store.CreateAuthenticator(ctx, &pintle.Authenticator{CredentialID: "AAAA", UserID: ada.ID, ProviderAccountID: "AAAA"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.auth.Unlink(ctx, signedInAs(ada), "passkey", "AAAA"); err != nil {
+	unlink := func(provider, id string) error { return s.auth.Unlink(ctx, signedInAs(ada), provider, id) }
+	if err := unlink("passkey", "AAAA"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.Authenticator(ctx, "AAAA"); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("the passkey is still there (%v)", err)
 	}
-	if err := s.auth.Unlink(ctx, signedInAs(ada), "acme", "1001"); !errors.Is(err, pintle.ErrLastSignIn) {
+	if err := unlink("acme", "1001"); !errors.Is(err, pintle.ErrLastSignIn) {
 		t.Errorf("Unlink of the last is %v", err)
+	}
+
+	// What is left of a passkey that is gone is no way to sign in, and can be
+	// removed.
+	left := &pintle.Account{UserID: ada.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "BBBB"}
+	if err := store.LinkAccount(ctx, left); err != nil {
+		t.Fatal(err)
+	}
+	if err := unlink("acme", "1001"); !errors.Is(err, pintle.ErrLastSignIn) {
+		t.Errorf("Unlink of the last but one whose passkey is gone is %v", err)
+	}
+	if err := unlink("passkey", "BBBB"); err != nil {
+		t.Errorf("Unlink of one whose passkey is gone is %v", err)
+	}
+	if accounts, err := s.auth.Accounts(ctx, signedInAs(ada)); err != nil || len(accounts) != 1 {
+		t.Errorf("the accounts are %v, %v", accounts, err)
+	}
+	if err := store.LinkAccount(ctx, left); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.CreateAuthenticator(ctx, &pintle.Authenticator{CredentialID: "BBBB", UserID: ada.ID, ProviderAccountID: "BBBB"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := unlink("acme", "1001"); err != nil {
+		t.Errorf("Unlink of somebody who has a passkey is %v", err)
 	}
 }
 
