@@ -28,10 +28,10 @@ func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 		return fail(ctx, "link account", err)
 	}
 	key := s.keys.account(a.Provider, a.ProviderAccountID)
-	if err := s.client.SAdd(ctx, s.keys.accountSet(a.UserID), key).Err(); err != nil {
+	if err := s.listAccount(ctx, a.UserID, key); err != nil {
 		return fail(ctx, "link account", err)
 	}
-	linked, err := setNew(ctx, s.client, key, text, time.Time{})
+	linked, err := s.claimAccount(ctx, key, text)
 	if err != nil {
 		return fail(ctx, "link account", err)
 	}
@@ -39,6 +39,48 @@ func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 		return fail(ctx, "link account", errors.Join(pintle.ErrConflict, s.unlist(ctx, key, a.UserID)))
 	}
 	return fail(ctx, "link account", s.client.Set(ctx, s.keys.lastAccount(a.UserID), key, 0).Err())
+}
+
+// listAccount puts an account into its owner's set, and with it the last one
+// that Auth.js linked, which nothing else would lead to from now on.
+func (s *Store) listAccount(ctx context.Context, userID, key string) error {
+	listed := []any{key}
+	last, err := s.client.Get(ctx, s.keys.lastAccount(userID)).Result()
+	switch {
+	case err == nil:
+		listed = append(listed, last)
+	case !errors.Is(err, redis.Nil):
+		return err
+	}
+	return s.client.SAdd(ctx, s.keys.accountSet(userID), listed...).Err()
+}
+
+// claimAccount writes an account that nobody has, and reports whether nobody
+// had it. Auth.js leaves accounts of users that it deletes: without their owner
+// nobody signs in with them, and they would lock out whoever they are of.
+func (s *Store) claimAccount(ctx context.Context, key string, text []byte) (bool, error) {
+	for {
+		claimed, err := setNew(ctx, s.client, key, text, time.Time{})
+		if err != nil || claimed {
+			return claimed, err
+		}
+		held, old, err := s.accountAt(ctx, key)
+		if errors.Is(err, redis.Nil) {
+			continue // it was unlinked in between
+		}
+		if err != nil {
+			return false, err
+		}
+		// A user is written before their accounts and removed after them, so one
+		// who is not there will not be.
+		if _, _, err := s.user(ctx, held.UserID); !errors.Is(err, pintle.ErrNotFound) {
+			return false, err
+		}
+		claimed, err = replace(ctx, s.client, key, old, text, time.Time{})
+		if err != nil || claimed {
+			return claimed, err
+		}
+	}
 }
 
 // unlist takes an account out of the set of a user to whom it does not belong.

@@ -44,6 +44,35 @@ func (s sessions) list(ctx context.Context, userID, name string, expires time.Ti
 		name, expires.UnixMilli(), time.Now().UnixMilli(), lingering.Milliseconds()).Err()
 }
 
+// listLast puts the last session that Auth.js created into its owner's set,
+// because nothing else would lead to it once another is the last.
+func (s sessions) listLast(ctx context.Context, userID string) error {
+	last, err := s.client.Get(ctx, s.keys.lastSession(userID)).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	name, _ := strings.CutPrefix(last, s.keys.SessionKeyPrefix)
+	switch err := s.client.ZScore(ctx, s.keys.sessionSet(userID), name).Err(); {
+	case err == nil:
+		return nil
+	case !errors.Is(err, redis.Nil):
+		return err
+	}
+	row, _, err := s.find(ctx, name)
+	switch {
+	case errors.Is(err, redis.Nil):
+		return nil
+	case err != nil:
+		return err
+	case row.UserID != userID:
+		return nil
+	}
+	return s.list(ctx, userID, name, row.Expires.Time)
+}
+
 // unlist takes a session out of the set of a user to whom it does not belong.
 func (s sessions) unlist(ctx context.Context, key, name, userID string) error {
 	row, _, err := s.find(ctx, name)

@@ -57,10 +57,12 @@
 //
 // Beyond the adapter's keys the store keeps a set of accounts and one of
 // sessions per user, where the adapter remembers the last of each. What the
-// adapter writes is in no set: such sessions and accounts work, but of those only
-// the last is listed and removed with the user. A session that only Auth.js
-// extends leaves its set when it would have expired without that. Session tokens
-// are plain, as the adapter has them. A session has two members of this
+// adapter writes is in no set: such sessions and accounts work, but of several
+// that it writes in a row only the last is listed and removed with the user. An
+// account of a user who is gone, which the adapter leaves when it deletes
+// somebody with several, is nobody's and may be linked again. A session that only
+// Auth.js extends leaves its set when it would have expired without that. Session
+// tokens are plain, as the adapter has them. A session has two members of this
 // package's own, created and data, which the adapter keeps when it extends one.
 //
 // Passkeys are under the keys of the adapter for unstorage. A provider whose id

@@ -74,6 +74,9 @@ func (s sessions) create(ctx context.Context, session *pintle.StoredSession) err
 	if s.hashed {
 		return nil
 	}
+	if err := s.listLast(ctx, session.UserID); err != nil {
+		return err
+	}
 	return s.client.SetArgs(ctx, s.keys.lastSession(session.UserID), key, redis.SetArgs{ExpireAt: end}).Err()
 }
 

@@ -161,6 +161,67 @@ func TestWhatTheAdapterWroteIsReadExtendedAndDeleted(t *testing.T) {
 	}
 }
 
+func TestWhatTheAdapterWroteLastStaysListed(t *testing.T) {
+	for _, d := range deployments {
+		t.Run(d.name, func(t *testing.T) {
+			client := d.open(t)
+			written(t, client)
+			s := redisstore.New(client, redisstore.Options{})
+			mine := linked
+			mine.UserID = "u1"
+			err := errors.Join(s.LinkAccount(t.Context(), &mine),
+				s.CreateSession(t.Context(), &pintle.StoredSession{Token: "t0", UserID: "u1", Expires: time.Now().Add(time.Hour)}),
+				s.CreateSession(t.Context(), &pintle.StoredSession{Token: "t1", UserID: "u1", Expires: time.Now().Add(time.Hour)}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if accounts, err := s.UserAccounts(t.Context(), "u1"); err != nil || len(accounts) != 2 {
+				t.Errorf("UserAccounts = %+v, %v, want the adapter's and the new one", accounts, err)
+			}
+			if n, err := s.EndUserSessions(t.Context(), "u1", "t1"); err != nil || n != 2 {
+				t.Errorf("EndUserSessions but for the last = %d, %v, want the adapter's and the other", n, err)
+			}
+			if _, _, err := s.SessionAndUser(t.Context(), "s1"); !errors.Is(err, pintle.ErrNotFound) {
+				t.Errorf("the adapter's session after EndUserSessions: %v, want ErrNotFound", err)
+			}
+		})
+	}
+}
+
+func TestAnAccountThatTheAdapterLeftBehindIsNobodys(t *testing.T) {
+	for _, d := range deployments {
+		t.Run(d.name, func(t *testing.T) {
+			client := d.open(t)
+			written(t, client)
+			s := redisstore.New(client, redisstore.Options{})
+			heir, err := s.CreateUser(t.Context(), &pintle.User{Email: "heir@example.org"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := pintle.Account{UserID: heir.ID, Type: pintle.TypeOIDC, Provider: "google", ProviderAccountID: "117", AccessToken: "new"}
+			if err := s.LinkAccount(t.Context(), &again); !errors.Is(err, pintle.ErrConflict) {
+				t.Errorf("LinkAccount of somebody's account: %v, want ErrConflict", err)
+			}
+			// Of several accounts the adapter removes the last with the user.
+			if err := client.Del(t.Context(), "user:u1").Err(); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.LinkAccount(t.Context(), &again); err != nil {
+				t.Fatalf("LinkAccount of an account whose owner was deleted: %v", err)
+			}
+			if u, err := s.UserByAccount(t.Context(), "google", "117"); err != nil || u.ID != heir.ID {
+				t.Errorf("UserByAccount = %+v, %v, want the heir", u, err)
+			}
+			if a, err := s.Account(t.Context(), "google", "117"); err != nil || a.AccessToken != "new" || a.IDToken != "" {
+				t.Errorf("Account = %+v, %v, want nothing of the one before", a, err)
+			}
+			if err := s.LinkAccount(t.Context(), &again); !errors.Is(err, pintle.ErrConflict) {
+				t.Errorf("LinkAccount a second time: %v, want ErrConflict", err)
+			}
+		})
+	}
+}
+
 func keysOf(t *testing.T, client redis.UniversalClient) []string {
 	t.Helper()
 	c, ok := client.(*redis.ClusterClient)
