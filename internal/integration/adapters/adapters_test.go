@@ -200,6 +200,7 @@ func TestAuthJSAndPintleShareADatabase(t *testing.T) {
 			}
 			t.Run("a mail link opened on both sides at once", s.linkOpenedOnBothSides)
 			t.Run("an address and an account taken on both sides at once", s.takenOnBothSides)
+			t.Run("somebody who was deleted comes back", s.comesBack)
 			t.Run("a session ended on one side and extended on the other", s.endsAndExtends)
 			t.Run("what expired on either side", s.sweeps)
 		})
