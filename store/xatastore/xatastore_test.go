@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/xatatest"
@@ -111,4 +112,31 @@ func published(t *testing.T, change func(table, column string, is map[string]any
 		t.Fatal(err)
 	}
 	return schema
+}
+
+// What the client itself costs, without the way to the service.
+func BenchmarkSessionAndUser(b *testing.B) {
+	db, err := xatatest.New(xatastore.Schema(""))
+	if err != nil {
+		b.Fatal(err)
+	}
+	srv := httptest.NewServer(db)
+	defer srv.Close()
+	s, err := xatastore.New(xatastore.Options{APIKey: xatatest.Key, DatabaseURL: srv.URL + "/db/" + xatatest.Database, Extended: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	u, err := s.CreateUser(b.Context(), &pintle.User{Email: "ada@example.org"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := s.CreateSession(b.Context(), &pintle.StoredSession{Token: "token", UserID: u.ID, Expires: time.Now().Add(time.Hour)}); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := s.SessionAndUser(b.Context(), "token"); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
