@@ -39,7 +39,7 @@
 // People can see where they are signed in and how they can sign in, and change
 // both: [Auth.Devices], [Auth.EndDevice] and [Auth.EndOtherDevices],
 // [Auth.Accounts] and [Auth.Unlink], [Auth.RenamePasskey] and
-// [Auth.RemovePasskey], [Auth.DeleteUser]. Signing in while signed in links an
+// [Auth.DeleteUser]. Signing in while signed in links an
 // account.
 //
 // # The host decides

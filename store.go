@@ -107,7 +107,7 @@ type AuthenticatorStore interface {
 }
 
 // An AuthenticatorManager renames and removes passkeys, for
-// [Auth.RenamePasskey] and [Auth.RemovePasskey].
+// [Auth.RenamePasskey] and [Auth.Unlink].
 type AuthenticatorManager interface {
 	// RenameAuthenticator replaces the name of a passkey of a user. It fails
 	// with ErrNotFound when the user has no such passkey. Where there is no

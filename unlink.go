@@ -114,24 +114,19 @@ func (s *settings) unlink(ctx context.Context, store Store, account *Account, kn
 	if len(others) == len(linked) {
 		return ErrNotFound
 	}
-	for _, other := range others {
-		if known {
-			break
-		}
-		if known, err = s.signsIn(ctx, store, other); err != nil {
+	for i := 0; i < len(others) && !known; i++ {
+		if known, err = s.signsIn(ctx, store, others[i]); err != nil {
 			return err
 		}
 	}
 	if !known {
 		return &Error{Code: ErrLastSignIn, Provider: account.Provider, Err: errors.New("Unlink: the user has no other way to sign in")}
 	}
-	if p := s.byID[account.Provider]; p != nil && p.passkey != nil {
-		if _, ok := store.(AuthenticatorManager); ok {
-			err := s.removePasskey(ctx, store, account.UserID, account.ProviderAccountID)
-			if !errors.Is(err, ErrNotFound) {
-				return err
-			}
-			// The account is left of a passkey that is gone.
+	if manager, ok := store.(AuthenticatorManager); ok && s.isPasskey(account) {
+		// The passkey first: without it nobody signs in, whatever happens next.
+		err := manager.DeleteAuthenticator(ctx, account.UserID, account.ProviderAccountID)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return storeError("deleteAuthenticator", err)
 		}
 	}
 	return storeError("unlinkAccount", accounts.UnlinkAccount(ctx, account.UserID, account.Provider, account.ProviderAccountID))
@@ -141,11 +136,15 @@ func (s *settings) unlink(ctx context.Context, store Store, account *Account, kn
 // and so is the passkey if it is one's account. Auth.js may leave an account
 // behind whose passkey was never stored.
 func (s *settings) signsIn(ctx context.Context, store Store, account *Account) (bool, error) {
-	p := s.byID[account.Provider]
-	if p == nil || p.passkey == nil {
-		return p != nil, nil
+	if !s.isPasskey(account) {
+		return s.byID[account.Provider] != nil, nil
 	}
 	key, err := store.(AuthenticatorStore).Authenticator(ctx, account.ProviderAccountID)
 	key, err = found(key, "getAuthenticator", err)
 	return key != nil, err
+}
+
+func (s *settings) isPasskey(account *Account) bool {
+	p := s.byID[account.Provider]
+	return p != nil && p.passkey != nil
 }

@@ -295,6 +295,9 @@ func claim(key *passkeytest.Authenticator, id []byte) {
 	key.Answer = func(answer map[string]any) { answer["id"], answer["rawId"] = b64(id), b64(id) }
 }
 
+// of is a session of a user.
+func of(userID string) *pintle.Session { return &pintle.Session{User: pintle.User{ID: userID}} }
+
 // SH-21, SH-31, ASVS-6.5.6: people remove their own passkeys, and nobody else's.
 func TestRemovingPasskeys(t *testing.T) {
 	s := newSite(t)
@@ -310,10 +313,10 @@ func TestRemovingPasskeys(t *testing.T) {
 
 	t.Run("SH-21 somebody else's is not found and stays", func(t *testing.T) {
 		for _, tt := range []struct{ user, credential string }{
-			{bobID, id(first)}, {adaID, id(bobs)}, {"", id(first)}, {adaID, ""}, {adaID, "AAAA"},
+			{bobID, id(first)}, {adaID, id(bobs)}, {adaID, ""}, {adaID, "AAAA"},
 		} {
-			if err := s.auth.RemovePasskey(t.Context(), tt.user, tt.credential); !errors.Is(err, pintle.ErrNotFound) {
-				t.Errorf("RemovePasskey(%q, %q): %v, want ErrNotFound", tt.user, tt.credential, err)
+			if err := s.auth.Unlink(t.Context(), of(tt.user), "passkey", tt.credential); !errors.Is(err, pintle.ErrNotFound) {
+				t.Errorf("Unlink(%q, %q): %v, want ErrNotFound", tt.user, tt.credential, err)
 			}
 		}
 		for _, key := range []*passkeytest.Authenticator{first, second, bobs} {
@@ -321,7 +324,7 @@ func TestRemovingPasskeys(t *testing.T) {
 		}
 	})
 	t.Run("ASVS-6.5.6 one's own signs nobody in any more", func(t *testing.T) {
-		if err := s.auth.RemovePasskey(t.Context(), adaID, id(first)); err != nil {
+		if err := s.auth.Unlink(t.Context(), of(adaID), "passkey", id(first)); err != nil {
 			t.Fatal(err)
 		}
 		if code := s.browser().try(first); code != "WebAuthnVerificationError" {
@@ -331,6 +334,12 @@ func TestRemovingPasskeys(t *testing.T) {
 			t.Errorf("its account: %v", err)
 		}
 		s.browser().signIn(second)
+		s.browser().signIn(bobs)
+	})
+	t.Run("the last one stays", func(t *testing.T) {
+		if err := s.auth.Unlink(t.Context(), of(bobID), "passkey", id(bobs)); !errors.Is(err, pintle.ErrLastSignIn) {
+			t.Errorf("Unlink: %v, want ErrLastSignIn", err)
+		}
 		s.browser().signIn(bobs)
 	})
 	t.Run("and can be registered again", func(t *testing.T) {
@@ -358,7 +367,7 @@ func TestListingPasskeys(t *testing.T) {
 			}
 		}
 	}
-	listed, err := s.auth.Passkeys(t.Context(), s.user("ada@example.com").ID)
+	listed, err := s.auth.Passkeys(t.Context(), of(s.user("ada@example.com").ID))
 	var got []string
 	for _, a := range listed {
 		got = append(got, a.CredentialID)
@@ -366,7 +375,7 @@ func TestListingPasskeys(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("Passkeys: %q, %v, want %q, the newest last", got, err, want)
 	}
-	if listed, err := s.auth.Passkeys(t.Context(), "nobody"); err != nil || len(listed) != 0 {
+	if listed, err := s.auth.Passkeys(t.Context(), of("nobody")); err != nil || len(listed) != 0 {
 		t.Errorf("Passkeys of nobody: %v, %v", listed, err)
 	}
 }
@@ -382,8 +391,8 @@ func TestRenamingPasskeys(t *testing.T) {
 	id := s.passkeys("ada@example.com")[0].CredentialID
 
 	t.Run("SH-21 somebody else's is not found and keeps its name", func(t *testing.T) {
-		for _, tt := range []struct{ user, credential string }{{bobID, id}, {"", id}, {adaID, ""}, {adaID, "AAAA"}} {
-			if err := s.auth.RenamePasskey(t.Context(), tt.user, tt.credential, "Mine now"); !errors.Is(err, pintle.ErrNotFound) {
+		for _, tt := range []struct{ user, credential string }{{bobID, id}, {adaID, ""}, {adaID, "AAAA"}} {
+			if err := s.auth.RenamePasskey(t.Context(), of(tt.user), tt.credential, "Mine now"); !errors.Is(err, pintle.ErrNotFound) {
 				t.Errorf("RenamePasskey(%q, %q): %v, want ErrNotFound", tt.user, tt.credential, err)
 			}
 		}
@@ -393,14 +402,14 @@ func TestRenamingPasskeys(t *testing.T) {
 	})
 	t.Run("one's own has the name one gives it, or none", func(t *testing.T) {
 		for _, want := range []string{"Key ring", strings.Repeat("🔑", 64), "👩‍💻's", ""} {
-			if err := s.auth.RenamePasskey(t.Context(), adaID, id, want); err != nil || name() != want {
+			if err := s.auth.RenamePasskey(t.Context(), of(adaID), id, want); err != nil || name() != want {
 				t.Errorf("RenamePasskey: %v; it is called %q, want %q", err, name(), want)
 			}
 		}
 	})
 	t.Run("a name is short, and what a person can type", func(t *testing.T) {
 		for _, bad := range []string{strings.Repeat("k", 65), "\xff", "a\x00b", "two\nlines"} {
-			if err := s.auth.RenamePasskey(t.Context(), adaID, id, bad); err == nil || errors.Is(err, pintle.ErrNotFound) || name() != "" {
+			if err := s.auth.RenamePasskey(t.Context(), of(adaID), id, bad); err == nil || errors.Is(err, pintle.ErrNotFound) || name() != "" {
 				t.Errorf("RenamePasskey to %q: %v; it is called %q", bad, err, name())
 			}
 		}

@@ -53,7 +53,7 @@ func (s *site) account(w http.ResponseWriter, r *http.Request) {
 		page.Accounts, err = s.accounts(r.Context(), session)
 	}
 	if err == nil {
-		page.Passkeys, err = s.passkeys(r.Context(), r, session.User.ID)
+		page.Passkeys, err = s.passkeys(r, session)
 	}
 	if err != nil {
 		s.fail(w, r, err)

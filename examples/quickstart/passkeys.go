@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"strings"
@@ -43,9 +42,9 @@ type passkeySection struct {
 	Elsewhere string
 }
 
-func (s *site) passkeys(ctx context.Context, r *http.Request, userID string) (passkeySection, error) {
+func (s *site) passkeys(r *http.Request, session *pintle.Session) (passkeySection, error) {
 	section := passkeySection{Elsewhere: underAName(r)}
-	list, err := s.auth.Passkeys(ctx, userID)
+	list, err := s.auth.Passkeys(r.Context(), session)
 	for _, a := range list {
 		held := &heldPasskey{ID: a.CredentialID, Name: a.Name, Synced: a.BackedUp, Added: a.Created}
 		if held.Name == "" {
@@ -78,8 +77,7 @@ func (s *site) renamePasskey(w http.ResponseWriter, r *http.Request) {
 		return c
 	}, strings.ToValidUTF8(r.PostFormValue("name"), ""))
 	name := []rune(strings.TrimSpace(typed))
-	user := pintle.SessionFrom(r.Context()).User
-	err := s.auth.RenamePasskey(r.Context(), user.ID, r.PostFormValue("id"), string(name[:min(len(name), 64)]))
+	err := s.auth.RenamePasskey(r.Context(), pintle.SessionFrom(r.Context()), r.PostFormValue("id"), string(name[:min(len(name), 64)]))
 	s.finish(w, r, "passkey-renamed", err)
 }
 
