@@ -38,9 +38,8 @@
 //
 // People can see where they are signed in and how they can sign in, and change
 // both: [Auth.Devices], [Auth.EndDevice] and [Auth.EndOtherDevices],
-// [Auth.Accounts] and [Auth.Unlink], [Auth.RenamePasskey] and
-// [Auth.DeleteUser]. Signing in while signed in links an
-// account.
+// [Auth.Accounts] and [Auth.Unlink], [Auth.Passkeys] and [Auth.RenamePasskey],
+// [Auth.DeleteUser]. Signing in while signed in links an account.
 //
 // # The host decides
 //
