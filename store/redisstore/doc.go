@@ -48,6 +48,12 @@
 // A Redis that loses writes when a replica is promoted loses these too; WAIT is
 // not used.
 //
+// While a node of a Cluster is away, a request whose session or user is there
+// fails with an error, which signs nobody out. The others are served only if
+// cluster-require-full-coverage is no: by default a Cluster that misses keys
+// serves none. With a replica promoted everybody is served again; a look-up
+// that fails makes the client ask who has its keys now.
+//
 // # Expiry
 //
 // Sessions and mail links go by themselves an hour after they have expired, so

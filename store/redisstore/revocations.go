@@ -68,6 +68,7 @@ func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, sig
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
+		lookAgain(ctx, r.client, err)
 		return true, fail(ctx, "look for a revocation", err)
 	}
 	for _, answer := range answers {

@@ -28,6 +28,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*pintle.Store
 	}
 	row, u, err := read(ctx, token)
 	if err != nil {
+		lookAgain(ctx, s.client, err)
 		return nil, nil, fail(ctx, "find session", err)
 	}
 	return row.session(token), u, nil

@@ -55,6 +55,7 @@ func (s *SessionStore) CreateSession(ctx context.Context, session *pintle.Stored
 func (s *SessionStore) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
 	row, _, err := s.sessions.find(ctx, s.sessions.name(token))
 	if err != nil {
+		lookAgain(ctx, s.sessions.client, err)
 		return nil, nil, fail(ctx, "find session", err)
 	}
 	u, err := s.User(ctx, row.UserID)
