@@ -17,15 +17,22 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
 func TestMain(m *testing.M) {
-	_ = mysql.SetLogger(&mysql.NopLogger{}) // it tells of each fault
+	// These tell of each fault.
+	_ = mysql.SetLogger(&mysql.NopLogger{})
+	redis.SetLogger(silent{})
 	os.Exit(services.Run(m))
 }
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
 
 const (
 	cookieName = "authjs.session-token"

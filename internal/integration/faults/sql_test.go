@@ -1,12 +1,15 @@
 package faults
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/integration/services"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
@@ -58,7 +61,8 @@ func TestADatabaseThatFailsSignsNobodyOutAndComesBack(t *testing.T) {
 			if err := sqlstore.Migrate(t.Context(), db, d.dialect); err != nil {
 				t.Fatal(err)
 			}
-			s := open(t, sqlstore.New(db, d.dialect))
+			store := sqlstore.New(db, d.dialect)
+			s := open(t, store)
 			s.under(t, func() { time.Sleep(limit / 4) }) // fills the pool
 			before := s.goroutines() + idle
 
@@ -68,6 +72,7 @@ func TestADatabaseThatFailsSignsNobodyOutAndComesBack(t *testing.T) {
 			}{
 				{"stopped and started", func(t *testing.T) {
 					server.Stop(t)
+					noAnswer(t, store, s.tokens[0])
 					time.Sleep(limit / 4)
 					server.Start(t)
 				}},
@@ -111,6 +116,22 @@ func TestADatabaseThatFailsSignsNobodyOutAndComesBack(t *testing.T) {
 			}
 			s.checkLog(t)
 		})
+	}
+}
+
+// noAnswer checks that a store without its database claims to know nothing.
+func noAnswer(t *testing.T, store *sqlstore.Store, token string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	if _, _, err := store.SessionAndUser(ctx, token); err == nil || errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf("SessionAndUser() = %v while the database is down, want another error", err)
+	}
+	if _, err := store.DeleteSession(ctx, token); err == nil {
+		t.Error("DeleteSession succeeded while the database is down")
+	}
+	if err := store.InTx(ctx, func(pintle.Store) error { return nil }); err == nil {
+		t.Error("InTx succeeded while the database is down")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,29 +24,41 @@ func Redis(t testing.TB) *Server {
 	return s.ownedBy(t)
 }
 
-// A Cluster is a Redis Cluster of three masters without replicas.
+// masters is the least a Redis Cluster can have.
+const masters = 3
+
+// A Cluster is a Redis Cluster of three masters.
 type Cluster struct {
 	// Addrs are the addresses of the nodes.
 	Addrs []string
-	// Nodes are the servers. A cluster with one of them stopped serves no keys.
+	// Nodes are the servers, the masters first. By default a cluster that has
+	// lost one of them, and no replica to take its place, serves no keys.
 	Nodes []*Server
 }
 
-// RedisCluster starts a Redis Cluster for this test alone.
+// RedisCluster starts a Redis Cluster without replicas for this test alone.
 func RedisCluster(t testing.TB) *Cluster {
+	t.Helper()
+	return RedisClusterWith(t, 0)
+}
+
+// RedisClusterWith starts a Redis Cluster whose masters have so many replicas
+// each, with further options of redis-server.
+func RedisClusterWith(t testing.TB, replicas int, options ...string) *Cluster {
 	t.Helper()
 	cli, err := program("redis-cli")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &Cluster{}
-	for range 3 {
+	for range masters * (1 + replicas) {
 		// The default, the client port plus 10000, may be taken or not exist.
 		bus, err := freePort()
 		if err != nil {
 			t.Fatal(err)
 		}
-		node, err := startRedis("--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", "2000")
+		settings := []string{"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", "2000", "--repl-diskless-sync-delay", "0"}
+		node, err := startRedis(append(settings, options...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,24 +66,29 @@ func RedisCluster(t testing.TB) *Cluster {
 		c.Addrs = append(c.Addrs, node.Addr)
 	}
 	args := append([]string{"--cluster", "create"}, c.Addrs...)
-	if err := run(exec.CommandContext(t.Context(), cli, append(args, "--cluster-yes")...)); err != nil {
+	args = append(args, "--cluster-replicas", strconv.Itoa(replicas), "--cluster-yes")
+	if err := run(exec.CommandContext(t.Context(), cli, args...)); err != nil {
 		t.Fatal(err)
 	}
 	c.wait(t)
 	return c
 }
 
-// wait returns when every node believes that all slots are served: a node that
-// has not heard so yet answers CLUSTERDOWN.
+// wait returns when every node believes that all slots are served, since one
+// that has not heard so yet answers CLUSTERDOWN, and every replica has what its
+// master has.
 func (c *Cluster) wait(t testing.TB) {
 	t.Helper()
 	deadline := time.Now().Add(startTimeout)
-	for _, addr := range c.Addrs {
+	for i, addr := range c.Addrs {
 		client := redis.NewClient(&redis.Options{Addr: addr})
 		for {
 			info, err := client.ClusterInfo(t.Context()).Result()
 			if err == nil && strings.Contains(info, "cluster_state:ok") {
-				break
+				info, err = client.Info(t.Context(), "replication").Result()
+				if err == nil && (i < masters || strings.Contains(info, "master_link_status:up")) {
+					break
+				}
 			}
 			if time.Now().After(deadline) {
 				t.Fatalf("services: Redis node %s does not join the cluster: %v\n%s", addr, err, info)
@@ -98,7 +116,9 @@ func startRedis(extra ...string) (*Server, error) {
 	}
 	s := &Server{name: "Redis", dir: dir, goodbye: syscall.SIGTERM}
 	s.command = func(port string) *exec.Cmd {
-		args := []string{"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes"}
+		// The data need not outlive the machine, only the process. A server that
+		// waits for its disk would keep writes to itself meanwhile.
+		args := []string{"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "no"}
 		return owner.command(dir, server, append(args, extra...)...)
 	}
 	s.ready = func(ctx context.Context) error { return pingRedis(ctx, s.Addr) }
