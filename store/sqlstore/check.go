@@ -18,8 +18,8 @@ type Problem struct {
 }
 
 // Check looks whether the tables are as the layout says, have the indices that
-// look-ups and uniqueness rest on, and whether the connection is set up as it
-// should be. It changes nothing. It fails when the database cannot be asked.
+// look-ups and uniqueness rest on, whether accounts have the users they name, and
+// whether the connection is set up as it should be. It changes nothing. It fails when the database cannot be asked.
 //
 // Tables shared with Auth.js may lack indices: those of its pg adapter have
 // been published without any but the primary keys. A unique index on a table
@@ -39,7 +39,11 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 		}
 		problems = append(problems, found...)
 	}
-	return problems, nil
+	leftover, err := s.checkOwners(ctx)
+	if err != nil {
+		return nil, s.fail(ctx, "check", err)
+	}
+	return append(problems, leftover...), nil
 }
 
 // A need is an index that the statements of a store rest on.

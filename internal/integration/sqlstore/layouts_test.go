@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,6 +141,52 @@ func TestCheckNamesEveryMissingIndexAndItsStatement(t *testing.T) {
 			}
 			golden(t, l.file+".check", strings.Join(fixes, "\n")+"\n")
 			repair(t, db, s)
+			if problems, err := s.Check(t.Context()); err != nil || len(problems) != 0 {
+				t.Errorf("Check() after the repair = %v, %v, want nothing", problems, err)
+			}
+		})
+	}
+}
+
+// Whoever deletes users by hand leaves their accounts where nothing refers to
+// users. Auth.js links them a second time, which a unique index forbids.
+func TestCheckNamesAccountsOfUsersWhoAreGone(t *testing.T) {
+	for _, l := range sharedLayouts {
+		if l.file != "pg-postgresql" && l.file != "d1-sqlite" {
+			continue
+		}
+		t.Run(l.file, func(t *testing.T) {
+			db := l.create(t)
+			s := l.store(t, db)
+			repair(t, db, s)
+			someone := func(email string) *pintle.Account {
+				u, err := s.CreateUser(t.Context(), &pintle.User{Email: email})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return &pintle.Account{UserID: u.ID, Type: pintle.TypeOAuth, Provider: "github", ProviderAccountID: email}
+			}
+			gone, kept := someone("gone@example.org"), someone("kept@example.org")
+			if err := errors.Join(s.LinkAccount(t.Context(), gone), s.LinkAccount(t.Context(), kept)); err != nil {
+				t.Fatal(err)
+			}
+			execute(t, db.DB, "DELETE FROM users WHERE email = 'gone@example.org'")
+			again := someone("gone@example.org")
+			if err := s.LinkAccount(t.Context(), again); !errors.Is(err, pintle.ErrConflict) {
+				t.Errorf("LinkAccount before the repair: %v, want ErrConflict", err)
+			}
+
+			problems, err := s.Check(t.Context())
+			if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Text, "users who are gone, 1 of them") {
+				t.Fatalf("Check() = %v, %v, want the account", problems, err)
+			}
+			repair(t, db, s)
+			if err := s.LinkAccount(t.Context(), again); err != nil {
+				t.Errorf("LinkAccount after the repair: %v", err)
+			}
+			if _, err := s.UserByAccount(t.Context(), "github", "kept@example.org"); err != nil {
+				t.Errorf("the account of somebody who is there: %v", err)
+			}
 			if problems, err := s.Check(t.Context()); err != nil || len(problems) != 0 {
 				t.Errorf("Check() after the repair = %v, %v, want nothing", problems, err)
 			}
