@@ -21,8 +21,8 @@ const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 5 * time.Second
 
-	// maxWait is the longest the service may ask for: whoever signs in has
-	// gone away before that.
+	// maxWait is how long after the first attempt another may begin: whoever
+	// signs in has gone away by then.
 	maxWait = 30 * time.Second
 )
 
@@ -31,20 +31,26 @@ const (
 // together do not come back together.
 //
 // https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
-type backoff struct{ last time.Duration }
+type backoff struct {
+	until time.Time // when it is too late for another attempt
+	last  time.Duration
+}
 
-// wait pauses, and reports whether it is worth trying again: it is not when the
-// context ends before.
+func newBackoff() *backoff { return &backoff{until: time.Now().Add(maxWait)} }
+
+// wait pauses, and reports whether it is worth trying again: it is not when it
+// is too late by then, or the context ends before.
 func (b *backoff) wait(ctx context.Context, asked time.Duration) bool {
 	b.last = min(max(2*b.last, firstPause), maxPause)
 	pause := b.last/2 + random(b.last/2)
 	if asked > 0 {
 		pause = asked + random(firstPause)
 	}
-	if asked > maxWait {
-		return false
+	end := b.until
+	if deadline, ok := ctx.Deadline(); ok && deadline.Before(end) {
+		end = deadline
 	}
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
+	if time.Until(end) <= pause {
 		return false
 	}
 	timer := time.NewTimer(pause)

@@ -77,7 +77,7 @@ func (c *client) do(ctx context.Context, l call) ([]byte, error) {
 			return nil, fmt.Errorf("encode the request: %w", err)
 		}
 	}
-	var pause backoff
+	pause := newBackoff()
 	maybeDone := false
 	for attempt := 0; ; attempt++ {
 		if err := ctx.Err(); err != nil {

@@ -152,6 +152,27 @@ func TestTheTimeoutIsTenSecondsByDefault(t *testing.T) {
 	})
 }
 
+func TestNobodyIsKeptWaitingForLongerThanASignInTakes(t *testing.T) {
+	for name, f := range map[string]xatatest.Fault{
+		"for answers": {Delay: time.Hour},
+		"for pauses":  {Status: 429, Header: map[string]string{"Retry-After": "14"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				db, o := newDatabase(t, xatastore.Schema(""))
+				db.Fault, o.Retries = always(f), 100
+				began := time.Now()
+				if _, err := newStore(t, o).User(t.Context(), "1"); err == nil || errors.Is(err, pintle.ErrNotFound) {
+					t.Errorf("User() = %v", err)
+				}
+				if took := time.Since(began); took > 40*time.Second || db.Requests() != 3 {
+					t.Errorf("it took %s and %d requests", took, db.Requests())
+				}
+			})
+		})
+	}
+}
+
 func TestWhoeverGivesUpIsNotKeptWaiting(t *testing.T) {
 	t.Run("before the end of a pause", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

@@ -3,6 +3,7 @@ package xatastore
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -60,8 +61,14 @@ type Options struct {
 	Timeout time.Duration
 
 	// Retries is how often a request is repeated that the service was too busy
-	// for or that got no answer. Zero means 3, a negative number none.
+	// for or that got no answer, within 30 seconds. Zero means 3, a negative
+	// number none.
 	Retries int
+}
+
+// LogValue names the database without the key.
+func (o Options) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("databaseURL", o.DatabaseURL), slog.String("branch", o.Branch), slog.String("prefix", o.Prefix))
 }
 
 // A Config is where a store keeps its data.

@@ -116,7 +116,7 @@ func TestARecordWithoutAVersionCannotBeChangedOnACondition(t *testing.T) {
 
 func TestPausesGrowAndDiffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var b backoff
+		b := newBackoff()
 		for _, ms := range []int{100, 200, 400, 800, 1600, 3200, 5000, 5000} {
 			most := time.Duration(ms) * time.Millisecond
 			began := time.Now()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -126,6 +127,15 @@ func TestNoErrorHoldsTheKey(t *testing.T) {
 			}
 		})
 	}
+	t.Run("nor do options that are logged", func(t *testing.T) {
+		var log strings.Builder
+		for _, h := range []slog.Handler{slog.NewTextHandler(&log, nil), slog.NewJSONHandler(&log, nil)} {
+			slog.New(h).InfoContext(t.Context(), "store", "options", xatastore.Options{APIKey: xatatest.Key, DatabaseURL: address})
+		}
+		if strings.Contains(log.String(), xatatest.Key) || strings.Count(log.String(), address) != 2 {
+			t.Errorf("the log is %s", log.String())
+		}
+	})
 	t.Run("nor does a formatted store or its configuration", func(t *testing.T) {
 		s := reached(t, answer(500, ""))
 		for _, text := range []string{fmt.Sprint(s), fmt.Sprintf("%+v", s), fmt.Sprintf("%+v", s.GetConfig())} {
