@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -574,4 +576,67 @@ func TestALostAnswerDoesNotMakeSomebodyElsesRecordOnesOwn(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAConnectionThatBreaksIsTriedAgain(t *testing.T) {
+	broken := errors.New("connection reset by peer")
+	for name, breaks := range map[string]func() (*http.Response, error){
+		"before the answer": func() (*http.Response, error) { return nil, broken },
+		"in the midst of it": func() (*http.Response, error) {
+			body := io.MultiReader(strings.NewReader(`{"id": "1", "na`), iotest.ErrReader(broken))
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(body)}, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for _, tt := range []struct{ times, requests int }{{2, 3}, {9, 4}} {
+					asked := 0
+					_, o := newDatabase(t, xatastore.Schema(""))
+					o.HTTPClient = &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+						if asked++; asked <= tt.times {
+							return breaks()
+						}
+						return answer(200, `{"id": "1", "name": "Ada"}`)(r)
+					})}
+					u, err := newStore(t, o).User(t.Context(), "1")
+					if asked != tt.requests {
+						t.Errorf("%d requests, want %d", asked, tt.requests)
+					}
+					if tt.times < 4 && (err != nil || u.Name != "Ada") {
+						t.Errorf("User() = %v, %v", u, err)
+					}
+					if tt.times > 4 && (!errors.Is(err, broken) || strings.Contains(err.Error(), "xata.sh")) {
+						t.Errorf("User() = %v, want what broke and no address", err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// No request is needed to know that there is no such record, and none to know
+// that nobody waits for the answer.
+func TestWhoeverGaveUpIsToldSoEvenWithoutARequest(t *testing.T) {
+	db, o := newDatabase(t, xatastore.Schema(""))
+	s := newStore(t, o)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, err := range map[string]error{
+		"User":            func() error { _, err := s.User(ctx, "no id"); return err }(),
+		"UserByEmail":     func() error { _, err := s.UserByEmail(ctx, ""); return err }(),
+		"UserByAccount":   func() error { _, err := s.UserByAccount(ctx, "\x00", "1"); return err }(),
+		"SessionAndUser":  func() error { _, _, err := s.SessionAndUser(ctx, ""); return err }(),
+		"UseVerification": func() error { _, err := s.UseVerification(ctx, "", ""); return err }(),
+		"Authenticator":   func() error { _, err := s.Authenticator(ctx, ""); return err }(),
+		"UserAccounts":    func() error { _, err := s.UserAccounts(ctx, ""); return err }(),
+		"EndSession":      s.EndSession(ctx, "", ""),
+		"DeleteUser":      s.DeleteUser(ctx, ""),
+	} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s = %v, want context.Canceled", name, err)
+		}
+	}
+	if db.Requests() != 0 {
+		t.Errorf("%d requests were made", db.Requests())
+	}
 }

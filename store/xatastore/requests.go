@@ -18,7 +18,7 @@ const (
 	pageSize = 50
 
 	// maxPages ends a list whose cursors lead nowhere.
-	maxPages = 10_000
+	maxPages = 2_000
 
 	// maxOperations is how many one transaction may have.
 	maxOperations = 1000
