@@ -6,14 +6,14 @@ package adapters_test
 
 import (
 	"cmp"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/go-sql-driver/mysql"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/integration/services"
@@ -123,8 +123,10 @@ func (i installation) open(t *testing.T) *shared {
 	case sqlstore.PostgreSQL:
 		db = services.PostgreSQLDatabase(t)
 		url = db.DSN
+		elsewhere(t, db.DB, "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone TO ''America/New_York''', current_database()); END $$")
 	case sqlstore.MySQL:
 		db = services.MariaDBDatabase(t)
+		elsewhere(t, db.DB, "SET GLOBAL time_zone = '-05:00'")
 		c, err := mysql.ParseDSN(db.DSN)
 		if err != nil {
 			t.Fatal(err)
@@ -152,6 +154,17 @@ func (i installation) open(t *testing.T) *shared {
 		}
 	}
 	return &shared{i, authjs, s}
+}
+
+// elsewhere has a database believe that it is far away, for connections that are
+// made from now on.
+func elsewhere(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxIdleConns(0) // closes the one that was made before
+	db.SetMaxIdleConns(4)
 }
 
 // compareProblems tells when the tables that the adapter's tools make are no
