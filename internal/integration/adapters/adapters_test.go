@@ -1,7 +1,7 @@
 // Package adapters_test tests that Auth.js and Pintle share databases: Node.js
 // programs with the published adapters and stores of this repository write,
 // read, use and extend each other's users, accounts, sessions, mail links and
-// passkeys, in tables that the adapters' own tools made.
+// passkeys, in tables that the adapters' own tools or documentation make.
 package adapters_test
 
 import (
@@ -110,7 +110,7 @@ type shared struct {
 	pintle store
 }
 
-// open makes a database, has the adapter's tools make the tables, and adds the
+// open makes a database, has the adapter's side make the tables, and adds the
 // indices that Check asks for.
 func (i installation) open(t *testing.T) *shared {
 	t.Helper()
