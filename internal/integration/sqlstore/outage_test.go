@@ -11,6 +11,42 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
+// ASVS-16.5.2: who cannot ask has no answer.
+func TestAClosedDatabaseIsNoAnswer(t *testing.T) {
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) {
+			made := migrated(t, d)
+			db, err := sql.Open(made.Driver, made.DSN)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := sqlstore.New(db, d.dialect)
+			one := populate(t, s, 1)[0]
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			calls := map[string]func() error{
+				"SessionAndUser": func() error { _, _, err := s.SessionAndUser(t.Context(), one.session.Token); return err },
+				"User":           func() error { _, err := s.User(t.Context(), one.user.ID); return err },
+				"UserByEmail":    func() error { _, err := s.UserByEmail(t.Context(), "nobody@example.org"); return err },
+				"UserByAccount":  func() error { _, err := s.UserByAccount(t.Context(), "github", "nobody"); return err },
+				"DeleteSession":  func() error { _, err := s.DeleteSession(t.Context(), one.session.Token); return err },
+				"UseVerification": func() error {
+					_, err := s.UseVerification(t.Context(), one.link.Identifier, one.link.Token)
+					return err
+				},
+				"LinkAccount": func() error { return s.LinkAccount(t.Context(), one.account) },
+				"InTx":        func() error { return s.InTx(t.Context(), func(pintle.Store) error { return nil }) },
+			}
+			for name, call := range calls {
+				if err := call(); err == nil || errors.Is(err, pintle.ErrNotFound) || errors.Is(err, pintle.ErrConflict) {
+					t.Errorf("%s on a closed database: %v, want an error that is no answer", name, err)
+				}
+			}
+		})
+	}
+}
+
 func TestATransactionThatLosesItsDatabaseLeavesNothing(t *testing.T) {
 	server := services.PostgreSQL(t)
 	db, err := sql.Open("pgx", server.URL)

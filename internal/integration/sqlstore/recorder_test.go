@@ -17,8 +17,9 @@ type recorder struct {
 	driver driver.Driver
 	dsn    string
 
-	mu   sync.Mutex
-	sent []sentStatement
+	mu       sync.Mutex
+	sent     []sentStatement
+	prepared int // statements
 }
 
 type sentStatement struct {
@@ -78,6 +79,9 @@ func (c recordedConn) PrepareContext(ctx context.Context, text string) (driver.S
 	if err != nil {
 		return nil, err
 	}
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	c.r.prepared++
 	return recordedStmt{s, text, c.r}, nil
 }
 
