@@ -13,7 +13,7 @@ import (
 // The handle remains the host's: the store does not close it.
 //
 // A method fails when its context ends, and when the database has not answered
-// a statement for ten seconds, or nearly twice that for [Store.SessionAndUser];
+// a statement for ten seconds, fifteen at most for [Store.SessionAndUser];
 // [Store.Sweep] may take longer.
 type Store struct{ records }
 
