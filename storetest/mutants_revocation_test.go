@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -94,12 +95,11 @@ var revocationMutants = []struct {
 		}
 	}, "who comes back"},
 	{"keeps the first mark of a user", func(m *mutantList) {
-		told := map[string]bool{}
+		var told sync.Map // of user ids
 		m.revokeUser = func(ctx context.Context, user string, until time.Time) error {
-			if told[user] {
+			if _, before := told.LoadOrStore(user, true); before {
 				return nil
 			}
-			told[user] = true
 			return m.Revocations.RevokeUser(ctx, user, until)
 		}
 	}, "told later"},
