@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -135,11 +136,12 @@ func (s *settings) cookiesOf(req *http.Request) (*cookieSet, error) {
 }
 
 // logReading notes why there is no session. Old and foreign cookies are everyday
-// visitors; what is broken needs the operator.
+// visitors, and so are those who leave before they are answered; what is broken
+// needs the operator.
 func (s *settings) logReading(ctx context.Context, err error, broken bool) {
 	e := classified(err)
 	level := slog.LevelInfo
-	if broken {
+	if broken && !errors.Is(ctx.Err(), context.Canceled) {
 		level = slog.LevelError
 	}
 	s.log.LogAttrs(ctx, level, "pintle: session not read", slog.String("code", string(e.Code)), slog.Any("error", e.Err))

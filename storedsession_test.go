@@ -240,6 +240,21 @@ func TestASignInGivesANewToken(t *testing.T) {
 	}
 }
 
+// Nobody has to get up at night for a visitor who did not wait.
+func TestAVisitorWhoLeavesIsNoFailureOfOurs(t *testing.T) {
+	s := newSite(t, inDatabase(memstore.New()))
+	b := s.browser()
+	b.signInWith("acme")
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	r := httptest.NewRequestWithContext(ctx, "GET", s.url+"/", nil)
+	r.Header.Set("Cookie", sessionCookie+"="+b.cookie(sessionCookie))
+	s.auth.Load(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), r)
+	if log := s.log.String(); !strings.Contains(log, "session not read") || strings.Contains(log, `"level":"ERROR"`) {
+		t.Errorf("the log is %s", log)
+	}
+}
+
 // A long token leaves its parts where sessions move into the database, and a
 // cookie header has only so much room.
 func TestPartsOfATokenGoWhenADatabaseSessionIsWritten(t *testing.T) {
