@@ -17,6 +17,9 @@ type command struct {
 var commands = []command{
 	{"secret", "secret", printSecret},
 	{"providers", "providers [list | search WORD | show ID]", providers},
+	{"migrate", "migrate [URL]", migrate},
+	{"doctor", "doctor [-layout NAME] [URL]", doctor},
+	{"token", "token [-cookie NAME] < TOKEN", func(w io.Writer, args []string) error { return openToken(os.Stdin, w, args) }},
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -1,0 +1,61 @@
+package sqlstore_test
+
+import (
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/pintleauth/pintle/internal/integration/services"
+)
+
+// The command makes tables in which the doctor finds nothing wrong, and names
+// what is missing of those that an adapter of Auth.js would have made.
+func TestTheCommandKnowsEveryDatabase(t *testing.T) {
+	command := filepath.Join(t.TempDir(), "pintle")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", command, "github.com/pintleauth/pintle/cmd/pintle")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the command: %v\n%s", err, out)
+	}
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) {
+			address := urlOf(t, d.open(t))
+			run := func(args ...string) (string, error) {
+				pintle := exec.CommandContext(t.Context(), command, args...)
+				pintle.Env = append(pintle.Environ(), "DATABASE_URL="+address)
+				out, err := pintle.CombinedOutput()
+				return string(out), err
+			}
+			for range 2 {
+				if out, err := run("migrate"); err != nil {
+					t.Fatalf("migrate: %v\n%s", err, out)
+				}
+			}
+			if out, err := run("doctor"); err != nil || out != "nothing is wrong\n" {
+				t.Errorf("doctor: %v\n%s", err, out)
+			}
+			if out, err := run("doctor", "-layout", "prisma"); err == nil || !strings.Contains(out, "Session") {
+				t.Errorf("doctor of tables that are not there: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// urlOf is the address of a database as other tools take it.
+func urlOf(t *testing.T, db *services.Database) string {
+	switch db.Driver {
+	case "sqlite":
+		return db.DSN // file:…
+	case "mysql":
+		c, err := mysql.ParseDSN(db.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := url.URL{Scheme: "mysql", User: url.UserPassword(c.User, c.Passwd), Host: c.Addr, Path: c.DBName}
+		return u.String()
+	}
+	return db.DSN // postgres:…
+}
