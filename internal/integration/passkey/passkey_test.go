@@ -98,6 +98,10 @@ func TestTheSignInPageWithoutScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// The mail may be there before the page that says so.
+			d.withScripts(true)
+			d.becomes("told of the mail", `location.pathname === "/auth/verify-request" && document.readyState === "complete"`)
+			d.withScripts(false)
 			d.do("open the link", chromedp.Navigate(mail.Links()[0]))
 		},
 	}
