@@ -1,16 +1,12 @@
 package main
 
 import (
-	"io"
-	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/examples/visitor"
 )
 
 func TestSomebodySignsInAndOut(t *testing.T) {
@@ -23,59 +19,13 @@ func TestSomebodySignsInAndOut(t *testing.T) {
 	}
 	srv := httptest.NewServer(site(auth))
 	defer srv.Close()
-	address := srv.URL
-
-	ada := authtest.HTTPClient(t, cfg, address, nil)
-	if text := read(t)(ada.Get(address)); !strings.Contains(text, "Hello, stranger") {
-		t.Errorf("a stranger sees %s", text)
-	}
-	if text := read(t)(ada.Get(address + "/account")); text != "Unauthorized\n" {
-		t.Errorf("a stranger's account is %s", text)
-	}
-	read(t)(authtest.SignInWith(t, ada, address+"/auth", "local"), nil)
-	if text := read(t)(ada.Get(address + "/account")); !strings.Contains(text, "Hello, Ada &lt;3.") {
-		t.Errorf("Ada's account is %s", text)
-	}
-	form := regexp.MustCompile(`name="csrfToken" value="(\w+)"`).FindStringSubmatch(read(t)(ada.Get(address + "/auth/signout")))
-	if form == nil {
-		t.Fatal("the page to sign out has no form")
-	}
-	read(t)(ada.PostForm(address+"/auth/signout", url.Values{"csrfToken": form[1:]}))
-	if text := read(t)(ada.Get(address + "/account")); text != "Unauthorized\n" {
-		t.Errorf("after signing out Ada's account is %s", text)
-	}
+	visitor.SignsInAndOut(t, cfg, srv.URL)
 }
 
 func TestOnlyKimHasAPassword(t *testing.T) {
-	idp := authtest.Start(t, authtest.Options{})
-	auth, err := pintle.New(config(idp))
+	auth, err := pintle.New(config(authtest.Start(t, authtest.Options{})))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for word, want := range map[string]string{"open sesame": "http://localhost/", "open barley": ""} {
-		r := httptest.NewRequest(http.MethodPost, "http://localhost/", http.NoBody)
-		next, err := auth.SignIn(httptest.NewRecorder(), r, "credentials", pintle.SignInOptions{
-			RedirectTo: "/", Fields: map[string]any{"username": "kim", "password": word},
-		})
-		if next != want || (err == nil) != (want != "") {
-			t.Errorf("%q leads to %q, %v", word, next, err)
-		}
-	}
-}
-
-// read returns the body of a response.
-func read(t *testing.T) func(*http.Response, error) string {
-	t.Helper()
-	return func(resp *http.Response, err error) string {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
+	visitor.HasOnlyKimsPassword(t, auth)
 }

@@ -69,6 +69,8 @@ type onShift struct {
 	request context.Context
 }
 
+// The shift is asked first: package context finds by a key of its own which
+// context ends this one, and would watch with a goroutine if it were another's.
 func (c *onShift) Value(key any) any {
 	if v := c.shift.Value(key); v != nil {
 		return v

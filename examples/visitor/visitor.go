@@ -1,0 +1,71 @@
+// Package visitor visits the sites of the examples, which all show the same.
+package visitor
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+// SignsInAndOut visits the site at an address as somebody whom the identity
+// provider "local" of its configuration calls "Ada <3".
+func SignsInAndOut(t *testing.T, cfg pintle.Config, address string) {
+	t.Helper()
+	ada := authtest.HTTPClient(t, cfg, address, nil)
+	if text := read(t)(ada.Get(address)); !strings.Contains(text, "Hello, stranger") {
+		t.Errorf("a stranger sees %s", text)
+	}
+	if text := read(t)(ada.Get(address + "/account")); text != "Unauthorized\n" {
+		t.Errorf("a stranger's account is %s", text)
+	}
+	read(t)(authtest.SignInWith(t, ada, address+"/auth", "local"), nil)
+	if text := read(t)(ada.Get(address + "/account")); !strings.Contains(text, "Hello, Ada &lt;3.") {
+		t.Errorf("Ada's account is %s", text)
+	}
+	form := regexp.MustCompile(`name="csrfToken" value="(\w+)"`).FindStringSubmatch(read(t)(ada.Get(address + "/auth/signout")))
+	if form == nil {
+		t.Fatal("the page to sign out has no form")
+	}
+	read(t)(ada.PostForm(address+"/auth/signout", url.Values{"csrfToken": form[1:]}))
+	if text := read(t)(ada.Get(address + "/account")); text != "Unauthorized\n" {
+		t.Errorf("after signing out Ada's account is %s", text)
+	}
+}
+
+// HasOnlyKimsPassword tries the password of Kim, and another.
+func HasOnlyKimsPassword(t *testing.T, auth *pintle.Auth) {
+	t.Helper()
+	for word, want := range map[string]string{"open sesame": "http://localhost/", "open barley": ""} {
+		r := httptest.NewRequest(http.MethodPost, "http://localhost/", http.NoBody)
+		next, err := auth.SignIn(httptest.NewRecorder(), r, "credentials", pintle.SignInOptions{
+			RedirectTo: "/", Fields: map[string]any{"username": "kim", "password": word},
+		})
+		if next != want || (err == nil) != (want != "") {
+			t.Errorf("%q leads to %q, %v", word, next, err)
+		}
+	}
+}
+
+// read returns the body of a response.
+func read(t *testing.T) func(*http.Response, error) string {
+	t.Helper()
+	return func(resp *http.Response, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+}
