@@ -85,6 +85,7 @@ func TestPublishedClientsWorkUnchanged(t *testing.T) {
 				two.isSignedIn("Grace Hopper")
 
 				// The session ends where no script sees it.
+				one.settles()
 				setting(one, network.ClearBrowserCookies, cdp.Empty{})
 				one.lookAway()
 				one.lookBack()

@@ -22,9 +22,10 @@ const patience = 30 * time.Second
 
 // A tab is one tab of a browser. A step that does not succeed ends the test.
 type tab struct {
-	t    *testing.T
-	name string
-	ctx  context.Context
+	t        *testing.T
+	name     string
+	ctx      context.Context
+	*traffic // of all tabs of the visitor
 }
 
 func TestMain(m *testing.M) { os.Exit(services.Run(m)) }
@@ -40,7 +41,7 @@ func newBrowser(t *testing.T) *browser {
 // visitor opens a tab for somebody whom the browser does not know yet.
 func (b *browser) visitor(t *testing.T, name string) *tab {
 	t.Helper()
-	return (&tab{t: t, ctx: b.ctx}).beside(name, chromedp.WithNewBrowserContext())
+	return (&tab{t: t, ctx: b.ctx, traffic: &traffic{}}).beside(name, chromedp.WithNewBrowserContext())
 }
 
 // beside opens another tab, which shares cookies with this one.
@@ -52,7 +53,10 @@ func (p *tab) beside(name string, options ...chromedp.ContextOption) *tab {
 	if err := chromedp.Do(ctx); err != nil {
 		p.t.Fatalf("%s: open a tab: %v", name, err)
 	}
-	return &tab{p.t, name, ctx}
+	if err := p.watch(ctx); err != nil {
+		p.t.Fatalf("%s: %v", name, err)
+	}
+	return &tab{p.t, name, ctx, p.traffic}
 }
 
 func (p *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
@@ -71,6 +75,7 @@ func (p *tab) open(address string) {
 
 func (p *tab) press(label string) {
 	p.t.Helper()
+	p.settles()
 	p.do("press "+label, chromedp.Click(fmt.Sprintf(`//button[normalize-space(.) = %q]`, label)))
 }
 
