@@ -51,6 +51,7 @@ const descriptors = (list?: Descriptor[]) => list?.map((d) => ({ ...d, id: toByt
 
 export function passkeys(routes: Routes, sessions: Sessions<unknown>): Passkeys {
   let running: AbortController | undefined
+  let asked: Promise<unknown> | undefined
 
   const ceremony = async (
     action: "register" | "authenticate",
@@ -62,7 +63,12 @@ export function passkeys(routes: Routes, sessions: Sessions<unknown>): Passkeys 
     if (autofill && !(await window.PublicKeyCredential?.isConditionalMediationAvailable?.()))
       throw new TypeError("no autofill")
     const query = new URLSearchParams({ ...fields, action })
-    const { options } = (await routes.get(`webauthn-options/${provider}?${query}`)) as { options: Options }
+    // Each answer replaces the challenge in the cookie. The next is asked for when
+    // the one before has arrived, lest that be the last to arrive.
+    await asked?.catch(() => {})
+    signal.throwIfAborted()
+    asked = routes.get(`webauthn-options/${provider}?${query}`)
+    const { options } = (await asked) as { options: Options }
     const { user } = options
     const credential = await navigator.credentials[action === "register" ? "create" : "get"]({
       signal,

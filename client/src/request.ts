@@ -39,13 +39,15 @@ export function routes(base: string): Routes {
       // Asked for each time: the cookie it belongs to may be gone.
       const { csrfToken } = (await ask("csrf")) as { csrfToken: string }
       const headers: Record<string, string> = { "X-Auth-Return-Redirect": "1" }
-      if (body instanceof URLSearchParams) body.set("csrfToken", csrfToken) // fetch names the media type
-      else headers["Content-Type"] = "application/json"
-      return ask(route, {
-        method: "POST",
-        headers,
-        body: body instanceof URLSearchParams ? body : JSON.stringify({ ...body, csrfToken }),
-      })
+      let sent: BodyInit
+      if (body instanceof URLSearchParams) {
+        body.set("csrfToken", csrfToken)
+        sent = body // fetch names the media type
+      } else {
+        headers["Content-Type"] = "application/json"
+        sent = JSON.stringify({ ...body, csrfToken })
+      }
+      return ask(route, { method: "POST", headers, body: sent })
     },
   }
 }

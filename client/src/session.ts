@@ -25,9 +25,7 @@ export interface Sessions<S> {
   subscribe(listener: Listener<S>): () => void
 }
 
-// next-auth/react has a channel of this name and sends this message: pages with
-// either client follow each other.
-const channelName = "next-auth"
+// next-auth/react sends this message: pages with either client follow each other.
 const message = { event: "session", data: { trigger: "getSession" } }
 
 export function sessions<S extends SessionShape>(routes: Routes): Sessions<S> {
@@ -37,6 +35,9 @@ export function sessions<S extends SessionShape>(routes: Routes): Sessions<S> {
   let shown: string | undefined
   let asked = 0
   let answered = 0
+
+  // The name is that of next-auth/react, too.
+  const open = (): BroadcastChannel => (channel ??= new BroadcastChannel("next-auth"))
 
   const take = async (request: Promise<unknown>, announce = true): Promise<S | null> => {
     const turn = ++asked
@@ -55,10 +56,7 @@ export function sessions<S extends SessionShape>(routes: Routes): Sessions<S> {
     known = session
     // Only the tab that finds a change by itself announces it, so that tabs do
     // not ask for the session in turns.
-    if (remember(text) && announce) {
-      channel ??= new BroadcastChannel(channelName)
-      channel.postMessage(message)
-    }
+    if (remember(text) && announce) open().postMessage(message)
     if (text === shown) return
     shown = text
     for (const listener of [...listeners]) listener(session)
@@ -73,8 +71,8 @@ export function sessions<S extends SessionShape>(routes: Routes): Sessions<S> {
   }
 
   return {
-    read: () => read(),
-    take: (request) => take(request),
+    read,
+    take,
     subscribe(listener) {
       // A function of its own, so that one listener can be given twice.
       const own: Listener<S> = (session) => listener(session)
@@ -83,8 +81,7 @@ export function sessions<S extends SessionShape>(routes: Routes): Sessions<S> {
         if (known !== undefined) own(known)
       } else {
         known = shown = undefined // it may have changed unnoticed
-        channel ??= new BroadcastChannel(channelName)
-        channel.onmessage = heard
+        open().onmessage = heard
         document.addEventListener("visibilitychange", looked)
         read().catch(() => {})
       }

@@ -10,7 +10,7 @@
       .replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
   const descriptors = (list) => list?.map((d) => ({ ...d, id: toBytes(d.id) }));
 
-  const create = async (options) => {
+  const create = async (options, signal) => {
     const { challenge, user, excludeCredentials } = options;
     const credential = await navigator.credentials.create({
       publicKey: {
@@ -19,6 +19,7 @@
         user: { ...user, id: new TextEncoder().encode(user.id) },
         excludeCredentials: descriptors(excludeCredentials),
       },
+      signal,
     });
     const { response } = credential;
     const publicKey = response.getPublicKey?.();
@@ -32,7 +33,7 @@
     });
   };
 
-  const get = async (options, conditional, signal) => {
+  const get = async (options, signal, conditional) => {
     const credential = await navigator.credentials.get({
       publicKey: {
         ...options,
@@ -62,10 +63,24 @@
 
   const setUp = (form) => {
     const failed = form.querySelector("[data-passkey-failed]");
-    const autofill = new AbortController();
+    let running, asked;
 
-    const ask = async (parameters) => {
-      const reply = await fetch(`${form.dataset.passkeyOptions}?${new URLSearchParams(parameters)}`);
+    // A browser runs one ceremony at a time.
+    const begin = () => {
+      running?.abort();
+      running = new AbortController();
+      return running.signal;
+    };
+    // Each set of options replaces the challenge in the cookie. The next is
+    // asked for when the one before has arrived, lest that be the last to
+    // arrive, or when it has taken too long.
+    const ask = async (parameters, signal) => {
+      await asked?.catch(() => {});
+      signal.throwIfAborted();
+      asked = fetch(`${form.dataset.passkeyOptions}?${new URLSearchParams(parameters)}`, {
+        signal: AbortSignal.timeout(10000),
+      });
+      const reply = await asked;
       if (!reply.ok) throw new Error(`passkey options: status ${reply.status}`);
       return reply.json();
     };
@@ -80,23 +95,21 @@
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       failed.hidden = true;
-      // A browser runs one ceremony at a time, and each set of options
-      // replaces the challenge in the cookie.
-      autofill.abort();
+      const signal = begin();
       const fields = [...form.querySelectorAll("[data-form-field]")].map(({ name, value }) => [name, value]);
       try {
-        const { action, options } = await ask(fields);
-        send(action, await (action === "register" ? create(options) : get(options)));
+        const { action, options } = await ask(fields, signal);
+        send(action, await (action === "register" ? create(options, signal) : get(options, signal)));
       } catch {
-        failed.hidden = false;
+        if (!signal.aborted) failed.hidden = false;
       }
     });
 
     const offer = async () => {
+      const signal = begin();
       if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
-      const { options } = await ask({ action: "authenticate" });
-      if (autofill.signal.aborted) return;
-      send("authenticate", await get(options, true, autofill.signal));
+      const { options } = await ask({ action: "authenticate" }, signal);
+      send("authenticate", await get(options, signal, true));
     };
     // Nobody asked for it yet, so nobody is told when it does not work.
     if ("passkeyAutofill" in form.dataset) offer().catch(() => {});

@@ -72,6 +72,7 @@ type site struct {
 	url   string // http://localhost:…, since an address is no domain for passkeys
 	store store
 	auth  *pintle.Auth
+	order order
 
 	mu     sync.Mutex
 	clones int
@@ -103,7 +104,7 @@ func newSite(t *testing.T, kept store, o passkey.Options, others ...pintle.Provi
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/auth/", s.auth)
+	mux.Handle("/auth/", s.order.of(s.auth))
 	mux.Handle("/scripts/", http.StripPrefix("/scripts/", http.FileServer(http.Dir(scripts(t)))))
 	mux.Handle("/", s.auth.Load(http.HandlerFunc(home)))
 	srv := httptest.NewServer(mux)
