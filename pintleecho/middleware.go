@@ -32,12 +32,10 @@ func Load(auth *pintle.Auth) echo.MiddlewareFunc {
 			if h := c.Request().Header; len(h["Cookie"]) == 0 && len(h["Authorization"]) == 0 {
 				return next(c) // as Load itself does; a stranger costs nothing
 			}
-			var session *pintle.Session
-			load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { session = pintle.SessionFrom(r.Context()) }))
+			ctx := c.Request().Context()
+			load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 			call(c, func(r *http.Request) { load.ServeHTTP(c.Response(), r) })
-			if session != nil {
-				c.SetRequest(c.Request().WithContext(pintle.WithSession(c.Request().Context(), session)))
-			}
+			c.SetRequest(c.Request().WithContext(ctx))
 			return next(c)
 		}
 	}

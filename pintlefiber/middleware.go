@@ -26,14 +26,12 @@ func Load(auth *pintle.Auth) fiber.Handler {
 		if h := &c.Request().Header; len(h.Peek(fiber.HeaderCookie)) == 0 && len(h.Peek(fiber.HeaderAuthorization)) == 0 {
 			return c.Next() // as Load itself does; a stranger costs no copy of the request
 		}
-		var session *pintle.Session
-		load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { session = pintle.SessionFrom(r.Context()) }))
+		ctx := c.Context()
+		load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 		if err := call(c, load.ServeHTTP); err != nil {
 			return err
 		}
-		if session != nil {
-			c.SetContext(pintle.WithSession(c.Context(), session))
-		}
+		c.SetContext(ctx)
 		return c.Next()
 	}
 }

@@ -25,12 +25,10 @@ func Load(auth *pintle.Auth) gin.HandlerFunc {
 		if len(c.Request.Header["Cookie"]) == 0 && len(c.Request.Header["Authorization"]) == 0 {
 			return // as Load itself does; a stranger costs nothing
 		}
-		var session *pintle.Session
-		load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { session = pintle.SessionFrom(r.Context()) }))
+		ctx := c.Request.Context()
+		load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 		call(c, func(r *http.Request) { load.ServeHTTP(c.Writer, r) })
-		if session != nil {
-			c.Request = c.Request.WithContext(pintle.WithSession(c.Request.Context(), session))
-		}
+		c.Request = c.Request.WithContext(ctx)
 	}
 }
 
