@@ -10,14 +10,15 @@ import (
 // they are sealed. The error matches [ErrNotFound] when there is none. The
 // tokens may have expired: see [Auth.Refresh].
 func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) (*Account, error) {
-	if a.fixed == nil || a.fixed.records == nil {
-		return nil, fail(ErrConfiguration, errors.New("Account needs the fixed configuration of New with a Config.Store"))
+	s, err := a.settingsFor(ctx, "Account")
+	if err != nil {
+		return nil, err
 	}
-	store := a.fixed.accountStore()
-	if store == nil {
-		return nil, fail(codeMissingAdapterMethods, fmt.Errorf("Account needs a store that implements pintle.AccountStore, which %T does not", a.fixed.Store))
+	store, err := storeFor[AccountStore](s, "Account", "AccountStore")
+	if err != nil {
+		return nil, err
 	}
-	return a.fixed.storedAccount(ctx, store, &Account{Provider: provider, ProviderAccountID: providerAccountID})
+	return s.storedAccount(ctx, store, &Account{Provider: provider, ProviderAccountID: providerAccountID})
 }
 
 // UpdateAccount replaces the stored tokens of an account, which a sign-in of a
@@ -34,26 +35,27 @@ func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) 
 // and passwords, are left alone. The error matches [ErrNotFound] when the
 // account is not stored.
 func (a *Auth) UpdateAccount(ctx context.Context, account *Account) error {
-	if a.fixed == nil || a.fixed.records == nil {
-		return fail(ErrConfiguration, errors.New("UpdateAccount needs the fixed configuration of New with a Config.Store"))
+	s, err := a.settingsFor(ctx, "UpdateAccount")
+	if err != nil {
+		return err
 	}
-	store := a.fixed.accountStore()
-	if store == nil {
-		return fail(codeMissingAdapterMethods, fmt.Errorf("UpdateAccount needs a store that implements pintle.AccountStore, which %T does not", a.fixed.Store))
+	store, err := storeFor[AccountStore](s, "UpdateAccount", "AccountStore")
+	if err != nil {
+		return err
 	}
 	if account.AccessToken == "" {
 		return nil
 	}
-	stored, err := a.fixed.storedAccount(ctx, store, account)
+	stored, err := s.storedAccount(ctx, store, account)
 	if err != nil {
 		return err
 	}
-	renewed := a.fixed.kept(account)
+	renewed := s.kept(account)
 	renewed.UserID, renewed.Type = stored.UserID, stored.Type
 	if renewed.RefreshToken == "" {
 		renewed.RefreshToken = stored.RefreshToken
 	}
-	return storeError("updateAccount", store.UpdateAccount(ctx, a.fixed.sealTokens(renewed)))
+	return storeError("updateAccount", store.UpdateAccount(ctx, s.sealTokens(renewed)))
 }
 
 // SignOutEverywhere ends every session of a user, on every device. With
@@ -61,15 +63,16 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) error {
 // [SessionConfig.Revocation] must be set, since a token alone cannot be taken
 // back.
 func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) error {
-	s := a.fixed
-	if s == nil {
-		return fail(ErrConfiguration, errors.New("SignOutEverywhere needs the fixed configuration of New"))
+	s, err := a.settingsFor(ctx, "SignOutEverywhere")
+	if err != nil {
+		return err
 	}
 	if s.strategy == StrategyDatabase {
-		if s.records.lister == nil {
-			return fail(codeMissingAdapterMethods, fmt.Errorf("SignOutEverywhere needs a store that implements pintle.SessionLister, which %T does not", s.Store))
+		lister, err := storeFor[SessionLister](s, "SignOutEverywhere", "SessionLister")
+		if err != nil {
+			return err
 		}
-		_, err := s.records.lister.EndUserSessions(ctx, userID, "")
+		_, err = lister.EndUserSessions(ctx, userID, "")
 		return storeError("endUserSessions", err)
 	}
 	if s.Session.Revocation == nil {
@@ -89,12 +92,13 @@ func (s *settings) revokeUser(ctx context.Context, userID string) error {
 // belongs to them. The store must be a [UserDeleter]. Token sessions end only
 // where [SessionConfig.Revocation] is set.
 func (a *Auth) DeleteUser(ctx context.Context, userID string) error {
-	s := a.fixed
-	if s == nil || s.records == nil {
-		return fail(ErrConfiguration, errors.New("DeleteUser needs the fixed configuration of New with a Config.Store"))
+	s, err := a.settingsFor(ctx, "DeleteUser")
+	if err != nil {
+		return err
 	}
-	if s.records.deleter == nil {
-		return fail(codeMissingAdapterMethods, fmt.Errorf("DeleteUser needs a store that implements pintle.UserDeleter, which %T does not", s.Store))
+	deleter, err := storeFor[UserDeleter](s, "DeleteUser", "UserDeleter")
+	if err != nil {
+		return err
 	}
 	// Tokens first: a user who is gone must not stay signed in, and a failure
 	// between the two leaves one who can sign in again.
@@ -103,5 +107,5 @@ func (a *Auth) DeleteUser(ctx context.Context, userID string) error {
 			return err
 		}
 	}
-	return storeError("deleteUser", s.records.deleter.DeleteUser(ctx, userID))
+	return storeError("deleteUser", deleter.DeleteUser(ctx, userID))
 }

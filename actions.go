@@ -39,7 +39,7 @@ type SignInOptions struct {
 // handler must protect itself against requests forged by other sites, for
 // example with [http.CrossOriginProtection].
 func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (next string, err error) {
-	s, err := a.settings(r)
+	s, r, err := a.settings(r)
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +71,7 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 // configuration is at fault; a store that does not answer is logged, and the
 // cookies are cleared all the same.
 func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, to string) (next string, err error) {
-	s, err := a.settings(r)
+	s, r, err := a.settings(r)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +88,7 @@ func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, to string) (next 
 // afterwards, or nil when nobody is signed in. Call it before the response is
 // written.
 func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
-	s, err := a.settings(r)
+	s, r, err := a.settings(r)
 	if err != nil {
 		return nil, err
 	}

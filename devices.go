@@ -24,7 +24,7 @@ import (
 // one that asks, without a handle.
 func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession, error] {
 	return func(yield func(*StoredSession, error) bool) {
-		set, err := a.ofPerson("Devices", s)
+		set, err := a.ofPerson(ctx, "Devices", s)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -33,7 +33,7 @@ func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession
 			yield(set.tokenDevice(s))
 			return
 		}
-		lister, err := storeFor[SessionLister](a, "Devices", "SessionLister")
+		lister, err := storeFor[SessionLister](set, "Devices", "SessionLister")
 		if err != nil {
 			yield(nil, err)
 			return
@@ -58,14 +58,14 @@ func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession
 // [ErrNotFound] when the user has no such session, whoever else has it, and
 // always for token sessions.
 func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) error {
-	set, err := a.ofPerson("EndDevice", s)
+	set, err := a.ofPerson(ctx, "EndDevice", s)
 	if err != nil {
 		return err
 	}
 	if set.strategy != StrategyDatabase {
 		return fmt.Errorf("EndDevice: token sessions have no handles: %w", ErrNotFound)
 	}
-	lister, err := storeFor[SessionLister](a, "EndDevice", "SessionLister")
+	lister, err := storeFor[SessionLister](set, "EndDevice", "SessionLister")
 	if err != nil {
 		return err
 	}
@@ -76,14 +76,14 @@ func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) error {
 // many there were. Token sessions can be ended only together: use
 // [Auth.SignOutEverywhere] there, and have the person sign in again.
 func (a *Auth) EndOtherDevices(ctx context.Context, s *Session) (int, error) {
-	set, err := a.ofPerson("EndOtherDevices", s)
+	set, err := a.ofPerson(ctx, "EndOtherDevices", s)
 	if err != nil {
 		return 0, err
 	}
 	if set.strategy != StrategyDatabase {
 		return 0, fail(codeUnsupportedStrategy, errors.New("EndOtherDevices needs database sessions: token sessions of a user end all at once, with SignOutEverywhere"))
 	}
-	lister, err := storeFor[SessionLister](a, "EndOtherDevices", "SessionLister")
+	lister, err := storeFor[SessionLister](set, "EndOtherDevices", "SessionLister")
 	if err != nil {
 		return 0, err
 	}

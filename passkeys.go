@@ -18,10 +18,11 @@ const maxPasskeyName = 64
 // account page. [Auth.Unlink] removes one, by the id of its provider and its
 // CredentialID. The store must be an [AuthenticatorStore].
 func (a *Auth) Passkeys(ctx context.Context, s *Session) ([]*Authenticator, error) {
-	if _, err := a.ofPerson("Passkeys", s); err != nil {
+	set, err := a.ofPerson(ctx, "Passkeys", s)
+	if err != nil {
 		return nil, err
 	}
-	store, err := storeFor[AuthenticatorStore](a, "Passkeys", "AuthenticatorStore")
+	store, err := storeFor[AuthenticatorStore](set, "Passkeys", "AuthenticatorStore")
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +41,11 @@ func (a *Auth) Passkeys(ctx context.Context, s *Session) ([]*Authenticator, erro
 // else has it, and [errors.ErrUnsupported] when the store has no room for names.
 // The store must be an [AuthenticatorManager].
 func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name string) error {
-	if _, err := a.ofPerson("RenamePasskey", s); err != nil {
+	set, err := a.ofPerson(ctx, "RenamePasskey", s)
+	if err != nil {
 		return err
 	}
-	manager, err := storeFor[AuthenticatorManager](a, "RenamePasskey", "AuthenticatorManager")
+	manager, err := storeFor[AuthenticatorManager](set, "RenamePasskey", "AuthenticatorManager")
 	if err != nil {
 		return err
 	}

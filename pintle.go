@@ -3,6 +3,7 @@ package pintle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 )
 
@@ -44,18 +45,46 @@ func New(cfg Config) (*Auth, error) {
 // is kept, and its requests are answered so too; one without providers, though,
 // is a tenant nobody can sign in to yet.
 //
+// Methods that take no request, such as [Auth.Refresh] and [Auth.Devices], go by
+// their context: that of a request inside [Auth.Load] which carries a session,
+// or the one that a callback or an event is given. For anything else, such as a
+// job at night, make an Auth with [New].
+//
 // A key often comes from the Host header, which anybody can set: config should
 // refuse hosts it does not know.
 func NewFunc(key func(*http.Request) string, config func(ctx context.Context, key string) (Config, error)) *Auth {
 	return &Auth{chosen: newTenants(key, config)}
 }
 
-// settings returns the configuration of a request.
-func (a *Auth) settings(r *http.Request) (*settings, error) {
+// settings returns the configuration of a request, and the request with a
+// context from which [Auth.settingsFor] knows it.
+func (a *Auth) settings(r *http.Request) (*settings, *http.Request, error) {
+	if a.fixed != nil {
+		return a.fixed, r, nil
+	}
+	s, err := a.chosen.settings(r)
+	if err != nil {
+		return nil, r, err
+	}
+	return s, r.WithContext(context.WithValue(r.Context(), chosenKey{a}, s)), nil
+}
+
+// chosenKey is the key of what an Auth of [NewFunc] chose for a request.
+type chosenKey struct{ auth *Auth }
+
+// settingsFor returns the configuration for a method that has no request.
+func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error) {
 	if a.fixed != nil {
 		return a.fixed, nil
 	}
-	return a.chosen.settings(r)
+	s, _ := ctx.Value(chosenKey{a}).(*settings)
+	if s == nil {
+		return nil, fail(ErrConfiguration, fmt.Errorf("%s does not know whose configuration is meant: with NewFunc, give it the context of a request inside Auth.Load that carries a session, or that of a callback or event, and use an Auth of New elsewhere", method))
+	}
+	if s.fault != nil {
+		return nil, s.fault
+	}
+	return s, nil
 }
 
 // Load reads the session of a request and puts it into the request's context,
@@ -69,7 +98,7 @@ func (a *Auth) settings(r *http.Request) (*settings, error) {
 // answer, and [Auth.Require] answers for it with status 503.
 func (a *Auth) Load(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, a.load(w, r))
+		next.ServeHTTP(w, a.load(w, r)) //nolint:contextcheck // the request carries it
 	})
 }
 
@@ -77,7 +106,7 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	if len(r.Header["Cookie"]) == 0 && len(r.Header["Authorization"]) == 0 {
 		return r
 	}
-	s, err := a.settings(r)
+	s, r, err := a.settings(r)
 	if err != nil {
 		return r
 	}
@@ -97,7 +126,7 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 // Unlike Load it tells a failure from a stranger: an error means that the
 // session could not be read, not that there is none.
 func (a *Auth) Session(r *http.Request) (*Session, error) {
-	s, err := a.settings(r)
+	s, r, err := a.settings(r)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +143,7 @@ func (a *Auth) Session(r *http.Request) (*Session, error) {
 // A request is a browser's when it is a GET or HEAD that asks for HTML.
 func (a *Auth) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.allows(w, r) {
+		if a.allows(w, r) { //nolint:contextcheck // the request carries it
 			next.ServeHTTP(w, r)
 		}
 	})

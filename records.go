@@ -17,7 +17,6 @@ type records struct {
 	authenticators AuthenticatorStore
 	tx             TxStore
 	deleter        UserDeleter
-	lister         SessionLister
 	log            *slog.Logger
 }
 
@@ -31,7 +30,6 @@ func newRecords(s Store, log *slog.Logger) *records {
 	r.authenticators, _ = s.(AuthenticatorStore)
 	r.tx, _ = s.(TxStore)
 	r.deleter, _ = s.(UserDeleter)
-	r.lister, _ = s.(SessionLister)
 	return r
 }
 

@@ -52,9 +52,9 @@ const (
 // grant when a refresh token is used twice need requests of one person to reach
 // one process.
 func (a *Auth) Refresh(ctx context.Context, account *Account) (*Account, error) {
-	s := a.fixed
-	if s == nil {
-		return nil, fail(ErrConfiguration, errors.New("Refresh needs the fixed configuration of New: the context does not say which tenant is meant"))
+	s, err := a.settingsFor(ctx, "Refresh")
+	if err != nil {
+		return nil, err
 	}
 	return s.refresh(ctx, account)
 }

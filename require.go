@@ -11,7 +11,7 @@ import (
 
 // allows answers the request itself unless it may pass.
 func (a *Auth) allows(w http.ResponseWriter, r *http.Request) bool {
-	s, err := a.settings(r)
+	s, r, err := a.settings(r)
 	if err != nil || s.fault != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return false

@@ -58,7 +58,7 @@ type exchange struct {
 // ServeHTTP answers the requests below [Config.BasePath]. It may be mounted at
 // any pattern that covers them; it does not strip prefixes.
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s, err := a.settings(r)
+	s, r, err := a.settings(r)
 	if err != nil {
 		s = resolve(Config{TrustHost: true}) // to show an error page with
 		s.fault = classified(err)

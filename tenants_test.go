@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 // byHost is a service in which every host has a configuration of its own, made
@@ -34,6 +36,24 @@ func rented(host string) pintle.Config {
 	}
 }
 
+// adaAt signs Ada in at a host and returns her session cookie.
+func adaAt(t *testing.T, auth *pintle.Auth, host string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	if _, err := auth.SignIn(w, httptest.NewRequest("POST", "http://"+host+"/login", nil), "credentials", pintle.SignInOptions{
+		Fields: map[string]any{"username": "ada", "password": people["ada"].password},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range w.Result().Cookies() {
+		if c.Name == sessionCookie {
+			return c.Name + "=" + c.Value
+		}
+	}
+	t.Fatal("there is no session cookie")
+	return ""
+}
+
 func get(h http.Handler, target string, headers ...string) *httptest.ResponseRecorder {
 	w, _ := ask(h, http.MethodGet, target, nil, headers...)
 	return w
@@ -48,18 +68,7 @@ func TestEachTenantHasItsOwnConfiguration(t *testing.T) {
 		}
 	}
 	// A session of one tenant is none at another.
-	w := httptest.NewRecorder()
-	if _, err := auth.SignIn(w, httptest.NewRequest("POST", "http://red.example/login", nil), "credentials", pintle.SignInOptions{
-		Fields: map[string]any{"username": "ada", "password": people["ada"].password},
-	}); err != nil {
-		t.Fatal(err)
-	}
-	var cookie string
-	for _, c := range w.Result().Cookies() {
-		if c.Name == sessionCookie {
-			cookie = c.Name + "=" + c.Value
-		}
-	}
+	cookie := adaAt(t, auth, "red.example")
 	page := auth.Load(http.HandlerFunc(sayWho))
 	for host, want := range map[string]string{"red.example": "hello, Ada Lovelace", "blue.example": "hello, stranger"} {
 		if got := get(page, "http://"+host+"/", "Cookie", cookie).Body.String(); got != want {
@@ -208,6 +217,93 @@ func TestARequestDoesNotWaitLongerThanItsClient(t *testing.T) {
 			t.Errorf("the next one waits until %v", took)
 		}
 	})
+}
+
+// Methods that take no request find their tenant in the context of one.
+func TestMethodsGoByTheTenantOfTheirContext(t *testing.T) {
+	var (
+		book logBook
+		auth *pintle.Auth
+		seen []string
+	)
+	held := func(ctx context.Context) string {
+		a, err := auth.Account(ctx, "github", "1")
+		if err != nil {
+			return err.Error()
+		}
+		return a.AccessToken
+	}
+	auth = byHost(&book, func(ctx context.Context, host string) (pintle.Config, error) {
+		cfg := rented(host)
+		store := memstore.New()
+		u, err := store.CreateUser(ctx, &pintle.User{Name: "Ada"})
+		if err == nil {
+			err = store.LinkAccount(ctx, &pintle.Account{UserID: u.ID, Type: "oauth", Provider: "github", ProviderAccountID: "1", AccessToken: "of " + host})
+		}
+		cfg.Store, cfg.Session.Strategy = store, pintle.StrategyJWT
+		cfg.Events.SignIn = func(ctx context.Context, _ *pintle.SignInEvent) error {
+			seen = append(seen, held(ctx))
+			return nil
+		}
+		cfg.Callbacks.JWT = func(ctx context.Context, change *pintle.TokenChange) (pintle.Claims, error) {
+			seen = append(seen, held(ctx))
+			return change.Claims, nil
+		}
+		return cfg, err
+	})
+	page := auth.Load(auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		seen = append(seen, held(r.Context()))
+		devices := 0
+		for _, err := range auth.Devices(r.Context(), pintle.SessionFrom(r.Context())) {
+			if err != nil {
+				t.Error(err)
+			}
+			devices++
+		}
+		if devices != 1 {
+			t.Errorf("%s has %d devices, want 1", r.Host, devices)
+		}
+		another := byHost(&book, func(_ context.Context, host string) (pintle.Config, error) { return rented(host), nil })
+		if _, err := another.Account(r.Context(), "github", "1"); !errors.Is(err, pintle.ErrConfiguration) {
+			t.Errorf("another service takes the configuration of this one: %v", err)
+		}
+	})))
+	for _, host := range []string{"red.example", "blue.example"} {
+		seen = nil
+		cookie := adaAt(t, auth, host)
+		get(page, "http://"+host+"/", "Cookie", cookie)
+		get(auth, "http://"+host+"/auth/session", "Cookie", cookie)
+		r := httptest.NewRequest("GET", "http://"+host+"/", nil)
+		r.Header.Set("Cookie", cookie)
+		if _, err := auth.Session(r); err != nil {
+			t.Error(err)
+		}
+		if len(seen) < 4 || slices.ContainsFunc(seen, func(token string) bool { return token != "of "+host }) {
+			t.Errorf("at %s they find the tokens %q", host, seen)
+		}
+	}
+	err := auth.SignOutEverywhere(t.Context(), "1")
+	if !errors.Is(err, pintle.ErrConfiguration) || !strings.Contains(err.Error(), "NewFunc") {
+		t.Errorf("without a tenant: %v, want an error that says what to do", err)
+	}
+}
+
+// A configuration that New would refuse works for nobody.
+func TestMethodsMeetTheFaultOfATenant(t *testing.T) {
+	var book logBook
+	var got error
+	auth := byHost(&book, func(_ context.Context, host string) (pintle.Config, error) {
+		cfg := rented(host)
+		cfg.Secrets = nil
+		return cfg, nil
+	})
+	page := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got = auth.DeleteUser(r.Context(), "1")
+	}))
+	get(page, "http://red.example/", "Cookie", sessionCookie+"=x")
+	if e, ok := errors.AsType[*pintle.Error](got); !ok || e.Code != "MissingSecret" {
+		t.Errorf("%v, want the code MissingSecret", got)
+	}
 }
 
 // A stranger who makes up hosts does not fill the memory.

@@ -15,7 +15,7 @@ import (
 // signed in: with a form that is posted to the provider's sign-in route, or by
 // [Auth.SignIn]. [Pages.Account] is where they come back to if that fails.
 func (a *Auth) Accounts(ctx context.Context, s *Session) ([]*Account, error) {
-	_, store, err := a.accountsOf("Accounts", s)
+	_, store, err := a.accountsOf(ctx, "Accounts", s)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) ([]*Account, error) {
 // Sessions that were begun with the account go on; see [Auth.EndOtherDevices].
 // No event tells of it. The store must be an [AccountStore].
 func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccountID string) error {
-	set, _, err := a.accountsOf("Unlink", s)
+	set, _, err := a.accountsOf(ctx, "Unlink", s)
 	if err != nil {
 		return err
 	}
@@ -69,12 +69,12 @@ func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccount
 
 // accountsOf returns the configuration and the store for a method that somebody
 // who is signed in may use on their accounts.
-func (a *Auth) accountsOf(method string, s *Session) (*settings, AccountStore, error) {
-	set, err := a.ofPerson(method, s)
+func (a *Auth) accountsOf(ctx context.Context, method string, s *Session) (*settings, AccountStore, error) {
+	set, err := a.ofPerson(ctx, method, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := storeFor[AccountStore](a, method, "AccountStore")
+	store, err := storeFor[AccountStore](set, method, "AccountStore")
 	return set, store, err
 }
 

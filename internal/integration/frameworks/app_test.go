@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,6 +26,7 @@ import (
 //	POST /logout     signs out from a handler
 //	GET  /role       says which role the session carries
 //	POST /role       gives it one from a handler
+//	GET  /devices    says on how many devices somebody is signed in
 //	GET  /stream     answers in two pieces and flushes between them
 //	GET  /late       gives the session a role, then streams
 //	GET  /upgrade    takes the connection over and sends back what it receives
@@ -144,6 +146,19 @@ func greeting(s *pintle.Session) string {
 		return "stranger"
 	}
 	return s.User.Name
+}
+
+// devices is what an account page asks, with nothing but the context that the
+// framework has for the request.
+func devices(ctx context.Context, auth *pintle.Auth) string {
+	n := 0
+	for _, err := range auth.Devices(ctx, pintle.SessionFrom(ctx)) {
+		if err != nil {
+			return err.Error()
+		}
+		n++
+	}
+	return strconv.Itoa(n)
 }
 
 // overHTTP serves what a framework makes of the setting with net/http's server.

@@ -25,6 +25,7 @@ func chiRouter(s setting) http.Handler {
 	r.Post("/logout", app.logout)
 	r.Get("/role", app.role)
 	r.Post("/role", app.setRole)
+	r.Get("/devices", app.devices)
 	r.Get("/stream", app.stream)
 	r.Get("/late", app.late)
 	r.Get("/upgrade", app.upgrade)

@@ -23,6 +23,7 @@ func echo4Router(s setting) http.Handler {
 	e.POST("/logout", wrap(app.logout))
 	e.GET("/role", wrap(app.role))
 	e.POST("/role", wrap(app.setRole))
+	e.GET("/devices", wrap(app.devices))
 	e.GET("/stream", wrap(app.stream))
 	e.GET("/late", wrap(app.late))
 	e.GET("/upgrade", wrap(app.upgrade))

@@ -35,6 +35,7 @@ func echoRouter(s setting) http.Handler {
 	e.POST("/logout", app.logout)
 	e.GET("/role", app.role)
 	e.POST("/role", app.setRole)
+	e.GET("/devices", app.devices)
 	e.GET("/stream", app.stream)
 	e.GET("/late", app.late)
 	e.GET("/upgrade", app.upgrade)
@@ -87,6 +88,10 @@ func (h echoHandlers) setRole(c *echo.Context) error {
 		return err
 	}
 	return h.role(c)
+}
+
+func (h echoHandlers) devices(c *echo.Context) error {
+	return c.String(http.StatusOK, devices(c.Request().Context(), h.auth))
 }
 
 func (h echoHandlers) update(c *echo.Context, value string) error {

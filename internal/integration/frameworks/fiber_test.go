@@ -87,6 +87,7 @@ func fiberApp(s setting) *fiber.App {
 	f.Post("/logout", app.logout)
 	f.Get("/role", app.role)
 	f.Post("/role", app.setRole)
+	f.Get("/devices", app.devices)
 	f.Get("/stream", app.stream)
 	f.Get("/late", app.late)
 	f.Get("/upgrade", app.upgrade)
@@ -150,6 +151,10 @@ func (h fiberHandlers) setRole(c fiber.Ctx) error {
 		return err
 	}
 	return h.role(c)
+}
+
+func (h fiberHandlers) devices(c fiber.Ctx) error {
+	return c.SendString(devices(c.Context(), h.auth))
 }
 
 func (h fiberHandlers) update(c fiber.Ctx, value string) error {

@@ -32,6 +32,7 @@ func ginRouter(s setting) http.Handler {
 	r.POST("/logout", app.logout)
 	r.GET("/role", app.role)
 	r.POST("/role", app.setRole)
+	r.GET("/devices", app.devices)
 	r.GET("/stream", app.stream)
 	r.GET("/late", app.late)
 	r.GET("/upgrade", app.upgrade)
@@ -92,6 +93,10 @@ func (h ginHandlers) setRole(c *gin.Context) {
 	if h.update(c, c.PostForm("role")) {
 		h.role(c)
 	}
+}
+
+func (h ginHandlers) devices(c *gin.Context) {
+	c.String(http.StatusOK, devices(c.Request.Context(), h.auth))
 }
 
 func (h ginHandlers) update(c *gin.Context, value string) bool {

@@ -22,6 +22,7 @@ func netHTTP(s setting) http.Handler {
 	mux.HandleFunc("POST /logout", app.logout)
 	mux.HandleFunc("GET /role", app.role)
 	mux.HandleFunc("POST /role", app.setRole)
+	mux.HandleFunc("GET /devices", app.devices)
 	mux.HandleFunc("GET /stream", app.stream)
 	mux.HandleFunc("GET /late", app.late)
 	mux.HandleFunc("GET /upgrade", app.upgrade)
@@ -93,6 +94,10 @@ func (h handlers) setRole(w http.ResponseWriter, r *http.Request) {
 	if h.update(w, r, r.PostFormValue("role")) {
 		h.role(w, r)
 	}
+}
+
+func (h handlers) devices(w http.ResponseWriter, r *http.Request) {
+	io.WriteString(w, devices(r.Context(), h.auth))
 }
 
 func (h handlers) update(w http.ResponseWriter, r *http.Request, value string) bool {

@@ -70,6 +70,7 @@ func TestTheFrameworksRequestChoosesTheConfiguration(t *testing.T) {
 		blue.signIn("kim")
 		blue.get("/account").want(http.StatusOK).wantBody("Kim")
 		blue.post("/role", "role", "editor").want(http.StatusOK).wantBody("editor")
+		blue.get("/devices").want(http.StatusOK).wantBody("1")
 		green.post("/login", "username", "root", "password", "root's").want(http.StatusSeeOther)
 		green.get("/").want(http.StatusOK).wantBody("Root")
 
