@@ -134,7 +134,9 @@ type AccountStore interface {
 	// Account returns an account with its tokens.
 	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
 
-	// UserAccounts returns the accounts of a user.
+	// UserAccounts returns the accounts of a user. Transactions of a [TxStore]
+	// that ask for those of one user run one after the other, so that of two
+	// who unlink them none takes away the last.
 	UserAccounts(ctx context.Context, userID string) ([]*Account, error)
 
 	// UpdateAccount replaces the token fields of an existing account. It fails

@@ -55,8 +55,8 @@ func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccount
 	unlink := func(store Store) error {
 		return set.unlink(ctx, store, &Account{UserID: s.User.ID, Provider: provider, ProviderAccountID: providerAccountID}, known)
 	}
-	// Of two accounts that are unlinked at the same moment, a database that lets
-	// transactions see different pasts may let both go. Both were asked for.
+	// A store without transactions may let both of two accounts go that are
+	// unlinked in the same moment. Both were asked for.
 	if set.records.tx == nil {
 		return unlink(set.Store)
 	}

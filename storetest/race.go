@@ -179,6 +179,42 @@ var raceChecks = []check{
 			}
 		}
 	}},
+	{"of 64 transactions that unlink an account each but the last, one finds that it is", func(t *tester) {
+		t.limited(OneAccountEach)
+		t.accounts()
+		s := t.transactions()
+		u := t.someone()
+		accounts := make([]*pintle.Account, writers)
+		for i := range accounts {
+			accounts[i] = t.link(newAccount(u.ID))
+		}
+		kept := 0
+		for _, err := range race(func(i int) error {
+			return s.InTx(t.ctx, func(tx pintle.Store) error {
+				store, ok := tx.(pintle.AccountStore)
+				if !ok {
+					return errors.New("the store of the transaction has no accounts")
+				}
+				if left, err := store.UserAccounts(t.ctx, u.ID); err != nil {
+					return err
+				} else if len(left) == 1 {
+					return pintle.ErrLastSignIn
+				}
+				return store.UnlinkAccount(t.ctx, u.ID, accounts[i].Provider, accounts[i].ProviderAccountID)
+			})
+		}) {
+			if errors.Is(err, pintle.ErrLastSignIn) {
+				kept++
+			} else {
+				t.ok("InTx", err)
+			}
+		}
+		left, err := t.accounts().UserAccounts(t.ctx, u.ID)
+		t.ok("UserAccounts", err)
+		if len(left) != 1 || kept != 1 {
+			t.Errorf("%d accounts are left and %d transactions kept theirs, want 1 and 1", len(left), kept)
+		}
+	}},
 	{"64 sweeps at once remove each row once", func(t *tester) {
 		s := t.sweeper()
 		w := t.mess(100, 50)

@@ -139,11 +139,17 @@ func (r records) Account(ctx context.Context, provider, providerAccountID string
 	return row.read(r), nil
 }
 
-// UserAccounts implements [pintle.AccountStore].
+// UserAccounts implements [pintle.AccountStore]. In a transaction it locks the
+// user.
 func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok {
 		return nil, ctx.Err()
+	}
+	if r.tx {
+		if err := r.lockUser(ctx, owner); err != nil {
+			return nil, r.fail(ctx, "list accounts", err)
+		}
 	}
 	var accounts []*pintle.Account
 	err := r.each(ctx, func(scan func(...any) error) error {

@@ -11,9 +11,8 @@ import (
 type queries struct {
 	createUser, user, userByEmail, userByAccount *statement
 
-	// deleteUser is one statement for each table, lockUser what goes before.
-	deleteUser []*statement
-	lockUser   *statement
+	deleteUser []*statement // one for each table
+	lockUser   *statement   // nil on SQLite
 
 	// updateUser has a statement for each choice of fields, as bits.
 	updateUser [16]*statement
@@ -146,7 +145,7 @@ func (b builder) users(q *queries) {
 	for mask := range q.updateUser {
 		q.updateUser[mask] = b.updateUser(mask)
 	}
-	if b.Dialect != SQLite { // there a transaction has the only lock already
+	if b.Dialect != SQLite {
 		q.lockUser = b.statement("SELECT %s FROM %s WHERE %s FOR UPDATE", t.columns["id"], t.quoted, b.isID(t.columns["id"], 1))
 	}
 	// Sessions first, so that access ends at once. The schema may cascade, but

@@ -279,19 +279,29 @@ func (r records) DeleteUser(ctx context.Context, id string) error {
 }
 
 func (r records) deleteUser(ctx context.Context, key any) error {
-	if r.sql.lockUser != nil {
-		// Whoever adds a row that refers to the user waits, and then finds that
-		// there is none. Without it a session made in between would keep the
-		// user, in tables that do not cascade.
-		var id idText
-		if err := r.one(ctx, []any{&id}, r.sql.lockUser, key); err != nil && !missing(err) {
-			return r.fail(ctx, "delete user", err)
-		}
+	// Whoever adds a row that refers to the user waits, and then finds that
+	// there is none. Without it a session made in between would keep the
+	// user, in tables that do not cascade.
+	if err := r.lockUser(ctx, key); err != nil {
+		return r.fail(ctx, "delete user", err)
 	}
 	for _, s := range r.sql.deleteUser {
 		if _, err := r.exec(ctx, s, key); err != nil {
 			return r.fail(ctx, "delete user", err)
 		}
+	}
+	return nil
+}
+
+// lockUser makes other transactions that lock the user wait for this one. It
+// locks nothing when there is no such user.
+func (r records) lockUser(ctx context.Context, key any) error {
+	if r.sql.lockUser == nil {
+		return nil // a transaction of SQLite has the only lock already
+	}
+	var id idText
+	if err := r.one(ctx, []any{&id}, r.sql.lockUser, key); err != nil && !missing(err) {
+		return err
 	}
 	return nil
 }
