@@ -61,58 +61,72 @@
     authenticatorAttachment: credential.authenticatorAttachment ?? undefined,
   });
 
+  // Of all forms of the page, since a browser runs one ceremony at a time.
+  let running, asked, pressed = false;
+  let offer = () => {};
+
+  const begin = () => {
+    running?.abort();
+    running = new AbortController();
+    return running.signal;
+  };
+  // Each set of options replaces the challenge in the cookie. The next is asked
+  // for when the one before has arrived, lest that be the last to arrive, or
+  // when it has taken too long.
+  const ask = async (form, parameters, signal) => {
+    await asked?.catch(() => {});
+    signal.throwIfAborted();
+    asked = fetch(`${form.dataset.passkeyOptions}?${new URLSearchParams(parameters)}`, {
+      signal: AbortSignal.timeout(10000),
+    });
+    const reply = await asked;
+    if (!reply.ok) throw new Error(`passkey options: status ${reply.status}`);
+    return reply.json();
+  };
+  const send = (form, action, credential) => {
+    for (const [name, value] of [["action", action], ["data", JSON.stringify(credential)]]) {
+      form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+    }
+    // A field may be called "submit" and hide the method of that name.
+    HTMLFormElement.prototype.submit.call(form);
+  };
+
   const setUp = (form) => {
     const failed = form.querySelector("[data-passkey-failed]");
-    let running, asked;
-
-    // A browser runs one ceremony at a time.
-    const begin = () => {
-      running?.abort();
-      running = new AbortController();
-      return running.signal;
-    };
-    // Each set of options replaces the challenge in the cookie. The next is
-    // asked for when the one before has arrived, lest that be the last to
-    // arrive, or when it has taken too long.
-    const ask = async (parameters, signal) => {
-      await asked?.catch(() => {});
-      signal.throwIfAborted();
-      asked = fetch(`${form.dataset.passkeyOptions}?${new URLSearchParams(parameters)}`, {
-        signal: AbortSignal.timeout(10000),
-      });
-      const reply = await asked;
-      if (!reply.ok) throw new Error(`passkey options: status ${reply.status}`);
-      return reply.json();
-    };
-    const send = (action, credential) => {
-      for (const [name, value] of [["action", action], ["data", JSON.stringify(credential)]]) {
-        form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
-      }
-      // A field may be called "submit" and hide the method of that name.
-      HTMLFormElement.prototype.submit.call(form);
-    };
-
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       failed.hidden = true;
+      pressed = true;
       const signal = begin();
       const fields = [...form.querySelectorAll("[data-form-field]")].map(({ name, value }) => [name, value]);
       try {
-        const { action, options } = await ask(fields, signal);
-        send(action, await (action === "register" ? create(options, signal) : get(options, signal)));
+        const { action, options } = await ask(form, fields, signal);
+        send(form, action, await (action === "register" ? create(options, signal) : get(options, signal)));
       } catch {
-        if (!signal.aborted) failed.hidden = false;
+        if (signal.aborted) return;
+        failed.hidden = false;
+        pressed = false;
+        offer();
       }
     });
+    if (!("passkeyAutofill" in form.dataset)) return;
 
-    const offer = async () => {
+    offer = async () => {
+      if (pressed || document.visibilityState !== "visible") return;
       const signal = begin();
-      if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
-      const { options } = await ask({ action: "authenticate" }, signal);
-      send("authenticate", await get(options, signal, true));
+      try {
+        if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
+        const { options } = await ask(form, { action: "authenticate" }, signal);
+        send(form, "authenticate", await get(options, signal, true));
+      } catch {
+        // Nobody asked for it yet, so nobody is told that it does not work.
+      }
     };
-    // Nobody asked for it yet, so nobody is told when it does not work.
-    if ("passkeyAutofill" in form.dataset) offer().catch(() => {});
+    offer();
+    // The cookie keeps a challenge for a quarter of an hour, and another tab
+    // replaces it.
+    document.addEventListener("visibilitychange", offer);
+    setInterval(offer, 10 * 60 * 1000);
   };
 
   for (const form of document.querySelectorAll("form[data-passkey-options]")) {

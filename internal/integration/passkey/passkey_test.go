@@ -66,7 +66,45 @@ func TestTheSignInPage(t *testing.T) {
 		if who := d.who(); who != "" {
 			t.Errorf("%q is signed in", who)
 		}
+		d.becomes("offering autofill again", `asked === 3`) // at first, by the button, and again
 	})
+}
+
+// Autofill is for one of them, and gives way to the button of the other.
+func TestTheSignInPageWithTwoKindsOfPasskeys(t *testing.T) {
+	other := passkey.New(passkey.Options{})
+	other.ID, other.Name, other.DisableAutofill = "other", "Company key", true
+	s := newSite(t, onSQLite(t), passkey.Options{}, other)
+	d := s.device(t)
+	d.open("/auth/signin?callbackUrl=/")
+	d.becomes("offering autofill", `asked === 1`)
+	d.do("fill in the address", chromedp.SendKeys(`form[action$="/other"] input[name="email"]`, "ada@example.com"))
+	d.press("Sign in with Company key")
+	d.becomes("signed up", fmt.Sprintf(signedIn, "ada@example.com"))
+
+	d.forget()
+	command(d, webauthn.ClearCredentials, webauthn.ClearCredentialsParams{AuthenticatorID: d.key})
+	d.open("/auth/signin?callbackUrl=/")
+	d.do("fill in the address", chromedp.SendKeys(`form[action$="/other"] input[name="email"]`, "ada@example.com"))
+	d.press("Sign in with Company key")
+	d.becomes("told that nothing happened", `!document.querySelector('form[action$="/other"] [data-passkey-failed]').hidden`)
+	d.becomes("offering autofill again", `asked === 3`) // at first, by the button, and again
+}
+
+// A sign-in page that is open in two tabs, or was opened yesterday, holds a
+// challenge that the cookie does not.
+func TestTheSignInPageOffersAPasskeyThatWorks(t *testing.T) {
+	s := newSite(t, onSQLite(t), passkey.Options{})
+	d := s.device(t)
+	d.signUp("ada@example.com")
+	d.forget()
+	d.present(false)
+	d.open("/auth/signin?callbackUrl=/")
+	d.becomes("offering autofill", `asked === 1`)
+	d.evaluate(`fetch("/auth/webauthn-options/passkey?action=authenticate").then(() => "")`)
+	d.present(true)
+	d.evaluate(`document.dispatchEvent(new Event("visibilitychange")), ""`)
+	d.becomes("signed in", fmt.Sprintf(signedIn, "ada@example.com"))
 }
 
 // With scripts off, every other way to sign in on the same page still works.
