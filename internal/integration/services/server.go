@@ -61,12 +61,20 @@ func (s *Server) Kill(t testing.TB) {
 }
 
 // Start runs a stopped server again, with the same data on the same port, and
-// waits until it answers.
+// waits until it answers. Somebody's connection may have the port meanwhile, so
+// it tries more than once.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	if err := s.start(); err != nil {
-		t.Fatal(err)
+	var errs []error
+	for range 3 {
+		err := s.start()
+		if err == nil {
+			return
+		}
+		errs = append(errs, err)
+		time.Sleep(time.Second)
 	}
+	t.Fatal(errors.Join(errs...))
 }
 
 // Restart stops the server and starts it again.
