@@ -126,6 +126,7 @@ func TestARedisClusterWithReplicasServesEverybodyWithoutTheNodeItLost(t *testing
 	client := closed(t, redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs, ContextTimeoutEnabled: true}))
 	s := open(t, redisstore.New(client, redisstore.Options{}))
 	s.everybody(t)
+	cluster.Replicated(t)
 	counts := s.under(t, func() {
 		cluster.Nodes[0].Kill(t)
 		time.Sleep(2 * limit)

@@ -238,7 +238,7 @@ func (s *site) everybody(t *testing.T) {
 			for {
 				got, err := s.visit(t.Context(), path, token)
 				if err != nil {
-					t.Error(err)
+					t.Fatal(err)
 				}
 				if got == served {
 					break

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -100,6 +101,31 @@ func (c *Cluster) wait(t testing.TB) {
 		}
 	}
 }
+
+// Replicated waits until the replicas have all that was written. Redis answers
+// before they do, and a master that dies in between takes it away.
+func (c *Cluster) Replicated(t testing.TB) {
+	t.Helper()
+	deadline := time.Now().Add(startTimeout)
+	for _, addr := range c.Addrs[:masters] {
+		client := redis.NewClient(&redis.Options{Addr: addr})
+		for {
+			info, err := client.Info(t.Context(), "replication").Result()
+			if written := written.FindStringSubmatch(info); err == nil && written != nil && strings.Contains(info, "state=online,offset="+written[1]+",") {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("services: Redis node %s does not replicate: %v\n%s", addr, err, info)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if err := client.Close(); err != nil {
+			t.Fatalf("services: %v", err)
+		}
+	}
+}
+
+var written = regexp.MustCompile(`master_repl_offset:(\d+)`)
 
 func startRedis(extra ...string) (*Server, error) {
 	server, err := program("redis-server")
