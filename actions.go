@@ -134,7 +134,9 @@ func (x *exchange) leaveTo(w http.ResponseWriter, err error) (string, error) {
 	if err != nil {
 		e := classified(err)
 		if e.Provider == "" && x.provider != nil {
-			e = &Error{Code: e.Code, Detail: e.Detail, Provider: x.provider.id, Err: e.Err}
+			named := *e
+			named.Provider = x.provider.id
+			e = &named
 		}
 		return "", e
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/query"
@@ -79,7 +81,12 @@ func (x *exchange) answerError(err error) {
 		x.clearChecks()
 	}
 	if x.wantsJSON() {
-		_ = x.json(http.StatusOK, map[string]string{"url": target}) // text always marshals
+		status := http.StatusOK
+		if e.RetryAfter > 0 {
+			status = http.StatusTooManyRequests
+			x.answer.header = http.Header{"Retry-After": {strconv.FormatInt(int64(math.Ceil(e.RetryAfter.Seconds())), 10)}}
+		}
+		_ = x.json(status, map[string]string{"url": target}) // text always marshals
 		return
 	}
 	_ = x.redirect(target)

@@ -24,7 +24,7 @@ type Credentials struct {
 	// that the sign-in page is given; any other error is a fault of the
 	// application, which the person sees as one.
 	//
-	// It is called for every attempt: limiting them is up to the host.
+	// It is called for every attempt: package throttle limits them.
 	Authorize func(ctx context.Context, c *Submission) (*User, error)
 
 	// Knows reports whether a stored user can sign in here: whether they have

@@ -3,6 +3,7 @@ package pintle
 import (
 	"errors"
 	"strings"
+	"time"
 )
 
 // A Code names a way in which a request can fail. Each is an error of its own,
@@ -121,6 +122,10 @@ type Error struct {
 	// Detail is the parameter "code" that goes with [ErrCredentials]. Empty
 	// means "credentials".
 	Detail string
+
+	// RetryAfter is how long to wait before the next attempt, where that helps.
+	// Scripts are told so with status 429.
+	RetryAfter time.Duration
 
 	// Provider is the id of the provider, if one was involved.
 	Provider string

@@ -49,10 +49,11 @@ func (x *exchange) signInPage() error {
 		return x.redirect(query.AppendValues(own, pairs))
 	}
 	shown, _ := x.query.Last("error")
+	detail, _ := x.query.Last("code")
 	email, _ := x.query.Last("email")
 	data := page.SignInData{
 		Site: x.pageSite(), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(),
-		Email: email, Error: shown,
+		Email: email, Error: shown, Detail: detail,
 	}
 	for _, p := range x.providers {
 		data.Providers = append(data.Providers, x.button(p))

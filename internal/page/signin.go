@@ -30,6 +30,9 @@ type SignInData struct {
 	// Error is the code in the query of the request, which may be anything.
 	// Empty shows no error.
 	Error string
+
+	// Detail is the parameter code beside it, which may be anything as well.
+	Detail string
 }
 
 // maxEmail is longer than any address that can be delivered to.
@@ -62,7 +65,7 @@ type providerView struct {
 func (p *Pages) SignIn(d SignInData) Page {
 	view := signInView{
 		frame:       p.frame(d.Site, "signin", p.texts.SignInHeading),
-		Error:       p.texts.signInError(d.Error),
+		Error:       p.texts.signInError(d.Error, d.Detail),
 		CSRFToken:   d.CSRFToken,
 		CallbackURL: d.CallbackURL,
 	}
@@ -133,9 +136,12 @@ func (p *Pages) providerViews(providers []Provider) ([]providerView, []*tile) {
 
 // signInError looks a code up in a map and nowhere else, so that what a
 // stranger puts into the query is never shown (W-5, SH-90).
-func (t Texts) signInError(code string) string {
+func (t Texts) signInError(code, detail string) string {
 	if code == "" {
 		return ""
+	}
+	if text, ok := t.SignInErrors[detail]; ok && code == "CredentialsSignin" {
+		return text
 	}
 	if text, ok := t.SignInErrors[code]; ok {
 		return text

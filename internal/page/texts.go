@@ -42,7 +42,8 @@ type Texts struct {
 	// PasskeyFailed is shown when a ceremony was cancelled or did not work.
 	PasskeyFailed string
 	// SignInErrors are shown on the sign-in page, by the value of its error
-	// parameter. Codes that are not in it are looked up in those of [English].
+	// parameter, and for CredentialsSignin by that of its parameter code first.
+	// Codes that are not in it are looked up in those of [English].
 	SignInErrors map[string]string
 	// SignInErrorOther is shown for all other codes.
 	SignInErrorOther string
@@ -112,6 +113,7 @@ func English() Texts {
 			"AccountNotLinked":      "This passkey belongs to another account. Sign in the way you did the first time.",
 			"EmailSignin":           "The email could not be sent. Check the address and try again.",
 			"CredentialsSignin":     "Sign-in failed. Check what you entered and try again.",
+			"too_many_attempts":     "Too many attempts. Wait a few minutes and try again.",
 			"SessionRequired":       "Sign in to see this page.",
 			"MissingCSRF":           "This page was open for too long. Try again.",
 		},
