@@ -1,0 +1,495 @@
+package throttle_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
+	"github.com/pintleauth/pintle/throttle"
+)
+
+// A site knows Kim and Lee, whose password is "open sesame".
+type site struct {
+	*pintle.Auth
+	t     *testing.T
+	asked atomic.Int32 // how often it looked at a password
+	fail  atomic.Pointer[error]
+	mails []string
+	mu    sync.Mutex
+}
+
+func newSite(t *testing.T, g *throttle.Guard) *site {
+	t.Helper()
+	s := &site{t: t}
+	var err error
+	s.Auth, err = pintle.New(pintle.Config{
+		URL:     "https://app.example.com",
+		Secrets: []string{"a secret for tests, 32 characters or more"},
+		Store:   memstore.New(),
+		Session: pintle.SessionConfig{Strategy: pintle.StrategyJWT},
+		Logger:  slog.New(slog.DiscardHandler),
+		Getenv:  func(string) string { return "" },
+		Providers: []pintle.Provider{
+			guard(g).Credentials(&pintle.Credentials{Authorize: s.authorize}, "username"),
+			guard(g).Email(&pintle.Email{From: "no-reply@example.com", Send: s.send}),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func guard(g *throttle.Guard) *throttle.Guard {
+	if g == nil {
+		g = &throttle.Guard{}
+	}
+	return g
+}
+
+func (s *site) authorize(_ context.Context, sub *pintle.Submission) (*pintle.User, error) {
+	s.asked.Add(1)
+	if err := s.fail.Load(); err != nil {
+		return nil, *err
+	}
+	if name := strings.ToLower(strings.TrimSpace(sub.Text("username"))); sub.Text("password") == "open sesame" && (name == "kim" || name == "lee") {
+		return &pintle.User{ID: name, Name: name}, nil
+	}
+	return nil, nil //nolint:nilnil // nil is the answer "nobody"
+}
+
+func (s *site) send(_ context.Context, m *pintle.Message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mails = append(s.mails, m.To)
+	return nil
+}
+
+// from is a request of a client.
+func from(address string) *http.Request {
+	r := httptest.NewRequest("POST", "https://app.example.com/login", nil)
+	r.RemoteAddr = address
+	return r
+}
+
+// try signs in, and says how that ended: "in", "wrong" or "refused".
+func (s *site) try(address, username, password string) string {
+	s.t.Helper()
+	_, err := s.SignIn(httptest.NewRecorder(), from(address), "credentials", pintle.SignInOptions{
+		Fields: map[string]any{"username": username, "password": password},
+	})
+	switch {
+	case err == nil:
+		return "in"
+	case errors.Is(err, throttle.ErrTooMany) && errors.Is(err, pintle.ErrCredentials):
+		return "refused"
+	case errors.Is(err, pintle.ErrCredentials):
+		return "wrong"
+	}
+	s.t.Errorf("%s at %s: %v", username, address, err)
+	return ""
+}
+
+// guess tries a number of wrong passwords and returns how many were looked at.
+func (s *site) guess(n int, address, username string) int {
+	s.t.Helper()
+	before := s.asked.Load()
+	for i := range n {
+		s.try(address, username, fmt.Sprint("guess ", i))
+	}
+	return int(s.asked.Load() - before)
+}
+
+const here, elsewhere = "192.0.2.1:4711", "198.51.100.9:4711"
+
+// ASVS-6.3.1
+func TestGuessingIsSlowedDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, nil)
+		if n := s.guess(100, here, "kim"); n != 10 {
+			t.Errorf("of 100 guesses %d were looked at, want 10", n)
+		}
+		if got := s.try(here, "kim", "open sesame"); got != "refused" {
+			t.Errorf("a refusal tells that the password is right: %s", got)
+		}
+		// Nobody else is hindered, and nobody for good: ASVS-6.1.1.
+		if got := s.try(here, "lee", "open sesame"); got != "in" {
+			t.Errorf("another account, from there: %s", got)
+		}
+		if got := s.try(elsewhere, "kim", "open sesame"); got != "in" {
+			t.Errorf("the account, from elsewhere: %s", got)
+		}
+		time.Sleep(time.Minute)
+		if n := s.guess(100, here, "kim"); n != 1 {
+			t.Errorf("after a minute %d guesses were looked at, want 1", n)
+		}
+		time.Sleep(time.Minute)
+		if got := s.try(here, "kim", "open sesame"); got != "in" {
+			t.Errorf("after another: %s", got)
+		}
+		time.Sleep(time.Hour)
+		if n := s.guess(100, here, "kim"); n != 10 {
+			t.Errorf("after an hour %d guesses were looked at, want 10", n)
+		}
+	})
+}
+
+func TestOneClientCannotTryManyAccounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, nil)
+		looked := 0
+		for i := range 500 {
+			looked += s.guess(1, here, fmt.Sprint("person ", i))
+		}
+		if looked != 100 {
+			t.Errorf("of 500 accounts %d were tried, want 100", looked)
+		}
+		if got := s.try(elsewhere, "kim", "open sesame"); got != "in" {
+			t.Errorf("from elsewhere: %s", got)
+		}
+		time.Sleep(time.Minute)
+		looked = 0
+		for i := range 500 {
+			looked += s.guess(1, here, fmt.Sprint("person ", i))
+		}
+		if looked != 10 {
+			t.Errorf("a minute later %d, want 10", looked)
+		}
+	})
+}
+
+// ASVS-6.1.1: strangers cannot lock the owner out.
+func TestManyClientsCannotTryOneAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, nil)
+		if got := s.try(here, "kim", "open sesame"); got != "in" {
+			t.Fatal(got)
+		}
+		looked := 0
+		for i := range 500 {
+			looked += s.guess(1, fmt.Sprintf("203.0.%d.%d:1", 1+i/250, 1+i%250), "kim")
+		}
+		if looked != 100 {
+			t.Errorf("of 500 guesses %d were looked at, want 100", looked)
+		}
+		if got := s.try(elsewhere, "kim", "open sesame"); got != "refused" {
+			t.Errorf("from a new place: %s", got)
+		}
+		if got := s.try(here, "kim", "open sesame"); got != "in" {
+			t.Errorf("from where Kim was before: %s", got)
+		}
+		if n := s.guess(100, here, "kim"); n != 10 {
+			t.Errorf("but there %d guesses were looked at, want 10", n)
+		}
+	})
+}
+
+// SH-34: a client, and SH-87: an account, is one however it is spelled.
+func TestSpellingsAreCountedTogether(t *testing.T) {
+	for _, tt := range []struct{ name, address, username string }{
+		{"SH-34 another port", "192.0.2.1:1", "kim"},
+		{"SH-34 IPv4 in IPv6", "[::ffff:192.0.2.1]:1", "kim"},
+		{"SH-87 capitals", here, "KIM"},
+		{"SH-87 spaces", here, " kim\t"},
+		{"SH-87 full width", here, "ｋｉｍ"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t, nil)
+			s.guess(10, here, "kim")
+			if n := s.guess(1, tt.address, tt.username); n != 0 {
+				t.Errorf("%s at %s is counted apart", tt.username, tt.address)
+			}
+		})
+	}
+	t.Run("SH-34 one network", func(t *testing.T) {
+		s := newSite(t, nil)
+		s.guess(10, "[2001:db8::1]:1", "kim")
+		if n := s.guess(1, "[2001:db8::ffff:1%eth0]:1", "kim"); n != 0 {
+			t.Error("an address of the same 64 bits is counted apart")
+		}
+		if n := s.guess(1, "[2001:db8:0:1::1]:1", "kim"); n != 1 {
+			t.Error("an address of another network is counted with it")
+		}
+	})
+}
+
+func TestAttemptsAtTheSameTimeAreCounted(t *testing.T) {
+	s := newSite(t, nil)
+	var all sync.WaitGroup
+	for i := range 64 {
+		all.Go(func() { s.try(here, "kim", fmt.Sprint("guess ", i)) })
+	}
+	all.Wait()
+	if n := s.asked.Load(); n != 10 {
+		t.Errorf("of 64 guesses at once %d were looked at, want 10", n)
+	}
+}
+
+func TestWhatIsNoGuessDoesNotCount(t *testing.T) {
+	s := newSite(t, nil)
+	for range 500 {
+		if got := s.try(here, "kim", "open sesame"); got != "in" {
+			t.Fatalf("the right password: %s", got)
+		}
+	}
+	away := errors.New("the database is away")
+	s.fail.Store(&away)
+	for range 500 {
+		if _, err := s.SignIn(httptest.NewRecorder(), from(here), "credentials", pintle.SignInOptions{}); !errors.Is(err, away) {
+			t.Fatalf("while it is away: %v", err)
+		}
+	}
+	s.fail.Store(nil)
+	if n := s.guess(100, here, "kim"); n != 10 {
+		t.Errorf("then %d guesses were looked at, want 10", n)
+	}
+	locked := error(&pintle.Error{Code: pintle.ErrCredentials, Detail: "locked"})
+	s.fail.Store(&locked)
+	if n := s.guess(100, here, "lee"); n != 10 {
+		t.Errorf("with an error for wrong passwords %d were looked at, want 10", n)
+	}
+}
+
+func TestLimitsCanBeSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, &throttle.Guard{
+			PerAccountAndClient: throttle.Limit{Burst: 3, Every: time.Hour},
+			PerClient:           throttle.Limit{Burst: 5},
+			PerAccount:          throttle.Limit{Burst: -1},
+		})
+		if n := s.guess(100, here, "kim"); n != 3 {
+			t.Errorf("%d guesses were looked at, want 3", n)
+		}
+		if n := s.guess(100, here, "lee"); n != 2 {
+			t.Errorf("%d more were looked at, want 2", n)
+		}
+		time.Sleep(59 * time.Minute)
+		if n := s.guess(100, here, "kim"); n != 0 {
+			t.Errorf("within the hour %d were looked at, want 0", n)
+		}
+		looked := 0
+		for i := range 500 {
+			looked += s.guess(1, fmt.Sprintf("203.0.%d.%d:1", 1+i/250, 1+i%250), "kim")
+		}
+		if looked != 500 {
+			t.Errorf("without a limit %d of 500 were looked at", looked)
+		}
+	})
+}
+
+// ASVS-6.3.1, S-45: the browser is told in the way of the protocol: a person on the
+// sign-in page, a script by status 429.
+func TestTheBrowserIsToldToWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, nil)
+		s.guess(10, here, "kim")
+		post := func(headers ...string) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, httptest.NewRequest("GET", "https://app.example.com/auth/csrf", nil))
+			var csrf struct{ CSRFToken string }
+			if err := json.Unmarshal(w.Body.Bytes(), &csrf); err != nil {
+				t.Fatal(err)
+			}
+			form := url.Values{"csrfToken": {csrf.CSRFToken}, "username": {"kim"}, "password": {"open sesame"}}
+			r := httptest.NewRequest("POST", "https://app.example.com/auth/callback/credentials", strings.NewReader(form.Encode()))
+			r.RemoteAddr = here
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			for _, c := range w.Result().Cookies() {
+				r.AddCookie(c)
+			}
+			for i := 0; i < len(headers); i += 2 {
+				r.Header.Set(headers[i], headers[i+1])
+			}
+			w = httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			return w
+		}
+		const page = "https://app.example.com/auth/signin?error=CredentialsSignin&code=too_many_attempts"
+		time.Sleep(1500 * time.Millisecond)
+		script := post("X-Auth-Return-Redirect", "1")
+		if got := script.Header().Get("Retry-After"); script.Code != http.StatusTooManyRequests || got != "59" {
+			t.Errorf("a script gets status %d, Retry-After %q, want 429 and 59", script.Code, got)
+		}
+		var to struct{ URL string }
+		if err := json.Unmarshal(script.Body.Bytes(), &to); err != nil || to.URL != page {
+			t.Errorf("a script gets %s", script.Body)
+		}
+		if cookies := script.Result().Cookies(); len(cookies) > 0 {
+			t.Errorf("cookies are set: %v", cookies)
+		}
+		browser := post()
+		if browser.Code != http.StatusFound || browser.Header().Get("Location") != page || browser.Header().Get("Retry-After") != "" {
+			t.Errorf("a browser gets status %d, %v", browser.Code, browser.Header())
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest("GET", page, nil))
+		if !strings.Contains(w.Body.String(), "Too many attempts. Wait a few minutes and try again.") {
+			t.Errorf("the page says %s", w.Body)
+		}
+	})
+}
+
+// mail asks for a link and reports whether one was sent.
+func (s *site) mail(address, to string) bool {
+	s.t.Helper()
+	before := len(s.mails)
+	_, err := s.SignIn(httptest.NewRecorder(), from(address), "email", pintle.SignInOptions{Fields: map[string]any{"email": to}})
+	if refused := errors.Is(err, throttle.ErrTooMany); err != nil && !refused || refused == (len(s.mails) > before) {
+		s.t.Errorf("a mail to %s: %v, %d sent", to, err, len(s.mails)-before)
+	}
+	return err == nil
+}
+
+func TestAMailboxIsNotFlooded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, nil)
+		sent := 0
+		for i := range 100 {
+			for _, to := range []string{"kim@example.com", fmt.Sprintf("Kim+%d@example.com", i)} {
+				if s.mail(fmt.Sprintf("203.0.113.%d:1", i), to) {
+					sent++
+				}
+			}
+		}
+		if sent != 5 {
+			t.Errorf("%d mails were sent to one mailbox, want 5", sent)
+		}
+		if !s.mail(here, "lee@example.com") {
+			t.Error("another address is hindered")
+		}
+		time.Sleep(10 * time.Minute)
+		if !s.mail(here, "kim@example.com") || s.mail(here, "kim@example.com") {
+			t.Error("ten minutes later not exactly one mail is sent")
+		}
+	})
+}
+
+func TestOneClientCannotWriteToEverybody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, nil)
+		sent := 0
+		for i := range 500 {
+			if s.mail(here, fmt.Sprintf("person-%d@example.com", i)) {
+				sent++
+			}
+		}
+		if sent != 100 {
+			t.Errorf("%d mails were sent, want 100", sent)
+		}
+		if !s.mail(elsewhere, "person-499@example.com") {
+			t.Error("a mail that was refused counts")
+		}
+	})
+}
+
+// Services that send over HTTP are ready only when their key is known.
+func TestASenderThatIsCompletedLaterIsGuarded(t *testing.T) {
+	sent := 0
+	p := (&throttle.Guard{}).Email(&pintle.Email{From: "no-reply@example.com", Complete: func(p *pintle.Email, _ *http.Client) error {
+		p.Send = func(context.Context, *pintle.Message) error { sent++; return nil }
+		return nil
+	}})
+	if err := p.Complete(p, &http.Client{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		_ = p.Send(t.Context(), &pintle.Message{To: "kim@example.com", Request: from(here)})
+	}
+	if sent != 5 {
+		t.Errorf("%d mails were sent, want 5", sent)
+	}
+	broken := errors.New("no key")
+	p = (&throttle.Guard{}).Email(&pintle.Email{Complete: func(*pintle.Email, *http.Client) error { return broken }})
+	if err := p.Complete(p, nil); !errors.Is(err, broken) {
+		t.Errorf("the failure of the service is %v", err)
+	}
+}
+
+func TestAForgottenFunctionIsNewsToNew(t *testing.T) {
+	g := &throttle.Guard{}
+	for name, p := range map[string]pintle.Provider{
+		"Authorize": g.Credentials(&pintle.Credentials{}, "username"),
+		"Send":      g.Email(&pintle.Email{}),
+	} {
+		_, err := pintle.New(pintle.Config{
+			Secrets: []string{"a secret for tests, 32 characters or more"}, Store: memstore.New(),
+			Providers: []pintle.Provider{p}, Getenv: func(string) string { return "" },
+		})
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("without %s New says %v", name, err)
+		}
+	}
+}
+
+func TestTheClientBehindAProxy(t *testing.T) {
+	address := throttle.Forwarded(netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:ff::/48"))
+	for _, tt := range []struct {
+		name, connection string
+		forwarded        []string
+		want             string
+	}{
+		{"no proxy", "192.0.2.1:1", nil, "192.0.2.1"},
+		{"SH-34 a stranger's header", "192.0.2.1:1", []string{"198.51.100.1"}, "192.0.2.1"},
+		{"one proxy", "10.0.0.1:1", []string{"192.0.2.1"}, "192.0.2.1"},
+		{"two proxies", "10.0.0.1:1", []string{"192.0.2.1, 10.0.0.2"}, "192.0.2.1"},
+		{"two lines", "10.0.0.1:1", []string{"192.0.2.1", "10.0.0.2"}, "192.0.2.1"},
+		{"SH-34 the client wrote some of it", "10.0.0.1:1", []string{"198.51.100.1, 192.0.2.1"}, "192.0.2.1"},
+		{"the client says that it is a proxy", "10.0.0.1:1", []string{"198.51.100.1, 10.9.9.9, 192.0.2.1, 10.0.0.2"}, "192.0.2.1"},
+		{"a proxy asks by itself", "10.0.0.1:1", nil, "10.0.0.1"},
+		{"nothing but proxies", "10.0.0.1:1", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
+		{"an empty header", "10.0.0.1:1", []string{""}, "10.0.0.1"},
+		{"no address", "10.0.0.1:1", []string{"192.0.2.1, unknown"}, "10.0.0.1"},
+		{"with a port", "10.0.0.1:1", []string{"192.0.2.1:5050"}, "192.0.2.1"},
+		{"IPv6", "[2001:db8:ff::1]:1", []string{"2001:db8::1"}, "2001:db8::1"},
+		{"IPv6 in brackets", "[2001:db8:ff::1]:1", []string{"[2001:db8::1]"}, "2001:db8::1"},
+		{"IPv4 in IPv6", "[::ffff:10.0.0.1]:1", []string{"::ffff:192.0.2.1"}, "192.0.2.1"},
+		{"a socket", "@", []string{"192.0.2.1"}, "invalid IP"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := from(tt.connection)
+			r.Header["X-Forwarded-For"] = tt.forwarded
+			if got := address(r).String(); got != tt.want {
+				t.Errorf("the client is %s, want %s", got, tt.want)
+			}
+		})
+	}
+	s := newSite(t, &throttle.Guard{Address: address})
+	s.guess(10, "@", "kim")
+	if n := s.guess(1, "@", "kim"); n != 0 {
+		t.Error("clients without an address are not counted")
+	}
+}
+
+func FuzzForwarded(f *testing.F) {
+	f.Add("192.0.2.1:1", "10.0.0.1, 192.0.2.7")
+	f.Add("10.0.0.1:1", "192.0.2.1,,10.0.0.2")
+	f.Add("[::1%lo]:1", "[2001:db8::1]:443")
+	proxies := netip.MustParsePrefix("10.0.0.0/8")
+	address := throttle.Forwarded(proxies)
+	f.Fuzz(func(t *testing.T, connection, forwarded string) {
+		r := from(connection)
+		direct := throttle.Forwarded()(r)
+		r.Header.Set("X-Forwarded-For", forwarded)
+		got := address(r)
+		if !proxies.Contains(direct) && got != direct {
+			t.Errorf("%s from %s, which is no proxy, is taken for %s", forwarded, connection, got)
+		}
+		if got.Zone() != "" || got.Is4In6() {
+			t.Errorf("%s has another spelling", got)
+		}
+	})
+}
