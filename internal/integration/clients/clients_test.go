@@ -1,11 +1,16 @@
 package clients_test
 
 import (
+	"errors"
+	"net/http/httptest"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
+
+	"github.com/pintleauth/pintle"
 )
 
 // clients are the pages, one for each published client.
@@ -105,6 +110,38 @@ func TestPublishedClientsWorkUnchanged(t *testing.T) {
 			one.isSignedOut()
 			one.open(s.url + "/welcome")
 			one.becomes("a stranger", `document.querySelector("h1")?.textContent === "Welcome, stranger"`)
+		})
+	}
+}
+
+// S-45: scripts are told with a status of its own.
+func TestClientsAreToldOfAnAttemptTooMany(t *testing.T) {
+	s := newSite(t)
+	guess := httptest.NewRequest("POST", s.url, nil)
+	guess.RemoteAddr = "127.0.0.1:1"
+	for range 10 {
+		if _, err := s.auth.SignIn(httptest.NewRecorder(), guess, "credentials", pintle.SignInOptions{
+			Fields: map[string]any{"username": "mary"},
+		}); !errors.Is(err, pintle.ErrCredentials) {
+			t.Fatal(err)
+		}
+	}
+	browser := newBrowser(t)
+	for _, c := range clients {
+		t.Run(c.page, func(t *testing.T) {
+			p := browser.visitor(t, "one")
+			p.open(s.url + "/" + c.page + ".html")
+			p.isSignedOut()
+			p.press("Password")
+			got := p.result()
+			if c.page == "pintle" {
+				if text, _ := got["thrown"].(string); !strings.HasPrefix(text, "RequestError") || !strings.HasSuffix(text, "status 429") {
+					t.Errorf("the client gives %v, want a RequestError", got)
+				}
+			} else if got["error"] != "CredentialsSignin" || got["status"] != 429.0 || c.explains && got["code"] != "too_many_attempts" {
+				t.Errorf("the client gives %v, want the error CredentialsSignin, status 429 and the code too_many_attempts", got)
+			}
+			p.isSignedOut()
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 // A site serves the built pages and, beside them, Pintle where each client
@@ -64,7 +65,7 @@ func config(t *testing.T, secret string) pintle.Config {
 	return pintle.Config{
 		BasePath:  "/api/auth",
 		Secrets:   []string{secret},
-		Providers: []pintle.Provider{password()},
+		Providers: []pintle.Provider{new(throttle.Guard).Credentials(password(), "username")},
 		Callbacks: pintle.Callbacks{JWT: rename},
 		Logger:    slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 		Getenv:    func(string) string { return "" },
