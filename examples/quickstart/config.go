@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 // displayName is data of ours that travels with a session.
@@ -24,8 +25,9 @@ func config(store pintle.Store, ended pintle.Revocation, p *people, idp *authtes
 		Authorize: p.authorize,
 		Knows:     p.hasPassword,
 	}
+	guard := &throttle.Guard{} // against who guesses
 	return pintle.Config{
-		Providers: []pintle.Provider{local, byPassword, byPasskey()},
+		Providers: []pintle.Provider{local, guard.Credentials(byPassword, "email"), byPasskey()},
 		Store:     store,
 		Secrets:   []string{secret},
 		Session:   pintle.SessionConfig{Strategy: sessions, Describe: describe, Revocation: ended},
