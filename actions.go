@@ -39,11 +39,11 @@ type SignInOptions struct {
 // handler must protect itself against requests forged by other sites, for
 // example with [http.CrossOriginProtection].
 func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (next string, err error) {
-	s, r, err := a.settings(r)
+	s, known, err := a.settings(r)
 	if err != nil {
 		return "", err
 	}
-	x, err := s.inner(r, actionSignIn, o.RedirectTo)
+	x, err := s.inner(known, actionSignIn, o.RedirectTo)
 	if err != nil {
 		return "", err
 	}
@@ -71,11 +71,11 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 // configuration is at fault; a store that does not answer is logged, and the
 // cookies are cleared all the same.
 func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, to string) (next string, err error) {
-	s, r, err := a.settings(r)
+	s, known, err := a.settings(r)
 	if err != nil {
 		return "", err
 	}
-	x, err := s.inner(r, actionSignOut, to)
+	x, err := s.inner(known, actionSignOut, to)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +88,7 @@ func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, to string) (next 
 // afterwards, or nil when nobody is signed in. Call it before the response is
 // written.
 func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
-	s, r, err := a.settings(r)
+	s, known, err := a.settings(r)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 	if err != nil {
 		return nil, err
 	}
-	read := reading{settings: s, ctx: r.Context(), req: r, set: set, renewal: renewAlways, trigger: TriggerUpdate, update: data}
+	read := reading{settings: s, ctx: known.Context(), req: known, set: set, renewal: renewAlways, trigger: TriggerUpdate, update: data}
 	before := SessionFrom(r.Context())
 	if before != nil {
 		read.changes = before.changes

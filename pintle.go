@@ -106,17 +106,17 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	if len(r.Header["Cookie"]) == 0 && len(r.Header["Authorization"]) == 0 {
 		return r
 	}
-	s, r, err := a.settings(r)
+	s, known, err := a.settings(r)
 	if err != nil {
 		return r
 	}
-	switch session, away := s.loadSession(w, r); {
+	switch session, away := s.loadSession(w, known); {
 	case away:
-		return r.WithContext(context.WithValue(r.Context(), unreadKey{}, true))
+		return r.WithContext(context.WithValue(known.Context(), unreadKey{}, true))
 	case session == nil:
-		return r
+		return known
 	default:
-		return r.WithContext(WithSession(r.Context(), session))
+		return r.WithContext(WithSession(known.Context(), session))
 	}
 }
 
@@ -126,11 +126,11 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 // Unlike Load it tells a failure from a stranger: an error means that the
 // session could not be read, not that there is none.
 func (a *Auth) Session(r *http.Request) (*Session, error) {
-	s, r, err := a.settings(r)
+	s, known, err := a.settings(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.readSession(r)
+	return s.readSession(known)
 }
 
 // Require lets requests through that carry a session, or that
@@ -143,7 +143,7 @@ func (a *Auth) Session(r *http.Request) (*Session, error) {
 // A request is a browser's when it is a GET or HEAD that asks for HTML.
 func (a *Auth) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.allows(w, r) { //nolint:contextcheck // the request carries it
+		if a.allows(w, r) {
 			next.ServeHTTP(w, r)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 
 // allows answers the request itself unless it may pass.
 func (a *Auth) allows(w http.ResponseWriter, r *http.Request) bool {
-	s, r, err := a.settings(r)
+	s, known, err := a.settings(r)
 	if err != nil || s.fault != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return false
@@ -19,7 +19,7 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) bool {
 	session := SessionFrom(r.Context())
 	allowed := session != nil
 	if s.Callbacks.Authorized != nil {
-		if allowed, err = s.Callbacks.Authorized(r, session); err != nil {
+		if allowed, err = s.Callbacks.Authorized(known, session); err != nil {
 			s.log.LogAttrs(r.Context(), slog.LevelError, "pintle: Callbacks.Authorized failed, so the request may not pass",
 				slog.String("code", string(ErrAccessDenied)), slog.Any("error", err))
 			allowed = false

@@ -33,7 +33,7 @@ func SignOut(c fiber.Ctx, auth *pintle.Auth, to string) (next string, err error)
 // [pintle.Auth.UpdateSession] says. Call it before a function that writes a
 // stream is handed to Fiber, which runs it when the header has been sent.
 func UpdateSession(c fiber.Ctx, auth *pintle.Auth, data any) (session *pintle.Session, err error) {
-	if unread := call(c, func(w http.ResponseWriter, r *http.Request) { session, err = auth.UpdateSession(w, r, data) }); unread != nil { //nolint:contextcheck // the request carries it
+	if unread := call(c, func(w http.ResponseWriter, r *http.Request) { session, err = auth.UpdateSession(w, r, data) }); unread != nil {
 		err = unread
 	}
 	return session, err
