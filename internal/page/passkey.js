@@ -84,6 +84,7 @@
     return reply.json();
   };
   const send = (form, action, credential) => {
+    pressed = true;
     for (const [name, value] of [["action", action], ["data", JSON.stringify(credential)]]) {
       form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
     }
