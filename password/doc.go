@@ -15,8 +15,8 @@
 //
 // Passwords are taken as they are, byte for byte: no truncation, no change of
 // case, no Unicode normalisation. How long or how common one may be is the
-// application's rule; only the empty one and those beyond [MaxLength] are
-// refused here.
+// application's rule, for which there is [Check]; a [Hasher] refuses the empty
+// one and those beyond [MaxLength].
 //
 // https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
 package password
