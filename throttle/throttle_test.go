@@ -198,6 +198,30 @@ func TestManyClientsCannotTryOneAccount(t *testing.T) {
 	})
 }
 
+// Only who has signed in is known.
+func TestWhoHasNotSignedInIsAStranger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, nil)
+		away := errors.New("the database is away")
+		s.fail.Store(&away)
+		_, _ = s.SignIn(httptest.NewRecorder(), from(here), "credentials", pintle.SignInOptions{Fields: map[string]any{"username": "kim"}})
+		s.fail.Store(nil)
+		looked := 0
+		for i := range 500 {
+			if got := s.try(elsewhere, "kim", "open sesame"); got != "in" {
+				t.Fatal(got)
+			}
+			looked += s.guess(1, fmt.Sprintf("203.0.%d.%d:1", 1+i/250, 1+i%250), "kim")
+		}
+		if looked != 100 {
+			t.Errorf("of 500 guesses %d were looked at, want 100, however often the owner signs in", looked)
+		}
+		if got := s.try(here, "kim", "open sesame"); got != "refused" {
+			t.Errorf("who met a fault is taken for the owner: %s", got)
+		}
+	})
+}
+
 // SH-34: a client, and SH-87: an account, is one however it is spelled.
 func TestSpellingsAreCountedTogether(t *testing.T) {
 	for _, tt := range []struct{ name, address, username string }{
@@ -215,6 +239,17 @@ func TestSpellingsAreCountedTogether(t *testing.T) {
 			}
 		})
 	}
+	t.Run("SH-34 a function of the host's", func(t *testing.T) {
+		spellings := []string{"192.0.2.1", "::ffff:192.0.2.1"}
+		asked := 0
+		s := newSite(t, &throttle.Guard{Address: func(*http.Request) netip.Addr {
+			asked++
+			return netip.MustParseAddr(spellings[asked%2])
+		}})
+		if n := s.guess(100, here, "kim"); n != 10 {
+			t.Errorf("of 100 guesses %d were looked at, want 10", n)
+		}
+	})
 	t.Run("SH-34 one network", func(t *testing.T) {
 		s := newSite(t, nil)
 		s.guess(10, "[2001:db8::1]:1", "kim")
@@ -390,8 +425,13 @@ func TestOneClientCannotWriteToEverybody(t *testing.T) {
 		if sent != 100 {
 			t.Errorf("%d mails were sent, want 100", sent)
 		}
-		if !s.mail(elsewhere, "person-499@example.com") {
-			t.Error("a mail that was refused counts")
+		for range 5 {
+			s.mail(here, "lee@example.com")
+		}
+		for range 5 {
+			if !s.mail(elsewhere, "lee@example.com") {
+				t.Error("a mail that was refused counts")
+			}
 		}
 	})
 }
