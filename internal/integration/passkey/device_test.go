@@ -105,6 +105,18 @@ func (d *device) present(yes bool) {
 	command(d, webauthn.SetAutomaticPresenceSimulation, webauthn.SetAutomaticPresenceSimulationParams{AuthenticatorID: d.key, Enabled: yes})
 }
 
+// begins waits until the browser asks the authenticator what a script asked it
+// for the nth time. Nothing tells when it does, but what it is asked after that in
+// the same way it answers after that.
+func (d *device) begins(n int) {
+	d.t.Helper()
+	d.becomes("asking for a passkey", fmt.Sprintf(`asked === %d`, n))
+	for range 10 {
+		d.evaluate(`PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable().then(String)`)
+		d.credentials()
+	}
+}
+
 // credentials are those the authenticator holds.
 func (d *device) credentials() []*webauthn.Credential {
 	d.t.Helper()
