@@ -52,9 +52,9 @@ var revocationChecks = []revocationCheck{
 	}},
 	{"all sessions of a user end that have begun, and nobody else's", func(t *revocationTester) {
 		user, other := unique(), unique()
+		last := now() // a token says in whole seconds when it began
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
-		// A token says in whole seconds when it began.
-		for _, began := range []time.Time{now(), now().Add(-time.Minute), now().Add(-365 * 24 * time.Hour), time.Unix(0, 0)} {
+		for _, began := range []time.Time{last, last.Add(-time.Minute), last.Add(-365 * 24 * time.Hour), time.Unix(0, 0)} {
 			t.over(user, unique(), began)
 		}
 		t.goesOn(other, unique(), now())
@@ -65,11 +65,11 @@ var revocationChecks = []revocationCheck{
 		t.over(user, unique(), time.Time{})
 	}},
 	{"who comes back is signed in again, in whatever time zone", func(t *revocationTester) {
-		user := unique()
+		user, last := unique(), now()
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
 		for _, zone := range []*time.Location{time.UTC, time.FixedZone("east", 14*60*60), time.FixedZone("west", -12*60*60)} {
 			t.goesOn(user, unique(), now().Add(5*time.Second).In(zone))
-			t.over(user, unique(), now().Add(-5*time.Second).In(zone))
+			t.over(user, unique(), last.Add(-5*time.Second).In(zone))
 		}
 	}},
 	{"what is told later counts, too", func(t *revocationTester) {
@@ -82,14 +82,15 @@ var revocationChecks = []revocationCheck{
 		t.over(user, unique(), began)
 	}},
 	{"nothing is forgotten sooner than was asked at any time", func(t *revocationTester) {
-		user, session, past := unique(), unique(), now().Add(-time.Hour)
+		user, session, last := unique(), unique(), now()
+		past := last.Add(-time.Hour)
 		t.ok("Revoke", t.list.Revoke(t.ctx, user, session, later()))
 		t.ok("Revoke", t.list.Revoke(t.ctx, user, session, past))
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, past))
 		t.sweep()
 		t.over(user, session, now().Add(time.Hour))
-		t.over(user, unique(), now())
+		t.over(user, unique(), last)
 	}},
 	{"a user is no session, and a session no user", func(t *revocationTester) {
 		a, b := unique(), unique()
@@ -112,18 +113,18 @@ var revocationChecks = []revocationCheck{
 	}},
 	{"ids are compared byte by byte, whatever they are", func(t *revocationTester) {
 		for _, odd := range []string{"é", "\x00", "\xff", "a b", "%", "*", "'", `\`, "日本", strings.Repeat("x", 3000)} {
-			user, session := unique()+odd, unique()+odd
+			user, session, last := unique()+odd, unique()+odd, now()
 			t.ok("Revoke", t.list.Revoke(t.ctx, user, session, later()))
 			t.over(user, session, now())
 			t.goesOn(user, session+" ", now())
 			t.goesOn(user, strings.ToUpper(session), now())
 			t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
-			t.over(user, unique(), now())
+			t.over(user, unique(), last)
 			t.goesOn(strings.ToUpper(user), unique(), now())
 		}
 	}},
 	{"a list that is told by several at once believes all of them", func(t *revocationTester) {
-		user, session := unique(), unique()
+		user, session, last := unique(), unique(), now()
 		var all sync.WaitGroup
 		errs := make(chan error, 40)
 		for range cap(errs) / 2 {
@@ -136,7 +137,7 @@ var revocationChecks = []revocationCheck{
 			t.ok("told at once", err)
 		}
 		t.over(user, session, now().Add(time.Hour))
-		t.over(user, unique(), now())
+		t.over(user, unique(), last)
 	}},
 	{"who gives up waiting is told so, and that the session has ended", func(t *revocationTester) {
 		ctx, cancel := context.WithCancel(t.ctx)
@@ -157,7 +158,7 @@ var revocationChecks = []revocationCheck{
 			t.Skipf("%T does not implement pintle.Sweeper", t.list)
 		}
 		t.sweep()
-		kept, session := unique(), unique()
+		kept, session, last := unique(), unique(), now()
 		t.ok("Revoke", t.list.Revoke(t.ctx, kept, session, later()))
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, kept, later()))
 		stale := now().Add(-time.Minute)
@@ -178,7 +179,7 @@ var revocationChecks = []revocationCheck{
 			}
 		}
 		t.over(kept, session, now().Add(time.Hour))
-		t.over(kept, unique(), now())
+		t.over(kept, unique(), last)
 	}},
 }
 
