@@ -1,7 +1,6 @@
 package pintle
 
 import (
-	"container/list"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,6 +8,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/singleflight"
+
+	"github.com/pintleauth/pintle/internal/recent"
 )
 
 // maxTenants bounds the configurations that are kept. Keys come from requests,
@@ -25,17 +26,11 @@ type tenants struct {
 
 	making singleflight.Group
 	mu     sync.Mutex
-	byKey  map[string]*list.Element
-	recent *list.List // of *tenant, the most recently used first
-}
-
-type tenant struct {
-	key      string
-	settings *settings
+	byKey  recent.Map[string, *settings]
 }
 
 func newTenants(key func(*http.Request) string, config func(context.Context, string) (Config, error)) *tenants {
-	return &tenants{key: key, config: config, challenges: &usedChallenges{}, byKey: map[string]*list.Element{}, recent: list.New()}
+	return &tenants{key: key, config: config, challenges: &usedChallenges{}, byKey: recent.Map[string, *settings]{Max: maxTenants}}
 }
 
 func (t *tenants) settings(r *http.Request) (*settings, error) {
@@ -61,12 +56,8 @@ func (t *tenants) settings(r *http.Request) (*settings, error) {
 func (t *tenants) kept(key string) *settings {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e, ok := t.byKey[key]
-	if !ok {
-		return nil
-	}
-	t.recent.MoveToFront(e)
-	return e.Value.(*tenant).settings
+	s, _ := t.byKey.Get(key)
+	return s
 }
 
 func (t *tenants) make(ctx context.Context, key string) (s *settings, err error) {
@@ -90,11 +81,6 @@ func (t *tenants) make(ctx context.Context, key string) (s *settings, err error)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.byKey[key] = t.recent.PushFront(&tenant{key, s})
-	if t.recent.Len() > maxTenants {
-		oldest := t.recent.Back()
-		t.recent.Remove(oldest)
-		delete(t.byKey, oldest.Value.(*tenant).key)
-	}
+	t.byKey.Put(key, s)
 	return s, nil
 }

@@ -1,10 +1,11 @@
 package throttle
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"sync"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/recent"
 )
 
 // maxCounts bounds what is remembered of each kind, about 13 MB. To have one
@@ -18,13 +19,7 @@ const maxCounts = 1 << 16
 // attempts made are ahead of it.
 type counts struct {
 	mu     sync.Mutex
-	byName map[[sha256.Size]byte]*list.Element
-	recent list.List // of *count, the most recent first
-}
-
-type count struct {
-	name  [sha256.Size]byte
-	ahead time.Time
+	byName recent.Map[[sha256.Size]byte, *time.Time]
 }
 
 // take counts an attempt and returns zero, or returns how long to wait.
@@ -34,15 +29,14 @@ func (c *counts) take(name string, l Limit) time.Duration {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Now()
-	n := c.of(name)
-	if n.ahead.Before(now) {
-		n.ahead = now
+	now, ahead := time.Now(), c.of(name)
+	if ahead.Before(now) {
+		*ahead = now
 	}
-	if wait := n.ahead.Sub(now) - time.Duration(l.Burst-1)*l.Every; wait > 0 {
+	if wait := ahead.Sub(now) - time.Duration(l.Burst-1)*l.Every; wait > 0 {
 		return wait
 	}
-	n.ahead = n.ahead.Add(l.Every)
+	*ahead = ahead.Add(l.Every)
 	return 0
 }
 
@@ -53,8 +47,8 @@ func (c *counts) giveBack(name string, l Limit) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := c.of(name)
-	n.ahead = n.ahead.Add(-l.Every)
+	ahead := c.of(name)
+	*ahead = ahead.Add(-l.Every)
 }
 
 // note remembers a name.
@@ -68,27 +62,20 @@ func (c *counts) note(name string) {
 func (c *counts) noted(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, ok := c.byName[hash(name)]
+	_, ok := c.byName.Get(hash(name))
 	return ok
 }
 
-// of returns the count of a name, made if there is none.
-func (c *counts) of(name string) *count {
+// of returns the time of a name, a new one if there is none.
+func (c *counts) of(name string) *time.Time {
 	key := hash(name)
-	if e, ok := c.byName[key]; ok {
-		c.recent.MoveToFront(e)
-		return e.Value.(*count)
+	ahead, ok := c.byName.Get(key)
+	if !ok {
+		ahead = new(time.Time)
+		c.byName.Max = maxCounts
+		c.byName.Put(key, ahead)
 	}
-	if c.byName == nil {
-		c.byName = map[[sha256.Size]byte]*list.Element{}
-	}
-	if len(c.byName) >= maxCounts {
-		oldest := c.recent.Back()
-		delete(c.byName, c.recent.Remove(oldest).(*count).name)
-	}
-	n := &count{name: key}
-	c.byName[key] = c.recent.PushFront(n)
-	return n
+	return ahead
 }
 
 // hash bounds what a name takes, and keeps out of memory what somebody typed
