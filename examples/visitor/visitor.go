@@ -19,22 +19,22 @@ import (
 func SignsInAndOut(t *testing.T, cfg pintle.Config, address string) {
 	t.Helper()
 	ada := authtest.HTTPClient(t, cfg, address, nil)
-	if text := read(t)(ada.Get(address)); !strings.Contains(text, "Hello, stranger") {
+	if text := Read(t)(ada.Get(address)); !strings.Contains(text, "Hello, stranger") {
 		t.Errorf("a stranger sees %s", text)
 	}
-	if text := read(t)(ada.Get(address + "/account")); text != "Unauthorized\n" {
+	if text := Read(t)(ada.Get(address + "/account")); text != "Unauthorized\n" {
 		t.Errorf("a stranger's account is %s", text)
 	}
-	read(t)(authtest.SignInWith(t, ada, address+"/auth", "local"), nil)
-	if text := read(t)(ada.Get(address + "/account")); !strings.Contains(text, "Hello, Ada &lt;3.") {
+	Read(t)(authtest.SignInWith(t, ada, address+"/auth", "local"), nil)
+	if text := Read(t)(ada.Get(address + "/account")); !strings.Contains(text, "Hello, Ada &lt;3.") {
 		t.Errorf("Ada's account is %s", text)
 	}
-	form := regexp.MustCompile(`name="csrfToken" value="(\w+)"`).FindStringSubmatch(read(t)(ada.Get(address + "/auth/signout")))
+	form := regexp.MustCompile(`name="csrfToken" value="(\w+)"`).FindStringSubmatch(Read(t)(ada.Get(address + "/auth/signout")))
 	if form == nil {
 		t.Fatal("the page to sign out has no form")
 	}
-	read(t)(ada.PostForm(address+"/auth/signout", url.Values{"csrfToken": form[1:]}))
-	if text := read(t)(ada.Get(address + "/account")); text != "Unauthorized\n" {
+	Read(t)(ada.PostForm(address+"/auth/signout", url.Values{"csrfToken": form[1:]}))
+	if text := Read(t)(ada.Get(address + "/account")); text != "Unauthorized\n" {
 		t.Errorf("after signing out Ada's account is %s", text)
 	}
 }
@@ -53,8 +53,8 @@ func HasOnlyKimsPassword(t *testing.T, auth *pintle.Auth) {
 	}
 }
 
-// read returns the body of a response.
-func read(t *testing.T) func(*http.Response, error) string {
+// Read returns a function that reads a response to the end.
+func Read(t *testing.T) func(*http.Response, error) string {
 	t.Helper()
 	return func(resp *http.Response, err error) string {
 		t.Helper()
