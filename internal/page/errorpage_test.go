@@ -12,34 +12,40 @@ const generic = "You could not be signed in. Try again."
 
 func TestSignInErrors(t *testing.T) {
 	const other = "That did not work. Try again, or sign in with a different account."
-	tests := []struct{ code, want string }{
-		{"", ""},
-		{"Signin", other},
-		{"OAuthSignin", other},
-		{"OAuthCallbackError", other},
-		{"OAuthCreateAccount", other},
-		{"EmailCreateAccount", other},
-		{"Callback", other},
-		{"OAuthAccountNotLinked", "You already have an account here. Sign in the way you did the first time."},
-		{"AccountNotLinked", "This passkey belongs to another account. Sign in the way you did the first time."},
-		{"EmailSignin", "The email could not be sent. Check the address and try again."},
-		{"CredentialsSignin", "Sign-in failed. Check what you entered and try again."},
-		{"SessionRequired", "Sign in to see this page."},
-		{"MissingCSRF", "This page was open for too long. Try again."},
-		{"Configuration", generic},
-		{"default", generic},
-		{"SomethingElse", generic},
-		{"credentialssignin", generic},
+	tests := []struct{ code, detail, want string }{
+		{"", "", ""},
+		{"Signin", "", other},
+		{"OAuthSignin", "", other},
+		{"OAuthCallbackError", "", other},
+		{"OAuthCreateAccount", "", other},
+		{"EmailCreateAccount", "", other},
+		{"Callback", "", other},
+		{"OAuthAccountNotLinked", "", "You already have an account here. Sign in the way you did the first time."},
+		{"AccountNotLinked", "", "This passkey belongs to another account. Sign in the way you did the first time."},
+		{"EmailSignin", "", "The email could not be sent. Check the address and try again."},
+		{"CredentialsSignin", "", "Sign-in failed. Check what you entered and try again."},
+		{"CredentialsSignin", "credentials", "Sign-in failed. Check what you entered and try again."},
+		{"CredentialsSignin", "too_many_attempts", "Too many attempts. Wait a few minutes and try again."},
+		{"CredentialsSignin", "locked", "Ask at the desk."},
+		{"CredentialsSignin", "<img src=x onerror=alert(1)>", "Sign-in failed. Check what you entered and try again."},
+		{"OAuthCallbackError", "too_many_attempts", other}, // a code of a provider
+		{"", "too_many_attempts", ""},
+		{"SessionRequired", "", "Sign in to see this page."},
+		{"MissingCSRF", "", "This page was open for too long. Try again."},
+		{"Configuration", "", generic},
+		{"default", "", generic},
+		{"SomethingElse", "", generic},
+		{"credentialssignin", "", generic},
 		// W-5: names that objects of a scripting language have.
-		{"constructor", generic},
-		{"__proto__", generic},
-		{"toString", generic},
-		{"<img src=x onerror=alert(1)>", generic},
+		{"constructor", "", generic},
+		{"__proto__", "", generic},
+		{"toString", "", generic},
+		{"<img src=x onerror=alert(1)>", "", generic},
 	}
-	p := pages(t, page.Theme{}, page.Texts{})
+	p := pages(t, page.Theme{}, page.Texts{SignInErrors: map[string]string{"locked": "Ask at the desk."}})
 	for _, tt := range tests {
-		t.Run(tt.code, func(t *testing.T) {
-			body := string(p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{password}, Error: tt.code}).Body)
+		t.Run(tt.code+" "+tt.detail, func(t *testing.T) {
+			body := string(p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{password}, Error: tt.code, Detail: tt.detail}).Body)
 			_, box, shown := strings.Cut(body, `<div class="error" id="signin-error" role="alert">`)
 			_, text, _ := strings.Cut(box, "<p>")
 			text, _, _ = strings.Cut(text, "</p>")
