@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -242,17 +242,25 @@ func TestMethodsGoByTheTenantOfTheirContext(t *testing.T) {
 		}
 		cfg.Store, cfg.Session.Strategy = store, pintle.StrategyJWT
 		cfg.Events.SignIn = func(ctx context.Context, _ *pintle.SignInEvent) error {
-			seen = append(seen, held(ctx))
+			seen = append(seen, "sign-in "+held(ctx))
 			return nil
 		}
+		cfg.Events.SignOut = func(ctx context.Context, _ *pintle.SignOutEvent) error {
+			seen = append(seen, "sign-out "+held(ctx))
+			return nil
+		}
+		cfg.Callbacks.Authorized = func(r *http.Request, s *pintle.Session) (bool, error) {
+			seen = append(seen, "guard "+held(r.Context()))
+			return s != nil, nil
+		}
 		cfg.Callbacks.JWT = func(ctx context.Context, change *pintle.TokenChange) (pintle.Claims, error) {
-			seen = append(seen, held(ctx))
+			seen = append(seen, "token "+held(ctx))
 			return change.Claims, nil
 		}
 		return cfg, err
 	})
 	page := auth.Load(auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		seen = append(seen, held(r.Context()))
+		seen = append(seen, "page "+held(r.Context()))
 		devices := 0
 		for _, err := range auth.Devices(r.Context(), pintle.SessionFrom(r.Context())) {
 			if err != nil {
@@ -271,6 +279,7 @@ func TestMethodsGoByTheTenantOfTheirContext(t *testing.T) {
 	for _, host := range []string{"red.example", "blue.example"} {
 		seen = nil
 		cookie := adaAt(t, auth, host)
+		get(page, "http://"+host+"/") // by a stranger
 		get(page, "http://"+host+"/", "Cookie", cookie)
 		get(auth, "http://"+host+"/auth/session", "Cookie", cookie)
 		r := httptest.NewRequest("GET", "http://"+host+"/", nil)
@@ -278,8 +287,20 @@ func TestMethodsGoByTheTenantOfTheirContext(t *testing.T) {
 		if _, err := auth.Session(r); err != nil {
 			t.Error(err)
 		}
-		if len(seen) < 4 || slices.ContainsFunc(seen, func(token string) bool { return token != "of "+host }) {
-			t.Errorf("at %s they find the tokens %q", host, seen)
+		if _, err := auth.UpdateSession(httptest.NewRecorder(), r, nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := auth.SignOut(httptest.NewRecorder(), r, "/"); err != nil {
+			t.Error(err)
+		}
+		where := map[string]int{}
+		for _, s := range seen {
+			where[s]++
+		}
+		of := " of " + host
+		want := map[string]int{"token" + of: where["token"+of], "sign-in" + of: 1, "guard" + of: 2, "page" + of: 1, "sign-out" + of: 1}
+		if where["token"+of] < 4 || !maps.Equal(where, want) {
+			t.Errorf("at %s they find the tokens %v", host, where)
 		}
 	}
 	err := auth.SignOutEverywhere(t.Context(), "1")
