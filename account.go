@@ -41,6 +41,12 @@ type Account struct {
 	Scope        string
 	SessionState string
 
+	// VerifiedEmail is the address that the provider had verified when the
+	// account was stored, in lower case: see [OAuth.EmailVerified]. It is empty
+	// where the provider verifies no addresses and in layouts shared with
+	// Auth.js, which have no place for it.
+	VerifiedEmail string
+
 	// OAuthToken and OAuthTokenSecret are the credentials of OAuth 1.0a.
 	OAuthToken       string
 	OAuthTokenSecret string

@@ -150,6 +150,13 @@ type OAuth struct {
 	// providers that verify addresses.
 	AllowDangerousEmailAccountLinking bool
 
+	// EmailVerified reports whether the provider has checked that the address in
+	// a profile belongs to its user. Nil means never: whoever can make the
+	// provider report an address is then not taken for the owner of that
+	// address. The providers of the catalogue set it by what their
+	// documentation promises.
+	EmailVerified func(p Profile) bool
+
 	// RedirectURL replaces the callback URL that is sent to the provider. The
 	// URL must lead to this application's callback route all the same.
 	RedirectURL string
