@@ -30,9 +30,10 @@ type Callbacks struct {
 	// encoded as JSON. Nil shows the user's name, address and image.
 	Session func(ctx context.Context, v *SessionView) (any, error)
 
-	// Authorized decides in [Auth.Require] whether a request may pass. s is nil
-	// when nobody is signed in. Nil lets everybody pass who is signed in.
-	Authorized func(r *http.Request, s *Session) (bool, error)
+	// Authorized decides in [Auth.Require] whether a request may pass, or
+	// answers it. s is nil when the request is signed out or its session has no
+	// user. An error refuses and is logged. Nil lets every signed-in user pass.
+	Authorized func(r *http.Request, s *Session) (Access, error)
 }
 
 // A SignInAttempt is a person about to be signed in.

@@ -66,6 +66,11 @@ type Config struct {
 	// Callbacks let the host decide.
 	Callbacks Callbacks
 
+	// Refuse answers the requests that [Auth.Require] does not let pass, for
+	// example as JSON. The headers that keep the answer out of caches are set.
+	// Nil writes the default answer of [Refusal].
+	Refuse func(w http.ResponseWriter, r *http.Request, f Refusal)
+
 	// Events tell the host what happened.
 	Events Events
 

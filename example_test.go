@@ -102,15 +102,15 @@ func ExampleAuth_Load() {
 
 func ExampleAuth_Require() {
 	auth := exampleAuth(pintle.Callbacks{
-		// Everybody may see /health, and only Ali the treasure.
-		Authorized: func(r *http.Request, s *pintle.Session) (bool, error) {
+		// /health is public, and only Ali may see the treasure.
+		Authorized: func(r *http.Request, s *pintle.Session) (pintle.Access, error) {
 			switch r.URL.Path {
 			case "/health":
-				return true, nil
+				return pintle.Access{Allowed: true}, nil
 			case "/treasure":
-				return s != nil && s.User.ID == "40", nil
+				return pintle.Access{Allowed: s != nil && s.User.ID == "40"}, nil
 			}
-			return s != nil, nil
+			return pintle.Access{Allowed: s != nil}, nil
 		},
 	})
 	app := auth.Load(auth.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -90,34 +90,35 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 // Load reads the session of a request and puts it into the request's context,
 // where [SessionFrom] and [Auth.Require] find it. A request without a session
 // cookie costs nothing. A token that is older than [SessionConfig.UpdateAge] is
-// renewed, and so is a database session.
+// renewed, and so is a database session. Inside another Load or Require of the
+// same Auth it does nothing.
 //
-// A session that cannot be read, because it is not valid or the database does
-// not answer, is no session: the request goes on as one of a stranger, and the
-// reason is in the log. Nobody loses their cookie by a database that does not
-// answer, and [Auth.Require] answers for it with status 503.
+// If the session is not valid, or cannot be read because the database does not
+// answer, the request goes on signed out and the reason is in the log. The
+// cookie is kept when the database does not answer, and [Auth.Require] answers
+// with status 503.
 func (a *Auth) Load(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, a.load(w, r)) //nolint:contextcheck // the request carries it
+		if !a.loaded(r) {
+			r = a.load(w, r)
+		}
+		next.ServeHTTP(w, r) //nolint:contextcheck // the request carries it
 	})
 }
 
+// load returns the request with its session, or marked to have none.
 func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
-	if len(r.Header["Cookie"]) == 0 && len(r.Header["Authorization"]) == 0 {
-		return r
-	}
 	s, known, err := a.settings(r)
 	if err != nil {
 		return r
 	}
-	switch session, away := s.loadSession(w, known); {
-	case away:
-		return r.WithContext(context.WithValue(known.Context(), unreadKey{}, true))
-	case session == nil:
-		return known
-	default:
-		return r.WithContext(WithSession(known.Context(), session))
+	session, away := s.loadSession(w, known)
+	ctx := known.Context()
+	if session == nil {
+		// Guards further in need not look again.
+		return r.WithContext(context.WithValue(ctx, unreadKey{a}, away))
 	}
+	return r.WithContext(&sessionContext{Context: ctx, session: session, loader: a})
 }
 
 // Session returns the session of a request, or nil when nobody is signed in. It
@@ -133,18 +134,19 @@ func (a *Auth) Session(r *http.Request) (*Session, error) {
 	return s.readSession(known)
 }
 
-// Require lets requests through that carry a session, or that
-// [Callbacks.Authorized] lets pass. It sends browsers to the sign-in page, from
-// where they come back, and answers other clients with status 401; somebody who
-// is signed in but not authorized gets status 403. Where Load could not read the
-// session it answers with status 503, because nobody can sign in anew while the
-// database is away. It must be inside [Auth.Load].
+// Require lets requests pass that carry a session with a user, or that
+// [Callbacks.Authorized] lets pass. It redirects browsers to the sign-in page,
+// from where they come back, and answers other clients with status 401. A user
+// who is signed in but not authorized gets status 403. Where the store did not
+// answer it responds 503, because a new sign-in would fail as well.
+// [Config.Refuse] replaces these answers.
 //
-// A request is a browser's when it is a GET or HEAD that asks for HTML.
+// Inside [Auth.Load] it uses the session that Load found; otherwise it reads
+// the session as Load does.
 func (a *Auth) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.allows(w, r) {
-			next.ServeHTTP(w, r)
+		if r, ok := a.allows(w, r); ok {
+			next.ServeHTTP(w, r) //nolint:contextcheck // the request carries it
 		}
 	})
 }

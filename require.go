@@ -1,6 +1,8 @@
 package pintle
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -9,48 +11,157 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// allows answers the request itself unless it may pass.
-func (a *Auth) allows(w http.ResponseWriter, r *http.Request) bool {
+// An Access is what [Callbacks.Authorized] decides about a request.
+type Access struct {
+	// Allowed lets the request pass.
+	Allowed bool
+
+	// Response answers the request instead: a redirect to another page, a text
+	// of the host, any status. Nil lets Allowed decide. With Response set the
+	// request does not pass, whatever Allowed is.
+	Response http.Handler
+}
+
+// A Refusal is a request that [Auth.Require] does not let pass. As an
+// [http.Handler] it writes the default answer, so that [Config.Refuse] can
+// change the answer to some requests and leave the others.
+type Refusal struct {
+	// Status is 401 where the request is signed out, 403 where its user is not
+	// authorized, 503 where the session could not be read because the store or
+	// the revocation list did not answer, and 500 where the configuration is at
+	// fault.
+	Status int
+
+	// SignIn is the sign-in page, with the way back to this request. It is set
+	// when Status is 401.
+	SignIn string
+
+	// Navigation reports that a browser is loading a page: a GET or HEAD that
+	// asks for HTML. The default answer redirects it to SignIn. Other clients
+	// get Status and its text.
+	Navigation bool
+
+	// Session is that of the user who is not authorized, when Status is 403.
+	Session *Session
+}
+
+// ServeHTTP writes the default answer.
+func (f Refusal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	if f.Navigation && f.SignIn != "" {
+		w.Header()["Location"] = []string{asciiURL(f.SignIn)}
+		w.WriteHeader(http.StatusFound)
+		return
+	}
+	http.Error(w, http.StatusText(f.Status), f.Status)
+}
+
+// allows reports whether a request may pass, with the request to pass on.
+// Otherwise it has answered the request.
+func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	s, known, err := a.settings(r)
 	if err != nil || s.fault != nil {
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
-		return false
+		Refusal{Status: http.StatusInternalServerError}.ServeHTTP(w, r)
+		return nil, false
 	}
-	session := SessionFrom(r.Context())
-	allowed := session != nil
+	if !a.loaded(r) && !hasGivenSession(r) {
+		r = a.load(w, r)
+		known = r
+	}
+	session := a.sessionFor(r.Context())
+	access := Access{Allowed: session != nil}
 	if s.Callbacks.Authorized != nil {
-		if allowed, err = s.Callbacks.Authorized(known, session); err != nil {
+		if access, err = s.Callbacks.Authorized(known, session); err != nil {
 			s.log.LogAttrs(r.Context(), slog.LevelError, "pintle: Callbacks.Authorized failed, so the request may not pass",
 				slog.String("code", string(ErrAccessDenied)), slog.Any("error", err))
-			allowed = false
+			access = Access{}
 		}
 	}
-	if allowed {
-		return true
+	if access.Allowed && access.Response == nil {
+		return r, true
 	}
+	// The answer depends on the session, so no cache may give it to others.
 	h := w.Header()
 	h.Set("Cache-Control", "private, no-cache, no-store")
 	h.Add("Vary", "Cookie")
-	switch {
-	case session != nil:
-		http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
-	case r.Context().Value(unreadKey{}) != nil:
-		// Signing in anew would fail as well, and a client that is told 401
-		// would forget who it is.
-		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
-	case isNavigation(r):
-		s.sendToSignIn(w, r)
-	default:
-		if s.Session.AllowBearer {
-			// https://www.rfc-editor.org/rfc/rfc6750#section-3
-			h.Set("WWW-Authenticate", "Bearer")
-		}
-		http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
+	if access.Response != nil {
+		access.Response.ServeHTTP(w, known)
+		return nil, false
 	}
-	return false
+	unread := r.Context().Value(unreadKey{a}) == true
+	refusal := s.refusal(r, session, unread)
+	if refusal.Status == http.StatusUnauthorized && !refusal.Navigation && s.Session.AllowBearer {
+		// https://www.rfc-editor.org/rfc/rfc6750#section-3
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if s.Refuse != nil {
+		s.Refuse(w, known, refusal)
+	} else {
+		refusal.ServeHTTP(w, known)
+	}
+	return nil, false
 }
 
-// isNavigation reports whether a person is looking at the answer.
+// refusal says why a request may not pass and where its user can sign in.
+func (s *settings) refusal(r *http.Request, session *Session, unread bool) Refusal {
+	f := Refusal{Navigation: isNavigation(r)}
+	switch {
+	case session != nil:
+		f.Status, f.Session = http.StatusForbidden, session
+	case unread:
+		// A sign-in would fail as well, and a client that gets 401 would drop its
+		// session.
+		f.Status = http.StatusServiceUnavailable
+	case f.Navigation && s.isSignInPage(r):
+		// A redirect would lead here again, until the browser gives up.
+		f.Status = http.StatusForbidden
+		s.guardedSignIn.Do(func() { s.logGuardedSignIn(r) })
+	default:
+		f.Status, f.SignIn = http.StatusUnauthorized, s.signInFrom(r)
+	}
+	return f
+}
+
+func (s *settings) logGuardedSignIn(r *http.Request) {
+	fix := fmt.Sprintf("mount the Auth at %s/, which is Config.BasePath or the path of Config.URL, and outside Auth.Require", s.base)
+	if s.Pages.SignIn != "" {
+		fix = "serve Config.Pages.SignIn outside Auth.Require, or let it pass in Callbacks.Authorized"
+	}
+	s.log.LogAttrs(r.Context(), slog.LevelError, "pintle: the sign-in page is behind Auth.Require, so no user can sign in",
+		slog.String("code", "SignInPageLoop"), slog.String("page", s.signInPagePath()), slog.String("fix", fix))
+}
+
+// loaded reports whether a has read the session of a request. A request without
+// credentials has none to read. A session that another Auth has loaded is not
+// one of this Auth.
+func (a *Auth) loaded(r *http.Request) bool {
+	if len(r.Header["Cookie"]) == 0 && len(r.Header["Authorization"]) == 0 {
+		return true
+	}
+	ctx := r.Context()
+	loader, _ := ctx.Value(loaderKey{}).(*Auth)
+	return loader == a || ctx.Value(unreadKey{a}) != nil
+}
+
+// hasGivenSession reports whether [WithSession] has signed a request in.
+func hasGivenSession(r *http.Request) bool {
+	loader, _ := r.Context().Value(loaderKey{}).(*Auth)
+	return loader == nil && SessionFrom(r.Context()) != nil
+}
+
+// sessionFor returns the session by which a decides about a request: one that it
+// loaded, or one of [WithSession].
+func (a *Auth) sessionFor(ctx context.Context) *Session {
+	if loader, _ := ctx.Value(loaderKey{}).(*Auth); loader != nil && loader != a {
+		return nil
+	}
+	session := SessionFrom(ctx)
+	if session == nil || !session.hasUser() {
+		return nil
+	}
+	return session
+}
+
+// isNavigation reports whether a browser is loading a page for its user.
 func isNavigation(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
@@ -62,13 +173,17 @@ func isNavigation(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// sendToSignIn redirects to the sign-in page, with the way back. The way back is
-// a path, so that it does not depend on what the request says of its host.
-func (s *settings) sendToSignIn(w http.ResponseWriter, r *http.Request) {
-	page := s.Pages.SignIn
-	if page == "" {
-		page = s.base + "/signin"
+func (s *settings) signInPagePath() string {
+	if s.Pages.SignIn != "" {
+		return s.Pages.SignIn
 	}
+	return s.base + "/signin"
+}
+
+// signInFrom returns the sign-in page with the way back to a request. The way
+// back is a path, so that it does not depend on what the request says of its
+// host.
+func (s *settings) signInFrom(r *http.Request) string {
 	back := r.URL.EscapedPath()
 	if !strings.HasPrefix(back, "/") || strings.HasPrefix(back, "//") {
 		back = "/"
@@ -76,20 +191,13 @@ func (s *settings) sendToSignIn(w http.ResponseWriter, r *http.Request) {
 	if r.URL.RawQuery != "" {
 		back += "?" + r.URL.RawQuery
 	}
-	if s.isAt(r, page) {
-		// The sign-in page of the host is behind its own guard. Going round in
-		// circles would only hide that.
-		http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
-		return
-	}
-	w.Header()["Location"] = []string{asciiURL(query.Append(page, "callbackUrl", back))}
-	w.WriteHeader(http.StatusFound)
+	return query.Append(s.signInPagePath(), "callbackUrl", back)
 }
 
-// isAt reports whether a request is for a page of the host's, which may be
+// isSignInPage reports whether a request is for the sign-in page, which may be
 // configured as a path or as a URL of this site.
-func (s *settings) isAt(r *http.Request, page string) bool {
-	u, err := url.Parse(page)
+func (s *settings) isSignInPage(r *http.Request) bool {
+	u, err := url.Parse(s.signInPagePath())
 	if err != nil || u.Path != r.URL.Path {
 		return false
 	}

@@ -2,6 +2,8 @@ package pintle_test
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -86,10 +88,12 @@ func TestAGuardRefusesWhenAnythingIsBroken(t *testing.T) {
 		status int
 	}{
 		{"a callback that fails", func(s *site) {
-			s.Callbacks.Authorized = func(*http.Request, *pintle.Session) (bool, error) { return true, errBroken }
+			s.Callbacks.Authorized = func(*http.Request, *pintle.Session) (pintle.Access, error) {
+				return pintle.Access{Allowed: true}, errBroken
+			}
 		}, 403},
 		{"a callback that says no", func(s *site) {
-			s.Callbacks.Authorized = func(*http.Request, *pintle.Session) (bool, error) { return false, nil }
+			s.Callbacks.Authorized = func(*http.Request, *pintle.Session) (pintle.Access, error) { return pintle.Access{}, nil }
 		}, 403},
 		{"a token callback that fails", func(s *site) {
 			s.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, errBroken }
@@ -109,7 +113,7 @@ func TestAGuardRefusesWhenAnythingIsBroken(t *testing.T) {
 	}
 	t.Run("a callback that panics", func(t *testing.T) {
 		s := newSite(t, func(s *site) {
-			s.Callbacks.Authorized = func(*http.Request, *pintle.Session) (bool, error) { panic(errBroken) }
+			s.Callbacks.Authorized = func(*http.Request, *pintle.Session) (pintle.Access, error) { panic(errBroken) }
 		})
 		reached := false
 		func() {
@@ -140,26 +144,19 @@ func TestAGuardRefusesWhenAnythingIsBroken(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a handler that Load does not wrap", func(t *testing.T) {
-		s := newSite(t)
-		w, _ := ask(s.auth.Require(http.NotFoundHandler()), "GET", s.url+"/members", nil, "Cookie", sessionCookie+"="+good)
-		if w.Code != http.StatusUnauthorized {
-			t.Errorf("status %d, want 401", w.Code)
-		}
-	})
 }
 
 // SH-64: a decision is about the path, and nothing in the query makes it another.
 func TestTheHostAuthorizesRequests(t *testing.T) {
 	s := newSite(t, func(s *site) {
-		s.Callbacks.Authorized = func(r *http.Request, session *pintle.Session) (bool, error) {
+		s.Callbacks.Authorized = func(r *http.Request, session *pintle.Session) (pintle.Access, error) {
 			switch {
 			case strings.HasPrefix(r.URL.Path, "/public"):
-				return true, nil
+				return pintle.Access{Allowed: true}, nil
 			case strings.HasPrefix(r.URL.Path, "/staff"):
-				return session != nil && session.User.Email == "grace@example.com", nil
+				return pintle.Access{Allowed: session != nil && session.User.Email == "grace@example.com"}, nil
 			}
-			return session != nil, nil
+			return pintle.Access{Allowed: session != nil}, nil
 		}
 	})
 	tests := []struct {
@@ -258,5 +255,170 @@ func TestAGuardLeadsToTheSignInPageOfTheHost(t *testing.T) {
 	} {
 		s := newSite(t, func(s *site) { s.Pages.SignIn = page })
 		s.browser().get("/members").goesTo(want)
+	}
+}
+
+// A guard reads the session where nothing else has, and once.
+func TestAGuardWorksWithAndWithoutLoadInAnyOrder(t *testing.T) {
+	inside := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("hello, " + pintle.SessionFrom(r.Context()).User.Name))
+	})
+	for name, wrap := range map[string]func(*pintle.Auth) http.Handler{
+		"Require alone":       func(a *pintle.Auth) http.Handler { return a.Require(inside) },
+		"Require inside Load": func(a *pintle.Auth) http.Handler { return a.Load(a.Require(inside)) },
+		"Load inside Require": func(a *pintle.Auth) http.Handler { return a.Require(a.Load(inside)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			read := 0
+			s := newSite(t, func(s *site) {
+				s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+					read++
+					return c.Claims, nil
+				}
+			})
+			good := sealed(t, sessionCookie, claimsFor("ada"))
+			w, _ := ask(wrap(s.auth), "GET", s.url+"/members", nil, "Cookie", sessionCookie+"="+good)
+			if w.Code != http.StatusOK || w.Body.String() != "hello, Ada Lovelace" || read != 1 {
+				t.Errorf("status %d, %q, the session was read %d times", w.Code, w.Body, read)
+			}
+			w, _ = ask(wrap(s.auth), "GET", s.url+"/members", nil, "Cookie", sessionCookie+"=forged")
+			if w.Code != http.StatusUnauthorized {
+				t.Errorf("a forged cookie gets status %d", w.Code)
+			}
+		})
+	}
+}
+
+// The session of one Auth is none of another, which may have other rules for its
+// users.
+func TestAGuardTakesNoSessionOfAnotherAuth(t *testing.T) {
+	s := newSite(t)
+	staff := newSite(t, func(s *site) { s.Secrets = []string{"the secret of the staff, 32 characters"} })
+	reached := false
+	page := s.auth.Load(staff.auth.Require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true })))
+	good := sealed(t, sessionCookie, claimsFor("ada"))
+	if w, _ := ask(page, "GET", s.url+"/staff", nil, "Cookie", sessionCookie+"="+good); w.Code != http.StatusUnauthorized || reached {
+		t.Errorf("status %d, reached %t", w.Code, reached)
+	}
+	// A test of the host signs in to all of them.
+	r := httptest.NewRequest("GET", s.url+"/staff", nil)
+	r = r.WithContext(pintle.WithSession(r.Context(), &pintle.Session{User: pintle.User{ID: "1"}}))
+	page.ServeHTTP(httptest.NewRecorder(), r)
+	if !reached {
+		t.Error("WithSession does not sign in")
+	}
+}
+
+func TestASessionWithoutAUserPassesNoGuard(t *testing.T) {
+	given := &pintle.Session{}
+	s := newSite(t, func(s *site) {
+		s.Callbacks.Authorized = func(_ *http.Request, session *pintle.Session) (pintle.Access, error) {
+			given = session
+			return pintle.Access{Allowed: session != nil}, nil
+		}
+	})
+	reached := false
+	empty := sealed(t, sessionCookie, map[string]any{"role": "admin"})
+	w, _ := ask(guarded(s, &reached), "GET", s.url+"/members", nil, "Cookie", sessionCookie+"="+empty)
+	if w.Code != http.StatusUnauthorized || reached || given != nil {
+		t.Errorf("status %d, reached %t, Authorized was given %+v", w.Code, reached, given)
+	}
+}
+
+// S-50: a response of the host takes the place of the refusal.
+func TestTheHostAnswersARequestItDoesNotAuthorize(t *testing.T) {
+	s := newSite(t, func(s *site) {
+		s.Callbacks.Authorized = func(r *http.Request, _ *pintle.Session) (pintle.Access, error) {
+			if r.URL.Path == "/teapot" {
+				return pintle.Access{Allowed: true, Response: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					w.WriteHeader(http.StatusTeapot)
+				})}, nil
+			}
+			return pintle.Access{Response: http.RedirectHandler("/upgrade", http.StatusSeeOther)}, nil
+		}
+	})
+	reached := false
+	w, _ := ask(guarded(s, &reached), "GET", s.url+"/members", nil, "Accept", "text/html")
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/upgrade" || w.Header().Get("Cache-Control") != "private, no-cache, no-store" {
+		t.Errorf("status %d, %q", w.Code, w.Header())
+	}
+	if w, _ = ask(guarded(s, &reached), "GET", s.url+"/teapot", nil); w.Code != http.StatusTeapot || reached {
+		t.Errorf("status %d, reached %t", w.Code, reached)
+	}
+}
+
+func TestTheHostWritesEveryRefusal(t *testing.T) {
+	var got pintle.Refusal
+	s := newSite(t, func(s *site) {
+		s.Refuse = func(w http.ResponseWriter, r *http.Request, f pintle.Refusal) {
+			got = f
+			if f.Navigation {
+				f.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(f.Status)
+			_, _ = fmt.Fprintf(w, `{"status":%d,"signIn":%q}`, f.Status, f.SignIn)
+		}
+		s.Callbacks.Authorized = func(r *http.Request, session *pintle.Session) (pintle.Access, error) {
+			return pintle.Access{Allowed: session != nil && r.URL.Path != "/staff"}, nil
+		}
+	})
+	good := sealed(t, sessionCookie, claimsFor("ada"))
+	tests := []struct {
+		name, path string
+		headers    []string
+		status     int
+		body       string
+		signedIn   bool
+	}{
+		{"a script that is signed out", "/members", nil, 401, `{"status":401,"signIn":"/auth/signin?callbackUrl=%2Fmembers"}`, false},
+		{"a script of another user", "/staff", []string{"Cookie", sessionCookie + "=" + good}, 403, `{"status":403,"signIn":""}`, true},
+		{"a browser", "/members", []string{"Accept", "text/html"}, 302, "", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			reached := false
+			w, _ := ask(guarded(s, &reached), "GET", s.url+tt.path, nil, tt.headers...)
+			if w.Code != tt.status || w.Body.String() != tt.body || reached || (got.Session != nil) != tt.signedIn {
+				t.Errorf("status %d, %s, reached %t, session %v", w.Code, w.Body, reached, got.Session)
+			}
+		})
+	}
+	t.Run("while the revocation list does not answer", func(t *testing.T) {
+		s.Session.Revocation = brokenList{}
+		again := newSite(t, func(a *site) { a.Refuse, a.Session.Revocation = s.Refuse, brokenList{} })
+		reached := false
+		if w, _ := ask(guarded(again, &reached), "GET", s.url+"/members", nil, "Cookie", sessionCookie+"="+good); w.Code != http.StatusServiceUnavailable || got.Status != 503 {
+			t.Errorf("status %d", w.Code)
+		}
+	})
+}
+
+// A sign-in page that no user can reach is the operator's to repair, so the log
+// names the mistake and the fix, once.
+func TestAGuardedSignInPageIsLoggedOnceWithItsFix(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*site)
+		page   string
+		fix    string
+	}{
+		"the routes are behind the guard":     {func(*site) {}, "/auth/signin", "mount the Auth at /auth/"},
+		"the base path is not the mount path": {func(s *site) { s.BasePath = "/api/auth" }, "/api/auth/signin", "mount the Auth at /api/auth/"},
+		"the host's page is behind the guard": {func(s *site) { s.Pages.SignIn = "/login" }, "/login", "Config.Pages.SignIn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log strings.Builder
+			s := newSite(t, tt.change, func(s *site) { s.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+			reached := false
+			for range 3 {
+				if w, _ := ask(guarded(s, &reached), "GET", s.url+tt.page, nil, "Accept", "text/html"); w.Code != http.StatusForbidden {
+					t.Fatalf("status %d", w.Code)
+				}
+			}
+			if strings.Count(log.String(), "SignInPageLoop") != 1 || !strings.Contains(log.String(), tt.fix) || !strings.Contains(log.String(), "level=ERROR") {
+				t.Errorf("the log:\n%s", log.String())
+			}
+		})
 	}
 }

@@ -35,20 +35,28 @@ type Session struct {
 
 type sessionKey struct{}
 
-// unreadKey is the key under which a context says that the session of the
-// request could not be read.
-type unreadKey struct{}
+// loaderKey is the key of the Auth that put the session into a context. It is
+// nil for sessions of [WithSession].
+type loaderKey struct{}
+
+// unreadKey is the key under which the context of a request says that this Auth
+// found no session, and whether that is because it could not be read.
+type unreadKey struct{ auth *Auth }
 
 // A sessionContext carries a session. It is what [context.WithValue] returns,
 // without the cost of a key of any type.
 type sessionContext struct {
 	context.Context
 	session *Session
+	loader  *Auth
 }
 
 func (c *sessionContext) Value(key any) any {
-	if _, ok := key.(sessionKey); ok {
+	switch key.(type) {
+	case sessionKey:
 		return c.session
+	case loaderKey:
+		return c.loader
 	}
 	return c.Context.Value(key)
 }
@@ -63,7 +71,13 @@ func SessionFrom(ctx context.Context) *Session {
 // WithSession returns a copy of ctx that carries s. Tests of a host application
 // use it to act as a signed-in user.
 func WithSession(ctx context.Context, s *Session) context.Context {
-	return &sessionContext{ctx, s}
+	return &sessionContext{Context: ctx, session: s}
+}
+
+// hasUser reports whether the session names its user in any way. A JWT callback
+// or a foreign server can write tokens that do not.
+func (s *Session) hasUser() bool {
+	return s.User.ID != "" || s.User.Email != "" || s.User.Name != "" || s.User.Image != ""
 }
 
 // MarshalJSON writes what a browser may see of the session. It never holds the

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,7 +61,10 @@ type settings struct {
 	pages         *page.Pages
 
 	accountKeys *seal.Keys
-	refreshes   refreshes
+
+	// guardedSignIn logs once that the sign-in page is behind Auth.Require.
+	guardedSignIn sync.Once
+	refreshes     refreshes
 
 	// fault is what makes this configuration unusable. It is what New returns;
 	// a configuration made for a request answers with it.

@@ -249,9 +249,9 @@ func TestMethodsGoByTheTenantOfTheirContext(t *testing.T) {
 			seen = append(seen, "sign-out "+held(ctx))
 			return nil
 		}
-		cfg.Callbacks.Authorized = func(r *http.Request, s *pintle.Session) (bool, error) {
+		cfg.Callbacks.Authorized = func(r *http.Request, s *pintle.Session) (pintle.Access, error) {
 			seen = append(seen, "guard "+held(r.Context()))
-			return s != nil, nil
+			return pintle.Access{Allowed: s != nil}, nil
 		}
 		cfg.Callbacks.JWT = func(ctx context.Context, change *pintle.TokenChange) (pintle.Claims, error) {
 			seen = append(seen, "token "+held(ctx))

@@ -30,8 +30,8 @@ func config(store pintle.Store, providers ...pintle.Provider) pintle.Config {
 	}
 }
 
-func mayPass(r *http.Request, s *pintle.Session) (bool, error) {
-	return s != nil && (r.URL.Path != "/admin" || s.User.Email == "root@example.com"), nil
+func mayPass(r *http.Request, s *pintle.Session) (pintle.Access, error) {
+	return pintle.Access{Allowed: s != nil && (r.URL.Path != "/admin" || s.User.Email == "root@example.com")}, nil
 }
 
 // newApp is the application: a page for members and one for administrators.

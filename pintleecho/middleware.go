@@ -1,6 +1,7 @@
 package pintleecho
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -42,17 +43,17 @@ func Load(auth *pintle.Auth) echo.MiddlewareFunc {
 }
 
 // Require lets requests through that carry a session, or that
-// [pintle.Callbacks.Authorized] lets pass, as [pintle.Auth.Require] says. It
-// must come after [Load].
+// [pintle.Callbacks.Authorized] lets pass, as [pintle.Auth.Require] says.
 func Require(auth *pintle.Auth) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
-			allowed := false
-			require := auth.Require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { allowed = true }))
+			var ctx context.Context // of a request that may pass
+			require := auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 			call(c, func(r *http.Request) { require.ServeHTTP(c.Response(), r) })
-			if !allowed {
+			if ctx == nil {
 				return nil // it is answered
 			}
+			c.SetRequest(c.Request().WithContext(ctx))
 			return next(c)
 		}
 	}

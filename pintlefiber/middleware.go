@@ -1,6 +1,7 @@
 package pintlefiber
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -37,15 +38,15 @@ func Load(auth *pintle.Auth) fiber.Handler {
 }
 
 // Require lets requests through that carry a session, or that
-// [pintle.Callbacks.Authorized] lets pass, as [pintle.Auth.Require] says. It
-// must come after [Load].
+// [pintle.Callbacks.Authorized] lets pass, as [pintle.Auth.Require] says.
 func Require(auth *pintle.Auth) fiber.Handler {
 	return func(c fiber.Ctx) error {
-		allowed := false
-		require := auth.Require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { allowed = true }))
-		if err := call(c, require.ServeHTTP); err != nil || !allowed {
+		var ctx context.Context // of a request that may pass
+		require := auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
+		if err := call(c, require.ServeHTTP); err != nil || ctx == nil {
 			return err // nil when it is answered
 		}
+		c.SetContext(ctx)
 		return c.Next()
 	}
 }

@@ -1,6 +1,7 @@
 package pintlegin
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -34,15 +35,17 @@ func Load(auth *pintle.Auth) gin.HandlerFunc {
 
 // Require lets requests through that carry a session, or that
 // [pintle.Callbacks.Authorized] lets pass, as [pintle.Auth.Require] says. The
-// handlers after it do not run for others. It must come after [Load].
+// handlers after it do not run for others.
 func Require(auth *pintle.Auth) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		allowed := false
-		require := auth.Require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { allowed = true }))
+		var ctx context.Context // of a request that may pass
+		require := auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 		call(c, func(r *http.Request) { require.ServeHTTP(c.Writer, r) })
-		if !allowed {
+		if ctx == nil {
 			c.Abort()
+			return
 		}
+		c.Request = c.Request.WithContext(ctx)
 	}
 }
 

@@ -114,8 +114,8 @@ func config() pintle.Config {
 	return pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{ID: "password", Authorize: checkPassword}},
 		Secrets:   []string{"a secret for tests, 32 characters or more"},
-		Callbacks: pintle.Callbacks{Authorized: func(r *http.Request, s *pintle.Session) (bool, error) {
-			return s != nil && (r.URL.Path != "/admin" || s.User.Name == "Root"), nil
+		Callbacks: pintle.Callbacks{Authorized: func(r *http.Request, s *pintle.Session) (pintle.Access, error) {
+			return pintle.Access{Allowed: s != nil && (r.URL.Path != "/admin" || s.User.Name == "Root")}, nil
 		}},
 		Getenv: func(string) string { return "" },
 		Logger: slog.New(slog.DiscardHandler),

@@ -58,7 +58,9 @@ func TestSH04AGuardFailsClosed(t *testing.T) {
 		}, http.StatusInternalServerError},
 		{"SH-04 the guard's callback fails", func(context.Context, string) (pintle.Config, error) {
 			cfg := config()
-			cfg.Callbacks.Authorized = func(*http.Request, *pintle.Session) (bool, error) { return true, errors.New("no answer") }
+			cfg.Callbacks.Authorized = func(*http.Request, *pintle.Session) (pintle.Access, error) {
+				return pintle.Access{Allowed: true}, errors.New("no answer")
+			}
 			return cfg, nil
 		}, http.StatusUnauthorized},
 		{"SH-04 ASVS-16.5.2 the database is down", func(context.Context, string) (pintle.Config, error) {

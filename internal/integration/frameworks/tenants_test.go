@@ -28,8 +28,8 @@ func withTenants(f framework) func(*setting) {
 				cfg := config()
 				cfg.Providers = []pintle.Provider{&pintle.Credentials{ID: "password", Name: "the " + tenant + " staff", Authorize: checkPassword}}
 				cfg.Secrets = []string{tenant + " has a secret of its own, of 32 characters"}
-				cfg.Callbacks.Authorized = func(r *http.Request, s *pintle.Session) (bool, error) {
-					return s != nil && header(r, "X-Tenant") == tenant, nil
+				cfg.Callbacks.Authorized = func(r *http.Request, s *pintle.Session) (pintle.Access, error) {
+					return pintle.Access{Allowed: s != nil && header(r, "X-Tenant") == tenant}, nil
 				}
 				return cfg, nil
 			},
