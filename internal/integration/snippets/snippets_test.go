@@ -1,0 +1,278 @@
+// Package snippets_test type-checks the Go code in README.md and the guides.
+package snippets_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = "../../.."
+
+// A snippet is a block of code in a document.
+type snippet struct {
+	file string
+	line int
+	code string
+}
+
+func (s snippet) String() string { return fmt.Sprintf("%s:%d", s.file, s.line) }
+
+func TestEverySnippetCompiles(t *testing.T) {
+	found := snippets(t)
+	if len(found) < 60 {
+		t.Fatalf("found %d snippets", len(found))
+	}
+	c := newChecker(t)
+	for _, s := range found {
+		t.Run(s.String(), func(t *testing.T) {
+			if err := c.check(s.code); err != nil {
+				t.Errorf("%s: %v", s, err)
+			}
+		})
+	}
+}
+
+func TestTheCheckFindsWhatDoesNotCompile(t *testing.T) {
+	c := newChecker(t)
+	for name, code := range map[string]string{
+		"a name that does not exist":   "auth.SignInn(w, r, \"x\", pintle.SignInOptions{})",
+		"a field that does not exist":  "_ = pintle.Config{Provider: nil}",
+		"a field of a fragment":        "Profil: func(p pintle.Profile, a *pintle.Account) (*pintle.User, error) { return nil, nil },",
+		"an argument too many":         "auth.Load(mux, mux)",
+		"a function of another type":   "SignIn: func(ctx context.Context) error { return nil },",
+		"one name declared twice":      "a := 1\na := \"x\"\n_ = a",
+		"a package that lacks a name":  "_ = sqlstore.Oracle",
+		"code that is cut in a middle": "for range 3 {",
+	} {
+		if c.check(code) == nil {
+			t.Errorf("%s: the check accepts\n%s", name, code)
+		}
+	}
+}
+
+// snippets returns the blocks that are marked as Go.
+func snippets(t *testing.T) []snippet {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, filepath.Join(root, "README.md"), filepath.Join(root, "client", "README.md"))
+	var found []snippet
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var block *snippet
+		indent, number := "", 0
+		for line := range strings.Lines(string(text)) {
+			number++
+			trimmed := strings.TrimSpace(line)
+			switch {
+			case block == nil && trimmed == "```go":
+				block, indent = &snippet{file: name, line: number}, line[:strings.Index(line, "`")]
+			case block != nil && trimmed == "```":
+				found, block = append(found, *block), nil
+			case block != nil:
+				block.code += strings.TrimPrefix(line, indent)
+			}
+		}
+	}
+	return found
+}
+
+// A checker type-checks code against the packages of the workspace.
+type checker struct {
+	set      *token.FileSet
+	importer types.Importer
+	paths    map[string]string // by the name a snippet uses
+}
+
+// What guides write about and where it comes from.
+var imported = []string{
+	"cmp", "context", "database/sql", "embed", "encoding/json", "errors", "fmt", "html/template", "io", "log", "log/slog", "maps", "net",
+	"net/http", "net/http/cookiejar", "net/http/httptest", "net/url", "os", "slices", "strconv", "strings", "testing", "time",
+	"golang.org/x/text/language",
+	"github.com/chromedp/cdproto/network", "github.com/chromedp/chromedp", "github.com/gin-gonic/gin", "github.com/go-chi/chi/v5",
+	"github.com/go-webauthn/webauthn/protocol", "github.com/gofiber/fiber/v3", "github.com/labstack/echo/v5", "github.com/redis/go-redis/v9",
+	"go.mongodb.org/mongo-driver/v2/mongo", "go.mongodb.org/mongo-driver/v2/mongo/options",
+	"github.com/pintleauth/pintle", "github.com/pintleauth/pintle/authtest", "github.com/pintleauth/pintle/ldapauth",
+	"github.com/pintleauth/pintle/passkey", "github.com/pintleauth/pintle/passkey/passkeytest", "github.com/pintleauth/pintle/password",
+	"github.com/pintleauth/pintle/pintleecho", "github.com/pintleauth/pintle/pintlefiber", "github.com/pintleauth/pintle/pintlegin",
+	"github.com/pintleauth/pintle/provider", "github.com/pintleauth/pintle/smtp", "github.com/pintleauth/pintle/store/memstore",
+	"github.com/pintleauth/pintle/store/mongostore", "github.com/pintleauth/pintle/store/redisstore",
+	"github.com/pintleauth/pintle/store/sqlstore", "github.com/pintleauth/pintle/store/xatastore", "github.com/pintleauth/pintle/storetest",
+	"github.com/pintleauth/pintle/throttle", "github.com/pintleauth/pintle/token",
+}
+
+func newChecker(t *testing.T) *checker {
+	t.Helper()
+	args := append([]string{"list", "-export", "-deps", "-json=ImportPath,Name,Export"}, imported...)
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	c := &checker{set: token.NewFileSet(), paths: map[string]string{}}
+	exports := map[string]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct{ ImportPath, Name, Export string }
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath] = p.Export
+		if slices.Contains(imported, p.ImportPath) {
+			c.paths[p.Name] = p.ImportPath
+		}
+	}
+	c.importer = importer.ForCompiler(c.set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	return c
+}
+
+// Names that a guide uses without declaring them have the types that a reader
+// expects. Other names of the reader's program, which begin in lower case, may
+// have any.
+const assumed = `
+var (
+	auth    *pintle.Auth
+	cfg     pintle.Config
+	session *pintle.Session
+	mux     *http.ServeMux
+	w       http.ResponseWriter
+	r       *http.Request
+	ctx     context.Context
+	db      *sql.DB
+	t       *testing.T
+)
+`
+
+// structs are what a fragment of fields may be a part of.
+var structs = []string{
+	"pintle.Config", "pintle.Callbacks", "pintle.Events", "pintle.SessionConfig", "pintle.JWTConfig", "pintle.Cookies", "pintle.Pages",
+	"pintle.Theme", "pintle.OAuth", "pintle.Quirks", "pintle.Email", "pintle.Credentials", "pintle.Passkey", "pintle.Experimental",
+	"[]pintle.Provider", "throttle.Options", "smtp.Options", "passkey.Options", "provider.Options",
+}
+
+// check type-checks code as a file, as declarations, as statements, or as
+// fields of one of structs.
+func (c *checker) check(code string) error {
+	// "…" stands for what the reader adds.
+	code = strings.ReplaceAll(strings.ReplaceAll(code, ", …", ""), "…", "")
+	if strings.HasPrefix(strings.TrimSpace(code), "package ") {
+		return c.types(code)
+	}
+	if c.parses("package p\n" + code) {
+		return c.types(c.file(code, code))
+	}
+	if value := "var _ = " + code; strings.HasPrefix(code, "&") && c.parses("package p\n"+value) {
+		return c.types(c.file(code, assumed+value))
+	}
+	body := "func _() error {\n" + code + "\n}\n"
+	if c.parses("package p\n" + body) {
+		return c.types(c.file(code, assumed+body))
+	}
+	imports, rest := cutImports(code)
+	body = imports + assumed + "func _() error {\n" + rest + "\n}\n"
+	if imports != "" && c.parses("package p\n"+body) {
+		return c.types(c.file(rest, body))
+	}
+	// A declaration may go before the fields that use it.
+	decls, fragment, two := strings.Cut(code, "\n\n")
+	if !two || !c.parses("package p\n"+decls) {
+		decls, fragment = "", code
+	}
+	var first error
+	for _, name := range structs {
+		fields := decls + "\nvar _ = " + name + "{\n" + fragment + "\n}\n"
+		if !c.parses("package p\n" + fields) {
+			return errors.New("it is no Go code: neither declarations nor statements nor fields")
+		}
+		err := c.types(c.file(code+name, assumed+fields))
+		if err == nil {
+			return nil
+		}
+		if first == nil || strings.Contains(first.Error(), "unknown field") {
+			first = err
+		}
+	}
+	return first
+}
+
+func cutImports(code string) (imports, rest string) {
+	for line := range strings.Lines(code) {
+		if strings.HasPrefix(line, "import ") {
+			imports += line
+		} else {
+			rest += line
+		}
+	}
+	return imports, rest
+}
+
+func (c *checker) parses(src string) bool {
+	_, err := parser.ParseFile(token.NewFileSet(), "", src, parser.SkipObjectResolution)
+	return err == nil
+}
+
+// file adds the package clause and the imports that code needs.
+func (c *checker) file(code, decls string) string {
+	var b strings.Builder
+	b.WriteString("package p\n")
+	needed := code
+	if strings.Contains(decls, assumed) {
+		needed += assumed
+	}
+	for name, path := range c.paths {
+		if regexp.MustCompile(`(^|[^\w.])`+name+`\.`).MatchString(needed) && !strings.Contains(decls, `"`+path+`"`) {
+			fmt.Fprintf(&b, "import %s %q\n", name, path)
+		}
+	}
+	imports, rest := cutImports(decls)
+	return b.String() + imports + rest
+}
+
+// types returns what is wrong with a file, but for what a snippet may leave out:
+// names of the reader's program, and uses of what it declares.
+func (c *checker) types(src string) error {
+	file, err := parser.ParseFile(c.set, "", src, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	conf := types.Config{Importer: c.importer, Error: func(err error) {
+		te, ok := errors.AsType[types.Error](err)
+		if ok && (te.Soft || leftOut.MatchString(te.Msg)) {
+			return
+		}
+		wrong = append(wrong, err)
+	}}
+	_, _ = conf.Check("p", c.set, []*ast.File{file}, nil) // what it returns was passed to Error
+	return errors.Join(wrong...)
+}
+
+var leftOut = regexp.MustCompile(`^undefined: [\p{Ll}_][\w]*$|^missing return$|^not enough return values|^too many return values`)
