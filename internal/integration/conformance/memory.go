@@ -24,6 +24,7 @@ type tables struct {
 	Accounts           []*pintle.Account `json:"accounts"`
 	Sessions           []*row[pintle.StoredSession]
 	VerificationTokens []*row[pintle.Verification]
+	Authenticators     []*row[pintle.Authenticator]
 }
 
 // seededUser is a user whose emailVerified is null unless the kit says more.
@@ -52,6 +53,17 @@ type jsonVerification struct {
 	Expires    time.Time `json:"expires"`
 }
 
+type jsonAuthenticator struct {
+	CredentialID      string `json:"credentialID"`
+	UserID            string `json:"userId"`
+	ProviderAccountID string `json:"providerAccountId"`
+	PublicKey         string `json:"credentialPublicKey"`
+	Counter           uint32 `json:"counter"`
+	DeviceType        string `json:"credentialDeviceType"`
+	BackedUp          bool   `json:"credentialBackedUp"`
+	Transports        string `json:"transports"`
+}
+
 func (r *row[T]) UnmarshalJSON(data []byte) error {
 	switch v := any(&r.value).(type) {
 	case *pintle.StoredSession:
@@ -63,6 +75,14 @@ func (r *row[T]) UnmarshalJSON(data []byte) error {
 		var j jsonVerification
 		err := json.Unmarshal(data, &j)
 		*v = pintle.Verification(j)
+		return err
+	case *pintle.Authenticator:
+		var j jsonAuthenticator
+		err := json.Unmarshal(data, &j)
+		*v = pintle.Authenticator{
+			CredentialID: j.CredentialID, UserID: j.UserID, ProviderAccountID: j.ProviderAccountID, PublicKey: j.PublicKey,
+			Counter: j.Counter, DeviceType: j.DeviceType, BackedUp: j.BackedUp, Transports: j.Transports,
+		}
 		return err
 	}
 	return fmt.Errorf("no JSON form of %T", r.value)
@@ -83,6 +103,8 @@ type memory struct {
 var (
 	_ pintle.SessionStore      = (*memory)(nil)
 	_ pintle.VerificationStore = (*memory)(nil)
+
+	_ pintle.AuthenticatorStore = (*memory)(nil)
 )
 
 func newMemory(rec *recorder, a adapterSettings) *memory {
@@ -101,16 +123,23 @@ func (m *memory) reset(rows tables) {
 func (m *memory) dump() object {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	sessions, links := []jsonSession{}, []jsonVerification{}
+	sessions, links, passkeys := []jsonSession{}, []jsonVerification{}, []jsonAuthenticator{}
 	for _, s := range m.rows.Sessions {
 		sessions = append(sessions, jsonSession{s.value.Token, s.value.UserID, s.value.Expires})
 	}
 	for _, v := range m.rows.VerificationTokens {
 		links = append(links, jsonVerification(v.value))
 	}
+	for _, r := range m.rows.Authenticators {
+		a := r.value
+		passkeys = append(passkeys, jsonAuthenticator{
+			a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.Counter, a.DeviceType, a.BackedUp, a.Transports,
+		})
+	}
 	return object{
 		"users": append([]*pintle.User{}, m.users...), "accounts": append([]*pintle.Account{}, m.rows.Accounts...),
 		"sessions": sessions, "verificationTokens": links,
+		"authenticators": passkeys,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/passkey"
 )
 
 // settings is the configuration file of the contract.
@@ -44,6 +45,7 @@ type settings struct {
 	Providers        []json.RawMessage
 	Callbacks        map[string]string
 	Events           struct{ Throwing []string }
+	Experimental     struct{ EnableWebAuthn bool }
 }
 
 type cookieOptions struct {
@@ -91,6 +93,7 @@ func (s *settings) config(rec *recorder, store *memory) (pintle.Config, error) {
 		Getenv:           func(string) string { return "" },
 
 		DangerouslySkipCSRFCheck: s.SkipCSRFCheck,
+		Experimental:             pintle.Experimental{Passkeys: s.Experimental.EnableWebAuthn},
 	}
 	if s.UseSecureCookies != nil {
 		cfg.SecureCookies = pintle.SecureNever
@@ -232,6 +235,10 @@ func (s *settings) provider(raw json.RawMessage) (pintle.Provider, error) {
 		return e.oauth()
 	case "builtin":
 		return e.builtin()
+	case "passkey":
+		p := passkey.New(passkey.Options{})
+		p.ID, p.Name = e.ID, e.Name
+		return p, nil
 	}
 	return nil, fmt.Errorf("unknown kind of provider %q", e.Kind)
 }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+
+	"github.com/pintleauth/pintle"
+)
+
+func (m *memory) Account(_ context.Context, provider, id string) (account *pintle.Account, err error) {
+	key := object{"provider": provider, "providerAccountId": id}
+	err = m.operation("getAccount", key, func() error {
+		found, err := find(m.rows.Accounts, func(a *pintle.Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
+		if err == nil {
+			copied := *found
+			account = &copied
+		}
+		return err
+	})
+	return account, err
+}
+
+func (m *memory) CreateAuthenticator(_ context.Context, a *pintle.Authenticator) error {
+	return m.operation("createAuthenticator", object{"credentialID": a.CredentialID, "userId": a.UserID}, func() error {
+		if _, err := m.authenticator(a.CredentialID); err == nil {
+			return pintle.ErrConflict
+		}
+		m.rows.Authenticators = append(m.rows.Authenticators, &row[pintle.Authenticator]{*a})
+		return nil
+	})
+}
+
+func (m *memory) authenticator(id string) (*row[pintle.Authenticator], error) {
+	return find(m.rows.Authenticators, func(r *row[pintle.Authenticator]) bool { return r.value.CredentialID == id })
+}
+
+func (m *memory) Authenticator(_ context.Context, id string) (a *pintle.Authenticator, err error) {
+	err = m.operation("getAuthenticator", object{"credentialID": id}, func() error {
+		found, err := m.authenticator(id)
+		if err == nil {
+			copied := found.value
+			a = &copied
+		}
+		return err
+	})
+	return a, err
+}
+
+func (m *memory) UserAuthenticators(_ context.Context, userID string) (list []*pintle.Authenticator, err error) {
+	err = m.operation("listAuthenticatorsByUserId", object{"userId": userID}, func() error {
+		for _, r := range m.rows.Authenticators {
+			if r.value.UserID == userID {
+				copied := r.value
+				list = append(list, &copied)
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+func (m *memory) UseAuthenticator(_ context.Context, used *pintle.Authenticator, old uint32) error {
+	return m.operation("updateAuthenticatorCounter", object{"credentialID": used.CredentialID, "counter": used.Counter}, func() error {
+		found, err := m.authenticator(used.CredentialID)
+		if err != nil {
+			return err
+		}
+		if found.value.Counter != old {
+			return pintle.ErrConflict
+		}
+		found.value.Counter, found.value.BackedUp, found.value.LastUsed = used.Counter, used.BackedUp, used.LastUsed
+		return nil
+	})
+}
