@@ -37,6 +37,7 @@ func run() error {
 	}
 	rec := &recorder{file: set.RecordFile}
 	store := newMemory(rec, set.Adapter)
+	store.passkeys = set.Experimental.EnableWebAuthn
 	cfg, err := set.config(rec, store)
 	if err != nil {
 		return err
