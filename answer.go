@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,15 @@ func (x *exchange) addCookie(lines ...string) {
 		x.answer.cookies = x.answer.room[:0]
 	}
 	x.answer.cookies = append(x.answer.cookies, lines...)
+}
+
+// replaceCookie sets a cookie that the answer may set already: proxies differ in
+// which of two lines they keep.
+func (x *exchange) replaceCookie(c namedCookie, value string) {
+	x.answer.cookies = slices.DeleteFunc(x.answer.cookies, func(line string) bool {
+		return strings.HasPrefix(line, c.name+"=")
+	})
+	x.addCookie(c.line(value))
 }
 
 // refuse answers a request that names no route.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/handshake"
 )
 
 // callback answers the callback route: a browser comes back from a provider, a
@@ -39,18 +39,14 @@ func (x *exchange) callback() error {
 	return err
 }
 
-// fromProvider takes back what was kept for the flow, has the provider's answer
+// fromProvider takes back what was kept for the flow, has the provider's response
 // checked and exchanged, and maps what the provider says to a user and an
-// account. It returns nil when the browser belongs to another deployment.
+// account. It returns nil when the browser was sent on: to the deployment that it
+// belongs to, or through a page of this site.
 func (x *exchange) fromProvider(p *provider) (*arrival, error) {
 	params := x.query
 	if p.formPost() {
-		params = nil
-		for name, value := range x.body.All() {
-			if text, ok := value.(string); ok {
-				params.Add(name, text)
-			}
-		}
+		params = x.postedParams()
 	}
 	if passed, err := x.passOn(p, params); passed || err != nil {
 		return nil, err
@@ -60,11 +56,25 @@ func (x *exchange) fromProvider(p *provider) (*arrival, error) {
 		return nil, err
 	}
 	kept := x.takeChecks(p)
-	said, err := p.flow.finish(x.ctx, landing{params: params, redirectURI: redirectURI, kept: kept})
+	said, err := p.flow.finish(x.ctx, landing{
+		params: params, redirectURI: redirectURI, kept: kept,
+		accept: func() error { return x.accept(p, kept) },
+	})
+	if errors.Is(err, errSessionLeftBehind) {
+		return nil, x.postAgain(redirectURI, params)
+	}
 	if err != nil {
+		if _, refused := errors.AsType[*handshake.ResponseError](err); refused {
+			// The flow has had its response. An error here would say no more
+			// than the one the provider reported.
+			_ = x.spend(kept)
+		}
 		return nil, err
 	}
 	x.addCookie(kept.cleared...)
+	if err := x.restoreCallbackURL(kept.callbackURL); err != nil {
+		return nil, err
+	}
 	account := &Account{Type: p.kind, Provider: p.id}
 	account.setTokens(said.tokens)
 	user, err := p.person(said.profile, account, x.records != nil)
@@ -77,43 +87,111 @@ func (x *exchange) fromProvider(p *provider) (*arrival, error) {
 	}, nil
 }
 
-// keptChecks is what this browser kept while it was away.
+// accept decides whether a response that belongs to the flow of this browser is
+// exchanged.
+func (x *exchange) accept(p *provider, kept *keptChecks) error {
+	if p.formPost() {
+		if err := x.requireStarter(p, kept); err != nil {
+			return err
+		}
+	}
+	return x.spend(kept)
+}
+
+// spend uses the flow up. Of parallel callbacks with copies of one browser's
+// cookies, one reaches the provider: a second request with the same code would
+// end the grant of the first at providers that follow RFC 6749 section 4.1.2.
+func (x *exchange) spend(kept *keptChecks) error {
+	if !x.spent.flows.use(kept.once, kept.issued) {
+		return fail(ErrInvalidCheck, errors.New("the flow has had its response already: the callback URL was opened twice, or the browser's cookies were copied"))
+	}
+	return nil
+}
+
+// keptChecks is what the check cookies of this browser say of its flow.
 type keptChecks struct {
-	values  map[Check]string
-	errs    map[Check]error
-	id      string
-	cleared []string
+	values map[Check]string
+	errs   map[Check]error
+
+	id          string // see sealedCheck; empty if no cookie says
+	callbackURL string // from a flow whose response is posted
+	cleared     []string
+
+	// once is the value that can be used once, and issued when it was made.
+	once   string
+	issued int64
 }
 
 // value returns what was kept for a check, or why there is nothing.
 func (k *keptChecks) value(c Check) (string, error) { return k.values[c], k.errs[c] }
 
-// takeChecks reads the check cookies of the provider's checks. Each is good for
-// one callback: the lines that clear them are sent with a success here, and
-// with the page that a failure leads to (see clearLeftovers).
+// takeChecks reads the check cookies of a provider's flow. Each is good for one
+// callback: the lines that clear them are sent with a success here, and with the
+// page that a failure leads to (see clearLeftovers).
+//
+// A state is required whatever [OAuth.Checks] says: services that accept any
+// code verifier would otherwise take a response of an attacker's flow for one of
+// this browser. The exception is a flow that began at Auth.js, which sends the
+// listed checks only. A listed check without our mark proves that. Where no check
+// is listed nothing could, so that a callback without a state is refused: it
+// could be anybody's.
 func (x *exchange) takeChecks(p *provider) *keptChecks {
 	k := &keptChecks{values: map[Check]string{}, errs: map[Check]error{}}
-	asked := p.checks()
+	listed := p.checks()
+	found := map[Check]*sealedCheck{}
+	elsewhere := false
 	for _, c := range []struct {
 		check  Check
 		cookie sealedCookie
 	}{
-		{State, x.set.stateCheck()},
-		{PKCE, x.set.pkceCheck()},
 		{Nonce, x.set.nonceCheck()},
+		{PKCE, x.set.pkceCheck()},
+		{State, x.set.stateCheck()},
 	} {
-		if !slices.Contains(asked, c.check) {
+		isListed := slices.Contains(listed, c.check)
+		if !isListed && c.check != State {
 			continue
 		}
 		kept, err := c.cookie.open(x, p.id)
+		if kept != nil {
+			k.cleared = append(k.cleared, c.cookie.clear())
+		}
+		if c.check == State && !isListed && elsewhere && (kept == nil || marked(kept.ID)) {
+			// Such a state is left from an earlier flow: Auth.js does not clear
+			// the cookies of checks that it does not use.
+			continue
+		}
 		if err != nil {
 			k.errs[c.check] = err
 			continue
 		}
-		k.values[c.check], k.id = kept.Value, kept.ID
-		k.cleared = append(k.cleared, c.cookie.clear())
+		found[c.check] = kept
+		elsewhere = elsewhere || !marked(kept.ID)
 	}
+	k.keep(found)
 	return k
+}
+
+// keep takes over the checks that were found, if they are all of one flow.
+func (k *keptChecks) keep(found map[Check]*sealedCheck) {
+	first := true
+	for c, check := range found {
+		if mine := marked(check.ID); !first && (mine != marked(k.id) || mine && check.ID != k.id) {
+			// A neighbouring host may have planted a cookie of an attacker's
+			// flow beside those of the user's.
+			err := fail(ErrInvalidCheck, errors.New("the check cookies belong to different flows"))
+			k.errs = map[Check]error{PKCE: err, State: err, Nonce: err}
+			return
+		}
+		first = false
+		k.id, k.values[c] = check.ID, check.Value
+	}
+	for _, c := range []Check{State, PKCE, Nonce} {
+		if check := found[c]; check != nil {
+			k.once, k.issued, k.callbackURL = check.Value, check.issued(), check.CallbackURL
+			return
+		}
+	}
 }
 
 // clearLeftovers clears check cookies of a flow that failed, so that its state,
@@ -188,21 +266,8 @@ func (x *exchange) fromForm(p *provider) (*arrival, error) {
 	return &arrival{provider: p, user: user.clone(), account: account, submission: submission}, nil
 }
 
-// formPost reports whether the provider answers with a form instead of a
-// redirect.
-//
-// https://openid.net/specs/oauth-v2-form-post-response-mode-1_0.html
-func (p *provider) formPost() bool {
-	if p.oauth.Authorization.Params["response_mode"] == "form_post" {
-		return true
-	}
-	_, raw, _ := cutQuery(p.oauth.Authorization.URL)
-	params, err := query.Parse(raw)
-	mode, _ := params.Last("response_mode")
-	return err == nil && mode == "form_post"
-}
-
-// checks are the protections of the provider's flow.
+// checks are the checks that [OAuth.Checks] lists. Auth.js uses these alone; see
+// [exchange.takeChecks] for the state.
 func (p *provider) checks() []Check {
 	var list []Check
 	switch {
@@ -214,7 +279,7 @@ func (p *provider) checks() []Check {
 		list = slices.Clone(p.oauth.Checks)
 	}
 	if p.oauth.RedirectProxyURL != "" && !p.formPost() && !slices.Contains(list, State) {
-		// The state is what tells the proxy where the browser belongs.
+		// As at Auth.js: the state tells the proxy where the browser belongs.
 		list = append(list, State)
 	}
 	return list

@@ -12,12 +12,9 @@ import (
 // body says, or else the query, or else the cookie of an earlier request. All
 // of them can be anybody's, so each passes through the redirect callback.
 func (x *exchange) settleCallbackURL() error {
-	asked, sent, isText := x.body.String("callbackUrl")
-	switch {
-	case sent && !isText:
-		return fail(ErrConfiguration, errors.New("the callbackUrl of the body is not text"))
-	case !sent:
-		asked, _ = x.query.Last("callbackUrl")
+	asked, err := x.askedCallbackURL()
+	if err != nil {
+		return err
 	}
 	kept, _ := x.initialCookie(x.set.callbackURL)
 	if asked == "" && origin.Allowed(kept) {
@@ -25,7 +22,6 @@ func (x *exchange) settleCallbackURL() error {
 	}
 	x.callbackURL, x.callbackText = x.origin, x.origin
 	if asked != "" {
-		var err error
 		if x.callbackURL, x.callbackText, err = x.redirectTarget(asked); err != nil {
 			return err
 		}
@@ -34,6 +30,18 @@ func (x *exchange) settleCallbackURL() error {
 		x.addCookie(x.set.callbackURL.line(x.callbackText))
 	}
 	return nil
+}
+
+// askedCallbackURL is what the request itself says: its body, or else its query.
+func (x *exchange) askedCallbackURL() (string, error) {
+	asked, sent, isText := x.body.String("callbackUrl")
+	switch {
+	case sent && !isText:
+		return "", fail(ErrConfiguration, errors.New("the callbackUrl of the body is not text"))
+	case !sent:
+		asked, _ = x.query.Last("callbackUrl")
+	}
+	return asked, nil
 }
 
 // redirectTarget asks the host, or the default rule, where a wish may lead. It

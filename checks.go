@@ -27,10 +27,22 @@ type sealedCheck struct {
 	IssuedAt int64  `json:"iat"`
 	Expires  int64  `json:"exp"`
 
-	// ID is a UUID and, after a dot, who was signed in when the flow began; see
-	// [settings.starter]. A flow that began at Auth.js has the UUID only.
+	// ID is the same in every cookie of one flow: a UUID and, after a dot, who
+	// was signed in when the flow began; see [settings.starter]. The cookies of a
+	// flow that began at Auth.js have a UUID each and no dot.
 	ID string `json:"jti"`
+
+	// CallbackURL is where the browser goes in the end, in the state cookie of a
+	// flow whose response is posted from the provider's site: no other cookie
+	// comes along that could tell. Auth.js ignores it.
+	CallbackURL string `json:"callbackUrl,omitempty"`
 }
+
+// issued returns when the check was made, in Unix seconds.
+func (c *sealedCheck) issued() int64 { return c.Expires - int64(checkMaxAge/time.Second) }
+
+// marked reports whether the flow with this id began here and not at Auth.js.
+func marked(id string) bool { return strings.Contains(id, ".") }
 
 // A sealedCookie is a cookie whose content only this application can make.
 type sealedCookie struct {
@@ -43,14 +55,11 @@ func (c *cookieSet) stateCheck() sealedCookie     { return sealedCookie{c.state,
 func (c *cookieSet) nonceCheck() sealedCookie     { return sealedCookie{c.nonce, c.nonceKeys} }
 func (c *cookieSet) challengeCheck() sealedCookie { return sealedCookie{c.challenge, c.challengeKeys} }
 
-// seal returns the Set-Cookie line that keeps value until the browser is back.
-func (c sealedCookie) seal(value, provider, starter string, crossSite bool) (string, error) {
+// seal returns the Set-Cookie line that keeps a check until the browser is back.
+func (c sealedCookie) seal(check sealedCheck, crossSite bool) (string, error) {
 	now := time.Now()
-	text, err := marshal(sealedCheck{
-		Value: value, Provider: provider,
-		IssuedAt: now.Unix(), Expires: now.Add(checkMaxAge).Unix(),
-		ID: newID() + starter,
-	})
+	check.IssuedAt, check.Expires = now.Unix(), now.Add(checkMaxAge).Unix()
+	text, err := marshal(check)
 	if err != nil {
 		return "", fmt.Errorf("seal check: %w", err)
 	}
@@ -80,6 +89,9 @@ func (c sealedCookie) open(x *exchange, provider string) (*sealedCheck, error) {
 	switch {
 	case check.Expires <= time.Now().Add(-clockTolerance).Unix():
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s has expired: the sign-in took more than 15 minutes", c.name))
+	case check.Expires > time.Now().Add(checkMaxAge+clockTolerance).Unix():
+		// It would be good for longer than usedOnce remembers it.
+		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s expires later than any check: the clocks of the servers differ", c.name))
 	case check.Value == "":
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s is empty", c.name))
 	case check.Provider != provider:
@@ -90,9 +102,9 @@ func (c sealedCookie) open(x *exchange, provider string) (*sealedCheck, error) {
 }
 
 // starter says in a check cookie who was signed in when the flow began: a dot
-// and nothing, or a keyed hash of their id. An account is linked to the user
-// who is signed in when the browser comes back; were it not the user who left,
-// somebody who can plant a session cookie could collect the accounts of others.
+// alone for nobody, or a dot and a keyed hash of the user's id. An account is
+// linked only if that user is signed in when the browser comes back: otherwise an
+// attacker who can plant a session cookie could collect the accounts of others.
 func (s *settings) starter(user *User) string {
 	if user == nil {
 		return "."
@@ -102,14 +114,15 @@ func (s *settings) starter(user *User) string {
 	return "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// startedBy reports whether the flow of a check was begun by user, who may be
-// nil for nobody. A flow begun at a server that does not say counts as begun by
-// whoever is signed in.
+// startedBy reports whether the flow with this id was begun by user, who may be
+// nil for nobody. A flow begun at Auth.js, whose id does not say, counts as begun
+// by the user who is signed in. Without a check cookie there is no id, and no
+// proof that any flow began: nothing is linked.
 func (s *settings) startedBy(id string, user *User) bool {
-	_, mark, said := strings.Cut(id, ".")
-	if !said {
-		return true
+	if !marked(id) {
+		return id != ""
 	}
+	_, mark, _ := strings.Cut(id, ".")
 	for _, secret := range s.jwtSecrets {
 		with := &settings{jwtSecrets: []string{secret}}
 		if hmac.Equal([]byte("."+mark), []byte(with.starter(user))) {

@@ -300,17 +300,20 @@ func TestTheQueryOfASignInDoesNotChangeWhoseItIs(t *testing.T) {
 	}
 }
 
-// W-18, Q24, BCP-3: a list of checks replaces the default, as a whole.
+// W-18, Q24, BCP-3: a list of checks replaces the default, as a whole. A state is
+// always there: W-50.
 func TestTheHostChoosesTheChecks(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		checks  []pintle.Check
 		cookies []string
 	}{
-		{"by default", nil, []string{pkceCookie}},
+		{"by default", nil, []string{pkceCookie, stateCookie}},
 		{"state alone", []pintle.Check{pintle.State}, []string{stateCookie}},
 		{"all", []pintle.Check{pintle.State, pintle.PKCE, pintle.Nonce}, checkCookies},
-		{"none", []pintle.Check{pintle.NoChecks}, nil},
+		{"nonce alone", []pintle.Check{pintle.Nonce}, []string{nonceCookie, stateCookie}},
+		{"an empty list", []pintle.Check{}, []string{stateCookie}},
+		{"none", []pintle.Check{pintle.NoChecks}, []string{stateCookie}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSite(t, func(s *site) {

@@ -39,6 +39,11 @@ type landing struct {
 	params      query.Values
 	redirectURI string
 	kept        *keptChecks
+
+	// accept is called once when the response is known to belong to the flow of
+	// this browser, before anything of it is sent to the provider. Its error ends
+	// the sign-in.
+	accept func() error
 }
 
 // A statement is what a provider says of the person in front of it.
@@ -190,6 +195,9 @@ func (f oauth2Flow) finish(ctx context.Context, l landing) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := l.accept(); err != nil {
+		return nil, err
+	}
 	result, err := f.Redeem(ctx, handshake.RedeemOptions{
 		Code: code, RedirectURI: l.redirectURI, Verifier: verifier, Nonce: nonce, Params: l.params,
 	})
@@ -220,7 +228,7 @@ func (f oauth1Flow) finish(ctx context.Context, l landing) (*statement, error) {
 	if !ok {
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the state holds no temporary credentials"))
 	}
-	result, err := f.Finish(ctx, handshake.OAuth1Return{Params: l.params, Token: token, Secret: secret})
+	result, err := f.Finish(ctx, handshake.OAuth1Return{Params: l.params, Token: token, Secret: secret, Accept: l.accept})
 	if err != nil {
 		return nil, providerError(err)
 	}
@@ -239,7 +247,7 @@ func (f openID2Flow) finish(ctx context.Context, l landing) (*statement, error) 
 	if err != nil {
 		return nil, err
 	}
-	result, err := f.Finish(ctx, handshake.OpenID2Return{Params: l.params, RedirectURI: l.redirectURI, State: state})
+	result, err := f.Finish(ctx, handshake.OpenID2Return{Params: l.params, RedirectURI: l.redirectURI, State: state, Accept: l.accept})
 	if err != nil {
 		return nil, providerError(err)
 	}

@@ -55,7 +55,7 @@ type settings struct {
 	hashes     tokenhash.Hasher
 	csrf       csrf.Tokens
 
-	challenges *usedChallenges
+	spent *spent
 
 	plain, secure *cookieSet
 	pages         *page.Pages
@@ -87,7 +87,7 @@ type provider struct {
 func resolve(cfg Config) *settings {
 	env := cfg.environment()
 	env.fill(&cfg)
-	s := &settings{Config: cfg, log: cmp.Or(cfg.Logger, slog.Default()), byID: map[string]*provider{}, challenges: &usedChallenges{}}
+	s := &settings{Config: cfg, log: cmp.Or(cfg.Logger, slog.Default()), byID: map[string]*provider{}, spent: &spent{}}
 	s.Session.MaxAge = cmp.Or(s.Session.MaxAge, defaultMaxAge)
 	s.Session.UpdateAge = cmp.Or(s.Session.UpdateAge, defaultUpdateAge)
 	s.JWT.MaxAge = cmp.Or(s.JWT.MaxAge, s.Session.MaxAge)

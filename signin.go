@@ -2,7 +2,6 @@ package pintle
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/pintleauth/pintle/internal/query"
 )
@@ -31,11 +30,9 @@ func (x *exchange) leave(p *provider) error {
 	if err != nil {
 		return err
 	}
-	var state string
-	if slices.Contains(p.checks(), State) || preview != "" {
-		if state, err = x.sealState(preview); err != nil {
-			return err
-		}
+	state, err := x.sealState(preview)
+	if err != nil {
+		return err
 	}
 	begun, err := p.flow.begin(x.ctx, departure{redirectURI: redirectURI, state: state, extra: x.query})
 	if err != nil {
@@ -44,6 +41,10 @@ func (x *exchange) leave(p *provider) error {
 	user, _, err := x.signedIn()
 	if err != nil {
 		return err
+	}
+	kept := sealedCheck{Provider: p.id, ID: newID() + x.starter(user)}
+	if p.formPost() && x.callbackText != x.origin && len(x.callbackText) <= maxKeptCallbackURL {
+		kept.CallbackURL = x.callbackText
 	}
 	for _, check := range []struct {
 		cookie sealedCookie
@@ -56,11 +57,13 @@ func (x *exchange) leave(p *provider) error {
 		if check.value == "" {
 			continue
 		}
-		line, err := check.cookie.seal(check.value, p.id, x.starter(user), p.formPost())
+		kept.Value = check.value
+		line, err := check.cookie.seal(kept, p.formPost())
 		if err != nil {
 			return err
 		}
 		x.addCookie(line)
+		kept.CallbackURL = "" // the first cookie has it
 	}
 	x.debug("sent to the provider", p)
 	return x.redirect(begun.url)

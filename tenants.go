@@ -21,8 +21,8 @@ type tenants struct {
 	key    func(*http.Request) string
 	config func(context.Context, string) (Config, error)
 
-	// challenges is for all of them, because it must outlive each.
-	challenges *usedChallenges
+	// spent is for all of them, because it must outlive each.
+	spent *spent
 
 	making singleflight.Group
 	mu     sync.Mutex
@@ -30,7 +30,7 @@ type tenants struct {
 }
 
 func newTenants(key func(*http.Request) string, config func(context.Context, string) (Config, error)) *tenants {
-	return &tenants{key: key, config: config, challenges: &usedChallenges{}, byKey: recent.Map[string, *settings]{Max: maxTenants}}
+	return &tenants{key: key, config: config, spent: &spent{}, byKey: recent.Map[string, *settings]{Max: maxTenants}}
 }
 
 func (t *tenants) settings(r *http.Request) (*settings, error) {
@@ -75,7 +75,7 @@ func (t *tenants) make(ctx context.Context, key string) (s *settings, err error)
 		return nil, err
 	}
 	s = resolve(cfg)
-	s.challenges = t.challenges
+	s.spent = t.spent
 	if s.fault == nil {
 		s.announce(ctx)
 	}

@@ -190,7 +190,7 @@ func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge) error {
 	if err != nil {
 		return fmt.Errorf("seal challenge: %w", err)
 	}
-	line, err := x.set.challengeCheck().seal(string(keys.AppendSeal(nil, text)), p.id, "", false)
+	line, err := x.set.challengeCheck().seal(sealedCheck{Value: string(keys.AppendSeal(nil, text)), Provider: p.id, ID: newID()}, false)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (x *exchange) takeChallenge(p *provider) (*sealedChallenge, error) {
 	if challenge.Expires <= time.Now().Add(-clockTolerance).Unix() {
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the challenge in the cookie %s has expired", cookie.name))
 	}
-	if !x.challenges.use(challenge.Challenge, challenge.IssuedAt) {
+	if !x.spent.challenges.use(challenge.Challenge, challenge.IssuedAt) {
 		return nil, fail(ErrInvalidCheck, errors.New("the challenge was answered before: somebody may have copied the answer and the cookie"))
 	}
 	x.addCookie(cookie.clear())

@@ -94,7 +94,7 @@ func TestUserHandles(t *testing.T) {
 }
 
 // W-37: a tenant that is forgotten and made again remembers what was used.
-func TestTenantsShareTheirUsedChallenges(t *testing.T) {
+func TestTenantsShareWhatWasUsed(t *testing.T) {
 	tenants := newTenants(nil, func(context.Context, string) (Config, error) { return Config{}, nil })
 	first, err := tenants.make(t.Context(), "a")
 	if err != nil {
@@ -104,7 +104,7 @@ func TestTenantsShareTheirUsedChallenges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first.challenges != again.challenges || first.challenges == resolve(Config{}).challenges {
-		t.Error("W-37: the challenges of a tenant are forgotten with it, or those of another service are not its own")
+	if first.spent != again.spent || first.spent == resolve(Config{}).spent {
+		t.Error("W-37 SA-L6: what was used is forgotten with a tenant, or shared with another service")
 	}
 }

@@ -171,7 +171,7 @@ func (s *service) authorize(location string) url.Values {
 		given[name] = sent.Get(name)
 	}
 	for _, check := range []struct{ name, param string }{{"pkce", "code_challenge"}, {"state", "state"}, {"nonce", "nonce"}} {
-		wanted := slices.Contains(s.fact.Checks, check.name)
+		wanted := slices.Contains(s.fact.Checks, check.name) || check.name == "state" // which every flow has
 		if (given[check.param] != "") != wanted {
 			s.errorf("the authorization URL has %s %q, want one: %t", check.param, given[check.param], wanted)
 		}

@@ -17,7 +17,7 @@ type BeginOptions struct {
 	// RedirectURI is where the provider sends the browser back to.
 	RedirectURI string
 
-	// State is sent as it is, when the provider has the State check.
+	// State is sent as it is. It may be empty without the State check.
 	State string
 
 	// Extra are parameters of the request that began the sign-in, such as
@@ -67,7 +67,7 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 	}
 
 	var b Begun
-	if p.State {
+	if o.State != "" {
 		set(&params, "state", o.State)
 	}
 	if p.PKCE {

@@ -44,7 +44,7 @@ func TestAuthorizationURL(t *testing.T) {
 			"endpoint parameters come first, then the default scope, then ours",
 			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://OP.example.test:443/a?b=~*", Params: params{{Key: "audience", Value: "x y"}}}},
 			params{{Key: "prompt", Value: "login"}},
-			"https://op.example.test/a?b=%7E*&audience=x+y&scope=openid+profile+email&response_type=code&client_id=client-1" + callback + "&prompt=login",
+			"https://op.example.test/a?b=%7E*&audience=x+y&scope=openid+profile+email&response_type=code&client_id=client-1" + callback + "&prompt=login&state=the+state",
 		},
 		{
 			"every check, in its place",
@@ -61,19 +61,19 @@ func TestAuthorizationURL(t *testing.T) {
 				{Key: "response_type", Value: "Assertion"}, {Key: "scope", Value: "s"}, {Key: "client_id", Value: "other"},
 			}}},
 			nil,
-			"https://op.example.test/a?response_type=Assertion&scope=s&client_id=other" + callback + "#wechat_redirect",
+			"https://op.example.test/a?response_type=Assertion&scope=s&client_id=other" + callback + "&state=the+state#wechat_redirect",
 		},
 		{
 			"Q10 parameters without a value are dropped, and an empty scope asks for none",
 			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test", Params: params{{Key: "tenantId", Value: ""}, {Key: "scope", Value: ""}}}},
 			params{{Key: "login_hint", Value: ""}},
-			"https://op.example.test/?response_type=code&client_id=client-1" + callback,
+			"https://op.example.test/?response_type=code&client_id=client-1" + callback + "&state=the+state",
 		},
 		{
 			"a request may choose scope and prompt",
 			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test/a", Params: params{{Key: "scope", Value: "openid"}, {Key: "prompt", Value: "consent"}}}},
 			params{{Key: "scope", Value: "openid email"}, {Key: "prompt", Value: "none"}},
-			"https://op.example.test/a?scope=openid+email&prompt=none&response_type=code&client_id=client-1" + callback,
+			"https://op.example.test/a?scope=openid+email&prompt=none&response_type=code&client_id=client-1" + callback + "&state=the+state",
 		},
 	}
 	for _, tt := range tests {

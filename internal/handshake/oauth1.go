@@ -64,6 +64,11 @@ func (b OAuth1Begun) LogValue() slog.Value { return slog.StringValue("sign-in be
 type OAuth1Return struct {
 	Params        query.Values
 	Token, Secret string
+
+	// Accept, if it is not nil, is called once when the response is known to
+	// belong to this sign-in, before the token is exchanged. Its error is
+	// returned as it is.
+	Accept func() error
 }
 
 // Check reports what can be known to be wrong with o without a request.
@@ -150,6 +155,11 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 	verifier, _ := r.Params.Last("oauth_verifier")
 	if verifier == "" {
 		return nil, o.errorf("callback: oauth_verifier is missing")
+	}
+	if r.Accept != nil {
+		if err := r.Accept(); err != nil {
+			return nil, err
+		}
 	}
 
 	config, trip := o.config(ctx)

@@ -55,6 +55,9 @@ type OpenID2Return struct {
 	Params      query.Values
 	RedirectURI string
 	State       string
+
+	// Accept is called before the assertion is confirmed, as in [OAuth1Return].
+	Accept func() error
 }
 
 // Check reports what can be known to be wrong with o without a request.
@@ -151,6 +154,11 @@ func (o *OpenID2) Finish(ctx context.Context, r OpenID2Return) (*Result, error) 
 	id, err := o.checkAssertion(said, r, time.Now())
 	if err != nil {
 		return nil, errorOf(o.ID, "callback: %w", err)
+	}
+	if r.Accept != nil {
+		if err := r.Accept(); err != nil {
+			return nil, err
+		}
 	}
 	if err := o.confirm(ctx, said); err != nil {
 		return nil, errorOf(o.ID, "check of the assertion: %w", err)

@@ -49,7 +49,8 @@ type Provider struct {
 	Authorization, Token, UserInfo Endpoint
 	JWKS                           string
 
-	// PKCE, State and Nonce are the checks of each sign-in.
+	// PKCE, State and Nonce are the checks that each sign-in must have. A state
+	// that is given to Begin and Validate without State is sent and compared too.
 	PKCE, State, Nonce bool
 
 	// AuthMethod is how the client proves itself to the token endpoint:

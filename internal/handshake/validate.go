@@ -9,8 +9,8 @@ import (
 
 // Validate reads the parameters the browser came back with and returns the
 // authorization code. wantState is the state that was sealed when the sign-in
-// began; it is not looked at without the State check. Of a repeated parameter
-// the last value counts.
+// began. It is required with the State check, and compared whenever there is one.
+// Of a repeated parameter the last value counts.
 //
 // A [*ResponseError] is the provider's own error. It is returned only after
 // issuer and state were found right, so that nobody else can put one in the
@@ -27,7 +27,7 @@ func (p *Provider) Validate(ctx context.Context, params query.Values, wantState 
 	if err := p.checkResponseIssuer(ctx, params); err != nil {
 		return "", err
 	}
-	if p.State {
+	if p.State || wantState != "" {
 		state, _ := params.Last("state")
 		if wantState == "" || !equalSecrets(state, wantState) {
 			return "", p.errorf("callback: state does not match the one this browser started with")

@@ -98,9 +98,17 @@ func TestProviderErrorsAreReportedOnceTheyAreKnownToBeTheProviders(t *testing.T)
 	}
 }
 
-func TestStateIsNotLookedAtWithoutTheCheck(t *testing.T) {
+func TestAStateThatWasSentIsComparedWithoutTheCheck(t *testing.T) {
 	p := staticProvider()
 	p.State = false
+	if code, err := p.Validate(t.Context(), parse(t, "code=c1&state=s1"), "s1"); code != "c1" || err != nil {
+		t.Errorf("Validate = %q, %v", code, err)
+	}
+	for _, params := range []string{"code=c1&state=s2", "code=c1&state=", "code=c1"} {
+		if _, err := p.Validate(t.Context(), parse(t, params), "s1"); err == nil {
+			t.Errorf("SA-H2 %s matched another state", params)
+		}
+	}
 	if code, err := p.Validate(t.Context(), parse(t, "code=c1&state=whatever"), ""); code != "c1" || err != nil {
 		t.Errorf("Validate = %q, %v", code, err)
 	}

@@ -96,6 +96,7 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		"signout":        light.SignOut(signOut),
 		"verify":         light.VerifyRequest(site),
 		"confirm":        dark.ConfirmLink(link),
+		"continue":       light.Continue(page.ContinueData{Site: site, Action: "https://app.example/auth/callback/apple", Fields: []page.HiddenField{{Name: "code", Value: "0123"}}}),
 		"error-config":   light.Error(site, "Configuration"),
 		"error-denied":   dark.Error(site, "AccessDenied"),
 		"error-unknown":  light.Error(site, "no such error"),

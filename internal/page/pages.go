@@ -73,6 +73,7 @@ var (
 	signOutTemplate     = parse("signout.html")
 	noticeTemplate      = parse("notice.html")
 	confirmLinkTemplate = parse("confirmlink.html")
+	continueTemplate    = parse("continue.html")
 )
 
 func parse(name string) *template.Template {

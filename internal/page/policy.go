@@ -20,6 +20,14 @@ type policy struct {
 // header returns the headers of a page.
 //
 // Caching is forbidden because pages carry the CSRF token of one browser.
+//
+// Cross-Origin-Opener-Policy cuts the tie to a window of another site that opened
+// the page. With it, a site that waits for the user to press a button here could
+// then send this window to a callback URL of its own flow. A page that the
+// application itself opened in a window loses that tie too.
+//
+// https://html.spec.whatwg.org/multipage/browsers.html#the-coop-headers
+//
 // X-Frame-Options repeats frame-ancestors for browsers and scanners that know
 // only the older header.
 func (p policy) header() http.Header {
@@ -28,10 +36,13 @@ func (p policy) header() http.Header {
 		"Content-Security-Policy": {p.contentSecurityPolicy()},
 		"X-Content-Type-Options":  {"nosniff"},
 		"X-Frame-Options":         {"DENY"},
-		"Referrer-Policy":         {p.referrerPolicy()},
-		"Cache-Control":           {"private, no-cache, no-store"},
-		"Expires":                 {"0"},
-		"Pragma":                  {"no-cache"},
+
+		"Cross-Origin-Opener-Policy": {"same-origin"},
+
+		"Referrer-Policy": {p.referrerPolicy()},
+		"Cache-Control":   {"private, no-cache, no-store"},
+		"Expires":         {"0"},
+		"Pragma":          {"no-cache"},
 	}
 }
 

@@ -14,10 +14,14 @@ import (
 
 func everyPage(p *page.Pages) map[string]page.Page {
 	return map[string]page.Page{
-		"sign-in":        p.SignIn(page.SignInData{Site: site, CSRFToken: csrf, Providers: []page.Provider{github, mail, password, passkey}}),
-		"sign-in plain":  p.SignIn(page.SignInData{Site: site, CSRFToken: csrf, Providers: []page.Provider{mail}}),
-		"sign-out":       p.SignOut(page.SignOutData{Site: site, CSRFToken: csrf, Action: "/auth/signout"}),
-		"confirm link":   p.ConfirmLink(page.ConfirmLinkData{Site: site, CSRFToken: csrf, Action: "/auth/callback/email?token=x"}),
+		"sign-in":       p.SignIn(page.SignInData{Site: site, CSRFToken: csrf, Providers: []page.Provider{github, mail, password, passkey}}),
+		"sign-in plain": p.SignIn(page.SignInData{Site: site, CSRFToken: csrf, Providers: []page.Provider{mail}}),
+		"sign-out":      p.SignOut(page.SignOutData{Site: site, CSRFToken: csrf, Action: "/auth/signout"}),
+		"confirm link":  p.ConfirmLink(page.ConfirmLinkData{Site: site, CSRFToken: csrf, Action: "/auth/callback/email?token=x"}),
+		"continue": p.Continue(page.ContinueData{
+			Site: site, Action: "https://app.example/auth/callback/apple",
+			Fields: []page.HiddenField{{Name: "code", Value: `a"b<c>`}, {Name: "state", Value: "x"}},
+		}),
 		"verify-request": p.VerifyRequest(site),
 		"error":          p.Error(site, "Configuration"),
 	}
@@ -42,6 +46,8 @@ func TestEveryPageHasTheHeadersThatProtectIt(t *testing.T) {
 			"Cache-Control":          "private, no-cache, no-store",
 			"Expires":                "0",
 			"Pragma":                 "no-cache",
+
+			"Cross-Origin-Opener-Policy": "same-origin", // SA-H2
 		} {
 			if got := p.Header.Get(header); got != want {
 				t.Errorf("%s: %s is %q, want %q", name, header, got, want)
@@ -77,13 +83,14 @@ func TestPolicyAllowsTheStylesAndScriptsOfThePageAndNoOthers(t *testing.T) {
 	}
 }
 
-// W-43: scripts come with the page, and only where there is a passkey.
-func TestOnlyPasskeysBringAScript(t *testing.T) {
+// W-43: scripts come with the page, and only where there is a passkey or a form
+// that is posted by itself.
+func TestOnlySomePagesBringAScript(t *testing.T) {
 	all := everyPage(pages(t, page.Theme{}, page.Texts{}))
 	for name, p := range all {
 		_, hasScript := directive(p, "script-src")
 		_, connects := directive(p, "connect-src")
-		if want := name == "sign-in"; hasScript != want || connects != want || strings.Contains(string(p.Body), "<script") != want {
+		if want := name == "sign-in" || name == "continue"; hasScript != want || connects != want || strings.Contains(string(p.Body), "<script") != want {
 			t.Errorf("%s: script %t, connect %t, want %t", name, hasScript, connects, want)
 		}
 	}

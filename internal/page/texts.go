@@ -65,6 +65,14 @@ type Texts struct {
 	ConfirmLinkHint   string
 	ConfirmLinkButton string
 
+	// ContinueHeading and the two below are shown for a moment after a provider
+	// that answers with a form, such as Apple, and until the button is pressed in a browser with scripts
+	// switched off.
+	ContinueHeading string
+	// ContinueText says where the button leads; %s is the host.
+	ContinueText   string
+	ContinueButton string
+
 	// Errors are shown on the error page, by the value of its error parameter.
 	// Codes that are not in it are looked up in those of [English].
 	Errors map[string]ErrorText
@@ -136,6 +144,10 @@ func English() Texts {
 		ConfirmLinkHint:    "If you did not ask for this, close the page and nothing happens.",
 		ConfirmLinkButton:  "Sign in",
 
+		ContinueHeading: "Almost there",
+		ContinueText:    "One more step and you are back at %s.",
+		ContinueButton:  "Continue",
+
 		Errors: map[string]ErrorText{
 			"Configuration": {"Something is wrong on our side", []string{
 				"You could not be signed in. If you asked for a mail, it was not sent: check the address and try again.",
@@ -196,6 +208,7 @@ func (t Texts) check() error {
 		{"SignInWith", t.SignInWith},
 		{"ConfirmLinkText", t.ConfirmLinkText},
 		{"ConfirmLinkAddress", t.ConfirmLinkAddress},
+		{"ContinueText", t.ContinueText},
 	} {
 		if strings.Count(f.text, "%s") != 1 {
 			errs = append(errs, fmt.Errorf("page: texts: %s %q must have %%s once, where the name belongs", f.name, f.text))

@@ -1,0 +1,109 @@
+package pintle
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/query"
+)
+
+// postedAgain is the field of a response that this site has had posted again.
+const postedAgain = "pintle.again"
+
+// maxKeptCallbackURL bounds the callback URL in a state cookie. Browsers refuse
+// cookies of more than 4096 bytes, and sealing adds a third.
+//
+// https://www.rfc-editor.org/rfc/rfc6265#section-6.1
+const maxKeptCallbackURL = 2 << 10
+
+// errSessionLeftBehind reports that the browser kept the session cookie back.
+var errSessionLeftBehind = errors.New("the response was posted from the provider's site, without the session cookie")
+
+// formPost reports whether the provider answers with a form instead of a
+// redirect.
+//
+// https://openid.net/specs/oauth-v2-form-post-response-mode-1_0.html
+func (p *provider) formPost() bool {
+	if p.oauth.Authorization.Params["response_mode"] == "form_post" {
+		return true
+	}
+	_, raw, _ := cutQuery(p.oauth.Authorization.URL)
+	params, err := query.Parse(raw)
+	mode, _ := params.Last("response_mode")
+	return err == nil && mode == "form_post"
+}
+
+// postedParams are the parameters of a response that came as a form.
+func (x *exchange) postedParams() query.Values {
+	var params query.Values
+	fields := x.body.All()
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if text, ok := fields[name].(string); ok && name != postedAgain {
+			params.Add(name, text)
+		}
+	}
+	return params
+}
+
+// requireStarter makes sure that an account is linked to the user who began the
+// flow, or not at all. The provider's form is posted from another site, and a
+// browser does not send session cookies along, which say SameSite=Lax: the
+// user would look signed out, and would be given a second user. So the browser
+// posts the form once more from a page of this site. If there is still no session
+// of that user, the sign-in ends with an error.
+//
+// https://www.rfc-editor.org/rfc/rfc6265#section-5.2 leaves SameSite to
+// https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.2
+func (x *exchange) requireStarter(p *provider, kept *keptChecks) error {
+	if x.records == nil || x.startedBy(kept.id, nil) && marked(kept.id) {
+		return nil // there is nothing to link, or it began signed out
+	}
+	if _, again, _ := x.body.String(postedAgain); !again && x.heldToken() == "" {
+		return errSessionLeftBehind
+	}
+	if !marked(kept.id) {
+		return nil // Auth.js does not say who began it
+	}
+	user, _, err := x.signedIn()
+	if err != nil {
+		return err
+	}
+	if user == nil || !x.startedBy(kept.id, user) {
+		return &Error{Code: ErrOAuthAccountNotLinked, Provider: p.id, Err: errors.New("the user who began the flow to link an account is no longer signed in")}
+	}
+	return nil
+}
+
+// postAgain has the browser post a response from this site. Nothing of it has
+// been used yet.
+func (x *exchange) postAgain(action string, params query.Values) error {
+	data := page.ContinueData{Site: x.pageSite(), Action: action}
+	for _, e := range params {
+		data.Fields = append(data.Fields, page.HiddenField{Name: e.Key, Value: e.Value})
+	}
+	data.Fields = append(data.Fields, page.HiddenField{Name: postedAgain, Value: "1"})
+	// Cookies that are set because this request came without any would replace
+	// those that the browser kept back.
+	x.answer.cookies = nil
+	x.answer.noStore = true // the page holds a code
+	return x.show(x.pages.Continue(data))
+}
+
+// restoreCallbackURL goes where the flow was to end, if this request has no
+// cookie that says so. What was kept passes through the redirect rules again.
+func (x *exchange) restoreCallbackURL(kept string) error {
+	if kept == "" {
+		return nil
+	}
+	asked, err := x.askedCallbackURL()
+	if _, sent := x.initialCookie(x.set.callbackURL); err != nil || sent || asked != "" {
+		return err
+	}
+	if x.callbackURL, x.callbackText, err = x.redirectTarget(kept); err != nil {
+		return err
+	}
+	x.replaceCookie(x.set.callbackURL, x.callbackText)
+	return nil
+}

@@ -1,0 +1,111 @@
+package pintle
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// W-37, SA-L6: no challenge is answered twice, and no state.
+func TestAValueIsUsedOnce(t *testing.T) {
+	now := func() int64 { return time.Now().Unix() }
+
+	t.Run("W-37 a value is used once while it is good", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var u usedOnce
+			issued := now()
+			if !u.use("a", issued) {
+				t.Fatal("a new value counts as used")
+			}
+			for range 3 {
+				for range 5 {
+					if u.use("a", issued) {
+						t.Fatalf("used again %d seconds later", now()-issued)
+					}
+					if !u.use(fmt.Sprint("other", time.Now().UnixNano()), now()) {
+						t.Fatal("another value counts as used")
+					}
+					time.Sleep(time.Minute)
+				}
+			}
+		})
+	})
+	t.Run("a value used at the end of a generation is remembered while it is good", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var u usedOnce
+			u.use("begins the generation", now())
+			time.Sleep(usedLifetime)
+			// A server whose clock is ahead has just issued it.
+			issued := now() + int64(clockTolerance/time.Second)
+			u.use("a", issued)
+			time.Sleep(time.Second)
+			u.use("begins the next", now())
+			time.Sleep(usedLifetime - time.Second)
+			u.use("begins one more, if it is time", now())
+			if u.use("a", issued) {
+				t.Error("it is usable again")
+			}
+		})
+	})
+	t.Run("W-37 of concurrent uses one counts", func(t *testing.T) {
+		var u usedOnce
+		var wg sync.WaitGroup
+		first := make(chan bool, 50)
+		for range cap(first) {
+			wg.Go(func() { first <- u.use("a", now()) })
+		}
+		wg.Wait()
+		close(first)
+		n := 0
+		for yes := range first {
+			if yes {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d of %d counted", n, cap(first))
+		}
+	})
+	t.Run("what has expired is forgotten", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var u usedOnce
+			for i := range 100 {
+				u.use(fmt.Sprint(i), now())
+			}
+			for range 2 {
+				time.Sleep(usedLifetime + time.Second)
+				u.use("later", now())
+			}
+			if n := len(u.recent) + len(u.earlier); n > 2 {
+				t.Errorf("%d are remembered, want 2", n)
+			}
+		})
+	})
+	t.Run("a flood makes old values unusable, and none usable again", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var u usedOnce
+			u.use("victim", now())
+			victim, unused := now(), now()
+			time.Sleep(time.Second)
+			for i := range 3 * maxUsed {
+				if !u.use(fmt.Sprint(i), now()+int64(i/maxUsed)) {
+					t.Fatalf("value %d of the flood counts as used", i)
+				}
+			}
+			if len(u.recent)+len(u.earlier) > 2*maxUsed {
+				t.Errorf("%d are remembered", len(u.recent)+len(u.earlier))
+			}
+			if u.use("victim", victim) {
+				t.Error("the flood made a used value usable again")
+			}
+			if u.use("unused", unused) {
+				t.Error("a value as old as a forgotten one is usable")
+			}
+			if !u.use("new", now()+3) {
+				t.Error("a new value is not usable")
+			}
+		})
+	})
+}
