@@ -127,13 +127,15 @@ func (x *exchange) pageWithError(page string, e *Error) string {
 	return query.AppendValues(x.absolute(page), pairs)
 }
 
-// accountPage returns the page that an error leads to instead when the sign-in
-// was to link an account: the person is signed in, and a sign-in page would only
-// puzzle them. Where the application has no such page they see it, as with
-// Auth.js.
+// accountPage returns the page that an error leads to instead when the flow was
+// to link an account: the user is signed in, and a sign-in page would only puzzle
+// them. Where the application has no such page they see it, as with Auth.js.
 func (x *exchange) accountPage() (page string, ok bool) {
 	if x.Pages.Account == "" || x.records == nil || x.set == nil || x.provider == nil || (x.provider.oauth == nil && x.provider.passkey == nil) {
 		return "", false
+	}
+	if x.sessionLeftBehind() {
+		return x.Pages.Account, true
 	}
 	user, _, err := x.signedIn()
 	return x.Pages.Account, err == nil && user != nil

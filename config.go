@@ -86,6 +86,17 @@ type Config struct {
 	// AUTH_REDIRECT_PROXY_URL.
 	RedirectProxyURL string
 
+	// RedirectProxyHosts are the deployments that the one at RedirectProxyURL
+	// passes callbacks on to. It is required there; an empty list passes nothing
+	// on. An entry is a host, "localhost:3000", or every host below a domain,
+	// "*.preview.example.com", with a port unless that is the default. The
+	// scheme is https; http is for loopback addresses, and for entries that
+	// begin with "http://".
+	//
+	// Each of these deployments receives authorization codes of users of all of
+	// them: list only hosts that no one else can have.
+	RedirectProxyHosts []string
+
 	// SealAccountTokens encrypts the providers' tokens of accounts before they
 	// are stored, with keys made from Secrets. [Auth.Account] and [Auth.Refresh]
 	// open them; Auth.js on the same database cannot. Columns must hold texts

@@ -76,6 +76,17 @@ func (x *exchange) requireStarter(p *provider, kept *keptChecks) error {
 	return nil
 }
 
+// sessionLeftBehind reports whether this response was posted from the provider's
+// site in a flow that a signed-in user began: their session is in the browser, and
+// comes along to the page that an error leads to.
+func (x *exchange) sessionLeftBehind() bool {
+	if _, again, _ := x.body.String(postedAgain); again || x.provider.oauth == nil || !x.provider.formPost() || x.heldToken() != "" {
+		return false
+	}
+	id := x.takeChecks(x.provider).id
+	return marked(id) && !x.startedBy(id, nil)
+}
+
 // postAgain has the browser post a response from this site. Nothing of it has
 // been used yet.
 func (x *exchange) postAgain(action string, params query.Values) error {

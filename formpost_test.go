@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
 )
 
 // withFormPost puts a site on https and has the provider "acme" answer with a
@@ -179,6 +180,23 @@ func TestAResponseByFormLinksToWhoBeganTheFlow(t *testing.T) {
 				t.Errorf("the account belongs to %+v, want Ada", owner)
 			}
 		})
+	}
+}
+
+// A user who calls linking off at the provider is still signed in.
+func TestAResponseByFormThatRefusesLeadsToTheAccountPage(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), withFormPost, func(s *site) { s.Pages.Account = "/account" })
+	s.idp.Break(authtest.ResponseLoginRequired)
+	b := s.browser()
+	action, fields := b.leaveFor("/")
+	b.postFromElsewhere(action, fields).fails("/auth/signin", retry) // signed out
+
+	b.isOverTLS(k, k.seedUser(t, people["ada"].user), pintle.StrategyDatabase)
+	action, fields = b.leaveFor("/")
+	r := b.postFromElsewhere(action, fields).want(http.StatusFound)
+	if r.location() != s.url+"/account?error="+retry {
+		t.Errorf("SA-L8 the browser is sent to %s", r.location())
 	}
 }
 

@@ -32,18 +32,22 @@ const (
 	OpenID2
 )
 
-// A Check protects an authorization request against being answered by somebody
-// else's response.
+// A Check protects a flow against the response of another flow, which an attacker
+// could have a victim's browser open.
 type Check string
 
 // The checks of [OAuth.Checks].
 const (
-	// PKCE binds the code to this browser's flow with an S256 challenge.
+	// PKCE binds the code to this browser's flow with an S256 challenge, at
+	// services that compare it.
 	//
 	// https://www.rfc-editor.org/rfc/rfc7636
 	PKCE Check = "pkce"
 
-	// State binds the response to this browser.
+	// State binds the response to this browser. Every flow has a state, whether
+	// it is listed or not: there are services that accept any code verifier. To
+	// list it matters where Auth.js serves the same site: a flow begun there is
+	// then refused unless it has a state, too.
 	//
 	// https://www.rfc-editor.org/rfc/rfc6749#section-10.12
 	State Check = "state"
@@ -53,8 +57,14 @@ const (
 	// https://openid.net/specs/openid-connect-core-1_0.html#NonceNotes
 	Nonce Check = "nonce"
 
-	// NoChecks, alone in the list, turns every check off. It leaves sign-in
-	// open to forged responses and exists for services that reject all three.
+	// NoChecks, alone in the list, turns PKCE and the nonce off, for services
+	// that reject them. The state stays. A flow that began at Auth.js with its
+	// "none" leaves nothing in the browser that could prove it, and cannot be
+	// completed here: the user signs in again.
+	//
+	// For a service that does not return the state parameter, [Quirks.Leave] and
+	// [Quirks.Return] can carry the state in another place, such as the callback
+	// URL.
 	NoChecks Check = "none"
 )
 
@@ -105,7 +115,8 @@ type OAuth struct {
 	// RequestToken is the temporary credentials endpoint of OAuth 1.0a.
 	RequestToken Endpoint
 
-	// Checks are the protections of the flow. Nil means PKCE alone.
+	// Checks are the protections of the flow beside a state, which is always
+	// sent, kept and compared. Nil means PKCE.
 	Checks []Check
 
 	// ClientAuth is how the client authenticates at the token endpoint:

@@ -43,6 +43,7 @@ type settings struct {
 	// routes are at the root.
 	base     string
 	origins  *origin.Resolver
+	previews origin.Hosts // of RedirectProxyHosts
 	loopback atomic.Pointer[origin.Origin]
 	log      *slog.Logger
 
@@ -105,6 +106,7 @@ func resolve(cfg Config) *settings {
 		s.resolveCookies,
 		s.checkPages,
 		s.checkSession,
+		s.resolveRedirectProxy,
 	} {
 		if fault := step(); fault != nil && s.fault == nil {
 			s.fault = fault

@@ -30,6 +30,9 @@ func (x *exchange) leave(p *provider) error {
 	if err != nil {
 		return err
 	}
+	if err := x.checkPreview(preview); err != nil {
+		return err
+	}
 	state, err := x.sealState(preview)
 	if err != nil {
 		return err

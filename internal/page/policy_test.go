@@ -47,7 +47,7 @@ func TestEveryPageHasTheHeadersThatProtectIt(t *testing.T) {
 			"Expires":                "0",
 			"Pragma":                 "no-cache",
 
-			"Cross-Origin-Opener-Policy": "same-origin", // SA-H2
+			"Cross-Origin-Opener-Policy": "same-origin", // W-54, SA-H2
 		} {
 			if got := p.Header.Get(header); got != want {
 				t.Errorf("%s: %s is %q, want %q", name, header, got, want)

@@ -87,10 +87,12 @@ func (s *settings) config(rec *recorder, store *memory) (pintle.Config, error) {
 		Theme:            s.Theme,
 		Debug:            s.Debug,
 		RedirectProxyURL: s.RedirectProxyURL,
-		Callbacks:        callbacks,
-		Events:           handlers(s.Events.Throwing, rec),
-		Logger:           slog.New(logHandler{rec}),
-		Getenv:           func(string) string { return "" },
+		// The contract has one deployment behind a proxy, on plain HTTP.
+		RedirectProxyHosts: []string{"http://preview.example.test"},
+		Callbacks:          callbacks,
+		Events:             handlers(s.Events.Throwing, rec),
+		Logger:             slog.New(logHandler{rec}),
+		Getenv:             func(string) string { return "" },
 
 		DangerouslySkipCSRFCheck: s.SkipCSRFCheck,
 		Experimental:             pintle.Experimental{Passkeys: s.Experimental.EnableWebAuthn},

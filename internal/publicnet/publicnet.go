@@ -1,0 +1,118 @@
+// Package publicnet makes connections to public addresses only, for programs that
+// request URLs which their users choose: an attacker would name hosts of the inner
+// network, or the metadata service of a cloud (server-side request forgery).
+package publicnet
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+// ErrNotPublic is matched by the errors about an address that is not public.
+var ErrNotPublic = errors.New("not a public address")
+
+// Time limits of a connection.
+const (
+	dialTimeout      = 10 * time.Second
+	handshakeTimeout = 10 * time.Second
+	idleTimeout      = 90 * time.Second // as http.DefaultTransport has it
+)
+
+// Transport returns a transport that connects to public addresses only. resolver
+// may be nil for the one of the system. It ignores the environment's proxies: it
+// could check the address of the proxy only, and not that of the host behind it.
+func Transport(resolver *net.Resolver) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout, Resolver: resolver, Control: refuse}
+	return &http.Transport{
+		DialContext:         dialer.DialContext,
+		ForceAttemptHTTP2:   true,
+		TLSHandshakeTimeout: handshakeTimeout,
+		IdleConnTimeout:     idleTimeout,
+		MaxIdleConns:        100,
+	}
+}
+
+// refuse is called with the address of each connection, after its name was looked
+// up. A check of the name, or a lookup before the dialer's own, would not do: the
+// name may resolve to another address the next time (DNS rebinding).
+func refuse(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || !IsPublic(at.Addr()) {
+		return fmt.Errorf("connect to %s: %w", address, ErrNotPublic)
+	}
+	return nil
+}
+
+// IsPublic reports whether an address belongs to a host of the global Internet.
+//
+// https://www.iana.org/assignments/iana-ipv4-special-registry
+// https://www.iana.org/assignments/iana-ipv6-special-registry
+func IsPublic(a netip.Addr) bool {
+	if a.Zone() != "" {
+		return false
+	}
+	if a = a.Unmap(); a.Is4() {
+		return isPublic4(a)
+	}
+	if nat64.Contains(a) {
+		// Networks without IPv4 reach all IPv4 hosts so.
+		// https://www.rfc-editor.org/rfc/rfc6052#section-2.1
+		b := a.As16()
+		return isPublic4(netip.AddrFrom4([4]byte(b[12:])))
+	}
+	return global.Contains(a) && !anyContains(special6, a)
+}
+
+func isPublic4(a netip.Addr) bool { return !anyContains(special4, a) }
+
+func anyContains(list []netip.Prefix, a netip.Addr) bool {
+	for _, p := range list {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	nat64  = netip.MustParsePrefix("64:ff9b::/96")
+	global = netip.MustParsePrefix("2000::/3") // all that is assigned for hosts
+
+	special4 = prefixes(
+		"0.0.0.0/8",        // this network
+		"10.0.0.0/8",       // private
+		"100.64.0.0/10",    // behind a carrier's NAT
+		"127.0.0.0/8",      // loopback
+		"168.63.129.16/32", // the host of a virtual machine at Azure
+		"169.254.0.0/16",   // link-local: metadata services of clouds
+		"172.16.0.0/12",    // private
+		"192.0.0.0/24",     // protocol assignments
+		"192.0.2.0/24",     // documentation
+		"192.88.99.0/24",   // 6to4 relays
+		"192.168.0.0/16",   // private
+		"198.18.0.0/15",    // benchmarks
+		"198.51.100.0/24",  // documentation
+		"203.0.113.0/24",   // documentation
+		"224.0.0.0/4",      // multicast
+		"240.0.0.0/4",      // reserved, and broadcast
+	)
+	special6 = prefixes(
+		"2001::/23",     // protocol assignments; Teredo, which embeds IPv4, among them
+		"2001:db8::/32", // documentation
+		"2002::/16",     // 6to4, which embeds IPv4
+		"3fff::/20",     // documentation
+	)
+)
+
+func prefixes(list ...string) []netip.Prefix {
+	parsed := make([]netip.Prefix, len(list))
+	for i, text := range list {
+		parsed[i] = netip.MustParsePrefix(text)
+	}
+	return parsed
+}
