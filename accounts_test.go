@@ -67,6 +67,51 @@ func TestTokensAreSealedBeforeTheyAreStored(t *testing.T) {
 	}
 }
 
+// A sealed token opens in the account and the column it was sealed for only.
+func TestSealedTokensCannotBeMoved(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.SealAccountTokens = true })
+	s.browser().signInWith("acme").goesTo(s.url)
+	victim, err := k.fullStore.Account(t.Context(), "acme", "1001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mallory := k.seedUser(t, people["grace"].user)
+	for _, tt := range []struct {
+		name string
+		row  pintle.Account
+		ok   bool
+	}{
+		{"SA-L16 to another account of the provider", pintle.Account{Provider: "acme", ProviderAccountID: "666", AccessToken: victim.AccessToken}, false},
+		{"SA-L16 to another provider", pintle.Account{Provider: "hub", ProviderAccountID: "1001", AccessToken: victim.AccessToken}, false},
+		{"SA-L16 to an id that reads alike", pintle.Account{Provider: "acme 4:1001", ProviderAccountID: "", AccessToken: victim.AccessToken}, false},
+		{"SA-L16 to another column", pintle.Account{Provider: "acme", ProviderAccountID: "1001", RefreshToken: victim.AccessToken}, false},
+		{"to where it was", pintle.Account{Provider: "acme", ProviderAccountID: "1001", AccessToken: victim.AccessToken}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			row := tt.row
+			row.UserID, row.Type = mallory.ID, "oidc"
+			store := memstore.New()
+			if _, err := store.CreateUser(t.Context(), mallory); err != nil {
+				t.Fatal(err)
+			}
+			if err := store.LinkAccount(t.Context(), &row); err != nil {
+				t.Fatal(err)
+			}
+			cfg := s.Config
+			cfg.Store = store
+			auth, err := pintle.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opened, err := auth.Account(t.Context(), row.Provider, row.ProviderAccountID)
+			if (err == nil) != tt.ok || err != nil && (!errors.Is(err, pintle.ErrConfiguration) || opened != nil) {
+				t.Errorf("Account returns %v, %v", opened, err)
+			}
+		})
+	}
+}
+
 // Two equal tokens do not look equal, and what was stored before sealing was
 // turned on is read as it is.
 func TestSealingCanBeTurnedOnLater(t *testing.T) {
