@@ -22,8 +22,12 @@ type Callbacks struct {
 
 	// JWT makes the claims of a session token. It is called at every sign-in
 	// and every time a token session is read, and may change and return
-	// t.Claims. Returning nil claims ends the session. It is not called for
-	// database sessions.
+	// t.Claims, or claims made from scratch. Returning nil claims ends the
+	// session. It is not called for database sessions.
+	//
+	// The claims iat, exp and jti are set afterwards. So are auth_time and sid
+	// where [SessionConfig.AbsoluteMaxAge] or [SessionConfig.Revocation] needs
+	// them: they stay those of the sign-in.
 	JWT func(ctx context.Context, t *TokenChange) (Claims, error)
 
 	// Session makes what a browser is shown of the session. The result is
@@ -100,9 +104,8 @@ type SessionView struct {
 	// Claims are those of the token. Nil for database sessions.
 	Claims Claims
 
-	// User is the stored user and Stored the row of the session. Both are nil
-	// for token sessions. Stored holds the token of the session: it must not be
-	// part of what is shown.
+	// User is the stored user and Stored the row of the session, whose JSON
+	// leaves out its token. Both are nil for token sessions.
 	User   *User
 	Stored *StoredSession
 

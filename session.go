@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/pintleauth/pintle/token"
@@ -102,6 +103,15 @@ func (s *Session) MarshalJSON() ([]byte, error) {
 	return m.bytes()
 }
 
+// LogValue names the session without its claims, which may hold the tokens of a
+// provider, and without its data.
+func (s *Session) LogValue() slog.Value {
+	if s == nil {
+		return slog.Value{}
+	}
+	return slog.GroupValue(slog.String("userId", s.User.ID), slog.Time("expires", s.Expires))
+}
+
 // addShown adds what is shown of the user under a name: the claim of the token
 // as it is, or the field of the user.
 func (s *Session) addShown(m *members, name, claim string) {
@@ -126,7 +136,8 @@ func (s *Session) addShown(m *members, name, claim string) {
 
 // A StoredSession is a session as a [SessionStore] keeps it.
 type StoredSession struct {
-	// Token is what the browser's cookie holds.
+	// Token is what the browser's cookie holds. It is in neither the JSON nor the
+	// text of a session.
 	Token string
 
 	UserID  string
@@ -152,15 +163,28 @@ type StoredSession struct {
 	LastUsed time.Time
 }
 
-// MarshalJSON writes the members under the names Auth.js has for them. Clients
-// must not be sent it: it holds the token.
+// MarshalJSON writes the members userId and expires under the names Auth.js has
+// for them. Token is left out: what [Callbacks.Session] returns is shown to
+// scripts of the page, and would let them take the session elsewhere (W-39).
 func (s StoredSession) MarshalJSON() ([]byte, error) {
 	m := newMembers()
-	m.addString("sessionToken", s.Token)
 	m.addString("userId", s.UserID)
 	m.add("expires", isoTime(s.Expires))
 	return m.bytes()
 }
+
+// LogValue names the session without its token and its data.
+func (s StoredSession) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("userId", s.UserID), slog.Time("expires", s.Expires))
+}
+
+// String returns what LogValue does, for the formatting of package fmt.
+func (s StoredSession) String() string {
+	return fmt.Sprintf("session of %q until %s", s.UserID, s.Expires.UTC().Format(time.RFC3339))
+}
+
+// GoString returns the same.
+func (s StoredSession) GoString() string { return s.String() }
 
 // A SessionUpdate says which fields of a stored session to change. Zero fields
 // stay as they are.

@@ -2,7 +2,9 @@ package pintle_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -140,14 +142,44 @@ func TestALoggedAccountTellsNoToken(t *testing.T) {
 	}
 }
 
-// A session of the database is written for servers, which have its token.
-func TestAStoredSessionIsWrittenAsAuthJSHasIt(t *testing.T) {
-	s := pintle.StoredSession{Token: "token", UserID: "7", Expires: time.UnixMilli(1795197406123), Created: time.Now(), Data: map[string]any{"a": 1}, Handle: "h"}
-	if got, want := mustJSON(t, s), `{"sessionToken":"token","userId":"7","expires":"2026-11-20T17:56:46.123Z"}`; got != want {
-		t.Errorf("it is written as %s, want %s", got, want)
+func TestStoredSessionTextHasNoToken(t *testing.T) {
+	s := pintle.StoredSession{Token: "canary-1", UserID: "7", Expires: time.UnixMilli(1795197406123), Created: time.Now(), Data: map[string]any{"a": "canary-2"}, Handle: "h"}
+	if got, want := mustJSON(t, s), `{"userId":"7","expires":"2026-11-20T17:56:46.123Z"}`; got != want {
+		t.Errorf("SA-L10 it is written as %s, want %s", got, want)
 	}
 	if got := mustJSON(t, (*pintle.Session)(nil)); got != "null" {
 		t.Errorf("no session is written as %s", got)
+	}
+	for name, text := range map[string]string{
+		"a value": fmt.Sprintf("%v %+v %#v %s", s, s, s, s), "a pointer": fmt.Sprintf("%v %+v %#v %s", &s, &s, &s, &s),
+	} {
+		if strings.Contains(text, "canary") || !strings.Contains(text, `"7"`) {
+			t.Errorf("SA-L10 %s is formatted as %s", name, text)
+		}
+	}
+	var text bytes.Buffer
+	var book logBook
+	for _, logger := range []*slog.Logger{book.logger(), slog.New(slog.NewTextHandler(&text, nil))} {
+		logger.Info("test", "session", s, "pointer", &s, "event", pintle.SignOutEvent{Session: &s})
+	}
+	if logs := text.String() + book.String(); strings.Contains(logs, "canary-1") || !strings.Contains(logs, "userId=7") {
+		t.Errorf("SA-L10 the log says %s", logs)
+	}
+}
+
+func TestLoggedSessionHasNoClaims(t *testing.T) {
+	s := newSite(t, func(s *site) {
+		s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+			c.Claims["refresh_token"] = "canary"
+			return c.Claims, nil
+		}
+	})
+	b := s.browser()
+	b.signIn("ada")
+	var text bytes.Buffer
+	slog.New(slog.NewTextHandler(&text, nil)).Info("test", "session", b.held(), "none", (*pintle.Session)(nil))
+	if strings.Contains(text.String(), "canary") || !strings.Contains(text.String(), "userId=user-ada") {
+		t.Errorf("SA-L10 the log says %s", &text)
 	}
 }
 

@@ -212,7 +212,7 @@ func givenSession(v *pintle.SessionView) (map[string]any, error) {
 		return nil, err
 	}
 	if v.Stored != nil {
-		if err := remarshal(v.Stored, &given); err != nil {
+		if err := remarshal(jsonSession{v.Stored.Token, v.Stored.UserID, v.Stored.Expires}, &given); err != nil {
 			return nil, err
 		}
 		given["user"] = nil
@@ -285,7 +285,10 @@ func handlers(throwing []string, rec *recorder) pintle.Events {
 			return seen("signIn", object{"user": e.User, "account": e.Account, "profile": e.Profile, "isNewUser": e.NewUser})
 		},
 		SignOut: func(_ context.Context, e *pintle.SignOutEvent) error {
-			message := object{"session": e.Session}
+			message := object{}
+			if s := e.Session; s != nil {
+				message["session"] = jsonSession{s.Token, s.UserID, s.Expires}
+			}
 			if e.Claims != nil {
 				message = object{"token": e.Claims}
 			}

@@ -246,7 +246,7 @@ func (m *memory) LinkAccount(_ context.Context, a *pintle.Account) error {
 }
 
 func (m *memory) CreateSession(_ context.Context, s *pintle.StoredSession) error {
-	return m.operation("createSession", s, func() error {
+	return m.operation("createSession", jsonSession{s.Token, s.UserID, s.Expires}, func() error {
 		m.rows.Sessions = append(m.rows.Sessions, &row[pintle.StoredSession]{*s})
 		return nil
 	})
