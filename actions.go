@@ -67,9 +67,9 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 
 // SignOut ends the session of a request from the host's own handler, clears its
 // cookies on w and returns where the browser should go: to, or the page it came
-// from. Call it before the response is written. It fails only when the
-// configuration is at fault; a store that does not answer is logged, and the
-// cookies are cleared all the same.
+// from. Call it before the response is written. The error matches [ErrSignOut]
+// when the store or the revocation list could not record the sign-out: the user
+// is still signed in, and the cookies are left so that they can try again.
 func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, to string) (next string, err error) {
 	s, known, err := a.settings(r)
 	if err != nil {

@@ -41,6 +41,22 @@ type Config struct {
 	// AUTH_TRUST_HOST=true sets it too.
 	TrustHost bool
 
+	// Tenant names whose token sessions and sign-in flows these are, for services
+	// whose secret is that of other tenants too: what is sealed for one tenant is
+	// not valid for another. With [NewFunc] empty means the key of the
+	// configuration. Set it there when keys change while the tenant stays, as
+	// keys with a version do, or to one name for tenants that share sessions.
+	// Auth.js reads no tokens of a tenant; package token does, by
+	// [token.NewTenant].
+	Tenant string
+
+	// SharedSessions leaves out the name of the tenant that [NewFunc] takes from
+	// the key: a token session of one configuration is then one in every other
+	// with the same secret and cookie name, and at Auth.js. Set it only where all
+	// configurations are of one tenant, or each has secrets of its own: otherwise
+	// who controls the users of one tenant can be any user of another.
+	SharedSessions bool
+
 	// Session is how long sessions last and where they are kept.
 	Session SessionConfig
 
@@ -152,6 +168,9 @@ type SessionConfig struct {
 	UpdateAge time.Duration
 
 	// AbsoluteMaxAge ends a session however much it is used. Zero means never.
+	// It is counted from the sign-in, which tokens note in the claim auth_time
+	// whatever [Callbacks.JWT] returns; a token that lacks it, because Auth.js
+	// wrote it or because there was no limit yet, counts from its iat.
 	AbsoluteMaxAge time.Duration
 
 	// RotateAtSignIn gives a database session a new token at every sign-in and
@@ -215,7 +234,13 @@ type JWTConfig struct {
 
 	// Encode and Decode replace the token format. Other servers can then no
 	// longer read the cookie. Both must be set or neither. salt is the name of
-	// the session cookie.
+	// the session cookie, and a space and [Config.Tenant] where that is set: it
+	// must take part in the key, or tokens of one tenant are valid for another.
+	//
+	// Encode gets the claims iat, exp and jti as well, in Unix seconds, and
+	// should keep them: Pintle refuses claims of Decode whose exp has passed or
+	// whose nbf has not come, and takes claims without exp for ones that do not
+	// expire. An error of Decode means that the token is not valid.
 	Encode func(ctx context.Context, claims Claims, salt string, maxAge time.Duration) (string, error)
 	Decode func(ctx context.Context, token, salt string) (Claims, error)
 }

@@ -21,6 +21,9 @@ type cookieSet struct {
 	session, callbackURL, csrf    namedCookie
 	pkce, state, nonce, challenge namedCookie
 
+	// salt is what session tokens are sealed under: the name of their cookie and,
+	// where there is one, the tenant.
+	salt                                          string
 	tokens                                        *token.Codec
 	pkceKeys, stateKeys, nonceKeys, challengeKeys *seal.Keys
 
@@ -100,14 +103,15 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 		return set, nil // resolveSecrets reports it
 	}
 	var err error
-	if set.tokens, err = token.New(set.session.name, s.jwtSecrets...); err != nil {
+	set.salt = seal.Salt(set.session.name, s.Tenant)
+	if set.tokens, err = token.NewTenant(s.Tenant, set.session.name, s.jwtSecrets...); err != nil {
 		return set, err
 	}
 	for keys, name := range map[**seal.Keys]string{
 		&set.pkceKeys: set.pkce.name, &set.stateKeys: set.state.name,
 		&set.nonceKeys: set.nonce.name, &set.challengeKeys: set.challenge.name,
 	} {
-		if *keys, err = seal.New(s.jwtSecrets, name); err != nil {
+		if *keys, err = seal.New(s.jwtSecrets, seal.Salt(name, s.Tenant)); err != nil {
 			return set, err
 		}
 	}

@@ -42,6 +42,10 @@ const (
 
 	// ErrWebAuthn is a passkey ceremony that did not verify.
 	ErrWebAuthn Code = "WebAuthnVerificationError"
+
+	// ErrSignOut is a sign-out that the store or the revocation list could not
+	// record. The user is still signed in and can try again.
+	ErrSignOut Code = "SignOutError"
 )
 
 // Codes that only the operator sees, beside those of configuration errors,
@@ -85,7 +89,6 @@ const (
 	codeMissingSecret         Code = "MissingSecret"
 	codeOAuthProfileParse     Code = "OAuthProfileParseError"
 	codeSessionToken          Code = "SessionTokenError"
-	codeSignOut               Code = "SignOutError"
 	codeUnknownAction         Code = "UnknownAction"
 	codeUnsupportedStrategy   Code = "UnsupportedStrategy"
 	codeUntrustedHost         Code = "UntrustedHost"
@@ -98,7 +101,7 @@ func (c Code) Error() string { return "pintle: " + string(c) }
 func (c Code) visible() bool {
 	switch c {
 	case ErrAccessDenied, ErrCredentials, ErrVerification, ErrMissingCSRF, ErrOAuthCallback,
-		ErrOAuthAccountNotLinked, ErrAccountNotLinked, ErrWebAuthn:
+		ErrOAuthAccountNotLinked, ErrAccountNotLinked, ErrWebAuthn, ErrSignOut:
 		return true
 	}
 	return false

@@ -170,7 +170,7 @@ func TestErrorsThatStopNobodyAreInTheLog(t *testing.T) {
 			k.fail("deleteSession")
 			b := s.browser()
 			b.plant(sessionCookie, "any")
-			b.post("/auth/signout").goesTo(s.url)
+			b.post("/auth/signout").fails("/auth/error", "SignOutError")
 			return s
 		}},
 	}

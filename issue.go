@@ -5,20 +5,20 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// issue makes the session of somebody whose identity is decided, and sends the
+// issue makes the session of a user whose identity is decided, and sends the
 // browser on.
 func (x *exchange) issue(who *arrival, d *decision) error {
 	if d.session != nil {
 		attrs := x.set.session.attrs
 		attrs.Expires = d.session.Expires
-		_, received := cookie.ReadChunked(x.r.Header, x.set.session.name)
-		x.addCookie(x.stalePartClearing(x.set, received)...)
+		x.addCookie(x.stalePartClearing(x.set, x.r.Header)...)
 		x.addCookie(cookie.Line(x.set.session.name, d.session.Token, attrs))
 	} else if err := x.issueToken(who, d); err != nil {
 		return err
@@ -43,12 +43,8 @@ func (x *exchange) issueToken(who *arrival, d *decision) error {
 			claims[name] = text.value()
 		}
 	}
-	if x.needsSignInTime() {
-		claims[claimSignedIn] = time.Now().Unix()
-	}
-	if x.Session.Revocation != nil {
-		claims[claimSession] = newID()
-	}
+	marks := x.newMarks()
+	maps.Copy(claims, marks)
 	if x.Callbacks.JWT != nil {
 		change := &TokenChange{
 			Claims: claims, Trigger: TriggerSignIn,
@@ -63,11 +59,20 @@ func (x *exchange) issueToken(who *arrival, d *decision) error {
 		}
 	}
 	if claims == nil {
+		if _, err := x.endTokens(); err != nil {
+			return err
+		}
 		x.addCookie(x.clearSession()...)
 		return nil
 	}
-	text, err := x.encode(x.ctx, x.set, claims)
+	text, err := x.encode(x.ctx, x.set, marks.in(claims))
 	if err != nil {
+		return err
+	}
+	// The session this browser held ends, if token sessions can be ended: a copy
+	// of its token must not outlive the sign-in (SH-41). Without an answer of
+	// the list there is no sign-in.
+	if _, err := x.endTokens(); err != nil {
 		return err
 	}
 	x.addCookie(x.tokenCookies(x.set, x.r.Header, text)...)

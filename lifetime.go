@@ -4,19 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/pintleauth/pintle/token"
 )
 
 // renewing reports whether the token is to be written anew.
-func (r *reading) renewing(tok token.Token) bool {
+func (r *reading) renewing(held heldToken) bool {
 	switch {
 	case r.renewal == renewAlways || r.changes != nil || r.changed || r.trigger == TriggerUpdate:
 		return r.renewal != renewNever
 	case r.renewal == renewNever:
 		return false
 	}
-	return !tok.IssuedAt().Add(max(r.Session.UpdateAge, 0)).After(time.Now())
+	return !held.issued().Add(max(r.Session.UpdateAge, 0)).After(time.Now())
 }
 
 // renewed is when a session ends that is extended now.
@@ -47,53 +45,54 @@ func (s *settings) tooOld(signedIn time.Time) bool {
 }
 
 // tokenExpiry is when a token ends as it is.
-func (r *reading) tokenExpiry(tok token.Token) time.Time {
-	if expires := tok.Expires(); !expires.IsZero() {
+func (r *reading) tokenExpiry(held heldToken) time.Time {
+	if expires := held.ends(); !expires.IsZero() {
 		return expires
 	}
 	return r.renewed(time.Time{})
 }
 
-// needsSignInTime reports whether tokens have to say when the person signed in.
+// needsSignInTime reports whether tokens have to say when the user signed in.
 func (s *settings) needsSignInTime() bool {
 	return s.Session.AbsoluteMaxAge > 0 || s.Session.Revocation != nil
 }
 
-// signedInAt is when the person signed in, if the token says so.
-func (s *settings) signedInAt(tok token.Token) time.Time {
+// signedInAt is when the user signed in, if the token says so.
+func (s *settings) signedInAt(held heldToken) time.Time {
 	if !s.needsSignInTime() {
 		return time.Time{}
 	}
-	var seconds int64
-	if found, err := tok.Claim(claimSignedIn, &seconds); !found || err != nil {
-		return time.Time{}
-	}
-	return time.Unix(seconds, 0)
+	return held.time(claimSignedIn)
 }
 
-// stillGood asks whether a valid token has been ended before its time.
-func (r *reading) stillGood(tok token.Token, claims Claims) error {
+// beganAt is when the session of a token began, at the latest: Auth.js writes no
+// sign-in time, and a token from before one was needed has none either.
+func (s *settings) beganAt(held heldToken) time.Time {
+	if at := s.signedInAt(held); !at.IsZero() || !s.needsSignInTime() {
+		return at
+	}
+	return held.issued()
+}
+
+// stillGood checks whether a valid token has been ended before its time.
+func (r *reading) stillGood(held heldToken) error {
 	if !r.needsSignInTime() {
 		return nil
 	}
-	signedIn, user, id := r.signedInAt(tok), tok.Subject(), tok.ID()
-	if _, err := tok.Claim(claimSession, &id); err != nil {
-		id = tok.ID()
-	}
-	if claims != nil {
-		user, _ = identifier(claims["sub"])
-		id = sessionID(claims)
-		if seconds, ok := unixSeconds(claims[claimSignedIn]); ok {
-			signedIn = time.Unix(seconds, 0)
+	if r.Session.AbsoluteMaxAge > 0 {
+		switch began := r.beganAt(held); {
+		case began.IsZero():
+			return fail(codeJWTSession, errors.New("the token does not say when it was issued, which Config.Session.AbsoluteMaxAge needs"))
+		case r.tooOld(began):
+			return fail(codeJWTSession, errors.New("the session has reached its absolute lifetime"))
 		}
-	}
-	if r.tooOld(signedIn) {
-		return fail(codeJWTSession, errors.New("the session has reached its absolute lifetime"))
 	}
 	if r.Session.Revocation == nil {
 		return nil
 	}
-	revoked, err := r.Session.Revocation.Revoked(r.ctx, user, id, signedIn)
+	// A token without a sign-in time counts as older than any RevokeUser: Auth.js
+	// writes another iat at each renewal, so iat would outdate the revocation.
+	revoked, err := r.Session.Revocation.Revoked(r.ctx, held.subject(), held.session(), r.signedInAt(held))
 	if err != nil {
 		return r.unanswered(codeJWTSession, fmt.Errorf("Config.Session.Revocation: %w", err))
 	}
@@ -101,14 +100,4 @@ func (r *reading) stillGood(tok token.Token, claims Claims) error {
 		return fail(codeJWTSession, errors.New("the session was ended"))
 	}
 	return nil
-}
-
-// sessionID is what a session is revoked by: its own id, or that of the token
-// for one that began before sessions could be revoked.
-func sessionID(claims Claims) string {
-	if id, ok := identifier(claims[claimSession]); ok {
-		return id
-	}
-	id, _ := identifier(claims["jti"])
-	return id
 }

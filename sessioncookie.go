@@ -4,83 +4,195 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/bearer"
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/token"
 )
 
-// decode reads the session token of a request. Only a token format of the
-// host's own yields claims; ours is read lazily.
-func (s *settings) decode(r *http.Request, set *cookieSet, bearer bool) (token.Token, Claims, error) {
+// A heldToken is a session token that was read and is good: one of our format,
+// or the claims that [JWTConfig.Decode] made of another.
+type heldToken struct {
+	token.Token
+	claims Claims // nil for our own format, which is read lazily
+}
+
+// decode reads the session token of a request, from its cookie and, if the
+// request may carry one there, from its Authorization header. The error matches
+// [token.ErrNoToken] where there is none.
+func (s *settings) decode(r *http.Request, set *cookieSet, mayBearer bool) (heldToken, error) {
+	var held heldToken
+	var err error
 	if s.JWT.Decode == nil {
 		read := set.tokens.FromCookie
-		if bearer {
+		if mayBearer {
 			read = set.tokens.FromRequest
 		}
-		tok, err := read(r)
-		if err != nil && !errors.Is(err, token.ErrNoToken) {
-			err = fail(codeJWTSession, err)
+		held.Token, err = read(r)
+	} else {
+		open := func(text string) (heldToken, error) { return s.decodeText(r.Context(), set, text) }
+		held, err = cookie.Open(r.Header, set.session.name, open, sameClaimedUser)
+		if mayBearer && errors.Is(err, token.ErrNoToken) {
+			held, err = open(bearer.Token(r.Header))
 		}
-		return tok, nil, err
 	}
-	held, _ := cookie.GetChunked(r.Header, set.session.name)
-	if held == "" && bearer {
-		held = bearerToken(r)
+	if err != nil && !errors.Is(err, token.ErrNoToken) {
+		err = fail(codeJWTSession, err)
 	}
-	if held == "" {
-		return token.Token{}, nil, token.ErrNoToken
+	return held, err
+}
+
+// decodeText reads one session token.
+func (s *settings) decodeText(ctx context.Context, set *cookieSet, text string) (heldToken, error) {
+	if s.JWT.Decode == nil {
+		tok, err := set.tokens.Decode(text)
+		return heldToken{Token: tok}, err
 	}
-	claims, err := s.JWT.Decode(r.Context(), held, set.session.name)
+	if text == "" {
+		return heldToken{}, token.ErrNoToken
+	}
+	claims, err := s.JWT.Decode(ctx, text, set.salt)
 	if err == nil && claims == nil {
 		err = errors.New("Config.JWT.Decode returned no claims")
 	}
+	if err == nil {
+		err = checkTimes(claims)
+	}
 	if err != nil {
-		return token.Token{}, nil, fail(codeJWTSession, err)
+		return heldToken{}, err
 	}
-	return token.Token{}, claims, nil
+	return heldToken{claims: claims}, nil
 }
 
-// bearerToken is the session a native application sends.
+// sameClaimedUser reports whether two tokens are of one user. Tokens that do not
+// say whose they are could be of anyone.
+func sameClaimedUser(a, b heldToken) bool {
+	return a.subject() != "" && a.subject() == b.subject()
+}
+
+// checkTimes refuses claims outside their time, as package token does for its
+// own format: a format of the host's cannot forget to.
 //
-// https://www.rfc-editor.org/rfc/rfc6750#section-2.1
-func bearerToken(r *http.Request) string {
-	held, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok {
-		return ""
+// https://www.rfc-editor.org/rfc/rfc7519#section-4.1.4
+func checkTimes(claims Claims) error {
+	now := time.Now()
+	for _, name := range []string{"exp", "nbf", "iat"} {
+		value, said := claims[name]
+		if !said {
+			continue
+		}
+		seconds, ok := unixSeconds(value)
+		switch at := time.Unix(seconds, 0); {
+		case !ok:
+			return fmt.Errorf("%w: the claim %s is not a number", token.ErrInvalid, name)
+		case name == "exp" && !at.After(now.Truncate(time.Second).Add(-clockTolerance)):
+			return token.ErrExpired
+		case name == "nbf" && at.After(now.Add(clockTolerance)):
+			return fmt.Errorf("%w: it is not valid yet", token.ErrInvalid)
+		}
 	}
-	return held
+	return nil
 }
 
-// encode makes a session token of claims.
-func (s *settings) encode(ctx context.Context, set *cookieSet, claims Claims) (string, error) {
-	var signedIn time.Time
-	if at, ok := unixSeconds(claims[claimSignedIn]); ok {
-		signedIn = time.Unix(at, 0)
+// subject returns whose session it is.
+func (h heldToken) subject() string {
+	if h.claims == nil {
+		return h.Subject()
 	}
-	maxAge := s.tokenAge(signedIn)
-	if s.JWT.Encode != nil {
-		text, err := s.JWT.Encode(ctx, claims, set.session.name, maxAge)
-		if err != nil {
-			return "", fmt.Errorf("Config.JWT.Encode: %w", err)
+	id, _ := identifier(h.claims["sub"])
+	return id
+}
+
+// time returns a claim that is a number of Unix seconds, or the zero time.
+func (h heldToken) time(name string) time.Time {
+	var value any
+	if h.claims != nil {
+		value = h.claims[name]
+	} else if found, err := h.Claim(name, &value); !found || err != nil {
+		return time.Time{}
+	}
+	seconds, ok := unixSeconds(value)
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
+}
+
+// issued is when the token was written.
+func (h heldToken) issued() time.Time {
+	if h.claims == nil {
+		return h.IssuedAt()
+	}
+	return h.time("iat")
+}
+
+// ends is when the token expires, or the zero time if it does not.
+func (h heldToken) ends() time.Time {
+	if h.claims == nil {
+		return h.Expires()
+	}
+	return h.time("exp")
+}
+
+// session returns what the session is revoked by: its own id, or that of the
+// token for one that began before sessions could be revoked or at Auth.js.
+func (h heldToken) session() string {
+	for _, name := range []string{claimSession, "jti"} {
+		var value any
+		if h.claims != nil {
+			value = h.claims[name]
+		} else if _, err := h.Claim(name, &value); err != nil {
+			continue
 		}
-		return text, nil
+		if id, ok := identifier(value); ok {
+			return id
+		}
 	}
-	return set.tokens.Encode(claims, maxAge)
+	return ""
+}
+
+// all returns the claims in a map that belongs to the caller.
+func (h heldToken) all() (Claims, error) {
+	if h.claims == nil {
+		return h.Claims()
+	}
+	return cloneMap(h.claims), nil
+}
+
+// encode makes a session token of claims, which stay as they are.
+func (s *settings) encode(ctx context.Context, set *cookieSet, claims Claims) (string, error) {
+	signedIn := heldToken{claims: claims}.time(claimSignedIn)
+	maxAge := s.tokenAge(signedIn)
+	if s.JWT.Encode == nil {
+		return set.tokens.Encode(claims, maxAge)
+	}
+	// A format that keeps its claims has a time of its own then, which Decode
+	// returns and checkTimes holds it to.
+	stamped, now := Claims{}, time.Now()
+	for name, value := range claims {
+		stamped[name] = value
+	}
+	stamped["iat"], stamped["exp"], stamped["jti"] = float64(now.Unix()), float64(now.Unix()+int64(maxAge/time.Second)), newID()
+	text, err := s.JWT.Encode(ctx, stamped, set.salt, maxAge)
+	if err != nil {
+		return "", fmt.Errorf("Config.JWT.Encode: %w", err)
+	}
+	return text, nil
 }
 
 // tokenCookies returns the lines that store a session token, in parts if it is
 // long, and clear the parts of a longer one.
 func (s *settings) tokenCookies(set *cookieSet, h http.Header, text string) []string {
-	_, received := cookie.ReadChunked(h, set.session.name)
-	return cookie.WriteChunked(set.session.name, text, received, set.session.lasting(s.Session.MaxAge))
+	return cookie.WriteChunked(set.session.name, text, cookie.Received(h, set.session.name), set.session.lasting(s.Session.MaxAge))
 }
 
-// sessionClearing returns the lines that make a browser forget its session.
+// sessionClearing returns the lines that make a browser forget its session,
+// whole and in parts, orphaned parts included.
 func (s *settings) sessionClearing(set *cookieSet, h http.Header) []string {
-	_, received := cookie.ReadChunked(h, set.session.name)
+	received := cookie.Received(h, set.session.name)
 	lines := make([]string, 0, len(received))
 	for _, name := range received {
 		lines = append(lines, cookie.ClearLine(name, set.session.attrs))
@@ -92,9 +204,9 @@ func (x *exchange) clearSession() []string { return x.sessionClearing(x.set, x.r
 
 // stalePartClearing returns the lines that clear the parts of a token that a
 // database session has taken the place of.
-func (s *settings) stalePartClearing(set *cookieSet, received []string) []string {
+func (s *settings) stalePartClearing(set *cookieSet, h http.Header) []string {
 	var lines []string
-	for _, name := range received {
+	for _, name := range cookie.Received(h, set.session.name) {
 		if name != set.session.name {
 			lines = append(lines, cookie.ClearLine(name, set.session.attrs))
 		}
@@ -104,6 +216,17 @@ func (s *settings) stalePartClearing(set *cookieSet, received []string) []string
 
 // heldToken is what this browser's session cookie holds.
 func (x *exchange) heldToken() string {
-	held, _ := cookie.ReadChunked(x.r.Header, x.set.session.name)
-	return held
+	return cookie.ReadChunked(x.r.Header, x.set.session.name).Value()
+}
+
+// isConflict reports whether a session was not read because the request carries
+// several of different users.
+func isConflict(err error) bool { return errors.Is(err, cookie.ErrConflict) }
+
+// unreadLevel is the level at which a session is logged that was not read.
+func unreadLevel(err error, otherwise slog.Level) slog.Level {
+	if isConflict(err) {
+		return slog.LevelWarn
+	}
+	return otherwise
 }

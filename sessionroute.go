@@ -40,7 +40,7 @@ func (x *exchange) sessionRoute() error {
 func (x *exchange) logUnread(err error) {
 	x.logStoreFailure(err)
 	e := classified(err)
-	x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: session not read", slog.String("code", string(e.Code)), slog.Any("error", e.Err))
+	x.log.LogAttrs(x.ctx, unreadLevel(err, slog.LevelError), "pintle: session not read", slog.String("code", string(e.Code)), slog.Any("error", e.Err))
 }
 
 func (x *exchange) emitSession(s *Session) {

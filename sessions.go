@@ -84,7 +84,7 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (sessio
 	}
 	r := reading{settings: s, ctx: req.Context(), req: req, set: set, renewal: renewDue}
 	if s.Session.AllowBearer {
-		if _, ok := cookie.GetChunked(req.Header, set.session.name); !ok {
+		if cookie.ReadChunked(req.Header, set.session.name).Value() == "" {
 			r.renewal = renewNever // a native application has no use for a cookie
 		}
 	}
@@ -140,7 +140,7 @@ func (s *settings) cookiesOf(req *http.Request) (*cookieSet, error) {
 // needs the operator.
 func (s *settings) logReading(ctx context.Context, err error, broken bool) {
 	e := classified(err)
-	level := slog.LevelInfo
+	level := unreadLevel(err, slog.LevelInfo)
 	if broken && !errors.Is(ctx.Err(), context.Canceled) {
 		level = slog.LevelError
 	}

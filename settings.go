@@ -183,6 +183,8 @@ func (s *settings) checkSession() *Error {
 		return fail(ErrConfiguration, errors.New("Config.Session.MaxAge and Config.JWT.MaxAge must be at least one second; zero means 30 days"))
 	case s.Session.AbsoluteMaxAge < 0:
 		return fail(ErrConfiguration, errors.New("Config.Session.AbsoluteMaxAge must not be negative; zero means no limit"))
+	case s.SharedSessions && s.Tenant != "":
+		return fail(ErrConfiguration, errors.New("Config.SharedSessions and Config.Tenant contradict each other: set one of them"))
 	case (s.JWT.Encode == nil) != (s.JWT.Decode == nil):
 		return fail(ErrConfiguration, errors.New("Config.JWT.Encode and Config.JWT.Decode must be set together"))
 	}

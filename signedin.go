@@ -5,32 +5,32 @@ import (
 )
 
 // signedIn returns the user who is signed in, and their database session if
-// sessions are kept there. An expired session is nobody's: what is linked while
-// it is held must not go to its user.
+// sessions are kept there. An expired session counts as signed out: what is
+// linked while it is held must not go to its user.
 func (x *exchange) signedIn() (*User, *StoredSession, error) {
 	if x.strategy == StrategyDatabase {
-		held := x.heldToken()
-		if held == "" {
+		stored, user, err := x.sessionOfCookie(x.ctx, x.r, x.set, x.records.sessionAndUser)
+		if isConflict(err) {
+			x.logReading(x.ctx, err, false)
 			return nil, nil, nil
 		}
-		stored, user, err := x.records.sessionAndUser(x.ctx, held)
 		if err != nil || stored == nil || stored.Expires.Before(time.Now()) || x.tooOld(stored.Created) {
 			return nil, nil, err
 		}
 		return user, stored, nil
 	}
-	tok, claims, err := x.decode(x.r, x.set, false)
+	held, err := x.decode(x.r, x.set, false)
+	if isConflict(err) {
+		x.logReading(x.ctx, err, false)
+	}
 	if err == nil {
 		r := reading{settings: x.settings, ctx: x.ctx}
-		err = r.stillGood(tok, claims)
+		err = r.stillGood(held)
 	}
 	if err != nil {
-		return nil, nil, nil //nolint:nilerr // a token that is not valid is nobody's
+		return nil, nil, nil //nolint:nilerr // a token that is not valid counts as signed out
 	}
-	id := tok.Subject()
-	if claims != nil {
-		id, _ = identifier(claims["sub"])
-	}
+	id := held.subject()
 	if id == "" {
 		return nil, nil, nil
 	}

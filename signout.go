@@ -1,32 +1,33 @@
 package pintle
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/pintleauth/pintle/token"
+	"github.com/pintleauth/pintle/internal/bearer"
+	"github.com/pintleauth/pintle/internal/cookie"
 )
 
 // signOut answers POST signout: it ends the session and sends the browser on.
-// A failing store does not keep anybody signed in: the cookie goes in any case.
+//
+// A sign-out that the store or the revocation list could not record has not
+// happened: the browser is sent to the error page and keeps its cookie, without
+// which the user could not try again while a copy of it stays good.
 func (x *exchange) signOut() error {
 	if err := x.requireCSRF(); err != nil {
 		return err
 	}
-	held := x.heldToken()
-	if held == "" && x.mayBearer() {
-		held = bearerToken(x.r)
+	end := x.endTokens
+	if x.strategy == StrategyDatabase {
+		end = x.endStored
 	}
-	if held == "" {
-		return x.redirect(x.callbackURL)
-	}
-	event, err := x.endSession(held)
+	ended, err := end()
 	if err != nil {
 		x.logStoreFailure(err)
-		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: session not ended", slog.String("code", string(codeSignOut)), slog.Any("error", err))
-	} else {
+		return fail(ErrSignOut, err)
+	}
+	for _, event := range ended {
 		emit(x.ctx, x.settings, "signOut", x.Events.SignOut, event)
 	}
 	x.addCookie(x.clearSession()...)
@@ -35,38 +36,69 @@ func (x *exchange) signOut() error {
 
 // mayBearer reports whether a handler of the host's may end a session that came
 // in the Authorization header.
-func (x *exchange) mayBearer() bool { return x.inside && x.Session.AllowBearer }
-
-// endSession ends the session whose token this browser or application holds.
-func (x *exchange) endSession(held string) (*SignOutEvent, error) {
-	if x.strategy == StrategyDatabase {
-		stored, err := x.records.deleteSession(x.ctx, held)
-		return &SignOutEvent{Session: stored}, err
-	}
-	tok, claims, err := x.decode(x.r, x.set, x.mayBearer())
-	if errors.Is(err, token.ErrNoToken) {
-		return &SignOutEvent{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if claims == nil {
-		if claims, err = tok.Claims(); err != nil {
-			return nil, err
-		}
-	}
-	if x.Session.Revocation != nil {
-		subject, _ := identifier(claims["sub"])
-		if err := x.Session.Revocation.Revoke(x.ctx, subject, sessionID(claims), x.lastCopyExpires()); err != nil {
-			return nil, fmt.Errorf("Config.Session.Revocation: %w", err)
-		}
-	}
-	return &SignOutEvent{Claims: claims}, nil
+func (x *exchange) mayBearer() bool {
+	return x.inside && x.action == actionSignOut && x.Session.AllowBearer
 }
 
-// lastCopyExpires is when nobody takes any token any longer that exists now. A
-// copy may have been renewed this moment, and is good for as long as a token
-// lives and clocks may differ.
+// heldSessions returns the tokens of every session that the request carries.
+// There is one, unless cookies were planted: then all of them end, since the
+// next request would be read by those that are left.
+func (x *exchange) heldSessions() []string {
+	values, _ := cookie.Values(x.r.Header, x.set.session.name)
+	if len(values) == 0 && x.mayBearer() {
+		if text := bearer.Token(x.r.Header); text != "" {
+			values = []string{text}
+		}
+	}
+	return values
+}
+
+// endStored ends the database sessions that the request carries.
+func (x *exchange) endStored() (ended []*SignOutEvent, err error) {
+	for i, text := range x.heldSessions() {
+		stored, err := x.records.deleteSession(x.ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 || stored != nil {
+			ended = append(ended, &SignOutEvent{Session: stored})
+		}
+	}
+	return ended, nil
+}
+
+// endTokens ends the token sessions that the request carries. Where they cannot
+// be revoked they end by their cookie alone.
+func (x *exchange) endTokens() (ended []*SignOutEvent, err error) {
+	var unread error
+	for _, text := range x.heldSessions() {
+		held, err := x.decodeText(x.ctx, x.set, text)
+		if err != nil {
+			unread = err
+			continue
+		}
+		claims, err := held.all()
+		if err != nil {
+			unread = err
+			continue
+		}
+		if x.Session.Revocation != nil {
+			if err := x.Session.Revocation.Revoke(x.ctx, held.subject(), held.session(), x.lastCopyExpires()); err != nil {
+				return nil, fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+			}
+		}
+		ended = append(ended, &SignOutEvent{Claims: claims})
+	}
+	if unread != nil && len(ended) == 0 && x.action == actionSignOut {
+		// A token that is not valid is no session that could be ended.
+		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the session cookie could not be read", slog.String("code", string(ErrSignOut)), slog.Any("error", unread))
+	}
+	return ended, nil
+}
+
+// lastCopyExpires is when the last token that exists now is refused. A copy may
+// have been renewed this moment, and is good for as long as a token lives and
+// clocks may differ.
 func (s *settings) lastCopyExpires() time.Time {
 	return time.Now().Add(s.JWT.MaxAge + 2*clockTolerance)
 }

@@ -11,25 +11,33 @@ import (
 
 // tokenSession reads a session that is kept in a token.
 func (r *reading) tokenSession() (*Session, error) {
-	tok, claims, err := r.decode(r.req, r.set, r.bearer())
+	held, err := r.decode(r.req, r.set, r.bearer())
 	if errors.Is(err, token.ErrNoToken) {
-		return nil, nil //nolint:nilnil // nil is the answer "nobody"
+		r.end()         // parts that lead to nothing, as Auth.js clears them
+		return nil, nil //nolint:nilnil // nil is the answer "signed out"
+	}
+	if isConflict(err) {
+		// Clearing would remove the user's own cookie and leave the planted one,
+		// which has a domain or a path that this server does not know.
+		return nil, err
 	}
 	if err == nil {
-		err = r.stillGood(tok, claims)
+		err = r.stillGood(held)
 	}
 	if err != nil {
 		return nil, r.endWith(err)
 	}
-	if r.Callbacks.JWT == nil && r.changes == nil && claims == nil {
-		return r.plainTokenSession(tok)
+	if r.Callbacks.JWT == nil && r.changes == nil && held.claims == nil &&
+		(!r.needsSignInTime() || !r.renewing(held) || r.marksOf(held).areIn(held)) {
+		return r.plainTokenSession(held)
 	}
-	if claims == nil {
-		if claims, err = tok.Claims(); err != nil {
-			return nil, r.endWith(fail(codeJWTSession, err))
-		}
+	marks := r.marksOf(held)
+	claims, err := held.all()
+	if err != nil {
+		return nil, r.endWith(fail(codeJWTSession, err))
 	}
 	maps.Copy(claims, r.changes)
+	claims = marks.in(claims)
 	before, err := marshal(claims)
 	if err != nil {
 		return nil, r.endWith(fail(codeJWTSession, err))
@@ -45,6 +53,7 @@ func (r *reading) tokenSession() (*Session, error) {
 		r.end()
 		return nil, nil //nolint:nilnil // the host ended the session
 	}
+	claims = marks.in(claims)
 	after, err := marshal(claims)
 	if err != nil {
 		return nil, r.endWith(fail(codeJWTSession, fmt.Errorf("Callbacks.JWT: %w", err)))
@@ -52,7 +61,7 @@ func (r *reading) tokenSession() (*Session, error) {
 	// What a callback put into the token may be there once only, such as a
 	// provider's new refresh token.
 	r.changed = !bytes.Equal(before, after)
-	return r.changedTokenSession(tok, claims)
+	return r.changedTokenSession(held, claims)
 }
 
 // endWith clears the cookies of a session that cannot be read, on the route
@@ -68,14 +77,15 @@ func (r *reading) end() {
 	}
 }
 
-// plainTokenSession is the session of a token that nobody wants to change: the
-// way nearly every request goes.
-func (r *reading) plainTokenSession(tok token.Token) (*Session, error) {
-	s := &Session{claims: tok, hasData: true, Expires: r.tokenExpiry(tok)}
-	s.User.fromToken(tok)
-	if r.renewing(tok) {
-		s.Expires = r.renewed(r.signedInAt(tok))
-		text, err := r.set.tokens.Renew(tok, r.tokenAge(r.signedInAt(tok)))
+// plainTokenSession is the session of a token that stays as it is: the way
+// nearly every request goes.
+func (r *reading) plainTokenSession(held heldToken) (*Session, error) {
+	s := &Session{claims: held.Token, hasData: true, Expires: r.tokenExpiry(held)}
+	s.User.fromToken(held.Token)
+	if r.renewing(held) {
+		signedIn := r.signedInAt(held)
+		s.Expires = r.renewed(signedIn)
+		text, err := r.set.tokens.Renew(held.Token, r.tokenAge(signedIn))
 		if err != nil {
 			return nil, r.endWith(fail(codeJWTSession, err))
 		}
@@ -88,12 +98,12 @@ func (r *reading) plainTokenSession(tok token.Token) (*Session, error) {
 }
 
 // changedTokenSession is the session of claims that a callback has seen.
-func (r *reading) changedTokenSession(tok token.Token, claims Claims) (*Session, error) {
-	s := &Session{data: claims, Expires: r.tokenExpiry(tok)}
+func (r *reading) changedTokenSession(held heldToken, claims Claims) (*Session, error) {
+	s := &Session{data: claims, Expires: r.tokenExpiry(held)}
 	s.User.fromClaims(claims)
-	renewing := r.renewing(tok)
+	renewing := r.renewing(held)
 	if renewing {
-		s.Expires = r.renewed(r.signedInAt(tok))
+		s.Expires = r.renewed(r.beganAt(held))
 	}
 	if err := r.show(s, claims); err != nil {
 		return nil, err

@@ -517,9 +517,6 @@ func TestARevocationListThatFailsLetsNobodyPass(t *testing.T) {
 	if session, err := s.auth.Session(r); session != nil || !errors.Is(err, errBroken) {
 		t.Errorf("Session returns %v, %v", session, err)
 	}
-	if r := b.post("/auth/signout").want(http.StatusFound); !r.clears(sessionCookie) {
-		t.Errorf("SH-75 a sign-out that fails leaves the cookie: %q", r.header["Set-Cookie"])
-	}
 }
 
 type brokenList struct{}

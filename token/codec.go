@@ -53,7 +53,15 @@ type Codec struct {
 // The first secret seals, all of them open: put a new one in front to rotate.
 // A secret is taken as it is written, without decoding hex or base64.
 func New(cookie string, secrets ...string) (*Codec, error) {
-	keys, err := seal.New(secrets, cookie)
+	return NewTenant("", cookie, secrets...)
+}
+
+// NewTenant returns a codec for the tokens of one tenant of a service whose
+// tenants may share a secret: the tokens of each are invalid for the others. The
+// name is that of pintle's Config.Tenant, or the key of a configuration that
+// pintle.NewFunc made. Without a name the codec is that of [New].
+func NewTenant(tenant, cookie string, secrets ...string) (*Codec, error) {
+	keys, err := seal.New(secrets, seal.Salt(cookie, tenant))
 	if err != nil {
 		return nil, fmt.Errorf("token: make a codec for cookie %q: %w", cookie, err)
 	}

@@ -25,8 +25,10 @@ func request(authorization string, cookies ...string) *http.Request {
 
 func TestFromCookie(t *testing.T) {
 	codec := newCodec(t, sessionCookie, secret)
-	ann := encode(t, codec, token.Claims{"name": "Ann"}, time.Hour)
-	bob := encode(t, codec, token.Claims{"name": "Bob"}, time.Hour)
+	ann := encode(t, codec, token.Claims{"name": "Ann", "sub": "1"}, time.Hour)
+	anew := encode(t, codec, token.Claims{"name": "Ann anew", "sub": "1"}, time.Hour)
+	nobody := encode(t, codec, token.Claims{"name": "Ann"}, time.Hour)
+	bob := encode(t, codec, token.Claims{"name": "Bob", "sub": "2"}, time.Hour)
 	expired := encode(t, codec, token.Claims{"name": "Old"}, -time.Hour)
 	third := len(ann) / 3
 	a0, a1, a2 := ann[:third], ann[third:2*third], ann[2*third:]
@@ -64,11 +66,15 @@ func TestFromCookie(t *testing.T) {
 		{"SH-02 malformed percent-encoding", []string{name + "=%zz" + ann}, "invalid"},
 		{"SH-02 a lone percent sign", []string{name + "=%"}, "invalid"},
 
-		{"the first of two", []string{name + "=" + ann + "; " + name + "=" + bob}, "Ann"},
+		{"the first of two", []string{name + "=" + ann + "; " + name + "=x"}, "Ann"},
+		{"the first of two of one user", []string{name + "=" + ann + "; " + name + "=" + anew}, "Ann"},
+		{"SA-M8 two of two users", []string{name + "=" + ann + "; " + name + "=" + bob}, "invalid"},
+		{"SA-M8 two that do not say whose they are", []string{name + "=" + ann + "; " + name + "=" + nobody}, "invalid"},
 		{"the first of two, invalid", []string{name + "=x; " + name + "=" + bob}, "invalid"},
 		{"the first of two, empty", []string{name + "=; " + name + "=" + bob}, "none"},
-		{"the first of two lines", []string{name + "=" + ann, name + "=" + bob}, "Ann"},
-		{"the first of two chunks", []string{name + ".0=" + a0 + "; " + name + ".0=x; " + name + ".1=" + a1 + "; " + name + ".2=" + a2}, "Ann"},
+		{"the first of two lines", []string{name + "=" + ann, name + "=" + anew}, "Ann"},
+		{"SA-M8 two lines of two users", []string{name + "=" + ann, name + "=" + bob}, "invalid"},
+		{"SA-M8 a chunk that came twice", []string{name + ".0=" + a0 + "; " + name + ".0=x; " + name + ".1=" + a1 + "; " + name + ".2=" + a2}, "invalid"},
 
 		{"W-10 a longer name", []string{name + "X=x; " + name + "=" + ann + "; " + name + "-old=x"}, "Ann"},
 		{"W-10 a suffix that is no number", []string{name + ".x=x; " + name + "=" + ann}, "Ann"},
@@ -83,7 +89,9 @@ func TestFromCookie(t *testing.T) {
 		{"the first chunk missing", []string{name + ".1=" + a1 + "; " + name + ".2=" + a2}, "none"},
 		{"W-10 a stray chunk beside the cookie", []string{name + ".0=x; " + name + "=" + ann}, "Ann"},
 		{"a stray cookie beside the chunks", []string{name + "=x; " + name + ".0=" + a0 + "; " + name + ".1=" + a1 + "; " + name + ".2=" + a2}, "Ann"},
-		{"both valid", []string{name + "=" + bob + "; " + name + ".0=" + ann}, "Ann"},
+		{"SA-M8 both valid, of two users", []string{name + "=" + ann + "; " + name + ".0=" + bob}, "invalid"},
+		{"both valid, of one user", []string{name + "=" + anew + "; " + name + ".0=" + ann}, "Ann anew"},
+		{"SA-L3 behind 66 KB of other cookies", []string{"x=" + strings.Repeat("y", 66<<10) + "; " + name + "=" + ann}, "Ann"},
 		{"both invalid", []string{name + "=x; " + name + ".0=x"}, "invalid"},
 	}
 	for _, tt := range tests {

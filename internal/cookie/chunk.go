@@ -12,115 +12,146 @@ const (
 	// name and the attributes.
 	chunkSize = 4096 - 160
 
-	// maxChunks bounds the parts of one value. Together they would not fit
-	// into maxHeader.
+	// maxChunks bounds the parts of one value that are read, to 125 KB. Browsers
+	// and servers accept much less.
 	maxChunks = 32
 
-	// maxReceived bounds the names remembered for clearing, and with them the
-	// Set-Cookie lines one request can cause.
-	maxReceived = 2 * maxChunks
+	// maxLeftovers bounds the received names that no value can have, and with
+	// them the Set-Cookie lines one request can cause.
+	maxLeftovers = 31
 )
 
-// ReadChunked returns the value stored under name, whole or in numbered parts,
-// and the names it found in the order of the request, which [WriteChunked]
-// needs in order to clear what is no longer used. No value is "".
+// A Chunked is a value as a request carries it under one name: in one cookie, in
+// numbered parts, or, where one of the two is left over or was planted, in both.
+type Chunked struct {
+	// Whole is the value of the cookie with the name itself, and Parts the
+	// joined value of name.0, name.1, … up to the first number that is missing.
+	// "" means that there is none.
+	Whole, Parts string
+
+	// Repeated reports that a name came more than once with different values,
+	// as it does when cookies differ in path or domain.
+	Repeated bool
+}
+
+// Value returns the whole value, or else the parts.
+func (c Chunked) Value() string {
+	if c.Whole != "" {
+		return c.Whole
+	}
+	return c.Parts
+}
+
+// ReadChunked returns what a request carries under name. It allocates only to
+// decode and to join.
 //
 // Only name itself and name.0, name.1, … belong to the value, the numbers
 // without gap and leading zero: joining everything that begins with name, as
-// Auth.js does, lets one stray cookie sign the user out (W-10). The whole value
-// wins over parts, which are then leftovers of a larger one. Parts after a gap
-// are not read but are among the names, so that they get cleared.
-func ReadChunked(h http.Header, name string) (value string, received []string) {
+// Auth.js does, lets one stray cookie sign the user out (W-10). Of two cookies
+// with the same name the first counts, also if it is empty. Callers that use the
+// value as a credential read it with [Open].
+func ReadChunked(h http.Header, name string) Chunked {
 	var c chunks
-	c.read(h, name, func(n string) {
-		if len(received) < maxReceived {
-			received = append(received, n)
-		}
-	})
-	return c.join(), received
+	c.read(h, name)
+	return Chunked{Whole: Decode(c.values[0]), Parts: join(c.values[1:]), Repeated: c.repeated}
 }
 
-// GetChunked is [ReadChunked] for those who only read. It allocates only to
-// decode and to join.
-func GetChunked(h http.Header, name string) (value string, ok bool) {
-	var c chunks
-	c.read(h, name, nil)
-	value = c.join()
-	return value, value != ""
-}
-
-// chunks is a value as it arrived, encoded. An empty text is a part that did
-// not come.
-type chunks struct {
-	whole string
-	part  [maxChunks]string
-}
-
-func (c *chunks) read(h http.Header, name string, found func(string)) {
-	s := scan(h)
+// Received returns the names under which a request carries something of a
+// value, in the order of the request, which [WriteChunked] needs in order to
+// clear what is no longer used. Parts after a gap, and numbers that no writer
+// chooses, are among them. However many such numbers a client makes up, all
+// names that [ReadChunked] reads are returned.
+func Received(h http.Header, name string) []string {
+	var names []string
+	var seen uint64
+	leftovers := 0
+	s := scan(h, name)
 	for s.next() {
-		if s.value == "" || !strings.HasPrefix(s.name, name) {
+		index, ok := chunkIndex(s.suffix)
+		switch {
+		case !ok || s.value == "":
 			continue
-		}
-		var slot *string
-		if suffix := s.name[len(name):]; suffix == "" {
-			slot = &c.whole
-		} else if index, ok := chunkIndex(suffix); !ok {
-			continue
-		} else if index >= 0 {
-			slot = &c.part[index]
-		}
-		if slot != nil {
-			if *slot != "" {
-				continue // the first occurrence of a name counts
+		case index < unread:
+			if seen&(1<<index) != 0 {
+				continue
 			}
-			*slot = s.value
+			seen |= 1 << index
+		case leftovers == maxLeftovers:
+			continue
+		default:
+			leftovers++
 		}
-		if found != nil {
-			found(s.name)
+		names = append(names, name+s.suffix)
+	}
+	return names
+}
+
+// chunks are the cookies of one value, encoded: the whole value first, and then
+// the parts.
+type chunks struct {
+	values   [1 + maxChunks]string
+	seen     uint64 // a bit for each of values
+	repeated bool
+}
+
+func (c *chunks) read(h http.Header, name string) {
+	s := scan(h, name)
+	for s.next() {
+		index, ok := chunkIndex(s.suffix)
+		if !ok || index == unread {
+			continue
+		}
+		switch bit := uint64(1) << index; {
+		case c.seen&bit == 0:
+			c.values[index] = s.value
+			c.seen |= bit
+		case c.values[index] != s.value:
+			c.repeated = true
 		}
 	}
 }
 
-// chunkIndex reads the suffix of a numbered part. It reports whether suffix has
-// that shape; the index is -1 when no writer would have chosen it.
+// unread is the index of a part whose number no writer would have chosen.
+const unread = 1 + maxChunks
+
+// chunkIndex reads what follows the name in the name of a cookie: index 0 is the
+// whole value, and index 1 part 0. It reports whether suffix has such a shape.
 func chunkIndex(suffix string) (index int, ok bool) {
+	if suffix == "" {
+		return 0, true
+	}
 	if len(suffix) < 2 || len(suffix) > 6 || suffix[0] != '.' {
-		return -1, false
+		return 0, false
 	}
 	digits := suffix[1:]
 	for i := range len(digits) {
 		if digits[i] < '0' || digits[i] > '9' {
-			return -1, false
+			return 0, false
 		}
 		index = index*10 + int(digits[i]-'0')
 	}
 	if index >= maxChunks || digits[0] == '0' && len(digits) > 1 {
-		return -1, true
+		return unread, true
 	}
-	return index, true
+	return 1 + index, true
 }
 
-func (c *chunks) join() string {
-	if c.whole != "" {
-		return Decode(c.whole)
+// join decodes the parts up to the first that is missing.
+func join(parts []string) string {
+	n, size := 0, 0
+	for n < len(parts) && parts[n] != "" {
+		size += len(parts[n])
+		n++
 	}
-	if c.part[0] == "" || c.part[1] == "" {
-		return Decode(c.part[0])
-	}
-	n := 0
-	for _, part := range c.part {
-		if part == "" {
-			break
-		}
-		n += len(part)
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return Decode(parts[0])
 	}
 	var b strings.Builder
-	b.Grow(n)
-	for _, part := range c.part {
-		if part == "" {
-			break
-		}
+	b.Grow(size)
+	for _, part := range parts[:n] {
 		b.WriteString(Decode(part))
 	}
 	return b.String()
@@ -128,7 +159,7 @@ func (c *chunks) join() string {
 
 // WriteChunked returns the Set-Cookie lines that store value under name, in as
 // many parts as it needs, and clear those of the received names (of
-// [ReadChunked]) that are no longer used. An empty value clears everything.
+// [Received]) that are no longer used. An empty value clears everything.
 // The lines come in the order Auth.js sends them: received names first, in
 // place, then new ones.
 //

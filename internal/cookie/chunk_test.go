@@ -37,27 +37,56 @@ func TestReadChunked(t *testing.T) {
 		{"first occurrence wins", []string{"s=abc; s=def"}, "abc", []string{"s"}},
 		{"first occurrence of a part wins", []string{"s.0=ab; s.0=xx; s.1=c"}, "abc", []string{"s.0", "s.1"}},
 		{"empty values are not there", []string{"s=; s.0=ab; s.1=; s.2=x"}, "ab", []string{"s.0", "s.2"}},
+		{"an empty first occurrence counts", []string{"s=; s=abc; s.0=; s.0=x"}, "", []string{"s", "s.0"}},
+		{"SA-L3 behind 66 KB of other cookies", []string{"x=" + strings.Repeat("y", 66<<10) + "; s=abc"}, "abc", []string{"s"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, received := cookie.ReadChunked(header(tt.lines...), "s")
-			if got != tt.want || !slices.Equal(received, tt.received) {
-				t.Errorf("ReadChunked = %q, %q, want %q, %q", got, received, tt.want, tt.received)
-			}
-			if value, ok := cookie.GetChunked(header(tt.lines...), "s"); value != tt.want || ok != (tt.want != "") {
-				t.Errorf("GetChunked = %q, %t, want %q", value, ok, tt.want)
+			got, received := cookie.ReadChunked(header(tt.lines...), "s"), cookie.Received(header(tt.lines...), "s")
+			if got.Value() != tt.want || !slices.Equal(received, tt.received) {
+				t.Errorf("ReadChunked = %q, Received = %q, want %q, %q", got.Value(), received, tt.want, tt.received)
 			}
 		})
 	}
 }
 
-func TestReadChunkedBoundsTheNamesItRemembers(t *testing.T) {
-	var b strings.Builder
-	for i := range 1000 {
-		fmt.Fprintf(&b, "s.%d=x; ", i)
-	}
-	if _, received := cookie.ReadChunked(header(b.String()), "s"); len(received) != 64 {
-		t.Errorf("%d names remembered, want 64", len(received))
+// A client must not be able to cause any number of Set-Cookie lines, nor to keep
+// the names that hold the session from being cleared.
+func TestReceivedIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		from, to    int
+		want, inUse int
+	}{
+		{"SA-L3 junk numbers first", 100, 1000, 31 + 33, 33},
+		{"SA-L3 few junk numbers", 100, 110, 10 + 33, 33},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var b strings.Builder
+			for i := tt.from; i < tt.to; i++ {
+				fmt.Fprintf(&b, "s.%d=x; ", i)
+			}
+			for range 2 {
+				b.WriteString("s=whole; ")
+				for i := range 32 {
+					fmt.Fprintf(&b, "s.%d=x; ", i)
+				}
+			}
+			received := cookie.Received(header(b.String()), "s")
+			inUse := 0
+			for i := -1; i < 32; i++ {
+				name := "s"
+				if i >= 0 {
+					name = fmt.Sprintf("s.%d", i)
+				}
+				if slices.Contains(received, name) {
+					inUse++
+				}
+			}
+			if len(received) != tt.want || inUse != tt.inUse {
+				t.Errorf("%d names, %d of them in use; want %d and %d", len(received), inUse, tt.want, tt.inUse)
+			}
+		})
 	}
 }
 
@@ -141,8 +170,7 @@ func FuzzChunksRoundTrip(f *testing.F) {
 			if i == 1 {
 				h = header(strings.Join(jar, "; "))
 			}
-			_, received := cookie.ReadChunked(h, "s")
-			lines := cookie.WriteChunked("s", want, received, a)
+			lines := cookie.WriteChunked("s", want, cookie.Received(h, "s"), a)
 			for _, line := range lines {
 				if pair, _, _ := strings.Cut(line, "; "); len(pair) > 4096 {
 					t.Fatalf("a cookie has %d bytes", len(pair))
@@ -152,9 +180,9 @@ func FuzzChunksRoundTrip(f *testing.F) {
 				}
 			}
 			jar = apply(jar, lines)
-			got, left := cookie.ReadChunked(header(strings.Join(jar, "; ")), "s")
-			if got != want {
-				t.Fatalf("read %d bytes back, want %d; jar %.80q", len(got), len(want), jar)
+			got, left := cookie.ReadChunked(header(strings.Join(jar, "; ")), "s"), cookie.Received(header(strings.Join(jar, "; ")), "s")
+			if got.Value() != want || got.Repeated {
+				t.Fatalf("read %d bytes back, want %d; jar %.80q", len(got.Value()), len(want), jar)
 			}
 			if len(left) != len(jar) {
 				t.Fatalf("%d cookies left, %d of them ours", len(jar), len(left))
@@ -178,10 +206,10 @@ func BenchmarkReadChunked(b *testing.B) {
 				cookie.ReadChunked(bm.h, "authjs.session-token")
 			}
 		})
-		b.Run(bm.name+"/GetChunked", func(b *testing.B) {
+		b.Run(bm.name+"/Received", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				cookie.GetChunked(bm.h, "authjs.session-token")
+				cookie.Received(bm.h, "authjs.session-token")
 			}
 		})
 	}

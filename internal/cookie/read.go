@@ -5,67 +5,88 @@ import (
 	"strings"
 )
 
-// maxHeader bounds how much of the Cookie header is looked at. Browsers and
-// proxies give up long before; what lies beyond is treated as not sent.
-const maxHeader = 64 << 10
-
 // Get returns the value of the first cookie called name, and whether there was
 // one. First, because a browser sends the cookie with the longest path first;
 // surrounding quotes belong to the value. It allocates only to decode.
 func Get(h http.Header, name string) (string, bool) {
-	s := scan(h)
+	s := scan(h, name)
 	for s.next() {
-		if s.name == name {
+		if s.suffix == "" {
 			return Decode(s.value), true
 		}
 	}
 	return "", false
 }
 
-// A scanner walks over the name=value pairs of all Cookie header lines.
+// A scanner walks over the cookies of a request whose names begin with a
+// prefix. It reads the whole Cookie header, which the HTTP server bounds: a
+// limit here would let a client push the session cookie past it, so that a
+// sign-out finds nothing to end.
+//
+// It searches for the prefix instead of splitting the header at every
+// semicolon, so that many other cookies cost little.
 type scanner struct {
-	lines []string
-	line  string
-	left  int // bytes that may still be read
+	prefix string
+	lines  []string
+	line   string // what is left of the current line, from the start of a segment
 
-	name, value string // the current pair, the value still encoded
+	suffix string // of the current cookie's name, after the prefix
+	value  string // of the current cookie, still encoded
 }
 
-func scan(h http.Header) scanner {
-	return scanner{lines: h["Cookie"], left: maxHeader}
+func scan(h http.Header, prefix string) scanner {
+	return scanner{prefix: prefix, lines: h["Cookie"]}
 }
 
-// next moves to the next pair and reports whether there is one. Segments
-// without an equals sign are skipped.
+// next moves to the next cookie with the prefix and reports whether there is
+// one. Segments without an equals sign are skipped.
 func (s *scanner) next() bool {
 	for {
-		for s.line == "" {
+		start := -1
+		if s.line != "" {
+			start = strings.Index(s.line, s.prefix)
+		}
+		if start < 0 {
 			if len(s.lines) == 0 {
 				return false
 			}
 			s.line, s.lines = s.lines[0], s.lines[1:]
+			continue
 		}
-		segment := s.line
-		if end := strings.IndexByte(s.line, ';'); end >= 0 {
-			segment, s.line = s.line[:end], s.line[end+1:]
+		begins := beginsSegment(s.line[:start])
+		segment := s.line[start+len(s.prefix):]
+		if end := strings.IndexByte(segment, ';'); end >= 0 {
+			segment, s.line = segment[:end], segment[end+1:]
 		} else {
 			s.line = ""
 		}
-		if s.left -= len(segment) + 1; s.left < 0 {
-			return false
+		if !begins {
+			continue // the prefix is inside another cookie's name or value
 		}
 		if eq := strings.IndexByte(segment, '='); eq >= 0 {
-			s.name, s.value = trim(segment[:eq]), trim(segment[eq+1:])
+			s.suffix, s.value = trimRight(segment[:eq]), trimRight(trimLeft(segment[eq+1:]))
 			return true
 		}
 	}
 }
 
-// trim removes spaces and tabs, and nothing else that Unicode calls space.
-func trim(s string) string {
+// beginsSegment reports whether what comes after before is the start of a
+// segment.
+func beginsSegment(before string) bool {
+	before = trimRight(before)
+	return before == "" || before[len(before)-1] == ';'
+}
+
+// trimLeft removes spaces and tabs, and nothing else that Unicode calls space.
+func trimLeft(s string) string {
 	for s != "" && (s[0] == ' ' || s[0] == '\t') {
 		s = s[1:]
 	}
+	return s
+}
+
+// trimRight does so at the end.
+func trimRight(s string) string {
 	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
 		s = s[:len(s)-1]
 	}

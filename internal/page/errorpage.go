@@ -8,6 +8,7 @@ var errorStatus = map[string]int{
 	"Configuration": http.StatusInternalServerError,
 	"AccessDenied":  http.StatusForbidden,
 	"Verification":  http.StatusForbidden,
+	"SignOutError":  http.StatusInternalServerError,
 }
 
 // signInHelps are the errors after which trying again makes sense.

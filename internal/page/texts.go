@@ -159,6 +159,9 @@ func English() Texts {
 				"Sign in again to get a new one.",
 			}},
 			"WebAuthnVerificationError": {"Your passkey was not accepted", []string{"Try again, or sign in another way."}},
+			"SignOutError": {"You are still signed in", []string{
+				"Your session could not be ended. Wait a moment, go back and try again.",
+			}},
 		},
 		ErrorOther:  ErrorText{"Something went wrong", []string{"You could not be signed in."}},
 		ErrorSignIn: "Sign in",

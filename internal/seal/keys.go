@@ -72,6 +72,17 @@ func New(secrets []string, salt string) (*Keys, error) {
 	return keys, nil
 }
 
+// Salt returns the salt of a cookie's tokens, which is its name. Where tenants
+// may share a secret the name of the tenant follows, so that a token of one is
+// not valid for another. The name of a cookie has no space, so that no two pairs
+// have the same salt.
+func Salt(cookie, tenant string) string {
+	if tenant == "" {
+		return cookie
+	}
+	return cookie + " " + tenant
+}
+
 // derive computes the keys as Auth.js does: the UTF-8 of the secret is the
 // input key, never its hex or base64 decoding, and the A256GCM key is the
 // first half of the A256CBC-HS512 key.

@@ -1,0 +1,95 @@
+package cookie
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+)
+
+// ErrConflict says that a request carries values of different users under one
+// name.
+var ErrConflict = errors.New("the request carries session cookies of different users; one of them may have been planted by another site of the domain, which the name prefix __Host- prevents")
+
+// maxWhole is how many different cookies with one name are compared. A browser
+// sends one for each combination of path and domain that matches.
+const maxWhole = 4
+
+// Open reads the credential that a request carries under name, whole or in
+// parts, and returns what open makes of it. open is called with "" when there
+// is none. All readers of a session use this function, so that a request is of
+// the same user everywhere.
+//
+// The whole value goes first, and the parts are tried when it does not open:
+// one of the two is then left over from a value of another length, or planted.
+// Of cookies with the same name only the first is used.
+//
+// A site on a sibling domain can plant cookies, and which of several values was
+// planted cannot be told. Where another one opens too and same reports that it
+// is not of the same user, the error is [ErrConflict]: signing the user out is
+// visible, while acting in the session of an attacker is not. The error is the
+// same when not all values can be compared; see [Values].
+func Open[T any](h http.Header, name string, open func(value string) (T, error), same func(a, b T) bool) (T, error) {
+	held := ReadChunked(h, name)
+	if !held.Repeated && (held.Whole == "" || held.Parts == "") {
+		return open(held.Value())
+	}
+	chosen, err := open(held.Value())
+	used := held.Value()
+	if err != nil && held.Whole != "" && held.Parts != "" {
+		if parts, failed := open(held.Parts); failed == nil {
+			chosen, used, err = parts, held.Parts, nil
+		}
+	}
+	if err != nil {
+		return chosen, err
+	}
+	values, all := Values(h, name)
+	conflict := !all
+	for _, value := range values {
+		if conflict || value == used {
+			continue
+		}
+		other, err := open(value)
+		conflict = err == nil && !same(chosen, other)
+	}
+	if conflict {
+		var none T
+		return none, ErrConflict
+	}
+	return chosen, nil
+}
+
+// Values returns every different value that a request carries under name: those
+// of the cookies with the name itself, in their order, and the joined parts. It
+// reports whether these are all. They are not when more than four cookies with
+// the name itself differ, or when two of one numbered part do, since parts of
+// several values could be joined in many ways.
+func Values(h http.Header, name string) (values []string, all bool) {
+	var c chunks
+	all = true
+	s := scan(h, name)
+	for s.next() {
+		index, ok := chunkIndex(s.suffix)
+		switch bit := uint64(1) << index; {
+		case !ok || index == unread:
+		case index == 0:
+			value := Decode(s.value)
+			switch {
+			case value == "" || slices.Contains(values, value):
+			case len(values) == maxWhole:
+				all = false
+			default:
+				values = append(values, value)
+			}
+		case c.seen&bit == 0:
+			c.values[index] = s.value
+			c.seen |= bit
+		case c.values[index] != s.value:
+			all = false
+		}
+	}
+	if parts := join(c.values[1:]); parts != "" && !slices.Contains(values, parts) {
+		values = append(values, parts)
+	}
+	return values, all
+}

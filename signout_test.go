@@ -1,0 +1,208 @@
+package pintle_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// A failingList is a revocation list that can be told to fail.
+type failingList struct {
+	memstore.Revocations
+	fails bool
+}
+
+func (l *failingList) Revoke(ctx context.Context, userID, sessionID string, until time.Time) error {
+	if l.fails {
+		return errBroken
+	}
+	return l.Revocations.Revoke(ctx, userID, sessionID, until)
+}
+
+// SH-75: a sign-out that was not recorded is not reported as done. The cookie
+// stays, so that the user can try again.
+func TestSignOutThatIsNotRecordedIsAnError(t *testing.T) {
+	for name, keep := range map[string]func() (site func(*site), fail func(bool)){
+		"a database": func() (func(*site), func(bool)) {
+			store := newBrokenStore()
+			return inDatabase(store), func(fails bool) { store.fails["DeleteSession"] = fails }
+		},
+		"a revocation list": func() (func(*site), func(bool)) {
+			list := &failingList{}
+			return func(s *site) { s.Session.Revocation = list }, func(fails bool) { list.fails = fails }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			change, fail := keep()
+			s := newSite(t, change)
+			b, copied := s.browser(), s.browser()
+			b.signInWith("acme")
+			copied.plant(sessionCookie, b.cookie(sessionCookie))
+			s.eventNames()
+			fail(true)
+
+			b.post("/auth/signout").fails("/auth/error", "SignOutError")
+			script := b.postForm("/auth/signout", url.Values{"csrfToken": {b.csrf()}}, "X-Auth-Return-Redirect", "1").want(http.StatusOK)
+			if want := `{"url":"` + s.url + `/auth/error?error=SignOutError"}`; script.body != want || script.clears(sessionCookie) {
+				t.Errorf("a script is answered %s with the cookies %q, want %s", script.body, script.header["Set-Cookie"], want)
+			}
+			page := b.get("/auth/error?error=SignOutError").want(http.StatusInternalServerError)
+			if !strings.Contains(page.body, "still signed in") {
+				t.Errorf("the page does not say that the user is still signed in: %s", page.body)
+			}
+
+			r := httptest.NewRequest(http.MethodPost, s.url+"/logout", nil)
+			r.Header.Set("Cookie", sessionCookie+"="+b.cookie(sessionCookie))
+			w := httptest.NewRecorder()
+			if next, err := s.auth.SignOut(w, r, "/"); next != "" || !errors.Is(err, pintle.ErrSignOut) || !errors.Is(err, errBroken) || !errors.Is(err, pintle.ErrStore) {
+				t.Errorf("SignOut returns %q, %v", next, err)
+			}
+			if lines := w.Header()["Set-Cookie"]; len(lines) > 0 {
+				t.Errorf("SignOut sets %q", lines)
+			}
+			if events := s.eventNames(); len(events) > 0 {
+				t.Errorf("there are events: %q", events)
+			}
+			if !s.log.has("SignOutError") || !s.log.has("AdapterError") {
+				t.Error("the log does not say that the session was not ended")
+			}
+
+			fail(false)
+			if who := b.who(); who != "Ada Lovelace" {
+				t.Errorf("meanwhile %s is signed in", who)
+			}
+			if r := b.post("/auth/signout").goesTo(s.url); !r.clears(sessionCookie) {
+				t.Errorf("the second attempt sets %q", r.header["Set-Cookie"])
+			}
+			if who := copied.who(); who != "stranger" {
+				t.Errorf("with a copy of the cookie %s is signed in", who)
+			}
+		})
+	}
+}
+
+// A cookie that holds no session is no failure: there is nothing to end.
+func TestSignOutClearsACookieThatCannotBeRead(t *testing.T) {
+	s := newSite(t, func(s *site) { s.Session.Revocation = brokenList{} })
+	b := s.browser()
+	b.plant(sessionCookie, "garbage")
+	if r := b.post("/auth/signout").goesTo(s.url); !r.clears(sessionCookie) {
+		t.Errorf("the answer sets %q", r.header["Set-Cookie"])
+	}
+}
+
+// A request may carry any number of other cookies, some of which look like parts
+// of the session.
+func TestPlantedCookiesDoNotPreventASignOut(t *testing.T) {
+	var junk strings.Builder
+	for i := range 64 {
+		junk.WriteString(sessionCookie + ".1" + string(rune('0'+i/10)) + string(rune('0'+i%10)) + "=junk; ")
+	}
+	for name, before := range map[string]string{
+		"SA-L3 64 numbers that are no parts": junk.String(),
+		"SA-L3 66 KB of other cookies":       "x=" + strings.Repeat("y", 66<<10) + "; ",
+		"SA-L3 an orphaned part":             sessionCookie + ".7=junk; ",
+	} {
+		for _, strategy := range []pintle.SessionStrategy{pintle.StrategyJWT, pintle.StrategyDatabase} {
+			t.Run(name+" "+string(strategy), func(t *testing.T) {
+				s := newSite(t, func(s *site) {
+					s.Store, s.Session.Strategy, s.Session.Revocation = memstore.New(), strategy, &memstore.Revocations{}
+				})
+				b := s.browser()
+				b.signInWith("acme")
+				token := b.cookie(sessionCookie)
+				csrf := b.csrf()
+				header := before + sessionCookie + "=" + token + "; " + csrfCookie + "=" + url.QueryEscape(b.cookie(csrfCookie))
+				if strings.Contains(b.cookie(csrfCookie), "%") {
+					header = before + sessionCookie + "=" + token + "; " + csrfCookie + "=" + b.cookie(csrfCookie)
+				}
+				form := strings.NewReader(url.Values{"csrfToken": {csrf}}.Encode())
+				w, _ := ask(s.auth, "POST", s.url+"/auth/signout", form, "Cookie", header, "Content-Type", "application/x-www-form-urlencoded")
+				if w.Code != http.StatusFound || w.Header().Get("Location") != s.url {
+					t.Fatalf("status %d, Location %q", w.Code, w.Header().Get("Location"))
+				}
+				if line := setCookies(w.Header())[sessionCookie]; !strings.HasPrefix(line, sessionCookie+"=; Max-Age=0") {
+					t.Errorf("the session cookie is set as %q", line)
+				}
+				if part := sessionCookie + ".7"; strings.Contains(before, part+"=") && !strings.HasPrefix(setCookies(w.Header())[part], part+"=; Max-Age=0") {
+					t.Errorf("the orphaned part is not cleared: %q", w.Header()["Set-Cookie"])
+				}
+				if n := len(w.Header()["Set-Cookie"]); n > 40 {
+					t.Errorf("%d cookies are set", n)
+				}
+				if who := b.who(); who != "stranger" {
+					t.Errorf("with a copy of the cookie %s is signed in", who)
+				}
+			})
+		}
+	}
+}
+
+// The parts of a session that lead to nothing are cleared where Auth.js clears
+// them.
+func TestOrphanedPartsAreCleared(t *testing.T) {
+	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyJWT, pintle.StrategyDatabase} {
+		t.Run(string(strategy), func(t *testing.T) {
+			s := newSite(t, func(s *site) { s.Store, s.Session.Strategy = memstore.New(), strategy })
+			for route, do := range map[string]func(*browser) *reply{
+				"the session route": func(b *browser) *reply { return b.get("/auth/session").want(http.StatusOK) },
+				"a sign-out":        func(b *browser) *reply { return b.post("/auth/signout").goesTo(s.url) },
+				"a sign-in":         func(b *browser) *reply { return b.signInWith("acme") },
+			} {
+				b := s.browser()
+				b.plant(sessionCookie+".1", "orphan")
+				b.plant(sessionCookie+".40", "orphan")
+				if r := do(b); !r.clears(sessionCookie+".1") || !r.clears(sessionCookie+".40") {
+					t.Errorf("%s sets %q", route, r.header["Set-Cookie"])
+				}
+			}
+		})
+	}
+}
+
+// SH-41, ASVS-7.2.4: where token sessions can be revoked, a sign-in ends the one
+// that the browser held, whoever it was of.
+func TestSignInEndsTheTokenSessionBefore(t *testing.T) {
+	for _, next := range []string{"ada", "grace"} {
+		t.Run("SA-L9 "+next+" signs in after ada", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSite(t, func(s *site) { s.Session.Revocation = &memstore.Revocations{} })
+				b, copied, elsewhere := s.browser(), s.browser(), s.browser()
+				b.signIn("ada")
+				elsewhere.signIn("ada")
+				copied.plant(sessionCookie, b.cookie(sessionCookie))
+				b.signIn(next)
+				if who := copied.who(); who != "stranger" {
+					t.Errorf("with the token of before %s is signed in", who)
+				}
+				if who := b.who(); who != people[next].user.Name {
+					t.Errorf("%s is signed in", who)
+				}
+				if who := elsewhere.who(); who != "Ada Lovelace" {
+					t.Errorf("in another browser %s is signed in", who)
+				}
+			})
+		})
+	}
+	t.Run("SA-L9 not when the list does not answer", func(t *testing.T) {
+		list := &failingList{}
+		s := newSite(t, func(s *site) { s.Session.Revocation = list })
+		b := s.browser()
+		b.signIn("ada")
+		list.fails = true
+		b.post("/auth/callback/credentials", "username", "grace", "password", people["grace"].password).fails("/auth/error", "Configuration")
+		list.fails = false
+		if who := b.who(); who != "Ada Lovelace" {
+			t.Errorf("%s is signed in", who)
+		}
+	})
+}
