@@ -1,9 +1,12 @@
 package pintle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"reflect"
 	"runtime/debug"
 	"sync"
 
@@ -13,7 +16,7 @@ import (
 )
 
 // maxTenants bounds the configurations that are kept. Keys come from requests,
-// so a stranger can invent any number of them.
+// so a client can invent any number of them.
 const maxTenants = 1000
 
 // tenants are the configurations of a service by their keys.
@@ -27,6 +30,7 @@ type tenants struct {
 	making singleflight.Group
 	mu     sync.Mutex
 	byKey  recent.Map[string, *settings]
+	warned map[string]bool // the ids of providers, which are the host's
 }
 
 func newTenants(key func(*http.Request) string, config func(context.Context, string) (Config, error)) *tenants {
@@ -74,6 +78,11 @@ func (t *tenants) make(ctx context.Context, key string) (s *settings, err error)
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Tenant == "" && !cfg.SharedSessions {
+		// A secret of the environment is that of every tenant. Without a name
+		// in the keys a session of one would be a session at all.
+		cfg.Tenant = key
+	}
 	s = resolve(cfg)
 	s.spent = t.spent
 	if s.fault == nil {
@@ -81,6 +90,52 @@ func (t *tenants) make(ctx context.Context, key string) (s *settings, err error)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.warnOfIssuers(ctx, s)
 	t.byKey.Put(key, s)
 	return s, nil
+}
+
+// warnOfIssuers notes providers with one id whose accounts are in one store and
+// come from different issuers. The store knows an account by the provider's id
+// and the subject, so a subject of one issuer is the user whom another issuer
+// calls by the same name: who runs one of them is anyone.
+//
+// It warns rather than refuses, because one operator may stand behind several
+// issuers, and because the request that comes first would otherwise decide which
+// tenant works.
+func (t *tenants) warnOfIssuers(ctx context.Context, s *settings) {
+	if s.Store == nil || s.fault != nil {
+		return
+	}
+	for _, p := range s.providers {
+		if p.oauth == nil || t.warned[p.id] {
+			continue
+		}
+		for other := range t.byKey.Values() {
+			q := other.byID[p.id]
+			if q == nil || q.oauth == nil || !sameStore(other.Store, s.Store) || p.authority() == q.authority() {
+				continue
+			}
+			if t.warned == nil {
+				t.warned = map[string]bool{}
+			}
+			t.warned[p.id] = true
+			s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: tenants share a store in which accounts of different issuers have one provider id: a subject of one issuer is the user of another. Give each issuer a provider id of its own, or each tenant a store",
+				slog.String("code", "shared-provider-id"), slog.String("provider", p.id),
+				slog.String("issuer", p.authority()), slog.String("otherIssuer", q.authority()))
+			break
+		}
+	}
+}
+
+// sameStore reports whether two configurations have one store. Stores that
+// cannot be compared are taken for different ones.
+func sameStore(a, b Store) bool {
+	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+// authority names who says whom an account belongs to: the issuer, or for
+// services without one the place that profiles come from.
+func (p *provider) authority() string {
+	return cmp.Or(p.oauth.Issuer, p.oauth.UserInfo.URL, p.oauth.Token.URL, p.oauth.Authorization.URL)
 }

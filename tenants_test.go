@@ -2,6 +2,7 @@ package pintle_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/store/memstore"
+	"github.com/pintleauth/pintle/token"
 )
 
 // byHost is a service in which every host has a configuration of its own, made
@@ -23,7 +25,10 @@ import (
 func byHost(book *logBook, make func(ctx context.Context, host string) (pintle.Config, error)) *pintle.Auth {
 	return pintle.NewFunc(func(r *http.Request) string { return r.Host }, func(ctx context.Context, host string) (pintle.Config, error) {
 		cfg, err := make(ctx, host)
-		cfg.Logger, cfg.Getenv = book.logger(), noEnv
+		cfg.Logger = book.logger()
+		if cfg.Getenv == nil {
+			cfg.Getenv = noEnv
+		}
 		return cfg, err
 	})
 }
@@ -346,4 +351,166 @@ func TestConfigurationsAreForgotten(t *testing.T) {
 	if made["t0.example"] != 1 || made["t1.example"] != 2 || made["t999.example"] != 1 {
 		t.Errorf("made %d, %d and %d times, want 1, 2 and 1", made["t0.example"], made["t1.example"], made["t999.example"])
 	}
+}
+
+// houses are tenants with one secret, whose users are numbered by the tenant.
+func houses(book *logBook, change func(host string, cfg *pintle.Config)) *pintle.Auth {
+	return byHost(book, func(_ context.Context, host string) (pintle.Config, error) {
+		cfg := pintle.Config{
+			URL: "http://" + host, Secrets: []string{secret},
+			Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		}
+		change(host, &cfg)
+		return cfg, nil
+	})
+}
+
+func TestSessionOfOneTenantIsNoneAtAnother(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(host string, cfg *pintle.Config)
+		there  string
+	}{
+		{"SA-M3 with one secret", func(string, *pintle.Config) {}, "stranger"},
+		{"SA-M3 with the secret of the environment", func(_ string, cfg *pintle.Config) {
+			cfg.Secrets, cfg.Getenv = nil, func(name string) string {
+				if name == "AUTH_SECRET" {
+					return secret
+				}
+				return ""
+			}
+		}, "stranger"},
+		{"SA-M3 with a secret that the other one has replaced", func(host string, cfg *pintle.Config) {
+			if host == "bank.example" {
+				cfg.Secrets = []string{"the secret of the tenant at " + host + ", which is long", secret}
+			}
+		}, "stranger"},
+		{"SA-M3 with a format of the host's that uses the salt", func(host string, cfg *pintle.Config) {
+			cfg.JWT.Encode = func(_ context.Context, claims pintle.Claims, salt string, _ time.Duration) (string, error) {
+				return sealed(t, salt, claims), nil
+			}
+			cfg.JWT.Decode = func(_ context.Context, text, salt string) (claims pintle.Claims, _ error) {
+				plain, ok := openedWith(secret, salt, text)
+				if !ok {
+					return nil, errBroken
+				}
+				return claims, json.Unmarshal([]byte(plain), &claims)
+			}
+		}, "stranger"},
+		{"SA-M3 of two tenants with names of their own", func(host string, cfg *pintle.Config) { cfg.Tenant = "tenant of " + host }, "stranger"},
+		{"of one tenant with two hosts", func(_ string, cfg *pintle.Config) { cfg.Tenant = "one" }, "Ada Lovelace"},
+		{"where the host shares sessions", func(_ string, cfg *pintle.Config) { cfg.SharedSessions = true }, "Ada Lovelace"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var book logBook
+			auth := houses(&book, func(host string, cfg *pintle.Config) { tt.change(host, cfg) })
+			cookie := adaAt(t, auth, "evil.example")
+			page := auth.Load(http.HandlerFunc(sayWho))
+			for host, want := range map[string]string{"evil.example": "Ada Lovelace", "bank.example": tt.there} {
+				if got := strings.TrimPrefix(get(page, "http://"+host+"/", "Cookie", cookie).Body.String(), "hello, "); got != want {
+					t.Errorf("at %s %s is signed in, want %s", host, got, want)
+				}
+				if got := get(auth, "http://"+host+"/auth/session", "Cookie", cookie).Body.String(); (got == "null") != (want == "stranger") {
+					t.Errorf("at %s the session route answers %s", host, got)
+				}
+			}
+		})
+	}
+}
+
+// What a flow remembers in cookies is the tenant's, too: it says who began it.
+func TestFlowOfOneTenantDoesNotEndAtAnother(t *testing.T) {
+	var book logBook
+	s := newSite(t)
+	auth := houses(&book, func(_ string, cfg *pintle.Config) {
+		cfg.Providers, cfg.HTTPClient = []pintle.Provider{s.idp.OIDC("acme")}, s.HTTPClient
+	})
+	for _, host := range []string{"evil.localhost", "bank.localhost"} {
+		refused := host == "bank.localhost"
+		w := httptest.NewRecorder()
+		leave, err := auth.SignIn(w, httptest.NewRequest("POST", "http://evil.localhost/login", nil), "acme", pintle.SignInOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cookies []string
+		for _, c := range w.Result().Cookies() {
+			cookies = append(cookies, c.Name+"="+c.Value)
+		}
+		back := mustParse(t, s.browser().consent(mustParse(t, leave)))
+		back.Host = host
+		answer := get(auth, back.String(), "Cookie", strings.Join(cookies, "; "))
+		if failed := mustParse(t, answer.Header().Get("Location")).Query().Has("error"); answer.Code != http.StatusFound || failed != refused || book.has("InvalidCheck") != refused {
+			t.Errorf("SA-M3 at %s the answer is %d to %s; log: %s", host, answer.Code, answer.Header().Get("Location"), &book)
+		}
+	}
+}
+
+// A Go service beside a tenant reads its sessions by its name.
+func TestPackageTokenReadsTheSessionOfATenant(t *testing.T) {
+	var book logBook
+	cookie := adaAt(t, houses(&book, func(string, *pintle.Config) {}), "red.example")
+	r := httptest.NewRequest("GET", "http://red.example/", nil)
+	r.Header.Set("Cookie", cookie)
+	for tenant, want := range map[string]string{"red.example": "Ada Lovelace", "blue.example": "", "": ""} {
+		codec, err := token.NewTenant(tenant, sessionCookie, secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tok, err := codec.FromRequest(r); tok.Name() != want {
+			t.Errorf("SA-M3 the service of tenant %q reads %v, %v", tenant, tok, err)
+		}
+	}
+}
+
+func TestTenantAndSharedSessionsContradict(t *testing.T) {
+	cfg := rented("red.example")
+	cfg.Getenv, cfg.Tenant, cfg.SharedSessions = noEnv, "red", true
+	if _, err := pintle.New(cfg); !errors.Is(err, pintle.ErrConfiguration) || !strings.Contains(err.Error(), "Config.Tenant") {
+		t.Errorf("New returns %v", err)
+	}
+}
+
+// Accounts are known by provider id and subject: issuers with one id in one
+// store are each other's users.
+func TestIssuersThatShareAProviderID(t *testing.T) {
+	shared := memstore.New()
+	for _, tt := range []struct {
+		name   string
+		store  func() pintle.Store
+		id     func(host string) string
+		issuer func(host string) string
+		warned bool
+	}{
+		{"SA-M3 one store and one id", func() pintle.Store { return shared }, func(string) string { return "sso" }, func(host string) string { return "https://sso." + host }, true},
+		{"one store and an id for each", func() pintle.Store { return shared }, func(host string) string { return strings.ReplaceAll(host, ".", "-") }, func(host string) string { return "https://sso." + host }, false},
+		{"a store for each", func() pintle.Store { return memstore.New() }, func(string) string { return "sso" }, func(host string) string { return "https://sso." + host }, false},
+		{"one issuer", func() pintle.Store { return shared }, func(string) string { return "sso" }, func(string) string { return "https://sso.example" }, false},
+		{"a store that cannot be compared", func() pintle.Store { return listStore{shared, nil} }, func(string) string { return "sso" }, func(host string) string { return "https://sso." + host }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var book logBook
+			auth := houses(&book, func(host string, cfg *pintle.Config) {
+				cfg.Store = tt.store()
+				cfg.Providers = []pintle.Provider{&pintle.OAuth{ID: tt.id(host), Protocol: pintle.OIDC, Issuer: tt.issuer(host), ClientID: host}}
+			})
+			for _, host := range []string{"a.example", "b.example", "c.example", "a.example"} {
+				if w := get(auth, "http://"+host+"/auth/providers"); w.Code != http.StatusOK {
+					t.Fatalf("at %s the answer is %d: %s", host, w.Code, &book)
+				}
+			}
+			want := 0
+			if tt.warned {
+				want = 1
+			}
+			if n := strings.Count(book.String(), "shared-provider-id"); n != want {
+				t.Errorf("%d warnings, want %d; log: %s", n, want, &book)
+			}
+		})
+	}
+}
+
+// A listStore is a store whose values cannot be compared.
+type listStore struct {
+	pintle.Store
+	list []string
 }

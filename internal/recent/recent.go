@@ -2,7 +2,10 @@
 // for names that come from requests, of which a stranger can invent any number.
 package recent
 
-import "container/list"
+import (
+	"container/list"
+	"iter"
+)
 
 // A Map has at most Max values. Set Max before the first use. It must not be used
 // concurrently.
@@ -41,6 +44,17 @@ func (m *Map[K, V]) Put(key K, value V) {
 	if m.order.Len() > m.Max {
 		oldest := m.order.Remove(m.order.Back()).(entry[K, V])
 		delete(m.byKey, oldest.key)
+	}
+}
+
+// Values yields the values, the most recently used first, without using them.
+func (m *Map[K, V]) Values() iter.Seq[V] {
+	return func(yield func(V) bool) {
+		for e := m.order.Front(); e != nil; e = e.Next() {
+			if !yield(e.Value.(entry[K, V]).value) {
+				return
+			}
+		}
 	}
 }
 
