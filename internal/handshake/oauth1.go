@@ -1,11 +1,9 @@
 package handshake
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -13,8 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dghubble/oauth1"
-
+	"github.com/pintleauth/pintle/internal/oauth1"
 	"github.com/pintleauth/pintle/internal/query"
 )
 
@@ -32,7 +29,6 @@ type OAuth1 struct {
 	UserInfo        Endpoint // asked for the profile with a signed GET
 
 	ConsumerKey, ConsumerSecret string
-	Realm                       string // of the Authorization header; usually empty
 
 	// FetchProfile replaces the userinfo request. Its client signs.
 	FetchProfile func(ctx context.Context, c *http.Client, tokens map[string]any) (map[string]any, error)
@@ -43,7 +39,7 @@ type OAuth1 struct {
 
 	once    sync.Once
 	guarded *http.Client
-	noncer  oauth1.Noncer // tests only: the one of a published example
+	stamp   func() oauth1.Stamp // tests only: those of a published example
 }
 
 // OAuth1Begun is a sign-in about to leave. Token and Secret are the temporary
@@ -97,14 +93,14 @@ func (o *OAuth1) Begin(ctx context.Context, options BeginOptions) (OAuth1Begun, 
 	if o.ConsumerSecret == "" {
 		return OAuth1Begun{}, missing(o.ID, o.Env, "ConsumerSecret", "SECRET")
 	}
-	config, _ := o.config(ctx)
-	config.CallbackURL = options.RedirectURI
-	// The library insists on oauth_callback_confirmed: without it the provider
-	// speaks OAuth 1.0, whose sessions can be fixed by an attacker.
-	// https://oauth.net/advisories/2009-1/
-	token, secret, err := config.RequestToken()
+	members, token, secret, err := o.tokens(ctx, o.RequestTokenURL, oauth1.Credentials{}, url.Values{"oauth_callback": {options.RedirectURI}})
 	if err != nil {
-		return OAuth1Begun{}, conceal(o.errorf("request token: %w", cause(err)), o.ConsumerSecret)
+		return OAuth1Begun{}, conceal(o.errorf("request token: %w", err), o.ConsumerSecret)
+	}
+	// Without it the provider speaks OAuth 1.0, in which an attacker can make a
+	// victim finish the attacker's sign-in: https://oauth.net/advisories/2009-1/
+	if confirmed, _ := members.First("oauth_callback_confirmed"); confirmed != "true" {
+		return OAuth1Begun{}, o.errorf("request token: oauth_callback_confirmed is not true")
 	}
 
 	u, err := o.parseURL(o.Authorize.URL)
@@ -162,22 +158,19 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 		}
 	}
 
-	config, trip := o.config(ctx)
-	accessToken, accessSecret, err := config.AccessToken(r.Token, r.Secret, verifier)
+	temporary := oauth1.Credentials{Token: r.Token, TokenSecret: r.Secret}
+	members, accessToken, accessSecret, err := o.tokens(ctx, o.AccessTokenURL, temporary, url.Values{"oauth_verifier": {verifier}})
 	if err != nil {
-		return nil, conceal(o.errorf("access token: %w", cause(err)), o.ConsumerSecret, r.Token, r.Secret, verifier)
+		return nil, conceal(o.errorf("access token: %w", err), o.ConsumerSecret, r.Token, r.Secret, verifier)
 	}
 	result := &Result{Tokens: make(map[string]any)}
-	members, err := query.Parse(strings.TrimSpace(string(trip.body)))
-	if err != nil {
-		return nil, o.errorf("access token: %w", err)
-	}
 	for _, m := range members {
 		result.Tokens[m.Key] = m.Value
 	}
 	result.Tokens["oauth_token"], result.Tokens["oauth_token_secret"] = accessToken, accessSecret
 
-	if result.Profile, err = o.profile(ctx, config, result.Tokens, oauth1.NewToken(accessToken, accessSecret)); err != nil {
+	access := oauth1.Credentials{Token: accessToken, TokenSecret: accessSecret}
+	if result.Profile, err = o.profile(ctx, result.Tokens, access); err != nil {
 		return nil, conceal(o.errorf("profile: %w", err), o.ConsumerSecret, accessToken, accessSecret)
 	}
 	if result.Profile == nil {
@@ -186,12 +179,73 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 	return result, nil
 }
 
-func (o *OAuth1) profile(ctx context.Context, config *oauth1.Config, tokens map[string]any, token *oauth1.Token) (map[string]any, error) {
-	guarded := o.client()
-	signing := config.Client(context.WithValue(ctx, oauth1.HTTPClient, guarded), token)
-	signing.Timeout, signing.CheckRedirect = guarded.Timeout, guarded.CheckRedirect
+// tokens sends a signed request for credentials and returns the members of the
+// answer, among them token and secret.
+//
+// https://www.rfc-editor.org/rfc/rfc5849#section-2
+func (o *OAuth1) tokens(ctx context.Context, address string, c oauth1.Credentials, more url.Values) (members query.Values, token, secret string, err error) {
+	u, err := o.parseURL(address)
+	if err != nil {
+		return nil, "", "", err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), http.NoBody)
+	if err != nil {
+		return nil, "", "", err
+	}
+	if err := o.authorize(req, c, more); err != nil {
+		return nil, "", "", err
+	}
+	r, err := do(o.client(), req)
+	if err != nil {
+		return nil, "", "", err
+	}
+	if r.status != http.StatusOK && r.status != http.StatusCreated {
+		return nil, "", "", &TokenError{Status: r.status} // without the body, which may repeat a secret
+	}
+	if members, err = query.Parse(strings.TrimSpace(string(r.body))); err != nil {
+		return nil, "", "", err
+	}
+	token, _ = members.First("oauth_token")
+	secret, _ = members.First("oauth_token_secret")
+	if token == "" || secret == "" {
+		return nil, "", "", errors.New("missing oauth_token or oauth_token_secret in the response")
+	}
+	return members, token, secret, nil
+}
+
+// authorize signs req as this client.
+func (o *OAuth1) authorize(req *http.Request, c oauth1.Credentials, more url.Values) error {
+	c.ConsumerKey, c.ConsumerSecret = o.ConsumerKey, o.ConsumerSecret
+	stamp := o.stamp
+	if stamp == nil {
+		stamp = oauth1.NewStamp
+	}
+	return c.Authorize(req, stamp(), more)
+}
+
+// signing signs every request with the credentials of one user.
+type signing struct {
+	o           *OAuth1
+	credentials oauth1.Credentials
+	base        http.RoundTripper
+}
+
+func (s *signing) RoundTrip(req *http.Request) (*http.Response, error) {
+	signed := req.Clone(req.Context()) // a RoundTripper leaves the request as it is
+	if err := s.o.authorize(signed, s.credentials, nil); err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close() // a RoundTripper closes it in any case
+		}
+		return nil, err
+	}
+	return s.base.RoundTrip(signed)
+}
+
+func (o *OAuth1) profile(ctx context.Context, tokens map[string]any, credentials oauth1.Credentials) (map[string]any, error) {
+	client := *o.client()
+	client.Transport = &signing{o, credentials, client.Transport}
 	if o.FetchProfile != nil {
-		return o.FetchProfile(ctx, signing, tokens)
+		return o.FetchProfile(ctx, &client, tokens)
 	}
 	u, err := o.parseURL(o.UserInfo.URL)
 	if err != nil {
@@ -207,7 +261,7 @@ func (o *OAuth1) profile(ctx context.Context, config *oauth1.Config, tokens map[
 	if err != nil {
 		return nil, err
 	}
-	v, err := Fetch(signing, req)
+	v, err := Fetch(&client, req)
 	if err != nil {
 		return nil, err
 	}
@@ -216,59 +270,6 @@ func (o *OAuth1) profile(ctx context.Context, config *oauth1.Config, tokens map[
 		return nil, fmt.Errorf("body is not a JSON object but %s", kindOf(v))
 	}
 	return profile, nil
-}
-
-// config returns the library's configuration for one exchange, and the
-// transport that will have seen its response.
-func (o *OAuth1) config(ctx context.Context) (*oauth1.Config, *tokenTrip) {
-	guarded := o.client()
-	trip := &tokenTrip{ctx: ctx, base: guarded.Transport}
-	c := *guarded
-	c.Transport = trip
-	return &oauth1.Config{
-		ConsumerKey: o.ConsumerKey, ConsumerSecret: o.ConsumerSecret, Realm: o.Realm,
-		Endpoint:   oauth1.Endpoint{RequestTokenURL: o.RequestTokenURL, AuthorizeURL: o.Authorize.URL, AccessTokenURL: o.AccessTokenURL},
-		HTTPClient: &c,
-		Noncer:     o.noncer,
-	}, trip
-}
-
-// tokenTrip makes up for what the library leaves out of a token request: the
-// context, the members of the answer beside the two tokens, and an error that
-// does not repeat a body with credentials in it.
-type tokenTrip struct {
-	ctx  context.Context
-	base http.RoundTripper
-	body []byte
-}
-
-func (t *tokenTrip) RoundTrip(req *http.Request) (*http.Response, error) {
-	// The request's own context carries the time-out of the client.
-	ctx, cancel := context.WithCancel(req.Context())
-	defer cancel()
-	stop := context.AfterFunc(t.ctx, cancel) //nolint:contextcheck // the caller's, which the library has no parameter for
-	defer stop()
-	resp, err := t.base.RoundTrip(req.WithContext(ctx))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }() // nothing to do about it: the body is read
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
-		return nil, &TokenError{Status: resp.StatusCode}
-	}
-	if t.body, err = io.ReadAll(resp.Body); err != nil {
-		return nil, err
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(t.body))
-	return resp, nil
-}
-
-// cause leaves out the URL that [http.Client] puts around an error.
-func cause(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
 }
 
 func (o *OAuth1) client() *http.Client {

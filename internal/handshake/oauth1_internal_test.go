@@ -8,12 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/oauth1"
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-type fixedNonce string
-
-func (n fixedNonce) Nonce() string { return string(n) }
+// stampOf returns stamps with this nonce and the current time.
+func stampOf(nonce string) func() oauth1.Stamp {
+	return func() oauth1.Stamp { return oauth1.Stamp{Nonce: nonce, Time: time.Now()} }
+}
 
 type transportFunc func(*http.Request) (*http.Response, error)
 
@@ -33,7 +35,7 @@ func TestOAuth1SignsThePublishedExamples(t *testing.T) {
 			UserInfo: Endpoint{URL: "https://api.x.com/1.1/account/verify_credentials.json", Params: query.Values{
 				{Key: "include_email", Value: "true"}, {Key: "include_entities", Value: "false"}, {Key: "skip_status", Value: "true"},
 			}},
-			noncer: fixedNonce("nonce123"),
+			stamp: stampOf("nonce123"),
 			Client: &http.Client{Transport: transportFunc(func(r *http.Request) (*http.Response, error) {
 				_, after, _ := strings.Cut(r.Header.Get("Authorization"), `oauth_signature="`)
 				signatures[r.URL.Path], _, _ = strings.Cut(after, `"`)
@@ -49,7 +51,7 @@ func TestOAuth1SignsThePublishedExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		o.noncer = fixedNonce("nonce456")
+		o.stamp = stampOf("nonce456")
 		if _, err := o.Finish(t.Context(), OAuth1Return{
 			Params: query.Values{{Key: "oauth_token", Value: "t"}, {Key: "oauth_verifier", Value: "v"}}, Token: "t", Secret: "s",
 		}); err != nil {

@@ -23,7 +23,7 @@ import (
 )
 
 // signOAuth1 is RFC 5849 section 3.4 written from the text, so that the fake
-// provider does not check our library with itself.
+// provider does not check internal/oauth1 with itself.
 func signOAuth1(method, rawURL string, params url.Values, consumerSecret, tokenSecret string) (base, signature string) {
 	u := must(url.Parse(rawURL))
 	all := url.Values{}
@@ -37,11 +37,11 @@ func signOAuth1(method, rawURL string, params url.Values, consumerSecret, tokenS
 			continue
 		}
 		for _, v := range values {
-			pairs = append(pairs, rfc3986(name)+"="+rfc3986(v))
+			pairs = append(pairs, rfc3986(name)+"\x00="+rfc3986(v)) // a name that begins with another sorts after it
 		}
 	}
 	slices.Sort(pairs)
-	base = method + "&" + rfc3986(u.Scheme+"://"+u.Host+u.EscapedPath()) + "&" + rfc3986(strings.Join(pairs, "&"))
+	base = method + "&" + rfc3986(u.Scheme+"://"+u.Host+u.EscapedPath()) + "&" + rfc3986(strings.ReplaceAll(strings.Join(pairs, "&"), "\x00", ""))
 	m := hmac.New(sha1.New, []byte(rfc3986(consumerSecret)+"&"+rfc3986(tokenSecret)))
 	m.Write([]byte(base))
 	return base, base64.StdEncoding.EncodeToString(m.Sum(nil))
@@ -153,7 +153,11 @@ func (b *birdcage) client() *handshake.OAuth1 {
 
 func (b *birdcage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	params := oauthHeader(b.t, r.Header)
-	b.seen[r.URL.Path] = params
+	b.seen[r.URL.Path] = maps.Clone(params)
+	if err := r.ParseForm(); err != nil {
+		b.t.Error(err)
+	}
+	maps.Copy(params, r.PostForm)
 	tokenSecret := map[string]string{"": "", "temp-token": "temp-secret/~é", "user-token": "user-secret+"}[params.Get("oauth_token")]
 	_, want := signOAuth1(r.Method, b.url+r.URL.RequestURI(), params, "consumer&secret", tokenSecret)
 	if params.Get("oauth_signature") != want || params.Get("oauth_nonce") == "" {
@@ -178,7 +182,6 @@ func (b *birdcage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestOAuth1SignIn(t *testing.T) {
 	b := newBirdcage(t)
 	o := b.client()
-	o.Realm = "Birds"
 	begun, err := o.Begin(t.Context(), handshake.BeginOptions{
 		RedirectURI: "https://app.example.test/auth/callback/bird?x=1&y=a b",
 		Extra:       query.Values{{Key: "force_login", Value: "true"}, {Key: "oauth_token", Value: "evil"}, {Key: "OAuth_Callback", Value: "evil"}},
@@ -190,7 +193,7 @@ func TestOAuth1SignIn(t *testing.T) {
 	if d := cmp.Diff(want, begun); d != "" {
 		t.Errorf("Begin (-want +got):\n%s", d)
 	}
-	if got := b.seen["/request_token"]; got.Get("oauth_callback") != "https://app.example.test/auth/callback/bird?x=1&y=a b" || got.Get("realm") != "Birds" {
+	if got := b.seen["/request_token"]; got.Get("oauth_callback") != "https://app.example.test/auth/callback/bird?x=1&y=a b" {
 		t.Errorf("request token with %v", got)
 	}
 
@@ -215,6 +218,49 @@ func TestOAuth1SignIn(t *testing.T) {
 	}
 	if b.seen["/access_token"].Get("oauth_nonce") == b.seen["/me.json"].Get("oauth_nonce") {
 		t.Error("two requests share a nonce")
+	}
+}
+
+// The requests of a hook are signed whatever their parameters are, and not sent
+// when they cannot be.
+func TestOAuth1SignsTheRequestsOfHooks(t *testing.T) {
+	back := handshake.OAuth1Return{Params: parse(t, "oauth_token=temp-token&oauth_verifier=v"), Token: "temp-token", Secret: "temp-secret/~é"}
+	ask := func(ctx context.Context, c *http.Client, method, address, form string) (map[string]any, error) {
+		req := must(http.NewRequestWithContext(ctx, method, address, strings.NewReader(form)))
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
+		if _, err := handshake.Fetch(c, req); err != nil {
+			return nil, err
+		}
+		if req.Header.Get("Authorization") != "" {
+			t.Error("the hook's own request was changed")
+		}
+		return map[string]any{"id": "1"}, nil
+	}
+	tests := []struct{ name, method, query, form, want string }{
+		{"a query", "GET", "fields=id,name&q=a+b%2Bc", "", ""},
+		{"duplicates, and names that begin with another", "GET", "a1=b&a=z&a=y&a", "", ""},
+		{"a form", "POST", "a=q", "a=f&c2&a3=2+q&a=%C3%A9", ""},
+		{"bytes that are no text", "POST", "a=%FF", "b=%00%FE", ""},
+		{"a query that the service may read otherwise", "GET", "a=%zz", "", "malformed"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBirdcage(t)
+			b.answer["/hook"] = saying(200, "application/json", "{}")
+			o := b.client()
+			o.FetchProfile = func(ctx context.Context, c *http.Client, _ map[string]any) (map[string]any, error) {
+				return ask(ctx, c, tt.method, b.url+"/hook?"+tt.query, tt.form)
+			}
+			_, err := o.Finish(t.Context(), back)
+			if tt.want != "" {
+				wantError(t, err, tt.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+			if sent := b.seen["/hook"] != nil; sent != (tt.want == "") {
+				t.Errorf("sent: %t", sent)
+			}
+		})
 	}
 }
 
