@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/oauth2"
-
 	"github.com/pintleauth/pintle/internal/query"
 )
 
@@ -71,12 +69,12 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 		set(&params, "state", o.State)
 	}
 	if p.PKCE {
-		b.Verifier = oauth2.GenerateVerifier()
-		set(&params, "code_challenge", oauth2.S256ChallengeFromVerifier(b.Verifier))
+		b.Verifier = newVerifier()
+		set(&params, "code_challenge", challengeS256(b.Verifier))
 		set(&params, "code_challenge_method", "S256")
 	}
 	if p.Nonce {
-		b.Nonce = oauth2.GenerateVerifier() // 256 random bits in the same alphabet
+		b.Nonce = newVerifier()
 		set(&params, "nonce", b.Nonce)
 	}
 	if p.MaxAge > 0 {

@@ -25,14 +25,17 @@
 // one MiB. No claim of an ID token is believed before its signature was verified.
 // Errors never contain a token, a code, a verifier or a secret.
 //
-// # What x/oauth2 and go-oidc do, and what is done here instead
+// # What libraries do, and what is done here
 //
-// PKCE comes from golang.org/x/oauth2. Its code exchange is not used: it
-// follows redirects with the code and the secret in the body, accepts every 2xx
-// status, guesses the encoding of the body from its label, tries a second
-// client authentication with a code that is already spent, and prints the body
-// of a failed response. ID tokens go through the verifier of go-oidc, over a
-// key set of our own: the one it brings reads without bound or time-out, keeps
-// keys for ever and fetches again for every unknown key id. What the verifier
-// leaves to its caller (azp, nonce, iat, sub, at_hash, leeway) is in idtoken.go.
+// go-jose parses, verifies and makes JSON Web Signatures. Which algorithm, which
+// key and which claims are accepted is decided in signature.go and idtoken.go:
+// libraries for relying parties leave azp, nonce, iat, sub, at_hash, leeway and
+// templates of issuers to their caller, and their key sets read without bound or
+// time-out, keep keys for ever and fetch again for every unknown key id.
+//
+// The code exchange is written here, because those of libraries follow redirects
+// with the code and the secret in the body, accept every 2xx status, guess the
+// encoding of the body from its label, try a second client authentication with
+// a code that is already spent, or print the body of a failed response. OAuth
+// 1.0a is signed by internal/oauth1.
 package handshake

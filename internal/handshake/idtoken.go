@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/coreos/go-oidc/v3/oidc"
 )
 
 // expected is what an ID token has to agree with besides the provider's facts.
@@ -49,31 +47,15 @@ func (p *Provider) readIDToken(ctx context.Context, m *metadata, tokens map[stri
 // verifyIDToken follows
 // https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation.
 func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, want expected) (map[string]any, error) {
-	if !isCompact(raw) {
-		return nil, errors.New("not a signed token in compact form")
-	}
 	algs, err := p.allowedAlgs(m)
 	if err != nil {
 		return nil, err
 	}
-	keys := &signatures{p: p, m: m, algs: algs}
-	config := &oidc.Config{
-		ClientID:        p.ClientID,
-		SkipExpiryCheck: true, // without leeway; checkTimes has one
-		SkipIssuerCheck: true, // it knows no templates, and forgives Google a missing scheme
-	}
-	for _, alg := range algs {
-		config.SupportedSigningAlgs = append(config.SupportedSigningAlgs, string(alg))
-	}
-	token, err := oidc.NewVerifier(m.issuer, keys, config).Verify(ctx, raw)
+	token, err := p.verifySignature(ctx, m, raw, algs)
 	if err != nil {
 		return nil, err
 	}
-	var payload json.RawMessage
-	if err := token.Claims(&payload); err != nil {
-		return nil, err
-	}
-	claims, err := decodeObject(payload)
+	claims, err := decodeObject(token.payload)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +65,7 @@ func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, w
 		return nil, fmt.Errorf("issued by %q, expected %q", clip(iss), m.issuer)
 	}
 	// Keys of a multi-tenant provider may be for one tenant only.
-	if keys.keyIssuer != "" && strings.ReplaceAll(keys.keyIssuer, tenantPlaceholder, text(claims, "tid")) != issuer {
+	if token.keyIssuer != "" && strings.ReplaceAll(token.keyIssuer, tenantPlaceholder, text(claims, "tid")) != issuer {
 		return nil, errors.New("signed by a key of another issuer")
 	}
 	if text(claims, "sub") == "" {
@@ -101,7 +83,7 @@ func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, w
 	if err := checkNonce(claims, want); err != nil {
 		return nil, err
 	}
-	if err := checkAccessTokenHash(claims, algOf(raw), want.accessToken); err != nil {
+	if err := checkAccessTokenHash(claims, token.alg, want.accessToken); err != nil {
 		return nil, err
 	}
 	if p.CheckClaims != nil {
@@ -112,10 +94,12 @@ func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, w
 	return claims, nil
 }
 
-// checkParty makes sure the token was issued to us and not only also for us.
-// That our id is in the audience was seen by the verifier, reading names
-// without regard to case as [encoding/json] does; here they are exact.
+// checkParty checks that the token was issued for this client and, where other
+// clients may use it too, to this client.
 func (p *Provider) checkParty(claims map[string]any) error {
+	if p.ClientID == "" {
+		return errors.New("aud cannot be checked without a ClientID")
+	}
 	several := false
 	switch aud := claims["aud"].(type) {
 	case string:
@@ -225,18 +209,4 @@ func checkAccessTokenHash(claims map[string]any, alg, accessToken string) error 
 		return errors.New("at_hash is not that of the access token")
 	}
 	return nil
-}
-
-// algOf returns the algorithm of a token that was verified.
-func algOf(raw string) string {
-	head, _, _ := strings.Cut(raw, ".")
-	decoded, err := base64.RawURLEncoding.DecodeString(head)
-	if err != nil {
-		return ""
-	}
-	header, err := decodeObject(decoded)
-	if err != nil {
-		return ""
-	}
-	return text(header, "alg")
 }

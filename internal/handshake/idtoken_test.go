@@ -37,6 +37,40 @@ func signing(alg jose.SignatureAlgorithm, key any) func(*op) {
 	return func(o *op) { o.alg, o.key = alg, key }
 }
 
+// rawHeader signs the usual claims below a header that maps cannot hold.
+func rawHeader(o *op, header string) {
+	o.tokens = func(m map[string]any) {
+		_, rest, _ := strings.Cut(o.idToken(), ".")
+		claims, _, _ := strings.Cut(rest, ".")
+		m["id_token"] = signInput(o.key, o.alg, base64.RawURLEncoding.EncodeToString([]byte(header))+"."+claims)
+	}
+}
+
+// rawPayload signs what need not be claims.
+func rawPayload(o *op, payload string) {
+	o.tokens = func(m map[string]any) {
+		header := encode(map[string]any{"alg": string(o.alg), "kid": "key-1"})
+		m["id_token"] = signInput(o.key, o.alg, header+"."+base64.RawURLEncoding.EncodeToString([]byte(payload)))
+	}
+}
+
+// repeated signs good claims followed by members that may be there already.
+func repeated(o *op, members string) {
+	now := time.Now().Unix()
+	rawPayload(o, fmt.Sprintf(`{"iss":%q,"sub":"sub-alice","aud":%q,"iat":%d,"exp":%d,"nonce":%q,%s}`, o.issuer, clientID, now, now+60, theNonce, members))
+}
+
+// unencoded signs the claims themselves, as RFC 7797 describes, and not the text
+// that stands for them in the token.
+func unencoded(o *op, header map[string]any) {
+	o.tokens = func(m map[string]any) {
+		parts := strings.Split(o.idToken(), ".")
+		claims := must(base64.RawURLEncoding.DecodeString(parts[1]))
+		signed := signInput(o.key, o.alg, encode(header)+"."+string(claims))
+		m["id_token"] = encode(header) + "." + parts[1] + signed[strings.LastIndex(signed, "."):]
+	}
+}
+
 func TestIDTokensThatAreRefused(t *testing.T) {
 	tests := []struct {
 		name string
@@ -49,13 +83,13 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 		{"RP-6 an issuer by another case of the name", func(o *op) {
 			o.claims = func(m map[string]any) { m["ISS"] = m["iss"]; delete(m, "iss") }
 		}, "issued by"},
-		{"ASVS-10.5.4 another audience", claim("aud", "another-client"), "audience"},
-		{"SH-52 an audience list without us", claim("aud", []string{"api", "other"}), "audience"},
-		{"SH-52 an empty audience list", claim("aud", []string{}), "audience"},
-		{"SH-52 an empty audience", claim("aud", ""), "audience"},
-		{"SH-52 no audience", noClaim("aud"), "audience"},
-		{"SH-52 an audience that is an object", claim("aud", map[string]any{clientID: clientID}), "id token"},
-		{"SH-52 an audience that is a number", claim("aud", 5), "id token"},
+		{"ASVS-10.5.4 another audience", claim("aud", "another-client"), "aud is another client"},
+		{"SH-52 an audience list without us", claim("aud", []string{"api", "other"}), "aud does not contain this client"},
+		{"SH-52 an empty audience list", claim("aud", []string{}), "aud does not contain this client"},
+		{"SH-52 an empty audience", claim("aud", ""), "aud is another client"},
+		{"SH-52 no audience", noClaim("aud"), "aud is missing"},
+		{"SH-52 an audience that is an object", claim("aud", map[string]any{clientID: clientID}), "aud is missing"},
+		{"SH-52 an audience that is a number", claim("aud", 5), "aud is missing"},
 		{"SH-52 an audience in two cases of the name", func(o *op) {
 			o.tokens = func(m map[string]any) {
 				now := time.Now().Unix()
@@ -72,7 +106,7 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 		{"RP-8 expired", fromNow("exp", -31*time.Second), "expired"},
 		{"RP-8 no expiry", noClaim("exp"), "exp is missing"},
 		{"RP-8 an expiry that is text", claim("exp", "9999999999"), "exp is missing or not a number"},
-		{"RP-8 an expiry beyond all numbers", claim("exp", json.RawMessage("1e400")), "id token"},
+		{"RP-8 an expiry beyond all numbers", claim("exp", json.RawMessage("1e400")), "exp is missing or not a number"},
 		{"RP-8 an expiry beyond all calendars", claim("exp", 1e18), "exp is missing or not a number"},
 		{"RP-8 no issue time", noClaim("iat"), "iat is missing"},
 		{"RP-8 issued in the future", fromNow("iat", 10*time.Minute), "future"},
@@ -80,37 +114,37 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 		{"RP-8 valid from text", claim("nbf", "0"), "nbf"},
 		{"no subject", noClaim("sub"), "sub is missing"},
 		{"an empty subject", claim("sub", ""), "sub is missing"},
-		{"a subject that is a number", claim("sub", 12345), "id token"},
+		{"a subject that is a number", claim("sub", 12345), "sub is missing"},
 		{"a subject by another case of the name", func(o *op) {
 			o.claims = func(m map[string]any) { m["SUB"] = m["sub"]; delete(m, "sub") }
 		}, "sub is missing"},
 		{"RP-9 ASVS-10.5.1 no nonce", noClaim("nonce"), "nonce is missing"},
 		{"RP-9 another nonce", claim("nonce", "another"), "nonce is missing, or not the one"},
 		{"RP-9 an empty nonce", claim("nonce", ""), "nonce"},
-		{"RP-9 a nonce that is no text", claim("nonce", 5), "id token"},
+		{"RP-9 a nonce that is no text", claim("nonce", 5), "nonce is missing"},
 		{"RP-11 the hash of another access token", claim("at_hash", "77QmUPtjPfzWtF2AnpK9RQ"), "at_hash"},
 		{"RP-11 a hash that is no text", claim("at_hash", nil), "at_hash"},
 		{"Q9 ASVS-6.8.2 signed by a stranger", signing(jose.RS256, otherKey()), "signature"},
-		{"SH-28 RP-7 unsigned", signing("none", nil), "id token"},
-		{"SH-28 unsigned, by another spelling", signing("nOnE", nil), "id token"},
+		{"SH-28 RP-7 unsigned", signing("none", nil), "unexpected signature algorithm"},
+		{"SH-28 unsigned, by another spelling", signing("nOnE", nil), "unexpected signature algorithm"},
 		{"SH-28 unsigned, with a signature", func(o *op) {
 			o.alg, o.header = jose.RS256, map[string]any{"alg": "none"}
-		}, "id token"},
-		{"ASVS-6.8.2 HS256 with the public key as the secret", signing(jose.HS256, must(x509.MarshalPKIXPublicKey(rsaKey().Public()))), "id token"},
-		{"RP-7 HS256 with the client secret, which nobody asked for", signing(jose.HS256, []byte(clientSecret)), "id token"},
+		}, "unexpected signature algorithm"},
+		{"ASVS-6.8.2 HS256 with the public key as the secret", signing(jose.HS256, must(x509.MarshalPKIXPublicKey(rsaKey().Public()))), "unexpected signature algorithm"},
+		{"RP-7 HS256 with the client secret, which nobody asked for", signing(jose.HS256, []byte(clientSecret)), "unexpected signature algorithm"},
 		{"RP-7 HS256 because the document lists it", func(o *op) {
 			signing(jose.HS256, []byte(clientSecret))(o)
 			o.document = func(d map[string]any) {
 				d["id_token_signing_alg_values_supported"] = []string{"RS256", "HS256", "none"}
 			}
-		}, "id token"},
+		}, "unexpected signature algorithm"},
 		{"SH-28 unsigned because the document lists it", func(o *op) {
 			signing("none", nil)(o)
 			o.document = func(d map[string]any) { d["id_token_signing_alg_values_supported"] = []string{"RS256", "none"} }
-		}, "id token"},
+		}, "unexpected signature algorithm"},
 		{"RP-7 an algorithm the document does not list", func(o *op) {
 			o.document = func(d map[string]any) { d["id_token_signing_alg_values_supported"] = []string{"ES256"} }
-		}, "id token"},
+		}, "unexpected signature algorithm"},
 		{"RP-7 no algorithm with public keys", func(o *op) {
 			o.document = func(d map[string]any) { d["id_token_signing_alg_values_supported"] = []string{"HS256"} }
 		}, "set SigningAlg"},
@@ -118,20 +152,47 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 			signing(jose.ES256, ecdsaKey())(o)
 			o.keys = append(o.keys, jwk(ecdsaKey(), "key-1", jose.ES256))
 			o.document = func(d map[string]any) { delete(d, "id_token_signing_alg_values_supported") }
-		}, "id token"},
+		}, "unexpected signature algorithm"},
 		{"RP-17 an unknown key id", func(o *op) { o.header = map[string]any{"kid": "nobody"} }, "no key of the provider"},
 		{"ASVS-9.1.3 a key that the token brings", func(o *op) {
 			o.key = otherKey()
 			o.header = map[string]any{"jwk": jwk(otherKey(), "key-1", jose.RS256)}
-		}, "id token"},
+		}, "no key of the provider"},
 		{"ASVS-9.1.3 a key that the token points to", func(o *op) {
 			o.key = otherKey()
 			o.header = map[string]any{"jku": o.issuer + "/evil-jwks", "x5u": o.issuer + "/evil-x5u"}
 			o.answer["/evil-jwks"] = func(w http.ResponseWriter, _ *http.Request) {
 				sendJSON(w, map[string]any{"keys": []any{jwk(otherKey(), "key-1", jose.RS256)}})
 			}
-		}, "id token"},
-		{"a header that must be understood and is not", func(o *op) { o.header = map[string]any{"crit": []string{"exp"}} }, "id token"},
+		}, "no key of the provider"},
+		{"a header that must be understood and is not", func(o *op) { o.header = map[string]any{"crit": []string{"exp"}} }, "the header has crit"},
+		{"an empty list of headers that must be understood", func(o *op) { o.header = map[string]any{"crit": []string{}} }, "the header has crit"},
+		{"a signature over other bytes, which go-jose understands", func(o *op) {
+			unencoded(o, map[string]any{"alg": "RS256", "kid": "key-1", "b64": false, "crit": []string{"b64"}})
+		}, "the header has"},
+		{"a signature over other bytes, not marked as critical", func(o *op) {
+			unencoded(o, map[string]any{"alg": "RS256", "kid": "key-1", "b64": false})
+		}, "the header has b64"},
+		{"an algorithm that occurs twice", func(o *op) { rawHeader(o, `{"alg":"none","alg":"RS256","kid":"key-1"}`) }, "invalid protected header"},
+		{"a key id that occurs twice", func(o *op) { rawHeader(o, `{"alg":"RS256","kid":"key-0","kid":"key-1"}`) }, "invalid protected header"},
+		{"a key id that is no text", func(o *op) { o.header = map[string]any{"kid": 1} }, "not a token we accept"},
+		{"no algorithm", func(o *op) { o.header = map[string]any{"alg": nil} }, "unexpected signature algorithm"},
+		{"an algorithm by another case of the name", func(o *op) { o.header = map[string]any{"alg": nil, "ALG": "RS256"} }, "unexpected signature algorithm"},
+		{"an algorithm in a list", func(o *op) { o.header = map[string]any{"alg": []string{"RS256"}} }, "not a token we accept"},
+		{"a header that is a list", func(o *op) { rawHeader(o, `["RS256"]`) }, "not a token we accept"},
+		{"a header that is null", func(o *op) { rawHeader(o, `null`) }, "not a token we accept"},
+		{"BCP-21 an algorithm without end", func(o *op) { o.header = map[string]any{"alg": strings.Repeat("x", 32<<10)} }, "not a token we accept"},
+		{"claims that are a list", func(o *op) { rawPayload(o, `[{"sub":"sub-alice"}]`) }, "not a JSON object"},
+		{"claims that are null", func(o *op) { rawPayload(o, `null`) }, "not a JSON object"},
+		{"claims twice", func(o *op) { rawPayload(o, `{"sub":"sub-alice"}{"sub":"sub-bob"}`) }, "more than one JSON value"},
+		{"claims that are not JSON", func(o *op) { rawPayload(o, `sub=sub-alice`) }, "not JSON"},
+		{"RFC 7519 section 4, an audience twice, ours first", func(o *op) {
+			repeated(o, `"aud":"`+clientID+`","aud":"another-client"`)
+		}, "aud is another client"},
+		{"no key id, several keys, none of which fits", func(o *op) {
+			o.header = map[string]any{"kid": nil}
+			o.keys = []map[string]any{jwk(otherKey(), "key-0", jose.RS256), jwk(otherKey(), "key-1", jose.RS256)}
+		}, "no key of the provider"},
 		{"RP-17 a key for encryption", func(o *op) { o.keys[0]["use"] = "enc" }, "no key of the provider"},
 		{"RP-17 a key of another algorithm", func(o *op) { o.keys[0]["alg"] = "PS256" }, "no key of the provider"},
 		{"RP-17 a key too short", func(o *op) {
@@ -156,6 +217,22 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 		{"SH-54 in the form with several signatures", rawIDToken(`{"payload":"e30","signatures":[{"protected":"e30","signature":"x.y."}]}`), "compact form"},
 		{"SH-49 SH-50 a million dots", rawIDToken(strings.Repeat(".", 1e5)), "compact form"},
 		{"BCP-21 longer than any ID token", func(o *op) { claim("x", strings.Repeat("x", 64<<10))(o) }, "compact form"},
+		{"no header", rawIDToken(".e30.c2ln"), "id token"},
+		{"no claims", rawIDToken("e30..c2ln"), "id token"},
+		{"nothing but dots", rawIDToken(".."), "id token"},
+		{"four parts", rawIDToken("e30.e30.c2ln.c2ln"), "compact form"},
+		{"two parts", rawIDToken("e30.e30"), "compact form"},
+		{"padding", rawIDToken("e30=.e30=.c2ln"), "compact form"},
+		{"the other alphabet of base64", rawIDToken("e30.e30.+/"), "compact form"},
+		{"a space in front", func(o *op) {
+			o.tokens = func(m map[string]any) { m["id_token"] = " " + m["id_token"].(string) }
+		}, "compact form"},
+		{"without its signature", func(o *op) {
+			o.tokens = func(m map[string]any) {
+				raw := m["id_token"].(string)
+				m["id_token"] = raw[:strings.LastIndex(raw, ".")+1]
+			}
+		}, "no key of the provider"},
 		{"line breaks inside", func(o *op) {
 			o.tokens = func(m map[string]any) { m["id_token"] = strings.Replace(m["id_token"].(string), ".", "\n.", 1) }
 		}, "compact form"},
@@ -168,6 +245,9 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 			wantError(t, err, tt.want)
 			if r != nil {
 				t.Error("SH-51 there is a result beside the error")
+			}
+			if len(err.Error()) > 1000 {
+				t.Errorf("BCP-21 the error has %d bytes", len(err.Error()))
 			}
 			if o.count("/evil-jwks")+o.count("/evil-x5u") > 0 {
 				t.Error("a token chose where its key comes from")
@@ -199,6 +279,9 @@ func TestIDTokensThatAreAccepted(t *testing.T) {
 			signing(jose.HS256, []byte(clientSecret))(o)
 			p.SigningAlg = "HS256"
 			o.answer["/jwks"] = saying(500, "text/plain", "no")
+		}},
+		{"RFC 7519 section 4, a subject twice: the last counts", func(o *op, _ *handshake.Provider) {
+			repeated(o, `"sub":"sub-mallory","sub":"sub-alice"`)
 		}},
 		{"no key id, one key", func(o *op, _ *handshake.Provider) { o.header = map[string]any{"kid": nil} }},
 		{"no key id, several keys", func(o *op, _ *handshake.Provider) {

@@ -185,7 +185,11 @@ func (o *op) sign(claims map[string]any) string {
 
 // signRaw makes tokens that no library would.
 func signRaw(key any, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
-	input := encode(header) + "." + encode(claims)
+	return signInput(key, alg, encode(header)+"."+encode(claims))
+}
+
+// signInput signs what need not be the beginning of a token.
+func signInput(key any, alg jose.SignatureAlgorithm, input string) string {
 	signature := ""
 	switch key := key.(type) {
 	case crypto.Signer:

@@ -60,68 +60,72 @@ func isCompact(raw string) bool {
 		strings.Trim(raw, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// signatures verifies one token for go-oidc, and remembers for whom the key
-// that fitted may speak. It is not for reuse.
-type signatures struct {
-	p    *Provider
-	m    *metadata
-	algs []jose.SignatureAlgorithm
-
-	keyIssuer string // the issuer member of the key, an addition of Microsoft's
+// verified is the payload of a token whose signature was found right, with the
+// algorithm it was signed with and the issuer that the key may speak for: the
+// issuer member of the key, an addition of Microsoft's, mostly empty.
+type verified struct {
+	payload        []byte
+	alg, keyIssuer string
 }
 
-// VerifySignature implements the KeySet of go-oidc.
-func (s *signatures) VerifySignature(ctx context.Context, raw string) ([]byte, error) {
-	if !isCompact(raw) {
-		return nil, errors.New("not a signed token in compact form")
-	}
-	jws, err := jose.ParseSignedCompact(raw, s.algs)
+// verifySignature verifies that the provider signed raw with one of algs.
+func (p *Provider) verifySignature(ctx context.Context, m *metadata, raw string, algs []jose.SignatureAlgorithm) (*verified, error) {
+	jws, err := parseToken(raw, algs)
 	if err != nil {
 		return nil, err
 	}
-	if header := jws.Signatures[0].Header; isSymmetric(header.Algorithm) {
-		if s.p.ClientSecret == "" {
-			return nil, missing(s.p.ID, s.p.Env, "ClientSecret", "SECRET")
+	alg := jws.Signatures[0].Header.Algorithm
+	if isSymmetric(alg) {
+		if p.ClientSecret == "" {
+			return nil, missing(p.ID, p.Env, "ClientSecret", "SECRET")
 		}
-		return jws.Verify([]byte(s.p.ClientSecret))
+		payload, err := jws.Verify([]byte(p.ClientSecret))
+		if err != nil {
+			return nil, errors.New("the signature was not made with ClientSecret")
+		}
+		return &verified{payload, alg, ""}, nil
 	}
 
-	fetch := func(ctx context.Context) (*keySet, error) { return s.p.fetchKeys(ctx, s.m) }
-	known, err := s.p.keys.get(ctx, keysAge, fetch)
+	fetch := func(ctx context.Context) (*keySet, error) { return p.fetchKeys(ctx, m) }
+	known, err := p.keys.get(ctx, keysAge, fetch)
 	if err != nil {
 		return nil, err
 	}
-	if payload, ok := s.try(known, jws); ok {
-		return payload, nil
+	if v, ok := known.verify(jws); ok {
+		return v, nil
 	}
 	// The key may be newer than our copy of the set.
 	// https://openid.net/specs/openid-connect-core-1_0.html#RotateSigKeys
-	known, err = s.p.keys.renew(ctx, keysPause, fetch)
+	known, err = p.keys.renew(ctx, keysPause, fetch)
 	if err != nil && !errors.Is(err, errTooSoon) {
 		return nil, err
 	}
-	if payload, ok := s.try(known, jws); ok {
-		return payload, nil
+	if v, ok := known.verify(jws); ok {
+		return v, nil
 	}
 	return nil, errors.New("no key of the provider fits the signature")
 }
 
-func (s *signatures) try(known *keySet, jws *jose.JSONWebSignature) ([]byte, bool) {
-	if known == nil {
-		return nil, false
+// parseToken parses a JWT whose signature is still to be verified. Header
+// members that occur twice, and algorithms beside algs, are refused by go-jose.
+func parseToken(raw string, algs []jose.SignatureAlgorithm) (*jose.JSONWebSignature, error) {
+	if !isCompact(raw) {
+		return nil, errors.New("not a signed token in compact form")
 	}
-	header := jws.Signatures[0].Header
-	for _, key := range *known {
-		// A key without id may be any; a key with one is meant only by it.
-		if header.KeyID != "" && key.id != "" && key.id != header.KeyID || key.alg != "" && key.alg != header.Algorithm {
-			continue
-		}
-		if payload, err := jws.Verify(key.public); err == nil {
-			s.keyIssuer = key.issuer
-			return payload, true
+	jws, err := jose.ParseSignedCompact(raw, algs)
+	if err != nil {
+		return nil, fmt.Errorf("not a token we accept: %s", clip(err.Error())) // it repeats the header
+	}
+	// No extension of the header is understood here. go-jose does know b64, by
+	// which the signature is over other bytes than those of the token, and which
+	// RFC 7797 section 7 forbids in a JWT.
+	// https://www.rfc-editor.org/rfc/rfc7515#section-4.1.11
+	for _, name := range []jose.HeaderKey{"crit", "b64"} {
+		if _, ok := jws.Signatures[0].Header.ExtraHeaders[name]; ok {
+			return nil, fmt.Errorf("the header has %s, which is not supported", name)
 		}
 	}
-	return nil, false
+	return jws, nil
 }
 
 // keySet has the keys of a JWKS that may verify a signature.
@@ -130,6 +134,25 @@ type keySet []publicKey
 type publicKey struct {
 	public          any
 	id, alg, issuer string
+}
+
+// verify returns the payload of jws if one of the keys made its signature. A nil
+// set has no keys.
+func (s *keySet) verify(jws *jose.JSONWebSignature) (*verified, bool) {
+	if s == nil {
+		return nil, false
+	}
+	header := jws.Signatures[0].Header
+	for _, key := range *s {
+		// A key without id may be any; a key with one is meant only by it.
+		if header.KeyID != "" && key.id != "" && key.id != header.KeyID || key.alg != "" && key.alg != header.Algorithm {
+			continue
+		}
+		if payload, err := jws.Verify(key.public); err == nil {
+			return &verified{payload, header.Algorithm, key.issuer}, true
+		}
+	}
+	return nil, false
 }
 
 func (p *Provider) fetchKeys(ctx context.Context, m *metadata) (*keySet, error) {

@@ -85,11 +85,11 @@ func (p *Provider) signedUserinfo(ctx context.Context, m *metadata, raw string) 
 	if p.UserInfoSigningAlg != "" {
 		algs = []jose.SignatureAlgorithm{jose.SignatureAlgorithm(p.UserInfoSigningAlg)}
 	}
-	payload, err := (&signatures{p: p, m: m, algs: algs}).VerifySignature(ctx, raw)
+	token, err := p.verifySignature(ctx, m, raw, algs)
 	if err != nil {
 		return nil, err
 	}
-	claims, err := decodeObject(payload)
+	claims, err := decodeObject(token.payload)
 	if err != nil {
 		return nil, err
 	}
