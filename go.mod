@@ -3,12 +3,9 @@ module github.com/pintleauth/pintle
 go 1.26.0
 
 require (
-	github.com/coreos/go-oidc/v3 v3.21.0
-	github.com/dghubble/oauth1 v0.7.3
 	github.com/go-jose/go-jose/v4 v4.1.8
 	github.com/google/go-cmp v0.7.0
 	golang.org/x/crypto v0.58.0
-	golang.org/x/oauth2 v0.37.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/text v0.43.0
 )

@@ -148,7 +148,7 @@ func sightings() map[authtest.Fault]func(*visit) bool {
 		authtest.IDTokenEmptySubject:   func(v *visit) bool { return v.claims["sub"] == "" },
 		authtest.IDTokenNumericSubject: func(v *visit) bool { return v.claims["sub"] == 12345.0 },
 		authtest.IDTokenWrongAccessHash: func(v *visit) bool {
-			return v.claims != nil && v.claims["at_hash"] != leftHash(v.token["access_token"])
+			return v.claims != nil && v.claims["at_hash"] != leftHash(v.token["access_token"], authtest.ES256)
 		},
 		authtest.IDTokenOldAuthTime:           func(v *visit) bool { return v.claims["auth_time"] != nil && v.age("auth_time") > time.Hour },
 		authtest.IDTokenWithoutAuthTime:       func(v *visit) bool { return v.lacks(v.claims, "auth_time") },

@@ -15,9 +15,8 @@ func TestImports(t *testing.T) {
 
 		// Pintle, which the ready providers and the sign-in are for, does link
 		// these; the files here must not use them.
-		{`-f={{join .Imports "\n"}}`, "github.com/coreos/go-oidc/v3/oidc", "what is tested against must not be built from it"},
-		{`-f={{join .Imports "\n"}}`, "golang.org/x/oauth2", "what is tested against must not be built from it"},
-		{`-f={{join .Imports "\n"}}`, "github.com/dghubble/oauth1", "what is tested against must not be built from it"},
+		{`-f={{join .Imports "\n"}}`, "github.com/pintleauth/pintle/internal/handshake", "what is tested against must not be built from it"},
+		{`-f={{join .Imports "\n"}}`, "github.com/pintleauth/pintle/internal/oauth1", "what is tested against must not be built from it"},
 	}
 	imports := map[string]string{}
 	for _, d := range deny {

@@ -1,61 +1,105 @@
 package authtest_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/dghubble/oauth1"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/internal/oauth1"
 )
 
-func oauth1Config(idp *authtest.IdentityProvider) *oauth1.Config {
-	return &oauth1.Config{
-		ConsumerKey: app.ID, ConsumerSecret: app.Secret, CallbackURL: app.RedirectURIs[0],
-		Endpoint: oauth1.Endpoint{
-			RequestTokenURL: idp.URL(authtest.OAuth1RequestTokenEndpoint),
-			AuthorizeURL:    idp.URL(authtest.OAuth1AuthorizationEndpoint),
-			AccessTokenURL:  idp.URL(authtest.OAuth1AccessTokenEndpoint),
-		},
-	}
+// A consumer is the application as a client of OAuth 1.0a. What another library
+// makes of this package is tested in internal/integration/oauthclients.
+type consumer struct {
+	oauth1.Credentials
+
+	t        *testing.T
+	idp      *authtest.IdentityProvider
+	callback string
 }
 
-func TestOAuth1SatisfiesAnIndependentClient(t *testing.T) {
+func newConsumer(t *testing.T, idp *authtest.IdentityProvider) *consumer {
+	return &consumer{oauth1.Credentials{ConsumerKey: app.ID, ConsumerSecret: app.Secret}, t, idp, app.RedirectURIs[0]}
+}
+
+// with returns the credentials of the consumer for a token.
+func (c *consumer) with(token, secret string) oauth1.Credentials {
+	credentials := c.Credentials
+	credentials.Token, credentials.TokenSecret = token, secret
+	return credentials
+}
+
+// request returns a signed request. Protocol parameters in more replace those
+// that are usual.
+func (c *consumer) request(method, address string, credentials oauth1.Credentials, more url.Values) *http.Request {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), method, address, http.NoBody)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := credentials.Authorize(req, oauth1.NewStamp(), more); err != nil {
+		c.t.Fatal(err)
+	}
+	return req
+}
+
+// form sends a request for credentials, and returns the answer and its status.
+func (c *consumer) form(e authtest.Endpoint, credentials oauth1.Credentials, more url.Values) (url.Values, int) {
+	c.t.Helper()
+	resp := do(c.t, c.request(http.MethodPost, c.idp.URL(e), credentials, more))
+	form, err := url.ParseQuery(body(c.t, resp))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return form, resp.StatusCode
+}
+
+func (c *consumer) requestToken() (token, secret string, err error) {
+	return c.tokens(authtest.OAuth1RequestTokenEndpoint, c.Credentials, url.Values{"oauth_callback": {c.callback}})
+}
+
+func (c *consumer) accessToken(token, secret, verifier string) (accessToken, accessSecret string, err error) {
+	return c.tokens(authtest.OAuth1AccessTokenEndpoint, c.with(token, secret), url.Values{"oauth_verifier": {verifier}})
+}
+
+func (c *consumer) tokens(e authtest.Endpoint, credentials oauth1.Credentials, more url.Values) (token, secret string, err error) {
+	form, status := c.form(e, credentials, more)
+	if token, secret = form.Get("oauth_token"), form.Get("oauth_token_secret"); status != http.StatusOK || token == "" || secret == "" {
+		return "", "", fmt.Errorf("status %d", status)
+	}
+	return token, secret, nil
+}
+
+func TestOAuth1SatisfiesACarefulClient(t *testing.T) {
 	client := app
 	client.RedirectURIs = []string{appURL + "/cb?tenant=a%20b"}
 	idp := authtest.Start(t, authtest.Options{Path: "/tenant", Clients: []authtest.Client{client}})
-	config := oauth1Config(idp)
-	config.CallbackURL = client.RedirectURIs[0]
-	token, secret, err := config.RequestToken()
+	c := newConsumer(t, idp)
+	c.callback = client.RedirectURIs[0]
+	token, secret, err := c.requestToken()
 	if err != nil {
 		t.Fatal(err)
 	}
-	authorize, err := config.AuthorizationURL(token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := get(t, authorize.String())
+	page := get(t, idp.URL(authtest.OAuth1AuthorizationEndpoint)+"?oauth_token="+url.QueryEscape(token))
 	answer := answerOf(t, press(t, formsOf(body(t, page))[0], "person", "1002", nil))
 	if answer.Get("oauth_token") != token || answer.Get("tenant") != "a b" {
 		t.Fatalf("answer = %v, want the token and the tenant of the callback", answer)
 	}
-	accessToken, accessSecret, err := config.AccessToken(token, secret, answer.Get("oauth_verifier"))
+	accessToken, accessSecret, err := c.accessToken(token, secret, answer.Get("oauth_verifier"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := config.AccessToken(token, secret, answer.Get("oauth_verifier")); err == nil {
+	if _, _, err := c.accessToken(token, secret, answer.Get("oauth_verifier")); err == nil {
 		t.Error("temporary credentials worked twice")
 	}
-	resp, err := config.Client(t.Context(), oauth1.NewToken(accessToken, accessSecret)).
-		Get(idp.URL(authtest.OAuth1AccountEndpoint) + "?include_email=true&q=a%20b%2Bc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	account := decode(t, resp)
+	address := idp.URL(authtest.OAuth1AccountEndpoint) + "?include_email=true&q=a%20b%2Bc&a1=b&a=z&a=y"
+	account := decode(t, do(t, c.request(http.MethodGet, address, c.with(accessToken, accessSecret), nil)))
 	if account["id_str"] != "1002" || account["id"] != 1002.0 || account["screen_name"] != "grace" || account["email"] != "grace@example.com" {
 		t.Errorf("account = %v, want Grace Hopper's", account)
 	}
@@ -63,8 +107,7 @@ func TestOAuth1SatisfiesAnIndependentClient(t *testing.T) {
 
 func TestOAuth1ConsentCanBeRefused(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{Clients: []authtest.Client{app}})
-	config := oauth1Config(idp)
-	token, _, err := config.RequestToken()
+	token, _, err := newConsumer(t, idp).requestToken()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,34 +121,7 @@ func TestOAuth1ConsentCanBeRefused(t *testing.T) {
 	}
 }
 
-// A signer writes OAuth 1.0a headers by hand where the library would not.
-type signer struct{ *oauth1.Config }
-
-func (s signer) sign(t *testing.T, r *http.Request, token, tokenSecret string, more ...string) {
-	t.Helper()
-	p := map[string]string{
-		"oauth_consumer_key": s.ConsumerKey, "oauth_signature_method": "HMAC-SHA1", "oauth_version": "1.0",
-		"oauth_timestamp": strconv.FormatInt(time.Now().Unix(), 10), "oauth_nonce": strconv.FormatInt(time.Now().UnixNano(), 36),
-	}
-	if token != "" {
-		p["oauth_token"] = token
-	}
-	for i := 0; i+1 < len(more); i += 2 {
-		p[more[i]] = more[i+1]
-	}
-	if _, given := p["oauth_signature"]; !given {
-		signature, err := (&oauth1.HMACSigner{ConsumerSecret: s.ConsumerSecret}).Sign(tokenSecret, baseString(r, p))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p["oauth_signature"] = signature
-	}
-	var header []string
-	for name, value := range p {
-		header = append(header, oauth1.PercentEncode(name)+`="`+oauth1.PercentEncode(value)+`"`)
-	}
-	r.Header.Set("Authorization", "OAuth "+strings.Join(header, ", "))
-}
+var signatureField = regexp.MustCompile(`oauth_signature="[^"]*"`)
 
 func TestOAuth1RequestsMustBeSignedFreshAndNew(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{Clients: []authtest.Client{app}})
@@ -133,11 +149,16 @@ func TestOAuth1RequestsMustBeSignedFreshAndNew(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, idp.URL(authtest.OAuth1RequestTokenEndpoint), nil)
-			if err != nil {
-				t.Fatal(err)
+			more := url.Values{}
+			for pair := range slices.Chunk(tt.more, 2) {
+				more.Set(pair[0], pair[1])
 			}
-			signer{oauth1Config(idp)}.sign(t, req, "", "", tt.more...)
+			c := newConsumer(t, idp)
+			req := c.request(http.MethodPost, idp.URL(authtest.OAuth1RequestTokenEndpoint), c.Credentials, more)
+			if signature, given := more["oauth_signature"]; given {
+				header := signatureField.ReplaceAllLiteralString(req.Header.Get("Authorization"), `oauth_signature="`+url.QueryEscape(signature[0])+`"`)
+				req.Header.Set("Authorization", header)
+			}
 			if resp := do(t, req); resp.StatusCode != tt.want {
 				t.Errorf("%s: %s; want %d", resp.Status, body(t, resp), tt.want)
 			}
@@ -163,36 +184,36 @@ func TestOAuth1RequestsMustBeSignedFreshAndNew(t *testing.T) {
 func TestOAuth1TokensAreBoundToTheirConsumer(t *testing.T) {
 	other := authtest.Client{ID: "other", Secret: "x", RedirectURIs: app.RedirectURIs}
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true, Clients: []authtest.Client{app, other}})
-	mine, theirs := oauth1Config(idp), oauth1Config(idp)
+	mine, theirs := newConsumer(t, idp), newConsumer(t, idp)
 	theirs.ConsumerKey, theirs.ConsumerSecret = other.ID, other.Secret
-	token, secret, err := mine.RequestToken()
+	token, secret, err := mine.requestToken()
 	if err != nil {
 		t.Fatal(err)
 	}
 	verifier := answerOf(t, get(t, idp.URL(authtest.OAuth1AuthorizationEndpoint)+"?oauth_token="+token)).Get("oauth_verifier")
-	if _, _, err := theirs.AccessToken(token, secret, verifier); err == nil {
+	if _, _, err := theirs.accessToken(token, secret, verifier); err == nil {
 		t.Error("another consumer exchanged the temporary credentials")
 	}
 }
 
 func TestOAuth1NeedsAVerifierOfItsOwn(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true, Clients: []authtest.Client{app}})
-	config := oauth1Config(idp)
-	token, secret, err := config.RequestToken()
+	c := newConsumer(t, idp)
+	token, secret, err := c.requestToken()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := config.AccessToken(token, secret, ""); err == nil {
+	if _, _, err := c.accessToken(token, secret, ""); err == nil {
 		t.Error("an access token before anybody agreed")
 	}
 	verifier := answerOf(t, get(t, idp.URL(authtest.OAuth1AuthorizationEndpoint)+"?"+url.Values{"oauth_token": {token}}.Encode())).Get("oauth_verifier")
-	if _, _, err := config.AccessToken(token, secret, verifier+"x"); err == nil {
+	if _, _, err := c.accessToken(token, secret, verifier+"x"); err == nil {
 		t.Error("an access token with another verifier")
 	}
-	if _, _, err := config.AccessToken(token, secret+"x", verifier); err == nil {
+	if _, _, err := c.accessToken(token, secret+"x", verifier); err == nil {
 		t.Error("an access token with another token secret")
 	}
-	if _, _, err := config.AccessToken(token, secret, verifier); err != nil {
+	if _, _, err := c.accessToken(token, secret, verifier); err != nil {
 		t.Error(err)
 	}
 }

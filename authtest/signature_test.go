@@ -4,17 +4,15 @@ import (
 	"crypto"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"maps"
-	"net/http"
-	"slices"
 	"strings"
 
-	"github.com/dghubble/oauth1"
 	"github.com/go-jose/go-jose/v4"
+	"github.com/pintleauth/pintle/authtest"
 )
 
 // verifies reports whether the first key of the JWKS signed the ID token.
@@ -54,20 +52,13 @@ func macVerifies(token string, secret []byte) bool {
 	return token[dot+1:] == base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-func leftHash(token any) string {
+// leftHash is the at_hash of an access token beside an ID token signed so.
+func leftHash(token any, alg string) string {
 	text, _ := token.(string)
+	if alg == authtest.EdDSA {
+		sum := sha512.Sum512([]byte(text))
+		return base64.RawURLEncoding.EncodeToString(sum[:32])
+	}
 	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
-}
-
-// baseString is the signature base of a request without query and form.
-func baseString(r *http.Request, params map[string]string) string {
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		if name != "oauth_signature" {
-			pairs = append(pairs, oauth1.PercentEncode(name)+"="+oauth1.PercentEncode(params[name]))
-		}
-	}
-	address := "http://" + r.URL.Host + r.URL.EscapedPath()
-	return strings.Join([]string{r.Method, oauth1.PercentEncode(address), oauth1.PercentEncode(strings.Join(pairs, "&"))}, "&")
 }

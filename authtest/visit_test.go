@@ -12,9 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dghubble/oauth1"
 	"github.com/pintleauth/pintle/authtest"
-	"golang.org/x/oauth2"
 )
 
 // A visit is all that a provider says to a client that believes everything:
@@ -84,12 +82,12 @@ func look(t *testing.T, idp *authtest.IdentityProvider) *visit {
 
 func (v *visit) visitOIDC(t *testing.T) {
 	t.Helper()
-	verifier := oauth2.GenerateVerifier()
+	verifier := newVerifier()
 	ask := validRequest()
 	ask.Set("scope", "openid profile email offline_access")
 	ask.Set("nonce", "the nonce")
 	ask.Set("acr_values", "phr")
-	ask.Set("code_challenge", oauth2.S256ChallengeFromVerifier(verifier))
+	ask.Set("code_challenge", challenge(verifier))
 	authorize := func() url.Values {
 		return answerOf(t, get(t, v.idp.URL(authtest.AuthorizationEndpoint)+"?"+ask.Encode()))
 	}
@@ -139,23 +137,8 @@ func (v *visit) visitOIDC(t *testing.T) {
 
 func (v *visit) visitOAuth1(t *testing.T) {
 	t.Helper()
-	config := &oauth1.Config{ConsumerKey: app.ID, ConsumerSecret: app.Secret, CallbackURL: app.RedirectURIs[0]}
-	post := func(e authtest.Endpoint, token *oauth1.Token, header func(*http.Request)) url.Values {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.idp.URL(e), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		header(req)
-		form, err := url.ParseQuery(body(t, do(t, req)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return form
-	}
-	signed := signer{config}
-	v.temporary = post(authtest.OAuth1RequestTokenEndpoint, nil, func(r *http.Request) {
-		signed.sign(t, r, "", "", "oauth_callback", config.CallbackURL)
-	})
+	c := newConsumer(t, v.idp)
+	v.temporary, _ = c.form(authtest.OAuth1RequestTokenEndpoint, c.Credentials, url.Values{"oauth_callback": {c.callback}})
 	token, secret := v.temporary.Get("oauth_token"), v.temporary.Get("oauth_token_secret")
 	if token == "" || secret == "" {
 		return
@@ -164,16 +147,8 @@ func (v *visit) visitOAuth1(t *testing.T) {
 	if v.verified.Get("oauth_verifier") == "" {
 		return
 	}
-	v.granted = post(authtest.OAuth1AccessTokenEndpoint, nil, func(r *http.Request) {
-		signed.sign(t, r, token, secret, "oauth_verifier", v.verified.Get("oauth_verifier"))
-	})
-	account, err := config.Client(t.Context(), oauth1.NewToken(v.granted.Get("oauth_token"), v.granted.Get("oauth_token_secret"))).
-		Get(v.idp.URL(authtest.OAuth1AccountEndpoint))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer account.Body.Close()
-	v.account = object(t, account)
+	v.granted, _ = c.form(authtest.OAuth1AccessTokenEndpoint, c.with(token, secret), url.Values{"oauth_verifier": {v.verified.Get("oauth_verifier")}})
+	v.account = object(t, do(t, c.request(http.MethodGet, v.idp.URL(authtest.OAuth1AccountEndpoint), c.with(v.granted.Get("oauth_token"), v.granted.Get("oauth_token_secret")), nil)))
 }
 
 func (v *visit) discovered(name string, want any) bool {
