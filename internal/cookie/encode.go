@@ -7,19 +7,6 @@ import (
 
 const upperHex = "0123456789ABCDEF"
 
-// Encode percent-encodes a value as a URI component: everything except
-// A-Z a-z 0-9 and - _ . ! ~ * ' ( ) becomes %XX over its UTF-8 bytes. Neither
-// [net/url.QueryEscape] nor [net/url.PathEscape] leaves exactly that set alone.
-//
-// https://tc39.es/ecma262/#sec-encodeuricomponent-uricomponent
-func Encode(value string) string {
-	n := encodedLen(value)
-	if n == len(value) {
-		return value
-	}
-	return string(appendEncoded(make([]byte, 0, n), value))
-}
-
 func encodedLen(value string) int {
 	n := len(value)
 	for i := range len(value) {
@@ -30,6 +17,11 @@ func encodedLen(value string) int {
 	return n
 }
 
+// appendEncoded percent-encodes a value as a URI component: everything except
+// A-Z a-z 0-9 and - _ . ! ~ * ' ( ) becomes %XX over its UTF-8 bytes. Neither
+// [net/url.QueryEscape] nor [net/url.PathEscape] leaves exactly that set alone.
+//
+// https://tc39.es/ecma262/#sec-encodeuricomponent-uricomponent
 func appendEncoded(dst []byte, value string) []byte {
 	plain := 0
 	for i := range len(value) {
@@ -50,7 +42,7 @@ var unreserved = func() (set [256]bool) {
 	return set
 }()
 
-// Decode undoes [Encode]. A value that is not a well-formed encoding, because
+// Decode undoes the encoding of values. A value that is not a well-formed encoding, because
 // an escape is cut short or the escaped bytes are not UTF-8, is returned as it
 // came: a cookie is somebody else's text, and failing on it would let one bad
 // cookie break every route (SH-02).

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -38,7 +37,7 @@ func (p *Provider) checkAuthMethod() error {
 		if p.PrivateKey == nil {
 			return p.errorf("AuthMethod private_key_jwt needs a PrivateKey")
 		}
-		if _, err := signingAlg(p.PrivateKey, p.AuthSigningAlg); err != nil {
+		if _, err := signingAlg(p.PrivateKey); err != nil {
 			return p.errorf("PrivateKey: %w", err)
 		}
 		return nil
@@ -134,7 +133,7 @@ func (p *Provider) assertion(m *metadata, method, tokenURL, secret string) (stri
 		claims["aud"] = issuer
 	}
 	if method == authPrivateKeyJWT {
-		return signJWT(p.PrivateKey, p.AuthSigningAlg, p.PrivateKeyID, claims)
+		return SignJWT(p.PrivateKey, p.PrivateKeyID, claims)
 	}
 	return serialize(jose.SigningKey{Algorithm: jose.HS256, Key: []byte(secret)}, "", claims)
 }
@@ -145,31 +144,20 @@ func SignJWT(key crypto.Signer, keyID string, claims map[string]any) (string, er
 	if key == nil {
 		return "", errors.New("sign JWT: no key")
 	}
-	return signJWT(key, "", keyID, claims)
-}
-
-func signJWT(key crypto.Signer, alg, keyID string, claims map[string]any) (string, error) {
-	algorithm, err := signingAlg(key, alg)
+	algorithm, err := signingAlg(key)
 	if err != nil {
 		return "", err
 	}
 	return serialize(jose.SigningKey{Algorithm: algorithm, Key: cryptosigner.Opaque(key)}, keyID, claims)
 }
 
-// signingAlg returns the algorithm to sign with: wanted, if the key can do it,
-// else the first one of the key.
-func signingAlg(key crypto.Signer, wanted string) (jose.SignatureAlgorithm, error) {
+// signingAlg returns the usual algorithm of a key.
+func signingAlg(key crypto.Signer) (jose.SignatureAlgorithm, error) {
 	algs := cryptosigner.Opaque(key).Algs()
-	switch {
-	case len(algs) == 0:
+	if len(algs) == 0 {
 		return "", fmt.Errorf("no signature algorithm for a key of type %T", key.Public())
-	case wanted == "":
-		return algs[0], nil
-	case slices.Contains(algs, jose.SignatureAlgorithm(wanted)):
-		return jose.SignatureAlgorithm(wanted), nil
-	default:
-		return "", fmt.Errorf("a key of type %T does not sign with %q", key.Public(), wanted)
 	}
+	return algs[0], nil
 }
 
 func serialize(key jose.SigningKey, keyID string, claims map[string]any) (string, error) {

@@ -49,9 +49,6 @@ func TestClientAuthentication(t *testing.T) {
 		{"BCP-16 private_key_jwt RS256", func(p *handshake.Provider) {
 			p.AuthMethod, p.PrivateKey, p.PrivateKeyID = "private_key_jwt", rsaKey(), "k1"
 		}, func(t *testing.T, r request) { checkAssertion(t, r, rsaKey().Public(), jose.RS256, "k1") }},
-		{"private_key_jwt PS256", func(p *handshake.Provider) {
-			p.AuthMethod, p.PrivateKey, p.AuthSigningAlg = "private_key_jwt", rsaKey(), "PS256"
-		}, func(t *testing.T, r request) { checkAssertion(t, r, rsaKey().Public(), jose.PS256, "") }},
 		{"private_key_jwt ES256", func(p *handshake.Provider) {
 			p.AuthMethod, p.PrivateKey, p.PrivateKeyID = "private_key_jwt", ecdsaKey(), "k2"
 		}, func(t *testing.T, r request) { checkAssertion(t, r, ecdsaKey().Public(), jose.ES256, "k2") }},

@@ -56,12 +56,11 @@ type Provider struct {
 	// AuthMethod is how the client proves itself to the token endpoint:
 	// client_secret_basic (the default), client_secret_post,
 	// client_secret_jwt, private_key_jwt or none. PrivateKey signs for
-	// private_key_jwt; PrivateKeyID is its kid. AuthSigningAlg replaces the
-	// usual algorithm of the key (RS256, ES256, ES384, ES512, EdDSA).
-	AuthMethod     string
-	PrivateKey     crypto.Signer
-	PrivateKeyID   string
-	AuthSigningAlg string
+	// private_key_jwt, with the usual algorithm of the key (RS256, ES256,
+	// ES384, ES512, EdDSA); PrivateKeyID is its kid.
+	AuthMethod   string
+	PrivateKey   crypto.Signer
+	PrivateKeyID string
 
 	// AssertionAudience replaces the audience of client assertions, which is
 	// otherwise the issuer, and for private_key_jwt the token endpoint too.

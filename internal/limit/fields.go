@@ -17,8 +17,7 @@ var ErrMalformed = errors.New("request body is not valid JSON")
 
 // Fields are the members of a request body. The zero value has none.
 type Fields struct {
-	value   any
-	members map[string]any
+	members map[string]any // nil without any
 }
 
 // Read reads the body of r, at most max bytes of it, and parses it by its
@@ -56,14 +55,14 @@ func parseJSON(body []byte) (Fields, error) {
 	if len(body) == 0 {
 		return Fields{}, nil
 	}
-	var f Fields
-	if err := json.Unmarshal(body, &f.value); err != nil {
+	var value any
+	if err := json.Unmarshal(body, &value); err != nil {
 		// The cause is not wrapped, and its text is of no use to anyone but
 		// whoever sent the body: it may quote a piece of a password.
 		return Fields{}, fmt.Errorf("parse body: %w", ErrMalformed)
 	}
-	f.members, _ = f.value.(map[string]any)
-	return f, nil
+	members, _ := value.(map[string]any)
+	return Fields{members}, nil
 }
 
 func parseForm(body string) (Fields, error) {
@@ -78,7 +77,7 @@ func parseForm(body string) (Fields, error) {
 	for _, p := range v {
 		members[p.Key] = p.Value
 	}
-	return Fields{value: members, members: members}, nil
+	return Fields{members}, nil
 }
 
 // String returns the text of a member. A member that is absent or null is not
@@ -103,7 +102,3 @@ func (f Fields) Raw(name string) (value any, present bool) {
 // All returns the members, nil when there are none. The map belongs to the
 // Fields: whoever changes it changes them.
 func (f Fields) All() map[string]any { return f.members }
-
-// Value returns the whole body, of whatever type. It is nil for a body that is
-// absent or null.
-func (f Fields) Value() any { return f.value }

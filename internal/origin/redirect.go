@@ -104,21 +104,3 @@ func Allowed(raw string) bool {
 	u, err := parseURL(raw)
 	return err == nil && u.web()
 }
-
-// Location makes a URL that the application itself chose fit for a Location
-// header: what is not printable ASCII is percent-encoded, and control
-// characters are an error. It does not decide where the URL may lead.
-func Location(raw string) (string, error) {
-	clean := true
-	for i := range len(raw) {
-		c := raw[i]
-		if c < ' ' || c == 0x7f {
-			return "", fmt.Errorf("redirect: %.100q has a control character; percent-encode it", raw)
-		}
-		clean = clean && c > ' ' && c < 0x7f
-	}
-	if clean {
-		return raw, nil
-	}
-	return string(appendEscaped(make([]byte, 0, len(raw)+16), raw, " ")), nil
-}

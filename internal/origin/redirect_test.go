@@ -174,25 +174,6 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-func TestLocation(t *testing.T) {
-	for _, tt := range []struct {
-		raw, want string
-		ok        bool
-	}{
-		{"/home", "/home", true},
-		{"https://partner.test/a?b=c#d%20", "https://partner.test/a?b=c#d%20", true},
-		{"/木 x", "/%E6%9C%A8%20x", true},
-		{"myapp://done", "myapp://done", true},
-		{"/a\r\nSet-Cookie: x=y", "", false},
-		{"/a\x00", "", false},
-		{"/a\x7f", "", false},
-	} {
-		if got, err := origin.Location(tt.raw); got != tt.want || (err == nil) != tt.ok {
-			t.Errorf("Location(%q) = %q, %v, want %q", tt.raw, got, err, tt.want)
-		}
-	}
-}
-
 func TestRedirectDoesNotAllocateForTheOriginItself(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { _, _ = origin.Redirect(base, base) }); n != 0 {
 		t.Errorf("%v allocations, want 0", n)

@@ -140,7 +140,7 @@ func pagesWith(t testing.TB, place, s string) map[string]page.Page {
 	p := pages(t, page.Theme{Logo: "https://img.example/logo.png"}, texts)
 
 	github := oauth("github", at("provider name", "GitHub"), page.Style{
-		BrandColor: at("brand colour", "#24292f"), Background: at("background", ""), Text: at("text colour", "#ffffff"), Logo: at("provider logo", ""),
+		BrandColor: at("brand colour", "#24292f"), Logo: at("provider logo", ""),
 	})
 	github.Action = at("action", "https://app.example/auth/signin/github")
 	own := page.Provider{

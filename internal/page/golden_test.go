@@ -22,10 +22,10 @@ func oauth(id, name string, style page.Style) page.Provider {
 }
 
 var (
-	github   = oauth("github", "GitHub", page.Style{Background: "#24292f", Text: "#fff"})
+	github   = oauth("github", "GitHub", page.Style{BrandColor: "#24292f"})
 	google   = oauth("google", "Google", page.Style{BrandColor: "#1a73e8"})
-	gitlab   = oauth("gitlab", "GitLab", page.Style{Background: "#FC6D26", Text: "#fff"})
-	entra    = oauth("microsoft-entra-id", "Microsoft Entra ID", page.Style{Background: "#0072c6", Text: "#fff"})
+	gitlab   = oauth("gitlab", "GitLab", page.Style{BrandColor: "#FC6D26"})
+	entra    = oauth("microsoft-entra-id", "Microsoft Entra ID", page.Style{BrandColor: "#0072c6"})
 	company  = oauth("company", "Company Login", page.Style{})
 	mail     = page.Provider{ID: "email", Name: "Email", Kind: page.Email, Action: "https://app.example/auth/signin/email"}
 	password = page.Provider{
@@ -90,7 +90,7 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		"signin-failed": light.SignIn(failed),
 		"signin-narrow": light.SignIn(page.SignInData{
 			Site: page.Site{Origin: "https://a-rather-long-name.of-a-department.example.org"}, CSRFToken: csrf, Error: "OAuthAccountNotLinked",
-			Providers: []page.Provider{oauth("azure-ad", "Azure Active Directory", page.Style{Background: "#0072c6"}), fields, passkey},
+			Providers: []page.Provider{oauth("azure-ad", "Azure Active Directory", page.Style{BrandColor: "#0072c6"}), fields, passkey},
 		}),
 		"signin-rtl":     arabic.SignIn(page.SignInData{Site: site, CSRFToken: csrf, Providers: []page.Provider{github, company, mail, password}, Error: "CredentialsSignin"}),
 		"signout":        light.SignOut(signOut),

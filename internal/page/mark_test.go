@@ -17,7 +17,7 @@ func TestMarksAreSmallPlainPathsOfKnownProviders(t *testing.T) {
 		if !known[id] {
 			t.Errorf("%s is not a provider of the catalogue", id)
 		}
-		if !path.MatchString(m.path) || !color.Valid(m.hex) {
+		if _, err := color.Parse(m.hex); !path.MatchString(m.path) || err != nil {
 			t.Errorf("%s: colour %q, path %.60q", id, m.hex, m.path)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
-	"maps"
 	"net/http"
 	"strings"
 )
@@ -54,15 +53,6 @@ type Page struct {
 	Status int
 	Header http.Header
 	Body   []byte
-}
-
-// ServeHTTP writes the page. Headers already set on w stay, unless the page
-// has its own value for them.
-func (p Page) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	maps.Copy(w.Header(), p.Header)
-	w.WriteHeader(p.Status)
-	// A write fails only when the client has gone.
-	_, _ = w.Write(p.Body)
 }
 
 //go:embed html/*.html

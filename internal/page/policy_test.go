@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"html"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -143,19 +142,5 @@ func TestPolicyAllowsTheOriginsOfLogos(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestPageIsAHandler(t *testing.T) {
-	p := pages(t, page.Theme{}, page.Texts{}).Error(site, "AccessDenied")
-	w := httptest.NewRecorder()
-	w.Header().Set("Set-Cookie", "a=b")
-	w.Header().Set("Cache-Control", "public")
-	p.ServeHTTP(w, nil)
-	if w.Code != p.Status || w.Body.String() != string(p.Body) {
-		t.Errorf("wrote status %d and %d bytes, want %d and %d", w.Code, w.Body.Len(), p.Status, len(p.Body))
-	}
-	if h := w.Header(); h.Get("Set-Cookie") != "a=b" || h.Get("Cache-Control") != "private, no-cache, no-store" {
-		t.Errorf("headers are %v", h)
 	}
 }

@@ -69,29 +69,9 @@ func (p Provider) shown() bool {
 type Style struct {
 	// Logo is the URL of an image, as [Theme.Logo].
 	Logo string
-	// BrandColor and Background are CSS colours; the first one set is used.
-	BrandColor, Background string
-	// Text is the CSS colour of what is drawn on Background. It gives way to
-	// black or white where it could not be told from the background.
-	Text string
-}
-
-// Check reports what of the style could not be used.
-func (s Style) Check() error {
-	for _, c := range []string{s.BrandColor, s.Background, s.Text} {
-		if c == "" {
-			continue
-		}
-		if _, err := color.Parse(c); err != nil {
-			return fmt.Errorf("page: provider style: %w", err)
-		}
-	}
-	if s.Logo != "" {
-		if _, err := parseImage(s.Logo); err != nil {
-			return fmt.Errorf("page: provider style: %w", err)
-		}
-	}
-	return nil
+	// BrandColor is the CSS colour of the tile. What is drawn on it is black or
+	// white.
+	BrandColor string
 }
 
 // tile is the square with the mark, logo or initials on a provider's button.
@@ -104,8 +84,8 @@ type tile struct {
 	on, mark color.Color
 }
 
-// newTile draws the tile of p. A style that [Style.Check] refuses still gives
-// a tile: a page that looks plain is better than none.
+// newTile draws the tile of p. A style that cannot be used still gives a
+// tile: a page that looks plain is better than none.
 func newTile(p Provider) *tile {
 	m, known := marks()[p.ID]
 	t := &tile{Path: m.path}
@@ -116,11 +96,7 @@ func newTile(p Provider) *tile {
 		t.Letters = monogram(p.Name)
 	}
 
-	text, errText := color.Parse(p.Style.Text)
 	on, errOn := color.Parse(p.Style.BrandColor)
-	if errOn != nil {
-		on, errOn = color.Parse(p.Style.Background)
-	}
 	if errOn != nil {
 		on, errOn = color.Parse(m.hex)
 	}
@@ -129,14 +105,11 @@ func newTile(p Provider) *tile {
 	// Initials are text. A mark is a logotype next to its name, which needs no
 	// contrast (https://www.w3.org/TR/WCAG22/#contrast-minimum), so the colours
 	// a brand is known for stay, as long as they can be told apart.
-	least, leastGiven := float64(color.MinGraphic), float64(2)
+	least := float64(color.MinGraphic)
 	if t.Path == "" {
-		least, leastGiven = color.MinText, color.MinText
+		least = color.MinText
 	}
-	switch {
-	case errText == nil && color.Contrast(text, on) >= leastGiven:
-		t.mark = text
-	case color.Contrast(color.White, on) >= least:
+	if color.Contrast(color.White, on) >= least {
 		t.mark = color.White
 	}
 	return t

@@ -4,25 +4,9 @@ import "strings"
 
 const upperHex = "0123456789ABCDEF"
 
-// Escape encodes one key or value: A-Z a-z 0-9 * - . _ stay, a space becomes
-// "+", everything else %XX over its UTF-8 bytes.
-//
-// https://url.spec.whatwg.org/#application-x-www-form-urlencoded-percent-encode-set
-func Escape(text string) string {
-	var b strings.Builder
-	b.Grow(encodedLen(text))
-	writeEncoded(&b, text)
-	return b.String()
-}
-
-// Encode returns one member or several as text: keys and values alternate, and
-// a last key without a value gets the empty one.
-func Encode(key, value string, more ...string) string {
-	return pairs(key, value, more).Encode()
-}
-
 // Append adds members to the query of rawURL, before its fragment, and leaves
-// the rest of the text alone. Keys and values alternate as in [Encode].
+// the rest of the text alone. Keys and values alternate; a last key without a
+// value gets the empty one.
 func Append(rawURL, key, value string, more ...string) string {
 	return AppendValues(rawURL, pairs(key, value, more))
 }
@@ -69,6 +53,10 @@ func encodedLen(text string) int {
 	return n
 }
 
+// writeEncoded encodes one key or value: A-Z a-z 0-9 * - . _ stay, a space
+// becomes "+", everything else %XX over its UTF-8 bytes.
+//
+// https://url.spec.whatwg.org/#application-x-www-form-urlencoded-percent-encode-set
 func writeEncoded(b *strings.Builder, text string) {
 	for i := range len(text) {
 		switch c := text[i]; {

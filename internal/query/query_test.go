@@ -18,10 +18,10 @@ func TestEncode(t *testing.T) {
 		got  string
 		want string
 	}{
-		{"the contract's vector", query.Escape(everyKind), "Aa0-_.%21%7E*%27%28%29+%C3%A9%E6%97%A5%2F%3A%3F%23%5B%5D%40%24%26%2B%2C%3B%3D%7C%25%22%3C%3E%5C%5E%60%7B%7D"},
-		{"one", query.Encode("error", "AccessDenied"), "error=AccessDenied"},
-		{"several, in order", query.Encode("z", "1", "a", "b c", "z", "&"), "z=1&a=b+c&z=%26"},
-		{"last key alone", query.Encode("a", "1", "b"), "a=1&b="},
+		{"the contract's vector", query.Values{{everyKind, ""}}.Encode(), "Aa0-_.%21%7E*%27%28%29+%C3%A9%E6%97%A5%2F%3A%3F%23%5B%5D%40%24%26%2B%2C%3B%3D%7C%25%22%3C%3E%5C%5E%60%7B%7D="},
+		{"one", query.Values{{"error", "AccessDenied"}}.Encode(), "error=AccessDenied"},
+		{"several, in order", query.Values{{"z", "1"}, {"a", "b c"}, {"z", "&"}}.Encode(), "z=1&a=b+c&z=%26"},
+		{"last key alone", query.Append("", "a", "1", "b"), "?a=1&b="},
 		{"empty", query.Values{}.Encode(), ""},
 	}
 	for _, tt := range tests {

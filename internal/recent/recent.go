@@ -57,6 +57,3 @@ func (m *Map[K, V]) Values() iter.Seq[V] {
 		}
 	}
 }
-
-// Len returns how many values there are.
-func (m *Map[K, V]) Len() int { return m.order.Len() }

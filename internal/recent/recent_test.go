@@ -4,7 +4,7 @@ import "testing"
 
 func TestTheLeastRecentlyUsedIsForgotten(t *testing.T) {
 	m := Map[string, int]{Max: 2}
-	if _, ok := m.Get("a"); ok || m.Len() != 0 {
+	if _, ok := m.Get("a"); ok || m.order.Len() != 0 {
 		t.Error("an empty map has a value")
 	}
 	m.Put("a", 1)
@@ -16,8 +16,8 @@ func TestTheLeastRecentlyUsedIsForgotten(t *testing.T) {
 			t.Errorf("%s is %d, %t, want %d", key, got, ok, want)
 		}
 	}
-	if m.Len() != 2 || len(m.byKey) != 2 {
-		t.Errorf("there are %d and %d values, want 2", m.Len(), len(m.byKey))
+	if m.order.Len() != 2 || len(m.byKey) != 2 {
+		t.Errorf("there are %d and %d values, want 2", m.order.Len(), len(m.byKey))
 	}
 }
 
@@ -27,8 +27,8 @@ func TestAKeyHasOneValue(t *testing.T) {
 	m.Put("a", 1)
 	m.Put("b", 3)
 	m.Put("c", 4)
-	if got, _ := m.Get("b"); got != 3 || m.Len() != 2 {
-		t.Errorf("it is %d of %d values, want 3 of 2", got, m.Len())
+	if got, _ := m.Get("b"); got != 3 || m.order.Len() != 2 {
+		t.Errorf("it is %d of %d values, want 3 of 2", got, m.order.Len())
 	}
 	if _, ok := m.Get("a"); ok {
 		t.Error("what was put last is not the most recent")

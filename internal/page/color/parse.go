@@ -26,12 +26,6 @@ func Parse(s string) (Color, error) {
 	return c, nil
 }
 
-// Valid reports whether [Parse] accepts s.
-func Valid(s string) bool {
-	_, err := parse(s)
-	return err == nil
-}
-
 func parse(s string) (Color, error) {
 	if len(s) > maxLength {
 		return Color{}, errors.New("too long for a colour")
