@@ -10,14 +10,8 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// A letter is a message ready to be written, with its envelope.
-type letter struct {
-	from, to string
-	text     *mail.Msg
-}
-
 // compose makes a mail with a text and an HTML part of m.
-func (s *Sender) compose(m *pintle.Message) (*letter, error) {
+func (s *Sender) compose(m *pintle.Message) (*mail.Msg, error) {
 	from := m.From
 	if from == "" {
 		from = s.opts.From
@@ -53,7 +47,7 @@ func (s *Sender) compose(m *pintle.Message) (*letter, error) {
 	default:
 		msg.SetBodyString(mail.TypeTextPlain, m.Text)
 	}
-	return &letter{from: sender.Address, to: m.To, text: msg}, nil
+	return msg, nil
 }
 
 // oneLine keeps a subject from becoming further header fields.

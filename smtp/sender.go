@@ -29,13 +29,13 @@ func New(o Options) (*Sender, error) {
 // returns when the server has taken the mail, or with an error that names what
 // to change; after [Options.Timeout], or when ctx ends, it gives up.
 func (s *Sender) Send(ctx context.Context, m *pintle.Message) error {
-	l, err := s.compose(m)
+	msg, err := s.compose(m)
 	if err != nil {
 		return fmt.Errorf("smtp: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	if err := s.deliver(ctx, l); err != nil {
+	if err := s.deliver(ctx, msg); err != nil {
 		return s.explain(ctx, err)
 	}
 	return nil

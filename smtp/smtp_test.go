@@ -292,6 +292,30 @@ func TestARefusalNamesTheStage(t *testing.T) {
 	}
 }
 
+// Whether a server refuses or not, and whatever it says to good-bye, nothing keeps
+// a connection to it.
+func TestNoConnectionIsLeftOpen(t *testing.T) {
+	fine := map[string]string{"EHLO": "250-mail\r\n250 AUTH PLAIN", "DATA": "354 go on", ".": "250 kept", "QUIT": "250 stay a while", "*": "250 fine", "AUTH": "235 welcome"}
+	for verb, answer := range map[string]string{
+		"": "", "EHLO": "550 no", "AUTH": "535 5.7.8 no", "MAIL": "550 no", "RCPT": "550 no", "DATA": "550 no", ".": "550 no",
+	} {
+		answers := maps.Clone(fine)
+		answers[verb], answers["HELO"] = answer, answer
+		server := newScripted(t, "220 mail", answers)
+		o := optionsFor(t, server.addr)
+		o.Username, o.Password = "app", password
+		err := newSender(t, o).Send(t.Context(), message())
+		if refusal, ok := errors.AsType[*smtp.Refusal](err); ok != (verb != "") || ok && strconv.Itoa(refusal.Code) != answer[:3] || err != nil && !ok {
+			t.Errorf("a server that answers %q to %s makes the error %v", answer, verb, err)
+		}
+		select {
+		case <-server.hungUp:
+		case <-time.After(5 * time.Second):
+			t.Errorf("after %q to %s the connection stays open", answer, verb)
+		}
+	}
+}
+
 func TestAServerThatCannotBeReachedIsNamed(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -323,8 +347,12 @@ func TestAHiddenOfferOfTLSGetsNeitherPasswordNorMail(t *testing.T) {
 	})
 	o := optionsFor(t, server.addr)
 	o.Encryption, o.Username, o.Password = smtp.STARTTLS, "app", password
-	if err := newSender(t, o).Send(t.Context(), message()); err == nil {
+	err := newSender(t, o).Send(t.Context(), message())
+	if err == nil {
 		t.Fatal("the mail was sent without TLS")
+	}
+	if !strings.Contains(err.Error(), "starting TLS: the server does not offer STARTTLS: use ImplicitTLS") {
+		t.Errorf("the error does not say what to change: %v", err)
 	}
 	for _, line := range server.heard() {
 		if verb, _, _ := strings.Cut(line, " "); verb != "EHLO" && verb != "QUIT" {
@@ -509,6 +537,8 @@ func TestManyMailsAtATime(t *testing.T) {
 type scripted struct {
 	addr string
 
+	hungUp chan struct{} // has a value for each connection that the client closed
+
 	mu    sync.Mutex
 	lines []string
 }
@@ -520,7 +550,7 @@ func newScripted(t *testing.T, welcome string, answers map[string]string) *scrip
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
-	s := &scripted{addr: listener.Addr().String()}
+	s := &scripted{addr: listener.Addr().String(), hungUp: make(chan struct{}, 10)}
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -541,6 +571,7 @@ func (s *scripted) serve(conn *textproto.Conn, welcome string, answers map[strin
 	for {
 		line, err := conn.ReadLine()
 		if err != nil {
+			s.hungUp <- struct{}{}
 			return
 		}
 		s.mu.Lock()
