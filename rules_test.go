@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -143,29 +142,6 @@ func TestForbiddenImports(t *testing.T) {
 			if denied && (imported != "testing" || !s.under(mayTest...)) {
 				t.Errorf("%s imports %s: %s", s.name, imported, why)
 			}
-		}
-	}
-}
-
-// What a program links that embeds the core: six modules, and no package for tests.
-func TestTheCoreLinksLittle(t *testing.T) {
-	list := func(format string) []string {
-		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", format, ".").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.Fields(string(out))
-		slices.Sort(lines)
-		return slices.Compact(lines)
-	}
-	modules := slices.DeleteFunc(list("{{with .Module}}{{.Path}}{{end}}"), func(m string) bool { return m == module })
-	if len(modules) > 6 {
-		t.Errorf("the core links %d modules: %q", len(modules), modules)
-	}
-	for _, dep := range list("{{.ImportPath}}") {
-		switch dep {
-		case "testing", "net/http/httptest", "net/http/pprof", "net/smtp", "flag", "expvar", "plugin", "database/sql":
-			t.Errorf("the core links %s", dep)
 		}
 	}
 }
