@@ -71,6 +71,9 @@ func TestACallbackNeedsEveryCheckOfItsOwnFlow(t *testing.T) {
 		"that has expired": func(t *testing.T, b *browser, name string) string {
 			return resealed(t, b, name, func(c map[string]any) { c["exp"] = time.Now().Add(-16 * time.Second).Unix() })
 		},
+		"SA-L6 that expires after its use is forgotten": func(t *testing.T, b *browser, name string) string {
+			return resealed(t, b, name, func(c map[string]any) { c["exp"] = time.Now().Add(16 * time.Minute).Unix() })
+		},
 		"that never expires": func(t *testing.T, b *browser, name string) string {
 			return resealed(t, b, name, func(c map[string]any) { delete(c, "exp") })
 		},

@@ -200,6 +200,24 @@ func TestAResponseByFormThatRefusesLeadsToTheAccountPage(t *testing.T) {
 	}
 }
 
+// Auth.js does not say whether a user began the flow. Who comes back signed out is
+// signed in, as there.
+func TestAResponseByFormOfAFlowThatAuthJSBeganSignedOut(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), withFormPost)
+	b := s.browser()
+	action, fields := b.leaveFor("/projects/7")
+	for _, name := range checkCookies {
+		name = "__Secure-" + name
+		b.plant(name, resealed(t, b, name, func(c map[string]any) { c["jti"], _, _ = strings.Cut(c["jti"].(string), ".") }))
+	}
+	page := b.postFromElsewhere(action, fields).want(http.StatusOK)
+	b.postForm(page.action(), page.hidden()).goesTo(s.url + "/projects/7")
+	if who := b.who(); who != "Ada Lovelace" {
+		t.Errorf("W-22 SA-L8 %s is signed in", who)
+	}
+}
+
 // isOverTLS signs a stored user in on a site with https.
 func (b *browser) isOverTLS(k *txKeeper, u *pintle.User, strategy pintle.SessionStrategy) {
 	b.t.Helper()

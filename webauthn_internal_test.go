@@ -96,13 +96,18 @@ func TestUserHandles(t *testing.T) {
 // W-37: a tenant that is forgotten and made again remembers what was used.
 func TestTenantsShareWhatWasUsed(t *testing.T) {
 	tenants := newTenants(nil, func(context.Context, string) (Config, error) { return Config{}, nil })
-	first, err := tenants.make(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
+	tenants.byKey.Max = 1
+	made := map[string]*settings{}
+	for _, key := range []string{"a", "b"} { // which takes the place of the first
+		var err error
+		if made[key], err = tenants.make(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
 	}
+	first := made["a"]
 	again, err := tenants.make(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || again == first {
+		t.Fatalf("the tenant was not made again: %v", err)
 	}
 	if first.spent != again.spent || first.spent == resolve(Config{}).spent {
 		t.Error("W-37 SA-L6: what was used is forgotten with a tenant, or shared with another service")
