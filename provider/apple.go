@@ -31,6 +31,9 @@ func Apple(o AppleOptions) *pintle.OAuth {
 		ClientAuth:    "client_secret_post",
 		Profile:       appleUser,
 		Quirks:        pintle.Quirks{AmendProfile: appleName},
+		// The claim may be text, and false for accounts of a school or a company.
+		// https://developer.apple.com/documentation/signinwithapple/authenticating-users-with-sign-in-with-apple
+		EmailVerified: saysVerified("email_verified"),
 	})
 	return completing(p, o.signSecrets)
 }

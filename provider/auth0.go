@@ -12,5 +12,7 @@ import "github.com/pintleauth/pintle"
 func Auth0(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "auth0", Name: "Auth0", Protocol: pintle.OIDC,
+		// https://auth0.com/docs/manage-users/user-accounts/user-profiles/verified-email-usage
+		EmailVerified: saysVerified("email_verified"),
 	})
 }

@@ -13,5 +13,8 @@ import "github.com/pintleauth/pintle"
 func Authentik(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "authentik", Name: "Authentik", Protocol: pintle.OIDC,
+		// The claim is false unless the operator maps it.
+		// https://docs.goauthentik.io/add-secure-apps/providers/oauth2/verify-email-address/
+		EmailVerified: saysVerified("email_verified"),
 	})
 }

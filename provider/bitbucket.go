@@ -21,16 +21,19 @@ func Bitbucket(o Options) *pintle.OAuth {
 		Token:         endpoint("https://bitbucket.org/site/oauth2/access_token"),
 		UserInfo:      endpoint("https://api.bitbucket.org/2.0/user"),
 		Profile:       claims{id: "account_id", name: "display_name|username", email: "email", image: "links!.avatar.href"}.user,
+		EmailVerified: saysVerified("email_verified"), // which is added below
 	}
 	p.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer) error {
-		// Somebody may sign in without an address, so a failing request is
-		// none. Only a confirmed one is theirs for certain.
+		// Users can sign in without an address, so an error of this request is
+		// not one of the sign-in. Only a confirmed address is surely theirs.
+		// https://developer.atlassian.com/cloud/bitbucket/rest/api-group-users/#api-user-emails-get
+		a.Profile["email_verified"] = false
 		emails, err := question{endpoint: endpoint(p.UserInfo.URL + "/emails")}.bearer(a.Tokens).object(ctx, c)
 		if err != nil {
 			return nil //nolint:nilerr // no address
 		}
 		if address, _ := walk(emails, "values.is_primary&is_confirmed.email"); address.value != nil {
-			a.Profile["email"] = address.value
+			a.Profile["email"], a.Profile["email_verified"] = address.value, true
 		}
 		return nil
 	}

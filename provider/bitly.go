@@ -1,11 +1,20 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/pintleauth/pintle"
+)
 
 // Bitly signs people in with their Bitly account.
 //
 // Register the callback URL /auth/callback/bitly. Variables: AUTH_BITLY_ID and
-// AUTH_BITLY_SECRET.
+// AUTH_BITLY_SECRET. The account id is made of the login and the time of the
+// registration: a login that was given up can be taken by another person, and
+// Bitly tells no other id.
 //
 // https://dev.bitly.com/docs/getting-started/authentication
 func Bitly(o Options) *pintle.OAuth {
@@ -16,6 +25,24 @@ func Bitly(o Options) *pintle.OAuth {
 		UserInfo:      endpoint("https://api-ssl.bitly.com/v4/user"),
 		Checks:        []pintle.Check{pintle.State},
 		ClientAuth:    "client_secret_post",
-		Profile:       claims{id: "login", name: "name", email: "emails.is_primary&is_verified.email"}.user,
+		Profile:       claims{id: "account", name: "name", email: "emails.is_primary&is_verified.email"}.user,
+		// https://dev.bitly.com/api-reference/#getUser
+		EmailVerified: onlyVerified("emails.is_primary&is_verified.email"),
+		Quirks:        pintle.Quirks{AmendProfile: bitlyAccount},
 	})
+}
+
+// bitlyAccount adds the account id, login@seconds.
+func bitlyAccount(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+	p := pintle.Profile(a.Profile)
+	login, err := accountID(p["login"])
+	if err != nil {
+		return err
+	}
+	created, err := instant(p.Text("created"))
+	if err != nil {
+		return errors.New("the profile does not say when the account was created")
+	}
+	a.Profile["account"] = login + "@" + strconv.FormatInt(created.Unix(), 10)
+	return nil
 }

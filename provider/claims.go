@@ -55,7 +55,7 @@ func (c claims) user(p pintle.Profile, _ *pintle.Account) (*pintle.User, error) 
 		if err != nil {
 			return nil, err
 		}
-		if found.present {
+		if found.present && (c.extra[name] != "" || isText(found.value)) {
 			members[name] = found.value
 		}
 	}
@@ -65,6 +65,14 @@ func (c claims) user(p pintle.Profile, _ *pintle.Account) (*pintle.User, error) 
 		}
 	}
 	return newUser(id.value, members)
+}
+
+// isText reports whether a value can be a name, an address or a picture. Services
+// change their answers without notice, and a member of another type must not keep
+// the user out: it is left out. The id is judged by accountID.
+func isText(value any) bool {
+	_, text := value.(string)
+	return text || value == nil
 }
 
 // newUser makes a user of the JSON members of one. A member that is null, and
@@ -169,7 +177,7 @@ func walk(p pintle.Profile, path string) (found, error) {
 		case []any:
 			at = element(v, name)
 		default:
-			at = found{}
+			return found{}, nil // a member of an unexpected type has no members
 		}
 		if required && at.value == nil {
 			return found{}, fmt.Errorf("map the profile: %q is missing", name)

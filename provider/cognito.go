@@ -12,5 +12,7 @@ import "github.com/pintleauth/pintle"
 func Cognito(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "cognito", Name: "Cognito", Protocol: pintle.OIDC,
+		// https://docs.aws.amazon.com/cognito/latest/developerguide/userinfo-endpoint.html
+		EmailVerified: saysVerified("email_verified"),
 	})
 }

@@ -17,5 +17,7 @@ func DigitalOcean(o Options) *pintle.OAuth {
 		Checks:        []pintle.Check{pintle.State},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "account!.uuid", name: "account.name", email: "account.email"}.user,
+		// https://docs.digitalocean.com/reference/api/reference/account/
+		EmailVerified: saysVerified("account.email_verified"),
 	})
 }

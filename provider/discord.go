@@ -10,7 +10,7 @@ import (
 // Discord signs people in with their Discord account.
 //
 // Register the callback URL /auth/callback/discord. Variables: AUTH_DISCORD_ID
-// and AUTH_DISCORD_SECRET. The profile says whether the address is verified.
+// and AUTH_DISCORD_SECRET.
 //
 // https://discord.com/developers/docs/topics/oauth2
 func Discord(o Options) *pintle.OAuth {
@@ -20,6 +20,8 @@ func Discord(o Options) *pintle.OAuth {
 		Token:         endpoint("https://discord.com/api/oauth2/token"),
 		UserInfo:      endpoint("https://discord.com/api/users/@me"),
 		Profile:       claims{id: "id", name: "global_name|username", email: "email", picture: discordPicture}.user,
+		// https://discord.com/developers/docs/resources/user#user-object
+		EmailVerified: saysVerified("verified"),
 	})
 }
 

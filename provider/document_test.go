@@ -30,6 +30,7 @@ type entry struct {
 	Issuer     string   `json:"issuer,omitempty"`
 	Scope      string   `json:"scope,omitempty"`
 	Checks     []string `json:"checks,omitempty"`
+	Verified   string   `json:"verified,omitempty"` // what says that the address is verified
 	Variables  []string `json:"variables"`
 	Link       string   `json:"link"`
 	Doc        string   `json:"doc"`
@@ -40,6 +41,7 @@ type entry struct {
 func catalogue(t *testing.T) []entry {
 	t.Helper()
 	functions, fields := readSource(t)
+	facts := readFacts(t)
 	var entries []entry
 	add := func(e entry) {
 		d := functions[e.Func]
@@ -52,6 +54,9 @@ func catalogue(t *testing.T) []entry {
 		e := entry{ID: id, Name: p.Name, Func: functionOf(functions, id), Protocol: protocol(p), Issuer: p.Issuer, Scope: p.Authorization.Params["scope"]}
 		if p.Protocol == pintle.OIDC && p.Authorization.Params["scope"] == "" {
 			e.Scope = "openid profile email"
+		}
+		if f := facts[id]; f != nil {
+			e.Verified = f.EmailVerified.text()
 		}
 		for _, check := range checks(p) {
 			e.Checks = append(e.Checks, string(check))
@@ -151,7 +156,7 @@ const (
 func TestDocumentsHaveTheCatalogue(t *testing.T) {
 	entries := catalogue(t)
 	var table bytes.Buffer
-	table.WriteString(tableBegin + "| Id | Function | Protocol | Checks | Scopes | Variables |\n| --- | --- | --- | --- | --- | --- |\n")
+	table.WriteString(tableBegin + "| Id | Function | Protocol | Checks | Scopes | Verified address | Variables |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, e := range entries {
 		function := fmt.Sprintf("[`%s`](%s)", e.Func, e.Link)
 		if e.Deprecated != "" {
@@ -161,8 +166,8 @@ func TestDocumentsHaveTheCatalogue(t *testing.T) {
 		for i, v := range e.Variables {
 			endings[i] = v[strings.LastIndex(v, "_")+1:]
 		}
-		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s | %s |\n", e.ID, function, e.Protocol,
-			strings.Join(e.Checks, ", "), code1(e.Scope), code1(strings.Join(endings, " ")))
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s | %s | %s |\n", e.ID, function, e.Protocol,
+			strings.Join(e.Checks, ", "), code1(e.Scope), e.Verified, code1(strings.Join(endings, " ")))
 	}
 	table.WriteString(tableEnd)
 

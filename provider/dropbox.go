@@ -19,6 +19,8 @@ func Dropbox(o Options) *pintle.OAuth {
 		Token:         endpoint("https://api.dropboxapi.com/oauth2/token"),
 		UserInfo:      endpoint("https://api.dropboxapi.com/2/users/get_current_account"),
 		Profile:       claims{id: "account_id", name: "name!.display_name", email: "email", image: "profile_photo_url"}.user,
+		// https://www.dropbox.com/developers/documentation/http/documentation#users-get_current_account
+		EmailVerified: saysVerified("email_verified"),
 	}), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
 		return question{method: http.MethodPost, endpoint: own.UserInfo}.bearer(tokens), nil
 	})

@@ -1,6 +1,11 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"maps"
+	"net/url"
+
+	"github.com/pintleauth/pintle"
+)
 
 // endpoint is a URL with parameters, given as names and values in turn.
 func endpoint(url string, params ...string) pintle.Endpoint {
@@ -14,14 +19,17 @@ func endpoint(url string, params ...string) pintle.Endpoint {
 	return e
 }
 
-// replaceEndpoints puts URLs of the host in the place of endpoints.
-func replaceEndpoints(p *pintle.OAuth, authorization, token, userInfo string) {
-	for _, e := range []struct {
-		endpoint *pintle.Endpoint
-		url      string
-	}{{&p.Authorization, authorization}, {&p.Token, token}, {&p.UserInfo, userInfo}} {
-		if e.url != "" {
-			*e.endpoint = pintle.Endpoint{URL: e.url}
+// at returns the endpoint at another URL, if the host gave one. Parameters that
+// the URL has replace those of the endpoint; the others, such as the scope, stay.
+func at(e pintle.Endpoint, address string) pintle.Endpoint {
+	if address == "" {
+		return e
+	}
+	moved := pintle.Endpoint{URL: address, Params: maps.Clone(e.Params)}
+	if u, err := url.Parse(address); err == nil { // New refuses any other
+		for name := range u.Query() {
+			delete(moved.Params, name)
 		}
 	}
+	return moved
 }

@@ -19,5 +19,7 @@ func Eventbrite(o Options) *pintle.OAuth {
 			id: "id", name: "name", email: "emails!.primary.email",
 			picture: template("https://img.evbuc.com/https%3A%2F%2Fcdn.evbuc.com%2Fimages%2F{image_id}%2F1%2Foriginal.jpg"),
 		}.user,
+		// https://www.eventbrite.com/platform/api#/reference/user
+		EmailVerified: saysVerified("emails.primary.verified"),
 	})
 }

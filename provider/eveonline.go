@@ -1,56 +1,37 @@
 package provider
 
-import (
-	"context"
-	"encoding/base64"
-	"encoding/json"
-	"errors"
-	"net/http"
-	"strings"
+import "github.com/pintleauth/pintle"
 
-	"github.com/pintleauth/pintle"
-)
+// EVEOnlineOptions are the options of [EVEOnline].
+type EVEOnlineOptions struct {
+	Options
+
+	// LegacyAccountID makes the character alone the id of the account, as Auth.js
+	// does. Set it only for a database shared with Auth.js or moved from it: a
+	// character can be sold, and whoever buys it then signs in as the user who
+	// had it before.
+	LegacyAccountID bool
+}
 
 // EVEOnline signs people in with a character of EVE Online.
 //
 // Register the callback URL /auth/callback/eveonline. Variables:
-// AUTH_EVEONLINE_ID and AUTH_EVEONLINE_SECRET. The service tells no address.
+// AUTH_EVEONLINE_ID and AUTH_EVEONLINE_SECRET. The service tells no address. The
+// account id is made of the character and its owner, so that a character that is
+// sold is another account.
 //
 // https://developers.eveonline.com/docs/services/sso/
-func EVEOnline(o Options) *pintle.OAuth {
+func EVEOnline(o EVEOnlineOptions) *pintle.OAuth {
+	id := "Account"
+	if o.LegacyAccountID {
+		id = "CharacterID"
+	}
 	return o.apply(&pintle.OAuth{
 		ID: "eveonline", Name: "EVE Online",
 		Authorization: endpoint("https://login.eveonline.com/v2/oauth/authorize", "scope", "publicData"),
 		Token:         endpoint("https://login.eveonline.com/v2/oauth/token"),
 		Checks:        []pintle.Check{pintle.State},
-		Profile:       claims{id: "CharacterID", name: "CharacterName", email: "null", picture: evePicture}.user,
+		Profile:       claims{id: id, name: "CharacterName", email: "null", picture: evePicture}.user,
 		Quirks:        pintle.Quirks{FetchProfile: eveCharacter},
 	})
-}
-
-// eveCharacter reads the access token, which is a JWT, into the members that
-// the verification endpoint of earlier times answered with. Its signature adds
-// nothing: it has come from the token endpoint over TLS, and from nowhere else.
-func eveCharacter(_ context.Context, _ *http.Client, tokens map[string]any) (map[string]any, error) {
-	var claims struct{ Sub, Name string }
-	parts := strings.Split(pintle.Profile(tokens).Text("access_token"), ".")
-	if len(parts) != 3 {
-		return nil, errors.New("the access token is not a JWT")
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil || json.Unmarshal(payload, &claims) != nil {
-		return nil, errors.New("the access token is not a JWT")
-	}
-	id, ok := strings.CutPrefix(claims.Sub, "CHARACTER:EVE:")
-	if !ok || strings.Trim(id, "0123456789") != "" {
-		return nil, errors.New("the access token is not of a character")
-	}
-	return map[string]any{"CharacterID": id, "CharacterName": claims.Name, "Host": "images.evetech.net"}, nil
-}
-
-func evePicture(p pintle.Profile) (any, error) {
-	if p.Text("Host") != "" {
-		return template("https://{Host}/characters/{CharacterID}/portrait?size=128")(p)
-	}
-	return template("https://image.eveonline.com/Character/{CharacterID}_128.jpg")(p)
 }

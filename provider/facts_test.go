@@ -35,6 +35,10 @@ type fact struct {
 	ScopeSource string
 	Required    map[string]string
 	Mapping     map[string]mapping
+
+	// EmailVerified is nil if no page is known that says which addresses the
+	// service has checked.
+	EmailVerified *verification
 }
 
 // A profileRequest is a request for a profile.
@@ -140,6 +144,7 @@ var corrections = map[string]func(*fact){
 		f.Token.Params, f.Token.AuthMethod = nil, "client_secret_post"
 	},
 	// The answers are asked for as JSON; both hosts have https.
+	"lark": func(f *fact) { f.Mapping["id"] = mapping{From: []string{"data.open_id"}} }, // P-12
 	"lastfm": func(f *fact) {
 		f.Authorization.URL, f.Checks = "https://www.last.fm/api/auth/", []string{"state"}
 		f.Token.URL = "https://ws.audioscrobbler.com/2.0/"
@@ -170,9 +175,10 @@ var corrections = map[string]func(*fact){
 	},
 	"patreon": func(f *fact) { // version 2 of the API
 		f.UserInfo.Requests[0].URL = "https://www.patreon.com/api/oauth2/v2/identity"
-		f.UserInfo.Requests[0].Params = map[string]string{"fields[user]": "created,email,full_name,image_url,vanity"}
+		f.UserInfo.Requests[0].Params = map[string]string{"fields[user]": "created,email,full_name,image_url,is_email_verified,vanity"}
 	},
-	"paybin": func(f *fact) { f.Issuer = "https://idp.paybin.io" },
+	"paybin":    func(f *fact) { f.Issuer = "https://idp.paybin.io" },
+	"pinterest": func(f *fact) { f.Mapping["id"] = mapping{From: []string{"id"}} }, // P-12
 	"reddit": func(f *fact) {
 		f.UserInfo.Requests[0].Headers = map[string]string{"Authorization": "Bearer {access_token}", "User-Agent": "pintle (+https://github.com/pintleauth/pintle)"}
 	},
@@ -191,6 +197,13 @@ var corrections = map[string]func(*fact){
 	},
 	"trakt": func(f *fact) {
 		f.UserInfo.Requests[0].Headers["User-Agent"] = "pintle (+https://github.com/pintleauth/pintle)"
+		f.Mapping["id"] = mapping{From: []string{"ids.uuid"}, ErrorIfMissing: []string{"ids"}} // P-12
+	},
+	"tumblr": func(f *fact) { // P-12
+		f.Mapping["id"] = mapping{From: []string{"response.user.blogs[primary=true].uuid"}}
+	},
+	"twitch": func(f *fact) { // whether the address is verified
+		f.Authorization.Params["claims"] = `{"id_token":{"email":null,"email_verified":null,"picture":null,"preferred_username":null}}`
 	},
 	"uber": func(f *fact) {
 		f.Authorization.URL, f.Token.URL = "https://login.uber.com/oauth/v2/authorize", "https://login.uber.com/oauth/v2/token"

@@ -12,9 +12,10 @@ import (
 //
 // Register the callback URL /auth/callback/github. Variables: AUTH_GITHUB_ID
 // and AUTH_GITHUB_SECRET. For GitHub Enterprise Server set Issuer to
-// https://HOST/login/oauth. Who hides their address is asked for the verified
-// ones; a GitHub App, as against an OAuth App, needs the permission to read
-// e-mail addresses for that.
+// https://HOST/login/oauth. The list of the user's addresses tells whether the
+// public one is verified, and a verified one where there is no public one. A
+// GitHub App, unlike an OAuth App, needs the permission to read e-mail
+// addresses for that.
 //
 // https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
 func GitHub(o Options) *pintle.OAuth {
@@ -30,17 +31,10 @@ func GitHub(o Options) *pintle.OAuth {
 		Token:         pintle.Endpoint{URL: base + "/login/oauth/access_token"},
 		UserInfo:      pintle.Endpoint{URL: api + "/user"},
 		Profile:       claims{id: "id", name: "name|login", email: "email", image: "avatar_url"}.user,
+		EmailVerified: saysVerified("email_verified"), // which githubAddress adds
 	}
 	p.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer) error {
-		if address, _ := a.Profile["email"].(string); address != "" {
-			return nil
-		}
-		// Somebody may sign in without an address, so a failing request is
-		// none. An address that GitHub has not verified may be anybody's.
-		list, _ := question{endpoint: endpoint(p.UserInfo.URL + "/emails")}.bearer(a.Tokens).ask(ctx, c)
-		if address := verifiedAddress(list); address != "" {
-			a.Profile["email"] = address
-		}
+		githubAddress(ctx, c, a, endpoint(p.UserInfo.URL+"/emails"))
 		return nil
 	}
 	return o.apply(p)

@@ -14,5 +14,8 @@ func Google(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "google", Name: "Google", Protocol: pintle.OIDC,
 		Issuer: "https://accounts.google.com",
+		// Google checks an address at another service when the account is made.
+		// https://developers.google.com/identity/openid-connect/openid-connect#an-id-tokens-payload
+		EmailVerified: saysVerified("email_verified"),
 	})
 }

@@ -13,5 +13,7 @@ func HuggingFace(o Options) *pintle.OAuth {
 		ID: "huggingface", Name: "Hugging Face", Protocol: pintle.OIDC,
 		Issuer: "https://huggingface.co",
 		Checks: []pintle.Check{pintle.PKCE, pintle.State},
+		// https://huggingface.co/docs/huggingface.js/hub/interfaces/UserInfo
+		EmailVerified: saysVerified("email_verified"),
 	})
 }

@@ -24,6 +24,8 @@ func Intercom(o Options) *pintle.OAuth {
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "name", email: "email", image: "avatar.image_url"}.user,
 		Quirks:        pintle.Quirks{TokenTypeOptional: true, AmendProfile: intercomAddress},
+		// https://developers.intercom.com/docs/references/rest-api/api.intercom.io/admins/admin
+		EmailVerified: saysVerified("email_verified"),
 	}), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
 		user := base64.StdEncoding.EncodeToString([]byte(tokens.Text("access_token") + ":"))
 		return question{endpoint: own.UserInfo}.with("Authorization", "Basic "+user), nil

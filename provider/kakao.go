@@ -17,5 +17,8 @@ func Kakao(o Options) *pintle.OAuth {
 		UserInfo:      endpoint("https://kapi.kakao.com/v2/user/me"),
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "kakao_account.profile.nickname", email: "kakao_account.email", image: "kakao_account.profile.profile_image_url"}.user,
+		// An address that became another account's is no longer valid.
+		// https://developers.kakao.com/docs/latest/en/kakaologin/rest-api#kakaoaccount
+		EmailVerified: bothVerified(saysVerified("kakao_account.is_email_valid"), saysVerified("kakao_account.is_email_verified")),
 	})
 }

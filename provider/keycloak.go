@@ -12,5 +12,8 @@ import "github.com/pintleauth/pintle"
 func Keycloak(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "keycloak", Name: "Keycloak", Protocol: pintle.OIDC,
+		// What verifies an address is up to the realm.
+		// https://www.keycloak.org/docs/latest/server_admin/#_client_scopes_protocol
+		EmailVerified: saysVerified("email_verified"),
 	})
 }

@@ -13,9 +13,9 @@ import (
 //
 // Register the callback URL /auth/callback/lark. Variables: AUTH_LARK_ID and
 // AUTH_LARK_SECRET, the App ID and App Secret. For Lark outside China replace
-// open.feishu.cn by open.larksuite.com in the endpoints. With the permission to
-// read user ids the account id is the user_id, and otherwise the open_id, so
-// decide about that permission before the first sign-in.
+// open.feishu.cn by open.larksuite.com in the endpoints. The account id is the
+// open_id: the user_id is told to applications with a permission of its own only,
+// and an administrator can give it to another person.
 //
 // https://open.feishu.cn/document/sso/web-application-sso/login-overview
 func Lark(o Options) *pintle.OAuth {
@@ -26,7 +26,7 @@ func Lark(o Options) *pintle.OAuth {
 		UserInfo:      endpoint("https://open.feishu.cn/open-apis/authen/v1/user_info"),
 		Checks:        []pintle.Check{pintle.State},
 		ClientAuth:    "client_secret_post",
-		Profile:       claims{id: "data!.user_id|data.open_id", name: "data.name", email: "data.enterprise_email||data.email", image: "data.avatar_url"}.user,
+		Profile:       claims{id: "data!.open_id", name: "data.name", email: "data.enterprise_email||data.email", image: "data.avatar_url"}.user,
 		Quirks:        pintle.Quirks{TokenTypeOptional: true, Exchange: larkExchange},
 	})
 }

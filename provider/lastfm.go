@@ -7,7 +7,9 @@ import "github.com/pintleauth/pintle"
 //
 // Register the callback URL /auth/callback/lastfm. Variables: AUTH_LASTFM_ID and
 // AUTH_LASTFM_SECRET, the API key and the shared secret. The service tells no
-// address. Its session key does not expire.
+// address. Its session key does not expire. The account id is the one Last.fm
+// tells, or else made of the name and the time of the registration: a name that
+// was given up can be taken by another person.
 //
 // https://www.last.fm/api/webauth
 func LastFM(o Options) *pintle.OAuth {

@@ -21,13 +21,20 @@ func lastfmQuestion(own *pintle.OAuth, tokens pintle.Profile) (question, error) 
 	}}.with("User-Agent", userAgent), nil
 }
 
-// lastfmName makes the name the id of an account without one. The prefix keeps
-// a person whose name is a number apart from the account with that number.
+// lastfmName makes an id for an account without one, name:NAME@SECONDS. The prefix
+// keeps a user whose name is a number apart from the account with that number.
 func lastfmName(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
 	user := pintle.Profile(a.Profile).Object("user")
 	if user.Text("name") != a.Tokens["name"] {
 		return errors.New("the answer is not about the account that signed in")
 	}
-	a.Profile["id"] = "name:" + user.Text("name")
+	if user.ID("id") != "" {
+		return nil
+	}
+	registered := user.Object("registered").ID("unixtime")
+	if registered == "" {
+		return errors.New("the profile does not say when the account was registered")
+	}
+	a.Profile["id"] = "name:" + user.Text("name") + "@" + registered
 	return nil
 }

@@ -15,5 +15,7 @@ func LinkedIn(o Options) *pintle.OAuth {
 		Issuer:     "https://www.linkedin.com/oauth",
 		Checks:     []pintle.Check{pintle.State},
 		ClientAuth: "client_secret_post",
+		// https://learn.microsoft.com/linkedin/consumer/integrations/self-serve/sign-in-with-linkedin-v2#id-token-payload
+		EmailVerified: saysVerified("email_verified"),
 	})
 }

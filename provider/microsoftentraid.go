@@ -30,8 +30,10 @@ const microsoftLogin = "https://login.microsoftonline.com/"
 // Register the callback URL /auth/callback/microsoft-entra-id, for the platform
 // Web. Variables: AUTH_MICROSOFT_ENTRA_ID_ID, AUTH_MICROSOFT_ENTRA_ID_SECRET
 // and AUTH_MICROSOFT_ENTRA_ID_ISSUER. Without tenant and issuer everybody with a
-// Microsoft account may sign in. The administrator of a tenant decides what its
-// addresses are: with more than one tenant, link no accounts by address.
+// Microsoft account may sign in. The administrator of a tenant can give an
+// account any address, verified or not. An address counts as verified only with
+// the optional claim xms_edov, which is to be added to the ID token in the
+// application's token configuration.
 //
 // https://learn.microsoft.com/entra/identity-platform/v2-protocols-oidc
 func MicrosoftEntraID(o MicrosoftEntraIDOptions) *pintle.OAuth {
@@ -43,6 +45,7 @@ func MicrosoftEntraID(o MicrosoftEntraIDOptions) *pintle.OAuth {
 		Authorization: endpoint("", "scope", "openid profile email User.Read"),
 		Profile:       claims{id: "sub", name: "name", email: "email", image: "photo|null"}.user,
 		Quirks:        pintle.Quirks{TenantIssuer: true, TokenResponse: microsoftError, AmendProfile: microsoftPhoto(o.PhotoSize)},
+		EmailVerified: microsoftVerified,
 	})
 	return completing(defaultIssuer(p, microsoftLogin+"common/v2.0"), func(own *pintle.OAuth) error {
 		tenant, _, _ := strings.Cut(strings.TrimPrefix(own.Issuer, microsoftLogin), "/")

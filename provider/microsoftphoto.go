@@ -44,6 +44,18 @@ func microsoftPhoto(size int) func(context.Context, *http.Client, *pintle.Provid
 	}
 }
 
+// microsoftVerified reports whether the tenant has proven to own the domain of
+// the address, or the person of a personal account the address. The claim
+// email alone proves nothing: any tenant can issue it for any address.
+//
+// The claim is documented as a boolean and has been seen as the text "1".
+//
+// https://learn.microsoft.com/entra/identity-platform/optional-claims-reference
+// https://learn.microsoft.com/entra/identity-platform/migrate-off-email-claim-authorization
+func microsoftVerified(p pintle.Profile) bool {
+	return p["xms_edov"] == true || p["xms_edov"] == "true" || p["xms_edov"] == "1"
+}
+
 // microsoftError makes an error that comes in place of tokens one that the
 // person is told of, who can often do something about it.
 func microsoftError(r *pintle.TokenResponse) error {

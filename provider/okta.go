@@ -13,5 +13,7 @@ func Okta(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "okta", Name: "Okta", Protocol: pintle.OIDC,
 		Checks: []pintle.Check{pintle.PKCE, pintle.State},
+		// https://developer.okta.com/docs/api/openapi/okta-oauth/guides/overview/#scope-dependent-claims-not-always-returned
+		EmailVerified: saysVerified("email_verified"),
 	})
 }

@@ -83,17 +83,131 @@ func TestVKHasAVersionAndURLs(t *testing.T) { // S-41
 			t.Errorf("%s has version %q", e.URL, e.Params["v"])
 		}
 	}
-	p = provider.VK(provider.VKOptions{
-		Version: "5.199", AuthorizationURL: "https://a.example/", ProfileURL: "https://p.example/?v=1",
-	})
-	if p.Authorization.URL != "https://a.example/" || p.Authorization.Params != nil || p.UserInfo.URL != "https://p.example/?v=1" || p.UserInfo.Params != nil {
-		t.Errorf("the endpoints are %v and %v", p.Authorization, p.UserInfo)
+	const oauth, api = "https://oauth.vk.com", "https://api.vk.com/method"
+	for _, tt := range []struct {
+		name                          string
+		o                             provider.VKOptions
+		authorization, token, profile string
+	}{
+		{
+			name: "S-41 a version", o: provider.VKOptions{Version: "5.199"},
+			authorization: oauth + "/authorize?scope=email&v=5.199", token: oauth + "/access_token?v=5.199", profile: api + "/users.get?fields=photo_100&v=5.199",
+		},
+		{
+			name: "S-41 the URLs of the specification",
+			o: provider.VKOptions{
+				AccessTokenURL: oauth + "/access_token?v=5.131", RequestTokenURL: oauth + "/access_token?v=5.131",
+				AuthorizationURL: oauth + "/authorize?response_type=code&v=5.131", ProfileURL: api + "/users.get?fields=photo_100&v=5.131",
+			},
+			authorization: oauth + "/authorize?response_type=code&scope=email&v=5.131", token: oauth + "/access_token?v=5.131", profile: api + "/users.get?fields=photo_100&v=5.131",
+		},
+		{
+			name:          "S-41 other addresses",
+			o:             provider.VKOptions{AuthorizationURL: "https://a.example/", AccessTokenURL: "https://t.example/", ProfileURL: "https://p.example/?fields=sex"},
+			authorization: "https://a.example/?scope=email&v=5.126", token: "https://t.example/?v=5.126", profile: "https://p.example/?fields=sex&v=5.126",
+		},
+		{
+			name:          "S-41 scopes and an address",
+			o:             provider.VKOptions{AuthorizationURL: "https://a.example/?v=5.199", Options: provider.Options{Scopes: []string{"photos", "email"}}},
+			authorization: "https://a.example/?scope=photos+email&v=5.199", token: oauth + "/access_token?v=5.126", profile: api + "/users.get?fields=photo_100&v=5.126",
+		},
+		{
+			name:          "S-41 scopes in an address",
+			o:             provider.VKOptions{AuthorizationURL: "https://a.example/?scope=photos"},
+			authorization: "https://a.example/?scope=photos&v=5.126", token: oauth + "/access_token?v=5.126", profile: api + "/users.get?fields=photo_100&v=5.126",
+		},
+		{
+			name:          "S-41 the other name of the token endpoint",
+			o:             provider.VKOptions{RequestTokenURL: "https://r.example/?v=5.199"},
+			authorization: oauth + "/authorize?scope=email&v=5.126", token: "https://r.example/?v=5.199", profile: api + "/users.get?fields=photo_100&v=5.126",
+		},
+		{
+			name:          "S-41 both names of the token endpoint",
+			o:             provider.VKOptions{AccessTokenURL: "https://t.example/", RequestTokenURL: "https://r.example/"},
+			authorization: oauth + "/authorize?scope=email&v=5.126", token: "https://t.example/?v=5.126", profile: api + "/users.get?fields=photo_100&v=5.126",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := provider.VK(tt.o)
+			for _, e := range []struct {
+				name string
+				e    pintle.Endpoint
+				want string
+			}{{"authorization", p.Authorization, tt.authorization}, {"token", p.Token, tt.token}, {"profile", p.UserInfo, tt.profile}} {
+				if got := whole(t, e.e); got != e.want {
+					t.Errorf("the %s endpoint is %s, want %s", e.name, got, e.want)
+				}
+			}
+		})
 	}
-	if p.Token.URL != "https://oauth.vk.com/access_token" || p.Token.Params["v"] != "5.199" {
-		t.Errorf("the token endpoint is %v", p.Token)
+}
+
+// whole is the URL of an endpoint with all its parameters.
+func whole(t *testing.T, e pintle.Endpoint) string {
+	t.Helper()
+	u, err := url.Parse(e.URL)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if p = provider.VK(provider.VKOptions{AccessTokenURL: "https://t.example/"}); p.Token.URL != "https://t.example/" {
-		t.Errorf("the token endpoint is %v", p.Token)
+	query := u.Query()
+	for name, value := range e.Params {
+		if query.Has(name) {
+			t.Errorf("%s has %s twice", e.URL, name)
+		}
+		query.Set(name, value)
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// An option that sets an endpoint leaves the parameters that it does not name.
+func TestOptionsOfEndpointsKeepTheOtherParameters(t *testing.T) {
+	scopes := provider.Options{Scopes: []string{"one"}}
+	for _, tt := range []struct {
+		name         string
+		usual, other *pintle.OAuth
+		named        []string // the parameters that the option is for
+	}{
+		{"a URL of VK", provider.VK(provider.VKOptions{}), provider.VK(provider.VKOptions{AuthorizationURL: "https://a.example/", AccessTokenURL: "https://a.example/", ProfileURL: "https://a.example/"}), nil},
+		{"a version of VK", provider.VK(provider.VKOptions{}), provider.VK(provider.VKOptions{Version: "5.199"}), []string{"v"}},
+		{"a version of Facebook", provider.Facebook(provider.FacebookOptions{}), provider.Facebook(provider.FacebookOptions{Version: "v25.0"}), nil},
+		{"a version of Foursquare", provider.Foursquare(provider.FoursquareOptions{}), provider.Foursquare(provider.FoursquareOptions{APIVersion: "20260101"}), []string{"v"}},
+		{"a version of Shopify", provider.Shopify(provider.ShopifyOptions{Shop: "a"}), provider.Shopify(provider.ShopifyOptions{Shop: "b", Version: "2027-01"}), nil},
+		{"the sandbox of PayPal", provider.PayPal(provider.PayPalOptions{}), provider.PayPal(provider.PayPalOptions{Sandbox: true}), nil},
+		{"a data centre of Zoho", provider.Zoho(provider.ZohoOptions{}), provider.Zoho(provider.ZohoOptions{DataCentre: "eu"}), nil},
+		{"an address of Webex", provider.Webex(provider.WebexOptions{}), provider.Webex(provider.WebexOptions{APIBaseURL: "https://a.example"}), nil},
+		{"websites at WeChat", provider.WeChat(provider.WeChatOptions{}), provider.WeChat(provider.WeChatOptions{Website: true}), []string{"scope"}},
+		{"an account of NetSuite", provider.NetSuite(provider.NetSuiteOptions{AccountID: "1"}), provider.NetSuite(provider.NetSuiteOptions{AccountID: "2", UserInfoURL: "https://a.example/"}), nil},
+		{"a connection of WorkOS", provider.WorkOS(provider.WorkOSOptions{}), provider.WorkOS(provider.WorkOSOptions{Connection: "conn_1"}), []string{"connection"}},
+		{"a tenant of Microsoft", provider.MicrosoftEntraID(provider.MicrosoftEntraIDOptions{}), provider.MicrosoftEntraID(provider.MicrosoftEntraIDOptions{Tenant: "consumers"}), nil},
+		{"the address of X's user", provider.Twitter(provider.TwitterOptions{Options: scopes}), provider.Twitter(provider.TwitterOptions{Options: provider.Options{Scopes: []string{"one", "users.email"}}}), []string{"scope", "user.fields"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) { sameParameters(t, tt.usual, tt.other, tt.named) })
+	}
+	for id, create := range constructors {
+		t.Run("another issuer and scopes of "+id, func(t *testing.T) {
+			usual := create(provider.Options{})
+			sameParameters(t, usual, create(provider.Options{Issuer: "https://other.example"}), nil)
+			sameParameters(t, usual, create(scopes), []string{"scope"})
+		})
+	}
+}
+
+func sameParameters(t *testing.T, usual, other *pintle.OAuth, named []string) {
+	t.Helper()
+	endpoints := func(p *pintle.OAuth) []pintle.Endpoint {
+		return []pintle.Endpoint{p.Authorization, p.Token, p.UserInfo, p.RequestToken}
+	}
+	for i, e := range endpoints(usual) {
+		given := endpoints(other)[i].Params
+		for name, value := range e.Params {
+			if got, there := given[name]; !there || got != value && !slices.Contains(named, name) {
+				t.Errorf("%s of %s became %q (there: %t), want %q", name, e.URL, got, there, value)
+			}
+		}
+	}
+	if usual.Authorization.URL != "" && other.Authorization.URL == "" {
+		t.Error("the authorization endpoint is lost")
 	}
 }
 

@@ -51,12 +51,17 @@ func (s *service) claims() map[string]any {
 		place(doc, "response.players[0].steamid", steamID(s.who))
 	case "lastfm":
 		place(doc, "user.name", s.values["login"])
+		place(doc, "user.registered.unixtime", "1037793040")
 	case "github":
 		doc["email"] = nil
 	case "intercom":
 		doc["email_verified"] = true
 	case "bitly":
+		doc["created"] = "2009-06-30T18:30:00+0000"
 		doc["emails"] = []any{map[string]any{"email": s.who.Email, "is_primary": true, "is_verified": true}}
+	}
+	if s.spoil != nil {
+		s.spoil(doc)
 	}
 	return doc
 }

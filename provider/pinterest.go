@@ -2,19 +2,33 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
+// PinterestOptions are the options of [Pinterest].
+type PinterestOptions struct {
+	Options
+
+	// LegacyAccountID makes the user name the id of the account, as Auth.js
+	// does. Set it only for a database shared with Auth.js or moved from it: a
+	// user name can be given up, and whoever takes it then signs in as the user
+	// who had it before.
+	LegacyAccountID bool
+}
+
 // Pinterest signs people in with their Pinterest account.
 //
 // Register the callback URL /auth/callback/pinterest. Variables:
 // AUTH_PINTEREST_ID and AUTH_PINTEREST_SECRET. The service tells no address.
-// The user name is the id, as in Auth.js: who changes it becomes somebody else.
 //
 // https://developers.pinterest.com/docs/getting-started/set-up-authentication-and-authorization/
-func Pinterest(o Options) *pintle.OAuth {
+func Pinterest(o PinterestOptions) *pintle.OAuth {
+	id := "id"
+	if o.LegacyAccountID {
+		id = "username"
+	}
 	return o.applySeparated(&pintle.OAuth{
 		ID: "pinterest", Name: "Pinterest",
 		Authorization: endpoint("https://www.pinterest.com/oauth", "scope", "user_accounts:read"),
 		Token:         endpoint("https://api.pinterest.com/v5/oauth/token"),
 		UserInfo:      endpoint("https://api.pinterest.com/v5/user_account"),
-		Profile:       claims{id: "username", name: "username", email: "null", image: "profile_image"}.user,
+		Profile:       claims{id: id, name: "username", email: "null", image: "profile_image"}.user,
 	}, ",")
 }

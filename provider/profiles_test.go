@@ -177,6 +177,13 @@ func (c profileCase) provider(t *testing.T) *pintle.OAuth {
 			return provider.AzureAD(entra)
 		}
 		return provider.MicrosoftEntraID(entra)
+	// Auth.js keys these by what can change hands (P-12).
+	case "eveonline":
+		return provider.EVEOnline(provider.EVEOnlineOptions{Options: o, LegacyAccountID: true})
+	case "pinterest":
+		return provider.Pinterest(provider.PinterestOptions{Options: o, LegacyAccountID: true})
+	case "trakt":
+		return provider.Trakt(provider.TraktOptions{Options: o, LegacyAccountID: true})
 	case "netsuite":
 		return provider.NetSuite(provider.NetSuiteOptions{Options: o, AccountID: text("accountID"), UserInfoURL: text("userinfo")})
 	}

@@ -153,10 +153,14 @@ func TestServicesWithWaysOfTheirOwn(t *testing.T) {
 		{name: "a profile of somebody else at Last.fm", id: "lastfm", wantErr: "not about the account", answer: set("/2.0/", "user.name", "eve")},
 		{name: "no session at Last.fm", id: "lastfm", wantErr: "no session", answer: set("/2.0/", "session", nil)},
 		{name: "a name at Last.fm", id: "lastfm", answer: set("/2.0/", "user.id", nil), check: func(t *testing.T, e *pintle.SignInEvent) {
-			if e.Account.ProviderAccountID != "name:ada" {
+			if e.Account.ProviderAccountID != "name:ada@1037793040" {
 				t.Errorf("the id is %q", e.Account.ProviderAccountID)
 			}
 		}},
+		{name: "SA-M9 a name at Last.fm of an unknown time", id: "lastfm", wantErr: "registered", answer: func(address string, answer any) any {
+			return set("/2.0/", "user.registered", map[string]any{})(address, set("/2.0/", "user.id", nil)(address, answer))
+		}},
+		{name: "SA-M9 a login at Bitly of an unknown time", id: "bitly", wantErr: "created", answer: set("/user", "created", "yesterday")},
 		{name: "an answer of VK with status 200", id: "vk", wantErr: "response", answer: func(address string, answer any) any {
 			if strings.HasSuffix(address, "/users.get") {
 				return map[string]any{"error": map[string]any{"error_code": 5}}

@@ -33,6 +33,9 @@ type service struct {
 	// anonymous leaves the id out of every answer.
 	anonymous bool
 
+	// spoil, when set, changes what the service says of the person.
+	spoil func(doc map[string]any)
+
 	// changeBack, when set, spoils what the browser comes back with.
 	changeBack func(url.Values)
 

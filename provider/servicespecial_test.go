@@ -144,7 +144,7 @@ func (s *service) spoilTokens(answer map[string]any) {
 	case "stripe":
 		answer["stripe_user_id"] = s.values["stripe_user_id"]
 	case "eveonline":
-		claims, _ := json.Marshal(map[string]any{"sub": fmt.Sprintf("CHARACTER:EVE:%v", s.who.ID), "name": s.who.Name})
+		claims, _ := json.Marshal(map[string]any{"sub": fmt.Sprintf("CHARACTER:EVE:%v", s.who.ID), "name": s.who.Name, "owner": "8PmzCeTKb4VFUDrHLc/AeZXDSWM="})
 		answer["access_token"] = "e30." + base64.RawURLEncoding.EncodeToString(claims) + ".c2ln"
 	}
 }

@@ -153,6 +153,12 @@ func (s *service) accountID() string {
 		return steamID(s.who)
 	}
 	id, _ := s.who.ID.(string)
+	switch s.fact.ID {
+	case "bitly":
+		return id + "@1246386600"
+	case "eveonline":
+		return id + "@8PmzCeTKb4VFUDrHLc/AeZXDSWM="
+	}
 	return id
 }
 

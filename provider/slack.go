@@ -14,5 +14,7 @@ func Slack(o Options) *pintle.OAuth {
 		ID: "slack", Name: "Slack", Protocol: pintle.OIDC,
 		Issuer: "https://slack.com",
 		Checks: []pintle.Check{pintle.Nonce},
+		// https://docs.slack.dev/reference/methods/openid.connect.userInfo/
+		EmailVerified: saysVerified("email_verified"),
 	})
 }

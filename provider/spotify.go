@@ -16,5 +16,7 @@ func Spotify(o Options) *pintle.OAuth {
 		Token:         endpoint("https://accounts.spotify.com/api/token"),
 		UserInfo:      endpoint("https://api.spotify.com/v1/me"),
 		Profile:       claims{id: "id", name: "display_name", email: "email", image: "images.0.url"}.user,
+		// Spotify calls the address unverified, so there is no EmailVerified:
+		// https://developer.spotify.com/documentation/web-api/reference/get-current-users-profile
 	})
 }

@@ -6,8 +6,8 @@ import "github.com/pintleauth/pintle"
 //
 // Register the callback URL /auth/callback/tumblr. Variables: AUTH_TUMBLR_ID and
 // AUTH_TUMBLR_SECRET, the consumer key and its secret. The service tells no
-// address, and the name of the blog is the id: who changes it becomes somebody
-// else.
+// address. The account id is that of the primary blog, which stays when the blog
+// gets another name: a name that was given up can be taken by another person.
 //
 // https://www.tumblr.com/docs/en/api/v2#auth
 func Tumblr(o Options) *pintle.OAuth {
@@ -17,6 +17,6 @@ func Tumblr(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://www.tumblr.com/oauth/authorize"),
 		Token:         endpoint("https://www.tumblr.com/oauth/access_token"),
 		UserInfo:      endpoint("https://api.tumblr.com/v2/user/info"),
-		Profile:       claims{id: "response!.user!.name", name: "response.user.name"}.user,
+		Profile:       claims{id: "response!.user!.blogs!.primary!.uuid", name: "response.user.name"}.user,
 	})
 }

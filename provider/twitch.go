@@ -18,9 +18,11 @@ func Twitch(o Options) *pintle.OAuth {
 		ID: "twitch", Name: "Twitch", Protocol: pintle.OIDC,
 		Issuer: "https://id.twitch.tv/oauth2",
 		Authorization: endpoint("", "scope", "openid user:read:email",
-			"claims", `{"id_token":{"email":null,"picture":null,"preferred_username":null}}`),
+			"claims", `{"id_token":{"email":null,"email_verified":null,"picture":null,"preferred_username":null}}`),
 		ClientAuth: "client_secret_post",
 		Quirks:     pintle.Quirks{TokenResponse: twitchTokens},
+		// https://dev.twitch.tv/docs/authentication/getting-tokens-oidc/#requesting-claims
+		EmailVerified: saysVerified("email_verified"),
 	})
 }
 

@@ -32,6 +32,8 @@ func Twitter(o TwitterOptions) *pintle.OAuth {
 		UserInfo:      endpoint("https://api.x.com/2/users/me", "user.fields", "profile_image_url"),
 		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
 		Profile:       claims{id: "data!.id", name: "data.name", email: "data.confirmed_email|data.email|null", image: "data.profile_image_url"}.user,
+		// https://docs.x.com/x-api/users/get-my-user
+		EmailVerified: onlyVerified("data.confirmed_email"),
 	}
 	if slices.Contains(o.Scopes, "users.email") {
 		p.UserInfo.Params["user.fields"] += ",confirmed_email"

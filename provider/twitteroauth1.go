@@ -21,5 +21,7 @@ func TwitterOAuth1(o Options) *pintle.OAuth {
 		UserInfo: endpoint("https://api.x.com/1.1/account/verify_credentials.json",
 			"include_email", "true", "include_entities", "false", "skip_status", "true"),
 		Profile: claims{id: "id_str", name: "name", email: "email|null", image: "profile_image_url_https|profile_image_url"}.user,
+		// https://developer.x.com/en/docs/x-api/v1/accounts-and-users/manage-account-settings/api-reference/get-account-verify_credentials
+		EmailVerified: onlyVerified("email"),
 	})
 }

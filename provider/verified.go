@@ -1,17 +1,44 @@
 package provider
 
-// verifiedAddress returns the primary address if it is verified, and otherwise
-// the first that is.
-func verifiedAddress(list any) string {
-	var address string
-	all, _ := list.([]any)
-	for _, entry := range all {
-		e, _ := entry.(map[string]any)
-		text, _ := e["email"].(string)
-		primary, verified := e["primary"] == true, e["verified"] == true
-		if verified && (primary || address == "") {
-			address = text
-		}
+import (
+	"encoding/json"
+
+	"github.com/pintleauth/pintle"
+)
+
+// The functions below are values of [pintle.OAuth.EmailVerified]. A provider has
+// one only if a page of its documentation says which addresses it has checked:
+// the page is named beside it and in testdata/facts.json. Anything else than what
+// the page calls verified is not, so that a change of the answer fails closed.
+
+// saysVerified reads a member of the profile, at a path of [claims], that must be
+// true. Apple sends the text "true".
+func saysVerified(path string) func(pintle.Profile) bool {
+	return func(p pintle.Profile) bool {
+		f, err := find(p, path)
+		return err == nil && (f.value == true || f.value == "true")
 	}
-	return address
+}
+
+// onlyVerified is for services that leave an address out until it is verified.
+// path is where the mapping finds the address first.
+func onlyVerified(path string) func(pintle.Profile) bool {
+	return func(p pintle.Profile) bool {
+		f, err := find(p, path)
+		text, _ := f.value.(string)
+		return err == nil && text != ""
+	}
+}
+
+// saysOne reads a member that is the number 1 for a verified address.
+func saysOne(path string) func(pintle.Profile) bool {
+	return func(p pintle.Profile) bool {
+		f, err := find(p, path)
+		return err == nil && f.value == json.Number("1")
+	}
+}
+
+// bothVerified requires both answers.
+func bothVerified(one, two func(pintle.Profile) bool) func(pintle.Profile) bool {
+	return func(p pintle.Profile) bool { return one(p) && two(p) }
 }

@@ -13,9 +13,15 @@ type VKOptions struct {
 	// Version is the version of the API, "5.126" if empty.
 	Version string
 
-	// AuthorizationURL, AccessTokenURL and ProfileURL replace the endpoints,
-	// their parameters included. Empty means those of the service.
+	// AuthorizationURL, AccessTokenURL and ProfileURL replace the endpoints.
+	// Parameters in a URL, such as v for the version of the API, replace those
+	// of the endpoint; the others, such as the scope, stay. Empty means the
+	// endpoints of the service.
 	AuthorizationURL, AccessTokenURL, ProfileURL string
+
+	// RequestTokenURL is another name for AccessTokenURL, which wins: VK speaks
+	// OAuth 2, where there are no request tokens.
+	RequestTokenURL string
 }
 
 // VK signs people in with their VK account, over the endpoints that came before
@@ -38,6 +44,8 @@ func VK(o VKOptions) *pintle.OAuth {
 		Profile:       claims{id: "id", name: "first_name+last_name", email: "email|null", image: "photo_100"}.user,
 		Quirks:        pintle.Quirks{TokenTypeOptional: true, AmendProfile: vkProfile},
 	})
-	replaceEndpoints(p, o.AuthorizationURL, o.AccessTokenURL, o.ProfileURL)
+	p.Authorization = at(p.Authorization, o.AuthorizationURL)
+	p.Token = at(p.Token, cmp.Or(o.AccessTokenURL, o.RequestTokenURL))
+	p.UserInfo = at(p.UserInfo, o.ProfileURL)
 	return p
 }

@@ -15,5 +15,7 @@ func Wikimedia(o Options) *pintle.OAuth {
 		Token:         endpoint("https://meta.wikimedia.org/w/rest.php/oauth2/access_token"),
 		UserInfo:      endpoint("https://meta.wikimedia.org/w/rest.php/oauth2/resource/profile"),
 		Profile:       claims{id: "sub", name: "username", email: "email", image: "null"}.user,
+		// https://www.mediawiki.org/wiki/OAuth/For_Developers#Identify_the_user
+		EmailVerified: saysVerified("confirmed_email"),
 	})
 }

@@ -12,5 +12,7 @@ import "github.com/pintleauth/pintle"
 func ZITADEL(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "zitadel", Name: "ZITADEL", Protocol: pintle.OIDC,
+		// https://zitadel.com/docs/apis/openidoauth/claims
+		EmailVerified: saysVerified("email_verified"),
 	})
 }

@@ -16,5 +16,7 @@ func Zoom(o Options) *pintle.OAuth {
 		Token:         endpoint("https://zoom.us/oauth/token"),
 		UserInfo:      endpoint("https://api.zoom.us/v2/users/me"),
 		Profile:       claims{id: "id", name: "first_name+last_name", email: "email", image: "pic_url"}.user,
+		// https://developers.zoom.us/docs/api/users/#tag/users/get/users/{userId}
+		EmailVerified: saysOne("verified"),
 	})
 }

@@ -13,6 +13,7 @@ type entry struct {
 	Fields                  []string
 	Protocol, Issuer, Scope string
 	Checks, Variables       []string
+	Verified                string // what says that an address is verified
 	Link, Doc, Deprecated   string
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"net/url"
@@ -39,6 +40,9 @@ func show(w io.Writer, e entry, site, as string) error {
 	}
 	if e.Scope != "" {
 		fmt.Fprintf(&b, "\nAsks for:\n    %s\n", e.Scope)
+	}
+	if !e.mail() {
+		fmt.Fprintf(&b, "\nVerified address:\n    %s\n", cmp.Or(strings.ReplaceAll(e.Verified, "`", ""), "not known, so none counts as verified"))
 	}
 	fmt.Fprintf(&b, "\nRead:\n    %s\n", e.Link)
 	_, err = w.Write(b.Bytes())

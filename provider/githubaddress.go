@@ -1,0 +1,56 @@
+package provider
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/pintleauth/pintle"
+)
+
+// githubAddress adds the member email_verified. The public address is kept if it
+// is verified; otherwise the primary address takes its place, or else the first
+// that is verified: an unverified one can be another person's. Users can sign in
+// without an address, so an error of the request is not one of the sign-in, and
+// leaves the public address as unverified.
+//
+// https://docs.github.com/en/rest/users/emails#list-email-addresses-for-the-authenticated-user
+func githubAddress(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer, emails pintle.Endpoint) {
+	list, _ := question{endpoint: emails}.bearer(a.Tokens).ask(ctx, c)
+	address, _ := a.Profile["email"].(string)
+	verified := isVerifiedAddress(list, address)
+	if _, answered := list.([]any); answered && !verified {
+		a.Profile["email"] = nil
+		if address = verifiedAddress(list); address != "" {
+			a.Profile["email"], verified = address, true
+		}
+	}
+	a.Profile["email_verified"] = verified
+}
+
+// verifiedAddress returns the primary address if it is verified, and otherwise
+// the first that is.
+func verifiedAddress(list any) string {
+	var address string
+	all, _ := list.([]any)
+	for _, entry := range all {
+		e, _ := entry.(map[string]any)
+		text, _ := e["email"].(string)
+		primary, verified := e["primary"] == true, e["verified"] == true
+		if verified && (primary || address == "") {
+			address = text
+		}
+	}
+	return address
+}
+
+// isVerifiedAddress reports whether the list has the address as a verified one.
+func isVerifiedAddress(list any, address string) bool {
+	all, _ := list.([]any)
+	for _, entry := range all {
+		e, _ := entry.(map[string]any)
+		if e["email"] == address && e["verified"] == true {
+			return true
+		}
+	}
+	return false
+}
