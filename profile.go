@@ -57,7 +57,8 @@ func (p Profile) Decode(v any) error {
 }
 
 // defaultProfile is the mapping of a provider that has none of its own. It
-// fits the standard claims of OpenID Connect and most services besides.
+// fits the standard claims of OpenID Connect and most services besides. A member
+// of an unexpected type is left out, so that it does not keep the user out.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims
 func defaultProfile(p Profile, _ *Account) (*User, error) {
@@ -73,9 +74,7 @@ func defaultProfile(p Profile, _ *Account) (*User, error) {
 	}
 	for member, field := range map[string]string{"email": "email", "picture": "image"} {
 		if value, sent := p[member]; sent {
-			if err := u.set(field, value); err != nil {
-				return nil, err
-			}
+			_ = u.set(field, value)
 		}
 	}
 	return u, nil

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -207,15 +208,24 @@ func (s *settings) exchangeOnce(ctx context.Context, f oauth2Flow, account *Acco
 
 // isRefused reports whether a provider will refuse the same refresh token again.
 //
+// RFC 6749 has invalid_grant for that. dex answers an unknown, revoked or expired
+// token with status 400 and invalid_request, Glewlwyd with status 400 and no code,
+// and GitHub with status 200 and bad_refresh_token. A malformed request would be
+// refused alike; it is tried again when the outcome is forgotten.
+//
 // https://www.rfc-editor.org/rfc/rfc6749#section-5.2
 func isRefused(err error) bool {
-	refusal, ok := errors.AsType[*handshake.TokenError](err)
-	if !ok {
-		return false
+	code, status := "", 0
+	if refusal, ok := errors.AsType[*handshake.TokenError](err); ok {
+		code, status = refusal.Code, refusal.Status
+	} else if refusal, ok := errors.AsType[*handshake.ResponseError](err); ok {
+		code = refusal.Code // reported by a Quirks.TokenResponse, as for Microsoft
 	}
-	switch refusal.Code {
-	case "invalid_grant", "interaction_required", "login_required", "consent_required":
+	switch code {
+	case "invalid_grant", "interaction_required", "login_required", "consent_required", "bad_refresh_token":
 		return true
+	case "invalid_request", "":
+		return status == http.StatusBadRequest
 	}
 	return false
 }

@@ -3,6 +3,7 @@ package pintle_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/internal/handshake"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -205,6 +207,80 @@ func TestARefreshThatFailsSaysWhetherToTryAgain(t *testing.T) {
 					t.Errorf("BCP-14 the provider was sent a refused token %d times: %v", n, err)
 				case tt.again && n != 2, tt.again && !tt.spent && err != nil:
 					t.Errorf("after the repair it was asked %d times: %v", n, err)
+				}
+			})
+		})
+	}
+}
+
+// Servers refuse a refresh token in other ways than RFC 6749 has: dex with
+// invalid_request, Glewlwyd without a code, GitHub with status 200, and Microsoft
+// in a form that its provider turns into another error.
+func TestRefreshRecognisesARefusedToken(t *testing.T) {
+	tests := []struct {
+		name   string
+		status int
+		body   string
+		again  bool // the error may pass
+		quirk  func(*pintle.TokenResponse) error
+	}{
+		{name: "dex", status: 400, body: `{"error":"invalid_request","error_description":"Refresh token is invalid or has already been claimed by another client."}`},
+		{name: "dex an expired token", status: 400, body: `{"error":"invalid_request","error_description":"Refresh token expired."}`},
+		{name: "Glewlwyd", status: 400, body: ``},
+		{name: "an object without a code", status: 400, body: `{}`},
+		{name: "a page", status: 400, body: `<html>Bad Request</html>`},
+		{name: "GitHub", status: 200, body: `{"error":"bad_refresh_token","error_description":"The refresh token passed is incorrect or expired."}`},
+		{name: "RFC 6749", status: 400, body: `{"error":"invalid_grant"}`},
+		{
+			name: "Microsoft", status: 400, body: `{"error":"invalid_grant","error_description":"AADSTS700082: The refresh token has expired"}`,
+			quirk: func(r *pintle.TokenResponse) error {
+				code, _ := r.Body["error"].(string)
+				return &handshake.ResponseError{Code: code}
+			},
+		},
+		{name: "the client is refused", status: 400, body: `{"error":"invalid_client"}`, again: true},
+		{name: "the grant type is unknown", status: 400, body: `{"error":"unsupported_grant_type"}`, again: true},
+		{name: "invalid_request of a gateway", status: 502, body: `{"error":"invalid_request"}`, again: true},
+		{name: "a server that is down", status: 503, body: ``, again: true},
+		{name: "too many requests", status: 429, body: ``, again: true},
+		{name: "a wrong address", status: 404, body: ``, again: true},
+		{name: "an answer without a token", status: 200, body: `{}`, again: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				refusing, sent := false, 0
+				s := refreshSite(t, nil, func(s *site) {
+					next := s.net["idp.example"]
+					s.net["idp.example"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						if !refusing || r.URL.Path != string(authtest.TokenEndpoint) {
+							next.ServeHTTP(w, r)
+							return
+						}
+						sent++
+						w.Header().Set("Content-Type", "application/json")
+						w.WriteHeader(tt.status)
+						_, _ = io.WriteString(w, tt.body)
+					})
+					if tt.quirk != nil {
+						s.Providers[0].(*pintle.OAuth).Quirks.TokenResponse = func(r *pintle.TokenResponse) error {
+							if !refusing {
+								return nil
+							}
+							return tt.quirk(r)
+						}
+					}
+				})
+				a := s.account()
+				time.Sleep(time.Hour)
+				refusing = true
+				for range 5 {
+					if _, err := s.auth.Refresh(t.Context(), a); err == nil || errors.Is(err, pintle.ErrNoRefresh) == tt.again {
+						t.Fatalf("the error is %v", err)
+					}
+				}
+				if want := map[bool]int{false: 1, true: 5}[tt.again]; sent != want {
+					t.Errorf("the token was sent %d times in 5 requests, want %d", sent, want)
 				}
 			})
 		})

@@ -17,6 +17,10 @@
 //	github := provider.GitHub(provider.Options{})
 //	github.AllowDangerousEmailAccountLinking = true
 //
-// A service that is not here needs no package: fill in a [pintle.OAuth]. With
-// an OpenID Connect issuer three fields are enough.
+// A service that is not here needs no package: with an OpenID Connect issuer use
+// [OpenIDConnect], and otherwise fill in a [pintle.OAuth].
+//
+// A provider has an EmailVerified function if the documentation of its service
+// says which addresses the service has checked. Without one, no address of the
+// service counts as verified.
 package provider

@@ -125,14 +125,23 @@ func protocol(p *pintle.OAuth) string {
 	return "OAuth 2"
 }
 
+// checks are what protects the flow: what the entry lists, and the state that
+// every flow has.
 func checks(p *pintle.OAuth) []pintle.Check {
 	if p.Protocol == pintle.OAuth1 || p.Protocol == pintle.OpenID2 {
 		return nil
 	}
-	if p.Checks == nil {
-		return []pintle.Check{pintle.PKCE}
+	listed := p.Checks
+	if listed == nil {
+		listed = []pintle.Check{pintle.PKCE}
 	}
-	return p.Checks
+	var all []pintle.Check
+	for _, check := range []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce} {
+		if check == pintle.State || slices.Contains(listed, check) {
+			all = append(all, check)
+		}
+	}
+	return all
 }
 
 // prose is a documentation without its link and its deprecation, a paragraph a
@@ -159,6 +168,9 @@ func TestDocumentsHaveTheCatalogue(t *testing.T) {
 	table.WriteString(tableBegin + "| Id | Function | Protocol | Checks | Scopes | Verified address | Variables |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, e := range entries {
 		function := fmt.Sprintf("[`%s`](%s)", e.Func, e.Link)
+		if e.Options != "Options" && e.Options != "MailOptions" {
+			function += " with `" + e.Options + "`"
+		}
 		if e.Deprecated != "" {
 			function += " (deprecated)"
 		}

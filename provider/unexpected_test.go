@@ -30,7 +30,7 @@ func TestMembersOfUnexpectedTypesAreIgnored(t *testing.T) {
 				continue
 			}
 			for _, value := range []any{5, 1.5, true, map[string]any{}, []any{}, []any{"x"}, map[string]any{"a": 1}} {
-				t.Run(fmt.Sprintf("%s %s %T %v", id, member, value, value), func(t *testing.T) {
+				t.Run(fmt.Sprintf("P-14 %s %s %T %v", id, member, value, value), func(t *testing.T) {
 					s := newService(t, f, ada)
 					s.spoil = func(doc map[string]any) {
 						for _, path := range paths {
@@ -59,7 +59,7 @@ func TestContainersOfUnexpectedTypesAreIgnored(t *testing.T) {
 		{"spotify", "images"}, {"trakt", "images"}, {"webex", "emails"}, {"workos", "raw_attributes"}, {"onedrive", "emails"}, {"bitly", "emails"},
 	} {
 		for _, value := range []any{5, "text", true} {
-			t.Run(fmt.Sprintf("%s %v", tt.id, value), func(t *testing.T) {
+			t.Run(fmt.Sprintf("P-14 %s %v", tt.id, value), func(t *testing.T) {
 				f := readFacts(t)[tt.id]
 				s := newService(t, f, ada)
 				s.spoil = func(doc map[string]any) { place(doc, tt.container, value) }
@@ -100,7 +100,7 @@ func TestATakenNameIsAnotherAccount(t *testing.T) {
 			map[string]any{"user.id": nil, "user.registered.unixtime": "1767323045"},
 		},
 	} {
-		t.Run("SA-M9 "+tt.id, func(t *testing.T) {
+		t.Run("SA-M9 P-12 "+tt.id, func(t *testing.T) {
 			f := readFacts(t)[tt.id]
 			account := func(members map[string]any) string {
 				s := newService(t, f, ada)
@@ -125,7 +125,7 @@ func TestATakenNameIsAnotherAccount(t *testing.T) {
 			}
 		})
 	}
-	t.Run("SA-M9 eveonline", func(t *testing.T) {
+	t.Run("SA-M9 P-12 eveonline", func(t *testing.T) {
 		p := provider.EVEOnline(provider.EVEOnlineOptions{})
 		seen := map[string]bool{}
 		for _, owner := range []string{"first", "second", "first"} {

@@ -135,21 +135,21 @@ func TestAddressesAreVerifiedByAFurtherRequest(t *testing.T) {
 		address          string
 		verified         bool
 	}{
-		{name: "SA-M1 GitHub the verified one of a user who shows none", id: "github", answer: same, address: "ada@example.com", verified: true},
+		{name: "SA-M1 P-13 GitHub the verified one of a user who shows none", id: "github", answer: same, address: "ada@example.com", verified: true},
 		{
-			name: "SA-M1 GitHub a public address that is verified", id: "github", address: "ada@example.com", verified: true,
+			name: "SA-M1 P-13 GitHub a public address that is verified", id: "github", address: "ada@example.com", verified: true,
 			answer: public("ada@example.com", list(entry("other@example.com", true, true), entry("ada@example.com", false, true))),
 		},
 		{
-			name: "SA-M1 GitHub a public address that is not verified", id: "github", address: "ada@example.com", verified: true,
+			name: "SA-M1 P-13 GitHub a public address that is not verified", id: "github", address: "ada@example.com", verified: true,
 			answer: public("victim@example.com", list(entry("victim@example.com", true, false), entry("ada@example.com", false, true))),
 		},
 		{
-			name: "SA-M1 GitHub a public address that is not in the list", id: "github",
+			name: "SA-M1 P-13 GitHub a public address that is not in the list", id: "github",
 			answer: public("victim@example.com", list(entry("ada@example.com", true, false))),
 		},
-		{name: "SA-M1 GitHub a list that is refused", id: "github", address: "victim@example.com", answer: public("victim@example.com", failing("/emails"))},
-		{name: "SA-M1 GitHub verified by a word", id: "github", answer: list(entry("ada@example.com", true, "true")), address: ""},
+		{name: "SA-M1 P-13 GitHub a list that is refused", id: "github", address: "victim@example.com", answer: public("victim@example.com", failing("/emails"))},
+		{name: "SA-M1 P-13 GitHub verified by a word", id: "github", answer: list(entry("ada@example.com", true, "true")), address: ""},
 		{name: "SA-M1 Bitbucket a confirmed address", id: "bitbucket", answer: same, address: "ada@example.com", verified: true},
 		{name: "SA-M1 Bitbucket a list that is refused", id: "bitbucket", address: "victim@example.com", answer: public("victim@example.com", failing("/emails"))},
 		{name: "SA-M1 GitLab a confirmed address", id: "gitlab", answer: set("/user", "confirmed_at", "2018-05-23T08:00:58Z"), address: "ada@example.com", verified: true},

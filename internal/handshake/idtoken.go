@@ -47,8 +47,14 @@ func (p *Provider) readIDToken(ctx context.Context, m *metadata, tokens map[stri
 // verifyIDToken follows
 // https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation.
 func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, want expected) (map[string]any, error) {
+	if !isCompact(raw) {
+		return nil, notCompact(raw, "id_token_encrypted_response_alg")
+	}
 	algs, err := p.allowedAlgs(m)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkAlg(raw, algs); err != nil {
 		return nil, err
 	}
 	token, err := p.verifySignature(ctx, m, raw, algs)

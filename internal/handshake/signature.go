@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,6 +59,30 @@ func (p *Provider) allowedAlgs(m *metadata) ([]jose.SignatureAlgorithm, error) {
 func isCompact(raw string) bool {
 	return len(raw) <= maxIDToken && strings.Count(raw, ".") == 2 &&
 		strings.Trim(raw, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
+}
+
+// isEncrypted reports whether raw has the five parts of a JWE in compact form.
+//
+// https://www.rfc-editor.org/rfc/rfc7516#section-3.1
+func isEncrypted(raw string) bool { return strings.Count(raw, ".") == 4 }
+
+// notCompact is the error for a token that is no JWS in compact form. setting is
+// the client metadata that has the provider encrypt it.
+func notCompact(raw, setting string) error {
+	if isEncrypted(raw) {
+		return fmt.Errorf("the token is encrypted, which is not supported: have the provider send it signed only, by removing %s from the registration of the client", setting)
+	}
+	return errors.New("not a signed token in compact form")
+}
+
+// checkAlg explains why a token that is signed with the client secret is refused,
+// where the host has not said so: a document cannot allow it (SH-28, RP-7).
+func checkAlg(raw string, allowed []jose.SignatureAlgorithm) error {
+	alg := algOf(raw)
+	if isSymmetric(alg) && !slices.Contains(allowed, jose.SignatureAlgorithm(alg)) {
+		return fmt.Errorf("signed with %s, which takes the client secret for a key: if the provider is meant to do that, set SigningAlg to %q", alg, alg)
+	}
+	return nil
 }
 
 // verified is the payload of a token whose signature was found right, with the
@@ -213,4 +238,19 @@ func readKeys(body []byte) (keySet, error) {
 		known = append(known, publicKey{key.Key, key.KeyID, key.Algorithm, extra.Issuer})
 	}
 	return known, nil
+}
+
+// algOf returns the algorithm that the header of a token names, verified or not,
+// or "" where it names none.
+func algOf(raw string) string {
+	head, _, _ := strings.Cut(raw, ".")
+	decoded, err := base64.RawURLEncoding.DecodeString(head)
+	if err != nil {
+		return ""
+	}
+	header, err := decodeObject(decoded)
+	if err != nil {
+		return ""
+	}
+	return text(header, "alg")
 }

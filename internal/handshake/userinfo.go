@@ -85,6 +85,9 @@ func (p *Provider) signedUserinfo(ctx context.Context, m *metadata, raw string) 
 	if p.UserInfoSigningAlg != "" {
 		algs = []jose.SignatureAlgorithm{jose.SignatureAlgorithm(p.UserInfoSigningAlg)}
 	}
+	if !isCompact(raw) {
+		return nil, notCompact(raw, "userinfo_encrypted_response_alg")
+	}
 	token, err := p.verifySignature(ctx, m, raw, algs)
 	if err != nil {
 		return nil, err

@@ -57,6 +57,9 @@ func TestUserinfo(t *testing.T) {
 		{"RP-13 a JWT that is none", func(o *op, _ *handshake.Provider) {
 			o.answer["/userinfo"] = saying(200, "application/jwt", "a.b.c")
 		}, "userinfo"},
+		{"an encrypted answer", func(o *op, _ *handshake.Provider) {
+			o.answer["/userinfo"] = saying(200, "application/jwt", encode(map[string]any{"alg": "RSA-OAEP", "enc": "A256GCM"})+".a.b.c.d")
+		}, "encrypted, which is not supported: have the provider send it signed only, by removing userinfo_encrypted_response_alg"},
 		{"RP-13 unsigned", func(o *op, _ *handshake.Provider) {
 			o.answer["/userinfo"] = saying(200, "application/jwt", encode(map[string]any{"alg": "none"})+"."+encode(alice)+".")
 		}, "userinfo"},
