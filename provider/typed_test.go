@@ -21,9 +21,9 @@ func members(of reflect.Type, prefix string) []string {
 		}
 	case reflect.Struct:
 		var all []string
-		for i := range of.NumField() {
-			name := of.Field(i).Tag.Get("json")
-			all = append(all, members(of.Field(i).Type, strings.TrimPrefix(prefix+"."+name, "."))...)
+		for field := range of.Fields() {
+			name := field.Tag.Get("json")
+			all = append(all, members(field.Type, strings.TrimPrefix(prefix+"."+name, "."))...)
 		}
 		return all
 	}

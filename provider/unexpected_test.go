@@ -54,9 +54,22 @@ func TestMembersOfUnexpectedTypesAreIgnored(t *testing.T) {
 // What holds a name or a picture may be of another type, too.
 func TestContainersOfUnexpectedTypesAreIgnored(t *testing.T) {
 	for _, tt := range []struct{ id, container string }{
-		{"facebook", "picture"}, {"42-school", "image"}, {"bitbucket", "links"}, {"dropbox", "name"}, {"eventbrite", "emails"},
-		{"foursquare", "response.user.contact"}, {"intercom", "avatar"}, {"kakao", "kakao_account"}, {"notion", "person"}, {"patreon", "data.attributes"},
-		{"spotify", "images"}, {"trakt", "images"}, {"webex", "emails"}, {"workos", "raw_attributes"}, {"onedrive", "emails"}, {"bitly", "emails"},
+		{"facebook", "picture"},
+		{"42-school", "image"},
+		{"bitbucket", "links"},
+		{"dropbox", "name"},
+		{"eventbrite", "emails"},
+		{"foursquare", "response.user.contact"},
+		{"intercom", "avatar"},
+		{"kakao", "kakao_account"},
+		{"notion", "person"},
+		{"patreon", "data.attributes"},
+		{"spotify", "images"},
+		{"trakt", "images"},
+		{"webex", "emails"},
+		{"workos", "raw_attributes"},
+		{"onedrive", "emails"},
+		{"bitly", "emails"},
 	} {
 		for _, value := range []any{5, "text", true} {
 			t.Run(fmt.Sprintf("P-14 %s %v", tt.id, value), func(t *testing.T) {
@@ -87,16 +100,19 @@ func TestATakenNameIsAnotherAccount(t *testing.T) {
 		{"pinterest", map[string]any{"id": "1", "username": "ada"}, map[string]any{"id": "2", "username": "ada"}},
 		{"trakt", map[string]any{"ids.uuid": "u1", "ids.slug": "ada"}, map[string]any{"ids.uuid": "u2", "ids.slug": "ada"}},
 		{
-			"tumblr", map[string]any{"response.user.name": "ada", "response.user.blogs[primary=true].uuid": "t:1"},
+			"tumblr",
+			map[string]any{"response.user.name": "ada", "response.user.blogs[primary=true].uuid": "t:1"},
 			map[string]any{"response.user.name": "ada", "response.user.blogs[primary=true].uuid": "t:2"},
 		},
 		{
-			"bitly", map[string]any{"login": "ada", "created": "2009-06-30T18:30:00+0000"},
+			"bitly",
+			map[string]any{"login": "ada", "created": "2009-06-30T18:30:00+0000"},
 			map[string]any{"login": "ada", "created": "2026-01-02T03:04:05+0000"},
 		},
 		{"lark", map[string]any{"data.user_id": "ada", "data.open_id": "o1"}, map[string]any{"data.user_id": "ada", "data.open_id": "o2"}},
 		{
-			"lastfm", map[string]any{"user.id": nil, "user.registered.unixtime": "1037793040"},
+			"lastfm",
+			map[string]any{"user.id": nil, "user.registered.unixtime": "1037793040"},
 			map[string]any{"user.id": nil, "user.registered.unixtime": "1767323045"},
 		},
 	} {
