@@ -42,15 +42,24 @@ func New(cfg Config) (*Auth, error) {
 //
 // An error of config is not kept: the request is answered as a fault of the
 // server, and the next one tries again. A configuration that [New] would refuse
-// is kept, and its requests are answered so too; one without providers, though,
-// is a tenant nobody can sign in to yet.
+// is kept, and its requests are answered so too; one without providers is valid
+// here, and its tenant has no way to sign in yet.
+//
+// Configurations are tenants whose sessions are apart. The key takes part in
+// what seals session tokens and flows, so that they may share a secret; see
+// [Config.Tenant] for keys with a version and [Config.SharedSessions] for
+// configurations of one site. Users are as apart as their stores: a [Store]
+// knows an account by the provider's id and the subject, without the issuer. Where
+// tenants share a store and each has an issuer, give each issuer a provider id
+// of its own. Under one id, who runs the issuer of one tenant can sign in as any
+// user of the others. The log warns of such a pair.
 //
 // Methods that take no request, such as [Auth.Refresh] and [Auth.Devices], go by
 // their context: that of a request inside [Auth.Load] which carries a session,
 // or the one that a callback or an event is given. For anything else, such as a
-// job at night, make an Auth with [New].
+// job at night, make an Auth with [New], and set [Config.Tenant] to the key.
 //
-// A key often comes from the Host header, which anybody can set: config should
+// A key often comes from the Host header, which any client can set: config must
 // refuse hosts it does not know.
 func NewFunc(key func(*http.Request) string, config func(ctx context.Context, key string) (Config, error)) *Auth {
 	return &Auth{chosen: newTenants(key, config)}

@@ -23,7 +23,7 @@ func (s *site) sendCookies(method, path, header string) *httptest.ResponseRecord
 	return w
 }
 
-// A site on a sibling domain can plant cookies beside the user's. All readers
+// W-60: a site on a sibling domain can plant cookies beside the user's. All readers
 // give one answer, which is never the session of the attacker while the user has
 // one.
 func TestPlantedSessionCookies(t *testing.T) {
@@ -235,7 +235,7 @@ func TestHostPrefixForTheSession(t *testing.T) {
 	}
 }
 
-// A format of the host's is held to the times in its claims.
+// W-62: a format of the host's is held to the times in its claims.
 func TestTimesOfAFormatOfTheHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, func(s *site) {

@@ -365,6 +365,7 @@ func houses(book *logBook, change func(host string, cfg *pintle.Config)) *pintle
 	})
 }
 
+// W-63: a secret that tenants share does not make them share sessions.
 func TestSessionOfOneTenantIsNoneAtAnother(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -2,7 +2,7 @@ import { passkeys, type Passkeys } from "./passkey.js"
 import { routes } from "./request.js"
 import { sessions, type DefaultSession, type Listener, type SessionShape } from "./session.js"
 import { providers, signIn, type Provider, type SignInOptions, type SignInResult } from "./signin.js"
-import { signOut, type SignOutOptions } from "./signout.js"
+import { signOut, type SignOutOptions, type SignOutResult } from "./signout.js"
 
 export interface Options {
   /** The path below which the server has its routes, without a slash at its end. The default is "/auth". */
@@ -31,8 +31,8 @@ export interface Client<S extends SessionShape = DefaultSession> {
   /** Signs in with a provider. Without an id it goes to the sign-in page. */
   signIn(id?: string, options?: SignInOptions): Promise<SignInResult>
 
-  /** Signs out, here and in every tab. */
-  signOut(options?: SignOutOptions): Promise<void>
+  /** Signs out, here and in every tab, and tells whether that worked. */
+  signOut(options?: SignOutOptions): Promise<SignOutResult>
 
   /** Creates passkeys and signs in with them. */
   passkey: Passkeys

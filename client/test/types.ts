@@ -21,10 +21,11 @@ export async function promises(): Promise<void> {
   // @ts-expect-error sessions end
   connect<{ role: string }>()
   await auth.update({ name: "Mary" }).catch((e: unknown) => e instanceof RequestError && e.status === 400)
-  await auth.signOut({ redirectTo: "/" })
+  const out = await auth.signOut({ redirectTo: "/", redirect: false })
+  const next: string = out.ok ? "/" : out.url
   const made = await auth.passkey.register({ fields: { email: "mary@example.com" }, redirect: false })
   void [made.ok, await auth.passkey.signIn({ autofill: true, provider: "webauthn" })]
   // @ts-expect-error nobody registers by autofill
   await auth.passkey.register({ autofill: true })
-  void [role, email, stop, ok, error, code]
+  void [role, email, stop, ok, error, code, next]
 }
