@@ -172,22 +172,32 @@ func (s *secondLookupFails) SessionAndUser(ctx context.Context, token string) (*
 // A sign-out ends every session of the request: the next one would be read by
 // the cookies that are left.
 func TestSignOutEndsPlantedSessionsToo(t *testing.T) {
-	s := newSite(t, func(s *site) { s.Session.Revocation = &memstore.Revocations{} })
-	ada, mallory := s.browser(), s.browser()
-	ada.signIn("ada")
-	mallory.signIn("grace")
-	held := ada.cookie(sessionCookie)
-	ada.plant(sessionCookie+".0", mallory.cookie(sessionCookie))
-	if who := ada.who(); who != "stranger" {
-		t.Fatalf("SA-M8 %s is signed in", who)
-	}
-	r := ada.post("/auth/signout").goesTo(s.url)
-	if !r.clears(sessionCookie) || !r.clears(sessionCookie+".0") {
-		t.Errorf("SA-M8 the sign-out sets %q", r.header["Set-Cookie"])
-	}
-	ada.plant(sessionCookie, held)
-	if ada.who() != "stranger" || mallory.who() != "stranger" {
-		t.Error("SA-M8 a session of the request did not end")
+	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyJWT, pintle.StrategyDatabase} {
+		t.Run("SA-M8 "+string(strategy), func(t *testing.T) {
+			s := newSite(t, func(s *site) {
+				s.Store, s.Session.Strategy, s.Session.Revocation = memstore.New(), strategy, &memstore.Revocations{}
+			})
+			ada, mallory := s.browser(), s.browser()
+			ada.signInWith("acme")
+			s.idp.SignInAs(graceElsewhere)
+			mallory.signInWith("acme")
+			held := ada.cookie(sessionCookie)
+			ada.plant(sessionCookie+".0", mallory.cookie(sessionCookie))
+			if who := ada.who(); who != "stranger" {
+				t.Fatalf("%s is signed in", who)
+			}
+			r := ada.post("/auth/signout").goesTo(s.url)
+			if !r.clears(sessionCookie) || !r.clears(sessionCookie+".0") {
+				t.Errorf("the sign-out sets %q", r.header["Set-Cookie"])
+			}
+			if names := s.eventNames(); names[len(names)-2] != "signOut" || names[len(names)-1] != "signOut" {
+				t.Errorf("the events are %q", names)
+			}
+			ada.plant(sessionCookie, held)
+			if ada.who() != "stranger" || mallory.who() != "stranger" {
+				t.Error("a session of the request did not end")
+			}
+		})
 	}
 }
 
