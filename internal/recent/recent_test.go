@@ -1,6 +1,10 @@
 package recent
 
-import "testing"
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
 
 func TestTheLeastRecentlyUsedIsForgotten(t *testing.T) {
 	m := Map[string, int]{Max: 2}
@@ -32,5 +36,36 @@ func TestAKeyHasOneValue(t *testing.T) {
 	}
 	if _, ok := m.Get("a"); ok {
 		t.Error("what was put last is not the most recent")
+	}
+}
+
+func TestAnyOrderOfUseKeepsWhatWasUsedLast(t *testing.T) {
+	const max, keys = 5, 12
+	m := Map[int, int]{Max: max}
+	var order []int // the least recently used first
+	random := rand.New(rand.NewPCG(1, 2))
+	for step := range 20_000 {
+		key := random.IntN(keys)
+		at := slices.Index(order, key)
+		if random.IntN(2) == 0 {
+			got, ok := m.Get(key)
+			if ok != (at >= 0) || ok && got != key {
+				t.Fatalf("step %d: key %d is %d, %t, want %t", step, key, got, ok, at >= 0)
+			}
+			if !ok {
+				continue
+			}
+		} else {
+			m.Put(key, key)
+		}
+		if at >= 0 {
+			order = slices.Delete(order, at, at+1)
+		}
+		if order = append(order, key); len(order) > max {
+			order = order[1:]
+		}
+		if m.Len() != len(order) || len(m.byKey) != len(order) {
+			t.Fatalf("step %d: %d and %d values, want %d", step, m.Len(), len(m.byKey), len(order))
+		}
 	}
 }
