@@ -254,7 +254,7 @@ func (x *exchange) fromForm(p *provider) (*arrival, error) {
 	if err := x.requireCSRF(); err != nil {
 		return nil, err
 	}
-	submission := &Submission{Fields: x.body.All(), Request: x.r}
+	submission := &Submission{Fields: x.body.All(), Request: x.r, Client: x.clientAddress(x.r), x: x}
 	user, err := p.credentials.Authorize(x.ctx, submission)
 	if err != nil {
 		return nil, err

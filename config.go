@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 )
 
@@ -89,6 +90,13 @@ type Config struct {
 
 	// Events tell the host what happened.
 	Events Events
+
+	// ClientAddress returns the address of the client that sent a request, for
+	// the log, for [Events.SignInFailed] and for package throttle. Nil means the
+	// address of the connection, which behind a proxy is the proxy's: set it to
+	// what [ForwardedFor] returns there. It may return an invalid address for a
+	// client that it does not know.
+	ClientAddress func(r *http.Request) netip.Addr
 
 	// Logger receives what the operator should know. Nil means slog.Default().
 	Logger *slog.Logger

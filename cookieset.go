@@ -27,6 +27,9 @@ type cookieSet struct {
 	tokens                                        *token.Codec
 	pkceKeys, stateKeys, nonceKeys, challengeKeys *seal.Keys
 
+	// secure reports that cookies of the site have the attribute Secure.
+	secure bool
+
 	// fault is what a browser would not accept of them.
 	fault *Error
 }
@@ -75,7 +78,7 @@ func (s *settings) resolveCookies() *Error {
 }
 
 func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
-	set := &cookieSet{}
+	set := &cookieSet{secure: secure}
 	prefix, hostPrefix := "", ""
 	if secure {
 		prefix, hostPrefix = "__Secure-", "__Host-"

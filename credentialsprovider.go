@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/netip"
 )
 
 // Credentials is a provider that checks what a person typed into a form: a
@@ -27,6 +28,17 @@ type Credentials struct {
 	// It is called for every attempt: package throttle limits them.
 	Authorize func(ctx context.Context, c *Submission) (*User, error)
 
+	// Account names the account that a submission is for, so that package
+	// throttle counts guesses at an account once, however it is named: by its
+	// address or by its user name. It runs before Authorize and must not depend
+	// on the password. An empty name means that there is no such account, for
+	// which what was typed stands; an error is a fault of the application, and
+	// Authorize does not run. Nil counts by what was typed.
+	//
+	// Where an account has several names, a client that is refused for one name
+	// after guessing at another learns that both are of one account.
+	Account func(ctx context.Context, c *Submission) (string, error)
+
 	// Knows reports whether a stored user can sign in here: whether they have
 	// set a password. [Auth.Unlink] asks it before it removes their last account.
 	// Nil counts as no.
@@ -44,6 +56,13 @@ type Submission struct {
 
 	// Request is the request. Its body has been read.
 	Request *http.Request
+
+	// Client is the address of the client, as [Config.ClientAddress] has it. It
+	// may be invalid.
+	Client netip.Addr
+
+	x     *exchange // nil in tests of the host's
+	lines []string  // of SetCookie
 }
 
 // Text returns the named field if it is text, and otherwise the empty string.

@@ -57,7 +57,8 @@
 // # Security
 //
 // What a browser, a provider or a proxy sends is not believed until it was
-// checked, and a failed check signs nobody in. SECURITY.md says what that covers
-// and what is left to the host: limiting the rate of sign-in attempts, and
-// protecting its own forms from other sites.
+// checked, and a failed check signs nobody in. Package throttle limits guesses and
+// mails where the host puts it round its providers. SECURITY.md says what that
+// covers and what is left to the host: limiting the number of requests as such,
+// and protecting its own forms from other sites.
 package pintle

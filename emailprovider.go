@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/netip"
 	"time"
 )
 
@@ -43,6 +44,12 @@ type Email struct {
 	// lower case, Unicode compatibility form, and one well-formed address.
 	Normalize func(address string) (string, error)
 
+	// Allow may refuse a mail before anything is stored or sent, whether or not
+	// the address has a user. Package throttle limits mails with it. An [*Error]
+	// chooses its code and RetryAfter; any other error is [ErrEmailSignIn]. Nil
+	// allows all mails.
+	Allow func(ctx context.Context, m *MailRequest) error
+
 	// GenerateToken makes the token of a link. Nil means 256 random bits.
 	GenerateToken func() (string, error)
 
@@ -51,6 +58,22 @@ type Email struct {
 	Confirm bool
 
 	Style Style
+}
+
+// A MailRequest is a wish for a mail with a sign-in link.
+type MailRequest struct {
+	// Address is where the mail would go, in normal form.
+	Address string
+
+	// Provider is the id of the provider.
+	Provider string
+
+	// Request is the request that asks for the mail. Its body has been read.
+	Request *http.Request
+
+	// Client is the address of the client, as [Config.ClientAddress] has it. It
+	// may be invalid.
+	Client netip.Addr
 }
 
 // A Message is a mail with a sign-in link, ready to be sent.

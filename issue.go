@@ -23,6 +23,7 @@ func (x *exchange) issue(who *arrival, d *decision) error {
 	} else if err := x.issueToken(who, d); err != nil {
 		return err
 	}
+	x.addCookie(who.submission.cookieLines()...)
 	x.emitSignIn(who, d)
 	x.debug("signed in", who.provider)
 	if d.newUser != nil && *d.newUser && x.Pages.NewUser != "" {

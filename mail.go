@@ -22,6 +22,9 @@ func (x *exchange) requestMail(p *provider) error {
 	if err != nil {
 		return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: err}
 	}
+	if err := x.allowMail(p, identifier); err != nil {
+		return err
+	}
 	who, err := x.mailArrival(p, identifier)
 	if err != nil {
 		return err
@@ -46,6 +49,24 @@ func (x *exchange) requestMail(p *provider) error {
 	}
 	x.debug("sent a mail", p)
 	return x.redirect(x.verifyRequestURL(p))
+}
+
+// allowMail lets the host refuse a mail before the store has a row for it. Were
+// mails refused when they are sent, a client that is over its limit could still
+// fill the table of links.
+//
+// The row of a mail that could not be sent stays until it expires: a server may
+// report an error, or nothing at all, after it has taken the mail, and its link
+// has to work.
+func (x *exchange) allowMail(p *provider, identifier string) error {
+	if p.email.Allow == nil {
+		return nil
+	}
+	err := p.email.Allow(x.ctx, &MailRequest{Address: identifier, Provider: p.id, Request: x.r, Client: x.clientAddress(x.r)})
+	if err == nil || isClassified(err) {
+		return err
+	}
+	return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: fmt.Errorf("Email.Allow: %w", err)}
 }
 
 func (x *exchange) mailIdentifier(p *provider) (string, error) {

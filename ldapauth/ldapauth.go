@@ -92,7 +92,7 @@ func New(o Options) (*pintle.Credentials, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ldapauth: %w", err)
 	}
-	return &pintle.Credentials{ID: d.ID, Name: d.Name, Authorize: d.authorize}, nil
+	return &pintle.Credentials{ID: d.ID, Name: d.Name, Authorize: d.authorize, Account: d.account}, nil
 }
 
 // A directory is Options, completed and checked.
@@ -128,13 +128,41 @@ func newDirectory(o Options) (*directory, error) {
 	return d, nil
 }
 
+// account implements [pintle.Credentials.Account]: an entry has several names in
+// the default filter, and guesses at all of them are guesses at one password.
+func (d *directory) account(ctx context.Context, s *pintle.Submission) (string, error) {
+	name, _, ok := typed(s)
+	if !ok {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
+	defer cancel()
+	conn, err := d.connect(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close() }()
+	entry, err := d.find(conn, name)
+	if entry == nil || err != nil {
+		return "", err
+	}
+	return entry.DN, nil
+}
+
+// typed returns what a submission says, unless it cannot be right.
+//
+// A bind without a password succeeds as an anonymous one.
+//
+// https://www.rfc-editor.org/rfc/rfc4513#section-5.1.2
+func typed(s *pintle.Submission) (name, password string, ok bool) {
+	name, password = s.Text("username"), s.Text("password")
+	return name, password, name != "" && password != "" && len(name) <= maxName && len(password) <= 4*maxName
+}
+
 // authorize implements [pintle.Credentials.Authorize].
 func (d *directory) authorize(ctx context.Context, s *pintle.Submission) (*pintle.User, error) {
-	name, password := s.Text("username"), s.Text("password")
-	// A bind without a password succeeds as nobody in particular.
-	//
-	// https://www.rfc-editor.org/rfc/rfc4513#section-5.1.2
-	if name == "" || password == "" || len(name) > maxName || len(password) > 4*maxName {
+	name, password, ok := typed(s)
+	if !ok {
 		return nil, nil //nolint:nilnil // which is how a submission is refused
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)

@@ -72,6 +72,9 @@ func TestASubmissionWithoutNameOrPasswordAsksNobody(t *testing.T) {
 		{"username": strings.Repeat("a", 1000), "password": "secret"},
 		{"username": []any{"ada"}, "password": "secret"},
 	} {
+		if name, err := d.account(t.Context(), &pintle.Submission{Fields: fields}); name != "" || err != nil {
+			t.Errorf("account(%v) = %q, %v, want none", fields, name, err)
+		}
 		user, err := d.authorize(t.Context(), &pintle.Submission{Fields: fields})
 		if user != nil || err != nil {
 			t.Errorf("authorize(%v) = %v, %v, want nobody", fields, user, err)

@@ -9,27 +9,20 @@ type attempt struct {
 	limit  Limit
 }
 
-// take counts an attempt everywhere, or nowhere and returns how long to wait.
-func take(all ...attempt) (counted []attempt, wait time.Duration) {
+// take counts an attempt everywhere and returns zero; or it counts nothing, and
+// returns the place that refuses the attempt and how long to wait there.
+func take(all []attempt) (refusing *counts, wait time.Duration) {
 	for i, a := range all {
 		if wait := a.counts.take(a.name, a.limit); wait > 0 {
 			giveBack(all[:i])
-			return nil, wait
+			return a.counts, wait
 		}
 	}
-	return all, 0
+	return nil, 0
 }
 
 func giveBack(counted []attempt) {
 	for _, a := range counted {
 		a.counts.giveBack(a.name, a.limit)
 	}
-}
-
-// unless is the limit, or none.
-func (l Limit) unless(free bool) Limit {
-	if free {
-		l.Burst = -1
-	}
-	return l
 }

@@ -8,18 +8,36 @@ import (
 	"github.com/pintleauth/pintle/internal/recent"
 )
 
-// maxCounts bounds what is remembered of each kind, about 13 MB. To have one
-// forgotten takes as many attempts, which other limits slow down.
-const maxCounts = 1 << 16
+const (
+	// maxCounts bounds the names that are remembered of each kind. To make the
+	// guard forget one of them takes as many attempts, which other limits slow
+	// down.
+	maxCounts = 1 << 16
+
+	// maxMegabytes is what the counts of one kind take at most, as
+	// docs/passwords.md says.
+	maxMegabytes = 6
+)
 
 // counts are attempts by the names of who makes them.
 //
-// Of each it keeps the time at which the next attempt would be one too many if
-// they came at a steady rate, as the generic cell rate algorithm does: the
+// Of each name it keeps the time at which the next attempt would be one too many
+// if they came at a steady rate, as the generic cell rate algorithm does: the
 // attempts made are ahead of it.
 type counts struct {
 	mu     sync.Mutex
-	byName recent.Map[[sha256.Size]byte, *time.Time]
+	start  time.Time // which the times in byName are counted from
+	byName recent.Map[key, time.Duration]
+}
+
+// A key is a hash of a name. It bounds what a name takes, and keeps text that a
+// person typed into the wrong field out of memory. 128 bits are enough where a
+// collision only lets two names share a limit.
+type key [16]byte
+
+func hash(name string) key {
+	sum := sha256.Sum256([]byte(name))
+	return key(sum[:16])
 }
 
 // take counts an attempt and returns zero, or returns how long to wait.
@@ -29,15 +47,27 @@ func (c *counts) take(name string, l Limit) time.Duration {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now, ahead := time.Now(), c.of(name)
-	if ahead.Before(now) {
-		*ahead = now
+	now, k := c.now(), hash(name)
+	ahead, _ := c.byName.Get(k)
+	ahead = max(ahead, now)
+	wait := ahead - now - time.Duration(l.Burst-1)*l.Every
+	if wait <= 0 {
+		ahead += l.Every
 	}
-	if wait := ahead.Sub(now) - time.Duration(l.Burst-1)*l.Every; wait > 0 {
-		return wait
+	c.byName.Put(k, ahead)
+	return max(wait, 0)
+}
+
+// wait returns how long take would have to wait, and counts nothing.
+func (c *counts) wait(name string, l Limit) time.Duration {
+	if l.Burst < 0 {
+		return 0
 	}
-	*ahead = ahead.Add(l.Every)
-	return 0
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	ahead, _ := c.byName.Get(hash(name))
+	return max(ahead-now-time.Duration(l.Burst-1)*l.Every, 0)
 }
 
 // giveBack takes back an attempt that was counted.
@@ -47,15 +77,18 @@ func (c *counts) giveBack(name string, l Limit) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ahead := c.of(name)
-	*ahead = ahead.Add(-l.Every)
+	k := hash(name)
+	if ahead, ok := c.byName.Get(k); ok {
+		c.byName.Put(k, ahead-l.Every)
+	}
 }
 
 // note remembers a name.
 func (c *counts) note(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.of(name)
+	c.now()
+	c.byName.Put(hash(name), 0)
 }
 
 // noted reports whether a name is remembered.
@@ -66,18 +99,10 @@ func (c *counts) noted(name string) bool {
 	return ok
 }
 
-// of returns the time of a name, a new one if there is none.
-func (c *counts) of(name string) *time.Time {
-	key := hash(name)
-	ahead, ok := c.byName.Get(key)
-	if !ok {
-		ahead = new(time.Time)
-		c.byName.Max = maxCounts
-		c.byName.Put(key, ahead)
+// now is the time since the first use.
+func (c *counts) now() time.Duration {
+	if c.start.IsZero() {
+		c.start, c.byName.Max = time.Now(), maxCounts
 	}
-	return ahead
+	return time.Since(c.start)
 }
-
-// hash bounds what a name takes, and keeps out of memory what somebody typed
-// into the wrong field.
-func hash(name string) [sha256.Size]byte { return sha256.Sum256([]byte(name)) }

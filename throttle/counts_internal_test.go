@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Names come from requests, so a stranger can invent any number of them.
+// Names come from requests, so an attacker can invent any number of them.
 func TestCountsAreForgotten(t *testing.T) {
 	var c counts
 	l := Limit{Burst: 1, Every: time.Hour}

@@ -1,4 +1,4 @@
-// Package throttle slows down whoever guesses passwords or floods mailboxes.
+// Package throttle limits guesses of passwords and floods of mails.
 //
 //	guard := &throttle.Guard{}
 //	cfg.Providers = []pintle.Provider{
@@ -7,24 +7,33 @@
 //	}
 //
 // Wrong passwords are counted for an account and the client that tries them,
-// for a client whatever the account, and for an account whoever tries. A limit
-// lets a number of them through at once and then one more from time to time; an
-// attempt beyond it is refused before the password is looked at, so what it says
-// tells nothing. Right passwords do not count.
+// for a client whatever the account, and for an account whatever the client. A
+// limit lets a number of them through at once and then one more from time to
+// time; an attempt beyond it is refused before the password is looked at, so the
+// refusal says nothing about the password. Right passwords do not count.
 //
-// Nobody is locked out. A limit opens again by itself; strangers who use up that
-// of an account do not hinder a client that has signed in to it before; and what
-// one client does with one account does not hinder it with another.
+// The sign-in page shows the reason. Scripts, those of next-auth/react among
+// them, are answered with status 429 and Retry-After, and the error
+// CredentialsSignin with the code too_many_attempts.
 //
-// The person sees the sign-in page with the reason. Scripts, those of
-// next-auth/react among them, are answered with status 429 and Retry-After, and
-// the error CredentialsSignin with the code too_many_attempts.
+// # The owner of an account that is attacked
+//
+// A browser that has signed in to an account is known by a cookie, sealed with
+// [pintle.Config.Secrets], which survives restarts and changes of address. Guesses
+// of other clients do not hinder it: it has a limit of its own. So does a client
+// address that has signed in since the process started, for clients that keep no
+// cookies, as far as the limit of all accounts goes.
+//
+// An owner at a new device shares the limit of the account with everybody who
+// guesses at it. An attacker with many addresses can keep that limit used up, and
+// the owner out of new devices with a password, for as long as the attack lasts.
+// Give people another way in, such as a mail link, or decide on these attempts
+// in [Guard.Exceeded].
 //
 // # What is a client
 //
-// An IPv4 address, or the network of 64 bits of an IPv6 address, since whoever
-// has one address of it has them all. Behind a proxy every request comes from
-// the proxy: set [Guard.Address], to what [Forwarded] returns for example.
+// An IPv4 address, or the network of 64 bits of an IPv6 address. Behind a proxy
+// every request comes from the proxy: set [pintle.Config.ClientAddress].
 //
 // # Several processes
 //

@@ -13,14 +13,13 @@ import (
 )
 
 func Example() {
-	guard := &throttle.Guard{
-		// The proxies in front of this server.
-		Address: throttle.Forwarded(netip.MustParsePrefix("10.0.0.0/8")),
-	}
+	guard := &throttle.Guard{}
 	auth, err := pintle.New(pintle.Config{
-		URL:     "https://app.example.com",
-		Secrets: []string{"the output of: openssl rand -base64 33"},
-		Logger:  slog.New(slog.DiscardHandler),
+		// The proxies in front of this server.
+		ClientAddress: pintle.ForwardedFor(netip.MustParsePrefix("10.0.0.0/8")),
+		URL:           "https://app.example.com",
+		Secrets:       []string{"the output of: openssl rand -base64 33"},
+		Logger:        slog.New(slog.DiscardHandler),
 		Providers: []pintle.Provider{
 			guard.Credentials(&pintle.Credentials{Authorize: checkPassword}, "username"),
 		},

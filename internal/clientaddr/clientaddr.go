@@ -1,4 +1,5 @@
-package throttle
+// Package clientaddr finds the address of the client that sent a request.
+package clientaddr
 
 import (
 	"net/http"
@@ -7,21 +8,20 @@ import (
 	"strings"
 )
 
-// connection returns the address of a request's connection.
-func connection(r *http.Request) netip.Addr { return parse(r.RemoteAddr) }
+// Connection returns the address of a request's connection. It is not valid
+// where the server does not know it, as with Unix sockets.
+func Connection(r *http.Request) netip.Addr { return parse(r.RemoteAddr) }
 
-// Forwarded returns a function for [Guard.Address]. It takes the address of the
-// connection unless that is one of the given proxies; then the last address in
-// X-Forwarded-For that is none of theirs, because what stands before it was
-// written by whoever sent the request.
-//
-//	guard := &throttle.Guard{Address: throttle.Forwarded(netip.MustParsePrefix("10.0.0.0/8"))}
+// Forwarded returns a function that takes the address of the connection unless
+// that is one of the given proxies. Then it takes the last address in
+// X-Forwarded-For that is not a proxy's: the client can write anything before it.
 func Forwarded(proxies ...netip.Prefix) func(*http.Request) netip.Addr {
+	proxies = slices.Clone(proxies)
 	trusted := func(a netip.Addr) bool {
 		return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(a) })
 	}
 	return func(r *http.Request) netip.Addr {
-		client := connection(r)
+		client := Connection(r)
 		said := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 		for _, hop := range slices.Backward(said) {
 			if !trusted(client) {
@@ -37,12 +37,16 @@ func Forwarded(proxies ...netip.Prefix) func(*http.Request) netip.Addr {
 	}
 }
 
+// Normal returns an address in one spelling: IPv4 in IPv6 as IPv4, and without
+// a zone.
+func Normal(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
+
 // parse reads an address with or without a port, as both are found in practice.
-// What is neither is not valid.
+// Anything else gives an invalid address.
 func parse(text string) netip.Addr {
 	if with, err := netip.ParseAddrPort(text); err == nil {
-		return with.Addr().Unmap().WithZone("")
+		return Normal(with.Addr())
 	}
 	a, _ := netip.ParseAddr(strings.Trim(text, "[]"))
-	return a.Unmap().WithZone("")
+	return Normal(a)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/integration/services"
 	"github.com/pintleauth/pintle/ldapauth"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 func TestMain(m *testing.M) { os.Exit(services.Run(m)) }
@@ -118,6 +120,42 @@ func TestADirectoryRefusesWhoeverIsNotRight(t *testing.T) {
 			t.Errorf("authorize = %v, %v, want an error", user, err)
 		}
 	})
+}
+
+// Names that the filter finds one entry by are names of one password.
+func TestGuessesAtOneEntryAreCountedTogether(t *testing.T) {
+	d := services.LDAP(t)
+	d.Add(t, people)
+	p, err := ldapauth.New(options(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	guarded := (&throttle.Guard{}).Credentials(p, "username")
+	try := func(name, password string) (*pintle.User, error) {
+		return guarded.Authorize(t.Context(), &pintle.Submission{
+			Fields: map[string]any{"username": name, "password": password},
+			Client: netip.MustParseAddr("192.0.2.1"),
+		})
+	}
+	looked := 0
+	for i := range 50 {
+		name := []string{"ada", "ada@example.org", "Ada@Example.ORG", "ADA"}[i%4]
+		if _, err := try(name, "guess"); !errors.Is(err, throttle.ErrTooMany) {
+			looked++
+		}
+	}
+	if looked != 10 {
+		t.Errorf("SA-L2 SH-87 %d guesses were looked at, want 10", looked)
+	}
+	if user, err := try("grace", "compiler"); err != nil || user == nil {
+		t.Errorf("another entry: %v, %v", user, err)
+	}
+	if _, err := try("nobody", "guess"); err != nil {
+		t.Errorf("a name without an entry: %v", err)
+	}
+	if _, err := try("shared@example.org", "compiler"); err == nil {
+		t.Error("a name of two entries is counted as one of them")
+	}
 }
 
 func TestTheHostMakesTheUser(t *testing.T) {

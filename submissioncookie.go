@@ -1,0 +1,106 @@
+package pintle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/seal"
+)
+
+// maxKeptValue bounds the value of a cookie of [Submission.SetCookie]: sealed, it
+// has to fit into the 4096 bytes that browsers keep of a cookie.
+const maxKeptValue = 2048
+
+// A keptValue is what a cookie of [Submission.SetCookie] holds, sealed.
+type keptValue struct {
+	Value   string `json:"value"`
+	Expires int64  `json:"exp"` // browsers may keep a cookie for longer than it asks
+}
+
+// SetCookie keeps a value in the browser for maxAge, for [Submission.Cookie] of
+// later submissions to read: that a person has signed in from this browser
+// before, for example. The cookie is sent when the sign-in has succeeded, and not
+// at all when it fails.
+//
+// The value is encrypted and authenticated with [Config.Secrets], under name: the
+// browser can neither read nor change it, nor move it to another name, and it
+// stays readable while its secret is in the list. The cookie has the attributes
+// HttpOnly, SameSite=Lax and Path=/. Where cookies are secure, it has the
+// attribute Secure and "__Host-" before its name. A copy of the cookie is as good
+// as the cookie.
+//
+// It fails when name cannot be the name of a cookie, when value has more than 2048
+// bytes and when maxAge is less than a second.
+func (s *Submission) SetCookie(name, value string, maxAge time.Duration) error {
+	if s.x == nil {
+		return nil // a submission of a test, without a browser
+	}
+	kept, keys, err := s.cookie(name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("pintle: Submission.SetCookie: %w", err)
+	case len(value) > maxKeptValue:
+		return fmt.Errorf("pintle: Submission.SetCookie: the value has %d bytes, at most %d fit", len(value), maxKeptValue)
+	case maxAge < time.Second:
+		return errors.New("pintle: Submission.SetCookie: maxAge is less than a second")
+	}
+	text, err := marshal(keptValue{value, time.Now().Add(maxAge).Unix()})
+	if err != nil {
+		return fmt.Errorf("pintle: Submission.SetCookie: %w", err)
+	}
+	s.lines = append(s.lines, cookie.Line(kept.name, string(keys.AppendSeal(nil, text)), kept.lasting(maxAge)))
+	return nil
+}
+
+// Cookie returns the value that [Submission.SetCookie] kept in this browser under
+// a name. It is empty if there is none, if it has expired, and if it was not
+// sealed by this application with one of its secrets.
+func (s *Submission) Cookie(name string) string {
+	if s.x == nil {
+		return ""
+	}
+	kept, keys, err := s.cookie(name)
+	if err != nil {
+		return ""
+	}
+	sealed, ok := s.x.initialCookie(kept)
+	if !ok || sealed == "" {
+		return ""
+	}
+	text, err := keys.Open(nil, sealed)
+	if err != nil {
+		return ""
+	}
+	var content keptValue
+	if err := json.Unmarshal(text, &content); err != nil || content.Expires <= time.Now().Unix() {
+		return ""
+	}
+	return content.Value
+}
+
+// cookie returns the cookie of a name, and the keys for what it holds. Its whole
+// name is their salt, so that nothing sealed for another cookie opens here.
+func (s *Submission) cookie(name string) (namedCookie, *seal.Keys, error) {
+	secure := s.x.set.secure
+	prefix := ""
+	if secure {
+		prefix = "__Host-"
+	}
+	kept := Cookie{}.over(prefix+name, secure, 0)
+	if err := cookie.Check(kept.name, kept.attrs); err != nil {
+		return kept, nil, fmt.Errorf("cookie %q: %w", name, err)
+	}
+	keys, err := seal.New(s.x.Secrets, "pintle submission "+kept.name)
+	return kept, keys, err
+}
+
+// cookieLines returns the Set-Cookie lines of SetCookie. The submission may be nil.
+func (s *Submission) cookieLines() []string {
+	if s == nil {
+		return nil
+	}
+	return s.lines
+}

@@ -1,0 +1,426 @@
+package throttle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/throttle"
+)
+
+// A browser keeps cookies, wherever it is.
+type browser struct {
+	*site
+	address string
+	cookies map[string]*http.Cookie
+}
+
+func (s *site) browser(address string) *browser {
+	return &browser{s, address, map[string]*http.Cookie{}}
+}
+
+// try signs in with the cookies of the browser, and says how that ended.
+func (b *browser) try(username, password string) string {
+	b.t.Helper()
+	r := from(b.address)
+	for _, c := range b.cookies {
+		r.AddCookie(c)
+	}
+	w := httptest.NewRecorder()
+	_, err := b.SignIn(w, r, "credentials", pintle.SignInOptions{Fields: map[string]any{"username": username, "password": password}})
+	for _, c := range w.Result().Cookies() {
+		if b.cookies[c.Name] = c; c.MaxAge < 0 {
+			delete(b.cookies, c.Name)
+		}
+	}
+	switch {
+	case err == nil:
+		return "in"
+	case errors.Is(err, throttle.ErrTooMany):
+		return "refused"
+	case errors.Is(err, pintle.ErrCredentials):
+		return "wrong"
+	}
+	b.t.Errorf("%s at %s: %v", username, b.address, err)
+	return ""
+}
+
+// looked tries a number of wrong passwords and returns how many were looked at.
+func (b *browser) looked(n int, username string) int {
+	b.t.Helper()
+	before := b.asked.Load()
+	for i := range n {
+		b.try(username, fmt.Sprint("guess ", i))
+	}
+	return int(b.asked.Load() - before)
+}
+
+// attack uses up the limit of an account from ten addresses.
+func (s *site) attack(username string) {
+	s.t.Helper()
+	for i := range 10 {
+		s.guess(10, attacker(i), username)
+	}
+}
+
+func attacker(i int) string { return fmt.Sprintf("203.0.113.%d:1", i) }
+
+// ASVS-6.1.1: guesses of others do not lock the owner out of known devices.
+func TestAKnownDeviceIsNotLockedOut(t *testing.T) {
+	t.Run("SA-M6 at a new address, while the guesses go on", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSite(t, nil)
+			phone := s.browser(here)
+			if got := phone.try("kim", "open sesame"); got != "in" {
+				t.Fatal(got)
+			}
+			s.attack("kim")
+			for minute := range 1440 {
+				s.guess(1, attacker(minute%10), "kim")
+				if minute%60 == 0 {
+					phone.address = fmt.Sprintf("[2001:db8:0:%x::1]:1", minute)
+					if got := phone.try("kim", "open sesame"); got != "in" {
+						t.Fatalf("in minute %d the owner is %s", minute, got)
+					}
+				}
+				time.Sleep(time.Minute)
+			}
+		})
+	})
+	t.Run("SA-M6 after a restart, and after the secret has been replaced", func(t *testing.T) {
+		const older, newer = "a secret for tests, 32 characters or more", "a newer secret, of 32 characters or more"
+		first := newSite(t, nil)
+		phone := first.browser(here)
+		phone.try("kim", "open sesame")
+		for _, secrets := range [][]string{{older}, {newer, older}} {
+			second := newSite(t, nil, func(cfg *pintle.Config) { cfg.Secrets = secrets })
+			second.attack("kim")
+			phone.site, phone.address = second, elsewhere
+			if got := phone.try("kim", "open sesame"); got != "in" {
+				t.Errorf("with %d secrets the owner is %s", len(secrets), got)
+			}
+		}
+		other := newSite(t, nil, func(cfg *pintle.Config) { cfg.Secrets = []string{"the secret of another site, 32 or more"} })
+		other.attack("kim")
+		phone.site = other
+		if got := phone.try("kim", "open sesame"); got != "refused" {
+			t.Errorf("with a cookie of another site: %s", got)
+		}
+	})
+	t.Run("SA-M6 behind an address that somebody else uses up", func(t *testing.T) {
+		s := newSite(t, nil)
+		laptop := s.browser(here)
+		laptop.try("kim", "open sesame")
+		for i := range 20 {
+			s.guess(10, here, fmt.Sprint("person ", i))
+		}
+		s.guess(10, here, "kim")
+		if got := laptop.try("kim", "open sesame"); got != "in" {
+			t.Errorf("the owner is %s", got)
+		}
+	})
+	t.Run("SA-M6 with one that signs in to several accounts", func(t *testing.T) {
+		s := newSite(t, nil)
+		shared := s.browser(here)
+		shared.try("kim", "open sesame")
+		shared.try("lee", "open sesame")
+		s.attack("kim")
+		s.attack("lee")
+		shared.address = elsewhere
+		for _, who := range []string{"kim", "lee"} {
+			if got := shared.try(who, "open sesame"); got != "in" {
+				t.Errorf("%s is %s", who, got)
+			}
+		}
+	})
+}
+
+func TestADeviceCookieIsGoodForLittle(t *testing.T) {
+	known := func(t *testing.T, s *site, who string) *browser {
+		t.Helper()
+		b := s.browser(here)
+		if got := b.try(who, "open sesame"); got != "in" {
+			t.Fatal(got)
+		}
+		b.address = elsewhere
+		return b
+	}
+	t.Run("SA-M6 it does not exempt from the limit of another account", func(t *testing.T) {
+		s := newSite(t, nil)
+		b := known(t, s, "lee")
+		s.attack("kim")
+		if n := b.looked(20, "kim"); n != 0 {
+			t.Errorf("%d guesses were looked at, want 0", n)
+		}
+	})
+	t.Run("SA-M6 a stolen one does not guess without limit", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSite(t, nil)
+			thief := known(t, s, "kim")
+			s.attack("kim")
+			n := 0
+			for i := range 200 {
+				thief.address = fmt.Sprintf("198.51.%d.1:1", i)
+				n += thief.looked(2, "kim")
+			}
+			if n != 10 {
+				t.Errorf("%d guesses were looked at, want 10", n)
+			}
+			time.Sleep(time.Minute)
+			if n := thief.looked(10, "kim"); n > 2 {
+				t.Errorf("a minute later %d, want one more, and one of the limit of the account", n)
+			}
+		})
+	})
+	t.Run("SA-M6 a hundred collected ones do not guess without limit", func(t *testing.T) {
+		s := newSite(t, nil)
+		// A person whose password is changed afterwards.
+		var collected []*browser
+		for range 50 {
+			collected = append(collected, known(t, s, "kim"))
+		}
+		s.attack("kim")
+		n := 0
+		for i, b := range collected {
+			b.address = fmt.Sprintf("198.51.%d.1:1", i)
+			n += b.looked(10, "kim")
+		}
+		if n != 100 {
+			t.Errorf("%d guesses were looked at, want 100", n)
+		}
+	})
+	t.Run("SA-M6 its owner is not hindered by a copy that guesses", func(t *testing.T) {
+		s := newSite(t, nil)
+		owner := known(t, s, "kim")
+		thief := &browser{s, "198.51.100.77:1", map[string]*http.Cookie{}}
+		for name, c := range owner.cookies {
+			thief.cookies[name] = c
+		}
+		if got := owner.try("kim", "open sesame"); got != "in" {
+			t.Fatal(got)
+		}
+		s.attack("kim")
+		thief.looked(20, "kim")
+		if got := owner.try("kim", "open sesame"); got != "in" {
+			t.Errorf("the owner is %s", got)
+		}
+	})
+	t.Run("SA-M6 it is sealed, and ends", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSite(t, nil)
+			b := known(t, s, "kim")
+			c := b.cookies["__Host-pintle.devices"]
+			if c == nil || !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" {
+				t.Fatalf("the cookie is %v of %v", c, b.cookies)
+			}
+			if c.Expires.IsZero() || time.Until(c.Expires) > 180*24*time.Hour+time.Minute || strings.Contains(c.Value, "kim") {
+				t.Errorf("it expires at %s: %s", c.Expires, c.Value)
+			}
+			s.attack("kim")
+			good := c.Value
+			for _, bad := range []string{good[:len(good)-2] + "AA", "", `[{"a":"","i":"x","e":99999999999}]`, strings.Repeat("A", 100_000)} {
+				c.Value = bad
+				if got := b.try("kim", "open sesame"); got != "refused" {
+					t.Errorf("with the cookie %.40q: %s", bad, got)
+				}
+			}
+			c.Value = good
+			time.Sleep(180*24*time.Hour - time.Minute)
+			s.attack("kim")
+			if got := b.try("kim", "guess"); got != "wrong" {
+				t.Errorf("before its end: %s", got)
+			}
+			time.Sleep(2 * time.Minute)
+			s.attack("kim")
+			if got := b.try("kim", "open sesame"); got != "refused" {
+				t.Errorf("after its end: %s", got)
+			}
+		})
+	})
+	t.Run("SA-M6 a wrong password and a refused sign-in set none", func(t *testing.T) {
+		s := newSite(t, nil, func(cfg *pintle.Config) {
+			cfg.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
+				if a.User.ID == "lee" {
+					return "/second-factor", nil
+				}
+				return "", nil
+			}
+		})
+		b := s.browser(here)
+		b.try("kim", "guess")
+		b.try("lee", "open sesame")
+		if b.cookies["__Host-pintle.devices"] != nil {
+			t.Error("there is a cookie")
+		}
+	})
+	t.Run("SA-M6 the host can do without", func(t *testing.T) {
+		s := newSite(t, &throttle.Guard{DeviceAge: -1})
+		if b := known(t, s, "kim"); b.cookies["__Host-pintle.devices"] != nil {
+			t.Error("there is a cookie")
+		}
+	})
+}
+
+func TestTheHostDecidesOnAnExcess(t *testing.T) {
+	captcha := &pintle.Error{Code: pintle.ErrCredentials, Detail: "solve_the_captcha"}
+	var asked []*throttle.Excess
+	var s *site
+	s = newSite(t, &throttle.Guard{Exceeded: func(_ context.Context, e *throttle.Excess) error {
+		asked = append(asked, e)
+		if e.Submission.Text("captcha") == "solved" {
+			return nil
+		}
+		return captcha
+	}})
+	s.attack("kim")
+	if len(asked) != 0 {
+		t.Errorf("it ran %d times within the limit", len(asked))
+	}
+	try := func(address, password, answer string) error {
+		_, err := s.SignIn(httptest.NewRecorder(), from(address), "credentials", pintle.SignInOptions{
+			Fields: map[string]any{"username": "kim", "password": password, "captcha": answer},
+		})
+		return err
+	}
+	if e, ok := errors.AsType[*pintle.Error](try(elsewhere, "open sesame", "")); !ok || e.Code != captcha.Code || e.Detail != captcha.Detail {
+		t.Errorf("SA-M6 without an answer: %v", e)
+	}
+	if len(asked) != 1 || asked[0].Account != "kim" || asked[0].RetryAfter <= 0 {
+		t.Errorf("SA-M6 the host was given %+v", asked)
+	}
+	if err := try(elsewhere, "open sesame", "solved"); err != nil {
+		t.Errorf("SA-M6 with one: %v", err)
+	}
+	before := s.asked.Load()
+	for i := range 50 {
+		_ = try("198.51.100.99:1", fmt.Sprint(i), "solved")
+	}
+	if n := s.asked.Load() - before; n != 10 {
+		t.Errorf("SA-M6 a client that solves every one has %d guesses looked at, want 10", n)
+	}
+}
+
+// SH-87: an account is one, however it is named.
+func TestNamesOfOneAccountAreCountedTogether(t *testing.T) {
+	for name, spelling := range map[string]string{
+		"a soft hyphen":                  "k\u00adim",
+		"a joiner":                       "k\u200dim",
+		"a space without a width":        "ki\u200bm",
+		"a space in it":                  "k im",
+		"a no-break space":               "\u00a0kim",
+		"a mark of direction":            "\u202ekim",
+		"a variation selector":           "kim\ufe0f",
+		"an accent that collations drop": "kím",
+		"a control character":            "kim\x00",
+		"a filler":                       "kim\u3164",
+	} {
+		t.Run("SA-L2 "+name, func(t *testing.T) {
+			s := newSite(t, nil)
+			s.guess(10, here, "kim")
+			if n := s.guess(1, here, spelling); n != 0 {
+				t.Errorf("%q is counted apart", spelling)
+			}
+		})
+	}
+	ids := map[string]string{"kim": "1", "kim@example.com": "1", "lee": "2"}
+	down := errors.New("the directory is down")
+	var looks int
+	var fail error
+	resolving := func(cfg *pintle.Config) {
+		guarded := *cfg.Providers[0].(*pintle.Credentials)
+		guarded.Account = func(_ context.Context, s *pintle.Submission) (string, error) {
+			looks++
+			return ids[s.Text("username")], fail
+		}
+		// The guard is put round it again.
+		cfg.Providers[0] = (&throttle.Guard{}).Credentials(&guarded, "username")
+	}
+	t.Run("SA-L2 aliases that the application resolves", func(t *testing.T) {
+		s := newSite(t, &throttle.Guard{PerAccount: throttle.Limit{Burst: -1}, PerAccountAndClient: throttle.Limit{Burst: -1}, PerClient: throttle.Limit{Burst: -1}}, resolving)
+		n := s.guess(10, here, "kim") + s.guess(10, here, "kim@example.com")
+		if n != 10 {
+			t.Errorf("%d guesses at one account were looked at, want 10", n)
+		}
+		if n := s.guess(5, here, "lee"); n != 5 {
+			t.Errorf("of another account %d, want 5", n)
+		}
+		if n := s.guess(20, here, "nobody") + s.guess(20, here, "1") + s.guess(20, here, "account 1"); n != 30 {
+			t.Errorf("of three names without account %d guesses were looked at, want 30", n)
+		}
+	})
+	t.Run("SA-L2 a client beyond its limit costs no search", func(t *testing.T) {
+		s := newSite(t, nil, resolving)
+		for i := range 200 {
+			s.guess(1, here, fmt.Sprint("person ", i))
+		}
+		if looks = 0; s.guess(10, here, "kim") != 0 || looks != 0 {
+			t.Errorf("%d searches", looks)
+		}
+	})
+	t.Run("SA-L2 a directory that is down signs nobody in", func(t *testing.T) {
+		s := newSite(t, nil, resolving)
+		fail = down
+		_, err := s.SignIn(httptest.NewRecorder(), from(here), "credentials", pintle.SignInOptions{Fields: map[string]any{"username": "kim", "password": "open sesame"}})
+		if !errors.Is(err, down) || s.asked.Load() != 0 {
+			t.Errorf("%v, %d passwords were looked at", err, s.asked.Load())
+		}
+	})
+}
+
+func TestAMailTooManyIsNotStored(t *testing.T) {
+	t.Run("SA-L1 it leaves no row", func(t *testing.T) {
+		s := newSite(t, nil)
+		for i := range 200 {
+			s.mail(fmt.Sprintf("203.0.113.%d:1", i), "kim@example.com")
+		}
+		if s.store.rows != 5 || len(s.mails) != 5 {
+			t.Errorf("%d rows for %d mails", s.store.rows, len(s.mails))
+		}
+	})
+}
+
+// A mail too many is a mistake of the person, whom the sign-in page tells so.
+// Scripts are answered as for any mail that cannot be sent, and with status 429.
+func TestThePersonIsToldOfAMailTooMany(t *testing.T) {
+	s := newSite(t, nil)
+	for range 5 {
+		s.mail(here, "kim@example.com")
+	}
+	_, err := s.SignIn(httptest.NewRecorder(), from(here), "email", pintle.SignInOptions{Fields: map[string]any{"email": "kim@example.com"}})
+	if e, ok := errors.AsType[*pintle.Error](err); !ok || e.RetryAfter <= 0 || !errors.Is(err, pintle.ErrEmailSignIn) || e.Provider != "email" {
+		t.Errorf("the error is %#v", err)
+	}
+}
+
+func TestTheAddressOfTheClientIsTheConfigurations(t *testing.T) {
+	s := newSite(t, nil, func(cfg *pintle.Config) {
+		cfg.ClientAddress = pintle.ForwardedFor(netip.MustParsePrefix("10.0.0.0/8"))
+	})
+	forwarded := func(address string) error {
+		r := from("10.0.0.1:1")
+		r.Header.Set("X-Forwarded-For", address)
+		_, err := s.SignIn(httptest.NewRecorder(), r, "credentials", pintle.SignInOptions{Fields: map[string]any{"username": "kim", "password": "guess"}})
+		return err
+	}
+	for range 10 {
+		_ = forwarded("192.0.2.1")
+	}
+	if err := forwarded("192.0.2.1"); !errors.Is(err, throttle.ErrTooMany) {
+		t.Errorf("the client behind the proxy is not counted: %v", err)
+	}
+	if err := forwarded("192.0.2.2"); errors.Is(err, throttle.ErrTooMany) {
+		t.Error("another client behind the proxy is counted with it")
+	}
+	s.guess(10, "@", "lee")
+	if n := s.guess(1, "@", "lee"); n != 0 {
+		t.Error("clients without an address are not counted")
+	}
+}
