@@ -138,6 +138,7 @@ func (x *exchange) leaveTo(w http.ResponseWriter, err error) (string, error) {
 			named.Provider = x.provider.id
 			e = &named
 		}
+		x.emitSignInFailed(e)
 		return "", e
 	}
 	setCookies(w, x.answer.cookies)

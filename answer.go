@@ -66,8 +66,7 @@ func (x *exchange) replaceCookie(c namedCookie, value string) {
 
 // refuse answers a request that names no route.
 func (x *exchange) refuse(err error) {
-	x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: bad request",
-		slog.String("code", string(codeUnknownAction)), slog.Any("error", err))
+	x.logFailure(x.ctx, slog.LevelInfo, "pintle: bad request", fail(codeUnknownAction, err))
 	status := http.StatusBadRequest
 	if bad, ok := errors.AsType[*badRequest](err); ok {
 		status = bad.status
@@ -80,6 +79,7 @@ func (x *exchange) refuse(err error) {
 func (x *exchange) answerError(err error) {
 	e := classified(err)
 	x.logError(e)
+	x.emitSignInFailed(e)
 	x.answer = answer{}
 	if x.action == actionSession {
 		x.setJSON(http.StatusBadRequest, []byte("null"))
@@ -102,8 +102,14 @@ func (x *exchange) answerError(err error) {
 	_ = x.redirect(target)
 }
 
+// logError notes why a request failed.
+func (x *exchange) logError(e *Error) { x.logFailure(x.ctx, e.level(), "pintle: request failed", e) }
+
 // errorURL is the page that shows an error.
 func (x *exchange) errorURL(e *Error) string {
+	if mistake := x.mistake(e); mistake != nil {
+		return query.AppendValues(x.absolute(cmp.Or(x.Pages.SignIn, x.base+"/signin")), mistake)
+	}
 	page, own := "/error", x.Pages.Error
 	if e.Code.onSignInPage() {
 		page, own = "/signin", x.Pages.SignIn
@@ -112,6 +118,30 @@ func (x *exchange) errorURL(e *Error) string {
 		own = x.base + page
 	}
 	return x.pageWithError(own, e)
+}
+
+// mistake returns the parameters of the sign-in page for an error that a person
+// can repair, although on the wire of Auth.js it is one of the configuration: an
+// address that is none, a mail too many, a flow that took too long or went on in
+// another tab. Only a browser that is about to show a page is sent there. Clients
+// and the application's own error page know these errors as "Configuration".
+//
+// https://www.w3.org/TR/fetch-metadata/#sec-fetch-mode-header
+func (x *exchange) mistake(e *Error) query.Values {
+	if x.r.Header.Get("Sec-Fetch-Mode") != "navigate" || x.Pages.Error != "" || x.wantsJSON() {
+		return nil
+	}
+	switch {
+	case e.Code == ErrInvalidCheck:
+		return query.Values{{Key: "error", Value: string(ErrInvalidCheck)}}
+	case e.Code == ErrEmailSignIn && e.level() < slog.LevelError:
+		pairs := query.Values{{Key: "error", Value: "EmailSignin"}}
+		if e.Detail != "" {
+			pairs.Add("code", e.Detail)
+		}
+		return pairs
+	}
+	return nil
 }
 
 // pageWithError is a page that is told of an error what a browser may know.
@@ -162,19 +192,6 @@ func (x *exchange) wantsJSON() bool {
 	return asked == "true"
 }
 
-func (x *exchange) logError(e *Error) {
-	attrs := []slog.Attr{slog.String("code", string(e.Code)), slog.String("action", string(x.action))}
-	if e.Provider == "" && x.provider != nil {
-		attrs = append(attrs, slog.String("provider", x.provider.id))
-	} else if e.Provider != "" {
-		attrs = append(attrs, slog.String("provider", e.Provider))
-	}
-	if e.Err != nil {
-		attrs = append(attrs, slog.Any("error", e.Err))
-	}
-	x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: request failed", attrs...)
-}
-
 // write sends the answer. It is the only place that does.
 func (x *exchange) write(w http.ResponseWriter) {
 	h := w.Header()
@@ -191,7 +208,14 @@ func (x *exchange) write(w http.ResponseWriter) {
 		h["Set-Cookie"] = x.answer.cookies
 	}
 	h["X-Content-Type-Options"] = noSniff
-	if x.action != actionProviders && h["Cache-Control"] == nil {
+	switch {
+	case x.action == actionProviders:
+		if x.URL == "" {
+			// The URLs in the answer are made from these headers. Vary keeps a
+			// cache from handing what one host name gave to another.
+			h["Vary"] = varyOrigin
+		}
+	case h["Cache-Control"] == nil:
 		// Answers of the reference without Cache-Control stay without it, since
 		// its clients see the header; a response that varies with everything is
 		// not reused by any cache either.
@@ -223,6 +247,8 @@ var (
 	noStore  = []string{"private, no-cache, no-store"}
 	expired  = []string{"0"}
 	noCache  = []string{"no-cache"}
+
+	varyOrigin = []string{"X-Forwarded-Host, X-Forwarded-Proto, Host"}
 )
 
 // asciiURL percent-encodes what a header cannot carry, and drops control

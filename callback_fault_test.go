@@ -243,7 +243,7 @@ func TestAProviderThatMisbehavesSignsNobodyIn(t *testing.T) {
 				if want != welcome && b.session() != nil {
 					t.Error("there is a session")
 				}
-				if want == operator && !strings.Contains(s.log.String(), `"level":"ERROR"`) {
+				if want == operator && !strings.Contains(s.log.String(), `"msg":"pintle: request failed"`) {
 					t.Error("the log does not say why")
 				}
 				if asked := s.idp.Requests(authtest.ElsewhereEndpoint, authtest.DistributedClaimsEndpoint); len(asked) > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/origin"
 )
 
@@ -37,7 +38,7 @@ func (x *exchange) askedCallbackURL() (string, error) {
 	asked, sent, isText := x.body.String("callbackUrl")
 	switch {
 	case sent && !isText:
-		return "", fail(ErrConfiguration, errors.New("the callbackUrl of the body is not text"))
+		return "", fail(ErrConfiguration, byClient(errors.New("the callbackUrl of the body is not text")))
 	case !sent:
 		asked, _ = x.query.Last("callbackUrl")
 	}
@@ -57,7 +58,7 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 		return x.absolute(text), text, nil
 	}
 	if text, err = origin.Verbatim(wish, x.origin); err != nil {
-		return "", "", fail(ErrConfiguration, fmt.Errorf("callback URL: %w", err))
+		return "", "", fail(ErrConfiguration, byClient(fmt.Errorf("callback URL: %w", err)))
 	}
 	if target, err = origin.Redirect(wish, x.origin); err != nil {
 		// A line break in a path: nobody goes there, and nothing breaks.
@@ -69,9 +70,12 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 // checkCallbackURL refuses a wish in the query that is no address at all, and
 // leads people who follow a bad link to a page that says so. A bad cookie is
 // overwritten instead: it would follow the browser everywhere.
+//
+// The status is that of a fault of the configuration, as on the wire of Auth.js.
+// For the log it is what it is, a bad request.
 func (x *exchange) checkCallbackURL() *Error {
 	if asked, _ := x.query.Last("callbackUrl"); asked != "" && !origin.Allowed(asked) {
-		return fail(codeInvalidCallbackURL, fmt.Errorf("the request asks to go to %q, which is neither a path nor an http(s) URL", asked))
+		return fail(codeInvalidCallbackURL, byClient(fmt.Errorf("the request asks to go to %s, which is neither a path nor an http(s) URL", clip.Quote(asked))))
 	}
 	return nil
 }

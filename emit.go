@@ -34,6 +34,20 @@ func (x *exchange) emitSignIn(who *arrival, d *decision) {
 	emit(x.ctx, x.settings, "signIn", x.Events.SignIn, e)
 }
 
+// emitSignInFailed tells the host of a sign-in that failed.
+func (x *exchange) emitSignInFailed(e *Error) {
+	if x.provider == nil || x.provider.kind == "" || x.action != actionCallback && x.action != actionSignIn {
+		return
+	}
+	switch e.Code {
+	case ErrMissingCSRF, codeInvalidProvider, codeUnknownAction:
+		return
+	}
+	emit(x.ctx, x.settings, "signInFailed", x.Events.SignInFailed, &SignInFailedEvent{
+		Provider: x.providerOf(e), Code: e.Code, Err: e, Client: x.clientAddress(x.r), Request: x.r,
+	})
+}
+
 // debug notes a step of a flow. Nothing that would let a reader of the log take
 // part in the flow is among the attributes.
 func (x *exchange) debug(step string, p *provider) {

@@ -90,6 +90,7 @@ const (
 	codeOAuthProfileParse     Code = "OAuthProfileParseError"
 	codeSessionToken          Code = "SessionTokenError"
 	codeUnknownAction         Code = "UnknownAction"
+	codeUnknownTenant         Code = "UnknownTenant"
 	codeUnsupportedStrategy   Code = "UnsupportedStrategy"
 	codeUntrustedHost         Code = "UntrustedHost"
 )
@@ -122,8 +123,8 @@ func (c Code) onSignInPage() bool {
 type Error struct {
 	Code Code
 
-	// Detail is the parameter "code" that goes with [ErrCredentials]. Empty
-	// means "credentials".
+	// Detail is the parameter "code" that goes with [ErrCredentials], for which
+	// empty means "credentials", and with [ErrEmailSignIn].
 	Detail string
 
 	// RetryAfter is how long to wait before the next attempt, where that helps.

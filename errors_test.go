@@ -27,38 +27,38 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 		shown string // the error the page is told
 		do    func(t *testing.T) (*site, *reply)
 	}{
-		{pintle.ErrAccessDenied, "ERROR", "/auth/error", "AccessDenied", func(t *testing.T) (*site, *reply) {
+		{pintle.ErrAccessDenied, "WARN", "/auth/error", "AccessDenied", func(t *testing.T) (*site, *reply) {
 			s := newSite(t, func(s *site) { s.Callbacks.SignIn = refusing(errBroken) })
 			return s, s.browser().signInWith("acme")
 		}},
-		{pintle.ErrCredentials, "ERROR", "/auth/signin", "CredentialsSignin", func(t *testing.T) (*site, *reply) {
+		{pintle.ErrCredentials, "INFO", "/auth/signin", "CredentialsSignin", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			return s, s.browser().post("/auth/callback/credentials", "username", "ada", "password", "guess")
 		}},
-		{pintle.ErrVerification, "ERROR", "/auth/error", "Verification", func(t *testing.T) (*site, *reply) {
+		{pintle.ErrVerification, "INFO", "/auth/error", "Verification", func(t *testing.T) (*site, *reply) {
 			s, _ := mailSite(t, pintle.StrategyJWT)
 			return s, s.browser().get("/auth/callback/email?token=a&email=ada@example.com")
 		}},
-		{pintle.ErrMissingCSRF, "ERROR", "/auth/signin", "MissingCSRF", func(t *testing.T) (*site, *reply) {
+		{pintle.ErrMissingCSRF, "INFO", "/auth/signin", "MissingCSRF", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			return s, s.browser().postForm("/auth/signin/acme", nil)
 		}},
-		{pintle.ErrOAuthCallback, "ERROR", "/auth/signin", "OAuthCallbackError", func(t *testing.T) (*site, *reply) {
+		{pintle.ErrOAuthCallback, "INFO", "/auth/signin", "OAuthCallbackError", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			s.idp.Break(authtest.ResponseAccessDenied)
 			return s, s.browser().signInWith("acme")
 		}},
-		{pintle.ErrOAuthAccountNotLinked, "ERROR", "/auth/signin", "OAuthAccountNotLinked", func(t *testing.T) (*site, *reply) {
+		{pintle.ErrOAuthAccountNotLinked, "INFO", "/auth/signin", "OAuthAccountNotLinked", func(t *testing.T) (*site, *reply) {
 			k := newKeeper()
 			k.seedUser(t, people["ada"].user)
 			s := newSite(t, withKeeper(k, pintle.StrategyJWT))
 			return s, s.browser().signInWith("acme")
 		}},
-		{pintle.ErrWebAuthn, "ERROR", "/auth/error", "WebAuthnVerificationError", func(t *testing.T) (*site, *reply) {
+		{pintle.ErrWebAuthn, "INFO", "/auth/error", "WebAuthnVerificationError", func(t *testing.T) (*site, *reply) {
 			s := newSite(t, withPasskeys)
 			return s, s.browser().post("/auth/callback/passkey", "action", "authenticate", "data", "{}")
 		}},
-		{pintle.ErrConfiguration, "ERROR", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
+		{pintle.ErrConfiguration, "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			return s, s.browser().post("/auth/signin/unknown")
 		}},
@@ -68,14 +68,14 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 			k.fail("getUserByAccount")
 			return s, s.browser().signInWith("acme")
 		}},
-		{pintle.ErrInvalidCheck, "ERROR", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
+		{pintle.ErrInvalidCheck, "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			b := s.browser()
 			back := b.consent(b.leave("acme"))
 			b.plant(stateCookie, "")
 			return s, b.get(back)
 		}},
-		{pintle.ErrEmailSignIn, "ERROR", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
+		{pintle.ErrEmailSignIn, "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s, _ := mailSite(t, pintle.StrategyJWT)
 			return s, s.browser().askForMail("nobody")
 		}},
@@ -84,11 +84,11 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 			s.idp.Break(authtest.IDTokenWrongAudience)
 			return s, s.browser().signInWith("acme")
 		}},
-		{"InvalidProvider", "ERROR", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
+		{"InvalidProvider", "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			return s, s.browser().get("/auth/callback/credentials")
 		}},
-		{"UnknownAction", "ERROR", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
+		{"UnknownAction", "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			return s, s.browser().get("/auth/signin/acme")
 		}},
@@ -148,7 +148,7 @@ func TestErrorsThatStopNobodyAreInTheLog(t *testing.T) {
 			b.get("/").want(http.StatusOK)
 			return s
 		}},
-		{"JWTSessionError", "ERROR", func(t *testing.T) *site {
+		{"JWTSessionError", "INFO", func(t *testing.T) *site {
 			s := newSite(t)
 			b := s.browser()
 			b.plant(sessionCookie, "garbage")

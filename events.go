@@ -1,6 +1,10 @@
 package pintle
 
-import "context"
+import (
+	"context"
+	"net/http"
+	"net/netip"
+)
 
 // Events tell the host what happened, after it happened. Handlers run in the
 // request that caused them. An error they return is logged as [ErrEvent] and
@@ -8,6 +12,16 @@ import "context"
 type Events struct {
 	// SignIn: a session was made and the browser is about to be sent on.
 	SignIn func(ctx context.Context, e *SignInEvent) error
+
+	// SignInFailed: a sign-in was refused or failed. It is called for every
+	// error of a sign-in with one of [Config.Providers], whether it comes to the
+	// routes or to [Auth.SignIn]: a wrong password or an attempt too many, a
+	// refusal of [Callbacks.SignIn], an error that a provider answers with, a
+	// callback that belongs to no flow of this browser, a mail link that is used
+	// up, expired or unknown, a mail that is not sent, an account that cannot be
+	// linked, a store that does not answer. It is not called for forms without
+	// their token, nor for requests that no provider serves.
+	SignInFailed func(ctx context.Context, e *SignInFailedEvent) error
 
 	// SignOut: a session was ended by its user.
 	SignOut func(ctx context.Context, e *SignOutEvent) error
@@ -40,6 +54,26 @@ type SignInEvent struct {
 	// NewUser reports that the user was created by this sign-in. It is nil
 	// where that is not known: without a store, and for credentials.
 	NewUser *bool
+}
+
+// A SignInFailedEvent is a sign-in that was refused or failed.
+type SignInFailedEvent struct {
+	// Provider is the id of the provider.
+	Provider string
+
+	// Code is the code of the error.
+	Code Code
+
+	// Err is the error, an [*Error]. Parts of the request in its text are
+	// bounded; other text in it may come from a provider.
+	Err error
+
+	// Client is the address of the client, as [Config.ClientAddress] has it. It
+	// may be invalid.
+	Client netip.Addr
+
+	// Request is the request. Its body has been read.
+	Request *http.Request
 }
 
 // A SignOutEvent is an ended session: the claims of its token, or the row that

@@ -20,7 +20,7 @@ const defaultMailAge = 24 * time.Hour
 func (x *exchange) requestMail(p *provider) error {
 	identifier, err := x.mailIdentifier(p)
 	if err != nil {
-		return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: err}
+		return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: byClient(err)}
 	}
 	if err := x.allowMail(p, identifier); err != nil {
 		return err
@@ -119,7 +119,7 @@ func mailToken() (string, error) {
 func (x *exchange) fromMail(p *provider) (*arrival, error) {
 	token, _ := x.query.Last("token")
 	if token == "" {
-		return nil, errors.New("the link has no token")
+		return nil, byClient(errors.New("the link has no token"))
 	}
 	identifier, _ := x.query.Last("email")
 	if x.r.Method == http.MethodGet && (p.email.Confirm || isPrefetch(x.r)) {
@@ -187,7 +187,21 @@ func (x *exchange) mailArrival(p *provider, identifier string) (*arrival, error)
 
 // confirmLink shows the page on which a person says that it is them who opened
 // the link.
+//
+// Anyone can make a link to this page, so it shows no text of the link but an
+// address.
 func (x *exchange) confirmLink(p *provider, identifier string) error {
+	shown, err := normalizeAddress(identifier)
+	if err != nil || len(shown) > maxShownAddress {
+		shown = ""
+	}
 	action := x.callbackRoute(p) + "?" + x.r.URL.RawQuery
-	return x.show(x.pages.ConfirmLink(page.ConfirmLinkData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken, Email: identifier}))
+	x.answer.noStore = true // the action holds the token of the link
+	return x.show(x.pages.ConfirmLink(page.ConfirmLinkData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken, Email: shown}))
 }
+
+// maxShownAddress is the length of the longest address that mail can be delivered
+// to.
+//
+// https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1
+const maxShownAddress = 64 + 1 + 255

@@ -25,7 +25,10 @@ func (s *settings) checkTheme() *Error {
 }
 
 func (x *exchange) pageSite() page.Site {
-	return page.Site{Origin: x.origin, SignInURL: x.origin + x.base + "/signin"}
+	return page.Site{
+		Origin: x.origin, SignInURL: x.origin + x.base + "/signin",
+		Mail: slices.ContainsFunc(x.providers, func(p *provider) bool { return p.email != nil }),
+	}
 }
 
 func (x *exchange) show(p page.Page) error {
@@ -179,16 +182,24 @@ func (x *exchange) answerFault(fault *Error) {
 	switch x.action {
 	case actionSignIn, actionSignOut, actionError, actionVerifyRequest:
 		if x.r.Method == http.MethodGet {
-			x.showFault()
+			x.showFault(fault)
 			return
 		}
 	}
-	_ = x.json(http.StatusInternalServerError, map[string]string{ // text always marshals
+	_ = x.json(faultStatus(fault), map[string]string{ // text always marshals
 		"message": "There was a problem with the server configuration. Check the server logs for more information.",
 	})
 }
 
-func (x *exchange) showFault() {
+// faultStatus is the status of the answer to a configuration that cannot work.
+func faultStatus(fault *Error) int {
+	if fault.Code == codeUnknownTenant {
+		return http.StatusNotFound
+	}
+	return http.StatusInternalServerError
+}
+
+func (x *exchange) showFault(fault *Error) {
 	own := x.Pages.Error
 	asked, _ := x.query.First("callbackUrl")
 	switch {
@@ -203,4 +214,5 @@ func (x *exchange) showFault() {
 	site := x.pageSite()
 	site.SignInURL = "" // which would only lead back here
 	_ = x.show(x.pages.Error(site, string(ErrConfiguration)))
+	x.answer.status = faultStatus(fault)
 }

@@ -40,9 +40,10 @@ func New(cfg Config) (*Auth, error) {
 // being made wait for it, until their own context ends. To replace one, let its
 // key hold a version.
 //
-// An error of config is not kept: the request is answered as a fault of the
-// server, and the next one tries again. A configuration that [New] would refuse
-// is kept, and its requests are answered so too; one without providers is valid
+// An error of config is not kept, and the next request tries again. One that
+// matches [ErrNotFound] means that there is no such tenant: the request is
+// answered with status 404. Any other error is answered as a fault of the
+// server. A configuration that [New] would refuse is kept, and its requests are answered so too; one without providers is valid
 // here, and its tenant has no way to sign in yet.
 //
 // Configurations are tenants whose sessions are apart. The key takes part in
@@ -60,7 +61,7 @@ func New(cfg Config) (*Auth, error) {
 // job at night, make an Auth with [New], and set [Config.Tenant] to the key.
 //
 // A key often comes from the Host header, which any client can set: config must
-// refuse hosts it does not know.
+// return an error that matches [ErrNotFound] for hosts it does not know.
 func NewFunc(key func(*http.Request) string, config func(ctx context.Context, key string) (Config, error)) *Auth {
 	return &Auth{chosen: newTenants(key, config)}
 }

@@ -28,8 +28,8 @@ type Access struct {
 type Refusal struct {
 	// Status is 401 where the request is signed out, 403 where its user is not
 	// authorized, 503 where the session could not be read because the store or
-	// the revocation list did not answer, and 500 where the configuration is at
-	// fault.
+	// the revocation list did not answer, 404 where [NewFunc] knows no
+	// configuration, and 500 where the configuration is at fault.
 	Status int
 
 	// SignIn is the sign-in page, with the way back to this request. It is set
@@ -60,7 +60,11 @@ func (f Refusal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	s, known, err := a.settings(r)
 	if err != nil || s.fault != nil {
-		Refusal{Status: http.StatusInternalServerError}.ServeHTTP(w, r)
+		refusal := Refusal{Status: http.StatusInternalServerError}
+		if err != nil {
+			refusal.Status = faultStatus(classified(err))
+		}
+		refusal.ServeHTTP(w, r)
 		return nil, false
 	}
 	if !a.loaded(r) && !hasGivenSession(r) {

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
+	"time"
 
+	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/limit"
 	"github.com/pintleauth/pintle/internal/query"
@@ -32,6 +35,7 @@ const (
 type exchange struct {
 	*settings
 	ctx    context.Context
+	w      http.ResponseWriter // nil inside
 	r      *http.Request
 	origin string // https://app.example.com
 	set    *cookieSet
@@ -64,7 +68,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fault = classified(err)
 		s.guessBase(r.URL.EscapedPath())
 	}
-	x := &exchange{settings: s, ctx: known.Context(), r: known}
+	x := &exchange{settings: s, ctx: known.Context(), w: w, r: known}
 	x.serve() //nolint:contextcheck // undoing half a sign-in must outlive its request
 	x.write(w)
 }
@@ -101,11 +105,11 @@ func (e *badRequest) Unwrap() error { return e.err }
 // enter reads what every route needs from the request.
 func (x *exchange) enter() error {
 	if x.r.Method != http.MethodGet && x.r.Method != http.MethodPost {
-		return &badRequest{http.StatusBadRequest, fmt.Errorf("method %q: only GET and POST are served", x.r.Method)}
+		return &badRequest{http.StatusBadRequest, fmt.Errorf("method %s: only GET and POST are served", clip.Quote(x.r.Method))}
 	}
 	act, id, ok := x.parsePath(x.r.URL.EscapedPath())
 	if !ok {
-		return &badRequest{http.StatusBadRequest, fmt.Errorf("no route has the path %q", x.r.URL.EscapedPath())}
+		return &badRequest{http.StatusBadRequest, fmt.Errorf("no route has the path %s", clip.Quote(x.r.URL.EscapedPath()))}
 	}
 	x.action = act
 	var err error
@@ -113,10 +117,13 @@ func (x *exchange) enter() error {
 		return &badRequest{http.StatusBadRequest, err}
 	}
 	if x.r.Method == http.MethodPost {
-		if x.body, err = limit.Read(x.r, limit.DefaultMax); err != nil {
+		if x.body, err = x.readBody(); err != nil {
 			status := http.StatusBadRequest
-			if errors.Is(err, limit.ErrTooLarge) {
+			switch {
+			case errors.Is(err, limit.ErrTooLarge):
 				status = http.StatusRequestEntityTooLarge
+			case errors.Is(err, os.ErrDeadlineExceeded):
+				status = http.StatusRequestTimeout
 			}
 			return &badRequest{status, err}
 		}
@@ -128,6 +135,28 @@ func (x *exchange) enter() error {
 		}
 	}
 	return nil
+}
+
+// bodyTimeout bounds the time in which a body has to arrive.
+const bodyTimeout = 20 * time.Second
+
+// readBody reads the body of the request. Where the server sets no time-out for
+// that, a client could send a byte now and then and hold the connection forever.
+func (x *exchange) readBody() (limit.Fields, error) {
+	server, known := x.ctx.Value(http.ServerContextKey).(*http.Server)
+	if known && server.ReadTimeout > 0 {
+		return limit.Read(x.r, limit.DefaultMax)
+	}
+	control := http.NewResponseController(x.w)
+	bounded := control.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil
+	fields, err := limit.Read(x.r, limit.DefaultMax)
+	if bounded && err == nil {
+		// The server goes on reading while the request is answered, to notice
+		// that the client has gone. After an error the deadline stays, or the
+		// server would wait for the rest of the body.
+		_ = control.SetReadDeadline(time.Time{})
+	}
+	return fields, err
 }
 
 // parsePath takes a path apart into its action and the id of a provider. The
@@ -194,7 +223,7 @@ func (x *exchange) faulty() *Error {
 // browser is to go in the end.
 func (x *exchange) prepare() error {
 	if x.provider != nil && x.provider.kind == "" {
-		return fail(ErrConfiguration, fmt.Errorf("there is no provider %q", x.provider.id))
+		return fail(ErrConfiguration, byClient(fmt.Errorf("there is no provider %s", clip.Quote(x.provider.id))))
 	}
 	x.settleCSRF()
 	return x.settleCallbackURL()

@@ -1,9 +1,6 @@
 package pintle
 
-import (
-	"log/slog"
-	"net/http"
-)
+import "net/http"
 
 // sessionRoute answers GET session and, with the session updated, POST session.
 // Clients take null for "signed out", so it is what they get when the session
@@ -22,7 +19,7 @@ func (x *exchange) sessionRoute() error {
 	session, err := r.session()
 	x.addCookie(r.lines...)
 	if err != nil {
-		x.logUnread(err)
+		x.logUnread(err, r.broken)
 	}
 	if session == nil {
 		x.setJSON(http.StatusOK, []byte("null"))
@@ -37,10 +34,10 @@ func (x *exchange) sessionRoute() error {
 	return nil
 }
 
-func (x *exchange) logUnread(err error) {
+// logUnread notes why there is no session.
+func (x *exchange) logUnread(err error, broken bool) {
 	x.logStoreFailure(err)
-	e := classified(err)
-	x.log.LogAttrs(x.ctx, unreadLevel(err, slog.LevelError), "pintle: session not read", slog.String("code", string(e.Code)), slog.Any("error", e.Err))
+	x.logReading(x.ctx, err, broken)
 }
 
 func (x *exchange) emitSession(s *Session) {

@@ -197,7 +197,7 @@ func (s *settings) checkSession() *Error {
 func (s *settings) site(r *http.Request) (origin.Origin, error) {
 	site, err := s.origins.Resolve(r)
 	if err != nil {
-		return "", fail(codeUntrustedHost, err)
+		return "", fail(codeUntrustedHost, byClient(err))
 	}
 	if s.URL == "" && !s.TrustHost && !s.isLoopback(site) {
 		return "", fail(codeUntrustedHost, fmt.Errorf("the request says that it is for %s: set Config.URL (AUTH_URL) to the public URL of the application, or Config.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the Host header", site))

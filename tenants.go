@@ -3,6 +3,7 @@ package pintle
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/recent"
 )
 
@@ -48,6 +50,9 @@ func (t *tenants) settings(r *http.Request) (*settings, error) {
 	result := t.making.DoChan(key, func() (any, error) { return t.make(ctx, key) })
 	select {
 	case made := <-result:
+		if errors.Is(made.Err, ErrNotFound) {
+			return nil, fail(codeUnknownTenant, fmt.Errorf("%s: %w", clip.Quote(key), made.Err))
+		}
 		if made.Err != nil {
 			return nil, fail(ErrConfiguration, made.Err)
 		}

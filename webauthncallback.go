@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/clip"
 )
 
 // maxCeremonyAnswer is more than an attestation with a chain of certificates
@@ -45,7 +47,7 @@ func (x *exchange) verifyCeremony(p *provider) (*arrival, error) {
 	case ceremony(action) == ceremonyAuthenticate && challenge.User == nil:
 		return x.authenticated(p, request, answer)
 	}
-	return nil, fmt.Errorf("the form asks for the action %q, for which the challenge was not made", action)
+	return nil, fmt.Errorf("the form asks for the action %s, for which the challenge was not made", clip.Quote(action))
 }
 
 // A ceremonyAnswer is what the browser made of the options, as far as it is read

@@ -24,6 +24,19 @@ func (e *ResponseError) Error() string {
 	return "provider answered " + quoted(e.Code, e.Description)
 }
 
+// An AnswerError is a callback with parameters that are none of the provider's.
+// A client can send any, so that is no sign by itself that the provider misbehaves.
+type AnswerError struct{ err error }
+
+func (e *AnswerError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *AnswerError) Unwrap() error { return e.err }
+
+func (p *Provider) answerErrorf(format string, args ...any) error {
+	return &AnswerError{p.errorf("callback: "+format, args...)}
+}
+
 // A TokenError is a token endpoint that refused or answered something else
 // than tokens.
 //

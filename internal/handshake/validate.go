@@ -14,7 +14,8 @@ import (
 //
 // A [*ResponseError] is the provider's own error. It is returned only after
 // issuer and state were found right, so that nobody else can put one in the
-// user's way.
+// user's way. An [*AnswerError] is about the other parameters. Further errors
+// are those of discovery.
 //
 // https://www.rfc-editor.org/rfc/rfc9207#section-2.4
 func (p *Provider) Validate(ctx context.Context, params query.Values, wantState string) (code string, err error) {
@@ -22,7 +23,7 @@ func (p *Provider) Validate(ctx context.Context, params query.Values, wantState 
 		return "", err
 	}
 	if _, ok := params.Last("response"); ok {
-		return "", p.errorf("callback: JWT-secured responses are not supported")
+		return "", p.answerErrorf("JWT-secured responses are not supported")
 	}
 	if err := p.checkResponseIssuer(ctx, params); err != nil {
 		return "", err
@@ -30,7 +31,7 @@ func (p *Provider) Validate(ctx context.Context, params query.Values, wantState 
 	if p.State || wantState != "" {
 		state, _ := params.Last("state")
 		if wantState == "" || !equalSecrets(state, wantState) {
-			return "", p.errorf("callback: state does not match the one this browser started with")
+			return "", p.answerErrorf("state does not match the one this browser started with")
 		}
 	}
 	if e := responseError(params); e != nil {
@@ -40,12 +41,12 @@ func (p *Provider) Validate(ctx context.Context, params query.Values, wantState 
 	// passed through the browser.
 	for _, name := range []string{"id_token", "token"} {
 		if _, ok := params.Last(name); ok {
-			return "", p.errorf("callback: %s in the response to a request for a code", name)
+			return "", p.answerErrorf("%s in the response to a request for a code", name)
 		}
 	}
 	code, _ = params.Last("code")
 	if code == "" {
-		return "", p.errorf("callback: code is missing")
+		return "", p.answerErrorf("code is missing")
 	}
 	return code, nil
 }
@@ -61,11 +62,11 @@ func (p *Provider) checkResponseIssuer(ctx context.Context, params query.Values)
 	iss, sent := params.Last("iss")
 	switch {
 	case !sent && m.sendsIssuer:
-		return p.errorf("callback: the provider promises an iss parameter, but there is none")
+		return p.answerErrorf("the provider promises an iss parameter, but there is none")
 	case !sent, m.issuer == "", iss == m.issuer, m.matchesTenant(iss):
 		return nil
 	default:
-		return p.errorf("callback: response of issuer %q, expected %q", clip(iss), m.issuer)
+		return p.answerErrorf("response of issuer %q, expected %q", clip(iss), m.issuer)
 	}
 }
 
@@ -84,7 +85,7 @@ func responseError(params query.Values) *ResponseError {
 func checkLengths(id string, params query.Values, names ...string) error {
 	for _, name := range names {
 		if v, _ := params.Last(name); len(v) > maxParam {
-			return errorOf(id, "callback: %s is longer than %d bytes", name, maxParam)
+			return &AnswerError{errorOf(id, "callback: %s is longer than %d bytes", name, maxParam)}
 		}
 	}
 	return nil

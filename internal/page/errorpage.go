@@ -1,6 +1,9 @@
 package page
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 // errorStatus has the status of each error that is not answered with 200, as
 // clients of the contract know them.
@@ -13,8 +16,8 @@ var errorStatus = map[string]int{
 
 // signInHelps are the errors after which trying again makes sense.
 //
-// A mail that could not be sent and an address that is none are "Configuration"
-// on the wire, and a person can do something about both.
+// A mail that could not be sent is "Configuration" on the wire, and the person may
+// have another way to sign in.
 var signInHelps = map[string]bool{
 	"Configuration":             true,
 	"AccessDenied":              true,
@@ -32,6 +35,9 @@ func (p *Pages) Error(site Site, code string) Page {
 	status, ok := errorStatus[code]
 	if !ok {
 		status = http.StatusOK
+	}
+	if code == "Configuration" && site.Mail {
+		text.Text = append(slices.Clone(text.Text), p.texts.ErrorMail)
 	}
 	n := notice{root: "error", Icon: "alert", Heading: text.Heading, Text: text.Text}
 	if signInHelps[code] {

@@ -37,6 +37,8 @@ type Site struct {
 	// SignInURL is the sign-in page, "https://app.example/auth/signin". Links
 	// to it are left out where it is empty.
 	SignInURL string
+	// Mail reports that people can sign in with a mail link here.
+	Mail bool
 }
 
 // host returns what a reader calls the site.

@@ -140,7 +140,7 @@ func (t Texts) signInError(code, detail string) string {
 	if code == "" {
 		return ""
 	}
-	if text, ok := t.SignInErrors[detail]; ok && code == "CredentialsSignin" {
+	if text, ok := t.SignInErrors[detail]; ok && (code == "CredentialsSignin" || code == "EmailSignin") {
 		return text
 	}
 	if text, ok := t.SignInErrors[code]; ok {

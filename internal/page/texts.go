@@ -42,7 +42,8 @@ type Texts struct {
 	// PasskeyFailed is shown when a ceremony was cancelled or did not work.
 	PasskeyFailed string
 	// SignInErrors are shown on the sign-in page, by the value of its error
-	// parameter, and for CredentialsSignin by that of its parameter code first.
+	// parameter, and for CredentialsSignin and EmailSignin by that of its
+	// parameter code first.
 	// Codes that are not in it are looked up in those of [English].
 	SignInErrors map[string]string
 	// SignInErrorOther is shown for all other codes.
@@ -78,6 +79,8 @@ type Texts struct {
 	Errors map[string]ErrorText
 	// ErrorOther is shown for all other codes.
 	ErrorOther ErrorText
+	// ErrorMail is added to the text for Configuration on sites with mail links.
+	ErrorMail string
 	// ErrorSignIn links from an error to the sign-in page.
 	ErrorSignIn string
 
@@ -121,7 +124,9 @@ func English() Texts {
 			"AccountNotLinked":      "This passkey belongs to another account. Sign in the way you did the first time.",
 			"EmailSignin":           "The email could not be sent. Check the address and try again.",
 			"CredentialsSignin":     "Sign-in failed. Check what you entered and try again.",
+			"InvalidCheck":          "That took too long or was begun in another tab. Try again.",
 			"too_many_attempts":     "Too many attempts. Wait a few minutes and try again.",
+			"too_many_mails":        "Too many emails were asked for. Wait a few minutes and try again.",
 			"SessionRequired":       "Sign in to see this page.",
 			"MissingCSRF":           "This page was open for too long. Try again.",
 		},
@@ -150,7 +155,7 @@ func English() Texts {
 
 		Errors: map[string]ErrorText{
 			"Configuration": {"Something is wrong on our side", []string{
-				"You could not be signed in. If you asked for a mail, it was not sent: check the address and try again.",
+				"You could not be signed in. Try again.",
 				"If you run this site, the server log says what happened.",
 			}},
 			"AccessDenied": {"Access denied", []string{"You do not have permission to sign in."}},
@@ -164,6 +169,7 @@ func English() Texts {
 			}},
 		},
 		ErrorOther:  ErrorText{"Something went wrong", []string{"You could not be signed in."}},
+		ErrorMail:   "If you asked for a mail, it was not sent: check the address and try again.",
 		ErrorSignIn: "Sign in",
 
 		Mail: mail.English(),

@@ -59,6 +59,9 @@ func TestEveryTextCanBeReplaced(t *testing.T) {
 	}
 	for code := range page.English().Errors {
 		all["error "+code] = p.Error(site, code)
+		withMail := site
+		withMail.Mail = true
+		all["error with mail "+code] = p.Error(withMail, code)
 	}
 	all["error other"] = p.Error(site, "x")
 	all["confirm"] = p.ConfirmLink(page.ConfirmLinkData{Site: site, Email: "alice@example.test"})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 )
 
@@ -43,11 +44,13 @@ func (r *recorder) record(kind, name string, args any) {
 	}
 }
 
-// logHandler records errors and warnings by the code they carry.
+// logHandler records errors and warnings by the code they carry. How much a
+// failure matters to an operator is not in the contract, so that a code of an error
+// is one at every level. Those of warnings are written in-this-way.
 type logHandler struct{ *recorder }
 
 func (h logHandler) Enabled(_ context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn
+	return level >= slog.LevelInfo
 }
 func (h logHandler) WithAttrs([]slog.Attr) slog.Handler { return h }
 func (h logHandler) WithGroup(string) slog.Handler      { return h }
@@ -65,9 +68,9 @@ func (h logHandler) Handle(_ context.Context, rec slog.Record) error {
 		}
 		return true
 	})
-	name := "warn"
-	if rec.Level >= slog.LevelError {
-		name = "error"
+	name := "error"
+	if code, _ := entry["type"].(string); code == strings.ToLower(code) {
+		name = "warn"
 	}
 	h.record("log", name, entry)
 	return nil
