@@ -13,12 +13,14 @@ import (
 	"fmt"
 	"html"
 	"log"
+	"time"
 
 	"github.com/gofiber/fiber/v3"
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/pintlefiber"
 	"github.com/pintleauth/pintle/store/memstore"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 func main() {
@@ -38,7 +40,11 @@ func main() {
 
 // site is the application.
 func site(auth *pintle.Auth) *fiber.App {
-	app := fiber.New(fiber.Config{ReadBufferSize: 16 << 10}) // a session may be several cookies
+	app := fiber.New(fiber.Config{
+		ReadBufferSize: 16 << 10, // a session may be several cookies
+		// A client that sends or reads slowly must not hold a connection forever.
+		ReadTimeout: 20 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+	})
 	app.Use(pintlefiber.Load(auth))
 	pintlefiber.Mount(app, "/auth", auth)
 	app.Get("/", func(c fiber.Ctx) error { return page(c, home) })
@@ -60,9 +66,10 @@ const account = `<!DOCTYPE html><title>Account</title><p>Hello, %s. <a href="/au
 // config lets kim in with a password, and everybody with the identity provider
 // that comes with the program.
 func config(idp *authtest.IdentityProvider) pintle.Config {
+	guard := &throttle.Guard{} // limits guesses
 	return pintle.Config{
 		Providers: []pintle.Provider{
-			&pintle.Credentials{Name: "a password", Authorize: checkPassword},
+			guard.Credentials(&pintle.Credentials{Name: "a password", Authorize: checkPassword}, "username"),
 			idp.OIDC("local"),
 		},
 		Secrets: []string{rand.Text() + rand.Text()}, // sessions end with the program

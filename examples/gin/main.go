@@ -14,12 +14,14 @@ import (
 	"html"
 	"log"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/pintlegin"
 	"github.com/pintleauth/pintle/store/memstore"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 func main() {
@@ -34,7 +36,12 @@ func main() {
 		log.Fatal(err)
 	}
 	log.Printf("open http://%s", *addr)
-	log.Fatal(site(auth).Run(*addr))
+	server := &http.Server{
+		Addr: *addr, Handler: site(auth),
+		// A client that sends or reads slowly must not hold a connection forever.
+		ReadTimeout: 20 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+	}
+	log.Fatal(server.ListenAndServe())
 }
 
 // site is the application.
@@ -61,9 +68,10 @@ const account = `<!DOCTYPE html><title>Account</title><p>Hello, %s. <a href="/au
 // config lets kim in with a password, and everybody with the identity provider
 // that comes with the program.
 func config(idp *authtest.IdentityProvider) pintle.Config {
+	guard := &throttle.Guard{} // limits guesses
 	return pintle.Config{
 		Providers: []pintle.Provider{
-			&pintle.Credentials{Name: "a password", Authorize: checkPassword},
+			guard.Credentials(&pintle.Credentials{Name: "a password", Authorize: checkPassword}, "username"),
 			idp.OIDC("local"),
 		},
 		Secrets: []string{rand.Text() + rand.Text()}, // sessions end with the program

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 
 	"github.com/pintleauth/pintle"
 )
@@ -63,6 +65,11 @@ func (a *api) signOut(w http.ResponseWriter, r *http.Request) {
 
 // fail tells the operator what went wrong, and the application that it did.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
+	if e, ok := errors.AsType[*pintle.Error](err); ok && e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+		answer(w, http.StatusTooManyRequests, map[string]string{"error": "too_many_attempts"})
+		return
+	}
 	if errors.Is(err, pintle.ErrCredentials) {
 		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
 		return

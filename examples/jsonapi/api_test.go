@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -66,6 +67,36 @@ func TestAnApplicationWithAPasswordGetsAToken(t *testing.T) {
 		if got := send(t, http.DefaultClient, "POST", api+"/session", body); got.status != http.StatusBadRequest || got.json["error"] != problem {
 			t.Errorf("%.50s: %+v, want %s", body, got, problem)
 		}
+	}
+}
+
+// Whoever asks for passwords outside the sign-in page has to limit guesses, too.
+func TestGuessesAreLimited(t *testing.T) {
+	for name, tt := range map[string]struct {
+		path, contentType string
+		body              func(i int) string
+		looked            int
+	}{
+		"SA-L17 of a password": {"/session", "application/json", func(i int) string {
+			return fmt.Sprintf(`{"username":"kim","password":"guess %d"}`, i)
+		}, 10},
+		"SA-L17 of a code": {"/app/token", "application/x-www-form-urlencoded", func(i int) string {
+			return fmt.Sprintf("grant_type=authorization_code&code=guess%d", i)
+		}, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api, _ := startAPI(t)
+			refused := 0
+			for i := range tt.looked + 20 {
+				got := send(t, http.DefaultClient, "POST", api+tt.path, tt.body(i), "Content-Type", tt.contentType)
+				if got.status == http.StatusTooManyRequests && got.header.Get("Retry-After") != "" {
+					refused++
+				}
+			}
+			if refused != 20 {
+				t.Errorf("%d are refused, want 20", refused)
+			}
+		})
 	}
 }
 

@@ -43,7 +43,7 @@ func signIn(ctx context.Context, api string, browse func(address string) error) 
 	}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
 	answers := make(chan url.Values, 1)
-	server := &http.Server{Handler: waiting(state, answers), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: waiting(state, answers), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }() // until Shutdown
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)

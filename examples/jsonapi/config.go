@@ -6,16 +6,18 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 // config is all that Pintle has to be told. People sign in with a password or
 // the local identity provider; applications with a code that a person gave them.
 func config(store pintle.Store, codes *codes, idp *authtest.IdentityProvider) pintle.Config {
+	guard := &throttle.Guard{} // limits guesses of passwords and of codes
 	return pintle.Config{
 		Providers: []pintle.Provider{
-			&pintle.Credentials{Name: "a password", Authorize: checkPassword(store)},
+			guard.Credentials(&pintle.Credentials{Name: "a password", Authorize: checkPassword(store)}, "username"),
 			idp.OIDC("local"),
-			&pintle.Credentials{ID: "code", Fields: []pintle.Field{}, Authorize: codes.redeem}, // no form
+			guard.Credentials(&pintle.Credentials{ID: "code", Fields: []pintle.Field{}, Authorize: codes.redeem}, "code"), // no form
 		},
 		Store:   store,
 		Secrets: []string{rand.Text() + rand.Text()}, // in production it comes from AUTH_SECRET

@@ -59,7 +59,12 @@ func serve(addr string) error {
 		return err
 	}
 	log.Printf("the API is at http://%s", listener.Addr())
-	return (&http.Server{Handler: newAPI(auth, codes), ReadHeaderTimeout: 10 * time.Second}).Serve(listener)
+	server := &http.Server{
+		Handler: newAPI(auth, codes),
+		// A client that sends or reads slowly must not hold a connection forever.
+		ReadTimeout: 20 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+	}
+	return server.Serve(listener)
 }
 
 // useAPI signs in, asks the API who that was, and signs out.

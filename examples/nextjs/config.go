@@ -2,25 +2,30 @@ package main
 
 import (
 	"context"
+	"net/netip"
 	"strings"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 // config is all that Pintle has to be told. The secret is that of auth.js in
 // web, which reads with it the sessions that are made here.
 func config(idp *authtest.IdentityProvider, site, secret string) pintle.Config {
+	guard := &throttle.Guard{} // limits guesses
 	return pintle.Config{
 		URL:      site, // where browsers are: at Next.js, which hands on what is below the base path
 		BasePath: "/api/auth",
 		Providers: []pintle.Provider{
-			&pintle.Credentials{Name: "a password", Authorize: checkPassword},
+			guard.Credentials(&pintle.Credentials{Name: "a password", Authorize: checkPassword}, "username"),
 			idp.OIDC("local"),
 		},
-		Secrets:   []string{secret},
-		Callbacks: pintle.Callbacks{JWT: rename},
-		Getenv:    func(string) string { return "" }, // a variable of another project must not confuse this one
+		// Every connection is one of Next.js, which names the client.
+		ClientAddress: pintle.ForwardedFor(netip.MustParsePrefix("127.0.0.0/8")),
+		Secrets:       []string{secret},
+		Callbacks:     pintle.Callbacks{JWT: rename},
+		Getenv:        func(string) string { return "" }, // a variable of another project must not confuse this one
 	}
 }
 

@@ -55,7 +55,11 @@ func run(addr, web string) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: auth, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{
+		Handler: auth,
+		// A client that sends or reads slowly must not hold a connection forever.
+		ReadTimeout: 20 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+	}
 	defer server.Close()
 	go func() { _ = server.Serve(listener) }() // until Close
 

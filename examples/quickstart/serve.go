@@ -44,7 +44,11 @@ func name(addr net.Addr) string {
 // serve answers requests until the program is told to stop, and gives those
 // under way two seconds.
 func serve(l net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{
+		Handler: h,
+		// A client that sends or reads slowly must not hold a connection forever.
+		ReadTimeout: 20 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
 	stopped := make(chan error, 1)

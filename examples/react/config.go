@@ -7,14 +7,16 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 // config is all that Pintle has to be told.
 func config(idp *authtest.IdentityProvider) pintle.Config {
+	guard := &throttle.Guard{} // limits guesses
 	return pintle.Config{
 		BasePath: "/api/auth", // where next-auth/react looks for it
 		Providers: []pintle.Provider{
-			&pintle.Credentials{Authorize: checkPassword},
+			guard.Credentials(&pintle.Credentials{Authorize: checkPassword}, "username"),
 			idp.OIDC("local"),
 		},
 		Secrets:   []string{rand.Text() + rand.Text()}, // sessions end with the program

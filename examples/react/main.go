@@ -36,5 +36,10 @@ func main() {
 		log.Fatal(err)
 	}
 	log.Printf("open http://%s", listener.Addr())
-	log.Fatal((&http.Server{Handler: site(auth), ReadHeaderTimeout: 10 * time.Second}).Serve(listener))
+	server := &http.Server{
+		Handler: site(auth),
+		// A client that sends or reads slowly must not hold a connection forever.
+		ReadTimeout: 20 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+	}
+	log.Fatal(server.Serve(listener))
 }
