@@ -73,32 +73,3 @@ func TestABodyThatTricklesIsGivenUp(t *testing.T) {
 		}
 	})
 }
-
-// The deadline of the body must not end a sign-in that takes its time.
-func TestTheDeadlineOfTheBodyEndsWithIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSite(t)
-		slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			s.auth.ServeHTTP(w, r)
-			time.Sleep(time.Hour)
-			if err := r.Context().Err(); err != nil {
-				t.Errorf("the request is given up: %v", err)
-			}
-		})
-		l := &pipeListener{make(chan net.Conn), make(chan struct{})}
-		srv := &http.Server{Handler: slow} //nolint:gosec // as above
-		go func() { _ = srv.Serve(l) }()
-		defer srv.Close()
-		client, server := net.Pipe()
-		defer client.Close()
-		l.conns <- server
-		go func() {
-			_, _ = io.WriteString(client, "POST /auth/signin/acme HTTP/1.1\r\nHost: localhost:3000\r\n"+
-				"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=b")
-		}()
-		line, err := bufio.NewReader(client).ReadString('\n')
-		if err != nil || !strings.Contains(line, "302") {
-			t.Errorf("it is answered %q, %v", line, err)
-		}
-	})
-}

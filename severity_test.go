@@ -56,10 +56,17 @@ func TestClientsDoNotFillTheLog(t *testing.T) {
 			b.get("/auth/webauthn-options/passkey?email=new@example.com")
 			b.post("/auth/callback/passkey", "action", strings.Repeat("x", 200_000), "data", `{"id":"AAAA"}`)
 		}},
+		{"what was typed, in an error of the application's", "CredentialsSignin", func(b *browser) {
+			b.post("/auth/callback/echo", "username", strings.Repeat("u", 200_000))
+		}},
 		{"a host", "UntrustedHost", func(b *browser) { b.get("/auth/session", "Host", strings.Repeat("h", 200_000)+".example") }},
 	} {
 		t.Run("SA-L13 "+tt.name, func(t *testing.T) {
-			s := newSite(t, withPasskeys)
+			s := newSite(t, withPasskeys, func(s *site) {
+				s.Providers = append(s.Providers, &pintle.Credentials{ID: "echo", Authorize: func(_ context.Context, c *pintle.Submission) (*pintle.User, error) {
+					return nil, fmt.Errorf("no user %s: %w", c.Text("username"), pintle.ErrCredentials)
+				}})
+			})
 			tt.do(s.browser())
 			entry := s.log.last(t, tt.code)
 			if entry["level"] != "INFO" && entry["level"] != "WARN" {
@@ -109,6 +116,19 @@ func useDefaultLog(t *testing.T, book *logBook) {
 	before := slog.Default()
 	slog.SetDefault(book.logger())
 	t.Cleanup(func() { slog.SetDefault(before) })
+}
+
+// A limit that was reached is a warning: a client guesses, or floods.
+func TestALimitThatWasReachedIsAWarning(t *testing.T) {
+	s := newSite(t, func(s *site) {
+		s.Providers = []pintle.Provider{&pintle.Credentials{Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {
+			return nil, &pintle.Error{Code: pintle.ErrCredentials, RetryAfter: 1}
+		}}}
+	})
+	s.browser().post("/auth/callback/credentials", "username", "ada").fails("/auth/signin", "CredentialsSignin")
+	if level := s.log.level(t, "CredentialsSignin"); level != "WARN" {
+		t.Errorf("it is at level %s", level)
+	}
 }
 
 func TestFaultsOfTheOperatorAreErrors(t *testing.T) {

@@ -261,6 +261,22 @@ func TestADeviceCookieIsGoodForLittle(t *testing.T) {
 			t.Error("there is a cookie")
 		}
 	})
+	t.Run("SA-M6 it stays small, however many accounts sign in", func(t *testing.T) {
+		s := newSite(t, nil, func(cfg *pintle.Config) {
+			p := *cfg.Providers[0].(*pintle.Credentials)
+			p.Authorize = func(_ context.Context, s *pintle.Submission) (*pintle.User, error) { return &pintle.User{ID: s.Text("username")}, nil }
+			cfg.Providers[0] = (&throttle.Guard{}).Credentials(&p, "username")
+		})
+		b := s.browser(here)
+		for i := range 100 {
+			if got := b.try(fmt.Sprint("person ", i), "any"); got != "in" {
+				t.Fatalf("person %d is %s", i, got)
+			}
+		}
+		if n := len(b.cookies["__Host-pintle.devices"].Value); n > 2000 {
+			t.Errorf("the cookie has %d bytes", n)
+		}
+	})
 	t.Run("SA-M6 the host can do without", func(t *testing.T) {
 		s := newSite(t, &throttle.Guard{DeviceAge: -1})
 		if b := known(t, s, "kim"); b.cookies["__Host-pintle.devices"] != nil {
@@ -298,6 +314,12 @@ func TestTheHostDecidesOnAnExcess(t *testing.T) {
 	}
 	if err := try(elsewhere, "open sesame", "solved"); err != nil {
 		t.Errorf("SA-M6 with one: %v", err)
+	}
+	for range 200 {
+		_ = try("198.51.100.98:1", "open sesame", "")
+	}
+	if err := try("198.51.100.98:1", "open sesame", "solved"); err != nil {
+		t.Errorf("SA-M6 a client that was asked often, with an answer: %v", err)
 	}
 	before := s.asked.Load()
 	for i := range 50 {
