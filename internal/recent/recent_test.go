@@ -8,7 +8,7 @@ import (
 
 func TestTheLeastRecentlyUsedIsForgotten(t *testing.T) {
 	m := Map[string, int]{Max: 2}
-	if _, ok := m.Get("a"); ok || m.order.Len() != 0 {
+	if _, ok := m.Get("a"); ok || len(m.slots) != 0 {
 		t.Error("an empty map has a value")
 	}
 	m.Put("a", 1)
@@ -20,8 +20,8 @@ func TestTheLeastRecentlyUsedIsForgotten(t *testing.T) {
 			t.Errorf("%s is %d, %t, want %d", key, got, ok, want)
 		}
 	}
-	if m.order.Len() != 2 || len(m.byKey) != 2 {
-		t.Errorf("there are %d and %d values, want 2", m.order.Len(), len(m.byKey))
+	if len(m.slots) != 2 || len(m.byKey) != 2 {
+		t.Errorf("there are %d and %d values, want 2", len(m.slots), len(m.byKey))
 	}
 }
 
@@ -31,8 +31,8 @@ func TestAKeyHasOneValue(t *testing.T) {
 	m.Put("a", 1)
 	m.Put("b", 3)
 	m.Put("c", 4)
-	if got, _ := m.Get("b"); got != 3 || m.order.Len() != 2 {
-		t.Errorf("it is %d of %d values, want 3 of 2", got, m.order.Len())
+	if got, _ := m.Get("b"); got != 3 || len(m.slots) != 2 {
+		t.Errorf("it is %d of %d values, want 3 of 2", got, len(m.slots))
 	}
 	if _, ok := m.Get("a"); ok {
 		t.Error("what was put last is not the most recent")
@@ -64,8 +64,8 @@ func TestAnyOrderOfUseKeepsWhatWasUsedLast(t *testing.T) {
 		if order = append(order, key); len(order) > max {
 			order = order[1:]
 		}
-		if m.Len() != len(order) || len(m.byKey) != len(order) {
-			t.Fatalf("step %d: %d and %d values, want %d", step, m.Len(), len(m.byKey), len(order))
+		if len(m.slots) != len(order) || len(m.byKey) != len(order) {
+			t.Fatalf("step %d: %d and %d values, want %d", step, len(m.slots), len(m.byKey), len(order))
 		}
 	}
 }
