@@ -139,8 +139,9 @@ type AccountStore interface {
 	// who unlink them none takes away the last.
 	UserAccounts(ctx context.Context, userID string) ([]*Account, error)
 
-	// UpdateAccount replaces the token fields of an existing account. It fails
-	// with ErrNotFound when there is none.
+	// UpdateAccount replaces the token fields of an existing account. Its owner,
+	// Type and VerifiedEmail stay as LinkAccount stored them. It fails with
+	// ErrNotFound when there is no such account.
 	UpdateAccount(ctx context.Context, a *Account) error
 
 	// UnlinkAccount removes an account of a user. It fails with ErrNotFound

@@ -72,6 +72,30 @@ var accountStoreChecks = []check{
 			t.same("Extra", jsonText(found.Extra), jsonText(a.Extra))
 		}
 	}},
+	{"the address that the provider had verified is kept, and new tokens leave it", func(t *tester) {
+		t.limited(NoVerifiedEmail)
+		s := t.accounts()
+		u := t.someone()
+		verified, without := newAccount(u.ID), newAccount(t.someone().ID)
+		verified.VerifiedEmail = u.Email
+		t.link(verified)
+		t.link(without)
+		change := newAccount(u.ID)
+		change.Provider, change.ProviderAccountID, change.VerifiedEmail = verified.Provider, verified.ProviderAccountID, "another@example.org"
+		for range 2 {
+			for a, want := range map[*pintle.Account]string{verified: u.Email, without: ""} {
+				found, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
+				t.ok("Account", err)
+				t.same("VerifiedEmail", found.VerifiedEmail, want)
+				listed, err := s.UserAccounts(t.ctx, a.UserID)
+				t.ok("UserAccounts", err)
+				for _, one := range listed {
+					t.same("VerifiedEmail in the list", one.VerifiedEmail, want)
+				}
+			}
+			t.ok("UpdateAccount", s.UpdateAccount(t.ctx, change))
+		}
+	}},
 	{"the accounts of a user are theirs alone", func(t *tester) {
 		t.limited(OneAccountEach)
 		s := t.accounts()

@@ -22,6 +22,8 @@ var accountMutants = []mutant{
 	{"seconds have 32 bits", func(s *memstore.Store) pintle.Store { return narrow{s} }, "a token may expire after 2038"},
 	{"an update moves the account", func(s *memstore.Store) pintle.Store { return moving{s} }, "new tokens replace the old ones and nothing else"},
 	{"an update keeps what was cleared", func(s *memstore.Store) pintle.Store { return keeping{s} }, "new tokens replace the old ones"},
+	{"a verified address is dropped", func(s *memstore.Store) pintle.Store { return unverified{s} }, "the address that the provider had verified is kept"},
+	{"an update moves the verified address", func(s *memstore.Store) pintle.Store { return reverified{s} }, "the address that the provider had verified is kept"},
 	{"an update links", func(s *memstore.Store) pintle.Store { return linking{s} }, "an update of an account that does not exist"},
 	{"anybody unlinks", func(s *memstore.Store) pintle.Store { return anybody{s} }, "only the owner's account is unlinked"},
 	{"unlinking nothing is silent", func(s *memstore.Store) pintle.Store { return silentUnlink{s} }, "only the owner's account is unlinked"},
@@ -137,6 +139,29 @@ func (s keeping) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 		c.RefreshToken = before.RefreshToken
 	}
 	return s.Store.UpdateAccount(ctx, &c)
+}
+
+type unverified struct{ *memstore.Store }
+
+func (s unverified) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	c := *a
+	c.VerifiedEmail = ""
+	return s.Store.LinkAccount(ctx, &c)
+}
+
+type reverified struct{ *memstore.Store }
+
+func (s reverified) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+	before, err := s.Account(ctx, a.Provider, a.ProviderAccountID)
+	if err != nil {
+		return err
+	}
+	if err := s.UnlinkAccount(ctx, before.UserID, a.Provider, a.ProviderAccountID); err != nil {
+		return err
+	}
+	c := *a
+	c.UserID, c.Type = before.UserID, before.Type
+	return s.Store.LinkAccount(ctx, &c)
 }
 
 type linking struct{ *memstore.Store }

@@ -43,7 +43,7 @@ func TestAGoodStoreFailsNoCheck(t *testing.T) {
 }
 
 func TestALimitSkipsWhatAsksForMore(t *testing.T) {
-	for _, l := range []Limit{WholeSeconds, NarrowColumns, AddressRequired, OneAccountEach, LooseUniqueness} {
+	for _, l := range []Limit{WholeSeconds, NarrowColumns, AddressRequired, OneAccountEach, LooseUniqueness, NoVerifiedEmail} {
 		skipped := 0
 		for _, g := range groups() {
 			for _, c := range g.checks {

@@ -61,6 +61,10 @@ const (
 	// LooseUniqueness is a table whose uniqueness rules take texts for equal
 	// that differ in case or accents. Look-ups have to be exact regardless.
 	LooseUniqueness
+
+	// NoVerifiedEmail is a table of accounts without a column for
+	// [pintle.Account.VerifiedEmail], as Auth.js makes it.
+	NoVerifiedEmail
 )
 
 func (l Limit) String() string {
@@ -75,6 +79,8 @@ func (l Limit) String() string {
 		return "the table has room for one account per user"
 	case LooseUniqueness:
 		return "the table's uniqueness rules ignore case and accents"
+	case NoVerifiedEmail:
+		return "the table has no column for the address that a provider has verified"
 	}
 	return "unknown limit"
 }

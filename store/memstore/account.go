@@ -112,6 +112,7 @@ func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	r.undo(func() { *linked = before })
 	linked.row, linked.extra = *a, extra
 	linked.row.UserID, linked.row.Type, linked.row.Extra = before.row.UserID, before.row.Type, nil
+	linked.row.VerifiedEmail = before.row.VerifiedEmail
 	return nil
 }
 

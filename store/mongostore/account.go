@@ -25,12 +25,13 @@ type accountDocument struct {
 	Type              string         `bson:"type"`
 	Provider          string         `bson:"provider"`
 	ProviderAccountID string         `bson:"providerAccountId"`
+	VerifiedEmail     string         `bson:"verifiedEmail,omitempty"`
 	Rest              map[string]any `bson:",inline"`
 }
 
 // accountFields are the fields that say whose account it is. What a provider's
 // token response has under these names is not kept.
-var accountFields = []string{"_id", "id", "userId", "type", "provider", "providerAccountId"}
+var accountFields = []string{"_id", "id", "userId", "type", "provider", "providerAccountId", "verifiedEmail"}
 
 // A tokenField is a field of an account that is a text.
 type tokenField struct {
@@ -76,6 +77,7 @@ func tokens(a *pintle.Account) (map[string]any, error) {
 func (d *accountDocument) account() *pintle.Account {
 	a := &pintle.Account{
 		UserID: d.UserID.Hex(), Type: pintle.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
+		VerifiedEmail: d.VerifiedEmail,
 	}
 	rest := d.Rest
 	for _, field := range tokenFields(a) {
@@ -139,7 +141,7 @@ func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	if !ok {
 		return fail(ctx, "link account", errNotID)
 	}
-	if !storable(string(a.Type), a.Provider, a.ProviderAccountID) {
+	if !storable(string(a.Type), a.Provider, a.ProviderAccountID, a.VerifiedEmail) {
 		return fail(ctx, "link account", errNotText)
 	}
 	rest, err := tokens(a)
@@ -148,7 +150,7 @@ func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	}
 	document := accountDocument{
 		ID: bson.NewObjectID(), UserID: owner, Type: string(a.Type),
-		Provider: a.Provider, ProviderAccountID: a.ProviderAccountID, Rest: rest,
+		Provider: a.Provider, ProviderAccountID: a.ProviderAccountID, VerifiedEmail: a.VerifiedEmail, Rest: rest,
 	}
 	_, err = s.accounts.InsertOne(ctx, document)
 	if mongo.IsDuplicateKeyError(err) {

@@ -198,7 +198,7 @@ func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 			return fail(ctx, "update account", err)
 		}
 		after := *a
-		after.UserID, after.Type = before.UserID, before.Type
+		after.UserID, after.Type, after.VerifiedEmail = before.UserID, before.Type, before.VerifiedEmail
 		text, err := encodeAccount(&after)
 		if err != nil {
 			return fmt.Errorf("redisstore: update account: %w", err)
@@ -237,16 +237,26 @@ func (s *Store) forgetAccount(ctx context.Context, userID, key string) error {
 	return errors.Join(err, s.client.SRem(ctx, s.keys.accountSet(userID), key).Err())
 }
 
-// Auth.js has one member more than the account itself has.
+// Members of an account's value beyond those of its JSON. Auth.js writes the
+// first and passes over the second.
+const (
+	memberID            = "id"
+	memberVerifiedEmail = "verifiedEmail"
+)
+
 func encodeAccount(a *pintle.Account) ([]byte, error) {
 	if err := storable(a.UserID, string(a.Type), a.Provider, a.ProviderAccountID, a.AccessToken, a.RefreshToken, a.IDToken,
-		a.TokenType, a.Scope, a.SessionState, a.OAuthToken, a.OAuthTokenSecret); err != nil {
+		a.TokenType, a.Scope, a.SessionState, a.OAuthToken, a.OAuthTokenSecret, a.VerifiedEmail); err != nil {
 		return nil, err
 	}
 	row := *a
-	row.Extra = make(map[string]any, len(a.Extra)+1)
+	row.Extra = make(map[string]any, len(a.Extra)+2)
 	maps.Copy(row.Extra, a.Extra)
-	row.Extra["id"] = a.Provider + ":" + a.ProviderAccountID
+	row.Extra[memberID] = a.Provider + ":" + a.ProviderAccountID
+	delete(row.Extra, memberVerifiedEmail)
+	if a.VerifiedEmail != "" {
+		row.Extra[memberVerifiedEmail] = a.VerifiedEmail
+	}
 	return json.Marshal(row)
 }
 
@@ -268,7 +278,9 @@ func decodeAccount(text []byte) (*pintle.Account, error) {
 			*field = said
 		}
 	}
-	delete(a.Extra, "id")
+	a.VerifiedEmail, _ = a.Extra[memberVerifiedEmail].(string)
+	delete(a.Extra, memberID)
+	delete(a.Extra, memberVerifiedEmail)
 	if len(a.Extra) == 0 {
 		a.Extra = nil
 	}

@@ -69,7 +69,8 @@
 // somebody with several, is nobody's and may be linked again. A session that only
 // Auth.js extends leaves its set when it would have expired without that. Session
 // tokens are plain, as the adapter has them. A session has two members of this
-// package's own, created and data, which the adapter keeps when it extends one.
+// package's own, created and data, which the adapter keeps when it extends one,
+// and an account has verifiedEmail.
 //
 // Passkeys are under the keys of the adapter for unstorage. A provider whose id
 // has a colon or a percent sign in it has keys of its own here, because the

@@ -13,6 +13,7 @@ type accountRow struct {
 	owner             idText
 	kind              string
 	provider, account string
+	verifiedEmail     sql.NullString
 	texts             map[string]*sql.NullString // the tokens, by column
 	expires           sql.NullInt64
 	extra             object
@@ -24,6 +25,7 @@ func (a *accountRow) dest(r records) []any {
 	t := r.tables.accounts
 	a.texts = make(map[string]*sql.NullString)
 	dest := append(make([]any, 0, 16), &a.owner, &a.kind, &a.provider, &a.account)
+	dest = t.optional(dest, []optionalColumn{{"verifiedEmail", &a.verifiedEmail}})
 	for _, column := range tokenColumns {
 		switch {
 		case !t.has(column):
@@ -69,7 +71,7 @@ func tokenText(a *pintle.Account, column string) *string {
 func (a *accountRow) read(r records) *pintle.Account {
 	account := &pintle.Account{
 		UserID: string(a.owner), Type: pintle.ProviderType(a.kind), Provider: a.provider, ProviderAccountID: a.account,
-		ExpiresAt: a.expires.Int64, Extra: withColumns(a.extra, r.tables.accounts.Extra, a.more),
+		VerifiedEmail: a.verifiedEmail.String, ExpiresAt: a.expires.Int64, Extra: withColumns(a.extra, r.tables.accounts.Extra, a.more),
 	}
 	for column, text := range a.texts {
 		*tokenText(account, column) = text.String
@@ -111,7 +113,7 @@ func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	if !ok {
 		return r.fail(ctx, "link account", errNotID)
 	}
-	if !storable(string(a.Type), a.Provider, a.ProviderAccountID) {
+	if !storable(string(a.Type), a.Provider, a.ProviderAccountID, a.VerifiedEmail) {
 		return r.fail(ctx, "link account", errNotText)
 	}
 	tokens, err := r.tokens(a)
@@ -119,7 +121,8 @@ func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 		return r.fail(ctx, "link account", err)
 	}
 	t := r.tables.accounts
-	args := append([]any{owner, string(a.Type), a.Provider, a.ProviderAccountID}, tokens...)
+	args := t.optional([]any{owner, string(a.Type), a.Provider, a.ProviderAccountID}, []optionalColumn{{"verifiedEmail", nullable(a.VerifiedEmail)}})
+	args = append(args, tokens...)
 	if t.has("id") {
 		args = append(args, t.ID.propose(""))
 	}

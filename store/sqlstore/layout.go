@@ -51,7 +51,7 @@ type Table struct {
 	// Columns that Auth.js has not are used when they are listed: "created" and
 	// "data" of sessions, for when the person signed in and for what the
 	// application keeps with the session as JSON; "extra" of users and
-	// accounts, for further fields as JSON; "oauth_token" and
+	// accounts, for further fields as JSON; "verifiedEmail", "oauth_token" and
 	// "oauth_token_secret" of accounts; "name", "created" and "lastUsed" of
 	// passkeys; "updatedAt" of any table, for the time of each write. Times are
 	// in the format of Layout.Times.
@@ -67,7 +67,7 @@ type Table struct {
 // bar may be missing.
 var (
 	userColumns          = columnNames("id email | name emailVerified image", "extra updatedAt")
-	accountColumns       = columnNames("userId type provider providerAccountId | access_token refresh_token id_token expires_at token_type scope session_state", "id oauth_token oauth_token_secret extra updatedAt")
+	accountColumns       = columnNames("userId type provider providerAccountId | access_token refresh_token id_token expires_at token_type scope session_state", "id verifiedEmail oauth_token oauth_token_secret extra updatedAt")
 	sessionColumns       = columnNames("sessionToken userId expires", "id created data updatedAt")
 	verificationColumns  = columnNames("identifier token expires", "id updatedAt")
 	authenticatorColumns = columnNames("credentialID userId providerAccountId credentialPublicKey counter credentialDeviceType credentialBackedUp | transports", "name created lastUsed updatedAt")
@@ -200,7 +200,7 @@ func own(d Dialect) Layout {
 		}},
 		Accounts: Table{Name: "pintle_accounts", Columns: map[string]string{
 			"userId": "user_id", "providerAccountId": "provider_account_id", "extra": "extra",
-			"oauth_token": "oauth_token", "oauth_token_secret": "oauth_token_secret",
+			"verifiedEmail": "verified_email", "oauth_token": "oauth_token", "oauth_token_secret": "oauth_token_secret",
 		}},
 		Sessions: Table{Name: "pintle_sessions", Columns: map[string]string{
 			"sessionToken": "token_hash", "userId": "user_id", "created": "created", "data": "data",

@@ -190,7 +190,7 @@ var tokenColumns = []string{
 func (b builder) accounts(q *queries) {
 	t := b.tables.accounts
 	owner := t.columns["userId"]
-	identity := t.names("", "userId", "type", "provider", "providerAccountId")
+	identity := t.names("", "userId", "type", "provider", "providerAccountId", "verifiedEmail")
 	tokens := t.withExtra("", t.names("", tokenColumns...))
 	pair := func(n int) string {
 		return b.is(t.columns["provider"], n) + " AND " + b.is(t.columns["providerAccountId"], n+1)

@@ -26,8 +26,11 @@ func (s *Store) linkAccount(ctx context.Context, a *pintle.Account) error {
 	if err != nil {
 		return err
 	}
-	if err := storable(string(a.Type), a.Provider, a.ProviderAccountID); err != nil {
+	if err := storable(string(a.Type), a.Provider, a.ProviderAccountID, a.VerifiedEmail); err != nil {
 		return err
+	}
+	if s.client.Extended {
+		fields["verified_email"] = textOrNull(a.VerifiedEmail)
 	}
 	fields["user"], fields["type"] = a.UserID, textOrNull(string(a.Type))
 	fields["provider"], fields["providerAccountId"] = a.Provider, a.ProviderAccountID

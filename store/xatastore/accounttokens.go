@@ -70,7 +70,7 @@ func (s *Store) account(r record, userID string) (*pintle.Account, error) {
 		*column.field(a) = c.text(column.name)
 	}
 	if s.client.Extended {
-		a.Extra = c.object("extra")
+		a.VerifiedEmail, a.Extra = c.text("verified_email"), c.object("extra")
 	}
 	if c.err != nil {
 		return nil, c.err

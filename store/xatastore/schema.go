@@ -72,7 +72,7 @@ func tables(prefix string, extended bool) []table {
 			{Name: "expires_at", Type: "int"},
 			text("token_type"),
 			long("scope", short), long("id_token", short), long("session_state", short),
-			added(long("oauth_token", short)), added(long("oauth_token_secret", short)), added(long("extra", short)),
+			added(text("verified_email")), added(long("oauth_token", short)), added(long("oauth_token_secret", short)), added(long("extra", short)),
 		}},
 		{n.verifications, []column{text("identifier"), text("token"), at("expires")}},
 		{n.userAccounts, []column{to("user", n.users), to("account", n.accounts)}},

@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS pintle_accounts (
 	type                VARCHAR(32) NOT NULL,
 	provider            VARBINARY(255) NOT NULL,
 	provider_account_id VARBINARY(1000) NOT NULL,
+	verified_email      TEXT,
 	access_token        MEDIUMTEXT,
 	refresh_token       MEDIUMTEXT,
 	id_token            MEDIUMTEXT,

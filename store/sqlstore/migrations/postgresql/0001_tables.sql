@@ -15,6 +15,7 @@ CREATE TABLE pintle_accounts (
 	type                text NOT NULL,
 	provider            text COLLATE "C" NOT NULL,
 	provider_account_id text COLLATE "C" NOT NULL,
+	verified_email      text,
 	access_token        text,
 	refresh_token       text,
 	id_token            text,

@@ -14,6 +14,7 @@ CREATE TABLE pintle_accounts (
 	type                TEXT NOT NULL,
 	provider            TEXT NOT NULL,
 	provider_account_id TEXT NOT NULL,
+	verified_email      TEXT,
 	access_token        TEXT,
 	refresh_token       TEXT,
 	id_token            TEXT,
