@@ -211,11 +211,11 @@ func (k *keeper) UserAccounts(ctx context.Context, userID string) ([]*pintle.Acc
 	return asked(k, "userAccounts", func() ([]*pintle.Account, error) { return k.fullStore.UserAccounts(ctx, userID) })
 }
 
-func (k *keeper) UnlinkAccount(ctx context.Context, userID, provider, id string) error {
+func (k *keeper) UnlinkAccount(ctx context.Context, userID, provider, id string, keepOneOf []*pintle.Account) error {
 	if err := k.asked("unlinkAccount"); err != nil {
 		return err
 	}
-	return k.fullStore.UnlinkAccount(ctx, userID, provider, id)
+	return k.fullStore.UnlinkAccount(ctx, userID, provider, id, keepOneOf)
 }
 
 func (k *keeper) EndSession(ctx context.Context, userID, handle string) error {

@@ -43,8 +43,9 @@ type Store interface {
 	// stored. It fails with ErrNotFound when there is no such user.
 	UpdateUser(ctx context.Context, id string, change UserUpdate) (*User, error)
 
-	// LinkAccount stores an account, whose UserID names its owner. It fails
-	// with ErrConflict when the account exists, whoever owns it.
+	// LinkAccount stores an account, whose UserID names its owner. It fails with
+	// ErrConflict when the account exists, whichever user owns it, and with
+	// ErrNotFound when its user does not exist.
 	LinkAccount(ctx context.Context, a *Account) error
 }
 
@@ -52,7 +53,8 @@ type Store interface {
 type SessionStore interface {
 	Store
 
-	// CreateSession stores a session.
+	// CreateSession stores a session. It fails with ErrConflict when the token is
+	// taken, and with ErrNotFound when its user does not exist.
 	CreateSession(ctx context.Context, s *StoredSession) error
 
 	// SessionAndUser returns the session with the given token, expired or not,
@@ -88,7 +90,7 @@ type AuthenticatorStore interface {
 	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
 
 	// CreateAuthenticator stores a passkey. It fails with ErrConflict when the
-	// credential id is taken.
+	// credential id is taken, and with ErrNotFound when its user does not exist.
 	CreateAuthenticator(ctx context.Context, a *Authenticator) error
 
 	// Authenticator returns the passkey with exactly the given credential id.
@@ -106,8 +108,9 @@ type AuthenticatorStore interface {
 	UseAuthenticator(ctx context.Context, used *Authenticator, old uint32) error
 }
 
-// An AuthenticatorManager renames and removes passkeys, for
-// [Auth.RenamePasskey] and [Auth.Unlink].
+// An AuthenticatorManager renames passkeys, for [Auth.RenamePasskey], and
+// removes them. [Auth.Unlink] removes a passkey together with its account:
+// see [AccountStore.UnlinkAccount].
 type AuthenticatorManager interface {
 	// RenameAuthenticator replaces the name of a passkey of a user. It fails
 	// with ErrNotFound when the user has no such passkey. Where there is no
@@ -134,9 +137,8 @@ type AccountStore interface {
 	// Account returns an account with its tokens.
 	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
 
-	// UserAccounts returns the accounts of a user. Transactions of a [TxStore]
-	// that ask for those of one user run one after the other, so that of two
-	// who unlink them none takes away the last.
+	// UserAccounts returns the accounts of a user, none for a user who has none
+	// or does not exist.
 	UserAccounts(ctx context.Context, userID string) ([]*Account, error)
 
 	// UpdateAccount replaces the token fields of an existing account. Its owner,
@@ -144,9 +146,18 @@ type AccountStore interface {
 	// ErrNotFound when there is no such account.
 	UpdateAccount(ctx context.Context, a *Account) error
 
-	// UnlinkAccount removes an account of a user. It fails with ErrNotFound
-	// when the user has no such account.
-	UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string) error
+	// UnlinkAccount removes an account of a user. With an account of
+	// [TypeWebAuthn] it removes the user's passkey whose CredentialID is the
+	// providerAccountID. It fails with ErrNotFound when the user has no such
+	// account.
+	//
+	// A keepOneOf that is not nil is a condition: unless one of these accounts,
+	// other than the one to remove, is linked to the user and stays so, nothing is
+	// removed and the call fails with ErrConflict. Of concurrent calls for one
+	// user, in any number of processes, none counts on an account that another
+	// removes, so that two calls never remove the last two accounts. Only
+	// Provider and ProviderAccountID of keepOneOf are read.
+	UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string, keepOneOf []*Account) error
 }
 
 // A SessionLister lists and ends all sessions of a user: "signed-in devices".
@@ -171,7 +182,10 @@ type SessionLister interface {
 // A UserDeleter removes users with all that belongs to them.
 type UserDeleter interface {
 	// DeleteUser removes a user with their accounts, sessions and passkeys.
-	// Removing one who does not exist is not an error.
+	// Removing one who does not exist is not an error. When DeleteUser and the
+	// concurrent calls that store something for the user have returned, nothing
+	// of the user is left: each of these calls failed, or what it stored was
+	// removed.
 	DeleteUser(ctx context.Context, id string) error
 }
 

@@ -42,33 +42,35 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) ([]*Account, error) {
 // Sessions that were begun with the account go on; see [Auth.EndOtherDevices].
 // No event tells of it. The store must be an [AccountStore].
 func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccountID string) error {
-	set, _, err := a.accountsOf(ctx, "Unlink", s)
+	set, store, err := a.accountsOf(ctx, "Unlink", s)
 	if err != nil {
 		return err
 	}
-	// The host's answer comes before the transaction, during which its database
-	// may have no connection for it.
 	known, err := set.knownOtherwise(ctx, s.User.ID)
 	if err != nil {
 		return err
 	}
-	unlink := func(store Store) error {
-		return set.unlink(ctx, store, &Account{UserID: s.User.ID, Provider: provider, ProviderAccountID: providerAccountID}, known)
+	account := &Account{UserID: s.User.ID, Provider: provider, ProviderAccountID: providerAccountID}
+	for range unlinkAttempts {
+		// A conflict means that another request removed, or is removing, the
+		// accounts this one counted on: it decides again on what is left.
+		if err = set.unlink(ctx, store, account, known); !errors.Is(err, ErrConflict) {
+			return err
+		}
 	}
-	// A store without transactions may let both of two accounts go that are
-	// unlinked in the same moment. Both were asked for.
-	if set.records.tx == nil {
-		return unlink(set.Store)
-	}
-	err = set.records.tx.InTx(ctx, unlink)
-	if err != nil && isClassified(err) {
-		return err
-	}
-	return storeError("transaction", err)
+	return lastSignIn(account, "the user's other accounts are being removed by other requests")
 }
 
-// accountsOf returns the configuration and the store for a method that somebody
-// who is signed in may use on their accounts.
+// unlinkAttempts is how often Unlink decides anew when accounts of the user
+// change meanwhile.
+const unlinkAttempts = 4
+
+func lastSignIn(a *Account, reason string) error {
+	return &Error{Code: ErrLastSignIn, Provider: a.Provider, Err: errors.New("Unlink: " + reason)}
+}
+
+// accountsOf returns the configuration and the store for a method by which a
+// signed-in user changes their accounts.
 func (a *Auth) accountsOf(ctx context.Context, method string, s *Session) (*settings, AccountStore, error) {
 	set, err := a.ofPerson(ctx, method, s)
 	if err != nil {
@@ -102,9 +104,11 @@ func (s *settings) knownOtherwise(ctx context.Context, userID string) (bool, err
 	return false, nil
 }
 
-func (s *settings) unlink(ctx context.Context, store Store, account *Account, known bool) error {
-	accounts := store.(AccountStore)
-	linked, err := accounts.UserAccounts(ctx, account.UserID)
+// unlink removes an account unless it is the user's last way to sign in. The
+// store checks in the same step that one of the accounts counted on is still
+// linked.
+func (s *settings) unlink(ctx context.Context, store AccountStore, account *Account, known bool) error {
+	linked, err := store.UserAccounts(ctx, account.UserID)
 	if err != nil {
 		return storeError("userAccounts", err)
 	}
@@ -114,32 +118,41 @@ func (s *settings) unlink(ctx context.Context, store Store, account *Account, kn
 	if len(others) == len(linked) {
 		return ErrNotFound
 	}
-	for i := 0; i < len(others) && !known; i++ {
-		if known, err = s.signsIn(ctx, store, others[i]); err != nil {
+	var keep []*Account // nil: nothing has to be left
+	if !known {
+		if keep, err = s.waysIn(ctx, others); err != nil {
 			return err
 		}
-	}
-	if !known {
-		return &Error{Code: ErrLastSignIn, Provider: account.Provider, Err: errors.New("Unlink: the user has no other way to sign in")}
-	}
-	if manager, ok := store.(AuthenticatorManager); ok && s.isPasskey(account) {
-		// The passkey first: without it nobody signs in, whatever happens next.
-		err := manager.DeleteAuthenticator(ctx, account.UserID, account.ProviderAccountID)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return storeError("deleteAuthenticator", err)
+		if len(keep) == 0 {
+			return lastSignIn(account, "the user has no other way to sign in")
 		}
 	}
-	return storeError("unlinkAccount", accounts.UnlinkAccount(ctx, account.UserID, account.Provider, account.ProviderAccountID))
+	return storeError("unlinkAccount", store.UnlinkAccount(ctx, account.UserID, account.Provider, account.ProviderAccountID, keep))
+}
+
+// waysIn returns those of a user's accounts that let the user sign in.
+func (s *settings) waysIn(ctx context.Context, accounts []*Account) ([]*Account, error) {
+	var ways []*Account
+	for _, account := range accounts {
+		can, err := s.signsIn(ctx, account)
+		if err != nil {
+			return nil, err
+		}
+		if can {
+			ways = append(ways, account)
+		}
+	}
+	return ways, nil
 }
 
 // signsIn reports whether an account lets its user in: its provider is there,
 // and so is the passkey if it is one's account. Auth.js may leave an account
 // behind whose passkey was never stored.
-func (s *settings) signsIn(ctx context.Context, store Store, account *Account) (bool, error) {
+func (s *settings) signsIn(ctx context.Context, account *Account) (bool, error) {
 	if !s.isPasskey(account) {
 		return s.byID[account.Provider] != nil, nil
 	}
-	key, err := store.(AuthenticatorStore).Authenticator(ctx, account.ProviderAccountID)
+	key, err := s.records.authenticators.Authenticator(ctx, account.ProviderAccountID)
 	key, err = found(key, "getAuthenticator", err)
 	return key != nil, err
 }

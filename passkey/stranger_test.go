@@ -202,7 +202,10 @@ func TestWhosePasskeyItIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.store.UnlinkAccount(t.Context(), row.UserID, "passkey", row.ProviderAccountID); err != nil {
+		if err := s.store.UnlinkAccount(t.Context(), row.UserID, "passkey", row.ProviderAccountID, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.store.CreateAuthenticator(t.Context(), row); err != nil { // which went with its account
 			t.Fatal(err)
 		}
 		if code := s.browser().try(key); code != "WebAuthnVerificationError" {

@@ -88,12 +88,20 @@ var accountChecks = []check{
 			t.owner(account, u)
 		}
 	}},
-	{"an account of nobody has no owner", func(t *tester) {
-		a := newAccount(uuid())
-		if err := t.store.LinkAccount(t.ctx, a); err == nil {
-			t.Log("the store keeps an account whose user does not exist")
+	{"an account of a user who does not exist is not found, and leaves nothing", func(t *tester) {
+		for _, id := range t.noUsers() {
+			a := newAccount(id)
+			t.notFound("LinkAccount", t.store.LinkAccount(t.ctx, a))
+			t.noOwner(a.Provider, a.ProviderAccountID)
+			if s, ok := t.store.(pintle.AccountStore); ok {
+				_, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
+				t.notFound("Account", err)
+			}
+			u := t.someone()
+			a.UserID = u.ID
+			t.link(a)
+			t.owner(a, u)
 		}
-		t.noOwner(a.Provider, a.ProviderAccountID)
 	}},
 }
 

@@ -155,7 +155,7 @@ var accountStoreChecks = []check{
 		s := t.accounts()
 		u, other := t.someone(), t.someone()
 		a, b := t.link(newAccount(u.ID)), t.link(newAccount(other.ID))
-		t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, u.ID, a.Provider, a.ProviderAccountID))
+		t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, u.ID, a.Provider, a.ProviderAccountID, nil))
 		t.noOwner(a.Provider, a.ProviderAccountID)
 		_, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
 		t.notFound("Account", err)
@@ -174,11 +174,81 @@ var accountStoreChecks = []check{
 		u, other := t.someone(), t.someone()
 		a := t.link(newAccount(u.ID))
 		for _, id := range []string{other.ID, uuid(), ""} {
-			t.notFound("UnlinkAccount of another's account", s.UnlinkAccount(t.ctx, id, a.Provider, a.ProviderAccountID))
+			t.notFound("UnlinkAccount of another's account", s.UnlinkAccount(t.ctx, id, a.Provider, a.ProviderAccountID, nil))
 		}
 		t.owner(a, u)
-		t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, u.ID, a.Provider, a.ProviderAccountID))
-		t.notFound("UnlinkAccount a second time", s.UnlinkAccount(t.ctx, u.ID, a.Provider, a.ProviderAccountID))
+		t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, u.ID, a.Provider, a.ProviderAccountID, nil))
+		t.notFound("UnlinkAccount a second time", s.UnlinkAccount(t.ctx, u.ID, a.Provider, a.ProviderAccountID, nil))
+	}},
+	{"an account is unlinked only if one of those to keep stays with its user", func(t *tester) {
+		t.limited(OneAccountEach)
+		s := t.accounts()
+		u, other := t.someone(), t.someone()
+		a, b, c := t.link(newAccount(u.ID)), t.link(newAccount(u.ID)), t.link(newAccount(u.ID))
+		theirs, unknown := t.link(newAccount(other.ID)), newAccount(u.ID)
+		unlink := func(a *pintle.Account, keep ...*pintle.Account) error {
+			return s.UnlinkAccount(t.ctx, u.ID, a.Provider, a.ProviderAccountID, keep)
+		}
+		for what, keep := range map[string][]*pintle.Account{
+			"nothing":                    {},
+			"an unknown account":         {unknown},
+			"another user's account":     {theirs},
+			"the account itself":         {a},
+			"none that there is":         {unknown, theirs, a},
+			"an account with other keys": {{Provider: b.ProviderAccountID, ProviderAccountID: b.Provider}},
+		} {
+			t.conflict("UnlinkAccount that keeps "+what, unlink(a, keep...))
+			t.owner(a, u)
+		}
+		t.ok("UnlinkAccount that keeps one of two", unlink(a, unknown, b))
+		t.noOwner(a.Provider, a.ProviderAccountID)
+		t.conflict("UnlinkAccount that keeps one that was unlinked", unlink(b, a))
+		t.owner(b, u)
+		t.ok("UnlinkAccount that keeps the other", unlink(b, c))
+		t.conflict("UnlinkAccount of the last", unlink(c, a, b))
+		t.owner(c, u)
+		t.notFound("UnlinkAccount of an unknown account", unlink(unknown, c))
+		t.notFound("UnlinkAccount of another user's account", unlink(theirs, c))
+		t.link(a)
+		t.ok("UnlinkAccount that keeps one that was linked again", unlink(c, a))
+		t.owner(a, u)
+		t.owner(theirs, other)
+	}},
+	{"a passkey goes with its account, and no other passkey does", func(t *tester) {
+		t.limited(OneAccountEach)
+		s := t.accounts()
+		u, other := t.someone(), t.someone()
+		var passkeys []*pintle.Authenticator
+		linked := func(owner *pintle.User, kind pintle.ProviderType, id string) *pintle.Account {
+			a := newAccount(owner.ID)
+			a.Type, a.ProviderAccountID = kind, id
+			return t.link(a)
+		}
+		for _, owner := range []*pintle.User{u, u, u, other} {
+			passkeys = append(passkeys, t.createAuthenticator(newAuthenticator(owner.ID)))
+		}
+		gone, kept, similar, theirs := passkeys[0], passkeys[1], passkeys[2], passkeys[3]
+		a := linked(u, pintle.TypeWebAuthn, gone.CredentialID)
+		linked(u, pintle.TypeWebAuthn, kept.CredentialID)
+		// A provider may call its users whatever it likes.
+		named := linked(u, pintle.TypeOIDC, similar.CredentialID)
+		foreign := linked(u, pintle.TypeWebAuthn, theirs.CredentialID)
+		t.conflict("UnlinkAccount that keeps nothing", s.UnlinkAccount(t.ctx, u.ID, a.Provider, a.ProviderAccountID, []*pintle.Account{}))
+		t.passkey(gone)
+		for _, account := range []*pintle.Account{a, named, foreign} {
+			t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, u.ID, account.Provider, account.ProviderAccountID, nil))
+		}
+		_, err := t.authenticators().Authenticator(t.ctx, gone.CredentialID)
+		t.notFound("Authenticator of the account that was unlinked", err)
+		left, err := t.authenticators().UserAuthenticators(t.ctx, u.ID)
+		t.ok("UserAuthenticators", err)
+		if len(left) != 2 {
+			t.Errorf("UserAuthenticators returned %d passkeys, want 2", len(left))
+		}
+		for _, passkey := range []*pintle.Authenticator{kept, similar, theirs} {
+			t.passkey(passkey)
+		}
+		t.passkey(t.createAuthenticator(gone)) // its id is free
 	}},
 	{"accounts that were passed or returned are the caller's", func(t *tester) {
 		s := t.accounts()

@@ -132,6 +132,15 @@ var authenticatorChecks = []check{
 		_, err := s.Authenticator(t.ctx, a.CredentialID)
 		t.notFound("Authenticator", err)
 	}},
+	{"a passkey of a user who does not exist is not found, and leaves nothing", func(t *tester) {
+		for _, id := range t.noUsers() {
+			a := newAuthenticator(id)
+			t.notFound("CreateAuthenticator", t.authenticators().CreateAuthenticator(t.ctx, a))
+			t.noPasskey(a)
+			a.UserID = t.someone().ID
+			t.passkey(t.createAuthenticator(a))
+		}
+	}},
 	{"passkeys that were passed or returned are the caller's", func(t *tester) {
 		s := t.authenticators()
 		a := newAuthenticator(t.someone().ID)
@@ -225,4 +234,16 @@ func (t *tester) passkey(want *pintle.Authenticator) {
 	found, err := t.authenticators().Authenticator(t.ctx, want.CredentialID)
 	t.ok("Authenticator", err)
 	t.same("Authenticator", t.describedAuthenticator(found), t.describedAuthenticator(want))
+}
+
+// noPasskey checks that there is no row of a passkey.
+func (t *tester) noPasskey(a *pintle.Authenticator) {
+	t.Helper()
+	_, err := t.authenticators().Authenticator(t.ctx, a.CredentialID)
+	t.notFound("Authenticator", err)
+	left, err := t.authenticators().UserAuthenticators(t.ctx, a.UserID)
+	t.ok("UserAuthenticators", err)
+	if len(left) != 0 {
+		t.Errorf("UserAuthenticators returned %d passkeys, want none", len(left))
+	}
 }

@@ -98,7 +98,7 @@ var cancelledChecks = []check{
 		}
 		if s, ok := t.store.(pintle.AccountStore); ok {
 			t.noAnswer("UpdateAccount", s.UpdateAccount(ctx, b.account))
-			t.noAnswer("UnlinkAccount", s.UnlinkAccount(ctx, b.user.ID, b.account.Provider, b.account.ProviderAccountID))
+			t.noAnswer("UnlinkAccount", s.UnlinkAccount(ctx, b.user.ID, b.account.Provider, b.account.ProviderAccountID, nil))
 		}
 		if s, ok := t.store.(pintle.SessionLister); ok {
 			t.noAnswer("EndSession", s.EndSession(ctx, b.user.ID, t.listed(b.user.ID)[0].Handle))

@@ -110,6 +110,19 @@ func (t *tester) someone() *pintle.User {
 	return t.createUser(newUser())
 }
 
+// noUsers returns ids of users who never existed and, where users can be
+// deleted, of one who no longer does.
+func (t *tester) noUsers() []string {
+	t.Helper()
+	ids := []string{uuid()}
+	if s, ok := t.store.(pintle.UserDeleter); ok {
+		u := t.someone()
+		t.ok("DeleteUser", s.DeleteUser(t.ctx, u.ID))
+		ids = append(ids, u.ID)
+	}
+	return ids
+}
+
 func (t *tester) link(a *pintle.Account) *pintle.Account {
 	t.Helper()
 	t.ok("LinkAccount", t.store.LinkAccount(t.ctx, a))

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,19 @@ var accountMutants = []mutant{
 	{"an update moves the verified address", func(s *memstore.Store) pintle.Store { return reverified{s} }, "the address that the provider had verified is kept"},
 	{"an update links", func(s *memstore.Store) pintle.Store { return linking{s} }, "an update of an account that does not exist"},
 	{"anybody unlinks", func(s *memstore.Store) pintle.Store { return anybody{s} }, "only the owner's account is unlinked"},
+	{"unlinking keeps nothing", func(s *memstore.Store) pintle.Store { return keepsNothing{s} }, "an account is unlinked only if one of those to keep stays"},
+	{"unlinking keeps itself", func(s *memstore.Store) pintle.Store { return keepsItself{s} }, "an account is unlinked only if one of those to keep stays"},
+	{"unlinking keeps what is another's", func(s *memstore.Store) pintle.Store { return keepsAnothers{s} }, "an account is unlinked only if one of those to keep stays"},
+	{"unlinking looks, then removes", func(s *memstore.Store) pintle.Store { return looksFirst{s} }, "the last two accounts of a user are not unlinked at once"},
+	{"many who unlink look, then remove", func(s *memstore.Store) pintle.Store { return looksFirst{s} }, "of 64 who unlink an account each"},
+	{"many who unlink passkeys look, then remove", func(s *memstore.Store) pintle.Store { return looksFirst{s} }, "a user whose passkeys are unlinked at once"},
+	{"a passkey outlives its account", func(s *memstore.Store) pintle.Store { return outlivingPasskey{s} }, "a passkey goes with its account"},
+	{"every account takes a passkey along", func(s *memstore.Store) pintle.Store { return takesPasskey{s} }, "a passkey goes with its account, and no other"},
+	{"an account of no user is kept", func(s *memstore.Store) pintle.Store { return &leftovers{Store: s} }, "an account of a user who does not exist"},
+	{"a passkey of no user is kept", func(s *memstore.Store) pintle.Store { return &leftovers{Store: s} }, "a passkey of a user who does not exist"},
+	{"accounts are linked while their user is deleted", func(s *memstore.Store) pintle.Store { return &leftovers{Store: s} }, "SH-16 a user who is deleted while linking"},
+	{"passkeys are registered while their user is deleted", func(s *memstore.Store) pintle.Store { return &leftovers{Store: s} }, "SH-16 a user who is deleted while registering"},
+	{"a missing user is another error", func(s *memstore.Store) pintle.Store { return wordsOfItsOwn{s} }, "an account of a user who does not exist"},
 	{"unlinking nothing is silent", func(s *memstore.Store) pintle.Store { return silentUnlink{s} }, "only the owner's account is unlinked"},
 	{"everybody's accounts are listed", func(s *memstore.Store) pintle.Store { return &allAccounts{Store: s} }, "the accounts of a user are theirs alone"},
 	{"a counter is set whatever it was", func(s *memstore.Store) pintle.Store { return unguarded{s} }, "SH-25 a counter that is not the expected one"},
@@ -90,7 +104,7 @@ type lastOwner struct{ *memstore.Store }
 
 func (s lastOwner) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	if owner, err := s.UserByAccount(ctx, a.Provider, a.ProviderAccountID); err == nil {
-		_ = s.UnlinkAccount(ctx, owner.ID, a.Provider, a.ProviderAccountID)
+		_ = s.UnlinkAccount(ctx, owner.ID, a.Provider, a.ProviderAccountID, nil)
 	}
 	return s.Store.LinkAccount(ctx, a)
 }
@@ -127,7 +141,7 @@ func (s moving) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	if err != nil {
 		return err
 	}
-	_ = s.UnlinkAccount(ctx, owner.ID, a.Provider, a.ProviderAccountID)
+	_ = s.UnlinkAccount(ctx, owner.ID, a.Provider, a.ProviderAccountID, nil)
 	return s.LinkAccount(ctx, a)
 }
 
@@ -156,7 +170,7 @@ func (s reverified) UpdateAccount(ctx context.Context, a *pintle.Account) error 
 	if err != nil {
 		return err
 	}
-	if err := s.UnlinkAccount(ctx, before.UserID, a.Provider, a.ProviderAccountID); err != nil {
+	if err := s.UnlinkAccount(ctx, before.UserID, a.Provider, a.ProviderAccountID, nil); err != nil {
 		return err
 	}
 	c := *a
@@ -175,17 +189,131 @@ func (s linking) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 
 type anybody struct{ *memstore.Store }
 
-func (s anybody) UnlinkAccount(ctx context.Context, id, provider, account string) error {
+func (s anybody) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
 	if owner, err := s.UserByAccount(ctx, provider, account); err == nil {
 		id = owner.ID
 	}
-	return s.Store.UnlinkAccount(ctx, id, provider, account)
+	return s.Store.UnlinkAccount(ctx, id, provider, account, keep)
+}
+
+type keepsNothing struct{ *memstore.Store }
+
+func (s keepsNothing) UnlinkAccount(ctx context.Context, id, provider, account string, _ []*pintle.Account) error {
+	return s.Store.UnlinkAccount(ctx, id, provider, account, nil)
+}
+
+// unlinkIf unlinks whatever is left, if one of keep will do.
+func unlinkIf(ctx context.Context, s *memstore.Store, id, provider, account string, keep []*pintle.Account, does func(*pintle.Account) bool) error {
+	if keep != nil && !slices.ContainsFunc(keep, does) {
+		return pintle.ErrConflict
+	}
+	return s.UnlinkAccount(ctx, id, provider, account, nil)
+}
+
+type keepsItself struct{ *memstore.Store }
+
+func (s keepsItself) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
+	return unlinkIf(ctx, s.Store, id, provider, account, keep, func(a *pintle.Account) bool {
+		owner, err := s.UserByAccount(ctx, a.Provider, a.ProviderAccountID)
+		return err == nil && owner.ID == id
+	})
+}
+
+type keepsAnothers struct{ *memstore.Store }
+
+func (s keepsAnothers) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
+	return unlinkIf(ctx, s.Store, id, provider, account, keep, func(a *pintle.Account) bool {
+		_, err := s.UserByAccount(ctx, a.Provider, a.ProviderAccountID)
+		return err == nil && a.ProviderAccountID != account
+	})
+}
+
+type looksFirst struct{ *memstore.Store }
+
+func (s looksFirst) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
+	return unlinkIf(ctx, s.Store, id, provider, account, keep, func(a *pintle.Account) bool {
+		owner, err := s.UserByAccount(ctx, a.Provider, a.ProviderAccountID)
+		time.Sleep(time.Millisecond)
+		return err == nil && owner.ID == id && a.ProviderAccountID != account
+	})
+}
+
+type outlivingPasskey struct{ *memstore.Store }
+
+func (s outlivingPasskey) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
+	passkey, missing := s.Authenticator(ctx, account)
+	err := s.Store.UnlinkAccount(ctx, id, provider, account, keep)
+	if _, gone := s.Authenticator(ctx, account); missing == nil && gone != nil {
+		_ = s.CreateAuthenticator(ctx, passkey)
+	}
+	return err
+}
+
+type takesPasskey struct{ *memstore.Store }
+
+func (s takesPasskey) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
+	err := s.Store.UnlinkAccount(ctx, id, provider, account, keep)
+	if err == nil {
+		_ = s.DeleteAuthenticator(ctx, id, account)
+	}
+	return err
+}
+
+// leftovers keeps accounts and passkeys, whether their users exist or not.
+type leftovers struct {
+	*memstore.Store
+	accounts, passkeys sync.Map
+}
+
+func (s *leftovers) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	if _, err := s.User(ctx, a.UserID); err != nil {
+		s.accounts.Store(a.ProviderAccountID, a)
+		return nil
+	}
+	time.Sleep(time.Millisecond)
+	if err := s.Store.LinkAccount(ctx, a); !errors.Is(err, pintle.ErrNotFound) {
+		return err
+	}
+	s.accounts.Store(a.ProviderAccountID, a)
+	return nil
+}
+
+func (s *leftovers) Account(ctx context.Context, provider, id string) (*pintle.Account, error) {
+	if a, kept := s.accounts.Load(id); kept {
+		return a.(*pintle.Account), nil
+	}
+	return s.Store.Account(ctx, provider, id)
+}
+
+func (s *leftovers) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+	err := s.Store.CreateAuthenticator(ctx, a)
+	if errors.Is(err, pintle.ErrNotFound) {
+		s.passkeys.Store(a.CredentialID, a)
+		return nil
+	}
+	return err
+}
+
+func (s *leftovers) Authenticator(ctx context.Context, id string) (*pintle.Authenticator, error) {
+	if a, kept := s.passkeys.Load(id); kept {
+		return a.(*pintle.Authenticator), nil
+	}
+	return s.Store.Authenticator(ctx, id)
+}
+
+type wordsOfItsOwn struct{ *memstore.Store }
+
+func (s wordsOfItsOwn) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	if err := s.Store.LinkAccount(ctx, a); !errors.Is(err, pintle.ErrNotFound) {
+		return err
+	}
+	return errors.New("foreign key")
 }
 
 type silentUnlink struct{ *memstore.Store }
 
-func (s silentUnlink) UnlinkAccount(ctx context.Context, id, provider, account string) error {
-	if err := s.Store.UnlinkAccount(ctx, id, provider, account); !errors.Is(err, pintle.ErrNotFound) {
+func (s silentUnlink) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
+	if err := s.Store.UnlinkAccount(ctx, id, provider, account, keep); !errors.Is(err, pintle.ErrNotFound) {
 		return err
 	}
 	return nil

@@ -124,22 +124,10 @@ var transactionMutants = []mutant{
 	{"changes are visible at once", func(s *memstore.Store) pintle.Store { return noTx{s} }, "nothing is visible to others"},
 	{"a transaction's store does less", func(s *memstore.Store) pintle.Store { return less{s} }, "can do what the store can"},
 	{"a transaction's store outlives it", func(s *memstore.Store) pintle.Store { return noTx{s} }, "the store of a finished transaction"},
-	{"transactions look at the same accounts", func(s *memstore.Store) pintle.Store { return sideBySide{s} }, "64 transactions that unlink an account each"},
 	{"a transaction outlives its context", func(s *memstore.Store) pintle.Store { return outlives{s} }, "a transaction whose context has ended"},
 }
 
 type noTx struct{ *memstore.Store }
-
-// sideBySide lets transactions read what others are about to change.
-type sideBySide struct{ *memstore.Store }
-
-func (s sideBySide) UserAccounts(ctx context.Context, id string) ([]*pintle.Account, error) {
-	accounts, err := s.Store.UserAccounts(ctx, id)
-	time.Sleep(10 * time.Millisecond)
-	return accounts, err
-}
-
-func (s sideBySide) InTx(_ context.Context, f func(pintle.Store) error) error { return f(s) }
 
 // bare is a store without InTx.
 type bare struct {

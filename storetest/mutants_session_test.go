@@ -22,6 +22,8 @@ var sessionMutants = []mutant{
 	{"a session is not deleted", func(s *memstore.Store) pintle.Store { return immortal{s} }, "11 a deleted session is returned and is gone"},
 	{"expired sessions are hidden", func(s *memstore.Store) pintle.Store { return hiding{s} }, "an expired session is returned"},
 	{"expired sessions are deleted when read", func(s *memstore.Store) pintle.Store { return reaping{s} }, "an expired session is returned"},
+	{"a session of no user is kept", func(s *memstore.Store) pintle.Store { return &leftSessions{Store: s} }, "a session of a user who does not exist"},
+	{"sessions begin while their user is deleted", func(s *memstore.Store) pintle.Store { return &leftSessions{Store: s} }, "SH-16 a user who is deleted while signing in"},
 	{"a token is taken over", func(s *memstore.Store) pintle.Store { return takeover{s} }, "a second session with one token"},
 	{"tokens match in any case", func(s *memstore.Store) pintle.Store { return lowToken{s} }, "a token is found exactly"},
 	{"data is lost when a session is extended", func(s *memstore.Store) pintle.Store { return dataLoss{s} }, "fields that are not given stay"},
@@ -133,6 +135,27 @@ func (s reaping) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 		_, err = s.DeleteSession(ctx, token)
 	}
 	return found, u, err
+}
+
+// leftSessions keeps sessions, whether their users exist or not.
+type leftSessions struct {
+	*memstore.Store
+	sessions sync.Map
+}
+
+func (s *leftSessions) CreateSession(ctx context.Context, n *pintle.StoredSession) error {
+	err := s.Store.CreateSession(ctx, n)
+	if errors.Is(err, pintle.ErrNotFound) {
+		s.sessions.Store(n.Token, n)
+	}
+	return err
+}
+
+func (s *leftSessions) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
+	if n, kept := s.sessions.LoadAndDelete(token); kept {
+		return n.(*pintle.StoredSession), nil
+	}
+	return s.Store.DeleteSession(ctx, token)
 }
 
 type takeover struct{ *memstore.Store }
@@ -339,7 +362,7 @@ type orphaned struct{ *memstore.Store }
 
 func (s orphaned) DeleteUser(ctx context.Context, id string) error {
 	for _, a := range must(s.UserAccounts(ctx, id)) {
-		_ = s.UnlinkAccount(ctx, id, a.Provider, a.ProviderAccountID)
+		_ = s.UnlinkAccount(ctx, id, a.Provider, a.ProviderAccountID, nil)
 	}
 	return ctx.Err()
 }

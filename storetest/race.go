@@ -179,40 +179,57 @@ var raceChecks = []check{
 			}
 		}
 	}},
-	{"of 64 transactions that unlink an account each but the last, one finds that it is", func(t *tester) {
+	{"of 64 who unlink an account each and keep another, one finds that it is the last", func(t *tester) {
 		t.limited(OneAccountEach)
-		t.accounts()
-		s := t.transactions()
+		s := t.accounts()
 		u := t.someone()
 		accounts := make([]*pintle.Account, writers)
 		for i := range accounts {
 			accounts[i] = t.link(newAccount(u.ID))
 		}
-		kept := 0
-		for _, err := range race(func(i int) error {
-			return s.InTx(t.ctx, func(tx pintle.Store) error {
-				store, ok := tx.(pintle.AccountStore)
-				if !ok {
-					return errors.New("the store of the transaction has no accounts")
-				}
-				if left, err := store.UserAccounts(t.ctx, u.ID); err != nil {
-					return err
-				} else if len(left) == 1 {
-					return pintle.ErrLastSignIn
-				}
-				return store.UnlinkAccount(t.ctx, u.ID, accounts[i].Provider, accounts[i].ProviderAccountID)
-			})
-		}) {
-			if errors.Is(err, pintle.ErrLastSignIn) {
-				kept++
-			} else {
-				t.ok("InTx", err)
-			}
+		t.oneLoser("UnlinkAccount", race(func(i int) error {
+			return s.UnlinkAccount(t.ctx, u.ID, accounts[i].Provider, accounts[i].ProviderAccountID, accounts)
+		}))
+		t.keepsOne(u)
+	}},
+	{"the last two accounts of a user are not unlinked at once", func(t *tester) {
+		t.limited(OneAccountEach)
+		s := t.accounts()
+		var users [writers / 2]*pintle.User
+		var accounts [writers]*pintle.Account
+		for i := range users {
+			users[i] = t.someone()
+			accounts[2*i], accounts[2*i+1] = t.link(newAccount(users[i].ID)), t.link(newAccount(users[i].ID))
 		}
-		left, err := t.accounts().UserAccounts(t.ctx, u.ID)
-		t.ok("UserAccounts", err)
-		if len(left) != 1 || kept != 1 {
-			t.Errorf("%d accounts are left and %d transactions kept theirs, want 1 and 1", len(left), kept)
+		errs := race(func(i int) error {
+			return s.UnlinkAccount(t.ctx, users[i/2].ID, accounts[i].Provider, accounts[i].ProviderAccountID, []*pintle.Account{accounts[i^1]})
+		})
+		for i, u := range users {
+			t.oneLoser("UnlinkAccount", errs[2*i:2*i+2])
+			t.keepsOne(u)
+		}
+	}},
+	{"a user whose passkeys are unlinked at once keeps one", func(t *tester) {
+		t.limited(OneAccountEach)
+		s := t.accounts()
+		u := t.someone()
+		accounts := make([]*pintle.Account, 8)
+		for i := range accounts {
+			accounts[i] = newAccount(u.ID)
+			accounts[i].Type, accounts[i].ProviderAccountID = pintle.TypeWebAuthn, t.createAuthenticator(newAuthenticator(u.ID)).CredentialID
+			t.link(accounts[i])
+		}
+		t.oneLoser("UnlinkAccount", race(func(i int) error {
+			if i >= len(accounts) {
+				return pintle.ErrNotFound
+			}
+			return s.UnlinkAccount(t.ctx, u.ID, accounts[i].Provider, accounts[i].ProviderAccountID, accounts)
+		}))
+		t.keepsOne(u)
+		passkeys, err := t.authenticators().UserAuthenticators(t.ctx, u.ID)
+		t.ok("UserAuthenticators", err)
+		if len(passkeys) != 1 {
+			t.Errorf("%d passkeys are left, want 1", len(passkeys))
 		}
 	}},
 	{"64 sweeps at once remove each row once", func(t *tester) {
@@ -235,7 +252,7 @@ var raceChecks = []check{
 		}
 		w.swept(t)
 	}},
-	{"SH-16 a user who is deleted while signing in is signed in nowhere", func(t *tester) {
+	{"SH-16 a user who is deleted while signing in is signed in nowhere, and leaves nothing", func(t *tester) {
 		s, store := t.deleter(), t.sessions()
 		for range 4 {
 			u := t.someone()
@@ -243,17 +260,43 @@ var raceChecks = []check{
 			for i := range sessions {
 				sessions[i] = newSession(u.ID)
 			}
-			errs := race(func(i int) error {
-				if i == writers/2 {
-					return s.DeleteUser(t.ctx, u.ID)
-				}
-				return store.CreateSession(t.ctx, sessions[i])
-			})
-			t.ok("DeleteUser", errs[writers/2])
-			_, err := t.store.User(t.ctx, u.ID)
-			t.notFound("User", err)
+			t.deletedMeanwhile(s, u, func(i int) error { return store.CreateSession(t.ctx, sessions[i]) })
 			for _, session := range sessions {
-				t.ended(session.Token)
+				t.noSession(session)
+			}
+		}
+	}},
+	{"SH-16 a user who is deleted while linking accounts leaves none", func(t *tester) {
+		t.limited(OneAccountEach)
+		s := t.deleter()
+		for range 4 {
+			u := t.someone()
+			accounts := make([]*pintle.Account, writers)
+			for i := range accounts {
+				accounts[i] = newAccount(u.ID)
+			}
+			t.deletedMeanwhile(s, u, func(i int) error { return t.store.LinkAccount(t.ctx, accounts[i]) })
+			store, lists := t.store.(pintle.AccountStore)
+			for _, a := range accounts {
+				t.noOwner(a.Provider, a.ProviderAccountID)
+				if lists {
+					_, err := store.Account(t.ctx, a.Provider, a.ProviderAccountID)
+					t.notFound("Account", err)
+				}
+			}
+		}
+	}},
+	{"SH-16 a user who is deleted while registering passkeys leaves none", func(t *tester) {
+		s, store := t.deleter(), t.authenticators()
+		for range 4 {
+			u := t.someone()
+			passkeys := make([]*pintle.Authenticator, writers)
+			for i := range passkeys {
+				passkeys[i] = newAuthenticator(u.ID)
+			}
+			t.deletedMeanwhile(s, u, func(i int) error { return store.CreateAuthenticator(t.ctx, passkeys[i]) })
+			for _, a := range passkeys {
+				t.noPasskey(a)
 			}
 		}
 	}},
@@ -293,6 +336,58 @@ func race(f func(i int) error) []error {
 	close(start)
 	all.Wait()
 	return errs
+}
+
+// deletedMeanwhile deletes a user while the other writers store something for
+// them, which fails with ErrNotFound as soon as the user is gone.
+func (t *tester) deletedMeanwhile(s pintle.UserDeleter, u *pintle.User, store func(i int) error) {
+	t.Helper()
+	for i, err := range race(func(i int) error {
+		if i == writers/2 {
+			return s.DeleteUser(t.ctx, u.ID)
+		}
+		return store(i)
+	}) {
+		switch {
+		case i == writers/2:
+			t.ok("DeleteUser", err)
+		case err != nil:
+			t.notFound("a write for a user who was deleted", err)
+		}
+	}
+	_, err := t.store.User(t.ctx, u.ID)
+	t.notFound("User", err)
+}
+
+// keepsOne checks that a user has one account left.
+func (t *tester) keepsOne(u *pintle.User) {
+	t.Helper()
+	left, err := t.accounts().UserAccounts(t.ctx, u.ID)
+	t.ok("UserAccounts", err)
+	if len(left) != 1 {
+		t.Errorf("%d accounts are left, want 1", len(left))
+	}
+	for _, a := range left {
+		t.owner(a, u)
+	}
+}
+
+// oneLoser checks that one was told of a conflict. Those who unlink what
+// another has unlinked do not find it.
+func (t *tester) oneLoser(what string, errs []error) {
+	t.Helper()
+	losers := 0
+	for _, err := range errs {
+		switch {
+		case errors.Is(err, pintle.ErrConflict):
+			losers++
+		case err != nil:
+			t.notFound(what+" a second time", err)
+		}
+	}
+	if losers != 1 {
+		t.Errorf("%s found %d times of %d that it is the last, want 1", what, losers, len(errs))
+	}
 }
 
 // oneWinner checks that one succeeded and that the others were told why not.

@@ -55,12 +55,12 @@ var sessionChecks = []check{
 		t.conflict("CreateSession with a taken token", t.sessions().CreateSession(t.ctx, taken))
 		t.live(s, u)
 	}},
-	{"a session of nobody signs nobody in", func(t *tester) {
-		s := newSession(uuid())
-		if err := t.sessions().CreateSession(t.ctx, s); err == nil {
-			t.Log("the store keeps a session whose user does not exist")
+	{"a session of a user who does not exist is not found, and leaves nothing", func(t *tester) {
+		for _, id := range t.noUsers() {
+			s := newSession(id)
+			t.notFound("CreateSession", t.sessions().CreateSession(t.ctx, s))
+			t.noSession(s)
 		}
-		t.ended(s.Token)
 	}},
 	{"the session's user is the user as changed since", func(t *tester) {
 		u := t.someone()
@@ -175,6 +175,17 @@ func (t *tester) live(want *pintle.StoredSession, owner *pintle.User) *pintle.St
 		t.FailNow()
 	}
 	return s
+}
+
+// noSession checks that there is no row of a session, with or without a user.
+func (t *tester) noSession(s *pintle.StoredSession) {
+	t.Helper()
+	t.ended(s.Token)
+	deleted, err := t.sessions().DeleteSession(t.ctx, s.Token)
+	t.ok("DeleteSession", err)
+	if deleted != nil {
+		t.Errorf("the store has %s", describedSession(deleted))
+	}
 }
 
 // ended checks that a token signs nobody in.

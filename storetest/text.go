@@ -114,7 +114,7 @@ func (t *tester) findsNothing(text, userID string) {
 	if s, ok := t.store.(pintle.AccountStore); ok {
 		_, err := s.Account(t.ctx, text, text)
 		t.notFound(what("Account"), err)
-		t.notFound(what("UnlinkAccount"), s.UnlinkAccount(t.ctx, userID, "github", text))
+		t.notFound(what("UnlinkAccount"), s.UnlinkAccount(t.ctx, userID, "github", text, nil))
 		t.notFound(what("UpdateAccount"), s.UpdateAccount(t.ctx, &pintle.Account{UserID: userID, Provider: "github", ProviderAccountID: text}))
 	}
 	if s, ok := t.store.(pintle.SessionLister); ok {

@@ -250,7 +250,7 @@ func (t *tester) disturb(b belongings) {
 		change := newAccount(b.user.ID)
 		change.Provider, change.ProviderAccountID = b.account.Provider, b.account.ProviderAccountID
 		t.ok("UpdateAccount", s.UpdateAccount(t.ctx, change))
-		t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, b.user.ID, b.account.Provider, b.account.ProviderAccountID))
+		t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, b.user.ID, b.account.Provider, b.account.ProviderAccountID, nil))
 	}
 	if b.session != nil {
 		t.ok("UpdateSession", t.sessions().UpdateSession(t.ctx, b.session.Token, pintle.SessionUpdate{Expires: now().Add(-time.Hour)}))

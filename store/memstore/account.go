@@ -24,8 +24,7 @@ func (a *account) copy() *pintle.Account {
 	return &c
 }
 
-// LinkAccount implements [pintle.Store]. It fails when there is no user with
-// the account's UserID.
+// LinkAccount implements [pintle.Store].
 func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	extra, err := encode(a.Extra)
 	if err != nil {
@@ -41,7 +40,7 @@ func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 		return fmt.Errorf("memstore: link account: %w", pintle.ErrConflict)
 	}
 	if linked.owner == nil {
-		return fmt.Errorf("memstore: link account: there is no user %q", a.UserID)
+		return fmt.Errorf("memstore: link account: the user: %w", pintle.ErrNotFound)
 	}
 	r.addAccount(linked)
 	r.undo(func() { r.removeAccount(linked) })
@@ -117,7 +116,7 @@ func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 }
 
 // UnlinkAccount implements [pintle.AccountStore].
-func (r records) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string) error {
+func (r records) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string, keepOneOf []*pintle.Account) error {
 	if err := r.write(ctx); err != nil {
 		return err
 	}
@@ -126,6 +125,20 @@ func (r records) UnlinkAccount(ctx context.Context, userID, provider, providerAc
 	if a == nil || a.row.UserID != userID {
 		return pintle.ErrNotFound
 	}
+	if keepOneOf != nil && !r.keepsOneOf(a, keepOneOf) {
+		return fmt.Errorf("memstore: unlink account: no account to keep is linked: %w", pintle.ErrConflict)
+	}
+	if passkey := r.authenticators[providerAccountID]; a.row.Type == pintle.TypeWebAuthn && passkey != nil && passkey.UserID == userID {
+		r.deletePasskey(passkey)
+	}
 	r.deleteAccount(a)
 	return nil
+}
+
+// keepsOneOf reports whether the owner of an account has one of others too.
+func (r records) keepsOneOf(a *account, others []*pintle.Account) bool {
+	return slices.ContainsFunc(others, func(other *pintle.Account) bool {
+		kept := r.accounts[accountKey{other.Provider, other.ProviderAccountID}]
+		return kept != nil && kept != a && kept.owner == a.owner
+	})
 }

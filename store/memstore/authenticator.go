@@ -11,8 +11,7 @@ import (
 // An authenticator is a passkey. Its struct has nothing a caller could share.
 type authenticator = pintle.Authenticator
 
-// CreateAuthenticator implements [pintle.AuthenticatorStore]. It fails when
-// there is no user with the passkey's UserID.
+// CreateAuthenticator implements [pintle.AuthenticatorStore].
 func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
 	if err := r.write(ctx); err != nil {
 		return err
@@ -23,7 +22,7 @@ func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticato
 	}
 	owner := r.users[a.UserID]
 	if owner == nil {
-		return fmt.Errorf("memstore: create passkey: there is no user %q", a.UserID)
+		return fmt.Errorf("memstore: create passkey: the user: %w", pintle.ErrNotFound)
 	}
 	row := new(*a)
 	r.authenticators[row.CredentialID] = row
@@ -111,13 +110,17 @@ func (r records) DeleteAuthenticator(ctx context.Context, userID, credentialID s
 	if row == nil || row.UserID != userID {
 		return pintle.ErrNotFound
 	}
-	owner := r.users[userID]
+	r.deletePasskey(row)
+	return nil
+}
+
+func (r records) deletePasskey(row *authenticator) {
+	owner := r.users[row.UserID]
 	place := slices.Index(owner.passkeys, row)
-	delete(r.authenticators, credentialID)
+	delete(r.authenticators, row.CredentialID)
 	owner.passkeys = slices.Delete(owner.passkeys, place, place+1)
 	r.undo(func() {
-		r.authenticators[credentialID] = row
+		r.authenticators[row.CredentialID] = row
 		owner.passkeys = slices.Insert(owner.passkeys, place, row)
 	})
-	return nil
 }

@@ -41,8 +41,7 @@ func (s *session) setData(data jsonText) {
 
 func instant(milliseconds int64) time.Time { return time.UnixMilli(milliseconds).UTC() }
 
-// CreateSession implements [pintle.SessionStore]. It fails when there is no
-// user with the session's UserID.
+// CreateSession implements [pintle.SessionStore].
 func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) error {
 	data, err := encode(s.Data)
 	if err != nil {
@@ -59,7 +58,7 @@ func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) err
 		return fmt.Errorf("memstore: create session: the token: %w", pintle.ErrConflict)
 	}
 	if row.owner == nil {
-		return fmt.Errorf("memstore: create session: there is no user %q", s.UserID)
+		return fmt.Errorf("memstore: create session: the user: %w", pintle.ErrNotFound)
 	}
 	r.addSession(row)
 	r.undo(func() { r.removeSession(row) })

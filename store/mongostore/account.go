@@ -2,7 +2,9 @@ package mongostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -130,8 +132,7 @@ func (s *Store) accountOwner(ctx context.Context, provider, providerAccountID st
 	return decode[accountOwner](s.accounts.FindOne(ctx, filter, owner))
 }
 
-// LinkAccount implements [pintle.Store]. It fails when UserID is not the id of
-// an ObjectID, and not when there is no such user.
+// LinkAccount implements [pintle.Store].
 //
 // An account whose owner does not exist any more is given to the new one: it is
 // left when somebody signs in while they are deleted, and would keep them from
@@ -139,7 +140,7 @@ func (s *Store) accountOwner(ctx context.Context, provider, providerAccountID st
 func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	owner, ok := objectID(a.UserID)
 	if !ok {
-		return fail(ctx, "link account", errNotID)
+		return absent(ctx)
 	}
 	if !storable(string(a.Type), a.Provider, a.ProviderAccountID, a.VerifiedEmail) {
 		return fail(ctx, "link account", errNotText)
@@ -162,7 +163,27 @@ func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 			_, err = s.accounts.InsertOne(ctx, document)
 		}
 	}
+	if err == nil {
+		err = s.belongs(ctx, owner, s.accounts, document.ID)
+	}
 	return fail(ctx, "link account", err)
+}
+
+// belongs fails with ErrNotFound, and removes a document that was stored for a
+// user, when the user does not exist. Whoever deletes the user looks for such
+// documents once more when the user is gone, so that one of the two finds it.
+func (s *Store) belongs(ctx context.Context, owner bson.ObjectID, c *mongo.Collection, id any) error {
+	err := s.users.FindOne(ctx, bson.D{{Key: "_id", Value: owner}}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})).Err()
+	if err == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_, undone := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}})
+	if missing(err) {
+		err = pintle.ErrNotFound
+	}
+	return errors.Join(err, undone)
 }
 
 // removeAbandoned removes an account whose owner does not exist, and reports
@@ -248,18 +269,4 @@ func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 		err = pintle.ErrNotFound
 	}
 	return fail(ctx, "update account", err)
-}
-
-// UnlinkAccount implements [pintle.AccountStore].
-func (s *Store) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string) error {
-	filter, ok := accountFilter(provider, providerAccountID)
-	owner, isID := objectID(userID)
-	if !ok || !isID {
-		return absent(ctx)
-	}
-	result, err := s.accounts.DeleteOne(ctx, append(filter, bson.E{Key: "userId", Value: owner}))
-	if err == nil && result.DeletedCount == 0 {
-		err = pintle.ErrNotFound
-	}
-	return fail(ctx, "unlink account", err)
 }

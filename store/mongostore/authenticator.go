@@ -48,16 +48,20 @@ func authenticatorFilter(credentialID string) bson.D {
 func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
 	owner, ok := objectID(a.UserID)
 	if !ok {
-		return fail(ctx, "create passkey", errNotID)
+		return absent(ctx)
 	}
 	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports, a.Name) {
 		return fail(ctx, "create passkey", errNotText)
 	}
+	id := bson.NewObjectID()
 	_, err := s.authenticators.InsertOne(ctx, authenticatorDocument{
-		ID: bson.NewObjectID(), CredentialID: a.CredentialID, UserID: owner, ProviderAccountID: a.ProviderAccountID, PublicKey: a.PublicKey,
+		ID: id, CredentialID: a.CredentialID, UserID: owner, ProviderAccountID: a.ProviderAccountID, PublicKey: a.PublicKey,
 		Counter: int64(a.Counter), DeviceType: a.DeviceType, BackedUp: a.BackedUp, Transports: nullable(a.Transports),
 		Name: a.Name, Created: date(a.Created), LastUsed: date(a.LastUsed),
 	})
+	if err == nil {
+		err = s.belongs(ctx, owner, s.authenticators, id)
+	}
 	return fail(ctx, "create passkey", err)
 }
 

@@ -27,7 +27,12 @@
 //     passkey, whoever races for it: unique indexes see to it, and [Open] fails
 //     where they are missing;
 //   - a mail link and the move of a passkey's counter succeed once;
-//   - an update changes what is there and never brings back what was removed.
+//   - an update changes what is there and never brings back what was removed;
+//   - of two calls of UnlinkAccount that would remove the last two accounts of a
+//     user, in whichever processes, one fails: while such a call runs, the user's
+//     document has a field pintle_unlinking, which names it;
+//   - nothing is stored for a user who does not exist: what is stored while the
+//     user is deleted is removed, by DeleteUser or by the call that stored it.
 //
 // Reads are from the primary, and writes wait for the majority of a replica
 // set, whatever the client is set to. How long a request waits is the client's
@@ -47,8 +52,11 @@
 //     succeed when tried again.
 //   - DeleteUser removes the sessions first and the user last. One that broke
 //     off is finished by calling it again.
-//   - A session that begins while its user is deleted may be left. It leads to
-//     nobody. An account that is left is given to whoever signs in with it.
+//   - An UnlinkAccount whose process dies leaves the account or removes it. If
+//     the account is left, it is for an hour not counted as a way to sign in.
+//   - A process that dies after it stored a session, account or passkey of a user
+//     who is being deleted may leave it. It signs nobody in, and the account may
+//     be linked again.
 //
 // # Expiry
 //
@@ -59,7 +67,8 @@
 //
 // Ids are ObjectIDs, times are Dates, and a session's token is plain, as the
 // adapter has them. A session has two fields of this package's own, created and
-// data, which the adapter keeps when it extends one. Passkeys are in a
+// data, which the adapter keeps when it extends one, and an account has
+// verifiedEmail. Passkeys are in a
 // collection of their own, since the adapter has none.
 //
 // The adapter makes no indexes; those of [EnsureIndexes] are good for it too.

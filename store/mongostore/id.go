@@ -1,12 +1,6 @@
 package mongostore
 
-import (
-	"errors"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-)
-
-var errNotID = errors.New("the user id is not the 24 hexadecimal digits of an ObjectID")
+import "go.mongodb.org/mongo-driver/v2/bson"
 
 // objectID reads an id in the one form in which the store returns it. Ids are
 // compared as texts: with capital letters it is another, which nobody has.

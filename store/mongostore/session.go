@@ -48,17 +48,18 @@ func (d *sessionDocument) session() (*pintle.StoredSession, error) {
 
 func sessionFilter(token string) bson.D { return bson.D{{Key: "sessionToken", Value: token}} }
 
-// CreateSession implements [pintle.SessionStore]. It fails when UserID is not
-// the id of an ObjectID, and not when there is no such user.
+// CreateSession implements [pintle.SessionStore].
 func (s *Store) CreateSession(ctx context.Context, session *pintle.StoredSession) error {
 	owner, ok := objectID(session.UserID)
 	if !ok {
-		return fail(ctx, "create session", errNotID)
+		return absent(ctx)
 	}
 	if !storable(session.Token) {
 		return fail(ctx, "create session", errNotText)
 	}
+	id := bson.NewObjectID()
 	document := bson.D{
+		{Key: "_id", Value: id},
 		{Key: "sessionToken", Value: session.Token},
 		{Key: "userId", Value: owner},
 		{Key: "expires", Value: millisecond(session.Expires)},
@@ -72,6 +73,9 @@ func (s *Store) CreateSession(ctx context.Context, session *pintle.StoredSession
 		document = append(document, bson.E{Key: "data", Value: string(text)})
 	}
 	_, err := s.sessions.InsertOne(ctx, document)
+	if err == nil {
+		err = s.belongs(ctx, owner, s.sessions, id)
+	}
 	return fail(ctx, "create session", err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/pintleauth/pintle"
@@ -25,7 +26,7 @@ type userDocument struct {
 
 // userFields are the fields that are not Extra. Auth.js's adapter, in older
 // versions, writes the id a second time.
-var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image"}
+var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", removalsField}
 
 func newUserDocument(u *pintle.User) (*userDocument, error) {
 	if !storable(u.Name, u.Email, u.Image) {
@@ -149,22 +150,30 @@ func userUpdate(change pintle.UserUpdate) (update bson.D, err error) {
 }
 
 // DeleteUser implements [pintle.UserDeleter]. Sessions go first, so that access
-// ends at once, and the user last, so that what broke off can be repeated.
+// ends at once, and the user after everything else, so that what broke off can be
+// repeated. What was stored for the user meanwhile goes last; whoever stores
+// something from now on finds no user, and removes it.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	key, ok := objectID(id)
 	if !ok {
 		return ctx.Err()
 	}
-	theirs := bson.D{{Key: "userId", Value: key}}
-	if _, err := s.sessions.DeleteMany(ctx, theirs); err != nil {
-		return fail(ctx, "delete user: sessions", err)
+	err := s.deleteBelongings(ctx, key)
+	if err == nil {
+		_, err = s.users.DeleteOne(ctx, bson.D{{Key: "_id", Value: key}})
 	}
-	if _, err := s.accounts.DeleteMany(ctx, theirs); err != nil {
-		return fail(ctx, "delete user: accounts", err)
+	if err == nil {
+		err = s.deleteBelongings(ctx, key)
 	}
-	if _, err := s.authenticators.DeleteMany(ctx, theirs); err != nil {
-		return fail(ctx, "delete user: passkeys", err)
-	}
-	_, err := s.users.DeleteOne(ctx, bson.D{{Key: "_id", Value: key}})
 	return fail(ctx, "delete user", err)
+}
+
+// deleteBelongings removes the sessions, accounts and passkeys of a user.
+func (s *Store) deleteBelongings(ctx context.Context, id bson.ObjectID) error {
+	for _, c := range []*mongo.Collection{s.sessions, s.accounts, s.authenticators} {
+		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {
+			return fmt.Errorf("%s: %w", c.Name(), err)
+		}
+	}
+	return nil
 }

@@ -14,17 +14,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// LinkAccount implements [pintle.Store]. It fails when there is no user with
-// the account's UserID.
+// LinkAccount implements [pintle.Store].
 func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	text, err := encodeAccount(a)
 	if err != nil {
 		return fmt.Errorf("redisstore: link account: %w", err)
 	}
 	if _, _, err := s.user(ctx, a.UserID); err != nil {
-		if errors.Is(err, pintle.ErrNotFound) {
-			return fmt.Errorf("redisstore: link account: there is no user %q", a.UserID)
-		}
 		return fail(ctx, "link account", err)
 	}
 	key := s.keys.account(a.Provider, a.ProviderAccountID)
@@ -38,7 +34,25 @@ func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	if !linked {
 		return fail(ctx, "link account", errors.Join(pintle.ErrConflict, s.unlist(ctx, key, a.UserID)))
 	}
-	return fail(ctx, "link account", s.client.Set(ctx, s.keys.lastAccount(a.UserID), key, 0).Err())
+	err = s.client.Set(ctx, s.keys.lastAccount(a.UserID), key, 0).Err()
+	if err == nil {
+		err = s.stillThere(ctx, a.UserID)
+	}
+	if errors.Is(err, pintle.ErrNotFound) {
+		ctx, cancel := cleanUp(ctx)
+		defer cancel()
+		_, undone := remove(ctx, s.client, key, text)
+		err = errors.Join(err, undone, s.forgetAccount(ctx, a.UserID, key))
+	}
+	return fail(ctx, "link account", err)
+}
+
+// stillThere fails with ErrNotFound when a user does not exist. It is called
+// after something was stored for the user: whoever deletes the user looks for
+// such things once more when the user is gone, so that either finds it.
+func (s *Store) stillThere(ctx context.Context, userID string) error {
+	_, _, err := s.user(ctx, userID)
+	return err
 }
 
 // listAccount puts an account into its owner's set, and with it the last one
@@ -208,33 +222,6 @@ func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 			return fail(ctx, "update account", err)
 		}
 	}
-}
-
-// UnlinkAccount implements [pintle.AccountStore].
-func (s *Store) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string) error {
-	key := s.keys.account(provider, providerAccountID)
-	for {
-		a, text, err := s.account(ctx, provider, providerAccountID)
-		if err != nil {
-			return fail(ctx, "unlink account", err)
-		}
-		if a.UserID != userID {
-			return pintle.ErrNotFound
-		}
-		removed, err := remove(ctx, s.client, key, text)
-		if err != nil {
-			return fail(ctx, "unlink account", err)
-		}
-		if removed {
-			return fail(ctx, "unlink account", s.forgetAccount(ctx, userID, key))
-		}
-	}
-}
-
-// forgetAccount takes an account that was removed out of its owner's lists.
-func (s *Store) forgetAccount(ctx context.Context, userID, key string) error {
-	_, err := remove(ctx, s.client, s.keys.lastAccount(userID), []byte(key))
-	return errors.Join(err, s.client.SRem(ctx, s.keys.accountSet(userID), key).Err())
 }
 
 // Members of an account's value beyond those of its JSON. Auth.js writes the

@@ -39,6 +39,9 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator
 	if err != nil {
 		return fmt.Errorf("redisstore: create passkey: %w", err)
 	}
+	if err := s.stillThere(ctx, a.UserID); err != nil {
+		return fail(ctx, "create passkey", err)
+	}
 	// Listed first: a passkey that no list names would outlive its user.
 	err = s.editPasskeys(ctx, a.UserID, func(ids []string) []string {
 		return append([]string{a.CredentialID}, without(ids, a.CredentialID)...)
@@ -51,13 +54,27 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator
 		return fail(ctx, "create passkey", err)
 	}
 	if created {
-		return nil
+		if err = s.stillThere(ctx, a.UserID); errors.Is(err, pintle.ErrNotFound) {
+			err = errors.Join(err, s.undoPasskey(ctx, a, text))
+		}
+		return fail(ctx, "create passkey", err)
 	}
 	err = pintle.ErrConflict
 	if holder, _, found := s.passkey(ctx, a.CredentialID); found != nil || holder.UserID != a.UserID {
 		err = errors.Join(err, s.editPasskeys(ctx, a.UserID, func(ids []string) []string { return without(ids, a.CredentialID) }))
 	}
 	return fail(ctx, "create passkey", err)
+}
+
+// undoPasskey removes a passkey whose user does not exist, and the list that
+// named it.
+func (s *Store) undoPasskey(ctx context.Context, a *pintle.Authenticator, text []byte) error {
+	ctx, cancel := cleanUp(ctx)
+	defer cancel()
+	_, err := remove(ctx, s.client, s.keys.passkey(a.CredentialID), text)
+	err = errors.Join(err, s.editPasskeys(ctx, a.UserID, func(ids []string) []string { return without(ids, a.CredentialID) }))
+	_, emptied := remove(ctx, s.client, s.keys.passkeys(a.UserID), []byte("[]"))
+	return errors.Join(err, emptied)
 }
 
 func without(ids []string, id string) []string {
@@ -212,18 +229,22 @@ func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, n
 
 // DeleteAuthenticator implements [pintle.AuthenticatorManager].
 func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+	return fail(ctx, "delete passkey", s.deletePasskey(ctx, userID, credentialID))
+}
+
+func (s *Store) deletePasskey(ctx context.Context, userID, credentialID string) error {
 	for {
 		row, text, err := s.passkey(ctx, credentialID)
-		if err != nil {
-			return fail(ctx, "delete passkey", err)
-		}
-		if row.UserID != userID {
+		if errors.Is(err, redis.Nil) || err == nil && row.UserID != userID {
 			return pintle.ErrNotFound
+		}
+		if err != nil {
+			return err
 		}
 		// Somebody else's change is the only reason to go round.
 		removed, err := remove(ctx, s.client, s.keys.passkey(credentialID), text)
 		if err != nil {
-			return fail(ctx, "delete passkey", err)
+			return err
 		}
 		if removed {
 			break
@@ -232,8 +253,7 @@ func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID st
 	// The list last: what it names but is not there is passed over, and a passkey
 	// that no list names would outlive its user. Nobody registers the same one
 	// meanwhile, because each registration makes a new id.
-	err := s.editPasskeys(ctx, userID, func(ids []string) []string { return without(ids, credentialID) })
-	return fail(ctx, "delete passkey", err)
+	return s.editPasskeys(ctx, userID, func(ids []string) []string { return without(ids, credentialID) })
 }
 
 func encodeAuthenticator(a *pintle.Authenticator) ([]byte, error) {

@@ -25,7 +25,11 @@
 //     id to one account, a session token to one session, a credential id to one
 //     passkey, whoever races for it;
 //   - a mail link and the move of a passkey's counter succeed once;
-//   - an update changes what is there and never brings back what was removed.
+//   - an update changes what is there and never brings back what was removed;
+//   - of two calls of UnlinkAccount that would remove the last two accounts of a
+//     user, in whichever processes, one fails;
+//   - nothing is stored for a user who does not exist: what is stored while the
+//     user is deleted is removed, by DeleteUser or by the call that stored it.
 //
 // # What holds only between failures
 //
@@ -42,6 +46,11 @@
 //     What a list names but is not there, or is somebody else's, is passed over.
 //   - DeleteUser removes the sessions first and the user last. One that broke
 //     off is finished by calling it again.
+//   - An UnlinkAccount whose process dies leaves the account or removes it. If
+//     the account is left, it is for an hour not counted as a way to sign in.
+//   - A process that dies after it stored a session, account or passkey of a user
+//     who is being deleted may leave it. It signs nobody in, and the account may
+//     be linked again.
 //   - There is no [pintle.TxStore]. A first sign-in that fails after it created
 //     the user removes the user again.
 //
@@ -61,8 +70,8 @@
 //
 // # Sharing with Auth.js
 //
-// Beyond the adapter's keys the store keeps a set of accounts and one of
-// sessions per user, where the adapter remembers the last of each. What the
+// Beyond the adapter's keys the store keeps a set of accounts, one of sessions
+// and one of accounts that are being unlinked per user, where the adapter remembers the last of each. What the
 // adapter writes is in no set: such sessions and accounts work, but of several
 // that it writes in a row only the last is listed and removed with the user. An
 // account of a user who is gone, which the adapter leaves when it deletes

@@ -27,6 +27,7 @@ func newKeys(o Options) keys {
 		AuthenticatorUserKeyPrefix: base(o.AuthenticatorUserKeyPrefix, "authenticator:by-user-id:"),
 		AccountSetKeyPrefix:        base(o.AccountSetKeyPrefix, "user:accounts:"),
 		SessionSetKeyPrefix:        base(o.SessionSetKeyPrefix, "user:sessions:"),
+		UnlinkingKeyPrefix:         base(o.UnlinkingKeyPrefix, "user:unlinking:"),
 	}
 }
 
@@ -41,6 +42,7 @@ func (k keys) user(id string) string { return k.UserKeyPrefix + id }
 func (k keys) email(address string) string { return k.EmailKeyPrefix + address }
 
 func (k keys) accountSet(userID string) string  { return k.AccountSetKeyPrefix + userID }
+func (k keys) removals(userID string) string    { return k.UnlinkingKeyPrefix + userID }
 func (k keys) lastAccount(userID string) string { return k.AccountByUserIDPrefix + userID }
 
 // A colon in the name of a provider would make the border to the account id

@@ -80,6 +80,22 @@ func (s sessions) create(ctx context.Context, session *pintle.StoredSession) err
 	return s.client.SetArgs(ctx, s.keys.lastSession(session.UserID), key, redis.SetArgs{ExpireAt: end}).Err()
 }
 
+// createFor stores a session of a user whom stillThere finds. What it cannot find
+// is removed again.
+func (s sessions) createFor(ctx context.Context, session *pintle.StoredSession, stillThere func(ctx context.Context, userID string) error) error {
+	if err := s.create(ctx, session); err != nil {
+		return err
+	}
+	err := stillThere(ctx, session.UserID)
+	if err == nil {
+		return nil
+	}
+	ctx, cancel := cleanUp(ctx)
+	defer cancel()
+	_, undone := s.delete(ctx, session.Token)
+	return errors.Join(err, undone)
+}
+
 func newSessionRow(name string, s *pintle.StoredSession) sessionRow {
 	row := sessionRow{Token: name, UserID: s.UserID, Expires: date{s.Expires}, Data: s.Data}
 	if !s.Created.IsZero() {
@@ -183,7 +199,10 @@ func (s sessions) delete(ctx context.Context, token string) (*pintle.StoredSessi
 
 // CreateSession implements [pintle.SessionStore].
 func (s *Store) CreateSession(ctx context.Context, session *pintle.StoredSession) error {
-	return fail(ctx, "create session", s.sessions.create(ctx, session))
+	if !isUserID(session.UserID) {
+		return absent(ctx)
+	}
+	return fail(ctx, "create session", s.sessions.createFor(ctx, session, s.stillThere))
 }
 
 // UpdateSession implements [pintle.SessionStore].

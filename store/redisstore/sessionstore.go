@@ -47,7 +47,10 @@ func Sessions(users Users, client redis.UniversalClient, o Options) *SessionStor
 
 // CreateSession implements [pintle.SessionStore].
 func (s *SessionStore) CreateSession(ctx context.Context, session *pintle.StoredSession) error {
-	return fail(ctx, "create session", s.sessions.create(ctx, session))
+	return fail(ctx, "create session", s.sessions.createFor(ctx, session, func(ctx context.Context, userID string) error {
+		_, err := s.User(ctx, userID)
+		return err
+	}))
 }
 
 // SessionAndUser implements [pintle.SessionStore]. It asks Redis and then the
@@ -99,6 +102,10 @@ func (s *SessionStore) DeleteUser(ctx context.Context, id string) error {
 	if _, err := s.sessions.endAll(ctx, id, ""); err != nil {
 		return fail(ctx, "delete user", err)
 	}
-	// A session that begins meanwhile leads to nobody.
-	return s.Users.DeleteUser(ctx, id)
+	if err := s.Users.DeleteUser(ctx, id); err != nil {
+		return err
+	}
+	// Those that began meanwhile, before the user was gone.
+	_, err := s.sessions.endAll(ctx, id, "")
+	return fail(ctx, "delete user", err)
 }

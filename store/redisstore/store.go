@@ -33,6 +33,7 @@ type Options struct {
 	// The sets that only this package has.
 	AccountSetKeyPrefix string // user:accounts:
 	SessionSetKeyPrefix string // user:sessions:
+	UnlinkingKeyPrefix  string // user:unlinking:
 }
 
 // A Store keeps users, accounts, sessions, mail links and passkeys in Redis.

@@ -106,12 +106,11 @@ func (r records) tokens(a *pintle.Account) ([]any, error) {
 	return append(values, further...), nil
 }
 
-// LinkAccount implements [pintle.Store]. It fails when there is no user with
-// the account's UserID, if the table refers to users.
+// LinkAccount implements [pintle.Store].
 func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	owner, ok := r.tables.Users.ID.column(a.UserID)
 	if !ok {
-		return r.fail(ctx, "link account", errNotID)
+		return r.absent(ctx)
 	}
 	if !storable(string(a.Type), a.Provider, a.ProviderAccountID, a.VerifiedEmail) {
 		return r.fail(ctx, "link account", errNotText)
@@ -126,8 +125,17 @@ func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	if t.has("id") {
 		args = append(args, t.ID.propose(""))
 	}
-	_, err = r.exec(ctx, r.sql.linkAccount, r.touched(t, args)...)
-	return r.fail(ctx, "link account", err)
+	return r.createOwned(ctx, "link account", r.sql.linkAccount, r.touched(t, args)...)
+}
+
+// createOwned writes a row that belongs to a user. It fails with ErrNotFound
+// when there is no such user.
+func (r records) createOwned(ctx context.Context, operation string, s *statement, args ...any) error {
+	n, err := r.exec(ctx, s, args...)
+	if err == nil && n == 0 {
+		return r.absent(ctx)
+	}
+	return r.fail(ctx, operation, err)
 }
 
 // Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
@@ -142,17 +150,11 @@ func (r records) Account(ctx context.Context, provider, providerAccountID string
 	return row.read(r), nil
 }
 
-// UserAccounts implements [pintle.AccountStore]. In a transaction it locks the
-// user.
+// UserAccounts implements [pintle.AccountStore].
 func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok {
 		return nil, ctx.Err()
-	}
-	if r.tx {
-		if err := r.lockUser(ctx, owner); err != nil {
-			return nil, r.fail(ctx, "list accounts", err)
-		}
 	}
 	var accounts []*pintle.Account
 	err := r.each(ctx, func(scan func(...any) error) error {
@@ -202,15 +204,64 @@ func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	return r.fail(ctx, "update account", err)
 }
 
-// UnlinkAccount implements [pintle.AccountStore].
-func (r records) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string) error {
+// errNothingKept is the conflict of UnlinkAccount, which trying again does not
+// resolve.
+var errNothingKept = fmt.Errorf("sqlstore: unlink account: no account to keep is linked: %w", pintle.ErrConflict)
+
+// UnlinkAccount implements [pintle.AccountStore], in a transaction.
+func (r records) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string, keepOneOf []*pintle.Account) error {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok || !storable(provider, providerAccountID) {
 		return r.absent(ctx)
 	}
-	n, err := r.exec(ctx, r.sql.unlinkAccount, owner, provider, providerAccountID)
+	removed := &pintle.Account{Provider: provider, ProviderAccountID: providerAccountID}
+	return r.untilNoRace(ctx, "unlink account", func(r records) error { return r.unlinkAccount(ctx, owner, removed, keepOneOf) })
+}
+
+func (r records) unlinkAccount(ctx context.Context, owner any, removed *pintle.Account, keepOneOf []*pintle.Account) error {
+	// Calls for one user wait for one another: what the first removed is not
+	// there for the second to keep.
+	if err := r.lockUser(ctx, owner); err != nil {
+		return r.fail(ctx, "unlink account", err)
+	}
+	kind, err := r.ownAccount(ctx, owner, removed)
+	if err != nil {
+		return r.fail(ctx, "unlink account", err)
+	}
+	if keepOneOf != nil {
+		if err := r.keepsOneOf(ctx, owner, removed, keepOneOf); err != nil {
+			return r.fail(ctx, "unlink account", err)
+		}
+	}
+	if kind == string(pintle.TypeWebAuthn) && r.tables.authenticators != nil {
+		if _, err := r.exec(ctx, r.sql.deleteAuthenticator, owner, removed.ProviderAccountID); err != nil {
+			return r.fail(ctx, "unlink account: passkey", err)
+		}
+	}
+	n, err := r.exec(ctx, r.sql.unlinkAccount, owner, removed.Provider, removed.ProviderAccountID)
 	if err == nil && n == 0 {
 		return pintle.ErrNotFound
 	}
 	return r.fail(ctx, "unlink account", err)
+}
+
+// keepsOneOf fails with errNothingKept unless a user has one of accounts beside
+// the one that is removed.
+func (r records) keepsOneOf(ctx context.Context, owner any, removed *pintle.Account, accounts []*pintle.Account) error {
+	for _, a := range accounts {
+		if a.Provider == removed.Provider && a.ProviderAccountID == removed.ProviderAccountID || !storable(a.Provider, a.ProviderAccountID) {
+			continue
+		}
+		if _, err := r.ownAccount(ctx, owner, a); !missing(err) {
+			return err
+		}
+	}
+	return errNothingKept
+}
+
+// ownAccount returns the type of an account of a user. It fails with
+// [sql.ErrNoRows] when the user has no such account.
+func (r records) ownAccount(ctx context.Context, owner any, a *pintle.Account) (kind string, err error) {
+	err = r.one(ctx, []any{&kind}, r.sql.ownAccount, owner, a.Provider, a.ProviderAccountID)
+	return kind, err
 }

@@ -48,8 +48,7 @@ func (a *authenticatorRow) authenticator() *pintle.Authenticator {
 	return &found
 }
 
-// CreateAuthenticator implements [pintle.AuthenticatorStore]. It fails when
-// there is no user with the passkey's UserID, if the table refers to users.
+// CreateAuthenticator implements [pintle.AuthenticatorStore].
 func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
 	t := r.tables.authenticators
 	if t == nil {
@@ -57,7 +56,7 @@ func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticato
 	}
 	owner, ok := r.tables.Users.ID.column(a.UserID)
 	if !ok {
-		return r.fail(ctx, "create passkey", errNotID)
+		return r.absent(ctx)
 	}
 	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports, a.Name) {
 		return r.fail(ctx, "create passkey", errNotText)
@@ -69,8 +68,7 @@ func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticato
 		{"created", r.tables.Times.column(r.dialect, a.Created)},
 		{"lastUsed", r.tables.Times.column(r.dialect, a.LastUsed)},
 	})
-	_, err := r.exec(ctx, r.sql.createAuthenticator, r.touched(t, args)...)
-	return r.fail(ctx, "create passkey", err)
+	return r.createOwned(ctx, "create passkey", r.sql.createAuthenticator, r.touched(t, args)...)
 }
 
 // Authenticator implements [pintle.AuthenticatorStore].

@@ -12,7 +12,6 @@ import (
 
 var (
 	errNotText = errors.New("it has a NUL character or is not UTF-8, which databases cannot keep as text")
-	errNotID   = errors.New("the user id is not of the kind the layout says")
 	errNoTable = fmt.Errorf("the layout has no table for it: name one in Layout.Authenticators: %w", errors.ErrUnsupported)
 	errNoName  = fmt.Errorf("the layout has no column for it: list one as %q in Layout.Authenticators.Columns: %w", "name", errors.ErrUnsupported)
 )

@@ -17,7 +17,8 @@ type queries struct {
 	// updateUser has a statement for each choice of fields, as bits.
 	updateUser [16]*statement
 
-	linkAccount, account, userAccounts, updateAccount, unlinkAccount *statement
+	linkAccount, account, userAccounts, updateAccount *statement
+	unlinkAccount, ownAccount                         *statement // ownAccount locks the row it finds
 
 	createSession, sessionAndUser, sessionExists, deleteSession *statement
 	// updateSession has a statement for each choice of fields, as bits.
@@ -111,6 +112,36 @@ func (b builder) insert(t *table, columns, returned []string) *statement {
 	return b.Dialect.statement(text)
 }
 
+// insertOwned writes a row with the columns, one of which names the user whose
+// id is given, if there is such a user. Not every table refers to users, and
+// SQLite checks references only on connections that were told to.
+//
+// Whoever deletes the user waits for this statement, and removes the row then,
+// or this one waits for them, and finds no user.
+func (b builder) insertOwned(t *table, columns []string) *statement {
+	u, owner := b.tables.users, t.columns["userId"]
+	id := "u." + u.columns["id"]
+	values := make([]string, len(columns))
+	for i, column := range columns {
+		values[i] = fmt.Sprintf("$%d", i+1)
+		if column == owner {
+			values[i] = id
+		}
+	}
+	lock := map[Dialect]string{PostgreSQL: " FOR KEY SHARE", MySQL: " LOCK IN SHARE MODE"}[b.Dialect]
+	return b.statement("INSERT INTO %s (%s) SELECT %s FROM %s u WHERE %s%s",
+		t.quoted, list(columns), list(values), u.quoted, b.isID(id, slices.Index(columns, owner)+1), lock)
+}
+
+// locked locks the rows that a statement finds until the transaction ends. A
+// transaction of SQLite has the only lock already.
+func (b builder) locked() string {
+	if b.Dialect == SQLite {
+		return ""
+	}
+	return " FOR UPDATE"
+}
+
 // set assigns the parameters from n on to columns.
 func set(n int, columns []string) string {
 	assignments := make([]string, len(columns))
@@ -195,18 +226,19 @@ func (b builder) accounts(q *queries) {
 	pair := func(n int) string {
 		return b.is(t.columns["provider"], n) + " AND " + b.is(t.columns["providerAccountId"], n+1)
 	}
-	q.linkAccount = b.insert(t, slices.Concat(identity, tokens, t.names("", "id", "updatedAt")), nil)
+	q.linkAccount = b.insertOwned(t, slices.Concat(identity, tokens, t.names("", "id", "updatedAt")))
 	columns := list(slices.Concat(identity, tokens))
 	q.account = b.statement("SELECT %s FROM %s WHERE %s", columns, t.quoted, pair(1))
 	q.userAccounts = b.statement("SELECT %s FROM %s WHERE %s", columns, t.quoted, b.isID(owner, 1))
 	q.updateAccount = b.statement("UPDATE %s SET %s WHERE %s", t.quoted, set(3, append(tokens, t.names("", "updatedAt")...)), pair(1))
+	q.ownAccount = b.statement("SELECT %s FROM %s WHERE %s AND %s%s", t.columns["type"], t.quoted, b.isID(owner, 1), pair(2), b.locked())
 	q.unlinkAccount = b.statement("DELETE FROM %s WHERE %s AND %s", t.quoted, b.isID(owner, 1), pair(2))
 }
 
 func (b builder) sessions(q *queries) {
 	t, u := b.tables.sessions, b.tables.users
 	token, owner, expires := t.columns["sessionToken"], t.columns["userId"], t.columns["expires"]
-	q.createSession = b.insert(t, t.names("", "sessionToken", "userId", "expires", "created", "data", "id", "updatedAt"), nil)
+	q.createSession = b.insertOwned(t, t.names("", "sessionToken", "userId", "expires", "created", "data", "id", "updatedAt"))
 	columns := t.names("", "userId", "expires", "created", "data")
 	q.sessionAndUser = b.statement("SELECT %s FROM %s s JOIN %s u ON u.%s = s.%s WHERE %s",
 		list(append(t.names("s.", "expires", "created", "data"), b.userColumns("u.")...)),
@@ -254,7 +286,7 @@ func (b builder) authenticators(q *queries) {
 	t := b.tables.authenticators
 	id, owner, counter := t.columns["credentialID"], t.columns["userId"], t.columns["counter"]
 	columns := t.names("", append(slices.Clone(authenticatorColumns.expected), "name", "created", "lastUsed")...)
-	q.createAuthenticator = b.insert(t, append(slices.Clone(columns), t.names("", "updatedAt")...), nil)
+	q.createAuthenticator = b.insertOwned(t, append(slices.Clone(columns), t.names("", "updatedAt")...))
 	q.authenticator = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.is(id, 1))
 	q.userAuthenticators = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.isID(owner, 1))
 	q.deleteAuthenticator = b.statement("DELETE FROM %s WHERE %s AND %s", t.quoted, b.isID(owner, 1), b.is(id, 2))

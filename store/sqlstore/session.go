@@ -41,8 +41,7 @@ func (s *sessionRow) session(token string) *pintle.StoredSession {
 	return &pintle.StoredSession{Token: token, UserID: string(s.owner), Expires: s.expires.Time, Created: s.created.Time, Data: s.data}
 }
 
-// CreateSession implements [pintle.SessionStore]. It fails when there is no
-// user with the session's UserID, if the table refers to users.
+// CreateSession implements [pintle.SessionStore].
 func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) error {
 	token, ok := r.tokenColumn(s.Token)
 	if !ok {
@@ -50,7 +49,7 @@ func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) err
 	}
 	owner, ok := r.tables.Users.ID.column(s.UserID)
 	if !ok {
-		return r.fail(ctx, "create session", errNotID)
+		return r.absent(ctx)
 	}
 	data, err := object(s.Data).column()
 	if err != nil {
@@ -67,8 +66,7 @@ func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) err
 	if t.has("id") {
 		args = append(args, t.ID.propose(""))
 	}
-	_, err = r.exec(ctx, r.sql.createSession, r.touched(t, args)...)
-	return r.fail(ctx, "create session", err)
+	return r.createOwned(ctx, "create session", r.sql.createSession, r.touched(t, args)...)
 }
 
 // UpdateSession implements [pintle.SessionStore]. Data is ignored where the

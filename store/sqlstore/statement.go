@@ -88,15 +88,24 @@ func (r records) result(ctx context.Context, s *statement, args ...any) (sql.Res
 	return r.repeat(ctx, s, args...)
 }
 
-// repeat runs a statement. One that lost a race outside a transaction did
-// nothing, and runs again.
+// repeat runs a statement until it loses no race.
 func (r records) repeat(ctx context.Context, s *statement, args ...any) (result sql.Result, err error) {
+	err = r.again(func() error {
+		result, err = r.runOnce(ctx, s, args...)
+		return err
+	})
+	return result, err
+}
+
+// again runs a statement. One that lost a race outside a transaction did
+// nothing, and runs again.
+func (r records) again(run func() error) (err error) {
 	for range attempts {
-		if result, err = r.runOnce(ctx, s, args...); err == nil || r.tx || !isRace(err) {
+		if err = run(); err == nil || r.tx || !isRace(err) {
 			break
 		}
 	}
-	return result, err
+	return err
 }
 
 // attempts is how often something is tried that may lose a race.
@@ -118,7 +127,7 @@ func (r records) runOnce(ctx context.Context, s *statement, args ...any) (sql.Re
 func (r records) one(ctx context.Context, dest []any, s *statement, args ...any) error {
 	ctx, cancel := patiently(ctx)
 	defer cancel()
-	return r.first(ctx, dest, s, args...)
+	return r.again(func() error { return r.first(ctx, dest, s, args...) })
 }
 
 func (r records) first(ctx context.Context, dest []any, s *statement, args ...any) error {

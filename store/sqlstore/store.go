@@ -114,7 +114,7 @@ func (r records) begin(ctx context.Context) (within records, commit func() error
 	ctx, end := context.WithCancel(ctx)
 	var tx *sql.Tx
 	err = inTime(end, func() (err error) {
-		tx, err = r.db.BeginTx(ctx, nil)
+		tx, err = r.db.BeginTx(ctx, r.dialect.isolation())
 		return err
 	})
 	if err != nil {
@@ -131,6 +131,24 @@ func (r records) begin(ctx context.Context) (within records, commit func() error
 		_ = inTime(end, tx.Rollback)
 	}
 	return r, commit, rollback, nil
+}
+
+// isolation is what a transaction rests on.
+//
+// Transactions lock a row and then look at others. In PostgreSQL the look has
+// to see what was committed while they waited for the lock, whatever
+// default_transaction_isolation says: at repeatable read it sees what was there
+// before, and two transactions take away what the other left. In MySQL the
+// looks that decide lock what they find, and such reads see what was committed
+// at each level.
+//
+// https://www.postgresql.org/docs/current/transaction-iso.html
+// https://dev.mysql.com/doc/refman/8.4/en/innodb-locking-reads.html
+func (d Dialect) isolation() *sql.TxOptions {
+	if d == PostgreSQL {
+		return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	}
+	return nil
 }
 
 // beginImmediate begins a transaction that writes. What database/sql begins is

@@ -266,12 +266,16 @@ func (r records) DeleteUser(ctx context.Context, id string) error {
 	if !ok {
 		return ctx.Err()
 	}
-	var err error
+	return r.untilNoRace(ctx, "delete user", func(r records) error { return r.deleteUser(ctx, key) })
+}
+
+// untilNoRace runs f, which only deletes, in a transaction. Deleting breaks no
+// uniqueness rule: a conflict comes of another transaction of the same user, a
+// sign-in for example, for which the database gave this one up.
+func (r records) untilNoRace(ctx context.Context, operation string, f func(records) error) (err error) {
 	for range attempts {
-		err = r.atomically(ctx, "delete user", func(r records) error { return r.deleteUser(ctx, key) })
-		// Deleting breaks no uniqueness rule: what is in the way is another
-		// transaction of the same user, a sign-in for example.
-		if r.tx || !errors.Is(err, pintle.ErrConflict) {
+		err = r.atomically(ctx, operation, f)
+		if r.tx || !errors.Is(err, pintle.ErrConflict) || errors.Is(err, errNothingKept) {
 			break
 		}
 	}

@@ -12,15 +12,14 @@ import (
 // Whose an account is, the join table says: Auth.js unlinks an account by
 // removing its record there and leaves the account's own.
 
-// LinkAccount implements [pintle.Store]. It fails when there is no user with
-// the account's UserID.
+// LinkAccount implements [pintle.Store].
 func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	return fail(ctx, "link account", s.linkAccount(ctx, a))
 }
 
 func (s *Store) linkAccount(ctx context.Context, a *pintle.Account) error {
 	if !isID(a.UserID) {
-		return errors.Join(ctx.Err(), errors.New("the account's user has an id that no record can have"))
+		return absent(ctx)
 	}
 	fields, err := s.tokens(a)
 	if err != nil {
@@ -94,8 +93,11 @@ func (s *Store) refusedLink(ctx context.Context, l link, no *Error) error {
 	if found.owned != nil {
 		return pintle.ErrConflict
 	}
+	if missing := s.noUser(ctx, l.of.UserID); missing != nil {
+		return missing
+	}
 	if there == nil {
-		return no // for want of a user, or of a column
+		return no // for want of a column
 	}
 	left := &leftover{}
 	if left.version, err = there.version(); err != nil {

@@ -2,7 +2,6 @@ package xatastore
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/pintleauth/pintle"
@@ -93,30 +92,4 @@ func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 		return pintle.ErrNotFound
 	}
 	return fail(ctx, "update account", err)
-}
-
-// UnlinkAccount implements [pintle.AccountStore].
-func (s *Store) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string) error {
-	found, err := s.find(ctx, provider, providerAccountID)
-	if err != nil {
-		return fail(ctx, "unlink account", err)
-	}
-	if found.owned.UserID != userID {
-		return pintle.ErrNotFound
-	}
-	// The account's own record goes only with the join record: when that is
-	// gone, somebody else may have linked the account meanwhile.
-	_, err = s.client.transaction(ctx, removeExisting(s.names.userAccounts, found.join), remove(s.names.accounts, found.record))
-	no := refused(err)
-	if no == nil {
-		return fail(ctx, "unlink account", err)
-	}
-	there, look := s.client.read(ctx, s.names.userAccounts, found.join)
-	switch {
-	case look == nil && there == nil && no.maybeDone:
-		return nil // done by the attempt that got no answer
-	case look == nil && there == nil:
-		return pintle.ErrNotFound
-	}
-	return fail(ctx, "unlink account", errors.Join(err, look))
 }

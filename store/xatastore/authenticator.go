@@ -29,8 +29,11 @@ func (s *Store) createAuthenticator(ctx context.Context, a *pintle.Authenticator
 	if err := errors.Join(storable(a.CredentialID, a.ProviderAccountID, a.DeviceType, a.Transports, a.Name), storableText(a.PublicKey)); err != nil {
 		return err
 	}
-	if !isID(a.UserID) || a.CredentialID == "" {
-		return errors.New("the passkey has no credential id, or its user an id that no record can have")
+	if a.CredentialID == "" {
+		return errors.New("the passkey has no credential id")
+	}
+	if !isID(a.UserID) {
+		return absent(ctx)
 	}
 	id := idOf(a.CredentialID)
 	_, err := s.client.create(ctx, s.names.passkeys, id, record{
@@ -46,6 +49,9 @@ func (s *Store) createAuthenticator(ctx context.Context, a *pintle.Authenticator
 	there, _, look := s.passkey(ctx, a.CredentialID)
 	switch {
 	case errors.Is(look, pintle.ErrNotFound):
+		if missing := s.noUser(ctx, a.UserID); missing != nil {
+			return missing
+		}
 		return err
 	case look != nil:
 		return look

@@ -16,7 +16,7 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	// Who signs in meanwhile is found the next time round; who does so after
 	// the user is gone is refused by the service.
 	var err error
-	for range 5 {
+	for range 20 {
 		if err = s.deleteUser(ctx, id); refused(err) == nil {
 			break
 		}

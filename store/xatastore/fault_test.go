@@ -327,11 +327,27 @@ var changes = []change{
 	{
 		name: "UnlinkAccount",
 		do: func(ctx context.Context, e *everything) error {
-			return e.store.UnlinkAccount(ctx, e.user.ID, "github", "1")
+			return e.store.UnlinkAccount(ctx, e.user.ID, "github", "1", nil)
 		},
 		seen: func(ctx context.Context, e *everything) error {
 			_, err := e.store.Account(ctx, "github", "1")
 			return expect(errors.Is(err, pintle.ErrNotFound), "the account: %v", err)
+		},
+	},
+	{
+		name: "UnlinkAccount that keeps another",
+		do: func(ctx context.Context, e *everything) error {
+			kept := e.account
+			kept.ProviderAccountID = "2"
+			if err := e.store.LinkAccount(ctx, &kept); err != nil && !errors.Is(err, pintle.ErrConflict) {
+				return err
+			}
+			return e.store.UnlinkAccount(ctx, e.user.ID, "github", "1", []*pintle.Account{&kept})
+		},
+		seen: func(ctx context.Context, e *everything) error {
+			_, err := e.store.Account(ctx, "github", "1")
+			_, left := e.store.Account(ctx, "github", "2")
+			return errors.Join(left, expect(errors.Is(err, pintle.ErrNotFound), "the account: %v", err))
 		},
 	},
 	{

@@ -147,7 +147,7 @@ func TestAnAccountThatChangesHandsIsNotUnlinkedFromTheNext(t *testing.T) {
 	e := newEverything(t, s)
 	other := newUser(t, s, "other@example.org")
 	meanwhile(db, func() {
-		if err := s.UnlinkAccount(t.Context(), e.user.ID, "github", "1"); err != nil {
+		if err := s.UnlinkAccount(t.Context(), e.user.ID, "github", "1", nil); err != nil {
 			t.Error(err)
 		}
 		a := e.account
@@ -156,7 +156,7 @@ func TestAnAccountThatChangesHandsIsNotUnlinkedFromTheNext(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := s.UnlinkAccount(t.Context(), e.user.ID, "github", "1"); !errors.Is(err, pintle.ErrNotFound) {
+	if err := s.UnlinkAccount(t.Context(), e.user.ID, "github", "1", nil); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("UnlinkAccount() = %v, want pintle.ErrNotFound", err)
 	}
 	if owner, err := s.UserByAccount(t.Context(), "github", "1"); err != nil || owner.ID != other.ID {
@@ -170,7 +170,7 @@ func TestAUserIsNotDeletedWithWhatBelongsToSomebodyElseByNow(t *testing.T) {
 	e := newEverything(t, s)
 	other := newUser(t, s, "other@example.org")
 	meanwhile(db, func() {
-		if err := s.UnlinkAccount(t.Context(), e.user.ID, "github", "1"); err != nil {
+		if err := s.UnlinkAccount(t.Context(), e.user.ID, "github", "1", nil); err != nil {
 			t.Error(err)
 		}
 		a := e.account

@@ -10,15 +10,17 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// CreateSession implements [pintle.SessionStore]. It fails when there is no
-// user with the session's UserID.
+// CreateSession implements [pintle.SessionStore].
 func (s *Store) CreateSession(ctx context.Context, session *pintle.StoredSession) error {
 	return fail(ctx, "create session", s.createSession(ctx, session))
 }
 
 func (s *Store) createSession(ctx context.Context, session *pintle.StoredSession) error {
-	if err := storable(session.Token); err != nil || session.Token == "" || !isID(session.UserID) {
-		return errors.Join(ctx.Err(), errors.New("the token or the id of the user is not one that a record can have"), err)
+	if err := storable(session.Token); err != nil || session.Token == "" {
+		return errors.Join(ctx.Err(), errors.New("the token is not one that a record can have"), err)
+	}
+	if !isID(session.UserID) {
+		return absent(ctx)
 	}
 	fields := record{"sessionToken": session.Token, "expires": instantText(session.Expires), "user": session.UserID}
 	if s.client.Extended {
@@ -40,6 +42,9 @@ func (s *Store) createSession(ctx context.Context, session *pintle.StoredSession
 	}
 	there, look := s.findSession(ctx, session.Token)
 	if errors.Is(look, pintle.ErrNotFound) {
+		if missing := s.noUser(ctx, session.UserID); missing != nil {
+			return missing
+		}
 		return err
 	}
 	if look != nil {

@@ -93,6 +93,16 @@ func (s *Store) addressIsFree(ctx context.Context, email, id string) error {
 	return err
 }
 
+// noUser fails with ErrNotFound when there is no user with the given id, which is
+// why the service refuses what links to them.
+func (s *Store) noUser(ctx context.Context, id string) error {
+	r, err := s.client.read(ctx, s.names.users, id)
+	if err == nil && r == nil {
+		err = pintle.ErrNotFound
+	}
+	return err
+}
+
 // User implements [pintle.Store].
 func (s *Store) User(ctx context.Context, id string) (*pintle.User, error) {
 	if !isID(id) {

@@ -181,7 +181,7 @@ func (s *shared) pintleDeletes(t *testing.T, p person, owner any) {
 			t.Errorf("listAuthenticatorsByUserId of what was removed: %v", left)
 		}
 	}
-	if err := s.pintle.UnlinkAccount(ctx, p.user.ID, p.account.Provider, p.account.ProviderAccountID); err != nil {
+	if err := s.pintle.UnlinkAccount(ctx, p.user.ID, p.account.Provider, p.account.ProviderAccountID, nil); err != nil {
 		t.Errorf("UnlinkAccount: %v", err)
 	}
 	gone("getUserByAccount", map[string]any{"provider": p.account.Provider, "providerAccountId": p.account.ProviderAccountID})

@@ -56,7 +56,7 @@ func TestWhatStrangersSendIsAlwaysAText(t *testing.T) {
 			errorOf(s.UserByAccount(ctx, text, text)),
 			errorOf(s.UpdateUser(ctx, u.ID, pintle.UserUpdate{Name: &text, Image: &text})),
 			errorOf(s.Account(ctx, text, text)),
-			s.UnlinkAccount(ctx, u.ID, text, text),
+			s.UnlinkAccount(ctx, u.ID, text, text, nil),
 			s.UpdateAccount(ctx, &pintle.Account{Provider: text, ProviderAccountID: text, AccessToken: text}),
 			s.LinkAccount(ctx, &pintle.Account{UserID: u.ID, Type: pintle.TypeOAuth, Provider: text, ProviderAccountID: text, Scope: text}),
 			s.UpdateSession(ctx, text, pintle.SessionUpdate{Data: map[string]any{text: text}}),

@@ -348,6 +348,9 @@ func TestWithoutRedisNobodyIsSignedInAndNobodyIsNotFound(t *testing.T) {
 func TestRedisHoldsNoTokenOfSessionsAlone(t *testing.T) {
 	client := single(t)
 	s := redisstore.Sessions(memstore.New(), client, redisstore.Options{})
+	if _, err := s.CreateUser(t.Context(), &pintle.User{ID: "u1"}); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.CreateSession(t.Context(), &pintle.StoredSession{Token: "secret-token", UserID: "u1", Expires: time.Now().Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}

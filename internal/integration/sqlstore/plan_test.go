@@ -170,7 +170,7 @@ func exercise(t *testing.T, s *sqlstore.Store) {
 	_, err = s.UserAccounts(ctx, u.ID)
 	ok(err)
 	ok(s.UpdateAccount(ctx, &pintle.Account{Provider: "github", ProviderAccountID: "000003", AccessToken: "new"}))
-	ok(s.UnlinkAccount(ctx, u.ID, "github", "000003"))
+	ok(s.UnlinkAccount(ctx, u.ID, "github", "000003", nil))
 	_, _, err = s.SessionAndUser(ctx, "session 000003")
 	ok(err)
 	ok(s.UpdateSession(ctx, "session 000003", pintle.SessionUpdate{Expires: now.Add(2 * time.Hour), Data: map[string]any{"a": "b"}}))

@@ -71,7 +71,7 @@ UPDATE "user" SET "email" = $2, "emailVerified" = $3, "image" = $4 WHERE "id" = 
 UPDATE "user" SET "name" = $2, "email" = $3, "emailVerified" = $4, "image" = $5 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
 
 -- linkAccount
-INSERT INTO "account" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
+INSERT INTO "account" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state") SELECT u."id", $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM "user" u WHERE u."id" = $1 FOR KEY SHARE;
 
 -- account
 SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state" FROM "account" WHERE "provider" = $1 AND "providerAccountId" = $2;
@@ -85,8 +85,11 @@ UPDATE "account" SET "access_token" = $3, "refresh_token" = $4, "id_token" = $5,
 -- unlinkAccount
 DELETE FROM "account" WHERE "userId" = $1 AND "provider" = $2 AND "providerAccountId" = $3;
 
+-- ownAccount
+SELECT "type" FROM "account" WHERE "userId" = $1 AND "provider" = $2 AND "providerAccountId" = $3 FOR UPDATE;
+
 -- createSession
-INSERT INTO "session" ("sessionToken", "userId", "expires") VALUES ($1, $2, $3);
+INSERT INTO "session" ("sessionToken", "userId", "expires") SELECT $1, u."id", $3 FROM "user" u WHERE u."id" = $2 FOR KEY SHARE;
 
 -- sessionAndUser
 SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "session" s JOIN "user" u ON u."id" = s."userId" WHERE s."sessionToken" = $1;
@@ -131,7 +134,7 @@ DELETE FROM "verificationToken" WHERE "identifier" = $1 AND "token" = $2 RETURNI
 SELECT "expires" FROM "verificationToken" WHERE "identifier" = $1 AND "token" = $2;
 
 -- createAuthenticator
-INSERT INTO "authenticator" ("credentialID", "userId", "providerAccountId", "credentialPublicKey", "counter", "credentialDeviceType", "credentialBackedUp", "transports") VALUES ($1, $2, $3, $4, $5, $6, $7, $8);
+INSERT INTO "authenticator" ("credentialID", "userId", "providerAccountId", "credentialPublicKey", "counter", "credentialDeviceType", "credentialBackedUp", "transports") SELECT $1, u."id", $3, $4, $5, $6, $7, $8 FROM "user" u WHERE u."id" = $2 FOR KEY SHARE;
 
 -- authenticator
 SELECT "credentialID", "userId", "providerAccountId", "credentialPublicKey", "counter", "credentialDeviceType", "credentialBackedUp", "transports" FROM "authenticator" WHERE "credentialID" = $1;

@@ -68,7 +68,7 @@ UPDATE `User` SET `email` = ?, `emailVerified` = ?, `image` = ? WHERE (`id` = ? 
 UPDATE `User` SET `name` = ?, `email` = ?, `emailVerified` = ?, `image` = ? WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
 -- linkAccount
-INSERT INTO `Account` (`userId`, `type`, `provider`, `providerAccountId`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `id`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO `Account` (`userId`, `type`, `provider`, `providerAccountId`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `id`) SELECT u.`id`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM `User` u WHERE (u.`id` = ? AND CAST(CONVERT(u.`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) LOCK IN SHARE MODE;
 
 -- account
 SELECT `userId`, `type`, `provider`, `providerAccountId`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state` FROM `Account` WHERE (`provider` = ? AND CAST(CONVERT(`provider` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`providerAccountId` = ? AND CAST(CONVERT(`providerAccountId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
@@ -82,8 +82,11 @@ UPDATE `Account` SET `access_token` = ?, `refresh_token` = ?, `id_token` = ?, `e
 -- unlinkAccount
 DELETE FROM `Account` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`provider` = ? AND CAST(CONVERT(`provider` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`providerAccountId` = ? AND CAST(CONVERT(`providerAccountId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
+-- ownAccount
+SELECT `type` FROM `Account` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`provider` = ? AND CAST(CONVERT(`provider` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`providerAccountId` = ? AND CAST(CONVERT(`providerAccountId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) FOR UPDATE;
+
 -- createSession
-INSERT INTO `Session` (`sessionToken`, `userId`, `expires`, `id`) VALUES (?, ?, ?, ?);
+INSERT INTO `Session` (`sessionToken`, `userId`, `expires`, `id`) SELECT ?, u.`id`, ?, ? FROM `User` u WHERE (u.`id` = ? AND CAST(CONVERT(u.`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) LOCK IN SHARE MODE;
 
 -- sessionAndUser
 SELECT s.`expires`, u.`id`, u.`name`, u.`email`, u.`emailVerified`, u.`image` FROM `Session` s JOIN `User` u ON u.`id` = s.`userId` WHERE (s.`sessionToken` = ? AND CAST(CONVERT(s.`sessionToken` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));

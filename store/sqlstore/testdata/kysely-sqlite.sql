@@ -65,7 +65,7 @@ UPDATE "User" SET "email" = ?2, "emailVerified" = ?3, "image" = ?4 WHERE "id" = 
 UPDATE "User" SET "name" = ?2, "email" = ?3, "emailVerified" = ?4, "image" = ?5 WHERE "id" = ?1 RETURNING "id", "name", "email", "emailVerified", "image";
 
 -- linkAccount
-INSERT INTO "Account" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "id") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12);
+INSERT INTO "Account" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "id") SELECT u."id", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM "User" u WHERE u."id" = ?1;
 
 -- account
 SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state" FROM "Account" WHERE "provider" = ?1 AND "providerAccountId" = ?2;
@@ -79,8 +79,11 @@ UPDATE "Account" SET "access_token" = ?3, "refresh_token" = ?4, "id_token" = ?5,
 -- unlinkAccount
 DELETE FROM "Account" WHERE "userId" = ?1 AND "provider" = ?2 AND "providerAccountId" = ?3;
 
+-- ownAccount
+SELECT "type" FROM "Account" WHERE "userId" = ?1 AND "provider" = ?2 AND "providerAccountId" = ?3;
+
 -- createSession
-INSERT INTO "Session" ("sessionToken", "userId", "expires", "id") VALUES (?1, ?2, ?3, ?4);
+INSERT INTO "Session" ("sessionToken", "userId", "expires", "id") SELECT ?1, u."id", ?3, ?4 FROM "User" u WHERE u."id" = ?2;
 
 -- sessionAndUser
 SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "Session" s JOIN "User" u ON u."id" = s."userId" WHERE s."sessionToken" = ?1;

@@ -71,7 +71,7 @@ UPDATE `pintle_users` SET `email` = ?, `email_verified` = ?, `image` = ? WHERE `
 UPDATE `pintle_users` SET `name` = ?, `email` = ?, `email_verified` = ?, `image` = ? WHERE `id` = ?;
 
 -- linkAccount
-INSERT INTO `pintle_accounts` (`user_id`, `type`, `provider`, `provider_account_id`, `verified_email`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO `pintle_accounts` (`user_id`, `type`, `provider`, `provider_account_id`, `verified_email`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra`) SELECT u.`id`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM `pintle_users` u WHERE u.`id` = ? LOCK IN SHARE MODE;
 
 -- account
 SELECT `user_id`, `type`, `provider`, `provider_account_id`, `verified_email`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra` FROM `pintle_accounts` WHERE `provider` = ? AND `provider_account_id` = ?;
@@ -85,8 +85,11 @@ UPDATE `pintle_accounts` SET `access_token` = ?, `refresh_token` = ?, `id_token`
 -- unlinkAccount
 DELETE FROM `pintle_accounts` WHERE `user_id` = ? AND `provider` = ? AND `provider_account_id` = ?;
 
+-- ownAccount
+SELECT `type` FROM `pintle_accounts` WHERE `user_id` = ? AND `provider` = ? AND `provider_account_id` = ? FOR UPDATE;
+
 -- createSession
-INSERT INTO `pintle_sessions` (`token_hash`, `user_id`, `expires`, `created`, `data`) VALUES (?, ?, ?, ?, ?);
+INSERT INTO `pintle_sessions` (`token_hash`, `user_id`, `expires`, `created`, `data`) SELECT ?, u.`id`, ?, ?, ? FROM `pintle_users` u WHERE u.`id` = ? LOCK IN SHARE MODE;
 
 -- sessionAndUser
 SELECT s.`expires`, s.`created`, s.`data`, u.`id`, u.`name`, u.`email`, u.`email_verified`, u.`image`, u.`extra` FROM `pintle_sessions` s JOIN `pintle_users` u ON u.`id` = s.`user_id` WHERE s.`token_hash` = ?;
@@ -134,7 +137,7 @@ DELETE FROM `pintle_verifications` WHERE `identifier` = ? AND `token` = ?;
 SELECT `expires` FROM `pintle_verifications` WHERE `identifier` = ? AND `token` = ?;
 
 -- createAuthenticator
-INSERT INTO `pintle_authenticators` (`credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports`, `name`, `created`, `last_used`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO `pintle_authenticators` (`credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports`, `name`, `created`, `last_used`) SELECT ?, u.`id`, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM `pintle_users` u WHERE u.`id` = ? LOCK IN SHARE MODE;
 
 -- authenticator
 SELECT `credential_id`, `user_id`, `provider_account_id`, `public_key`, `counter`, `device_type`, `backed_up`, `transports`, `name`, `created`, `last_used` FROM `pintle_authenticators` WHERE `credential_id` = ?;

@@ -68,7 +68,7 @@ UPDATE "pintle_users" SET "email" = ?2, "email_verified" = ?3, "image" = ?4 WHER
 UPDATE "pintle_users" SET "name" = ?2, "email" = ?3, "email_verified" = ?4, "image" = ?5 WHERE "id" = ?1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
 
 -- linkAccount
-INSERT INTO "pintle_accounts" ("user_id", "type", "provider", "provider_account_id", "verified_email", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15);
+INSERT INTO "pintle_accounts" ("user_id", "type", "provider", "provider_account_id", "verified_email", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra") SELECT u."id", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 FROM "pintle_users" u WHERE u."id" = ?1;
 
 -- account
 SELECT "user_id", "type", "provider", "provider_account_id", "verified_email", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra" FROM "pintle_accounts" WHERE "provider" = ?1 AND "provider_account_id" = ?2;
@@ -82,8 +82,11 @@ UPDATE "pintle_accounts" SET "access_token" = ?3, "refresh_token" = ?4, "id_toke
 -- unlinkAccount
 DELETE FROM "pintle_accounts" WHERE "user_id" = ?1 AND "provider" = ?2 AND "provider_account_id" = ?3;
 
+-- ownAccount
+SELECT "type" FROM "pintle_accounts" WHERE "user_id" = ?1 AND "provider" = ?2 AND "provider_account_id" = ?3;
+
 -- createSession
-INSERT INTO "pintle_sessions" ("token_hash", "user_id", "expires", "created", "data") VALUES (?1, ?2, ?3, ?4, ?5);
+INSERT INTO "pintle_sessions" ("token_hash", "user_id", "expires", "created", "data") SELECT ?1, u."id", ?3, ?4, ?5 FROM "pintle_users" u WHERE u."id" = ?2;
 
 -- sessionAndUser
 SELECT s."expires", s."created", s."data", u."id", u."name", u."email", u."email_verified", u."image", u."extra" FROM "pintle_sessions" s JOIN "pintle_users" u ON u."id" = s."user_id" WHERE s."token_hash" = ?1;
@@ -131,7 +134,7 @@ DELETE FROM "pintle_verifications" WHERE "identifier" = ?1 AND "token" = ?2 RETU
 SELECT "expires" FROM "pintle_verifications" WHERE "identifier" = ?1 AND "token" = ?2;
 
 -- createAuthenticator
-INSERT INTO "pintle_authenticators" ("credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports", "name", "created", "last_used") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
+INSERT INTO "pintle_authenticators" ("credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports", "name", "created", "last_used") SELECT ?1, u."id", ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM "pintle_users" u WHERE u."id" = ?2;
 
 -- authenticator
 SELECT "credential_id", "user_id", "provider_account_id", "public_key", "counter", "device_type", "backed_up", "transports", "name", "created", "last_used" FROM "pintle_authenticators" WHERE "credential_id" = ?1;

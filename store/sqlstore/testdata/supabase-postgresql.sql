@@ -68,7 +68,7 @@ UPDATE "next_auth"."users" SET "email" = $2, "emailVerified" = $3, "image" = $4 
 UPDATE "next_auth"."users" SET "name" = $2, "email" = $3, "emailVerified" = $4, "image" = $5 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
 
 -- linkAccount
-INSERT INTO "next_auth"."accounts" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13);
+INSERT INTO "next_auth"."accounts" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret") SELECT u."id", $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM "next_auth"."users" u WHERE u."id" = $1 FOR KEY SHARE;
 
 -- account
 SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret" FROM "next_auth"."accounts" WHERE "provider" = $1 AND "providerAccountId" = $2;
@@ -82,8 +82,11 @@ UPDATE "next_auth"."accounts" SET "access_token" = $3, "refresh_token" = $4, "id
 -- unlinkAccount
 DELETE FROM "next_auth"."accounts" WHERE "userId" = $1 AND "provider" = $2 AND "providerAccountId" = $3;
 
+-- ownAccount
+SELECT "type" FROM "next_auth"."accounts" WHERE "userId" = $1 AND "provider" = $2 AND "providerAccountId" = $3 FOR UPDATE;
+
 -- createSession
-INSERT INTO "next_auth"."sessions" ("sessionToken", "userId", "expires") VALUES ($1, $2, $3);
+INSERT INTO "next_auth"."sessions" ("sessionToken", "userId", "expires") SELECT $1, u."id", $3 FROM "next_auth"."users" u WHERE u."id" = $2 FOR KEY SHARE;
 
 -- sessionAndUser
 SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "next_auth"."sessions" s JOIN "next_auth"."users" u ON u."id" = s."userId" WHERE s."sessionToken" = $1;

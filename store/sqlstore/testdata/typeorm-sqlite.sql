@@ -65,7 +65,7 @@ UPDATE "users" SET "email" = ?2, "emailVerified" = ?3, "image" = ?4 WHERE "id" =
 UPDATE "users" SET "name" = ?2, "email" = ?3, "emailVerified" = ?4, "image" = ?5 WHERE "id" = ?1 RETURNING "id", "name", "email", "emailVerified", "image";
 
 -- linkAccount
-INSERT INTO "accounts" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "id") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12);
+INSERT INTO "accounts" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "id") SELECT u."id", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM "users" u WHERE u."id" = ?1;
 
 -- account
 SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state" FROM "accounts" WHERE "provider" = ?1 AND "providerAccountId" = ?2;
@@ -79,8 +79,11 @@ UPDATE "accounts" SET "access_token" = ?3, "refresh_token" = ?4, "id_token" = ?5
 -- unlinkAccount
 DELETE FROM "accounts" WHERE "userId" = ?1 AND "provider" = ?2 AND "providerAccountId" = ?3;
 
+-- ownAccount
+SELECT "type" FROM "accounts" WHERE "userId" = ?1 AND "provider" = ?2 AND "providerAccountId" = ?3;
+
 -- createSession
-INSERT INTO "sessions" ("sessionToken", "userId", "expires", "id") VALUES (?1, ?2, ?3, ?4);
+INSERT INTO "sessions" ("sessionToken", "userId", "expires", "id") SELECT ?1, u."id", ?3, ?4 FROM "users" u WHERE u."id" = ?2;
 
 -- sessionAndUser
 SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "sessions" s JOIN "users" u ON u."id" = s."userId" WHERE s."sessionToken" = ?1;
