@@ -79,11 +79,11 @@ func (a *accountRow) read(r records) *pintle.Account {
 	return account
 }
 
-// tokens returns the values of the columns that a token response replaces.
-func (r records) tokens(a *pintle.Account) ([]any, error) {
+// tokens returns the values of the columns that a token response replaces, and
+// which further columns are among them.
+func (r records) tokens(a *pintle.Account) (values []any, given []int, err error) {
 	t := r.tables.accounts
-	rest, further := withoutColumns(a.Extra, t.Extra)
-	var values []any
+	rest, given, further := withoutColumns(a.Extra, t.Extra)
 	for _, column := range tokenColumns {
 		switch {
 		case !t.has(column):
@@ -92,18 +92,18 @@ func (r records) tokens(a *pintle.Account) ([]any, error) {
 		case column == "extra":
 			extra, err := rest.column()
 			if err != nil {
-				return nil, fmt.Errorf("encode Extra: %w", err)
+				return nil, nil, fmt.Errorf("encode Extra: %w", err)
 			}
 			values = append(values, extra)
 		default:
 			text := *tokenText(a, column)
 			if !storable(text) {
-				return nil, fmt.Errorf("%s: %w", column, errNotText)
+				return nil, nil, fmt.Errorf("%s: %w", column, errNotText)
 			}
 			values = append(values, nullable(text))
 		}
 	}
-	return append(values, further...), nil
+	return append(values, further...), given, nil
 }
 
 // LinkAccount implements [pintle.Store].
@@ -115,7 +115,7 @@ func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	if !storable(string(a.Type), a.Provider, a.ProviderAccountID, a.VerifiedEmail) {
 		return r.fail(ctx, "link account", errNotText)
 	}
-	tokens, err := r.tokens(a)
+	tokens, given, err := r.tokens(a)
 	if err != nil {
 		return r.fail(ctx, "link account", err)
 	}
@@ -125,7 +125,7 @@ func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	if t.has("id") {
 		args = append(args, t.ID.propose(""))
 	}
-	return r.createOwned(ctx, "link account", r.sql.linkAccount, r.touched(t, args)...)
+	return r.createOwned(ctx, "link account", r.including(given, r.sql.linkAccount, builder.linkAccount), r.touched(t, args)...)
 }
 
 // createOwned writes a row that belongs to a user. It fails with ErrNotFound
@@ -185,17 +185,18 @@ func (r records) each(ctx context.Context, f func(scan func(...any) error) error
 	return rows.Err()
 }
 
-// UpdateAccount implements [pintle.AccountStore].
+// UpdateAccount implements [pintle.AccountStore]. Further columns that Extra has
+// no value for stay.
 func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	if !storable(a.Provider, a.ProviderAccountID) {
 		return r.absent(ctx)
 	}
-	tokens, err := r.tokens(a)
+	tokens, given, err := r.tokens(a)
 	if err != nil {
 		return r.fail(ctx, "update account", err)
 	}
 	args := append([]any{a.Provider, a.ProviderAccountID}, tokens...)
-	n, err := r.exec(ctx, r.sql.updateAccount, r.touched(r.tables.accounts, args)...)
+	n, err := r.exec(ctx, r.including(given, r.sql.updateAccount, builder.updateAccount), r.touched(r.tables.accounts, args)...)
 	if err == nil && n == 0 {
 		// MySQL does not count a row that was so already.
 		_, err = r.Account(ctx, a.Provider, a.ProviderAccountID)

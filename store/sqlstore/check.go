@@ -17,9 +17,11 @@ type Problem struct {
 	Fix string
 }
 
-// Check looks whether the tables are as the layout says, have the indices that
-// look-ups and uniqueness rest on, whether accounts have the users they name, and
-// whether the connection is set up as it should be. It changes nothing. It fails when the database cannot be asked.
+// Check reports tables that are not as the layout says, indices that look-ups
+// and uniqueness rest on and that are missing, columns that would refuse new
+// rows, accounts without the users they name, and settings of the connection
+// that make the store unsafe. It changes nothing. It fails when the database does
+// not answer.
 //
 // Tables shared with Auth.js may lack indices: those of its pg adapter have
 // been published without any but the primary keys. A unique index on a table
@@ -29,21 +31,74 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return nil, s.fail(ctx, "check", err)
 	}
-	for _, t := range []*table{s.tables.users, s.tables.accounts, s.tables.sessions, s.tables.verifications, s.tables.authenticators} {
-		if t == nil {
-			continue
-		}
+	lacking, err := s.checkExistence(ctx)
+	if err != nil {
+		return nil, s.fail(ctx, "check", err)
+	}
+	if lacking != nil {
+		return append(problems, *lacking), nil // and all else comes of it
+	}
+	for _, t := range s.tables.all() {
 		found, err := s.checkTable(ctx, t)
 		if err != nil {
 			return nil, s.fail(ctx, "check", err)
 		}
 		problems = append(problems, found...)
 	}
-	leftover, err := s.checkOwners(ctx)
-	if err != nil {
-		return nil, s.fail(ctx, "check", err)
+	for _, look := range []func(context.Context) ([]Problem, error){s.checkOwners, s.checkExpired} {
+		found, err := look(ctx)
+		if err != nil {
+			return nil, s.fail(ctx, "check", err)
+		}
+		problems = append(problems, found...)
 	}
-	return append(problems, leftover...), nil
+	return problems, nil
+}
+
+// all returns the tables there are in the layout.
+func (t *tables) all() []*table {
+	all := []*table{t.users, t.accounts, t.sessions, t.verifications}
+	if t.authenticators != nil {
+		all = append(all, t.authenticators)
+	}
+	return all
+}
+
+// checkExistence looks for databases that have no table of the layout, or those
+// of an earlier version of this package.
+func (s *Store) checkExistence(ctx context.Context) (*Problem, error) {
+	found := 0
+	for _, t := range s.tables.all() {
+		columns, err := s.columns(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		if len(columns) > 0 {
+			found++
+		}
+	}
+	switch {
+	case found == 0 && s.tables.hashed:
+		return &Problem{Text: "the database has no tables yet: run pintle migrate, or call sqlstore.Migrate"}, nil
+	case found == 0:
+		return &Problem{Text: fmt.Sprintf("the database has none of the tables of the layout, not even %s: it is another database, or its tables have other names", s.tables.users.Name)}, nil
+	case !s.tables.hashed:
+		return nil, nil
+	}
+	version, err := s.version(ctx)
+	if latest := latestMigration(s.dialect); err != nil || version == 0 || version >= latest {
+		return nil, err
+	}
+	return &Problem{Text: fmt.Sprintf("the tables are of version %d and the newest is %d: run pintle migrate, or call sqlstore.Migrate", version, latestMigration(s.dialect))}, nil
+}
+
+// version returns which migration was applied last, 0 where another tool applied
+// them.
+func (s *Store) version(ctx context.Context) (version int, err error) {
+	if err := s.one(ctx, []any{&version}, s.dialect.statement(latestVersion)); err != nil {
+		return 0, ctx.Err()
+	}
+	return version, nil
 }
 
 // A need is an index that the statements of a store rest on.
@@ -70,23 +125,33 @@ func (s *Store) needs(t *table) []need {
 }
 
 func (s *Store) checkTable(ctx context.Context, t *table) ([]Problem, error) {
-	columns := t.extra
-	for _, column := range t.columns {
-		columns = append(columns, column)
+	there, err := s.columns(ctx, t)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(columns)
-	probe := s.dialect.statement(fmt.Sprintf("SELECT %s FROM %s WHERE 1 = 0", list(columns), t.quoted))
+	if len(there) == 0 {
+		return []Problem{{Text: fmt.Sprintf("there is no table %s, which the layout names", t.Name)}}, nil
+	}
+	names := slices.Clone(t.extra)
+	for _, column := range t.columns {
+		names = append(names, column)
+	}
+	slices.Sort(names)
+	if lacking := s.lacking(names, there); len(lacking) > 0 {
+		return []Problem{{Text: fmt.Sprintf("the table %s has no column %s, which the layout names", t.Name, list(lacking))}}, nil
+	}
+	probe := s.dialect.statement(fmt.Sprintf("SELECT %s FROM %s WHERE 1 = 0", list(names), t.quoted))
 	if err := s.each(ctx, nil, probe); err != nil {
 		if ended := ctx.Err(); ended != nil {
 			return nil, ended
 		}
-		return []Problem{{Text: fmt.Sprintf("the table %s is not as the layout says: %v", t.Name, err)}}, nil
+		return []Problem{{Text: fmt.Sprintf("the table %s cannot be read: %v", t.Name, err)}}, nil
 	}
 	indices, err := s.indices(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	var problems []Problem
+	problems := s.checkDemands(t, there)
 	for _, n := range s.needs(t) {
 		if !n.metBy(t, indices) {
 			problems = append(problems, Problem{
@@ -180,15 +245,6 @@ ORDER BY l.seq, i.seqno`,
 }
 
 func (s *Store) indices(ctx context.Context, t *table) ([]index, error) {
-	args := []any{t.Name, nil}
-	switch schema, name, dotted := strings.Cut(t.Name, "."); {
-	case s.dialect == PostgreSQL:
-		args = []any{t.quoted}
-	case s.dialect == SQLite:
-		args = args[:1]
-	case dotted:
-		args = []any{name, schema}
-	}
 	var indices []index
 	last := ""
 	err := s.each(ctx, func(scan func(...any) error) error {
@@ -205,7 +261,7 @@ func (s *Store) indices(ctx context.Context, t *table) ([]index, error) {
 		x.unique = x.unique && unique
 		x.columns = append(x.columns, column)
 		return nil
-	}, s.dialect.statement(indexQueries[s.dialect]), args...)
+	}, s.dialect.statement(indexQueries[s.dialect]), s.tableArguments(t)...)
 	return indices, err
 }
 

@@ -47,6 +47,15 @@ func Migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 	return nil
 }
 
+// latestMigration returns the version of the tables that [Migrate] makes.
+func latestMigration(d Dialect) int {
+	steps, err := readMigrations(Migrations(d))
+	if err != nil {
+		panic("sqlstore: unreachable: " + err.Error()) // the files are part of the program
+	}
+	return steps[len(steps)-1].version
+}
+
 // A migration is one file.
 type migration struct {
 	version    int

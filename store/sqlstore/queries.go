@@ -162,11 +162,7 @@ func (b builder) userColumns(prefix string) []string {
 func (b builder) users(q *queries) {
 	t := b.tables.users
 	columns := b.userColumns("")
-	inserted := slices.Clone(columns)
-	if t.ID == Integer {
-		inserted = inserted[1:] // the database makes it
-	}
-	q.createUser = b.insert(t, append(inserted, t.names("", "updatedAt")...), columns)
+	q.createUser = b.createUser(nil)
 	q.user = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.isID(t.columns["id"], 1))
 	q.userByEmail = b.statement("SELECT %s FROM %s WHERE %s", list(columns), t.quoted, b.is(t.columns["email"], 1))
 	a := b.tables.accounts
@@ -187,6 +183,26 @@ func (b builder) users(q *queries) {
 		}
 	}
 	q.deleteUser = append(q.deleteUser, b.statement("DELETE FROM %s WHERE %s", t.quoted, b.isID(t.columns["id"], 1)))
+}
+
+// createUser writes a user, with values for some of the further columns. The
+// others are not named, so that each gets its default.
+func (b builder) createUser(further []int) *statement {
+	t := b.tables.users
+	columns := t.names("", "id", "name", "email", "emailVerified", "image", "extra")
+	if t.ID == Integer {
+		columns = columns[1:] // the database makes it
+	}
+	return b.insert(t, slices.Concat(columns, t.further(further), t.names("", "updatedAt")), b.userColumns(""))
+}
+
+// further returns the names of some of the further columns.
+func (t *table) further(which []int) []string {
+	names := make([]string, len(which))
+	for i, n := range which {
+		names[i] = t.extra[n]
+	}
+	return names
 }
 
 // The fields of a user that can change, in the order of the bits.
@@ -221,18 +237,38 @@ var tokenColumns = []string{
 func (b builder) accounts(q *queries) {
 	t := b.tables.accounts
 	owner := t.columns["userId"]
-	identity := t.names("", "userId", "type", "provider", "providerAccountId", "verifiedEmail")
-	tokens := t.withExtra("", t.names("", tokenColumns...))
-	pair := func(n int) string {
-		return b.is(t.columns["provider"], n) + " AND " + b.is(t.columns["providerAccountId"], n+1)
-	}
-	q.linkAccount = b.insertOwned(t, slices.Concat(identity, tokens, t.names("", "id", "updatedAt")))
-	columns := list(slices.Concat(identity, tokens))
+	pair := b.accountPair
+	q.linkAccount = b.linkAccount(nil)
+	columns := list(t.withExtra("", slices.Concat(b.accountIdentity(), t.names("", tokenColumns...))))
 	q.account = b.statement("SELECT %s FROM %s WHERE %s", columns, t.quoted, pair(1))
 	q.userAccounts = b.statement("SELECT %s FROM %s WHERE %s", columns, t.quoted, b.isID(owner, 1))
-	q.updateAccount = b.statement("UPDATE %s SET %s WHERE %s", t.quoted, set(3, append(tokens, t.names("", "updatedAt")...)), pair(1))
+	q.updateAccount = b.updateAccount(nil)
 	q.ownAccount = b.statement("SELECT %s FROM %s WHERE %s AND %s%s", t.columns["type"], t.quoted, b.isID(owner, 1), pair(2), b.locked())
 	q.unlinkAccount = b.statement("DELETE FROM %s WHERE %s AND %s", t.quoted, b.isID(owner, 1), pair(2))
+}
+
+func (b builder) accountIdentity() []string {
+	return b.tables.accounts.names("", "userId", "type", "provider", "providerAccountId", "verifiedEmail")
+}
+
+// accountPair finds an account by the parameters n and n+1.
+func (b builder) accountPair(n int) string {
+	t := b.tables.accounts
+	return b.is(t.columns["provider"], n) + " AND " + b.is(t.columns["providerAccountId"], n+1)
+}
+
+// linkAccount writes an account, with values for some of the further columns.
+func (b builder) linkAccount(further []int) *statement {
+	t := b.tables.accounts
+	return b.insertOwned(t, slices.Concat(b.accountIdentity(), t.names("", tokenColumns...), t.further(further), t.names("", "id", "updatedAt")))
+}
+
+// updateAccount replaces the tokens of an account, and some of the further
+// columns.
+func (b builder) updateAccount(further []int) *statement {
+	t := b.tables.accounts
+	changed := slices.Concat(t.names("", tokenColumns...), t.further(further), t.names("", "updatedAt"))
+	return b.statement("UPDATE %s SET %s WHERE %s", t.quoted, set(3, changed), b.accountPair(1))
 }
 
 func (b builder) sessions(q *queries) {

@@ -10,6 +10,7 @@ import (
 type statement struct {
 	text     string
 	order    []int // of the arguments, nil if it is theirs
+	once     bool  // not worth preparing: it is made for one call
 	prepared atomic.Pointer[sql.Stmt]
 }
 
@@ -44,7 +45,7 @@ type runner interface {
 // PostgreSQL it is left to the driver: pgx prepares what it sends by itself,
 // unless it was told not to because a connection pooler stands between.
 func (r records) prepare(ctx context.Context, s *statement) (*sql.Stmt, error) {
-	if r.tx || r.dialect == PostgreSQL {
+	if r.tx || r.dialect == PostgreSQL || s.once {
 		return nil, nil //nolint:nilnil // nil is the answer "as text"
 	}
 	if p := s.prepared.Load(); p != nil {

@@ -80,16 +80,30 @@ func (c *anyColumn) Scan(value any) error {
 	return nil
 }
 
-// withoutColumns splits fields into those that have a column of their own and
-// the rest.
-func withoutColumns(fields map[string]any, names []string) (rest object, values []any) {
+// withoutColumns splits fields into the values of columns and the rest. Only
+// columns that there is a value for are given, by their places among the names:
+// the others are left to the defaults of the table.
+func withoutColumns(fields map[string]any, names []string) (rest object, given []int, values []any) {
 	rest = make(object, len(fields))
 	maps.Copy(rest, fields)
-	for _, name := range names {
-		values = append(values, columnValue(fields[name]))
+	for i, name := range names {
+		if value := columnValue(fields[name]); value != nil {
+			given, values = append(given, i), append(values, value)
+		}
 		delete(rest, name)
 	}
-	return rest, values
+	return rest, given, values
+}
+
+// including returns a statement that writes some of the further columns: the
+// usual one if there are none.
+func (r records) including(further []int, usual *statement, build func(builder, []int) *statement) *statement {
+	if len(further) == 0 {
+		return usual
+	}
+	s := build(builder{r.tables}, further)
+	s.once = true
+	return s
 }
 
 // columnValue turns a value of encoding/json into one drivers take. What is not
@@ -125,7 +139,8 @@ func (r records) createUser(ctx context.Context, u *pintle.User) (*pintle.User, 
 		return nil, errNotText
 	}
 	t := r.tables.users
-	rest, further := withoutColumns(u.Extra, t.Extra)
+	rest, given, further := withoutColumns(u.Extra, t.Extra)
+	create := r.including(given, r.sql.createUser, builder.createUser)
 	extra, err := rest.column()
 	if err != nil {
 		return nil, fmt.Errorf("encode Extra: %w", err)
@@ -152,12 +167,12 @@ func (r records) createUser(ctx context.Context, u *pintle.User) (*pintle.User, 
 	args = r.touched(t, append(args, further...))
 	var row userRow
 	if r.dialect.returning() {
-		if err := r.one(ctx, row.dest(r), r.sql.createUser, args...); err != nil {
+		if err := r.one(ctx, row.dest(r), create, args...); err != nil {
 			return nil, err
 		}
 		return row.user(r), nil
 	}
-	result, err := r.result(ctx, r.sql.createUser, args...)
+	result, err := r.result(ctx, create, args...)
 	if err != nil {
 		return nil, err
 	}

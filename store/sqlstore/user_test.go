@@ -2,17 +2,21 @@ package sqlstore
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 )
 
 func TestExtraFieldsGoToTheirColumns(t *testing.T) {
 	fields := map[string]any{"role": "admin", "level": 7, "tags": []any{"a"}, "badge": json.Number("9007199254740993"), "share": json.Number("0.5"), "rest": true}
-	rest, values := withoutColumns(fields, []string{"role", "level", "tags", "badge", "share", "none"})
+	rest, given, values := withoutColumns(fields, []string{"role", "level", "tags", "badge", "share", "none"})
 	if len(rest) != 1 || rest["rest"] != true {
 		t.Errorf("rest = %v, want the field without a column", rest)
 	}
-	for i, want := range []any{"admin", int64(7), `["a"]`, int64(9007199254740993), "0.5", nil} {
+	if want := []int{0, 1, 2, 3, 4}; !slices.Equal(given, want) {
+		t.Errorf("values for the columns %v, want %v", given, want)
+	}
+	for i, want := range []any{"admin", int64(7), `["a"]`, int64(9007199254740993), "0.5"} {
 		if values[i] != want {
 			t.Errorf("column %d holds %v, want %v", i, values[i], want)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -218,4 +220,149 @@ func BenchmarkSessionAndUser(b *testing.B) {
 			}
 		})
 	}
+}
+
+// The role of a user is the column that applications add first.
+func TestColumnsWithADefaultKeepItForNewRows(t *testing.T) {
+	for _, l := range sharedLayouts {
+		if l.file != "drizzle-"+l.layout.Dialect.String() {
+			continue
+		}
+		t.Run(l.file, func(t *testing.T) {
+			db := l.create(t)
+			user, account, session := l.quoted("user"), l.quoted("account"), l.quoted("session")
+			role := "role varchar(20) NOT NULL DEFAULT 'member'"
+			switch l.layout.Dialect {
+			case sqlstore.PostgreSQL:
+				execute(t, db.DB, "CREATE TYPE role AS ENUM ('member', 'admin')")
+				role = "role role NOT NULL DEFAULT 'member'"
+			case sqlstore.MySQL:
+				role = "role enum('member', 'admin') NOT NULL DEFAULT 'member'"
+			}
+			for _, statement := range []string{
+				user + " ADD " + role, user + " ADD plan varchar(20) DEFAULT 'free'", user + " ADD level integer NOT NULL DEFAULT 1",
+				account + " ADD " + role, account + " ADD origin varchar(20) NOT NULL DEFAULT 'web'",
+				session + " ADD device varchar(20) NOT NULL DEFAULT 'unknown'",
+			} {
+				execute(t, db.DB, "ALTER TABLE "+statement)
+			}
+			l.layout.Users.Extra = []string{"role", "plan", "level"}
+			l.layout.Accounts.Extra = []string{"role", "origin"}
+			s := l.store(t, db)
+			repair(t, db, s)
+			for i, tt := range []struct {
+				extra map[string]any
+				want  string
+			}{
+				{nil, "member free 1"},
+				{map[string]any{"role": nil}, "member free 1"},
+				{map[string]any{"role": "admin"}, "admin free 1"},
+				{map[string]any{"plan": "paid", "level": 7}, "member paid 7"},
+				{map[string]any{"role": "admin", "plan": "paid", "level": json.Number("7")}, "admin paid 7"},
+			} {
+				id := fmt.Sprint(i)
+				created, err := s.CreateUser(t.Context(), &pintle.User{ID: id, Email: id + "@example.org", Extra: tt.extra})
+				if err != nil {
+					t.Fatalf("CreateUser with %v: %v", tt.extra, err)
+				}
+				found, err := s.UserByEmail(t.Context(), id+"@example.org")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, u := range []*pintle.User{created, found} {
+					if got := fmt.Sprint(u.Extra["role"], " ", u.Extra["plan"], " ", u.Extra["level"]); got != tt.want {
+						t.Errorf("a user with %v has %s, want %s", tt.extra, got, tt.want)
+					}
+				}
+				a := &pintle.Account{UserID: id, Type: pintle.TypeOIDC, Provider: "p", ProviderAccountID: id, Extra: map[string]any{"role": tt.extra["role"]}}
+				want := "member web"
+				if a.Extra["role"] != nil {
+					want = "admin web"
+				}
+				if err := s.LinkAccount(t.Context(), a); err != nil {
+					t.Fatalf("LinkAccount with %v: %v", a.Extra, err)
+				}
+				// New tokens come without what the application keeps.
+				if err := s.UpdateAccount(t.Context(), &pintle.Account{Provider: "p", ProviderAccountID: id, AccessToken: "new"}); err != nil {
+					t.Fatal(err)
+				}
+				linked, err := s.Account(t.Context(), "p", id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := fmt.Sprint(linked.Extra["role"], " ", linked.Extra["origin"]); got != want || linked.AccessToken != "new" {
+					t.Errorf("an account with %v has %s and the token %q, want %s", a.Extra, got, linked.AccessToken, want)
+				}
+				if err := s.CreateSession(t.Context(), &pintle.StoredSession{Token: id, UserID: id, Expires: time.Now().Add(time.Hour)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// What refuses every new row is found before the first new user does.
+func TestCheckNamesColumnsThatRefuseNewRows(t *testing.T) {
+	for _, l := range sharedLayouts {
+		if l.file != "drizzle-"+l.layout.Dialect.String() {
+			continue
+		}
+		t.Run(l.file, func(t *testing.T) {
+			db := l.create(t)
+			l.layout.Users.Extra = []string{"role"}
+			for table, column := range map[string]string{"user": "role", "account": "origin", "session": "device", "verificationToken": "language", "authenticator": "label"} {
+				// SQLite adds no such column to a table, not even to an empty one.
+				if l.layout.Dialect == sqlstore.SQLite {
+					rebuild(t, db.DB, table, column)
+				} else {
+					execute(t, db.DB, "ALTER TABLE "+l.quoted(table)+" ADD "+column+" varchar(20) NOT NULL")
+				}
+			}
+			s := l.store(t, db)
+			if _, err := s.CreateUser(t.Context(), &pintle.User{ID: "1", Email: "ada@example.org"}); err == nil && l.layout.Dialect != sqlstore.MySQL {
+				t.Fatal("a user without a role was created: the test shows nothing")
+			}
+			problems, err := s.Check(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{
+				"the column role of the table user must have a value and has no default: every new user is refused for which no Profile function gives one",
+				"the column origin of the table account must have a value, has no default, and is not in the layout: every new account is refused",
+				"the column device of the table session must have a value, has no default, and is not in the layout: every new session is refused",
+				"the column language of the table verificationToken must have a value, has no default, and is not in the layout: every new mail link is refused",
+				"the column label of the table authenticator must have a value, has no default, and is not in the layout: every new passkey is refused",
+			} {
+				i := slices.IndexFunc(problems, func(p sqlstore.Problem) bool { return p.Text == want })
+				if i < 0 {
+					t.Errorf("Check does not say %q, only %q", want, problems)
+				} else if fixes := l.layout.Dialect != sqlstore.SQLite; (problems[i].Fix != "") != fixes {
+					t.Errorf("%q has the statement %q", want, problems[i].Fix)
+				} else if fixes {
+					execute(t, db.DB, problems[i].Fix)
+				}
+			}
+			if l.layout.Dialect == sqlstore.SQLite {
+				return
+			}
+			if problems, err = s.Check(t.Context()); err != nil || slices.ContainsFunc(problems, func(p sqlstore.Problem) bool { return strings.Contains(p.Text, "must have a value") }) {
+				t.Errorf("after the statements Check says %q, %v", problems, err)
+			}
+			if _, err := s.CreateUser(t.Context(), &pintle.User{ID: "2", Email: "grace@example.org"}); err != nil {
+				t.Errorf("after the statements: %v", err)
+			}
+		})
+	}
+}
+
+// rebuild makes a table of SQLite again with one more column.
+func rebuild(t testing.TB, db *sql.DB, table, column string) {
+	t.Helper()
+	var made string
+	if err := db.QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", table).Scan(&made); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, db, `DROP TABLE "`+table+`"`)
+	head, rest, _ := strings.Cut(made, "(")
+	execute(t, db, head+"("+column+" text NOT NULL, "+rest)
 }

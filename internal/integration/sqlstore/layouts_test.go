@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/integration/services"
@@ -99,15 +101,20 @@ func repair(t testing.TB, db *services.Database, s *sqlstore.Store) {
 	}
 }
 
-func (l sharedLayout) tables() []string {
+// quoted is the name of a table as a statement has it.
+func (l sharedLayout) quoted(table string) string {
 	mark := `"`
 	if l.layout.Dialect == sqlstore.MySQL {
 		mark = "`"
 	}
+	return mark + strings.ReplaceAll(table, ".", mark+"."+mark) + mark
+}
+
+func (l sharedLayout) tables() []string {
 	var names []string
 	for _, table := range []sqlstore.Table{l.layout.Sessions, l.layout.Authenticators, l.layout.Accounts, l.layout.Users, l.layout.Verifications} {
 		if table.Name != "" {
-			names = append(names, mark+strings.ReplaceAll(table.Name, ".", mark+"."+mark)+mark)
+			names = append(names, l.quoted(table.Name))
 		}
 	}
 	return names
@@ -228,18 +235,54 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
 			db := d.open(t)
-			problems, err := sqlstore.New(db.DB, d.dialect).Check(t.Context())
+			s := sqlstore.New(db.DB, d.dialect)
+			says := func(want ...string) {
+				t.Helper()
+				problems, err := s.Check(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var texts []string
+				for _, p := range problems {
+					texts = append(texts, p.Text)
+				}
+				if !slices.Equal(texts, want) {
+					t.Errorf("Check() says %q, want %q", texts, want)
+				}
+			}
+			says("the database has no tables yet: run pintle migrate, or call sqlstore.Migrate")
+			if err := sqlstore.Migrate(t.Context(), db.DB, d.dialect); err != nil {
+				t.Fatal(err)
+			}
+			says()
+			if _, err := s.CreateUser(t.Context(), &pintle.User{ID: "1"}); err != nil {
+				t.Fatal(err)
+			}
+			err := s.InTx(t.Context(), func(tx pintle.Store) error {
+				for i := range 1000 {
+					session := &pintle.StoredSession{Token: strconv.Itoa(i), UserID: "1", Expires: time.Now().Add(-25 * time.Hour)}
+					if err := tx.(pintle.SessionStore).CreateSession(t.Context(), session); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			missing := func(table string) bool {
-				return slices.ContainsFunc(problems, func(p sqlstore.Problem) bool { return strings.Contains(p.Text, "the table "+table+" ") })
+			says("the table pintle_sessions has 1000 rows or more that expired over a day ago: call Store.Sweep from a schedule")
+			if _, err := s.Sweep(t.Context(), time.Now(), 1); err != nil {
+				t.Fatal(err)
 			}
-			for _, table := range []string{"pintle_users", "pintle_accounts", "pintle_sessions", "pintle_verifications", "pintle_authenticators"} {
-				if !missing(table) {
-					t.Errorf("Check() = %v, want a problem with %s", problems, table)
-				}
-			}
+			says()
+			execute(t, db.DB, "ALTER TABLE pintle_authenticators DROP COLUMN last_used")
+			says("the table pintle_authenticators has no column last_used, which the layout names")
+			execute(t, db.DB, "DROP TABLE pintle_authenticators")
+			says("there is no table pintle_authenticators, which the layout names")
+			execute(t, db.DB, "DELETE FROM pintle_migrations WHERE version > 1")
+			says("the tables are of version 1 and the newest is 3: run pintle migrate, or call sqlstore.Migrate")
+			execute(t, db.DB, "DROP TABLE pintle_migrations") // another tool applied them
+			says("there is no table pintle_authenticators, which the layout names")
 		})
 	}
 }

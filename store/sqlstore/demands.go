@@ -1,0 +1,126 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A column is one of a table, as the database describes it.
+type column struct {
+	name   string
+	kind   string // its type, where the statement that makes it optional needs it
+	demand bool   // it has to have a value and has no default
+}
+
+// The statements below list the columns of the table $1.
+var columnQueries = map[Dialect]string{
+	PostgreSQL: `SELECT attname, '', attnotnull AND NOT atthasdef AND attidentity = ''
+FROM pg_attribute
+WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
+ORDER BY attnum`,
+
+	MySQL: `SELECT column_name, column_type, is_nullable = 'NO' AND column_default IS NULL AND extra NOT LIKE '%auto_increment%' AND extra NOT LIKE '%GENERATED%'
+FROM information_schema.columns
+WHERE table_schema = COALESCE($2, DATABASE()) AND table_name = $1
+ORDER BY ordinal_position`,
+
+	// The key of a table with row ids is numbered when it is an integer.
+	SQLite: `SELECT name, '', "notnull" = 1 AND dflt_value IS NULL AND hidden = 0 AND NOT (pk > 0 AND upper(type) = 'INTEGER')
+FROM pragma_table_xinfo($1)
+ORDER BY cid`,
+}
+
+// checkDemands looks for columns without a default that must have a value and
+// that the store has none for, or not always: rows without it are refused.
+func (s *Store) checkDemands(t *table, columns []column) []Problem {
+	what, function := "row", ""
+	switch t {
+	case s.tables.users:
+		what, function = "user", "Profile"
+	case s.tables.accounts:
+		what, function = "account", "Account"
+	case s.tables.sessions:
+		what = "session"
+	case s.tables.verifications:
+		what = "mail link"
+	case s.tables.authenticators:
+		what = "passkey"
+	}
+	var problems []Problem
+	for _, c := range columns {
+		if !c.demand || slices.Contains(t.written(), s.dialect.quote(c.name)) {
+			continue
+		}
+		text := fmt.Sprintf("the column %s of the table %s must have a value, has no default, and is not in the layout: every new %s is refused", c.name, t.Name, what)
+		if slices.Contains(t.Extra, c.name) {
+			text = fmt.Sprintf("the column %s of the table %s must have a value and has no default: every new %s is refused for which no %s function gives one", c.name, t.Name, what, function)
+		}
+		problems = append(problems, Problem{Text: text, Fix: s.makeOptional(t, c)})
+	}
+	return problems
+}
+
+// lacking returns those of some quoted names that are no columns of a table, as
+// the layout has them. Only PostgreSQL tells names in capitals from others.
+func (s *Store) lacking(names []string, columns []column) []string {
+	var lacking []string
+	for _, name := range names {
+		if !slices.ContainsFunc(columns, func(c column) bool {
+			is := s.dialect.quote(c.name)
+			return is == name || s.dialect != PostgreSQL && strings.EqualFold(is, name)
+		}) {
+			lacking = append(lacking, strings.Trim(name, "\"`"))
+		}
+	}
+	return lacking
+}
+
+// written returns the quoted names of the columns that the store writes in every
+// row it makes.
+func (t *table) written() []string {
+	var names []string
+	for column, name := range t.columns {
+		if column != "id" || t.ID != Integer {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// makeOptional is the statement that lets a column be without a value. SQLite
+// has none.
+func (s *Store) makeOptional(t *table, c column) string {
+	switch s.dialect {
+	case PostgreSQL:
+		return fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", t.quoted, s.dialect.quote(c.name))
+	case MySQL:
+		return fmt.Sprintf("ALTER TABLE %s MODIFY %s %s NULL", t.quoted, s.dialect.quote(c.name), c.kind)
+	}
+	return ""
+}
+
+func (s *Store) columns(ctx context.Context, t *table) (columns []column, err error) {
+	err = s.each(ctx, func(scan func(...any) error) error {
+		var c column
+		err := scan(&c.name, &c.kind, &c.demand)
+		columns = append(columns, c)
+		return err
+	}, s.dialect.statement(columnQueries[s.dialect]), s.tableArguments(t)...)
+	return columns, err
+}
+
+// tableArguments names a table in the statements that ask about it.
+func (s *Store) tableArguments(t *table) []any {
+	schema, name, dotted := strings.Cut(t.Name, ".")
+	switch {
+	case s.dialect == PostgreSQL:
+		return []any{t.quoted}
+	case s.dialect == SQLite:
+		return []any{t.Name}
+	case dotted:
+		return []any{name, schema}
+	}
+	return []any{t.Name, nil}
+}
