@@ -16,20 +16,34 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// openDatabase opens what a URL names, or the variable DATABASE_URL if none is
-// given: an argument is seen by everybody who lists the processes, and a URL
-// mostly has a password.
-func openDatabase(args []string) (*sql.DB, sqlstore.Dialect, error) {
-	if len(args) > 1 {
-		return nil, 0, usagef("one URL is enough, and options come before it: %q", args)
-	}
+// addressOf is the URL that is given, or the variable DATABASE_URL if none is: an
+// argument is seen by everyone who lists the processes, and a URL mostly has a
+// password.
+func addressOf(args []string) (string, error) {
 	address := os.Getenv("DATABASE_URL")
-	if len(args) == 1 {
+	switch len(args) {
+	case 0:
+	case 1:
 		address = args[0]
+	default:
+		return "", usagef("one URL is enough, and options come before it: %q", args)
 	}
 	if address == "" {
-		return nil, 0, usagef("which database? Give its URL, or set DATABASE_URL")
+		return "", usagef("which database? Give its URL, or set DATABASE_URL")
 	}
+	return address, nil
+}
+
+// An opening says what opening a database may change.
+type opening int
+
+const (
+	mayCreate opening = iota // a file that does not exist is made
+	mustExist                // nothing is made and no setting of a file changed
+)
+
+// openDatabase opens what a URL names. It does not connect yet.
+func openDatabase(address string, how opening) (*sql.DB, sqlstore.Dialect, error) {
 	scheme, rest, _ := strings.Cut(address, ":")
 	switch scheme {
 	case "postgres", "postgresql":
@@ -39,12 +53,24 @@ func openDatabase(args []string) (*sql.DB, sqlstore.Dialect, error) {
 		db, err := openMySQL(address)
 		return db, sqlstore.MySQL, err
 	case "sqlite", "file":
-		path, query, _ := strings.Cut(rest, "?")
-		settings := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
-		db, err := sql.Open("sqlite", "file:"+path+"?"+cmp.Or(query, settings))
+		db, err := openSQLite(rest, how)
 		return db, sqlstore.SQLite, err
 	}
 	return nil, 0, usagef("the URL has to begin with postgres:, mysql: or sqlite:")
+}
+
+// openSQLite opens a path with the settings that follow it. By default they are
+// those of the documentation.
+func openSQLite(address string, how opening) (*sql.DB, error) {
+	path, query, _ := strings.Cut(address, "?")
+	if how == mayCreate {
+		settings := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
+		return sql.Open("sqlite", "file:"+path+"?"+cmp.Or(query, settings))
+	}
+	if _, err := os.Stat(strings.TrimPrefix(path, "//")); err != nil {
+		return nil, fmt.Errorf("there is no database yet: run pintle migrate: %w", err)
+	}
+	return sql.Open("sqlite", "file:"+path+"?mode=rw&"+cmp.Or(query, "_pragma=busy_timeout(5000)"))
 }
 
 // openMySQL opens a URL as other tools take it, which the driver does not.

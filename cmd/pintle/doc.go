@@ -5,14 +5,22 @@
 //	pintle providers search WORD         … where a word occurs
 //	pintle providers show ID [-url URL]  what to register, and which variables to set
 //	pintle migrate [URL]                 make the tables of package sqlstore, or bring them up to date
-//	pintle doctor [-layout NAME] [URL]   what about a database makes a store slow or unsafe, and how to repair it
+//	pintle doctor                        what is wrong with the environment and with what it names
+//	pintle doctor [-layout NAME] URL     what is wrong with a database
 //	pintle token [-cookie NAME]          what the session token on standard input says
+//	pintle version                       which version this is
 //
 // A database is named by a URL that begins with postgres:, mysql: or sqlite:, or
 // by the variable DATABASE_URL. A layout is named like the adapter of Auth.js
 // whose tables are there: pg, neon, supabase, d1, drizzle, prisma, kysely or
-// typeorm; without one they are those of pintle migrate. The doctor changes
-// nothing, and fails when something is wrong.
+// typeorm; without one they are those of pintle migrate. The options -table,
+// -column and -extra say what the application's layout changes.
+//
+// The doctor examines the secret (AUTH_SECRET), the address (AUTH_URL), the
+// providers (AUTH_…_ID, AUTH_…_ISSUER: metadata and clock), the mail server
+// (SMTP_URL) and the database (DATABASE_URL), as far as the environment names
+// them. It changes nothing, signs in nowhere, and exits with status 1 when
+// something is wrong.
 //
 // A token is opened with AUTH_SECRET. It may be a whole Cookie header.
 package main

@@ -10,16 +10,16 @@ import (
 
 // A command is one word after the program's name.
 type command struct {
-	name, usage string
-	run         func(w io.Writer, args []string) error
+	name, usage, summary string
+	run                  func(w io.Writer, args []string) error
 }
 
 var commands = []command{
-	{"secret", "secret", printSecret},
-	{"providers", "providers [list | search WORD | show ID]", providers},
-	{"migrate", "migrate [URL]", migrate},
-	{"doctor", "doctor [-layout NAME] [URL]", doctor},
-	{"token", "token [-cookie NAME] < TOKEN", func(w io.Writer, args []string) error { return openToken(os.Stdin, w, args) }},
+	{"secret", "secret", "Prints a fresh AUTH_SECRET, with 256 random bits, for an environment file.", printSecret},
+	{"providers", "providers [list | search WORD | show ID [-url URL] [-as ID]]", "Lists the catalogue of providers, searches it, or shows what to register and set for one.", providers},
+	{"migrate", "migrate [URL]", "Makes the tables of package sqlstore in a database, or brings them up to date.", migrate},
+	{"doctor", "doctor [-layout NAME] [URL]", "Examines the environment and the servers it names, or the database at a URL alone, and changes nothing.", doctor},
+	{"token", "token [-cookie NAME] < TOKEN", "Shows what the session token on standard input says, which it opens with AUTH_SECRET.", func(w io.Writer, args []string) error { return openToken(os.Stdin, w, args) }},
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -36,8 +36,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 			continue
 		}
 		err := c.run(stdout, args[1:])
+		if help, asked := errors.AsType[helpError](err); asked {
+			help.print(stdout, c)
+			return 0
+		}
 		switch {
-		case err == nil, errors.Is(err, flag.ErrHelp):
+		case err == nil:
 			return 0
 		case errors.As(err, new(usageError)):
 			fmt.Fprintf(stderr, "pintle %s: %v\nusage: pintle %s\n", c.name, err, c.usage)
@@ -49,6 +53,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	switch name {
 	case "help", "-h", "-help", "--help":
 		usage(stdout)
+		return 0
+	case "version", "-version", "--version":
+		if err := printVersion(stdout); err != nil {
+			return 1
+		}
 		return 0
 	case "":
 		usage(stderr)
@@ -62,7 +71,37 @@ func run(args []string, stdout, stderr io.Writer) int {
 func usage(w io.Writer) {
 	fmt.Fprintln(w, "usage:")
 	for _, c := range commands {
-		fmt.Fprintf(w, "\tpintle %s\n", c.usage)
+		fmt.Fprintf(w, "\tpintle %s\n\t\t%s\n", c.usage, c.summary)
+	}
+	fmt.Fprintln(w, "\tpintle version\n\t\tPrints the version of the command.")
+}
+
+// parse reads the options of a command.
+func parse(flags *flag.FlagSet, args []string) error {
+	flags.SetOutput(io.Discard)
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return helpError{flags}
+	case err != nil:
+		return usagef("%v", err)
+	}
+	return nil
+}
+
+// A helpError is a command line that asks what the command does.
+type helpError struct{ flags *flag.FlagSet }
+
+func (h helpError) Error() string { return "help requested" }
+
+func (h helpError) print(w io.Writer, c command) {
+	fmt.Fprintf(w, "usage: pintle %s\n\n%s\n", c.usage, c.summary)
+	options := false
+	h.flags.VisitAll(func(*flag.Flag) { options = true })
+	if options {
+		fmt.Fprintln(w, "\nOptions:")
+		h.flags.SetOutput(w)
+		h.flags.PrintDefaults()
 	}
 }
 

@@ -16,7 +16,16 @@ var update = flag.Bool("update", false, "rewrite the outputs in testdata")
 
 // TestScripts describes the command by what it prints.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata", UpdateScripts: *update})
+	idp, mail, busy := provider(t), mailServer(t, "220 mail.example ESMTP"), mailServer(t, "421 busy")
+	// Scripts run in parallel, and after this function: the servers last as long.
+	t.Run("all", func(t *testing.T) {
+		testscript.Run(t, testscript.Params{Dir: "testdata", UpdateScripts: *update, Setup: func(e *testscript.Env) error {
+			e.Setenv("PROVIDER", idp)
+			e.Setenv("MAIL", mail)
+			e.Setenv("BUSYMAIL", busy)
+			return nil
+		}})
+	})
 }
 
 func TestTheCatalogueIsComplete(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 
@@ -10,7 +11,15 @@ import (
 
 // migrate makes the tables of sqlstore.New, or brings them up to date.
 func migrate(w io.Writer, args []string) error {
-	db, dialect, err := openDatabase(args)
+	flags := flag.NewFlagSet("migrate", flag.ContinueOnError)
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	address, err := addressOf(flags.Args())
+	if err != nil {
+		return err
+	}
+	db, dialect, err := openDatabase(address, mayCreate)
 	if err != nil {
 		return err
 	}

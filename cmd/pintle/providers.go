@@ -64,13 +64,12 @@ func search(w io.Writer, entries []entry, word string) error {
 
 func showOne(w io.Writer, entries []entry, args []string) error {
 	flags := flag.NewFlagSet("show", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
 	site := flags.String("url", "https://example.com", "the address of the application, with the path of the routes if it is not /auth")
 	as := flags.String("as", "", "the id the application gives the provider")
 	var ids []string
 	for len(args) > 0 { // flags may come before and after the id
-		if err := flags.Parse(args); err != nil {
-			return usagef("%v", err)
+		if err := parse(flags, args); err != nil {
+			return err
 		}
 		if args = flags.Args(); len(args) > 0 {
 			ids, args = append(ids, args[0]), args[1:]

@@ -23,10 +23,9 @@ var cookies = []string{"__Secure-authjs.session-token", "authjs.session-token"}
 // openToken opens a session token that it reads from in, and writes its claims.
 func openToken(in io.Reader, w io.Writer, args []string) error {
 	flags := flag.NewFlagSet("token", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	name := flags.String("cookie", "", "")
-	if err := flags.Parse(args); err != nil {
-		return usagef("%v", err)
+	name := flags.String("cookie", "", "the `name` of the cookie, if the application gives it one")
+	if err := parse(flags, args); err != nil {
+		return err
 	}
 	if flags.NArg() > 0 {
 		// Whoever lists the processes would see it, and it signs somebody in.

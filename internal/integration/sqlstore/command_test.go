@@ -29,15 +29,18 @@ func TestTheCommandKnowsEveryDatabase(t *testing.T) {
 				out, err := pintle.CombinedOutput()
 				return string(out), err
 			}
+			if out, err := run("doctor", address); err == nil || !strings.Contains(out, "run pintle migrate") {
+				t.Errorf("doctor of an empty database: %v\n%s", err, out)
+			}
 			for range 2 {
 				if out, err := run("migrate"); err != nil {
 					t.Fatalf("migrate: %v\n%s", err, out)
 				}
 			}
-			if out, err := run("doctor"); err != nil || out != "nothing is wrong\n" {
+			if out, err := run("doctor", address); err != nil || !strings.HasPrefix(out, "ok ") || strings.Count(out, "\n") != 1 {
 				t.Errorf("doctor: %v\n%s", err, out)
 			}
-			if out, err := run("doctor", "-layout", "prisma"); err == nil || !strings.Contains(out, "Session") {
+			if out, err := run("doctor", "-layout", "prisma", address); err == nil || !strings.Contains(out, "not even User") {
 				t.Errorf("doctor of tables that are not there: %v\n%s", err, out)
 			}
 		})

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pintleauth/pintle/store/sqlstore"
+)
+
+// layouts are the tables the doctor knows, by the names of Auth.js's adapters.
+var layouts = map[string]func(sqlstore.Dialect) sqlstore.Layout{
+	"pg":       func(sqlstore.Dialect) sqlstore.Layout { return sqlstore.PG() },
+	"neon":     func(sqlstore.Dialect) sqlstore.Layout { return sqlstore.PG() },
+	"supabase": func(sqlstore.Dialect) sqlstore.Layout { return sqlstore.Supabase() },
+	"d1":       func(sqlstore.Dialect) sqlstore.Layout { return sqlstore.D1() },
+	"drizzle":  sqlstore.Drizzle,
+	"prisma":   sqlstore.Prisma,
+	"kysely":   sqlstore.Kysely,
+	"typeorm":  sqlstore.TypeORM,
+}
+
+// tableFlags say which tables a database has, as the application's
+// [sqlstore.Layout] does.
+type tableFlags struct {
+	layout                 string
+	passkeys               bool
+	tables, columns, extra pairs
+}
+
+// pairs are the values of a flag that is given several times.
+type pairs [][2]string
+
+func (p *pairs) String() string { return "" }
+
+// Set implements [flag.Value].
+func (p *pairs) Set(text string) error {
+	name, value, found := strings.Cut(text, "=")
+	if !found || name == "" {
+		return fmt.Errorf("want NAME=VALUE")
+	}
+	*p = append(*p, [2]string{name, value})
+	return nil
+}
+
+func (f *tableFlags) register(flags *flag.FlagSet) {
+	flags.StringVar(&f.layout, "layout", "", "the `adapter` of Auth.js whose tables are there: "+strings.Join(slices.Sorted(maps.Keys(layouts)), ", "))
+	flags.BoolVar(&f.passkeys, "passkeys", false, "examine the table of passkeys of the layout too")
+	flags.Var(&f.tables, "table", "another name of a table, as `users=app_user`; may be given several times")
+	flags.Var(&f.columns, "column", "another name of a column, as `users.emailVerified=verified`")
+	flags.Var(&f.extra, "extra", "a further column, as `users=role`")
+}
+
+func (f *tableFlags) given() bool {
+	return f.layout != "" || f.passkeys || len(f.tables)+len(f.columns)+len(f.extra) > 0
+}
+
+// examineDatabase looks at the database that args or the environment name.
+func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags) error {
+	address, err := addressOf(args)
+	if err != nil {
+		return err
+	}
+	// What was mistyped is said before anything is asked.
+	if _, known := layouts[f.layout]; f.layout != "" && !known {
+		return usagef("there is no layout %q, only %s", f.layout, strings.Join(slices.Sorted(maps.Keys(layouts)), ", "))
+	}
+	db, dialect, err := openDatabase(address, mustExist)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	store, err := f.store(db, dialect)
+	if err != nil {
+		return err
+	}
+	if err := db.PingContext(ctx); err != nil {
+		r.problem("the %s database does not answer: %v", dialect, unquoted(err))
+		return nil
+	}
+	problems, err := store.Check(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		r.problem("%s", p.Text)
+		r.fix(p.Fix)
+	}
+	if len(problems) == 0 {
+		r.good("the %s database has the tables and indices it should have", dialect)
+	}
+	if slices.ContainsFunc(problems, func(p sqlstore.Problem) bool { return strings.HasPrefix(p.Fix, "CREATE UNIQUE") }) {
+		r.note("a statement that makes an index unique fails while there are duplicates: merge those first")
+	}
+	return nil
+}
+
+// store returns a store on its own tables, or on those of a layout.
+func (f *tableFlags) store(db *sql.DB, dialect sqlstore.Dialect) (*sqlstore.Store, error) {
+	if f.layout == "" {
+		if f.given() {
+			return nil, usagef("-table, -column, -extra and -passkeys are about the tables of a -layout")
+		}
+		return sqlstore.New(db, dialect), nil
+	}
+	l := layouts[f.layout](dialect)
+	if l.Dialect != dialect {
+		return nil, usagef("that layout is for %v, and the database is %v", l.Dialect, dialect)
+	}
+	if !f.passkeys {
+		l.Authenticators = sqlstore.Table{}
+	}
+	if err := f.change(&l); err != nil {
+		return nil, err
+	}
+	if f.passkeys && l.Authenticators.Name == "" {
+		return nil, usagef("the layout has no table for passkeys: name yours with -table authenticators=NAME")
+	}
+	store, err := sqlstore.NewShared(db, l)
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	return store, nil
+}
+
+// change applies the names that were given to a layout.
+func (f *tableFlags) change(l *sqlstore.Layout) error {
+	tables := map[string]*sqlstore.Table{
+		"users": &l.Users, "accounts": &l.Accounts, "sessions": &l.Sessions, "verifications": &l.Verifications, "authenticators": &l.Authenticators,
+	}
+	find := func(name string) (*sqlstore.Table, error) {
+		if tables[name] == nil {
+			return nil, usagef("there is no table %q in a layout, only %s", name, strings.Join(slices.Sorted(maps.Keys(tables)), ", "))
+		}
+		return tables[name], nil
+	}
+	for _, p := range f.tables {
+		t, err := find(p[0])
+		if err != nil {
+			return err
+		}
+		t.Name = p[1]
+	}
+	for _, p := range f.columns {
+		table, column, _ := strings.Cut(p[0], ".")
+		t, err := find(table)
+		if err != nil {
+			return err
+		}
+		t.Columns = maps.Clone(t.Columns)
+		if t.Columns == nil {
+			t.Columns = make(map[string]string)
+		}
+		t.Columns[column] = p[1]
+	}
+	for _, p := range f.extra {
+		t, err := find(p[0])
+		if err != nil {
+			return err
+		}
+		t.Extra = append(t.Extra, p[1])
+	}
+	return nil
+}

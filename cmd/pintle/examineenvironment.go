@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// environment is the variables an application of package pintle reads.
+type environment struct {
+	get func(name string) string
+	all []string // NAME=value
+}
+
+// shortest is how many characters a secret has at least: fewer can be found
+// by trying, by anyone who holds one cookie.
+const shortest = 32
+
+func (e environment) examineSecrets(r *report) {
+	found := false
+	for _, name := range []string{"AUTH_SECRET", "AUTH_SECRET_1", "AUTH_SECRET_2", "AUTH_SECRET_3", "NEXTAUTH_SECRET"} {
+		value := e.get(name)
+		n := utf8.RuneCountInString(value)
+		switch {
+		case value == "":
+			continue
+		case n < shortest:
+			r.problem("%s has %d characters: with fewer than %d anyone who holds one cookie can find it by trying", name, n, shortest)
+		case strings.TrimSpace(value) != value || strings.ContainsAny(value, "\"'"):
+			r.problem("%s has white space at an end, or quotes: the application takes them as part of it", name)
+		default:
+			r.good("%s has %d characters", name, n)
+			found = true
+			continue
+		}
+		r.fix("run: pintle secret")
+		found = true
+	}
+	if !found {
+		r.problem("AUTH_SECRET is not set: the application does not start without a secret")
+		r.fix("run: pintle secret")
+	}
+}
+
+// publicURL is where the application says it is, nil when it does not say.
+func (e environment) publicURL() (name string, u *url.URL, err error) {
+	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
+		if raw := e.get(name); raw != "" {
+			u, err := url.Parse(raw)
+			return name, u, err
+		}
+	}
+	return "", nil, nil
+}
+
+func (e environment) examineAddress(r *report) {
+	name, u, err := e.publicURL()
+	switch {
+	case name == "":
+		if trusted := e.get("AUTH_TRUST_HOST"); trusted != "" {
+			r.good("AUTH_TRUST_HOST is %s: the proxy in front says what the application is called", trusted)
+			return
+		}
+		r.note("AUTH_URL is not set: requests say what the application is called, which behind a proxy is wrong")
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		r.problem("%s is not an address such as https://app.example.com", name)
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		r.problem("%s has more than a scheme, a host and a path", name)
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		r.problem("%s begins with http: cookies are sent without TLS, where anyone on the way reads them", name)
+	case u.Scheme == "http":
+		r.note("%s is %s: that is for development, no other machine reaches it", name, u)
+	default:
+		r.good("%s is %s", name, u)
+	}
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// routes is the address below which the routes of the application are.
+func (e environment) routes() string {
+	_, u, err := e.publicURL()
+	if err != nil || u == nil {
+		return "https://your.site/auth"
+	}
+	base, err := routes(u.String())
+	if err != nil {
+		return "https://your.site/auth"
+	}
+	return base
+}
+
+// examineProviders looks at the providers that have a client id in the
+// environment, and at the metadata of those that have an issuer.
+func (e environment) examineProviders(ctx context.Context, r *report) {
+	entries, err := readCatalogue()
+	if err != nil {
+		r.problem("%v", err)
+		return
+	}
+	var names []string
+	for _, variable := range e.all {
+		name, value, _ := strings.Cut(variable, "=")
+		part, found := strings.CutPrefix(name, "AUTH_")
+		if id, is := strings.CutSuffix(part, "_ID"); found && is && id != "" && value != "" {
+			names = append(names, id)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		id, known := providerID(entries, name)
+		r.good("AUTH_%s_ID is set: register the callback URL %s/callback/%s", name, e.routes(), id)
+		if !known {
+			r.note("%s is no provider of the catalogue: its id is taken for %s", name, id)
+		}
+		if known && e.get("AUTH_"+name+"_SECRET") == "" {
+			r.note("AUTH_%s_SECRET is not set, which is right only for a client without a secret or with another way to authenticate", name)
+		}
+	}
+	for _, variable := range slices.Sorted(slices.Values(e.all)) {
+		name, issuer, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "AUTH_") && strings.HasSuffix(name, "_ISSUER") && issuer != "" {
+			examineIssuer(ctx, r, name, issuer)
+		}
+	}
+}
+
+// providerID returns the id of the provider whose variables have a name, and
+// whether the catalogue has it.
+func providerID(entries []entry, name string) (id string, known bool) {
+	for _, e := range entries {
+		if slices.Contains(e.Variables, "AUTH_"+name+"_ID") {
+			return e.ID, true
+		}
+	}
+	return strings.ToLower(strings.ReplaceAll(name, "_", "-")), false
+}
