@@ -14,6 +14,11 @@ import (
 //
 // It carries credentials for the provider's API and redacts itself in logs.
 type Account struct {
+	// ID identifies the account in the store, which makes it when the account is
+	// linked. It is empty before that, and where tables shared with Auth.js have
+	// no column for it. It is not part of the JSON.
+	ID string
+
 	// UserID is the owner. It is empty while the owner is not yet known.
 	UserID string
 
@@ -38,8 +43,14 @@ type Account struct {
 	// TokenType is in lower case, mostly "bearer".
 	TokenType string
 
-	Scope        string
-	SessionState string
+	Scope string
+
+	// SessionState is whatever JSON value the provider sent, mostly a text, in
+	// the types of encoding/json. Tables shared with Auth.js have a column of
+	// text for it, in which another value is kept as its JSON.
+	//
+	// https://openid.net/specs/openid-connect-session-1_0.html#CreatingUpdatingSessions
+	SessionState any
 
 	// VerifiedEmail is the address that the provider had verified when the
 	// account was stored, in lower case: see [OAuth.EmailVerified]. It is empty
@@ -55,7 +66,7 @@ type Account struct {
 	Extra map[string]any
 }
 
-// The members of a token response that have a field of their own.
+// The members of a token response that are text and have a field.
 func (a *Account) tokenFields() map[string]*string {
 	return map[string]*string{
 		"access_token":       &a.AccessToken,
@@ -63,7 +74,6 @@ func (a *Account) tokenFields() map[string]*string {
 		"id_token":           &a.IDToken,
 		"token_type":         &a.TokenType,
 		"scope":              &a.Scope,
-		"session_state":      &a.SessionState,
 		"oauth_token":        &a.OAuthToken,
 		"oauth_token_secret": &a.OAuthTokenSecret,
 	}
@@ -75,6 +85,10 @@ func (a *Account) setTokens(response map[string]any) {
 	for name, value := range response {
 		if text, ok := value.(string); ok && fields[name] != nil {
 			*fields[name] = text
+			continue
+		}
+		if name == "session_state" && value != nil {
+			a.SessionState = value
 			continue
 		}
 		if name == "expires_at" {
@@ -120,7 +134,9 @@ func (a Account) MarshalJSON() ([]byte, error) {
 	}
 	m.addString("token_type", a.TokenType)
 	m.addString("scope", a.Scope)
-	m.addString("session_state", a.SessionState)
+	if a.SessionState != nil {
+		m.add("session_state", a.SessionState)
+	}
 	m.addString("oauth_token", a.OAuthToken)
 	m.addString("oauth_token_secret", a.OAuthTokenSecret)
 	m.addRest(a.Extra)

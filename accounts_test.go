@@ -350,3 +350,34 @@ func TestWhatAStoreCannotDoIsSaid(t *testing.T) {
 		t.Errorf("an unknown account is %v", err)
 	}
 }
+
+// Providers send session_state as they like, and the specification lets it be any
+// JSON value.
+func TestASessionStateThatIsNoTextIsShownAndStored(t *testing.T) {
+	k := newKeeper()
+	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+		s.Providers = []pintle.Provider{s.idp.OIDC("acme")}
+		s.idp.Tamper(authtest.Tamper{Token: func(body map[string]any) {
+			body["session_state"] = map[string]any{"hash": "x", "at": []any{1, true, nil}}
+		}})
+	})
+	s.browser().signInWith("acme").goesTo(s.url)
+	const want = `{"at":[1,true,null],"hash":"x"}`
+	event := lastEvent[*pintle.LinkAccountEvent](s, "linkAccount")
+	if got := mustJSON(t, event.Account.SessionState); got != want {
+		t.Errorf("the event has the state %s, want %s", got, want)
+	}
+	if got := mustJSON(t, event.Account); !strings.Contains(got, `"session_state":`+want) {
+		t.Errorf("the JSON of the account is %s", got)
+	}
+	stored, err := s.auth.Account(t.Context(), "acme", "1001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := mustJSON(t, stored.SessionState); got != want {
+		t.Errorf("stored is the state %s, want %s", got, want)
+	}
+	if stored.ID == "" {
+		t.Error("the stored account has no id")
+	}
+}

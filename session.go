@@ -140,6 +140,11 @@ type StoredSession struct {
 	// text of a session.
 	Token string
 
+	// ID identifies the session in the store, which makes it: what the table has in
+	// its column id, or else the SHA-256 of the token in base64url. It is not a
+	// secret, and does not sign in.
+	ID string
+
 	UserID  string
 	Expires time.Time
 

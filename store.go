@@ -141,7 +141,7 @@ type AccountStore interface {
 	// or does not exist.
 	UserAccounts(ctx context.Context, userID string) ([]*Account, error)
 
-	// UpdateAccount replaces the token fields of an existing account. Its owner,
+	// UpdateAccount replaces the token fields of an existing account. Its ID, owner,
 	// Type and VerifiedEmail stay as LinkAccount stored them. It fails with
 	// ErrNotFound when there is no such account.
 	UpdateAccount(ctx context.Context, a *Account) error

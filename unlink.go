@@ -25,16 +25,18 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) ([]*Account, error) {
 	}
 	accounts := make([]*Account, len(stored))
 	for i, with := range stored {
-		accounts[i] = &Account{UserID: with.UserID, Type: with.Type, Provider: with.Provider, ProviderAccountID: with.ProviderAccountID, Scope: with.Scope}
+		accounts[i] = &Account{ID: with.ID, UserID: with.UserID, Type: with.Type, Provider: with.Provider, ProviderAccountID: with.ProviderAccountID, Scope: with.Scope}
 	}
 	return accounts, nil
 }
 
-// Unlink removes an account of the user of s, which signs them in no longer.
-// The error matches [ErrNotFound] when the user has no such account, whoever
-// else has it, and [ErrLastSignIn] when they could not sign in without it.
+// Unlink removes an account of the user of s, who can no longer sign in with it.
+// The error matches [ErrNotFound] when the user has no such account, also if
+// another user has it, and [ErrLastSignIn] when the user could not sign in
+// without it. Of requests that remove the last accounts at the same time one gets
+// ErrLastSignIn.
 //
-// They can with another account at a provider of this configuration; by mail,
+// A user can sign in with another account at a provider of this configuration; by mail,
 // if there is an [Email] provider and a mail has verified their address; and
 // where a [Credentials] provider knows them, see [Credentials.Knows]. A passkey
 // is removed with its account.
@@ -146,7 +148,7 @@ func (s *settings) waysIn(ctx context.Context, accounts []*Account) ([]*Account,
 }
 
 // signsIn reports whether an account lets its user in: its provider is there,
-// and so is the passkey if it is one's account. Auth.js may leave an account
+// and so is the passkey if it is the account of one. Auth.js may leave an account
 // behind whose passkey was never stored.
 func (s *settings) signsIn(ctx context.Context, account *Account) (bool, error) {
 	if !s.isPasskey(account) {

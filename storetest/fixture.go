@@ -168,7 +168,7 @@ func describedAccount(a *pintle.Account) string {
 	if a == nil {
 		return "no account"
 	}
-	return fmt.Sprintf("account of %q: %s %q %q, access %q, refresh %q, id %q, expires %d, type %q, scope %q, state %q",
+	return fmt.Sprintf("account of %q: %s %q %q, access %q, refresh %q, id %q, expires %d, type %q, scope %q, state %v",
 		a.UserID, a.Type, a.Provider, a.ProviderAccountID, a.AccessToken, a.RefreshToken, a.IDToken,
 		a.ExpiresAt, a.TokenType, a.Scope, a.SessionState)
 }

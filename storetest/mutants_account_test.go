@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -23,6 +24,10 @@ var accountMutants = []mutant{
 	{"seconds have 32 bits", func(s *memstore.Store) pintle.Store { return narrow{s} }, "a token may expire after 2038"},
 	{"an update moves the account", func(s *memstore.Store) pintle.Store { return moving{s} }, "new tokens replace the old ones and nothing else"},
 	{"an update keeps what was cleared", func(s *memstore.Store) pintle.Store { return keeping{s} }, "new tokens replace the old ones"},
+	{"session_state is text or nothing", func(s *memstore.Store) pintle.Store { return textState{s} }, "session_state may be any value of JSON"},
+	{"session_state is read as JSON", func(s *memstore.Store) pintle.Store { return parsedState{s} }, "session_state may be any value of JSON"},
+	{"accounts have no ids", func(s *memstore.Store) pintle.Store { return noIDs{s} }, "an account has an id"},
+	{"an update moves the id", func(s *memstore.Store) pintle.Store { return reverified{s} }, "an account has an id"},
 	{"a verified address is dropped", func(s *memstore.Store) pintle.Store { return unverified{s} }, "the address that the provider had verified is kept"},
 	{"an update moves the verified address", func(s *memstore.Store) pintle.Store { return reverified{s} }, "the address that the provider had verified is kept"},
 	{"an update links", func(s *memstore.Store) pintle.Store { return linking{s} }, "an update of an account that does not exist"},
@@ -153,6 +158,41 @@ func (s keeping) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 		c.RefreshToken = before.RefreshToken
 	}
 	return s.Store.UpdateAccount(ctx, &c)
+}
+
+type textState struct{ *memstore.Store }
+
+func (s textState) LinkAccount(ctx context.Context, a *pintle.Account) error {
+	c := *a
+	if _, isText := c.SessionState.(string); !isText {
+		c.SessionState = nil
+	}
+	return s.Store.LinkAccount(ctx, &c)
+}
+
+type parsedState struct{ *memstore.Store }
+
+func (s parsedState) Account(ctx context.Context, provider, id string) (*pintle.Account, error) {
+	a, err := s.Store.Account(ctx, provider, id)
+	if err == nil {
+		if text, isText := a.SessionState.(string); isText {
+			var value any
+			if json.Unmarshal([]byte(text), &value) == nil {
+				a.SessionState = value
+			}
+		}
+	}
+	return a, err
+}
+
+type noIDs struct{ *memstore.Store }
+
+func (s noIDs) Account(ctx context.Context, provider, id string) (*pintle.Account, error) {
+	a, err := s.Store.Account(ctx, provider, id)
+	if err == nil {
+		a.ID = ""
+	}
+	return a, err
 }
 
 type unverified struct{ *memstore.Store }

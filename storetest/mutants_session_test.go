@@ -22,6 +22,7 @@ var sessionMutants = []mutant{
 	{"a session is not deleted", func(s *memstore.Store) pintle.Store { return immortal{s} }, "11 a deleted session is returned and is gone"},
 	{"expired sessions are hidden", func(s *memstore.Store) pintle.Store { return hiding{s} }, "an expired session is returned"},
 	{"expired sessions are deleted when read", func(s *memstore.Store) pintle.Store { return reaping{s} }, "an expired session is returned"},
+	{"a session's id is its token", func(s *memstore.Store) pintle.Store { return tokenID{s} }, "a session has an id, which is not its token"},
 	{"a session of no user is kept", func(s *memstore.Store) pintle.Store { return &leftSessions{Store: s} }, "a session of a user who does not exist"},
 	{"sessions begin while their user is deleted", func(s *memstore.Store) pintle.Store { return &leftSessions{Store: s} }, "SH-16 a user who is deleted while signing in"},
 	{"a token is taken over", func(s *memstore.Store) pintle.Store { return takeover{s} }, "a second session with one token"},
@@ -133,6 +134,16 @@ func (s reaping) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 	found, u, err := s.Store.SessionAndUser(ctx, token)
 	if err == nil && found.Expires.Before(time.Now()) {
 		_, err = s.DeleteSession(ctx, token)
+	}
+	return found, u, err
+}
+
+type tokenID struct{ *memstore.Store }
+
+func (s tokenID) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
+	found, u, err := s.Store.SessionAndUser(ctx, token)
+	if err == nil {
+		found.ID = token
 	}
 	return found, u, err
 }

@@ -43,7 +43,7 @@ func TestAGoodStoreFailsNoCheck(t *testing.T) {
 }
 
 func TestALimitSkipsWhatAsksForMore(t *testing.T) {
-	for _, l := range []Limit{WholeSeconds, NarrowColumns, AddressRequired, OneAccountEach, LooseUniqueness, NoVerifiedEmail} {
+	for _, l := range []Limit{WholeSeconds, NarrowColumns, AddressRequired, OneAccountEach, LooseUniqueness, AuthJSAccounts} {
 		skipped := 0
 		for _, g := range groups() {
 			for _, c := range g.checks {

@@ -109,6 +109,38 @@ var sessionChecks = []check{
 		}
 		t.same("Data", jsonText(found.Data), want)
 	}},
+	{"a session has an id, which is not its token and stays", func(t *tester) {
+		u := t.someone()
+		seen := map[string]bool{}
+		for range 3 {
+			s := t.createSession(newSession(u.ID))
+			id := t.live(s, u).ID
+			if id == "" || id == s.Token || seen[id] {
+				t.Errorf("a session has the id %q, which is none, its token or another's", id)
+			}
+			seen[id] = true
+			s.Expires = s.Expires.Add(time.Hour)
+			t.ok("UpdateSession", t.sessions().UpdateSession(t.ctx, s.Token, pintle.SessionUpdate{Expires: s.Expires}))
+			t.same("the id after UpdateSession", t.live(s, u).ID, id)
+			if lister, ok := t.store.(pintle.SessionLister); ok {
+				found := false
+				for listed, err := range lister.UserSessions(t.ctx, u.ID) {
+					t.ok("UserSessions", err)
+					found = found || listed.ID == id
+				}
+				if !found {
+					t.Errorf("UserSessions yields no session with the id %q", id)
+				}
+			}
+			if _, _, err := t.sessions().SessionAndUser(t.ctx, id); err == nil {
+				t.Error("the id of a session signs in")
+			}
+			deleted, err := t.sessions().DeleteSession(t.ctx, s.Token)
+			t.ok("DeleteSession", err)
+			t.same("the id that DeleteSession returned", deleted.ID, id)
+			t.createSession(newSession(u.ID))
+		}
+	}},
 	{"handles are for lists only", func(t *tester) {
 		u := t.someone()
 		s := t.createSession(newSession(u.ID))

@@ -62,9 +62,10 @@ const (
 	// that differ in case or accents. Look-ups have to be exact regardless.
 	LooseUniqueness
 
-	// NoVerifiedEmail is a table of accounts without a column for
-	// [pintle.Account.VerifiedEmail], as Auth.js makes it.
-	NoVerifiedEmail
+	// AuthJSAccounts is a table of accounts as Auth.js makes it: without a column
+	// for [pintle.Account.VerifiedEmail], in some layouts without one for ids, and
+	// with a column of text for [pintle.Account.SessionState].
+	AuthJSAccounts
 )
 
 func (l Limit) String() string {
@@ -79,8 +80,8 @@ func (l Limit) String() string {
 		return "the table has room for one account per user"
 	case LooseUniqueness:
 		return "the table's uniqueness rules ignore case and accents"
-	case NoVerifiedEmail:
-		return "the table has no column for the address that a provider has verified"
+	case AuthJSAccounts:
+		return "the table of accounts is as Auth.js makes it"
 	}
 	return "unknown limit"
 }

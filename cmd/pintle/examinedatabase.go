@@ -65,7 +65,7 @@ func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags
 	if err != nil {
 		return err
 	}
-	// What was mistyped is said before anything is asked.
+	// A mistyped option is reported before the database is opened.
 	if _, known := layouts[f.layout]; f.layout != "" && !known {
 		return usagef("there is no layout %q, only %s", f.layout, strings.Join(slices.Sorted(maps.Keys(layouts)), ", "))
 	}

@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 
@@ -11,31 +12,45 @@ import (
 type accountKey struct{ provider, id string }
 
 type account struct {
-	row   pintle.Account // without Extra
+	row   pintle.Account // without SessionState and Extra
+	state jsonText
 	extra jsonText
 	owner *user
+}
+
+func newAccount(a *pintle.Account) (*account, error) {
+	state, err := encodeValue(a.SessionState)
+	if err != nil {
+		return nil, fmt.Errorf("encode SessionState: %w", err)
+	}
+	extra, err := encode(a.Extra)
+	if err != nil {
+		return nil, fmt.Errorf("encode Extra: %w", err)
+	}
+	made := &account{row: *a, state: state, extra: extra}
+	made.row.SessionState, made.row.Extra = nil, nil
+	return made, nil
 }
 
 func (a *account) key() accountKey { return accountKey{a.row.Provider, a.row.ProviderAccountID} }
 
 func (a *account) copy() *pintle.Account {
 	c := a.row
-	c.Extra = a.extra.decode()
+	c.SessionState, c.Extra = a.state.decodeValue(), a.extra.decode()
 	return &c
 }
 
 // LinkAccount implements [pintle.Store].
 func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
-	extra, err := encode(a.Extra)
+	linked, err := newAccount(a)
 	if err != nil {
-		return fmt.Errorf("memstore: link account: encode Extra: %w", err)
+		return fmt.Errorf("memstore: link account: %w", err)
 	}
 	if err := r.write(ctx); err != nil {
 		return err
 	}
 	defer r.writeDone()
-	linked := &account{row: *a, extra: extra, owner: r.users[a.UserID]}
-	linked.row.Extra = nil
+	linked.row.ID, linked.owner = rand.Text(), r.users[a.UserID]
 	if r.accounts[linked.key()] != nil {
 		return fmt.Errorf("memstore: link account: %w", pintle.ErrConflict)
 	}
@@ -95,9 +110,9 @@ func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Acc
 
 // UpdateAccount implements [pintle.AccountStore].
 func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
-	extra, err := encode(a.Extra)
+	change, err := newAccount(a)
 	if err != nil {
-		return fmt.Errorf("memstore: update account: encode Extra: %w", err)
+		return fmt.Errorf("memstore: update account: %w", err)
 	}
 	if err := r.write(ctx); err != nil {
 		return err
@@ -109,8 +124,8 @@ func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	}
 	before := *linked
 	r.undo(func() { *linked = before })
-	linked.row, linked.extra = *a, extra
-	linked.row.UserID, linked.row.Type, linked.row.Extra = before.row.UserID, before.row.Type, nil
+	linked.row, linked.state, linked.extra = change.row, change.state, change.extra
+	linked.row.ID, linked.row.UserID, linked.row.Type = before.row.ID, before.row.UserID, before.row.Type
 	linked.row.VerifiedEmail = before.row.VerifiedEmail
 	return nil
 }

@@ -10,6 +10,27 @@ import (
 // there is none.
 type jsonText string
 
+// encodeValue encodes any value of encoding/json. That of nil is empty.
+func encodeValue(value any) (jsonText, error) {
+	if value == nil {
+		return "", nil
+	}
+	text, err := json.Marshal(value)
+	return jsonText(text), err
+}
+
+func (t jsonText) decodeValue() (value any) {
+	if t == "" {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(string(t)))
+	d.UseNumber() // ids beyond 2^53 keep their digits
+	if err := d.Decode(&value); err != nil {
+		panic("memstore: unreachable: " + err.Error()) // encodeValue made it
+	}
+	return value
+}
+
 func encode(object map[string]any) (jsonText, error) {
 	if len(object) == 0 {
 		return "", nil

@@ -25,7 +25,7 @@ type session struct {
 }
 
 func (s *session) copy() *pintle.StoredSession {
-	c := &pintle.StoredSession{UserID: s.owner.profile.ID, Expires: instant(s.expires), Created: instant(s.created)}
+	c := &pintle.StoredSession{ID: s.key.handle(), UserID: s.owner.profile.ID, Expires: instant(s.expires), Created: instant(s.created)}
 	if s.data != nil {
 		c.Data = s.data.decode()
 	}

@@ -48,13 +48,15 @@ func tokenFields(a *pintle.Account) []tokenField {
 		{"id_token", &a.IDToken},
 		{"token_type", &a.TokenType},
 		{"scope", &a.Scope},
-		{"session_state", &a.SessionState},
 		{"oauth_token", &a.OAuthToken},
 		{"oauth_token_secret", &a.OAuthTokenSecret},
 	}
 }
 
-const expiresAt = "expires_at"
+const (
+	expiresAt    = "expires_at"
+	sessionState = "session_state"
+)
 
 // tokens returns what an account has beside its owner, by field.
 func tokens(a *pintle.Account) (map[string]any, error) {
@@ -73,12 +75,18 @@ func tokens(a *pintle.Account) (map[string]any, error) {
 	if a.ExpiresAt != 0 {
 		rest[expiresAt] = a.ExpiresAt
 	}
+	delete(rest, sessionState)
+	if a.SessionState != nil {
+		if rest[sessionState], err = toBSON(a.SessionState); err != nil {
+			return nil, fmt.Errorf("%s: %w", sessionState, err)
+		}
+	}
 	return rest, nil
 }
 
 func (d *accountDocument) account() *pintle.Account {
 	a := &pintle.Account{
-		UserID: d.UserID.Hex(), Type: pintle.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
+		ID: d.ID.Hex(), UserID: d.UserID.Hex(), Type: pintle.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
 		VerifiedEmail: d.VerifiedEmail,
 	}
 	rest := d.Rest
@@ -92,6 +100,8 @@ func (d *accountDocument) account() *pintle.Account {
 		a.ExpiresAt = seconds
 		delete(rest, expiresAt)
 	}
+	a.SessionState = fromBSON(rest[sessionState])
+	delete(rest, sessionState)
 	for name, value := range rest {
 		if value == nil { // Auth.js writes it for what a provider did not send
 			delete(rest, name)
@@ -170,8 +180,8 @@ func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 }
 
 // belongs fails with ErrNotFound, and removes a document that was stored for a
-// user, when the user does not exist. Whoever deletes the user looks for such
-// documents once more when the user is gone, so that one of the two finds it.
+// user, when the user does not exist. DeleteUser looks for such documents once
+// more when the user is gone, so that one of the two finds it.
 func (s *Store) belongs(ctx context.Context, owner bson.ObjectID, c *mongo.Collection, id any) error {
 	err := s.users.FindOne(ctx, bson.D{{Key: "_id", Value: owner}}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})).Err()
 	if err == nil {
@@ -257,6 +267,7 @@ func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 		drop(field.name)
 	}
 	drop(expiresAt)
+	drop(sessionState)
 	var update bson.D
 	if len(set) > 0 {
 		update = append(update, bson.E{Key: "$set", Value: set})

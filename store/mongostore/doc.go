@@ -55,7 +55,7 @@
 //   - An UnlinkAccount whose process dies leaves the account or removes it. If
 //     the account is left, it is for an hour not counted as a way to sign in.
 //   - A process that dies after it stored a session, account or passkey of a user
-//     who is being deleted may leave it. It signs nobody in, and the account may
+//     who is being deleted may leave it. It does not sign in, and the account may
 //     be linked again.
 //
 // # Expiry

@@ -29,7 +29,7 @@ type sessionDocument struct {
 }
 
 func (d *sessionDocument) session() (*pintle.StoredSession, error) {
-	s := &pintle.StoredSession{Token: d.Token, UserID: d.UserID.Hex(), Expires: d.Expires}
+	s := &pintle.StoredSession{ID: d.ID.Hex(), Token: d.Token, UserID: d.UserID.Hex(), Expires: d.Expires}
 	switch d.Created.Type {
 	case bson.TypeDateTime:
 		s.Created = d.Created.Time().UTC()

@@ -133,8 +133,8 @@ func (s *Store) keepsOneOf(ctx context.Context, a *accountDocument, others []*pi
 }
 
 // unlink removes an account and the passkey that belongs to it. The passkey
-// first: what is left if the process dies then is an account that signs nobody
-// in and can be unlinked.
+// first: what is left if the process dies then is an account that does not
+// sign in and can be unlinked.
 func (s *Store) unlink(ctx context.Context, a *accountDocument) error {
 	if a.Type == string(pintle.TypeWebAuthn) {
 		theirs := append(authenticatorFilter(a.ProviderAccountID), bson.E{Key: "userId", Value: a.UserID})

@@ -151,8 +151,8 @@ func userUpdate(change pintle.UserUpdate) (update bson.D, err error) {
 
 // DeleteUser implements [pintle.UserDeleter]. Sessions go first, so that access
 // ends at once, and the user after everything else, so that what broke off can be
-// repeated. What was stored for the user meanwhile goes last; whoever stores
-// something from now on finds no user, and removes it.
+// repeated. What was stored for the user meanwhile goes last; a call that
+// stores something after that finds no user, and removes it.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	key, ok := objectID(id)
 	if !ok {

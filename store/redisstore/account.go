@@ -48,8 +48,8 @@ func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 }
 
 // stillThere fails with ErrNotFound when a user does not exist. It is called
-// after something was stored for the user: whoever deletes the user looks for
-// such things once more when the user is gone, so that either finds it.
+// after something was stored for the user: DeleteUser looks for such things once
+// more when the user is gone, so that one of the two finds it.
 func (s *Store) stillThere(ctx context.Context, userID string) error {
 	_, _, err := s.user(ctx, userID)
 	return err
@@ -231,15 +231,24 @@ const (
 	memberVerifiedEmail = "verifiedEmail"
 )
 
+// accountID is the id that Auth.js's adapter gives an account.
+func accountID(a *pintle.Account) string { return a.Provider + ":" + a.ProviderAccountID }
+
+// textIn returns a value that is a text.
+func textIn(value any) string {
+	text, _ := value.(string)
+	return text
+}
+
 func encodeAccount(a *pintle.Account) ([]byte, error) {
 	if err := storable(a.UserID, string(a.Type), a.Provider, a.ProviderAccountID, a.AccessToken, a.RefreshToken, a.IDToken,
-		a.TokenType, a.Scope, a.SessionState, a.OAuthToken, a.OAuthTokenSecret, a.VerifiedEmail); err != nil {
+		a.TokenType, a.Scope, textIn(a.SessionState), a.OAuthToken, a.OAuthTokenSecret, a.VerifiedEmail); err != nil {
 		return nil, err
 	}
 	row := *a
 	row.Extra = make(map[string]any, len(a.Extra)+2)
 	maps.Copy(row.Extra, a.Extra)
-	row.Extra[memberID] = a.Provider + ":" + a.ProviderAccountID
+	row.Extra[memberID] = accountID(a)
 	delete(row.Extra, memberVerifiedEmail)
 	if a.VerifiedEmail != "" {
 		row.Extra[memberVerifiedEmail] = a.VerifiedEmail
@@ -265,6 +274,7 @@ func decodeAccount(text []byte) (*pintle.Account, error) {
 			*field = said
 		}
 	}
+	a.ID = accountID(a)
 	a.VerifiedEmail, _ = a.Extra[memberVerifiedEmail].(string)
 	delete(a.Extra, memberID)
 	delete(a.Extra, memberVerifiedEmail)

@@ -34,8 +34,8 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 }
 
 // deleteLeftovers removes what was stored for a user while they were deleted,
-// and the lists of such things. Whoever stores something from now on finds no
-// user, and removes it.
+// and the lists of such things. A call that stores something after that finds
+// no user, and removes it.
 func (s *Store) deleteLeftovers(ctx context.Context, id string) error {
 	if err := s.deleteBelongings(ctx, id); err != nil {
 		return err

@@ -135,8 +135,8 @@ func (s sessions) live(ctx context.Context, userID string) ([]*pintle.StoredSess
 		if row.UserID != userID || !row.Expires.After(now) {
 			continue
 		}
-		session := row.session("")
-		session.Handle = s.handle(name)
+		session := row.session("", s.handle(name))
+		session.Handle = session.ID
 		live = append(live, session)
 	}
 	slices.SortStableFunc(live, func(a, b *pintle.StoredSession) int {

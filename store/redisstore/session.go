@@ -28,8 +28,8 @@ type sessionRow struct {
 	Data    map[string]any `json:"data,omitempty"`
 }
 
-func (r *sessionRow) session(token string) *pintle.StoredSession {
-	s := &pintle.StoredSession{Token: token, UserID: r.UserID, Expires: r.Expires.Time, Data: r.Data}
+func (r *sessionRow) session(token, id string) *pintle.StoredSession {
+	s := &pintle.StoredSession{Token: token, ID: id, UserID: r.UserID, Expires: r.Expires.Time, Data: r.Data}
 	if r.Created != nil {
 		s.Created = r.Created.Time
 	}
@@ -194,7 +194,7 @@ func (s sessions) delete(ctx context.Context, token string) (*pintle.StoredSessi
 	if err != nil {
 		return nil, err
 	}
-	return row.session(token), s.forget(ctx, row.UserID, key, name)
+	return row.session(token, s.handle(name)), s.forget(ctx, row.UserID, key, name)
 }
 
 // CreateSession implements [pintle.SessionStore].

@@ -31,7 +31,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*pintle.Store
 		lookAgain(ctx, s.client, err)
 		return nil, nil, fail(ctx, "find session", err)
 	}
-	return row.session(token), u, nil
+	return row.session(token, s.sessions.handle(token)), u, nil
 }
 
 func (s *Store) readInTwo(ctx context.Context, token string) (*sessionRow, *pintle.User, error) {

@@ -56,7 +56,8 @@ func (s *SessionStore) CreateSession(ctx context.Context, session *pintle.Stored
 // SessionAndUser implements [pintle.SessionStore]. It asks Redis and then the
 // store of the users.
 func (s *SessionStore) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
-	row, _, err := s.sessions.find(ctx, s.sessions.name(token))
+	name := s.sessions.name(token)
+	row, _, err := s.sessions.find(ctx, name)
 	if err != nil {
 		lookAgain(ctx, s.sessions.client, err)
 		return nil, nil, fail(ctx, "find session", err)
@@ -65,7 +66,7 @@ func (s *SessionStore) SessionAndUser(ctx context.Context, token string) (*pintl
 	if err != nil {
 		return nil, nil, err
 	}
-	return row.session(token), u, nil
+	return row.session(token, s.sessions.handle(name)), u, nil
 }
 
 // UpdateSession implements [pintle.SessionStore].

@@ -112,8 +112,8 @@ func (s *Store) keepsOneOf(ctx context.Context, a *pintle.Account, others []*pin
 }
 
 // unlink removes an account and the passkey that belongs to it. The passkey
-// first: what is left if the process dies then is an account that signs nobody
-// in and can be unlinked.
+// first: what is left if the process dies then is an account that does not
+// sign in and can be unlinked.
 func (s *Store) unlink(ctx context.Context, a *pintle.Account) error {
 	if a.Type == pintle.TypeWebAuthn {
 		if err := s.deletePasskey(ctx, a.UserID, a.ProviderAccountID); err != nil && !errors.Is(err, pintle.ErrNotFound) {

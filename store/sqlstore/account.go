@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 
 	"github.com/pintleauth/pintle"
@@ -10,12 +11,13 @@ import (
 
 // An accountRow is an account as a row is read into it.
 type accountRow struct {
-	owner             idText
+	id, owner         idText
 	kind              string
 	provider, account string
 	verifiedEmail     sql.NullString
 	texts             map[string]*sql.NullString // the tokens, by column
 	expires           sql.NullInt64
+	state             jsonValue
 	extra             object
 	more              []anyColumn
 }
@@ -25,12 +27,15 @@ func (a *accountRow) dest(r records) []any {
 	t := r.tables.accounts
 	a.texts = make(map[string]*sql.NullString)
 	dest := append(make([]any, 0, 16), &a.owner, &a.kind, &a.provider, &a.account)
-	dest = t.optional(dest, []optionalColumn{{"verifiedEmail", &a.verifiedEmail}})
+	dest = t.optional(dest, []optionalColumn{{"verifiedEmail", &a.verifiedEmail}, {"id", &a.id}})
+	a.state.isText = !r.tables.jsonState
 	for _, column := range tokenColumns {
 		switch {
 		case !t.has(column):
 		case column == "expires_at":
 			dest = append(dest, &a.expires)
+		case column == "session_state":
+			dest = append(dest, &a.state)
 		case column == "extra":
 			dest = append(dest, &a.extra)
 		default:
@@ -58,8 +63,6 @@ func tokenText(a *pintle.Account, column string) *string {
 		return &a.TokenType
 	case "scope":
 		return &a.Scope
-	case "session_state":
-		return &a.SessionState
 	case "oauth_token":
 		return &a.OAuthToken
 	case "oauth_token_secret":
@@ -70,7 +73,7 @@ func tokenText(a *pintle.Account, column string) *string {
 
 func (a *accountRow) read(r records) *pintle.Account {
 	account := &pintle.Account{
-		UserID: string(a.owner), Type: pintle.ProviderType(a.kind), Provider: a.provider, ProviderAccountID: a.account,
+		ID: string(a.id), UserID: string(a.owner), SessionState: a.state.value, Type: pintle.ProviderType(a.kind), Provider: a.provider, ProviderAccountID: a.account,
 		VerifiedEmail: a.verifiedEmail.String, ExpiresAt: a.expires.Int64, Extra: withColumns(a.extra, r.tables.accounts.Extra, a.more),
 	}
 	for column, text := range a.texts {
@@ -89,6 +92,12 @@ func (r records) tokens(a *pintle.Account) (values []any, given []int, err error
 		case !t.has(column):
 		case column == "expires_at":
 			values = append(values, sql.NullInt64{Int64: a.ExpiresAt, Valid: a.ExpiresAt != 0})
+		case column == "session_state":
+			state, err := stateColumn(a.SessionState, r.tables.jsonState)
+			if err != nil {
+				return nil, nil, fmt.Errorf("encode SessionState: %w", err)
+			}
+			values = append(values, state)
 		case column == "extra":
 			extra, err := rest.column()
 			if err != nil {
@@ -104,6 +113,22 @@ func (r records) tokens(a *pintle.Account) (values []any, given []int, err error
 		}
 	}
 	return append(values, further...), given, nil
+}
+
+// stateColumn returns what the column session_state holds: JSON, or in tables
+// shared with Auth.js a text, which is the JSON of what is no text.
+func stateColumn(state any, asJSON bool) (any, error) {
+	text, isText := state.(string)
+	switch {
+	case state == nil:
+		return nil, nil //nolint:nilnil // nil is the column's NULL
+	case !storable(text):
+		return nil, errNotText
+	case isText && !asJSON:
+		return nullable(text), nil
+	}
+	encoded, err := json.Marshal(state)
+	return string(encoded), err
 }
 
 // LinkAccount implements [pintle.Store].
@@ -122,7 +147,7 @@ func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	t := r.tables.accounts
 	args := t.optional([]any{owner, string(a.Type), a.Provider, a.ProviderAccountID}, []optionalColumn{{"verifiedEmail", nullable(a.VerifiedEmail)}})
 	args = append(args, tokens...)
-	if t.has("id") {
+	if t.makesID() {
 		args = append(args, t.ID.propose(""))
 	}
 	return r.createOwned(ctx, "link account", r.including(given, r.sql.linkAccount, builder.linkAccount), r.touched(t, args)...)

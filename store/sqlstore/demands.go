@@ -82,7 +82,7 @@ func (s *Store) lacking(names []string, columns []column) []string {
 func (t *table) written() []string {
 	var names []string
 	for column, name := range t.columns {
-		if column != "id" || t.ID != Integer {
+		if column != "id" || t.makesID() {
 			names = append(names, name)
 		}
 	}

@@ -24,7 +24,12 @@ func (t tokenRow) handle(r records) string {
 	if r.tables.hashed {
 		return handles.EncodeToString(t)
 	}
-	hash := sha256.Sum256(t)
+	return handleOf(string(t))
+}
+
+// handleOf returns what identifies a session to its owner, of its token.
+func handleOf(token string) string {
+	hash := sha256.Sum256([]byte(token))
 	return handles.EncodeToString(hash[:])
 }
 
@@ -60,8 +65,9 @@ func (r records) liveSessions(ctx context.Context, userID string) (sessions []*p
 		}
 		// Compared here, since a column may hold times in several forms.
 		if row.expires.After(now) {
-			s := row.session("")
-			s.Handle = token.handle(r)
+			handle := token.handle(r)
+			s := row.session("", handle)
+			s.Handle = handle
 			sessions = append(sessions, s)
 		}
 		return nil

@@ -32,6 +32,8 @@ type Layout struct {
 
 	// hashed: the column sessionToken holds the token's hash.
 	hashed bool
+	// jsonState: the column session_state of accounts holds JSON.
+	jsonState bool
 	// exact: texts compare byte by byte, whatever the database's collation.
 	exact bool
 }
@@ -97,6 +99,19 @@ type table struct {
 }
 
 func (t *table) has(column string) bool { return t.columns[column] != "" }
+
+// makesID reports whether the store writes the column of ids, and not the
+// database.
+func (t *table) makesID() bool { return t.has("id") && t.ID != Integer }
+
+// inserted returns those of some columns that the store writes in a new row, its id
+// and the time of the write last.
+func (t *table) inserted(columns ...string) []string {
+	if t.makesID() {
+		columns = append(slices.Clip(columns), "id")
+	}
+	return t.names("", append(slices.Clip(columns), "updatedAt")...)
+}
 
 func (d Dialect) table(t Table, k known, what string) (*table, error) {
 	if t.Name == "" {
@@ -191,14 +206,15 @@ func (l Layout) tables() (*tables, error) {
 // own is the layout that [Migrate] makes.
 func own(d Dialect) Layout {
 	return Layout{
-		Dialect: d,
-		Times:   Milliseconds,
-		hashed:  true,
-		exact:   true,
+		Dialect:   d,
+		Times:     Milliseconds,
+		hashed:    true,
+		jsonState: true,
+		exact:     true,
 		Users: Table{Name: "pintle_users", ID: TextID, Columns: map[string]string{
 			"emailVerified": "email_verified", "extra": "extra",
 		}},
-		Accounts: Table{Name: "pintle_accounts", Columns: map[string]string{
+		Accounts: Table{Name: "pintle_accounts", ID: TextID, Columns: map[string]string{
 			"userId": "user_id", "providerAccountId": "provider_account_id", "extra": "extra",
 			"verifiedEmail": "verified_email", "oauth_token": "oauth_token", "oauth_token_secret": "oauth_token_secret",
 		}},

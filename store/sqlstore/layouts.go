@@ -11,8 +11,8 @@ func PG() Layout {
 		Dialect:       PostgreSQL,
 		Times:         Timestamp,
 		Users:         Table{Name: "users", ID: Integer},
-		Accounts:      Table{Name: "accounts"},
-		Sessions:      Table{Name: "sessions"},
+		Accounts:      Table{Name: "accounts", ID: Integer},
+		Sessions:      Table{Name: "sessions", ID: Integer},
 		Verifications: Table{Name: "verification_token"},
 	}
 }
@@ -130,8 +130,8 @@ func Supabase() Layout {
 		Dialect:       PostgreSQL,
 		Times:         Timestamp,
 		Users:         Table{Name: "next_auth.users", ID: UUID},
-		Accounts:      Table{Name: "next_auth.accounts", Columns: oauth1()},
-		Sessions:      Table{Name: "next_auth.sessions"},
+		Accounts:      Table{Name: "next_auth.accounts", ID: UUID, Columns: oauth1()},
+		Sessions:      Table{Name: "next_auth.sessions", ID: UUID},
 		Verifications: Table{Name: "next_auth.verification_tokens"},
 	}
 }

@@ -42,7 +42,7 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 		return nil, nil, r.fail(ctx, "find session", err)
 	}
 	u := l.user.user(r)
-	s := l.session.session(token)
+	s := l.session.session(token, handleOf(token))
 	s.UserID = u.ID
 	return s, u, nil
 }

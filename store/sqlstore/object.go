@@ -19,21 +19,49 @@ func (o object) column() (any, error) {
 
 // Scan implements [sql.Scanner].
 func (o *object) Scan(value any) error {
-	var text string
+	*o = nil
+	text, err := columnText(value)
+	if err != nil || text == "" {
+		return err
+	}
+	return decodeJSON(text, (*map[string]any)(o))
+}
+
+// columnText returns the text of a column, "" for NULL.
+func columnText(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
+		return "", nil
 	case string:
-		text = v
+		return v, nil
 	case []byte:
-		text = string(v)
-	default:
-		return fmt.Errorf("JSON is a %T", value)
+		return string(v), nil
 	}
-	*o = nil
-	if text == "" {
-		return nil
-	}
+	return "", fmt.Errorf("JSON is a %T", value)
+}
+
+func decodeJSON(text string, v any) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber() // ids beyond 2^53 keep their digits
-	return d.Decode((*map[string]any)(o))
+	return d.Decode(v)
+}
+
+// A jsonValue is any value of encoding/json as a column holds it, or a text.
+type jsonValue struct {
+	value  any
+	isText bool
+}
+
+// Scan implements [sql.Scanner].
+func (j *jsonValue) Scan(value any) error {
+	j.value = nil
+	text, err := columnText(value)
+	switch {
+	case err != nil || text == "":
+		return err
+	case j.isText:
+		j.value = text
+		return nil
+	}
+	return decodeJSON(text, &j.value)
 }

@@ -116,8 +116,8 @@ func (b builder) insert(t *table, columns, returned []string) *statement {
 // id is given, if there is such a user. Not every table refers to users, and
 // SQLite checks references only on connections that were told to.
 //
-// Whoever deletes the user waits for this statement, and removes the row then,
-// or this one waits for them, and finds no user.
+// A transaction that deletes the user waits for this statement and then removes
+// the row, or this statement waits for the transaction and then finds no user.
 func (b builder) insertOwned(t *table, columns []string) *statement {
 	u, owner := b.tables.users, t.columns["userId"]
 	id := "u." + u.columns["id"]
@@ -239,7 +239,7 @@ func (b builder) accounts(q *queries) {
 	owner := t.columns["userId"]
 	pair := b.accountPair
 	q.linkAccount = b.linkAccount(nil)
-	columns := list(t.withExtra("", slices.Concat(b.accountIdentity(), t.names("", tokenColumns...))))
+	columns := list(t.withExtra("", slices.Concat(b.accountIdentity(), t.names("", "id"), t.names("", tokenColumns...))))
 	q.account = b.statement("SELECT %s FROM %s WHERE %s", columns, t.quoted, pair(1))
 	q.userAccounts = b.statement("SELECT %s FROM %s WHERE %s", columns, t.quoted, b.isID(owner, 1))
 	q.updateAccount = b.updateAccount(nil)
@@ -260,7 +260,7 @@ func (b builder) accountPair(n int) string {
 // linkAccount writes an account, with values for some of the further columns.
 func (b builder) linkAccount(further []int) *statement {
 	t := b.tables.accounts
-	return b.insertOwned(t, slices.Concat(b.accountIdentity(), t.names("", tokenColumns...), t.further(further), t.names("", "id", "updatedAt")))
+	return b.insertOwned(t, slices.Concat(b.accountIdentity(), t.names("", tokenColumns...), t.further(further), t.inserted()))
 }
 
 // updateAccount replaces the tokens of an account, and some of the further
@@ -274,10 +274,10 @@ func (b builder) updateAccount(further []int) *statement {
 func (b builder) sessions(q *queries) {
 	t, u := b.tables.sessions, b.tables.users
 	token, owner, expires := t.columns["sessionToken"], t.columns["userId"], t.columns["expires"]
-	q.createSession = b.insertOwned(t, t.names("", "sessionToken", "userId", "expires", "created", "data", "id", "updatedAt"))
-	columns := t.names("", "userId", "expires", "created", "data")
+	q.createSession = b.insertOwned(t, t.inserted("sessionToken", "userId", "expires", "created", "data"))
+	columns := t.names("", "userId", "id", "expires", "created", "data")
 	q.sessionAndUser = b.statement("SELECT %s FROM %s s JOIN %s u ON u.%s = s.%s WHERE %s",
-		list(append(t.names("s.", "expires", "created", "data"), b.userColumns("u.")...)),
+		list(append(t.names("s.", "id", "expires", "created", "data"), b.userColumns("u.")...)),
 		t.quoted, u.quoted, u.columns["id"], owner, b.is("s."+token, 1))
 	q.sessionExists = b.statement("SELECT %s FROM %s WHERE %s", expires, t.quoted, b.is(token, 1))
 	for mask := range q.updateSession {
@@ -308,7 +308,7 @@ func (b builder) sessions(q *queries) {
 
 func (b builder) verifications(q *queries) {
 	t := b.tables.verifications
-	q.createVerification = b.insert(t, t.names("", "identifier", "token", "expires", "id", "updatedAt"), nil)
+	q.createVerification = b.insert(t, t.inserted("identifier", "token", "expires"), nil)
 	pair := b.is(t.columns["identifier"], 1) + " AND " + b.is(t.columns["token"], 2)
 	used := fmt.Sprintf("DELETE FROM %s WHERE %s", t.quoted, pair)
 	if b.Dialect.returning() {

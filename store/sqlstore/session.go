@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -19,7 +20,7 @@ func (r records) tokenColumn(token string) (value any, ok bool) {
 
 // A sessionRow is a session as a row is read into it.
 type sessionRow struct {
-	owner            idText
+	id, owner        idText
 	expires, created instant
 	data             object
 }
@@ -27,18 +28,15 @@ type sessionRow struct {
 // dest is where the columns go, in the order of [builder.sessions].
 func (s *sessionRow) dest(r records) []any {
 	s.expires.wallClock, s.created.wallClock = r.dialect == MySQL, r.dialect == MySQL
-	dest := append(make([]any, 0, 16), &s.owner, &s.expires)
-	if r.tables.sessions.has("created") {
-		dest = append(dest, &s.created)
-	}
-	if r.tables.sessions.has("data") {
-		dest = append(dest, &s.data)
-	}
-	return dest
+	return r.tables.sessions.optional(append(make([]any, 0, 16), &s.owner), []optionalColumn{
+		{"id", &s.id}, {"expires", &s.expires}, {"created", &s.created}, {"data", &s.data},
+	})
 }
 
-func (s *sessionRow) session(token string) *pintle.StoredSession {
-	return &pintle.StoredSession{Token: token, UserID: string(s.owner), Expires: s.expires.Time, Created: s.created.Time, Data: s.data}
+// session returns the session that was read, with the handle as its id where
+// the table has no column for one.
+func (s *sessionRow) session(token, handle string) *pintle.StoredSession {
+	return &pintle.StoredSession{Token: token, ID: cmp.Or(string(s.id), handle), UserID: string(s.owner), Expires: s.expires.Time, Created: s.created.Time, Data: s.data}
 }
 
 // CreateSession implements [pintle.SessionStore].
@@ -63,7 +61,7 @@ func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) err
 	if t.has("data") {
 		args = append(args, data)
 	}
-	if t.has("id") {
+	if t.makesID() {
 		args = append(args, t.ID.propose(""))
 	}
 	return r.createOwned(ctx, "create session", r.sql.createSession, r.touched(t, args)...)
@@ -125,5 +123,5 @@ func (r records) DeleteSession(ctx context.Context, token string) (*pintle.Store
 	if err != nil {
 		return nil, r.fail(ctx, "delete session", err)
 	}
-	return row.session(token), nil
+	return row.session(token, handleOf(token)), nil
 }

@@ -13,7 +13,7 @@ func (r records) CreateVerification(ctx context.Context, v *pintle.Verification)
 	}
 	t := r.tables.verifications
 	args := []any{v.Identifier, v.Token, r.tables.Times.column(r.dialect, v.Expires)}
-	if t.has("id") {
+	if t.makesID() {
 		args = append(args, t.ID.propose(""))
 	}
 	_, err := r.exec(ctx, r.sql.createVerification, r.touched(t, args)...)

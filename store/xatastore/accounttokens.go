@@ -2,6 +2,9 @@ package xatastore
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pintleauth/pintle"
@@ -13,6 +16,11 @@ type tokenColumn struct {
 	field func(*pintle.Account) *string
 }
 
+// stateColumn is a column of text, which Auth.js reads. A value of another kind is
+// in it as JSON, and in an extended database among the extra members too, from
+// where it reads back as what it was.
+const stateColumn = "session_state"
+
 var (
 	tokenColumns = []tokenColumn{
 		{"access_token", func(a *pintle.Account) *string { return &a.AccessToken }},
@@ -20,7 +28,6 @@ var (
 		{"id_token", func(a *pintle.Account) *string { return &a.IDToken }},
 		{"token_type", func(a *pintle.Account) *string { return &a.TokenType }},
 		{"scope", func(a *pintle.Account) *string { return &a.Scope }},
-		{"session_state", func(a *pintle.Account) *string { return &a.SessionState }},
 	}
 
 	// Those that Auth.js's tables have not.
@@ -50,11 +57,32 @@ func (s *Store) tokens(a *pintle.Account) (record, error) {
 		}
 		fields[c.name] = textOrNull(text)
 	}
+	state, isText := a.SessionState.(string)
+	extra := a.Extra
+	if a.SessionState != nil && !isText {
+		text, err := json.Marshal(a.SessionState)
+		if err != nil {
+			return nil, fmt.Errorf("encode SessionState: %w", err)
+		}
+		state = string(text)
+		extra = maps.Clone(extra)
+		if extra == nil {
+			extra = map[string]any{}
+		}
+		extra[stateColumn] = a.SessionState
+	} else if _, said := extra[stateColumn]; said {
+		extra = maps.Clone(extra)
+		delete(extra, stateColumn)
+	}
+	if err := storableText(state); err != nil {
+		return nil, err
+	}
+	fields[stateColumn] = textOrNull(state)
 	if !s.client.Extended {
 		return fields, nil
 	}
 	var err error
-	fields["extra"], err = objectText(a.Extra)
+	fields["extra"], err = objectText(extra)
 	return fields, err
 }
 
@@ -62,14 +90,24 @@ func (s *Store) tokens(a *pintle.Account) (record, error) {
 func (s *Store) account(r record, userID string) (*pintle.Account, error) {
 	c := &reader{record: r}
 	a := &pintle.Account{
-		UserID: userID, Type: pintle.ProviderType(c.text("type")),
+		ID: r.id(), UserID: userID, Type: pintle.ProviderType(c.text("type")),
 		Provider: c.text("provider"), ProviderAccountID: c.text("providerAccountId"), ExpiresAt: c.integer("expires_at"),
 	}
 	for _, column := range s.tokenColumns() {
 		*column.field(a) = c.text(column.name)
 	}
+	if state := c.text(stateColumn); state != "" {
+		a.SessionState = state
+	}
 	if s.client.Extended {
 		a.VerifiedEmail, a.Extra = c.text("verified_email"), c.object("extra")
+		if state, other := a.Extra[stateColumn]; other {
+			a.SessionState = state
+			delete(a.Extra, stateColumn)
+		}
+		if len(a.Extra) == 0 {
+			a.Extra = nil
+		}
 	}
 	if c.err != nil {
 		return nil, c.err

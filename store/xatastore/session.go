@@ -101,7 +101,7 @@ func (s *Store) findSession(ctx context.Context, token string) (foundSession, er
 func readSession(r record) (foundSession, error) {
 	c := &reader{record: r}
 	f := foundSession{record: r, user: c.link("user"), began: c.metadata().instant("createdAt")}
-	f.StoredSession = &pintle.StoredSession{Token: c.text("sessionToken"), UserID: f.user.id(), Expires: c.instant("expires"), Created: c.instant("created")}
+	f.StoredSession = &pintle.StoredSession{ID: r.id(), Token: c.text("sessionToken"), UserID: f.user.id(), Expires: c.instant("expires"), Created: c.instant("created")}
 	f.Data = c.object("data")
 	if f.UserID == "" && c.err == nil {
 		return foundSession{}, pintle.ErrNotFound

@@ -72,8 +72,8 @@ func (s *Store) unlink(ctx context.Context, userID, provider, accountID string, 
 // keepOneOf returns the condition that one of accounts, other than the one that
 // is removed, stays with its user. It fails with ErrConflict when there is none.
 func (s *Store) keepOneOf(ctx context.Context, removed links, accounts []*pintle.Account) (operation, error) {
-	// Calls for one user had better not all choose the same one: they begin at
-	// a place that the random id of what they remove says.
+	// Calls for one user that all keep the same account refuse one another. The
+	// random id of what a call removes decides where it begins to look.
 	start := int(removed.join[len(removed.join)-1])
 	for i := range accounts {
 		a := accounts[(start+i)%len(accounts)]

@@ -72,7 +72,7 @@ func TestStoreWithTheTablesOfAuthJS(t *testing.T) {
 		_, o := newDatabase(t, schema)
 		o.Extended = false
 		return newStore(t, o)
-	}, storetest.NarrowColumns, storetest.NoVerifiedEmail)
+	}, storetest.NarrowColumns, storetest.AuthJSAccounts)
 }
 
 // published returns the schema that Auth.js's adapter is documented with.

@@ -120,10 +120,11 @@ func describedUser(u *pintle.User) description {
 
 func describedAccount(a *pintle.Account) description {
 	d := description{}
+	state, _ := a.SessionState.(string)
 	for name, value := range map[string]string{
 		"userId": a.UserID, "type": string(a.Type), "provider": a.Provider, "providerAccountId": a.ProviderAccountID,
 		"access_token": a.AccessToken, "refresh_token": a.RefreshToken, "id_token": a.IDToken, "token_type": a.TokenType,
-		"scope": a.Scope, "session_state": a.SessionState, "oauth_token": a.OAuthToken, "oauth_token_secret": a.OAuthTokenSecret,
+		"scope": a.Scope, "session_state": state, "oauth_token": a.OAuthToken, "oauth_token_secret": a.OAuthTokenSecret,
 	} {
 		d.text(name, value)
 	}

@@ -147,10 +147,11 @@ func userObject(u pintle.User) map[string]any {
 }
 
 func accountObject(a pintle.Account, userID any) map[string]any {
+	state, _ := a.SessionState.(string)
 	o := present(map[string]any{
 		"userId": userID, "type": string(a.Type), "provider": a.Provider, "providerAccountId": a.ProviderAccountID,
 		"access_token": a.AccessToken, "refresh_token": a.RefreshToken, "id_token": a.IDToken, "token_type": a.TokenType,
-		"scope": a.Scope, "session_state": a.SessionState, "oauth_token": a.OAuthToken, "oauth_token_secret": a.OAuthTokenSecret,
+		"scope": a.Scope, "session_state": state, "oauth_token": a.OAuthToken, "oauth_token_secret": a.OAuthTokenSecret,
 	}, false)
 	if a.ExpiresAt != 0 {
 		o["expires_at"] = a.ExpiresAt

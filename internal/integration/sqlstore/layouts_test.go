@@ -128,7 +128,7 @@ func TestSharedTablesKeepEveryPromiseOnceCheckIsContent(t *testing.T) {
 			storetest.Run(t, func(t *testing.T) pintle.Store {
 				empty(t, db.DB, l.tables()...)
 				return l.store(t, db)
-			}, append(l.limits, storetest.NoVerifiedEmail)...)
+			}, append(l.limits, storetest.AuthJSAccounts)...)
 		})
 	}
 }

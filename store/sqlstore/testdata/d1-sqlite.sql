@@ -68,10 +68,10 @@ UPDATE "users" SET "name" = ?2, "email" = ?3, "emailVerified" = ?4, "image" = ?5
 INSERT INTO "accounts" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "id") SELECT u."id", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 FROM "users" u WHERE u."id" = ?1;
 
 -- account
-SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret" FROM "accounts" WHERE "provider" = ?1 AND "providerAccountId" = ?2;
+SELECT "userId", "type", "provider", "providerAccountId", "id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret" FROM "accounts" WHERE "provider" = ?1 AND "providerAccountId" = ?2;
 
 -- userAccounts
-SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret" FROM "accounts" WHERE "userId" = ?1;
+SELECT "userId", "type", "provider", "providerAccountId", "id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret" FROM "accounts" WHERE "userId" = ?1;
 
 -- updateAccount
 UPDATE "accounts" SET "access_token" = ?3, "refresh_token" = ?4, "id_token" = ?5, "expires_at" = ?6, "token_type" = ?7, "scope" = ?8, "session_state" = ?9, "oauth_token" = ?10, "oauth_token_secret" = ?11 WHERE "provider" = ?1 AND "providerAccountId" = ?2;
@@ -86,13 +86,13 @@ SELECT "type" FROM "accounts" WHERE "userId" = ?1 AND "provider" = ?2 AND "provi
 INSERT INTO "sessions" ("sessionToken", "userId", "expires", "id") SELECT ?1, u."id", ?3, ?4 FROM "users" u WHERE u."id" = ?2;
 
 -- sessionAndUser
-SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "sessions" s JOIN "users" u ON u."id" = s."userId" WHERE s."sessionToken" = ?1;
+SELECT s."id", s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "sessions" s JOIN "users" u ON u."id" = s."userId" WHERE s."sessionToken" = ?1;
 
 -- sessionExists
 SELECT "expires" FROM "sessions" WHERE "sessionToken" = ?1;
 
 -- deleteSession
-DELETE FROM "sessions" WHERE "sessionToken" = ?1 RETURNING "userId", "expires";
+DELETE FROM "sessions" WHERE "sessionToken" = ?1 RETURNING "userId", "id", "expires";
 
 -- updateSession[1]
 UPDATE "sessions" SET "expires" = ?2 WHERE "sessionToken" = ?1;
@@ -101,10 +101,10 @@ UPDATE "sessions" SET "expires" = ?2 WHERE "sessionToken" = ?1;
 UPDATE "sessions" SET "expires" = ?2 WHERE "sessionToken" = ?1;
 
 -- session
-SELECT "userId", "expires" FROM "sessions" WHERE "sessionToken" = ?1;
+SELECT "userId", "id", "expires" FROM "sessions" WHERE "sessionToken" = ?1;
 
 -- userSessions
-SELECT "sessionToken", "userId", "expires" FROM "sessions" WHERE "userId" = ?1;
+SELECT "sessionToken", "userId", "id", "expires" FROM "sessions" WHERE "userId" = ?1;
 
 -- endSession
 DELETE FROM "sessions" WHERE "userId" = ?1 AND "sessionToken" = ?2;

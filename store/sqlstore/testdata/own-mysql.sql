@@ -71,13 +71,13 @@ UPDATE `pintle_users` SET `email` = ?, `email_verified` = ?, `image` = ? WHERE `
 UPDATE `pintle_users` SET `name` = ?, `email` = ?, `email_verified` = ?, `image` = ? WHERE `id` = ?;
 
 -- linkAccount
-INSERT INTO `pintle_accounts` (`user_id`, `type`, `provider`, `provider_account_id`, `verified_email`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra`) SELECT u.`id`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM `pintle_users` u WHERE u.`id` = ? LOCK IN SHARE MODE;
+INSERT INTO `pintle_accounts` (`user_id`, `type`, `provider`, `provider_account_id`, `verified_email`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra`, `id`) SELECT u.`id`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM `pintle_users` u WHERE u.`id` = ? LOCK IN SHARE MODE;
 
 -- account
-SELECT `user_id`, `type`, `provider`, `provider_account_id`, `verified_email`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra` FROM `pintle_accounts` WHERE `provider` = ? AND `provider_account_id` = ?;
+SELECT `user_id`, `type`, `provider`, `provider_account_id`, `verified_email`, `id`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra` FROM `pintle_accounts` WHERE `provider` = ? AND `provider_account_id` = ?;
 
 -- userAccounts
-SELECT `user_id`, `type`, `provider`, `provider_account_id`, `verified_email`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra` FROM `pintle_accounts` WHERE `user_id` = ?;
+SELECT `user_id`, `type`, `provider`, `provider_account_id`, `verified_email`, `id`, `access_token`, `refresh_token`, `id_token`, `expires_at`, `token_type`, `scope`, `session_state`, `oauth_token`, `oauth_token_secret`, `extra` FROM `pintle_accounts` WHERE `user_id` = ?;
 
 -- updateAccount
 UPDATE `pintle_accounts` SET `access_token` = ?, `refresh_token` = ?, `id_token` = ?, `expires_at` = ?, `token_type` = ?, `scope` = ?, `session_state` = ?, `oauth_token` = ?, `oauth_token_secret` = ?, `extra` = ? WHERE `provider` = ? AND `provider_account_id` = ?;

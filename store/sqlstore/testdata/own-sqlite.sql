@@ -68,13 +68,13 @@ UPDATE "pintle_users" SET "email" = ?2, "email_verified" = ?3, "image" = ?4 WHER
 UPDATE "pintle_users" SET "name" = ?2, "email" = ?3, "email_verified" = ?4, "image" = ?5 WHERE "id" = ?1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
 
 -- linkAccount
-INSERT INTO "pintle_accounts" ("user_id", "type", "provider", "provider_account_id", "verified_email", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra") SELECT u."id", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 FROM "pintle_users" u WHERE u."id" = ?1;
+INSERT INTO "pintle_accounts" ("user_id", "type", "provider", "provider_account_id", "verified_email", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra", "id") SELECT u."id", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16 FROM "pintle_users" u WHERE u."id" = ?1;
 
 -- account
-SELECT "user_id", "type", "provider", "provider_account_id", "verified_email", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra" FROM "pintle_accounts" WHERE "provider" = ?1 AND "provider_account_id" = ?2;
+SELECT "user_id", "type", "provider", "provider_account_id", "verified_email", "id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra" FROM "pintle_accounts" WHERE "provider" = ?1 AND "provider_account_id" = ?2;
 
 -- userAccounts
-SELECT "user_id", "type", "provider", "provider_account_id", "verified_email", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra" FROM "pintle_accounts" WHERE "user_id" = ?1;
+SELECT "user_id", "type", "provider", "provider_account_id", "verified_email", "id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "extra" FROM "pintle_accounts" WHERE "user_id" = ?1;
 
 -- updateAccount
 UPDATE "pintle_accounts" SET "access_token" = ?3, "refresh_token" = ?4, "id_token" = ?5, "expires_at" = ?6, "token_type" = ?7, "scope" = ?8, "session_state" = ?9, "oauth_token" = ?10, "oauth_token_secret" = ?11, "extra" = ?12 WHERE "provider" = ?1 AND "provider_account_id" = ?2;

@@ -71,10 +71,10 @@ UPDATE "User" SET "name" = ?2, "email" = ?3, "emailVerified" = ?4, "image" = ?5,
 INSERT INTO "Account" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "id", "updatedAt") SELECT u."id", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 FROM "User" u WHERE u."id" = ?1;
 
 -- account
-SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state" FROM "Account" WHERE "provider" = ?1 AND "providerAccountId" = ?2;
+SELECT "userId", "type", "provider", "providerAccountId", "id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state" FROM "Account" WHERE "provider" = ?1 AND "providerAccountId" = ?2;
 
 -- userAccounts
-SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state" FROM "Account" WHERE "userId" = ?1;
+SELECT "userId", "type", "provider", "providerAccountId", "id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state" FROM "Account" WHERE "userId" = ?1;
 
 -- updateAccount
 UPDATE "Account" SET "access_token" = ?3, "refresh_token" = ?4, "id_token" = ?5, "expires_at" = ?6, "token_type" = ?7, "scope" = ?8, "session_state" = ?9, "updatedAt" = ?10 WHERE "provider" = ?1 AND "providerAccountId" = ?2;
@@ -89,13 +89,13 @@ SELECT "type" FROM "Account" WHERE "userId" = ?1 AND "provider" = ?2 AND "provid
 INSERT INTO "Session" ("sessionToken", "userId", "expires", "id", "updatedAt") SELECT ?1, u."id", ?3, ?4, ?5 FROM "User" u WHERE u."id" = ?2;
 
 -- sessionAndUser
-SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "Session" s JOIN "User" u ON u."id" = s."userId" WHERE s."sessionToken" = ?1;
+SELECT s."id", s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "Session" s JOIN "User" u ON u."id" = s."userId" WHERE s."sessionToken" = ?1;
 
 -- sessionExists
 SELECT "expires" FROM "Session" WHERE "sessionToken" = ?1;
 
 -- deleteSession
-DELETE FROM "Session" WHERE "sessionToken" = ?1 RETURNING "userId", "expires";
+DELETE FROM "Session" WHERE "sessionToken" = ?1 RETURNING "userId", "id", "expires";
 
 -- updateSession[1]
 UPDATE "Session" SET "expires" = ?2, "updatedAt" = ?3 WHERE "sessionToken" = ?1;
@@ -104,10 +104,10 @@ UPDATE "Session" SET "expires" = ?2, "updatedAt" = ?3 WHERE "sessionToken" = ?1;
 UPDATE "Session" SET "expires" = ?2, "updatedAt" = ?3 WHERE "sessionToken" = ?1;
 
 -- session
-SELECT "userId", "expires" FROM "Session" WHERE "sessionToken" = ?1;
+SELECT "userId", "id", "expires" FROM "Session" WHERE "sessionToken" = ?1;
 
 -- userSessions
-SELECT "sessionToken", "userId", "expires" FROM "Session" WHERE "userId" = ?1;
+SELECT "sessionToken", "userId", "id", "expires" FROM "Session" WHERE "userId" = ?1;
 
 -- endSession
 DELETE FROM "Session" WHERE "userId" = ?1 AND "sessionToken" = ?2;

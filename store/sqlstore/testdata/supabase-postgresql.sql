@@ -68,13 +68,13 @@ UPDATE "next_auth"."users" SET "email" = $2, "emailVerified" = $3, "image" = $4 
 UPDATE "next_auth"."users" SET "name" = $2, "email" = $3, "emailVerified" = $4, "image" = $5 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
 
 -- linkAccount
-INSERT INTO "next_auth"."accounts" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret") SELECT u."id", $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM "next_auth"."users" u WHERE u."id" = $1 FOR KEY SHARE;
+INSERT INTO "next_auth"."accounts" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret", "id") SELECT u."id", $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM "next_auth"."users" u WHERE u."id" = $1 FOR KEY SHARE;
 
 -- account
-SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret" FROM "next_auth"."accounts" WHERE "provider" = $1 AND "providerAccountId" = $2;
+SELECT "userId", "type", "provider", "providerAccountId", "id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret" FROM "next_auth"."accounts" WHERE "provider" = $1 AND "providerAccountId" = $2;
 
 -- userAccounts
-SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret" FROM "next_auth"."accounts" WHERE "userId" = $1;
+SELECT "userId", "type", "provider", "providerAccountId", "id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state", "oauth_token", "oauth_token_secret" FROM "next_auth"."accounts" WHERE "userId" = $1;
 
 -- updateAccount
 UPDATE "next_auth"."accounts" SET "access_token" = $3, "refresh_token" = $4, "id_token" = $5, "expires_at" = $6, "token_type" = $7, "scope" = $8, "session_state" = $9, "oauth_token" = $10, "oauth_token_secret" = $11 WHERE "provider" = $1 AND "providerAccountId" = $2;
@@ -86,16 +86,16 @@ DELETE FROM "next_auth"."accounts" WHERE "userId" = $1 AND "provider" = $2 AND "
 SELECT "type" FROM "next_auth"."accounts" WHERE "userId" = $1 AND "provider" = $2 AND "providerAccountId" = $3 FOR UPDATE;
 
 -- createSession
-INSERT INTO "next_auth"."sessions" ("sessionToken", "userId", "expires") SELECT $1, u."id", $3 FROM "next_auth"."users" u WHERE u."id" = $2 FOR KEY SHARE;
+INSERT INTO "next_auth"."sessions" ("sessionToken", "userId", "expires", "id") SELECT $1, u."id", $3, $4 FROM "next_auth"."users" u WHERE u."id" = $2 FOR KEY SHARE;
 
 -- sessionAndUser
-SELECT s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "next_auth"."sessions" s JOIN "next_auth"."users" u ON u."id" = s."userId" WHERE s."sessionToken" = $1;
+SELECT s."id", s."expires", u."id", u."name", u."email", u."emailVerified", u."image" FROM "next_auth"."sessions" s JOIN "next_auth"."users" u ON u."id" = s."userId" WHERE s."sessionToken" = $1;
 
 -- sessionExists
 SELECT "expires" FROM "next_auth"."sessions" WHERE "sessionToken" = $1;
 
 -- deleteSession
-DELETE FROM "next_auth"."sessions" WHERE "sessionToken" = $1 RETURNING "userId", "expires";
+DELETE FROM "next_auth"."sessions" WHERE "sessionToken" = $1 RETURNING "userId", "id", "expires";
 
 -- updateSession[1]
 UPDATE "next_auth"."sessions" SET "expires" = $2 WHERE "sessionToken" = $1;
@@ -104,10 +104,10 @@ UPDATE "next_auth"."sessions" SET "expires" = $2 WHERE "sessionToken" = $1;
 UPDATE "next_auth"."sessions" SET "expires" = $2 WHERE "sessionToken" = $1;
 
 -- session
-SELECT "userId", "expires" FROM "next_auth"."sessions" WHERE "sessionToken" = $1;
+SELECT "userId", "id", "expires" FROM "next_auth"."sessions" WHERE "sessionToken" = $1;
 
 -- userSessions
-SELECT "sessionToken", "userId", "expires" FROM "next_auth"."sessions" WHERE "userId" = $1;
+SELECT "sessionToken", "userId", "id", "expires" FROM "next_auth"."sessions" WHERE "userId" = $1;
 
 -- endSession
 DELETE FROM "next_auth"."sessions" WHERE "userId" = $1 AND "sessionToken" = $2;

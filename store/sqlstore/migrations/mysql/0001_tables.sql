@@ -12,6 +12,7 @@ CREATE TABLE IF NOT EXISTS pintle_users (
 ) ENGINE = InnoDB, DEFAULT CHARACTER SET utf8mb4;
 
 CREATE TABLE IF NOT EXISTS pintle_accounts (
+	id                  VARBINARY(255) NOT NULL,
 	user_id             VARBINARY(255) NOT NULL,
 	type                VARCHAR(32) NOT NULL,
 	provider            VARBINARY(255) NOT NULL,
@@ -23,7 +24,7 @@ CREATE TABLE IF NOT EXISTS pintle_accounts (
 	expires_at          BIGINT,
 	token_type          TEXT,
 	scope               TEXT,
-	session_state       TEXT,
+	session_state       JSON,
 	oauth_token         TEXT,
 	oauth_token_secret  TEXT,
 	extra               JSON,

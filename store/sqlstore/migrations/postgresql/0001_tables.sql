@@ -11,6 +11,7 @@ CREATE TABLE pintle_users (
 );
 
 CREATE TABLE pintle_accounts (
+	id                  text NOT NULL,
 	user_id             text COLLATE "C" NOT NULL REFERENCES pintle_users (id) ON DELETE CASCADE,
 	type                text NOT NULL,
 	provider            text COLLATE "C" NOT NULL,
@@ -22,7 +23,7 @@ CREATE TABLE pintle_accounts (
 	expires_at          bigint,
 	token_type          text,
 	scope               text,
-	session_state       text,
+	session_state       json,
 	oauth_token         text,
 	oauth_token_secret  text,
 	extra               json,

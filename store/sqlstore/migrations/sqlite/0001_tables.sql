@@ -10,6 +10,7 @@ CREATE TABLE pintle_users (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE pintle_accounts (
+	id                  TEXT NOT NULL,
 	user_id             TEXT NOT NULL REFERENCES pintle_users (id) ON DELETE CASCADE,
 	type                TEXT NOT NULL,
 	provider            TEXT NOT NULL,
