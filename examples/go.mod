@@ -5,13 +5,11 @@ go 1.26.0
 // npm puts packages there, some of which have Go files of their own.
 ignore node_modules
 
-replace github.com/pintleauth/pintle => ../
-
 require (
 	github.com/gin-gonic/gin v1.12.0
 	github.com/gofiber/fiber/v3 v3.1.0
 	github.com/labstack/echo/v5 v5.3.1
-	github.com/pintleauth/pintle v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle v0.1.0
 	modernc.org/sqlite v1.60.1
 )
 
@@ -68,10 +66,10 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
-	github.com/pintleauth/pintle/passkey v0.0.0-00010101000000-000000000000
-	github.com/pintleauth/pintle/pintleecho v0.0.0-00010101000000-000000000000
-	github.com/pintleauth/pintle/pintlefiber v0.0.0-00010101000000-000000000000
-	github.com/pintleauth/pintle/pintlegin v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle/passkey v0.1.0
+	github.com/pintleauth/pintle/pintleecho v0.1.0
+	github.com/pintleauth/pintle/pintlefiber v0.1.0
+	github.com/pintleauth/pintle/pintlegin v0.1.0
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/oauth2 v0.37.0
@@ -82,11 +80,3 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
-
-replace github.com/pintleauth/pintle/pintlegin => ../pintlegin
-
-replace github.com/pintleauth/pintle/pintleecho => ../pintleecho
-
-replace github.com/pintleauth/pintle/pintlefiber => ../pintlefiber
-
-replace github.com/pintleauth/pintle/passkey => ../passkey

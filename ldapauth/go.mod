@@ -2,11 +2,9 @@ module github.com/pintleauth/pintle/ldapauth
 
 go 1.26.0
 
-replace github.com/pintleauth/pintle => ..
-
 require (
 	github.com/go-ldap/ldap/v3 v3.4.15
-	github.com/pintleauth/pintle v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle v0.1.0
 )
 
 require (

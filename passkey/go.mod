@@ -6,7 +6,7 @@ require (
 	github.com/fxamacker/cbor/v2 v2.9.4
 	github.com/go-webauthn/webauthn v0.18.2
 	github.com/google/go-cmp v0.7.0
-	github.com/pintleauth/pintle v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle v0.1.0
 )
 
 require (
@@ -27,5 +27,3 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 )
-
-replace github.com/pintleauth/pintle => ..

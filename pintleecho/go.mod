@@ -2,11 +2,9 @@ module github.com/pintleauth/pintle/pintleecho
 
 go 1.26.0
 
-replace github.com/pintleauth/pintle => ../
-
 require (
 	github.com/labstack/echo/v5 v5.3.1
-	github.com/pintleauth/pintle v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle v0.1.0
 )
 
 require (

@@ -2,12 +2,10 @@ module github.com/pintleauth/pintle/pintlefiber
 
 go 1.26.0
 
-replace github.com/pintleauth/pintle => ../
-
 require (
 	github.com/gofiber/fiber/v3 v3.1.0
 	github.com/gofiber/utils/v2 v2.0.2
-	github.com/pintleauth/pintle v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle v0.1.0
 	github.com/valyala/fasthttp v1.69.0
 )
 

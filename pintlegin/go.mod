@@ -2,11 +2,9 @@ module github.com/pintleauth/pintle/pintlegin
 
 go 1.26.0
 
-replace github.com/pintleauth/pintle => ../
-
 require (
 	github.com/gin-gonic/gin v1.12.0
-	github.com/pintleauth/pintle v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle v0.1.0
 )
 
 require (

@@ -2,10 +2,6 @@ module github.com/pintleauth/pintle/internal/integration
 
 go 1.26.0
 
-replace github.com/pintleauth/pintle => ../..
-
-replace github.com/pintleauth/pintle/passkey => ../../passkey
-
 require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
@@ -15,7 +11,7 @@ require (
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.12.0
-	github.com/pintleauth/pintle v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle v0.1.0
 	github.com/redis/go-redis/v9 v9.23.0
 	golang.org/x/oauth2 v0.37.0
 	modernc.org/sqlite v1.60.1
@@ -86,7 +82,7 @@ require (
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
-	github.com/pintleauth/pintle/ldapauth v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle/ldapauth v0.1.0
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
@@ -97,28 +93,16 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 )
 
-replace github.com/pintleauth/pintle/ldapauth => ../../ldapauth
-
-replace github.com/pintleauth/pintle/pintlegin => ../../pintlegin
-
 require (
 	github.com/gin-gonic/gin v1.12.0
 	github.com/gofiber/fiber/v3 v3.1.0
 	github.com/labstack/echo/v4 v4.16.0
 	github.com/labstack/echo/v5 v5.3.1
-	github.com/pintleauth/pintle/passkey v0.0.0-00010101000000-000000000000
-	github.com/pintleauth/pintle/pintleecho v0.0.0-00010101000000-000000000000
-	github.com/pintleauth/pintle/pintlefiber v0.0.0-00010101000000-000000000000
-	github.com/pintleauth/pintle/pintlegin v0.0.0-00010101000000-000000000000
-	github.com/pintleauth/pintle/store/mongostore v0.0.0-00010101000000-000000000000
-	github.com/pintleauth/pintle/store/redisstore v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle/passkey v0.1.0
+	github.com/pintleauth/pintle/pintleecho v0.1.0
+	github.com/pintleauth/pintle/pintlefiber v0.1.0
+	github.com/pintleauth/pintle/pintlegin v0.1.0
+	github.com/pintleauth/pintle/store/mongostore v0.1.0
+	github.com/pintleauth/pintle/store/redisstore v0.1.0
 	go.mongodb.org/mongo-driver/v2 v2.9.3
 )
-
-replace github.com/pintleauth/pintle/pintleecho => ../../pintleecho
-
-replace github.com/pintleauth/pintle/pintlefiber => ../../pintlefiber
-
-replace github.com/pintleauth/pintle/store/redisstore => ../../store/redisstore
-
-replace github.com/pintleauth/pintle/store/mongostore => ../../store/mongostore

@@ -2,11 +2,9 @@ module github.com/pintleauth/pintle/store/mongostore
 
 go 1.26.0
 
-replace github.com/pintleauth/pintle => ../..
-
 require (
 	github.com/google/go-cmp v0.7.0
-	github.com/pintleauth/pintle v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle v0.1.0
 	go.mongodb.org/mongo-driver/v2 v2.9.3
 )
 

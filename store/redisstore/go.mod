@@ -2,10 +2,8 @@ module github.com/pintleauth/pintle/store/redisstore
 
 go 1.26.0
 
-replace github.com/pintleauth/pintle => ../..
-
 require (
-	github.com/pintleauth/pintle v0.0.0-00010101000000-000000000000
+	github.com/pintleauth/pintle v0.1.0
 	github.com/redis/go-redis/v9 v9.23.0
 )
 

@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/mattn/go-sqlite3 v1.14.52
-	github.com/pintleauth/pintle v0.0.0
+	github.com/pintleauth/pintle v0.1.0
 )
 
 require (
@@ -19,5 +19,3 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 )
-
-replace github.com/pintleauth/pintle => ../../..
