@@ -14,6 +14,9 @@ MODULES = $(shell go list -m -f '{{.Dir}}')
 # A module whose dependencies clash with those of the workspace.
 OUTSIDE = $(CURDIR)/internal/integration/ferretdb
 
+# The package that publishes the tree, which a step of its own tests.
+RELEASE = github.com/pintleauth/pintle/internal/release
+
 # The steps of `make test` run in the order they are listed.
 .NOTPARALLEL:
 
@@ -22,7 +25,7 @@ help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: setup format vet lint race conformance standalone ## Everything a change must pass
+test: setup format vet lint race publish conformance ## Everything a change must pass
 	@echo "make test: every step passed"
 
 .PHONY: setup
@@ -47,15 +50,15 @@ fix: ## Repair what the linters can repair by themselves
 
 .PHONY: race
 race: ## Test every module under the race detector
-	$(STEP) go test -race -timeout $(TEST_TIMEOUT) work
+	$(STEP) go test -race -timeout $(TEST_TIMEOUT) $(filter-out $(RELEASE),$(shell go list work))
+
+.PHONY: publish
+publish: ## Release the tree in a clone, and get every module as its users do
+	$(STEP) go test -count=1 -v $(RELEASE)
 
 .PHONY: conformance
 conformance: ## Compare the server with the transcripts of the reference
 	$(STEP) scripts/conformance
-
-.PHONY: standalone
-standalone: ## Build every module without the workspace, as its users do
-	$(STEP) scripts/standalone $(MODULES) $(OUTSIDE)
 
 .PHONY: docs
 docs: ## Write the test columns of docs/security.md and docs/compatibility.md
