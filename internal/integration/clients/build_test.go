@@ -25,11 +25,19 @@ func build(t *testing.T) string {
 
 func run(t *testing.T, dir, name string, args ...string) {
 	t.Helper()
+	output(t, dir, name, args...)
+}
+
+// output runs a program that must succeed and returns what it prints.
+func output(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%s: %v: scripts/setup installs what it needs\n%s", cmd, err, out)
 	}
+	return string(out)
 }
 
 func TestOurClientHasTheTypesItPromises(t *testing.T) {

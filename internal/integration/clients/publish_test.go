@@ -1,46 +1,87 @@
 package clients_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// An application that installs the package finds one module and its types there,
-// as package.json says.
+// An empty project installs the package from the archive that npm would publish.
 func TestOurClientWorksAsItIsPublished(t *testing.T) {
 	app := t.TempDir()
-	installed := filepath.Join(app, "node_modules", "@pintleauth", "client")
-	if err := os.MkdirAll(installed, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	client, err := filepath.Abs(ours)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, client, "npm", "run", "--silent", "build")
-	run(t, client, "npm", "pack", "--silent", "--pack-destination", app)
-	packed, err := filepath.Glob(filepath.Join(app, "*.tgz"))
-	if err != nil || len(packed) != 1 {
-		t.Fatalf("npm packed %q, %v", packed, err)
-	}
-	run(t, app, "tar", "-xzf", packed[0], "-C", installed, "--strip-components=1")
-
+	archive := pack(t, client, app)
 	promises, err := os.ReadFile(filepath.Join(client, "test", "types.ts"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"package.json":  `{"type": "module"}`,
-		"app.js":        `import { connect, RequestError } from "@pintleauth/client"; process.exit(typeof connect().signIn === "function" && new RequestError("/", 500).status === 500 ? 0 : 1)`,
-		"app.ts":        strings.Replace(string(promises), "../src/index.js", "@pintleauth/client", 1),
-		"tsconfig.json": `{"extends": "` + client + `/tsconfig.json", "include": ["app.ts"]}`,
+		"package.json": `{"private": true, "type": "module"}`,
+		"app.js": `import { connect, RequestError } from "@pintleauth/client"
+			const whole = typeof connect().signIn === "function" && new RequestError("/", 500).status === 500
+			process.exit(whole ? 0 : 1)`,
+		"app.ts": strings.Replace(string(promises), "../src/index.js", "@pintleauth/client", 1),
 	} {
 		if err := os.WriteFile(filepath.Join(app, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	run(t, app, "npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", archive)
 	run(t, app, "node", "app.js")
-	run(t, app, filepath.Join(client, "node_modules", ".bin", "tsc"), "--project", app)
+
+	// Bundlers and Node.js find types in ways of their own.
+	for _, resolution := range []string{"bundler", "nodenext"} {
+		module := map[string]string{"bundler": "esnext", "nodenext": "nodenext"}[resolution]
+		run(t, app, filepath.Join(client, "node_modules", ".bin", "tsc"), "--noEmit", "--strict", "--target", "es2022",
+			"--lib", "es2022,dom,dom.iterable", "--module", module, "--moduleResolution", resolution, "app.ts")
+	}
+}
+
+// pack makes the archive that npm would publish, which also builds it, and
+// checks what is in it.
+func pack(t *testing.T, client, into string) (archive string) {
+	t.Helper()
+	printed := output(t, client, "npm", "pack", "--silent", "--json", "--pack-destination", into)
+	var packed []struct {
+		Name, Version, Filename string
+		Files                   []struct{ Path string }
+	}
+	// What prepack prints comes first.
+	if err := json.Unmarshal([]byte(printed[strings.Index(printed, "["):]), &packed); err != nil || len(packed) != 1 {
+		t.Fatalf("npm pack prints %q: %v", printed, err)
+	}
+	if packed[0].Name != "@pintleauth/client" {
+		t.Errorf("the package is named %q", packed[0].Name)
+	}
+	var files []string
+	for _, f := range packed[0].Files {
+		if !strings.HasSuffix(f.Path, ".d.ts") {
+			files = append(files, f.Path)
+		}
+	}
+	slices.Sort(files)
+	if want := []string{"LICENSE", "README.md", "dist/pintle.js", "package.json"}; !slices.Equal(files, want) {
+		t.Errorf("the package has %q beside its types, want %q", files, want)
+	}
+	return filepath.Join(into, packed[0].Filename)
+}
+
+func TestOurClientHasTheLicenceOfTheRepository(t *testing.T) {
+	var texts [2]string
+	for i, dir := range []string{ours, filepath.Dir(ours)} {
+		text, err := os.ReadFile(filepath.Join(dir, "LICENSE"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = string(text)
+	}
+	if texts[0] != texts[1] {
+		t.Error("client/LICENSE is not LICENSE")
+	}
 }
