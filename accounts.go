@@ -51,7 +51,7 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) error {
 		return err
 	}
 	renewed := s.kept(account)
-	renewed.UserID, renewed.Type = stored.UserID, stored.Type
+	renewed.UserID, renewed.Type, renewed.VerifiedEmail = stored.UserID, stored.Type, stored.VerifiedEmail
 	if renewed.RefreshToken == "" {
 		renewed.RefreshToken = stored.RefreshToken
 	}

@@ -21,6 +21,21 @@ const maxAddress = 4 * (64 + 1 + 255)
 // https://www.rfc-editor.org/rfc/rfc5322#section-3.2.3
 const addressSpecials = " \"(),:;<>[\\]"
 
+// lowerASCII brings the letters A to Z of an address that a provider reports into
+// lower case and leaves the rest as it was sent. Unicode's lower case of some
+// letters beyond ASCII is an ASCII letter, so that an address at another domain
+// would become one at ours: the dotted capital I (U+0130) becomes i, the Kelvin
+// sign (U+212A) becomes k.
+func lowerASCII(address string) string {
+	lower := []byte(address)
+	for i, c := range lower {
+		if 'A' <= c && c <= 'Z' {
+			lower[i] = c - 'A' + 'a'
+		}
+	}
+	return string(lower)
+}
+
 // normalizeAddress turns what a person typed into one address, or fails. What it
 // returns is a normal form: the same mailbox typed in other ways, in capitals or
 // with full-width letters, is the same user, and an address in normal form stays

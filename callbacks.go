@@ -3,6 +3,7 @@ package pintle
 import (
 	"context"
 	"net/http"
+	"time"
 )
 
 // Callbacks let the host decide. All are optional; they may be called
@@ -57,6 +58,17 @@ type SignInAttempt struct {
 
 	// VerificationRequest reports that a mail is about to be sent.
 	VerificationRequest bool
+
+	// LinkTo is the signed-in user to whom Account, or a passkey that was just
+	// created, is about to be linked. It is nil for every other sign-in. An
+	// account is a way in for good: ask for a recent sign-in by SignedInAt.
+	LinkTo *User
+
+	// SignedInAt is when the session of LinkTo began. It is zero where the
+	// session does not say, and then counts as long ago: in tables without a
+	// column for it, and in tokens without [SessionConfig.Revocation] or
+	// [SessionConfig.AbsoluteMaxAge].
+	SignedInAt time.Time
 }
 
 // A Trigger says why [Callbacks.JWT] or [Callbacks.Session] is called.

@@ -20,12 +20,14 @@ const checkMaxAge = 15 * time.Minute
 type cookieSet struct {
 	session, callbackURL, csrf    namedCookie
 	pkce, state, nonce, challenge namedCookie
+	addressProof                  namedCookie
 
 	// salt is what session tokens are sealed under: the name of their cookie and,
 	// where there is one, the tenant.
 	salt                                          string
 	tokens                                        *token.Codec
 	pkceKeys, stateKeys, nonceKeys, challengeKeys *seal.Keys
+	addressProofKeys                              *seal.Keys
 
 	// secure reports that cookies of the site have the attribute Secure.
 	secure bool
@@ -96,6 +98,9 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 		{&set.state, prefix + "authjs.state", s.Cookies.State, checkMaxAge},
 		{&set.nonce, prefix + "authjs.nonce", s.Cookies.Nonce, checkMaxAge},
 		{&set.challenge, prefix + "authjs.challenge", s.Cookies.WebAuthnChallenge, checkMaxAge},
+		// Neighbours cannot plant it, so that no proof of theirs confirms an
+		// address for the person who signs in here.
+		{&set.addressProof, hostPrefix + "authjs.address-proof", Cookie{}, checkMaxAge},
 	} {
 		*c.cookie = c.override.over(c.name, secure, c.maxAge)
 		if err := cookie.Check(c.cookie.name, c.cookie.attrs); err != nil {
@@ -113,6 +118,7 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 	for keys, name := range map[**seal.Keys]string{
 		&set.pkceKeys: set.pkce.name, &set.stateKeys: set.state.name,
 		&set.nonceKeys: set.nonce.name, &set.challengeKeys: set.challenge.name,
+		&set.addressProofKeys: set.addressProof.name,
 	} {
 		if *keys, err = seal.New(s.jwtSecrets, seal.Salt(name, s.Tenant)); err != nil {
 			return set, err

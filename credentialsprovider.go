@@ -40,8 +40,10 @@ type Credentials struct {
 	Account func(ctx context.Context, c *Submission) (string, error)
 
 	// Knows reports whether a stored user can sign in here: whether they have
-	// set a password. [Auth.Unlink] asks it before it removes their last account.
-	// Nil counts as no.
+	// set a password. [Auth.Unlink] asks it before it removes their last account,
+	// where nil counts as no. The first mail to an address that the user has not
+	// proven asks it, too, before it signs in as that user; there nil counts as
+	// yes, and the reader of the mail is asked whose the user is.
 	Knows func(ctx context.Context, u *User) (bool, error)
 
 	Style Style

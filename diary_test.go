@@ -218,6 +218,13 @@ func (k *keeper) UnlinkAccount(ctx context.Context, userID, provider, id string,
 	return k.fullStore.UnlinkAccount(ctx, userID, provider, id, keepOneOf)
 }
 
+func (k *keeper) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+	if err := k.asked("createAuthenticator"); err != nil {
+		return err
+	}
+	return k.fullStore.CreateAuthenticator(ctx, a)
+}
+
 func (k *keeper) EndSession(ctx context.Context, userID, handle string) error {
 	if err := k.asked("endSession"); err != nil {
 		return err

@@ -29,7 +29,9 @@ type Events struct {
 	// CreateUser: the store has a new user.
 	CreateUser func(ctx context.Context, u *User) error
 
-	// UpdateUser: a sign-in by mail marked the user's address as verified.
+	// UpdateUser: a mail proved the user's address for the first time, or proved
+	// it for another user, who has it now. In a store without transactions also:
+	// a sign-in wrote the address that an earlier one did not come to write.
 	UpdateUser func(ctx context.Context, u *User) error
 
 	// LinkAccount: the store has a new account of the user.

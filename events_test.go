@@ -15,15 +15,23 @@ import (
 )
 
 // fullSite has a provider of every kind and keeps its users in a store: "acme",
-// "email" and "credentials", who knows stored users only.
+// whose addresses are verified, "email", and "credentials", which says that no
+// stored user has a password.
 func fullSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *txKeeper) {
 	t.Helper()
 	k := newKeeper()
 	changes = append([]func(*site){withKeeper(k, strategy), func(s *site) {
-		s.Providers = append(s.Providers, s.mailProvider())
+		acme := s.idp.OIDC("acme")
+		acme.EmailVerified = verifiedClaim
+		s.Providers = []pintle.Provider{acme, &pintle.Credentials{Authorize: checkPassword, Knows: knowsNobody}, s.mailProvider()}
 	}}, changes...)
 	return newSite(t, changes...), k
 }
+
+func knowsNobody(context.Context, *pintle.User) (bool, error) { return false, nil }
+
+// verifiedClaim believes the standard claim.
+func verifiedClaim(p pintle.Profile) bool { return p.Bool("email_verified") }
 
 func TestEventsTellWhatHappenedAndNothingElse(t *testing.T) {
 	for _, strategy := range strategies {

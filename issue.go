@@ -44,7 +44,7 @@ func (x *exchange) issueToken(who *arrival, d *decision) error {
 			claims[name] = text.value()
 		}
 	}
-	marks := x.newMarks()
+	marks := x.newMarks(who.errands.notBefore(d.user.ID))
 	maps.Copy(claims, marks)
 	if x.Callbacks.JWT != nil {
 		change := &TokenChange{

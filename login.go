@@ -3,18 +3,19 @@ package pintle
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
-// An arrival is somebody who has shown who they are and is about to be signed
+// An arrival is a person who has shown who they are and is about to be signed
 // in.
 type arrival struct {
 	provider *provider
 
 	// user is who they say they are. For an OAuth provider the id is the
-	// provider's and not yet one of ours.
+	// provider's and not yet one of ours. stored reports that the user is a row
+	// that was found before the decision, which may be gone by then.
 	user    *User
+	stored  bool
 	account *Account
 	profile Profile
 
@@ -25,8 +26,15 @@ type arrival struct {
 	passkey    *Authenticator
 	registrant string
 
-	// linkTo reports whether the account may be linked to whoever is signed in.
+	// linkTo reports whether the account may be linked to the signed-in user.
 	linkTo func(signedIn *User) bool
+
+	// proof is the address that was proven in this browser before, and taking
+	// the id of the user that loses the address to this arrival.
+	proof  *addressProof
+	taking string
+
+	errands errands
 }
 
 // A decision is who an arrival turned out to be.
@@ -40,24 +48,64 @@ type decision struct {
 	// session is the session that goes on, or the one made for them. It is nil
 	// for token sessions.
 	session *StoredSession
+
+	// returning reports that what the person showed was the user's before this
+	// sign-in, and proven that it used up the proof of the arrival.
+	returning, proven bool
 }
 
-// login signs somebody in: it asks the host, decides who this is, makes the
-// session and sends the browser on.
+// login asks the host, decides who the arrival is, makes the session and sends
+// the browser on.
 func (x *exchange) login(who *arrival) error {
 	stored, err := x.owner(who)
 	if err != nil {
 		return err
 	}
-	attempt := &SignInAttempt{User: stored, Account: who.account, Profile: who.profile, Submission: who.submission}
-	if elsewhere, err := x.askSignIn(attempt); elsewhere || err != nil {
-		return err
-	}
-	decided, err := x.decide(who)
+	here, err := x.presenceFor(who)
 	if err != nil {
 		return err
 	}
+	attempt := &SignInAttempt{User: stored, Account: who.account, Profile: who.profile, Submission: who.submission}
+	if who.links(stored) && here.user != nil {
+		attempt.LinkTo, attempt.SignedInAt = here.user, here.signedInAt
+	}
+	if elsewhere, err := x.askSignIn(attempt); elsewhere || err != nil {
+		return err
+	}
+	who.proof = x.keptProof()
+	decided, err := x.decide(who, here)
+	if held, ok := errors.AsType[*heldAddress](err); ok {
+		return x.askAboutAddress(who, held)
+	}
+	if err != nil {
+		return err
+	}
+	if decided.proven || who.taking != "" {
+		x.addCookie(x.set.addressProof.clear())
+	}
 	return x.issue(who, decided)
+}
+
+// presenceFor returns the signed-in user that the arrival's account may be
+// linked to, and an empty presence where there is none.
+func (x *exchange) presenceFor(who *arrival) (*presence, error) {
+	if x.records == nil || who.provider.credentials != nil {
+		return &presence{}, nil
+	}
+	here, err := x.present()
+	if err != nil {
+		return nil, err
+	}
+	if here.user != nil && who.linkTo != nil && !who.linkTo(here.user) {
+		return &presence{}, nil
+	}
+	return here, nil
+}
+
+// links reports whether the arrival's account or passkey would be linked to a
+// signed-in user: it has no owner. stored is what owner returned.
+func (who *arrival) links(stored *User) bool {
+	return who.passkey != nil || who.provider.oauth != nil && stored == who.user
 }
 
 // owner returns the user the signIn callback is asked about: the one who has
@@ -66,7 +114,10 @@ func (x *exchange) owner(who *arrival) (*User, error) {
 	switch {
 	case who.provider.oauth != nil:
 		who.user.ID = newID()
-		who.user.Email = strings.ToLower(who.user.Email)
+		who.user.Email = lowerASCII(who.user.Email)
+		if verified := who.provider.oauth.EmailVerified; verified != nil && verified(who.profile) {
+			who.account.VerifiedEmail = who.user.Email
+		}
 		if x.records != nil {
 			owner, err := x.records.userByAccount(x.ctx, who.account)
 			if owner != nil || err != nil {
@@ -84,7 +135,7 @@ func (x *exchange) owner(who *arrival) (*User, error) {
 	return who.user, nil
 }
 
-// askSignIn asks the host whether somebody may sign in. It reports whether the
+// askSignIn asks the host whether the person may sign in. It reports whether the
 // browser was sent elsewhere instead.
 func (x *exchange) askSignIn(attempt *SignInAttempt) (elsewhere bool, err error) {
 	if x.Callbacks.SignIn == nil {
@@ -108,40 +159,56 @@ func (x *exchange) askSignIn(attempt *SignInAttempt) (elsewhere bool, err error)
 
 // decide finds, creates or links the user. It is the only place that writes
 // users and accounts.
-func (x *exchange) decide(who *arrival) (*decision, error) {
+func (x *exchange) decide(who *arrival, here *presence) (d *decision, err error) {
 	if who.provider.credentials != nil {
-		return x.decideCredentials(who)
+		if d, err = x.decideCredentials(who); err != nil || !who.proof.of(d.user) {
+			return d, err
+		}
+		err = x.settle(who, func(w *work) error { return x.confirmAddress(w, who, d) })
+		return d, err
 	}
 	if x.records == nil {
 		return &decision{user: who.user, account: who.account}, nil
 	}
-	current, session, err := x.signedIn()
-	if err != nil {
-		return nil, err
+	err = x.settle(who, func(w *work) (err error) {
+		d, err = x.attempt(w, who, here)
+		return err
+	})
+	return d, err
+}
+
+// settle runs a decision in one transaction where the store has them, and again
+// when another request wrote first or when something had to be done outside the
+// transaction.
+func (x *exchange) settle(who *arrival, run func(*work) error) error {
+	conflicts := 0
+	for {
+		err := x.inTransaction(run)
+		if errand, ok := errors.AsType[*errand](err); ok {
+			if err := errand.run(&who.errands); err != nil {
+				return err
+			}
+			continue
+		}
+		if !errors.Is(err, ErrConflict) {
+			return err
+		}
+		// Another request, perhaps of the same person in another tab, was
+		// faster by a moment. What it wrote can be found now.
+		if conflicts++; conflicts > 1 {
+			return &Error{Code: ErrStore, Provider: who.provider.id, Err: fmt.Errorf("the store refuses as existing what it does not find: %w", err)}
+		}
 	}
-	if who.linkTo != nil && current != nil && !who.linkTo(current) {
-		current, session = nil, nil
-	}
-	decided, err := x.attempt(who, current, session)
-	if errors.Is(err, ErrConflict) {
-		// Somebody else's request, or the same person's in another tab, was
-		// faster by a moment. What it wrote is there to be found now.
-		decided, err = x.attempt(who, current, session)
-	}
-	if errors.Is(err, ErrConflict) {
-		return nil, &Error{Code: ErrStore, Provider: who.provider.id, Err: fmt.Errorf("the store refuses as existing what it does not find: %w", err)}
-	}
-	return decided, err
 }
 
 // decideCredentials takes the host's word for who this is.
 //
 // With database sessions the session has to belong to a stored user. Auth.js
 // writes a token there, which its session route then rejects; a session of the
-// right kind is made here if the user exists, and otherwise nobody is signed in.
+// right kind is made here if the user exists, and otherwise the sign-in fails.
 func (x *exchange) decideCredentials(who *arrival) (*decision, error) {
 	newUser := false
-	d := &decision{user: who.user, account: who.account, newUser: &newUser}
+	d := &decision{user: who.user, account: who.account, newUser: &newUser, returning: true}
 	if x.strategy != StrategyDatabase {
 		return d, nil
 	}
@@ -162,22 +229,21 @@ func (x *exchange) decideCredentials(who *arrival) (*decision, error) {
 	return d, err
 }
 
-// attempt decides once, in one transaction where the store has them.
-func (x *exchange) attempt(who *arrival, current *User, session *StoredSession) (*decision, error) {
-	var d *decision
-	run := func(w *work) (err error) {
-		if who.provider.email != nil {
-			d, err = x.decideMail(w, who, current, session)
-		} else if d, err = x.decideAccount(w, who, current, session); err == nil {
-			err = w.register(who, d)
-		}
-		if err != nil {
-			return err
-		}
-		return x.rotate(w, d)
+// attempt decides once.
+func (x *exchange) attempt(w *work, who *arrival, here *presence) (d *decision, err error) {
+	if who.provider.email != nil {
+		d, err = x.decideMail(w, who, here)
+	} else if d, err = x.decideAccount(w, who, here); err == nil {
+		err = x.confirmAddress(w, who, d)
 	}
-	err := x.inTransaction(run)
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	if who.provider.passkey != nil {
+		d.account = who.account.clone()
+		d.account.UserID = d.user.ID
+	}
+	return d, x.rotate(w, d)
 }
 
 // rotate replaces the session this browser came with, where the host asks for
@@ -199,21 +265,38 @@ func (x *exchange) rotate(w *work, d *decision) error {
 	return err
 }
 
-// decideMail is the table for somebody who reads mail at an address.
-func (x *exchange) decideMail(w *work, who *arrival, current *User, session *StoredSession) (*decision, error) {
-	existing, err := w.userByEmail(w.ctx, who.user.Email)
+// decideMail is the table for a person who reads mail at an address.
+//
+// The first mail that proves an address must not let its reader into a user
+// that others can get into: whoever made a provider report the address, or
+// registered a passkey or a password for it, would share everything that the
+// reader does there from then on.
+//
+// https://www.usenix.org/conference/usenixsecurity22/presentation/sudhodanan
+func (x *exchange) decideMail(w *work, who *arrival, here *presence) (*decision, error) {
+	user, err := w.userByEmail(w.ctx, who.user.Email)
 	if err != nil {
 		return nil, err
 	}
+	if who.taking != "" && user != nil {
+		if err := w.takeAddress(who, user); err != nil {
+			return nil, err
+		}
+		user = nil
+	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	newUser := existing == nil
-	var user *User
-	if newUser {
-		who.user.EmailVerified = now
-		user, err = w.createUser(who.user)
-	} else {
-		if err = x.endOther(w, current, existing, session); err == nil {
-			user, err = w.verifyEmail(existing.ID, now)
+	newUser := user == nil
+	switch {
+	case newUser:
+		user, err = w.createUser(who.newcomer(now))
+	case !user.EmailVerified.IsZero():
+		err = x.endOther(w, here, user)
+	default:
+		if err = x.mayConfirm(w, who, user); err != nil {
+			return nil, err
+		}
+		if err = x.endOther(w, here, user); err == nil {
+			user, err = w.verifyEmail(user.ID, now)
 		}
 	}
 	if err != nil {
@@ -224,15 +307,42 @@ func (x *exchange) decideMail(w *work, who *arrival, current *User, session *Sto
 	return d, err
 }
 
+// newcomer is the user that a mail creates. A stored user whom another request
+// deleted after the look-up does not come back with their id and their name:
+// tokens and rows of the host still name the id.
+func (who *arrival) newcomer(now time.Time) *User {
+	user := who.user
+	if who.stored {
+		user = &User{ID: newID(), Email: who.user.Email}
+	}
+	user.EmailVerified = now
+	return user
+}
+
+// mayConfirm returns nil if a mail may prove the address of a user whose address
+// no mail has proven, and a [heldAddress] if others may be able to get in.
+func (x *exchange) mayConfirm(w *work, who *arrival, user *User) error {
+	h, err := x.holding(w.ctx, w.records, &who.errands, user)
+	switch {
+	case err != nil:
+		return err
+	case h.vouched():
+		return nil
+	case h.othersMayEnter():
+		return &heldAddress{user}
+	}
+	return w.endSessions(who, user.ID, "")
+}
+
 // endOther ends the database session this browser holds when it is not one of
-// the user who is now signing in.
-func (x *exchange) endOther(w *work, current, existing *User, session *StoredSession) error {
-	if x.strategy != StrategyDatabase || (current != nil && current.ID == existing.ID) {
+// the user who is signing in.
+func (x *exchange) endOther(w *work, here *presence, user *User) error {
+	if x.strategy != StrategyDatabase || (here.user != nil && here.user.ID == user.ID) {
 		return nil
 	}
 	held := x.heldToken()
-	if session != nil {
-		held = session.Token
+	if here.session != nil {
+		held = here.session.Token
 	}
 	if held == "" {
 		return nil
@@ -241,19 +351,22 @@ func (x *exchange) endOther(w *work, current, existing *User, session *StoredSes
 	return err
 }
 
-// decideAccount is the table for somebody who has an account elsewhere.
-func (x *exchange) decideAccount(w *work, who *arrival, current *User, session *StoredSession) (*decision, error) {
+// decideAccount is the table for a person who has an account elsewhere.
+func (x *exchange) decideAccount(w *work, who *arrival, here *presence) (*decision, error) {
 	owner, err := w.userByAccount(w.ctx, who.account)
 	if err != nil {
 		return nil, err
 	}
+	current := here.user
 	if err := who.mayRegister(owner, current); err != nil {
 		return nil, err
 	}
 	known := false
 	switch {
 	case owner != nil && current != nil && owner.ID == current.ID:
-		return &decision{user: current, account: who.account, newUser: &known, session: session}, nil
+		// A registration that stopped after the account was stored goes on.
+		d := &decision{user: current, account: who.account, newUser: &known, session: here.session, returning: who.passkey == nil}
+		return d, w.storePasskey(who, current)
 
 	case owner != nil && current != nil:
 		return nil, who.notLinked("the account belongs to another user than the one signed in")
@@ -261,21 +374,33 @@ func (x *exchange) decideAccount(w *work, who *arrival, current *User, session *
 	case owner != nil:
 		return x.decideOwner(w, who, owner)
 
+	case who.provider.passkey != nil && who.passkey == nil:
+		// It had an owner a moment ago, when its signature was verified. That
+		// user must not come back.
+		return nil, &Error{Code: ErrWebAuthn, Provider: who.provider.id, Err: errors.New("the passkey or its user was removed during the sign-in")}
+
 	case current != nil:
-		return &decision{user: current, account: who.account, newUser: &known, session: session}, w.link(who, current)
+		if err := w.link(who, current); err != nil {
+			return nil, err
+		}
+		return &decision{user: current, account: who.account, newUser: &known, session: here.session}, w.stillHeld(who, current)
 	}
 	return x.decideStranger(w, who)
 }
 
-// decideOwner signs in whoever has the account.
+// decideOwner signs in the owner of the account.
 func (x *exchange) decideOwner(w *work, who *arrival, owner *User) (*decision, error) {
+	owner, err := w.restoreAddress(who, owner)
+	if err != nil {
+		return nil, err
+	}
 	newUser := false
 	session, err := x.sessionFor(w, owner.ID)
-	return &decision{user: owner, account: who.account, newUser: &newUser, session: session}, err
+	return &decision{user: owner, account: who.account, newUser: &newUser, session: session, returning: true}, err
 }
 
-// decideStranger is the part of the table for an account nobody has while
-// nobody is signed in.
+// decideStranger is the part of the table for an account without an owner while
+// the request is signed out.
 func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
 	var user *User
 	var err error
@@ -286,32 +411,82 @@ func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
 	}
 	newUser := user == nil
 	if newUser {
-		if user, err = w.createUser(who.user); err != nil {
-			return nil, err
+		user, err = w.createOwner(who, who.user)
+	} else {
+		var trusted bool
+		if trusted, err = x.linksByAddress(w, who, user); err == nil && !trusted {
+			return x.decideLate(w, who)
 		}
-	} else if !who.provider.linksByEmail() {
-		// The user may be the person's own, made a moment ago by their other
-		// tab, which had the same account to show.
-		if owner, err := w.userByAccount(w.ctx, who.account); owner != nil && err == nil {
-			return x.decideOwner(w, who, owner)
-		} else if err != nil {
-			return nil, err
+		if err == nil {
+			err = w.link(who, user)
 		}
-		return nil, who.notLinked("a user with the address exists, and the provider is not trusted to have checked it: the person has to sign in as before and link the account from there")
 	}
-	if err := w.link(who, user); err != nil {
-		return nil, w.undoUser(user, newUser, err)
+	if err != nil {
+		return nil, err
 	}
 	d := &decision{user: user, account: who.account, newUser: &newUser}
 	d.session, err = x.sessionFor(w, user.ID)
 	return d, err
 }
 
-// mayRegister refuses a new passkey whose account is somebody else's, and one
-// for a user who is not there any more.
+// decideLate looks once more for an owner of the account before it is refused
+// for its address. The user with the address may be the person's own, made a
+// moment ago in another tab that had the same account to show.
+func (x *exchange) decideLate(w *work, who *arrival) (*decision, error) {
+	owner, err := w.userByAccount(w.ctx, who.account)
+	if err != nil {
+		return nil, err
+	}
+	if owner == nil {
+		return nil, who.notLinked("a user has the address, and the address of the user or of the account is not proven: the person has to sign in as before and link the account from there")
+	}
+	if err := who.mayRegister(owner, nil); err != nil {
+		return nil, err
+	}
+	return x.decideOwner(w, who, owner)
+}
+
+// linksByAddress reports whether an account may be linked to the user who has
+// its address. The provider must be trusted with addresses and not deny this
+// one; and the address of the user must be proven too, or the owner of the
+// address would be let into a user that another person registered.
+func (x *exchange) linksByAddress(w *work, who *arrival, user *User) (bool, error) {
+	switch {
+	case who.provider.oauth == nil || !who.provider.oauth.AllowDangerousEmailAccountLinking || who.deniesAddress():
+		return false, nil
+	case !user.EmailVerified.IsZero():
+		return true, nil
+	}
+	h, err := x.holding(w.ctx, w.records, &who.errands, user)
+	if err != nil {
+		return false, err
+	}
+	if h.vouched() || h.onlyTrusted(x.settings) {
+		return true, nil
+	}
+	if h.othersMayEnter() {
+		return false, nil
+	}
+	return true, w.endSessions(who, user.ID, "")
+}
+
+// deniesAddress reports whether the provider says that it has not verified the
+// address. What [OAuth.EmailVerified] says counts where it is set: it knows the
+// provider's own words. Without it the standard claim counts, if it was sent.
 //
-// Credential ids are no secrets, and without an attestation anybody can claim
-// one: to have created it must not sign anybody in as its owner.
+// https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims
+func (who *arrival) deniesAddress() bool {
+	if verified := who.provider.oauth.EmailVerified; verified != nil {
+		return !verified(who.profile)
+	}
+	return who.profile["email_verified"] != nil && !who.profile.Bool("email_verified")
+}
+
+// mayRegister refuses a new passkey whose account has another owner, and one for
+// a user who is no longer signed in.
+//
+// Credential ids are no secrets, and without an attestation anyone can claim
+// one: having created it must not sign a browser in as its owner.
 func (who *arrival) mayRegister(owner, current *User) error {
 	switch {
 	case who.passkey == nil:
@@ -322,10 +497,6 @@ func (who *arrival) mayRegister(owner, current *User) error {
 		return who.notLinked("the credential is registered for another user")
 	}
 	return nil
-}
-
-func (p *provider) linksByEmail() bool {
-	return p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
 }
 
 func (who *arrival) notLinked(reason string) error {

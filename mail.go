@@ -117,6 +117,9 @@ func mailToken() (string, error) {
 
 // fromMail takes a link back. It is used up by being looked at.
 func (x *exchange) fromMail(p *provider) (*arrival, error) {
+	if x.aboutAddress() {
+		return x.fromQuestion(p)
+	}
 	token, _ := x.query.Last("token")
 	if token == "" {
 		return nil, byClient(errors.New("the link has no token"))
@@ -132,7 +135,7 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 			return nil, err
 		}
 	}
-	verification, err := x.useVerification(p, identifier, token)
+	verification, err := x.useVerification(x.records, p, identifier, token)
 	if err != nil {
 		return nil, err
 	}
@@ -162,9 +165,9 @@ func isPrefetch(r *http.Request) bool {
 
 // useVerification takes the link out of the store, under the hash that the
 // current secrets give or one that earlier ones gave.
-func (x *exchange) useVerification(p *provider, identifier, token string) (*Verification, error) {
+func (x *exchange) useVerification(r *records, p *provider, identifier, token string) (*Verification, error) {
 	for _, hash := range p.hashes.Candidates(token) {
-		v, err := x.records.verifications.UseVerification(x.ctx, identifier, hash)
+		v, err := r.verifications.UseVerification(x.ctx, identifier, hash)
 		if v, err := found(v, "useVerificationToken", err); v != nil || err != nil {
 			return v, err
 		}
@@ -172,17 +175,18 @@ func (x *exchange) useVerification(p *provider, identifier, token string) (*Veri
 	return nil, nil //nolint:nilnil // nil is the answer "no such link"
 }
 
-// mailArrival is somebody who reads mail at an address, or says so.
+// mailArrival is a person who reads mail at an address, or says so.
 func (x *exchange) mailArrival(p *provider, identifier string) (*arrival, error) {
 	user, err := x.records.userByEmail(x.ctx, identifier)
 	if err != nil {
 		return nil, err
 	}
-	if user == nil {
+	stored := user != nil
+	if !stored {
 		user = &User{ID: newID(), Email: identifier}
 	}
 	account := &Account{Type: TypeEmail, Provider: p.id, ProviderAccountID: user.Email, UserID: user.ID}
-	return &arrival{provider: p, user: user, account: account}, nil
+	return &arrival{provider: p, user: user, stored: stored, account: account}, nil
 }
 
 // confirmLink shows the page on which a person says that it is them who opened

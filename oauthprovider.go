@@ -156,9 +156,15 @@ type OAuth struct {
 	Account func(a *Account) *Account
 
 	// AllowDangerousEmailAccountLinking lets a person who signs in with this
-	// provider into an existing user with the same address. Whoever can make
+	// provider into an existing user with the same address. Anyone who can make
 	// the provider report an address then owns that user: set it only for
 	// providers that verify addresses.
+	//
+	// An account is not linked if the provider denies the address: if
+	// EmailVerified returns false, or where that is nil, if the profile has a
+	// claim email_verified that is not true. Nor is it linked to a user whose
+	// own address is unproven while others may be able to get in: see
+	// [User.EmailVerified] and [Account.VerifiedEmail].
 	AllowDangerousEmailAccountLinking bool
 
 	// EmailVerified reports whether the provider has checked that the address in

@@ -3,7 +3,9 @@ package pintle
 import "github.com/pintleauth/pintle/internal/page"
 
 // Pages replaces built-in pages by the host's own. Each is a path on this site
-// or an absolute URL; empty means the built-in page.
+// or an absolute URL; empty means the built-in page. Two pages are always
+// built in: the one that [Email.Confirm] shows, and the one that asks whose an
+// account is when a mail proves an address that the account has unproven.
 type Pages struct {
 	// SignIn gets the parameters callbackUrl, error and code.
 	SignIn string

@@ -15,6 +15,8 @@ type records struct {
 	sessions       SessionStore
 	verifications  VerificationStore
 	authenticators AuthenticatorStore
+	accounts       AccountStore
+	lister         SessionLister
 	tx             TxStore
 	deleter        UserDeleter
 	log            *slog.Logger
@@ -28,6 +30,8 @@ func newRecords(s Store, log *slog.Logger) *records {
 	r.sessions, _ = s.(SessionStore)
 	r.verifications, _ = s.(VerificationStore)
 	r.authenticators, _ = s.(AuthenticatorStore)
+	r.accounts, _ = s.(AccountStore)
+	r.lister, _ = s.(SessionLister)
 	r.tx, _ = s.(TxStore)
 	r.deleter, _ = s.(UserDeleter)
 	return r

@@ -286,5 +286,6 @@ func (s *settings) kept(account *Account) *Account {
 	}
 	stored.UserID, stored.Type = account.UserID, account.Type
 	stored.Provider, stored.ProviderAccountID = account.Provider, account.ProviderAccountID
+	stored.VerifiedEmail = account.VerifiedEmail
 	return stored
 }

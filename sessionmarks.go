@@ -12,11 +12,11 @@ import (
 // [SessionConfig.Revocation] would not hold.
 type sessionMarks Claims
 
-// newMarks returns the marks of a session that begins.
-func (s *settings) newMarks() sessionMarks {
+// newMarks returns the marks of a session that begins at a time.
+func (s *settings) newMarks(began time.Time) sessionMarks {
 	marks := sessionMarks{}
 	if s.needsSignInTime() {
-		marks[claimSignedIn] = time.Now().Unix()
+		marks[claimSignedIn] = began.Unix()
 	}
 	if s.Session.Revocation != nil {
 		marks[claimSession] = newID()

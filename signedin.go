@@ -4,20 +4,34 @@ import (
 	"time"
 )
 
-// signedIn returns the user who is signed in, and their database session if
-// sessions are kept there. An expired session counts as signed out: what is
-// linked while it is held must not go to its user.
+// A presence is the user who is signed in in a browser.
+type presence struct {
+	// user is nil where the request is signed out.
+	user *User
+
+	// session is the database session, nil where sessions are kept in tokens.
+	session *StoredSession
+
+	// signedInAt is when the session began. It is zero where the session does
+	// not say.
+	signedInAt time.Time
+}
+
+// signedIn returns the signed-in user, and their database session if sessions
+// are kept there.
 func (x *exchange) signedIn() (*User, *StoredSession, error) {
+	here, err := x.present()
+	if err != nil {
+		return nil, nil, err
+	}
+	return here.user, here.session, nil
+}
+
+// present returns who is signed in. An expired session counts as signed out:
+// what is linked while a browser holds it must not go to its user.
+func (x *exchange) present() (*presence, error) {
 	if x.strategy == StrategyDatabase {
-		stored, user, err := x.sessionOfCookie(x.ctx, x.r, x.set, x.records.sessionAndUser)
-		if isConflict(err) {
-			x.logReading(x.ctx, err, false)
-			return nil, nil, nil
-		}
-		if err != nil || stored == nil || stored.Expires.Before(time.Now()) || x.tooOld(stored.Created) {
-			return nil, nil, err
-		}
-		return user, stored, nil
+		return x.presentBySession()
 	}
 	held, err := x.decode(x.r, x.set, false)
 	if isConflict(err) {
@@ -28,15 +42,30 @@ func (x *exchange) signedIn() (*User, *StoredSession, error) {
 		err = r.stillGood(held)
 	}
 	if err != nil {
-		return nil, nil, nil //nolint:nilerr // a token that is not valid counts as signed out
+		return &presence{}, nil //nolint:nilerr // a token that is not valid counts as signed out
 	}
-	id := held.subject()
+	id, began := held.subject(), held.time(claimSignedIn)
 	if id == "" {
-		return nil, nil, nil
+		return &presence{}, nil
 	}
 	if x.records == nil {
-		return &User{ID: id}, nil, nil
+		return &presence{user: &User{ID: id}, signedInAt: began}, nil
 	}
 	user, err := x.records.user(x.ctx, id)
-	return user, nil, err
+	if user == nil {
+		return &presence{}, err
+	}
+	return &presence{user: user, signedInAt: began}, err
+}
+
+func (x *exchange) presentBySession() (*presence, error) {
+	stored, user, err := x.sessionOfCookie(x.ctx, x.r, x.set, x.records.sessionAndUser)
+	if isConflict(err) {
+		x.logReading(x.ctx, err, false)
+		return &presence{}, nil
+	}
+	if err != nil || stored == nil || stored.Expires.Before(time.Now()) || x.tooOld(stored.Created) {
+		return &presence{}, err
+	}
+	return &presence{user, stored, stored.Created}, nil
 }

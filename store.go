@@ -124,7 +124,9 @@ type AuthenticatorManager interface {
 }
 
 // A TxStore can make several changes as one. A first sign-in creates a user,
-// an account and a session; in a TxStore all of them exist or none.
+// an account and a session; in a TxStore all of them exist or none. In a store
+// that is a [UserDeleter] instead, the address of a user is written after their
+// account and passkey, so that a sign-in that stopped can be repeated.
 type TxStore interface {
 	// InTx calls f with a store whose changes become visible together when f
 	// returns nil, and not at all when it returns an error or panics. The

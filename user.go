@@ -24,7 +24,7 @@ type User struct {
 	// Email is the address in lower case, as the sign-in flows write it.
 	Email string
 
-	// EmailVerified is when the person last proved to read mail at Email by
+	// EmailVerified is when the person first proved to read mail at Email by
 	// opening a link sent there. Zero means never: an address that a provider
 	// reports, verified or not, does not set it.
 	EmailVerified time.Time

@@ -3,6 +3,7 @@ package pintle
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 )
 
@@ -12,8 +13,30 @@ type work struct {
 	*records
 	x       *exchange
 	ctx     context.Context
+	inTx    bool
 	waiting bool
 	events  []func()
+}
+
+// An errand is an error of a decision: something has to be done first that cannot
+// be done inside its transaction, because the host or its database might wait
+// there for the transaction itself. The decision is made again afterwards.
+type errand struct{ run func(*errands) error }
+
+func (e *errand) Error() string {
+	return "pintle: the decision waits for something outside its transaction"
+}
+
+// errands is what errands found out or did, by the id of the user.
+type errands struct {
+	// passwords says which users can sign in with a password.
+	passwords map[string]bool
+
+	// revoked are the users whose token sessions were ended, and when.
+	revoked map[string]time.Time
+
+	// marking takes an address away by putting another in its place.
+	marking bool
 }
 
 func (x *exchange) inTransaction(run func(*work) error) error {
@@ -22,19 +45,27 @@ func (x *exchange) inTransaction(run func(*work) error) error {
 	}
 	var done *work
 	err := x.records.tx.InTx(x.ctx, func(s Store) error {
-		done = &work{records: newRecords(s, x.log), x: x, ctx: x.ctx, waiting: true}
+		done = &work{records: newRecords(s, x.log), x: x, ctx: x.ctx, inTx: true, waiting: true}
 		return run(done)
 	})
 	if err != nil {
-		if isClassified(err) || errors.Is(err, ErrConflict) {
+		if isClassified(err) || errors.Is(err, ErrConflict) || undecided(err) {
 			return err
 		}
 		return storeError("transaction", err)
 	}
-	for _, event := range done.events {
-		event()
-	}
+	done.tell()
 	return nil
+}
+
+// undecided reports whether a decision stopped for another reason than a
+// failure.
+func undecided(err error) bool {
+	if _, ok := errors.AsType[*errand](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*heldAddress](err)
+	return ok
 }
 
 func (w *work) after(event func()) {
@@ -43,6 +74,15 @@ func (w *work) after(event func()) {
 		return
 	}
 	event()
+}
+
+// tell calls the handlers of what has happened.
+func (w *work) tell() {
+	w.waiting = false
+	for _, event := range w.events {
+		event()
+	}
+	w.events = nil
 }
 
 func (w *work) createUser(u *User) (*User, error) {
@@ -54,8 +94,13 @@ func (w *work) createUser(u *User) (*User, error) {
 	return created, nil
 }
 
-func (w *work) verifyEmail(id string, now time.Time) (*User, error) {
-	updated, err := w.Store.UpdateUser(w.ctx, id, UserUpdate{EmailVerified: &now})
+// updateUser changes a user. One who was removed meanwhile is a conflict, so that
+// the decision is made anew.
+func (w *work) updateUser(id string, change UserUpdate) (*User, error) {
+	updated, err := w.Store.UpdateUser(w.ctx, id, change)
+	if errors.Is(err, ErrNotFound) {
+		return nil, ErrConflict
+	}
 	if err != nil {
 		return nil, storeError("updateUser", err)
 	}
@@ -63,7 +108,93 @@ func (w *work) verifyEmail(id string, now time.Time) (*User, error) {
 	return updated, nil
 }
 
-// link stores the account as the user's.
+// verifyEmail notes the first time that a mail proved the user's address.
+func (w *work) verifyEmail(id string, now time.Time) (*User, error) {
+	return w.updateUser(id, UserUpdate{EmailVerified: &now})
+}
+
+// addressLast reports whether a user's address is written after everything else
+// that signs them in. Where a process can stop between two writes, a user with
+// an address and nothing else would be in the way of the same person's next
+// attempt for ever, and to link the account to that user by the address would let
+// others in. A user without an address is in nobody's way.
+//
+// A store without UserDeleter gets the calls of Auth.js in their order.
+func (w *work) addressLast() bool { return !w.inTx && w.deleter != nil }
+
+// createOwner creates a user with the arrival's account and passkey.
+func (w *work) createOwner(who *arrival, u *User) (*User, error) {
+	address := ""
+	if w.addressLast() {
+		u = u.clone()
+		address, u.Email = u.Email, ""
+		w.waiting = true
+	}
+	created, err := w.Store.CreateUser(w.ctx, u.clone())
+	if err != nil {
+		return nil, storeError("createUser", err)
+	}
+	w.after(func() { w.x.emitUser("createUser", w.x.Events.CreateUser, created) })
+	if err := w.link(who, created); err != nil {
+		return nil, w.undoUser(created, err)
+	}
+	if address != "" {
+		if err := w.giveAddress(created, address); err != nil {
+			return nil, err
+		}
+	}
+	if !w.inTx {
+		w.tell()
+	}
+	return created, nil
+}
+
+// giveAddress writes the address of a user who has none. If another user was
+// given it a moment ago, this one stays without: it cannot be removed, since the
+// same person may be signed in as this user in another tab by now.
+func (w *work) giveAddress(u *User, address string) error {
+	updated, err := w.Store.UpdateUser(w.ctx, u.ID, UserUpdate{Email: &address})
+	switch {
+	case errors.Is(err, ErrConflict):
+		w.log.LogAttrs(w.ctx, slog.LevelWarn, "pintle: a user has no address, because another user took it at the same moment",
+			slog.String("code", "address-taken"), slog.String("user", u.ID))
+	case errors.Is(err, ErrNotFound):
+		return ErrConflict
+	case err != nil:
+		return storeError("updateUser", err)
+	default:
+		*u = *updated
+	}
+	return nil
+}
+
+// restoreAddress gives a user the address that a first sign-in did not come to
+// write. See addressLast.
+func (w *work) restoreAddress(who *arrival, owner *User) (*User, error) {
+	address := who.user.Email
+	if !w.addressLast() || owner.Email != "" || who.provider.oauth == nil || address == "" {
+		return owner, nil
+	}
+	holder, err := w.userByEmail(w.ctx, address)
+	if err != nil || holder != nil {
+		return owner, err
+	}
+	updated, err := w.Store.UpdateUser(w.ctx, owner.ID, UserUpdate{Email: &address})
+	switch {
+	case errors.Is(err, ErrConflict):
+		return owner, nil
+	case errors.Is(err, ErrNotFound):
+		return nil, ErrConflict
+	case err != nil:
+		return nil, storeError("updateUser", err)
+	}
+	w.after(func() { w.x.emitUser("updateUser", w.x.Events.UpdateUser, updated) })
+	return updated, nil
+}
+
+// link stores the account as the user's, and then the passkey that goes with it:
+// an authenticator refuses to make a second passkey where the first is listed, and
+// one without an account signs nobody in.
 func (w *work) link(who *arrival, user *User) error {
 	stored := w.x.kept(who.account)
 	stored.UserID = user.ID
@@ -71,27 +202,21 @@ func (w *work) link(who *arrival, user *User) error {
 		return storeError("linkAccount", err)
 	}
 	w.after(func() { w.x.emitLink(&LinkAccountEvent{User: user, Account: stored, Profile: who.user}) })
-	return nil
+	return w.storePasskey(who, user)
 }
 
-// register stores the passkey that somebody comes with as theirs.
-func (w *work) register(who *arrival, d *decision) error {
-	if who.provider.passkey != nil {
-		d.account = who.account.clone()
-		d.account.UserID = d.user.ID
-	}
+// storePasskey stores the passkey that the arrival has just created as the
+// user's.
+func (w *work) storePasskey(who *arrival, user *User) error {
 	if who.passkey == nil {
 		return nil
 	}
-	who.passkey.UserID = d.user.ID
+	who.passkey.UserID = user.ID
 	err := storeError("createAuthenticator", w.authenticators.CreateAuthenticator(w.ctx, who.passkey))
 	if errors.Is(err, ErrConflict) {
-		err = who.notLinked("the credential is registered already")
+		return who.notLinked("the credential is registered already")
 	}
-	if err != nil {
-		return w.undoUser(d.user, *d.newUser, err)
-	}
-	return nil
+	return err
 }
 
 func (p *provider) keepAccount() func(*Account) *Account {
@@ -101,11 +226,10 @@ func (p *provider) keepAccount() func(*Account) *Account {
 	return storedByDefault
 }
 
-// undoUser removes a user who was just created but whose account could not be
-// stored. Without a transaction the user would otherwise be in the way of the
-// same person's next attempt, by their address. It returns the cause.
-func (w *work) undoUser(user *User, created bool, cause error) error {
-	if !created || w.waiting || w.deleter == nil {
+// undoUser removes a user whom this request created and to whom nothing leads:
+// their account or their passkey could not be stored. It returns the cause.
+func (w *work) undoUser(user *User, cause error) error {
+	if w.inTx || w.deleter == nil {
 		return cause
 	}
 	if err := w.deleter.DeleteUser(context.WithoutCancel(w.ctx), user.ID); err != nil {

@@ -244,12 +244,25 @@ func (d *directory) user(ctx context.Context, entry *ldap.Entry) (*pintle.User, 
 	u := &pintle.User{
 		ID:    d.id(entry),
 		Name:  entry.GetEqualFoldAttributeValue(d.Attributes.Name),
-		Email: strings.ToLower(entry.GetEqualFoldAttributeValue(d.Attributes.Email)),
+		Email: lowerASCII(entry.GetEqualFoldAttributeValue(d.Attributes.Email)),
 	}
 	if d.Attributes.Image != "" {
 		u.Image = entry.GetEqualFoldAttributeValue(d.Attributes.Image)
 	}
 	return u, nil
+}
+
+// lowerASCII brings the letters A to Z of an address into lower case and leaves
+// the rest. Unicode's lower case of some letters beyond ASCII is an ASCII letter,
+// which would turn an address at another domain into one at ours.
+func lowerASCII(address string) string {
+	lower := []byte(address)
+	for i, c := range lower {
+		if 'A' <= c && c <= 'Z' {
+			lower[i] = c - 'A' + 'a'
+		}
+	}
+	return string(lower)
 }
 
 // id returns what names an entry for good. A name can be given to somebody else

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-ldap/ldap/v3"
 	"github.com/pintleauth/pintle"
 )
 
@@ -79,5 +80,23 @@ func TestASubmissionWithoutNameOrPasswordAsksNobody(t *testing.T) {
 		if user != nil || err != nil {
 			t.Errorf("authorize(%v) = %v, %v, want nobody", fields, user, err)
 		}
+	}
+}
+
+// An address of a directory does not become one at another domain.
+func TestAddressesAreFoldedInASCIIOnly(t *testing.T) {
+	d := &directory{}
+	d.Attributes.Email, d.Attributes.Name = "mail", "cn"
+	for sent, want := range map[string]string{
+		"CEO@Microsoft.com":      "ceo@microsoft.com",
+		"ceo@m\u0130crosoft.com": "ceo@m\u0130crosoft.com",
+		"ceo@\u212Aernel.org":    "ceo@\u212Aernel.org",
+	} {
+		t.Run("SA-M5 "+sent, func(t *testing.T) {
+			user, err := d.user(t.Context(), ldap.NewEntry("cn=ceo", map[string][]string{"mail": {sent}, "entryUUID": {"1"}}))
+			if err != nil || user.Email != want {
+				t.Errorf("the address is %q (%v), want %q", user.Email, err, want)
+			}
+		})
 	}
 }

@@ -103,7 +103,10 @@ func TestStoredRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&pintle.Account{UserID: user.ID, Type: "webauthn", Provider: "passkey", ProviderAccountID: id}, account); diff != "" {
+	if account.ID == "" {
+		t.Error("the account has no id")
+	}
+	if diff := cmp.Diff(&pintle.Account{ID: account.ID, UserID: user.ID, Type: "webauthn", Provider: "passkey", ProviderAccountID: id}, account); diff != "" {
 		t.Errorf("WA-17 account: -want +got:\n%s", diff)
 	}
 

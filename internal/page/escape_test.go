@@ -166,6 +166,10 @@ func pagesWith(t testing.TB, place, s string) map[string]page.Page {
 		"confirm": p.ConfirmLink(page.ConfirmLinkData{
 			Site: site, Action: at("action", "/auth/callback/email"), CSRFToken: at("csrf token", "abc"), Email: at("email", "a@b.example"),
 		}),
+		"address taken": p.AddressTaken(page.AddressTakenData{
+			Site: site, Providers: []page.Provider{github, own, mail, key}, CSRFToken: at("csrf token", "abc"), Email: at("email", "a@b.example"),
+			CallbackURL: at("callback URL", "https://app.example/"), Action: at("action", "/auth/callback/email"), OtherSignInURL: at("sign-in URL", "/auth/signin"),
+		}),
 		"verify-request": p.VerifyRequest(site),
 		"error":          p.Error(site, at("error code", "x")),
 		"denied":         p.Error(site, "AccessDenied"),

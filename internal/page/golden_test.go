@@ -82,6 +82,10 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		Site: site, CSRFToken: csrf, Email: "alice@example.test",
 		Action: "https://app.example/auth/callback/email?callbackUrl=https%3A%2F%2Fapp.example&token=0123&email=alice%40example.test",
 	}
+	taken := page.AddressTakenData{
+		Site: site, CSRFToken: csrf, CallbackURL: "https://app.example/after", Email: "alice@example.test",
+		Action: "https://app.example/auth/callback/email", Providers: []page.Provider{github, company}, OtherSignInURL: "https://app.example/auth/signin",
+	}
 	signOut := page.SignOutData{Site: site, CSRFToken: csrf, Action: "https://app.example/auth/signout?callbackUrl=%2Fbye"}
 
 	for name, got := range map[string]page.Page{
@@ -97,6 +101,8 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		"verify":         light.VerifyRequest(site),
 		"confirm":        dark.ConfirmLink(link),
 		"continue":       light.Continue(page.ContinueData{Site: site, Action: "https://app.example/auth/callback/apple", Fields: []page.HiddenField{{Name: "code", Value: "0123"}}}),
+		"taken":          light.AddressTaken(taken),
+		"taken-no-way":   dark.AddressTaken(page.AddressTakenData{Site: site, CSRFToken: csrf, Email: taken.Email, Action: taken.Action}),
 		"error-config":   light.Error(site, "Configuration"),
 		"error-denied":   dark.Error(site, "AccessDenied"),
 		"error-unknown":  light.Error(site, "no such error"),

@@ -61,11 +61,12 @@ type Page struct {
 var html embed.FS
 
 var (
-	signInTemplate      = parse("signin.html")
-	signOutTemplate     = parse("signout.html")
-	noticeTemplate      = parse("notice.html")
-	confirmLinkTemplate = parse("confirmlink.html")
-	continueTemplate    = parse("continue.html")
+	signInTemplate       = parse("signin.html")
+	signOutTemplate      = parse("signout.html")
+	noticeTemplate       = parse("notice.html")
+	confirmLinkTemplate  = parse("confirmlink.html")
+	continueTemplate     = parse("continue.html")
+	addressTakenTemplate = parse("addresstaken.html")
 )
 
 func parse(name string) *template.Template {

@@ -21,6 +21,7 @@ func everyPage(p *page.Pages) map[string]page.Page {
 			Site: site, Action: "https://app.example/auth/callback/apple",
 			Fields: []page.HiddenField{{Name: "code", Value: `a"b<c>`}, {Name: "state", Value: "x"}},
 		}),
+		"address taken":  p.AddressTaken(page.AddressTakenData{Site: site, CSRFToken: csrf, Action: "/auth/callback/email", Email: "a@b.example", Providers: []page.Provider{github}}),
 		"verify-request": p.VerifyRequest(site),
 		"error":          p.Error(site, "Configuration"),
 	}

@@ -80,6 +80,13 @@ func TestFormsAreThoseOfTheContract(t *testing.T) {
 			{"https://app.example/auth/callback/email?token=1&amp;email=a%40b", "post", []string{"(csrfToken=abc)"}, "Sign in"},
 		}},
 		{"confirm link without a CSRF token", p.ConfirmLink(page.ConfirmLinkData{Site: site, Action: "/x"}), []form{{"/x", "post", nil, "Sign in"}}},
+		{"address taken", p.AddressTaken(page.AddressTakenData{
+			Site: site, CSRFToken: "abc", CallbackURL: "/after", Email: "a@b.example", Action: "https://app.example/auth/callback/email",
+			Providers: []page.Provider{github, password, passkey, mail}, OtherSignInURL: "/auth/signin",
+		}), []form{
+			{"https://app.example/auth/signin/github", "post", []string{"(csrfToken=abc)", "(callbackUrl=/after)"}, "Sign in with GitHub"},
+			{"https://app.example/auth/callback/email", "post", []string{"(csrfToken=abc)", "(choice=new)", "(callbackUrl=/after)"}, "Make a new account"},
+		}},
 		{"verify request", p.VerifyRequest(site), nil},
 		{"error", p.Error(site, "AccessDenied"), nil},
 	}

@@ -74,6 +74,17 @@ type Texts struct {
 	ContinueText   string
 	ContinueButton string
 
+	AddressTakenHeading string
+	// AddressTakenText says that an account has the address that was just
+	// proven; %s is the address.
+	AddressTakenText string
+	// AddressTakenOwn stands above the ways to sign in to that account, and
+	// AddressTakenOther links to the sign-in page.
+	AddressTakenOwn, AddressTakenOther string
+	// AddressTakenNew says what happens to that account if one goes on without
+	// it, above the button that does.
+	AddressTakenNew, AddressTakenButton string
+
 	// Errors are shown on the error page, by the value of its error parameter.
 	// Codes that are not in it are looked up in those of [English].
 	Errors map[string]ErrorText
@@ -153,6 +164,13 @@ func English() Texts {
 		ContinueText:    "One more step and you are back at %s.",
 		ContinueButton:  "Continue",
 
+		AddressTakenHeading: "Is this account yours?",
+		AddressTakenText:    "An account here has your address %s, but its owner has never opened a mail from us.",
+		AddressTakenOwn:     "If it is yours, sign in to it as you did before. That confirms the address.",
+		AddressTakenOther:   "Sign in another way",
+		AddressTakenNew:     "If it is not yours, go on without it. That account loses the address, and you get one of your own.",
+		AddressTakenButton:  "Make a new account",
+
 		Errors: map[string]ErrorText{
 			"Configuration": {"Something is wrong on our side", []string{
 				"You could not be signed in. Try again.",
@@ -218,6 +236,7 @@ func (t Texts) check() error {
 		{"ConfirmLinkText", t.ConfirmLinkText},
 		{"ConfirmLinkAddress", t.ConfirmLinkAddress},
 		{"ContinueText", t.ContinueText},
+		{"AddressTakenText", t.AddressTakenText},
 	} {
 		if strings.Count(f.text, "%s") != 1 {
 			errs = append(errs, fmt.Errorf("page: texts: %s %q must have %%s once, where the name belongs", f.name, f.text))

@@ -66,6 +66,8 @@ func TestEveryTextCanBeReplaced(t *testing.T) {
 	all["error other"] = p.Error(site, "x")
 	all["confirm"] = p.ConfirmLink(page.ConfirmLinkData{Site: site, Email: "alice@example.test"})
 
+	all["address taken"] = p.AddressTaken(page.AddressTakenData{Site: site, Email: "alice@example.test", OtherSignInURL: "/auth/signin"})
+
 	subject, _, body, err := p.SignInMail("https://app.example/x")
 	if err != nil {
 		t.Fatal(err)

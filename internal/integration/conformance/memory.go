@@ -108,6 +108,7 @@ var (
 	_ pintle.VerificationStore = (*memory)(nil)
 
 	_ pintle.AuthenticatorStore = (*memory)(nil)
+	_ pintle.AccountStore       = (*memory)(nil)
 )
 
 func newMemory(rec *recorder, a adapterSettings) *memory {
@@ -243,6 +244,53 @@ func (m *memory) LinkAccount(_ context.Context, a *pintle.Account) error {
 		m.rows.Accounts = append(m.rows.Accounts, &stored)
 		return nil
 	})
+}
+
+// The reference has no operations for what follows, so nothing is recorded. The
+// library asks which accounts a user has before a mail signs in as them.
+
+func (m *memory) UserAccounts(_ context.Context, userID string) (accounts []*pintle.Account, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range m.rows.Accounts {
+		if a.UserID == userID {
+			copied := *a
+			accounts = append(accounts, &copied)
+		}
+	}
+	return accounts, nil
+}
+
+func (m *memory) account(provider, id string) (*pintle.Account, error) {
+	return find(m.rows.Accounts, func(a *pintle.Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
+}
+
+func (m *memory) UpdateAccount(_ context.Context, renewed *pintle.Account) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a, err := m.account(renewed.Provider, renewed.ProviderAccountID)
+	if err == nil {
+		*a = *renewed
+	}
+	return err
+}
+
+func (m *memory) UnlinkAccount(_ context.Context, userID, provider, id string, keepOneOf []*pintle.Account) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a, err := m.account(provider, id)
+	if err != nil || a.UserID != userID {
+		return pintle.ErrNotFound
+	}
+	kept := func(other *pintle.Account) bool {
+		k, err := m.account(other.Provider, other.ProviderAccountID)
+		return err == nil && k != a && k.UserID == userID
+	}
+	if keepOneOf != nil && !slices.ContainsFunc(keepOneOf, kept) {
+		return pintle.ErrConflict
+	}
+	m.rows.Accounts = slices.DeleteFunc(m.rows.Accounts, func(other *pintle.Account) bool { return other == a })
+	return nil
 }
 
 func (m *memory) CreateSession(_ context.Context, s *pintle.StoredSession) error {

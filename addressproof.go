@@ -1,0 +1,209 @@
+package pintle
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/query"
+)
+
+// An addressProof says that a person in this browser reads mail at an address
+// that a user has without having proven it. It is sealed into a cookie while the
+// person decides whether that user is theirs:
+//
+//   - They sign in as that user in another way. Two proofs together prove the
+//     address for that user.
+//   - They go on without. The user loses the address, and a new one is made.
+//
+// It is good for one of the two, once, for as long as the store has a row that
+// goes with it.
+type addressProof struct {
+	Address  string `json:"address"`
+	User     string `json:"user"`
+	Provider string `json:"provider"` // the mail provider
+
+	// Token finds the row in the [VerificationStore]. Only its hash is there.
+	Token string `json:"token"`
+}
+
+// proofPurpose stands before the token where it is hashed, so that no link in a
+// mail can be made of it.
+const proofPurpose = "address proof "
+
+func (c *cookieSet) proofCheck() sealedCookie {
+	return sealedCookie{c.addressProof, c.addressProofKeys}
+}
+
+// of reports whether it is the address of a user that was proven.
+func (p *addressProof) of(user *User) bool { return p != nil && p.User == user.ID }
+
+// askAboutAddress keeps the proof and sends the browser to the question. A script
+// sees in the URL that nobody was signed in.
+func (x *exchange) askAboutAddress(who *arrival, held *heldAddress) error {
+	p := who.provider
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // never fails
+	proof := &addressProof{Address: held.user.Email, User: held.user.ID, Provider: p.id, Token: hex.EncodeToString(random)}
+	row := &Verification{
+		Identifier: proof.Address, Token: p.hashes.Sum(proofPurpose + proof.Token),
+		Expires: time.Now().Add(checkMaxAge).UTC().Truncate(time.Millisecond),
+	}
+	if err := x.records.verifications.CreateVerification(x.ctx, row); err != nil {
+		return storeError("createVerificationToken", err)
+	}
+	text, err := marshal(proof)
+	if err != nil {
+		return err
+	}
+	// A provider that answers with a form posts it from its own site.
+	crossSite := slices.ContainsFunc(x.providers, func(p *provider) bool { return p.oauth != nil && p.formPost() })
+	line, err := x.set.proofCheck().seal(sealedCheck{Value: string(text), Provider: proofPurpose, ID: newID()}, crossSite)
+	if err != nil {
+		return err
+	}
+	x.addCookie(line)
+	x.debug("a mail has proven an address that a user has unproven", p)
+	return x.redirect(query.Append(x.callbackRoute(p), "error", string(ErrOAuthAccountNotLinked)))
+}
+
+// keptProof returns the proof that this browser has, nil if there is none.
+func (x *exchange) keptProof() *addressProof {
+	if x.records == nil || x.records.verifications == nil {
+		return nil
+	}
+	if kept, _ := x.initialCookie(x.set.addressProof); kept == "" {
+		return nil
+	}
+	check, err := x.set.proofCheck().open(x, proofPurpose)
+	if err != nil {
+		return nil
+	}
+	proof := &addressProof{}
+	if json.Unmarshal([]byte(check.Value), proof) != nil || proof.Address == "" || proof.User == "" {
+		return nil
+	}
+	if p := x.byID[proof.Provider]; p == nil || p.email == nil {
+		return nil
+	}
+	return proof
+}
+
+// useProof uses a proof up, and reports whether it was good.
+func (x *exchange) useProof(r *records, proof *addressProof) (bool, error) {
+	row, err := x.useVerification(r, x.byID[proof.Provider], proof.Address, proofPurpose+proof.Token)
+	return row != nil && row.Identifier == proof.Address && row.Expires.After(time.Now()), err
+}
+
+// confirmAddress notes that two proofs agree: the person who reads mail at the
+// address of a user has signed in as that user in another way. What was linked
+// by this very sign-in proves nothing about whose the user is.
+func (x *exchange) confirmAddress(w *work, who *arrival, d *decision) error {
+	proof := who.proof
+	if !d.returning || !proof.of(d.user) {
+		return nil
+	}
+	user, err := w.user(w.ctx, d.user.ID)
+	if err != nil || user == nil || user.Email != proof.Address || !user.EmailVerified.IsZero() {
+		return err
+	}
+	except := ""
+	if d.session != nil {
+		except = d.session.Token
+	}
+	if err := w.endSessions(who, user.ID, except); err != nil {
+		return err
+	}
+	good, err := x.useProof(w.records, proof)
+	if err != nil || !good {
+		return err
+	}
+	verified, err := w.verifyEmail(user.ID, time.Now().UTC().Truncate(time.Millisecond))
+	if err != nil {
+		return err
+	}
+	if who.provider.credentials == nil {
+		d.user = verified
+	}
+	d.proven = true
+	return nil
+}
+
+// aboutAddress reports whether a request to the callback route of a mail provider
+// is one of the page that asks whose an address is, and no link in a mail.
+func (x *exchange) aboutAddress() bool {
+	_, link := x.query.Last("token")
+	_, asked := x.query.Last("error")
+	if x.r.Method == http.MethodPost {
+		_, asked, _ = x.body.String("choice")
+	}
+	return asked && !link
+}
+
+// fromQuestion answers the requests of the page that asks whose the address is:
+// GET shows it, POST goes on without the user who has the address.
+func (x *exchange) fromQuestion(p *provider) (*arrival, error) {
+	refuse := func(reason string) error {
+		return &Error{Code: ErrVerification, Provider: p.id, Err: errors.New(reason)}
+	}
+	if x.r.Method == http.MethodPost {
+		if err := x.requireCSRF(); err != nil {
+			return nil, err
+		}
+	}
+	proof := x.keptProof()
+	if proof == nil || proof.Provider != p.id {
+		return nil, refuse("this browser has not proven an address within the last 15 minutes")
+	}
+	if x.r.Method == http.MethodGet {
+		return nil, x.showQuestion(p, proof, refuse)
+	}
+	if choice, _, _ := x.body.String("choice"); choice != "new" {
+		return nil, refuse("the form makes no choice")
+	}
+	good, err := x.useProof(x.records, proof)
+	if err != nil {
+		return nil, err
+	}
+	if !good {
+		return nil, refuse("the proof was used before, or has expired")
+	}
+	user := &User{ID: newID(), Email: proof.Address}
+	account := &Account{Type: TypeEmail, Provider: p.id, ProviderAccountID: user.Email, UserID: user.ID}
+	return &arrival{provider: p, user: user, account: account, taking: proof.User}, nil
+}
+
+func (x *exchange) showQuestion(p *provider, proof *addressProof, refuse func(string) error) error {
+	user, err := x.records.userByEmail(x.ctx, proof.Address)
+	if err != nil {
+		return err
+	}
+	if user == nil || user.ID != proof.User || !user.EmailVerified.IsZero() {
+		return refuse("the address no longer belongs to the user, or was proven meanwhile")
+	}
+	data := page.AddressTakenData{
+		Site: x.pageSite(), Action: x.callbackRoute(p), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(), Email: proof.Address,
+	}
+	var accounts []*Account
+	if x.records.accounts != nil {
+		if accounts, err = x.records.accounts.UserAccounts(x.ctx, user.ID); err != nil {
+			return storeError("userAccounts", err)
+		}
+	}
+	for _, other := range x.providers {
+		of := func(a *Account) bool { return a.Provider == other.id }
+		switch {
+		case other.oauth != nil && (x.records.accounts == nil || slices.ContainsFunc(accounts, of)):
+			data.Providers = append(data.Providers, x.button(other))
+		case other.credentials != nil, other.passkey != nil && slices.ContainsFunc(accounts, of):
+			data.OtherSignInURL = query.Append(x.origin+x.base+"/signin", "callbackUrl", x.callbackText)
+		}
+	}
+	x.answer.noStore = true
+	return x.show(x.pages.AddressTaken(data))
+}

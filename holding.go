@@ -1,0 +1,202 @@
+package pintle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A holding is a user with an address that no mail has proven, and how that user
+// can sign in, as far as is known.
+type holding struct {
+	user *User
+
+	// accounts are those of providers other than mail. A passkey has one, too.
+	accounts []*Account
+
+	// unseen reports that there is, or may be, a way in without an account:
+	// a password, or accounts of a store that cannot list them.
+	unseen bool
+}
+
+// A heldAddress is an error of a decision: a mail has proven the address of a
+// user whom others may be able to get into.
+type heldAddress struct{ user *User }
+
+func (e *heldAddress) Error() string {
+	return fmt.Sprintf("pintle: the address belongs to the user %s, who has not proven it", e.user.ID)
+}
+
+// holding finds out how a user can sign in without a mail. It fails with an
+// [errand] where the host has to be asked.
+func (x *exchange) holding(ctx context.Context, r *records, found *errands, user *User) (*holding, error) {
+	h := &holding{user: user}
+	if r.accounts == nil {
+		// Only mails signed people in here, or accounts may exist.
+		h.unseen = slices.ContainsFunc(x.providers, func(p *provider) bool { return p.email == nil })
+	} else {
+		linked, err := r.accounts.UserAccounts(ctx, user.ID)
+		if err != nil {
+			return nil, storeError("userAccounts", err)
+		}
+		h.accounts = slices.DeleteFunc(linked, func(a *Account) bool { return a.Type == TypeEmail })
+	}
+	if h.vouched() {
+		return h, nil
+	}
+	if r.authenticators != nil {
+		passkeys, err := r.authenticators.UserAuthenticators(ctx, user.ID)
+		if err != nil {
+			return nil, storeError("listAuthenticatorsByUserId", err)
+		}
+		h.unseen = h.unseen || len(passkeys) > 0
+	}
+	password, err := x.mayHavePassword(found, user)
+	h.unseen = h.unseen || password
+	return h, err
+}
+
+// mayHavePassword reports whether a user may be known to a [Credentials]
+// provider. The host's answer comes before the transaction, during which its
+// database may have no connection for it.
+func (x *exchange) mayHavePassword(found *errands, user *User) (bool, error) {
+	for _, p := range x.providers {
+		if p.credentials == nil {
+			continue
+		}
+		if p.credentials.Knows == nil {
+			return true, nil
+		}
+		if known, asked := found.passwords[user.ID]; asked {
+			return known, nil
+		}
+		return false, &errand{func(e *errands) error { return x.askForPassword(e, user) }}
+	}
+	return false, nil
+}
+
+func (x *exchange) askForPassword(e *errands, user *User) error {
+	known := false
+	for _, p := range x.providers {
+		if known || p.credentials == nil || p.credentials.Knows == nil {
+			continue
+		}
+		var err error
+		if known, err = p.credentials.Knows(x.ctx, user.clone()); err != nil {
+			return &Error{Code: ErrConfiguration, Provider: p.id, Err: fmt.Errorf("Credentials.Knows: %w", err)}
+		}
+	}
+	if e.passwords == nil {
+		e.passwords = map[string]bool{}
+	}
+	e.passwords[user.ID] = known
+	return nil
+}
+
+// vouched reports whether a provider had verified the user's address when one of
+// their accounts was stored. An account with another verified address says
+// nothing about this one.
+func (h *holding) vouched() bool {
+	return h.user.Email != "" && slices.ContainsFunc(h.accounts, func(a *Account) bool { return a.VerifiedEmail == h.user.Email })
+}
+
+// othersMayEnter reports whether there is, or may be, a way in other than mail.
+func (h *holding) othersMayEnter() bool { return len(h.accounts) > 0 || h.unseen }
+
+// onlyTrusted reports whether the user has accounts and nothing else, all of
+// providers that the host trusts with addresses.
+func (h *holding) onlyTrusted(s *settings) bool {
+	return len(h.accounts) > 0 && !h.unseen && !slices.ContainsFunc(h.accounts, func(a *Account) bool {
+		p := s.byID[a.Provider]
+		return p == nil || p.oauth == nil || !p.oauth.AllowDangerousEmailAccountLinking
+	})
+}
+
+// endSessions ends the sessions of a user whose address is proven for the first
+// time, but for the database session with the token except: one of them may be
+// of a person who used the address before its owner did. A store that cannot
+// list sessions, and tokens without [SessionConfig.Revocation], keep theirs.
+//
+// In token sessions the list of those that were ended may be in the database of
+// the transaction, which would wait for itself.
+func (w *work) endSessions(who *arrival, userID, except string) error {
+	if w.x.strategy == StrategyDatabase {
+		if w.lister == nil {
+			return nil
+		}
+		_, err := w.lister.EndUserSessions(w.ctx, userID, except)
+		return storeError("endUserSessions", err)
+	}
+	if w.x.Session.Revocation == nil || !who.errands.revoked[userID].IsZero() {
+		return nil
+	}
+	return &errand{func(e *errands) error { return w.x.revokeBefore(e, userID) }}
+}
+
+// revokeBefore ends the token sessions of a user that exist now, and notes when
+// the next one may begin. Tokens say in whole seconds when their session began,
+// and those of the current second are ended, too.
+func (x *exchange) revokeBefore(e *errands, userID string) error {
+	if err := x.revokeUser(x.ctx, userID); err != nil {
+		return err
+	}
+	if e.revoked == nil {
+		e.revoked = map[string]time.Time{}
+	}
+	e.revoked[userID] = time.Now().Truncate(time.Second).Add(time.Second)
+	return nil
+}
+
+// notBefore returns when a session of a user begins that is made now.
+func (e *errands) notBefore(userID string) time.Time {
+	now := time.Now()
+	if next := e.revoked[userID]; next.After(now) {
+		return next
+	}
+	return now
+}
+
+// stillHeld refuses an account that was linked to a user whose address a mail has
+// proven since the session was read. That proof ended the session, which may be of
+// a person who used the address before its owner did.
+//
+// Where the store has transactions, one that links an account and one that proves
+// the address wait for each other: see [AccountStore].
+func (w *work) stillHeld(who *arrival, user *User) error {
+	if !w.inTx || user.Email == "" || !user.EmailVerified.IsZero() {
+		return nil
+	}
+	now, err := w.user(w.ctx, user.ID)
+	if err != nil {
+		return err
+	}
+	if now == nil || !now.EmailVerified.IsZero() {
+		return who.notLinked("the session ended during the sign-in: the address of its user was proven")
+	}
+	return nil
+}
+
+// takenAddress is what an address is replaced by where the store refuses users
+// without one. No mail reaches it.
+//
+// https://www.rfc-editor.org/rfc/rfc6761#section-6.4
+func takenAddress(userID string) string { return "taken+" + userID + "@invalid" }
+
+// takeAddress takes an address away from a user who has not proven it, for the
+// arrival who has. A user who has it for another reason keeps it.
+func (w *work) takeAddress(who *arrival, user *User) error {
+	if user.ID != who.taking || !user.EmailVerified.IsZero() {
+		return &Error{Code: ErrVerification, Provider: who.provider.id, Err: errors.New("the address belongs to another user than the one the person was asked about")}
+	}
+	var instead string
+	if who.errands.marking {
+		instead = takenAddress(user.ID)
+	}
+	_, err := w.updateUser(user.ID, UserUpdate{Email: &instead})
+	if err != nil && !errors.Is(err, ErrConflict) && !who.errands.marking {
+		return &errand{func(e *errands) error { e.marking = true; return nil }}
+	}
+	return err
+}

@@ -1,0 +1,820 @@
+package pintle_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// The tests of this file are about an attacker who uses an address before its
+// owner does. They follow the classes of Sudhodanan and Paverd:
+//
+// https://www.usenix.org/conference/usenixsecurity22/presentation/sudhodanan
+//
+// Of the five, the unexpired change of an address does not exist here: no route
+// and no method changes the address of a user.
+
+const (
+	victimAddress = "victim@example.com"
+	proofCookie   = "authjs.address-proof"
+	question      = "/auth/callback/email"
+)
+
+// What the attacker makes their provider say.
+var attackerElsewhere = authtest.Person{Subject: "666", Name: "Mallory", Email: victimAddress}
+
+// anyPasskey is a ceremony that lets every answer through as the passkey whose id
+// it has.
+type anyPasskey struct{ noCeremony }
+
+func passkeyOf(r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+	var answer struct{ ID string }
+	if err := json.Unmarshal(r.Answer, &answer); err != nil {
+		return nil, err
+	}
+	id, err := base64.RawURLEncoding.DecodeString(answer.ID)
+	return &pintle.Authenticator{CredentialID: base64.StdEncoding.EncodeToString(id)}, err
+}
+
+func (anyPasskey) VerifyRegistration(_ context.Context, r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+	return passkeyOf(r)
+}
+
+func (anyPasskey) VerifyAuthentication(_ context.Context, r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+	used, err := passkeyOf(r)
+	if err == nil {
+		used.Counter = r.Authenticators[0].Counter + 1
+	}
+	return used, err
+}
+
+// passkey does a ceremony with the credential id, and returns the answer to it.
+func (b *browser) passkey(action, id string, typed ...string) *reply {
+	b.t.Helper()
+	form := url.Values{"action": {action}}
+	for i := 0; i < len(typed); i += 2 {
+		form.Set(typed[i], typed[i+1])
+	}
+	b.get("/auth/webauthn-options/passkey?" + form.Encode()).want(http.StatusOK)
+	return b.post("/auth/callback/passkey", "action", action, "data", `{"id":"`+id+`"}`)
+}
+
+// hijackSite has a provider that reports addresses without verifying them
+// ("acme"), one that verifies them ("careful"), mails, passkeys, and passwords of
+// which checkPassword knows.
+func hijackSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *txKeeper) {
+	t.Helper()
+	k := newKeeper()
+	changes = append([]func(*site){withKeeper(k, strategy), func(s *site) {
+		careful := s.newIdentityProvider("https://careful.example")
+		verifying := careful.OIDC("careful")
+		verifying.EmailVerified = verifiedClaim
+		careful.SignInAs(authtest.Person{Subject: "1", Name: "Mallory", Email: "mallory@example.com", EmailVerified: true})
+		s.Experimental.Passkeys = true
+		s.Session.Revocation = &memstore.Revocations{}
+		s.Providers = []pintle.Provider{
+			s.idp.OIDC("acme"), verifying, s.mailProvider(), &pintle.Passkey{Ceremony: anyPasskey{}},
+			&pintle.Credentials{Authorize: checkPassword, Knows: knowsNobody},
+		}
+	}}, changes...)
+	s := newSite(t, changes...)
+	s.idp.SignInAs(attackerElsewhere)
+	return s, k
+}
+
+// isAsked fails the test unless the browser is
+// asked whose the account is, and is signed out.
+func (b *browser) isAsked(r *reply) *reply {
+	b.t.Helper()
+	r.goesTo(b.site.url + question + "?error=OAuthAccountNotLinked")
+	if set := r.cookies()[sessionCookie]; set != nil && set.Value != "" {
+		b.t.Errorf("SA-H1 the answer signs the browser in")
+	}
+	return b.get(r.location()).want(http.StatusOK)
+}
+
+// tail is what a page shows.
+func tail(body string) string {
+	_, shown, _ := strings.Cut(body, "<main")
+	return shown
+}
+
+// makesNew presses the button that goes on without the account.
+func (b *browser) makesNew() *reply {
+	b.t.Helper()
+	return b.post(question, "choice", "new")
+}
+
+// sub returns the id of the user who is signed in, empty for nobody.
+func (b *browser) sub() string {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.site.url+"/", nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, c := range b.client.Jar.Cookies(b.address()) {
+		r.AddCookie(c)
+	}
+	session, err := b.site.auth.Session(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if session == nil {
+		return ""
+	}
+	return session.User.ID
+}
+
+func TestAMailDoesNotJoinAUserOfAnAttacker(t *testing.T) {
+	attacks := []struct {
+		name string
+
+		// come signs the attacker in as a user with the victim's address.
+		come func(*browser)
+
+		// again signs the attacker in another time.
+		again func(*browser)
+
+		names string // on the page
+	}{
+		{
+			"classic-federated merge, a non-verifying provider first",
+			func(b *browser) { b.signInWith("acme").goesTo(b.site.url) },
+			func(b *browser) { b.signInWith("acme").goesTo(b.site.url) },
+			`/auth/signin/acme"`,
+		},
+		{
+			"classic-federated merge, a passkey first",
+			func(b *browser) { b.passkey("register", "AAAA", "email", victimAddress).goesTo(b.site.url) },
+			func(b *browser) { b.passkey("authenticate", "AAAA").goesTo(b.site.url) },
+			"Sign in another way",
+		},
+		{
+			"trojan identifier, the attacker links their own account of a verifying provider",
+			func(b *browser) {
+				b.signInWith("acme").goesTo(b.site.url)
+				b.signInWith("careful").goesTo(b.site.url)
+			},
+			func(b *browser) { b.signInWith("careful").goesTo(b.site.url) },
+			`/auth/signin/careful"`,
+		},
+		{
+			"trojan identifier, the attacker adds a passkey",
+			func(b *browser) {
+				b.signInWith("acme").goesTo(b.site.url)
+				b.passkey("register", "AAAA").goesTo(b.site.url)
+			},
+			func(b *browser) { b.passkey("authenticate", "AAAA").goesTo(b.site.url) },
+			"Sign in another way",
+		},
+	}
+	for _, tt := range attacks {
+		for _, strategy := range strategies {
+			t.Run("W-55 SA-H1 SH-15 SH-82 "+tt.name+" with sessions as "+string(strategy), func(t *testing.T) {
+				s, k := hijackSite(t, strategy)
+				mallory := s.browser()
+				tt.come(mallory)
+				trap := k.byEmail(t, victimAddress)
+
+				victim := s.browser()
+				page := victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+				if victim.sub() != "" {
+					t.Fatal("the victim is signed in as the attacker's user")
+				}
+				if !strings.Contains(page.body, tt.names) || !strings.Contains(page.body, victimAddress) || strings.Contains(page.body, "token=") {
+					t.Errorf("the page does not offer %q: %s", tt.names, tail(page.body))
+				}
+				if got := page.header.Get("Cache-Control"); !strings.Contains(got, "no-store") {
+					t.Errorf("Cache-Control is %q", got)
+				}
+				if now := k.byEmail(t, victimAddress); now.ID != trap.ID || !now.EmailVerified.IsZero() {
+					t.Errorf("the question changed the user to %+v", now)
+				}
+
+				s.eventNames()
+				victim.makesNew().goesTo(s.url)
+				own := k.byEmail(t, victimAddress)
+				if own == nil || own.ID == trap.ID || own.EmailVerified.IsZero() || victim.sub() != own.ID {
+					t.Fatalf("the victim is %q, the address belongs to %+v", victim.sub(), own)
+				}
+				if names := s.eventNames(); !slices.Equal(names, []string{"updateUser", "createUser", "signIn"}) {
+					t.Errorf("the events are %q", names)
+				}
+				if victim.cookie(proofCookie) != "" {
+					t.Error("the proof stays in the browser")
+				}
+
+				// The attacker keeps what is theirs, and nothing of the victim's.
+				old, err := k.fullStore.User(t.Context(), trap.ID)
+				if err != nil || old.Email != "" {
+					t.Errorf("the attacker's user is %+v (%v)", old, err)
+				}
+				again := s.browser()
+				tt.again(again)
+				if again.sub() != trap.ID {
+					t.Errorf("the attacker is %q, want %q", again.sub(), trap.ID)
+				}
+				if now := k.byEmail(t, victimAddress); now.ID != own.ID {
+					t.Errorf("the address went back to %+v", now)
+				}
+				later := s.browser()
+				later.get(later.mailTo(victimAddress).URL).goesTo(s.url)
+				if later.sub() != own.ID {
+					t.Errorf("the next mail signs in as %q, want %q", later.sub(), own.ID)
+				}
+			})
+		}
+	}
+}
+
+// A password that only the host knows cannot be taken away here, so the victim
+// does not get into the user it belongs to.
+func TestAMailDoesNotJoinAUserWithAPassword(t *testing.T) {
+	passwords := map[string]func(context.Context, *pintle.User) (bool, error){
+		"that the host knows of": func(_ context.Context, u *pintle.User) (bool, error) { return u.Email == victimAddress, nil },
+		"that may exist":         nil,
+	}
+	for name, knows := range passwords {
+		for _, strategy := range strategies {
+			t.Run("SA-H1 classic-federated merge, a password "+name+" with sessions as "+string(strategy), func(t *testing.T) {
+				s, k := hijackSite(t, strategy, func(s *site) {
+					s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, Knows: knows}
+				})
+				ada := people["ada"].user
+				ada.Email = victimAddress
+				trap := k.seedUser(t, ada)
+				mallory := s.browser()
+				mallory.signIn("ada")
+
+				victim := s.browser()
+				page := victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+				if !strings.Contains(page.body, "Sign in another way") {
+					t.Errorf("the page does not lead to the form: %s", tail(page.body))
+				}
+				victim.makesNew().goesTo(s.url)
+				if own := k.byEmail(t, victimAddress); own.ID == trap.ID || victim.sub() != own.ID {
+					t.Errorf("the victim is %q, the address belongs to %+v", victim.sub(), own)
+				}
+				if mallory.sub() != trap.ID {
+					t.Errorf("the owner of the password is %q", mallory.sub())
+				}
+			})
+		}
+	}
+	t.Run("SA-H1 a host that does not know fails closed", func(t *testing.T) {
+		s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) {
+			s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, Knows: func(context.Context, *pintle.User) (bool, error) { return false, errBroken }}
+		})
+		k.seedUser(t, pintle.User{Email: victimAddress})
+		victim := s.browser()
+		victim.get(victim.mailTo(victimAddress).URL).fails("/auth/error", "Configuration")
+	})
+}
+
+// A user whom nobody can get into in another way belongs to the reader of the
+// mail. A session from before does not.
+func TestTheFirstProofEndsOtherSessions(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run("SA-H1 unexpired session as "+string(strategy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, k := hijackSite(t, strategy)
+				mallory := s.browser()
+				mallory.signInWith("acme").goesTo(s.url)
+				trap := k.byEmail(t, victimAddress)
+				if mallory.sub() != trap.ID {
+					t.Fatal("the attacker is not signed in")
+				}
+				if err := k.fullStore.UnlinkAccount(t.Context(), trap.ID, "acme", attackerElsewhere.Subject, nil); err != nil {
+					t.Fatal(err)
+				}
+				victim := s.browser()
+				victim.get(victim.mailTo(victimAddress).URL).goesTo(s.url)
+				if mallory.sub() != "" {
+					t.Error("the session of the attacker goes on")
+				}
+				if victim.sub() != trap.ID || k.byEmail(t, victimAddress).EmailVerified.IsZero() {
+					t.Errorf("the victim is %q, want %q", victim.sub(), trap.ID)
+				}
+				// Later proofs end nothing: the first one is what counts. Tokens say in
+				// whole seconds when they began.
+				time.Sleep(time.Second)
+				other := s.browser()
+				other.get(other.mailTo(victimAddress).URL).goesTo(s.url)
+				if victim.sub() != trap.ID || other.sub() != trap.ID {
+					t.Error("a second mail ended a session")
+				}
+			})
+		})
+	}
+	t.Run("SA-H1 a session that the attacker planted in this browser", func(t *testing.T) {
+		s, k := hijackSite(t, pintle.StrategyDatabase)
+		trap := k.seedUser(t, pintle.User{Email: victimAddress})
+		held := k.seedSession(t, trap, time.Hour)
+		victim := s.browser()
+		m := victim.mailTo(victimAddress)
+		victim.plant(sessionCookie, held)
+		victim.get(m.URL).goesTo(s.url)
+		mallory := s.browser()
+		mallory.plant(sessionCookie, held)
+		if mallory.sub() != "" || victim.sub() != trap.ID {
+			t.Errorf("the planted session is of %q, the victim's of %q", mallory.sub(), victim.sub())
+		}
+	})
+	for _, strategy := range strategies {
+		t.Run("SA-H1 an account that is linked at the same moment, sessions as "+string(strategy), func(t *testing.T) {
+			s, k := hijackSite(t, strategy)
+			trap := k.seedUser(t, pintle.User{Email: victimAddress})
+			mallory, victim := s.browser(), s.browser()
+			mallory.is(k, trap, strategy)
+			back := mallory.consent(mallory.leave("careful"))
+			m := victim.mailTo(victimAddress)
+			k.before = func(operation string) {
+				if operation == "begin" { // the session was read
+					k.before = nil
+					victim.get(m.URL).goesTo(s.url)
+				}
+			}
+			mallory.get(back)
+			if owner := k.owner(t, "careful", "1"); owner != nil {
+				t.Errorf("the attacker's account signs in as %+v", owner)
+			}
+			if mallory.sub() != "" || victim.sub() != trap.ID {
+				t.Errorf("the attacker is %q, the victim %q", mallory.sub(), victim.sub())
+			}
+		})
+	}
+	t.Run("SA-H1 a list of ended sessions that does not answer", func(t *testing.T) {
+		s, k := hijackSite(t, pintle.StrategyJWT, func(s *site) { s.Session.Revocation = brokenRevocation{} })
+		k.seedUser(t, pintle.User{Email: victimAddress})
+		victim := s.browser()
+		victim.get(victim.mailTo(victimAddress).URL).fails("/auth/error", "Configuration")
+		if !k.byEmail(t, victimAddress).EmailVerified.IsZero() {
+			t.Error("the address counts as proven although sessions could not be ended")
+		}
+	})
+}
+
+type brokenRevocation struct{}
+
+func (brokenRevocation) RevokeUser(context.Context, string, time.Time) error { return errBroken }
+
+func (brokenRevocation) Revoked(context.Context, string, string, time.Time) (bool, error) {
+	return false, nil
+}
+
+func (brokenRevocation) Revoke(context.Context, string, string, time.Time) error { return nil }
+
+// Whoever came by a provider that verifies addresses has proven theirs.
+func TestAVerifyingProviderCountsAsAProof(t *testing.T) {
+	for _, strategy := range strategies {
+		for name, tt := range map[string]struct {
+			provider string
+			fault    authtest.Fault
+			asked    bool
+		}{
+			"a provider that verifies":                              {"careful", "", false},
+			"a provider that verifies, with an address in capitals": {"careful", authtest.EmailUppercase, false},
+			"a provider that says that it has not":                  {"careful", authtest.EmailUnverified, true},
+			"a provider that says so in text":                       {"careful", authtest.EmailUnverifiedText, true},
+			"a provider that does not say":                          {"careful", authtest.EmailVerifiedMissing, true},
+			"a non-verifying provider that says that it has":        {"acme", "", true},
+		} {
+			t.Run("SA-H1 "+name+" with sessions as "+string(strategy), func(t *testing.T) {
+				var careful *authtest.IdentityProvider
+				s, k := hijackSite(t, strategy, func(s *site) {
+					careful = s.net["careful.example"].(*authtest.IdentityProvider)
+				})
+				ada := adaElsewhere
+				careful.SignInAs(ada)
+				s.idp.SignInAs(ada)
+				if tt.fault != "" {
+					careful.Break(tt.fault)
+				}
+				first := s.browser()
+				first.signInWith(tt.provider).goesTo(s.url)
+				user := k.byEmail(t, "ada@example.com")
+
+				b := s.browser()
+				r := b.get(b.mailTo("ada@example.com").URL)
+				if tt.asked {
+					b.isAsked(r)
+					return
+				}
+				r.goesTo(s.url)
+				now := k.byEmail(t, "ada@example.com")
+				if b.sub() != user.ID || now.ID != user.ID || now.EmailVerified.IsZero() {
+					t.Errorf("signed in as %q; the user is %+v", b.sub(), now)
+				}
+				if first.sub() != user.ID {
+					t.Error("the first session ended")
+				}
+				again := s.browser()
+				again.signInWith(tt.provider).goesTo(s.url)
+				if again.sub() != user.ID {
+					t.Error("the provider signs in as another user")
+				}
+			})
+		}
+	}
+}
+
+// Two proofs agree: the mail, and a sign-in as the user in this browser.
+func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
+	ways := []struct {
+		name string
+		come func(*browser)
+	}{
+		{"with the provider", func(b *browser) { b.signInWith("acme").goesTo(b.site.url) }},
+		{"with a passkey", func(b *browser) { b.passkey("authenticate", "AAAA").goesTo(b.site.url) }},
+		{"with a password", func(b *browser) { b.signIn("ada") }},
+	}
+	for _, way := range ways {
+		for _, strategy := range strategies {
+			t.Run("SA-H1 "+way.name+" and sessions as "+string(strategy), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s, k := hijackSite(t, strategy)
+					ada := people["ada"].user
+					ada.Email = victimAddress
+					user := k.seedUser(t, ada)
+					k.seedAccount(t, user, "acme", attackerElsewhere.Subject)
+					if err := errors.Join(
+						k.fullStore.LinkAccount(t.Context(), &pintle.Account{UserID: user.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"}),
+						k.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: user.ID}),
+					); err != nil {
+						t.Fatal(err)
+					}
+					elsewhere, b := s.browser(), s.browser()
+					way.come(elsewhere)
+
+					b.isAsked(b.get(b.mailTo(victimAddress).URL))
+					way.come(elsewhere) // in another browser it proves nothing
+					if !k.byEmail(t, victimAddress).EmailVerified.IsZero() {
+						t.Fatal("a sign-in in another browser confirmed the address")
+					}
+					proof := b.cookie(proofCookie)
+					s.eventNames()
+					way.come(b)
+					now := k.byEmail(t, victimAddress)
+					if b.sub() != user.ID || now.ID != user.ID || now.EmailVerified.IsZero() {
+						t.Fatalf("signed in as %q; the user is %+v", b.sub(), now)
+					}
+					if names := s.eventNames(); !slices.Equal(names, []string{"updateUser", "signIn"}) {
+						t.Errorf("the events are %q", names)
+					}
+					if b.cookie(proofCookie) != "" {
+						t.Error("the proof stays in the browser")
+					}
+					if elsewhere.sub() != "" {
+						t.Error("a session from before the proof goes on")
+					}
+					// The proof is used up: it takes the address from nobody.
+					b.plant(proofCookie, proof)
+					b.makesNew().fails("/auth/error", "Verification")
+					time.Sleep(time.Second)
+					mail := s.browser()
+					mail.get(mail.mailTo(victimAddress).URL).goesTo(s.url)
+					if mail.sub() != user.ID {
+						t.Errorf("the next mail signs in as %q", mail.sub())
+					}
+				})
+			})
+		}
+	}
+	t.Run("SA-H1 with a provider that answers with a form from its own site", func(t *testing.T) {
+		k := newKeeper()
+		s := newSite(t, withKeeper(k, pintle.StrategyDatabase), withFormPost, func(s *site) { s.Providers = append(s.Providers, s.mailProvider()) })
+		s.idp.SignInAs(attackerElsewhere)
+		signIn := func(b *browser) {
+			action, fields := b.leaveFor("/")
+			b.postForm(action, fields).goesTo(s.url + "/")
+		}
+		signIn(s.browser())
+		b := s.browser()
+		r := b.get(b.mailTo(victimAddress).URL)
+		if proof := r.cookies()["__Host-"+proofCookie]; proof == nil || proof.SameSite != http.SameSiteNoneMode || !proof.Secure || !proof.HttpOnly || proof.Domain != "" || proof.Path != "/" {
+			t.Errorf("the proof does not come along with the form: %v", proof)
+		}
+		b.isAsked(r)
+		signIn(b)
+		if k.byEmail(t, victimAddress).EmailVerified.IsZero() {
+			t.Error("the address is not proven")
+		}
+	})
+	t.Run("SA-H1 linking an account to a session is no second proof", func(t *testing.T) {
+		s, k := hijackSite(t, pintle.StrategyDatabase)
+		trap := k.seedUser(t, pintle.User{Email: victimAddress})
+		k.seedAccount(t, trap, "acme", "the attacker's")
+		victim := s.browser()
+		victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+		victim.is(k, trap, pintle.StrategyDatabase) // which a neighbour planted
+		victim.signInWith("careful").goesTo(s.url)
+		if !k.byEmail(t, victimAddress).EmailVerified.IsZero() {
+			t.Error("the address counts as proven for the attacker's user")
+		}
+	})
+	t.Run("SA-H1 an address that was changed meanwhile is not the one that was proven", func(t *testing.T) {
+		_, k, victim, user := askedSite(t, pintle.StrategyDatabase)
+		other := "other@example.com"
+		if _, err := k.fullStore.UpdateUser(t.Context(), user.ID, pintle.UserUpdate{Email: &other}); err != nil {
+			t.Fatal(err)
+		}
+		victim.signInWith("acme").goesTo(victim.site.url)
+		if now := k.byEmail(t, other); !now.EmailVerified.IsZero() {
+			t.Errorf("the new address counts as proven: %+v", now)
+		}
+	})
+	t.Run("SA-H1 signing in as another user proves nothing", func(t *testing.T) {
+		s, k := hijackSite(t, pintle.StrategyDatabase)
+		trap := k.seedUser(t, pintle.User{Email: victimAddress})
+		k.seedAccount(t, trap, "acme", "the attacker's")
+		victim := s.browser()
+		victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+		victim.signInWith("careful").goesTo(s.url)
+		if !k.byEmail(t, victimAddress).EmailVerified.IsZero() || victim.sub() == trap.ID {
+			t.Error("the address counts as proven for the attacker's user")
+		}
+	})
+}
+
+// askedSite is a site with a victim who is asked whose account it is.
+func askedSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *txKeeper, *browser, *pintle.User) {
+	t.Helper()
+	s, k := hijackSite(t, strategy, changes...)
+	s.browser().signInWith("acme").goesTo(s.url)
+	victim := s.browser()
+	victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+	return s, k, victim, k.byEmail(t, victimAddress)
+}
+
+func TestTheProofIsUsedOnce(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run("SA-H1 a button that is pressed many times makes one user, "+string(strategy), func(t *testing.T) {
+			s, k, victim, trap := askedSite(t, strategy)
+			token := victim.csrf()
+			got := outcomes(atOnce(func(int) *reply {
+				return victim.postForm(question, url.Values{"csrfToken": {token}, "choice": {"new"}})
+			}))
+			if got[s.url] != 1 || got[s.url+"/auth/error?error=Verification"] != crowd-1 {
+				t.Errorf("the answers lead to %v", got)
+			}
+			if own := k.byEmail(t, victimAddress); own == nil || own.ID == trap.ID {
+				t.Errorf("the address belongs to %+v", own)
+			}
+		})
+	}
+	t.Run("SA-H1 a copy of the proof, when nobody has the address any more", func(t *testing.T) {
+		s, k, victim, _ := askedSite(t, pintle.StrategyDatabase)
+		proof := victim.cookie(proofCookie)
+		victim.makesNew().goesTo(s.url)
+		if err := k.fullStore.DeleteUser(t.Context(), victim.sub()); err != nil {
+			t.Fatal(err)
+		}
+		thief := s.browser()
+		thief.plant(proofCookie, proof)
+		thief.makesNew().fails("/auth/error", "Verification")
+		if now := k.byEmail(t, victimAddress); now != nil {
+			t.Errorf("the address belongs to %+v", now)
+		}
+	})
+	t.Run("SA-H1 both choices at once", func(t *testing.T) {
+		s, k, victim, trap := askedSite(t, pintle.StrategyDatabase)
+		twin := s.browser()
+		back := victim.consent(victim.leave("acme"))
+		token := victim.csrf()
+		twin.client.Jar.SetCookies(victim.address(), victim.client.Jar.Cookies(victim.address()))
+		done := atOnce(func(i int) *reply {
+			if i == 0 {
+				return victim.get(back)
+			}
+			return twin.postForm(question, url.Values{"csrfToken": {token}, "choice": {"new"}})
+		})
+		done[0].goesTo(s.url) // the person is signed in as before in any case
+		holder := k.byEmail(t, victimAddress)
+		old, err := k.fullStore.User(t.Context(), trap.ID)
+		if err != nil || holder == nil || holder.EmailVerified.IsZero() {
+			t.Fatalf("the address belongs to %+v (%v)", holder, err)
+		}
+		if (holder.ID == trap.ID) == (old.Email == "") {
+			t.Errorf("the address belongs to %+v, the old user is %+v", holder, old)
+		}
+	})
+	t.Run("SA-H1 the question is asked for a quarter of an hour", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			_, k, victim, trap := askedSite(t, pintle.StrategyDatabase)
+			proof := victim.cookie(proofCookie)
+			time.Sleep(16 * time.Minute)
+			victim.plant(proofCookie, proof)
+			victim.makesNew().fails("/auth/error", "Verification")
+			victim.signInWith("acme").goesTo(victim.site.url)
+			if now := k.byEmail(t, victimAddress); now.ID != trap.ID || !now.EmailVerified.IsZero() {
+				t.Errorf("the user is %+v", now)
+			}
+		})
+	})
+	t.Run("SA-H1 the address went to another user meanwhile", func(t *testing.T) {
+		_, k, victim, trap := askedSite(t, pintle.StrategyDatabase)
+		if err := k.fullStore.DeleteUser(t.Context(), trap.ID); err != nil {
+			t.Fatal(err)
+		}
+		grace := k.seedUser(t, pintle.User{Email: victimAddress})
+		victim.get(question+"?error=x").fails("/auth/error", "Verification")
+		victim.makesNew().fails("/auth/error", "Verification")
+		if now := k.byEmail(t, victimAddress); now.ID != grace.ID {
+			t.Errorf("the address belongs to %+v", now)
+		}
+	})
+	t.Run("SA-H1 the user is gone meanwhile", func(t *testing.T) {
+		s, k, victim, trap := askedSite(t, pintle.StrategyDatabase)
+		if err := k.fullStore.DeleteUser(t.Context(), trap.ID); err != nil {
+			t.Fatal(err)
+		}
+		victim.makesNew().goesTo(s.url)
+		if own := k.byEmail(t, victimAddress); own.ID == trap.ID || victim.sub() != own.ID {
+			t.Errorf("the address belongs to %+v", own)
+		}
+	})
+}
+
+func TestTheQuestionBelongsToItsBrowser(t *testing.T) {
+	t.Run("SA-H1 a form of another site", func(t *testing.T) {
+		_, k, victim, trap := askedSite(t, pintle.StrategyDatabase)
+		victim.postForm(question, url.Values{"choice": {"new"}}).fails("/auth/signin", "MissingCSRF")
+		if now := k.byEmail(t, victimAddress); now.ID != trap.ID {
+			t.Error("a form without the token of the browser took the address")
+		}
+	})
+	t.Run("SA-H1 another browser", func(t *testing.T) {
+		s, _, _, _ := askedSite(t, pintle.StrategyDatabase)
+		other := s.browser()
+		other.get(question+"?error=OAuthAccountNotLinked").fails("/auth/error", "Verification")
+		other.makesNew().fails("/auth/error", "Verification")
+	})
+	t.Run("SA-H1 what is sealed for another purpose is no proof", func(t *testing.T) {
+		s, _, _, _ := askedSite(t, pintle.StrategyDatabase)
+		b := s.browser()
+		b.leave("acme")
+		b.plant(proofCookie, b.cookie(pkceCookie))
+		b.get(question+"?error=x").fails("/auth/error", "Verification")
+		b.makesNew().fails("/auth/error", "Verification")
+	})
+	t.Run("SA-H1 no choice", func(t *testing.T) {
+		_, _, victim, _ := askedSite(t, pintle.StrategyDatabase)
+		victim.post(question, "choice", "old").fails("/auth/error", "Verification")
+		victim.makesNew().goesTo(victim.site.url)
+	})
+	t.Run("SA-H1 the row of the proof is no mail link", func(t *testing.T) {
+		s, _, victim, _ := askedSite(t, pintle.StrategyDatabase)
+		var check struct{ Value string }
+		text, _ := json.Marshal(unsealed(t, proofCookie, victim.cookie(proofCookie)))
+		_ = json.Unmarshal(text, &check)
+		var proof struct{ Token string }
+		if err := json.Unmarshal([]byte(check.Value), &proof); err != nil || proof.Token == "" {
+			t.Fatal(err)
+		}
+		link := url.Values{"token": {proof.Token}, "email": {victimAddress}}
+		s.browser().get(question+"?"+link.Encode()).fails("/auth/error", "Verification")
+	})
+	t.Run("SA-H1 a script is told that the account is not linked", func(t *testing.T) {
+		s, _ := hijackSite(t, pintle.StrategyDatabase)
+		s.browser().signInWith("acme").goesTo(s.url)
+		b := s.browser()
+		var answer struct{ URL string }
+		b.get(b.mailTo(victimAddress).URL, "X-Auth-Return-Redirect", "1").want(http.StatusOK).json(&answer)
+		if code := mustParse(t, answer.URL).Query().Get("error"); code != "OAuthAccountNotLinked" || b.sub() != "" {
+			t.Errorf("the script is told %q", answer.URL)
+		}
+	})
+	t.Run("the way back is kept", func(t *testing.T) {
+		s, _ := hijackSite(t, pintle.StrategyDatabase)
+		s.browser().signInWith("acme").goesTo(s.url)
+		b := s.browser()
+		b.isAsked(b.get(b.mailTo(victimAddress, "callbackUrl", "/inbox").URL))
+		b.makesNew().goesTo(s.url + "/inbox")
+	})
+}
+
+// The host is asked about each user that would be signed in, before anything is
+// written.
+func TestTheCallbackIsAskedAboutBothUsers(t *testing.T) {
+	var judged []string
+	refuse := ""
+	s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) {
+		s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
+			judged = append(judged, a.User.ID)
+			if a.User.ID != refuse && refuse != "" {
+				return "", pintle.ErrAccessDenied
+			}
+			return "", nil
+		}
+	})
+	s.browser().signInWith("acme").goesTo(s.url)
+	trap := k.byEmail(t, victimAddress)
+	victim := s.browser()
+	m := victim.mailTo(victimAddress)
+	judged = nil
+	victim.isAsked(victim.get(m.URL))
+	refuse = trap.ID // everybody else is refused
+	k.read()
+	victim.makesNew().fails("/auth/error", "AccessDenied")
+	if len(judged) != 2 || judged[0] != trap.ID || judged[1] == trap.ID {
+		t.Errorf("the callback was asked about %q, want the user %q and a new one", judged, trap.ID)
+	}
+	k.reads(t, "useVerificationToken")
+	if now := k.byEmail(t, victimAddress); now.ID != trap.ID {
+		t.Errorf("a refusal took the address: it belongs to %+v", now)
+	}
+}
+
+// A column that cannot be null gets an address to which no mail goes.
+func TestAnAddressThatCannotBeNull(t *testing.T) {
+	for _, transactions := range []bool{true, false} {
+		k := newKeeper()
+		strict := &strictKeeper{k.keeper}
+		var store pintle.Store = strict
+		if transactions {
+			store = &strictTxKeeper{strict, k}
+		}
+		s, _ := hijackSite(t, pintle.StrategyDatabase, func(s *site) { s.Store = store })
+		s.browser().signInWith("acme").goesTo(s.url)
+		trap := k.byEmail(t, victimAddress)
+		victim := s.browser()
+		victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+		victim.makesNew().goesTo(s.url)
+		old, err := k.fullStore.User(t.Context(), trap.ID)
+		if err != nil || old.Email != "taken+"+trap.ID+"@invalid" {
+			t.Errorf("SA-H1 transactions %t: the old user is %+v (%v)", transactions, old, err)
+		}
+		if own := k.byEmail(t, victimAddress); own.ID == trap.ID || victim.sub() != own.ID {
+			t.Errorf("SA-H1 transactions %t: the address belongs to %+v", transactions, own)
+		}
+	}
+}
+
+// A strictKeeper refuses to take an address away, as a column does that is NOT
+// NULL. New users may be without, so that it can do without transactions.
+type strictKeeper struct{ *keeper }
+
+func (k *strictKeeper) UpdateUser(ctx context.Context, id string, change pintle.UserUpdate) (*pintle.User, error) {
+	if change.Email != nil && *change.Email == "" {
+		return nil, errBroken
+	}
+	return k.keeper.UpdateUser(ctx, id, change)
+}
+
+type strictTxKeeper struct {
+	*strictKeeper
+	k *txKeeper
+}
+
+func (k *strictTxKeeper) InTx(ctx context.Context, f func(pintle.Store) error) error {
+	return k.k.InTx(ctx, func(s pintle.Store) error { return f(&strictKeeper{s.(*keeper)}) })
+}
+
+// A passkey may have lost its account, and may get it back.
+func TestAPasskeyWithoutAnAccountIsAWayIn(t *testing.T) {
+	s, k := hijackSite(t, pintle.StrategyDatabase)
+	trap := k.seedUser(t, pintle.User{Email: victimAddress})
+	if err := k.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: trap.ID}); err != nil {
+		t.Fatal(err)
+	}
+	b := s.browser()
+	b.isAsked(b.get(b.mailTo(victimAddress).URL))
+}
+
+// A store that cannot say which accounts a user has may have some.
+func TestAStoreThatCannotListAccounts(t *testing.T) {
+	k := newKeeper()
+	k.seedUser(t, pintle.User{Email: victimAddress})
+	mail := func(t *testing.T, providers ...string) (*browser, *reply) {
+		s := newSite(t, with(plainKeeper{k.keeper, k.keeper}, k.diary, pintle.StrategyDatabase), func(s *site) {
+			s.Providers = []pintle.Provider{s.mailProvider()}
+			if len(providers) > 0 {
+				s.Providers = append(s.Providers, s.idp.OIDC(providers[0]))
+			}
+		})
+		b := s.browser()
+		return b, b.get(b.mailTo(victimAddress).URL)
+	}
+	t.Run("SA-H1 beside a provider the reader is asked", func(t *testing.T) {
+		b, r := mail(t, "acme")
+		if page := b.isAsked(r); !strings.Contains(page.body, `/auth/signin/acme"`) {
+			t.Errorf("the page is %s", tail(page.body))
+		}
+	})
+	t.Run("with nothing but mails there is nobody else", func(t *testing.T) {
+		b, r := mail(t)
+		r.goesTo(b.site.url)
+	})
+}
