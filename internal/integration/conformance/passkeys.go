@@ -6,10 +6,16 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
+// read runs a look-up that the contract does not record.
+func (m *memory) read(run func() error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return run()
+}
+
 func (m *memory) Account(_ context.Context, provider, id string) (account *pintle.Account, err error) {
-	key := object{"provider": provider, "providerAccountId": id}
-	err = m.operation("getAccount", key, func() error {
-		found, err := find(m.rows.Accounts, func(a *pintle.Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
+	err = m.read(func() error {
+		found, err := m.account(provider, id)
 		if err == nil {
 			copied := *found
 			account = &copied
@@ -34,7 +40,7 @@ func (m *memory) authenticator(id string) (*row[pintle.Authenticator], error) {
 }
 
 func (m *memory) Authenticator(_ context.Context, id string) (a *pintle.Authenticator, err error) {
-	err = m.operation("getAuthenticator", object{"credentialID": id}, func() error {
+	err = m.read(func() error {
 		found, err := m.authenticator(id)
 		if err == nil {
 			copied := found.value
@@ -46,7 +52,7 @@ func (m *memory) Authenticator(_ context.Context, id string) (a *pintle.Authenti
 }
 
 func (m *memory) UserAuthenticators(_ context.Context, userID string) (list []*pintle.Authenticator, err error) {
-	err = m.operation("listAuthenticatorsByUserId", object{"userId": userID}, func() error {
+	err = m.read(func() error {
 		for _, r := range m.rows.Authenticators {
 			if r.value.UserID == userID {
 				copied := r.value
