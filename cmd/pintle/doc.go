@@ -7,7 +7,8 @@
 //	pintle migrate [URL]                 make the tables of package sqlstore, or bring them up to date
 //	pintle doctor                        what is wrong with the environment and with what it names
 //	pintle doctor [-layout NAME] URL     what is wrong with a database
-//	pintle token [-cookie NAME]          what the session token on standard input says
+//	pintle token [-cookie NAME] [-tenant NAME]
+//	                                     what the session token on standard input says
 //	pintle version                       which version this is
 //
 // A database is named by a URL that begins with postgres:, mysql: or sqlite:, or
@@ -22,5 +23,6 @@
 // them. It changes nothing, signs in nowhere, and exits with status 1 when
 // something is wrong.
 //
-// A token is opened with AUTH_SECRET. It may be a whole Cookie header.
+// A token is opened with AUTH_SECRET. It may be a whole Cookie header. A tenant is
+// named like the key of a configuration of pintle.NewFunc, or its Tenant.
 package main

@@ -19,7 +19,7 @@ var commands = []command{
 	{"providers", "providers [list | search WORD | show ID [-url URL] [-as ID]]", "Lists the catalogue of providers, searches it, or shows what to register and set for one.", providers},
 	{"migrate", "migrate [URL]", "Makes the tables of package sqlstore in a database, or brings them up to date.", migrate},
 	{"doctor", "doctor [-layout NAME] [URL]", "Examines the environment and the servers it names, or the database at a URL alone, and changes nothing.", doctor},
-	{"token", "token [-cookie NAME] < TOKEN", "Shows what the session token on standard input says, which it opens with AUTH_SECRET.", func(w io.Writer, args []string) error { return openToken(os.Stdin, w, args) }},
+	{"token", "token [-cookie NAME] [-tenant NAME] < TOKEN", "Shows what the session token on standard input says, which it opens with AUTH_SECRET.", func(w io.Writer, args []string) error { return openToken(os.Stdin, w, args) }},
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -24,6 +24,7 @@ var cookies = []string{"__Secure-authjs.session-token", "authjs.session-token"}
 func openToken(in io.Reader, w io.Writer, args []string) error {
 	flags := flag.NewFlagSet("token", flag.ContinueOnError)
 	name := flags.String("cookie", "", "the `name` of the cookie, if the application gives it one")
+	tenant := flags.String("tenant", "", "the `name` of the tenant, if the application has several")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -45,11 +46,11 @@ func openToken(in io.Reader, w io.Writer, args []string) error {
 	}
 	for _, name := range names {
 		var opened token.Token
-		if opened, err = open(name, secrets, strings.TrimSpace(string(text))); err == nil {
+		if opened, err = open(*tenant, name, secrets, strings.TrimSpace(string(text))); err == nil {
 			return printClaims(w, name, opened)
 		}
 	}
-	return fmt.Errorf("%w: is AUTH_SECRET that of the application, and the cookie called %s (-cookie)?", err, strings.Join(names, " or "))
+	return fmt.Errorf("%w: is AUTH_SECRET that of the application, the cookie called %s (-cookie), and the tenant, if there is one, named (-tenant)?", err, strings.Join(names, " or "))
 }
 
 // environmentSecrets are the secrets as package pintle reads them, newest first.
@@ -65,8 +66,8 @@ func environmentSecrets() []string {
 
 // open opens a token, or the one in a Cookie header, where a long one is in
 // parts.
-func open(name string, secrets []string, text string) (token.Token, error) {
-	codec, err := token.New(name, secrets...)
+func open(tenant, name string, secrets []string, text string) (token.Token, error) {
+	codec, err := token.NewTenant(tenant, name, secrets...)
 	if err != nil {
 		return token.Token{}, err
 	}

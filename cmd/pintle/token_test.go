@@ -12,8 +12,9 @@ func TestATokenSaysWhatIsInIt(t *testing.T) {
 	const secret = "a-secret-of-at-least-32-characters"
 	t.Setenv("AUTH_SECRET_1", secret)
 	t.Setenv("AUTH_SECRET", strings.Repeat("another", 5))
-	for _, name := range []string{"authjs.session-token", "__Secure-authjs.session-token", "session"} {
-		codec, err := token.New(name, secret)
+	for _, name := range []string{"authjs.session-token", "__Secure-authjs.session-token", "session", "session of red.example"} {
+		name, tenant, _ := strings.Cut(name, " of ")
+		codec, err := token.NewTenant(tenant, name, secret)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +30,7 @@ func TestATokenSaysWhatIsInIt(t *testing.T) {
 		} {
 			var args []string
 			if name == "session" {
-				args = []string{"-cookie", name}
+				args = []string{"-cookie", name, "-tenant", tenant}
 			}
 			var out strings.Builder
 			if err := openToken(strings.NewReader(typed), &out, args); err != nil {
