@@ -63,8 +63,11 @@ type secretColumn struct {
 
 func (a *Account) secretColumns() [5]secretColumn {
 	return [...]secretColumn{
-		{"access_token", &a.AccessToken}, {"refresh_token", &a.RefreshToken}, {"id_token", &a.IDToken},
-		{"oauth_token", &a.OAuthToken}, {"oauth_token_secret", &a.OAuthTokenSecret},
+		{"access_token", &a.AccessToken},
+		{"refresh_token", &a.RefreshToken},
+		{"id_token", &a.IDToken},
+		{"oauth_token", &a.OAuthToken},
+		{"oauth_token_secret", &a.OAuthTokenSecret},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"time"
 
@@ -23,7 +24,7 @@ type heldToken struct {
 // decode reads the session token of a request, from its cookie and, if the
 // request may carry one there, from its Authorization header. The error matches
 // [token.ErrNoToken] where there is none.
-func (s *settings) decode(r *http.Request, set *cookieSet, mayBearer bool) (heldToken, error) {
+func (s *settings) decode(ctx context.Context, r *http.Request, set *cookieSet, mayBearer bool) (heldToken, error) {
 	var held heldToken
 	var err error
 	if s.JWT.Decode == nil {
@@ -33,7 +34,7 @@ func (s *settings) decode(r *http.Request, set *cookieSet, mayBearer bool) (held
 		}
 		held.Token, err = read(r)
 	} else {
-		open := func(text string) (heldToken, error) { return s.decodeText(r.Context(), set, text) }
+		open := func(text string) (heldToken, error) { return s.decodeText(ctx, set, text) }
 		held, err = cookie.Open(r.Header, set.session.name, open, sameClaimedUser)
 		if mayBearer && errors.Is(err, token.ErrNoToken) {
 			held, err = open(bearer.Token(r.Header))
@@ -172,9 +173,7 @@ func (s *settings) encode(ctx context.Context, set *cookieSet, claims Claims) (s
 	// A format that keeps its claims has a time of its own then, which Decode
 	// returns and checkTimes holds it to.
 	stamped, now := Claims{}, time.Now()
-	for name, value := range claims {
-		stamped[name] = value
-	}
+	maps.Copy(stamped, claims)
 	stamped["iat"], stamped["exp"], stamped["jti"] = float64(now.Unix()), float64(now.Unix()+int64(maxAge/time.Second)), newID()
 	text, err := s.JWT.Encode(ctx, stamped, set.salt, maxAge)
 	if err != nil {

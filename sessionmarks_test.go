@@ -2,6 +2,7 @@ package pintle_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -21,9 +22,7 @@ var fromScratch = map[string]func(context.Context, *pintle.TokenChange) (pintle.
 	},
 	"with what a client sent": func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
 		if sent, ok := c.Session.(map[string]any); ok {
-			for name, value := range sent {
-				c.Claims[name] = value
-			}
+			maps.Copy(c.Claims, sent)
 		}
 		return c.Claims, nil
 	},

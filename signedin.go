@@ -33,7 +33,7 @@ func (x *exchange) present() (*presence, error) {
 	if x.strategy == StrategyDatabase {
 		return x.presentBySession()
 	}
-	held, err := x.decode(x.r, x.set, false)
+	held, err := x.decode(x.ctx, x.r, x.set, false)
 	if isConflict(err) {
 		x.logReading(x.ctx, err, false)
 	}

@@ -11,7 +11,7 @@ import (
 
 // tokenSession reads a session that is kept in a token.
 func (r *reading) tokenSession() (*Session, error) {
-	held, err := r.decode(r.req, r.set, r.bearer())
+	held, err := r.decode(r.ctx, r.req, r.set, r.bearer())
 	if errors.Is(err, token.ErrNoToken) {
 		r.end()         // parts that lead to nothing, as Auth.js clears them
 		return nil, nil //nolint:nilnil // nil is the answer "signed out"
