@@ -122,7 +122,7 @@ func (x *exchange) errorURL(e *Error) string {
 
 // mistake returns the parameters of the sign-in page for an error that a person
 // can repair, although on the wire of Auth.js it is one of the configuration: an
-// address that is none, a mail too many, a flow that took too long or went on in
+// malformed address, a mail too many, a flow that took too long or went on in
 // another tab. Only a browser that is about to show a page is sent there. Clients
 // and the application's own error page know these errors as "Configuration".
 //

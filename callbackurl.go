@@ -72,7 +72,7 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 // overwritten instead: it would follow the browser everywhere.
 //
 // The status is that of a fault of the configuration, as on the wire of Auth.js.
-// For the log it is what it is, a bad request.
+// In the log it is a bad request.
 func (x *exchange) checkCallbackURL() *Error {
 	if asked, _ := x.query.Last("callbackUrl"); asked != "" && !origin.Allowed(asked) {
 		return fail(codeInvalidCallbackURL, byClient(fmt.Errorf("the request asks to go to %s, which is neither a path nor an http(s) URL", clip.Quote(asked))))

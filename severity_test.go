@@ -205,7 +205,7 @@ func TestAFailedSignInIsAnEventAndOneRecord(t *testing.T) {
 			b.signInWith("acme")
 		}},
 		{"a link that is unknown", "email", pintle.ErrVerification, nil, func(b *browser) { b.get("/auth/callback/email?token=a&email=ada@example.com") }},
-		{"an address that is none", "email", pintle.ErrEmailSignIn, nil, func(b *browser) { b.askForMail("nobody") }},
+		{"a malformed address", "email", pintle.ErrEmailSignIn, nil, func(b *browser) { b.askForMail("nobody") }},
 		{"a mail too many", "email", pintle.ErrEmailSignIn, func(s *site) {
 			for _, p := range s.Providers {
 				if p, ok := p.(*pintle.Email); ok {
@@ -298,7 +298,7 @@ func (f forwarding) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // A mistake of the person leads back to where they can repair it. W-33: a script
-// is told what it is told by Auth.js.
+// gets the same answer as from Auth.js.
 func TestAMistakeOfThePersonLeadsToTheSignInPage(t *testing.T) {
 	tooMany := func(_ *site, m *pintle.Email) {
 		m.Allow = func(context.Context, *pintle.MailRequest) error {
@@ -310,7 +310,7 @@ func TestAMistakeOfThePersonLeadsToTheSignInPage(t *testing.T) {
 		change            func(*site, *pintle.Email)
 		do                func(b *browser, headers ...string) *reply
 	}{
-		{"an address that is none", "error=EmailSignin", "Check the address and try again", nil, func(b *browser, headers ...string) *reply {
+		{"a malformed address", "error=EmailSignin", "Check the address and try again", nil, func(b *browser, headers ...string) *reply {
 			return b.postForm("/auth/signin/email", url.Values{"csrfToken": {b.csrf()}, "email": {"nobody"}}, headers...)
 		}},
 		{"a mail too many", "error=EmailSignin&code=too_many_mails", "Too many emails were asked for", tooMany, func(b *browser, headers ...string) *reply {

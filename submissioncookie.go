@@ -56,8 +56,8 @@ func (s *Submission) SetCookie(name, value string, maxAge time.Duration) error {
 }
 
 // Cookie returns the value that [Submission.SetCookie] kept in this browser under
-// a name. It is empty if there is none, if it has expired, and if it was not
-// sealed by this application with one of its secrets.
+// a name. It is empty if the browser sent no such cookie, if the value has expired,
+// and if it was not sealed by this application with one of its secrets.
 func (s *Submission) Cookie(name string) string {
 	if s.x == nil {
 		return ""

@@ -115,7 +115,7 @@ func TestAKnownDeviceIsNotLockedOut(t *testing.T) {
 			t.Errorf("with a cookie of another site: %s", got)
 		}
 	})
-	t.Run("SA-M6 behind an address that somebody else uses up", func(t *testing.T) {
+	t.Run("SA-M6 behind an address whose limit another client uses up", func(t *testing.T) {
 		s := newSite(t, nil)
 		laptop := s.browser(here)
 		laptop.try("kim", "open sesame")
@@ -264,7 +264,9 @@ func TestADeviceCookieIsGoodForLittle(t *testing.T) {
 	t.Run("SA-M6 it stays small, however many accounts sign in", func(t *testing.T) {
 		s := newSite(t, nil, func(cfg *pintle.Config) {
 			p := *cfg.Providers[0].(*pintle.Credentials)
-			p.Authorize = func(_ context.Context, s *pintle.Submission) (*pintle.User, error) { return &pintle.User{ID: s.Text("username")}, nil }
+			p.Authorize = func(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
+				return &pintle.User{ID: s.Text("username")}, nil
+			}
 			cfg.Providers[0] = (&throttle.Guard{}).Credentials(&p, "username")
 		})
 		b := s.browser(here)
@@ -387,7 +389,7 @@ func TestNamesOfOneAccountAreCountedTogether(t *testing.T) {
 			t.Errorf("%d searches", looks)
 		}
 	})
-	t.Run("SA-L2 a directory that is down signs nobody in", func(t *testing.T) {
+	t.Run("SA-L2 a directory that is down lets no attempt through", func(t *testing.T) {
 		s := newSite(t, nil, resolving)
 		fail = down
 		_, err := s.SignIn(httptest.NewRecorder(), from(here), "credentials", pintle.SignInOptions{Fields: map[string]any{"username": "kim", "password": "open sesame"}})

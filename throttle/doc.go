@@ -20,9 +20,9 @@
 //
 // A browser that has signed in to an account is known by a cookie, sealed with
 // [pintle.Config.Secrets], which survives restarts and changes of address. Guesses
-// of other clients do not hinder it: it has a limit of its own. So does a client
-// address that has signed in since the process started, for clients that keep no
-// cookies, as far as the limit of all accounts goes.
+// of other clients do not hinder it: separate limits hold for it. For clients that
+// keep no cookies, an address that has signed in to the account since the process
+// started is exempt from the limit of the account.
 //
 // An owner at a new device shares the limit of the account with everybody who
 // guesses at it. An attacker with many addresses can keep that limit used up, and

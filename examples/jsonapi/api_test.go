@@ -70,7 +70,7 @@ func TestAnApplicationWithAPasswordGetsAToken(t *testing.T) {
 	}
 }
 
-// Whoever asks for passwords outside the sign-in page has to limit guesses, too.
+// A form for passwords outside the sign-in page has to limit guesses, too.
 func TestGuessesAreLimited(t *testing.T) {
 	for name, tt := range map[string]struct {
 		path, contentType string
