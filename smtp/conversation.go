@@ -114,7 +114,7 @@ func (c *conversation) dial(ctx context.Context, network, address string) (conn 
 		return nil, err
 	}
 	c.at = greeting
-	context.AfterFunc(c.ctx, func() { conn.Close() })
+	context.AfterFunc(c.ctx, func() { conn.Close() }) //nolint:contextcheck // ctx ends when go-mail has dialed
 	return conn, nil
 }
 
