@@ -5,11 +5,8 @@ go 1.26.0
 require github.com/rogpeppe/go-internal v1.16.0
 
 require (
-	github.com/coreos/go-oidc/v3 v3.21.0 // indirect
-	github.com/dghubble/oauth1 v0.7.3 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
-	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 )
 
