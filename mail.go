@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"crypto/rand"
+	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func (x *exchange) mailIdentifier(p *provider) (string, error) {
 func (x *exchange) composeMail(p *provider, identifier string) (*Message, *Verification, error) {
 	generate := p.email.GenerateToken
 	if generate == nil {
-		generate = mailToken
+		generate = x.mailToken
 	}
 	token, err := generate()
 	if err != nil {
@@ -108,11 +109,48 @@ func (x *exchange) composeMail(p *provider, identifier string) (*Message, *Verif
 	return message, &Verification{Identifier: identifier, Token: p.hashes.Sum(token), Expires: expires}, nil
 }
 
-// mailToken returns 256 random bits in the form Auth.js has.
-func mailToken() (string, error) {
-	b := make([]byte, 32)
+// The token of a link has 64 hexadecimal characters, as that of Auth.js: 192
+// random bits, and then 64 that name the browser which asked for the link.
+const (
+	mailRandom = 48
+	mailToken  = 64
+)
+
+func (x *exchange) mailToken() (string, error) {
+	b := make([]byte, mailRandom/2)
 	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b), nil
+	random := hex.EncodeToString(b)
+	return random + x.hashes.Sum(x.askedBy(random))[:mailToken-mailRandom], nil
+}
+
+// askedBy ties the random part of a link's token to the form token of a browser,
+// which no other browser knows.
+func (x *exchange) askedBy(random string) string { return "mail link " + random + x.csrfToken }
+
+// askedHere reports whether this browser asked for the link with a token. Links
+// of Auth.js and of [Email.GenerateToken] do not say.
+func (x *exchange) askedHere(token string) bool {
+	if len(token) != mailToken || x.csrfToken == "" {
+		return false
+	}
+	for _, sum := range x.hashes.Candidates(x.askedBy(token[:mailRandom])) {
+		if subtle.ConstantTimeCompare([]byte(sum[:mailToken-mailRandom]), []byte(token[mailRandom:])) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// openedElsewhere reports whether a page of another site opened the link in a
+// browser that did not ask for it. An attacker can do that with a link of their
+// own: the visitor would be signed in as the attacker without noticing, and link
+// their accounts to the attacker's user. A browser sends no Sec-Fetch-Site of
+// another site for a link that a mail program opens.
+//
+// https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+func (x *exchange) openedElsewhere(token string) bool {
+	site := x.r.Header.Get("Sec-Fetch-Site")
+	return (site == "cross-site" || site == "same-site") && !x.askedHere(token)
 }
 
 // fromMail takes a link back. It is used up by being looked at.
@@ -125,10 +163,11 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 		return nil, byClient(errors.New("the link has no token"))
 	}
 	identifier, _ := x.query.Last("email")
-	if x.r.Method == http.MethodGet && (p.email.Confirm || isPrefetch(x.r)) {
+	confirm := p.email.Confirm || x.openedElsewhere(token)
+	if x.r.Method == http.MethodGet && (confirm || isPrefetch(x.r)) {
 		return nil, x.confirmLink(p, identifier)
 	}
-	if p.email.Confirm {
+	if confirm {
 		// The button is on a page of ours, and not one that another site
 		// presses for its visitor.
 		if err := x.requireCSRF(); err != nil {

@@ -649,3 +649,49 @@ func TestTheMessageHasWhatASenderNeeds(t *testing.T) {
 	}
 	b.get(m.URL).goesTo(s.url)
 }
+
+// W-38: an attacker who gets a browser to open a link of theirs would have its
+// user act, and link accounts, as the attacker's user.
+func TestALinkThatAnotherSiteOpensInAnotherBrowserAsksFirst(t *testing.T) {
+	crossSite := []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Accept", "text/html"}
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, _ := mailSite(t, strategy)
+			mallory, victim := s.browser(), s.browser()
+			victim.get("/auth/signin")
+			link := mallory.mailTo("mallory@example.com").URL
+			for _, site := range []string{"cross-site", "same-site"} {
+				page := victim.get(link, "Sec-Fetch-Site", site).want(http.StatusOK)
+				if victim.sub() != "" || !strings.Contains(page.body, "mallory@example.com") {
+					t.Fatalf("W-38 %s: signed in as %q, the page says:\n%s", site, victim.sub(), page.body)
+				}
+			}
+			// A page of another site may post, but not with the form token.
+			if r := victim.postForm(link, nil, crossSite...); r.status != http.StatusFound || victim.sub() != "" {
+				t.Errorf("W-38 a form of another site: status %d, signed in as %q", r.status, victim.sub())
+			}
+			// The user of the link presses the button.
+			page := victim.get(link, crossSite...).want(http.StatusOK)
+			victim.postForm(link, page.hidden(), "Sec-Fetch-Site", "same-origin").goesTo(s.url)
+			if victim.sub() == "" {
+				t.Error("the button does not sign in")
+			}
+		})
+	}
+	t.Run("W-38 the browser that asked is not asked again", func(t *testing.T) {
+		s, _ := mailSite(t, pintle.StrategyJWT)
+		b := s.browser()
+		b.get(b.mailTo("ada@example.com").URL, crossSite...).goesTo(s.url)
+	})
+	t.Run("W-38 a mail program opens a link without a site", func(t *testing.T) {
+		s, _ := mailSite(t, pintle.StrategyJWT)
+		s.browser().get(s.browser().mailTo("ada@example.com").URL, "Sec-Fetch-Site", "none").goesTo(s.url)
+	})
+	t.Run("W-38 a token of the host's making does not name a browser", func(t *testing.T) {
+		s, _ := mailSite(t, pintle.StrategyJWT, func(_ *site, m *pintle.Email) {
+			m.GenerateToken = func() (string, error) { return strings.Repeat("a", 64), nil }
+		})
+		b := s.browser()
+		b.get(b.mailTo("ada@example.com").URL, crossSite...).want(http.StatusOK)
+	})
+}

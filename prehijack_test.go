@@ -15,6 +15,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/provider"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -817,4 +818,30 @@ func TestAStoreThatCannotListAccounts(t *testing.T) {
 		b, r := mail(t)
 		r.goesTo(b.site.url)
 	})
+}
+
+// The administrator of an issuer that a customer entered can make it say that
+// any address is verified.
+func TestAnIssuerOfACustomerProvesNoAddress(t *testing.T) {
+	for name, create := range map[string]func(provider.Options) *pintle.OAuth{
+		"keycloak": provider.Keycloak, "okta": provider.Okta, "auth0": provider.Auth0, "zitadel": provider.ZITADEL,
+		"authentik": provider.Authentik, "cognito": provider.Cognito, "openid-connect": provider.OpenIDConnect,
+	} {
+		t.Run("SA-H1 "+name, func(t *testing.T) {
+			s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) {
+				customer := s.newIdentityProvider("https://sso.customer.example")
+				like := customer.OIDC("customer")
+				own := create(provider.Options{ID: "customer", ClientID: like.ClientID, ClientSecret: like.ClientSecret, Issuer: like.Issuer})
+				customer.SignInAs(authtest.Person{Subject: "666", Name: "Mallory", Email: victimAddress, EmailVerified: true})
+				s.Providers = []pintle.Provider{own, s.mailProvider()}
+			})
+			s.browser().signInWith("customer").goesTo(s.url)
+			trap := k.byEmail(t, victimAddress)
+			victim := s.browser()
+			victim.get(victim.mailTo(victimAddress).URL)
+			if victim.sub() == trap.ID {
+				t.Error("the victim's mail signs in to the user of the customer's administrator")
+			}
+		})
+	}
 }

@@ -13,6 +13,6 @@ func Auth0(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "auth0", Name: "Auth0", Protocol: pintle.OIDC,
 		// https://auth0.com/docs/manage-users/user-accounts/user-profiles/verified-email-usage
-		EmailVerified: saysVerified("email_verified"),
+		EmailVerified: o.trusted(saysVerified("email_verified")),
 	})
 }

@@ -15,6 +15,6 @@ func Authentik(o Options) *pintle.OAuth {
 		ID: "authentik", Name: "Authentik", Protocol: pintle.OIDC,
 		// The claim is false unless the operator maps it.
 		// https://docs.goauthentik.io/add-secure-apps/providers/oauth2/verify-email-address/
-		EmailVerified: saysVerified("email_verified"),
+		EmailVerified: o.trusted(saysVerified("email_verified")),
 	})
 }

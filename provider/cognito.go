@@ -13,6 +13,6 @@ func Cognito(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "cognito", Name: "Cognito", Protocol: pintle.OIDC,
 		// https://docs.aws.amazon.com/cognito/latest/developerguide/userinfo-endpoint.html
-		EmailVerified: saysVerified("email_verified"),
+		EmailVerified: o.trusted(saysVerified("email_verified")),
 	})
 }

@@ -97,23 +97,21 @@ var constructors = map[string]func(provider.Options) *pintle.OAuth{
 	"netsuite": func(o provider.Options) *pintle.OAuth {
 		return provider.NetSuite(provider.NetSuiteOptions{Options: o, AccountID: "1234567", UserInfoURL: "https://1234567.restlets.api.netsuite.com/me"})
 	},
-	"nextcloud": provider.Nextcloud,
-	"notion":    provider.Notion,
-	"okta":      provider.Okta,
-	"onedrive":  provider.OneDrive,
-	"onelogin":  provider.OneLogin,
-	"openid-connect": func(o provider.Options) *pintle.OAuth {
-		return provider.OpenIDConnect(provider.OpenIDConnectOptions{Options: o})
-	},
-	"hydra":   provider.OryHydra,
-	"osso":    provider.Osso,
-	"osu":     provider.Osu,
-	"oura":    provider.Oura,
-	"passage": provider.Passage,
-	"patreon": provider.Patreon,
-	"paybin":  provider.Paybin,
-	"paypal":  func(o provider.Options) *pintle.OAuth { return provider.PayPal(provider.PayPalOptions{Options: o}) },
-	"ping-id": provider.PingIdentity,
+	"nextcloud":      provider.Nextcloud,
+	"notion":         provider.Notion,
+	"okta":           provider.Okta,
+	"onedrive":       provider.OneDrive,
+	"onelogin":       provider.OneLogin,
+	"openid-connect": provider.OpenIDConnect,
+	"hydra":          provider.OryHydra,
+	"osso":           provider.Osso,
+	"osu":            provider.Osu,
+	"oura":           provider.Oura,
+	"passage":        provider.Passage,
+	"patreon":        provider.Patreon,
+	"paybin":         provider.Paybin,
+	"paypal":         func(o provider.Options) *pintle.OAuth { return provider.PayPal(provider.PayPalOptions{Options: o}) },
+	"ping-id":        provider.PingIdentity,
 	"pinterest": func(o provider.Options) *pintle.OAuth {
 		return provider.Pinterest(provider.PinterestOptions{Options: o})
 	},

@@ -20,8 +20,10 @@ import (
 // https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
 func GitHub(o Options) *pintle.OAuth {
 	base, api := "https://github.com", "https://api.github.com"
+	verified := saysVerified("email_verified") // which githubAddress adds
 	if server, ok := strings.CutSuffix(o.Issuer, "/login/oauth"); ok && server != base {
 		base, api = server, server+"/api/v3"
+		verified = o.trusted(verified)
 	}
 	p := &pintle.OAuth{
 		ID: "github", Name: "GitHub",
@@ -31,7 +33,7 @@ func GitHub(o Options) *pintle.OAuth {
 		Token:         pintle.Endpoint{URL: base + "/login/oauth/access_token"},
 		UserInfo:      pintle.Endpoint{URL: api + "/user"},
 		Profile:       claims{id: "id", name: "name|login", email: "email", image: "avatar_url"}.user,
-		EmailVerified: saysVerified("email_verified"), // which githubAddress adds
+		EmailVerified: verified,
 	}
 	p.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer) error {
 		githubAddress(ctx, c, a, endpoint(p.UserInfo.URL+"/emails"))

@@ -14,6 +14,6 @@ func Keycloak(o Options) *pintle.OAuth {
 		ID: "keycloak", Name: "Keycloak", Protocol: pintle.OIDC,
 		// What verifies an address is up to the realm.
 		// https://www.keycloak.org/docs/latest/server_admin/#_client_scopes_protocol
-		EmailVerified: saysVerified("email_verified"),
+		EmailVerified: o.trusted(saysVerified("email_verified")),
 	})
 }

@@ -14,6 +14,6 @@ func Okta(o Options) *pintle.OAuth {
 		ID: "okta", Name: "Okta", Protocol: pintle.OIDC,
 		Checks: []pintle.Check{pintle.PKCE, pintle.State},
 		// https://developer.okta.com/docs/api/openapi/okta-oauth/guides/overview/#scope-dependent-claims-not-always-returned
-		EmailVerified: saysVerified("email_verified"),
+		EmailVerified: o.trusted(saysVerified("email_verified")),
 	})
 }

@@ -22,6 +22,18 @@ type Options struct {
 	// many. An empty one is read from AUTH_{ID}_ISSUER.
 	Issuer string
 
+	// TrustEmailVerified believes the claim email_verified of a server that its
+	// operator or its tenant configures: one of [OpenIDConnect], [Auth0],
+	// [Authentik], [Cognito], [Keycloak], [Okta] or [ZITADEL], or GitHub
+	// Enterprise Server.
+	// An address with email_verified then counts as verified, so whoever
+	// configures the server can become the owner of any address here. Set it
+	// for a server of yours that checks each address itself, and never where
+	// customers choose the issuer. Other providers ignore it.
+	//
+	// https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims
+	TrustEmailVerified bool
+
 	// Scopes replaces what the application asks for. Nil means what is needed
 	// for id, name, e-mail address and picture, where the service allows that.
 	Scopes []string

@@ -20,6 +20,14 @@ func saysVerified(path string) func(pintle.Profile) bool {
 	}
 }
 
+// trusted is verified for a server that the host trusts, and nil for any other.
+func (o Options) trusted(verified func(pintle.Profile) bool) func(pintle.Profile) bool {
+	if !o.TrustEmailVerified {
+		return nil
+	}
+	return verified
+}
+
 // onlyVerified is for services that leave an address out until it is verified.
 // path is where the mapping finds the address first.
 func onlyVerified(path string) func(pintle.Profile) bool {

@@ -66,11 +66,15 @@ func TestAddressesAreVerifiedAsTheDocumentationSays(t *testing.T) {
 	for id, create := range constructors {
 		t.Run("SA-M1 "+id, func(t *testing.T) {
 			v, verified := facts[id].EmailVerified, create(provider.Options{}).EmailVerified
-			if v == nil || v.Never || id == "openid-connect" {
+			byHost := v != nil && v.Asked == "with TrustEmailVerified"
+			if v == nil || v.Never || byHost {
 				if verified != nil {
 					t.Fatal("no page says which addresses are verified, and there is an EmailVerified")
 				}
-				return
+				if !byHost {
+					return
+				}
+				verified = create(provider.Options{TrustEmailVerified: true}).EmailVerified
 			}
 			if verified == nil || !strings.HasPrefix(v.Source, "https://") {
 				t.Fatalf("EmailVerified is missing: %t, the source is %q", verified == nil, v.Source)
@@ -78,6 +82,8 @@ func TestAddressesAreVerifiedAsTheDocumentationSays(t *testing.T) {
 			yes, no := []any{true, "true"}, []any{absent, nil, false, "false", "TRUE", "yes", "", 0, 1, 2, []any{true}, map[string]any{"a": true}}
 			paths := v.True
 			switch {
+			case byHost:
+				paths = []string{"email_verified"}
 			case v.Asked != "":
 				return // TestGitHub… and the like
 			case v.One != nil:
@@ -195,10 +201,10 @@ func TestAddressesAreVerifiedByAFurtherRequest(t *testing.T) {
 }
 
 func TestOpenIDConnectTrustsTheIssuerOnRequest(t *testing.T) {
-	if provider.OpenIDConnect(provider.OpenIDConnectOptions{}).EmailVerified != nil {
+	if provider.OpenIDConnect(provider.Options{}).EmailVerified != nil {
 		t.Error("an unknown issuer is trusted")
 	}
-	p := provider.OpenIDConnect(provider.OpenIDConnectOptions{TrustEmailVerified: true})
+	p := provider.OpenIDConnect(provider.Options{TrustEmailVerified: true})
 	for _, tt := range []struct {
 		name            string
 		profile, claims map[string]any
@@ -222,5 +228,16 @@ func TestOpenIDConnectTrustsTheIssuerOnRequest(t *testing.T) {
 				t.Errorf("EmailVerified = %t, want %t, of %v", got, tt.want, answer.Profile)
 			}
 		})
+	}
+}
+
+func TestAGitHubServerIsTrustedOnRequest(t *testing.T) {
+	server := provider.Options{Issuer: "https://github.example.com/login/oauth"}
+	if provider.GitHub(server).EmailVerified != nil {
+		t.Error("SA-M1 a server of another operator is trusted")
+	}
+	server.TrustEmailVerified = true
+	if provider.GitHub(server).EmailVerified == nil || provider.GitHub(provider.Options{}).EmailVerified == nil {
+		t.Error("SA-M1 a trusted server, or github.com, is not")
 	}
 }

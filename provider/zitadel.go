@@ -13,6 +13,6 @@ func ZITADEL(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "zitadel", Name: "ZITADEL", Protocol: pintle.OIDC,
 		// https://zitadel.com/docs/apis/openidoauth/claims
-		EmailVerified: saysVerified("email_verified"),
+		EmailVerified: o.trusted(saysVerified("email_verified")),
 	})
 }
