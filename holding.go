@@ -48,7 +48,7 @@ func (x *exchange) holding(ctx context.Context, r *records, found *errands, user
 	}
 	if r.authenticators != nil {
 		passkeys, err := r.authenticators.UserAuthenticators(ctx, user.ID)
-		if err != nil {
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) { // a layout without a table for passkeys
 			return nil, storeError("listAuthenticatorsByUserId", err)
 		}
 		h.unseen = h.unseen || len(passkeys) > 0

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -842,6 +843,29 @@ func TestAnIssuerOfACustomerProvesNoAddress(t *testing.T) {
 			if victim.sub() == trap.ID {
 				t.Error("the victim's mail signs in to the user of the customer's administrator")
 			}
+		})
+	}
+}
+
+// tableless is a store whose layout has no table for passkeys.
+type tableless struct{ fullStore }
+
+func (s tableless) UserAuthenticators(context.Context, string) ([]*pintle.Authenticator, error) {
+	return nil, fmt.Errorf("no table: %w", errors.ErrUnsupported)
+}
+
+func TestALayoutWithoutPasskeysHasNoOtherWaysInByPasskey(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run("SA-H1 "+string(strategy), func(t *testing.T) {
+			store := memstore.New()
+			s := newSite(t, func(s *site) {
+				s.Store, s.Session.Strategy = tableless{store}, strategy
+				s.Providers = []pintle.Provider{s.idp.OIDC("acme"), s.mailProvider()}
+			})
+			s.idp.SignInAs(attackerElsewhere)
+			s.browser().signInWith("acme").goesTo(s.url)
+			victim := s.browser()
+			victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
 		})
 	}
 }

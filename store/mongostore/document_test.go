@@ -60,7 +60,7 @@ func TestUsersAreReadAsOthersWriteThem(t *testing.T) {
 
 func TestAccountsAreReadAsOthersWriteThem(t *testing.T) {
 	const who = `"_id":{"$oid":"` + someID + `"},"userId":{"$oid":"` + someID + `"},"type":"oauth","provider":"p","providerAccountId":"1"`
-	base := pintle.Account{UserID: someID, Type: pintle.TypeOAuth, Provider: "p", ProviderAccountID: "1"}
+	base := pintle.Account{ID: someID, UserID: someID, Type: pintle.TypeOAuth, Provider: "p", ProviderAccountID: "1"}
 	tests := []struct {
 		name, rest string
 		want       func(*pintle.Account)

@@ -166,6 +166,11 @@ func (j *journey) signInByMail() error {
 	if to, err = j.follow(link); err != nil {
 		return err
 	}
+	if j.linked && strings.HasPrefix(to, origin+"/auth/callback/mail?error=OAuthAccountNotLinked") {
+		// W-55: Pintle asks before a mail joins a user that the provider made,
+		// and that user is proven by signing in as before.
+		return j.signInByProvider()
+	}
 	if to != origin+"/home" {
 		return fmt.Errorf("the link in the mail leads to %s", to)
 	}
