@@ -39,6 +39,7 @@ func newStore(t *testing.T, o xatastore.Options) *xatastore.Store {
 }
 
 func TestStore(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, func(t *testing.T) pintle.Store {
 		db, o := newDatabase(t, xatastore.Schema(""))
 		srv := httptest.NewServer(db)
@@ -52,6 +53,7 @@ func TestStore(t *testing.T) {
 // with each.
 func TestStoreWhicheverWayTheServiceGoes(t *testing.T) {
 	t.Run("links hold what they lead to, and null is said", func(t *testing.T) {
+		t.Parallel()
 		storetest.Run(t, func(t *testing.T) pintle.Store {
 			db, o := newDatabase(t, xatastore.Schema(""))
 			db.Restrict, db.Nulls, db.Conflict = true, true, http.StatusUnprocessableEntity
@@ -63,6 +65,7 @@ func TestStoreWhicheverWayTheServiceGoes(t *testing.T) {
 // The six tables that Auth.js's adapter publishes, with the one column changed
 // without which two users may have one address.
 func TestStoreWithTheTablesOfAuthJS(t *testing.T) {
+	t.Parallel()
 	schema := published(t, func(table, column string, is map[string]any) {
 		if table == "nextauth_users" && column == "email" {
 			is["type"], is["unique"] = "string", true

@@ -52,6 +52,7 @@ func alone() redisstore.Options { return redisstore.Options{BaseKeyPrefix: rand.
 func TestStoreKeepsEveryPromise(t *testing.T) {
 	for _, d := range deployments {
 		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
 			client := d.open(t)
 			storetest.Run(t, func(*testing.T) pintle.Store { return redisstore.New(client, alone()) })
 		})
@@ -61,6 +62,7 @@ func TestStoreKeepsEveryPromise(t *testing.T) {
 func TestSessionsOfUsersWhoAreElsewhereKeepEveryPromise(t *testing.T) {
 	for _, d := range deployments {
 		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
 			client := d.open(t)
 			storetest.Run(t, func(*testing.T) pintle.Store { return redisstore.Sessions(memstore.New(), client, alone()) })
 		})

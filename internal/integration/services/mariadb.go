@@ -77,7 +77,7 @@ func startMariaDB() (*Server, error) {
 	s.command = func(port string) *exec.Cmd {
 		return owner.command(dir, mariadbd, "--no-defaults", "--datadir="+data, "--init-file="+first,
 			"--bind-address=127.0.0.1", "--port="+port, "--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
-			"--skip-name-resolve", "--character-set-server=utf8mb4", "--innodb-buffer-pool-size=32M",
+			"--skip-name-resolve", "--character-set-server=utf8mb4", "--innodb-buffer-pool-size=32M", "--max-connections=500",
 			// The data need not outlive the machine, only the process.
 			"--innodb-flush-log-at-trx-commit=0", "--skip-innodb-doublewrite")
 	}

@@ -67,6 +67,7 @@ func startPostgreSQL() (*Server, error) {
 		return owner.command(dir, postgres, "-D", data, "-p", port,
 			"-c", "listen_addresses=127.0.0.1",
 			"-c", "unix_socket_directories=",
+			"-c", "max_connections=500", // the suite opens 64, and suites run beside each other
 			"-c", "shared_buffers=32MB",
 			// The data need not outlive the machine, only the process.
 			"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")

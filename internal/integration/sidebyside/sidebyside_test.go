@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	journeys = flag.Int("journeys", 1200, "how many journeys each strategy is tested with")
+	journeys = flag.Int("journeys", 400, "how many journeys each strategy is tested with")
 	seed     = flag.Uint64("seed", 0, "the seed of the journeys; 0 draws one")
 	only     = flag.Int("journey", -1, "the number of the only journey to have")
 )

@@ -123,6 +123,7 @@ func (l sharedLayout) tables() []string {
 func TestSharedTablesKeepEveryPromiseOnceCheckIsContent(t *testing.T) {
 	for _, l := range sharedLayouts {
 		t.Run(l.file, func(t *testing.T) {
+			t.Parallel()
 			db := l.create(t)
 			repair(t, db, l.store(t, db))
 			storetest.Run(t, func(t *testing.T) pintle.Store {

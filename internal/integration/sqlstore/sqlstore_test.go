@@ -57,6 +57,7 @@ func empty(t testing.TB, db *sql.DB, tables ...string) {
 func TestOwnTablesKeepEveryPromise(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
 			db := migrated(t, d)
 			storetest.Run(t, func(t *testing.T) pintle.Store {
 				empty(t, db.DB, "pintle_sessions", "pintle_authenticators", "pintle_accounts", "pintle_users", "pintle_verifications")
