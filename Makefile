@@ -1,64 +1,60 @@
-# One command for people and for continuous integration: `make test`.
+# `make check` while working, `make test` before a change is merged.
 # `make help` lists the targets.
 
-GOLANGCI_LINT_VERSION := v2.15.0
-TEST_TIMEOUT          := 10m
-FUZZTIME              := 30s
+FUZZTIME := 30s
 
 # Where scripts/setup puts Node.js when the system's is too old.
 export PATH := $(CURDIR)/bin/node/node_modules/.bin:$(PATH)
 
-STEP    = @scripts/step "$@"
-MODULES = $(shell go list -m -f '{{.Dir}}')
-
-# A module whose dependencies clash with those of the workspace.
-OUTSIDE = $(CURDIR)/internal/integration/ferretdb
-
-# The package that publishes the tree, which a step of its own tests.
-RELEASE = github.com/pintleauth/pintle/internal/release
-
-# The steps of `make test` run in the order they are listed.
-.NOTPARALLEL:
+CHECK   = @go run ./internal/check
 
 .PHONY: help
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+.PHONY: check
+check: ## Formatting, vet, linters and the tests that need nothing but Go
+	$(CHECK)
+
 .PHONY: test
-test: setup format vet lint race publish conformance ## Everything a change must pass
-	@echo "make test: every step passed"
+test: ## Everything a change must pass
+	$(CHECK) -all
 
 .PHONY: setup
 setup: ## Install the servers and the browser the tests start
-	$(STEP) scripts/setup
+	$(CHECK) setup
 
 .PHONY: format
 format: ## Check that gofmt has nothing to say
-	$(STEP) scripts/format
+	$(CHECK) format
 
 .PHONY: vet
 vet: ## Vet every module of the workspace
-	$(STEP) go vet work
+	$(CHECK) vet
 
 .PHONY: lint
 lint: ## Run golangci-lint in every module
-	$(STEP) scripts/lint $(GOLANGCI_LINT_VERSION) $(MODULES) $(OUTSIDE)
+	$(CHECK) lint
 
 .PHONY: fix
 fix: ## Repair what the linters can repair by themselves
-	@scripts/lint $(GOLANGCI_LINT_VERSION) --fix $(MODULES) $(OUTSIDE)
+	$(CHECK) fix
+
+.PHONY: unit
+unit: ## Run the tests that start no server
+	$(CHECK) unit
 
 .PHONY: race
-race: ## Test every module under the race detector
-	$(STEP) go test -race -timeout $(TEST_TIMEOUT) $(filter-out $(RELEASE),$(shell go list work))
+race: ## Run all tests under the race detector
+	$(CHECK) race
 
 .PHONY: publish
 publish: ## Release the tree in a clone, and get every module as its users do
-	$(STEP) go test -count=1 -v $(RELEASE)
+	$(CHECK) publish
 
 .PHONY: conformance
 conformance: ## Compare the server with the transcripts of the reference
-	$(STEP) scripts/conformance
+	$(CHECK) conformance
 
 .PHONY: docs
 docs: ## Write the test columns of docs/security.md and docs/compatibility.md
@@ -70,4 +66,4 @@ bench: ## Run the benchmarks of every module
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME
-	@scripts/fuzz $(FUZZTIME) $(MODULES)
+	@scripts/fuzz $(FUZZTIME)

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+const linterVersion = "v2.15.0"
+
+func (c *check) lint(ctx context.Context) (string, error) { return c.runLinter(ctx) }
+func (c *check) fix(ctx context.Context) (string, error)  { return c.runLinter(ctx, "--fix") }
+
+// runLinter runs golangci-lint in every module that has packages.
+func (c *check) runLinter(ctx context.Context, flags ...string) (string, error) {
+	linter, err := c.linter(ctx)
+	if err != nil {
+		return "", err
+	}
+	workspace, err := c.workspace(ctx)
+	if err != nil {
+		return "", err
+	}
+	listed, err := output(ctx, c.dir, "git", "ls-files", "go.mod", "*/go.mod")
+	if err != nil {
+		return "", err
+	}
+	modules := 0
+	var failed []error
+	for name := range strings.FieldsSeq(listed) {
+		dir := filepath.Join(c.dir, filepath.Dir(filepath.FromSlash(name)))
+		var env []string
+		if !slices.Contains(workspace, dir) {
+			env = append(env, "GOWORK=off")
+		}
+		if packages, _ := output(ctx, dir, "go", "list", "./..."); packages == "" && env == nil {
+			continue
+		}
+		modules++
+		err := show(ctx, dir, env, linter, append(append([]string{"run"}, flags...), "./...")...)
+		failed = append(failed, err)
+	}
+	return fmt.Sprintf("golangci-lint %s found nothing in %d modules", linterVersion, modules), errors.Join(failed...)
+}
+
+// linter returns the program in bin, and compiles it first where it is missing,
+// which takes some minutes.
+func (c *check) linter(ctx context.Context) (string, error) {
+	name := "golangci-lint"
+	linter := filepath.Join(c.dir, "bin", name+"-"+linterVersion)
+	if runtime.GOOS == "windows" {
+		name, linter = name+".exe", linter+".exe"
+	}
+	if _, err := os.Stat(linter); err == nil {
+		return linter, nil
+	}
+	staging, err := os.MkdirTemp("", "lint")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(staging)
+	fmt.Println("compiling golangci-lint", linterVersion)
+	err = show(ctx, c.dir, []string{"GOWORK=off", "GOFLAGS=", "GOBIN=" + staging},
+		"go", "install", "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@"+linterVersion)
+	if err != nil {
+		return "", err
+	}
+	program, err := os.ReadFile(filepath.Join(staging, name))
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(linter), 0o755); err != nil {
+		return "", err
+	}
+	return linter, os.WriteFile(linter, program, 0o755)
+}

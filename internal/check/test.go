@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+const (
+	// integration holds the tests that start servers, browsers and Node.js.
+	integration = "github.com/pintleauth/pintle/internal/integration/"
+
+	// release has the test that publishes the tree.
+	release = "github.com/pintleauth/pintle/internal/release"
+)
+
+// timeout is for the tests of one package.
+const timeout = "10m"
+
+// vet runs go vet in every module of the workspace.
+func (c *check) vet(ctx context.Context) (string, error) {
+	mods, err := c.workspace(ctx)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("go vet found nothing in %d modules", len(mods)), show(ctx, c.dir, nil, "go", "vet", "work")
+}
+
+// unit runs the tests that start no server.
+func (c *check) unit(ctx context.Context) (string, error) {
+	packages, _, err := c.packages(ctx)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("the tests of %d packages passed", len(packages)),
+		show(ctx, c.dir, nil, "go", append([]string{"test", "-timeout", timeout}, packages...)...)
+}
+
+// raceAll runs all tests but that of publish under the race detector. The
+// packages that wait for servers come first, so that none of them is left to run
+// alone in the end. More tests run beside each other than there are processors,
+// because many of them wait.
+func (c *check) raceAll(ctx context.Context) (string, error) {
+	packages, waiting, err := c.packages(ctx)
+	if err != nil {
+		return "", err
+	}
+	packages = append(waiting, packages...)
+	return fmt.Sprintf("the tests of %d packages passed under the race detector", len(packages)),
+		show(ctx, c.dir, nil, "go", append([]string{"test", "-race", "-timeout", timeout, "-parallel", "4"}, packages...)...)
+}
+
+// publish releases the tree in a clone and gets every module as its users do.
+func (c *check) publish(ctx context.Context) (string, error) {
+	return "a release of the tree can be fetched, built and run", show(ctx, c.dir, nil, "go", "test", "-count=1", "-v", release)
+}
+
+// conformance drives a server with the conformance kit, which is not part of the
+// repository.
+func (c *check) conformance(ctx context.Context) (string, error) {
+	err := show(ctx, c.dir, nil, "bash", "scripts/conformance")
+	if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() == 3 {
+		return "", fmt.Errorf("%w: the kit is not beside the repository", errSkipped)
+	}
+	return "the server answers as the reference does", err
+}
+
+// setup installs what the other steps start.
+func (c *check) setup(ctx context.Context) (string, error) {
+	return "the servers, the browser and Node.js are installed", show(ctx, c.dir, nil, "bash", "scripts/setup")
+}
+
+// packages returns the packages of the workspace whose tests start no server,
+// and those whose tests do.
+func (c *check) packages(ctx context.Context) (unit, waiting []string, err error) {
+	listed, err := output(ctx, c.dir, "go", "list", "work")
+	for name := range strings.FieldsSeq(listed) {
+		switch {
+		case name == release:
+		case strings.HasPrefix(name, integration):
+			waiting = append(waiting, name)
+		default:
+			unit = append(unit, name)
+		}
+	}
+	return unit, waiting, err
+}
+
+// workspace returns the directories of the modules of the workspace.
+func (c *check) workspace(ctx context.Context) ([]string, error) {
+	out, err := output(ctx, c.dir, "go", "list", "-m", "-f", "{{.Dir}}")
+	return strings.Split(out, "\n"), err
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// tool returns the path of a program that internal/tools requires, built.
+func (c *check) tool(ctx context.Context, name string) (string, error) {
+	return outputWith(ctx, filepath.Join(c.dir, "internal", "tools"), []string{"GOWORK=off"}, "go", "tool", "-n", name)
+}
+
+// workflows checks the workflows of continuous integration.
+func (c *check) workflows(ctx context.Context) (string, error) {
+	linter, err := c.tool(ctx, "actionlint")
+	if err != nil {
+		return "", err
+	}
+	return "actionlint found nothing", show(ctx, c.dir, nil, linter)
+}
+
+// deadcode names functions that no program and no test reaches.
+func (c *check) deadcode(ctx context.Context) (string, error) {
+	finder, err := c.tool(ctx, "deadcode")
+	if err != nil {
+		return "", err
+	}
+	mods, err := c.workspace(ctx)
+	if err != nil {
+		return "", err
+	}
+	args := []string{"-test"}
+	for _, dir := range mods {
+		args = append(args, dir+string(filepath.Separator)+"...")
+	}
+	found, err := output(ctx, c.dir, finder, args...)
+	if err == nil && found != "" {
+		err = fmt.Errorf("%s\nno program and no test reaches these functions", found)
+	}
+	return "every function is reached", err
+}
+
+// vulnerabilities looks the modules up in Go's vulnerability database.
+func (c *check) vulnerabilities(ctx context.Context) (string, error) {
+	finder, err := c.tool(ctx, "govulncheck")
+	if err != nil {
+		return "", err
+	}
+	mods, err := c.workspace(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range mods {
+		if err := show(ctx, dir, nil, finder, "-test", "./..."); err != nil {
+			return "", fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	return fmt.Sprintf("govulncheck found nothing in %d modules", len(mods)), nil
+}
+
+// platforms are those of which CI or users have machines, and this is not one.
+var platforms = []string{"darwin/arm64", "linux/arm64", "windows/amd64", "linux/386"}
+
+// crossVet compiles every package that is not for Linux alone, and its tests,
+// for each platform. 386 has the 32-bit numbers.
+func (c *check) crossVet(ctx context.Context) (string, error) {
+	packages, _, err := c.packages(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, platform := range platforms {
+		system, processor, _ := strings.Cut(platform, "/")
+		env := []string{"GOOS=" + system, "GOARCH=" + processor, "CGO_ENABLED=0"}
+		if err := show(ctx, c.dir, env, "go", append([]string{"vet"}, packages...)...); err != nil {
+			return "", fmt.Errorf("%s: %w", platform, err)
+		}
+	}
+	return fmt.Sprintf("%d packages compile for %s", len(packages), strings.Join(platforms, ", ")), nil
+}
