@@ -84,7 +84,7 @@ func (x *exchange) issueToken(who *arrival, d *decision) error {
 // kept in tokens.
 func (x *exchange) sessionFor(w *work, userID string) (*StoredSession, error) {
 	if x.strategy != StrategyDatabase {
-		return nil, nil //nolint:nilnil // nil is how a decision says "a token"
+		return nil, nil // nil is how a decision says "a token"
 	}
 	return x.newSession(w.ctx, w.sessions, userID)
 }

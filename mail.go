@@ -211,7 +211,7 @@ func (x *exchange) useVerification(r *records, p *provider, identifier, token st
 			return v, err
 		}
 	}
-	return nil, nil //nolint:nilnil // nil is the answer "no such link"
+	return nil, nil // no such link
 }
 
 // mailArrival is a person who reads mail at an address, or says so.

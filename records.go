@@ -74,7 +74,7 @@ func storeError(operation string, err error) error {
 // are expected.
 func found[T any](value *T, operation string, err error) (*T, error) {
 	if errors.Is(err, ErrNotFound) {
-		return nil, nil //nolint:nilnil // nil is the answer "there is none"
+		return nil, nil // not found, which is no error here
 	}
 	if err != nil {
 		return nil, storeError(operation, err)

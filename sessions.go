@@ -115,7 +115,7 @@ func (s *settings) readSession(req *http.Request) (*Session, error) {
 	if err != nil && !r.broken {
 		// An invalid or expired token is a stranger's.
 		s.logReading(req.Context(), err, false)
-		return nil, nil //nolint:nilnil // nil is the answer "nobody"
+		return nil, nil // signed out
 	}
 	return session, err
 }

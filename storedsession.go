@@ -27,7 +27,7 @@ func (r *reading) storedSession() (*Session, error) {
 	}
 	if stored == nil {
 		r.end()
-		return nil, nil //nolint:nilnil // nil is the answer "signed out"
+		return nil, nil // signed out
 	}
 	s := &Session{User: *user, Expires: stored.Expires, stored: stored}
 	if err := r.extend(s); err != nil {

@@ -14,7 +14,7 @@ func (r *reading) tokenSession() (*Session, error) {
 	held, err := r.decode(r.ctx, r.req, r.set, r.bearer())
 	if errors.Is(err, token.ErrNoToken) {
 		r.end()         // parts that lead to nothing, as Auth.js clears them
-		return nil, nil //nolint:nilnil // nil is the answer "signed out"
+		return nil, nil // signed out
 	}
 	if isConflict(err) {
 		// Clearing would remove the user's own cookie and leave the planted one,
@@ -51,7 +51,7 @@ func (r *reading) tokenSession() (*Session, error) {
 	}
 	if claims == nil {
 		r.end()
-		return nil, nil //nolint:nilnil // the host ended the session
+		return nil, nil // the host ended the session
 	}
 	claims = marks.in(claims)
 	after, err := marshal(claims)

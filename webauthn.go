@@ -109,7 +109,7 @@ func (x *exchange) identify(p *provider) (*User, error) {
 	typed, _ := x.query.Last("email")
 	address, err := normalizeAddress(typed)
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // what is no address names nobody
+		return nil, nil //nolint:nilerr // an invalid address names no user
 	}
 	user, err := x.records.userByEmail(x.ctx, address)
 	if user == nil && err == nil {

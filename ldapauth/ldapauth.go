@@ -163,7 +163,7 @@ func typed(s *pintle.Submission) (name, password string, ok bool) {
 func (d *directory) authorize(ctx context.Context, s *pintle.Submission) (*pintle.User, error) {
 	name, password, ok := typed(s)
 	if !ok {
-		return nil, nil //nolint:nilnil // which is how a submission is refused
+		return nil, nil // which is how a submission is refused
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
@@ -178,7 +178,7 @@ func (d *directory) authorize(ctx context.Context, s *pintle.Submission) (*pintl
 	}
 	if err := conn.Bind(entry.DN, password); err != nil {
 		if ldap.IsErrorAnyOf(err, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultUnwillingToPerform) {
-			return nil, nil //nolint:nilnil // which is how a submission is refused
+			return nil, nil // which is how a submission is refused
 		}
 		return nil, fmt.Errorf("ldapauth: bind: %w", err)
 	}
@@ -219,7 +219,7 @@ func (d *directory) find(conn *ldap.Conn, name string) (*ldap.Entry, error) {
 	}
 	switch len(result.Entries) {
 	case 0:
-		return nil, nil //nolint:nilnil // nil is the answer "nobody"
+		return nil, nil // wrong credentials
 	case 1:
 		return result.Entries[0], nil
 	}

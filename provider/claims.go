@@ -245,7 +245,7 @@ func template(text string) func(pintle.Profile) (any, error) {
 				part = v.String()
 			}
 			if part == "" {
-				return nil, nil //nolint:nilnil // null is the picture of who has none
+				return nil, nil // null: the user has no picture
 			}
 			b.WriteString(part)
 			rest = after

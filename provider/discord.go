@@ -49,7 +49,7 @@ func discordPicture(p pintle.Profile) (any, error) {
 	}
 	id, err := strconv.ParseUint(p.ID("id"), 10, 64)
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // an id that is no number has no default picture
+		return nil, nil //nolint:nilerr // an id that is no number has no default picture
 	}
 	return "https://cdn.discordapp.com/embed/avatars/" + strconv.FormatUint(id>>22%6, 10) + ".png", nil
 }

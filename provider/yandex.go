@@ -18,7 +18,7 @@ func Yandex(o Options) *pintle.OAuth {
 			id: "id", name: "display_name|real_name|first_name", email: "default_email|emails.0|null",
 			picture: func(p pintle.Profile) (any, error) {
 				if p.Bool("is_avatar_empty") {
-					return nil, nil //nolint:nilnil // null is the picture of who has none
+					return nil, nil // null: the user has no picture
 				}
 				return template("https://avatars.yandex.net/get-yapic/{default_avatar_id}/islands-200")(p)
 			},

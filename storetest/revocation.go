@@ -186,7 +186,7 @@ var revocationChecks = []revocationCheck{
 // A revocationTester is what one check works with.
 type revocationTester struct {
 	testing.TB
-	ctx  context.Context //nolint:containedctx // a check is one call
+	ctx  context.Context // a check is one call
 	list pintle.Revocation
 }
 

@@ -16,7 +16,7 @@ const patience = time.Minute
 // A tester is what one check works with.
 type tester struct {
 	testing.TB
-	ctx    context.Context //nolint:containedctx // a check is one call
+	ctx    context.Context // a check is one call
 	store  pintle.Store
 	limits []Limit
 }

@@ -84,7 +84,7 @@ func (s *site) authorize(_ context.Context, sub *pintle.Submission) (*pintle.Use
 	if name := strings.ToLower(strings.TrimSpace(sub.Text("username"))); sub.Text("password") == "open sesame" && (name == "kim" || name == "lee") {
 		return &pintle.User{ID: name, Name: name}, nil
 	}
-	return nil, nil //nolint:nilnil // nil is the answer "nobody"
+	return nil, nil // wrong credentials
 }
 
 func (s *site) send(_ context.Context, m *pintle.Message) error {

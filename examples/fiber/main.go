@@ -82,7 +82,7 @@ func config(idp *authtest.IdentityProvider) pintle.Config {
 // password.
 func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
 	if s.Text("username") != "kim" || s.Text("password") != "open sesame" {
-		return nil, nil //nolint:nilnil // nil is the answer "nobody"
+		return nil, nil // wrong credentials
 	}
 	return &pintle.User{ID: "1", Name: "Kim"}, nil
 }

@@ -64,7 +64,7 @@ func (c *codes) redeem(ctx context.Context, s *pintle.Submission) (*pintle.User,
 	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
 	if !ok || g.Client != s.Text("client_id") || g.Redirect != s.Text("redirect_uri") ||
 		subtle.ConstantTimeCompare([]byte(g.Challenge), []byte(challenge)) != 1 {
-		return nil, nil //nolint:nilnil // nil is the answer "nobody"
+		return nil, nil // an unknown or used code
 	}
 	return c.users.User(ctx, g.userID)
 }

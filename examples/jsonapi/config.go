@@ -38,7 +38,7 @@ var kim = pintle.User{ID: "1", Name: "Kim", Email: "kim@example.com"}
 func checkPassword(store pintle.Store) func(context.Context, *pintle.Submission) (*pintle.User, error) {
 	return func(ctx context.Context, s *pintle.Submission) (*pintle.User, error) {
 		if s.Text("username") != "kim" || s.Text("password") != "open sesame" {
-			return nil, nil //nolint:nilnil // nil is the answer "nobody"
+			return nil, nil // wrong credentials
 		}
 		return store.User(ctx, kim.ID)
 	}

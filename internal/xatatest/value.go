@@ -23,7 +23,7 @@ const (
 // kept. Null is kept as nil.
 func (s *Server) value(c column, v any) (any, error) {
 	if v == nil {
-		return nil, nil //nolint:nilnil // null is a value
+		return nil, nil // null is a value
 	}
 	wrong := invalid("invalid record: column [%s]: expected %s", c.Name, c.Type)
 	switch c.Type {

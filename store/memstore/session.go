@@ -142,7 +142,7 @@ func (r records) DeleteSession(ctx context.Context, token string) (*pintle.Store
 	defer r.writeDone()
 	row := r.sessions[key]
 	if row == nil {
-		return nil, nil //nolint:nilnil // that there is none is no error
+		return nil, nil // no such session, which is no error
 	}
 	r.deleteSession(row)
 	s := row.copy()

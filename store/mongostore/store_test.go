@@ -36,7 +36,7 @@ func TestErrorsSayWhatTheyAreAndQuoteNothing(t *testing.T) {
 	down := errors.New("connection refused")
 	tests := []struct {
 		name string
-		ctx  context.Context //nolint:containedctx // one of two in a table
+		ctx  context.Context // one of two in a table
 		err  error
 		want error
 	}{

@@ -121,7 +121,7 @@ func stateColumn(state any, asJSON bool) (any, error) {
 	text, isText := state.(string)
 	switch {
 	case state == nil:
-		return nil, nil //nolint:nilnil // nil is the column's NULL
+		return nil, nil // nil is the column's NULL
 	case !storable(text):
 		return nil, errNotText
 	case isText && !asJSON:

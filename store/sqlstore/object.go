@@ -11,7 +11,7 @@ type object map[string]any
 
 func (o object) column() (any, error) {
 	if len(o) == 0 {
-		return nil, nil //nolint:nilnil // nil is the column's NULL
+		return nil, nil // nil is the column's NULL
 	}
 	text, err := json.Marshal(map[string]any(o))
 	return string(text), err

@@ -114,11 +114,11 @@ func (r records) DeleteSession(ctx context.Context, token string) (*pintle.Store
 		var n int
 		// Of several who saw the row, one deletes it.
 		if n, err = r.exec(ctx, r.sql.deleteSession, key); err == nil && n == 0 {
-			return nil, nil //nolint:nilnil // that there is none is no error
+			return nil, nil // no such session, which is no error
 		}
 	}
 	if missing(err) {
-		return nil, nil //nolint:nilnil // that there is none is no error
+		return nil, nil // no such session, which is no error
 	}
 	if err != nil {
 		return nil, r.fail(ctx, "delete session", err)

@@ -46,7 +46,7 @@ type runner interface {
 // unless it was told not to because a connection pooler stands between.
 func (r records) prepare(ctx context.Context, s *statement) (*sql.Stmt, error) {
 	if r.tx || r.dialect == PostgreSQL || s.once {
-		return nil, nil //nolint:nilnil // nil is the answer "as text"
+		return nil, nil // as text
 	}
 	if p := s.prepared.Load(); p != nil {
 		return p, nil

@@ -182,7 +182,7 @@ func instantText(at time.Time) any {
 // objectText writes an object as the JSON that a column holds, null for none.
 func objectText(object map[string]any) (any, error) {
 	if object == nil {
-		return nil, nil //nolint:nilnil // null is the column's value
+		return nil, nil // null is the column's value
 	}
 	text, err := json.Marshal(object)
 	if err != nil {

@@ -155,7 +155,7 @@ func (s *Store) updateSession(ctx context.Context, token string, change pintle.S
 func (s *Store) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	found, err := s.findSession(ctx, token)
 	if errors.Is(err, pintle.ErrNotFound) {
-		return nil, nil //nolint:nilnil // that there is none is no error
+		return nil, nil // no such session, which is no error
 	}
 	if err != nil {
 		return nil, fail(ctx, "delete session", err)

@@ -17,7 +17,7 @@ type traffic struct {
 }
 
 type request struct {
-	tab context.Context //nolint:containedctx // it names the tab
+	tab context.Context // it names the tab
 	id  network.RequestID
 }
 

@@ -129,7 +129,7 @@ func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error
 	case s.Text("username") == "root" && s.Text("password") == "root's":
 		return &pintle.User{ID: "2", Name: "Root"}, nil
 	}
-	return nil, nil //nolint:nilnil // nil is the answer "nobody"
+	return nil, nil // wrong credentials
 }
 
 // withProvider adds an identity provider called "acme", where everybody is Ada.

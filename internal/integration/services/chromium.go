@@ -58,7 +58,7 @@ func SharedChromium(t testing.TB) context.Context {
 
 // A chromium is a browser that runs.
 type chromium struct {
-	ctx     context.Context //nolint:containedctx // it is how chromedp calls a browser
+	ctx     context.Context // it is how chromedp calls a browser
 	profile string
 	end     context.CancelFunc
 }
