@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,7 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 			}
 		})
 	}
+	partnerVerifies := func(s *site) { s.provider("partner").EmailVerified = verifiedClaim }
 	tests := []struct {
 		name   string
 		first  func(*testing.T, world)
@@ -135,7 +137,11 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 		{name: "of a provider that verified another address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: "1", VerifiedEmail: "mallory@example.com"})},
 		{name: "of a provider that is no longer there", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "gone", ProviderAccountID: "1"})},
 
+		{name: "of a trusted provider that verified another address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "partner", ProviderAccountID: "1", VerifiedEmail: "mallory@example.com"}), change: partnerVerifies},
+		{name: "of a trusted provider that verified no address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "partner", ProviderAccountID: "1"}), change: partnerVerifies},
+
 		{name: "of a trusted provider", first: signUp("partner"), links: true},
+		{name: "of a trusted provider that verified the address", first: signUp("partner"), change: partnerVerifies, links: true},
 		{name: "of a provider that had verified the address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: "1", VerifiedEmail: "ada@example.com"}), links: true},
 		{name: "of nobody who can get in", first: seed(func(*testing.T, world) {}), links: true},
 		{name: "proven by mail", first: func(_ *testing.T, w world) {
@@ -149,7 +155,12 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 			if knows == nil {
 				knows = knowsNobody
 			}
-			s, k, _ := trusting(t, nil, func(s *site) { s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, Knows: knows} })
+			s, k, _ := trusting(t, nil, func(s *site) {
+				s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, Knows: knows}
+				if tt.change != nil {
+					tt.change(s)
+				}
+			})
 			tt.first(t, world{s: s, k: k})
 			user := k.byEmail(t, "ada@example.com")
 			b := s.browser()
@@ -178,6 +189,66 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 			t.Errorf("the old session is of %q, the new one of %q", mallory.sub(), b.sub())
 		}
 	})
+}
+
+// provider returns an OAuth provider of the site.
+func (s *site) provider(id string) *pintle.OAuth {
+	for _, p := range s.Providers {
+		if o, ok := p.(*pintle.OAuth); ok && o.ID == id {
+			return o
+		}
+	}
+	return nil
+}
+
+// A trusted provider that denies an address makes no user who waits for the owner
+// of the address.
+func TestATrustedProviderThatDeniesAnAddressMakesNoTrap(t *testing.T) {
+	for name, verified := range map[string]func(pintle.Profile) bool{"by the standard claim": nil, "by its own words": verifiedClaim} {
+		for _, transactions := range []bool{true, false} {
+			t.Run(fmt.Sprintf("W-56 SA-M1 %s, transactions %t", name, transactions), func(t *testing.T) {
+				var judged string
+				s, k, careful := trusting(t, verifiedClaim, func(s *site) {
+					s.provider("partner").EmailVerified = verified
+					if k, ok := s.Store.(*txKeeper); ok && !transactions {
+						s.Store = k.keeper
+					}
+					s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
+						judged = a.User.Email
+						return "", nil
+					}
+				})
+				partner := s.net["partner.example"].(*authtest.IdentityProvider)
+				partner.SignInAs(authtest.Person{Subject: "666", Name: "Mallory", Email: victimAddress})
+				mallory := s.browser()
+				mallory.signInWith("partner").goesTo(s.url)
+				if judged != victimAddress {
+					t.Errorf("the callback saw the address %q, want what the provider reports", judged)
+				}
+				trap := mallory.sub()
+				again := s.browser()
+				again.signInWith("partner").goesTo(s.url)
+				if again.sub() != trap {
+					t.Errorf("the second sign-in is of %q, want %q", again.sub(), trap)
+				}
+				if user := k.byEmail(t, victimAddress); user != nil {
+					t.Errorf("the address, which the provider denied, belongs to %+v", user)
+				}
+
+				careful.SignInAs(authtest.Person{Subject: "7", Name: "Victim", Email: victimAddress, EmailVerified: true})
+				victim := s.browser()
+				victim.signInWith("careful").goesTo(s.url)
+				if victim.sub() == trap || victim.sub() == "" {
+					t.Errorf("the victim is %q, the user of the attacker %q", victim.sub(), trap)
+				}
+				mail := s.browser()
+				mail.get(mail.mailTo(victimAddress).URL).goesTo(s.url)
+				if mail.sub() != victim.sub() {
+					t.Errorf("a mail signs in as %q, want %q", mail.sub(), victim.sub())
+				}
+			})
+		}
+	}
 }
 
 // Letters beyond ASCII whose lower case is in ASCII make no address of ours out

@@ -106,11 +106,17 @@ func (h *holding) vouched() bool {
 func (h *holding) othersMayEnter() bool { return len(h.accounts) > 0 || h.unseen }
 
 // onlyTrusted reports whether the user has accounts and nothing else, all of
-// providers that the host trusts with addresses.
+// providers that the host trusts with addresses and that did not deny this one.
+// A provider without [OAuth.EmailVerified] can deny an address by the standard
+// claim only, and a user whose address it denied is stored without: see
+// [exchange.decideStranger].
 func (h *holding) onlyTrusted(s *settings) bool {
 	return len(h.accounts) > 0 && !h.unseen && !slices.ContainsFunc(h.accounts, func(a *Account) bool {
 		p := s.byID[a.Provider]
-		return p == nil || p.oauth == nil || !p.oauth.AllowDangerousEmailAccountLinking
+		if p == nil || p.oauth == nil || !p.oauth.AllowDangerousEmailAccountLinking {
+			return true
+		}
+		return p.oauth.EmailVerified != nil && a.VerifiedEmail != h.user.Email
 	})
 }
 

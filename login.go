@@ -411,7 +411,14 @@ func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
 	}
 	newUser := user == nil
 	if newUser {
-		user, err = w.createOwner(who, who.user)
+		created := who.user
+		if who.trusted() && who.deniesAddress() {
+			// Accounts of the provider vouch for addresses: no later account must
+			// join this user for an address that the provider has not verified.
+			created = created.clone()
+			created.Email = ""
+		}
+		user, err = w.createOwner(who, created)
 	} else {
 		var trusted bool
 		if trusted, err = x.linksByAddress(w, who, user); err == nil && !trusted {
@@ -452,7 +459,7 @@ func (x *exchange) decideLate(w *work, who *arrival) (*decision, error) {
 // address would be let into a user that another person registered.
 func (x *exchange) linksByAddress(w *work, who *arrival, user *User) (bool, error) {
 	switch {
-	case who.provider.oauth == nil || !who.provider.oauth.AllowDangerousEmailAccountLinking || who.deniesAddress():
+	case !who.trusted() || who.deniesAddress():
 		return false, nil
 	case !user.EmailVerified.IsZero():
 		return true, nil
@@ -468,6 +475,11 @@ func (x *exchange) linksByAddress(w *work, who *arrival, user *User) (bool, erro
 		return false, nil
 	}
 	return true, w.endSessions(who, user.ID, "")
+}
+
+// trusted reports whether the host trusts the provider with addresses.
+func (who *arrival) trusted() bool {
+	return who.provider.oauth != nil && who.provider.oauth.AllowDangerousEmailAccountLinking
 }
 
 // deniesAddress reports whether the provider says that it has not verified the

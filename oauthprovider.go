@@ -164,7 +164,8 @@ type OAuth struct {
 	// EmailVerified returns false, or where that is nil, if the profile has a
 	// claim email_verified that is not true. Nor is it linked to a user whose
 	// own address is unproven while others may be able to get in: see
-	// [User.EmailVerified] and [Account.VerifiedEmail].
+	// [User.EmailVerified] and [Account.VerifiedEmail]. A user who is created by
+	// this sign-in does not get an address that the provider denies.
 	AllowDangerousEmailAccountLinking bool
 
 	// EmailVerified reports whether the provider has checked that the address in

@@ -175,6 +175,9 @@ func (w *work) restoreAddress(who *arrival, owner *User) (*User, error) {
 	if !w.addressLast() || owner.Email != "" || who.provider.oauth == nil || address == "" {
 		return owner, nil
 	}
+	if who.trusted() && who.deniesAddress() {
+		return owner, nil // the user was stored without on purpose
+	}
 	holder, err := w.userByEmail(w.ctx, address)
 	if err != nil || holder != nil {
 		return owner, err
