@@ -57,10 +57,17 @@ func (x *exchange) postedParams() query.Values {
 // https://www.rfc-editor.org/rfc/rfc6265#section-5.2 leaves SameSite to
 // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.2
 func (x *exchange) requireStarter(p *provider, kept *keptChecks) error {
+	_, again, _ := x.body.String(postedAgain)
+	leftBehind := !again && x.heldToken() == ""
 	if x.records == nil || x.startedBy(kept.id, nil) && marked(kept.id) {
-		return nil // there is nothing to link, or it began signed out
+		// There is nothing to link, or it began signed out. The browser may have
+		// got a session meanwhile.
+		if leftBehind && x.endsHeldSession() {
+			return errSessionLeftBehind
+		}
+		return nil
 	}
-	if _, again, _ := x.body.String(postedAgain); !again && x.heldToken() == "" {
+	if leftBehind {
 		return errSessionLeftBehind
 	}
 	if !marked(kept.id) {
@@ -74,6 +81,15 @@ func (x *exchange) requireStarter(p *provider, kept *keptChecks) error {
 		return &Error{Code: ErrOAuthAccountNotLinked, Provider: p.id, Err: errors.New("the user who began the flow to link an account is no longer signed in")}
 	}
 	return nil
+}
+
+// endsHeldSession reports whether a sign-in with a provider ends the session that
+// the browser holds, for which the session cookie has to come along.
+func (x *exchange) endsHeldSession() bool {
+	if x.strategy == StrategyDatabase {
+		return x.Session.RotateAtSignIn
+	}
+	return x.Session.Revocation != nil
 }
 
 // sessionLeftBehind reports whether this response was posted from the provider's

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 // withFormPost puts a site on https and has the provider "acme" answer with a
@@ -215,6 +217,39 @@ func TestAResponseByFormOfAFlowThatAuthJSBeganSignedOut(t *testing.T) {
 	b.postForm(page.action(), page.hidden()).goesTo(s.url + "/projects/7")
 	if who := b.who(); who != "Ada Lovelace" {
 		t.Errorf("W-22 SA-L8 %s is signed in", who)
+	}
+}
+
+// A session that the browser got while a flow was under way ends with the sign-in
+// if the host asks for that, also where the flow began signed out: without its
+// cookie there is nothing to end.
+func TestAResponseByFormEndsTheSessionThatTheBrowserGotMeanwhile(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run("SA-L8 with sessions as "+string(strategy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKeeper()
+				s := newSite(t, withKeeper(k, strategy), withFormPost, func(s *site) {
+					s.Session.RotateAtSignIn = true
+					if strategy == pintle.StrategyJWT {
+						s.Session.RotateAtSignIn, s.Session.Revocation = false, &memstore.Revocations{}
+					}
+				})
+				user := k.seedUser(t, pintle.User{Name: "Ada", Email: "ada@example.com", EmailVerified: time.Now()})
+				k.seedAccount(t, user, "acme", adaElsewhere.Subject)
+				s.idp.SignInAs(adaElsewhere)
+				b := s.browser()
+				action, fields := b.leaveFor("/")
+				b.isOverTLS(k, user, strategy) // in another tab
+				held := b.cookie(secureSessionCookie)
+				page := b.postFromElsewhere(action, fields).want(http.StatusOK)
+				b.postForm(page.action(), page.hidden()).goesTo(s.url + "/")
+				copied := s.browser()
+				copied.plant(secureSessionCookie, held)
+				if before, after := copied.who(), b.who(); before != "stranger" || after != "Ada" {
+					t.Errorf("the session from before is of %s, the browser's of %s", before, after)
+				}
+			})
+		})
 	}
 }
 
