@@ -326,6 +326,44 @@ func TestTheVerifiedAddressIsKeptWithTheAccount(t *testing.T) {
 	}
 }
 
+// The callback is asked before the decision. What it was not asked about must not
+// be done.
+func TestTheDecisionIsTheOneTheCallbackWasAskedAbout(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run("SA-L11 the account is unlinked while the callback is asked, sessions as "+string(strategy), func(t *testing.T) {
+			var during func()
+			s, k := hijackSite(t, strategy, func(s *site) {
+				s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
+					if a.LinkTo != nil {
+						return "", errors.New("sign in again")
+					}
+					if during != nil {
+						during()
+					}
+					return "", nil
+				}
+			})
+			victim := k.seedUser(t, pintle.User{Email: "ada@example.com", EmailVerified: time.Now()})
+			own := k.seedUser(t, pintle.User{Email: "mallory@example.com", EmailVerified: time.Now()})
+			k.seedAccount(t, own, "careful", "1")
+			during = func() { // on an account page, in another browser
+				if err := s.auth.Unlink(t.Context(), &pintle.Session{User: *own}, "careful", "1"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			borrowed := s.browser()
+			borrowed.is(k, victim, strategy)
+			borrowed.signInWith("careful").fails("/auth/signin", "OAuthAccountNotLinked")
+			if owner := k.owner(t, "careful", "1"); owner != nil {
+				t.Errorf("the attacker's account was linked to %+v", owner)
+			}
+			// The next attempt is one of an account without an owner, and asks.
+			during = nil
+			borrowed.signInWith("careful").fails("/auth/error", "AccessDenied")
+		})
+	}
+}
+
 // A host can ask for a recent sign-in before another way in is added.
 func TestTheCallbackKnowsWhomAnAccountIsLinkedTo(t *testing.T) {
 	for _, strategy := range strategies {

@@ -1,12 +1,14 @@
 package pintle
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/page"
@@ -30,6 +32,10 @@ type addressProof struct {
 
 	// Token finds the row in the [VerificationStore]. Only its hash is there.
 	Token string `json:"token"`
+
+	// SignedIn reports that the browser was signed in as the user when the mail
+	// link was opened.
+	SignedIn bool `json:"signedIn,omitempty"`
 }
 
 // proofPurpose stands before the token where it is hashed, so that no link in a
@@ -43,13 +49,50 @@ func (c *cookieSet) proofCheck() sealedCookie {
 // of reports whether it is the address of a user that was proven.
 func (p *addressProof) of(user *User) bool { return p != nil && p.User == user.ID }
 
+// openFor reports whether the address of the user is still waiting for the answer
+// to the question.
+func (p *addressProof) openFor(user *User) bool {
+	return p.of(user) && user.Email == p.Address && user.EmailVerified.IsZero()
+}
+
+// proofMark returns the mark of the proof that this browser has, for the id of a
+// flow or ceremony that begins here: a dot and a keyed hash of the token. It is
+// empty where the flow must not confirm the address: without a proof, and where
+// the request is signed in by a session that the browser did not have, or not of
+// this user, when the mail link was opened. Another host of the domain can plant
+// a session, and the cookies of a flow from another browser, but not the proof.
+func (x *exchange) proofMark(signedIn *User) string {
+	proof := x.keptProof()
+	if proof == nil || signedIn != nil && !(proof.of(signedIn) && proof.SignedIn) {
+		return ""
+	}
+	return "." + flowMark(x.jwtSecrets[0], proofMarkPurpose, proof.Token)
+}
+
+const proofMarkPurpose = "pintle address proof"
+
+// showsSecondProof reports whether the sign-in was begun by the person who has
+// the proof. The form token of this browser shows that for what was typed, and
+// for everything else the mark of the flow.
+func (x *exchange) showsSecondProof(who *arrival) bool {
+	if who.provider.credentials != nil {
+		return x.csrfVerified && !x.DangerouslySkipCSRFCheck
+	}
+	_, marks, _ := strings.Cut(who.flow, ".")
+	_, mark, _ := strings.Cut(marks, ".")
+	return slices.ContainsFunc(x.jwtSecrets, func(secret string) bool {
+		return hmac.Equal([]byte(mark), []byte(flowMark(secret, proofMarkPurpose, who.proof.Token)))
+	})
+}
+
 // askAboutAddress keeps the proof and sends the browser to the question. A script
 // sees in the URL that nobody was signed in.
-func (x *exchange) askAboutAddress(who *arrival, held *heldAddress) error {
+func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddress) error {
 	p := who.provider
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails
 	proof := &addressProof{Address: held.user.Email, User: held.user.ID, Provider: p.id, Token: hex.EncodeToString(random)}
+	proof.SignedIn = here.user != nil && proof.of(here.user)
 	row := &Verification{
 		Identifier: proof.Address, Token: p.hashes.Sum(proofPurpose + proof.Token),
 		Expires: time.Now().Add(checkMaxAge).UTC().Truncate(time.Millisecond),
@@ -101,15 +144,16 @@ func (x *exchange) useProof(r *records, proof *addressProof) (bool, error) {
 }
 
 // confirmAddress notes that two proofs agree: the person who reads mail at the
-// address of a user has signed in as that user in another way. What was linked
-// by this very sign-in proves nothing about whose the user is.
+// address of a user has signed in as that user in another way, by a flow that
+// began in this browser while it had the proof. What was linked by this very
+// sign-in proves nothing about whose the user is.
 func (x *exchange) confirmAddress(w *work, who *arrival, d *decision) error {
 	proof := who.proof
-	if !d.returning || !proof.of(d.user) {
+	if !d.returning || !proof.of(d.user) || !x.showsSecondProof(who) {
 		return nil
 	}
 	user, err := w.user(w.ctx, d.user.ID)
-	if err != nil || user == nil || user.Email != proof.Address || !user.EmailVerified.IsZero() {
+	if err != nil || user == nil || !proof.openFor(user) {
 		return err
 	}
 	except := ""

@@ -82,7 +82,7 @@ func (x *exchange) fromProvider(p *provider) (*arrival, error) {
 		return nil, &Error{Code: ErrOAuthCallback, Provider: p.id, Err: fail(codeOAuthProfileParse, err)}
 	}
 	return &arrival{
-		provider: p, user: user, account: account, profile: said.profile,
+		provider: p, user: user, account: account, profile: said.profile, flow: kept.id,
 		linkTo: func(signedIn *User) bool { return x.startedBy(kept.id, signedIn) },
 	}, nil
 }

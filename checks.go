@@ -28,8 +28,10 @@ type sealedCheck struct {
 	Expires  int64  `json:"exp"`
 
 	// ID is the same in every cookie of one flow: a UUID and, after a dot, who
-	// was signed in when the flow began; see [settings.starter]. The cookies of a
-	// flow that began at Auth.js have a UUID each and no dot.
+	// was signed in when the flow began; see [settings.starter]. In a browser that
+	// had proven an address, a dot and the mark of the proof follow; see
+	// [exchange.proofMark]. The cookies of a flow that began at Auth.js have a UUID
+	// each and no dot.
 	ID string `json:"jti"`
 
 	// CallbackURL is where the browser goes in the end, in the state cookie of a
@@ -109,9 +111,14 @@ func (s *settings) starter(user *User) string {
 	if user == nil {
 		return "."
 	}
-	mac := hmac.New(sha256.New, []byte(s.jwtSecrets[0]))
-	mac.Write([]byte("pintle sign-in starter\x00" + user.ID))
-	return "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
+	return "." + flowMark(s.jwtSecrets[0], "pintle sign-in starter", user.ID)
+}
+
+// flowMark is a keyed hash for the id of a flow. It contains no dot.
+func flowMark(secret, purpose, value string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(purpose + "\x00" + value))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
 }
 
 // startedBy reports whether the flow with this id was begun by user, who may be
@@ -123,6 +130,7 @@ func (s *settings) startedBy(id string, user *User) bool {
 		return id != ""
 	}
 	_, mark, _ := strings.Cut(id, ".")
+	mark, _, _ = strings.Cut(mark, ".")
 	for _, secret := range s.jwtSecrets {
 		with := &settings{jwtSecrets: []string{secret}}
 		if hmac.Equal([]byte("."+mark), []byte(with.starter(user))) {

@@ -191,10 +191,16 @@ func (w *work) stillHeld(who *arrival, user *User) error {
 func takenAddress(userID string) string { return "taken+" + userID + "@invalid" }
 
 // takeAddress takes an address away from a user who has not proven it, for the
-// arrival who has. A user who has it for another reason keeps it.
+// arrival who has. A user who has it for another reason keeps it. Token sessions
+// carry the address, and end where they can be ended.
 func (w *work) takeAddress(who *arrival, user *User) error {
 	if user.ID != who.taking || !user.EmailVerified.IsZero() {
 		return &Error{Code: ErrVerification, Provider: who.provider.id, Err: errors.New("the address belongs to another user than the one the person was asked about")}
+	}
+	if w.x.strategy != StrategyDatabase {
+		if err := w.endSessions(who, user.ID, ""); err != nil {
+			return err
+		}
 	}
 	var instead string
 	if who.errands.marking {

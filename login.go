@@ -26,8 +26,15 @@ type arrival struct {
 	passkey    *Authenticator
 	registrant string
 
+	// owned reports that the account had an owner when the signIn callback was
+	// asked about that user.
+	owned bool
+
 	// linkTo reports whether the account may be linked to the signed-in user.
 	linkTo func(signedIn *User) bool
+
+	// flow is the id of the flow or ceremony; see [sealedCheck].
+	flow string
 
 	// proof is the address that was proven in this browser before, and taking
 	// the id of the user that loses the address to this arrival.
@@ -75,7 +82,7 @@ func (x *exchange) login(who *arrival) error {
 	who.proof = x.keptProof()
 	decided, err := x.decide(who, here)
 	if held, ok := errors.AsType[*heldAddress](err); ok {
-		return x.askAboutAddress(who, held)
+		return x.askAboutAddress(who, here, held)
 	}
 	if err != nil {
 		return err
@@ -121,6 +128,7 @@ func (x *exchange) owner(who *arrival) (*User, error) {
 		if x.records != nil {
 			owner, err := x.records.userByAccount(x.ctx, who.account)
 			if owner != nil || err != nil {
+				who.owned = owner != nil
 				return owner, err
 			}
 		}
@@ -361,6 +369,9 @@ func (x *exchange) decideAccount(w *work, who *arrival, here *presence) (*decisi
 	if err := who.mayRegister(owner, current); err != nil {
 		return nil, err
 	}
+	if err := who.mayLink(owner, current); err != nil {
+		return nil, err
+	}
 	known := false
 	switch {
 	case owner != nil && current != nil && owner.ID == current.ID:
@@ -507,6 +518,27 @@ func (who *arrival) mayRegister(owner, current *User) error {
 		return who.notLinked("the passkey was created for a user who is no longer the one signed in")
 	case owner != nil && (current == nil || owner.ID != current.ID):
 		return who.notLinked("the credential is registered for another user")
+	}
+	return nil
+}
+
+// mayLink refuses an account or a passkey that must not get an owner in this
+// sign-in.
+//
+// The signIn callback may demand a recent sign-in before an account is linked,
+// and decides by who signs in whether anyone may. It was asked about the owner of
+// the account, who can remove the account meanwhile so that it is linked to the
+// signed-in user, or to a user with its address, without the callback's consent.
+//
+// While the question is open whose a user is, a session of that user may be
+// one that an attacker planted: an account of the owner of the address, once
+// linked, would let the owner's next mail in.
+func (who *arrival) mayLink(owner, current *User) error {
+	switch {
+	case who.owned && owner == nil:
+		return who.notLinked("the account was unlinked during the sign-in: the signIn callback was asked about its former owner")
+	case current != nil && (owner == nil || who.passkey != nil) && who.proof != nil && who.proof.openFor(current):
+		return who.notLinked("the address of the signed-in user waits for a proof: nothing is linked before the person has signed in as before")
 	}
 	return nil
 }

@@ -185,57 +185,60 @@ func TestAMailDoesNotJoinAUserOfAnAttacker(t *testing.T) {
 	for _, tt := range attacks {
 		for _, strategy := range strategies {
 			t.Run("W-55 SA-H1 SH-15 SH-82 "+tt.name+" with sessions as "+string(strategy), func(t *testing.T) {
-				s, k := hijackSite(t, strategy)
-				mallory := s.browser()
-				tt.come(mallory)
-				trap := k.byEmail(t, victimAddress)
+				synctest.Test(t, func(t *testing.T) {
+					s, k := hijackSite(t, strategy)
+					mallory := s.browser()
+					tt.come(mallory)
+					trap := k.byEmail(t, victimAddress)
 
-				victim := s.browser()
-				page := victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
-				if victim.sub() != "" {
-					t.Fatal("the victim is signed in as the attacker's user")
-				}
-				if !strings.Contains(page.body, tt.names) || !strings.Contains(page.body, victimAddress) || strings.Contains(page.body, "token=") {
-					t.Errorf("the page does not offer %q: %s", tt.names, tail(page.body))
-				}
-				if got := page.header.Get("Cache-Control"); !strings.Contains(got, "no-store") {
-					t.Errorf("Cache-Control is %q", got)
-				}
-				if now := k.byEmail(t, victimAddress); now.ID != trap.ID || !now.EmailVerified.IsZero() {
-					t.Errorf("the question changed the user to %+v", now)
-				}
+					victim := s.browser()
+					page := victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+					if victim.sub() != "" {
+						t.Fatal("the victim is signed in as the attacker's user")
+					}
+					if !strings.Contains(page.body, tt.names) || !strings.Contains(page.body, victimAddress) || strings.Contains(page.body, "token=") {
+						t.Errorf("the page does not offer %q: %s", tt.names, tail(page.body))
+					}
+					if got := page.header.Get("Cache-Control"); !strings.Contains(got, "no-store") {
+						t.Errorf("Cache-Control is %q", got)
+					}
+					if now := k.byEmail(t, victimAddress); now.ID != trap.ID || !now.EmailVerified.IsZero() {
+						t.Errorf("the question changed the user to %+v", now)
+					}
 
-				s.eventNames()
-				victim.makesNew().goesTo(s.url)
-				own := k.byEmail(t, victimAddress)
-				if own == nil || own.ID == trap.ID || own.EmailVerified.IsZero() || victim.sub() != own.ID {
-					t.Fatalf("the victim is %q, the address belongs to %+v", victim.sub(), own)
-				}
-				if names := s.eventNames(); !slices.Equal(names, []string{"updateUser", "createUser", "signIn"}) {
-					t.Errorf("the events are %q", names)
-				}
-				if victim.cookie(proofCookie) != "" {
-					t.Error("the proof stays in the browser")
-				}
+					s.eventNames()
+					victim.makesNew().goesTo(s.url)
+					own := k.byEmail(t, victimAddress)
+					if own == nil || own.ID == trap.ID || own.EmailVerified.IsZero() || victim.sub() != own.ID {
+						t.Fatalf("the victim is %q, the address belongs to %+v", victim.sub(), own)
+					}
+					if names := s.eventNames(); !slices.Equal(names, []string{"updateUser", "createUser", "signIn"}) {
+						t.Errorf("the events are %q", names)
+					}
+					if victim.cookie(proofCookie) != "" {
+						t.Error("the proof stays in the browser")
+					}
 
-				// The attacker keeps what is theirs, and nothing of the victim's.
-				old, err := k.fullStore.User(t.Context(), trap.ID)
-				if err != nil || old.Email != "" {
-					t.Errorf("the attacker's user is %+v (%v)", old, err)
-				}
-				again := s.browser()
-				tt.again(again)
-				if again.sub() != trap.ID {
-					t.Errorf("the attacker is %q, want %q", again.sub(), trap.ID)
-				}
-				if now := k.byEmail(t, victimAddress); now.ID != own.ID {
-					t.Errorf("the address went back to %+v", now)
-				}
-				later := s.browser()
-				later.get(later.mailTo(victimAddress).URL).goesTo(s.url)
-				if later.sub() != own.ID {
-					t.Errorf("the next mail signs in as %q, want %q", later.sub(), own.ID)
-				}
+					// The attacker keeps what is theirs, and nothing of the victim's.
+					old, err := k.fullStore.User(t.Context(), trap.ID)
+					if err != nil || old.Email != "" {
+						t.Errorf("the attacker's user is %+v (%v)", old, err)
+					}
+					time.Sleep(time.Second) // tokens say in whole seconds when they began
+					again := s.browser()
+					tt.again(again)
+					if again.sub() != trap.ID {
+						t.Errorf("the attacker is %q, want %q", again.sub(), trap.ID)
+					}
+					if now := k.byEmail(t, victimAddress); now.ID != own.ID {
+						t.Errorf("the address went back to %+v", now)
+					}
+					later := s.browser()
+					later.get(later.mailTo(victimAddress).URL).goesTo(s.url)
+					if later.sub() != own.ID {
+						t.Errorf("the next mail signs in as %q, want %q", later.sub(), own.ID)
+					}
+				})
 			})
 		}
 	}
@@ -269,8 +272,13 @@ func TestAMailDoesNotJoinAUserWithAPassword(t *testing.T) {
 				if own := k.byEmail(t, victimAddress); own.ID == trap.ID || victim.sub() != own.ID {
 					t.Errorf("the victim is %q, the address belongs to %+v", victim.sub(), own)
 				}
-				if mallory.sub() != trap.ID {
-					t.Errorf("the owner of the password is %q", mallory.sub())
+				// The password stays. A token session, which has the address in it, ends.
+				want := trap.ID
+				if strategy == pintle.StrategyJWT {
+					want = ""
+				}
+				if mallory.sub() != want {
+					t.Errorf("the owner of the password is %q, want %q", mallory.sub(), want)
 				}
 			})
 		}
@@ -514,18 +522,6 @@ func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
 			t.Error("the address is not proven")
 		}
 	})
-	t.Run("SA-H1 linking an account to a session is no second proof", func(t *testing.T) {
-		s, k := hijackSite(t, pintle.StrategyDatabase)
-		trap := k.seedUser(t, pintle.User{Email: victimAddress})
-		k.seedAccount(t, trap, "acme", "the attacker's")
-		victim := s.browser()
-		victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
-		victim.is(k, trap, pintle.StrategyDatabase) // which a neighbour planted
-		victim.signInWith("careful").goesTo(s.url)
-		if !k.byEmail(t, victimAddress).EmailVerified.IsZero() {
-			t.Error("the address counts as proven for the attacker's user")
-		}
-	})
 	t.Run("SA-H1 an address that was changed meanwhile is not the one that was proven", func(t *testing.T) {
 		_, k, victim, user := askedSite(t, pintle.StrategyDatabase)
 		other := "other@example.com"
@@ -548,6 +544,149 @@ func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
 			t.Error("the address counts as proven for the attacker's user")
 		}
 	})
+}
+
+// Another host of the domain can plant every cookie but the proof, which says
+// __Host- where the site has https.
+func TestWhatANeighbourPlantsIsNoSecondProof(t *testing.T) {
+	unproven := func(t *testing.T, k *txKeeper, trap *pintle.User) {
+		t.Helper()
+		if now := k.byEmail(t, victimAddress); now == nil || now.ID != trap.ID || !now.EmailVerified.IsZero() {
+			t.Errorf("the address belongs to %+v, want it unproven", now)
+		}
+	}
+	for _, strategy := range strategies {
+		t.Run("SA-H1 the cookies of a flow of the attacker's, sessions as "+string(strategy), func(t *testing.T) {
+			s, k, victim, trap := askedSite(t, strategy)
+			attacker := s.browser()
+			back := attacker.consent(attacker.leave("acme"))
+			for _, name := range checkCookies {
+				victim.plant(name, attacker.cookie(name))
+			}
+			victim.get(back).goesTo(s.url)
+			unproven(t, k, trap)
+		})
+		t.Run("SA-H1 the cookies of a flow of the attacker's with another proof, sessions as "+string(strategy), func(t *testing.T) {
+			s, k, victim, trap := askedSite(t, strategy)
+			attacker := s.browser()
+			other := k.seedUser(t, pintle.User{Email: "other@example.com"})
+			k.seedAccount(t, other, "acme", "other")
+			attacker.isAsked(attacker.get(attacker.mailTo("other@example.com").URL))
+			back := attacker.consent(attacker.leave("acme"))
+			for _, name := range checkCookies {
+				victim.plant(name, attacker.cookie(name))
+			}
+			victim.get(back).goesTo(s.url)
+			unproven(t, k, trap)
+		})
+		t.Run("SA-H1 the challenge of a ceremony of the attacker's, sessions as "+string(strategy), func(t *testing.T) {
+			s, k := hijackSite(t, strategy)
+			s.browser().passkey("register", "AAAA", "email", victimAddress).goesTo(s.url)
+			trap := k.byEmail(t, victimAddress)
+			victim, attacker := s.browser(), s.browser()
+			victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+			attacker.get("/auth/webauthn-options/passkey?action=authenticate").want(http.StatusOK)
+			victim.plant("authjs.challenge", attacker.cookie("authjs.challenge"))
+			victim.postForm("/auth/callback/passkey", url.Values{"action": {"authenticate"}, "data": {`{"id":"AAAA"}`}}).goesTo(s.url)
+			unproven(t, k, trap)
+		})
+		t.Run("SA-H1 a session, to which the victim's account is linked, as "+string(strategy), func(t *testing.T) {
+			s, k, victim, trap := askedSite(t, strategy)
+			s.net["careful.example"].(*authtest.IdentityProvider).SignInAs(authtest.Person{Subject: "7", Name: "Victim", Email: victimAddress, EmailVerified: true})
+			victim.is(k, trap, strategy)
+			for range 2 {
+				victim.signInWith("careful").fails("/auth/signin", "OAuthAccountNotLinked")
+				unproven(t, k, trap)
+			}
+			if owner := k.owner(t, "careful", "7"); owner != nil {
+				t.Errorf("the victim's account signs in as %+v", owner)
+			}
+			victim.passkey("register", "AAAA").fails("/auth/signin", "AccountNotLinked")
+			mail := s.browser()
+			mail.isAsked(mail.get(mail.mailTo(victimAddress).URL))
+		})
+		t.Run("SA-H1 a session, in which the attacker's account signs in, as "+string(strategy), func(t *testing.T) {
+			s, k, victim, trap := askedSite(t, strategy)
+			victim.is(k, trap, strategy)
+			victim.signInWith("acme").goesTo(s.url)
+			unproven(t, k, trap)
+		})
+		t.Run("SA-H1 a session that the browser had before confirms the address, as "+string(strategy), func(t *testing.T) {
+			s, k := hijackSite(t, strategy)
+			b := s.browser()
+			b.signInWith("acme").goesTo(s.url)
+			user := k.byEmail(t, victimAddress)
+			b.isAsked(b.get(b.mailTo(victimAddress).URL))
+			b.signInWith("acme").goesTo(s.url)
+			if now := k.byEmail(t, victimAddress); now.ID != user.ID || now.EmailVerified.IsZero() {
+				t.Errorf("the user is %+v", now)
+			}
+		})
+	}
+	t.Run("SA-H1 a password that a form of another site sends, where no form token is checked", func(t *testing.T) {
+		s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) { s.DangerouslySkipCSRFCheck = true })
+		ada := people["ada"].user
+		ada.Email = victimAddress
+		trap := k.seedUser(t, ada)
+		k.seedAccount(t, trap, "acme", attackerElsewhere.Subject)
+		victim := s.browser()
+		mail := func() string {
+			victim.postForm("/auth/signin/email", url.Values{"email": {victimAddress}}).want(http.StatusFound)
+			return victim.site.lastMail().URL
+		}
+		victim.isAsked(victim.get(mail()))
+		victim.postForm("/auth/callback/credentials", url.Values{"username": {"ada"}, "password": {people["ada"].password}}).goesTo(s.url)
+		unproven(t, k, trap)
+	})
+}
+
+// The mark of a proof is in the ids of flows that begin in a browser with a proof,
+// and nothing else of a flow changes.
+func TestTheIDOfAFlowNamesTheProof(t *testing.T) {
+	s, _, victim, _ := askedSite(t, pintle.StrategyDatabase)
+	const challengeCookie = "authjs.challenge"
+	for name, tt := range map[string]struct {
+		b               *browser
+		flow, challenge int // dots
+	}{
+		"without a proof": {s.browser(), 1, 0},
+		"with a proof":    {victim, 2, 2},
+	} {
+		t.Run("SA-H1 "+name, func(t *testing.T) {
+			tt.b.leave("acme")
+			tt.b.get("/auth/webauthn-options/passkey?action=authenticate").want(http.StatusOK)
+			for cookie, want := range map[string]int{stateCookie: tt.flow, challengeCookie: tt.challenge} {
+				id, _ := unsealed(t, cookie, tt.b.cookie(cookie))["jti"].(string)
+				if got := strings.Count(id, "."); id == "" || got != want {
+					t.Errorf("the id in %s is %q, want %d dots", cookie, id, want)
+				}
+			}
+		})
+	}
+}
+
+// The old user's tokens go on to say the address until they end.
+func TestAUserWhoLosesTheAddressDoesNotShowIt(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run("SA-H1 with sessions as "+string(strategy), func(t *testing.T) {
+			s, k := hijackSite(t, strategy)
+			mallory := s.browser()
+			mallory.signInWith("acme").goesTo(s.url)
+			trap := k.byEmail(t, victimAddress)
+			victim := s.browser()
+			victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+			victim.makesNew().goesTo(s.url)
+			if own := k.byEmail(t, victimAddress); own.ID == trap.ID || own.ID != victim.sub() {
+				t.Fatalf("the address belongs to %+v", own)
+			}
+			if user, _ := mallory.session()["user"].(map[string]any); user["email"] == victimAddress {
+				t.Errorf("the session of the old user goes on to say %v", user)
+			}
+			if strategy == pintle.StrategyDatabase && mallory.sub() != trap.ID {
+				t.Error("the session in the database, which shows no address any more, ended")
+			}
+		})
+	}
 }
 
 // askedSite is a site with a victim who is asked whose account it is.

@@ -45,7 +45,7 @@ func (x *exchange) leave(p *provider) error {
 	if err != nil {
 		return err
 	}
-	kept := sealedCheck{Provider: p.id, ID: newID() + x.starter(user)}
+	kept := sealedCheck{Provider: p.id, ID: newID() + x.starter(user) + x.proofMark(user)}
 	if p.formPost() && x.callbackText != x.origin && len(x.callbackText) <= maxKeptCallbackURL {
 		kept.CallbackURL = x.callbackText
 	}

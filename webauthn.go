@@ -68,7 +68,11 @@ func (x *exchange) webAuthnOptions() error {
 	if !ok || chosen == ceremonyRegister && user.Email == "" {
 		return x.refuseCeremony("Invalid request")
 	}
-	return x.beginCeremony(p, chosen, user)
+	var signedIn *User
+	if who == visitorSignedIn {
+		signedIn = user
+	}
+	return x.beginCeremony(p, chosen, user, signedIn)
 }
 
 func (x *exchange) refuseCeremony(reason string) error {
@@ -124,7 +128,7 @@ type ceremonyOptions struct {
 	Options json.RawMessage `json:"options"`
 }
 
-func (x *exchange) beginCeremony(p *provider, chosen ceremony, user *User) error {
+func (x *exchange) beginCeremony(p *provider, chosen ceremony, user, signedIn *User) error {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails
 	request := &CeremonyRequest{Origin: x.origin, Challenge: base64.RawURLEncoding.EncodeToString(random)}
@@ -145,7 +149,7 @@ func (x *exchange) beginCeremony(p *provider, chosen ceremony, user *User) error
 	if err != nil {
 		return fail(ErrConfiguration, fmt.Errorf("options of a passkey ceremony: %w", err))
 	}
-	if err := x.keepChallenge(p, challenge); err != nil {
+	if err := x.keepChallenge(p, challenge, signedIn); err != nil {
 		return err
 	}
 	x.debug("passkey ceremony begun", p)
@@ -176,10 +180,13 @@ type sealedChallenge struct {
 	IssuedAt int64  `json:"iat"`
 	Expires  int64  `json:"exp"`
 	ID       string `json:"jti"`
+
+	// flow is the id in the cookie.
+	flow string
 }
 
 // keepChallenge sets the cookie that a challenge comes back in.
-func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge) error {
+func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge, signedIn *User) error {
 	keys, err := seal.New(x.jwtSecrets, challengeSalt)
 	if err != nil {
 		return err
@@ -190,7 +197,11 @@ func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge) error {
 	if err != nil {
 		return fmt.Errorf("seal challenge: %w", err)
 	}
-	line, err := x.set.challengeCheck().seal(sealedCheck{Value: string(keys.AppendSeal(nil, text)), Provider: p.id, ID: newID()}, false)
+	id := newID()
+	if mark := x.proofMark(signedIn); mark != "" {
+		id += x.starter(signedIn) + mark
+	}
+	line, err := x.set.challengeCheck().seal(sealedCheck{Value: string(keys.AppendSeal(nil, text)), Provider: p.id, ID: id}, false)
 	if err != nil {
 		return err
 	}
@@ -224,5 +235,6 @@ func (x *exchange) takeChallenge(p *provider) (*sealedChallenge, error) {
 		return nil, fail(ErrInvalidCheck, errors.New("the challenge was answered before: somebody may have copied the answer and the cookie"))
 	}
 	x.addCookie(cookie.clear())
+	challenge.flow = kept.ID
 	return &challenge, nil
 }

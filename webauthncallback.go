@@ -45,7 +45,11 @@ func (x *exchange) verifyCeremony(p *provider) (*arrival, error) {
 	case ceremony(action) == ceremonyRegister && challenge.User != nil:
 		return x.registered(p, request, answer)
 	case ceremony(action) == ceremonyAuthenticate && challenge.User == nil:
-		return x.authenticated(p, request, answer)
+		who, err := x.authenticated(p, request, answer)
+		if err == nil {
+			who.flow = challenge.flow
+		}
+		return who, err
 	}
 	return nil, fmt.Errorf("the form asks for the action %s, for which the challenge was not made", clip.Quote(action))
 }
