@@ -185,7 +185,8 @@ type sealedChallenge struct {
 	flow string
 }
 
-// keepChallenge sets the cookie that a challenge comes back in.
+// keepChallenge sets the cookie that a challenge comes back in. The id in it says
+// nothing but where the browser has proven an address; see [exchange.proofMark].
 func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge, signedIn *User) error {
 	keys, err := seal.New(x.jwtSecrets, challengeSalt)
 	if err != nil {
