@@ -168,8 +168,8 @@ func (e *errands) notBefore(userID string) time.Time {
 // proven since the session was read. That proof ended the session, which may be of
 // a person who used the address before its owner did.
 //
-// Where the store has transactions, one that links an account and one that proves
-// the address wait for each other: see [AccountStore].
+// Two transactions that overlap altogether may miss one another. That is accepted:
+// such a user has no way in but mail, and so hardly a session to link from.
 func (w *work) stillHeld(who *arrival, user *User) error {
 	if !w.inTx || user.Email == "" || !user.EmailVerified.IsZero() {
 		return nil
