@@ -132,8 +132,10 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 			b := w.s.browser()
 			b.signInWith("acme").goesTo(w.s.url)
 			b.signInWith("partner").goesTo(w.s.url)
-		}},
-		{name: "of a trusted provider who has a password, too", first: signUp("partner"), knows: func(context.Context, *pintle.User) (bool, error) { return true, nil }},
+		}, links: true}, // which only its owner at the trusted one can have linked
+		{name: "of a trusted provider who has a password, too", first: signUp("partner"), knows: func(context.Context, *pintle.User) (bool, error) { return true, nil }, links: true},
+		{name: "of a trusted provider for another address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "partner", ProviderAccountID: "1", VerifiedEmail: "mallory@example.com"})},
+		{name: "of a trusted provider that said nothing of the address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "partner", ProviderAccountID: "1"})},
 		{name: "of a provider that verified another address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: "1", VerifiedEmail: "mallory@example.com"})},
 		{name: "of a provider that is no longer there", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "gone", ProviderAccountID: "1"})},
 
@@ -420,6 +422,71 @@ func TestTheCallbackKnowsWhomAnAccountIsLinkedTo(t *testing.T) {
 			none("a passkey that is registered already")
 			s.browser().signInWith("acme").goesTo(s.url)
 			none("a first sign-in")
+		})
+	}
+}
+
+// SA-M1: an attacker makes a user with the address of a victim, links an account of
+// a trusted provider, and unlinks the one that made the user. What is left says
+// nothing about the address.
+func TestUnlinkingTheAccountThatMadeAUserHidesNothing(t *testing.T) {
+	tests := map[string]struct {
+		come   func(*browser)
+		unlink func(*browser, *site, *pintle.User) error
+		person authtest.Person
+	}{
+		"careless provider, other address": {
+			func(b *browser) { b.signInWith("acme") },
+			func(_ *browser, s *site, u *pintle.User) error {
+				return s.auth.Unlink(context.Background(), &pintle.Session{User: *u}, "acme", "666")
+			},
+			authtest.Person{Subject: "66", Name: "Mallory", Email: "mallory@example.com", EmailVerified: true},
+		},
+		"careless provider, address denied": {
+			func(b *browser) { b.signInWith("acme") },
+			func(_ *browser, s *site, u *pintle.User) error {
+				return s.auth.Unlink(context.Background(), &pintle.Session{User: *u}, "acme", "666")
+			},
+			authtest.Person{Subject: "66", Name: "Mallory", Email: victimAddress, EmailVerified: false},
+		},
+		"passkey": {
+			func(b *browser) { b.passkey("register", "AAAA", "email", victimAddress) },
+			func(_ *browser, s *site, u *pintle.User) error {
+				return s.auth.Unlink(context.Background(), &pintle.Session{User: *u}, "passkey", "AAAA")
+			},
+			authtest.Person{Subject: "66", Name: "Mallory", Email: "mallory@example.com", EmailVerified: true},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, k, careful := trusting(t, verifiedClaim)
+			s.idp.SignInAs(attackerElsewhere)
+			partner := s.net["partner.example"].(*authtest.IdentityProvider)
+			partner.SignInAs(tt.person)
+			mallory := s.browser()
+			tt.come(mallory)
+			trap := k.byEmail(t, victimAddress)
+			if trap == nil {
+				t.Fatal("no trap")
+			}
+			mallory.signInWith("partner").goesTo(s.url)
+			if owner := k.owner(t, "partner", "66"); owner == nil || owner.ID != trap.ID {
+				t.Fatal("partner was not linked to the trap")
+			}
+			if err := tt.unlink(mallory, s, trap); err != nil {
+				t.Fatal(err)
+			}
+			careful.SignInAs(authtest.Person{Subject: "7", Name: "Victim", Email: victimAddress, EmailVerified: true})
+			victim := s.browser()
+			victim.signInWith("careful")
+			if victim.sub() == trap.ID {
+				t.Error("the victim was let into the user of the attacker")
+			}
+			mail := s.browser()
+			mail.get(mail.mailTo(victimAddress).URL)
+			if mail.sub() == trap.ID {
+				t.Error("a mail of the victim signs in as the attacker's user, too")
+			}
 		})
 	}
 }

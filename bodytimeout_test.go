@@ -35,7 +35,7 @@ func TestABodyThatTricklesIsGivenUp(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSite(t)
 			l := &pipeListener{make(chan net.Conn), make(chan struct{})}
-			srv := &http.Server{Handler: s.handler()} //nolint:gosec // a server without time-outs is what this is about
+			srv := &http.Server{Handler: s.handler()} // without time-outs
 			change(srv)
 			go func() { _ = srv.Serve(l) }()
 			defer srv.Close()

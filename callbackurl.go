@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
+	"path"
+	"strings"
 
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/origin"
@@ -55,6 +58,9 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 			return "", "", fail(ErrConfiguration, fmt.Errorf("Callbacks.Redirect: %w", err))
 		}
 		text = cmp.Or(text, x.origin)
+		if x.isCallback(x.absolute(text)) {
+			return x.origin, x.origin, nil
+		}
 		return x.absolute(text), text, nil
 	}
 	if text, err = origin.Verbatim(wish, x.origin); err != nil {
@@ -64,7 +70,27 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 		// A line break in a path: nobody goes there, and nothing breaks.
 		target = x.origin
 	}
+	if x.isCallback(target) {
+		return x.origin, x.origin, nil
+	}
 	return target, text, nil
+}
+
+// isCallback reports whether a URL is one of the callback routes. An attacker who
+// has a browser go on to a callback of theirs, such as the link in a mail to them,
+// would sign it in as the attacker right after its user has signed in: the request
+// then comes from this site, and nothing shows whose link it was.
+func (x *exchange) isCallback(target string) bool {
+	u, err := url.Parse(target)
+	if err != nil {
+		return false
+	}
+	if u.Host != "" && !strings.EqualFold(u.Scheme+"://"+u.Host, x.origin) {
+		return false
+	}
+	// A browser resolves dot segments and takes a backslash for a slash.
+	p := path.Clean("/" + strings.ReplaceAll(u.Path, `\`, "/"))
+	return p == x.base+"/callback" || strings.HasPrefix(p, x.base+"/callback/")
 }
 
 // checkCallbackURL refuses a wish in the query that is no address at all, and

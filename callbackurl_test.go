@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
 )
 
 // elsewhere are texts that lead away from http://localhost:3000, to a browser or
@@ -258,4 +259,54 @@ func FuzzCallbackURL(f *testing.F) {
 			}
 		}
 	})
+}
+
+// W-38: the way back of a sign-in or a sign-out may not be a mail link of the
+// attacker, which the site itself would then open.
+func TestTheWayBackIsNoCallback(t *testing.T) {
+	for _, strategy := range strategies {
+		for _, how := range []string{"sign-in by password", "sign-out", "own mail link"} {
+			t.Run(how+" "+string(strategy), func(t *testing.T) {
+				s, k := hijackSite(t, strategy)
+				mallory := s.browser()
+				link := mallory.mailTo("mallory@example.com").URL
+
+				victim := s.browser()
+				// A page of the attacker sends the victim to the site's own page.
+				page := "/auth/signin?"
+				if how == "sign-out" {
+					page = "/auth/signout?"
+				}
+				victim.get(page+url.Values{"callbackUrl": {link}}.Encode(), "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate")
+				site := "same-origin"
+				var r *reply
+				switch how {
+				case "sign-in by password":
+					if strategy == pintle.StrategyDatabase {
+						ada := people["ada"].user
+						k.seedUser(t, ada)
+					}
+					r = victim.signIn("ada")
+				case "sign-out":
+					r = victim.post("/auth/signout")
+				default:
+					site = "none"
+					r = victim.get(victim.mailTo(victimAddress).URL, "Sec-Fetch-Site", "none")
+				}
+				if r.location() == "" {
+					return
+				}
+				r = victim.get(r.location(), "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "navigate")
+				trap := k.byEmail(t, "mallory@example.com")
+				if trap != nil && victim.sub() == trap.ID {
+					t.Errorf("the victim is signed in as the attacker without having been asked")
+					s.net["careful.example"].(*authtest.IdentityProvider).SignInAs(authtest.Person{Subject: "7", Name: "Victim", Email: victimAddress, EmailVerified: true})
+					victim.signInWith("careful")
+					if owner := k.owner(t, "careful", "7"); owner != nil && owner.ID == trap.ID {
+						t.Error("and the victim's account is linked to the attacker's user")
+					}
+				}
+			})
+		}
+	}
 }

@@ -105,21 +105,6 @@ func (h *holding) vouched() bool {
 // othersMayEnter reports whether there is, or may be, a way in other than mail.
 func (h *holding) othersMayEnter() bool { return len(h.accounts) > 0 || h.unseen }
 
-// onlyTrusted reports whether the user has accounts and nothing else, all of
-// providers that the host trusts with addresses and that did not deny this one.
-// A provider without [OAuth.EmailVerified] can deny an address by the standard
-// claim only, and a user whose address it denied is stored without: see
-// [exchange.decideStranger].
-func (h *holding) onlyTrusted(s *settings) bool {
-	return len(h.accounts) > 0 && !h.unseen && !slices.ContainsFunc(h.accounts, func(a *Account) bool {
-		p := s.byID[a.Provider]
-		if p == nil || p.oauth == nil || !p.oauth.AllowDangerousEmailAccountLinking {
-			return true
-		}
-		return p.oauth.EmailVerified != nil && a.VerifiedEmail != h.user.Email
-	})
-}
-
 // endSessions ends the sessions of a user whose address is proven for the first
 // time, but for the database session with the token except: one of them may be
 // of a person who used the address before its owner did. A store that cannot

@@ -122,7 +122,7 @@ func (x *exchange) owner(who *arrival) (*User, error) {
 	case who.provider.oauth != nil:
 		who.user.ID = newID()
 		who.user.Email = lowerASCII(who.user.Email)
-		if verified := who.provider.oauth.EmailVerified; verified != nil && verified(who.profile) {
+		if who.provesAddress() {
 			who.account.VerifiedEmail = who.user.Email
 		}
 		if x.records != nil {
@@ -479,7 +479,7 @@ func (x *exchange) linksByAddress(w *work, who *arrival, user *User) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	if h.vouched() || h.onlyTrusted(x.settings) {
+	if h.vouched() {
 		return true, nil
 	}
 	if h.othersMayEnter() {
@@ -491,6 +491,16 @@ func (x *exchange) linksByAddress(w *work, who *arrival, user *User) (bool, erro
 // trusted reports whether the host trusts the provider with addresses.
 func (who *arrival) trusted() bool {
 	return who.provider.oauth != nil && who.provider.oauth.AllowDangerousEmailAccountLinking
+}
+
+// provesAddress reports whether the provider says that it has verified the
+// address. Without [OAuth.EmailVerified] the standard claim counts where the host
+// trusts the provider with addresses.
+func (who *arrival) provesAddress() bool {
+	if verified := who.provider.oauth.EmailVerified; verified != nil {
+		return verified(who.profile)
+	}
+	return who.trusted() && who.profile.Bool("email_verified")
 }
 
 // deniesAddress reports whether the provider says that it has not verified the

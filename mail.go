@@ -141,16 +141,17 @@ func (x *exchange) askedHere(token string) bool {
 	return false
 }
 
-// openedElsewhere reports whether a page of another site opened the link in a
-// browser that did not ask for it. An attacker can do that with a link of their
-// own: the visitor would be signed in as the attacker without noticing, and link
-// their accounts to the attacker's user. A browser sends no Sec-Fetch-Site of
-// another site for a link that a mail program opens.
+// openedElsewhere reports whether a page opened the link in a browser that did not
+// ask for it. An attacker can do that with a link of their own: the visitor would
+// be signed in as the attacker without noticing, and link their accounts to the
+// attacker's user. For a link that a mail program opens a browser sends
+// Sec-Fetch-Site: none. Browsers that send no such header open links as Auth.js
+// does.
 //
 // https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
 func (x *exchange) openedElsewhere(token string) bool {
 	site := x.r.Header.Get("Sec-Fetch-Site")
-	return (site == "cross-site" || site == "same-site") && !x.askedHere(token)
+	return site != "" && site != "none" && !x.askedHere(token)
 }
 
 // fromMail takes a link back. It is used up by being looked at.

@@ -110,9 +110,9 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 func (a *Auth) Load(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !a.loaded(r) {
-			r = a.load(w, r)
+			r = a.load(w, r) //nolint:contextcheck // the request carries it
 		}
-		next.ServeHTTP(w, r) //nolint:contextcheck // the request carries it
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -156,7 +156,7 @@ func (a *Auth) Session(r *http.Request) (*Session, error) {
 func (a *Auth) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r, ok := a.allows(w, r); ok {
-			next.ServeHTTP(w, r) //nolint:contextcheck // the request carries it
+			next.ServeHTTP(w, r)
 		}
 	})
 }

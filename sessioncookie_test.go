@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -301,4 +302,36 @@ func mustUnescape(t *testing.T, value string) string {
 		t.Fatal(err)
 	}
 	return plain
+}
+
+// SA-L3: cookies that a sibling domain plants, whose longer path puts them first, do
+// not keep the session from being ended.
+func TestASignOutEndsTheSessionBehindPlantedCookies(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, k := hijackSite(t, strategy)
+			user := k.seedUser(t, pintle.User{Name: "Ada", Email: "ada@example.com"})
+			victim := s.browser()
+			victim.is(k, user, strategy)
+			held := victim.cookie(sessionCookie)
+			csrf := victim.csrf()
+			var pairs []string
+			for _, n := range []string{"1", "2", "3", "4"} {
+				pairs = append(pairs, sessionCookie+"=junk"+n)
+			}
+			for _, c := range victim.client.Jar.Cookies(victim.address()) {
+				pairs = append(pairs, c.Name+"="+c.Value)
+			}
+			r := httptest.NewRequest(http.MethodPost, s.url+"/auth/signout", strings.NewReader(url.Values{"csrfToken": {csrf}}.Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Header.Set("Cookie", strings.Join(pairs, "; "))
+			w := httptest.NewRecorder()
+			s.auth.ServeHTTP(w, r)
+			copied := s.browser()
+			copied.plant(sessionCookie, held)
+			if copied.sub() == user.ID {
+				t.Error("a copy of the session is good after the sign-out")
+			}
+		})
+	}
 }

@@ -40,11 +40,15 @@ func (x *exchange) mayBearer() bool {
 	return x.inside && x.action == actionSignOut && x.Session.AllowBearer
 }
 
+// maxEnded bounds the work of one sign-out. A browser keeps fewer cookies with one
+// name than that, however many a sibling domain plants.
+const maxEnded = 64
+
 // heldSessions returns the tokens of every session that the request carries.
 // There is one, unless cookies were planted: then all of them end, since the
 // next request would be read by those that are left.
 func (x *exchange) heldSessions() []string {
-	values, _ := cookie.Values(x.r.Header, x.set.session.name)
+	values, _ := cookie.Values(x.r.Header, x.set.session.name, maxEnded)
 	if len(values) == 0 && x.mayBearer() {
 		if text := bearer.Token(x.r.Header); text != "" {
 			values = []string{text}

@@ -93,7 +93,7 @@ func (s *Submission) cookie(name string) (namedCookie, *seal.Keys, error) {
 	if err := cookie.Check(kept.name, kept.attrs); err != nil {
 		return kept, nil, fmt.Errorf("cookie %q: %w", name, err)
 	}
-	keys, err := seal.New(s.x.Secrets, "pintle submission "+kept.name)
+	keys, err := seal.New(s.x.Secrets, seal.Salt("pintle submission "+kept.name, s.x.Tenant))
 	return kept, keys, err
 }
 

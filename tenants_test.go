@@ -515,3 +515,33 @@ type listStore struct {
 	pintle.Store
 	list []string
 }
+
+// SA-M3: a value that one tenant keeps in a browser is none of another tenant, whose
+// limits it would lift.
+func TestASubmissionCookieIsOfOneTenant(t *testing.T) {
+	read := ""
+	auth := pintle.NewFunc(func(r *http.Request) string { return r.Host }, func(_ context.Context, key string) (pintle.Config, error) {
+		return pintle.Config{
+			Secrets: []string{"0123456789abcdef0123456789abcdef"}, TrustHost: true, DangerouslySkipCSRFCheck: true,
+			Providers: []pintle.Provider{&pintle.Credentials{Authorize: func(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
+				read = s.Cookie("device")
+				return &pintle.User{ID: "1"}, s.SetCookie("device", "of "+key, time.Hour)
+			}}},
+		}, nil
+	})
+	post := func(host string, cookies []*http.Cookie) []*http.Cookie {
+		r := httptest.NewRequest(http.MethodPost, "https://"+host+"/auth/callback/credentials", strings.NewReader("username=ada"))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		w := httptest.NewRecorder()
+		auth.ServeHTTP(w, r)
+		return w.Result().Cookies()
+	}
+	got := post("evil.example", nil)
+	post("bank.example", got)
+	if read != "" {
+		t.Errorf("bank.example reads %q", read)
+	}
+}

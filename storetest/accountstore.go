@@ -100,7 +100,9 @@ var accountStoreChecks = []check{
 		s := t.accounts()
 		for _, value := range []any{
 			"a.b|c", "123", "true", "null", `{"a":1}`, json.Number("9007199254740993"), json.Number("0.5"), true, false,
-			[]any{"a", json.Number("1"), nil}, map[string]any{"id": "x", "é": []any{}}, nil,
+			[]any{"a", json.Number("1"), nil},
+			map[string]any{"id": "x", "é": []any{}},
+			nil,
 		} {
 			a := newAccount(t.someone().ID)
 			a.SessionState = value

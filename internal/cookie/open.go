@@ -43,7 +43,7 @@ func Open[T any](h http.Header, name string, open func(value string) (T, error),
 	if err != nil {
 		return chosen, err
 	}
-	values, all := Values(h, name)
+	values, all := Values(h, name, maxWhole)
 	conflict := !all
 	for _, value := range values {
 		if conflict || value == used {
@@ -61,10 +61,10 @@ func Open[T any](h http.Header, name string, open func(value string) (T, error),
 
 // Values returns every different value that a request carries under name: those
 // of the cookies with the name itself, in their order, and the joined parts. It
-// reports whether these are all. They are not when more than four cookies with
-// the name itself differ, or when two of one numbered part do, since parts of
+// reports whether these are all. They are not when more than most cookies
+// with the name itself differ, or when two of one numbered part do, since parts of
 // several values could be joined in many ways.
-func Values(h http.Header, name string) (values []string, all bool) {
+func Values(h http.Header, name string, most int) (values []string, all bool) {
 	var c chunks
 	all = true
 	s := scan(h, name)
@@ -76,7 +76,7 @@ func Values(h http.Header, name string) (values []string, all bool) {
 			value := Decode(s.value)
 			switch {
 			case value == "" || slices.Contains(values, value):
-			case len(values) == maxWhole:
+			case len(values) == most:
 				all = false
 			default:
 				values = append(values, value)

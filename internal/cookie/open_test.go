@@ -75,7 +75,7 @@ func TestValues(t *testing.T) {
 		{"orphans", "s.1=a; s.40=b", nil, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			values, all := cookie.Values(header(tt.header), "s")
+			values, all := cookie.Values(header(tt.header), "s", 4)
 			if !slices.Equal(values, tt.want) || all != tt.all {
 				t.Errorf("Values = %q, %t; want %q, %t", values, all, tt.want, tt.all)
 			}
@@ -93,7 +93,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		h := header(line)
 		user, err := cookie.Open(h, "s", openUser, sameUser)
-		values, all := cookie.Values(h, "s")
+		values, all := cookie.Values(h, "s", 4)
 		held := cookie.ReadChunked(h, "s")
 		if v := held.Value(); v != "" && !slices.Contains(values, v) {
 			t.Fatalf("%q is read and not among %q", v, values)
