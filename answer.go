@@ -66,7 +66,7 @@ func (x *exchange) replaceCookie(c namedCookie, value string) {
 
 // refuse answers a request that names no route.
 func (x *exchange) refuse(err error) {
-	x.logFailure(x.ctx, slog.LevelInfo, "pintle: bad request", fail(codeUnknownAction, err))
+	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: bad request", x.describe(slog.LevelInfo, fail(codeUnknownAction, err))...)
 	status := http.StatusBadRequest
 	if bad, ok := errors.AsType[*badRequest](err); ok {
 		status = bad.status
@@ -103,7 +103,10 @@ func (x *exchange) answerError(err error) {
 }
 
 // logError notes why a request failed.
-func (x *exchange) logError(e *Error) { x.logFailure(x.ctx, e.level(), "pintle: request failed", e) }
+func (x *exchange) logError(e *Error) {
+	level := e.level()
+	x.log.LogAttrs(x.ctx, level, "pintle: request failed", x.describe(level, e)...)
+}
 
 // errorURL is the page that shows an error.
 func (x *exchange) errorURL(e *Error) string {

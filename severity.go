@@ -1,7 +1,6 @@
 package pintle
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"slices"
@@ -95,8 +94,8 @@ func (e boundedError) Error() string {
 
 func (e boundedError) Unwrap() error { return e.error }
 
-// logFailure writes the one record of a request that failed.
-func (x *exchange) logFailure(ctx context.Context, level slog.Level, message string, e *Error) {
+// describe returns the attributes of the one record of a request that failed.
+func (x *exchange) describe(level slog.Level, e *Error) []slog.Attr {
 	attrs := []slog.Attr{slog.String("code", string(e.Code)), slog.String("action", string(x.action))}
 	if id := x.providerOf(e); id != "" {
 		attrs = append(attrs, slog.String("provider", clip.Text(id, clip.Max)))
@@ -110,7 +109,7 @@ func (x *exchange) logFailure(ctx context.Context, level slog.Level, message str
 		}
 		attrs = append(attrs, slog.Any("error", err))
 	}
-	x.log.LogAttrs(ctx, level, message, attrs...)
+	return attrs
 }
 
 // providerOf returns the id of the provider that an error is about, or empty.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -200,10 +201,7 @@ func TestADeviceCookieIsGoodForLittle(t *testing.T) {
 	t.Run("SA-M6 its owner is not hindered by a copy that guesses", func(t *testing.T) {
 		s := newSite(t, nil)
 		owner := known(t, s, "kim")
-		thief := &browser{s, "198.51.100.77:1", map[string]*http.Cookie{}}
-		for name, c := range owner.cookies {
-			thief.cookies[name] = c
-		}
+		thief := &browser{s, "198.51.100.77:1", maps.Clone(owner.cookies)}
 		if got := owner.try("kim", "open sesame"); got != "in" {
 			t.Fatal(got)
 		}
@@ -290,8 +288,7 @@ func TestADeviceCookieIsGoodForLittle(t *testing.T) {
 func TestTheHostDecidesOnAnExcess(t *testing.T) {
 	captcha := &pintle.Error{Code: pintle.ErrCredentials, Detail: "solve_the_captcha"}
 	var asked []*throttle.Excess
-	var s *site
-	s = newSite(t, &throttle.Guard{Exceeded: func(_ context.Context, e *throttle.Excess) error {
+	s := newSite(t, &throttle.Guard{Exceeded: func(_ context.Context, e *throttle.Excess) error {
 		asked = append(asked, e)
 		if e.Submission.Text("captcha") == "solved" {
 			return nil
