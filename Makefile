@@ -48,6 +48,10 @@ unit: ## Run the tests that start no server
 race: ## Run all tests under the race detector
 	$(CHECK) race
 
+.PHONY: registers
+registers: ## Compare the registers in docs/ with the tests that make race ran
+	$(CHECK) registers
+
 .PHONY: publish
 publish: ## Release the tree in a clone, and get every module as its users do
 	$(CHECK) publish
@@ -57,8 +61,8 @@ conformance: ## Compare the server with the transcripts of the reference
 	$(CHECK) conformance
 
 .PHONY: docs
-docs: ## Write the test columns of docs/security.md and docs/compatibility.md
-	go test -count=1 -run TestDocuments ./docs -update
+docs: ## Write the test columns of the registers from what make race ran
+	go test -count=1 -run TestRegisters ./docs -results $(CURDIR)/tmp/tests.tsv -update
 
 .PHONY: bench
 bench: ## Run the benchmarks of every module

@@ -44,6 +44,7 @@ var steps = []step{
 	{"workflows", always, (*check).workflows},
 	{"unit", laptop, (*check).unit},
 	{"race", all, (*check).raceAll},
+	{"registers", all, (*check).registers},
 	{"publish", all, (*check).publish},
 	{"versions", all, (*check).goVersions},
 	{"platforms", all, (*check).crossVet},

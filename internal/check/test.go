@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -47,9 +49,30 @@ func (c *check) raceAll(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	packages = append(waiting, packages...)
-	return fmt.Sprintf("the tests of %d packages passed under the race detector", len(packages)),
-		show(ctx, c.dir, nil, "go", append([]string{"test", "-race", "-timeout", timeout, "-parallel", "4"}, packages...)...)
+	args := append([]string{"test", "-race", "-json", "-timeout", timeout, "-parallel", "4"}, append(waiting, packages...)...)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir, cmd.Stderr = c.dir, os.Stderr
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	failed, err := printTests(events, os.Stdout, c.results())
+	if ended := cmd.Wait(); err == nil && (failed || ended != nil) {
+		err = errors.New("not all tests passed")
+	}
+	return fmt.Sprintf("the tests of %d packages passed under the race detector", len(waiting)+len(packages)), err
+}
+
+// results is the file in which raceAll notes which tests ran and passed.
+func (c *check) results() string { return filepath.Join(c.dir, "tmp", "tests.tsv") }
+
+// registers compares the registers in docs/ with the tests that raceAll ran.
+func (c *check) registers(ctx context.Context) (string, error) {
+	return "the registers in docs/ list the tests that hold them",
+		show(ctx, c.dir, nil, "go", "test", "-count=1", "-run", "TestRegisters", "./docs", "-results", c.results())
 }
 
 // publish releases the tree in a clone and gets every module as its users do.
