@@ -366,7 +366,7 @@ func TestTheDecisionIsTheOneTheCallbackWasAskedAbout(t *testing.T) {
 	}
 }
 
-// A host can ask for a recent sign-in before another way in is added.
+// ASVS-7.5.1: a host can require a recent sign-in before another way in is added.
 func TestTheCallbackKnowsWhomAnAccountIsLinkedTo(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run("SA-L11 with sessions as "+string(strategy), func(t *testing.T) {

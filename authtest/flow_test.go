@@ -139,7 +139,7 @@ func TestRefreshTokenRotates(t *testing.T) {
 	}
 }
 
-func TestSignOutReturnsToARegisteredAddress(t *testing.T) { // RP-19
+func TestSignOutReturnsToARegisteredAddress(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{Algorithm: authtest.ES256, AutoConsent: true, Clients: []authtest.Client{app}})
 	a := newRelyingParty(t, idp).begin()
 	token, err := a.exchange(a.approve().Get("code"))
