@@ -19,7 +19,7 @@ const (
 )
 
 // timeout is for the tests of one package.
-const timeout = "10m"
+const timeout = "15m"
 
 // vet runs go vet in every module of the workspace.
 func (c *check) vet(ctx context.Context) (string, error) {
