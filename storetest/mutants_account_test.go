@@ -273,7 +273,7 @@ type looksFirst struct{ *memstore.Store }
 func (s looksFirst) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
 	return unlinkIf(ctx, s.Store, id, provider, account, keep, func(a *pintle.Account) bool {
 		owner, err := s.UserByAccount(ctx, a.Provider, a.ProviderAccountID)
-		time.Sleep(time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // until all have looked, on a slow machine too
 		return err == nil && owner.ID == id && a.ProviderAccountID != account
 	})
 }
