@@ -271,11 +271,15 @@ func (s keepsAnothers) UnlinkAccount(ctx context.Context, id, provider, account 
 type looksFirst struct{ *memstore.Store }
 
 func (s looksFirst) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
-	return unlinkIf(ctx, s.Store, id, provider, account, keep, func(a *pintle.Account) bool {
+	stays := func(a *pintle.Account) bool {
 		owner, err := s.UserByAccount(ctx, a.Provider, a.ProviderAccountID)
-		time.Sleep(50 * time.Millisecond) // until all have looked, on a slow machine too
 		return err == nil && owner.ID == id && a.ProviderAccountID != account
-	})
+	}
+	if keep != nil && !slices.ContainsFunc(keep, stays) {
+		return pintle.ErrConflict
+	}
+	time.Sleep(50 * time.Millisecond) // until all have looked
+	return s.Store.UnlinkAccount(ctx, id, provider, account, nil)
 }
 
 type outlivingPasskey struct{ *memstore.Store }
