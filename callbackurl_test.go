@@ -296,7 +296,7 @@ func TestTheWayBackIsNoCallback(t *testing.T) {
 				if r.location() == "" {
 					return
 				}
-				r = victim.get(r.location(), "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "navigate")
+				victim.get(r.location(), "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "navigate")
 				trap := k.byEmail(t, "mallory@example.com")
 				if trap != nil && victim.sub() == trap.ID {
 					t.Errorf("the victim is signed in as the attacker without having been asked")

@@ -38,7 +38,7 @@ func (c *check) runLinter(ctx context.Context, flags ...string) (string, error) 
 		if !slices.Contains(workspace, dir) {
 			env = append(env, "GOWORK=off")
 		}
-		if packages, _ := output(ctx, dir, "go", "list", "./..."); packages == "" && env == nil {
+		if packages, _ := outputWith(ctx, dir, env, "go", "list", "./..."); packages == "" {
 			continue
 		}
 		modules++

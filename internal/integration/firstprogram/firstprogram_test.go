@@ -5,6 +5,7 @@ package firstprogram_test
 import (
 	"bufio"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -163,7 +164,9 @@ func start(t *testing.T, dir, script, address string) {
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		<-ended
+		if err := <-ended; err == nil {
+			t.Error("the program ended by itself")
+		}
 	})
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if c, err := net.Dial("tcp", address); err == nil {
@@ -248,9 +251,7 @@ func (b *browser) submit(p page, action string, typed url.Values) page {
 				fields.Set(n[1], v[1])
 			}
 		}
-		for n, v := range typed {
-			fields[n] = v
-		}
+		maps.Copy(fields, typed)
 		target, err := p.url.Parse(f[1])
 		if err != nil {
 			b.t.Fatal(err)

@@ -134,7 +134,7 @@ func reset(t *testing.T, server string, rows kitRows) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.Post(server+"/__conformance/reset", "application/json", bytes.NewReader(body)) //nolint:noctx // of this machine
+	resp, err := http.Post(server+"/__conformance/reset", "application/json", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func reset(t *testing.T, server string, rows kitRows) {
 
 func kitState(t *testing.T, server string) (rows kitRows) {
 	t.Helper()
-	resp, err := http.Get(server + "/__conformance/state") //nolint:noctx // of this machine
+	resp, err := http.Get(server + "/__conformance/state")
 	if err != nil {
 		t.Fatal(err)
 	}
