@@ -259,7 +259,8 @@ func holding(functions map[string]*testFunction, run []result, ids []string) []s
 		function, _, _ := strings.Cut(r.name, "/")
 		name := registered(r.dir, function)
 		f := functions[name]
-		if f == nil || !f.ours || r.outcome != "pass" {
+		// The tests of the registers have identifiers as examples.
+		if f == nil || !f.ours || r.outcome != "pass" || f.dir == "docs" {
 			continue
 		}
 		if mentionsAny(r.name, ids) || r.name == function && mentionsAny(f.text, ids) {
