@@ -110,7 +110,7 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 		{"RP-8 an expiry beyond all calendars", claim("exp", 1e18), "exp is missing or not a number"},
 		{"RP-8 no issue time", noClaim("iat"), "iat is missing"},
 		{"RP-8 issued in the future", fromNow("iat", 10*time.Minute), "future"},
-		{"RP-8 not yet valid", claim("nbf", 4102444800), "nbf"},
+		{"RP-8 not yet valid", claim("nbf", int64(4102444800)), "nbf"},
 		{"RP-8 valid from text", claim("nbf", "0"), "nbf"},
 		{"no subject", noClaim("sub"), "sub is missing"},
 		{"an empty subject", claim("sub", ""), "sub is missing"},
