@@ -38,6 +38,8 @@ func TestABodyThatTricklesIsGivenUp(t *testing.T) {
 			srv := &http.Server{Handler: s.handler()} // without time-outs
 			change(srv)
 			go func() { _ = srv.Serve(l) }()
+			// The server leaves a client time to read before it closes.
+			defer time.Sleep(time.Second)
 			defer srv.Close()
 			client, server := net.Pipe()
 			var sending sync.WaitGroup
