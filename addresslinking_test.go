@@ -133,7 +133,7 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 			b.signInWith("acme").goesTo(w.s.url)
 			b.signInWith("partner").goesTo(w.s.url)
 		}, links: true}, // which only its owner at the trusted one can have linked
-		{name: "of a trusted provider who has a password, too", first: signUp("partner"), knows: func(context.Context, *pintle.User) (bool, error) { return true, nil }, links: true},
+		{name: "of a trusted provider, with a password", first: signUp("partner"), knows: func(context.Context, *pintle.User) (bool, error) { return true, nil }, links: true},
 		{name: "of a trusted provider for another address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "partner", ProviderAccountID: "1", VerifiedEmail: "mallory@example.com"})},
 		{name: "of a trusted provider that said nothing of the address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "partner", ProviderAccountID: "1"})},
 		{name: "of a provider that verified another address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: "1", VerifiedEmail: "mallory@example.com"})},
@@ -145,7 +145,7 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 		{name: "of a trusted provider", first: signUp("partner"), links: true},
 		{name: "of a trusted provider that verified the address", first: signUp("partner"), change: partnerVerifies, links: true},
 		{name: "of a provider that had verified the address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: "1", VerifiedEmail: "ada@example.com"}), links: true},
-		{name: "of nobody who can get in", first: seed(func(*testing.T, world) {}), links: true},
+		{name: "without a way in", first: seed(func(*testing.T, world) {}), links: true},
 		{name: "proven by mail", first: func(_ *testing.T, w world) {
 			b := w.s.browser()
 			b.get(b.mailTo("ada@example.com").URL).goesTo(w.s.url)
@@ -328,11 +328,11 @@ func TestTheVerifiedAddressIsKeptWithTheAccount(t *testing.T) {
 	}
 }
 
-// The callback is asked before the decision. What it was not asked about must not
+// The callback runs before the decision. What it did not see must not
 // be done.
 func TestTheDecisionIsTheOneTheCallbackWasAskedAbout(t *testing.T) {
 	for _, strategy := range strategies {
-		t.Run("SA-L11 the account is unlinked while the callback is asked, sessions as "+string(strategy), func(t *testing.T) {
+		t.Run("SA-L11 the account is unlinked while the callback runs, sessions as "+string(strategy), func(t *testing.T) {
 			var during func()
 			s, k := hijackSite(t, strategy, func(s *site) {
 				s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {

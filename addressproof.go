@@ -86,7 +86,7 @@ func (x *exchange) showsSecondProof(who *arrival) bool {
 }
 
 // askAboutAddress keeps the proof and sends the browser to the question. A script
-// sees in the URL that nobody was signed in.
+// sees in the URL that the request stayed signed out.
 func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddress) error {
 	p := who.provider
 	random := make([]byte, 32)
@@ -115,7 +115,7 @@ func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddre
 	return x.redirect(query.Append(x.callbackRoute(p), "error", string(ErrOAuthAccountNotLinked)))
 }
 
-// keptProof returns the proof that this browser has, nil if there is none.
+// keptProof returns the proof that this browser has, or nil.
 func (x *exchange) keptProof() *addressProof {
 	if x.records == nil || x.records.verifications == nil {
 		return nil
