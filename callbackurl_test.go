@@ -310,3 +310,27 @@ func TestTheWayBackIsNoCallback(t *testing.T) {
 		}
 	}
 }
+
+// W-38: however a browser would write the address of a callback, and whichever side
+// proposes it, no request is redirected there.
+func TestEverySpellingOfACallbackIsRefusedAsAWayBack(t *testing.T) {
+	for _, spelling := range []string{
+		"/auth/callback/email?token=x", "/auth/callback", "/auth/./callback/email", "/auth/x/../callback/email", "/auth/x/%2e%2e/callback/email",
+		`/auth\callback/email`, "/auth//callback/email", "http://LOCALHOST:3000/auth/callback/email",
+	} {
+		t.Run(spelling, func(t *testing.T) {
+			for name, decides := range map[string]bool{"by the rule": false, "by the host": true} {
+				s := newSite(t, func(s *site) {
+					if decides {
+						s.Callbacks.Redirect = func(_ context.Context, target, _ string) (string, error) { return target, nil }
+					}
+				})
+				b := s.browser()
+				b.get("/auth/signin?" + url.Values{"callbackUrl": {spelling}}.Encode())
+				if kept, err := url.QueryUnescape(b.cookie("authjs.callback-url")); err != nil || kept != s.url {
+					t.Errorf("%s: the cookie keeps %q", name, kept)
+				}
+			}
+		})
+	}
+}
