@@ -220,6 +220,9 @@ var verdicts = []struct {
 	{authtest.LogoutWrongState, welcome, welcome, welcome},
 }
 
+// Each fault of a provider has its verdict: those of the metadata (BCP-18), of the
+// way back (ASVS-10.2.2, a mix-up of providers) and of the ID token, whose
+// algorithm (ASVS-9.1.2) and audience (ASVS-9.2.3, ASVS-9.2.4) are checked.
 func TestAProviderThatMisbehavesSignsNobodyIn(t *testing.T) {
 	for _, v := range verdicts {
 		for provider, want := range map[string]string{"acme": v.oidc, "hub": v.hub, "old": v.old} {

@@ -99,7 +99,7 @@ func resealed(t *testing.T, b *browser, name string, change func(map[string]any)
 	return sealed(t, name, claims)
 }
 
-// SH-03, BCP-8: an answer of one provider does not complete the flow of another.
+// SH-03, BCP-8, ASVS-10.2.2: an answer of one provider does not complete the flow of another.
 func TestAnAnswerAtTheCallbackOfAnotherProviderIsRefused(t *testing.T) {
 	var other *authtest.IdentityProvider
 	s := newSite(t, func(s *site) {

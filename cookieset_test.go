@@ -197,14 +197,16 @@ func TestNoOtherSealedValueIsASession(t *testing.T) {
 	}
 }
 
-// SH-02, SH-47, SH-49, SH-58, SH-59, CK-5, CK-10: whatever a cookie holds, the
-// answer is that of a stranger.
+// hostileCookies are values that no server of ours writes.
 var hostileCookies = []string{
 	"%", "%zz", "%2", "%00", "\x00", "..", "....", strings.Repeat(".", 5), strings.Repeat("a.", 4) + "a", "null", "undefined", "{}", "[]", `""`,
 	"eyJhbGciOiJub25lIn0..x.y.z", "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2Q0JDLUhTNTEyIn0....", strings.Repeat("A", 4000), strings.Repeat(".", 4000),
 	"é", "\xff\xfe", "a b", "a,b", "\"", "\\", "<script>", "' OR 1=1 --",
 }
 
+// SH-02, SH-47, SH-49, SH-58, SH-59, ASVS-9.1.2, CK-5, CK-10: whatever a cookie
+// holds, such as a token that names no algorithm or no key, the answer is that of
+// a client without a session.
 func TestHostileCookiesAreThoseOfAStranger(t *testing.T) {
 	s := newSite(t)
 	app := s.net["localhost:3000"]

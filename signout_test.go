@@ -28,7 +28,7 @@ func (l *failingList) Revoke(ctx context.Context, userID, sessionID string, unti
 	return l.Revocations.Revoke(ctx, userID, sessionID, until)
 }
 
-// SH-75: a sign-out that was not recorded is not reported as done. The cookie
+// SH-75, W-61: a sign-out that was not recorded is not reported as done. The cookie
 // stays, so that the user can try again.
 func TestSignOutThatIsNotRecordedIsAnError(t *testing.T) {
 	for name, keep := range map[string]func() (site func(*site), fail func(bool)){

@@ -70,6 +70,8 @@ var safer = map[string]map[string]any{
 	"zoom/last name missing":         {"name": "Siobhán"},
 }
 
+// The users are those of Auth.js, but for words in the place of what is missing
+// (P-1), people without an id (P-2) and numbers as ids (P-3).
 func TestProfilesAreMappedAsAuthJSMapsThem(t *testing.T) {
 	for _, c := range readProfileCases(t) {
 		t.Run(c.Name, func(t *testing.T) {

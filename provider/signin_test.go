@@ -117,6 +117,11 @@ func makeProvider(t *testing.T, f *fact, s *service) *pintle.OAuth {
 	return create(o)
 }
 
+// The service refuses each request that is not as its documentation says, and the
+// account and the address are those of the user. The facts depart from Auth.js in
+// the scopes (P-4), the checks (P-5), what has ended (P-6), what Auth.js cannot read
+// (P-8) and how credentials are sent (P-11); the addresses that are not verified
+// (P-7) and the ends of issuers (P-9) are part of what the service is given.
 func TestEveryProviderSignsIn(t *testing.T) {
 	for id, f := range readFacts(t) {
 		if !f.signsIn() {

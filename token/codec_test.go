@@ -377,7 +377,7 @@ func TestRotation(t *testing.T) {
 	wantError(t, newCodec(t, sessionCookie, "new"), old, token.ErrInvalid)
 }
 
-// SH-05: an interrupted sign-in leaves sealed cookies behind, which are worth
+// SH-05, ASVS-9.2.3: an interrupted sign-in leaves sealed cookies behind, which are worth
 // nothing under another name.
 func TestTokensOfOtherCookiesAreNoSession(t *testing.T) {
 	names := []string{

@@ -253,6 +253,7 @@ func TestRotation(t *testing.T) {
 	})
 }
 
+// ASVS-9.1.2: one algorithm is accepted, whatever else a header has.
 func TestHeaders(t *testing.T) {
 	key, kid, _ := vectorKey(t, sessionSalt)
 	keys := newKeys(t, sessionSalt, secret)
