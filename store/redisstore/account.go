@@ -263,15 +263,15 @@ func decodeAccount(text []byte) (*pintle.Account, error) {
 	}
 	// An Account reads the id "null" as none, because services send it so.
 	// What was stored is what somebody is called.
-	var named struct {
-		UserID, Provider, ProviderAccountID any
-	}
+	// A map has the exact names: a struct would take a member "userid" of the
+	// provider's for the owner.
+	var named map[string]any
 	if err := json.Unmarshal(text, &named); err != nil {
 		return nil, err
 	}
-	for field, value := range map[*string]any{&a.UserID: named.UserID, &a.Provider: named.Provider, &a.ProviderAccountID: named.ProviderAccountID} {
-		if said, ok := value.(string); ok {
-			*field = said
+	for name, field := range map[string]*string{"userId": &a.UserID, "provider": &a.Provider, "providerAccountId": &a.ProviderAccountID} {
+		if value, ok := named[name].(string); ok {
+			*field = value
 		}
 	}
 	a.ID = accountID(a)
