@@ -15,15 +15,14 @@ func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settin
 	return set, err
 }
 
-// storeFor returns the store as the interface that a method of the host needs.
-func storeFor[T any](s *settings, method, name string) (T, error) {
-	var none T
+// storeFor returns the store, if it has the interface that a method of the host
+// needs.
+func storeFor[T any](s *settings, method, name string) (*records, error) {
 	if s.records == nil {
-		return none, fail(ErrConfiguration, fmt.Errorf("%s needs a Config.Store", method))
+		return nil, fail(ErrConfiguration, fmt.Errorf("%s needs a Config.Store", method))
 	}
-	store, ok := s.Store.(T)
-	if !ok {
-		return none, fail(codeMissingAdapterMethods, fmt.Errorf("%s needs a store that implements pintle.%s, which %T does not", method, name, s.Store))
+	if _, ok := s.Store.(T); !ok {
+		return nil, fail(codeMissingAdapterMethods, fmt.Errorf("%s needs a store that implements pintle.%s, which %T does not", method, name, s.Store))
 	}
-	return store, nil
+	return s.records, nil
 }

@@ -14,11 +14,10 @@ func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) 
 	if err != nil {
 		return nil, err
 	}
-	store, err := storeFor[AccountStore](s, "Account", "AccountStore")
-	if err != nil {
+	if _, err := storeFor[AccountStore](s, "Account", "AccountStore"); err != nil {
 		return nil, err
 	}
-	return s.storedAccount(ctx, store, &Account{Provider: provider, ProviderAccountID: providerAccountID})
+	return s.storedAccount(ctx, &Account{Provider: provider, ProviderAccountID: providerAccountID})
 }
 
 // UpdateAccount replaces the stored tokens of an account, which a sign-in of a
@@ -46,7 +45,7 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) error {
 	if account.AccessToken == "" {
 		return nil
 	}
-	stored, err := s.storedAccount(ctx, store, account)
+	stored, err := s.storedAccount(ctx, account)
 	if err != nil {
 		return err
 	}
@@ -55,7 +54,7 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) error {
 	if renewed.RefreshToken == "" {
 		renewed.RefreshToken = stored.RefreshToken
 	}
-	return storeError("updateAccount", store.UpdateAccount(ctx, s.sealTokens(renewed)))
+	return store.updateAccount(ctx, s.sealTokens(renewed))
 }
 
 // SignOutEverywhere ends every session of a user, on every device. With
@@ -68,12 +67,12 @@ func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) error {
 		return err
 	}
 	if s.strategy == StrategyDatabase {
-		lister, err := storeFor[SessionLister](s, "SignOutEverywhere", "SessionLister")
+		store, err := storeFor[SessionLister](s, "SignOutEverywhere", "SessionLister")
 		if err != nil {
 			return err
 		}
-		_, err = lister.EndUserSessions(ctx, userID, "")
-		return storeError("endUserSessions", err)
+		_, err = store.endUserSessions(ctx, userID, "")
+		return err
 	}
 	if s.Session.Revocation == nil {
 		return fail(ErrConfiguration, errors.New("SignOutEverywhere with token sessions needs Config.Session.Revocation"))
@@ -96,7 +95,7 @@ func (a *Auth) DeleteUser(ctx context.Context, userID string) error {
 	if err != nil {
 		return err
 	}
-	deleter, err := storeFor[UserDeleter](s, "DeleteUser", "UserDeleter")
+	store, err := storeFor[UserDeleter](s, "DeleteUser", "UserDeleter")
 	if err != nil {
 		return err
 	}
@@ -107,5 +106,5 @@ func (a *Auth) DeleteUser(ctx context.Context, userID string) error {
 			return err
 		}
 	}
-	return storeError("deleteUser", deleter.DeleteUser(ctx, userID))
+	return store.deleteUser(ctx, userID)
 }

@@ -97,8 +97,8 @@ func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddre
 		Identifier: proof.Address, Token: p.hashes.Sum(proofPurpose + proof.Token),
 		Expires: time.Now().Add(checkMaxAge).UTC().Truncate(time.Millisecond),
 	}
-	if err := x.records.verifications.CreateVerification(x.ctx, row); err != nil {
-		return storeError("createVerificationToken", err)
+	if err := x.records.createVerification(x.ctx, row); err != nil {
+		return err
 	}
 	text, err := marshal(proof)
 	if err != nil {
@@ -111,7 +111,7 @@ func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddre
 		return err
 	}
 	x.addCookie(line)
-	x.debug("a mail has proven an address that a user has unproven", p)
+	x.debug("a mail has proven an address that a user has unproven, so the person is asked whose it is")
 	return x.redirect(query.Append(x.callbackRoute(p), "error", string(ErrOAuthAccountNotLinked)))
 }
 
@@ -217,6 +217,7 @@ func (x *exchange) fromQuestion(p *provider) (*arrival, error) {
 	if !good {
 		return nil, refuse("the proof was used before, or has expired")
 	}
+	x.debug("the person goes on without the user who has the address")
 	user := &User{ID: newID(), Email: proof.Address}
 	account := &Account{Type: TypeEmail, Provider: p.id, ProviderAccountID: user.Email, UserID: user.ID}
 	return &arrival{provider: p, user: user, account: account, taking: proof.User}, nil
@@ -235,8 +236,8 @@ func (x *exchange) showQuestion(p *provider, proof *addressProof, refuse func(st
 	}
 	var accounts []*Account
 	if x.records.accounts != nil {
-		if accounts, err = x.records.accounts.UserAccounts(x.ctx, user.ID); err != nil {
-			return storeError("userAccounts", err)
+		if accounts, err = x.records.userAccounts(x.ctx, user.ID); err != nil {
+			return err
 		}
 	}
 	for _, other := range x.providers {

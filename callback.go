@@ -55,10 +55,12 @@ func (x *exchange) fromProvider(p *provider) (*arrival, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.debug("callback received")
 	kept := x.takeChecks(p)
 	said, err := p.flow.finish(x.ctx, landing{
 		params: params, redirectURI: redirectURI, kept: kept,
-		accept: func() error { return x.accept(p, kept) },
+		accept:    func() error { return x.accept(p, kept) },
+		exchanged: func() { x.debug("tokens exchanged") },
 	})
 	if errors.Is(err, errSessionLeftBehind) {
 		return nil, x.postAgain(redirectURI, params)
@@ -81,6 +83,7 @@ func (x *exchange) fromProvider(p *provider) (*arrival, error) {
 	if err != nil {
 		return nil, &Error{Code: ErrOAuthCallback, Provider: p.id, Err: fail(codeOAuthProfileParse, err)}
 	}
+	x.debug("profile read")
 	return &arrival{
 		provider: p, user: user, account: account, profile: said.profile, flow: kept.id,
 		linkTo: func(signedIn *User) bool { return x.startedBy(kept.id, signedIn) },
@@ -95,7 +98,11 @@ func (x *exchange) accept(p *provider, kept *keptChecks) error {
 			return err
 		}
 	}
-	return x.spend(kept)
+	if err := x.spend(kept); err != nil {
+		return err
+	}
+	x.debug("response accepted: it belongs to the flow of this browser")
+	return nil
 }
 
 // spend uses the flow up. Of parallel callbacks with copies of one browser's
@@ -262,6 +269,7 @@ func (x *exchange) fromForm(p *provider) (*arrival, error) {
 	if user == nil {
 		return nil, &Error{Code: ErrCredentials, Provider: p.id}
 	}
+	x.debug("Authorize returned a user")
 	account := &Account{Type: TypeCredentials, Provider: p.id}
 	return &arrival{provider: p, user: user.clone(), account: account, submission: submission}, nil
 }

@@ -29,6 +29,9 @@ func (x *exchange) settleCallbackURL() error {
 		if x.callbackURL, x.callbackText, err = x.redirectTarget(asked); err != nil {
 			return err
 		}
+		if x.callbackURL == x.origin && asked != x.origin {
+			x.debug("callback URL not accepted, so the browser goes to the home page in the end")
+		}
 	}
 	if x.callbackText != kept {
 		x.addCookie(x.set.callbackURL.line(x.callbackText))

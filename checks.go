@@ -76,6 +76,15 @@ func (c sealedCookie) seal(check sealedCheck, crossSite bool) (string, error) {
 
 // open returns what a check cookie of this request holds for the provider.
 func (c sealedCookie) open(x *exchange, provider string) (*sealedCheck, error) {
+	check, fault := c.read(x, provider)
+	if fault != nil {
+		x.debug("cookie not accepted", "cookie", c.name, "reason", fault.Err.Error())
+		return nil, fault
+	}
+	return check, nil
+}
+
+func (c sealedCookie) read(x *exchange, provider string) (*sealedCheck, *Error) {
 	value, ok := x.initialCookie(c.namedCookie)
 	if !ok || value == "" {
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s is missing: the sign-in began in another browser, more than 15 minutes ago, or under another host name", c.name))

@@ -98,10 +98,15 @@ type Config struct {
 	// client that it does not know.
 	ClientAddress func(r *http.Request) netip.Addr
 
-	// Logger receives what the operator should know. Nil means slog.Default().
+	// Logger receives what the operator should know. Nil means slog.Default() as
+	// it is when [New] or [NewFunc] makes the configuration. A Logger whose level
+	// is [slog.LevelDebug] or lower receives debug records as well.
 	Logger *slog.Logger
 
-	// Debug logs the course of every flow, without its secrets.
+	// Debug writes debug records to slog.Default(), whatever its level: the steps
+	// of every flow, and the operation, duration and outcome of every call of the
+	// Store. They hold no secret, no code or token, no address and no id of a user.
+	// If Logger is set, its level decides instead, and Debug has no effect.
 	Debug bool
 
 	// RedirectProxyURL is the base URL of a deployment that receives the

@@ -21,6 +21,7 @@ func (x *exchange) settleCSRF() {
 			}
 			return
 		}
+		x.debug("cookie not accepted", "cookie", x.set.csrf.name, "reason", "it was not made with the current secret")
 	}
 	token, value := x.csrf.Generate()
 	x.csrfToken = token

@@ -33,14 +33,14 @@ func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession
 			yield(set.tokenDevice(s))
 			return
 		}
-		lister, err := storeFor[SessionLister](set, "Devices", "SessionLister")
+		store, err := storeFor[SessionLister](set, "Devices", "SessionLister")
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for device, err := range lister.UserSessions(ctx, s.User.ID) {
+		for device, err := range store.userSessions(ctx, s.User.ID) {
 			if err != nil {
-				yield(nil, storeError("userSessions", err))
+				yield(nil, err)
 				return
 			}
 			if set.tooOld(device.Created) {
@@ -65,11 +65,11 @@ func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) error {
 	if set.strategy != StrategyDatabase {
 		return fmt.Errorf("EndDevice: token sessions have no handles: %w", ErrNotFound)
 	}
-	lister, err := storeFor[SessionLister](set, "EndDevice", "SessionLister")
+	store, err := storeFor[SessionLister](set, "EndDevice", "SessionLister")
 	if err != nil {
 		return err
 	}
-	return storeError("endSession", lister.EndSession(ctx, s.User.ID, handle))
+	return store.endSession(ctx, s.User.ID, handle)
 }
 
 // EndOtherDevices ends every session of the user of s but s, and returns how
@@ -83,7 +83,7 @@ func (a *Auth) EndOtherDevices(ctx context.Context, s *Session) (int, error) {
 	if set.strategy != StrategyDatabase {
 		return 0, fail(codeUnsupportedStrategy, errors.New("EndOtherDevices needs database sessions: token sessions of a user end all at once, with SignOutEverywhere"))
 	}
-	lister, err := storeFor[SessionLister](set, "EndOtherDevices", "SessionLister")
+	store, err := storeFor[SessionLister](set, "EndOtherDevices", "SessionLister")
 	if err != nil {
 		return 0, err
 	}
@@ -91,8 +91,7 @@ func (a *Auth) EndOtherDevices(ctx context.Context, s *Session) (int, error) {
 	if s.stored != nil {
 		except = s.stored.Token
 	}
-	n, err := lister.EndUserSessions(ctx, s.User.ID, except)
-	return n, storeError("endUserSessions", err)
+	return store.endUserSessions(ctx, s.User.ID, except)
 }
 
 // shown is a session as its owner may see it on the device of another. No page

@@ -48,15 +48,6 @@ func (x *exchange) emitSignInFailed(e *Error) {
 	})
 }
 
-// debug notes a step of a flow. Nothing that would let a reader of the log take
-// part in the flow is among the attributes.
-func (x *exchange) debug(step string, p *provider) {
-	if !x.Debug {
-		return
-	}
-	x.log.LogAttrs(x.ctx, slog.LevelDebug, "pintle: flow", slog.String("step", step), slog.String("provider", p.id), slog.String("action", string(x.action)))
-}
-
 // browserMaxAge is how long browsers keep a cookie, whatever it asks for.
 //
 // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5
@@ -64,8 +55,12 @@ const browserMaxAge = 400 * 24 * time.Hour
 
 // announce says at the start what an operator should not overlook.
 func (s *settings) announce(ctx context.Context) {
-	if s.Debug {
+	switch {
+	case s.Debug && s.Logger == nil:
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.Debug is on, so the log tells more than is needed in production",
+			slog.String("code", "debug-enabled"))
+	case s.Debug:
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.Debug has no effect, because Config.Logger is set: the level of its handler decides",
 			slog.String("code", "debug-enabled"))
 	}
 	if s.DangerouslyAllowShortSecrets {

@@ -44,6 +44,9 @@ type landing struct {
 	// this browser, before anything of it is sent to the provider. Its error ends
 	// the sign-in.
 	accept func() error
+
+	// exchanged is called when the provider has returned tokens.
+	exchanged func()
 }
 
 // A statement is what a provider says of the person in front of it.
@@ -200,6 +203,7 @@ func (f oauth2Flow) finish(ctx context.Context, l landing) (*statement, error) {
 	}
 	result, err := f.Redeem(ctx, handshake.RedeemOptions{
 		Code: code, RedirectURI: l.redirectURI, Verifier: verifier, Nonce: nonce, Params: l.params,
+		Exchanged: l.exchanged,
 	})
 	if err != nil {
 		return nil, providerError(err)
@@ -228,7 +232,7 @@ func (f oauth1Flow) finish(ctx context.Context, l landing) (*statement, error) {
 	if !ok {
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the state holds no temporary credentials"))
 	}
-	result, err := f.Finish(ctx, handshake.OAuth1Return{Params: l.params, Token: token, Secret: secret, Accept: l.accept})
+	result, err := f.Finish(ctx, handshake.OAuth1Return{Params: l.params, Token: token, Secret: secret, Accept: l.accept, Exchanged: l.exchanged})
 	if err != nil {
 		return nil, providerError(err)
 	}

@@ -111,6 +111,7 @@ func (x *exchange) postAgain(action string, params query.Values) error {
 		data.Fields = append(data.Fields, page.HiddenField{Name: e.Key, Value: e.Value})
 	}
 	data.Fields = append(data.Fields, page.HiddenField{Name: postedAgain, Value: "1"})
+	x.debug("response posted again from this site, so that the session cookie comes along")
 	// Cookies that are set because this request came without any would replace
 	// those that the browser kept back.
 	x.answer.cookies = nil

@@ -37,9 +37,9 @@ func (x *exchange) holding(ctx context.Context, r *records, found *errands, user
 		// Only mails signed people in here, or accounts may exist.
 		h.unseen = slices.ContainsFunc(x.providers, func(p *provider) bool { return p.email == nil })
 	} else {
-		linked, err := r.accounts.UserAccounts(ctx, user.ID)
+		linked, err := r.userAccounts(ctx, user.ID)
 		if err != nil {
-			return nil, storeError("userAccounts", err)
+			return nil, err
 		}
 		h.accounts = slices.DeleteFunc(linked, func(a *Account) bool { return a.Type == TypeEmail })
 	}
@@ -47,9 +47,9 @@ func (x *exchange) holding(ctx context.Context, r *records, found *errands, user
 		return h, nil
 	}
 	if r.authenticators != nil {
-		passkeys, err := r.authenticators.UserAuthenticators(ctx, user.ID)
+		passkeys, err := r.userAuthenticators(ctx, user.ID)
 		if err != nil && !errors.Is(err, errors.ErrUnsupported) { // a layout without a table for passkeys
-			return nil, storeError("listAuthenticatorsByUserId", err)
+			return nil, err
 		}
 		h.unseen = h.unseen || len(passkeys) > 0
 	}
@@ -117,8 +117,8 @@ func (w *work) endSessions(who *arrival, userID, except string) error {
 		if w.lister == nil {
 			return nil
 		}
-		_, err := w.lister.EndUserSessions(w.ctx, userID, except)
-		return storeError("endUserSessions", err)
+		_, err := w.endUserSessions(w.ctx, userID, except)
+		return err
 	}
 	if w.x.Session.Revocation == nil || !who.errands.revoked[userID].IsZero() {
 		return nil

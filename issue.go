@@ -15,25 +15,35 @@ import (
 // issue makes the session of a user whose identity is decided, and sends the
 // browser on.
 func (x *exchange) issue(who *arrival, d *decision) error {
+	issued := true
 	if d.session != nil {
 		attrs := x.set.session.attrs
 		attrs.Expires = d.session.Expires
 		x.addCookie(x.stalePartClearing(x.set, x.r.Header)...)
 		x.addCookie(cookie.Line(x.set.session.name, d.session.Token, attrs))
-	} else if err := x.issueToken(who, d); err != nil {
-		return err
+	} else {
+		var err error
+		if issued, err = x.issueToken(who, d); err != nil {
+			return err
+		}
 	}
 	x.addCookie(who.submission.cookieLines()...)
+	if issued {
+		x.debug("session issued", "strategy", string(x.strategy))
+	} else {
+		x.debug("no session issued: Callbacks.JWT returned no claims")
+	}
 	x.emitSignIn(who, d)
-	x.debug("signed in", who.provider)
+	x.debug("signed in")
 	if d.newUser != nil && *d.newUser && x.Pages.NewUser != "" {
 		return x.redirect(query.Append(x.Pages.NewUser, "callbackUrl", x.callbackText))
 	}
 	return x.redirect(x.callbackURL)
 }
 
-// issueToken writes a session token with the claims the host wants in it.
-func (x *exchange) issueToken(who *arrival, d *decision) error {
+// issueToken writes a session token with the claims the host wants in it. It
+// reports whether the host wants one at all.
+func (x *exchange) issueToken(who *arrival, d *decision) (issued bool, err error) {
 	claims := Claims{}
 	if x.Session.Describe != nil {
 		x.Session.Describe(x.r, claims)
@@ -54,30 +64,29 @@ func (x *exchange) issueToken(who *arrival, d *decision) error {
 		if d.newUser != nil && *d.newUser {
 			change.Trigger = TriggerSignUp
 		}
-		var err error
 		if claims, err = x.Callbacks.JWT(x.ctx, change); err != nil {
-			return fmt.Errorf("Callbacks.JWT: %w", err)
+			return false, fmt.Errorf("Callbacks.JWT: %w", err)
 		}
 	}
 	if claims == nil {
 		if _, err := x.endTokens(); err != nil {
-			return err
+			return false, err
 		}
 		x.addCookie(x.clearSession()...)
-		return nil
+		return false, nil
 	}
 	text, err := x.encode(x.ctx, x.set, marks.in(claims))
 	if err != nil {
-		return err
+		return false, err
 	}
 	// The session this browser held ends, if token sessions can be ended: a copy
 	// of its token must not outlive the sign-in (SH-41). Without an answer of
 	// the list there is no sign-in.
 	if _, err := x.endTokens(); err != nil {
-		return err
+		return false, err
 	}
 	x.addCookie(x.tokenCookies(x.set, x.r.Header, text)...)
-	return nil
+	return true, nil
 }
 
 // sessionFor makes the database session of a user, or none when sessions are
@@ -86,10 +95,10 @@ func (x *exchange) sessionFor(w *work, userID string) (*StoredSession, error) {
 	if x.strategy != StrategyDatabase {
 		return nil, nil // nil is how a decision says "a token"
 	}
-	return x.newSession(w.ctx, w.sessions, userID)
+	return x.newSession(w.ctx, w.records, userID)
 }
 
-func (x *exchange) newSession(ctx context.Context, store SessionStore, userID string) (*StoredSession, error) {
+func (x *exchange) newSession(ctx context.Context, store *records, userID string) (*StoredSession, error) {
 	generate := x.Session.GenerateToken
 	if generate == nil {
 		generate = randomToken
@@ -104,8 +113,8 @@ func (x *exchange) newSession(ctx context.Context, store SessionStore, userID st
 		session.Data = map[string]any{}
 		x.Session.Describe(x.r, session.Data)
 	}
-	if err := store.CreateSession(ctx, session); err != nil {
-		return nil, storeError("createSession", err)
+	if err := store.createSession(ctx, session); err != nil {
+		return nil, err
 	}
 	return session, nil
 }

@@ -56,6 +56,9 @@ type decision struct {
 	// for token sessions.
 	session *StoredSession
 
+	// how is how the user was found, for the log.
+	how string
+
 	// returning reports that what the person showed was the user's before this
 	// sign-in, and proven that it used up the proof of the arrival.
 	returning, proven bool
@@ -85,7 +88,12 @@ func (x *exchange) login(who *arrival) error {
 		return x.askAboutAddress(who, here, held)
 	}
 	if err != nil {
+		x.debug("decided", "decision", undecidedBy(err))
 		return err
+	}
+	x.debug("decided", "decision", decided.how)
+	if decided.proven {
+		x.debug("address of the user verified by two proofs")
 	}
 	if decided.proven || who.taking != "" {
 		x.addCookie(x.set.addressProof.clear())
@@ -150,6 +158,7 @@ func (x *exchange) askSignIn(attempt *SignInAttempt) (elsewhere bool, err error)
 		return false, nil
 	}
 	goTo, err := x.Callbacks.SignIn(x.ctx, attempt)
+	x.debug("Callbacks.SignIn called", "answer", answerOf(goTo, err))
 	switch {
 	case err != nil && isClassified(err):
 		return false, err
@@ -176,7 +185,7 @@ func (x *exchange) decide(who *arrival, here *presence) (d *decision, err error)
 		return d, err
 	}
 	if x.records == nil {
-		return &decision{user: who.user, account: who.account}, nil
+		return &decision{user: who.user, account: who.account, how: "the user of the profile: there is no store"}, nil
 	}
 	err = x.settle(who, func(w *work) (err error) {
 		d, err = x.attempt(w, who, here)
@@ -193,6 +202,7 @@ func (x *exchange) settle(who *arrival, run func(*work) error) error {
 	for {
 		err := x.inTransaction(run)
 		if errand, ok := errors.AsType[*errand](err); ok {
+			x.debug("decision made again: something has to be done outside the transaction first")
 			if err := errand.run(&who.errands); err != nil {
 				return err
 			}
@@ -206,6 +216,7 @@ func (x *exchange) settle(who *arrival, run func(*work) error) error {
 		if conflicts++; conflicts > 1 {
 			return &Error{Code: ErrStore, Provider: who.provider.id, Err: fmt.Errorf("the store refuses as existing what it does not find: %w", err)}
 		}
+		x.debug("decision made again: another request wrote first")
 	}
 }
 
@@ -216,7 +227,7 @@ func (x *exchange) settle(who *arrival, run func(*work) error) error {
 // right kind is made here if the user exists, and otherwise the sign-in fails.
 func (x *exchange) decideCredentials(who *arrival) (*decision, error) {
 	newUser := false
-	d := &decision{user: who.user, account: who.account, newUser: &newUser, returning: true}
+	d := &decision{user: who.user, account: who.account, newUser: &newUser, returning: true, how: "the user that Authorize returned"}
 	if x.strategy != StrategyDatabase {
 		return d, nil
 	}
@@ -233,7 +244,7 @@ func (x *exchange) decideCredentials(who *arrival) (*decision, error) {
 			return nil, err
 		}
 	}
-	d.session, err = x.newSession(x.ctx, x.records.sessions, user.ID)
+	d.session, err = x.newSession(x.ctx, x.records, user.ID)
 	return d, err
 }
 
@@ -269,7 +280,7 @@ func (x *exchange) rotate(w *work, d *decision) error {
 		return nil
 	}
 	var err error
-	d.session, err = x.newSession(w.ctx, w.sessions, d.user.ID)
+	d.session, err = x.newSession(w.ctx, w.records, d.user.ID)
 	return err
 }
 
@@ -310,7 +321,7 @@ func (x *exchange) decideMail(w *work, who *arrival, here *presence) (*decision,
 	if err != nil {
 		return nil, err
 	}
-	d := &decision{user: user, account: who.account, newUser: &newUser}
+	d := &decision{user: user, account: who.account, newUser: &newUser, how: createdOr(newUser, "user found by the address")}
 	d.session, err = x.sessionFor(w, user.ID)
 	return d, err
 }
@@ -376,7 +387,7 @@ func (x *exchange) decideAccount(w *work, who *arrival, here *presence) (*decisi
 	switch {
 	case owner != nil && current != nil && owner.ID == current.ID:
 		// A registration that stopped after the account was stored goes on.
-		d := &decision{user: current, account: who.account, newUser: &known, session: here.session, returning: who.passkey == nil}
+		d := &decision{user: current, account: who.account, newUser: &known, session: here.session, returning: who.passkey == nil, how: "the user who is signed in"}
 		return d, w.storePasskey(who, current)
 
 	case owner != nil && current != nil:
@@ -394,7 +405,7 @@ func (x *exchange) decideAccount(w *work, who *arrival, here *presence) (*decisi
 		if err := w.link(who, current); err != nil {
 			return nil, err
 		}
-		return &decision{user: current, account: who.account, newUser: &known, session: here.session}, w.stillHeld(who, current)
+		return &decision{user: current, account: who.account, newUser: &known, session: here.session, how: "account linked to the user who is signed in"}, w.stillHeld(who, current)
 	}
 	return x.decideStranger(w, who)
 }
@@ -407,7 +418,7 @@ func (x *exchange) decideOwner(w *work, who *arrival, owner *User) (*decision, e
 	}
 	newUser := false
 	session, err := x.sessionFor(w, owner.ID)
-	return &decision{user: owner, account: who.account, newUser: &newUser, session: session, returning: true}, err
+	return &decision{user: owner, account: who.account, newUser: &newUser, session: session, returning: true, how: "user found by the account"}, err
 }
 
 // decideStranger is the part of the table for an account without an owner while
@@ -442,7 +453,7 @@ func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &decision{user: user, account: who.account, newUser: &newUser}
+	d := &decision{user: user, account: who.account, newUser: &newUser, how: createdOr(newUser, "account linked to the user with the address")}
 	d.session, err = x.sessionFor(w, user.ID)
 	return d, err
 }

@@ -42,13 +42,13 @@ func (x *exchange) requestMail(p *provider) error {
 	if err != nil {
 		return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: err}
 	}
-	if err := x.records.verifications.CreateVerification(x.ctx, verification); err != nil {
-		return storeError("createVerificationToken", err)
+	if err := x.records.createVerification(x.ctx, verification); err != nil {
+		return err
 	}
 	if err := p.email.Send(x.ctx, message); err != nil {
 		return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: fmt.Errorf("Email.Send: %w", err)}
 	}
-	x.debug("sent a mail", p)
+	x.debug("mail sent")
 	return x.redirect(x.verifyRequestURL(p))
 }
 
@@ -159,6 +159,7 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 	if x.aboutAddress() {
 		return x.fromQuestion(p)
 	}
+	x.debug("mail link received")
 	token, _ := x.query.Last("token")
 	if token == "" {
 		return nil, byClient(errors.New("the link has no token"))
@@ -166,6 +167,7 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 	identifier, _ := x.query.Last("email")
 	confirm := p.email.Confirm || x.openedElsewhere(token)
 	if x.r.Method == http.MethodGet && (confirm || isPrefetch(x.r)) {
+		x.debug("mail link not used yet: the person is asked to confirm it")
 		return nil, x.confirmLink(p, identifier)
 	}
 	if confirm {
@@ -187,6 +189,7 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 	case verification.Identifier != identifier:
 		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link was made for another address")}
 	}
+	x.debug("mail link accepted")
 	return x.mailArrival(p, verification.Identifier)
 }
 
@@ -207,8 +210,7 @@ func isPrefetch(r *http.Request) bool {
 // current secrets give or one that earlier ones gave.
 func (x *exchange) useVerification(r *records, p *provider, identifier, token string) (*Verification, error) {
 	for _, hash := range p.hashes.Candidates(token) {
-		v, err := r.verifications.UseVerification(x.ctx, identifier, hash)
-		if v, err := found(v, "useVerificationToken", err); v != nil || err != nil {
+		if v, err := r.useVerification(x.ctx, identifier, hash); v != nil || err != nil {
 			return v, err
 		}
 	}

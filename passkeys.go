@@ -26,11 +26,11 @@ func (a *Auth) Passkeys(ctx context.Context, s *Session) ([]*Authenticator, erro
 	if err != nil {
 		return nil, err
 	}
-	passkeys, err := store.UserAuthenticators(ctx, s.User.ID)
+	passkeys, err := store.userAuthenticators(ctx, s.User.ID)
 	slices.SortFunc(passkeys, func(a, b *Authenticator) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.CredentialID, b.CredentialID))
 	})
-	return passkeys, storeError("listAuthenticatorsByUserId", err)
+	return passkeys, err
 }
 
 // RenamePasskey gives a passkey of the user of s another name. A name has at most 64
@@ -45,7 +45,7 @@ func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name
 	if err != nil {
 		return err
 	}
-	manager, err := storeFor[AuthenticatorManager](set, "RenamePasskey", "AuthenticatorManager")
+	store, err := storeFor[AuthenticatorManager](set, "RenamePasskey", "AuthenticatorManager")
 	if err != nil {
 		return err
 	}
@@ -55,5 +55,5 @@ func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name
 	case utf8.RuneCountInString(name) > maxPasskeyName:
 		return fmt.Errorf("RenamePasskey: the name has more than %d characters: check its length before", maxPasskeyName)
 	}
-	return storeError("renameAuthenticator", manager.RenameAuthenticator(ctx, s.User.ID, credentialID, name))
+	return store.renameAuthenticator(ctx, s.User.ID, credentialID, name)
 }

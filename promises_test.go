@@ -304,18 +304,6 @@ func TestTheHostsLoggerDecides(t *testing.T) {
 			t.Errorf("the log is %s", s.log)
 		}
 	})
-	t.Run("S-28 the steps of a flow are logged with Debug only", func(t *testing.T) {
-		quiet := newSite(t, func(s *site) { s.Debug = false })
-		quiet.browser().signIn("ada")
-		if log := quiet.log.String(); strings.Contains(log, "signed in") {
-			t.Errorf("the log is %s", log)
-		}
-		loud := newSite(t)
-		loud.browser().signIn("ada")
-		if log := loud.log.String(); !strings.Contains(log, "signed in") {
-			t.Errorf("the log is %s", log)
-		}
-	})
 }
 
 func TestTheHostsClientMakesEveryRequest(t *testing.T) {

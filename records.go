@@ -4,36 +4,51 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
+	"time"
 )
 
-// records is the host's store as the flows use it: every failure carries
-// [ErrStore] and the operation's name, and every optional part was looked for
-// when the configuration was made.
+// records is the host's store as this package uses it, and the only way to it:
+// every operation is a debug record, every failure carries [ErrStore] and the
+// operation's name, and every optional part was looked for when the
+// configuration was made.
 type records struct {
-	Store
+	store          Store
 	sessions       SessionStore
 	verifications  VerificationStore
 	authenticators AuthenticatorStore
+	manager        AuthenticatorManager
 	accounts       AccountStore
 	lister         SessionLister
 	tx             TxStore
 	deleter        UserDeleter
-	log            *slog.Logger
+
+	// finder is either of the two interfaces with a method Account.
+	finder interface {
+		Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
+	}
+
+	log logger
 }
 
-func newRecords(s Store, log *slog.Logger) *records {
+func newRecords(s Store, log logger) *records {
 	if s == nil {
 		return nil
 	}
-	r := &records{Store: s, log: log}
+	r := &records{store: s, log: log}
 	r.sessions, _ = s.(SessionStore)
 	r.verifications, _ = s.(VerificationStore)
 	r.authenticators, _ = s.(AuthenticatorStore)
+	r.manager, _ = s.(AuthenticatorManager)
 	r.accounts, _ = s.(AccountStore)
 	r.lister, _ = s.(SessionLister)
 	r.tx, _ = s.(TxStore)
 	r.deleter, _ = s.(UserDeleter)
+	r.finder = r.accounts
+	if r.accounts == nil {
+		r.finder = r.authenticators
+	}
 	return r
 }
 
@@ -70,47 +85,247 @@ func storeError(operation string, err error) error {
 	return fail(ErrStore, fmt.Errorf("%s: %w", operation, err))
 }
 
+// An operation is a call of the store under way.
+type operation struct {
+	name  string
+	began time.Time // zero where it is not logged
+}
+
+// begin begins an operation. It has the name that Auth.js has for it, where that
+// has one.
+func (r *records) begin(ctx context.Context, name string) operation {
+	o := operation{name: name}
+	if r.log.debugs(ctx) {
+		o.began = time.Now()
+	}
+	return o
+}
+
+// end ends an operation, and returns its error classified.
+func (r *records) end(ctx context.Context, o operation, err error) error {
+	if !o.began.IsZero() {
+		r.note(ctx, o, outcome(err))
+	}
+	return storeError(o.name, err)
+}
+
+// note logs how an operation ended. The error is not in the record: databases
+// repeat values in theirs.
+func (r *records) note(ctx context.Context, o operation, outcome string) {
+	r.log.LogAttrs(ctx, slog.LevelDebug, "pintle: store", slog.String("operation", o.name),
+		slog.Duration("duration", time.Since(o.began)), slog.String("outcome", outcome))
+}
+
+func outcome(err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.Is(err, ErrNotFound):
+		return "not found"
+	case errors.Is(err, ErrConflict):
+		return "conflict"
+	case errors.Is(err, errors.ErrUnsupported):
+		return "unsupported"
+	}
+	return "error"
+}
+
 // found turns ErrNotFound into a nil result, for look-ups where both answers
 // are expected.
-func found[T any](value *T, operation string, err error) (*T, error) {
+func found[T any](value *T, err error) (*T, error) {
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil // not found, which is no error here
 	}
 	if err != nil {
-		return nil, storeError(operation, err)
+		return nil, err
 	}
 	return value, nil
 }
 
+func (r *records) createUser(ctx context.Context, u *User) (*User, error) {
+	o := r.begin(ctx, "createUser")
+	created, err := r.store.CreateUser(ctx, u)
+	return created, r.end(ctx, o, err)
+}
+
+// user returns a user, or nil where there is none.
 func (r *records) user(ctx context.Context, id string) (*User, error) {
-	u, err := r.Store.User(ctx, id)
-	return found(u, "getUser", err)
+	o := r.begin(ctx, "getUser")
+	u, err := r.store.User(ctx, id)
+	return found(u, r.end(ctx, o, err))
 }
 
+// userByEmail returns the user with an address, or nil.
 func (r *records) userByEmail(ctx context.Context, email string) (*User, error) {
-	u, err := r.Store.UserByEmail(ctx, email)
-	return found(u, "getUserByEmail", err)
+	o := r.begin(ctx, "getUserByEmail")
+	u, err := r.store.UserByEmail(ctx, email)
+	return found(u, r.end(ctx, o, err))
 }
 
+// userByAccount returns the owner of an account, or nil.
 func (r *records) userByAccount(ctx context.Context, a *Account) (*User, error) {
-	u, err := r.Store.UserByAccount(ctx, a.Provider, a.ProviderAccountID)
-	return found(u, "getUserByAccount", err)
+	o := r.begin(ctx, "getUserByAccount")
+	u, err := r.store.UserByAccount(ctx, a.Provider, a.ProviderAccountID)
+	return found(u, r.end(ctx, o, err))
 }
 
+func (r *records) updateUser(ctx context.Context, id string, change UserUpdate) (*User, error) {
+	o := r.begin(ctx, "updateUser")
+	updated, err := r.store.UpdateUser(ctx, id, change)
+	return updated, r.end(ctx, o, err)
+}
+
+func (r *records) deleteUser(ctx context.Context, id string) error {
+	o := r.begin(ctx, "deleteUser")
+	return r.end(ctx, o, r.deleter.DeleteUser(ctx, id))
+}
+
+func (r *records) linkAccount(ctx context.Context, a *Account) error {
+	o := r.begin(ctx, "linkAccount")
+	return r.end(ctx, o, r.store.LinkAccount(ctx, a))
+}
+
+// account returns an account. The error matches [ErrNotFound] where there is
+// none.
+func (r *records) account(ctx context.Context, provider, providerAccountID string) (*Account, error) {
+	o := r.begin(ctx, "getAccount")
+	a, err := r.finder.Account(ctx, provider, providerAccountID)
+	return a, r.end(ctx, o, err)
+}
+
+func (r *records) userAccounts(ctx context.Context, userID string) ([]*Account, error) {
+	o := r.begin(ctx, "userAccounts")
+	accounts, err := r.accounts.UserAccounts(ctx, userID)
+	return accounts, r.end(ctx, o, err)
+}
+
+func (r *records) updateAccount(ctx context.Context, a *Account) error {
+	o := r.begin(ctx, "updateAccount")
+	return r.end(ctx, o, r.accounts.UpdateAccount(ctx, a))
+}
+
+func (r *records) unlinkAccount(ctx context.Context, a *Account, keepOneOf []*Account) error {
+	o := r.begin(ctx, "unlinkAccount")
+	return r.end(ctx, o, r.accounts.UnlinkAccount(ctx, a.UserID, a.Provider, a.ProviderAccountID, keepOneOf))
+}
+
+func (r *records) createSession(ctx context.Context, s *StoredSession) error {
+	o := r.begin(ctx, "createSession")
+	return r.end(ctx, o, r.sessions.CreateSession(ctx, s))
+}
+
+// sessionAndUser returns the session with a token and its user, or nil for both.
 func (r *records) sessionAndUser(ctx context.Context, token string) (*StoredSession, *User, error) {
+	o := r.begin(ctx, "getSessionAndUser")
 	s, u, err := r.sessions.SessionAndUser(ctx, token)
+	err = r.end(ctx, o, err)
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, storeError("getSessionAndUser", err)
+		return nil, nil, err
 	}
 	return s, u, nil
 }
 
+func (r *records) updateSession(ctx context.Context, token string, change SessionUpdate) error {
+	o := r.begin(ctx, "updateSession")
+	return r.end(ctx, o, r.sessions.UpdateSession(ctx, token, change))
+}
+
+// deleteSession removes a session, and returns it unless it was gone already.
 func (r *records) deleteSession(ctx context.Context, token string) (*StoredSession, error) {
+	o := r.begin(ctx, "deleteSession")
 	s, err := r.sessions.DeleteSession(ctx, token)
-	return found(s, "deleteSession", err)
+	return found(s, r.end(ctx, o, err))
+}
+
+// userSessions yields the sessions of a user. The operation lasts as long as the
+// loop, during which the store may hold a connection.
+func (r *records) userSessions(ctx context.Context, userID string) iter.Seq2[*StoredSession, error] {
+	return func(yield func(*StoredSession, error) bool) {
+		o := r.begin(ctx, "userSessions")
+		for s, err := range r.lister.UserSessions(ctx, userID) {
+			if err != nil {
+				yield(nil, r.end(ctx, o, err))
+				return
+			}
+			if !yield(s, nil) {
+				break
+			}
+		}
+		_ = r.end(ctx, o, nil) // which is an error for one
+	}
+}
+
+func (r *records) endSession(ctx context.Context, userID, handle string) error {
+	o := r.begin(ctx, "endSession")
+	return r.end(ctx, o, r.lister.EndSession(ctx, userID, handle))
+}
+
+func (r *records) endUserSessions(ctx context.Context, userID, except string) (int, error) {
+	o := r.begin(ctx, "endUserSessions")
+	n, err := r.lister.EndUserSessions(ctx, userID, except)
+	return n, r.end(ctx, o, err)
+}
+
+func (r *records) createVerification(ctx context.Context, v *Verification) error {
+	o := r.begin(ctx, "createVerificationToken")
+	return r.end(ctx, o, r.verifications.CreateVerification(ctx, v))
+}
+
+// useVerification removes the row of a link and returns it, or nil.
+func (r *records) useVerification(ctx context.Context, identifier, hash string) (*Verification, error) {
+	o := r.begin(ctx, "useVerificationToken")
+	v, err := r.verifications.UseVerification(ctx, identifier, hash)
+	return found(v, r.end(ctx, o, err))
+}
+
+func (r *records) createAuthenticator(ctx context.Context, a *Authenticator) error {
+	o := r.begin(ctx, "createAuthenticator")
+	return r.end(ctx, o, r.authenticators.CreateAuthenticator(ctx, a))
+}
+
+// authenticator returns a passkey, or nil.
+func (r *records) authenticator(ctx context.Context, credentialID string) (*Authenticator, error) {
+	o := r.begin(ctx, "getAuthenticator")
+	a, err := r.authenticators.Authenticator(ctx, credentialID)
+	return found(a, r.end(ctx, o, err))
+}
+
+func (r *records) userAuthenticators(ctx context.Context, userID string) ([]*Authenticator, error) {
+	o := r.begin(ctx, "listAuthenticatorsByUserId")
+	all, err := r.authenticators.UserAuthenticators(ctx, userID)
+	return all, r.end(ctx, o, err)
+}
+
+func (r *records) useAuthenticator(ctx context.Context, used *Authenticator, old uint32) error {
+	o := r.begin(ctx, "updateAuthenticatorCounter")
+	return r.end(ctx, o, r.authenticators.UseAuthenticator(ctx, used, old))
+}
+
+func (r *records) renameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
+	o := r.begin(ctx, "renameAuthenticator")
+	return r.end(ctx, o, r.manager.RenameAuthenticator(ctx, userID, credentialID, name))
+}
+
+// inTx runs f in a transaction of the store. Its errors are not classified: they
+// are mostly those of f.
+func (r *records) inTx(ctx context.Context, f func(*records) error) error {
+	var failed error
+	o := r.begin(ctx, "transaction")
+	err := r.tx.InTx(ctx, func(s Store) error {
+		failed = f(newRecords(s, r.log))
+		return failed
+	})
+	switch {
+	case o.began.IsZero():
+	case err != nil && failed != nil:
+		r.note(ctx, o, "rolled back")
+	default:
+		r.note(ctx, o, outcome(err))
+	}
+	return err
 }
 
 // logStoreFailure notes that the store failed, where the failure goes on under

@@ -83,7 +83,7 @@ func (x *exchange) passOn(p *provider, params query.Values) (bool, error) {
 	if !x.mayReceive(home) {
 		return false, fail(ErrInvalidCheck, fmt.Errorf("the flow says that it began at %s, which Config.RedirectProxyHosts does not list: add it if it is a deployment of yours", home))
 	}
-	x.debug("passed on to the deployment the sign-in began at", p)
+	x.debug("passed on to the deployment that the sign-in began at")
 	return true, x.redirect(query.AppendValues(content.Origin, params))
 }
 

@@ -96,10 +96,10 @@ func (s *settings) refresh(ctx context.Context, account *Account) (*Account, err
 		return nil, fmt.Errorf("refresh: %w: provider %s is not an OAuth 2 provider", ErrNoRefresh, p.id)
 	}
 	id := account.Provider + "\x00" + account.ProviderAccountID
-	if store := s.accountStore(); store != nil {
+	if s.records != nil && s.records.accounts != nil {
 		// Whatever tokens the callers hold, one refresh token is stored.
 		current, err := s.oneAtATime(ctx, p, id, func(ctx context.Context) (*Account, error) {
-			return s.refreshStored(ctx, store, two, account)
+			return s.refreshStored(ctx, two, account)
 		})
 		if !errors.Is(err, ErrNotFound) {
 			return current, err
@@ -110,14 +110,6 @@ func (s *settings) refresh(ctx context.Context, account *Account) (*Account, err
 	return s.oneAtATime(ctx, p, refreshKey(account), func(ctx context.Context) (*Account, error) {
 		return s.exchangeOnce(ctx, two, account)
 	})
-}
-
-func (s *settings) accountStore() AccountStore {
-	if s.records == nil {
-		return nil
-	}
-	store, _ := s.records.Store.(AccountStore)
-	return store
 }
 
 func refreshKey(a *Account) string {
@@ -152,31 +144,31 @@ func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f fu
 }
 
 // refreshStored refreshes the account that the store has.
-func (s *settings) refreshStored(ctx context.Context, store AccountStore, f oauth2Flow, account *Account) (*Account, error) {
-	current, err := s.storedAccount(ctx, store, account)
+func (s *settings) refreshStored(ctx context.Context, f oauth2Flow, account *Account) (*Account, error) {
+	current, err := s.storedAccount(ctx, account)
 	if err != nil || current.fresh(time.Now()) {
 		return current, err
 	}
 	renewed, err := s.exchangeOnce(ctx, f, current)
 	if errors.Is(err, ErrNoRefresh) {
 		// Another process may have been faster, and the token spent by it.
-		if later, lookup := s.storedAccount(ctx, store, account); lookup == nil && later.fresh(time.Now()) {
+		if later, lookup := s.storedAccount(ctx, account); lookup == nil && later.fresh(time.Now()) {
 			return later, nil
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := store.UpdateAccount(ctx, s.sealTokens(s.kept(renewed))); err != nil {
-		return nil, storeError("updateAccount", err)
+	if err := s.records.updateAccount(ctx, s.sealTokens(s.kept(renewed))); err != nil {
+		return nil, err
 	}
 	return renewed, nil
 }
 
-func (s *settings) storedAccount(ctx context.Context, store AccountStore, account *Account) (*Account, error) {
-	found, err := store.Account(ctx, account.Provider, account.ProviderAccountID)
+func (s *settings) storedAccount(ctx context.Context, account *Account) (*Account, error) {
+	found, err := s.records.account(ctx, account.Provider, account.ProviderAccountID)
 	if err != nil {
-		return nil, storeError("getAccount", err)
+		return nil, err
 	}
 	return s.unsealTokens(found)
 }
@@ -197,6 +189,7 @@ func (s *settings) exchangeOnce(ctx context.Context, f oauth2Flow, account *Acco
 	case err == nil:
 		renewed.ExpiresAt = 0
 		renewed.setTokens(response)
+		s.log.debug(ctx, "tokens refreshed", "provider", account.Provider)
 	case isRefused(err):
 		err = fmt.Errorf("%w: %w", ErrNoRefresh, err)
 	default:

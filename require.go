@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/query"
@@ -88,6 +89,7 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 	h.Set("Cache-Control", "private, no-cache, no-store")
 	h.Add("Vary", "Cookie")
 	if access.Response != nil {
+		s.log.debug(r.Context(), "request answered by Callbacks.Authorized")
 		access.Response.ServeHTTP(w, known)
 		return nil, false
 	}
@@ -97,6 +99,7 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 		// https://www.rfc-editor.org/rfc/rfc6750#section-3
 		h.Set("WWW-Authenticate", "Bearer")
 	}
+	s.log.debug(r.Context(), "request refused by Require", "status", strconv.Itoa(refusal.Status))
 	if s.Refuse != nil {
 		s.Refuse(w, known, refusal)
 	} else {

@@ -79,6 +79,7 @@ func (x *exchange) serve() {
 		x.refuse(err)
 		return
 	}
+	x.debug("request accepted", "method", x.r.Method)
 	if fault := x.faulty(); fault != nil {
 		x.answerFault(fault)
 		return

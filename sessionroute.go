@@ -22,6 +22,7 @@ func (x *exchange) sessionRoute() error {
 		x.logUnread(err, r.broken)
 	}
 	if session == nil {
+		x.debug("no session shown")
 		x.setJSON(http.StatusOK, []byte("null"))
 		return nil
 	}
@@ -30,6 +31,7 @@ func (x *exchange) sessionRoute() error {
 		return err
 	}
 	x.setJSON(http.StatusOK, body)
+	x.debug("session shown")
 	x.emitSession(session)
 	return nil
 }

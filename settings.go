@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -45,7 +44,7 @@ type settings struct {
 	origins  *origin.Resolver
 	previews origin.Hosts // of RedirectProxyHosts
 	loopback atomic.Pointer[origin.Origin]
-	log      *slog.Logger
+	log      logger
 
 	providers []*provider
 	byID      map[string]*provider
@@ -88,7 +87,7 @@ type provider struct {
 func resolve(cfg Config) *settings {
 	env := cfg.environment()
 	env.fill(&cfg)
-	s := &settings{Config: cfg, log: cmp.Or(cfg.Logger, slog.Default()), byID: map[string]*provider{}, spent: &spent{}}
+	s := &settings{Config: cfg, log: newLogger(&cfg), byID: map[string]*provider{}, spent: &spent{}}
 	s.Session.MaxAge = cmp.Or(s.Session.MaxAge, defaultMaxAge)
 	s.Session.UpdateAge = cmp.Or(s.Session.UpdateAge, defaultUpdateAge)
 	s.JWT.MaxAge = cmp.Or(s.JWT.MaxAge, s.Session.MaxAge)

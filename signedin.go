@@ -1,7 +1,10 @@
 package pintle
 
 import (
+	"errors"
 	"time"
+
+	"github.com/pintleauth/pintle/token"
 )
 
 // A presence is the user who is signed in in a browser.
@@ -42,6 +45,9 @@ func (x *exchange) present() (*presence, error) {
 		err = r.stillGood(held)
 	}
 	if err != nil {
+		if !errors.Is(err, token.ErrNoToken) {
+			x.debug("session cookie not accepted, so the request counts as signed out")
+		}
 		return &presence{}, nil //nolint:nilerr // a token that is not valid counts as signed out
 	}
 	id, began := held.subject(), held.time(claimSignedIn)

@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/pintleauth/pintle/internal/query"
 )
@@ -49,13 +50,15 @@ func (x *exchange) leave(p *provider) error {
 	if p.formPost() && x.callbackText != x.origin && len(x.callbackText) <= maxKeptCallbackURL {
 		kept.CallbackURL = x.callbackText
 	}
+	var sent []string
 	for _, check := range []struct {
+		name   Check
 		cookie sealedCookie
 		value  string
 	}{
-		{x.set.stateCheck(), begun.state},
-		{x.set.pkceCheck(), begun.verifier},
-		{x.set.nonceCheck(), begun.nonce},
+		{State, x.set.stateCheck(), begun.state},
+		{PKCE, x.set.pkceCheck(), begun.verifier},
+		{Nonce, x.set.nonceCheck(), begun.nonce},
 	} {
 		if check.value == "" {
 			continue
@@ -66,9 +69,10 @@ func (x *exchange) leave(p *provider) error {
 			return err
 		}
 		x.addCookie(line)
+		sent = append(sent, string(check.name))
 		kept.CallbackURL = "" // the first cookie has it
 	}
-	x.debug("sent to the provider", p)
+	x.debug("sent to the provider", "checks", strings.Join(sent, " "))
 	return x.redirect(begun.url)
 }
 

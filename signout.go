@@ -3,6 +3,7 @@ package pintle
 import (
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/bearer"
@@ -31,6 +32,7 @@ func (x *exchange) signOut() error {
 		emit(x.ctx, x.settings, "signOut", x.Events.SignOut, event)
 	}
 	x.addCookie(x.clearSession()...)
+	x.debug("signed out", "sessions", strconv.Itoa(len(ended)))
 	return x.redirect(x.callbackURL)
 }
 

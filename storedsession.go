@@ -88,6 +88,7 @@ func (s *settings) liveSession(ctx context.Context, held string) (*StoredSession
 		return nil, nil, err
 	}
 	if stored.Expires.Before(time.Now()) || s.tooOld(stored.Created) {
+		s.log.debug(ctx, "session expired")
 		_, err := s.records.deleteSession(ctx, held)
 		return nil, nil, err
 	}
@@ -111,8 +112,7 @@ func (r *reading) extend(s *Session) error {
 			maps.Copy(change.Data, r.changes)
 			stored.Data = change.Data
 		}
-		if err := r.records.sessions.UpdateSession(r.ctx, stored.Token, change); err != nil && !errors.Is(err, ErrNotFound) {
-			err = storeError("updateSession", err)
+		if err := r.records.updateSession(r.ctx, stored.Token, change); err != nil && !errors.Is(err, ErrNotFound) {
 			if r.renewal != renewDue || r.changes != nil {
 				return err
 			}
@@ -120,6 +120,8 @@ func (r *reading) extend(s *Session) error {
 			// a while, as in a failover, is no reason to turn somebody away.
 			r.logReading(r.ctx, fail(codeSessionToken, err), true)
 			due = false
+		} else if err == nil {
+			r.log.debug(r.ctx, "session extended")
 		}
 	} else {
 		due = false

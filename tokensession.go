@@ -51,6 +51,7 @@ func (r *reading) tokenSession() (*Session, error) {
 	}
 	if claims == nil {
 		r.end()
+		r.log.debug(r.ctx, "session ended by Callbacks.JWT")
 		return nil, nil // the host ended the session
 	}
 	claims = marks.in(claims)
@@ -82,7 +83,8 @@ func (r *reading) end() {
 func (r *reading) plainTokenSession(held heldToken) (*Session, error) {
 	s := &Session{claims: held.Token, hasData: true, Expires: r.tokenExpiry(held)}
 	s.User.fromToken(held.Token)
-	if r.renewing(held) {
+	renewing := r.renewing(held)
+	if renewing {
 		signedIn := r.signedInAt(held)
 		s.Expires = r.renewed(signedIn)
 		text, err := r.set.tokens.Renew(held.Token, r.tokenAge(signedIn))
@@ -93,6 +95,9 @@ func (r *reading) plainTokenSession(held heldToken) (*Session, error) {
 	}
 	if err := r.show(s, nil); err != nil {
 		return nil, err
+	}
+	if renewing {
+		r.log.debug(r.ctx, "session extended")
 	}
 	return s, nil
 }
@@ -114,6 +119,7 @@ func (r *reading) changedTokenSession(held heldToken, claims Claims) (*Session, 
 			return nil, r.endWith(fail(codeJWTSession, err))
 		}
 		r.lines = r.tokenCookies(r.set, r.req.Header, text)
+		r.log.debug(r.ctx, "session extended")
 	}
 	return s, nil
 }

@@ -19,9 +19,9 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) ([]*Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored, err := store.UserAccounts(ctx, s.User.ID)
+	stored, err := store.userAccounts(ctx, s.User.ID)
 	if err != nil {
-		return nil, storeError("userAccounts", err)
+		return nil, err
 	}
 	accounts := make([]*Account, len(stored))
 	for i, with := range stored {
@@ -44,7 +44,7 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) ([]*Account, error) {
 // Sessions that were begun with the account go on; see [Auth.EndOtherDevices].
 // No event tells of it. The store must be an [AccountStore].
 func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccountID string) error {
-	set, store, err := a.accountsOf(ctx, "Unlink", s)
+	set, _, err := a.accountsOf(ctx, "Unlink", s)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccount
 	for range unlinkAttempts {
 		// A conflict means that another request removed, or is removing, the
 		// accounts this one counted on: it decides again on what is left.
-		if err = set.unlink(ctx, store, account, known); !errors.Is(err, ErrConflict) {
+		if err = set.unlink(ctx, account, known); !errors.Is(err, ErrConflict) {
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func lastSignIn(a *Account, reason string) error {
 
 // accountsOf returns the configuration and the store for a method by which a
 // signed-in user changes their accounts.
-func (a *Auth) accountsOf(ctx context.Context, method string, s *Session) (*settings, AccountStore, error) {
+func (a *Auth) accountsOf(ctx context.Context, method string, s *Session) (*settings, *records, error) {
 	set, err := a.ofPerson(ctx, method, s)
 	if err != nil {
 		return nil, nil, err
@@ -85,9 +85,12 @@ func (a *Auth) accountsOf(ctx context.Context, method string, s *Session) (*sett
 // knownOtherwise reports whether a user can sign in without any account: by
 // mail, or in a way that the host knows of.
 func (s *settings) knownOtherwise(ctx context.Context, userID string) (bool, error) {
-	user, err := s.Store.User(ctx, userID)
+	user, err := s.records.user(ctx, userID)
 	if err != nil {
-		return false, storeError("getUser", err)
+		return false, err
+	}
+	if user == nil {
+		return false, ErrNotFound
 	}
 	for _, p := range s.providers {
 		switch {
@@ -109,10 +112,10 @@ func (s *settings) knownOtherwise(ctx context.Context, userID string) (bool, err
 // unlink removes an account unless it is the user's last way to sign in. The
 // store checks in the same step that one of the accounts counted on is still
 // linked.
-func (s *settings) unlink(ctx context.Context, store AccountStore, account *Account, known bool) error {
-	linked, err := store.UserAccounts(ctx, account.UserID)
+func (s *settings) unlink(ctx context.Context, account *Account, known bool) error {
+	linked, err := s.records.userAccounts(ctx, account.UserID)
 	if err != nil {
-		return storeError("userAccounts", err)
+		return err
 	}
 	others := slices.DeleteFunc(slices.Clone(linked), func(other *Account) bool {
 		return other.Provider == account.Provider && other.ProviderAccountID == account.ProviderAccountID
@@ -129,7 +132,7 @@ func (s *settings) unlink(ctx context.Context, store AccountStore, account *Acco
 			return lastSignIn(account, "the user has no other way to sign in")
 		}
 	}
-	return storeError("unlinkAccount", store.UnlinkAccount(ctx, account.UserID, account.Provider, account.ProviderAccountID, keep))
+	return s.records.unlinkAccount(ctx, account, keep)
 }
 
 // waysIn returns those of a user's accounts that let the user sign in.
@@ -154,8 +157,7 @@ func (s *settings) signsIn(ctx context.Context, account *Account) (bool, error) 
 	if !s.isPasskey(account) {
 		return s.byID[account.Provider] != nil, nil
 	}
-	key, err := s.records.authenticators.Authenticator(ctx, account.ProviderAccountID)
-	key, err = found(key, "getAuthenticator", err)
+	key, err := s.records.authenticator(ctx, account.ProviderAccountID)
 	return key != nil, err
 }
 

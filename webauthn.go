@@ -134,8 +134,8 @@ func (x *exchange) beginCeremony(p *provider, chosen ceremony, user, signedIn *U
 	request := &CeremonyRequest{Origin: x.origin, Challenge: base64.RawURLEncoding.EncodeToString(random)}
 	if user != nil && user.ID != "" {
 		var err error
-		if request.Authenticators, err = x.records.authenticators.UserAuthenticators(x.ctx, user.ID); err != nil {
-			return storeError("listAuthenticatorsByUserId", err)
+		if request.Authenticators, err = x.records.userAuthenticators(x.ctx, user.ID); err != nil {
+			return err
 		}
 	}
 	challenge := sealedChallenge{Challenge: request.Challenge}
@@ -152,7 +152,7 @@ func (x *exchange) beginCeremony(p *provider, chosen ceremony, user, signedIn *U
 	if err := x.keepChallenge(p, challenge, signedIn); err != nil {
 		return err
 	}
-	x.debug("passkey ceremony begun", p)
+	x.debug("passkey ceremony begun", "ceremony", string(chosen))
 	return x.json(http.StatusOK, ceremonyOptions{chosen, options})
 }
 

@@ -99,8 +99,8 @@ func credentialID(sent string) (string, error) {
 
 // authenticated is somebody whose passkey has signed.
 func (x *exchange) authenticated(p *provider, request *CeremonyRequest, answer *ceremonyAnswer) (*arrival, error) {
-	stored, err := x.records.authenticators.Authenticator(x.ctx, answer.credentialID)
-	if stored, err = found(stored, "getAuthenticator", err); err != nil {
+	stored, err := x.records.authenticator(x.ctx, answer.credentialID)
+	if err != nil {
 		return nil, err
 	}
 	if stored == nil {
@@ -121,6 +121,7 @@ func (x *exchange) authenticated(p *provider, request *CeremonyRequest, answer *
 	if x.handleContradicts(answer.userHandle, user) {
 		return nil, fmt.Errorf("the authenticator says that the passkey is of somebody else than its user %s", user.ID)
 	}
+	x.debug("passkey verified")
 	return &arrival{provider: p, user: user, account: account}, nil
 }
 
@@ -135,12 +136,12 @@ func (x *exchange) use(stored, reported *Authenticator) error {
 	}
 	used := *stored
 	used.Counter, used.BackedUp, used.LastUsed = reported.Counter, reported.BackedUp, time.Now().UTC().Truncate(time.Millisecond)
-	err := x.records.authenticators.UseAuthenticator(x.ctx, &used, stored.Counter)
+	err := x.records.useAuthenticator(x.ctx, &used, stored.Counter)
 	switch {
 	case errors.Is(err, ErrConflict), errors.Is(err, ErrNotFound):
 		return errors.New("the passkey was used in another request, or removed, at the same moment")
 	case err != nil:
-		return storeError("updateAuthenticatorCounter", err)
+		return err
 	}
 	return nil
 }
@@ -148,8 +149,8 @@ func (x *exchange) use(stored, reported *Authenticator) error {
 // passkeyOwner returns the account and the user of a passkey, which have to
 // agree on whose it is.
 func (x *exchange) passkeyOwner(p *provider, stored *Authenticator) (*Account, *User, error) {
-	account, err := x.records.authenticators.Account(x.ctx, p.id, stored.ProviderAccountID)
-	if account, err = found(account, "getAccount", err); err != nil {
+	account, err := found(x.records.account(x.ctx, p.id, stored.ProviderAccountID))
+	if err != nil {
 		return nil, nil, err
 	}
 	if account == nil || account.UserID != stored.UserID {
@@ -174,6 +175,7 @@ func (x *exchange) registered(p *provider, request *CeremonyRequest, answer *cer
 	if created.CredentialID != answer.credentialID {
 		return nil, errors.New("the credential that was verified is not the one that was sent")
 	}
+	x.debug("new passkey verified")
 	created.ProviderAccountID, created.Created = created.CredentialID, time.Now().UTC().Truncate(time.Millisecond)
 	return &arrival{
 		provider: p, user: request.User.clone(), passkey: created, registrant: request.User.ID,

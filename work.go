@@ -44,8 +44,8 @@ func (x *exchange) inTransaction(run func(*work) error) error {
 		return run(&work{records: x.records, x: x, ctx: x.ctx})
 	}
 	var done *work
-	err := x.records.tx.InTx(x.ctx, func(s Store) error {
-		done = &work{records: newRecords(s, x.log), x: x, ctx: x.ctx, inTx: true, waiting: true}
+	err := x.records.inTx(x.ctx, func(r *records) error {
+		done = &work{records: r, x: x, ctx: x.ctx, inTx: true, waiting: true}
 		return run(done)
 	})
 	if err != nil {
@@ -86,9 +86,9 @@ func (w *work) tell() {
 }
 
 func (w *work) createUser(u *User) (*User, error) {
-	created, err := w.Store.CreateUser(w.ctx, u.clone())
+	created, err := w.records.createUser(w.ctx, u.clone())
 	if err != nil {
-		return nil, storeError("createUser", err)
+		return nil, err
 	}
 	w.after(func() { w.x.emitUser("createUser", w.x.Events.CreateUser, created) })
 	return created, nil
@@ -97,12 +97,12 @@ func (w *work) createUser(u *User) (*User, error) {
 // updateUser changes a user. One who was removed meanwhile is a conflict, so that
 // the decision is made anew.
 func (w *work) updateUser(id string, change UserUpdate) (*User, error) {
-	updated, err := w.Store.UpdateUser(w.ctx, id, change)
+	updated, err := w.records.updateUser(w.ctx, id, change)
 	if errors.Is(err, ErrNotFound) {
 		return nil, ErrConflict
 	}
 	if err != nil {
-		return nil, storeError("updateUser", err)
+		return nil, err
 	}
 	w.after(func() { w.x.emitUser("updateUser", w.x.Events.UpdateUser, updated) })
 	return updated, nil
@@ -130,9 +130,9 @@ func (w *work) createOwner(who *arrival, u *User) (*User, error) {
 		address, u.Email = u.Email, ""
 		w.waiting = true
 	}
-	created, err := w.Store.CreateUser(w.ctx, u.clone())
+	created, err := w.records.createUser(w.ctx, u.clone())
 	if err != nil {
-		return nil, storeError("createUser", err)
+		return nil, err
 	}
 	w.after(func() { w.x.emitUser("createUser", w.x.Events.CreateUser, created) })
 	if err := w.link(who, created); err != nil {
@@ -153,7 +153,7 @@ func (w *work) createOwner(who *arrival, u *User) (*User, error) {
 // given it a moment ago, this one stays without: it cannot be removed, since the
 // same person may be signed in as this user in another tab by now.
 func (w *work) giveAddress(u *User, address string) error {
-	updated, err := w.Store.UpdateUser(w.ctx, u.ID, UserUpdate{Email: &address})
+	updated, err := w.records.updateUser(w.ctx, u.ID, UserUpdate{Email: &address})
 	switch {
 	case errors.Is(err, ErrConflict):
 		w.log.LogAttrs(w.ctx, slog.LevelWarn, "pintle: a user has no address, because another user took it at the same moment",
@@ -161,7 +161,7 @@ func (w *work) giveAddress(u *User, address string) error {
 	case errors.Is(err, ErrNotFound):
 		return ErrConflict
 	case err != nil:
-		return storeError("updateUser", err)
+		return err
 	default:
 		*u = *updated
 	}
@@ -182,14 +182,14 @@ func (w *work) restoreAddress(who *arrival, owner *User) (*User, error) {
 	if err != nil || holder != nil {
 		return owner, err
 	}
-	updated, err := w.Store.UpdateUser(w.ctx, owner.ID, UserUpdate{Email: &address})
+	updated, err := w.records.updateUser(w.ctx, owner.ID, UserUpdate{Email: &address})
 	switch {
 	case errors.Is(err, ErrConflict):
 		return owner, nil
 	case errors.Is(err, ErrNotFound):
 		return nil, ErrConflict
 	case err != nil:
-		return nil, storeError("updateUser", err)
+		return nil, err
 	}
 	w.after(func() { w.x.emitUser("updateUser", w.x.Events.UpdateUser, updated) })
 	return updated, nil
@@ -201,8 +201,8 @@ func (w *work) restoreAddress(who *arrival, owner *User) (*User, error) {
 func (w *work) link(who *arrival, user *User) error {
 	stored := w.x.kept(who.account)
 	stored.UserID = user.ID
-	if err := w.Store.LinkAccount(w.ctx, w.x.sealTokens(stored)); err != nil {
-		return storeError("linkAccount", err)
+	if err := w.linkAccount(w.ctx, w.x.sealTokens(stored)); err != nil {
+		return err
 	}
 	w.after(func() { w.x.emitLink(&LinkAccountEvent{User: user, Account: stored, Profile: who.user}) })
 	return w.storePasskey(who, user)
@@ -215,7 +215,7 @@ func (w *work) storePasskey(who *arrival, user *User) error {
 		return nil
 	}
 	who.passkey.UserID = user.ID
-	err := storeError("createAuthenticator", w.authenticators.CreateAuthenticator(w.ctx, who.passkey))
+	err := w.createAuthenticator(w.ctx, who.passkey)
 	if errors.Is(err, ErrConflict) {
 		return who.notLinked("the credential is registered already")
 	}
@@ -235,8 +235,8 @@ func (w *work) undoUser(user *User, cause error) error {
 	if w.inTx || w.deleter == nil {
 		return cause
 	}
-	if err := w.deleter.DeleteUser(context.WithoutCancel(w.ctx), user.ID); err != nil {
-		return errors.Join(cause, storeError("deleteUser", err))
+	if err := w.deleteUser(context.WithoutCancel(w.ctx), user.ID); err != nil {
+		return errors.Join(cause, err)
 	}
 	return cause
 }

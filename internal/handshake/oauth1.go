@@ -65,6 +65,10 @@ type OAuth1Return struct {
 	// belong to this sign-in, before the token is exchanged. Its error is
 	// returned as it is.
 	Accept func() error
+
+	// Exchanged, if it is not nil, is called when the token was exchanged, before
+	// the profile is obtained.
+	Exchanged func()
 }
 
 // Check reports what can be known to be wrong with o without a request.
@@ -162,6 +166,9 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 	members, accessToken, accessSecret, err := o.tokens(ctx, o.AccessTokenURL, temporary, url.Values{"oauth_verifier": {verifier}})
 	if err != nil {
 		return nil, conceal(o.errorf("access token: %w", err), o.ConsumerSecret, r.Token, r.Secret, verifier)
+	}
+	if r.Exchanged != nil {
+		r.Exchanged()
 	}
 	result := &Result{Tokens: make(map[string]any)}
 	for _, m := range members {

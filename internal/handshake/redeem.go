@@ -18,6 +18,10 @@ type RedeemOptions struct {
 	// Params are the parameters of the callback, for hooks: Apple sends the
 	// user's name there, VK ID the id of a device.
 	Params query.Values
+
+	// Exchanged, if it is not nil, is called when the token endpoint has returned
+	// tokens, before they are verified and the profile is obtained.
+	Exchanged func()
 }
 
 // Redeem exchanges the code for tokens, verifies the ID token and obtains the
@@ -51,6 +55,9 @@ func (p *Provider) Redeem(ctx context.Context, o RedeemOptions) (*Result, error)
 	tokens, err := p.exchange(ctx, m, request, o.Params.Map())
 	if err != nil {
 		return nil, err
+	}
+	if o.Exchanged != nil {
+		o.Exchanged()
 	}
 
 	r := &Result{Tokens: tokens}
