@@ -9,7 +9,8 @@ import (
 // Account returns an account of the store with its provider's tokens, opened if
 // they are sealed. The error matches [ErrNotFound] when there is none. The
 // tokens may have expired: see [Auth.Refresh].
-func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) (*Account, error) {
+func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) (account *Account, err error) {
+	defer a.logFailed(ctx, "Account", &err)
 	s, err := a.settingsFor(ctx, "Account")
 	if err != nil {
 		return nil, err
@@ -33,7 +34,8 @@ func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) 
 // first sign-in only. Accounts without an access token, such as those of mails
 // and passwords, are left alone. The error matches [ErrNotFound] when the
 // account is not stored.
-func (a *Auth) UpdateAccount(ctx context.Context, account *Account) error {
+func (a *Auth) UpdateAccount(ctx context.Context, account *Account) (err error) {
+	defer a.logFailed(ctx, "UpdateAccount", &err)
 	s, err := a.settingsFor(ctx, "UpdateAccount")
 	if err != nil {
 		return err
@@ -61,7 +63,8 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) error {
 // database sessions the store must be a [SessionLister]; with token sessions
 // [SessionConfig.Revocation] must be set, since a token alone cannot be taken
 // back.
-func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) error {
+func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) (err error) {
+	defer a.logFailed(ctx, "SignOutEverywhere", &err)
 	s, err := a.settingsFor(ctx, "SignOutEverywhere")
 	if err != nil {
 		return err
@@ -90,7 +93,8 @@ func (s *settings) revokeUser(ctx context.Context, userID string) error {
 // DeleteUser ends every session of a user and removes the user with all that
 // belongs to them. The store must be a [UserDeleter]. Token sessions end only
 // where [SessionConfig.Revocation] is set.
-func (a *Auth) DeleteUser(ctx context.Context, userID string) error {
+func (a *Auth) DeleteUser(ctx context.Context, userID string) (err error) {
+	defer a.logFailed(ctx, "DeleteUser", &err)
 	s, err := a.settingsFor(ctx, "DeleteUser")
 	if err != nil {
 		return err

@@ -35,20 +35,26 @@ type SignInOptions struct {
 //	next, err := auth.SignIn(w, r, "github", pintle.SignInOptions{})
 //
 // An unknown or empty provider yields the sign-in page. When the sign-in fails
-// the error is an [*Error], with [ErrCredentials] for a wrong password. The
-// handler must protect itself against requests forged by other sites, for
-// example with [http.CrossOriginProtection].
+// the error is an [*Error], with [ErrCredentials] for a wrong password. It is
+// logged, and told to Events.SignInFailed, as at the routes. The handler must
+// protect itself against requests forged by other sites, for example with
+// [http.CrossOriginProtection].
 func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (next string, err error) {
-	s, known, err := a.settings(r)
-	if err != nil {
-		return "", err
+	x, fault := a.inner(r, actionSignIn)
+	x.provider = x.byID[provider]
+	credentials := x.provider != nil && x.provider.credentials != nil
+	if credentials {
+		x.action = actionCallback
 	}
-	x, err := s.inner(known, actionSignIn, o.RedirectTo)
-	if err != nil {
-		return "", err
+	if fault != nil {
+		x.logError(fault)
+		return "", fault
 	}
-	if x.provider = s.byID[provider]; x.provider == nil {
-		return query.Append(x.origin+s.base+"/signin", "callbackUrl", x.callbackURL), nil
+	if err := x.comeBackTo(o.RedirectTo); err != nil {
+		return x.leaveTo(w, err)
+	}
+	if x.provider == nil {
+		return query.Append(x.origin+x.base+"/signin", "callbackUrl", x.callbackURL), nil
 	}
 	for name, values := range o.Params {
 		for _, value := range values {
@@ -56,13 +62,10 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 		}
 	}
 	x.body = limit.Of(o.Fields)
-	if x.provider.credentials != nil {
-		x.action = actionCallback
-		err = x.callback()
-	} else {
-		err = x.signIn()
+	if credentials {
+		return x.leaveTo(w, x.callback())
 	}
-	return x.leaveTo(w, err)
+	return x.leaveTo(w, x.signIn())
 }
 
 // SignOut ends the session of a request from the host's own handler, clears its
@@ -71,13 +74,13 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 // when the store or the revocation list could not record the sign-out: the user
 // is still signed in, and the cookies are left so that they can try again.
 func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, to string) (next string, err error) {
-	s, known, err := a.settings(r)
-	if err != nil {
-		return "", err
+	x, fault := a.inner(r, actionSignOut)
+	if fault != nil {
+		x.logError(fault)
+		return "", fault
 	}
-	x, err := s.inner(known, actionSignOut, to)
-	if err != nil {
-		return "", err
+	if err := x.comeBackTo(to); err != nil {
+		return x.leaveTo(w, err)
 	}
 	return x.leaveTo(w, x.signOut())
 }
@@ -90,10 +93,12 @@ func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, to string) (next 
 func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
 	s, known, err := a.settings(r)
 	if err != nil {
+		a.logCall(r.Context(), "UpdateSession", err)
 		return nil, err
 	}
 	set, err := s.cookiesOf(r)
 	if err != nil {
+		s.logReading(r.Context(), err, true)
 		return nil, err
 	}
 	read := reading{settings: s, ctx: known.Context(), req: known, set: set, renewal: renewAlways, trigger: TriggerUpdate, update: data}
@@ -102,6 +107,9 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 		read.changes = before.changes
 	}
 	session, err := read.session()
+	if err != nil {
+		s.logReading(r.Context(), err, read.broken)
+	}
 	setCookies(w, read.lines)
 	if err == nil && before != nil && session != nil {
 		// Handlers further in see the session as it is now.
@@ -110,26 +118,32 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 	return session, err
 }
 
-// inner is an exchange that server code holds with itself. There is no form
-// whose origin could be in doubt.
-func (s *settings) inner(r *http.Request, act action, to string) (x *exchange, err error) {
-	x = &exchange{settings: s, ctx: r.Context(), r: r, action: act, inside: true, csrfVerified: true}
-	if fault := x.faulty(); fault != nil {
-		return nil, fault
-	}
+// inner returns an exchange that server code holds with itself, and what makes
+// the configuration unusable for it. There is no form whose origin could be in
+// doubt.
+func (a *Auth) inner(r *http.Request, act action) (*exchange, *Error) {
+	s, known := a.settingsOrFault(r)
+	x := &exchange{settings: s, ctx: known.Context(), r: known, action: act, inside: true, csrfVerified: true}
+	return x, x.faulty()
+}
+
+// comeBackTo says where the browser goes in the end.
+func (x *exchange) comeBackTo(to string) (err error) {
+	x.debug("called by server code")
 	if to == "" {
-		to = cmp.Or(r.Referer(), "/")
+		to = cmp.Or(x.r.Referer(), "/")
 	}
 	if x.callbackURL, x.callbackText, err = x.redirectTarget(to); err != nil {
-		return nil, err
+		return err
 	}
 	if kept, _ := x.initialCookie(x.set.callbackURL); kept != x.callbackText {
 		x.addCookie(x.set.callbackURL.line(x.callbackText))
 	}
-	return x, nil
+	return nil
 }
 
-// leaveTo hands the outcome of an inner exchange to the host.
+// leaveTo hands the outcome of an inner exchange to the host. A failure is logged
+// here: the host may show it and no more.
 func (x *exchange) leaveTo(w http.ResponseWriter, err error) (string, error) {
 	if err != nil {
 		e := classified(err)
@@ -138,6 +152,7 @@ func (x *exchange) leaveTo(w http.ResponseWriter, err error) (string, error) {
 			named.Provider = x.provider.id
 			e = &named
 		}
+		x.logError(e)
 		x.emitSignInFailed(e)
 		return "", e
 	}

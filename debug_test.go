@@ -8,6 +8,7 @@ import (
 	"log"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -262,6 +263,9 @@ func TestTheLogTellsWhatBecomesOfASession(t *testing.T) {
 		}},
 		{"callback URL not accepted, so the browser goes to the home page in the end", nil, func(b *browser, _ *txKeeper) {
 			b.post("/auth/signout", "callbackUrl", "https://evil.example")
+		}},
+		{"called by server code", nil, func(b *browser, _ *txKeeper) {
+			_, _ = b.site.auth.SignOut(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, b.site.url+"/leave", nil), "/")
 		}},
 	} {
 		t.Run(tt.step, func(t *testing.T) {

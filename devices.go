@@ -24,6 +24,19 @@ import (
 // one that asks, without a handle.
 func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession, error] {
 	return func(yield func(*StoredSession, error) bool) {
+		for device, err := range a.devices(ctx, s) {
+			if err != nil {
+				a.logCall(ctx, "Devices", err)
+			}
+			if !yield(device, err) {
+				return
+			}
+		}
+	}
+}
+
+func (a *Auth) devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession, error] {
+	return func(yield func(*StoredSession, error) bool) {
 		set, err := a.ofPerson(ctx, "Devices", s)
 		if err != nil {
 			yield(nil, err)
@@ -57,7 +70,8 @@ func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession
 // [Auth.Devices] yielded, which may come from a form. The error matches
 // [ErrNotFound] when the user has no such session, whoever else has it, and
 // always for token sessions.
-func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) error {
+func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) (err error) {
+	defer a.logFailed(ctx, "EndDevice", &err)
 	set, err := a.ofPerson(ctx, "EndDevice", s)
 	if err != nil {
 		return err
@@ -75,7 +89,8 @@ func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) error {
 // EndOtherDevices ends every session of the user of s but s, and returns how
 // many there were. Token sessions can be ended only together: use
 // [Auth.SignOutEverywhere] there, and have the person sign in again.
-func (a *Auth) EndOtherDevices(ctx context.Context, s *Session) (int, error) {
+func (a *Auth) EndOtherDevices(ctx context.Context, s *Session) (ended int, err error) {
+	defer a.logFailed(ctx, "EndOtherDevices", &err)
 	set, err := a.ofPerson(ctx, "EndOtherDevices", s)
 	if err != nil {
 		return 0, err

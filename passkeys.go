@@ -17,7 +17,8 @@ const maxPasskeyName = 64
 // Passkeys returns the passkeys of the user of a session, the newest last, for an
 // account page. [Auth.Unlink] removes one, by the id of its provider and its
 // CredentialID. The store must be an [AuthenticatorStore].
-func (a *Auth) Passkeys(ctx context.Context, s *Session) ([]*Authenticator, error) {
+func (a *Auth) Passkeys(ctx context.Context, s *Session) (passkeys []*Authenticator, err error) {
+	defer a.logFailed(ctx, "Passkeys", &err)
 	set, err := a.ofPerson(ctx, "Passkeys", s)
 	if err != nil {
 		return nil, err
@@ -26,7 +27,7 @@ func (a *Auth) Passkeys(ctx context.Context, s *Session) ([]*Authenticator, erro
 	if err != nil {
 		return nil, err
 	}
-	passkeys, err := store.userAuthenticators(ctx, s.User.ID)
+	passkeys, err = store.userAuthenticators(ctx, s.User.ID)
 	slices.SortFunc(passkeys, func(a, b *Authenticator) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.CredentialID, b.CredentialID))
 	})
@@ -40,7 +41,8 @@ func (a *Auth) Passkeys(ctx context.Context, s *Session) ([]*Authenticator, erro
 // The error matches [ErrNotFound] when the user has no such passkey, whoever
 // else has it, and [errors.ErrUnsupported] when the store has no room for names.
 // The store must be an [AuthenticatorManager].
-func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name string) error {
+func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name string) (err error) {
+	defer a.logFailed(ctx, "RenamePasskey", &err)
 	set, err := a.ofPerson(ctx, "RenamePasskey", s)
 	if err != nil {
 		return err
@@ -51,9 +53,9 @@ func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name
 	}
 	switch {
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return errors.New("RenamePasskey: the name is not UTF-8, or has a control character: take only what a person can have typed")
+		return byClient(errors.New("RenamePasskey: the name is not UTF-8, or has a control character: take only what a person can have typed"))
 	case utf8.RuneCountInString(name) > maxPasskeyName:
-		return fmt.Errorf("RenamePasskey: the name has more than %d characters: check its length before", maxPasskeyName)
+		return byClient(fmt.Errorf("RenamePasskey: the name has more than %d characters: check its length before", maxPasskeyName))
 	}
 	return store.renameAuthenticator(ctx, s.User.ID, credentialID, name)
 }

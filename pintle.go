@@ -10,6 +10,8 @@ import (
 // Auth signs people in and keeps their sessions. It is an [http.Handler] for
 // the routes below [Config.BasePath]; [Auth.Load] and [Auth.Require] wrap the
 // handlers of the application. It may be used concurrently.
+//
+// Methods that return an error have logged it, as the routes log theirs.
 type Auth struct {
 	fixed  *settings
 	chosen *tenants
@@ -79,6 +81,19 @@ func (a *Auth) settings(r *http.Request) (*settings, *http.Request, error) {
 	return s, r.WithContext(context.WithValue(r.Context(), chosenKey{a}, s)), nil
 }
 
+// settingsOrFault is settings for a request that is answered also where there is
+// no configuration: with settings whose fault says so, which can show an error
+// page and log.
+func (a *Auth) settingsOrFault(r *http.Request) (*settings, *http.Request) {
+	s, known, err := a.settings(r)
+	if err != nil {
+		s = resolve(Config{TrustHost: true})
+		s.fault = classified(err)
+		s.guessBase(r.URL.EscapedPath())
+	}
+	return s, known
+}
+
 // chosenKey is the key of what an Auth of [NewFunc] chose for a request.
 type chosenKey struct{ auth *Auth }
 
@@ -120,7 +135,8 @@ func (a *Auth) Load(next http.Handler) http.Handler {
 func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	s, known, err := a.settings(r)
 	if err != nil {
-		return r
+		a.logCall(r.Context(), "Load", err)
+		return r.WithContext(context.WithValue(r.Context(), unreadKey{a}, false))
 	}
 	session, away := s.loadSession(w, known)
 	ctx := known.Context()
@@ -139,6 +155,7 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 func (a *Auth) Session(r *http.Request) (*Session, error) {
 	s, known, err := a.settings(r)
 	if err != nil {
+		a.logCall(r.Context(), "Session", err)
 		return nil, err
 	}
 	return s.readSession(known)

@@ -52,7 +52,8 @@ const (
 // the slower one then finds what the faster one stored; providers that end the
 // grant when a refresh token is used twice need requests of one person to reach
 // one process.
-func (a *Auth) Refresh(ctx context.Context, account *Account) (*Account, error) {
+func (a *Auth) Refresh(ctx context.Context, account *Account) (refreshed *Account, err error) {
+	defer a.logFailed(ctx, "Refresh", &err)
 	s, err := a.settingsFor(ctx, "Refresh")
 	if err != nil {
 		return nil, err

@@ -60,12 +60,14 @@ func (f Refusal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 // Otherwise it has answered the request.
 func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	s, known, err := a.settings(r)
-	if err != nil || s.fault != nil {
-		refusal := Refusal{Status: http.StatusInternalServerError}
-		if err != nil {
-			refusal.Status = faultStatus(classified(err))
+	if err == nil && s.fault != nil {
+		err = s.fault
+	}
+	if err != nil {
+		if r.Context().Value(unreadKey{a}) == nil { // else Load has logged it
+			a.logCall(r.Context(), "Require", err)
 		}
-		refusal.ServeHTTP(w, r)
+		Refusal{Status: faultStatus(classified(err))}.ServeHTTP(w, r)
 		return nil, false
 	}
 	if !a.loaded(r) && !hasGivenSession(r) {

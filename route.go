@@ -62,12 +62,7 @@ type exchange struct {
 // ServeHTTP answers the requests below [Config.BasePath]. It may be mounted at
 // any pattern that covers them; it does not strip prefixes.
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s, known, err := a.settings(r)
-	if err != nil {
-		s = resolve(Config{TrustHost: true}) // to show an error page with
-		s.fault = classified(err)
-		s.guessBase(r.URL.EscapedPath())
-	}
+	s, known := a.settingsOrFault(r)
 	x := &exchange{settings: s, ctx: known.Context(), w: w, r: known}
 	x.serve() //nolint:contextcheck // undoing half a sign-in must outlive its request
 	x.write(w)

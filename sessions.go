@@ -108,14 +108,16 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (sessio
 func (s *settings) readSession(req *http.Request) (*Session, error) {
 	set, err := s.cookiesOf(req)
 	if err != nil {
+		s.logReading(req.Context(), err, true)
 		return nil, err
 	}
 	r := reading{settings: s, ctx: req.Context(), req: req, set: set, renewal: renewNever}
 	session, err := r.session()
-	if err != nil && !r.broken {
-		// An invalid or expired token is a stranger's.
-		s.logReading(req.Context(), err, false)
-		return nil, nil // signed out
+	if err != nil {
+		s.logReading(req.Context(), err, r.broken)
+		if !r.broken {
+			return nil, nil // signed out: the token is invalid or has expired
+		}
 	}
 	return session, err
 }

@@ -25,7 +25,7 @@ func (e *Error) level() slog.Level {
 		return slog.LevelInfo
 	}
 	switch e.Code {
-	case ErrMissingCSRF, ErrVerification, ErrInvalidCheck, ErrWebAuthn,
+	case ErrMissingCSRF, ErrVerification, ErrLastSignIn, ErrInvalidCheck, ErrWebAuthn,
 		ErrOAuthAccountNotLinked, ErrAccountNotLinked, codeInvalidProvider, codeUnknownAction, codeUnknownTenant:
 		return slog.LevelInfo
 	case ErrAccessDenied:

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -113,9 +113,7 @@ func TestClientsDoNotFillTheLog(t *testing.T) {
 // useDefaultLog makes the book the default log for the time of a test.
 func useDefaultLog(t *testing.T, book *logBook) {
 	t.Helper()
-	before := slog.Default()
-	slog.SetDefault(book.logger())
-	t.Cleanup(func() { slog.SetDefault(before) })
+	useDefaultLogger(t, book.logger())
 }
 
 // A limit that was reached is a warning: a client guesses, or floods.
@@ -251,16 +249,69 @@ func TestAFailedSignInIsAnEventAndOneRecord(t *testing.T) {
 			}
 		})
 	}
-	t.Run("SA-L13 a wrong password in a form of the application's", func(t *testing.T) {
-		var events []*pintle.SignInFailedEvent
-		s := newSite(t, withEvents(&events))
-		_, err := s.auth.SignIn(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, s.url+"/login", nil), "credentials", pintle.SignInOptions{
-			Fields: map[string]any{"username": "ada", "password": "guess"},
+	for _, tt := range []struct {
+		name, provider, route string
+		fields                []string
+		change                func(*site)
+	}{
+		{"a wrong password", "credentials", "/auth/callback/credentials", []string{"username", "ada", "password", "guess"}, nil},
+		{"a refusal of the callback", "credentials", "/auth/callback/credentials", []string{"username", "ada", "password", people["ada"].password}, func(s *site) {
+			s.Callbacks.SignIn = refusing(errBroken)
+		}},
+		{"a callback that cannot say where to go", "credentials", "/auth/callback/credentials", []string{"callbackUrl", "/home"}, func(s *site) {
+			s.Callbacks.Redirect = func(context.Context, string, string) (string, error) { return "", errBroken }
+		}},
+		{"a malformed address", "email", "/auth/signin/email", []string{"email", "nobody"}, nil},
+		{"a provider that is away", "acme", "/auth/signin/acme", nil, func(s *site) { delete(s.net, "idp.example") }},
+	} {
+		t.Run("SA-L13, S-52 from a form of the application's as from the sign-in page: "+tt.name, func(t *testing.T) {
+			fail := func(run func(*site)) (*pintle.SignInFailedEvent, map[string]any) {
+				var events []*pintle.SignInFailedEvent
+				s := newSite(t, withEvents(&events), func(s *site) {
+					s.Store, s.Session.Strategy = memstore.New(), pintle.StrategyJWT
+					s.Providers = append(s.Providers, s.mailProvider())
+					if tt.change != nil {
+						tt.change(s)
+					}
+				})
+				run(s)
+				all := s.log.failures(t)
+				if len(events) != 1 || len(all) != 1 {
+					t.Fatalf("there are %d events and the records %v", len(events), all)
+				}
+				delete(all[0], "time")
+				return events[0], all[0]
+			}
+			there, route := fail(func(s *site) {
+				b := s.browser()
+				form := url.Values{}
+				if tt.change == nil || s.Callbacks.Redirect == nil {
+					form.Set("csrfToken", b.csrf())
+				}
+				for i := 0; i < len(tt.fields); i += 2 {
+					form.Set(tt.fields[i], tt.fields[i+1])
+				}
+				b.postForm(tt.route, form)
+			})
+			var err error
+			here, function := fail(func(s *site) {
+				fields := map[string]any{}
+				for i := 0; i < len(tt.fields); i += 2 {
+					fields[tt.fields[i]] = tt.fields[i+1]
+				}
+				_, err = s.auth.SignIn(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, s.url+"/login", nil), tt.provider, pintle.SignInOptions{Fields: fields})
+			})
+			if !maps.Equal(route, function) {
+				t.Errorf("the record is\n\t%v, at the route\n\t%v", function, route)
+			}
+			if here.Provider != there.Provider || here.Code != there.Code || here.Client != there.Client || here.Request == nil {
+				t.Errorf("the event is\n\t%+v, at the route\n\t%+v", here, there)
+			}
+			if e, ok := errors.AsType[*pintle.Error](err); !ok || e.Code != here.Code || e.Provider != tt.provider || !errors.Is(here.Err, e) {
+				t.Errorf("the host gets %v, the event has %v", err, here.Err)
+			}
 		})
-		if len(events) != 1 || events[0].Code != pintle.ErrCredentials || !errors.Is(err, pintle.ErrCredentials) {
-			t.Errorf("the events are %v, the error is %v", events, err)
-		}
-	})
+	}
 	t.Run("what is no sign-in that failed", func(t *testing.T) {
 		var events []*pintle.SignInFailedEvent
 		s := newSite(t, withEvents(&events))

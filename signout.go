@@ -25,7 +25,9 @@ func (x *exchange) signOut() error {
 	}
 	ended, err := end()
 	if err != nil {
-		x.logStoreFailure(err)
+		if !x.inside {
+			x.logStoreFailure(err)
+		}
 		return fail(ErrSignOut, err)
 	}
 	for _, event := range ended {

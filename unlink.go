@@ -14,7 +14,8 @@ import (
 // To link another one, the person signs in with its provider while they are
 // signed in: with a form that is posted to the provider's sign-in route, or by
 // [Auth.SignIn]. [Pages.Account] is where they come back to if that fails.
-func (a *Auth) Accounts(ctx context.Context, s *Session) ([]*Account, error) {
+func (a *Auth) Accounts(ctx context.Context, s *Session) (accounts []*Account, err error) {
+	defer a.logFailed(ctx, "Accounts", &err)
 	_, store, err := a.accountsOf(ctx, "Accounts", s)
 	if err != nil {
 		return nil, err
@@ -23,7 +24,7 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) ([]*Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	accounts := make([]*Account, len(stored))
+	accounts = make([]*Account, len(stored))
 	for i, with := range stored {
 		accounts[i] = &Account{ID: with.ID, UserID: with.UserID, Type: with.Type, Provider: with.Provider, ProviderAccountID: with.ProviderAccountID, Scope: with.Scope}
 	}
@@ -43,7 +44,8 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) ([]*Account, error) {
 //
 // Sessions that were begun with the account go on; see [Auth.EndOtherDevices].
 // No event tells of it. The store must be an [AccountStore].
-func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccountID string) error {
+func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccountID string) (err error) {
+	defer a.logFailed(ctx, "Unlink", &err)
 	set, _, err := a.accountsOf(ctx, "Unlink", s)
 	if err != nil {
 		return err
