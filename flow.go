@@ -106,10 +106,7 @@ func (p *OAuth) oauth2(client *http.Client) *handshake.Provider {
 		AuthMethod: p.ClientAuth, PrivateKey: p.PrivateKey, PrivateKeyID: p.PrivateKeyID,
 		AssertionAudience: q.AssertionAudience, SigningAlg: p.SigningAlg, UserInfoSigningAlg: q.UserInfoSigningAlg,
 		ProfileFromUserInfo: p.ProfileFromUserInfo, MaxAge: p.MaxAge, TokenTypeOptional: q.TokenTypeOptional, FormTokenBody: q.FormTokenBody,
-		Hooks: handshake.Hooks{
-			Discovered: q.Metadata, TokenRequest: q.TokenRequest, Exchange: q.Exchange, TokenResponse: q.TokenResponse,
-			CheckClaims: q.CheckClaims, FetchProfile: q.FetchProfile, AmendProfile: q.AmendProfile,
-		},
+		Hooks:  q.hooks(),
 		Client: client, AllowInsecure: p.AllowInsecure,
 	}
 }

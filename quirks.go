@@ -80,14 +80,70 @@ type Quirks struct {
 	AmendProfile func(ctx context.Context, c *http.Client, a *ProviderAnswer) error
 }
 
-// What the functions of [Quirks] work on.
-type (
-	// A TokenRequest is a token request about to be sent.
-	TokenRequest = handshake.TokenRequest
+// A TokenRequest is a token request about to be sent, by POST. A function of
+// [Quirks] may change it.
+type TokenRequest struct {
+	// URL is the token endpoint.
+	URL string
 
-	// A TokenResponse is what the token endpoint answered.
-	TokenResponse = handshake.TokenResponse
+	// Header has the client authentication, where that is in a header.
+	Header http.Header
 
-	// A ProviderAnswer is a sign-in whose tokens are there and checked.
-	ProviderAnswer = handshake.Arrival
-)
+	// Form is the body.
+	Form url.Values
+
+	// Callback has the parameters of the callback. It is nil on a refresh.
+	Callback map[string]string
+}
+
+// A TokenResponse is the answer of the token endpoint. A function of [Quirks]
+// may change it.
+type TokenResponse struct {
+	// Status is the status code of the response.
+	Status int
+
+	// Header is that of the response.
+	Header http.Header
+
+	// Body is the JSON object of the response. It is nil when the body was no
+	// such object.
+	Body map[string]any
+}
+
+// A ProviderAnswer is a sign-in whose tokens have been received and checked.
+type ProviderAnswer struct {
+	// Callback has the parameters of the callback, which nobody has signed.
+	Callback map[string]string
+
+	// Tokens is the token response.
+	Tokens map[string]any
+
+	// Claims are those of the verified ID token. It is nil without one.
+	Claims map[string]any
+
+	// Profile may be changed in place.
+	Profile map[string]any
+}
+
+// hooks are the functions of q by the types of the handshake.
+func (q *Quirks) hooks() handshake.Hooks {
+	h := handshake.Hooks{Discovered: q.Metadata, CheckClaims: q.CheckClaims, FetchProfile: q.FetchProfile}
+	if f := q.TokenRequest; f != nil {
+		h.TokenRequest = func(r *handshake.TokenRequest) error { return f((*TokenRequest)(r)) }
+	}
+	if f := q.Exchange; f != nil {
+		h.Exchange = func(ctx context.Context, c *http.Client, r *handshake.TokenRequest) (*handshake.TokenResponse, error) {
+			response, err := f(ctx, c, (*TokenRequest)(r))
+			return (*handshake.TokenResponse)(response), err
+		}
+	}
+	if f := q.TokenResponse; f != nil {
+		h.TokenResponse = func(r *handshake.TokenResponse) error { return f((*TokenResponse)(r)) }
+	}
+	if f := q.AmendProfile; f != nil {
+		h.AmendProfile = func(ctx context.Context, c *http.Client, a *handshake.Arrival) error {
+			return f(ctx, c, (*ProviderAnswer)(a))
+		}
+	}
+	return h
+}
