@@ -250,5 +250,5 @@ func (x *exchange) showQuestion(p *provider, proof *addressProof, refuse func(st
 		}
 	}
 	x.answer.noStore = true
-	return x.show(x.pages.AddressTaken(data))
+	return x.show(x.pages().AddressTaken(data))
 }

@@ -64,12 +64,17 @@ func (x *exchange) replaceCookie(c namedCookie, value string) {
 	x.addCookie(c.line(value))
 }
 
-// refuse answers a request that names no route.
+// refuse answers a request that names no route. A person sees a page, which says
+// nothing of the request.
 func (x *exchange) refuse(err error) {
 	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: bad request", x.describe(slog.LevelInfo, fail(codeUnknownAction, err))...)
 	status := http.StatusBadRequest
 	if bad, ok := errors.AsType[*badRequest](err); ok {
 		status = bad.status
+	}
+	if x.navigates() {
+		_ = x.show(x.pages().Refusal(x.pageSite(), status)) // never fails
+		return
 	}
 	x.setJSON(status, []byte(`"Bad request."`))
 }
@@ -128,10 +133,8 @@ func (x *exchange) errorURL(e *Error) string {
 // malformed address, a mail too many, a flow that took too long or went on in
 // another tab. Only a browser that is about to show a page is sent there. Clients
 // and the application's own error page know these errors as "Configuration".
-//
-// https://www.w3.org/TR/fetch-metadata/#sec-fetch-mode-header
 func (x *exchange) mistake(e *Error) query.Values {
-	if x.r.Header.Get("Sec-Fetch-Mode") != "navigate" || x.Pages.Error != "" || x.wantsJSON() {
+	if !x.navigates() || x.Pages.Error != "" {
 		return nil
 	}
 	switch {
@@ -145,6 +148,13 @@ func (x *exchange) mistake(e *Error) query.Values {
 		return pairs
 	}
 	return nil
+}
+
+// navigates reports whether a browser is about to show the answer.
+//
+// https://www.w3.org/TR/fetch-metadata/#sec-fetch-mode-header
+func (x *exchange) navigates() bool {
+	return x.r.Header.Get("Sec-Fetch-Mode") == "navigate" && !x.wantsJSON()
 }
 
 // pageWithError is a page that is told of an error what a browser may know.

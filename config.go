@@ -77,8 +77,18 @@ type Config struct {
 	// Theme is the look of the built-in pages and mails.
 	Theme Theme
 
-	// Texts are the words on the built-in pages.
+	// Texts are the words on the built-in pages and in the mails.
 	Texts Texts
+
+	// Languages are the words in further languages, each with its Lang. Pages and
+	// mails are in the one that suits the request, and in that of Texts where none
+	// does.
+	Languages []Texts
+
+	// Language returns the language that the user of a request has chosen, as a
+	// BCP 47 tag: "de", or "de-AT", which finds "de". Where it is nil, or returns
+	// a language that there is not, the header Accept-Language decides.
+	Language func(r *http.Request) string
 
 	// Callbacks let the host decide.
 	Callbacks Callbacks

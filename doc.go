@@ -34,6 +34,13 @@
 // is remembered: a session token is all there is. Packages store/memstore and
 // store/sqlstore are stores; package storetest checks one of your own.
 //
+// # Pages
+//
+// There is a page for every step of a sign-in, and a mail. [Texts] are their
+// words, [Config].Languages those of further languages, [Theme] is their look,
+// and [Pages] puts pages of the application in their place. docs/pages.md has
+// examples.
+//
 // # Account pages
 //
 // People can see where they are signed in and how they can sign in, and change

@@ -100,6 +100,10 @@ type Message struct {
 	// Theme is the look of the host's pages.
 	Theme Theme
 
+	// Lang is the language of Subject, Text and HTML: the Lang of [Config].Texts
+	// or of one of its Languages.
+	Lang string
+
 	// Request is the request that asked for the mail. Its body has been read.
 	Request *http.Request
 }

@@ -116,7 +116,7 @@ func (x *exchange) postAgain(action string, params query.Values) error {
 	// those that the browser kept back.
 	x.answer.cookies = nil
 	x.answer.noStore = true // the page holds a code
-	return x.show(x.pages.Continue(data))
+	return x.show(x.pages().Continue(data))
 }
 
 // restoreCallbackURL goes where the flow was to end, if this request has no

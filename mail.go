@@ -97,14 +97,15 @@ func (x *exchange) composeMail(p *provider, identifier string) (*Message, *Verif
 	}
 	expires := time.Now().Add(maxAge).UTC().Truncate(time.Millisecond)
 	link := query.Append(x.callbackRoute(p), "callbackUrl", x.callbackText, "token", token, "email", identifier)
-	subject, text, html, err := x.pages.SignInMail(link)
+	pages := x.pages()
+	subject, text, html, err := pages.SignInMail(link)
 	if err != nil {
 		return nil, nil, err
 	}
 	message := &Message{
 		From: p.email.From, To: identifier,
 		Subject: subject, Text: text, HTML: html,
-		URL: link, Token: token, Expires: expires, Provider: p.id, Theme: x.Theme, Request: x.r,
+		URL: link, Token: token, Expires: expires, Provider: p.id, Theme: x.Theme, Lang: pages.Lang(), Request: x.r,
 	}
 	return message, &Verification{Identifier: identifier, Token: p.hashes.Sum(token), Expires: expires}, nil
 }
@@ -243,7 +244,7 @@ func (x *exchange) confirmLink(p *provider, identifier string) error {
 	}
 	action := x.callbackRoute(p) + "?" + x.r.URL.RawQuery
 	x.answer.noStore = true // the action holds the token of the link
-	return x.show(x.pages.ConfirmLink(page.ConfirmLinkData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken, Email: shown}))
+	return x.show(x.pages().ConfirmLink(page.ConfirmLinkData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken, Email: shown}))
 }
 
 // maxShownAddress is the length of the longest address that mail can be delivered

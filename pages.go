@@ -1,7 +1,5 @@
 package pintle
 
-import "github.com/pintleauth/pintle/internal/page"
-
 // Pages replaces built-in pages by the host's own. Each is a path on this site
 // or an absolute URL; empty means the built-in page. Two pages are always
 // built in: the one that [Email.Confirm] shows, and the one that asks whose an
@@ -27,6 +25,12 @@ type Pages struct {
 	// Empty means the pages that others see then. It has no built-in page.
 	Account string
 
+	// SignUp and ForgotPassword are where the built-in sign-in page links to, for
+	// people who have no account yet, and below the first form of a [Credentials]
+	// provider for people who forgot their password. They get the parameter
+	// callbackUrl. Empty leaves the link out.
+	SignUp, ForgotPassword string
+
 	// NewUser is where a person goes after their first sign-in. It gets the
 	// parameter callbackUrl. It has no built-in page.
 	NewUser string
@@ -38,15 +42,20 @@ type Theme struct {
 	// is the default.
 	ColorScheme string
 
-	// Logo is the URL of an image shown on every page.
+	// Logo is the URL of an image above the heading of every page: an absolute
+	// one, a path of this site such as "/logo.svg", or a data: URL.
 	Logo string
 
-	// BrandColor is the CSS colour of buttons.
+	// BrandColor is the CSS colour of buttons, in mails too. It must be opaque.
+	// Empty means #346df1.
 	BrandColor string
 
-	// ButtonText is the CSS colour of the text on buttons.
+	// ButtonText is the CSS colour of the text on buttons. Empty means white
+	// where that can be read on BrandColor, and else black.
 	ButtonText string
-}
 
-// Texts are the words on the built-in pages. Empty ones are English.
-type Texts = page.Texts
+	// CSS is a style sheet for the pages that follows the built-in one, and so
+	// may override all of it. The policy of the pages lets it load images of this
+	// site and nothing else. Mails do not have it.
+	CSS string
+}

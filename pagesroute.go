@@ -2,7 +2,6 @@ package pintle
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -13,16 +12,8 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// checkTheme makes the built-in pages, which checks the theme and the texts.
-func (s *settings) checkTheme() *Error {
-	pages, err := page.New(page.Theme(s.Theme), s.Texts)
-	if err != nil {
-		s.pages, _ = page.New(page.Theme{}, page.Texts{}) // the defaults are sound
-		return fail(ErrConfiguration, fmt.Errorf("Config.Theme and Config.Texts: %w", err))
-	}
-	s.pages = pages
-	return nil
-}
+// pages are those in the language of the request.
+func (x *exchange) pages() *page.Pages { return x.pagesFor(x.r) }
 
 func (x *exchange) pageSite() page.Site {
 	return page.Site{
@@ -57,11 +48,20 @@ func (x *exchange) signInPage() error {
 	data := page.SignInData{
 		Site: x.pageSite(), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(),
 		Email: email, Error: shown, Detail: detail,
+		SignUpURL: x.linkWithCallback(x.Pages.SignUp), ForgotPasswordURL: x.linkWithCallback(x.Pages.ForgotPassword),
 	}
 	for _, p := range x.providers {
 		data.Providers = append(data.Providers, x.button(p))
 	}
-	return x.show(x.pages.SignIn(data))
+	return x.show(x.pages().SignIn(data))
+}
+
+// linkWithCallback is the URL of a page of the host that is told the way back.
+func (x *exchange) linkWithCallback(own string) string {
+	if own == "" {
+		return ""
+	}
+	return query.Append(x.absolute(own), "callbackUrl", x.callbackText)
 }
 
 // formCallbackURL is the way back as the forms carry it: a path if it was asked
@@ -134,7 +134,7 @@ func (x *exchange) signOutPage() error {
 	if x.r.URL.RawQuery != "" {
 		action += "?" + x.r.URL.RawQuery
 	}
-	return x.show(x.pages.SignOut(page.SignOutData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken}))
+	return x.show(x.pages().SignOut(page.SignOutData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken}))
 }
 
 func (x *exchange) verifyRequestPage() error {
@@ -145,7 +145,7 @@ func (x *exchange) verifyRequestPage() error {
 		}
 		return x.redirect(withQuery(own, raw))
 	}
-	return x.show(x.pages.VerifyRequest(x.pageSite()))
+	return x.show(x.pages().VerifyRequest(x.pageSite()))
 }
 
 func (x *exchange) errorPage() error {
@@ -157,7 +157,7 @@ func (x *exchange) errorPage() error {
 		}
 		return x.redirect(query.Append(own, "error", code))
 	}
-	return x.show(x.pages.Error(x.pageSite(), code))
+	return x.show(x.pages().Error(x.pageSite(), code))
 }
 
 // withQuery adds a raw query to a page of the host that may have one.
@@ -181,7 +181,12 @@ func (x *exchange) answerFault(fault *Error) {
 	x.logError(fault)
 	switch x.action {
 	case actionSignIn, actionSignOut, actionError, actionVerifyRequest:
-		if x.r.Method == http.MethodGet {
+		if x.r.Method == http.MethodGet || x.navigates() {
+			x.showFault(fault)
+			return
+		}
+	case actionCallback:
+		if x.navigates() {
 			x.showFault(fault)
 			return
 		}
@@ -213,6 +218,6 @@ func (x *exchange) showFault(fault *Error) {
 	}
 	site := x.pageSite()
 	site.SignInURL = "" // which would only lead back here
-	_ = x.show(x.pages.Error(site, string(ErrConfiguration)))
+	_ = x.show(x.pages().Error(site, string(ErrConfiguration)))
 	x.answer.status = faultStatus(fault)
 }

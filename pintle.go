@@ -165,8 +165,8 @@ func (a *Auth) Session(r *http.Request) (*Session, error) {
 // [Callbacks.Authorized] lets pass. It redirects browsers to the sign-in page,
 // from where they come back, and answers other clients with status 401. A user
 // who is signed in but not authorized gets status 403. Where the store did not
-// answer it responds 503, because a new sign-in would fail as well.
-// [Config.Refuse] replaces these answers.
+// answer it responds 503, because a new sign-in would fail as well. Browsers are
+// shown a page then. [Config.Refuse] replaces these answers.
 //
 // Inside [Auth.Load] it uses the session that Load found; otherwise it reads
 // the session as Load does.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
 )
 
@@ -38,22 +40,43 @@ type Refusal struct {
 	SignIn string
 
 	// Navigation reports that a browser is loading a page: a GET or HEAD that
-	// asks for HTML. The default answer redirects it to SignIn. Other clients
-	// get Status and its text.
+	// asks for HTML. The default answer redirects it to SignIn, or shows a page in
+	// the words of [Texts]. Other clients get Status and its text.
 	Navigation bool
 
 	// Session is that of the user who is not authorized, when Status is 403.
 	Session *Session
+
+	settings *settings // nil where there is no configuration
 }
 
 // ServeHTTP writes the default answer.
-func (f Refusal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	if f.Navigation && f.SignIn != "" {
+func (f Refusal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case f.Navigation && f.SignIn != "":
 		w.Header()["Location"] = []string{asciiURL(f.SignIn)}
 		w.WriteHeader(http.StatusFound)
-		return
+	case f.Navigation && f.settings != nil:
+		f.page(w, r)
+	default:
+		http.Error(w, http.StatusText(f.Status), f.Status)
 	}
-	http.Error(w, http.StatusText(f.Status), f.Status)
+}
+
+// page writes the page for a browser.
+func (f Refusal) page(w http.ResponseWriter, r *http.Request) {
+	status := f.Status
+	if status == http.StatusForbidden && f.Session == nil {
+		status = http.StatusInternalServerError // the configuration is at fault
+	}
+	var site page.Site
+	if origin, err := f.settings.site(r); err == nil {
+		site.Origin = string(origin)
+	}
+	shown := f.settings.pagesFor(r).Refusal(site, status)
+	maps.Copy(w.Header(), shown.Header)
+	w.WriteHeader(f.Status)
+	_, _ = w.Write(shown.Body) // a browser that has gone needs no answer
 }
 
 // allows reports whether a request may pass, with the request to pass on.
@@ -67,7 +90,8 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 		if r.Context().Value(unreadKey{a}) == nil { // else Load has logged it
 			a.logCall(r.Context(), "Require", err)
 		}
-		Refusal{Status: faultStatus(classified(err))}.ServeHTTP(w, r)
+		refusal := Refusal{Status: faultStatus(classified(err)), Navigation: isNavigation(r), settings: s}
+		refusal.ServeHTTP(w, r)
 		return nil, false
 	}
 	if !a.loaded(r) && !hasGivenSession(r) {
@@ -112,7 +136,7 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 
 // refusal says why a request may not pass and where its user can sign in.
 func (s *settings) refusal(r *http.Request, session *Session, unread bool) Refusal {
-	f := Refusal{Navigation: isNavigation(r)}
+	f := Refusal{Navigation: isNavigation(r), settings: s}
 	switch {
 	case session != nil:
 		f.Status, f.Session = http.StatusForbidden, session

@@ -209,6 +209,74 @@ func receiverIsExported(d *ast.FuncDecl) bool {
 	return ok && name.IsExported()
 }
 
+// A host can name every type of the public interface, and its documentation shows
+// the fields.
+func TestThePublicInterfaceNamesNoInternalType(t *testing.T) {
+	seen := 0
+	for _, s := range sources(t) {
+		if s.isTest() || s.file.Name.Name == "main" || s.under("internal", "examples") {
+			continue
+		}
+		hidden := map[string]bool{} // the names of the internal packages it imports
+		for _, imported := range s.imports() {
+			if strings.HasPrefix(imported, module+"/") && strings.Contains(imported+"/", "/internal/") {
+				hidden[path.Base(imported)] = true
+			}
+		}
+		for _, public := range publicTypes(s.file) {
+			seen++
+			ast.Inspect(public, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.Field:
+					// A field may be embedded; a parameter has no name that matters.
+					return len(n.Names) == 0 || n.Names[0].IsExported() || !inStruct(public, n)
+				case *ast.SelectorExpr:
+					if pkg, ok := n.X.(*ast.Ident); ok && hidden[pkg.Name] {
+						t.Errorf("%s: the public interface names %s.%s", s.at(n), pkg.Name, n.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+	if seen < 200 {
+		t.Errorf("only %d declarations were looked at", seen)
+	}
+}
+
+// publicTypes returns the types of the exported declarations of a file.
+func publicTypes(file *ast.File) []ast.Expr {
+	var public []ast.Expr
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Name.IsExported() && (d.Recv == nil || receiverIsExported(d)) {
+				public = append(public, d.Type)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					if spec.Name.IsExported() {
+						public = append(public, spec.Type)
+					}
+				case *ast.ValueSpec:
+					if spec.Names[0].IsExported() && spec.Type != nil {
+						public = append(public, spec.Type)
+					}
+				}
+			}
+		}
+	}
+	return public
+}
+
+// inStruct reports whether a field is one of the struct that typ is.
+func inStruct(typ ast.Expr, field *ast.Field) bool {
+	of, ok := typ.(*ast.StructType)
+	return ok && slices.Contains(of.Fields.List, field)
+}
+
 // isInterfaceMethod reports whether the name says by itself what the method does.
 func isInterfaceMethod(name string) bool {
 	return slices.Contains([]string{"Error", "String", "Unwrap", "Is"}, name)

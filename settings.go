@@ -14,7 +14,6 @@ import (
 
 	"github.com/pintleauth/pintle/internal/csrf"
 	"github.com/pintleauth/pintle/internal/origin"
-	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/tokenhash"
 )
@@ -58,7 +57,7 @@ type settings struct {
 	spent *spent
 
 	plain, secure *cookieSet
-	pages         *page.Pages
+	languages     []language // the first is that of Config.Texts
 
 	accountKeys *seal.Keys
 
@@ -103,6 +102,7 @@ func resolve(cfg Config) *settings {
 		s.resolveStore,
 		s.checkPasskeys,
 		s.resolveCookies,
+		s.checkTheme,
 		s.checkPages,
 		s.checkSession,
 		s.resolveRedirectProxy,
@@ -162,6 +162,7 @@ func (s *settings) checkPages() *Error {
 	for name, page := range map[string]string{
 		"SignIn": s.Pages.SignIn, "SignOut": s.Pages.SignOut, "Error": s.Pages.Error,
 		"VerifyRequest": s.Pages.VerifyRequest, "NewUser": s.Pages.NewUser, "Account": s.Pages.Account,
+		"SignUp": s.Pages.SignUp, "ForgotPassword": s.Pages.ForgotPassword,
 	} {
 		if page == "" {
 			continue
@@ -173,7 +174,7 @@ func (s *settings) checkPages() *Error {
 			return fail(ErrConfiguration, fmt.Errorf("Config.Pages.%s is %q: it must be a path that begins with / or an http(s) URL", name, page))
 		}
 	}
-	return s.checkTheme()
+	return nil
 }
 
 func (s *settings) checkSession() *Error {

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed" // for the template
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/pintleauth/pintle/internal/page/color"
 )
@@ -18,8 +20,11 @@ import (
 // (SH-10).
 type Data struct {
 	// URL is the link. Its host, with a port that is not the default one, is
-	// what the mail says people sign in to.
+	// what the mail says people sign in to, unless Site is set.
 	URL string
+
+	// Site is the name of the site, one line.
+	Site string
 
 	// Brand is the colour of the button, ButtonText that of the text on it.
 	Brand, ButtonText color.Color
@@ -79,11 +84,14 @@ func Render(d Data) (subject, text, html string, err error) {
 	if err != nil {
 		return "", "", "", err
 	}
+	if strings.ContainsFunc(d.Site, unicode.IsControl) {
+		return "", "", "", errSite
+	}
 	v := view{
 		Lang: d.Lang, Dir: d.Dir, Align: "left",
 		Schemes: "light dark", Colors: light, Dark: &dark,
 		Brand: d.Brand, ButtonText: d.ButtonText,
-		Host: spelled(host), Texts: texts,
+		Host: spelled(cmp.Or(d.Site, host)), Texts: texts,
 		// The template would write a "+" of the query as a reference, which
 		// programs that look for links with a pattern do not undo.
 		Href: template.HTMLAttr(`href="` + template.HTMLEscapeString(d.URL) + `"`), //nolint:gosec // scheme checked, value escaped
@@ -107,12 +115,13 @@ func Render(d Data) (subject, text, html string, err error) {
 	if err := htmlTemplate.Execute(&body, v); err != nil {
 		return "", "", "", fmt.Errorf("mail: %w", err) // unreachable: every view fits the template
 	}
-	subject = strings.Replace(texts.Subject, "%s", host, 1)
+	subject = strings.Replace(texts.Subject, "%s", cmp.Or(d.Site, host), 1)
 	return subject, subject + "\n" + d.URL + "\n\n", body.String(), nil
 }
 
 var (
 	errURL  = errors.New("mail: the link is not an absolute http or https URL")
+	errSite = errors.New("mail: the name of the site is not one line")
 	errHost = errors.New("mail: the host of the link has characters that no host has; write it in ASCII")
 
 	// plainURL leaves out spaces and control characters, which would end the
@@ -144,7 +153,7 @@ func linkHost(link string) (string, error) {
 	return host, nil
 }
 
-// spelled returns the host with a zero-width space before each dot, so that
+// spelled returns the host, or the name of the site, with a zero-width space before each dot, so that
 // mail programs do not make a second link of it.
 func spelled(host string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(host), ".", "&#8203;.")) //nolint:gosec // escaped

@@ -126,6 +126,18 @@ func TestTextsCanBeReplacedButNotLoseTheHost(t *testing.T) {
 	}
 }
 
+func TestTheSiteMayHaveAName(t *testing.T) {
+	d := data
+	d.Site = "Bird & Co."
+	if subject, text, body := render(t, d); subject != "Sign in to Bird & Co." || !strings.HasPrefix(text, subject+"\n"+link) || !strings.Contains(body, ">Sign in to Bird &amp; Co&#8203;.</h1>") {
+		t.Errorf("subject %q, text %q, body %s", subject, text, body)
+	}
+	d.Site = "Birds\nBcc: all@example.test"
+	if _, _, _, err := mail.Render(d); err == nil {
+		t.Error("a name of two lines is a header field")
+	}
+}
+
 // SH-10: the address is in the link, where it must be, and nowhere to be read.
 func TestAddressIsOnlyInTheLink(t *testing.T) {
 	d := data

@@ -46,23 +46,19 @@ type addressTakenView struct {
 // is given to it (SH-15, SH-82). Both answers are forms or links and need no
 // script.
 func (p *Pages) AddressTaken(d AddressTakenData) Page {
-	view := addressTakenView{
-		frame: p.frame(d.Site, "address-taken", p.texts.AddressTakenHeading),
-		Email: d.Email, OtherSignInURL: d.OtherSignInURL, Action: d.Action, CSRFToken: d.CSRFToken, CallbackURL: d.CallbackURL,
-	}
-	view.Before, view.After, _ = strings.Cut(p.texts.AddressTakenText, "%s")
 	var leaving []Provider
 	for _, provider := range d.Providers {
 		if provider.Kind.leaves() {
 			leaving = append(leaving, provider)
 		}
 	}
-	var tiles []*tile
-	view.Providers, tiles = p.providerViews(leaving)
-	view.HasWay = len(leaving) > 0 || d.OtherSignInURL != ""
-	if style := tileStyle(tiles); style != "" {
-		view.Styles = append(view.Styles, style)
+	providers, tiles := p.providerViews(leaving)
+	view := addressTakenView{
+		frame: p.frame(d.Site, "address-taken", p.texts.AddressTakenHeading, tileStyles(tiles)...),
+		Email: d.Email, OtherSignInURL: d.OtherSignInURL, Action: d.Action, CSRFToken: d.CSRFToken, CallbackURL: d.CallbackURL,
+		Providers: providers, HasWay: len(leaving) > 0 || d.OtherSignInURL != "",
 	}
+	view.Before, view.After, _ = strings.Cut(p.texts.AddressTakenText, "%s")
 	policy := policy{styles: view.Styles, images: p.theme.sources(), hasForm: true}
 	for _, t := range tiles {
 		if t.Logo.source != "" {

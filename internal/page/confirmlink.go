@@ -35,7 +35,7 @@ func (p *Pages) ConfirmLink(d ConfirmLinkData) Page {
 		frame:     p.frame(d.Site, "confirm-link", p.texts.ConfirmLinkHeading),
 		Action:    d.Action,
 		CSRFToken: d.CSRFToken,
-		Text:      fill(p.texts.ConfirmLinkText, d.host()),
+		Text:      fill(p.texts.ConfirmLinkText, p.name(d.Site)),
 		Email:     d.Email,
 	}
 	view.Before, view.After, _ = strings.Cut(p.texts.ConfirmLinkAddress, "%s")

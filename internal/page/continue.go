@@ -37,7 +37,7 @@ func (p *Pages) Continue(d ContinueData) Page {
 		frame:  p.frame(d.Site, "continue", p.texts.ContinueHeading),
 		Action: d.Action,
 		Fields: d.Fields,
-		Text:   fill(p.texts.ContinueText, d.host()),
+		Text:   fill(p.texts.ContinueText, p.name(d.Site)),
 	}
 	view.Script = submitScript
 	return render(continueTemplate, http.StatusOK, &view, policy{styles: view.Styles, images: p.theme.sources(), script: submitScript, hasForm: true})

@@ -45,3 +45,21 @@ func (p *Pages) Error(site Site, code string) Page {
 	}
 	return p.notice(site, status, n)
 }
+
+// Refusal returns the page about a request that is refused with a status: one
+// that its user may not make, one whose session cannot be read, or one that
+// names no page.
+func (p *Pages) Refusal(site Site, status int) Page {
+	var text ErrorText
+	switch status {
+	case http.StatusForbidden:
+		text = p.texts.Forbidden
+	case http.StatusServiceUnavailable:
+		text = p.texts.Unavailable
+	case http.StatusInternalServerError:
+		text = p.texts.Errors["Configuration"]
+	default:
+		text = p.texts.NoSuchPage
+	}
+	return p.notice(site, status, notice{root: "error", Icon: "alert", Heading: text.Heading, Text: text.Text})
+}

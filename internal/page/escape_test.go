@@ -137,6 +137,9 @@ func pagesWith(t testing.TB, place, s string) map[string]page.Page {
 	texts.Errors["AccessDenied"] = page.ErrorText{Heading: at("error heading", "No"), Text: []string{at("error text", "No")}}
 	texts.LogoAlt = at("logo text", "Logo")
 	texts.EmailPlaceholder = at("placeholder", "you@example.com")
+	texts.Words = map[string]string{"Username": at("word", "Name"), "Own": at("word", "Ours")}
+	texts.Forbidden = page.ErrorText{Heading: at("error heading", "No"), Text: []string{at("error text", "No")}}
+	texts.ForgotPassword, texts.SignUp = at("link text", "Forgot?"), at("link text", "New?")
 	p := pages(t, page.Theme{Logo: "https://img.example/logo.png"}, texts)
 
 	github := oauth("github", at("provider name", "GitHub"), page.Style{
@@ -160,7 +163,9 @@ func pagesWith(t testing.TB, place, s string) map[string]page.Page {
 		"sign-in": p.SignIn(page.SignInData{
 			Site: site, Providers: []page.Provider{github, own, mail, key}, CSRFToken: at("csrf token", "abc"),
 			CallbackURL: at("callback URL", "https://app.example/"), Email: at("email", "a@b.example"), Error: "CredentialsSignin",
+			ForgotPasswordURL: at("link", "/forgot"), SignUpURL: at("link", "/new"),
 		}),
+		"forbidden":     p.Refusal(site, 403),
 		"sign-in error": p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{mail}, Error: at("error code", "x")}),
 		"sign-out":      p.SignOut(page.SignOutData{Site: site, Action: at("action", "/auth/signout"), CSRFToken: at("csrf token", "abc")}),
 		"confirm": p.ConfirmLink(page.ConfirmLinkData{
@@ -183,6 +188,7 @@ var places = []string{
 	"origin", "sign-in URL", "language", "heading", "button text", "error text", "error heading", "logo text", "placeholder",
 	"provider name", "brand colour", "background", "text colour", "provider logo", "action", "provider id", "field name", "field label",
 	"attribute value", "field type", "aria value", "data value", "options URL", "csrf token", "callback URL", "email", "error code",
+	"word", "link text", "link",
 }
 
 var tileStyle = regexp.MustCompile(`^style [0-9a-f]{64} (\.brand-\d+\{--provider-brand-color:#[0-9a-f]{6};--provider-color:#[0-9a-f]{6}\})+$`)

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"html/template"
 	"maps"
 	"regexp"
@@ -60,12 +61,20 @@ type fieldView struct {
 	Attributes            template.HTMLAttr
 }
 
-func (f Field) view(providerID string) fieldView {
+// wordAttributes are those that people read or hear.
+var wordAttributes = []string{"placeholder", "title", "aria-label", "aria-description"}
+
+func (f Field) view(providerID string, texts *Texts) fieldView {
 	attributes := map[string]string{"type": "text"}
 	for name, value := range f.Attributes {
 		// HTML does not tell "Required" from "required".
 		if name = strings.ToLower(name); AllowedAttribute(name) {
 			attributes[name] = value
+		}
+	}
+	for _, name := range wordAttributes {
+		if value, set := attributes[name]; set {
+			attributes[name] = texts.word(value)
 		}
 	}
 	if !slices.Contains(inputTypes, attributes["type"]) {
@@ -79,12 +88,9 @@ func (f Field) view(providerID string) fieldView {
 	view := fieldView{
 		ID:         "input-" + f.Name + "-for-" + providerID + "-provider",
 		Name:       f.Name,
-		Label:      f.Label,
+		Label:      texts.word(cmp.Or(f.Label, f.Name)),
 		Type:       attributes["type"],
 		Attributes: writeAttributes(attributes),
-	}
-	if view.Label == "" {
-		view.Label = f.Name
 	}
 	return view
 }

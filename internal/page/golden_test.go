@@ -77,6 +77,10 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		Site: site, CSRFToken: csrf, CallbackURL: "https://app.example/after",
 		Providers: []page.Provider{github, google, gitlab, entra, company, mail, password, passkey},
 	}
+	links := page.SignInData{
+		Site: site, CSRFToken: csrf, Providers: []page.Provider{password, github},
+		ForgotPasswordURL: "https://app.example/forgot?a=1&b=2", SignUpURL: "https://app.example/new",
+	}
 	failed := page.SignInData{Site: site, CSRFToken: csrf, Providers: []page.Provider{password, github}, Error: "CredentialsSignin"}
 	link := page.ConfirmLinkData{
 		Site: site, CSRFToken: csrf, Email: "alice@example.test",
@@ -103,6 +107,8 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		"continue":       light.Continue(page.ContinueData{Site: site, Action: "https://app.example/auth/callback/apple", Fields: []page.HiddenField{{Name: "code", Value: "0123"}}}),
 		"taken":          light.AddressTaken(taken),
 		"taken-no-way":   dark.AddressTaken(page.AddressTakenData{Site: site, CSRFToken: csrf, Email: taken.Email, Action: taken.Action}),
+		"signin-links":   light.SignIn(links),
+		"forbidden":      light.Refusal(site, 403),
 		"error-config":   light.Error(site, "Configuration"),
 		"error-denied":   dark.Error(site, "AccessDenied"),
 		"error-unknown":  light.Error(site, "no such error"),

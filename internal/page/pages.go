@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"html/template"
 	"net/http"
@@ -29,6 +30,9 @@ func New(t Theme, texts Texts) (*Pages, error) {
 	return &Pages{theme: resolved, texts: texts}, nil
 }
 
+// Lang is the language of the pages.
+func (p *Pages) Lang() string { return p.texts.Lang }
+
 // Site is what every page knows of the site it stands on.
 type Site struct {
 	// Origin is the scheme and host of the site, "https://app.example". Empty
@@ -41,7 +45,10 @@ type Site struct {
 	Mail bool
 }
 
-// host returns what a reader calls the site.
+// name returns what the pages call a site.
+func (p *Pages) name(s Site) string { return cmp.Or(p.texts.Site, s.host()) }
+
+// host returns the host of the site, with its port.
 func (s Site) host() string {
 	_, host, found := strings.Cut(s.Origin, "://")
 	if !found {
@@ -77,7 +84,7 @@ func parse(name string) *template.Template {
 type frame struct {
 	T      *Texts
 	Site   Site
-	Host   string
+	Name   string // of the site
 	Root   string
 	Title  string
 	Theme  theme
@@ -85,24 +92,25 @@ type frame struct {
 	Script template.JS
 }
 
-func (p *Pages) frame(site Site, root, heading string) frame {
-	title := heading
-	if host := site.host(); host != "" {
-		title += " · " + host
+// frame returns the frame of a page with a style sheet of its own, if any.
+func (p *Pages) frame(site Site, root, heading string, own ...template.CSS) frame {
+	title, name := heading, p.name(site)
+	if name != "" {
+		title += " · " + name
 	}
 	return frame{
 		T:      &p.texts,
 		Site:   site,
-		Host:   site.host(),
+		Name:   name,
 		Root:   root,
 		Title:  title,
 		Theme:  p.theme,
-		Styles: []template.CSS{sheet, p.theme.style},
+		Styles: p.theme.styles(own...),
 	}
 }
 
 // BackTo is the label of the link to the site.
-func (f frame) BackTo() string { return fill(f.T.BackTo, f.Host) }
+func (f frame) BackTo() string { return fill(f.T.BackTo, f.Name) }
 
 // render executes t with a view that embeds f.
 func render(t *template.Template, status int, view any, policy policy) Page {

@@ -24,6 +24,7 @@ func everyPage(p *page.Pages) map[string]page.Page {
 		"address taken":  p.AddressTaken(page.AddressTakenData{Site: site, CSRFToken: csrf, Action: "/auth/callback/email", Email: "a@b.example", Providers: []page.Provider{github}}),
 		"verify-request": p.VerifyRequest(site),
 		"error":          p.Error(site, "Configuration"),
+		"forbidden":      p.Refusal(site, 403),
 	}
 }
 
@@ -66,7 +67,7 @@ func TestEveryPageHasTheHeadersThatProtectIt(t *testing.T) {
 
 func TestPolicyAllowsTheStylesAndScriptsOfThePageAndNoOthers(t *testing.T) {
 	elements := regexp.MustCompile(`(?s)<(style|script)>(.*?)</(?:style|script)>`)
-	for name, p := range everyPage(pages(t, page.Theme{BrandColor: "#123456"}, page.Texts{})) {
+	for name, p := range everyPage(pages(t, page.Theme{BrandColor: "#123456", CSS: "p{}\r\nh1 > b {color: red}\r"}, page.Texts{})) {
 		want := map[string][]string{}
 		for _, element := range elements.FindAllStringSubmatch(string(p.Body), -1) {
 			sum := sha256.Sum256([]byte(element[2]))

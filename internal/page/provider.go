@@ -115,8 +115,8 @@ func newTile(p Provider) *tile {
 	return t
 }
 
-// tileStyle is the style sheet of the tiles of one page.
-func tileStyle(tiles []*tile) template.CSS {
+// tileStyles is the style sheet of the tiles of one page, if they need one.
+func tileStyles(tiles []*tile) []template.CSS {
 	var css strings.Builder
 	for i, t := range tiles {
 		if t.neutral {
@@ -125,5 +125,8 @@ func tileStyle(tiles []*tile) template.CSS {
 		t.Class = fmt.Sprintf("brand-%d", i)
 		fmt.Fprintf(&css, ".%s{--provider-brand-color:%v;--provider-color:%v}", t.Class, t.on, t.mark)
 	}
-	return template.CSS(css.String()) //nolint:gosec // only hexadecimal colours are put in
+	if css.Len() == 0 {
+		return nil
+	}
+	return []template.CSS{template.CSS(css.String())} //nolint:gosec // only hexadecimal colours are put in
 }

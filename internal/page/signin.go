@@ -4,6 +4,7 @@ import (
 	_ "embed" // for the script
 	"html/template"
 	"net/http"
+	"slices"
 )
 
 // SignInData is what the sign-in page shows.
@@ -33,6 +34,9 @@ type SignInData struct {
 
 	// Detail is the parameter code beside it, which may be anything as well.
 	Detail string
+
+	// ForgotPasswordURL and SignUpURL are pages of the host that the page links to.
+	ForgotPasswordURL, SignUpURL string
 }
 
 // maxEmail is longer than any address that can be delivered to.
@@ -48,6 +52,7 @@ type signInView struct {
 	CSRFToken   string
 	CallbackURL string
 	Email       string
+	SignUpURL   string
 }
 
 // providerView is a provider as the template writes it.
@@ -59,24 +64,27 @@ type providerView struct {
 	Autofocus bool
 	Tile      *tile
 	Inputs    []fieldView
+
+	ForgotPasswordURL string
 }
 
 // SignIn returns the page on which people choose how to sign in.
 func (p *Pages) SignIn(d SignInData) Page {
+	providers, tiles := p.providerViews(d.Providers)
 	view := signInView{
-		frame:       p.frame(d.Site, "signin", p.texts.SignInHeading),
+		frame:       p.frame(d.Site, "signin", p.texts.SignInHeading, tileStyles(tiles)...),
 		Error:       p.texts.signInError(d.Error, d.Detail),
+		Providers:   providers,
 		CSRFToken:   d.CSRFToken,
 		CallbackURL: d.CallbackURL,
+		SignUpURL:   d.SignUpURL,
 	}
-	view.Lead = fill(p.texts.SignInLead, view.Host)
+	view.Lead = fill(p.texts.SignInLead, view.Name)
 	if len(d.Email) <= maxEmail {
 		view.Email = d.Email
 	}
-	var tiles []*tile
-	view.Providers, tiles = p.providerViews(d.Providers)
-	if style := tileStyle(tiles); style != "" {
-		view.Styles = append(view.Styles, style)
+	if first := slices.IndexFunc(providers, func(v providerView) bool { return v.Kind == Credentials }); first >= 0 {
+		providers[first].ForgotPasswordURL = d.ForgotPasswordURL
 	}
 
 	policy := policy{styles: view.Styles, images: p.theme.sources(), hasForm: true}
@@ -101,7 +109,7 @@ func (p *Pages) providerViews(providers []Provider) ([]providerView, []*tile) {
 		if !provider.shown() {
 			continue
 		}
-		view := providerView{Provider: provider, Label: fill(p.texts.SignInWith, provider.Name)}
+		view := providerView{Provider: provider, Label: fill(p.texts.SignInWith, p.texts.word(provider.Name))}
 		if len(views) > 0 {
 			// Buttons that lead away form a group; each other form stands alone.
 			view.Separate = !provider.Kind.leaves() || !views[len(views)-1].Kind.leaves()
@@ -127,7 +135,7 @@ func (p *Pages) providerViews(providers []Provider) ([]providerView, []*tile) {
 			view.ButtonID = "submitButton-" + provider.ID
 		}
 		for _, field := range provider.Fields {
-			view.Inputs = append(view.Inputs, field.view(provider.ID))
+			view.Inputs = append(view.Inputs, field.view(provider.ID, &p.texts))
 		}
 		views = append(views, view)
 	}
@@ -136,7 +144,7 @@ func (p *Pages) providerViews(providers []Provider) ([]providerView, []*tile) {
 
 // signInError looks a code up in a map and nowhere else, so that what a
 // stranger puts into the query is never shown (W-5, SH-90).
-func (t Texts) signInError(code, detail string) string {
+func (t *Texts) signInError(code, detail string) string {
 	if code == "" {
 		return ""
 	}

@@ -13,6 +13,7 @@ func (p *Pages) SignInMail(link string) (subject, text, html string, err error) 
 		ColorScheme: p.theme.ColorScheme,
 		Lang:        p.texts.Lang,
 		Dir:         p.texts.Dir,
-		Texts:       p.texts.Mail,
+		Site:        p.texts.Site,
+		Texts:       p.texts.mail(),
 	})
 }

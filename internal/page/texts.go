@@ -1,114 +1,68 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"strings"
+	"unicode"
 
 	"github.com/pintleauth/pintle/internal/mail"
 )
 
-// Texts is everything the pages and the sign-in mail say. Empty fields are filled from [English],
-// so a host may change one sentence or translate them all.
-//
-// Where a field says so, %s stands for a name that is put in; it must be there
-// once.
+// Texts is everything the pages and the sign-in mail say. Empty fields are filled
+// from [English]. The fields are those of the type Texts of the root package,
+// which documents them and converts to this one.
 type Texts struct {
-	// Lang is the language as in the lang attribute, "en".
-	Lang string
-	// Dir is the direction of writing, "ltr" or "rtl".
-	Dir string
+	Lang, Dir string
+	Site      string
 
-	// LogoAlt describes the logo of the theme.
-	LogoAlt string
-	// BackTo links to the site; %s is its host.
-	BackTo string
+	LogoAlt, BackTo string
 
-	SignInHeading string
-	// SignInLead stands below the heading; %s is the host.
-	SignInLead string
-	// SignInWith labels the button of a provider; %s is its name.
-	SignInWith string
-	// Or stands between two kinds of signing in.
-	Or string
-	// NoProviders is shown when there is no way to sign in.
-	NoProviders string
-	// EmailLabel and EmailPlaceholder belong to the field of e-mail providers.
-	EmailLabel, EmailPlaceholder string
-	// PasskeyNeedsScript is shown to browsers with scripts switched off.
-	PasskeyNeedsScript string
-	// PasskeyFailed is shown when a ceremony was cancelled or did not work.
-	PasskeyFailed string
-	// SignInErrors are shown on the sign-in page, by the value of its error
-	// parameter, and for CredentialsSignin and EmailSignin by that of its
-	// parameter code first.
-	// Codes that are not in it are looked up in those of [English].
-	SignInErrors map[string]string
-	// SignInErrorOther is shown for all other codes.
+	SignInHeading, SignInLead, SignInWith, Or, NoProviders string
+	EmailLabel, EmailPlaceholder                           string
+	PasskeyNeedsScript, PasskeyFailed                      string
+	ForgotPassword, SignUp                                 string
+
+	Words map[string]string
+
+	SignInErrors     map[string]string
 	SignInErrorOther string
 
-	SignOutHeading, SignOutQuestion, SignOutButton string
-	// SignOutCancel links back to the site.
-	SignOutCancel string
+	SignOutHeading, SignOutQuestion, SignOutButton, SignOutCancel string
 
 	VerifyRequestHeading string
-	// VerifyRequestText has one paragraph per entry.
-	VerifyRequestText []string
+	VerifyRequestText    []string
 
-	ConfirmLinkHeading string
-	// ConfirmLinkText says what the button does; %s is the host.
-	ConfirmLinkText string
-	// ConfirmLinkAddress says who will be signed in; %s is the address.
-	ConfirmLinkAddress string
-	// ConfirmLinkHint is for those who did not ask for the link.
-	ConfirmLinkHint   string
-	ConfirmLinkButton string
+	ConfirmLinkHeading, ConfirmLinkText, ConfirmLinkAddress, ConfirmLinkHint, ConfirmLinkButton string
 
-	// ContinueHeading and the two below are shown for a moment after a provider
-	// that answers with a form, such as Apple, and until the button is pressed in a browser with scripts
-	// switched off.
-	ContinueHeading string
-	// ContinueText says where the button leads; %s is the host.
-	ContinueText   string
-	ContinueButton string
+	ContinueHeading, ContinueText, ContinueButton string
 
-	AddressTakenHeading string
-	// AddressTakenText says that an account has the address that was just
-	// proven; %s is the address.
-	AddressTakenText string
-	// AddressTakenOwn stands above the ways to sign in to that account, and
-	// AddressTakenOther links to the sign-in page.
-	AddressTakenOwn, AddressTakenOther string
-	// AddressTakenNew says what happens to that account if one goes on without
-	// it, above the button that does.
-	AddressTakenNew, AddressTakenButton string
+	AddressTakenHeading, AddressTakenText, AddressTakenOwn, AddressTakenOther, AddressTakenNew, AddressTakenButton string
 
-	// Errors are shown on the error page, by the value of its error parameter.
-	// Codes that are not in it are looked up in those of [English].
-	Errors map[string]ErrorText
-	// ErrorOther is shown for all other codes.
-	ErrorOther ErrorText
-	// ErrorMail is added to the text for Configuration on sites with mail links.
-	ErrorMail string
-	// ErrorSignIn links from an error to the sign-in page.
-	ErrorSignIn string
+	Errors                 map[string]ErrorText
+	ErrorOther             ErrorText
+	ErrorMail, ErrorSignIn string
 
-	// Mail is what the mail with a sign-in link says.
-	Mail mail.Texts
+	Forbidden, Unavailable, NoSuchPage ErrorText
+
+	MailSubject, MailHeading, MailText, MailButton, MailIgnore string
 }
 
-// ErrorText is what the error page says about one error.
-type ErrorText struct {
+// ErrorText is what a page says about one error. It is a type without a name of
+// its own, so that the root package has the same one and its Texts convert to
+// these as a whole.
+type ErrorText = struct {
 	Heading string
-	// Text has one paragraph per entry.
-	Text []string
+	Text    []string
 }
 
 // English returns the texts that are used where a host has none of its own.
 func English() Texts {
 	const otherAccount = "That did not work. Try again, or sign in with a different account."
+	letter := mail.English()
 	return Texts{
 		Lang:    "en",
 		Dir:     "ltr",
@@ -124,6 +78,15 @@ func English() Texts {
 		EmailPlaceholder:   "email@example.com",
 		PasskeyNeedsScript: "Passkeys need JavaScript, which is switched off in this browser.",
 		PasskeyFailed:      "No passkey was used. Try again, or sign in another way.",
+		ForgotPassword:     "Forgot your password?",
+		SignUp:             "Create an account",
+		Words: map[string]string{
+			"Email":       "Email",
+			"Credentials": "Credentials",
+			"Passkey":     "Passkey",
+			"Username":    "Username",
+			"Password":    "Password",
+		},
 		SignInErrors: map[string]string{
 			"Signin":                otherAccount,
 			"OAuthSignin":           otherAccount,
@@ -190,7 +153,15 @@ func English() Texts {
 		ErrorMail:   "If you asked for a mail, it was not sent: check the address and try again.",
 		ErrorSignIn: "Sign in",
 
-		Mail: mail.English(),
+		Forbidden:   ErrorText{"Not for this account", []string{"You are signed in, but this page is not open to you."}},
+		Unavailable: ErrorText{"Try again in a moment", []string{"It cannot be checked right now whether you are signed in."}},
+		NoSuchPage:  ErrorText{"There is nothing here", []string{"The address is not that of a page, or the form could not be read."}},
+
+		MailSubject: letter.Subject,
+		MailHeading: letter.Heading,
+		MailText:    letter.Text,
+		MailButton:  letter.Button,
+		MailIgnore:  letter.Ignore,
 	}
 }
 
@@ -199,6 +170,7 @@ func (t Texts) complete() Texts {
 	english := English()
 	t.SignInErrors = overlay(english.SignInErrors, t.SignInErrors)
 	t.Errors = overlay(english.Errors, t.Errors)
+	t.Words = overlay(english.Words, t.Words)
 	fillEmpty(reflect.ValueOf(&t).Elem(), reflect.ValueOf(english))
 	return t
 }
@@ -224,7 +196,7 @@ func overlay[V any](under, over map[string]V) map[string]V {
 	return all
 }
 
-func (t Texts) check() error {
+func (t *Texts) check() error {
 	var errs []error
 	if t.Dir != "ltr" && t.Dir != "rtl" {
 		errs = append(errs, fmt.Errorf("page: texts: direction %.20q: use ltr or rtl", t.Dir))
@@ -242,8 +214,19 @@ func (t Texts) check() error {
 			errs = append(errs, fmt.Errorf("page: texts: %s %q must have %%s once, where the name belongs", f.name, f.text))
 		}
 	}
-	return errors.Join(append(errs, t.Mail.Check())...)
+	if strings.ContainsFunc(t.Site, unicode.IsControl) {
+		errs = append(errs, fmt.Errorf("page: texts: Site %q must be one line", t.Site))
+	}
+	return errors.Join(append(errs, t.mail().Check())...)
 }
+
+// mail is what the mail with a sign-in link says.
+func (t *Texts) mail() mail.Texts {
+	return mail.Texts{Subject: t.MailSubject, Heading: t.MailHeading, Text: t.MailText, Button: t.MailButton, Ignore: t.MailIgnore}
+}
+
+// word returns what a word of the configuration is in the language of t.
+func (t *Texts) word(configured string) string { return cmp.Or(t.Words[configured], configured) }
 
 // fill puts a name into a text. It is not fmt.Sprintf, to which a percent sign
 // a translator writes would be a verb.

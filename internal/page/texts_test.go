@@ -2,11 +2,14 @@ package page_test
 
 import (
 	"fmt"
+	"html"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
-	mailtext "github.com/pintleauth/pintle/internal/mail"
 	"github.com/pintleauth/pintle/internal/page"
 )
 
@@ -49,26 +52,36 @@ func translated() page.Texts {
 	return texts
 }
 
+// A word that does not come from the texts is a letter that is left when the
+// marks of the texts and the data of the page are taken away.
 func TestEveryTextCanBeReplaced(t *testing.T) {
 	p := pages(t, page.Theme{Logo: "/logo.svg"}, translated())
 	all := everyPage(p)
+	ada := page.SignInData{
+		Site: site, Providers: []page.Provider{github, mail, password, passkey},
+		ForgotPasswordURL: "https://app.example/forgot", SignUpURL: "https://app.example/new",
+	}
+	all["sign-in links"] = p.SignIn(ada)
 	all["sign-in error"] = p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{mail}, Error: "x"})
 	all["sign-in empty"] = p.SignIn(page.SignInData{Site: site})
 	for code := range page.English().SignInErrors {
 		all["sign-in "+code] = p.SignIn(page.SignInData{Site: site, Error: code})
+		all["sign-in detail "+code] = p.SignIn(page.SignInData{Site: site, Error: "CredentialsSignin", Detail: code})
 	}
+	withMail := site
+	withMail.Mail = true
 	for code := range page.English().Errors {
 		all["error "+code] = p.Error(site, code)
-		withMail := site
-		withMail.Mail = true
 		all["error with mail "+code] = p.Error(withMail, code)
 	}
 	all["error other"] = p.Error(site, "x")
+	for _, status := range []int{400, 403, 404, 408, 413, 500, 503} {
+		all[fmt.Sprint("refusal ", status)] = p.Refusal(site, status)
+	}
 	all["confirm"] = p.ConfirmLink(page.ConfirmLinkData{Site: site, Email: "alice@example.test"})
-
 	all["address taken"] = p.AddressTaken(page.AddressTakenData{Site: site, Email: "alice@example.test", OtherSignInURL: "/auth/signin"})
 
-	subject, _, body, err := p.SignInMail("https://app.example/x")
+	subject, plain, body, err := p.SignInMail("https://app.example/x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,38 +94,78 @@ func TestEveryTextCanBeReplaced(t *testing.T) {
 		if !strings.Contains(body, `<html lang="xx" dir="rtl">`) {
 			t.Errorf("%s: language or direction is missing", name)
 		}
-		// What is left after the translation and the data must not be English.
-		_, text, _ := strings.Cut(body, "<body")
-		for _, english := range []string{"Sign", "sign", "You", "you", "link", "wrong", "again", "email could", "Logo"} {
-			if rest := strings.NewReplacer("/auth/signin", "", "signin", "", "signout", "").Replace(visible(text)); strings.Contains(rest, english) {
-				t.Errorf("%s: still says %q in %q", name, english, rest)
-			}
+		if word := leftOver(visible(body)); word != "" {
+			t.Errorf("%s: says %q, which is in no text", name, word)
+		}
+	}
+	for _, part := range []string{subject, plain} {
+		if word := leftOver(part); word != "" {
+			t.Errorf("the mail says %q, which is in no text", word)
 		}
 	}
 	for _, text := range collect(reflect.ValueOf(translated())) {
-		if text = strings.TrimSuffix(text, "%s"); !strings.Contains(shown, text) {
+		if text = strings.TrimSuffix(text, "%s"); !strings.Contains(shown, text) && text != "xx" && text != "rtl" {
 			t.Errorf("text %s is on no page", text)
 		}
 	}
 }
 
+// No template has a word in it, also not in a branch that no test renders.
+func TestTemplatesHoldNoWords(t *testing.T) {
+	files, err := filepath.Glob("html/*.html")
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	action := regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+	for _, file := range append(files, "../mail/mail.html") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if word := letters.FindString(visible(action.ReplaceAllString(string(text), ""))); word != "" {
+			t.Errorf("%s says %q", file, word)
+		}
+	}
+}
+
+func TestTheCheckForWordsFindsThem(t *testing.T) {
+	for _, html := range []string{
+		"<p>Hi</p>", `<img alt="Photo">`, `<input placeholder="Name">`, `<button title="Go">‹1›</button>`, `<p aria-label="Note">‹1›</p>`,
+		"<title>‹1› · Page</title>", "<p>‹1› you</p>", "<p>für</p>", `<noscript>No</noscript>`, `<input type="submit" value="Send">`,
+	} {
+		if leftOver(visible(html)) == "" {
+			t.Errorf("no word is found in %s", html)
+		}
+	}
+}
+
+var (
+	letters = regexp.MustCompile(`\pL[\pL '’.,?!-]*`)
+	// What the tests give the pages: the site, the providers, their fields that the
+	// texts do not name, the address.
+	data = strings.NewReplacer("https://app.example/x", "", "\u200b", "", "app.example", "", "GitHub", "", "alice@example.test", "", "a@b.example", "")
+)
+
+// leftOver returns a word of text that is not of the data of the tests.
+func leftOver(text string) string { return letters.FindString(data.Replace(html.UnescapeString(text))) }
+
+var (
+	silent = regexp.MustCompile(`(?s)<(script|style)>.*?</(?:script|style)>`)
+	spoken = regexp.MustCompile(`(?: alt| placeholder| title| aria-label| aria-description| aria-roledescription| aria-valuetext| label)="([^"]*)"`)
+	button = regexp.MustCompile(`<input[^>]* type="(?:submit|button|reset)"[^>]* value="([^"]*)"`)
+	tags   = regexp.MustCompile(`(?s)<[^>]*>`)
+)
+
 // visible drops tags and scripts, and keeps the attributes that are read out.
 func visible(body string) string {
-	if at := strings.Index(body, "<script>"); at >= 0 {
-		body = body[:at]
-	}
+	body = silent.ReplaceAllString(body, "")
 	var b strings.Builder
-	for part := range strings.SplitSeq(body, "<") {
-		tag, text, _ := strings.Cut(part, ">")
-		for _, attribute := range []string{`alt="`, `placeholder="`, `title="`, `aria-label="`} {
-			if _, value, ok := strings.Cut(tag, attribute); ok {
-				value, _, _ = strings.Cut(value, `"`)
-				b.WriteString(" " + value)
-			}
+	for _, attributes := range []*regexp.Regexp{spoken, button} {
+		for _, match := range attributes.FindAllStringSubmatch(body, -1) {
+			b.WriteString(" " + match[1])
 		}
-		b.WriteString(" " + strings.TrimSpace(text))
 	}
-	return b.String()
+	return b.String() + " " + tags.ReplaceAllString(body, " ")
 }
 
 func collect(v reflect.Value) (texts []string) {
@@ -168,7 +221,9 @@ func TestNewRefusesTextsThatLoseAName(t *testing.T) {
 		"SignInLead": {SignInLead: "%s und %s"},
 		"BackTo":     {BackTo: "Zurück zu %v"},
 		"direction":  {Dir: "down"},
-		"Subject":    {Mail: mailtext.Texts{Subject: "Hallo"}},
+		"Subject":    {MailSubject: "Hallo"},
+		"Heading":    {MailHeading: "Hallo"},
+		"Site":       {Site: "App\r\nBcc: all@example.test"},
 	} {
 		if _, err := page.New(page.Theme{}, texts); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("New gave error %v, want one about %s", err, name)
@@ -178,7 +233,7 @@ func TestNewRefusesTextsThatLoseAName(t *testing.T) {
 
 func TestMailHasTheThemeAndLanguageOfThePages(t *testing.T) {
 	p := pages(t, page.Theme{ColorScheme: "dark", BrandColor: "#FFD21E"}, page.Texts{
-		Lang: "de", SignInHeading: "Anmelden", Mail: mailtext.Texts{Button: "Anmelden"},
+		Lang: "de", SignInHeading: "Anmelden", MailButton: "Anmelden",
 	})
 	subject, text, body, err := p.SignInMail("https://app.example/auth/callback/email?token=1")
 	if err != nil || subject != "Sign in to app.example" || text != "Sign in to app.example\nhttps://app.example/auth/callback/email?token=1\n\n" {
@@ -188,6 +243,61 @@ func TestMailHasTheThemeAndLanguageOfThePages(t *testing.T) {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in %s", want, body)
 		}
+	}
+}
+
+// Names of providers and labels of fields come from the configuration, which has
+// one language.
+func TestWordsOfTheConfigurationAreTranslated(t *testing.T) {
+	p := pages(t, page.Theme{}, page.Texts{Words: map[string]string{"Staff card": "Ausweis", "Card number": "Kartennummer", "0000 0000": "ohne Leerzeichen", "otp": "Code", "Email": "E-Mail"}})
+	body := string(p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{fields, mail, github}}).Body)
+	for _, want := range []string{
+		">Sign in with Ausweis<", ">Kartennummer</label>", `placeholder="ohne Leerzeichen"`, ">Code</label>", ">Sign in with E-Mail<",
+		`name="otp"`, `value="yes"`, ">Sign in with GitHub<", ">Stay signed in on this device</label>",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func TestTheSiteHasTheNameOfTheTexts(t *testing.T) {
+	p := pages(t, page.Theme{}, page.Texts{Site: "Bird Shop"})
+	subject, _, body, err := p.SignInMail("https://app.example/x")
+	if err != nil || subject != "Sign in to Bird Shop" || !strings.Contains(body, ">Sign in to Bird Shop</h1>") {
+		t.Errorf("subject %q, error %v, body %s", subject, err, body)
+	}
+	for name, got := range everyPage(p) {
+		_, title, _ := strings.Cut(string(got.Body), "<title>")
+		title, _, _ = strings.Cut(title, "</title>")
+		if !strings.HasSuffix(title, " · Bird Shop") || strings.Contains(visible(string(got.Body)), "app.example") {
+			t.Errorf("%s: title %q, text %q", name, title, visible(string(got.Body)))
+		}
+	}
+}
+
+// The links to pages of the host are where people look for them, once.
+func TestTheSignInPageLinksToPagesOfTheHost(t *testing.T) {
+	p := pages(t, page.Theme{}, page.Texts{})
+	data := page.SignInData{Site: site, Providers: []page.Provider{github, password, fields}, ForgotPasswordURL: "/forgot?a=1&b=2", SignUpURL: "/new"}
+	body := string(p.SignIn(data).Body)
+	forgot, signUp := `<a class="site" href="/forgot?a=1&amp;b=2">Forgot your password?</a>`, `<a class="site" href="/new">Create an account</a>`
+	if strings.Count(body, forgot) != 1 || strings.Count(body, signUp) != 1 {
+		t.Fatalf("the links are not there once: %s", body)
+	}
+	if at := strings.Index(body, forgot); at < strings.Index(body, "Sign in with Credentials") || at > strings.Index(body, "Card number") {
+		t.Error("the link for a forgotten password is not below the first form for one")
+	}
+	if strings.Index(body, signUp) < strings.LastIndex(body, "</form>") {
+		t.Error("the link for new people is not the last on the page")
+	}
+	data.Providers = []page.Provider{github, mail}
+	if body := string(p.SignIn(data).Body); strings.Contains(body, "Forgot") || !strings.Contains(body, signUp) {
+		t.Error("a page without passwords has a link for a forgotten one, or none for new people")
+	}
+	data.ForgotPasswordURL, data.SignUpURL = "", ""
+	if body := string(p.SignIn(data).Body); strings.Contains(body, "site-link\"") {
+		t.Error("there is a link that nobody set")
 	}
 }
 

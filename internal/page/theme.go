@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pintleauth/pintle/internal/page/color"
 )
@@ -27,6 +28,8 @@ type Theme struct {
 	// ButtonText is an opaque CSS colour for the text on them. Empty means
 	// white where that can be read on BrandColor, else black.
 	ButtonText string
+	// CSS is a style sheet that follows ours.
+	CSS string
 }
 
 // DefaultBrandColor is the colour of buttons where the theme names none, in
@@ -44,7 +47,18 @@ type theme struct {
 	ColorScheme string
 	Logo        image
 	style       template.CSS
+	css         template.CSS // of the host
 	brand, text color.Color
+}
+
+// styles returns the style sheets of a page: ours, those of the page, and that
+// of the host, which has the last word.
+func (t theme) styles(own ...template.CSS) []template.CSS {
+	all := append([]template.CSS{sheet, t.style}, own...)
+	if t.css != "" {
+		all = append(all, t.css)
+	}
+	return all
 }
 
 // Meta is the value of the color-scheme meta element, which sets the canvas
@@ -84,7 +98,7 @@ func (t theme) sources() []string {
 
 func (t Theme) resolve() (theme, error) {
 	resolved := theme{ColorScheme: t.ColorScheme}
-	var errScheme, errLogo error
+	var errScheme, errLogo, errCSS error
 	switch t.ColorScheme {
 	case "":
 		resolved.ColorScheme = "auto"
@@ -97,12 +111,33 @@ func (t Theme) resolve() (theme, error) {
 			errLogo = fmt.Errorf("page: theme logo: %w", errLogo)
 		}
 	}
+	if resolved.css, errCSS = parseCSS(t.CSS); errCSS != nil {
+		errCSS = fmt.Errorf("page: theme: %w", errCSS)
+	}
 	brand, text, errColors := t.Colors()
 	hover := brand.Mix(awayFrom(text), 0.12)
 	resolved.brand, resolved.text = brand, text
 	resolved.style = template.CSS(fmt.Sprintf( //nolint:gosec // only hexadecimal colours are put in
 		":root{--brand-color:%v;--button-text-color:%v;--button-hover-bg:%v}", brand, text, hover))
-	return resolved, errors.Join(errScheme, errLogo, errColors)
+	return resolved, errors.Join(errScheme, errLogo, errCSS, errColors)
+}
+
+// endOfStyle is what ends a style element, in which nothing can be escaped.
+//
+// https://html.spec.whatwg.org/multipage/parsing.html#rawtext-end-tag-name-state
+var endOfStyle = regexp.MustCompile(`(?i)</style`)
+
+// parseCSS returns a style sheet in the form in which a browser sees it: the hash
+// by which the policy allows it is that of the parsed text, whose line breaks are
+// line feeds.
+//
+// https://html.spec.whatwg.org/multipage/parsing.html#preprocessing-the-input-stream
+func parseCSS(css string) (template.CSS, error) {
+	if endOfStyle.MatchString(css) || strings.ContainsRune(css, 0) || !utf8.ValidString(css) {
+		return "", errors.New("CSS: a style sheet is UTF-8 text without </style and NUL")
+	}
+	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(css)
+	return template.CSS(strings.TrimSpace(lines)), nil //nolint:gosec // of the host, and cannot leave its element
 }
 
 // awayFrom returns the end of the scale a background moves to under the

@@ -26,6 +26,9 @@ func TestNewRefusesAThemeItCannotUse(t *testing.T) {
 		{"logo whose host ends the directive", page.Theme{Logo: "https://a.example;script-src/x"}, "ASCII"},
 		{"logo whose host is not ASCII", page.Theme{Logo: "https://münchen.example/x"}, "ASCII"},
 		{"logo at any host", page.Theme{Logo: "https://*/x"}, "ASCII"},
+		{"style sheet that ends the element", page.Theme{CSS: "p{}</STYLE><script>alert(1)</script>"}, "CSS"},
+		{"style sheet that browsers read in another way", page.Theme{CSS: "p{}\x00"}, "CSS"},
+		{"style sheet that is no UTF-8", page.Theme{CSS: "p{}\xff"}, "CSS"},
 		{"logo that is no URL", page.Theme{Logo: "https://a b/"}, "not a URL"},
 	}
 	for _, tt := range tests {
@@ -50,6 +53,10 @@ func TestThemeReachesThePage(t *testing.T) {
 		{"dark", page.Theme{ColorScheme: "dark"}, []string{`class="__next-auth-theme-dark"`, `name="color-scheme" content="dark"`}},
 		{"light brand gets dark text", page.Theme{BrandColor: "#FFD21E"}, []string{"--brand-color:#ffd21e;--button-text-color:#000000;"}},
 		{"own button text", page.Theme{BrandColor: "#ff8800", ButtonText: "white"}, []string{"--brand-color:#ff8800;--button-text-color:#ffffff;"}},
+		// A browser hashes what it has parsed, in which each line ends with a line feed.
+		{"style sheet", page.Theme{CSS: "@media (400px <= width) {\r\n .card > h1 { color: red }\r\n}\r\n"}, []string{
+			"</style>\n<style>@media (400px <= width) {\n .card > h1 { color: red }\n}</style>\n</head>",
+		}},
 		{"logo", page.Theme{Logo: "https://img.example/logo.svg?a=1&b=2"}, []string{`<img class="logo" src="https://img.example/logo.svg?a=1&amp;b=2" alt="Logo">`}},
 	}
 	for _, tt := range tests {

@@ -174,7 +174,7 @@ var (
 // structs are what a fragment of fields may be a part of.
 var structs = []string{
 	"pintle.Config", "pintle.Callbacks", "pintle.Events", "pintle.SessionConfig", "pintle.JWTConfig", "pintle.Cookies", "pintle.Pages",
-	"pintle.Theme", "pintle.OAuth", "pintle.Quirks", "pintle.Email", "pintle.Credentials", "pintle.Passkey", "pintle.Experimental",
+	"pintle.Theme", "pintle.Texts", "pintle.OAuth", "pintle.Quirks", "pintle.Email", "pintle.Credentials", "pintle.Passkey", "pintle.Experimental",
 	"[]pintle.Provider", "throttle.Options", "smtp.Options", "passkey.Options", "provider.Options",
 }
 

@@ -1,0 +1,117 @@
+package pintle_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// inLanguages gives a site English, German and Brazilian Portuguese.
+func inLanguages(s *site) {
+	s.Languages = []pintle.Texts{
+		{Lang: "de", SignInHeading: "Anmelden", MailSubject: "Anmelden bei %s"},
+		{Lang: "pt-BR", SignInHeading: "Entrar"},
+	}
+}
+
+func TestPagesAreInTheLanguageThatTheBrowserPrefers(t *testing.T) {
+	s := newSite(t, inLanguages)
+	for header, want := range map[string]string{
+		"":                               "en",
+		"de":                             "de",
+		"DE-at":                          "de",
+		"de-Latn-DE-1996":                "de",
+		"pt":                             "pt-BR",
+		"pt-BR, en;q=0.5":                "pt-BR",
+		"pt-PT, de;q=0.9":                "de",
+		"fr":                             "en",
+		"fr, de;q=0.8, en;q=0.5":         "de",
+		"en;q=0.5, de;q=0.8":             "de",
+		"de;q=0.5, en-US":                "en",
+		"de;q=0, en;q=0.1":               "en",
+		"de ; q=0.9 , en ; q=1.0":        "en",
+		"*, de;q=0.5":                    "de",
+		"de;q=NaN, pt;q=x, en;q=-1":      "en",
+		"d, den, deu, -, ;q=1, de-":      "de",
+		strings.Repeat("xx,", 99) + "de": "en",
+	} {
+		r := s.browser().get("/auth/signin", "Accept-Language", header).want(http.StatusOK)
+		if !strings.Contains(r.body, `<html lang="`+want+`" dir="ltr">`) {
+			t.Errorf("Accept-Language %.60q: no page in %s", header, want)
+		}
+	}
+	if s := newSite(t).browser().get("/auth/signin", "Accept-Language", "de"); !strings.Contains(s.body, `lang="en"`) {
+		t.Error("a site in one language answers in another")
+	}
+}
+
+// What the user has chosen goes before what the browser prefers.
+func TestTheHostKnowsTheLanguage(t *testing.T) {
+	s := newSite(t, inLanguages, func(s *site) {
+		s.Language = func(r *http.Request) string {
+			c, err := r.Cookie("language")
+			if err != nil {
+				return ""
+			}
+			return c.Value
+		}
+	})
+	for _, tt := range []struct{ chosen, accepted, want string }{
+		{"", "de", "de"},
+		{"de-CH", "pt-BR", "de"},
+		{"en", "de", "en"},
+		{"fr", "de", "de"},
+		{"fr", "fr", "en"},
+	} {
+		b := s.browser()
+		b.plant("language", tt.chosen)
+		if r := b.get("/auth/signin", "Accept-Language", tt.accepted); !strings.Contains(r.body, `<html lang="`+tt.want+`"`) {
+			t.Errorf("chosen %q, accepted %q: no page in %s", tt.chosen, tt.accepted, tt.want)
+		}
+	}
+}
+
+func TestMailsAndRefusalsAreInTheLanguageOfTheRequest(t *testing.T) {
+	s := newSite(t, inLanguages, func(s *site) {
+		s.Providers, s.Store, s.Session.Strategy = append(s.Providers, s.mailProvider()), memstore.New(), pintle.StrategyJWT
+		s.Languages[0].Forbidden.Heading = "Gesperrt"
+		s.Callbacks.Authorized = func(*http.Request, *pintle.Session) (pintle.Access, error) { return pintle.Access{}, nil }
+	})
+	b := s.browser()
+	b.signIn("ada")
+	if r := b.get("/members", "Accept-Language", "de").want(http.StatusForbidden); !strings.Contains(r.body, "<h1>Gesperrt</h1>") {
+		t.Errorf("the refusal says %s", r.body)
+	}
+	stranger := s.browser()
+	form := map[string]string{"de": "Anmelden bei localhost:3000", "en": "Sign in to localhost:3000"}
+	for language, subject := range form {
+		fields := stranger.get("/auth/signin").hidden()
+		fields.Set("email", language+"@example.com")
+		stranger.postForm("/auth/signin/email", fields, "Accept-Language", language).want(http.StatusFound)
+		if m := s.lastMail(); m.Subject != subject || m.Lang != language || !strings.Contains(m.HTML, `<html lang="`+language+`"`) {
+			t.Errorf("asked in %s, the mail is in %s: %s", language, m.Lang, m.Subject)
+		}
+	}
+}
+
+func TestNewRefusesLanguagesThatNobodyFinds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		config pintle.Config
+		want   string
+	}{
+		"no language":      {pintle.Config{Languages: []pintle.Texts{{Lang: "de"}, {SignInHeading: "Entrar"}}}, "Config.Languages[1] has no Lang"},
+		"one twice":        {pintle.Config{Languages: []pintle.Texts{{Lang: "de"}, {Lang: "DE"}}}, `"de" twice`},
+		"the first again":  {pintle.Config{Languages: []pintle.Texts{{Lang: "en"}}}, `"en" twice`},
+		"a name is lost":   {pintle.Config{Languages: []pintle.Texts{{Lang: "de", BackTo: "Zurück"}}}, "Config.Languages[0]: page: texts: BackTo"},
+		"of the first too": {pintle.Config{Texts: pintle.Texts{BackTo: "Zurück"}, Languages: []pintle.Texts{{Lang: "de"}}}, "Config.Theme and Config.Texts: page: texts: BackTo"},
+	} {
+		c := tt.config
+		c.Providers, c.Secrets, c.Getenv = []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, []string{secret}, func(string) string { return "" }
+		if _, err := pintle.New(c); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: New returns %v, want %q", name, err, tt.want)
+		}
+	}
+}
