@@ -32,7 +32,10 @@ type Callbacks struct {
 	JWT func(ctx context.Context, t *TokenChange) (Claims, error)
 
 	// Session makes what a browser is shown of the session. The result is
-	// encoded as JSON. Nil shows the user's name, address and image.
+	// encoded as JSON; nil is shown as null, as for a request without a session.
+	// [Auth.Require] lets no request pass whose session is shown so, or whose
+	// User this function has emptied in v.Session. A nil function shows the
+	// user's name, address and image.
 	Session func(ctx context.Context, v *SessionView) (any, error)
 
 	// Authorized decides in [Auth.Require] whether a request may pass, or

@@ -76,8 +76,12 @@ func WithSession(ctx context.Context, s *Session) context.Context {
 }
 
 // hasUser reports whether the session names its user in any way. A JWT callback
-// or a foreign server can write tokens that do not.
+// or a foreign server can write tokens that do not, and a session callback can
+// take the user out, or show that there is no session at all.
 func (s *Session) hasUser() bool {
+	if s.viewed && s.view == nil {
+		return false
+	}
 	return s.User.ID != "" || s.User.Email != "" || s.User.Name != "" || s.User.Image != ""
 }
 
