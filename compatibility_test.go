@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -473,4 +474,85 @@ func signedInAt(t *testing.T, auth *pintle.Auth, target, cookie string) string {
 	}
 	t.Fatalf("there is no cookie %s", cookie)
 	return ""
+}
+
+// Where Pintle deviates from the specification on purpose.
+func TestTheSpecificationIsLeftWhereTheRegisterSaysSo(t *testing.T) {
+	t.Run("S-11 a configuration is made once for its key", func(t *testing.T) {
+		made := map[string]int{}
+		auth := pintle.NewFunc(func(r *http.Request) string { return r.Host }, func(_ context.Context, key string) (pintle.Config, error) {
+			made[key]++
+			return pintle.Config{Secrets: []string{secret}, Getenv: func(string) string { return "" }, Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}}, nil
+		})
+		for range 3 {
+			get(auth, "http://a.localhost/auth/providers")
+			get(auth, "http://b.localhost/auth/providers")
+		}
+		if made["a.localhost"] != 1 || made["b.localhost"] != 1 {
+			t.Errorf("the configurations were made %v times", made)
+		}
+	})
+	t.Run("S-15 the answer that extends a session shows when it would have ended", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSite(t, inDatabase(memstore.New()))
+			b := s.browser()
+			b.signInWith("acme")
+			first := b.session()["expires"]
+			time.Sleep(2 * day)
+			if got := b.session()["expires"]; got != first {
+				t.Errorf("the answer that extends shows %v, want %v", got, first)
+			}
+			if got, want := b.session()["expires"], time.Now().Add(30*day).UTC().Format("2006-01-02T15:04:05.000Z"); got != want {
+				t.Errorf("the next answer shows %v, want %v", got, want)
+			}
+		})
+	})
+	t.Run("S-24 the variables of platforms trust no host", func(t *testing.T) {
+		env := map[string]string{"VERCEL": "1", "CF_PAGES": "1", "NODE_ENV": "development"}
+		s := newSite(t, func(s *site) { s.Getenv = func(name string) string { return env[name] } })
+		if w := get(s.auth, "https://app.example.com/auth/signin"); w.Code != http.StatusInternalServerError || !s.log.has("UntrustedHost") {
+			t.Errorf("status %d", w.Code)
+		}
+	})
+	t.Run("S-64 other members of an account are kept where the host keeps them", func(t *testing.T) {
+		for _, keep := range []func(*pintle.Account) *pintle.Account{nil, func(a *pintle.Account) *pintle.Account { return a }} {
+			s := newSite(t, func(s *site) {
+				p := s.idp.OIDC("acme")
+				p.Account = keep
+				s.Providers, s.Store = []pintle.Provider{p}, memstore.New()
+				s.idp.Tamper(authtest.Tamper{Token: func(body map[string]any) { body["team"] = "blue" }})
+			})
+			s.browser().signInWith("acme").goesTo(s.url)
+			if got := lastEvent[*pintle.SignInEvent](s, "signIn").Account.Extra["team"]; got != "blue" {
+				t.Errorf("the event has the member %v", got)
+			}
+			stored, err := s.auth.Account(t.Context(), "acme", "1001")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := stored.Extra["team"] == "blue"; got != (keep != nil) {
+				t.Errorf("the member is stored: %t, a function keeps it: %t", got, keep != nil)
+			}
+		}
+	})
+	t.Run("S-66 a cookie that is overridden keeps what is not named", func(t *testing.T) {
+		s := newSite(t, func(s *site) { s.Cookies.SessionToken = pintle.Cookie{Path: "/app"} })
+		if c := s.browser().signIn("ada").cookies()[sessionCookie]; c == nil || c.Path != "/app" || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode {
+			t.Errorf("the cookie is %v", c)
+		}
+	})
+	t.Run("S-67 the sign-in callback sends browsers to this site only", func(t *testing.T) {
+		for goTo, want := range map[string]string{
+			"/onboarding": "http://localhost:3000/onboarding", "https://evil.example/": "http://localhost:3000", "": "http://localhost:3000/next",
+		} {
+			s := newSite(t, func(s *site) {
+				s.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) { return goTo, nil }
+			})
+			b := s.browser()
+			b.post("/auth/callback/credentials", "username", "ada", "password", people["ada"].password, "callbackUrl", "/next").goesTo(want)
+			if who := b.who(); (who == "Ada Lovelace") != (goTo == "") {
+				t.Errorf("%q: %s is signed in", goTo, who)
+			}
+		}
+	})
 }

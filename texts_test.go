@@ -303,6 +303,12 @@ func TestAFaultyPageLeavesTheOthersTheirWords(t *testing.T) {
 	if w := get(auth, "http://localhost:3000/auth/signin"); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "Kaputt") {
 		t.Errorf("status %d, body %s", w.Code, w.Body)
 	}
+	lost := pintle.NewFunc(func(*http.Request) string { return "x" }, func(context.Context, string) (pintle.Config, error) {
+		return pintle.Config{Secrets: []string{secret}, Getenv: func(string) string { return "" }, Texts: pintle.Texts{BackTo: "Zurück"}}, nil
+	})
+	if w := get(lost, "http://localhost:3000/auth/signin"); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "Something is wrong on our side") {
+		t.Errorf("texts that cannot be used: status %d, body %s", w.Code, w.Body)
+	}
 }
 
 // A browser is told why a guard refuses, in the words of the site.

@@ -230,7 +230,7 @@ func TestRotation(t *testing.T) {
 		wantOpens(t, rotated, gcmWithKid, plain)
 		wantOpens(t, rotated, vectors.token(t, "T5 with kid"), []byte(`{"sub":"42","name":"Ann"}`))
 	})
-	t.Run("a token without kid opens with the first secret only", func(t *testing.T) {
+	t.Run("S-12 a token without kid opens with the first secret only", func(t *testing.T) {
 		wantOpens(t, newKeys(t, sessionSalt, secret, "other"), noKid, plain)
 		wantOpens(t, newKeys(t, sessionSalt, secret, "other"), gcmNoKid, plain)
 		wantInvalid(t, newKeys(t, sessionSalt, "other", secret), noKid)

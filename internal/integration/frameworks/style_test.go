@@ -149,7 +149,7 @@ func solid(auth http.Handler, prefix string, next http.Handler) http.Handler {
 
 func TestTheSolidStyle(t *testing.T) {
 	cfg := config()
-	cfg.BasePath = "/api/auth" // W-28: the prefix is the base path
+	cfg.BasePath = "/api/auth" // W-28: the prefix is the base path; S-69
 	auth := must(pintle.New(cfg))
 	next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "next") })
 	srv := httptest.NewServer(solid(auth, "/api/auth", next))

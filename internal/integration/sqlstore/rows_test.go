@@ -56,6 +56,27 @@ func TestRowsHaveTheShapeAuthJSGivesThem(t *testing.T) {
 	}
 }
 
+// S-63: a column for addresses is unique, so the row of a user without one holds
+// NULL.
+func TestAUserWithoutAnAddressHasNULL(t *testing.T) {
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) {
+			db := migrated(t, d)
+			s := sqlstore.New(db.DB, d.dialect)
+			for range 2 {
+				u, err := s.CreateUser(t.Context(), &pintle.User{Name: "Zoë"})
+				if err != nil || u.Email != "" {
+					t.Fatalf("the user is %+v, error %v", u, err)
+				}
+			}
+			var without int
+			if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pintle_users WHERE email IS NULL").Scan(&without); err != nil || without != 2 {
+				t.Errorf("%d users have no address, error %v", without, err)
+			}
+		})
+	}
+}
+
 // dump writes the only row of a table, without what is different each time.
 func dump(t *testing.T, b *strings.Builder, db *sql.DB, d sqlstore.Dialect, table, userID string) {
 	t.Helper()
