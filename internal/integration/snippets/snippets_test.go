@@ -1,4 +1,5 @@
-// Package snippets_test type-checks the Go code in README.md and the guides.
+// Package snippets_test checks the code in README.md and the guides: Go and
+// TypeScript by their types, commands by what they name.
 package snippets_test
 
 import (
@@ -14,7 +15,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,18 +23,11 @@ import (
 
 const root = "../../.."
 
-// A snippet is a block of code in a document.
-type snippet struct {
-	file string
-	line int
-	code string
-}
-
 func (s snippet) String() string { return fmt.Sprintf("%s:%d", s.file, s.line) }
 
 func TestEverySnippetCompiles(t *testing.T) {
-	found := snippets(t)
-	if len(found) < 60 {
+	found := snippets(t, "go")
+	if len(found) < 80 {
 		t.Fatalf("found %d snippets", len(found))
 	}
 	c := newChecker(t)
@@ -63,42 +56,6 @@ func TestTheCheckFindsWhatDoesNotCompile(t *testing.T) {
 			t.Errorf("%s: the check accepts\n%s", name, code)
 		}
 	}
-}
-
-// snippets returns the blocks that are marked as Go.
-func snippets(t *testing.T) []snippet {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files = append(files, filepath.Join(root, "README.md"), filepath.Join(root, "client", "README.md"))
-	var found []snippet
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		name, err := filepath.Rel(root, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var block *snippet
-		indent, number := "", 0
-		for line := range strings.Lines(string(text)) {
-			number++
-			trimmed := strings.TrimSpace(line)
-			switch {
-			case block == nil && trimmed == "```go":
-				block, indent = &snippet{file: name, line: number}, line[:strings.Index(line, "`")]
-			case block != nil && trimmed == "```":
-				found, block = append(found, *block), nil
-			case block != nil:
-				block.code += strings.TrimPrefix(line, indent)
-			}
-		}
-	}
-	return found
 }
 
 // A checker type-checks code against the packages of the workspace.
