@@ -12,7 +12,8 @@ import (
 // field that must be set, besides a secret here or in AUTH_SECRET; every other
 // zero value is a working default.
 type Config struct {
-	// Providers are the ways to sign in, in the order of the sign-in page.
+	// Providers are the ways to sign in, in the order of the sign-in page. Each
+	// has an ID of its own.
 	Providers []Provider
 
 	// Store keeps users and accounts, and sessions unless Session says
@@ -172,7 +173,8 @@ type Experimental struct {
 type SessionStrategy string
 
 // The strategies. The empty one is StrategyDatabase when there is a [Store]
-// that can keep sessions, and else StrategyJWT.
+// that can keep sessions, and else StrategyJWT. [Credentials] providers alone
+// need StrategyJWT.
 const (
 	StrategyJWT      SessionStrategy = "jwt"
 	StrategyDatabase SessionStrategy = "database"

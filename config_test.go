@@ -100,6 +100,25 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		{"an OAuth provider without endpoints", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", ClientID: "x", ClientSecret: canary}}
 		}, "InvalidEndpoints", []string{"acme"}},
+		{"no client id", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme-works", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientSecret: canary}}
+		}, "InvalidEndpoints", []string{"ClientID is missing", "AUTH_ACME_WORKS_ID"}},
+		{"no client secret", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
+		}, "InvalidEndpoints", []string{"ClientSecret is missing", "AUTH_ACME_SECRET"}},
+		{"neither, of OAuth 1.0a", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.OAuth{
+				ID: "old", Protocol: pintle.OAuth1, RequestToken: pintle.Endpoint{URL: "https://idp.example/request"},
+				Authorization: pintle.Endpoint{URL: "https://idp.example/authorize"}, Token: pintle.Endpoint{URL: "https://idp.example/token"},
+				UserInfo: pintle.Endpoint{URL: "https://idp.example/user"},
+			}}
+		}, "InvalidEndpoints", []string{"ClientID is missing", "AUTH_OLD_ID", "ClientSecret is missing", "AUTH_OLD_SECRET"}},
+		{"no secret for the signature of ID tokens", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x", ClientAuth: "none", SigningAlg: "HS256"}}
+		}, "InvalidEndpoints", []string{"ClientSecret is missing", "AUTH_ACME_SECRET"}},
+		{"two providers with one id", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.Credentials{Name: "A", Authorize: authorize}, &pintle.Credentials{Name: "B", Authorize: authorize}}
+		}, pintle.ErrConfiguration, []string{"Config.Providers[1]", `"credentials"`, "set the field ID"}},
 		{"W-19 SH-81 an issuer without TLS", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "http://idp.example", ClientID: "x", ClientSecret: canary}}
 		}, "InvalidEndpoints", []string{"acme", "https"}},
@@ -126,6 +145,9 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		{"W-23 database sessions for credentials alone", func(c *pintle.Config) {
 			c.Session.Strategy, c.Store = pintle.StrategyDatabase, sessionStore{}
 		}, "UnsupportedStrategy", []string{"Config.Session.Strategy", "StrategyJWT"}},
+		{"W-23 a store, whose sessions are the default, for credentials alone", func(c *pintle.Config) {
+			c.Store = sessionStore{}
+		}, "UnsupportedStrategy", []string{"Config.Session.Strategy", "StrategyJWT", "Config.Store"}},
 		{
 			"an unknown strategy", func(c *pintle.Config) { c.Session.Strategy = "cookie" },
 			"UnsupportedStrategy",
@@ -308,10 +330,10 @@ func TestTheEnvironmentCompletesProviders(t *testing.T) {
 		env      map[string]string
 		id       string
 	}{
-		{"by id", &pintle.OAuth{ID: "acme"}, map[string]string{"AUTH_ACME_ID": "client-7", "AUTH_ACME_ISSUER": "https://idp.example"}, "client-7"},
-		{"with hyphens in the id", &pintle.OAuth{ID: "acme-works-ltd"}, map[string]string{"AUTH_ACME_WORKS_LTD_ID": "client-7", "AUTH_ACME_WORKS_LTD_ISSUER": "https://idp.example"}, "client-7"},
-		{"by the name for the environment", &pintle.OAuth{ID: "second", Env: "ACME"}, map[string]string{"AUTH_ACME_ID": "client-7", "AUTH_SECOND_ID": "client-8", "AUTH_ACME_ISSUER": "https://idp.example"}, "client-7"},
-		{"but not what is configured", &pintle.OAuth{ID: "acme", ClientID: "client-9", Issuer: "https://idp.example"}, map[string]string{"AUTH_ACME_ID": "client-7", "AUTH_ACME_ISSUER": "https://evil.example"}, "client-9"},
+		{"by id", &pintle.OAuth{ID: "acme"}, map[string]string{"AUTH_ACME_SECRET": "x", "AUTH_ACME_ID": "client-7", "AUTH_ACME_ISSUER": "https://idp.example"}, "client-7"},
+		{"with hyphens in the id", &pintle.OAuth{ID: "acme-works-ltd"}, map[string]string{"AUTH_ACME_WORKS_LTD_SECRET": "x", "AUTH_ACME_WORKS_LTD_ID": "client-7", "AUTH_ACME_WORKS_LTD_ISSUER": "https://idp.example"}, "client-7"},
+		{"by the name for the environment", &pintle.OAuth{ID: "second", Env: "ACME"}, map[string]string{"AUTH_ACME_SECRET": "x", "AUTH_ACME_ID": "client-7", "AUTH_SECOND_ID": "client-8", "AUTH_ACME_ISSUER": "https://idp.example"}, "client-7"},
+		{"but not what is configured", &pintle.OAuth{ID: "acme", ClientID: "client-9", Issuer: "https://idp.example"}, map[string]string{"AUTH_ACME_SECRET": "x", "AUTH_ACME_ID": "client-7", "AUTH_ACME_ISSUER": "https://evil.example"}, "client-9"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -360,13 +382,27 @@ func TestNewReadsNothingButTheEnvironmentItIsGiven(t *testing.T) {
 	}
 }
 
-func TestALaterProviderTakesThePlaceOfAnEarlierOne(t *testing.T) {
-	s := newSite(t, func(s *site) {
-		s.Providers = append(s.Providers, &pintle.Credentials{ID: "acme", Name: "Second", Authorize: checkPassword})
-	})
-	body := s.browser().get("/auth/providers").want(200).body
-	if !strings.HasPrefix(body, `{"acme":{"id":"acme","name":"Second","type":"credentials"`) || strings.Count(body, `"acme":`) != 1 {
-		t.Errorf("the providers are %s", body)
+// A provider that authenticates in another way than by a secret of its own needs
+// none.
+func TestACredentialIsAskedForOnlyWhereItIsSent(t *testing.T) {
+	for name, change := range map[string]func(*pintle.OAuth){
+		"a public client": func(p *pintle.OAuth) { p.ClientAuth = "none" },
+		"a secret made by request": func(p *pintle.OAuth) {
+			p.Quirks.ClientSecret = func(context.Context) (string, error) { return "x", nil }
+		},
+		"a secret of the environment": func(p *pintle.OAuth) { p.Env = "SHARED" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x"}
+			change(p)
+			_, err := pintle.New(pintle.Config{
+				Providers: []pintle.Provider{p}, Secrets: []string{secret},
+				Getenv: func(name string) string { return map[string]string{"AUTH_SHARED_SECRET": "y"}[name] },
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

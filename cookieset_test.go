@@ -255,7 +255,7 @@ func FuzzCookieHeader(f *testing.F) {
 	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{
 			&pintle.Credentials{Authorize: checkPassword},
-			&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x", Checks: []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce}},
+			&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x", ClientSecret: "y", Checks: []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce}},
 		},
 		Secrets:    []string{secret},
 		Getenv:     noEnv,

@@ -210,7 +210,7 @@ func ExampleNewFunc() {
 		return pintle.Config{
 			URL:       "http://" + host,
 			Secrets:   []string{secret},
-			Providers: []pintle.Provider{provider.GitHub(provider.Options{ClientID: host})},
+			Providers: []pintle.Provider{provider.GitHub(provider.Options{ClientID: host, ClientSecret: "what GitHub gave the tenant"})},
 			Getenv:    func(string) string { return "" },
 		}, nil
 	})

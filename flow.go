@@ -17,6 +17,9 @@ import (
 // A flow is a provider's protocol: where to send the browser, and what to make
 // of what it brings back.
 type flow interface {
+	// CheckClient reports credentials of the application that are missing.
+	CheckClient() error
+
 	begin(ctx context.Context, d departure) (begun, error)
 	finish(ctx context.Context, l landing) (*statement, error)
 }
@@ -237,6 +240,9 @@ func (f oauth1Flow) finish(ctx context.Context, l landing) (*statement, error) {
 }
 
 type openID2Flow struct{ *handshake.OpenID2 }
+
+// CheckClient finds nothing missing: a relying party has no credentials.
+func (openID2Flow) CheckClient() error { return nil }
 
 func (f openID2Flow) begin(ctx context.Context, d departure) (begun, error) {
 	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: d.redirectURI, State: d.state, Extra: d.extra})

@@ -39,9 +39,9 @@ func FuzzHandler(f *testing.F) {
 	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyJWT, pintle.StrategyDatabase} {
 		auth, err := pintle.New(pintle.Config{
 			Providers: []pintle.Provider{
-				&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x", Checks: []pintle.Check{pintle.State, pintle.PKCE, pintle.Nonce}},
+				&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x", ClientSecret: "y", Checks: []pintle.Check{pintle.State, pintle.PKCE, pintle.Nonce}},
 				&pintle.OAuth{
-					ID: "hub", ClientID: "x", Authorization: pintle.Endpoint{URL: "https://idp.example/authorize"},
+					ID: "hub", ClientID: "x", ClientSecret: "y", Authorization: pintle.Endpoint{URL: "https://idp.example/authorize"},
 					Token: pintle.Endpoint{URL: "https://idp.example/token"}, UserInfo: pintle.Endpoint{URL: "https://idp.example/user"},
 				},
 				&pintle.OAuth{

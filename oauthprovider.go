@@ -96,7 +96,9 @@ type OAuth struct {
 	Env string
 
 	// ClientID and ClientSecret are what the service gave this application.
-	// Empty ones are looked up as AUTH_{Env}_ID and AUTH_{Env}_SECRET.
+	// Empty ones are looked up as AUTH_{Env}_ID and AUTH_{Env}_SECRET. [New]
+	// refuses a provider that lacks one it needs: a public client, whose
+	// ClientAuth is "none", needs no secret.
 	ClientID     string
 	ClientSecret string
 

@@ -29,9 +29,10 @@ func (s *settings) resolveProviders(env environment) *Error {
 		if err := checkProviderID(p.id); err != nil {
 			note(&Error{Code: ErrConfiguration, Provider: p.id, Err: err})
 		}
-		// A later provider takes the place of an earlier one with its id.
-		if earlier := s.byID[p.id]; earlier != nil {
-			*earlier = *p
+		if _, taken := s.byID[p.id]; taken {
+			// One of them would be unreachable: routes and accounts know a
+			// provider by its id.
+			note(&Error{Code: ErrConfiguration, Provider: p.id, Err: fmt.Errorf("Config.Providers[%d] has the ID %q, as a provider before it: set the field ID of one of them to a name of its own", i, p.id)})
 			continue
 		}
 		s.byID[p.id] = p
@@ -131,8 +132,23 @@ func (s *settings) checkKinds() *Error {
 			credentials++
 		}
 	}
-	if s.Session.Strategy == StrategyDatabase && credentials > 0 && credentials == len(s.providers) {
-		return fail(codeUnsupportedStrategy, errors.New("credentials providers alone cannot use database sessions: set Config.Session.Strategy to StrategyJWT"))
+	if s.strategy == StrategyDatabase && credentials > 0 && credentials == len(s.providers) {
+		return fail(codeUnsupportedStrategy, errors.New("credentials providers alone cannot use database sessions, which are the default with a Config.Store: set Config.Session.Strategy to StrategyJWT"))
+	}
+	return nil
+}
+
+// checkClients refuses OAuth providers whose credentials are not set, so that a
+// deployment that lost a variable does not start. Without them the first user who
+// chooses the provider would find out.
+func (s *settings) checkClients() *Error {
+	for _, p := range s.providers {
+		if p.flow == nil {
+			continue
+		}
+		if err := p.flow.CheckClient(); err != nil {
+			return &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: err}
+		}
 	}
 	return nil
 }

@@ -106,6 +106,7 @@ func resolve(cfg Config) *settings {
 		s.checkPages,
 		s.checkSession,
 		s.resolveRedirectProxy,
+		s.checkClients,
 	} {
 		if fault := step(); fault != nil && s.fault == nil {
 			s.fault = fault

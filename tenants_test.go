@@ -492,7 +492,7 @@ func TestIssuersThatShareAProviderID(t *testing.T) {
 			var book logBook
 			auth := houses(&book, func(host string, cfg *pintle.Config) {
 				cfg.Store = tt.store()
-				cfg.Providers = []pintle.Provider{&pintle.OAuth{ID: tt.id(host), Protocol: pintle.OIDC, Issuer: tt.issuer(host), ClientID: host}}
+				cfg.Providers = []pintle.Provider{&pintle.OAuth{ID: tt.id(host), Protocol: pintle.OIDC, Issuer: tt.issuer(host), ClientID: host, ClientSecret: "x"}}
 			})
 			for _, host := range []string{"a.example", "b.example", "c.example", "a.example"} {
 				if w := get(auth, "http://"+host+"/auth/providers"); w.Code != http.StatusOK {

@@ -138,14 +138,19 @@ func signIn(cfg pintle.Config, r *http.Request, u *pintle.User) ([]*http.Cookie,
 	if err := settle(r.Context(), cfg.Store, u); err != nil {
 		return nil, err
 	}
-	cfg.Providers = []pintle.Provider{&pintle.Credentials{
-		ID:        "authtest",
-		Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return u, nil },
-	}}
-	if cfg.Session.Strategy == pintle.StrategyDatabase {
-		// It is the default with a store; spelled out it is refused where
-		// there are credentials only.
-		cfg.Session.Strategy = ""
+	cfg.Providers = []pintle.Provider{
+		&pintle.Credentials{
+			ID:        "authtest",
+			Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return u, nil },
+		},
+		// Database sessions are refused for credentials alone. Nothing is sent to
+		// this one.
+		&pintle.OAuth{
+			ID: "authtest-unused", ClientID: "authtest", ClientAuth: "none",
+			Authorization: pintle.Endpoint{URL: "https://authtest.invalid/authorize"},
+			Token:         pintle.Endpoint{URL: "https://authtest.invalid/token"},
+			UserInfo:      pintle.Endpoint{URL: "https://authtest.invalid/userinfo"},
+		},
 	}
 	// What goes wrong, the test says.
 	cfg.Logger = slog.New(slog.DiscardHandler)

@@ -46,6 +46,14 @@ func (p *Provider) checkAuthMethod() error {
 	}
 }
 
+// CheckClient reports which of the client's credentials are missing that a
+// sign-in needs.
+func (p *Provider) CheckClient() error {
+	method := p.authMethod()
+	takesSecret := method != authPrivateKeyJWT && method != authNone && p.ClientSecretFunc == nil || isSymmetric(p.SigningAlg)
+	return missingClient(p.ID, p.Env, p.ClientID == "", takesSecret && p.ClientSecret == "")
+}
+
 // authenticate adds the client's credentials to a token request. It returns
 // the secret it used, for error texts to be cleaned of.
 //

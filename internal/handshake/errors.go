@@ -90,6 +90,18 @@ func missing(id, env, field, ending string) error {
 	return errorOf(id, "%s is missing: set it in the provider's options or in AUTH_%s_%s", field, env, ending)
 }
 
+// missingClient names both credentials where both are missing.
+func missingClient(id, env string, key, secret bool) error {
+	var errs []error
+	if key {
+		errs = append(errs, missing(id, env, "ClientID", "ID"))
+	}
+	if secret {
+		errs = append(errs, missing(id, env, "ClientSecret", "SECRET"))
+	}
+	return errors.Join(errs...)
+}
+
 // conceal returns err without the given secrets in its text. Providers repeat
 // what they were sent in error descriptions, and a hook's own request may carry
 // a token in its URL. Errors that a caller tells apart can still be found.

@@ -87,15 +87,18 @@ func (o *OAuth1) Check() error {
 	return errors.Join(errs...)
 }
 
+// CheckClient reports which of the consumer's credentials are missing. It calls
+// them by the names that applications set them under.
+func (o *OAuth1) CheckClient() error {
+	return missingClient(o.ID, o.Env, o.ConsumerKey == "", o.ConsumerSecret == "")
+}
+
 // Begin obtains temporary credentials and returns the URL to send the browser
 // to. BeginOptions.State is not used: the temporary token does its work.
 // Extra parameters whose name begins with "oauth_" are left out.
 func (o *OAuth1) Begin(ctx context.Context, options BeginOptions) (OAuth1Begun, error) {
-	if o.ConsumerKey == "" {
-		return OAuth1Begun{}, missing(o.ID, o.Env, "ConsumerKey", "ID")
-	}
-	if o.ConsumerSecret == "" {
-		return OAuth1Begun{}, missing(o.ID, o.Env, "ConsumerSecret", "SECRET")
+	if err := o.CheckClient(); err != nil {
+		return OAuth1Begun{}, err
 	}
 	members, token, secret, err := o.tokens(ctx, o.RequestTokenURL, oauth1.Credentials{}, url.Values{"oauth_callback": {options.RedirectURI}})
 	if err != nil {

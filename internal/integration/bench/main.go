@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/provider"
 )
 
 func main() {
@@ -30,9 +31,13 @@ func run() error {
 		return err
 	}
 	auth, err := pintle.New(pintle.Config{
-		Providers: []pintle.Provider{&pintle.Credentials{Authorize: authorize}},
-		Store:     sessions.store,
-		Session:   pintle.SessionConfig{Strategy: sessions.strategy},
+		Providers: []pintle.Provider{
+			&pintle.Credentials{Authorize: authorize},
+			// Database sessions are refused for credentials alone.
+			provider.GitHub(provider.Options{ClientID: "bench", ClientSecret: "not used"}),
+		},
+		Store:   sessions.store,
+		Session: pintle.SessionConfig{Strategy: sessions.strategy},
 	})
 	if err != nil {
 		return err

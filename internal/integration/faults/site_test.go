@@ -21,6 +21,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/integration/services"
+	"github.com/pintleauth/pintle/provider"
 )
 
 func TestMain(m *testing.M) {
@@ -66,13 +67,11 @@ func open(t *testing.T, store pintle.SessionStore) *site {
 	t.Helper()
 	s := &site{codes: map[string]int{}}
 	auth, err := pintle.New(pintle.Config{
-		Providers: []pintle.Provider{&pintle.Credentials{
-			Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil },
-		}},
-		Store:   store,
-		Secrets: []string{"a secret for tests, 32 characters or more"},
-		Logger:  slog.New(s),
-		Getenv:  func(string) string { return "" },
+		Providers: []pintle.Provider{provider.GitHub(provider.Options{ClientID: "faults", ClientSecret: "not used"})},
+		Store:     store,
+		Secrets:   []string{"a secret for tests, 32 characters or more"},
+		Logger:    slog.New(s),
+		Getenv:    func(string) string { return "" },
 	})
 	if err != nil {
 		t.Fatal(err)
