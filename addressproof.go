@@ -232,7 +232,7 @@ func (x *exchange) showQuestion(p *provider, proof *addressProof, refuse func(st
 		return refuse("the address no longer belongs to the user, or was proven meanwhile")
 	}
 	data := page.AddressTakenData{
-		Site: x.pageSite(), Action: x.callbackRoute(p), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(), Email: proof.Address,
+		Site: x.pageSite(), Action: x.formAction("/callback/" + p.id), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(), Email: proof.Address,
 	}
 	var accounts []*Account
 	if x.records.accounts != nil {

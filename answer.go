@@ -109,7 +109,7 @@ func (x *exchange) answerError(err error) {
 
 // logError notes why a request failed.
 func (x *exchange) logError(e *Error) {
-	level := e.level()
+	level := x.repeated(e, e.level())
 	x.log.LogAttrs(x.ctx, level, "pintle: request failed", x.describe(level, e)...)
 }
 

@@ -39,7 +39,8 @@ type Config struct {
 	// TrustHost believes the headers Host, X-Forwarded-Host and
 	// X-Forwarded-Proto of requests. Set it behind a proxy that replaces them.
 	// Without it and without URL only requests for a loopback address are
-	// served, because links in mails and redirects are made from the host.
+	// served, and none that a proxy passed on from elsewhere, because links in
+	// mails and redirects are made from the host.
 	// AUTH_TRUST_HOST=true sets it too.
 	TrustHost bool
 

@@ -78,7 +78,12 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		{
 			"a base path that is no path", func(c *pintle.Config) { c.BasePath = "auth" },
 			pintle.ErrConfiguration,
-			[]string{"Config.BasePath", "begins with /"},
+			[]string{"Config.BasePath", "begins with one /"},
+		},
+		{
+			"a base path that a browser takes for a host", func(c *pintle.Config) { c.BasePath = "//auth" },
+			pintle.ErrConfiguration,
+			[]string{"Config.BasePath", "begins with one /"},
 		},
 		{
 			"a base path with a query", func(c *pintle.Config) { c.BasePath = "/auth?x" },
@@ -413,6 +418,7 @@ func TestWhatAnOperatorShouldNotOverlookIsInTheLog(t *testing.T) {
 		code   string
 	}{
 		{"the debug switch", func(s *site) { s.Debug = true }, "debug-enabled"},
+		{"a URL without TLS", func(s *site) { s.Config.URL = "http://app.example.com" }, "insecure-url"},
 		{"a URL whose path is not the base path", func(s *site) { s.URL, s.BasePath = "http://localhost:3000/api/auth", "/auth" }, "env-url-basepath-mismatch"},
 	}
 	for _, tt := range tests {

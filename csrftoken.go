@@ -1,8 +1,12 @@
 package pintle
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
+
+	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/origin"
 )
 
 // settleCSRF takes the token from this browser's cookie, or makes a new one,
@@ -38,10 +42,39 @@ func (x *exchange) outdatedCSRF(token, value string) bool {
 
 // requireCSRF stops forms that another site made this browser send.
 func (x *exchange) requireCSRF() error {
-	if !x.csrfVerified {
-		return &Error{Code: ErrMissingCSRF}
+	if x.csrfVerified {
+		return nil
 	}
-	return nil
+	return &Error{Code: ErrMissingCSRF, Err: x.whyUnverified()}
+}
+
+// whyUnverified says what a form lacks that was refused.
+func (x *exchange) whyUnverified() error {
+	name := x.set.csrf.name
+	value, sent := x.initialCookie(x.set.csrf)
+	if !sent {
+		return x.whyNoCookie(name)
+	}
+	if _, ours := x.csrf.Parse(value); !ours {
+		return fmt.Errorf("the cookie %s was not made with a current secret: all processes of a site need the same Config.Secrets (AUTH_SECRET)", name)
+	}
+	if repeated, _, _ := x.body.String("csrfToken"); repeated == "" {
+		return fmt.Errorf("the form has no field csrfToken: put the token of GET %s/csrf into it", x.base)
+	}
+	return fmt.Errorf("the field csrfToken is not the token of the cookie %s: the form was made for another browser, or before the cookie was replaced", name)
+}
+
+// whyNoCookie says why the cookie of the form token may not have come. Browsers
+// keep the cookies of two hosts apart, also of two names for this machine.
+func (x *exchange) whyNoCookie(name string) error {
+	sender, err := origin.Parse(x.r.Header.Get("Origin"))
+	if err != nil || string(sender) == x.origin {
+		return fmt.Errorf("the cookie %s did not come: the browser keeps no cookies, or has this site at another address than %s, where it is believed to be: set Config.URL (AUTH_URL) to the address that users open", name, x.origin)
+	}
+	if site := origin.Origin(x.origin); isLoopback(site.Host()) && isLoopback(sender.Host()) {
+		x.noteAddress(site, string(sender))
+	}
+	return fmt.Errorf("the cookie %s did not come with a form that a page at %s sent, and this site is believed to be at %s: a form of another site, or Config.URL (AUTH_URL) is not the address that users open", name, clip.Text(string(sender), clip.Max), x.origin)
 }
 
 // showCSRF answers GET csrf.

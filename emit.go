@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/origin"
 )
 
 // emit calls a handler of the host. What it fails with is for the log: the
@@ -76,6 +78,10 @@ func (s *settings) announce(ctx context.Context) {
 	if s.Session.MaxAge > browserMaxAge {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: browsers keep cookies for 400 days at most, so Config.Session.MaxAge is not reached",
 			slog.String("code", "cookie-lifetime"))
+	}
+	if site, err := origin.Parse(s.URL); err == nil && !site.Secure() && !isLoopback(site.Host()) {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.URL (AUTH_URL) is http: cookies lack the attribute Secure, passwords and sessions can be read on the way, and browsers warn of forms that a page with TLS posts there",
+			slog.String("code", "insecure-url"), slog.String("url", string(site)), slog.String("fix", "set it to the https URL that users open, also where a proxy ends the TLS connection"))
 	}
 	if s.BasePath != "" && pathOf(s.URL) != "" && pathOf(s.URL) != s.base {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: the path of Config.URL (AUTH_URL) differs from Config.BasePath, which is used",

@@ -29,7 +29,9 @@ func TestTheOriginComesFromWhereTheHostTrustsIt(t *testing.T) {
 		{"a name that ends like a loopback one", pintle.Config{}, "http://evillocalhost", nil, ""},
 		{"an address of the network", pintle.Config{}, "http://10.0.0.7", nil, ""},
 		{"every address", pintle.Config{}, "http://0.0.0.0", nil, ""},
-		{"SH-66 a forwarded host that is not trusted", pintle.Config{}, "http://localhost", []string{"X-Forwarded-Host", "app.example", "X-Forwarded-Proto", "https"}, "http://localhost"},
+		{"SH-66 a forwarded host that is not trusted", pintle.Config{}, "http://localhost", []string{"X-Forwarded-Host", "app.example", "X-Forwarded-Proto", "https"}, ""},
+		{"a forwarded host that is the loopback host", pintle.Config{}, "http://localhost:3000", []string{"X-Forwarded-Host", "localhost:3000", "X-Forwarded-Proto", "http"}, "http://localhost:3000"},
+		{"SH-66 a client elsewhere, at a loopback host", pintle.Config{}, "http://127.0.0.1:3000", []string{"X-Forwarded-For", "203.0.113.5"}, ""},
 
 		{"a trusted host", pintle.Config{TrustHost: true}, "http://app.example", nil, "http://app.example"},
 		{"a trusted host with TLS", pintle.Config{TrustHost: true}, "https://app.example", nil, "https://app.example"},

@@ -242,7 +242,7 @@ func (x *exchange) confirmLink(p *provider, identifier string) error {
 	if err != nil || len(shown) > maxShownAddress {
 		shown = ""
 	}
-	action := x.callbackRoute(p) + "?" + x.r.URL.RawQuery
+	action := x.formAction("/callback/"+p.id) + "?" + x.r.URL.RawQuery
 	x.answer.noStore = true // the action holds the token of the link
 	return x.show(x.pages().ConfirmLink(page.ConfirmLinkData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken, Email: shown}))
 }

@@ -78,18 +78,29 @@ func (x *exchange) formCallbackURL() string {
 
 // button is how the sign-in page shows a provider.
 func (x *exchange) button(p *provider) page.Provider {
-	b := page.Provider{ID: p.id, Name: p.name, Kind: page.Kind(p.kind), Action: x.origin + x.base + "/signin/" + p.id}
+	b := page.Provider{ID: p.id, Name: p.name, Kind: page.Kind(p.kind), Action: x.formAction("/signin/" + p.id)}
 	switch {
 	case p.oauth != nil:
 		b.Style = page.Style{BrandColor: p.oauth.Style.BrandColor, Logo: p.oauth.Style.Logo}
 	case p.credentials != nil:
-		b.Action = x.callbackRoute(p)
+		b.Action = x.formAction("/callback/" + p.id)
 		b.Fields = pageFields(p.credentials.fields())
 	case p.passkey != nil:
-		b.Action, b.OptionsURL = x.callbackRoute(p), x.base+"/webauthn-options/"+p.id
+		b.Action, b.OptionsURL = x.formAction("/callback/"+p.id), x.base+"/webauthn-options/"+p.id
 		b.Fields, b.ConditionalUI = x.passkeyFields(p.passkey), !p.passkey.DisableAutofill
 	}
 	return b
+}
+
+// formAction is the route that a form on a page of this site posts to. Where the
+// address of the site is taken from requests it has no host, so that a password
+// goes to the site that showed the form also where a proxy changed the Host
+// header. A site with a URL may be open under another name than the form is for.
+func (x *exchange) formAction(path string) string {
+	if x.URL == "" {
+		return x.base + path
+	}
+	return x.origin + x.base + path
 }
 
 // fields are the inputs of the form.
@@ -130,7 +141,7 @@ func (x *exchange) signOutPage() error {
 	if own := x.Pages.SignOut; own != "" {
 		return x.redirect(own)
 	}
-	action := x.origin + x.r.URL.EscapedPath()
+	action := x.formAction("/signout")
 	if x.r.URL.RawQuery != "" {
 		action += "?" + x.r.URL.RawQuery
 	}
@@ -190,6 +201,10 @@ func (x *exchange) answerFault(fault *Error) {
 			x.showFault(fault)
 			return
 		}
+	}
+	if x.r.Header.Get("Sec-Fetch-Mode") == "navigate" {
+		x.showFault(fault)
+		return
 	}
 	_ = x.json(faultStatus(fault), map[string]string{ // text always marshals
 		"message": "There was a problem with the server configuration. Check the server logs for more information.",

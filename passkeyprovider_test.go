@@ -178,7 +178,7 @@ func TestTheSignInPageOffersPasskeys(t *testing.T) {
 	page := s.browser().get("/auth/signin").want(http.StatusOK).body
 	for _, want := range []string{
 		`data-passkey-options="/auth/webauthn-options/passkey" data-passkey-autofill`,
-		`action="http://localhost:3000/auth/callback/passkey"`,
+		`action="/auth/callback/passkey"`,
 		`autocomplete="username webauthn"`,
 		`id="submitButton-passkey"`,
 	} {

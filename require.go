@@ -147,7 +147,9 @@ func (s *settings) refusal(r *http.Request, session *Session, unread bool) Refus
 	case f.Navigation && s.isSignInPage(r):
 		// A redirect would lead here again, until the browser gives up.
 		f.Status = http.StatusForbidden
-		s.guardedSignIn.Do(func() { s.logGuardedSignIn(r) })
+		if s.notices.first(noticeGuardedSignIn) {
+			s.logGuardedSignIn(r)
+		}
 	default:
 		f.Status, f.SignIn = http.StatusUnauthorized, s.signInFrom(r)
 	}

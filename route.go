@@ -193,6 +193,9 @@ func (x *exchange) faulty() *Error {
 	if err != nil {
 		return classified(err)
 	}
+	if wrong := x.checkAddress(site); wrong != nil {
+		return wrong
+	}
 	x.origin, x.set = string(site), x.cookieSet(site.Secure())
 	// The order is that in which the reference reports them.
 	if x.fault != nil && x.fault.Code == codeMissingSecret {
@@ -214,6 +217,7 @@ func (x *exchange) prepare() error {
 		return fail(ErrConfiguration, byClient(fmt.Errorf("there is no provider %s", clip.Quote(x.provider.id))))
 	}
 	x.settleCSRF()
+	x.checkSender()
 	return x.settleCallbackURL()
 }
 

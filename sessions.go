@@ -144,7 +144,7 @@ func (s *settings) logReading(ctx context.Context, err error, broken bool) {
 	e := classified(err)
 	level := unreadLevel(err, slog.LevelInfo)
 	if broken && !errors.Is(ctx.Err(), context.Canceled) {
-		level = slog.LevelError
+		level = s.repeated(e, slog.LevelError)
 	}
 	s.log.LogAttrs(ctx, level, "pintle: session not read", slog.String("code", string(e.Code)), slog.Any("error", e.Err))
 }

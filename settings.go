@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -61,9 +60,8 @@ type settings struct {
 
 	accountKeys *seal.Keys
 
-	// guardedSignIn logs once that the sign-in page is behind Auth.Require.
-	guardedSignIn sync.Once
-	refreshes     refreshes
+	notices   notices
+	refreshes refreshes
 
 	// fault is what makes this configuration unusable. It is what New returns;
 	// a configuration made for a request answers with it.
@@ -133,8 +131,8 @@ func (s *settings) resolvePaths() *Error {
 		s.origins, _ = origin.New(origin.Config{}) // which has nothing that could be wrong
 		return fail(ErrConfiguration, fmt.Errorf("Config.URL (AUTH_URL) is %q: %w: set it to the public URL of the application, such as https://app.example.com", s.URL, err))
 	}
-	if !strings.HasPrefix(base, "/") || strings.ContainsAny(base, "?#%\\ ") {
-		return fail(ErrConfiguration, fmt.Errorf("Config.BasePath is %q: it must be a plain path that begins with /", base))
+	if !strings.HasPrefix(base, "/") || strings.HasPrefix(base, "//") || strings.ContainsAny(base, "?#%\\ ") {
+		return fail(ErrConfiguration, fmt.Errorf("Config.BasePath is %q: it must be a plain path that begins with one /", base))
 	}
 	return nil
 }
@@ -190,20 +188,6 @@ func (s *settings) checkSession() *Error {
 		return fail(ErrConfiguration, errors.New("Config.JWT.Encode and Config.JWT.Decode must be set together"))
 	}
 	return nil
-}
-
-// site returns the origin at which the browser sees the request. Links in mails
-// and redirects are made from it, so a header that anybody can set is believed
-// only where it can do no harm, on this machine, or where the host says so.
-func (s *settings) site(r *http.Request) (origin.Origin, error) {
-	site, err := s.origins.Resolve(r)
-	if err != nil {
-		return "", fail(codeUntrustedHost, byClient(err))
-	}
-	if s.URL == "" && !s.TrustHost && !s.isLoopback(site) {
-		return "", fail(codeUntrustedHost, fmt.Errorf("the request says that it is for %s: set Config.URL (AUTH_URL) to the public URL of the application, or Config.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the Host header", site))
-	}
-	return site, nil
 }
 
 // isLoopback reports whether a site is on this machine. The answer is asked for

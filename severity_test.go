@@ -217,6 +217,7 @@ func TestAFailedSignInIsAnEventAndOneRecord(t *testing.T) {
 			s := newSite(t, func(s *site) {
 				s.Store, s.Session.Strategy = memstore.New(), pintle.StrategyJWT
 				s.Providers = append(s.Providers, s.mailProvider())
+				s.URL = s.url // requests come through a proxy
 				s.ClientAddress = pintle.ForwardedFor(netip.MustParsePrefix("192.0.2.0/24"))
 				if tt.change != nil {
 					tt.change(s)

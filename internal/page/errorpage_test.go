@@ -31,7 +31,7 @@ func TestSignInErrors(t *testing.T) {
 		{"OAuthCallbackError", "too_many_attempts", other}, // a code of a provider
 		{"", "too_many_attempts", ""},
 		{"SessionRequired", "", "Sign in to see this page."},
-		{"MissingCSRF", "", "This page was open for too long. Try again."},
+		{"MissingCSRF", "", "Your browser did not send what belongs to this form. Allow cookies for this site and try again."},
 		{"Configuration", "", generic},
 		{"default", "", generic},
 		{"SomethingElse", "", generic},

@@ -102,7 +102,7 @@ func English() Texts {
 			"too_many_attempts":     "Too many attempts. Wait a few minutes and try again.",
 			"too_many_mails":        "Too many emails were asked for. Wait a few minutes and try again.",
 			"SessionRequired":       "Sign in to see this page.",
-			"MissingCSRF":           "This page was open for too long. Try again.",
+			"MissingCSRF":           "Your browser did not send what belongs to this form. Allow cookies for this site and try again.",
 		},
 		SignInErrorOther: "You could not be signed in. Try again.",
 

@@ -1,0 +1,117 @@
+package origin
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/pintleauth/pintle/internal/clip"
+)
+
+// PassedOn reports whether headers of proxies say that a request for site came
+// from a browser that has the application at another address, and which of them
+// does. It is for requests whose own Host header is believed because it names
+// this machine: a proxy that puts its upstream's address there makes every
+// request look local.
+//
+// A proxy that repeats the address of the request is no contradiction, as on a
+// developer's machine. Where proxies name no host, the address of the client
+// decides.
+func PassedOn(h http.Header, site Origin) (header string, ok bool) {
+	host, proto := firstEntry(h["X-Forwarded-Host"]), firstEntry(h["X-Forwarded-Proto"])
+	if host != "" || proto != "" {
+		if !site.isAt(host, proto) {
+			if host != "" {
+				return "X-Forwarded-Host: " + clip.Quote(host), true
+			}
+			return "X-Forwarded-Proto: " + clip.Quote(proto), true
+		}
+	}
+	forwarded := firstEntry(h["Forwarded"])
+	otherHost, otherProto := parameter(forwarded, "host"), parameter(forwarded, "proto")
+	if !site.isAt(otherHost, otherProto) {
+		return "Forwarded: " + clip.Quote(forwarded), true
+	}
+	if host != "" || otherHost != "" {
+		return "", false
+	}
+	for _, client := range []struct{ header, address string }{
+		{"X-Forwarded-For", firstEntry(h["X-Forwarded-For"])},
+		{"X-Real-Ip", firstEntry(h["X-Real-Ip"])},
+		{"Forwarded", parameter(forwarded, "for")},
+	} {
+		if client.address != "" && !isLoopbackAddress(client.address) {
+			return client.header + ": " + clip.Quote(client.address), true
+		}
+	}
+	return "", false
+}
+
+// IsForwarded reports whether a proxy says that it passed a request on.
+func IsForwarded(h http.Header) bool {
+	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-For", "X-Real-Ip", "Forwarded"} {
+		if firstEntry(h[name]) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// isAt reports whether a host and a scheme, where they are known, are those of o.
+func (o Origin) isAt(host, proto string) bool {
+	scheme, own, _ := strings.Cut(string(o), "://")
+	if proto == "" {
+		proto = scheme
+	}
+	if host == "" {
+		host = own
+	}
+	told, err := Parse(proto + "://" + host)
+	return err == nil && told == o
+}
+
+// parameter returns a parameter of one element of a Forwarded header.
+//
+// https://www.rfc-editor.org/rfc/rfc7239#section-4
+func parameter(element, name string) string {
+	for pair := range strings.SplitSeq(element, ";") {
+		if key, value, _ := strings.Cut(pair, "="); strings.EqualFold(strings.TrimSpace(key), name) {
+			return strings.Trim(value, ` "`)
+		}
+	}
+	return ""
+}
+
+// isLoopbackAddress reports whether an address of a client, with or without a
+// port, is on this machine. Anything else, such as "unknown", is not.
+func isLoopbackAddress(text string) bool {
+	if with, err := netip.ParseAddrPort(text); err == nil {
+		return with.Addr().Unmap().IsLoopback()
+	}
+	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// OfBrowser returns the origin at which a browser has the application, as far as
+// a request proves it: with Sec-Fetch-Site: same-origin, the page that sent the
+// request has the origin that the request was for. Pages of other sites cannot
+// make a browser send that. A client that is no browser can send anything.
+//
+// https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+func OfBrowser(h http.Header) (o Origin, ok bool) {
+	if h.Get("Sec-Fetch-Site") != "same-origin" {
+		return "", false
+	}
+	for _, sender := range []string{h.Get("Origin"), h.Get("Referer")} {
+		if o, err := Parse(sender); err == nil {
+			return o, true
+		}
+	}
+	return "", false
+}
+
+// OverTLS reports whether a browser sent the request to an address with TLS or on
+// its own machine: to others it does not send the header.
+//
+// https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+func OverTLS(h http.Header) bool { return h.Get("Sec-Fetch-Site") != "" }

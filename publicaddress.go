@@ -1,0 +1,112 @@
+package pintle
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/origin"
+)
+
+// site returns the origin at which the browser sees the request. Links in mails
+// and redirects are made from it, so a header that anybody can set is believed
+// only where it can do no harm, on this machine, or where the host says so.
+func (s *settings) site(r *http.Request) (origin.Origin, error) {
+	site, err := s.origins.Resolve(r)
+	if err != nil {
+		return "", fail(codeUntrustedHost, byClient(err))
+	}
+	if s.URL != "" || s.TrustHost {
+		return site, nil
+	}
+	if !s.isLoopback(site) {
+		return "", fail(codeUntrustedHost, fmt.Errorf("the request says that it is for %s: %s", site, fixUntrusted))
+	}
+	if header, elsewhere := origin.PassedOn(r.Header, site); elsewhere {
+		return "", fail(codeUntrustedHost, fmt.Errorf("the request is for %s, and a proxy passed it on from elsewhere (%s): %s", site, header, fixUntrusted))
+	}
+	return site, nil
+}
+
+// What the operator is told to do about an address, without a setting, with
+// TrustHost and with a URL.
+const (
+	fixUntrusted = "set Config.URL (AUTH_URL) to the public URL of the application, or Config.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the headers Host or X-Forwarded-Host, and X-Forwarded-Proto"
+	fixHeaders   = "have the proxy send X-Forwarded-Host, or pass the Host header on, and X-Forwarded-Proto; or set Config.URL (AUTH_URL) to the public URL of the application"
+	fixURL       = "set Config.URL (AUTH_URL) to the address that users open, or have them open the site there"
+)
+
+// checkAddress compares the site with what the browser says of its address. It
+// returns an error where the site is believed to be on this machine although it is
+// not: sign-ins would send users to their own machines.
+func (x *exchange) checkAddress(site origin.Origin) *Error {
+	seen, ok := origin.OfBrowser(x.r.Header)
+	switch {
+	case ok && seen == site:
+	case ok && x.URL == "" && !x.TrustHost:
+		return fail(codeUntrustedHost, fmt.Errorf("the request is for %s, and its page is at %s, so a proxy changed the Host header: %s", site, seen, fixUntrusted))
+	case ok:
+		x.noteAddress(site, string(seen))
+	case x.URL == "" && !site.Secure() && !x.isLoopback(site) && origin.OverTLS(x.r.Header):
+		x.noteAddress(site, "an https address")
+	case x.URL != "":
+		x.noteHost(site)
+	}
+	return nil
+}
+
+// checkSender does so with the Origin header of a form that repeats the token of
+// this browser, so that the form is one of this site's. It is for browsers that
+// send no Sec-Fetch-Site, as to sites without TLS.
+func (x *exchange) checkSender() {
+	if x.r.Method != http.MethodPost || !x.csrfVerified || x.DangerouslySkipCSRFCheck || x.r.Header.Get("Sec-Fetch-Site") != "" {
+		return
+	}
+	if sender, err := origin.Parse(x.r.Header.Get("Origin")); err == nil && string(sender) != x.origin {
+		x.noteAddress(origin.Origin(x.origin), string(sender))
+	}
+}
+
+// noteAddress tells the operator once that a browser has the site at another
+// address. Clients that are no browsers can say anything, so the address they
+// name is for the operator to judge.
+func (x *exchange) noteAddress(site origin.Origin, seen string) {
+	if !x.notices.first(noticeAddress) {
+		return
+	}
+	x.notices.first(noticeHost) // which would say less
+	fix := fixUntrusted
+	switch {
+	case x.URL != "":
+		fix = fixURL
+	case x.TrustHost:
+		fix = fixHeaders
+	}
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a browser has this site at another address than it is believed to be at: redirects, links and cookies are those of the latter",
+		slog.String("code", codeAddressMismatch), slog.String("site", string(site)), slog.String("browser", clip.Text(seen, clip.Max)), slog.String("fix", fix))
+}
+
+// noteHost tells the operator once that a request came directly to this machine,
+// as it seems, while the site is said to be elsewhere. A proxy that puts the
+// address of its upstream into the Host header makes the same request of a good
+// configuration, so it is no warning.
+func (x *exchange) noteHost(site origin.Origin) {
+	if !isLoopback(x.r.Host) || isLoopback(site.Host()) || origin.IsForwarded(x.r.Header) || !x.notices.first(noticeHost) {
+		return
+	}
+	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: a request is for this machine, and Config.URL (AUTH_URL) is another address: right behind a proxy that changes the Host header, and otherwise users are sent to the wrong site",
+		slog.String("code", codeAddressMismatch), slog.String("site", string(site)), slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", fixURL))
+}
+
+// codeAddressMismatch is the code of records about the address of the site.
+const codeAddressMismatch = "AddressMismatch"
+
+// repeated returns the level for an error that the log may have already: anybody
+// can send requests that a configuration without an address refuses.
+func (s *settings) repeated(e *Error, level slog.Level) slog.Level {
+	if e.Code == codeUntrustedHost && level > slog.LevelInfo && !s.notices.first(noticeUntrustedHost) {
+		return slog.LevelInfo
+	}
+	return level
+}
