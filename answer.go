@@ -77,6 +77,9 @@ func (x *exchange) refuse(err error) {
 		return
 	}
 	x.setJSON(status, []byte(`"Bad request."`))
+	if x.action == "" && x.misrouted() && x.r.Header.Get("Sec-Fetch-Mode") == "navigate" {
+		x.showMisrouted()
+	}
 }
 
 // answerError turns an error into what the browser may know of it. Cookies

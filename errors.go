@@ -73,6 +73,14 @@ const (
 // somebody can sign in. The host's page may say so.
 const ErrLastSignIn Code = "LastSignIn"
 
+// The codes of mistakes that are in the log once.
+const (
+	codeAddressMismatch   Code = "AddressMismatch"
+	codeBasePathMismatch  Code = "BasePathMismatch"
+	codeSignInPageLoop    Code = "SignInPageLoop"
+	codeSignInPageMissing Code = "SignInPageMissing"
+)
+
 const (
 	codeCallbackRoute         Code = "CallbackRouteError"
 	codeErrorPageLoop         Code = "ErrorPageLoop"

@@ -11,6 +11,7 @@ const (
 	noticeAddress
 	noticeHost
 	noticeGuardedSignIn
+	noticeMount
 	noticeCount
 )
 

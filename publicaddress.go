@@ -84,7 +84,7 @@ func (x *exchange) noteAddress(site origin.Origin, seen string) {
 		fix = fixHeaders
 	}
 	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a browser has this site at another address than it is believed to be at: redirects, links and cookies are those of the latter",
-		slog.String("code", codeAddressMismatch), slog.String("site", string(site)), slog.String("browser", clip.Text(seen, clip.Max)), slog.String("fix", fix))
+		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("browser", clip.Text(seen, clip.Max)), slog.String("fix", fix))
 }
 
 // noteHost tells the operator once that a request came directly to this machine,
@@ -96,11 +96,8 @@ func (x *exchange) noteHost(site origin.Origin) {
 		return
 	}
 	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: a request is for this machine, and Config.URL (AUTH_URL) is another address: right behind a proxy that changes the Host header, and otherwise users are sent to the wrong site",
-		slog.String("code", codeAddressMismatch), slog.String("site", string(site)), slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", fixURL))
+		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", fixURL))
 }
-
-// codeAddressMismatch is the code of records about the address of the site.
-const codeAddressMismatch = "AddressMismatch"
 
 // repeated returns the level for an error that the log may have already: anybody
 // can send requests that a configuration without an address refuses.

@@ -2,7 +2,6 @@ package pintle
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -147,22 +146,14 @@ func (s *settings) refusal(r *http.Request, session *Session, unread bool) Refus
 	case f.Navigation && s.isSignInPage(r):
 		// A redirect would lead here again, until the browser gives up.
 		f.Status = http.StatusForbidden
-		if s.notices.first(noticeGuardedSignIn) {
-			s.logGuardedSignIn(r)
-		}
+		s.logGuardedSignIn(r)
 	default:
 		f.Status, f.SignIn = http.StatusUnauthorized, s.signInFrom(r)
+		if s.Refuse == nil {
+			s.noteUnreached(r)
+		}
 	}
 	return f
-}
-
-func (s *settings) logGuardedSignIn(r *http.Request) {
-	fix := fmt.Sprintf("mount the Auth at %s/, which is Config.BasePath or the path of Config.URL, and outside Auth.Require", s.base)
-	if s.Pages.SignIn != "" {
-		fix = "serve Config.Pages.SignIn outside Auth.Require, or let it pass in Callbacks.Authorized"
-	}
-	s.log.LogAttrs(r.Context(), slog.LevelError, "pintle: the sign-in page is behind Auth.Require, so no user can sign in",
-		slog.String("code", "SignInPageLoop"), slog.String("page", s.signInPagePath()), slog.String("fix", fix))
 }
 
 // loaded reports whether a has read the session of a request. A request without

@@ -108,6 +108,7 @@ func (x *exchange) enter() error {
 		return &badRequest{http.StatusBadRequest, fmt.Errorf("no route has the path %s", clip.Quote(x.r.URL.EscapedPath()))}
 	}
 	x.action = act
+	x.reached.Store(true)
 	var err error
 	if x.query, err = query.Parse(x.r.URL.RawQuery); err != nil {
 		return &badRequest{http.StatusBadRequest, err}
@@ -151,7 +152,11 @@ func (x *exchange) readBody() (limit.Fields, error) {
 // path is compared as it was sent, undecoded: what only becomes an action or an
 // id by decoding is neither.
 func (s *settings) parsePath(path string) (act action, id string, ok bool) {
-	rest, below := strings.CutPrefix(path, s.base)
+	return parseRoute(s.base, path)
+}
+
+func parseRoute(base, path string) (act action, id string, ok bool) {
+	rest, below := strings.CutPrefix(path, base)
 	if !below || !strings.HasPrefix(rest, "/") {
 		return "", "", false
 	}
@@ -177,13 +182,8 @@ func (s *settings) parsePath(path string) (act action, id string, ok bool) {
 // guessBase takes the base path from the path of a request, while there is no
 // configuration that would say it.
 func (s *settings) guessBase(path string) {
-	path = strings.TrimRight(path, "/")
-	last := max(strings.LastIndexByte(path, '/'), 0)
-	for _, end := range []int{max(strings.LastIndexByte(path[:last], '/'), 0), last} {
-		s.base = path[:end]
-		if _, _, ok := s.parsePath(path); ok {
-			return
-		}
+	if base, ok := routedBelow(path); ok {
+		s.base = base
 	}
 }
 

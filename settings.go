@@ -38,11 +38,12 @@ type settings struct {
 
 	// base is the base path without a trailing slash: "/auth", or "" when the
 	// routes are at the root.
-	base     string
-	origins  *origin.Resolver
-	previews origin.Hosts // of RedirectProxyHosts
-	loopback atomic.Pointer[origin.Origin]
-	log      logger
+	base       string
+	baseSource string // what set it
+	origins    *origin.Resolver
+	previews   origin.Hosts // of RedirectProxyHosts
+	loopback   atomic.Pointer[origin.Origin]
+	log        logger
 
 	providers []*provider
 	byID      map[string]*provider
@@ -60,7 +61,13 @@ type settings struct {
 
 	accountKeys *seal.Keys
 
-	notices   notices
+	notices notices
+
+	// reached reports that a request for a route has come, and unreached counts
+	// the browsers that were sent to the sign-in page before.
+	reached   atomic.Bool
+	unreached atomic.Int32
+
 	refreshes refreshes
 
 	// fault is what makes this configuration unusable. It is what New returns;
@@ -83,8 +90,9 @@ type provider struct {
 // faulty configuration can still show an error page.
 func resolve(cfg Config) *settings {
 	env := cfg.environment()
+	given := cfg.BasePath
 	env.fill(&cfg)
-	s := &settings{Config: cfg, log: newLogger(&cfg), byID: map[string]*provider{}, spent: &spent{}}
+	s := &settings{Config: cfg, baseSource: baseSource(given, cfg.BasePath), log: newLogger(&cfg), byID: map[string]*provider{}, spent: &spent{}}
 	s.Session.MaxAge = cmp.Or(s.Session.MaxAge, defaultMaxAge)
 	s.Session.UpdateAge = cmp.Or(s.Session.UpdateAge, defaultUpdateAge)
 	s.JWT.MaxAge = cmp.Or(s.JWT.MaxAge, s.Session.MaxAge)
