@@ -77,6 +77,7 @@ const ErrLastSignIn Code = "LastSignIn"
 const (
 	codeAddressMismatch   Code = "AddressMismatch"
 	codeBasePathMismatch  Code = "BasePathMismatch"
+	codeLongToken         Code = "LongSessionToken"
 	codeSignInPageLoop    Code = "SignInPageLoop"
 	codeSignInPageMissing Code = "SignInPageMissing"
 )

@@ -79,13 +79,17 @@ func (x *exchange) issueToken(who *arrival, d *decision) (issued bool, err error
 	if err != nil {
 		return false, err
 	}
+	lines, err := x.tokenCookies(x.ctx, x.set, x.r.Header, text)
+	if err != nil {
+		return false, err
+	}
 	// The session this browser held ends, if token sessions can be ended: a copy
 	// of its token must not outlive the sign-in (SH-41). Without an answer of
 	// the list there is no sign-in.
 	if _, err := x.endTokens(); err != nil {
 		return false, err
 	}
-	x.addCookie(x.tokenCookies(x.set, x.r.Header, text)...)
+	x.addCookie(lines...)
 	return true, nil
 }
 

@@ -12,6 +12,7 @@ const (
 	noticeHost
 	noticeGuardedSignIn
 	noticeMount
+	noticeLongToken
 	noticeCount
 )
 

@@ -182,10 +182,35 @@ func (s *settings) encode(ctx context.Context, set *cookieSet, claims Claims) (s
 	return text, nil
 }
 
+// longToken is the size of a session token, in bytes of the Cookie header, from
+// which the log warns: nginx refuses a header of more than 8 KB with status 400,
+// every time until the cookies expire. From 4 KB, where it runs on machines with
+// pages of that size, nginx refuses the answer that sets them with status 502.
+//
+// https://nginx.org/en/docs/http/ngx_http_core_module.html#large_client_header_buffers
+// https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffer_size
+const longToken = 8 << 10
+
+// What the operator is told to do about a session token that is long.
+const fixToken = "keep less in it (Callbacks.JWT, Session.Describe), or set Config.Session.Strategy to StrategyDatabase"
+
 // tokenCookies returns the lines that store a session token, in parts if it is
-// long, and clear the parts of a longer one.
-func (s *settings) tokenCookies(set *cookieSet, h http.Header, text string) []string {
-	return cookie.WriteChunked(set.session.name, text, cookie.Received(h, set.session.name), set.session.lasting(s.Session.MaxAge))
+// long, and clear the parts of a longer one. Browsers keep cookies of 4096 bytes,
+// and no more than 32 parts are read back: a longer token is an error.
+//
+// https://www.rfc-editor.org/rfc/rfc6265#section-6.1
+func (s *settings) tokenCookies(ctx context.Context, set *cookieSet, h http.Header, text string) ([]string, error) {
+	parts := cookie.Parts(text)
+	if parts > cookie.MaxParts {
+		return nil, fmt.Errorf("the session token has %d bytes, which are %d cookies, and a session of more than %d cookies is not read back: %s", len(text), parts, cookie.MaxParts, fixToken)
+	}
+	// A browser sends each as "name.0=value; ".
+	if size := len(text) + parts*(len(set.session.name)+len(".0=; ")); size > longToken && s.notices.first(noticeLongToken) {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a session token is too long for many proxies: nginx refuses more than 8 KB of cookies with status 400, and 4 or 8 KB in one answer with status 502",
+			slog.String("code", string(codeLongToken)), slog.Int("bytes", len(text)), slog.Int("cookies", parts),
+			slog.String("fix", fixToken+"; or raise the limits of every proxy (nginx: large_client_header_buffers, proxy_buffer_size)"))
+	}
+	return cookie.WriteChunked(set.session.name, text, cookie.Received(h, set.session.name), set.session.lasting(s.Session.MaxAge)), nil
 }
 
 // sessionClearing returns the lines that make a browser forget its session,

@@ -91,7 +91,9 @@ func (r *reading) plainTokenSession(held heldToken) (*Session, error) {
 		if err != nil {
 			return nil, r.endWith(fail(codeJWTSession, err))
 		}
-		r.lines = r.tokenCookies(r.set, r.req.Header, text)
+		if err := r.renew(text); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.show(s, nil); err != nil {
 		return nil, err
@@ -118,10 +120,24 @@ func (r *reading) changedTokenSession(held heldToken, claims Claims) (*Session, 
 		if err != nil {
 			return nil, r.endWith(fail(codeJWTSession, err))
 		}
-		r.lines = r.tokenCookies(r.set, r.req.Header, text)
+		if err := r.renew(text); err != nil {
+			return nil, err
+		}
 		r.log.debug(r.ctx, "session extended")
 	}
 	return s, nil
+}
+
+// renew gives the browser a new token. One that is too long for cookies leaves it
+// the one it has.
+func (r *reading) renew(text string) error {
+	lines, err := r.tokenCookies(r.ctx, r.set, r.req.Header, text)
+	if err != nil {
+		r.broken = true
+		return fail(codeJWTSession, err)
+	}
+	r.lines = lines
+	return nil
 }
 
 // fromToken fills in a user from the known claims of a token.

@@ -12,9 +12,9 @@ const (
 	// name and the attributes.
 	chunkSize = 4096 - 160
 
-	// maxChunks bounds the parts of one value that are read, to 125 KB. Browsers
+	// MaxParts bounds the parts of one value that are read, to 126 KB. Browsers
 	// and servers accept much less.
-	maxChunks = 32
+	MaxParts = 32
 
 	// maxLeftovers bounds the received names that no value can have, and with
 	// them the Set-Cookie lines one request can cause.
@@ -89,7 +89,7 @@ func Received(h http.Header, name string) []string {
 // chunks are the cookies of one value, encoded: the whole value first, and then
 // the parts.
 type chunks struct {
-	values   [1 + maxChunks]string
+	values   [1 + MaxParts]string
 	seen     uint64 // a bit for each of values
 	repeated bool
 }
@@ -112,7 +112,7 @@ func (c *chunks) read(h http.Header, name string) {
 }
 
 // unread is the index of a part whose number no writer would have chosen.
-const unread = 1 + maxChunks
+const unread = 1 + MaxParts
 
 // chunkIndex reads what follows the name in the name of a cookie: index 0 is the
 // whole value, and index 1 part 0. It reports whether suffix has such a shape.
@@ -130,7 +130,7 @@ func chunkIndex(suffix string) (index int, ok bool) {
 		}
 		index = index*10 + int(digits[i]-'0')
 	}
-	if index >= maxChunks || digits[0] == '0' && len(digits) > 1 {
+	if index >= MaxParts || digits[0] == '0' && len(digits) > 1 {
 		return unread, true
 	}
 	return 1 + index, true
@@ -156,6 +156,9 @@ func join(parts []string) string {
 	}
 	return b.String()
 }
+
+// Parts returns how many cookies [WriteChunked] stores a value in.
+func Parts(value string) int { return (len(value) + chunkSize - 1) / chunkSize }
 
 // WriteChunked returns the Set-Cookie lines that store value under name, in as
 // many parts as it needs, and clear those of the received names (of
