@@ -91,7 +91,8 @@ func (c sealedCookie) read(x *exchange, provider string) (*sealedCheck, *Error) 
 	}
 	text, err := c.keys.Open(nil, value)
 	if err != nil {
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s cannot be opened: it was not made with a current secret", c.name))
+		x.noteForeign(x.ctx, c.name, value)
+		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s cannot be opened: it was not made with a current secret: %s", c.name, fixSecrets))
 	}
 	var check sealedCheck
 	if err := json.Unmarshal(text, &check); err != nil {

@@ -56,7 +56,8 @@ func (x *exchange) whyUnverified() error {
 		return x.whyNoCookie(name)
 	}
 	if _, ours := x.csrf.Parse(value); !ours {
-		return fmt.Errorf("the cookie %s was not made with a current secret: all processes of a site need the same Config.Secrets (AUTH_SECRET)", name)
+		x.noteForeign(x.ctx, name, value)
+		return fmt.Errorf("the cookie %s was not made with a current secret: %s", name, fixSecrets)
 	}
 	if repeated, _, _ := x.body.String("csrfToken"); repeated == "" {
 		return fmt.Errorf("the form has no field csrfToken: put the token of GET %s/csrf into it", x.base)

@@ -77,6 +77,8 @@ const ErrLastSignIn Code = "LastSignIn"
 const (
 	codeAddressMismatch   Code = "AddressMismatch"
 	codeBasePathMismatch  Code = "BasePathMismatch"
+	codeForeignSecret     Code = "ForeignSecret"
+	codeForgottenSession  Code = "ForgottenSession"
 	codeLongToken         Code = "LongSessionToken"
 	codeSignInPageLoop    Code = "SignInPageLoop"
 	codeSignInPageMissing Code = "SignInPageMissing"

@@ -1,6 +1,11 @@
 package pintle
 
-import "sync/atomic"
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+)
 
 // A notice is a mistake of the operator's that requests bring to light. The log
 // has each once per configuration: requests are many, and clients can make them.
@@ -13,6 +18,8 @@ const (
 	noticeGuardedSignIn
 	noticeMount
 	noticeLongToken
+	noticeForeignSecret
+	noticeForgottenSession
 	noticeCount
 )
 
@@ -22,3 +29,31 @@ type notices [noticeCount]atomic.Bool
 // first reports whether the log does not have a notice yet, and notes that it has
 // now.
 func (n *notices) first(which notice) bool { return !n[which].Swap(true) }
+
+// What the operator is told to do about cookies that cannot be opened.
+const fixSecrets = "all processes of a site need the same Config.Secrets (AUTH_SECRET), and a secret that was replaced has to stay in the list until what it made has expired"
+
+// noteForeign tells the operator once that a browser has a cookie of another
+// secret: of another process with a secret that differs, of the time before the
+// secret was replaced, or of another application on the same host. What does not
+// look as if a secret had made it is of a scanner.
+func (s *settings) noteForeign(ctx context.Context, name, value string) {
+	sealed := strings.HasPrefix(value, "eyJ") && strings.Count(value, ".") == 4
+	hashed := len(value) > 100 && strings.Count(value, "|") == 1
+	if !sealed && !hashed || !s.notices.first(noticeForeignSecret) {
+		return
+	}
+	s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a browser has a cookie that was not made with a current secret, so that its sign-in or session is lost",
+		slog.String("code", string(codeForeignSecret)), slog.String("cookie", name), slog.String("fix", fixSecrets+"; other applications on the same host need other names in Config.Cookies"))
+}
+
+// noteForgotten tells the operator once that a browser has a session which is not
+// in the memory where sessions are kept.
+func (s *settings) noteForgotten(ctx context.Context) {
+	kept, says := s.Store.(interface{ InMemory() bool })
+	if !says || !kept.InMemory() || !s.notices.first(noticeForgottenSession) {
+		return
+	}
+	s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a browser has a session that is not in memory, where sessions are kept: the program was restarted, another process made the session, or it was ended elsewhere",
+		slog.String("code", string(codeForgottenSession)), slog.String("fix", "where sessions have to outlive the program, or where it runs in several processes, keep them in a database, or set Config.Session.Strategy to StrategyJWT"))
+}

@@ -40,6 +40,9 @@ func (s *settings) decode(ctx context.Context, r *http.Request, set *cookieSet, 
 			held, err = open(bearer.Token(r.Header))
 		}
 	}
+	if errors.Is(err, token.ErrInvalid) && s.JWT.Decode == nil && !isConflict(err) {
+		s.noteForeign(ctx, set.session.name, cookie.ReadChunked(r.Header, set.session.name).Value())
+	}
 	if err != nil && !errors.Is(err, token.ErrNoToken) {
 		err = fail(codeJWTSession, err)
 	}

@@ -84,6 +84,9 @@ func (s *settings) sessionOfCookie(ctx context.Context, r *http.Request, set *co
 // expired. One that has is removed.
 func (s *settings) liveSession(ctx context.Context, held string) (*StoredSession, *User, error) {
 	stored, user, err := s.records.sessionAndUser(ctx, held)
+	if err == nil && stored == nil {
+		s.noteForgotten(ctx)
+	}
 	if err != nil || stored == nil {
 		return nil, nil, err
 	}

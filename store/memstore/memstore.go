@@ -40,6 +40,11 @@ func New() *Store {
 	}}}
 }
 
+// InMemory reports true: what a Store keeps is known to this process alone, and
+// is gone when it ends. Package pintle says so in the log when a browser has a
+// session that the Store does not know.
+func (*Store) InMemory() bool { return true }
+
 // tables is everything a store keeps. One lock for all of it is what makes a
 // look-up that follows a pointer from one table into another simple; readers
 // share it.

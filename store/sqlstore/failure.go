@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/pintleauth/pintle"
@@ -35,7 +36,35 @@ func (r records) fail(ctx context.Context, operation string, err error) error {
 		// Some drivers tell of the interruption in words of their own.
 		return fmt.Errorf("sqlstore: %s: %w: %w", operation, ended, err)
 	}
-	return fmt.Errorf("sqlstore: %s: %w", operation, err)
+	return fmt.Errorf("sqlstore: %s: %w%s", operation, err, r.remedy(err))
+}
+
+// remedy says what to do about an error that the operator can repair, or nothing.
+func (r records) remedy(err error) string {
+	own := r.tables == nil || r.tables.hashed // revocations are in a table of our own
+	switch _, away := errors.AsType[*net.OpError](err); {
+	case away:
+		return ": check that the database runs, and the address in its URL"
+	case !lacksTable(err):
+		return ""
+	case own:
+		return ": the database was not migrated: run pintle migrate, or call sqlstore.Migrate"
+	}
+	return ": the database does not have what the layout names: pintle doctor compares the two"
+}
+
+// lacksTable reports whether a statement named a table or a column that the
+// database does not have.
+func lacksTable(err error) bool {
+	switch sqlState(err) {
+	case "42P01", "42703": // undefined_table, undefined_column
+		return true
+	}
+	if isMySQLError(err, 1146) || isMySQLError(err, 1054) { // ER_NO_SUCH_TABLE, ER_BAD_FIELD_ERROR
+		return true
+	}
+	text := err.Error()
+	return sqlState(err) == "" && !isMySQL(err) && (strings.Contains(text, "no such table: ") || strings.Contains(text, "no such column: ") || strings.Contains(text, "has no column named "))
 }
 
 // absent is the answer about a key that no row can have. Whoever gave up waiting

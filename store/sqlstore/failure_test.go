@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 
@@ -49,6 +50,40 @@ func TestWhatDriversSayIsUnderstood(t *testing.T) {
 			}
 			if tt.want != nil && strings.Contains(got.Error(), "secret") {
 				t.Errorf("fail() = %v, which quotes the value", got)
+			}
+		})
+	}
+}
+
+func TestWhatTheOperatorCanRepairIsSaid(t *testing.T) {
+	const migrate, doctor, start = "run pintle migrate, or call sqlstore.Migrate", "pintle doctor", "check that the database runs"
+	own, shared := records{tables: &tables{Layout: Layout{hashed: true}}}, records{tables: &tables{}}
+	for _, tt := range []struct {
+		name string
+		err  error
+		r    records
+		says string // empty for nothing
+	}{
+		{"PostgreSQL without the table", postgreSQLError{"42P01"}, own, migrate},
+		{"PostgreSQL without the column", postgreSQLError{"42703"}, own, migrate},
+		{"MySQL without the table", errors.New("Error 1146 (42S02): Table 'app.pintle_users' doesn't exist"), own, migrate},
+		{"MySQL without the column", errors.New("Error 1054 (42S22): Unknown column 'x' in 'field list'"), own, migrate},
+		{"SQLite without the table", errors.New("SQL logic error: no such table: pintle_users (1)"), own, migrate},
+		{"SQLite without the column", errors.New("table pintle_users has no column named x"), own, migrate},
+		{"tables shared with Auth.js", postgreSQLError{"42P01"}, shared, doctor},
+		{"a database that is away", fmt.Errorf("connect: %w", &net.OpError{Op: "dial", Err: errors.New("connection refused")}), own, start},
+		{"words of a value", errors.New("Error 1366 (22007): Incorrect string value: 'no such table: x'"), own, ""},
+		{"anything else", errors.New("disk full"), own, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := tt.r.fail(t.Context(), "test", tt.err)
+			if !errors.Is(got, tt.err) {
+				t.Errorf("fail() = %v, want the cause in it", got)
+			}
+			for _, remedy := range []string{migrate, doctor, start} {
+				if strings.Contains(got.Error(), remedy) != (remedy == tt.says) {
+					t.Errorf("fail() = %v, want %q in it", got, tt.says)
+				}
 			}
 		})
 	}
