@@ -72,13 +72,14 @@ func (x *exchange) refuse(err error) {
 	if bad, ok := errors.AsType[*badRequest](err); ok {
 		status = bad.status
 	}
-	if x.navigates() {
-		_ = x.show(x.pages().Refusal(x.pageSite(), status)) // never fails
-		return
-	}
-	x.setJSON(status, []byte(`"Bad request."`))
-	if x.action == "" && x.misrouted() && x.r.Header.Get("Sec-Fetch-Mode") == "navigate" {
+	misrouted := x.action == "" && x.misrouted()
+	switch {
+	case !x.navigates():
+		x.setJSON(status, []byte(`"Bad request."`))
+	case misrouted:
 		x.showMisrouted()
+	default:
+		_ = x.show(x.pages().Refusal(x.pageSite(), status)) // never fails
 	}
 }
 
@@ -96,7 +97,9 @@ func (x *exchange) answerError(err error) {
 	target := x.errorURL(e)
 	if own, ok := x.accountPage(); ok {
 		target = x.pageWithError(own, e)
-		x.clearChecks()
+		if e.Detail != flowReplaced {
+			x.clearChecks()
+		}
 	}
 	if x.wantsJSON() {
 		status := http.StatusOK
@@ -122,6 +125,9 @@ func (x *exchange) errorURL(e *Error) string {
 		return query.AppendValues(x.absolute(cmp.Or(x.Pages.SignIn, x.base+"/signin")), mistake)
 	}
 	page, own := "/error", x.Pages.Error
+	if e.Detail == linkCut && x.showsPage() {
+		return x.pageWithError(x.base+page, &Error{Code: ErrVerification})
+	}
 	if e.Code.onSignInPage() {
 		page, own = "/signin", x.Pages.SignIn
 	}
@@ -131,26 +137,31 @@ func (x *exchange) errorURL(e *Error) string {
 	return x.pageWithError(own, e)
 }
 
+// showsPage reports whether a browser is about to show an error page of this site.
+func (x *exchange) showsPage() bool { return x.navigates() && x.Pages.Error == "" }
+
 // mistake returns the parameters of the sign-in page for an error that a person
 // can repair, although on the wire of Auth.js it is one of the configuration: an
 // malformed address, a mail too many, a flow that took too long or went on in
 // another tab. Only a browser that is about to show a page is sent there. Clients
 // and the application's own error page know these errors as "Configuration".
 func (x *exchange) mistake(e *Error) query.Values {
-	if !x.navigates() || x.Pages.Error != "" {
+	if !x.showsPage() {
 		return nil
 	}
+	var pairs query.Values
 	switch {
-	case e.Code == ErrInvalidCheck:
-		return query.Values{{Key: "error", Value: string(ErrInvalidCheck)}}
+	case e.Code == ErrInvalidCheck, e.Code == codeCallbackRoute && e.Detail == flowReplaced:
+		pairs.Add("error", string(ErrInvalidCheck))
 	case e.Code == ErrEmailSignIn && e.level() < slog.LevelError:
-		pairs := query.Values{{Key: "error", Value: "EmailSignin"}}
-		if e.Detail != "" {
-			pairs.Add("code", e.Detail)
-		}
-		return pairs
+		pairs.Add("error", "EmailSignin")
+	default:
+		return nil
 	}
-	return nil
+	if e.Detail != "" {
+		pairs.Add("code", e.Detail)
+	}
+	return pairs
 }
 
 // navigates reports whether a browser is about to show the answer.

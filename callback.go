@@ -71,7 +71,7 @@ func (x *exchange) fromProvider(p *provider) (*arrival, error) {
 			// than the one the provider reported.
 			_ = x.spend(kept)
 		}
-		return nil, err
+		return nil, x.lostFlow(p, params, kept, err)
 	}
 	x.addCookie(kept.cleared...)
 	if err := x.restoreCallbackURL(kept.callbackURL); err != nil {
@@ -110,7 +110,7 @@ func (x *exchange) accept(p *provider, kept *keptChecks) error {
 // end the grant of the first at providers that follow RFC 6749 section 4.1.2.
 func (x *exchange) spend(kept *keptChecks) error {
 	if !x.spent.flows.use(kept.once, kept.issued) {
-		return fail(ErrInvalidCheck, errors.New("the flow has had its response already: the callback URL was opened twice, or the browser's cookies were copied"))
+		return &Error{Code: ErrInvalidCheck, Detail: flowUsed, Err: errors.New("the flow has had its response already: the callback URL was opened twice, or the browser's cookies were copied")}
 	}
 	return nil
 }
@@ -204,8 +204,15 @@ func (k *keptChecks) keep(found map[Check]*sealedCheck) {
 // clearLeftovers clears check cookies of a flow that failed, so that its state,
 // nonce and verifier cannot be used again. Answers that report an error carry no
 // cookies, so it is the page they lead to that does it.
+//
+// A response of a flow that a later one replaced has used nothing of the later
+// one, which goes on in another tab.
 func (x *exchange) clearLeftovers() {
-	if _, failed := x.query.First("error"); failed {
+	code, failed := x.query.First("error")
+	if detail, _ := x.query.First("code"); code == string(ErrInvalidCheck) && detail == flowReplaced {
+		return
+	}
+	if failed {
 		x.clearChecks()
 	}
 }

@@ -100,7 +100,7 @@ func (c sealedCookie) read(x *exchange, provider string) (*sealedCheck, *Error) 
 	}
 	switch {
 	case check.Expires <= time.Now().Add(-clockTolerance).Unix():
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s has expired: the sign-in took more than 15 minutes", c.name))
+		return nil, &Error{Code: ErrInvalidCheck, Detail: flowExpired, Err: fmt.Errorf("the cookie %s has expired: the sign-in took more than 15 minutes", c.name)}
 	case check.Expires > time.Now().Add(checkMaxAge+clockTolerance).Unix():
 		// It would be good for longer than usedOnce remembers it.
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s expires later than any check: the clocks of the servers differ", c.name))
@@ -108,7 +108,7 @@ func (c sealedCookie) read(x *exchange, provider string) (*sealedCheck, *Error) 
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s is empty", c.name))
 	case check.Provider != provider:
 		// A response of one provider must not complete the flow of another.
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s belongs to a sign-in with another provider", c.name))
+		return nil, &Error{Code: ErrInvalidCheck, Detail: flowReplaced, Err: fmt.Errorf("the cookie %s belongs to a sign-in with another provider, which began later in this browser, mostly in another tab", c.name)}
 	}
 	return &check, nil
 }
@@ -183,7 +183,8 @@ func (s *settings) sealState(origin string) (string, error) {
 	return string(keys.AppendSeal(nil, text)), nil
 }
 
-func (s *settings) openState(state string) (*sealedState, error) {
+// readState opens a state, of whatever age.
+func (s *settings) readState(state string) (*sealedState, error) {
 	keys, err := seal.New(s.jwtSecrets, stateSalt)
 	if err != nil {
 		return nil, err
@@ -196,8 +197,13 @@ func (s *settings) openState(state string) (*sealedState, error) {
 	if err := json.Unmarshal(text, &content); err != nil {
 		return nil, fail(ErrInvalidCheck, errors.New("the state holds nothing to read"))
 	}
-	if content.Expires <= time.Now().Add(-clockTolerance).Unix() {
-		return nil, fail(ErrInvalidCheck, errors.New("the state has expired"))
-	}
 	return &content, nil
+}
+
+func (s *settings) openState(state string) (*sealedState, error) {
+	content, err := s.readState(state)
+	if err == nil && content.expired() {
+		return nil, &Error{Code: ErrInvalidCheck, Detail: flowExpired, Err: errors.New("the state has expired: the sign-in took more than 15 minutes")}
+	}
+	return content, err
 }

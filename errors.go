@@ -135,7 +135,7 @@ type Error struct {
 	Code Code
 
 	// Detail is the parameter "code" that goes with [ErrCredentials], for which
-	// empty means "credentials", and with [ErrEmailSignIn].
+	// empty means "credentials", with [ErrEmailSignIn] and with [ErrInvalidCheck].
 	Detail string
 
 	// RetryAfter is how long to wait before the next attempt, where that helps.

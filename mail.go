@@ -16,12 +16,19 @@ import (
 
 const defaultMailAge = 24 * time.Hour
 
+// linkCut is a mail link that lost its end on the way. The page is that of a link
+// that no longer works.
+const linkCut = "link_cut"
+
+// malformedAddress is the parameter "code" for what is no address.
+const malformedAddress = "malformed_address"
+
 // requestMail answers POST signin for a mail provider: it sends a link. The
 // link is stored before it is sent, so that no mail goes out that cannot work.
 func (x *exchange) requestMail(p *provider) error {
 	identifier, err := x.mailIdentifier(p)
 	if err != nil {
-		return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: byClient(err)}
+		return &Error{Code: ErrEmailSignIn, Detail: malformedAddress, Provider: p.id, Err: byClient(err)}
 	}
 	if err := x.allowMail(p, identifier); err != nil {
 		return err
@@ -163,7 +170,7 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 	x.debug("mail link received")
 	token, _ := x.query.Last("token")
 	if token == "" {
-		return nil, byClient(errors.New("the link has no token"))
+		return nil, &Error{Code: codeCallbackRoute, Detail: linkCut, Provider: p.id, Err: byClient(errors.New("the link has no token: a mail program cut it off, or somebody typed it"))}
 	}
 	identifier, _ := x.query.Last("email")
 	confirm := p.email.Confirm || x.openedElsewhere(token)

@@ -37,6 +37,9 @@ func (e *Error) level() slog.Level {
 	case ErrOAuthCallback:
 		return e.providerLevel()
 	case codeCallbackRoute:
+		if e.Detail == flowReplaced {
+			return slog.LevelInfo
+		}
 		// A client can make up the parameters of a callback, and the code that
 		// is redeemed.
 		if _, ok := errors.AsType[*handshake.AnswerError](e.Err); ok {

@@ -358,17 +358,19 @@ func TestAMistakeOfThePersonLeadsToTheSignInPage(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		name, query, text string
-		change            func(*site, *pintle.Email)
-		do                func(b *browser, headers ...string) *reply
+		name, query string
+		status      int
+		text        string
+		change      func(*site, *pintle.Email)
+		do          func(b *browser, headers ...string) *reply
 	}{
-		{"a malformed address", "error=EmailSignin", "Check the address and try again", nil, func(b *browser, headers ...string) *reply {
+		{"a malformed address", "error=EmailSignin&code=malformed_address", 400, "That is not an email address. Check it and try again.", nil, func(b *browser, headers ...string) *reply {
 			return b.postForm("/auth/signin/email", url.Values{"csrfToken": {b.csrf()}, "email": {"nobody"}}, headers...)
 		}},
-		{"a mail too many", "error=EmailSignin&code=too_many_mails", "Too many emails were asked for", tooMany, func(b *browser, headers ...string) *reply {
+		{"a mail too many", "error=EmailSignin&code=too_many_mails", 429, "Too many emails were asked for", tooMany, func(b *browser, headers ...string) *reply {
 			return b.postForm("/auth/signin/email", url.Values{"csrfToken": {b.csrf()}, "email": {"ada@example.com"}}, headers...)
 		}},
-		{"a flow of another tab", "error=InvalidCheck", "was begun in another tab", func(s *site, _ *pintle.Email) { s.Providers = append(s.Providers, s.idp.OIDC("acme")) }, func(b *browser, headers ...string) *reply {
+		{"a callback of no flow", "error=InvalidCheck&code=flow_unknown", 400, "began in another browser", func(s *site, _ *pintle.Email) { s.Providers = append(s.Providers, s.idp.OIDC("acme")) }, func(b *browser, headers ...string) *reply {
 			return b.get("/auth/callback/acme?code=x", headers...)
 		}},
 	} {
@@ -384,7 +386,7 @@ func TestAMistakeOfThePersonLeadsToTheSignInPage(t *testing.T) {
 			if r.location() != s.url+"/auth/signin?"+tt.query {
 				t.Errorf("a browser is sent to %s", r.location())
 			}
-			page := b.get(r.location()).want(http.StatusOK)
+			page := b.get(r.location()).want(tt.status)
 			if !strings.Contains(page.body, tt.text) {
 				t.Errorf("the page does not say %q", tt.text)
 			}

@@ -65,8 +65,9 @@ type Texts struct {
 	Words map[string]string
 
 	// SignInErrors are shown on the sign-in page, by the code in its parameter
-	// error, or for CredentialsSignin and EmailSignin by that in its parameter
-	// code, which [Error].Detail sets. Codes that are not in it are English:
+	// error, or for CredentialsSignin, EmailSignin and InvalidCheck by that in its
+	// parameter code, which [Error].Detail sets. Codes that are not in it are
+	// English:
 	//
 	//   - Signin, OAuthSignin, OAuthCallbackError, OAuthCreateAccount,
 	//     EmailCreateAccount, Callback: "That did not work. Try again, or sign in
@@ -81,12 +82,22 @@ type Texts struct {
 	//     again."
 	//   - InvalidCheck: "That took too long or was begun in another tab. Try
 	//     again."
+	//   - flow_expired: "That took too long. Try again."
+	//   - flow_replaced: "You began to sign in again in another tab. Go on there,
+	//     or try again here."
+	//   - flow_used: "That sign-in was finished before. If you are not signed in,
+	//     try again."
+	//   - flow_unknown: "That sign-in was finished in another tab or began in
+	//     another browser. If you are not signed in, try again."
+	//   - malformed_address: "That is not an email address. Check it and try
+	//     again."
 	//   - too_many_attempts: "Too many attempts. Wait a few minutes and try
 	//     again."
 	//   - too_many_mails: "Too many emails were asked for. Wait a few minutes and
 	//     try again."
 	//   - SessionRequired: "Sign in to see this page."
-	//   - MissingCSRF: "This page was open for too long. Try again."
+	//   - MissingCSRF: "Your browser did not send what belongs to this form. Allow
+	//     cookies for this site and try again."
 	SignInErrors map[string]string
 
 	// SignInErrorOther is shown for all other codes: "You could not be signed in.

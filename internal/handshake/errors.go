@@ -33,6 +33,10 @@ func (e *AnswerError) Error() string { return e.err.Error() }
 // Unwrap returns the cause.
 func (e *AnswerError) Unwrap() error { return e.err }
 
+// ErrOtherFlow says that a response is not of the flow that this browser has the
+// secrets of.
+var ErrOtherFlow = errors.New("the one this browser started with")
+
 func (p *Provider) answerErrorf(format string, args ...any) error {
 	return &AnswerError{p.errorf("callback: "+format, args...)}
 }

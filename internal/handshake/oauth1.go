@@ -150,7 +150,7 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 	// There is no state in OAuth 1.0a. A token from another browser is an
 	// attacker's account looking for a victim's session.
 	if r.Token == "" || r.Secret == "" || !equalSecrets(token, r.Token) {
-		return nil, o.errorf("callback: oauth_token is not the one this browser started with")
+		return nil, &AnswerError{o.errorf("callback: oauth_token is not %w", ErrOtherFlow)}
 	}
 	if refused {
 		return nil, o.errorf("callback: %w", &ResponseError{Code: "access_denied"})

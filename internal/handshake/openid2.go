@@ -146,7 +146,7 @@ func (o *OpenID2) Finish(ctx context.Context, r OpenID2Return) (*Result, error) 
 	}
 	state, _ := r.Params.Last("state")
 	if r.State == "" || !equalSecrets(state, r.State) {
-		return nil, errorOf(o.ID, "callback: state does not match the one this browser started with")
+		return nil, &AnswerError{errorOf(o.ID, "callback: state does not match %w", ErrOtherFlow)}
 	}
 	if e := said.refusal(); e != nil {
 		return nil, errorOf(o.ID, "callback: %w", e)

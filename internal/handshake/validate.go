@@ -31,7 +31,7 @@ func (p *Provider) Validate(ctx context.Context, params query.Values, wantState 
 	if p.State || wantState != "" {
 		state, _ := params.Last("state")
 		if wantState == "" || !equalSecrets(state, wantState) {
-			return "", p.answerErrorf("state does not match the one this browser started with")
+			return "", p.answerErrorf("state does not match %w", ErrOtherFlow)
 		}
 	}
 	if e := responseError(params); e != nil {

@@ -98,7 +98,7 @@ func (p *Pages) SignIn(d SignInData) Page {
 			view.Script, policy.script = passkeyScript, passkeyScript
 		}
 	}
-	return render(signInTemplate, http.StatusOK, &view, policy)
+	return render(signInTemplate, statusOf(d.Error, d.Detail), &view, policy)
 }
 
 func (p *Pages) providerViews(providers []Provider) ([]providerView, []*tile) {
@@ -148,13 +148,38 @@ func (t *Texts) signInError(code, detail string) string {
 	if code == "" {
 		return ""
 	}
-	if text, ok := t.SignInErrors[detail]; ok && (code == "CredentialsSignin" || code == "EmailSignin") {
+	if text, ok := t.SignInErrors[detail]; ok && hasDetail(code) {
 		return text
 	}
 	if text, ok := t.SignInErrors[code]; ok {
 		return text
 	}
 	return t.SignInErrorOther
+}
+
+// hasDetail reports whether the parameter code beside an error chooses its text.
+func hasDetail(code string) bool {
+	return code == "CredentialsSignin" || code == "EmailSignin" || code == "InvalidCheck"
+}
+
+// signInStatus has the status of the sign-in page for what a person did wrong, by
+// the parameter code. The wire of Auth.js has no such code: clients see status
+// 200 with all of its own.
+var signInStatus = map[string]int{
+	"flow_expired":      http.StatusGone,
+	"flow_replaced":     http.StatusConflict,
+	"flow_used":         http.StatusConflict,
+	"flow_unknown":      http.StatusBadRequest,
+	"malformed_address": http.StatusBadRequest,
+	"too_many_mails":    http.StatusTooManyRequests,
+}
+
+// statusOf returns the status for an error and the parameter code beside it.
+func statusOf(code, detail string) int {
+	if status, ok := signInStatus[detail]; ok && (code == "EmailSignin" || code == "InvalidCheck") {
+		return status
+	}
+	return http.StatusOK
 }
 
 //go:embed passkey.js
