@@ -60,12 +60,16 @@ func (p *Provider) discover(ctx context.Context) (*metadata, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
+	setting := "Issuer (" + variable(p.ID, p.Env, "ISSUER") + ")"
+	if p.WellKnown != "" {
+		setting = "WellKnown"
+	}
 	r, err := do(p.client(), req)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: check %s, and that this server can reach it", err, setting)
 	}
 	if r.status != http.StatusOK {
-		return nil, withoutQuery(req, fmt.Errorf("status %d", r.status))
+		return nil, withoutQuery(req, fmt.Errorf("status %d: check %s", r.status, setting))
 	}
 	document, err := decodeObject(r.body)
 	if err != nil {

@@ -88,10 +88,15 @@ func errorOf(id, format string, args ...any) error {
 // missing is the error for a credential nobody set. env stands for the provider
 // in the names of environment variables, ending is that of this one.
 func missing(id, env, field, ending string) error {
+	return errorOf(id, "%s is missing: set it in the provider's options or in %s", field, variable(id, env, ending))
+}
+
+// variable names an environment variable of a provider.
+func variable(id, env, ending string) string {
 	if env == "" {
 		env = strings.ToUpper(strings.ReplaceAll(id, "-", "_"))
 	}
-	return errorOf(id, "%s is missing: set it in the provider's options or in AUTH_%s_%s", field, env, ending)
+	return "AUTH_" + env + "_" + ending
 }
 
 // missingClient names both credentials where both are missing.

@@ -44,9 +44,21 @@ func (p *Provider) exchange(ctx context.Context, m *metadata, request url.Values
 	}
 	if err := p.checkTokens(response); err != nil {
 		sent = append(sent, secretsOf(response.Body)...)
-		return nil, conceal(p.errorf("token response: %w", err), sent...)
+		return nil, conceal(p.errorf("token response: %w%s", err, p.remedy(err)), sent...)
 	}
 	return response.Body, nil
+}
+
+// remedy says what to do about a token endpoint that does not know the client, or
+// nothing.
+//
+// https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+func (p *Provider) remedy(err error) string {
+	refusal, ok := errors.AsType[*TokenError](err)
+	if !ok || refusal.Code != "invalid_client" && refusal.Status != http.StatusUnauthorized {
+		return ""
+	}
+	return fmt.Sprintf(": compare ClientID and ClientSecret (%s, %s) and ClientAuth with what the provider has", variable(p.ID, p.Env, "ID"), variable(p.ID, p.Env, "SECRET"))
 }
 
 func (p *Provider) send(ctx context.Context, r *TokenRequest) (*TokenResponse, error) {
