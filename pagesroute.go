@@ -92,12 +92,13 @@ func (x *exchange) button(p *provider) page.Provider {
 	return b
 }
 
-// formAction is the route that a form on a page of this site posts to. Where the
-// address of the site is taken from requests it has no host, so that a password
-// goes to the site that showed the form also where a proxy changed the Host
-// header. A site with a URL may be open under another name than the form is for.
+// formAction is the route that a form on a page of this site posts to. On a site
+// that takes itself for one of this machine it has no host: where a proxy put the
+// address of its upstream into the Host header, a password goes to the site that
+// showed the form, and not to the machine of the user. Other sites name their host
+// as Auth.js does, and may be open under another name than the form is for.
 func (x *exchange) formAction(path string) string {
-	if x.URL == "" {
+	if x.URL == "" && !x.TrustHost {
 		return x.base + path
 	}
 	return x.origin + x.base + path

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/origin"
@@ -50,7 +51,7 @@ func (x *exchange) checkAddress(site origin.Origin) *Error {
 		x.noteAddress(site, string(seen))
 	case x.URL == "" && !site.Secure() && !x.isLoopback(site) && origin.OverTLS(x.r.Header):
 		x.noteAddress(site, "an https address")
-	case x.URL != "":
+	case x.URL != "", x.TrustHost:
 		x.noteHost(site)
 	}
 	return nil
@@ -87,16 +88,22 @@ func (x *exchange) noteAddress(site origin.Origin, seen string) {
 		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("browser", clip.Text(seen, clip.Max)), slog.String("fix", fix))
 }
 
-// noteHost tells the operator once that a request came directly to this machine,
-// as it seems, while the site is said to be elsewhere. A proxy that puts the
-// address of its upstream into the Host header makes the same request of a good
-// configuration, so it is no warning.
+// noteHost tells the operator once that the Host header is none of a public site,
+// and that no proxy says another one. It is no warning: with a URL, a proxy that
+// puts the address of its upstream there is as good as any, and with TrustHost a
+// developer's machine is.
 func (x *exchange) noteHost(site origin.Origin) {
-	if !isLoopback(x.r.Host) || isLoopback(site.Host()) || origin.IsForwarded(x.r.Header) || !x.notices.first(noticeHost) {
+	name, _, _ := strings.Cut(x.r.Host, ":")
+	inner := isLoopback(x.r.Host) || x.TrustHost && !strings.ContainsAny(name, ".[")
+	if !inner || x.URL != "" && isLoopback(site.Host()) || origin.IsForwarded(x.r.Header) || !x.notices.first(noticeHost) {
 		return
 	}
-	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: a request is for this machine, and Config.URL (AUTH_URL) is another address: right behind a proxy that changes the Host header, and otherwise users are sent to the wrong site",
-		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", fixURL))
+	fix := fixHeaders
+	if x.URL != "" {
+		fix = fixURL
+	}
+	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: a request is for a host that only this machine or its network knows: right for a browser there, and behind a proxy that changes the Host header if Config.URL (AUTH_URL) is set; otherwise users are sent to the wrong site",
+		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", fix))
 }
 
 // repeated returns the level for an error that the log may have already: anybody

@@ -51,6 +51,10 @@ func TestABrowserThatHasTheSiteElsewhereIsNoticed(t *testing.T) {
 			[]string{"Sec-Fetch-Site", "cross-site", "Referer", "https://other.example/"},
 			"", "", "",
 		},
+		{"a proxy that sends the name of its upstream and nothing else", pintle.Config{TrustHost: true}, "http://upstream", nil, "INFO", "", headersFix},
+		{"a proxy that sends the address of its upstream and nothing else", pintle.Config{TrustHost: true}, "http://127.0.0.1:8091", nil, "INFO", "", headersFix},
+		{"a trusted host", pintle.Config{TrustHost: true}, "http://app.example", nil, "", "", ""},
+		{"a trusted address", pintle.Config{TrustHost: true}, "http://[2001:db8::1]:3000", nil, "", "", ""},
 		{"a proxy that keeps quiet about TLS", pintle.Config{TrustHost: true}, "http://app.example", []string{"Sec-Fetch-Site", "none"}, "WARN", "an https address", headersFix},
 		{
 			"a proxy that keeps quiet about TLS, with a link on the site", pintle.Config{TrustHost: true}, "http://app.example",
@@ -67,7 +71,7 @@ func TestABrowserThatHasTheSiteElsewhereIsNoticed(t *testing.T) {
 			[]string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "app.example", "Sec-Fetch-Site", "same-origin", "Referer", "https://app.example/"},
 			"", "", "",
 		},
-		{"a server of Next.js, whose fetch sends a header of browsers", pintle.Config{TrustHost: true}, "http://api", []string{"Sec-Fetch-Mode", "cors"}, "", "", ""},
+		{"a server of Next.js, whose fetch sends a header of browsers", pintle.Config{TrustHost: true}, "http://api.example", []string{"Sec-Fetch-Mode", "cors"}, "", "", ""},
 		{"a developer's machine", pintle.Config{}, "http://localhost:3000", []string{"Sec-Fetch-Site", "same-origin", "Referer", "http://localhost:3000/"}, "", "", ""},
 		{"a page on another port of a developer's machine", pintle.Config{}, "http://localhost:3000", []string{"Sec-Fetch-Site", "same-site", "Origin", "http://localhost:5173"}, "", "", ""},
 	}
@@ -159,12 +163,21 @@ func TestTheSenderOfAFormOfThisSiteIsNoticed(t *testing.T) {
 	}
 }
 
-// W-58: the forms of pages post to where the page came from, unless the site has a URL.
+// W-58: the forms of a site that takes itself for one of this machine post to
+// where their page came from.
 func TestFormsArePostedToTheirSite(t *testing.T) {
-	for config, action := range map[string]string{"": `action="/auth/callback/credentials"`, "http://localhost:3000": `action="http://localhost:3000/auth/callback/credentials"`} {
-		s := newSite(t, func(s *site) { s.URL = config })
-		if page := s.browser().get("/auth/signin").body; !strings.Contains(page, action) {
-			t.Errorf("with the URL %q the page has no %s", config, action)
+	const path, absolute = `action="/auth/callback/credentials"`, `action="http://localhost:3000/auth/callback/credentials"`
+	for _, tt := range []struct {
+		config pintle.Config
+		action string
+	}{
+		{pintle.Config{}, path},
+		{pintle.Config{URL: "http://localhost:3000"}, absolute},
+		{pintle.Config{TrustHost: true}, absolute},
+	} {
+		s := newSite(t, func(s *site) { s.URL, s.TrustHost = tt.config.URL, tt.config.TrustHost })
+		if page := s.browser().get("/auth/signin").body; !strings.Contains(page, tt.action) {
+			t.Errorf("with the URL %q and TrustHost %t the page has no %s", tt.config.URL, tt.config.TrustHost, tt.action)
 		}
 	}
 	root := newSite(t, func(s *site) { s.BasePath = "/" })
