@@ -13,6 +13,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // An addressProof says that a person in this browser reads mail at an address
@@ -106,7 +107,7 @@ func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddre
 	}
 	// A provider that answers with a form posts it from its own site.
 	crossSite := slices.ContainsFunc(x.providers, func(p *provider) bool { return p.oauth != nil && p.formPost() })
-	line, err := x.set.proofCheck().seal(sealedCheck{Value: string(text), Provider: proofPurpose, ID: newID()}, crossSite)
+	line, err := x.set.proofCheck().seal(sealedCheck{Value: string(text), Provider: proofPurpose, ID: uuid.New()}, crossSite)
 	if err != nil {
 		return err
 	}
@@ -218,7 +219,7 @@ func (x *exchange) fromQuestion(p *provider) (*arrival, error) {
 		return nil, refuse("the proof was used before, or has expired")
 	}
 	x.debug("the person goes on without the user who has the address")
-	user := &User{ID: newID(), Email: proof.Address}
+	user := &User{ID: uuid.New(), Email: proof.Address}
 	account := &Account{Type: TypeEmail, Provider: p.id, ProviderAccountID: user.Email, UserID: user.ID}
 	return &arrival{provider: p, user: user, account: account, taking: proof.User}, nil
 }

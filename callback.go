@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pintleauth/pintle/internal/handshake"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // callback answers the callback route: a browser comes back from a provider, a
@@ -254,7 +255,7 @@ func (p *provider) person(profile Profile, account *Account, stored bool) (*User
 // service reports in the place of a profile is nobody.
 func (p *provider) accountID(user *User, stored bool) (string, error) {
 	if user.ID == "" && p.oauth.Profile != nil && !stored && user.Name+user.Email != "" {
-		return newID(), nil
+		return uuid.New(), nil
 	}
 	id, ok := identifier(user.ID)
 	if !ok || id == "0" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/seal"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // clockTolerance is how far the clocks of two servers that share a cookie may
@@ -175,7 +176,7 @@ func (s *settings) sealState(origin string) (string, error) {
 	now := time.Now()
 	text, err := marshal(sealedState{
 		Origin: origin, Random: base64.RawURLEncoding.EncodeToString(random),
-		IssuedAt: now.Unix(), Expires: now.Add(checkMaxAge).Unix(), ID: newID(),
+		IssuedAt: now.Unix(), Expires: now.Add(checkMaxAge).Unix(), ID: uuid.New(),
 	})
 	if err != nil {
 		return "", err

@@ -2,7 +2,6 @@ package pintle
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -151,15 +150,4 @@ func cloneMap(m map[string]any) map[string]any {
 		return nil
 	}
 	return maps.Clone(m)
-}
-
-// newID returns a random UUID, which is what Auth.js has for ids.
-//
-// https://www.rfc-editor.org/rfc/rfc9562#section-5.4
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // An arrival is a person who has shown who they are and is about to be signed
@@ -128,7 +130,7 @@ func (who *arrival) links(stored *User) bool {
 func (x *exchange) owner(who *arrival) (*User, error) {
 	switch {
 	case who.provider.oauth != nil:
-		who.user.ID = newID()
+		who.user.ID = uuid.New()
 		who.user.Email = lowerASCII(who.user.Email)
 		if who.provesAddress() {
 			who.account.VerifiedEmail = who.user.Email
@@ -142,11 +144,11 @@ func (x *exchange) owner(who *arrival) (*User, error) {
 		}
 	case who.provider.credentials != nil:
 		if who.user.ID == "" {
-			who.user.ID = newID()
+			who.user.ID = uuid.New()
 		}
 		who.account.ProviderAccountID = who.user.ID
 	case who.passkey != nil && who.user.ID == "":
-		who.user.ID = newID()
+		who.user.ID = uuid.New()
 	}
 	return who.user, nil
 }
@@ -332,7 +334,7 @@ func (x *exchange) decideMail(w *work, who *arrival, here *presence) (*decision,
 func (who *arrival) newcomer(now time.Time) *User {
 	user := who.user
 	if who.stored {
-		user = &User{ID: newID(), Email: who.user.Email}
+		user = &User{ID: uuid.New(), Email: who.user.Email}
 	}
 	user.EmailVerified = now
 	return user

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 const defaultMailAge = 24 * time.Hour
@@ -233,7 +234,7 @@ func (x *exchange) mailArrival(p *provider, identifier string) (*arrival, error)
 	}
 	stored := user != nil
 	if !stored {
-		user = &User{ID: newID(), Email: identifier}
+		user = &User{ID: uuid.New(), Email: identifier}
 	}
 	account := &Account{Type: TypeEmail, Provider: p.id, ProviderAccountID: user.Email, UserID: user.ID}
 	return &arrival{provider: p, user: user, stored: stored, account: account}, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/bearer"
 	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/uuid"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -177,7 +178,7 @@ func (s *settings) encode(ctx context.Context, set *cookieSet, claims Claims) (s
 	// returns and checkTimes holds it to.
 	stamped, now := Claims{}, time.Now()
 	maps.Copy(stamped, claims)
-	stamped["iat"], stamped["exp"], stamped["jti"] = float64(now.Unix()), float64(now.Unix()+int64(maxAge/time.Second)), newID()
+	stamped["iat"], stamped["exp"], stamped["jti"] = float64(now.Unix()), float64(now.Unix()+int64(maxAge/time.Second)), uuid.New()
 	text, err := s.JWT.Encode(ctx, stamped, set.salt, maxAge)
 	if err != nil {
 		return "", fmt.Errorf("Config.JWT.Encode: %w", err)

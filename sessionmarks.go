@@ -4,6 +4,8 @@ import (
 	"maps"
 	"reflect"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // sessionMarks are the claims by which a token session is limited and ended.
@@ -19,7 +21,7 @@ func (s *settings) newMarks(began time.Time) sessionMarks {
 		marks[claimSignedIn] = began.Unix()
 	}
 	if s.Session.Revocation != nil {
-		marks[claimSession] = newID()
+		marks[claimSession] = uuid.New()
 	}
 	return marks
 }
@@ -39,7 +41,7 @@ func (s *settings) marksOf(held heldToken) sessionMarks {
 	if s.Session.Revocation != nil {
 		marks[claimSession] = held.session()
 		if marks[claimSession] == "" {
-			marks[claimSession] = newID()
+			marks[claimSession] = uuid.New()
 		}
 	}
 	return marks

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/internal/seal"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // A ceremony is what a browser does with an authenticator.
@@ -193,12 +194,12 @@ func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge, signedI
 		return err
 	}
 	now := time.Now()
-	challenge.IssuedAt, challenge.Expires, challenge.ID = now.Unix(), now.Add(checkMaxAge).Unix(), newID()
+	challenge.IssuedAt, challenge.Expires, challenge.ID = now.Unix(), now.Add(checkMaxAge).Unix(), uuid.New()
 	text, err := marshal(challenge)
 	if err != nil {
 		return fmt.Errorf("seal challenge: %w", err)
 	}
-	id := newID()
+	id := uuid.New()
 	if mark := x.proofMark(signedIn); mark != "" {
 		id += x.starter(signedIn) + mark
 	}

@@ -2,7 +2,6 @@ package authtest
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // SignIn makes r the request of somebody who is signed in, for tests that call
@@ -186,7 +186,7 @@ func settle(ctx context.Context, store pintle.Store, u *pintle.User) error {
 	u.Email = strings.ToLower(u.Email) // as every sign-in writes it
 	if store == nil {
 		if u.ID == "" {
-			u.ID = newID()
+			u.ID = uuid.New()
 		}
 		return nil
 	}
@@ -194,7 +194,7 @@ func settle(ctx context.Context, store pintle.Store, u *pintle.User) error {
 	if errors.Is(err, pintle.ErrNotFound) {
 		proposed := *u
 		if proposed.ID == "" {
-			proposed.ID = newID()
+			proposed.ID = uuid.New()
 		}
 		stored, err = store.CreateUser(ctx, &proposed)
 		if errors.Is(err, pintle.ErrConflict) {
@@ -217,15 +217,4 @@ func lookUpUser(ctx context.Context, store pintle.Store, u *pintle.User) (*pintl
 		return store.UserByEmail(ctx, u.Email)
 	}
 	return nil, pintle.ErrNotFound
-}
-
-// newID returns a random UUID, which fits the id column of every layout.
-//
-// https://www.rfc-editor.org/rfc/rfc9562#section-5.4
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

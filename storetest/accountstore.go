@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 var accountStoreChecks = []check{
@@ -165,7 +166,7 @@ var accountStoreChecks = []check{
 	}},
 	{"somebody without accounts, or nobody, has none", func(t *tester) {
 		s := t.accounts()
-		for _, id := range []string{t.someone().ID, uuid(), ""} {
+		for _, id := range []string{t.someone().ID, uuid.New(), ""} {
 			found, err := s.UserAccounts(t.ctx, id)
 			t.ok("UserAccounts", err)
 			if len(found) != 0 {
@@ -221,7 +222,7 @@ var accountStoreChecks = []check{
 		s := t.accounts()
 		u, other := t.someone(), t.someone()
 		a := t.link(newAccount(u.ID))
-		for _, id := range []string{other.ID, uuid(), ""} {
+		for _, id := range []string{other.ID, uuid.New(), ""} {
 			t.notFound("UnlinkAccount of another's account", s.UnlinkAccount(t.ctx, id, a.Provider, a.ProviderAccountID, nil))
 		}
 		t.owner(a, u)

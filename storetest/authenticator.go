@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 var authenticatorChecks = []check{
@@ -80,7 +81,7 @@ var authenticatorChecks = []check{
 	}},
 	{"21 somebody without passkeys, or nobody, has none", func(t *tester) {
 		s := t.authenticators()
-		for _, id := range []string{t.someone().ID, uuid(), ""} {
+		for _, id := range []string{t.someone().ID, uuid.New(), ""} {
 			found, err := s.UserAuthenticators(t.ctx, id)
 			t.ok("UserAuthenticators", err)
 			if len(found) != 0 {
@@ -162,7 +163,7 @@ var authenticatorChecks = []check{
 		u, other := t.someone(), t.someone()
 		a, kept := t.createAuthenticator(newAuthenticator(u.ID)), t.createAuthenticator(newAuthenticator(u.ID))
 		theirs := t.createAuthenticator(newAuthenticator(other.ID))
-		for _, id := range []string{other.ID, uuid(), ""} {
+		for _, id := range []string{other.ID, uuid.New(), ""} {
 			t.notFound("DeleteAuthenticator of another's passkey", s.DeleteAuthenticator(t.ctx, id, a.CredentialID))
 		}
 		for _, id := range []string{unique(), "", strings.ToLower(a.CredentialID) + " "} {
@@ -190,7 +191,7 @@ var authenticatorChecks = []check{
 		u, other := t.someone(), t.someone()
 		a, kept := t.createAuthenticator(newAuthenticator(u.ID)), t.createAuthenticator(newAuthenticator(u.ID))
 		theirs := t.createAuthenticator(newAuthenticator(other.ID))
-		for _, id := range []string{other.ID, uuid(), ""} {
+		for _, id := range []string{other.ID, uuid.New(), ""} {
 			t.notFound("RenameAuthenticator of another's passkey", s.RenameAuthenticator(t.ctx, id, a.CredentialID, "Mine now"))
 			t.notFound("RenameAuthenticator of another's passkey to its name", s.RenameAuthenticator(t.ctx, id, a.CredentialID, a.Name))
 		}

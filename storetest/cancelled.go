@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 var cancelledChecks = []check{
@@ -13,7 +14,7 @@ var cancelledChecks = []check{
 		ctx := ended(t.ctx)
 		_, err := t.store.User(ctx, b.user.ID)
 		t.noAnswer("User", err)
-		_, err = t.store.User(ctx, uuid())
+		_, err = t.store.User(ctx, uuid.New())
 		t.noAnswer("User of nobody", err)
 		_, err = t.store.UserByEmail(ctx, unique())
 		t.noAnswer("UserByEmail", err)
@@ -22,7 +23,7 @@ var cancelledChecks = []check{
 		if s, ok := t.store.(pintle.SessionStore); ok {
 			_, _, err = s.SessionAndUser(ctx, b.session.Token)
 			t.noAnswer("SessionAndUser", err)
-			_, _, err = s.SessionAndUser(ctx, uuid())
+			_, _, err = s.SessionAndUser(ctx, uuid.New())
 			t.noAnswer("SessionAndUser of an unknown token", err)
 		}
 		if s, ok := t.store.(pintle.AccountStore); ok {

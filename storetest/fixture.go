@@ -8,27 +8,19 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // unique returns a text nobody has used, without capital letters, so that
 // tables which ignore case have no say in it.
 func unique() string { return strings.ToLower(rand.Text()) }
 
-// uuid returns a random UUID, which is what the flows propose as an id.
-func uuid() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
 // now is a time that every table can hold.
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 func newUser() *pintle.User {
 	return &pintle.User{
-		ID:            uuid(),
+		ID:            uuid.New(),
 		Name:          "Ada Lovelace",
 		Email:         unique() + "@example.org",
 		EmailVerified: now(),
@@ -55,7 +47,7 @@ func newAccount(userID string) *pintle.Account {
 
 func newSession(userID string) *pintle.StoredSession {
 	return &pintle.StoredSession{
-		Token:   uuid(),
+		Token:   uuid.New(),
 		UserID:  userID,
 		Created: now(),
 		Expires: now().Add(7 * 24 * time.Hour),
@@ -114,7 +106,7 @@ func (t *tester) someone() *pintle.User {
 // deleted, of one who no longer does.
 func (t *tester) noUsers() []string {
 	t.Helper()
-	ids := []string{uuid()}
+	ids := []string{uuid.New()}
 	if s, ok := t.store.(pintle.UserDeleter); ok {
 		u := t.someone()
 		t.ok("DeleteUser", s.DeleteUser(t.ctx, u.ID))

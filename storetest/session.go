@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 var sessionChecks = []check{
@@ -16,7 +17,7 @@ var sessionChecks = []check{
 	}},
 	{"6 an unknown token is not found", func(t *tester) {
 		s := t.createSession(newSession(t.someone().ID))
-		for _, token := range []string{uuid(), unique(), "", "%", "_", s.Token[1:], s.Token[:len(s.Token)-1]} {
+		for _, token := range []string{uuid.New(), unique(), "", "%", "_", s.Token[1:], s.Token[:len(s.Token)-1]} {
 			t.ended(token)
 		}
 	}},
@@ -32,7 +33,7 @@ var sessionChecks = []check{
 	}},
 	{"tokens of every length and alphabet are kept", func(t *tester) {
 		u := t.someone()
-		for _, token := range []string{uuid(), unique() + "-_" + unique(), "a+/=" + unique(), strings.Repeat("x", 150) + unique(), "héllo " + unique()} {
+		for _, token := range []string{uuid.New(), unique() + "-_" + unique(), "a+/=" + unique(), strings.Repeat("x", 150) + unique(), "héllo " + unique()} {
 			s := newSession(u.ID)
 			s.Token = token
 			t.createSession(s)
@@ -159,7 +160,7 @@ var sessionChecks = []check{
 		s := t.createSession(newSession(t.someone().ID))
 		_, err := t.sessions().DeleteSession(t.ctx, s.Token)
 		t.ok("DeleteSession", err)
-		for _, token := range []string{s.Token, uuid(), ""} {
+		for _, token := range []string{s.Token, uuid.New(), ""} {
 			deleted, err := t.sessions().DeleteSession(t.ctx, token)
 			t.ok("DeleteSession of what is not there", err)
 			if deleted != nil {

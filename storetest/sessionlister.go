@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 var sessionListerChecks = []check{
@@ -34,7 +35,7 @@ var sessionListerChecks = []check{
 	{"somebody who has none, or nobody, has no sessions", func(t *tester) {
 		t.lister()
 		t.devices(t.someone(), 1)
-		for _, id := range []string{t.someone().ID, uuid(), ""} {
+		for _, id := range []string{t.someone().ID, uuid.New(), ""} {
 			if listed := t.listed(id); len(listed) != 0 {
 				t.Errorf("UserSessions(%q) yielded %d sessions, want none", id, len(listed))
 			}
@@ -112,7 +113,7 @@ var sessionListerChecks = []check{
 		u, other := t.someone(), t.someone()
 		device := t.devices(u, 1)[0]
 		handle := t.listed(u.ID)[0].Handle
-		for _, id := range []string{other.ID, uuid(), ""} {
+		for _, id := range []string{other.ID, uuid.New(), ""} {
 			t.notFound("EndSession by another user", t.lister().EndSession(t.ctx, id, handle))
 		}
 		t.live(device, u)
@@ -158,7 +159,7 @@ var sessionListerChecks = []check{
 		if listed := t.listed(other.ID); len(listed) != 1 {
 			t.Errorf("another user has %d sessions left, want 1", len(listed))
 		}
-		for _, id := range []string{u.ID, uuid(), ""} {
+		for _, id := range []string{u.ID, uuid.New(), ""} {
 			n, err := s.EndUserSessions(t.ctx, id, "")
 			t.ok("EndUserSessions", err)
 			if n != 0 {

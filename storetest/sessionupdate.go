@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 var sessionUpdateChecks = []check{
@@ -60,7 +61,7 @@ var sessionUpdateChecks = []check{
 			t.notFound("UpdateSession of an ended session", t.sessions().UpdateSession(t.ctx, s.Token, change))
 		}
 		t.ended(s.Token)
-		t.notFound("UpdateSession of one that never was", t.sessions().UpdateSession(t.ctx, uuid(), pintle.SessionUpdate{Expires: s.Expires}))
+		t.notFound("UpdateSession of one that never was", t.sessions().UpdateSession(t.ctx, uuid.New(), pintle.SessionUpdate{Expires: s.Expires}))
 	}},
 	{"data that was passed is the caller's", func(t *tester) {
 		u := t.someone()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // patience is how long a check may take: a store that waits for itself fails
@@ -78,7 +79,7 @@ func (t *tester) namesPasskeys() bool {
 	if !ok || !t.keepsPasskeys() {
 		return false
 	}
-	err := s.RenameAuthenticator(t.ctx, uuid(), unique(), "Nobody's key")
+	err := s.RenameAuthenticator(t.ctx, uuid.New(), unique(), "Nobody's key")
 	return !errors.Is(err, errors.ErrUnsupported)
 }
 

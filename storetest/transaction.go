@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 var errChanged = errors.New("changed my mind")
@@ -125,7 +126,7 @@ var transactionChecks = []check{
 	{"what is not found is told as outside", func(t *tester) {
 		s := t.transactions()
 		err := s.InTx(t.ctx, func(tx pintle.Store) error {
-			_, err := tx.User(t.ctx, uuid())
+			_, err := tx.User(t.ctx, uuid.New())
 			return err
 		})
 		t.notFound("InTx", err)

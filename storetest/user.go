@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 var userChecks = []check{
@@ -20,7 +21,7 @@ var userChecks = []check{
 	}},
 	{"3 an unknown id is not found", func(t *tester) {
 		t.someone()
-		for _, id := range []string{uuid(), unique(), "0", "-1", "99999999999999999999", ""} {
+		for _, id := range []string{uuid.New(), unique(), "0", "-1", "99999999999999999999", ""} {
 			_, err := t.store.User(t.ctx, id)
 			t.notFound("User("+id+")", err)
 		}
@@ -102,7 +103,7 @@ var userChecks = []check{
 		t.notFound(`UserByEmail("")`, err)
 	}},
 	{"fields that are not known stay so", func(t *tester) {
-		u := &pintle.User{ID: uuid(), Email: unique() + "@example.org"}
+		u := &pintle.User{ID: uuid.New(), Email: unique() + "@example.org"}
 		created := t.createUser(u)
 		u.ID = created.ID
 		t.same("CreateUser returned", described(created), described(u))

@@ -1,6 +1,9 @@
 package storetest
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
+)
 
 var userDeleterChecks = []check{
 	{"17, SH-16, ASVS-7.4.2 a deleted user is gone at once, with accounts, sessions and passkeys", func(t *tester) {
@@ -13,7 +16,7 @@ var userDeleterChecks = []check{
 	{"deleting a user twice, or one who never was, is no error", func(t *tester) {
 		s := t.deleter()
 		u, other := t.everything(), t.everything()
-		for _, id := range []string{u.user.ID, u.user.ID, uuid(), unique(), ""} {
+		for _, id := range []string{u.user.ID, u.user.ID, uuid.New(), unique(), ""} {
 			t.ok("DeleteUser("+id+")", s.DeleteUser(t.ctx, id))
 		}
 		t.there(other)

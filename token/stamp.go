@@ -1,10 +1,10 @@
 package token
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"strconv"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // appendStamped appends the object in text to dst with its iat, exp and jti
@@ -63,19 +63,6 @@ func appendStamped(dst []byte, text string, now time.Time, maxAge time.Duration)
 }
 
 // appendID appends a random UUID as a JSON string.
-//
-// https://www.rfc-editor.org/rfc/rfc9562#section-5.4
 func appendID(dst []byte) []byte {
-	var id [16]byte
-	rand.Read(id[:])
-	id[6] = id[6]&0x0f | 4<<4 // version
-	id[8] = id[8]&0x3f | 2<<6 // variant
-	dst = append(dst, '"')
-	for i, part := range [...][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
-		if i > 0 {
-			dst = append(dst, '-')
-		}
-		dst = hex.AppendEncode(dst, part)
-	}
-	return append(dst, '"')
+	return append(uuid.Append(append(dst, '"')), '"')
 }

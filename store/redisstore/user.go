@@ -11,15 +11,16 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// CreateUser implements [pintle.Store]. The proposed ID is kept unless it has a
-// colon, which would make it a key of another kind.
+// CreateUser implements [pintle.Store]. The proposed ID, which the flows make, is
+// kept unless it has a colon, which would make it a key of another kind. A user
+// without such an ID is given a random one.
 func (s *Store) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	row := *u
 	if !isUserID(row.ID) {
-		row.ID = newID()
+		row.ID = rand.Text()
 	}
 	text, err := encodeUser(&row)
 	if err != nil {
@@ -170,15 +171,4 @@ func decodeUser(id string, text []byte) (*pintle.User, error) {
 	}
 	u.ID = id
 	return u, nil
-}
-
-// newID returns a random UUID, which is what Auth.js has for ids.
-//
-// https://www.rfc-editor.org/rfc/rfc9562#section-5.4
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

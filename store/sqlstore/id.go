@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // An IDFormat says what a column holds as an id, and who makes it.
@@ -50,7 +52,7 @@ func (f IDFormat) propose(id string) any {
 	case f == CUID:
 		return newCUID(time.Now())
 	case f == UUID && !isUUID(id), id == "":
-		return newUUID()
+		return uuid.New()
 	}
 	return id
 }
@@ -74,17 +76,6 @@ func isUUID(id string) bool {
 		}
 	}
 	return true
-}
-
-// newUUID returns a random UUID.
-//
-// https://www.rfc-editor.org/rfc/rfc9562#section-5.4
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // newCUID returns an id of the form Prisma's client makes: a c, the time in

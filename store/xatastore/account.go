@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // Whose an account is, the join table says: Auth.js unlinks an account by
@@ -33,7 +34,7 @@ func (s *Store) linkAccount(ctx context.Context, a *pintle.Account) error {
 	}
 	fields["user"], fields["type"] = a.UserID, textOrNull(string(a.Type))
 	fields["provider"], fields["providerAccountId"] = a.Provider, a.ProviderAccountID
-	l := link{account: idOf(a.Provider, a.ProviderAccountID), join: newID(), fields: fields, of: a}
+	l := link{account: idOf(a.Provider, a.ProviderAccountID), join: uuid.New(), fields: fields, of: a}
 	found, err := s.findLinks(ctx, a.Provider, a.ProviderAccountID)
 	if err != nil {
 		return err

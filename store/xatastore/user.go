@@ -2,13 +2,12 @@ package xatastore
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // userColumns are the columns that a user has a field for.
@@ -33,7 +32,7 @@ func (s *Store) createUser(ctx context.Context, u *pintle.User) (*pintle.User, e
 	}
 	id := u.ID
 	if !isID(id) {
-		id = newID()
+		id = uuid.New()
 	}
 	fields := record{}
 	if err := s.putExtra(fields, u.Extra); err != nil {
@@ -241,15 +240,4 @@ func (s *Store) extra(r record, c *reader) map[string]any {
 		return nil
 	}
 	return extra
-}
-
-// newID returns a random UUID, which is what Auth.js has for ids.
-//
-// https://www.rfc-editor.org/rfc/rfc9562#section-5.4
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
