@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strconv"
+	"maps"
+
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // An Account ties a [User] to an identity at a provider. Callbacks and events
@@ -92,7 +94,7 @@ func (a *Account) setTokens(response map[string]any) {
 			continue
 		}
 		if name == "expires_at" {
-			if seconds, ok := unixSeconds(value); ok {
+			if seconds, ok := wire.Seconds(value); ok {
 				a.ExpiresAt = seconds
 				continue
 			}
@@ -104,47 +106,29 @@ func (a *Account) setTokens(response map[string]any) {
 	}
 }
 
-func unixSeconds(value any) (int64, bool) {
-	switch v := value.(type) {
-	case int64:
-		return v, true
-	case int:
-		return int64(v), true
-	case float64:
-		return int64(v), true
-	case json.Number:
-		n, err := v.Int64()
-		return n, err == nil
-	case string:
-		n, err := strconv.ParseInt(v, 10, 64)
-		return n, err == nil
-	}
-	return 0, false
-}
-
 // MarshalJSON writes the members under the names they have in a database that
 // is shared with Auth.js: access_token, expires_at, providerAccountId and so on.
 func (a Account) MarshalJSON() ([]byte, error) {
-	m := newMembers()
-	m.addString("access_token", a.AccessToken)
-	m.addString("refresh_token", a.RefreshToken)
-	m.addString("id_token", a.IDToken)
+	m := wire.NewObject()
+	m.AddString("access_token", a.AccessToken)
+	m.AddString("refresh_token", a.RefreshToken)
+	m.AddString("id_token", a.IDToken)
 	if a.ExpiresAt != 0 {
-		m.add("expires_at", a.ExpiresAt)
+		m.Add("expires_at", a.ExpiresAt)
 	}
-	m.addString("token_type", a.TokenType)
-	m.addString("scope", a.Scope)
+	m.AddString("token_type", a.TokenType)
+	m.AddString("scope", a.Scope)
 	if a.SessionState != nil {
-		m.add("session_state", a.SessionState)
+		m.Add("session_state", a.SessionState)
 	}
-	m.addString("oauth_token", a.OAuthToken)
-	m.addString("oauth_token_secret", a.OAuthTokenSecret)
-	m.addRest(a.Extra)
-	m.addString("userId", a.UserID)
-	m.addString("type", string(a.Type))
-	m.addString("provider", a.Provider)
-	m.addString("providerAccountId", a.ProviderAccountID)
-	return m.bytes()
+	m.AddString("oauth_token", a.OAuthToken)
+	m.AddString("oauth_token_secret", a.OAuthTokenSecret)
+	m.AddRest(a.Extra)
+	m.AddString("userId", a.UserID)
+	m.AddString("type", string(a.Type))
+	m.AddString("provider", a.Provider)
+	m.AddString("providerAccountId", a.ProviderAccountID)
+	return m.Bytes()
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -159,7 +143,7 @@ func (a *Account) UnmarshalJSON(data []byte) error {
 	for name, field := range map[string]*string{
 		"userId": &read.UserID, "provider": &read.Provider, "providerAccountId": &read.ProviderAccountID,
 	} {
-		*field, _ = identifier(fields[name])
+		*field, _ = wire.ID(fields[name])
 		delete(fields, name)
 	}
 	kind, _ := fields["type"].(string)
@@ -187,7 +171,7 @@ func (a Account) LogValue() slog.Value {
 
 func (a *Account) clone() *Account {
 	c := *a
-	c.Extra = cloneMap(a.Extra)
+	c.Extra = maps.Clone(a.Extra)
 	return &c
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/internal/uuid"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // An addressProof says that a person in this browser reads mail at an address
@@ -101,7 +102,7 @@ func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddre
 	if err := x.records.createVerification(x.ctx, row); err != nil {
 		return err
 	}
-	text, err := marshal(proof)
+	text, err := wire.Marshal(proof)
 	if err != nil {
 		return err
 	}

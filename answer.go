@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // An answer is a response in the making. Cookies are sent with it unless the
@@ -30,7 +31,7 @@ type answer struct {
 
 // json answers with a value.
 func (x *exchange) json(status int, value any) error {
-	body, err := marshal(value)
+	body, err := wire.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
@@ -258,7 +259,7 @@ func (x *exchange) write(w http.ResponseWriter) {
 			return
 		}
 		// The address of an error or a next step, for a script to follow.
-		body, _ := marshal(map[string]string{"url": location}) // text always marshals
+		body, _ := wire.Marshal(map[string]string{"url": location}) // text always marshals
 		x.setJSON(http.StatusOK, body)
 		h["Content-Type"] = jsonType
 	}

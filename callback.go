@@ -8,6 +8,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/handshake"
 	"github.com/pintleauth/pintle/internal/uuid"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // callback answers the callback route: a browser comes back from a provider, a
@@ -257,7 +258,7 @@ func (p *provider) accountID(user *User, stored bool) (string, error) {
 	if user.ID == "" && p.oauth.Profile != nil && !stored && user.Name+user.Email != "" {
 		return uuid.New(), nil
 	}
-	id, ok := identifier(user.ID)
+	id, ok := wire.ID(user.ID)
 	if !ok || id == "0" {
 		return "", fmt.Errorf("map the profile: it has no id: the Profile function returned %q", user.ID)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/uuid"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // clockTolerance is how far the clocks of two servers that share a cookie may
@@ -62,7 +63,7 @@ func (c *cookieSet) challengeCheck() sealedCookie { return sealedCookie{c.challe
 func (c sealedCookie) seal(check sealedCheck, crossSite bool) (string, error) {
 	now := time.Now()
 	check.IssuedAt, check.Expires = now.Unix(), now.Add(checkMaxAge).Unix()
-	text, err := marshal(check)
+	text, err := wire.Marshal(check)
 	if err != nil {
 		return "", fmt.Errorf("seal check: %w", err)
 	}
@@ -174,7 +175,7 @@ func (s *settings) sealState(origin string) (string, error) {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails
 	now := time.Now()
-	text, err := marshal(sealedState{
+	text, err := wire.Marshal(sealedState{
 		Origin: origin, Random: base64.RawURLEncoding.EncodeToString(random),
 		IssuedAt: now.Unix(), Expires: now.Add(checkMaxAge).Unix(), ID: uuid.New(),
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/origin"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // settleCSRF takes the token from this browser's cookie, or makes a new one,
@@ -90,6 +91,6 @@ func (x *exchange) showCSRF() error {
 	// The token is hexadecimal or whatever else fits the hash in the cookie, so
 	// it is quoted like any text.
 	body := append(make([]byte, 0, 96), `{"csrfToken":`...)
-	x.setJSON(http.StatusOK, append(appendText(body, x.csrfToken), '}'))
+	x.setJSON(http.StatusOK, append(wire.AppendString(body, x.csrfToken), '}'))
 	return nil
 }

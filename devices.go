@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"iter"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // Devices yields where the user of a session is signed in, the last sign-in
@@ -145,7 +147,7 @@ func (s *settings) tokenDevice(asking *Session) (*StoredSession, error) {
 		}
 		device.Data = claims
 	}
-	if seconds, ok := unixSeconds(device.Data[claimSignedIn]); ok {
+	if seconds, ok := wire.Seconds(device.Data[claimSignedIn]); ok {
 		device.Created = time.Unix(seconds, 0)
 	}
 	return device, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // issue makes the session of a user whose identity is decided, and sends the
@@ -49,9 +50,9 @@ func (x *exchange) issueToken(who *arrival, d *decision) (issued bool, err error
 		x.Session.Describe(x.r, claims)
 	}
 	claims["sub"] = d.user.ID
-	for name, text := range map[string]optionalText{"name": d.user.name(), "email": d.user.email(), "picture": d.user.image()} {
-		if text.present {
-			claims[name] = text.value()
+	for name, text := range map[string]wire.Text{"name": d.user.name(), "email": d.user.email(), "picture": d.user.image()} {
+		if text.Present {
+			claims[name] = text.Value()
 		}
 	}
 	marks := x.newMarks(who.errands.notBefore(d.user.ID))

@@ -3,6 +3,8 @@ package pintle
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // A Profile is what a provider said about a person, as it was sent: the claims
@@ -20,7 +22,7 @@ func (p Profile) Text(name string) string {
 // text or as a number. It returns the empty string for what cannot be an id:
 // a missing member, null, the empty text, or the words "undefined" and "null".
 func (p Profile) ID(name string) string {
-	id, _ := identifier(p[name])
+	id, _ := wire.ID(p[name])
 	return id
 }
 

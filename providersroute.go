@@ -1,5 +1,7 @@
 package pintle
 
+import "github.com/pintleauth/pintle/internal/wire"
+
 // A listedProvider is a provider as clients see it. They recognise the way to
 // sign in by its type.
 type listedProvider struct {
@@ -13,15 +15,15 @@ type listedProvider struct {
 // listProviders answers GET providers: an object of the providers by their ids,
 // in the order of the configuration.
 func (x *exchange) listProviders() error {
-	list := newMembers()
+	list := wire.NewObject()
 	for _, p := range x.providers {
-		list.add(p.id, listedProvider{
+		list.Add(p.id, listedProvider{
 			ID: p.id, Name: p.name, Type: string(p.kind),
 			SignInURL:   x.origin + x.base + "/signin/" + p.id,
 			CallbackURL: x.callbackRoute(p),
 		})
 	}
-	body, err := list.bytes()
+	body, err := list.Bytes()
 	if err != nil {
 		return err
 	}

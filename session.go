@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/wire"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -92,19 +93,16 @@ func (s *Session) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	if s.viewed {
-		return marshal(s.view)
+		return wire.Marshal(s.view)
 	}
-	m := newMembers()
-	m.key("user")
-	outer := m.text
-	m.text = append(m.text[len(m.text):], '{')
+	m := wire.NewObject()
+	m.Begin("user")
 	s.addShown(m, "name", "name")
 	s.addShown(m, "email", "email")
 	s.addShown(m, "image", "picture")
-	user, err := m.bytes()
-	m.text, m.err = append(outer, user...), err
-	m.addString("expires", isoTime(s.Expires))
-	return m.bytes()
+	m.End()
+	m.AddString("expires", wire.Time(s.Expires))
+	return m.Bytes()
 }
 
 // LogValue names the session without its claims, which may hold the tokens of a
@@ -118,23 +116,22 @@ func (s *Session) LogValue() slog.Value {
 
 // addShown adds what is shown of the user under a name: the claim of the token
 // as it is, or the field of the user.
-func (s *Session) addShown(m *members, name, claim string) {
+func (s *Session) addShown(m *wire.Object, name, claim string) {
 	switch {
 	case s.data != nil:
 		if value, said := s.data[claim]; said {
-			m.add(name, value)
+			m.Add(name, value)
 		}
 	case s.hasData:
 		if raw, said := s.claims.Raw(claim); said {
-			m.key(name)
-			m.text = append(m.text, raw...)
+			m.AddRaw(name, raw)
 		}
 	case name == "name":
-		m.addText(name, s.User.name())
+		m.AddText(name, s.User.name())
 	case name == "email":
-		m.addText(name, s.User.email())
+		m.AddText(name, s.User.email())
 	case name == "image":
-		m.addText(name, s.User.image())
+		m.AddText(name, s.User.image())
 	}
 }
 
@@ -176,10 +173,10 @@ type StoredSession struct {
 // for them. Token is left out: what [Callbacks.Session] returns is shown to
 // scripts of the page, and would let them take the session elsewhere (W-39).
 func (s StoredSession) MarshalJSON() ([]byte, error) {
-	m := newMembers()
-	m.addString("userId", s.UserID)
-	m.add("expires", isoTime(s.Expires))
-	return m.bytes()
+	m := wire.NewObject()
+	m.AddString("userId", s.UserID)
+	m.Add("expires", wire.Time(s.Expires))
+	return m.Bytes()
 }
 
 // LogValue names the session without its token and its data.

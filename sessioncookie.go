@@ -12,6 +12,7 @@ import (
 	"github.com/pintleauth/pintle/internal/bearer"
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/uuid"
+	"github.com/pintleauth/pintle/internal/wire"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -89,7 +90,7 @@ func checkTimes(claims Claims) error {
 		if !said {
 			continue
 		}
-		seconds, ok := unixSeconds(value)
+		seconds, ok := wire.Seconds(value)
 		switch at := time.Unix(seconds, 0); {
 		case !ok:
 			return fmt.Errorf("%w: the claim %s is not a number", token.ErrInvalid, name)
@@ -107,7 +108,7 @@ func (h heldToken) subject() string {
 	if h.claims == nil {
 		return h.Subject()
 	}
-	id, _ := identifier(h.claims["sub"])
+	id, _ := wire.ID(h.claims["sub"])
 	return id
 }
 
@@ -119,7 +120,7 @@ func (h heldToken) time(name string) time.Time {
 	} else if found, err := h.Claim(name, &value); !found || err != nil {
 		return time.Time{}
 	}
-	seconds, ok := unixSeconds(value)
+	seconds, ok := wire.Seconds(value)
 	if !ok {
 		return time.Time{}
 	}
@@ -152,7 +153,7 @@ func (h heldToken) session() string {
 		} else if _, err := h.Claim(name, &value); err != nil {
 			continue
 		}
-		if id, ok := identifier(value); ok {
+		if id, ok := wire.ID(value); ok {
 			return id
 		}
 	}
@@ -164,7 +165,7 @@ func (h heldToken) all() (Claims, error) {
 	if h.claims == nil {
 		return h.Claims()
 	}
-	return cloneMap(h.claims), nil
+	return maps.Clone(h.claims), nil
 }
 
 // encode makes a session token of claims, which stay as they are.

@@ -108,7 +108,7 @@ func (r *reading) extend(s *Session) error {
 	if r.renewal != renewNever && (due && expires.After(stored.Expires) || r.changes != nil) {
 		change := SessionUpdate{Expires: expires.UTC().Truncate(time.Millisecond)}
 		if r.changes != nil {
-			change.Data = cloneMap(stored.Data)
+			change.Data = maps.Clone(stored.Data)
 			if change.Data == nil {
 				change.Data = map[string]any{}
 			}

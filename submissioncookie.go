@@ -8,6 +8,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/seal"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // maxKeptValue bounds the value of a cookie of [Submission.SetCookie]: sealed, it
@@ -47,7 +48,7 @@ func (s *Submission) SetCookie(name, value string, maxAge time.Duration) error {
 	case maxAge < time.Second:
 		return errors.New("pintle: Submission.SetCookie: maxAge is less than a second")
 	}
-	text, err := marshal(keptValue{value, time.Now().Add(maxAge).Unix()})
+	text, err := wire.Marshal(keptValue{value, time.Now().Add(maxAge).Unix()})
 	if err != nil {
 		return fmt.Errorf("pintle: Submission.SetCookie: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/pintleauth/pintle/internal/wire"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -38,7 +39,7 @@ func (r *reading) tokenSession() (*Session, error) {
 	}
 	maps.Copy(claims, r.changes)
 	claims = marks.in(claims)
-	before, err := marshal(claims)
+	before, err := wire.Marshal(claims)
 	if err != nil {
 		return nil, r.endWith(fail(codeJWTSession, err))
 	}
@@ -55,7 +56,7 @@ func (r *reading) tokenSession() (*Session, error) {
 		return nil, nil // the host ended the session
 	}
 	claims = marks.in(claims)
-	after, err := marshal(claims)
+	after, err := wire.Marshal(claims)
 	if err != nil {
 		return nil, r.endWith(fail(codeJWTSession, fmt.Errorf("Callbacks.JWT: %w", err)))
 	}
@@ -148,7 +149,7 @@ func (u *User) fromToken(tok token.Token) {
 // fromClaims fills in a user from claims. What is not of the right type is left
 // out: a token of another server may hold anything.
 func (u *User) fromClaims(claims Claims) {
-	u.ID, _ = identifier(claims["sub"])
+	u.ID, _ = wire.ID(claims["sub"])
 	u.Name, _ = claims["name"].(string)
 	u.Email, _ = claims["email"].(string)
 	u.Image, _ = claims["picture"].(string)

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // A User is a person the application knows, as the store keeps them and as
@@ -59,50 +62,35 @@ const (
 // exist, so that clients are sent null for them as Auth.js sends it.
 func (u *User) MarkNull() { u.stated |= nullName | nullEmail | nullImage | nullVerified }
 
-// optionalText is a text member of an object that may be absent or null.
-type optionalText struct {
-	text    string
-	present bool
-	null    bool
-}
+func (u *User) name() wire.Text  { return u.text(u.Name, nullName, emptyName) }
+func (u *User) email() wire.Text { return u.text(u.Email, nullEmail, emptyEmail) }
+func (u *User) image() wire.Text { return u.text(u.Image, nullImage, emptyImage) }
 
-func (u *User) name() optionalText  { return u.text(u.Name, nullName, emptyName) }
-func (u *User) email() optionalText { return u.text(u.Email, nullEmail, emptyEmail) }
-func (u *User) image() optionalText { return u.text(u.Image, nullImage, emptyImage) }
-
-func (u *User) text(value string, null, empty statedFields) optionalText {
+func (u *User) text(value string, null, empty statedFields) wire.Text {
 	switch {
 	case value != "" || u.stated&empty != 0:
-		return optionalText{text: value, present: true}
+		return wire.Text{Text: value, Present: true}
 	case u.stated&null != 0:
-		return optionalText{present: true, null: true}
+		return wire.Text{Present: true, Null: true}
 	}
-	return optionalText{}
-}
-
-// value returns the member's value for encoding/json, nil for null.
-func (t optionalText) value() any {
-	if t.null {
-		return nil
-	}
-	return t.text
+	return wire.Text{}
 }
 
 // MarshalJSON writes the members id, name, email, emailVerified, image and
 // those of Extra. Absent members are left out; null ones are written.
 func (u User) MarshalJSON() ([]byte, error) {
-	m := newMembers()
-	m.addString("id", u.ID)
-	m.addText("name", u.name())
-	m.addText("email", u.email())
+	m := wire.NewObject()
+	m.AddString("id", u.ID)
+	m.AddText("name", u.name())
+	m.AddText("email", u.email())
 	if !u.EmailVerified.IsZero() {
-		m.add("emailVerified", isoTime(u.EmailVerified))
+		m.Add("emailVerified", wire.Time(u.EmailVerified))
 	} else if u.stated&nullVerified != 0 {
-		m.add("emailVerified", nil)
+		m.Add("emailVerified", nil)
 	}
-	m.addText("image", u.image())
-	m.addRest(u.Extra)
-	return m.bytes()
+	m.AddText("image", u.image())
+	m.AddRest(u.Extra)
+	return m.Bytes()
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. An id may also be a number, as
@@ -127,7 +115,7 @@ func (u *User) UnmarshalJSON(data []byte) error {
 func (u *User) set(name string, value any) error {
 	switch name {
 	case "id":
-		id, ok := identifier(value)
+		id, ok := wire.ID(value)
 		if !ok && value != nil {
 			return fmt.Errorf("id is %T, not text", value)
 		}
@@ -142,7 +130,9 @@ func (u *User) set(name string, value any) error {
 		if value == nil {
 			u.stated |= nullVerified
 		}
-		return setTime(&u.EmailVerified, value)
+		var err error
+		u.EmailVerified, err = wire.ParseTime(value)
+		return err
 	default:
 		if u.Extra == nil {
 			u.Extra = map[string]any{}
@@ -170,7 +160,7 @@ func (u *User) setText(field *string, value any, name string, null, empty stated
 // clone returns a copy of u that shares nothing that can be changed.
 func (u *User) clone() *User {
 	c := *u
-	c.Extra = cloneMap(u.Extra)
+	c.Extra = maps.Clone(u.Extra)
 	return &c
 }
 

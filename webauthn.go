@@ -11,6 +11,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/uuid"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // A ceremony is what a browser does with an authenticator.
@@ -195,7 +196,7 @@ func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge, signedI
 	}
 	now := time.Now()
 	challenge.IssuedAt, challenge.Expires, challenge.ID = now.Unix(), now.Add(checkMaxAge).Unix(), uuid.New()
-	text, err := marshal(challenge)
+	text, err := wire.Marshal(challenge)
 	if err != nil {
 		return fmt.Errorf("seal challenge: %w", err)
 	}
