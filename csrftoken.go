@@ -73,7 +73,7 @@ func (x *exchange) whyNoCookie(name string) error {
 	if err != nil || string(sender) == x.origin {
 		return fmt.Errorf("the cookie %s did not come: the browser keeps no cookies, or has this site at another address than %s, where it is believed to be: set Config.URL (AUTH_URL) to the address that users open", name, x.origin)
 	}
-	if site := origin.Origin(x.origin); isLoopback(site.Host()) && isLoopback(sender.Host()) {
+	if site := origin.Origin(x.origin); site.Loopback() && sender.Loopback() {
 		x.noteAddress(site, string(sender))
 	}
 	return fmt.Errorf("the cookie %s did not come with a form that a page at %s sent, and this site is believed to be at %s: a form of another site, or Config.URL (AUTH_URL) is not the address that users open", name, clip.Text(string(sender), clip.Max), x.origin)

@@ -79,7 +79,7 @@ func (s *settings) announce(ctx context.Context) {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: browsers keep cookies for 400 days at most, so Config.Session.MaxAge is not reached",
 			slog.String("code", "cookie-lifetime"))
 	}
-	if site, err := origin.Parse(s.URL); err == nil && !site.Secure() && !isLoopback(site.Host()) {
+	if site, err := origin.Parse(s.URL); err == nil && !site.Secure() && !site.Loopback() {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.URL (AUTH_URL) is http: cookies lack the attribute Secure, passwords and sessions can be read on the way, and browsers warn of forms that a page with TLS posts there",
 			slog.String("code", "insecure-url"), slog.String("url", string(site)), slog.String("fix", "set it to the https URL that users open, also where a proxy ends the TLS connection"))
 	}

@@ -24,6 +24,7 @@ func TestTheOriginComesFromWhereTheHostTrustsIt(t *testing.T) {
 		{"another loopback address", pintle.Config{}, "http://127.8.9.10", nil, "http://127.8.9.10"},
 		{"the loopback address of IPv6", pintle.Config{}, "http://[::1]:3000", nil, "http://[::1]:3000"},
 		{"a name below localhost", pintle.Config{}, "https://app.localhost", nil, "https://app.localhost"},
+		{"a name below localhost in capitals", pintle.Config{}, "http://APP.LocalHost:3000", nil, "http://app.localhost:3000"},
 		{"any other name", pintle.Config{}, "http://app.example", nil, ""},
 		{"a name that begins like a loopback one", pintle.Config{}, "http://localhost.evil.example", nil, ""},
 		{"a name that ends like a loopback one", pintle.Config{}, "http://evillocalhost", nil, ""},

@@ -21,7 +21,7 @@ func (s *settings) site(r *http.Request) (origin.Origin, error) {
 	if s.URL != "" || s.TrustHost {
 		return site, nil
 	}
-	if !s.isLoopback(site) {
+	if !site.Loopback() {
 		return "", fail(codeUntrustedHost, fmt.Errorf("the request says that it is for %s: %s", site, fixUntrusted))
 	}
 	if header, elsewhere := origin.PassedOn(r.Header, site); elsewhere {
@@ -49,7 +49,7 @@ func (x *exchange) checkAddress(site origin.Origin) *Error {
 		return fail(codeUntrustedHost, fmt.Errorf("the request is for %s, and its page is at %s, so a proxy changed the Host header: %s", site, seen, fixUntrusted))
 	case ok:
 		x.noteAddress(site, string(seen))
-	case x.URL == "" && !site.Secure() && !x.isLoopback(site) && origin.OverTLS(x.r.Header):
+	case x.URL == "" && !site.Secure() && !site.Loopback() && origin.OverTLS(x.r.Header):
 		x.noteAddress(site, "an https address")
 	case x.URL != "", x.TrustHost:
 		x.noteHost(site)
@@ -94,8 +94,8 @@ func (x *exchange) noteAddress(site origin.Origin, seen string) {
 // developer's machine is.
 func (x *exchange) noteHost(site origin.Origin) {
 	name, _, _ := strings.Cut(x.r.Host, ":")
-	inner := isLoopback(x.r.Host) || x.TrustHost && !strings.ContainsAny(name, ".[")
-	if !inner || x.URL != "" && isLoopback(site.Host()) || origin.IsForwarded(x.r.Header) || !x.notices.first(noticeHost) {
+	inner := origin.Origin("http://"+x.r.Host).Loopback() || x.TrustHost && !strings.ContainsAny(name, ".[")
+	if !inner || x.URL != "" && site.Loopback() || origin.IsForwarded(x.r.Header) || !x.notices.first(noticeHost) {
 		return
 	}
 	fix := fixHeaders

@@ -37,7 +37,7 @@ func (s *settings) mayReceive(deployment origin.Origin) bool {
 	if s.previews.Match(deployment) {
 		return true
 	}
-	return !deployment.Secure() && isLoopback(deployment.Host()) && s.previews.Match(origin.Origin("https://"+deployment.Host()))
+	return !deployment.Secure() && deployment.Loopback() && s.previews.Match(origin.Origin("https://"+deployment.Host()))
 }
 
 // redirectProxy returns the callback URL of the deployment that receives the

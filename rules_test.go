@@ -2,6 +2,7 @@ package pintle_test
 
 import (
 	"go/ast"
+	"go/format"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -367,6 +368,43 @@ func TestEachThingIsDoneInOnePlace(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// Whether a host is this machine decides what may be sent there without TLS, so
+// there is one rule. Modules that are released on their own have a copy of it.
+func TestThereIsOneRuleOfWhatIsThisMachine(t *testing.T) {
+	copies := map[string]string{"internal/loopback": "Host", "smtp": "isLoopback", "ldapauth": "isLoopback", "cmd/pintle": "isLoopback"}
+	bodies := map[string]string{}
+	for _, s := range sources(t) {
+		if s.isTest() || s.under("internal/integration", "examples") {
+			continue
+		}
+		for _, decl := range s.file.Decls {
+			function, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if name := copies[s.dir()]; name != "" && function.Name.Name == name {
+				var body strings.Builder
+				if err := format.Node(&body, s.fset, function.Body); err != nil {
+					t.Fatal(err)
+				}
+				bodies[s.dir()] = body.String()
+				continue
+			}
+			ast.Inspect(function, func(n ast.Node) bool {
+				if name, ok := n.(*ast.SelectorExpr); ok && name.Sel.Name == "IsLoopback" && s.name != "authtest/listen.go" {
+					t.Errorf("%s: IsLoopback: ask loopback.Host", s.at(n))
+				}
+				return true
+			})
+		}
+	}
+	for dir := range copies {
+		if bodies[dir] == "" || bodies[dir] != bodies["internal/loopback"] {
+			t.Errorf("the rule of %s is %q, that of internal/loopback %q", dir, bodies[dir], bodies["internal/loopback"])
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -42,7 +41,6 @@ type settings struct {
 	baseSource string // what set it
 	origins    *origin.Resolver
 	previews   origin.Hosts // of RedirectProxyHosts
-	loopback   atomic.Pointer[origin.Origin]
 	log        logger
 
 	providers []*provider
@@ -196,29 +194,6 @@ func (s *settings) checkSession() *Error {
 		return fail(ErrConfiguration, errors.New("Config.JWT.Encode and Config.JWT.Decode must be set together"))
 	}
 	return nil
-}
-
-// isLoopback reports whether a site is on this machine. The answer is asked for
-// by every request and nearly always about the same site.
-func (s *settings) isLoopback(site origin.Origin) bool {
-	if known := s.loopback.Load(); known != nil && *known == site {
-		return true
-	}
-	if !isLoopback(site.Host()) {
-		return false
-	}
-	s.loopback.Store(&site)
-	return true
-}
-
-// isLoopback reports whether a host and port are of this machine.
-func isLoopback(host string) bool {
-	name := (&url.URL{Host: host}).Hostname()
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return true // https://www.rfc-editor.org/rfc/rfc6761#section-6.3
-	}
-	addr, err := netip.ParseAddr(name)
-	return err == nil && addr.IsLoopback()
 }
 
 // cookieSet returns the cookies for a site that is reached over https or not.

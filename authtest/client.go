@@ -3,10 +3,11 @@ package authtest
 import (
 	"crypto"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/pintleauth/pintle/internal/loopback"
 )
 
 // The ways a client can prove who it is at the token endpoint.
@@ -115,12 +116,7 @@ func isLoopback(target string) bool {
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.Fragment != "" {
 		return false
 	}
-	host := u.Hostname()
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		// RFC 6761 section 6.3 reserves the name, so this one is safe. The
-		// rest of it must still be a name, for it ends up in a policy.
-		return !strings.ContainsAny(host, " ;,'\"")
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback() && addr.Zone() == ""
+	// The host becomes a part of a Content-Security-Policy, so it must not end a
+	// source or a directive there.
+	return loopback.Host(u.Hostname()) && !strings.ContainsAny(u.Hostname(), " ;,'\"")
 }

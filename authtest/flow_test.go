@@ -94,6 +94,7 @@ func TestOpenModeTakesAnyClientOfThisMachine(t *testing.T) {
 		"https://app.example.test/cb", "http://localhost.example.test/cb", "http://127.0.0.1.example.test/",
 		"http://user@localhost/", "http://0.0.0.0/", "http://10.0.0.1/", "javascript:alert(1)//localhost",
 		"http://[::1%25eth0]/", `http://localhost\@evil.test/`, "http://localhost#x", "//localhost/", "",
+		"http://evillocalhost/", "http://a;script-src.localhost/", "http://a'b.localhost/",
 	} {
 		rp.redirectURI = elsewhere
 		if resp := get(t, rp.begin().url()); resp.StatusCode != http.StatusBadRequest {

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/go-ldap/ldap/v3"
+
 	"github.com/pintleauth/pintle"
 )
 
@@ -278,11 +279,6 @@ func (d *directory) id(entry *ldap.Entry) string {
 		return fmt.Sprintf("%x", guid)
 	}
 	return entry.DN
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
 func orDefault(value *string, fallback string) {

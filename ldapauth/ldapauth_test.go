@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/go-ldap/ldap/v3"
+
 	"github.com/pintleauth/pintle"
 )
 
@@ -49,6 +50,7 @@ func TestPasswordsAreNotSentInTheClear(t *testing.T) {
 	for url, want := range map[string]bool{
 		"ldap://ldap.example.com": true, "ldaps://ldap.example.com": false,
 		"ldap://127.0.0.1:389": false, "ldap://[::1]": false, "ldap://localhost": false,
+		"ldap://LDAP.LocalHost": false, "ldap://evillocalhost": true, "ldap://localhost.example.com": true, "ldap://127.1": true,
 	} {
 		d, err := newDirectory(Options{URL: url, BaseDN: "dc=example,dc=com"})
 		if err != nil {

@@ -316,6 +316,20 @@ func TestIncompleteMailProvidersAreRefusedAtTheStart(t *testing.T) {
 	}
 }
 
+func TestAWebhookOfThisMachineNeedsNoTLS(t *testing.T) {
+	options := provider.MailOptions{From: "a@example.com", APIKey: mailKey}
+	for _, address := range []string{"http://127.0.0.1:8025/", "http://[::1]/", "http://localhost:8025/", "http://Hooks.LocalHost/"} {
+		if _, err := pintle.New(mailConfig(provider.Webhook(provider.WebhookOptions{MailOptions: options, URL: address}), nil)); err != nil {
+			t.Errorf("a webhook at %s: %v", address, err)
+		}
+	}
+	for _, address := range []string{"http://10.0.0.1/", "http://localhost.example.com/", "http://evillocalhost/", "http://127.1/", "ftp://localhost/"} {
+		if _, err := pintle.New(mailConfig(provider.Webhook(provider.WebhookOptions{MailOptions: options, URL: address}), nil)); err == nil {
+			t.Errorf("a webhook at %s is accepted", address)
+		}
+	}
+}
+
 func TestTheKeyOfAMailServiceIsAVariable(t *testing.T) {
 	p := provider.SendGrid(provider.MailOptions{From: "a@example.com"})
 	var asked []string

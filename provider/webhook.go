@@ -2,12 +2,12 @@ package provider
 
 import (
 	"errors"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/loopback"
 )
 
 // WebhookOptions are the options of [Webhook].
@@ -35,15 +35,10 @@ func Webhook(o WebhookOptions) *pintle.Email {
 	complete := p.Complete
 	p.Complete = func(p *pintle.Email, c *http.Client) error {
 		u, err := url.Parse(o.URL)
-		if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+		if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback.Host(u.Hostname())) {
 			return errors.New("WebhookOptions.URL is not an https address")
 		}
 		return complete(p, c)
 	}
 	return p
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -6,8 +6,9 @@ import (
 	stdmail "net/mail"
 	"strings"
 
-	"github.com/pintleauth/pintle"
 	"github.com/wneessen/go-mail"
+
+	"github.com/pintleauth/pintle"
 )
 
 // compose makes a mail with a text and an HTML part of m.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/mail"
-	"net/netip"
 	"strings"
 	"time"
 )
@@ -122,13 +121,7 @@ func (o *Options) complete() error {
 }
 
 // onLoopback reports whether the server is on this machine.
-func (o *Options) onLoopback() bool {
-	if o.Host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(o.Host)
-	return err == nil && ip.IsLoopback()
-}
+func (o *Options) onLoopback() bool { return isLoopback(o.Host) }
 
 // parseSender reads "Name <address>", which comes from the host's configuration.
 func parseSender(from string) (*mail.Address, error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -69,18 +68,13 @@ func (e environment) examineAddress(r *report) {
 		r.problem("%s is not an address such as https://app.example.com", name)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		r.problem("%s has more than a scheme, a host and a path", name)
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
 		r.problem("%s begins with http: cookies are sent without TLS, where anyone on the way reads them", name)
 	case u.Scheme == "http":
 		r.note("%s is %s: that is for development, no other machine reaches it", name, u)
 	default:
 		r.good("%s is %s", name, u)
 	}
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 // routes is the address below which the routes of the application are.

@@ -25,7 +25,7 @@ const (
 // https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig
 func examineIssuer(ctx context.Context, r *report, variable, issuer string) {
 	u, err := url.Parse(issuer)
-	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
+	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
 		r.problem("%s is not an address that begins with https://", variable)
 		return
 	}

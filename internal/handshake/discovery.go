@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/pintleauth/pintle/internal/loopback"
 	"github.com/pintleauth/pintle/internal/query"
 )
 
@@ -204,7 +205,7 @@ func (p *Provider) endpoint(m *metadata, configured Endpoint, address, field, na
 		return nil, p.errorf("%s is not a URL", name)
 	}
 	// A remote document must not send us to http services on this machine.
-	allowHTTP := p.AllowInsecure || isLoopback(u.Hostname()) && (configured.URL != "" || m.plainHTTP)
+	allowHTTP := p.AllowInsecure || loopback.Host(u.Hostname()) && (configured.URL != "" || m.plainHTTP)
 	if err := checkURL(u, allowHTTP); err != nil {
 		return nil, p.errorf("%s: %w", name, err)
 	}

@@ -279,6 +279,7 @@ func TestCheckFindsWhatNoRequestIsNeededFor(t *testing.T) {
 			p.OIDC, p.Authorization, p.Token, p.UserInfo = true, handshake.Endpoint{}, handshake.Endpoint{}, handshake.Endpoint{}
 		}, ""},
 		{"W-19 http on this machine is fine", func(p *handshake.Provider) { p.Token.URL = "http://[::1]:5556/token" }, ""},
+		{"W-19 http to a name below localhost is fine", func(p *handshake.Provider) { p.Token.URL = "http://IDP.LocalHost:5556/token" }, ""},
 		{"W-19 http elsewhere", func(p *handshake.Provider) { p.Token.URL = "http://op.example.test/token" }, "Token.URL: http://op.example.test is not encrypted"},
 		{"W-19 http elsewhere, allowed", func(p *handshake.Provider) { p.Token.URL, p.AllowInsecure = "http://op.example.test/token", true }, ""},
 		{"a name that only begins like localhost", func(p *handshake.Provider) { p.Token.URL = "http://localhost.evil.example/token" }, "not encrypted"},

@@ -23,6 +23,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/cryptosigner"
+
 	"github.com/pintleauth/pintle/internal/handshake"
 )
 

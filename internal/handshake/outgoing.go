@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/loopback"
 )
 
 // guardedClient returns a client for talking to a provider, over the transport
@@ -45,7 +45,7 @@ type guard struct {
 }
 
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := checkURL(req.URL, g.allowInsecure || isLoopback(req.URL.Hostname())); err != nil {
+	if err := checkURL(req.URL, g.allowInsecure || loopback.Host(req.URL.Hostname())); err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close() // a RoundTripper closes it in any case
 		}
@@ -87,7 +87,7 @@ func parseURL(raw string, allowInsecure bool) (*url.URL, error) {
 	if err != nil {
 		return nil, errors.New("not a URL") // its text would repeat a secret in the query
 	}
-	if err := checkURL(u, allowInsecure || isLoopback(u.Hostname())); err != nil {
+	if err := checkURL(u, allowInsecure || loopback.Host(u.Hostname())); err != nil {
 		return nil, err
 	}
 	return u, nil
@@ -108,11 +108,6 @@ func checkURL(u *url.URL, allowHTTP bool) error {
 	default:
 		return fmt.Errorf("scheme %q is neither https nor http", u.Scheme)
 	}
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // reply is a response read to its end.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-jose/go-jose/v4"
+
 	"github.com/pintleauth/pintle/internal/handshake"
 )
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/clip"
+
+	"github.com/pintleauth/pintle/internal/loopback"
 )
 
 // PassedOn reports whether headers of proxies say that a request for site came
@@ -86,10 +88,9 @@ func parameter(element, name string) string {
 // port, is on this machine. Anything else, such as "unknown", is not.
 func isLoopbackAddress(text string) bool {
 	if with, err := netip.ParseAddrPort(text); err == nil {
-		return with.Addr().Unmap().IsLoopback()
+		return loopback.Host(with.Addr().Unmap().String())
 	}
-	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
-	return err == nil && addr.Unmap().IsLoopback()
+	return loopback.Host(strings.Trim(text, "[]"))
 }
 
 // OfBrowser returns the origin at which a browser has the application, as far as

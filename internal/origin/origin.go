@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/pintleauth/pintle/internal/loopback"
 )
 
 // An Origin is a scheme, host and port as browsers write them, such as
@@ -19,6 +21,12 @@ func (o Origin) Secure() bool { return strings.HasPrefix(string(o), "https://") 
 func (o Origin) Host() string {
 	_, host, _ := strings.Cut(string(o), "://")
 	return host
+}
+
+// Loopback reports whether the origin is on this machine; see [loopback.Host].
+func (o Origin) Loopback() bool {
+	name, _ := cutPort(o.Host())
+	return loopback.Host(strings.Trim(name, "[]"))
 }
 
 // Parse returns the origin of a URL from the configuration, whose path and

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/loopback"
 )
 
 // Options say where the database is and how to talk to it. The API key and the
@@ -167,15 +168,10 @@ func checkAddress(raw string) error {
 	switch {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
 		return errors.New("xatastore: the address of the database has a user name, a query or a fragment")
-	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
+	case u.Scheme != "https" && (u.Scheme != "http" || !loopback.Host(u.Hostname())):
 		return fmt.Errorf("xatastore: %s://%s is not encrypted: the address of the database begins with https", u.Scheme, u.Host)
 	case !nameOfDatabase.MatchString(u.EscapedPath()):
 		return fmt.Errorf("xatastore: %q is not the path of a database: it is /db/ and its name, without the branch", u.Path)
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }

@@ -44,6 +44,7 @@ func TestOptionsAndEnvironment(t *testing.T) {
 			xatastore.Config{DatabaseURL: address, Branch: "preview-ada-engine"},
 		},
 		{"a preview of somebody else", xatastore.Options{}, with("XATA_BRANCH", "y", "XATA_PREVIEW", "other"), xatastore.Config{DatabaseURL: address, Branch: "y"}},
+		{"a name of this machine without encryption", xatastore.Options{APIKey: "key", DatabaseURL: "http://Xata.LocalHost/db/app"}, nil, xatastore.Config{DatabaseURL: "http://Xata.LocalHost/db/app", Branch: "main"}},
 		{"this machine without encryption", xatastore.Options{APIKey: "key", DatabaseURL: "http://127.0.0.1:80/db/app"}, nil, xatastore.Config{DatabaseURL: "http://127.0.0.1:80/db/app", Branch: "main"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
