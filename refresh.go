@@ -8,13 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
+	"github.com/pintleauth/pintle/internal/flight"
 	"github.com/pintleauth/pintle/internal/handshake"
 )
 
@@ -71,9 +69,9 @@ func (a *Account) fresh(now time.Time) bool {
 
 // refreshes are the exchanges under way and those just done.
 type refreshes struct {
-	group singleflight.Group
-	mu    sync.Mutex
-	done  map[string]refreshed
+	underWay flight.Group[*Account]
+	mu       sync.Mutex
+	done     map[string]refreshed
 }
 
 // refreshed is the outcome of an exchange: an account, or an error that another
@@ -117,31 +115,18 @@ func refreshKey(a *Account) string {
 	return fmt.Sprintf("%s\x00%s\x00%x", a.Provider, a.ProviderAccountID, sha256.Sum256([]byte(a.RefreshToken)))
 }
 
-// oneAtATime runs f for a key, or waits for the run that is under way. A run does
-// not end with the request that began it, since others wait for it.
+// oneAtATime runs f for a key, or waits for the run that is under way.
 func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f func(context.Context) (*Account, error)) (*Account, error) {
-	result := s.refreshes.group.DoChan(key, func() (_ any, err error) {
-		// The store and the provider's hooks are the host's. A panic in a
-		// goroutine that is no request's would end the program.
-		defer func() {
-			if failure := recover(); failure != nil {
-				err = fail(ErrConfiguration, fmt.Errorf("refresh panicked: %v\n%s", failure, debug.Stack()))
-			}
-		}()
-		return f(context.WithoutCancel(ctx))
-	})
-	select {
-	case r := <-result:
-		switch {
-		case r.Err == nil:
-			return r.Val.(*Account).clone(), nil
-		case isClassified(r.Err) || errors.Is(r.Err, ErrNotFound):
-			return nil, r.Err
-		}
-		return nil, &Error{Code: ErrOAuthCallback, Provider: p.id, Err: r.Err}
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	renewed, err := s.refreshes.underWay.Do(ctx, key, f)
+	switch {
+	case err == nil:
+		return renewed.clone(), nil
+	case flight.IsCrash(err): // of the store or a hook of the provider, which are the host's
+		return nil, fail(ErrConfiguration, fmt.Errorf("refresh: %w", err))
+	case isClassified(err), errors.Is(err, ErrNotFound), errors.Is(err, context.Cause(ctx)):
+		return nil, err
 	}
+	return nil, &Error{Code: ErrOAuthCallback, Provider: p.id, Err: err}
 }
 
 // refreshStored refreshes the account that the store has.

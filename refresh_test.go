@@ -313,11 +313,32 @@ func TestARefreshOutlivesTheRequestThatBeganIt(t *testing.T) {
 		time.Sleep(time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, err := s.auth.Refresh(ctx, a); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.auth.Refresh(ctx, a); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, pintle.ErrOAuthCallback) {
 			t.Errorf("the impatient one got %v", err)
 		}
 		if _, err := s.auth.Refresh(t.Context(), a); err != nil || s.exchanges() != 1 {
 			t.Errorf("the patient one got %v after %d exchanges", err, s.exchanges())
+		}
+	})
+}
+
+// A hook of the provider that panics runs in a goroutine that is no request's.
+func TestAPanicDuringARefreshDoesNotEndTheProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := false
+		s := refreshSite(t, nil, func(s *site) {
+			s.Providers[0].(*pintle.OAuth).Quirks.TokenResponse = func(*pintle.TokenResponse) error {
+				if broken {
+					panic("no such member")
+				}
+				return nil
+			}
+		})
+		a := s.account()
+		time.Sleep(time.Hour)
+		broken = true
+		if _, err := s.auth.Refresh(t.Context(), a); !errors.Is(err, pintle.ErrConfiguration) || !strings.Contains(err.Error(), "no such member") {
+			t.Errorf("the error is %v", err)
 		}
 	})
 }

@@ -8,12 +8,10 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
-	"runtime/debug"
 	"sync"
 
-	"golang.org/x/sync/singleflight"
-
 	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/flight"
 	"github.com/pintleauth/pintle/internal/recent"
 )
 
@@ -29,7 +27,7 @@ type tenants struct {
 	// spent is for all of them, because it must outlive each.
 	spent *spent
 
-	making singleflight.Group
+	making flight.Group[*settings]
 	mu     sync.Mutex
 	byKey  recent.Map[string, *settings]
 	warned map[string]bool // the ids of providers, which are the host's
@@ -44,22 +42,14 @@ func (t *tenants) settings(r *http.Request) (*settings, error) {
 	if s := t.kept(key); s != nil {
 		return s, nil
 	}
-	// The one that makes it must not stop because the request that asked first
-	// goes away while others wait.
-	ctx := context.WithoutCancel(r.Context())
-	result := t.making.DoChan(key, func() (any, error) { return t.make(ctx, key) })
-	select {
-	case made := <-result:
-		if errors.Is(made.Err, ErrNotFound) {
-			return nil, fail(codeUnknownTenant, fmt.Errorf("%s: %w", clip.Quote(key), made.Err))
-		}
-		if made.Err != nil {
-			return nil, fail(ErrConfiguration, made.Err)
-		}
-		return made.Val.(*settings), nil
-	case <-r.Context().Done():
-		return nil, fail(ErrConfiguration, context.Cause(r.Context()))
+	s, err := t.making.Do(r.Context(), key, func(ctx context.Context) (*settings, error) { return t.make(ctx, key) })
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, fail(codeUnknownTenant, fmt.Errorf("%s: %w", clip.Quote(key), err))
+	case err != nil:
+		return nil, fail(ErrConfiguration, err)
 	}
+	return s, nil
 }
 
 func (t *tenants) kept(key string) *settings {
@@ -69,13 +59,7 @@ func (t *tenants) kept(key string) *settings {
 	return s
 }
 
-func (t *tenants) make(ctx context.Context, key string) (s *settings, err error) {
-	// A panic in a goroutine that is no request's would end the program.
-	defer func() {
-		if failure := recover(); failure != nil {
-			err = fmt.Errorf("the function that makes configurations panicked: %v\n%s", failure, debug.Stack())
-		}
-	}()
+func (t *tenants) make(ctx context.Context, key string) (*settings, error) {
 	if s := t.kept(key); s != nil {
 		return s, nil // made between the caller's look and this one
 	}
@@ -88,7 +72,7 @@ func (t *tenants) make(ctx context.Context, key string) (s *settings, err error)
 		// in the keys a session of one would be a session at all.
 		cfg.Tenant = key
 	}
-	s = resolve(cfg)
+	s := resolve(cfg)
 	s.spent = t.spent
 	if s.fault == nil {
 		s.announce(ctx)

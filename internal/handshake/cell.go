@@ -3,11 +3,10 @@ package handshake
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
+	"github.com/pintleauth/pintle/internal/flight"
 )
 
 // A cell keeps one document of a provider for a while. However many sign-ins
@@ -18,7 +17,7 @@ type cell[T any] struct {
 	fetched time.Time // zero: nothing there
 	renewed time.Time // last time renew was let through
 
-	flight singleflight.Group
+	fetching flight.Group[T]
 }
 
 // get returns the document, fetching it if it is older than age.
@@ -51,31 +50,15 @@ func (c *cell[T]) renew(ctx context.Context, pause time.Duration, fetch func(con
 // load shares one fetch among all who wait for it. The fetch does not end with
 // the request that happened to start it, only by the time-out of the client.
 func (c *cell[T]) load(ctx context.Context, fetch func(context.Context) (T, error)) (T, error) {
-	result := c.flight.DoChan("", func() (_ any, err error) {
-		// A hook that trips over an odd document must not end the process,
-		// as a panic outside the request's own goroutine would.
-		defer func() {
-			if v := recover(); v != nil {
-				err = fmt.Errorf("panic while fetching: %v", v)
-			}
-		}()
-		value, err := fetch(context.WithoutCancel(ctx))
+	return c.fetching.Do(ctx, "", func(ctx context.Context) (T, error) {
+		value, err := fetch(ctx)
 		if err != nil {
-			return nil, err
+			var none T
+			return none, err
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.value, c.fetched = value, time.Now()
 		return value, nil
 	})
-	var none T
-	select {
-	case <-ctx.Done():
-		return none, ctx.Err()
-	case r := <-result:
-		if r.Err != nil {
-			return none, r.Err
-		}
-		return r.Val.(T), nil
-	}
 }

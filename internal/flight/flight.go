@@ -1,0 +1,78 @@
+// Package flight makes one call however many callers want its result at a time.
+package flight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// A Group is a set of calls, each with a key. The zero value is ready to use, and
+// its methods may be called concurrently.
+type Group[T any] struct{ calls singleflight.Group }
+
+// Do returns what f returns. While a call with the same key is under way it waits
+// for the result of that one, whose f was another.
+//
+// The call does not end with the caller who began it, since others may wait: its
+// context has the values of that caller's, and no deadline. A caller whose own
+// context ends gets its cause, and the call goes on. All callers get the same
+// value, which they must not change.
+//
+// A call that does not return is a [Crash] for all of them: a panic in its
+// goroutine, which is no request's, would end the program.
+func (g *Group[T]) Do(ctx context.Context, key string, f func(context.Context) (T, error)) (T, error) {
+	// A goroutine for each caller, because singleflight ends those of all callers
+	// where f ends its own, and DoChan would never answer them.
+	landed := make(chan result[T], 1)
+	go func() {
+		r := result[T]{err: &Crash{}}
+		defer func() { landed <- r }()
+		value, err, _ := g.calls.Do(key, func() (any, error) { return guarded(context.WithoutCancel(ctx), f) })
+		r.value, _ = value.(T)
+		r.err = err
+	}()
+	select {
+	case r := <-landed:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+type result[T any] struct {
+	value T
+	err   error
+}
+
+func guarded[T any](ctx context.Context, f func(context.Context) (T, error)) (value T, err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			err = &Crash{Panic: failure, Stack: debug.Stack()}
+		}
+	}()
+	return f(ctx)
+}
+
+// A Crash is the error of a call that did not return.
+type Crash struct {
+	Panic any    // nil for a call that ended its goroutine with runtime.Goexit
+	Stack []byte // of the panic
+}
+
+func (c *Crash) Error() string {
+	if c.Panic == nil {
+		return "the call ended its goroutine"
+	}
+	return fmt.Sprintf("panic: %v\n%s", c.Panic, c.Stack)
+}
+
+// IsCrash reports whether err is, or wraps, a [Crash].
+func IsCrash(err error) bool {
+	_, ok := errors.AsType[*Crash](err)
+	return ok
+}
