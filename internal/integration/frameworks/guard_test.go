@@ -25,7 +25,10 @@ func TestAGuardTurnsStrangersAway(t *testing.T) {
 		b.get("/account", "Accept", "application/json").want(http.StatusUnauthorized).wantBody("Unauthorized\n")
 		b.get("/account", "Sec-Fetch-Mode", "cors").want(http.StatusUnauthorized)
 		b.signIn("kim")
-		b.get("/admin").want(http.StatusForbidden).wantBody("Forbidden\n")
+		b.get("/admin", "Accept", "application/json").want(http.StatusForbidden).wantBody("Forbidden\n")
+		if page := b.get("/admin").want(http.StatusForbidden); !strings.Contains(page.body, "<h1>Not for this account</h1>") || page.Header.Get("Content-Security-Policy") == "" {
+			t.Errorf("a browser is shown %.300s", page.body)
+		}
 		b.get("/account").want(http.StatusOK).wantBody("Kim")
 		b.post("/logout")
 		b.signIn("root")
