@@ -95,8 +95,7 @@ func (s *settings) language(tag string) *language {
 	return nil
 }
 
-// maxAccepted is more languages than a browser asks for. Who sends more does not
-// get them sorted.
+// maxAccepted is more languages than a browser asks for. Further ones are ignored.
 const maxAccepted = 32
 
 // acceptedLanguages returns the languages in the header Accept-Language, the

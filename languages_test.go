@@ -97,7 +97,7 @@ func TestMailsAndRefusalsAreInTheLanguageOfTheRequest(t *testing.T) {
 	}
 }
 
-func TestNewRefusesLanguagesThatNobodyFinds(t *testing.T) {
+func TestNewRefusesLanguagesThatNoRequestFinds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		config pintle.Config
 		want   string

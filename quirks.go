@@ -112,7 +112,7 @@ type TokenResponse struct {
 
 // A ProviderAnswer is a sign-in whose tokens have been received and checked.
 type ProviderAnswer struct {
-	// Callback has the parameters of the callback, which nobody has signed.
+	// Callback has the parameters of the callback. They are not signed.
 	Callback map[string]string
 
 	// Tokens is the token response.

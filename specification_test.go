@@ -3,7 +3,11 @@ package pintle_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -20,9 +24,6 @@ import (
 // meet them, or because other tests look at more than the requirement. Each function
 // is one subject, each subtest one requirement in the words of the specification.
 // Where Pintle deviates on purpose, docs/compatibility.md says so, in a row S-….
-//
-// The option debug, the log of an error that server code gets, and the credentials
-// that a provider requires are among them.
 
 func TestThePersistedAccount(t *testing.T) {
 	store := memstore.New()
@@ -164,6 +165,48 @@ func TestTheProtectionOfRoutes(t *testing.T) {
 			if path, _, _ := strings.Cut(w.Header().Get("Location"), "?"); tt.want == http.StatusFound && path != "/auth/signin" {
 				t.Errorf("%s: the browser is sent to %q", tt.name, path)
 			}
+		}
+	})
+}
+
+func TestTheOptionDebug(t *testing.T) {
+	signIn := func(debug bool) string {
+		book := &logBook{}
+		useDefaultLogger(t, slog.New(slog.NewTextHandler(book, nil))) // at the level of INFO
+		s := newSite(t, func(s *site) { s.Logger, s.Debug, s.Store = nil, debug, memstore.New() })
+		s.browser().signInWith("acme").goesTo(s.url)
+		return book.String()
+	}
+	on, off := signIn(true), signIn(false)
+	for name, want := range map[string]string{
+		"it enables messages for authentication":      `msg="pintle: flow"`,
+		"it enables messages for database operations": `msg="pintle: store" operation=createUser`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(on, want) || strings.Contains(off, want) {
+				t.Errorf("with debug the log is\n%s\nwithout\n%s", on, off)
+			}
+		})
+	}
+}
+
+func TestTheErrorsOfSignIn(t *testing.T) {
+	t.Run("the full error is always logged on the server", func(t *testing.T) {
+		s := newSite(t, func(s *site) {
+			s.Providers = []pintle.Provider{&pintle.Credentials{Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {
+				return nil, fmt.Errorf("the card is blocked: %w", pintle.ErrCredentials)
+			}}}
+		})
+		s.browser().post("/auth/callback/credentials", "username", "ada").fails("/auth/signin", "CredentialsSignin")
+		if got := strings.Count(s.log.String(), "the card is blocked"); got != 1 {
+			t.Errorf("the log has the error of the route %d times:\n%s", got, s.log)
+		}
+		r := httptest.NewRequest(http.MethodPost, s.url+"/login", nil)
+		if _, err := s.auth.SignIn(httptest.NewRecorder(), r, "credentials", pintle.SignInOptions{RedirectTo: "/"}); !errors.Is(err, pintle.ErrCredentials) {
+			t.Errorf("Auth.SignIn returns %v", err)
+		}
+		if got := strings.Count(s.log.String(), "the card is blocked"); got != 2 {
+			t.Errorf("with that of Auth.SignIn the log has it %d times:\n%s", got, s.log)
 		}
 	})
 }

@@ -145,7 +145,7 @@ func TestNoPageAndNoMailHasAWordThatCannotBeReplaced(t *testing.T) {
 	// The page that a provider's form passes through.
 	posting := newSite(t, marked, withFormPost, func(s *site) { s.Store = memstore.New() })
 	poster := posting.browser()
-	poster.signInSomebody()
+	poster.signInByForm()
 	action, fields := poster.leaveFor("/")
 	see("the page that posts a form again", poster.postFromElsewhere(action, fields))
 
@@ -179,13 +179,13 @@ func withMailThatAsks(s *site) {
 	s.Providers, s.Store, s.Session.Strategy = []pintle.Provider{mail}, memstore.New(), pintle.StrategyJWT
 }
 
-// signInSomebody signs a browser in by the provider "acme".
-func (b *browser) signInSomebody() {
+// signInByForm signs a browser in by the provider "acme", which answers with a form.
+func (b *browser) signInByForm() {
 	b.t.Helper()
 	action, fields := b.leaveFor("/")
 	b.postFromElsewhere(action, fields).want(http.StatusFound)
 	if b.who() == "stranger" {
-		b.t.Fatal("nobody is signed in")
+		b.t.Fatal("the browser is signed out")
 	}
 }
 

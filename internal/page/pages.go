@@ -92,7 +92,7 @@ type frame struct {
 	Script template.JS
 }
 
-// frame returns the frame of a page with a style sheet of its own, if any.
+// frame returns the frame of a page, which may need a further style sheet.
 func (p *Pages) frame(site Site, root, heading string, own ...template.CSS) frame {
 	title, name := heading, p.name(site)
 	if name != "" {

@@ -297,7 +297,7 @@ func TestTheSignInPageLinksToPagesOfTheHost(t *testing.T) {
 	}
 	data.ForgotPasswordURL, data.SignUpURL = "", ""
 	if body := string(p.SignIn(data).Body); strings.Contains(body, "site-link\"") {
-		t.Error("there is a link that nobody set")
+		t.Error("there is a link to no page")
 	}
 }
 
