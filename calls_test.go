@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -195,20 +196,31 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 				t.Errorf("the record is %v", entry)
 			}
 		})
-		t.Run(name+" of a client that has left", func(t *testing.T) {
-			if name == "SignIn" || name == "SignOut" {
-				t.Skip("is logged as at the routes")
-			}
-			s, r, ada := callSite(t, downStore{memstore.New()})
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			if err := call(s.auth, r.WithContext(ctx), ada); err == nil {
-				t.Fatal("nothing fails")
-			}
-			if all := s.log.failures(t); len(all) != 1 || all[0]["level"] != "INFO" {
-				t.Errorf("the records are %v", all)
-			}
-		})
+		if name != "SignIn" && name != "SignOut" { // which are as the routes are
+			t.Run(name+" of a client that has left", func(t *testing.T) {
+				s, r, ada := callSite(t, downStore{memstore.New()})
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				if err := call(s.auth, r.WithContext(ctx), ada); err == nil {
+					t.Fatal("nothing fails")
+				}
+				if all := s.log.failures(t); len(all) != 1 || all[0]["level"] != "INFO" {
+					t.Errorf("the records are %v", all)
+				}
+			})
+		}
+		if slices.Contains([]string{"SignIn", "SignOut", "Session", "UpdateSession"}, name) {
+			t.Run(name+" of a host that is not this site", func(t *testing.T) {
+				s, r, ada := callSite(t, memstore.New())
+				r.Host = "evil.example"
+				if err := call(s.auth, r, ada); !errors.Is(err, pintle.Code("UntrustedHost")) {
+					t.Fatalf("the error is %v", err)
+				}
+				if all := s.log.failures(t); len(all) != 1 || all[0]["code"] != "UntrustedHost" || all[0]["level"] != "ERROR" {
+					t.Errorf("the records are %v", all)
+				}
+			})
+		}
 		t.Run(name+" of a tenant that does not exist", func(t *testing.T) {
 			book := &logBook{}
 			useDefaultLog(t, book)

@@ -355,6 +355,15 @@ func TestDebugIsForTheDefaultLog(t *testing.T) {
 			if text := other.String(); strings.Contains(text, record) {
 				t.Errorf("another log tells\n%s", text)
 			}
+			warning := "code=debug-enabled"
+			if tt.debug && tt.own {
+				warning = "Config.Debug has no effect"
+			} else if tt.debug {
+				warning = "Config.Debug is on, so the log tells more"
+			}
+			if got := strings.Contains(book.String(), warning); got != tt.debug {
+				t.Errorf("the log has %q: %t", warning, got)
+			}
 		})
 	}
 }
