@@ -21,7 +21,7 @@ func (s *settings) resolveProviders(env environment) *Error {
 	}
 	for i, given := range s.Config.Providers {
 		if given == nil {
-			note(fail(ErrConfiguration, fmt.Errorf("Config.Providers[%d] is nil", i)))
+			note(fail(ErrConfiguration, fmt.Errorf("Config.Providers[%d] is nil: set it to a provider, or remove it", i)))
 			continue
 		}
 		p, err := s.resolveProvider(given, env)

@@ -109,8 +109,8 @@ func (s *Sender) hint(at stage, cause error) string {
 		return "set Options.Host to the name in the server's certificate"
 	case notTLS:
 		return "the server does not speak TLS on this port: use STARTTLS, or the port for TLS, mostly 465"
-	case errors.Is(cause, errNotSMTP):
-		return "check Options.Host and Options.Port"
+	case errors.Is(cause, errNotSMTP), at == connecting:
+		return "check that the server runs, and Options.Host and Options.Port or the URL"
 	case errors.Is(cause, errNoSTARTTLS):
 		return "use ImplicitTLS with the port for it, mostly 465, or NoEncryption for a server on loopback"
 	case at == authenticating && refused != nil && !refused.Temporary():

@@ -98,7 +98,7 @@ func parseURL(raw string, allowInsecure bool) (*url.URL, error) {
 func checkURL(u *url.URL, allowHTTP bool) error {
 	switch {
 	case u.Hostname() == "":
-		return fmt.Errorf("%q is not an absolute URL", u.Redacted())
+		return fmt.Errorf("%q is not an absolute URL: write it with https://", u.Redacted())
 	case u.User != nil:
 		return fmt.Errorf("URL of %q contains a user name", u.Host)
 	case u.Scheme == "https", u.Scheme == "http" && allowHTTP:

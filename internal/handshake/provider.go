@@ -218,8 +218,11 @@ func (p *Provider) Check() error {
 		{"JWKS", p.JWKS, false},
 	} {
 		if e.url == "" {
-			if e.needed {
-				problem("%s is missing", e.name)
+			switch issuer := variable(p.ID, p.Env, "ISSUER"); {
+			case e.needed && e.name == "Issuer":
+				problem("Issuer is missing: set it in the provider's options or in %s", issuer)
+			case e.needed:
+				problem("%s is missing: set it, or Issuer (%s) to an issuer whose metadata has it", e.name, issuer)
 			}
 			continue
 		}

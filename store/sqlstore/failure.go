@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -42,8 +43,8 @@ func (r records) fail(ctx context.Context, operation string, err error) error {
 // remedy says what to do about an error that the operator can repair, or nothing.
 func (r records) remedy(err error) string {
 	own := r.tables == nil || r.tables.hashed // revocations are in a table of our own
-	switch _, away := errors.AsType[*net.OpError](err); {
-	case away:
+	switch {
+	case isAway(err):
 		return ": check that the database runs, and the address in its URL"
 	case !lacksTable(err):
 		return ""
@@ -51,6 +52,16 @@ func (r records) remedy(err error) string {
 		return ": the database was not migrated: run pintle migrate, or call sqlstore.Migrate"
 	}
 	return ": the database does not have what the layout names: pintle doctor compares the two"
+}
+
+// isAway reports whether the database could not be reached or is going down.
+func isAway(err error) bool {
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return true
+	}
+	state := sqlState(err)
+	// Class 08 is connection exceptions; 57P01 to 57P03 are shutdowns and starts.
+	return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P0") || errors.Is(err, driver.ErrBadConn)
 }
 
 // lacksTable reports whether a statement named a table or a column that the

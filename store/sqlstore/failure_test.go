@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -72,6 +73,8 @@ func TestWhatTheOperatorCanRepairIsSaid(t *testing.T) {
 		{"SQLite without the column", errors.New("table pintle_users has no column named x"), own, migrate},
 		{"tables shared with Auth.js", postgreSQLError{"42P01"}, shared, doctor},
 		{"a database that is away", fmt.Errorf("connect: %w", &net.OpError{Op: "dial", Err: errors.New("connection refused")}), own, start},
+		{"a database that is shutting down", postgreSQLError{"57P01"}, own, start},
+		{"a connection that was lost", driver.ErrBadConn, own, start},
 		{"words of a value", errors.New("Error 1366 (22007): Incorrect string value: 'no such table: x'"), own, ""},
 		{"anything else", errors.New("disk full"), own, ""},
 	} {

@@ -1,0 +1,240 @@
+package mistakes
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// An internet says which server of a test has a host. Hosts that it does not know
+// are addresses of this machine, or cannot be reached.
+type internet map[string]string
+
+func (n internet) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	if real, ok := n[addr]; ok {
+		addr = real
+	} else if host, _, _ := net.SplitHostPort(addr); !isLoopback(host) {
+		return nil, fmt.Errorf("dial %s: no such host", addr)
+	}
+	return new(net.Dialer).DialContext(ctx, network, addr)
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// A surfer sends what a browser sends: cookies, the header Origin of a form, the
+// header Referer of a link, and the headers Sec-Fetch-Site and Sec-Fetch-Mode to
+// addresses with TLS and on this machine.
+//
+// https://www.w3.org/TR/fetch-metadata/
+// https://www.w3.org/TR/referrer-policy/
+type surfer struct {
+	t      *testing.T
+	client *http.Client
+
+	at     *url.URL // the address of the page, nil before the first
+	status int
+	page   string
+	policy string // Referrer-Policy of the page
+
+	// failure is why there is no page: a host that does not exist, or too many
+	// redirects.
+	failure error
+
+	// before is told the path of each request before it is sent. It may be nil.
+	before func(path string)
+}
+
+func (n internet) surfer(t *testing.T) *surfer {
+	jar, _ := cookiejar.New(nil) // which never fails without options
+	return &surfer{t: t, client: &http.Client{
+		Jar:           jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DialContext: n.dial,
+			// The servers of a test have one certificate for whatever name they
+			// are called by.
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+			DisableKeepAlives: true,
+		},
+	}}
+}
+
+// forget removes the browser's cookies.
+func (s *surfer) forget() { s.client.Jar, _ = cookiejar.New(nil) }
+
+// open types an address.
+func (s *surfer) open(address string) *surfer {
+	s.t.Helper()
+	return s.navigate(http.MethodGet, s.parse(address), nil, nil)
+}
+
+// click follows a link on the page.
+func (s *surfer) click(link string) *surfer {
+	s.t.Helper()
+	return s.navigate(http.MethodGet, s.at.ResolveReference(s.parse(link)), nil, s.at)
+}
+
+var (
+	form   = regexp.MustCompile(`(?s)<form [^>]*action="([^"]*)".*?</form>`)
+	hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
+)
+
+// submit fills in the form of the page whose action ends so, and presses its
+// button. Fields are names and values.
+func (s *surfer) submit(action string, fields ...string) *surfer {
+	s.t.Helper()
+	for _, found := range form.FindAllStringSubmatch(s.page, -1) {
+		to := html.UnescapeString(found[1])
+		if !strings.HasSuffix(to, action) {
+			continue
+		}
+		values := url.Values{}
+		for _, input := range hidden.FindAllStringSubmatch(found[0], -1) {
+			values.Set(html.UnescapeString(input[1]), html.UnescapeString(input[2]))
+		}
+		for i := 0; i < len(fields); i += 2 {
+			values.Set(fields[i], fields[i+1])
+		}
+		return s.navigate(http.MethodPost, s.at.ResolveReference(s.parse(to)), values, s.at)
+	}
+	s.t.Fatalf("%s has no form that posts to %s: %.2000s", s.at, action, s.page)
+	return nil
+}
+
+func (s *surfer) parse(address string) *url.URL {
+	s.t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return u
+}
+
+// navigate goes to an address and follows redirects. initiator is the page that
+// it is done from, nil for an address that was typed.
+func (s *surfer) navigate(method string, to *url.URL, body url.Values, initiator *url.URL) *surfer {
+	s.t.Helper()
+	site := "none"
+	s.failure = nil
+	for range 20 {
+		if s.before != nil {
+			s.before(to.Path)
+		}
+		if initiator != nil {
+			site = farther(site, initiator, to)
+		}
+		r, err := http.NewRequestWithContext(s.t.Context(), method, to.String(), strings.NewReader(body.Encode()))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		r.Header.Set("Accept", "text/html")
+		if trustworthy(to) {
+			r.Header.Set("Sec-Fetch-Site", site)
+			r.Header.Set("Sec-Fetch-Mode", "navigate")
+		}
+		if initiator != nil {
+			s.sayWhere(r, initiator, to)
+		}
+		if method == http.MethodPost {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		resp, err := s.client.Do(r)
+		if err != nil {
+			s.at, s.status, s.page, s.failure = to, 0, "", err
+			return s
+		}
+		text, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if next := resp.Header.Get("Location"); next != "" && resp.StatusCode/100 == 3 {
+			to, method, body = to.ResolveReference(s.parse(next)), http.MethodGet, nil
+			continue
+		}
+		s.at, s.status, s.page, s.policy = to, resp.StatusCode, string(text), resp.Header.Get("Referrer-Policy")
+		return s
+	}
+	s.at, s.status, s.page, s.failure = to, 0, "", fmt.Errorf("%s redirects again and again", to)
+	return s
+}
+
+// sayWhere says where a request comes from.
+func (s *surfer) sayWhere(r *http.Request, from, to *url.URL) {
+	origin := from.Scheme + "://" + from.Host
+	downgrade := from.Scheme == "https" && !trustworthy(to)
+	if r.Method == http.MethodPost {
+		r.Header.Set("Origin", origin)
+		if downgrade || s.policy == "no-referrer" {
+			r.Header.Set("Origin", "null")
+		}
+	}
+	switch {
+	case downgrade, s.policy == "no-referrer":
+	case s.policy == "" && from.Scheme == to.Scheme && from.Host == to.Host:
+		r.Header.Set("Referer", from.String())
+	default:
+		r.Header.Set("Referer", origin+"/")
+	}
+}
+
+// farther returns the Sec-Fetch-Site of a request that was redirected to an
+// address: the farthest on its way.
+func farther(site string, from, to *url.URL) string {
+	here := "cross-site"
+	switch {
+	case from.Scheme == to.Scheme && from.Host == to.Host:
+		here = "same-origin"
+	case from.Scheme == to.Scheme && from.Hostname() == to.Hostname():
+		here = "same-site"
+	}
+	for _, far := range []string{"cross-site", "same-site"} {
+		if site == far || here == far {
+			return far
+		}
+	}
+	return here
+}
+
+// trustworthy reports whether browsers send Sec-Fetch headers to an address.
+//
+// https://w3c.github.io/webappsec-secure-contexts/#is-origin-trustworthy
+func trustworthy(u *url.URL) bool { return u.Scheme == "https" || isLoopback(u.Hostname()) }
+
+// sees fails the test unless the page has a status and a text.
+func (s *surfer) sees(status int, text string) *surfer {
+	s.t.Helper()
+	if s.failure != nil || s.status != status || !strings.Contains(s.page, text) {
+		s.t.Errorf("the browser is at %s with status %d (%v), want %d and %q: %s", s.at, s.status, s.failure, status, text, s.text())
+	}
+	return s
+}
+
+var markup = regexp.MustCompile(`(?s)<style>.*?</style>|<[^>]*>|\s+`)
+
+// text is the beginning of what the page says.
+func (s *surfer) text() string {
+	return fmt.Sprintf("%.300s", strings.Join(strings.Fields(markup.ReplaceAllString(s.page, " ")), " "))
+}
+
+// isAt fails the test unless the browser is at an address.
+func (s *surfer) isAt(prefix string) *surfer {
+	s.t.Helper()
+	if !strings.HasPrefix(s.at.String(), prefix) {
+		s.t.Errorf("the browser is at %s, want %s", s.at, prefix)
+	}
+	return s
+}
