@@ -212,6 +212,17 @@ func TestTheErrorsOfSignIn(t *testing.T) {
 }
 
 func TestTheProfileOfTheMicrobloggingNetwork(t *testing.T) {
+	t.Run("clientId and clientSecret are required", func(t *testing.T) {
+		for missing, o := range map[string]provider.TwitterOptions{
+			"AUTH_TWITTER_ID":     {Options: provider.Options{ClientSecret: "x"}},
+			"AUTH_TWITTER_SECRET": {Options: provider.Options{ClientID: "x"}},
+		} {
+			_, err := pintle.New(pintle.Config{Providers: []pintle.Provider{provider.Twitter(o)}, Secrets: []string{secret}, Getenv: noEnv})
+			if err == nil || !strings.Contains(err.Error(), missing) {
+				t.Errorf("New without %s returns %v", missing, err)
+			}
+		}
+	})
 	t.Run("the optional members of data, and includes.posts", func(t *testing.T) {
 		var x provider.TwitterProfile
 		const answer = `{"data":{"id":"1","name":"n","username":"u","created_at":"c","description":"d","email":"e",
