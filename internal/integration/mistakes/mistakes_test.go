@@ -242,7 +242,7 @@ var mistakes = []struct {
 					mux.Handle("/", page)
 					w.publish(todo, proxy(w.serve(auth.Load(auth.Require(mux))), sameHost))
 					for range 2 {
-						w.net.surfer(w.T).open(todo+"/").sees(403, "Forbidden").isAt(todo + "/app/signin")
+						w.net.surfer(w.T).open(todo+"/").sees(403, "Something is wrong on our side").isAt(todo + "/app/signin")
 					}
 					w.logged(1, "ERROR", "SignInPageLoop", mountThere+" /app/, which is the path of Config.URL (AUTH_URL)", "outside Auth.Require")
 				},
@@ -491,7 +491,7 @@ var mistakes = []struct {
 			b := w.net.surfer(w.T).open(at + "/auth/signin").submit("/signin/acme")
 			b.open(at+"/members").sees(200, "Hello, ")
 			server.Stop(w.T)
-			b.open(at+"/members").sees(503, "Service Unavailable")
+			b.open(at+"/members").sees(503, "Try again in a moment")
 			w.logged(1, "ERROR", "SessionTokenError", "getSessionAndUser", "check that the database runs, and the address in its URL")
 			b.open(at+"/auth/signin").sees(200, "Sign in")
 			server.Start(w.T)
@@ -653,7 +653,7 @@ var mistakes = []struct {
 				"the routes are behind the guard": func(w *walk) {
 					at := guarded(w, "/auth/")
 					for range 2 {
-						w.net.surfer(w.T).open(at+"/").sees(403, "Forbidden")
+						w.net.surfer(w.T).open(at+"/").sees(403, "Something is wrong on our side")
 					}
 					w.logged(1, "ERROR", "SignInPageLoop", "the sign-in page is behind Auth.Require", mountThere+" /auth/, which is the default of Config.BasePath, and outside Auth.Require")
 				},
@@ -661,7 +661,7 @@ var mistakes = []struct {
 					w.cfg.BasePath = "/api/auth"
 					at := guarded(w, "/auth/")
 					for range 2 {
-						w.net.surfer(w.T).open(at+"/").sees(403, "Forbidden")
+						w.net.surfer(w.T).open(at+"/").sees(403, "Something is wrong on our side")
 					}
 					w.logged(1, "ERROR", "SignInPageLoop", "the sign-in page is behind Auth.Require", mountThere+" /api/auth/, which is Config.BasePath")
 				},
