@@ -12,7 +12,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/flight"
-	"github.com/pintleauth/pintle/internal/recent"
+	"github.com/pintleauth/pintle/internal/lru"
 )
 
 // maxTenants bounds the configurations that are kept. Keys come from requests,
@@ -29,12 +29,12 @@ type tenants struct {
 
 	making flight.Group[*settings]
 	mu     sync.Mutex
-	byKey  recent.Map[string, *settings]
+	byKey  lru.Map[string, *settings]
 	warned map[string]bool // the ids of providers, which are the host's
 }
 
 func newTenants(key func(*http.Request) string, config func(context.Context, string) (Config, error)) *tenants {
-	return &tenants{key: key, config: config, spent: &spent{}, byKey: recent.Map[string, *settings]{Max: maxTenants}}
+	return &tenants{key: key, config: config, spent: &spent{}, byKey: lru.Map[string, *settings]{Max: maxTenants}}
 }
 
 func (t *tenants) settings(r *http.Request) (*settings, error) {

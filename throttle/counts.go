@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pintleauth/pintle/internal/recent"
+	"github.com/pintleauth/pintle/internal/lru"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 type counts struct {
 	mu     sync.Mutex
 	start  time.Time // which the times in byName are counted from
-	byName recent.Map[key, time.Duration]
+	byName lru.Map[key, time.Duration]
 }
 
 // A key is a hash of a name. It bounds what a name takes, and keeps text that a

@@ -1,6 +1,6 @@
-// Package recent keeps the values that were used last and forgets the others:
-// for names that come from requests, of which an attacker can invent any number.
-package recent
+// Package lru has a map that evicts the least recently used value. It is
+// for keys that come from requests: an attacker can invent any number of them.
+package lru
 
 import "iter"
 
@@ -36,8 +36,8 @@ func (m *Map[K, V]) Get(key K) (value V, ok bool) {
 	return m.slots[at-1].value, true
 }
 
-// Put keeps a value, in place of the one the key had. The least recently used one
-// goes if there are too many.
+// Put stores a value, in place of the one the key had. A full map evicts the
+// least recently used value.
 func (m *Map[K, V]) Put(key K, value V) {
 	if m.byKey == nil {
 		m.byKey = map[K]int32{}
@@ -60,7 +60,8 @@ func (m *Map[K, V]) Put(key K, value V) {
 	m.pushNewest(at)
 }
 
-// Values yields the values, the most recently used first, without using them.
+// Values yields the values, the most recently used first. It does not count as
+// use.
 func (m *Map[K, V]) Values() iter.Seq[V] {
 	return func(yield func(V) bool) {
 		for at := m.newest; at != 0; at = m.slots[at-1].older {

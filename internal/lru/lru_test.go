@@ -1,4 +1,4 @@
-package recent
+package lru
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheLeastRecentlyUsedIsForgotten(t *testing.T) {
+func TestTheLeastRecentlyUsedIsEvicted(t *testing.T) {
 	m := Map[string, int]{Max: 2}
 	if _, ok := m.Get("a"); ok || len(m.slots) != 0 {
 		t.Error("an empty map has a value")
