@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pintleauth/pintle/internal/limit"
+	"github.com/pintleauth/pintle/internal/body"
 	"github.com/pintleauth/pintle/internal/query"
 )
 
@@ -61,7 +61,7 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 			x.query.Add(name, value)
 		}
 	}
-	x.body = limit.Of(o.Fields)
+	x.body = body.Of(o.Fields)
 	if credentials {
 		return x.leaveTo(w, x.callback())
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/body"
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/cookie"
-	"github.com/pintleauth/pintle/internal/limit"
 	"github.com/pintleauth/pintle/internal/query"
 )
 
@@ -47,7 +47,7 @@ type exchange struct {
 	action   action
 	provider *provider // of the path, if it names one
 	query    query.Values
-	body     limit.Fields
+	body     body.Fields
 
 	csrfToken    string
 	csrfVerified bool
@@ -117,7 +117,7 @@ func (x *exchange) enter() error {
 		if x.body, err = x.readBody(); err != nil {
 			status := http.StatusBadRequest
 			switch {
-			case errors.Is(err, limit.ErrTooLarge):
+			case errors.Is(err, body.ErrTooLarge):
 				status = http.StatusRequestEntityTooLarge
 			case errors.Is(err, os.ErrDeadlineExceeded):
 				status = http.StatusRequestTimeout
@@ -139,13 +139,13 @@ const bodyTimeout = 20 * time.Second
 
 // readBody reads the body of the request. Where the server sets no time-out for
 // that, a client could send a byte now and then and hold the connection forever.
-func (x *exchange) readBody() (limit.Fields, error) {
+func (x *exchange) readBody() (body.Fields, error) {
 	if server, known := x.ctx.Value(http.ServerContextKey).(*http.Server); !known || server.ReadTimeout <= 0 {
 		// The server clears the deadline when the body has ended. A response
 		// that has none, of a test or a framework, is bounded by its own server.
 		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(bodyTimeout))
 	}
-	return limit.Read(x.r, limit.DefaultMax)
+	return body.Read(x.r, body.DefaultMax)
 }
 
 // parsePath takes a path apart into its action and the id of a provider. The

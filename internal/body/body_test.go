@@ -1,4 +1,4 @@
-package limit_test
+package body_test
 
 import (
 	"bytes"
@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pintleauth/pintle/internal/limit"
+	"github.com/pintleauth/pintle/internal/body"
 )
 
 const form = "application/x-www-form-urlencoded"
 
-func post(contentType, body string) *http.Request {
-	r := httptest.NewRequest(http.MethodPost, "/auth/signin", strings.NewReader(body))
+func post(contentType, text string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/auth/signin", strings.NewReader(text))
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}
@@ -59,7 +59,7 @@ func TestRead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := limit.Read(post(tt.contentType, tt.body), limit.DefaultMax)
+			f, err := body.Read(post(tt.contentType, tt.body), body.DefaultMax)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +71,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestFieldsTellAbsentFromNullFromOtherTypes(t *testing.T) {
-	f, err := limit.Read(post("application/json", `{"text":"x","empty":"","number":7,"null":null}`), limit.DefaultMax)
+	f, err := body.Read(post("application/json", `{"text":"x","empty":"","number":7,"null":null}`), body.DefaultMax)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,17 +94,17 @@ func TestFieldsTellAbsentFromNullFromOtherTypes(t *testing.T) {
 			t.Errorf("Raw(%s) = %v, %t, want %v, %t", tt.name, raw, present, tt.raw, tt.rawPresent)
 		}
 	}
-	var none limit.Fields
+	var none body.Fields
 	if _, present, _ := none.String("x"); present || none.All() != nil {
 		t.Error("the zero Fields have members")
 	}
 }
 
-func TestReadRefusesMalformedJSONWithoutRepeatingIt(t *testing.T) {
-	for _, body := range []string{`{"csrfToken":`, "{", `{"a":1}x`, `{'a':1}`, "hunter2", " ", strings.Repeat("[", 100_000), `{"a":1e999}`} {
-		f, err := limit.Read(post("application/json", body), limit.DefaultMax)
-		if !errors.Is(err, limit.ErrMalformed) || f.All() != nil {
-			t.Errorf("Read(%.20q) = %v, %v, want ErrMalformed and no fields", body, f.All(), err)
+func TestReadRejectsMalformedJSONWithoutRepeatingIt(t *testing.T) {
+	for _, text := range []string{`{"csrfToken":`, "{", `{"a":1}x`, `{'a':1}`, "hunter2", " ", strings.Repeat("[", 100_000), `{"a":1e999}`} {
+		f, err := body.Read(post("application/json", text), body.DefaultMax)
+		if !errors.Is(err, body.ErrMalformed) || f.All() != nil {
+			t.Errorf("Read(%.20q) = %v, %v, want ErrMalformed and no fields", text, f.All(), err)
 		}
 		if err != nil && strings.Contains(err.Error(), "hunter2") || errors.Unwrap(errors.Unwrap(err)) != nil {
 			t.Errorf("the error carries the body: %v", err)
@@ -112,7 +112,7 @@ func TestReadRefusesMalformedJSONWithoutRepeatingIt(t *testing.T) {
 	}
 }
 
-// unread fails the test when somebody reads it.
+// unread fails the test when it is read.
 type unread struct{ t *testing.T }
 
 func (u unread) Read([]byte) (int, error) {
@@ -122,54 +122,54 @@ func (u unread) Read([]byte) (int, error) {
 
 func (unread) Close() error { return nil }
 
-func TestBodyKeepsToItsLimit(t *testing.T) {
+func TestBytesRejectsMoreThanItsLimit(t *testing.T) {
 	t.Run("as long as allowed", func(t *testing.T) {
-		if got, err := limit.Body(post("", "12345"), 5); string(got) != "12345" || err != nil {
-			t.Errorf("Body = %q, %v", got, err)
+		if got, err := body.Bytes(post("", "12345"), 5); string(got) != "12345" || err != nil {
+			t.Errorf("Bytes = %q, %v", got, err)
 		}
 	})
 	t.Run("no body", func(t *testing.T) {
-		for _, body := range []io.ReadCloser{nil, http.NoBody} {
+		for _, none := range []io.ReadCloser{nil, http.NoBody} {
 			r := post("", "")
-			r.Body = body
-			if got, err := limit.Body(r, 5); got != nil || err != nil {
-				t.Errorf("Body = %q, %v", got, err)
+			r.Body = none
+			if got, err := body.Bytes(r, 5); got != nil || err != nil {
+				t.Errorf("Bytes = %q, %v", got, err)
 			}
 		}
 	})
-	t.Run("announced too long, not read", func(t *testing.T) {
+	t.Run("declared too long, not read", func(t *testing.T) {
 		r := post("", "123456")
 		r.Body = unread{t}
-		if got, err := limit.Body(r, 5); got != nil || !errors.Is(err, limit.ErrTooLarge) {
-			t.Errorf("Body = %q, %v", got, err)
+		if got, err := body.Bytes(r, 5); got != nil || !errors.Is(err, body.ErrTooLarge) {
+			t.Errorf("Bytes = %q, %v", got, err)
 		}
 	})
-	t.Run("one byte more, not announced", func(t *testing.T) {
+	t.Run("one byte more, not declared", func(t *testing.T) {
 		r := post("", "123456")
 		r.ContentLength = -1
-		if got, err := limit.Body(r, 5); got != nil || !errors.Is(err, limit.ErrTooLarge) {
-			t.Errorf("Body = %q, %v", got, err)
+		if got, err := body.Bytes(r, 5); got != nil || !errors.Is(err, body.ErrTooLarge) {
+			t.Errorf("Bytes = %q, %v", got, err)
 		}
 	})
 	t.Run("endless", func(t *testing.T) {
 		r := post("", "")
 		r.Body, r.ContentLength = io.NopCloser(endless{}), -1
-		if got, err := limit.Body(r, 1000); got != nil || !errors.Is(err, limit.ErrTooLarge) {
-			t.Errorf("Body = %q, %v", got, err)
+		if got, err := body.Bytes(r, 1000); got != nil || !errors.Is(err, body.ErrTooLarge) {
+			t.Errorf("Bytes = %q, %v", got, err)
 		}
 	})
 	t.Run("a limit of the host", func(t *testing.T) {
 		r := post("", "123456")
 		r.Body = http.MaxBytesReader(nil, r.Body, 3)
-		if got, err := limit.Body(r, 10); got != nil || !errors.Is(err, limit.ErrTooLarge) {
-			t.Errorf("Body = %q, %v", got, err)
+		if got, err := body.Bytes(r, 10); got != nil || !errors.Is(err, body.ErrTooLarge) {
+			t.Errorf("Bytes = %q, %v", got, err)
 		}
 	})
 	t.Run("a broken connection is another error", func(t *testing.T) {
 		r := post("", "123456")
 		r.Body = io.NopCloser(io.MultiReader(strings.NewReader("123"), broken{}))
-		if got, err := limit.Body(r, 10); got != nil || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, limit.ErrTooLarge) {
-			t.Errorf("Body = %q, %v", got, err)
+		if got, err := body.Bytes(r, 10); got != nil || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, body.ErrTooLarge) {
+			t.Errorf("Bytes = %q, %v", got, err)
 		}
 	})
 }
@@ -182,17 +182,17 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestReadRefusesTooMuch(t *testing.T) {
+func TestReadRejectsTooMuch(t *testing.T) {
 	for name, r := range map[string]*http.Request{
-		"json":         post("application/json", `"`+strings.Repeat("x", limit.DefaultMax)+`"`),
-		"form":         post(form, strings.Repeat("x", limit.DefaultMax+1)),
+		"json":         post("application/json", `"`+strings.Repeat("x", body.DefaultMax)+`"`),
+		"form":         post(form, strings.Repeat("x", body.DefaultMax+1)),
 		"form members": post(form, strings.Repeat("a&", 10_000)),
 	} {
-		if f, err := limit.Read(r, limit.DefaultMax); !errors.Is(err, limit.ErrTooLarge) || f.All() != nil {
+		if f, err := body.Read(r, body.DefaultMax); !errors.Is(err, body.ErrTooLarge) || f.All() != nil {
 			t.Errorf("%s: %d members, %v, want ErrTooLarge", name, len(f.All()), err)
 		}
 	}
-	if _, err := limit.Read(post(form, "a=1&filler="+strings.Repeat("f", 200_000)), limit.DefaultMax); err != nil {
+	if _, err := body.Read(post(form, "a=1&filler="+strings.Repeat("f", 200_000)), body.DefaultMax); err != nil {
 		t.Errorf("a large form: %v", err)
 	}
 }
@@ -200,26 +200,26 @@ func TestReadRefusesTooMuch(t *testing.T) {
 func TestABodyOfAnotherTypeIsNotRead(t *testing.T) {
 	r := post("text/plain", "123456")
 	r.Body = unread{t}
-	if _, err := limit.Read(r, 5); err != nil {
+	if _, err := body.Read(r, 5); err != nil {
 		t.Error(err)
 	}
 }
 
-// A stranger's body is refused or gives fields that can be written as JSON, and
-// reading those again gives the same.
+// Any body is rejected or gives fields that can be written as JSON, and reading
+// those again gives the same fields.
 func FuzzRead(f *testing.F) {
 	f.Add("application/json", []byte(`{"a":[1,{"b":null}],"a":"\ud800"}`))
 	f.Add(form, []byte("a=1&b=%zz&&=x"))
 	f.Add("application/json", []byte("\xef\xbb\xbfnull"))
-	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
-		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
+	f.Fuzz(func(t *testing.T, contentType string, data []byte) {
+		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(data))
 		r.Header["Content-Type"] = []string{contentType}
-		fields, err := limit.Read(r, 1<<16)
+		fields, err := body.Read(r, 1<<16)
 		if err != nil {
 			if fields.All() != nil {
 				t.Fatalf("fields %v beside %v", fields.All(), err)
 			}
-			if !errors.Is(err, limit.ErrTooLarge) && !errors.Is(err, limit.ErrMalformed) {
+			if !errors.Is(err, body.ErrTooLarge) && !errors.Is(err, body.ErrMalformed) {
 				t.Fatalf("unexpected error %v", err)
 			}
 			return
@@ -228,7 +228,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := limit.Read(post("application/json", string(text)), 1<<20)
+		again, err := body.Read(post("application/json", string(text)), 1<<20)
 		if err != nil || !reflect.DeepEqual(again.All(), fields.All()) {
 			t.Errorf("%q became %q, %v", fields.All(), again.All(), err)
 		}

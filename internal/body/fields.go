@@ -1,4 +1,4 @@
-package limit
+package body
 
 import (
 	"bytes"
@@ -24,13 +24,13 @@ type Fields struct {
 // Content-Type:
 //
 //   - containing application/json: JSON of any type. Numbers become float64,
-//     as they are for Auth.js; of a repeated name the last value counts. An
-//     empty body and null are no body, and other values than objects have no
-//     members. Nesting is bounded by [encoding/json].
-//   - containing application/x-www-form-urlencoded: text values; of a repeated
-//     name the last one counts. Malformed escapes are no error. The limits of
-//     [query.Parse] apply as well.
-//   - anything else, multipart/form-data among it: not read, no members.
+//     as in Auth.js. If a name is repeated, the last value counts. An empty
+//     body and null count as no body, and values other than objects have no
+//     members. [encoding/json] bounds the nesting.
+//   - containing application/x-www-form-urlencoded: text values. If a name is
+//     repeated, the last value counts. Malformed escapes are no error. The
+//     limits of [query.Parse] apply as well.
+//   - anything else, including multipart/form-data: not read, no members.
 //
 // Errors match [ErrTooLarge] or [ErrMalformed] or come from the connection;
 // the Fields are then empty.
@@ -40,14 +40,14 @@ func Read(r *http.Request, max int64) (Fields, error) {
 	if !isJSON && !strings.Contains(contentType, "application/x-www-form-urlencoded") {
 		return Fields{}, nil
 	}
-	body, err := Body(r, max)
+	data, err := Bytes(r, max)
 	if err != nil {
 		return Fields{}, err
 	}
 	if isJSON {
-		return parseJSON(body)
+		return parseJSON(data)
 	}
-	return parseForm(string(body))
+	return parseForm(string(data))
 }
 
 func parseJSON(body []byte) (Fields, error) {
@@ -57,8 +57,8 @@ func parseJSON(body []byte) (Fields, error) {
 	}
 	var value any
 	if err := json.Unmarshal(body, &value); err != nil {
-		// The cause is not wrapped, and its text is of no use to anyone but
-		// whoever sent the body: it may quote a piece of a password.
+		// The cause is not wrapped, so that it reaches no log: it may quote a
+		// piece of a password.
 		return Fields{}, fmt.Errorf("parse body: %w", ErrMalformed)
 	}
 	members, _ := value.(map[string]any)
@@ -81,8 +81,8 @@ func parseForm(body string) (Fields, error) {
 }
 
 // String returns the text of a member. A member that is absent or null is not
-// present; one that is present but no text, which only JSON can send, is not
-// text and has the value "".
+// present. A member of another type, which only JSON can send, is present, is
+// not text and has the value "".
 func (f Fields) String(name string) (value string, present, isText bool) {
 	v, ok := f.members[name]
 	if !ok || v == nil {
@@ -93,12 +93,12 @@ func (f Fields) String(name string) (value string, present, isText bool) {
 }
 
 // Raw returns a member as [encoding/json] represents it: nil, bool, float64,
-// string, []any or map[string]any. Unlike for [Fields.String], null is present.
+// string, []any or map[string]any. Unlike in [Fields.String], null is present.
 func (f Fields) Raw(name string) (value any, present bool) {
 	value, present = f.members[name]
 	return value, present
 }
 
-// All returns the members, nil when there are none. The map belongs to the
-// Fields: whoever changes it changes them.
+// All returns the members, or nil if there are none. It is not a copy: changes
+// to the map change the Fields.
 func (f Fields) All() map[string]any { return f.members }
