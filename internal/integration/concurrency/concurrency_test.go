@@ -1,6 +1,6 @@
-// Package crowd tests what happens when many do the same thing at the same
+// Package concurrency tests what happens when many do the same thing at the same
 // moment and the database is SQLite.
-package crowd
+package concurrency
 
 import (
 	"context"
