@@ -1,4 +1,4 @@
-// Package sidebyside_test lets an application with Auth.js and one with Pintle
+// Package interop_test lets an application with Auth.js and one with Pintle
 // serve one site together, with one secret and one PostgreSQL database, as they
 // do while a team moves from one to the other. Whatever one of them began, the
 // other has to be able to go on with.
@@ -9,4 +9,4 @@
 // again:
 //
 //	go test -run 'TestServersTakeTurns/token' -seed 1234567890 -journey 17
-package sidebyside_test
+package interop_test

@@ -1,4 +1,4 @@
-package sidebyside_test
+package interop_test
 
 import (
 	"context"
