@@ -1,10 +1,10 @@
-// Package examples holds programs to start from, each in a folder of its own:
+// Package examples holds programs to start from, one in each folder:
 //
 //	go run ./examples/quickstart
 //
-// signs people in with a password and through a local identity provider, with
-// no account anywhere. The folders nethttp, chi, gin, echo and fiber show the
-// same in the form of each framework, and react and nextjs behind pages that are
+// signs users in with a password and through a local identity provider; it
+// needs no account with a service. The folders nethttp, chi, gin, echo and fiber
+// do the same with each framework, and react and nextjs behind pages that are
 // written with next-auth. In jsonapi a native application signs in through the
-// system's browser. The folder visitor is what their tests visit them with.
+// system's browser. The folder e2eclient is the client of their tests.
 package examples

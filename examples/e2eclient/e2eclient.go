@@ -1,5 +1,6 @@
-// Package visitor visits the sites of the examples, which all show the same.
-package visitor
+// Package e2eclient tests the sites of the examples end to end. They all show
+// the same pages.
+package e2eclient
 
 import (
 	"io"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
-	"github.com/pintleauth/pintle/examples/visitor"
+	"github.com/pintleauth/pintle/examples/e2eclient"
 )
 
 func TestSomebodySignsInAndOut(t *testing.T) {
@@ -27,7 +27,7 @@ func TestSomebodySignsInAndOut(t *testing.T) {
 	app := site(auth)
 	go func() { _ = app.Listener(ln, fiber.ListenConfig{DisableStartupMessage: true}) }()
 	t.Cleanup(func() { _ = app.ShutdownWithTimeout(100 * time.Millisecond) }) // the client may hold connections
-	visitor.SignsInAndOut(t, cfg, "http://"+ln.Addr().String())
+	e2eclient.SignsInAndOut(t, cfg, "http://"+ln.Addr().String())
 }
 
 func TestOnlyKimHasAPassword(t *testing.T) {
@@ -35,5 +35,5 @@ func TestOnlyKimHasAPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	visitor.HasOnlyKimsPassword(t, auth)
+	e2eclient.HasOnlyKimsPassword(t, auth)
 }

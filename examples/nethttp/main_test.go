@@ -6,7 +6,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
-	"github.com/pintleauth/pintle/examples/visitor"
+	"github.com/pintleauth/pintle/examples/e2eclient"
 )
 
 func TestSomebodySignsInAndOut(t *testing.T) {
@@ -19,7 +19,7 @@ func TestSomebodySignsInAndOut(t *testing.T) {
 	}
 	srv := httptest.NewServer(site(auth))
 	defer srv.Close()
-	visitor.SignsInAndOut(t, cfg, srv.URL)
+	e2eclient.SignsInAndOut(t, cfg, srv.URL)
 }
 
 func TestOnlyKimHasAPassword(t *testing.T) {
@@ -27,5 +27,5 @@ func TestOnlyKimHasAPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	visitor.HasOnlyKimsPassword(t, auth)
+	e2eclient.HasOnlyKimsPassword(t, auth)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
-	"github.com/pintleauth/pintle/examples/visitor"
+	"github.com/pintleauth/pintle/examples/e2eclient"
 )
 
 func TestAnAccountIsDeletedOnlyIfItsOwnerMeansIt(t *testing.T) {
@@ -16,7 +16,7 @@ func TestAnAccountIsDeletedOnlyIfItsOwnerMeansIt(t *testing.T) {
 		t.Run(string(strategy), func(t *testing.T) {
 			srv, cfg := startSite(t, strategy)
 			kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
-			page := visitor.Read(t)(kim.PostForm(srv.URL+"/account/delete", nil))
+			page := e2eclient.Read(t)(kim.PostForm(srv.URL+"/account/delete", nil))
 			if !strings.Contains(page, "Nothing was deleted") || !strings.Contains(page, "Kim") {
 				t.Errorf("without a tick the page is:\n%s", page)
 			}
@@ -25,12 +25,12 @@ func TestAnAccountIsDeletedOnlyIfItsOwnerMeansIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			copied := kim.Jar.Cookies(site)
-			page = visitor.Read(t)(kim.PostForm(srv.URL+"/account/delete", url.Values{"confirmed": {"yes"}}))
+			page = e2eclient.Read(t)(kim.PostForm(srv.URL+"/account/delete", url.Values{"confirmed": {"yes"}}))
 			if !strings.Contains(page, "Your account is deleted") || !strings.Contains(page, "Nobody is signed in") {
 				t.Errorf("after the end the page is:\n%s", page)
 			}
 			kim.Jar.SetCookies(site, copied)
-			if page := visitor.Read(t)(kim.Get(srv.URL + "/account")); page != "Unauthorized\n" {
+			if page := e2eclient.Read(t)(kim.Get(srv.URL + "/account")); page != "Unauthorized\n" {
 				t.Errorf("with a copy of the cookie the page is:\n%s", page)
 			}
 		})
@@ -42,17 +42,17 @@ func TestAnAccountIsDeletedOnlyIfItsOwnerMeansIt(t *testing.T) {
 func TestAFormReachesNobodyElse(t *testing.T) {
 	srv, cfg := startSite(t, pintle.StrategyDatabase)
 	lee := authtest.HTTPClient(t, cfg, srv.URL, nil)
-	visitor.Read(t)(authtest.SignInWith(t, lee, srv.URL+"/auth", localProvider), nil)
+	e2eclient.Read(t)(authtest.SignInWith(t, lee, srv.URL+"/auth", localProvider), nil)
 	kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
 	for path, form := range map[string]url.Values{
 		"/account/unlink":      {"provider": {localProvider}, "id": {"1001"}},
 		"/account/devices/end": {"device": {"a guess"}},
 	} {
-		if page := visitor.Read(t)(kim.PostForm(srv.URL+path, form)); !strings.Contains(page, "That is gone already.") {
+		if page := e2eclient.Read(t)(kim.PostForm(srv.URL+path, form)); !strings.Contains(page, "That is gone already.") {
 			t.Errorf("after %s the page is:\n%s", path, page)
 		}
 	}
-	if page := visitor.Read(t)(lee.Get(srv.URL + "/account")); !strings.Contains(page, "1001") {
+	if page := e2eclient.Read(t)(lee.Get(srv.URL + "/account")); !strings.Contains(page, "1001") {
 		t.Errorf("Lee sees:\n%s", page)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
-	"github.com/pintleauth/pintle/examples/visitor"
+	"github.com/pintleauth/pintle/examples/e2eclient"
 	"github.com/pintleauth/pintle/password"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
@@ -43,14 +43,14 @@ func TestMembersSeeAndChangeTheirSession(t *testing.T) {
 		t.Run(string(strategy), func(t *testing.T) {
 			srv, cfg := startSite(t, strategy)
 			kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
-			if page := visitor.Read(t)(kim.Get(srv.URL + "/account")); !strings.Contains(page, "kim@example.com") {
+			if page := e2eclient.Read(t)(kim.Get(srv.URL + "/account")); !strings.Contains(page, "kim@example.com") {
 				t.Errorf("Kim does not see the session:\n%s", page)
 			}
 			changed := url.Values{"name": {"Kim the Brave"}}
-			if page := visitor.Read(t)(kim.PostForm(srv.URL+"/account", changed)); !strings.Contains(page, "<h1>Kim the Brave</h1>") {
+			if page := e2eclient.Read(t)(kim.PostForm(srv.URL+"/account", changed)); !strings.Contains(page, "<h1>Kim the Brave</h1>") {
 				t.Errorf("the name did not change:\n%s", page)
 			}
-			if page := visitor.Read(t)(kim.PostForm(srv.URL+"/signout", nil)); !strings.Contains(page, "Nobody is signed in") {
+			if page := e2eclient.Read(t)(kim.PostForm(srv.URL+"/signout", nil)); !strings.Contains(page, "Nobody is signed in") {
 				t.Errorf("Kim is still signed in:\n%s", page)
 			}
 		})
@@ -60,11 +60,11 @@ func TestMembersSeeAndChangeTheirSession(t *testing.T) {
 func TestStrangersDoNotGetIn(t *testing.T) {
 	srv, cfg := startSite(t, pintle.StrategyDatabase)
 	stranger := authtest.HTTPClient(t, cfg, srv.URL, nil)
-	if page := visitor.Read(t)(stranger.Get(srv.URL + "/account")); page != "Unauthorized\n" {
+	if page := e2eclient.Read(t)(stranger.Get(srv.URL + "/account")); page != "Unauthorized\n" {
 		t.Errorf("a stranger sees:\n%s", page)
 	}
 	// All the way through the identity provider they do.
-	page := visitor.Read(t)(authtest.SignInWith(t, stranger, srv.URL+"/auth", "local"), nil)
+	page := e2eclient.Read(t)(authtest.SignInWith(t, stranger, srv.URL+"/auth", "local"), nil)
 	if !strings.Contains(page, "Hello, Ada Lovelace") {
 		t.Errorf("after signing in, the page is:\n%s", page)
 	}
@@ -93,10 +93,10 @@ func TestMembersSeeToTheirOwnPasskeys(t *testing.T) {
 	}
 	post := func(name, path string, form url.Values) string {
 		t.Helper()
-		return visitor.Read(t)(browsers[name].PostForm(srv.URL+"/account/passkeys/"+path, form))
+		return e2eclient.Read(t)(browsers[name].PostForm(srv.URL+"/account/passkeys/"+path, form))
 	}
 
-	if page := visitor.Read(t)(browsers["Kim"].Get(srv.URL + "/account")); !strings.Contains(page, "Kim&#39;s key") || strings.Contains(page, "Eve&#39;s key") {
+	if page := e2eclient.Read(t)(browsers["Kim"].Get(srv.URL + "/account")); !strings.Contains(page, "Kim&#39;s key") || strings.Contains(page, "Eve&#39;s key") {
 		t.Errorf("Kim sees:\n%s", page)
 	}
 	for path, form := range map[string]url.Values{"rename": {"id": {"a2lt"}, "name": {"Eve's now"}}, "remove": {"id": {"a2lt"}}} {
