@@ -1,5 +1,5 @@
-// Package bearer reads the session that a native application sends in the
-// Authorization header.
+// Package bearer reads the session token that a native application sends in
+// the Authorization header.
 package bearer
 
 import (
@@ -10,8 +10,8 @@ import (
 )
 
 // Token returns the word after "Bearer " in the first Authorization header,
-// percent-decoded as Auth.js does, or "" when there is none. The scheme is
-// compared with regard to case, also as Auth.js does.
+// percent-decoded as Auth.js does, or "" if the request has no such header. The
+// scheme is compared with regard to case, also as Auth.js does.
 //
 // https://www.rfc-editor.org/rfc/rfc6750#section-2.1
 func Token(h http.Header) string {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Connection returns the address of a request's connection. It is not valid
-// where the server does not know it, as with Unix sockets.
+// Connection returns the address of a request's connection. The result is
+// invalid if the server does not know the address, as with Unix sockets.
 func Connection(r *http.Request) netip.Addr { return parse(r.RemoteAddr) }
 
-// Forwarded returns a function that takes the address of the connection unless
-// that is one of the given proxies. Then it takes the last address in
+// Forwarded returns a function that returns the address of the connection,
+// unless that is one of the given proxies. Then it returns the last address in
 // X-Forwarded-For that is not a proxy's: the client can write anything before it.
 func Forwarded(proxies ...netip.Prefix) func(*http.Request) netip.Addr {
 	proxies = slices.Clone(proxies)

@@ -24,13 +24,13 @@ func TestTheClientBehindAProxy(t *testing.T) {
 		want             string
 	}{
 		{"no proxy", "192.0.2.1:1", nil, "192.0.2.1"},
-		{"SH-34 a stranger's header", "192.0.2.1:1", []string{"198.51.100.1"}, "192.0.2.1"},
+		{"SH-34 a header without a proxy", "192.0.2.1:1", []string{"198.51.100.1"}, "192.0.2.1"},
 		{"one proxy", "10.0.0.1:1", []string{"192.0.2.1"}, "192.0.2.1"},
 		{"two proxies", "10.0.0.1:1", []string{"192.0.2.1, 10.0.0.2"}, "192.0.2.1"},
 		{"two lines", "10.0.0.1:1", []string{"192.0.2.1", "10.0.0.2"}, "192.0.2.1"},
 		{"SH-34 the client wrote some of it", "10.0.0.1:1", []string{"198.51.100.1, 192.0.2.1"}, "192.0.2.1"},
-		{"the client says that it is a proxy", "10.0.0.1:1", []string{"198.51.100.1, 10.9.9.9, 192.0.2.1, 10.0.0.2"}, "192.0.2.1"},
-		{"a proxy asks by itself", "10.0.0.1:1", nil, "10.0.0.1"},
+		{"the client claims to be a proxy", "10.0.0.1:1", []string{"198.51.100.1, 10.9.9.9, 192.0.2.1, 10.0.0.2"}, "192.0.2.1"},
+		{"a request by the proxy itself", "10.0.0.1:1", nil, "10.0.0.1"},
 		{"nothing but proxies", "10.0.0.1:1", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
 		{"an empty header", "10.0.0.1:1", []string{""}, "10.0.0.1"},
 		{"no address", "10.0.0.1:1", []string{"192.0.2.1, unknown"}, "10.0.0.1"},

@@ -1,4 +1,4 @@
-// Package clip bounds text that a client sent, on its way into a log record.
+// Package clip bounds the text of a client before it goes into a log record.
 package clip
 
 import (
@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Max is how many bytes of a client's text a log record repeats. A request has
-// room for megabytes, and a record for each of them fills disks.
+// Max is how many bytes of a client's text a log record repeats. A request may
+// hold megabytes; logging all of them would let a client fill the disk.
 const Max = 200
 
 // Quote returns s between quotes with everything unprintable escaped. It keeps at
-// most [Max] bytes of s and says how many there were.
+// most [Max] bytes of s and appends the full length if s is longer.
 func Quote(s string) string {
 	if len(s) <= Max {
 		return strconv.Quote(s)

@@ -11,9 +11,9 @@ import (
 // https://www.rfc-editor.org/rfc/rfc6265bis#section-5.6
 const maxAttribute = 1024
 
-// Check reports what would make a browser refuse or misread a cookie with this
+// Check reports what would make a browser reject or misread a cookie with this
 // name and these attributes, or let text of the configuration break out of its
-// Set-Cookie line. It joins every complaint into one error.
+// Set-Cookie line. It joins all faults into one error.
 func Check(name string, a Attributes) error {
 	return errors.Join(
 		checkName(name),
@@ -24,7 +24,7 @@ func Check(name string, a Attributes) error {
 	)
 }
 
-// checkName holds a name to the token of RFC 9110.
+// checkName requires a name to be a token of RFC 9110.
 //
 // https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2
 func checkName(name string) error {
@@ -68,7 +68,7 @@ func checkDomain(name, domain string) error {
 	return nil
 }
 
-// checkPath also asks for the leading slash: without it a browser falls back to
+// checkPath also requires the leading slash: without it a browser falls back to
 // the directory of the request, and the cookie is then missing elsewhere.
 func checkPath(name, path string) error {
 	if path == "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/pintleauth/pintle/internal/cookie"
 )
 
-func TestCheckRefusesWhatABrowserWouldDrop(t *testing.T) {
+func TestCheckRejectsWhatABrowserWouldDrop(t *testing.T) {
 	secure := cookie.Attributes{Path: "/", Secure: true, SameSite: "Lax"}
 	with := func(change func(*cookie.Attributes)) cookie.Attributes {
 		a := secure

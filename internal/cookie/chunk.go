@@ -16,17 +16,17 @@ const (
 	// and servers accept much less.
 	MaxParts = 32
 
-	// maxLeftovers bounds the received names that no value can have, and with
-	// them the Set-Cookie lines one request can cause.
+	// maxLeftovers bounds the received names that are cleared although no
+	// writer uses them, and with them the Set-Cookie lines one request can cause.
 	maxLeftovers = 31
 )
 
-// A Chunked is a value as a request carries it under one name: in one cookie, in
-// numbered parts, or, where one of the two is left over or was planted, in both.
+// A Chunked is a value as a request carries it under one name: in one cookie or
+// in numbered parts. It has both if one of them is left over or was planted.
 type Chunked struct {
 	// Whole is the value of the cookie with the name itself, and Parts the
 	// joined value of name.0, name.1, … up to the first number that is missing.
-	// "" means that there is none.
+	// "" means absent.
 	Whole, Parts string
 
 	// Repeated reports that a name came more than once with different values,
@@ -45,10 +45,10 @@ func (c Chunked) Value() string {
 // ReadChunked returns what a request carries under name. It allocates only to
 // decode and to join.
 //
-// Only name itself and name.0, name.1, … belong to the value, the numbers
-// without gap and leading zero: joining everything that begins with name, as
+// Only name itself and name.0, name.1, … belong to the value, with consecutive
+// numbers without leading zeros. Joining everything that begins with name, as
 // Auth.js does, lets one stray cookie sign the user out (W-10). Of two cookies
-// with the same name the first counts, also if it is empty. Callers that use the
+// with the same name the first counts, even if it is empty. Callers that use the
 // value as a credential read it with [Open].
 func ReadChunked(h http.Header, name string) Chunked {
 	var c chunks
@@ -56,11 +56,11 @@ func ReadChunked(h http.Header, name string) Chunked {
 	return Chunked{Whole: Decode(c.values[0]), Parts: join(c.values[1:]), Repeated: c.repeated}
 }
 
-// Received returns the names under which a request carries something of a
-// value, in the order of the request, which [WriteChunked] needs in order to
-// clear what is no longer used. Parts after a gap, and numbers that no writer
-// chooses, are among them. However many such numbers a client makes up, all
-// names that [ReadChunked] reads are returned.
+// Received returns the names of the cookies of a request that belong to a
+// value, in the order of the request. [WriteChunked] needs them to clear what is
+// no longer used. They include parts after a gap and numbers that no writer
+// uses. The result has all names that [ReadChunked] reads, however many other
+// numbers a client makes up.
 func Received(h http.Header, name string) []string {
 	var names []string
 	var seen uint64
@@ -114,8 +114,8 @@ func (c *chunks) read(h http.Header, name string) {
 // unread is the index of a part whose number no writer would have chosen.
 const unread = 1 + MaxParts
 
-// chunkIndex reads what follows the name in the name of a cookie: index 0 is the
-// whole value, and index 1 part 0. It reports whether suffix has such a shape.
+// chunkIndex parses the suffix after the name in the name of a cookie: index 0 is
+// the whole value, and index 1 part 0. It reports whether suffix has such a shape.
 func chunkIndex(suffix string) (index int, ok bool) {
 	if suffix == "" {
 		return 0, true
@@ -161,7 +161,7 @@ func join(parts []string) string {
 func Parts(value string) int { return (len(value) + chunkSize - 1) / chunkSize }
 
 // WriteChunked returns the Set-Cookie lines that store value under name, in as
-// many parts as it needs, and clear those of the received names (of
+// many parts as it needs, and that clear those of the received names (see
 // [Received]) that are no longer used. An empty value clears everything.
 // The lines come in the order Auth.js sends them: received names first, in
 // place, then new ones.

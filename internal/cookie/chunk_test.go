@@ -50,8 +50,8 @@ func TestReadChunked(t *testing.T) {
 	}
 }
 
-// A client must not be able to cause any number of Set-Cookie lines, nor to keep
-// the names that hold the session from being cleared.
+// A client must not be able to cause an unbounded number of Set-Cookie lines, nor
+// to prevent the names that hold the session from being cleared.
 func TestReceivedIsBounded(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
@@ -138,7 +138,7 @@ func TestWriteChunkedKeepsTheOrderOfAuthJS(t *testing.T) {
 	}
 }
 
-// apply plays the browser: it keeps what lines set and forgets what they clear.
+// apply does what a browser does with the lines: it stores and deletes cookies.
 func apply(jar []string, lines []string) []string {
 	for _, line := range lines {
 		pair, rest, _ := strings.Cut(line, "; ")
@@ -158,9 +158,9 @@ func apply(jar []string, lines []string) []string {
 	return jar
 }
 
-// Whatever sizes follow one another, and whatever strays are planted in
-// between, the browser ends up with exactly the last value, and each cookie
-// stays under the 4096 bytes a browser keeps (ASVS-3.3.5, CK-2).
+// For any sequence of sizes, and any stray cookies planted in between, the
+// browser ends up with exactly the last value, and each cookie stays under the
+// 4096 bytes a browser keeps (ASVS-3.3.5, CK-2).
 func FuzzChunksRoundTrip(f *testing.F) {
 	f.Add(uint16(10), uint16(9000), "s.7=stray; s.01=x")
 	f.Add(uint16(16000), uint16(3936), "s=old")

@@ -42,9 +42,9 @@ var unreserved = func() (set [256]bool) {
 	return set
 }()
 
-// Decode undoes the encoding of values. A value that is not a well-formed encoding, because
-// an escape is cut short or the escaped bytes are not UTF-8, is returned as it
-// came: a cookie is somebody else's text, and failing on it would let one bad
+// Decode undoes the encoding of values. A value that is not a well-formed
+// encoding, because an escape is cut short or the escaped bytes are not UTF-8, is
+// returned unchanged: cookies are client input, and an error would let one bad
 // cookie break every route (SH-02).
 //
 // https://tc39.es/ecma262/#sec-decodeuricomponent-encodeduricomponent

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Attributes are what a Set-Cookie line says besides name and value. The zero
+// Attributes are the parts of a Set-Cookie line besides name and value. The zero
 // value is a cookie for this host and path that lives as long as the browser.
 type Attributes struct {
 	// MaxAge is the lifetime in seconds. It is written when HasMaxAge is set,
@@ -80,10 +80,10 @@ func Line(name, value string, a Attributes) string {
 	return string(line)
 }
 
-// ClearLine returns the line that makes a browser forget a cookie written with
+// ClearLine returns the line that makes a browser delete a cookie written with
 // the same name and attributes: a browser only matches a cookie whose domain
 // and path are repeated, and only accepts a prefixed name with the attributes
-// the prefix asks for.
+// the prefix requires.
 func ClearLine(name string, a Attributes) string {
 	a.MaxAge, a.HasMaxAge = 0, true
 	a.Expires = time.Time{}

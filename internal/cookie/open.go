@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// ErrConflict says that a request carries values of different users under one
-// name.
+// ErrConflict is returned for a request that carries values of different users
+// under one name.
 var ErrConflict = errors.New("the request carries session cookies of different users; one of them may have been planted by another site of the domain, which the name prefix __Host- prevents")
 
 // maxWhole is how many different cookies with one name are compared. A browser
@@ -15,19 +15,19 @@ var ErrConflict = errors.New("the request carries session cookies of different u
 const maxWhole = 4
 
 // Open reads the credential that a request carries under name, whole or in
-// parts, and returns what open makes of it. open is called with "" when there
-// is none. All readers of a session use this function, so that a request is of
-// the same user everywhere.
+// parts, and returns the result of open. If the request carries no value, open
+// is called with "". All readers of a session use this function, so that a
+// request has the same user everywhere.
 //
-// The whole value goes first, and the parts are tried when it does not open:
-// one of the two is then left over from a value of another length, or planted.
-// Of cookies with the same name only the first is used.
+// The whole value is tried first, and the parts if it does not open: one of the
+// two is then left over from a value of another length, or planted. Of cookies
+// with the same name only the first is used.
 //
-// A site on a sibling domain can plant cookies, and which of several values was
-// planted cannot be told. Where another one opens too and same reports that it
-// is not of the same user, the error is [ErrConflict]: signing the user out is
-// visible, while acting in the session of an attacker is not. The error is the
-// same when not all values can be compared; see [Values].
+// A site on a sibling domain can plant cookies, and the request does not show
+// which of several values was planted. If another value opens too and same
+// reports that it belongs to another user, the error is [ErrConflict]: signing
+// the user out is visible, while acting in the session of an attacker is not. The
+// error is the same if not all values can be compared; see [Values].
 func Open[T any](h http.Header, name string, open func(value string) (T, error), same func(a, b T) bool) (T, error) {
 	held := ReadChunked(h, name)
 	if !held.Repeated && (held.Whole == "" || held.Parts == "") {
@@ -61,9 +61,9 @@ func Open[T any](h http.Header, name string, open func(value string) (T, error),
 
 // Values returns every different value that a request carries under name: those
 // of the cookies with the name itself, in their order, and the joined parts. It
-// reports whether these are all. They are not when more than most cookies
-// with the name itself differ, or when two of one numbered part do, since parts of
-// several values could be joined in many ways.
+// reports whether these are all. They are not all if more than most cookies with
+// the name itself differ, or if two cookies of one numbered part differ, since
+// parts of several values could be joined in many ways.
 func Values(h http.Header, name string, most int) (values []string, all bool) {
 	var c chunks
 	all = true

@@ -83,9 +83,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Whatever a client sends, what opens is one of the values that a sign-out
-// ends, each name that was read is cleared, and no other user's value opens
-// beside it.
+// For any request, the value that opens is one of those that a sign-out ends,
+// each name that was read is cleared, and no other user's value opens beside it.
 func FuzzOpen(f *testing.F) {
 	for _, s := range []string{"s=ada!; s.0=grace!", "s.0=ad;s.1=a!", "s=; s=ada!", "s=ada!;s=1;s=2;s=3;s=grace!", "s.40=x; s.01=y; sX=z", "s.0=ada!;s.0=grace!"} {
 		f.Add(s)

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// Get returns the value of the first cookie called name, and whether there was
-// one. First, because a browser sends the cookie with the longest path first;
-// surrounding quotes belong to the value. It allocates only to decode.
+// Get returns the value of the first cookie called name, and whether the request
+// has one. It is the first because a browser sends the cookie with the longest
+// path first. Surrounding quotes belong to the value. Get allocates only to
+// decode.
 func Get(h http.Header, name string) (string, bool) {
 	s := scan(h, name)
 	for s.next() {
@@ -70,14 +71,13 @@ func (s *scanner) next() bool {
 	}
 }
 
-// beginsSegment reports whether what comes after before is the start of a
-// segment.
+// beginsSegment reports whether the text after before starts a segment.
 func beginsSegment(before string) bool {
 	before = trimRight(before)
 	return before == "" || before[len(before)-1] == ';'
 }
 
-// trimLeft removes spaces and tabs, and nothing else that Unicode calls space.
+// trimLeft removes leading spaces and tabs, but no other space of Unicode.
 func trimLeft(s string) string {
 	for s != "" && (s[0] == ' ' || s[0] == '\t') {
 		s = s[1:]
@@ -85,7 +85,7 @@ func trimLeft(s string) string {
 	return s
 }
 
-// trimRight does so at the end.
+// trimRight removes trailing spaces and tabs.
 func trimRight(s string) string {
 	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
 		s = s[:len(s)-1]

@@ -53,8 +53,8 @@ func TestGetDoesNotAllocateWhenNothingIsEncoded(t *testing.T) {
 	}
 }
 
-// Searching for the name finds what splitting the header by its rules finds:
-// split at semicolons, skip what has no "=", trim, take the first of the name.
+// Searching for the name returns the same as splitting the header by its rules:
+// split at semicolons, skip segments without "=", trim, take the first of the name.
 func FuzzGet(f *testing.F) {
 	for _, s := range []string{
 		"a=1; b=2", " a = %zz ;;=;a", `a="x;y"`, "=a; a", "ba=1;a=2", "b=a=1; a=2", "a a=1; a=3", ";a\t=\t1", "a\v=1;\fa=2", "x;a=1",

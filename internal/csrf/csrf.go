@@ -4,12 +4,12 @@
 // secret, make one.
 //
 // The cookie value is "token|hash", both 64 lower-case hexadecimal characters,
-// as Auth.js writes it. What others wrote is read as long as the hash fits:
-// another token length is fine, a second bar is not (SH-45).
+// as Auth.js writes it. Cookies of other implementations are accepted if the hash
+// is right: another token length is fine, a second bar is not (SH-45).
 //
-// The token is not bound to a session. Whoever can set cookies for the host can
-// plant a pair of their own, which the prefix __Host- on the cookie's name
-// prevents where there is TLS.
+// The token is not bound to a session. An attacker who can set cookies for the
+// host can plant a valid pair. The prefix __Host- on the cookie's name prevents
+// that on sites with TLS.
 package csrf
 
 import (
@@ -25,7 +25,7 @@ const (
 	// tokenLen is the length of the tokens made here: 32 random bytes.
 	tokenLen = 64
 
-	// maxToken bounds what is hashed for a stranger.
+	// maxToken bounds what is hashed for an anonymous client.
 	maxToken = 512
 )
 
@@ -33,7 +33,7 @@ const (
 type Tokens struct{ hash tokenhash.Hasher }
 
 // New returns Tokens whose cookies are keyed by h. With a Hasher that has no
-// secret, [Tokens.Parse] refuses everything and [Tokens.Generate] panics.
+// secret, [Tokens.Parse] rejects everything and [Tokens.Generate] panics.
 func New(h tokenhash.Hasher) Tokens { return Tokens{h} }
 
 // Generate returns a new token and the value of its cookie, not yet encoded.
@@ -58,9 +58,9 @@ func (t Tokens) Parse(cookieValue string) (token string, ok bool) {
 	return token, true
 }
 
-// Verify reports whether the token of a request's body is the one of its
-// cookie. Nothing equals an empty token. The comparison takes the same time
-// wherever the two differ (W-13).
+// Verify reports whether the token of a request's body equals the one of its
+// cookie. An empty token equals no other, not even an empty one. The comparison
+// takes the same time wherever the two differ (W-13).
 func (t Tokens) Verify(cookieToken, bodyToken string) bool {
 	return cookieToken != "" && len(cookieToken) == len(bodyToken) &&
 		subtle.ConstantTimeCompare([]byte(cookieToken), []byte(bodyToken)) == 1

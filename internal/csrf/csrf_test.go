@@ -112,7 +112,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// Nobody who does not know the secret makes a cookie that is accepted.
+// Without the secret no cookie can be made that is accepted.
 func FuzzParse(f *testing.F) {
 	tokens := csrf.New(tokenhash.New(k))
 	f.Add("abc|def")

@@ -1,8 +1,8 @@
-// Package mail writes the mail that brings a sign-in link: subject, plain text
-// and HTML. It sends nothing.
+// Package mail writes the mail with a sign-in link: subject, plain text and
+// HTML. It sends nothing.
 //
-// Subject and text have the form Auth.js gives them, which people's filters
-// and tests know. The HTML is built for mail programs: tables, styles in
-// attributes, no images, nothing loaded, one link. It has a dark variant for
-// programs that follow the reader's preference.
+// Subject and text have the form of Auth.js, on which mail filters and tests
+// rely. The HTML is built for mail programs: tables, styles in attributes, no
+// images, nothing loaded, one link. It has a dark variant for programs that
+// follow the reader's preference.
 package mail

@@ -15,9 +15,8 @@ import (
 	"github.com/pintleauth/pintle/internal/page/color"
 )
 
-// Data is what one mail is made of. The address it goes to is not part of it:
-// whoever typed that may have typed something that reads like a message
-// (SH-10).
+// Data is the content of one mail. The address it goes to is not part of it: an
+// attacker may have typed an address that reads like a message (SH-10).
 type Data struct {
 	// URL is the link. Its host, with a port that is not the default one, is
 	// what the mail says people sign in to, unless Site is set.
@@ -73,8 +72,8 @@ type view struct {
 	Texts             Texts
 }
 
-// Render writes the mail. It refuses a URL that is not an absolute http or
-// https one with an ordinary host, and texts that [Texts.Check] refuses.
+// Render writes the mail. It rejects a URL that is not an absolute http or
+// https one with an ordinary host, and texts that [Texts.Check] rejects.
 func Render(d Data) (subject, text, html string, err error) {
 	texts := d.Texts.complete()
 	if err := texts.Check(); err != nil {
@@ -128,13 +127,13 @@ var (
 	// link in the text, and quotes and angle brackets, which are never in a
 	// URL that was put together properly.
 	plainURL = regexp.MustCompile("^https?://[^\\x00-\\x20\"<>\\\\^`{|}\\x7f-\\x{10ffff}]+$")
-	// plainHost is a name or an address. What it leaves out could begin a
-	// header field or an element.
+	// plainHost is a name or an address. Other characters could begin a header
+	// field or an element.
 	plainHost = regexp.MustCompile(`^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
 )
 
 // linkHost returns the host of a link as browsers show it. Its errors do not
-// repeat the link, in which whoever reads the log could sign in.
+// repeat the link, with which a reader of the log could sign in.
 func linkHost(link string) (string, error) {
 	if !plainURL.MatchString(link) {
 		return "", errURL

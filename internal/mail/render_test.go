@@ -58,7 +58,7 @@ func TestSubjectAndTextHaveTheFormOfTheContract(t *testing.T) {
 	}
 }
 
-func TestRenderRefusesWhatIsNotALink(t *testing.T) {
+func TestRenderRejectsWhatIsNotALink(t *testing.T) {
 	tests := []struct{ name, url string }{
 		{"nothing", ""},
 		{"path", "/auth/callback/email?token=secret"},
@@ -167,7 +167,7 @@ func TestHTMLHasOneLinkAndLoadsNothing(t *testing.T) {
 		t.Errorf("the host can be linked in %s", visible)
 	}
 	if strings.Contains(body, "ZgotmplZ") {
-		t.Error("the template refused a value")
+		t.Error("the template rejected a value")
 	}
 }
 
@@ -221,8 +221,8 @@ func TestMailLooksAsItDid(t *testing.T) {
 	}
 }
 
-// Whatever the link, the subject is one line, the link is whole in both parts,
-// and the HTML has the same elements.
+// For any link, the subject is one line, the link is whole in both parts, and
+// the HTML has the same elements.
 func FuzzRender(f *testing.F) {
 	for _, s := range []string{link, "https://a/", "https://a.example/x?y=<b>", "http://[::1]/'", "https://a\r\nb/", "https://a/?\"", "https://a/&quot;"} {
 		f.Add(s)

@@ -8,13 +8,13 @@ import (
 	"unicode"
 )
 
-// Texts is what a sign-in mail says. Empty fields are filled from [English].
+// Texts are the texts of a sign-in mail. Empty fields are filled from [English].
 type Texts struct {
 	// Subject is the subject and the first line of the text; %s is the host.
 	Subject string
 	// Heading stands above the button; %s is the host.
 	Heading string
-	// Text says what the button does.
+	// Text explains what the button does.
 	Text string
 	// Button labels the link.
 	Button string
@@ -22,7 +22,7 @@ type Texts struct {
 	Ignore string
 }
 
-// English returns the texts that are used where a host has none of its own.
+// English returns the texts that are used if the host application sets no others.
 func English() Texts {
 	return Texts{
 		Subject: "Sign in to %s",
@@ -44,8 +44,9 @@ func (t Texts) complete() Texts {
 	}
 }
 
-// Check reports what is wrong with the texts: a name that has no place or two,
-// or a line break in the subject, with which further header fields begin.
+// Check reports what is wrong with the texts: a placeholder that is missing or
+// repeated, or a line break in the subject, which would begin another header
+// field.
 func (t Texts) Check() error {
 	t = t.complete()
 	var errs []error

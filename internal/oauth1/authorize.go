@@ -12,14 +12,14 @@ import (
 )
 
 // Credentials are those of a client and, once it has one, of a token: temporary
-// credentials while the user decides, token credentials afterwards.
+// credentials until the user has authorized the client, then token credentials.
 type Credentials struct {
 	ConsumerKey, ConsumerSecret string
 	Token, TokenSecret          string // empty: no token
 }
 
-// A Stamp makes a request different from every other one of the client, so that
-// the service can reject a replayed request.
+// A Stamp makes a request differ from all others of the client, so that the
+// service can reject a replayed request.
 //
 // https://www.rfc-editor.org/rfc/rfc5849#section-3.3
 type Stamp struct {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // the protocol has no other; as a keyed hash it holds
+	"crypto/sha1" //nolint:gosec // the protocol has no other; as a keyed hash it is secure
 	"encoding/base64"
 	"errors"
 	"io"
@@ -24,8 +24,8 @@ var (
 	errFormSize = errors.New("the form cannot be signed: it is larger than 1 MiB")
 )
 
-// sign returns the HMAC-SHA1 signature of a base string. Services know no other
-// algorithm with a shared secret; as a keyed hash, SHA-1 still holds.
+// sign returns the HMAC-SHA1 signature of a base string. The protocol has no other
+// algorithm with a shared secret; as a keyed hash, SHA-1 is still secure.
 //
 // https://www.rfc-editor.org/rfc/rfc5849#section-3.4.2
 func (c Credentials) sign(base string) string {
@@ -124,7 +124,7 @@ func normalized(sources ...url.Values) string {
 const upperHex = "0123456789ABCDEF"
 
 // percentEncode encodes every byte but the unreserved characters of RFC 3986.
-// The functions of net/url leave others alone as well.
+// The functions of net/url leave other characters unencoded as well.
 //
 // https://www.rfc-editor.org/rfc/rfc5849#section-3.6
 func percentEncode(s string) string {

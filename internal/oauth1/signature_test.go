@@ -225,7 +225,7 @@ func TestTwoStampsDiffer(t *testing.T) {
 	}
 }
 
-// What a service reads in the header is what was put there, whatever it is.
+// A service reads exactly the parameters that were put into the header.
 func FuzzTheHeaderCanBeReadBack(f *testing.F) {
 	f.Add("key", "token", "https://app.example/cb", "a=1")
 	f.Add("k, \"\x00é%", "\r\nX: y", "", "a=%FF&a")

@@ -1,4 +1,4 @@
-// Package publicnet makes connections to public addresses only, for programs that
+// Package publicnet connects to public addresses only. It is for programs that
 // request URLs which their users choose: an attacker would name hosts of the inner
 // network, or the metadata service of a cloud (server-side request forgery).
 package publicnet
@@ -23,9 +23,10 @@ const (
 	idleTimeout      = 90 * time.Second // as http.DefaultTransport has it
 )
 
-// Transport returns a transport that connects to public addresses only. resolver
-// may be nil for the one of the system. It ignores the environment's proxies: it
-// could check the address of the proxy only, and not that of the host behind it.
+// Transport returns a transport that connects to public addresses only. A nil
+// resolver means that of the system. Proxies of the environment are ignored: the
+// transport could check the address of the proxy only, and not that of the host
+// behind it.
 func Transport(resolver *net.Resolver) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, Resolver: resolver, Control: refuse}
 	return &http.Transport{
@@ -37,9 +38,9 @@ func Transport(resolver *net.Resolver) *http.Transport {
 	}
 }
 
-// refuse is called with the address of each connection, after its name was looked
-// up. A check of the name, or a lookup before the dialer's own, would not do: the
-// name may resolve to another address the next time (DNS rebinding).
+// refuse is called with the address of each connection, after the name was looked
+// up. Checking the name, or looking it up before the dialer does, is not enough:
+// the name may resolve to another address the next time (DNS rebinding).
 func refuse(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !IsPublic(at.Addr()) {
@@ -60,7 +61,7 @@ func IsPublic(a netip.Addr) bool {
 		return isPublic4(a)
 	}
 	if nat64.Contains(a) {
-		// Networks without IPv4 reach all IPv4 hosts so.
+		// Networks without IPv4 reach all IPv4 hosts through this prefix.
 		// https://www.rfc-editor.org/rfc/rfc6052#section-2.1
 		b := a.As16()
 		return isPublic4(netip.AddrFrom4([4]byte(b[12:])))

@@ -42,7 +42,7 @@ func TestWhichAddressesArePublic(t *testing.T) {
 	}
 }
 
-// resolver says that every name is at an address.
+// resolver resolves every name to one address.
 func resolver(t *testing.T, address string) *net.Resolver {
 	t.Helper()
 	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
@@ -117,10 +117,10 @@ func TestAConnectionIsRefusedAfterTheNameIsLookedUp(t *testing.T) {
 	}
 	t.Run("SA-L7 a proxy of the environment is not used", func(t *testing.T) {
 		if guarded.Proxy != nil {
-			t.Error("the proxy would connect to whatever it is asked for")
+			t.Error("the proxy would connect to any address")
 		}
 	})
 	if n := asked.Load(); n != 0 {
-		t.Errorf("the inner server was asked %d times", n)
+		t.Errorf("the inner server received %d requests", n)
 	}
 }

@@ -22,7 +22,7 @@ var ErrTooMuch = errors.New("form is too large")
 // Parse reads the members of a raw query or form body. Malformed text is never
 // an error: a percent sign that starts no escape stands for itself and bytes
 // that are not UTF-8 become U+FFFD, as in a browser. Only text beyond
-// [MaxLength] or [MaxMembers] is refused, with an error matching [ErrTooMuch].
+// [MaxLength] or [MaxMembers] is rejected, with an error matching [ErrTooMuch].
 //
 // https://url.spec.whatwg.org/#concept-urlencoded-parser
 func Parse(raw string) (Values, error) {

@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseRefusesWhatIsTooMuch(t *testing.T) {
+func TestParseRejectsWhatIsTooMuch(t *testing.T) {
 	tests := []struct {
 		name string
 		raw  string
@@ -115,7 +115,7 @@ func TestAppend(t *testing.T) {
 		{"empty query", "/login?", "/login?error=a%26b&x=+"},
 		{"query with an open end", "/login?a=1&", "/login?a=1&error=a%26b&x=+"},
 		{"before the fragment", "/login#top", "/login?error=a%26b&x=+#top"},
-		{"question mark in the fragment is none", "/login#a?b", "/login?error=a%26b&x=+#a?b"},
+		{"question mark in the fragment starts no query", "/login#a?b", "/login?error=a%26b&x=+#a?b"},
 		{"query and fragment", "https://a.test/l?t=1#top", "https://a.test/l?t=1&error=a%26b&x=+#top"},
 		{"empty URL", "", "?error=a%26b&x=+"},
 	}

@@ -27,7 +27,7 @@ func (v Values) First(key string) (string, bool) {
 }
 
 // Last returns the value of the last member called key, and whether there is
-// one. It is what a flat map of the members would hold.
+// one. It is the value that [Values.Map] has.
 func (v Values) Last(key string) (string, bool) {
 	for _, p := range slices.Backward(v) {
 		if p.Key == key {

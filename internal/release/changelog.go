@@ -19,7 +19,7 @@ func withRelease(changelog, version string, date time.Time) (string, error) {
 	before, entries := changelog[:at[1]], changelog[at[1]:]
 	section, _, _ := strings.Cut(entries, "\n## [")
 	if !strings.Contains(section, "\n- ") {
-		return "", errors.New("the section [Unreleased] lists nothing: say what the release changes")
+		return "", errors.New("the section [Unreleased] is empty: list what the release changes")
 	}
 	return fmt.Sprintf("%s\n## [%s] - %s\n%s", before, number(version), date.Format(time.DateOnly), entries), nil
 }

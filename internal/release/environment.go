@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// environment returns variables for a go command that knows the modules in the
-// proxy, has nothing of this machine's module cache, and is in no workspace.
-// Modules of others come from the files of that cache first, where fromCache
-// allows it, and then from where this machine has them from.
+// environment returns variables for a go command that finds our modules in the
+// proxy, starts with an empty module cache and uses no workspace. With fromCache
+// the modules of others come from this machine's module cache if they are there.
+// Otherwise they come from this machine's own GOPROXY.
 func (p proxy) environment(ctx context.Context, gopath string, fromCache bool) ([]string, error) {
 	settings := []string{"GOPROXY", "GONOSUMDB", "GOMODCACHE", "GOSUMDB", "GOTOOLCHAIN"}
 	out, err := run(ctx, "", nil, "go", append([]string{"env"}, settings...)...)
@@ -20,8 +20,8 @@ func (p proxy) environment(ctx context.Context, gopath string, fromCache bool) (
 	for i, value := range strings.Split(out, "\n") {
 		here[settings[i]] = strings.TrimSpace(value)
 	}
-	// The go command looks for modules at the paths above ours, too. No version
-	// control host needs to be asked about them.
+	// The go command looks for modules at the paths above ours, too. It needs
+	// no version control host for them.
 	usual := here["GOPROXY"]
 	if before, ok := strings.CutSuffix(usual, ",direct"); ok {
 		usual = before
@@ -36,13 +36,12 @@ func (p proxy) environment(ctx context.Context, gopath string, fromCache bool) (
 		"GOMODCACHE=" + filepath.Join(gopath, "pkg", "mod"),
 		"GOBIN=" + filepath.Join(gopath, "bin"),
 		"GOPROXY=" + strings.Join(append(sources, usual), ","),
-		// What is not released is not in the checksum database.
+		// Unreleased versions are not in the checksum database.
 		"GONOSUMDB=" + strings.Trim(corePath+","+here["GONOSUMDB"], ","),
 		"GOSUMDB=" + here["GOSUMDB"],
 		"GOTOOLCHAIN=" + here["GOTOOLCHAIN"],
 		"GOENV=off", "GOPRIVATE=", "GONOPROXY=", "GOINSECURE=",
-		// Without the paths of this cache in it, what is compiled can be used
-		// again when the same is compiled from another.
+		// With trimmed paths the build cache is valid for other module caches, too.
 		"GOFLAGS=-modcacherw -trimpath",
 	}, nil
 }

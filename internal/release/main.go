@@ -1,12 +1,12 @@
 // Command release publishes the modules of this repository under one version.
 //
-//	release VERSION              commits and tags a version, and tries it as users would
+//	release VERSION              commits and tags a version, and tests it as users get it
 //	release tidy [-u] [DIR...]   tidies every go.mod, or those of the
 //	                             directories, with -u after upgrading
 //
-// A go.mod requires its siblings in the last version that was released, or in
-// the first one while there is none, and go.work replaces that version by the
-// tree. Users get what the tags say; go.work is ignored in a dependency.
+// A go.mod requires its siblings in the last released version, or in the first
+// one before any release, and go.work replaces that version by the tree. Users
+// get the versions of the tags: go.work is ignored in a dependency.
 package main
 
 import (
@@ -52,8 +52,8 @@ func command(ctx context.Context, args []string) error {
 	return r.publish(ctx, args[0], time.Now().UTC())
 }
 
-// publish releases the last commit in a clone, tries it there, and takes the
-// commit and the tags from it when everything went well. It pushes nothing.
+// publish releases the last commit in a clone, tests it there, and fetches the
+// commit and the tags from the clone if all tests passed. It pushes nothing.
 func (r repository) publish(ctx context.Context, version string, date time.Time) error {
 	if changes, err := r.git(ctx, "status", "--porcelain"); err != nil || changes != "" {
 		return errors.Join(err, fmt.Errorf("a release is made of a commit: commit or remove\n%s", changes))
@@ -100,7 +100,7 @@ func (r repository) publish(ctx context.Context, version string, date time.Time)
 	return nil
 }
 
-// try does with the tags of a clone what users do, and shows what came of it.
+// try gets the modules from the tags of a clone as users do, and prints the result.
 func (r repository) try(ctx context.Context, clone repository, version string) error {
 	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^TestUsersGetEveryModule$", ".",
 		"-args", "-clone", clone.dir, "-version", version)

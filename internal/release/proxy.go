@@ -75,8 +75,8 @@ func (p proxy) publish(ctx context.Context, r repository, m mod, version, tree s
 	return checksums(archive.Name(), filepath.Join(dir, version+".mod"))
 }
 
-// list adds a version to those that can be asked for as "latest". Versions made
-// from commits are not among them.
+// list adds a version to those from which "latest" is chosen. They do not
+// include pseudo-versions.
 func list(dir, version string) error {
 	if module.IsPseudoVersion(version) {
 		return nil

@@ -44,7 +44,7 @@ func (r repository) release(ctx context.Context, version string, date time.Time,
 	return nil
 }
 
-// checkVersion requires a version that the go command takes for a release of
+// checkVersion requires a version that the go command accepts as a release of
 // every module and that is above the released ones.
 func (r repository) checkVersion(ctx context.Context, mods []mod, version string) error {
 	if semver.Canonical(version) != version {
@@ -125,7 +125,7 @@ func (r repository) require(mods []mod, version string) error {
 
 // setSums computes the checksums of the modules and writes them into the go.sum
 // files of those that require them. A module's archive holds no other module, so
-// what is written for one does not change the sum of those before it.
+// writing the go.sum of one does not change the checksum of those before it.
 func (r repository) setSums(ctx context.Context, mods []mod, version string, p proxy) error {
 	known := make(map[string]sums)
 	for _, m := range mods {

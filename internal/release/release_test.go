@@ -71,9 +71,9 @@ func TestAReleaseNamesItsVersionEverywhere(t *testing.T) {
 	}
 }
 
-// The go command computes these sums of a tag, too, and refuses the module of a
-// go.sum that has others.
-func TestASumIsThatOfTheTag(t *testing.T) {
+// The go command computes these sums of a tag, too, and rejects a module whose
+// go.sum has others.
+func TestTheChecksumIsThatOfTheTag(t *testing.T) {
 	t.Parallel()
 	r := workTree(t)
 	version := nextVersion(t, r)
@@ -101,7 +101,7 @@ func TestASumIsThatOfTheTag(t *testing.T) {
 	}
 }
 
-func TestAReleaseIsRefused(t *testing.T) {
+func TestReleaseRejects(t *testing.T) {
 	t.Parallel()
 	r := workTree(t)
 	version := nextVersion(t, r)

@@ -111,7 +111,7 @@ func (r repository) file(elem ...string) string {
 	return filepath.Join(r.dir, filepath.FromSlash(path.Join(elem...)))
 }
 
-// edit replaces the content of a file by what change makes of it.
+// edit replaces the content of a file by the result of change.
 func (r repository) edit(name string, change func([]byte) ([]byte, error)) error {
 	before, err := os.ReadFile(r.file(name))
 	if err != nil && !os.IsNotExist(err) {
@@ -133,8 +133,8 @@ func (r repository) git(ctx context.Context, args ...string) (string, error) {
 	return run(ctx, r.dir, nil, "git", args...)
 }
 
-// run runs a program and returns what it prints. The error has what the program
-// says of it.
+// run runs a program and returns its output. The error has the program's error
+// output.
 func run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, name, args...)

@@ -15,10 +15,10 @@ import (
 const aboveReleases = "v0.999999.0"
 
 // tidy runs go mod tidy in every module, or in those with the directories. That
-// command ignores the workspace, so
-// it runs in a copy of the work tree whose modules are published to a proxy:
-// what they require of each other may not be released. The go.mod and go.sum
-// files are written back with the versions r has.
+// command ignores the workspace, so it runs in a copy of the work tree whose
+// modules are published to a proxy: the versions that they require of each other
+// may not be released. The go.mod and go.sum files are written back with the
+// versions r has.
 func (r repository) tidy(ctx context.Context, upgrade bool, dirs ...string) error {
 	dir, err := os.MkdirTemp("", "tidy")
 	if err != nil {
@@ -127,7 +127,8 @@ func (r repository) required(mods []mod) (version string, err error) {
 	return version, nil
 }
 
-// siblingSums returns what the go.sum files say of the modules of the repository.
+// siblingSums returns the lines of the go.sum files about modules of the
+// repository.
 func (r repository) siblingSums(mods []mod) (map[module.Version]sums, error) {
 	all := make(map[module.Version]sums)
 	for _, m := range mods {

@@ -20,9 +20,9 @@ var (
 	taggedVersion = flag.String("version", "", "the version tagged in -clone")
 )
 
-// TestUsersGetEveryModule does with a released version what its users do, in
-// empty directories and with an empty module cache: what go.work hides shows
-// there, and only there.
+// TestUsersGetEveryModule gets a released version as its users do, in empty
+// directories and with an empty module cache: only there show the faults that
+// go.work hides.
 func TestUsersGetEveryModule(t *testing.T) {
 	t.Parallel()
 	r, version := releasedTree(t)
@@ -45,7 +45,7 @@ func TestUsersGetEveryModule(t *testing.T) {
 				t.Fatal(err)
 			}
 			if m.published() && len(f.Replace)+len(f.Exclude) > 0 {
-				t.Errorf("%s/go.mod has %d replace and %d exclude directives, which go install refuses", m.dir, len(f.Replace), len(f.Exclude))
+				t.Errorf("%s/go.mod has %d replace and %d exclude directives, which go install rejects", m.dir, len(f.Replace), len(f.Exclude))
 			}
 		}
 	})
@@ -173,8 +173,8 @@ func nextVersion(t *testing.T, r repository) string {
 	return version
 }
 
-// pseudoVersion returns the version of the last commit that the go command
-// makes for who asks for the commit or the branch, after the released version.
+// pseudoVersion returns the version that the go command makes of the last commit
+// when a user requires the commit or the branch, after the released version.
 func pseudoVersion(t *testing.T, r repository, released string) string {
 	t.Helper()
 	commit, err := r.git(t.Context(), "rev-parse", "HEAD")
@@ -203,7 +203,7 @@ func publish(t *testing.T, p proxy, r repository, m mod, version, revision strin
 	}
 }
 
-// A user has a machine on which nothing of this one is installed but Go.
+// A user has a machine that shares only the installation of Go with this one.
 type user struct {
 	env []string
 	bin string
@@ -219,7 +219,7 @@ func newUser(t *testing.T, p proxy) *user {
 	return &user{env: env, bin: filepath.Join(gopath, "bin")}
 }
 
-// run runs a program that must succeed and returns what it prints.
+// run runs a program that must succeed and returns its output.
 func (u *user) run(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	out, err := run(t.Context(), dir, u.env, name, args...)

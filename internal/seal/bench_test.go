@@ -22,7 +22,7 @@ func benchClaims(pad int) []byte {
 		strings.Repeat("x", pad) + `","sub":"user-000001","iat":1795197406,"exp":4002717406,"jti":"6b6b2025-17dd-4e3a-bb54-854cd7ea90c3"}`)
 }
 
-// BenchmarkFloor is the cryptography that nobody can save: HMAC-SHA-512 and
+// BenchmarkFloor is the cryptography that cannot be avoided: HMAC-SHA-512 and
 // AES-256-CBC over bytes already decoded.
 func BenchmarkFloor(b *testing.B) {
 	key, _, _ := vectorKey(b, sessionSalt)

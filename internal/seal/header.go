@@ -17,21 +17,23 @@ const (
 // characters.
 const maxHeader = 16 << 10
 
-// header is what a protected header says that matters here.
+// header has the members of a protected header that matter here.
 type header struct {
 	enc    string
 	kid    string
 	hasKid bool
 }
 
-// parseHeader reads an encoded protected header. It refuses
+// parseHeader reads an encoded protected header. It rejects
 //
-//   - any alg but dir: no key is unwrapped, derived or agreed on for a stranger;
-//   - any enc but the two that were ever written;
-//   - zip: compressed plaintext is a bomb, and nobody wrote it;
-//   - crit: there is no extension that we understand;
+//   - any alg but dir: no key is unwrapped, derived or agreed on for an
+//     anonymous client;
+//   - any enc but the two that Auth.js has ever written;
+//   - zip: compressed plaintext can be a decompression bomb, and Auth.js never
+//     wrote it;
+//   - crit: no extension is supported;
 //   - iss, sub and aud, which a reader would have to compare with the claims,
-//     and which nobody wrote;
+//     and which Auth.js never wrote;
 //   - a member given twice: "Header Parameter names within the JOSE Header MUST
 //     be unique".
 //
@@ -64,13 +66,13 @@ func parseHeader(text string) (h header, ok bool) {
 	}
 	kid, hasKid := members["kid"]
 	h.hasKid = hasKid
-	h.kid, _ = kid.(string) // what is no string is nobody's thumbprint
+	h.kid, _ = kid.(string) // a kid that is no string matches no key
 	return h, true
 }
 
-// parseMembers reads one JSON object whose member names differ. It goes by
-// tokens because decoding into a value lets a second member win silently, and
-// into a struct compares names without case.
+// parseMembers reads one JSON object whose member names differ. It reads token by
+// token because decoding into a map lets the second of two members win silently,
+// and decoding into a struct compares names without case.
 func parseMembers(data []byte) (map[string]any, bool) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {

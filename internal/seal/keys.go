@@ -2,9 +2,9 @@
 // key management dir, content encryption A256CBC-HS512, keys derived from a
 // secret and a salt. It reads A256GCM too, which earlier versions wrote.
 //
-// Opening a token happens on every request of a signed-in user, so whatever
-// depends only on the secret is computed once, in [New], and a token whose
-// header is the one we write ourselves is recognised without parsing it.
+// A token is opened on every request of a signed-in user. All values that depend
+// only on the secret are therefore computed once, in [New], and a token whose
+// header is the one we write is recognised without parsing it.
 //
 //	https://www.rfc-editor.org/rfc/rfc7516
 //	https://www.rfc-editor.org/rfc/rfc7518#section-5.2
@@ -25,7 +25,7 @@ import (
 	"sync"
 )
 
-// b64 refuses non-zero trailing bits, so that each value has one spelling.
+// b64 rejects non-zero trailing bits, so that each value has one spelling.
 var b64 = base64.RawURLEncoding.Strict()
 
 // Keys seals with one secret and opens with several. Make it with [New]. Its
@@ -72,10 +72,10 @@ func New(secrets []string, salt string) (*Keys, error) {
 	return keys, nil
 }
 
-// Salt returns the salt of a cookie's tokens, which is its name. Where tenants
-// may share a secret the name of the tenant follows, so that a token of one is
-// not valid for another. The name of a cookie has no space, so that no two pairs
-// have the same salt.
+// Salt returns the salt of a cookie's tokens, which is its name. If tenants may
+// share a secret, the name of the tenant follows, so that a token of one is not
+// valid for another. The name of a cookie has no space, so no two pairs have the
+// same salt.
 func Salt(cookie, tenant string) string {
 	if tenant == "" {
 		return cookie
@@ -123,15 +123,15 @@ func derive(secret, salt string) (*key, error) {
 	return k, nil
 }
 
-// jwk is the text a symmetric key's thumbprint is taken of.
+// jwk is the text from which a symmetric key's thumbprint is computed.
 //
 // https://www.rfc-editor.org/rfc/rfc7638#section-3.2
 func jwk(cek []byte) []byte {
 	return []byte(`{"k":"` + b64.EncodeToString(cek) + `","kty":"oct"}`)
 }
 
-// scratch is what one operation needs and the next may use again. Its arrays
-// are here because what is passed through an interface moves to the heap.
+// scratch holds the buffers of one operation, which the next may use again. Its
+// arrays are here because values passed through an interface move to the heap.
 type scratch struct {
 	mac  hash.Hash
 	enc  cipher.BlockMode // made by the first seal
@@ -181,9 +181,9 @@ func (s *scratch) decrypter(block cipher.Block) cipher.BlockMode {
 	return s.dec
 }
 
-// restart gives a used mode a new IV, as crypto/tls does, and makes another one
-// when there is none or it cannot be told: a mode carries a copy of the key
-// schedule, half a kilobyte.
+// restart sets a new IV on a used mode, as crypto/tls does. It makes another mode
+// if there is no used one or its IV cannot be set. Reuse saves the copy of the key
+// schedule that each mode carries, half a kilobyte.
 func restart(mode cipher.BlockMode, block cipher.Block, iv []byte, fresh func(cipher.Block, []byte) cipher.BlockMode) cipher.BlockMode {
 	if m, ok := mode.(interface{ SetIV(iv []byte) }); ok {
 		m.SetIV(iv)

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// MaxToken is the longest token that is looked at, in bytes: far more than
-// cookies can carry, and little enough to decrypt for a stranger.
+// MaxToken is the longest token that is read, in bytes: far more than cookies
+// can carry, and little enough to decrypt for an anonymous client.
 const MaxToken = 1 << 20
 
-// ErrInvalid is the only error of [Keys.Open]. Why a token was refused is not
-// told apart, because the sender could learn from it.
+// ErrInvalid is the only error of [Keys.Open]. It does not tell why a token was
+// rejected, because an attacker could learn from that.
 var ErrInvalid = errors.New("seal: the token is not valid")
 
 const (
@@ -23,9 +23,8 @@ const (
 	tagText = 43 // characters of 32 bytes
 )
 
-// Open verifies and decrypts a token, and appends the plaintext to dst. What it
-// accepts has one spelling: no byte of the token can be changed without making
-// it invalid.
+// Open verifies and decrypts a token, and appends the plaintext to dst. Each
+// token has one valid spelling: changing any byte makes it invalid.
 func (k *Keys) Open(dst []byte, token string) ([]byte, error) {
 	if len(token) > MaxToken {
 		return nil, ErrInvalid
@@ -78,7 +77,7 @@ func (k *Keys) find(h header) *key {
 }
 
 // openCBC opens "iv.ciphertext.tag". The lengths of the first and last part are
-// fixed, so a dot too many lands inside a part, where it is no base64url.
+// fixed, so an extra dot lands inside a part, where it is not base64url.
 //
 // https://www.rfc-editor.org/rfc/rfc7518#section-5.2.2.2
 func (k *key) openCBC(dst, header []byte, parts string) ([]byte, error) {
@@ -134,8 +133,8 @@ func (k *key) openGCM(dst, header []byte, parts string) ([]byte, error) {
 }
 
 // padding returns the length of the PKCS #7 padding at the end of text, which
-// is not empty. Only someone who holds the key gets this far, but the time it
-// takes says nothing about the bytes all the same.
+// must not be empty. Only a holder of the key gets this far, because the tag is
+// verified first. The time it takes does not depend on the bytes all the same.
 func padding(text []byte) (n int, ok bool) {
 	last := text[len(text)-aes.BlockSize:]
 	pad := last[aes.BlockSize-1]
@@ -148,9 +147,9 @@ func padding(text []byte) (n int, ok bool) {
 	return n, good == 1
 }
 
-// appendDecode appends what the base64url text stands for. It is stricter than
-// the decoder, which skips line breaks: then the result is shorter than it
-// should be.
+// appendDecode appends the bytes of the base64url text. It is stricter than the
+// decoder, which skips line breaks: then the result is shorter than it should
+// be.
 func appendDecode(dst []byte, text string) ([]byte, bool) {
 	size := b64.DecodedLen(len(text))
 	out := slices.Grow(dst, size)[:len(dst)+size]
@@ -158,8 +157,8 @@ func appendDecode(dst []byte, text string) ([]byte, bool) {
 	return out, err == nil && n == size
 }
 
-// decodeInto fills dst with what text stands for, or reports that it does not
-// fit exactly.
+// decodeInto fills dst with the bytes of the base64url text. It reports whether
+// they fit exactly.
 func decodeInto(dst []byte, text string) bool {
 	if len(text) != b64.EncodedLen(len(dst)) {
 		return false

@@ -7,7 +7,7 @@ import (
 )
 
 // AppendSeal seals plaintext with the first secret and appends the token to
-// dst. Tokens longer than [MaxToken] are made, but nobody opens them.
+// dst. It makes tokens longer than [MaxToken], too, but Open rejects them.
 func (k *Keys) AppendSeal(dst, plaintext []byte) []byte {
 	first := k.all[0]
 	s := first.scratch()

@@ -71,7 +71,7 @@ func wantInvalid(t *testing.T, keys *seal.Keys, token string) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejects(t *testing.T) {
 	tests := []struct {
 		name    string
 		secrets []string
@@ -203,7 +203,7 @@ func TestTokensOfOnePlaintextDiffer(t *testing.T) {
 	}
 }
 
-// SH-05: a token made for one purpose is worth nothing for another.
+// SH-05: a token made for one purpose is not valid for another.
 func TestOtherSaltsDoNotOpen(t *testing.T) {
 	vectors := loadVectors(t)
 	for _, v := range vectors.Tokens {
@@ -253,7 +253,7 @@ func TestRotation(t *testing.T) {
 	})
 }
 
-// ASVS-9.1.2: one algorithm is accepted, whatever else a header has.
+// ASVS-9.1.2: one algorithm is accepted, whatever other members a header has.
 func TestHeaders(t *testing.T) {
 	key, kid, _ := vectorKey(t, sessionSalt)
 	keys := newKeys(t, sessionSalt, secret)
@@ -288,7 +288,7 @@ func TestHeaders(t *testing.T) {
 		{"enc A128CBC-HS256", `{"alg":"dir","enc":"A128CBC-HS256"}`, false},
 		{"enc A128GCM", `{"alg":"dir","enc":"A128GCM"}`, false},
 		{"enc as a number", `{"alg":"dir","enc":1}`, false},
-		{"kid of nobody", `{"alg":"dir","enc":"A256CBC-HS512","kid":"x"}`, false},
+		{"kid of no key", `{"alg":"dir","enc":"A256CBC-HS512","kid":"x"}`, false},
 		{"kid empty", `{"alg":"dir","enc":"A256CBC-HS512","kid":""}`, false},
 		{"kid null", `{"alg":"dir","enc":"A256CBC-HS512","kid":null}`, false},
 		{"SH-57 zip", `{"alg":"dir","enc":"A256CBC-HS512","zip":"DEF"}`, false},
@@ -321,8 +321,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// SH-54 and SH-58: what is not five parts of base64url, the second empty, is
-// not a token.
+// SH-54 and SH-58: a token has five parts of base64url, the second of them
+// empty. Anything else is rejected.
 func TestMalformedTokens(t *testing.T) {
 	vectors := loadVectors(t)
 	key, _, _ := vectors.key(t, sessionSalt)
@@ -399,8 +399,8 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 	}
 }
 
-// The decoder skips line breaks, and what it then leaves unwritten may happen to
-// be right: zeros, or what the last token left there.
+// The decoder skips line breaks, and the bytes that it then leaves unwritten may
+// happen to be right: zeros, or the bytes of the last token.
 func TestLineBreaksDoNotStandForBytes(t *testing.T) {
 	key, _, _ := vectorKey(t, sessionSalt)
 	keys := newKeys(t, sessionSalt, secret)
@@ -423,7 +423,8 @@ func TestLineBreaksDoNotStandForBytes(t *testing.T) {
 	}
 }
 
-// SH-60, ASVS-11.2.4, ASVS-11.2.5: tags are compared in constant time, padding is looked at after the tag only, and every failure is the same.
+// SH-60, ASVS-11.2.4, ASVS-11.2.5: tags are compared in constant time, padding is
+// read only after the tag is verified, and every failure gives the same error.
 func TestPadding(t *testing.T) {
 	key, kid, _ := vectorKey(t, sessionSalt)
 	keys := newKeys(t, sessionSalt, secret)
@@ -468,8 +469,8 @@ func TestLengthIsBounded(t *testing.T) {
 	wantInvalid(t, keys, string(token))
 }
 
-// SH-49: refusing a token must not cost memory.
-func TestRefusalsAreCheap(t *testing.T) {
+// SH-49: rejecting a token must not cost memory.
+func TestRejectionIsCheap(t *testing.T) {
 	keys := newKeys(t, sessionSalt, secret)
 	for _, token := range []string{
 		strings.Repeat(".", 1<<20),
@@ -488,7 +489,7 @@ func TestRefusalsAreCheap(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		bytes := (after.TotalAlloc - before.TotalAlloc) / rounds
 		if bytes > 64<<10 {
-			t.Errorf("refusing %d bytes allocates %d", len(token), bytes)
+			t.Errorf("rejecting %d bytes allocates %d", len(token), bytes)
 		}
 	}
 }
@@ -510,8 +511,8 @@ func TestKeysMayBeSharedBetweenGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
-// The parts that a stranger writes are read in one way only, and a library that
-// others trust reads them the same way.
+// The parts that an attacker can write are read in one way only, and go-jose
+// reads them the same way.
 func FuzzOpen(f *testing.F) {
 	vectors := loadVectors(f)
 	key, _, _ := vectors.key(f, sessionSalt)

@@ -13,7 +13,7 @@ const (
 	sessionSalt = "authjs.session-token"
 )
 
-// vectors are keys and tokens of Auth.js. The file explains itself; package
+// vectors are keys and tokens of Auth.js. The file explains its members; package
 // token reads it too.
 type vectors struct {
 	Keys []struct {

@@ -2,15 +2,14 @@
 // cookie and into the table of verification tokens: lower-case hexadecimal
 // SHA-256 of the text followed by the secret.
 //
-// A list of secrets is one text joined by commas, because that is what the
-// other side of a shared database or cookie writes. Joined, a new secret would
-// invalidate every hash made before it, so reading is wider than writing: see
+// A list of secrets is one text joined by commas, because Auth.js writes it so
+// into a shared database or cookie. With that form alone a new secret would
+// invalidate every earlier hash, so more hashes are accepted than written: see
 // [Hasher.Equal].
 //
-// The secret comes last and the hash is not an HMAC. Extending a hash by length
-// only appends, which changes the secret, so it forges nothing here; a secret
-// that can be guessed can be searched for offline, hence the demand for long
-// ones.
+// The secret comes last and the hash is not an HMAC. A length extension attack
+// can only append, which changes the secret, so it forges nothing here. A short
+// secret can be searched for offline, so long ones are required.
 package tokenhash
 
 import (
@@ -25,7 +24,7 @@ import (
 const Size = 2 * sha256.Size
 
 // A Hasher hashes with a list of secrets. It may be used concurrently. The zero
-// value has no secret: it finds nothing equal and refuses to hash.
+// value has no secret: [Hasher.Equal] returns false and [Hasher.Sum] panics.
 type Hasher struct {
 	// keys are the texts that may follow the hashed one. New hashes use the
 	// first.
@@ -36,7 +35,7 @@ type Hasher struct {
 func New(secrets ...string) Hasher {
 	var h Hasher
 	add := func(key string) {
-		// A key of nothing but commas is no secret at all.
+		// A key that consists of commas holds no secret.
 		if strings.Trim(key, ",") != "" && !slices.Contains(h.keys, key) {
 			h.keys = append(h.keys, key)
 		}
@@ -45,8 +44,8 @@ func New(secrets ...string) Hasher {
 		add(strings.Join(secrets[i:], ","))
 	}
 	if len(secrets) > 1 {
-		// A secret is replaced on several machines by standing behind the old
-		// one first, so that all know it before one writes with it.
+		// To replace a secret on several machines, the new one is first listed
+		// behind the old one: all machines know it before one writes with it.
 		swapped := append([]string{secrets[1], secrets[0]}, secrets[2:]...)
 		add(strings.Join(swapped, ","))
 	}
@@ -88,12 +87,16 @@ func (h Hasher) Equal(text, hash string) bool {
 	return found == 1
 }
 
-// Candidates returns every hash of text that counts as right, the one [Sum]
-// gives first: with all secrets joined, with the newest ones left out (what was
-// written before they were added, W-12), with the first two in the other order
-// (what is written before, or on another machine still, the second takes over),
-// and with each secret alone (what an installation without a list wrote, Q22). It is for look-ups in a database,
-// which cannot compare in other ways.
+// Candidates returns every hash of text that is accepted, the one of [Sum]
+// first:
+//
+//   - with all secrets joined;
+//   - with the newest secrets left out, as written before they were added (W-12);
+//   - with the first two in the other order, as written by machines on which the
+//     second does not lead yet;
+//   - with each secret alone, as written by an installation without a list (Q22).
+//
+// It is for look-ups in a database, which cannot call [Hasher.Equal].
 //
 // [Sum]: Hasher.Sum
 func (h Hasher) Candidates(text string) []string {

@@ -12,7 +12,7 @@ type path struct {
 	link, name string
 }
 
-// paths reads the names of columns that an answer shall have.
+// paths reads the names of the columns that the response must have.
 func (s *Server) paths(t *table, names []string) ([]path, error) {
 	var paths []path
 	for _, name := range names {
@@ -47,7 +47,7 @@ func (s *Server) path(t *table, name string, all bool) (path, column, error) {
 	return path{}, column{}, invalid("column [%s] not found", name)
 }
 
-// show is a record as answers have it.
+// show returns a record as responses have it.
 func (s *Server) show(t *table, r *row, columns []path) map[string]any {
 	out := map[string]any{"id": r.id, "xata": metadata(r)}
 	for name, c := range t.columns {

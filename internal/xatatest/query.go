@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A query is a question whose answer has pages.
+// A query is a request whose results come in pages.
 type query struct {
 	table   *table
 	columns []path
@@ -21,7 +21,7 @@ const (
 	maxPage     = 1000
 )
 
-// query answers with a page of records, in the order of their ids.
+// query returns a page of records, in the order of their ids.
 func (s *Server) query(t *table, body []byte) (any, error) {
 	q, err := s.readQuery(t, body)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Server) readQuery(t *table, body []byte) (query, error) {
 	return q, err
 }
 
-// A filter is tests that all have to hold.
+// A filter is a list of tests. A record must pass all of them.
 type filter []test
 
 type test struct {
@@ -128,7 +128,8 @@ func (s *Server) readFilter(t *table, text []byte) (filter, error) {
 	return f, nil
 }
 
-// operator reads what a column is compared with, of the types that are needed.
+// operator reads a comparison. It supports the operators and types that the store
+// uses.
 func operator(c column, v any) (func(any) bool, error) {
 	wrong := invalid("filter of column [%s]: the value is not of type %s", c.Name, c.Type)
 	object, ok := v.(map[string]any)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// A refused request has a status and a message.
+// A refused is a rejected request, with its status and message.
 type refused struct {
 	status  int
 	message string
@@ -30,7 +30,7 @@ type failedTransaction struct {
 
 func (f *failedTransaction) Error() string { return f.err.Error() }
 
-// refusal is the answer to a request that was refused.
+// refusal returns the response to a rejected request.
 func refusal(err error, id string) (status int, answer any) {
 	if f, ok := errors.AsType[*failedTransaction](err); ok {
 		return http.StatusBadRequest, map[string]any{"id": id, "errors": []any{map[string]any{"index": f.index, "message": f.Error()}}}

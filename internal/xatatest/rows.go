@@ -15,7 +15,7 @@ type row struct {
 	values           map[string]any
 }
 
-// fields checks what a request wants to write.
+// fields checks the values that a request writes.
 func (s *Server) fields(t *table, given map[string]any) (map[string]any, error) {
 	kept := map[string]any{}
 	for name, v := range given {
@@ -73,7 +73,7 @@ func (s *Server) put(t *table, id string, given map[string]any, when condition) 
 	return r, nil
 }
 
-// unique refuses a value that another record has. Null is no value.
+// unique rejects a value that another record has. Null is not a value.
 func (s *Server) unique(t *table, r *row) error {
 	for name, c := range t.columns {
 		if !c.Unique || r.values[name] == nil {
@@ -92,7 +92,7 @@ func (s *Server) unique(t *table, r *row) error {
 	return nil
 }
 
-// remove removes a record and returns it, nil when there is none.
+// remove removes a record and returns it, or nil if it does not exist.
 func (s *Server) remove(t *table, id string) (*row, error) {
 	r := t.rows[id]
 	if r == nil {

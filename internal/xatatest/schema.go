@@ -74,7 +74,7 @@ func (c column) check(tables map[string]*table) error {
 	return nil
 }
 
-// schema is the answer about the branch.
+// schema returns the response about the branch.
 func (s *Server) schema() any {
 	var tables []*table
 	for _, name := range slices.Sorted(maps.Keys(s.tables)) {

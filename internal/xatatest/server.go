@@ -1,11 +1,11 @@
-// Package xatatest plays the REST API of a hosted Xata database for the tests
-// of package xatastore.
+// Package xatatest is a fake of the REST API of a hosted Xata database, for the
+// tests of package xatastore.
 //
-// It agrees to nothing that the service would refuse: values have the types of
-// their columns, links lead to records that exist, unique columns are unique,
-// what is not in the schema or not in the API is an error. Where the service's
-// behaviour is not documented, a field of [Server] says which way it goes, and
-// the store has to work with each.
+// It rejects all that the service would reject: values must have the types of
+// their columns, links must lead to records that exist, unique columns must be
+// unique, and names that are not in the schema or not in the API are errors. Where
+// the service's behaviour is not documented, a field of [Server] selects one of
+// the possibilities, and the store must work with each.
 package xatatest
 
 import (
@@ -31,18 +31,18 @@ const (
 // A Server is a database. It is an [http.Handler], and a transport that needs
 // no socket. Its fields must not change while requests are made.
 type Server struct {
-	// Restrict makes the service refuse to remove what is linked to. False
-	// means that the links become null.
+	// Restrict makes the service reject the removal of a record that is linked
+	// to. False means that the links become null.
 	Restrict bool
 
-	// Nulls makes answers have the columns that are null.
+	// Nulls makes responses include the columns that are null.
 	Nulls bool
 
-	// Conflict is the status of a value that is there already. Zero means 400.
+	// Conflict is the status for a value that exists already. Zero means 400.
 	Conflict int
 
-	// Fault spoils the answer to a request. Nil, or a nil result, spoils
-	// nothing. It may be called concurrently.
+	// Fault returns how to spoil the response to a request. Nil, or a nil
+	// result, spoils nothing. It may be called concurrently.
 	Fault func(*http.Request) *Fault
 
 	mu       sync.Mutex
@@ -60,7 +60,7 @@ func New(schema []byte) (*Server, error) {
 	return s, err
 }
 
-// Requests returns how many requests there were.
+// Requests returns how many requests the server received.
 func (s *Server) Requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,27 +78,27 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	if err := r.Context().Err(); err != nil {
-		return nil, err // nobody waited for the answer
+		return nil, err // the caller gave up
 	}
 	return w.Result(), nil
 }
 
-// A Fault is how an answer is spoiled.
+// A Fault describes how a response is spoiled.
 type Fault struct {
-	// Delay is how long the answer takes. A request that is given up meanwhile
-	// is not carried out.
+	// Delay is how long the response takes. A request that is cancelled
+	// meanwhile is not carried out.
 	Delay time.Duration
 
-	// Lost makes the request be carried out before the answer is spoiled.
+	// Lost makes the server carry out the request before it spoils the response.
 	Lost bool
 
-	// Status, Header and Body are what is answered instead. Zero is the
-	// answer of the service.
+	// Status and Body replace those of the response, if Status is not zero.
+	// Header is added in any case.
 	Status int
 	Header map[string]string
 	Body   string
 
-	// Cut leaves out the second half of the answer.
+	// Cut leaves out the second half of the response.
 	Cut bool
 }
 
@@ -159,7 +159,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, id string) {
 	}
 }
 
-// answer makes the answer to a request.
+// answer returns the response to a request.
 func (s *Server) answer(r *http.Request) (status int, answer any, err error) {
 	if r.Header.Get("Authorization") != "Bearer "+Key {
 		return 0, nil, refuse(http.StatusUnauthorized, "invalid API key")
@@ -192,7 +192,7 @@ func (s *Server) answer(r *http.Request) (status int, answer any, err error) {
 	return s.route(r.Method, segments, parameters, body)
 }
 
-// route finds what a request is for. The lock is held.
+// route finds the handler of a request. The caller holds the lock.
 func (s *Server) route(method string, path []string, parameters url.Values, body []byte) (int, any, error) {
 	switch {
 	case method == http.MethodGet && len(path) == 1 && path[0] == "":
@@ -212,7 +212,7 @@ func (s *Server) route(method string, path []string, parameters url.Values, body
 		answer, err := s.query(t, body)
 		return http.StatusOK, answer, err
 	case method == http.MethodPost && len(path) == 3 && path[2] == "data":
-		// An id of the service's own, as Auth.js's adapter has them.
+		// The service chooses the id, as with Auth.js's adapter.
 		return s.data(http.MethodPut, t, "rec_"+strings.ToLower(rand.Text()), parameters, body)
 	case len(path) == 4 && path[2] == "data":
 		return s.data(method, t, path[3], parameters, body)
@@ -220,7 +220,7 @@ func (s *Server) route(method string, path []string, parameters url.Values, body
 	return 0, nil, refuse(http.StatusNotFound, "there is no such address")
 }
 
-// now is a time that is later than every one before.
+// now returns a time that is later than every earlier result.
 func (s *Server) now() time.Time {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	if !now.After(s.clock) {

@@ -19,8 +19,8 @@ const (
 	maxText   = 204800
 )
 
-// value checks what is to be written into a column, and returns it as it is
-// kept. Null is kept as nil.
+// value checks a value for a column, and returns it as it is stored. Null is
+// stored as nil.
 func (s *Server) value(c column, v any) (any, error) {
 	if v == nil {
 		return nil, nil // null is a value
@@ -76,11 +76,11 @@ func (s *Server) value(c column, v any) (any, error) {
 	return text, nil
 }
 
-// keepable reports whether PostgreSQL keeps a text. What encoders make of bytes
-// that are not text is none either.
+// keepable reports whether PostgreSQL stores a text. U+FFFD, which encoders write
+// for bytes that are not UTF-8, is rejected, too.
 func keepable(text string) bool { return !strings.ContainsAny(text, "\x00\uFFFD") }
 
-// shown is a value as answers have it.
+// shown returns a value as responses have it.
 func shown(c column, v any) any {
 	switch v := v.(type) {
 	case time.Time:

@@ -49,7 +49,7 @@ func (d database) request(method, path, body string) *http.Request {
 	return r
 }
 
-// want makes a request and returns the answer, which must have the status.
+// want makes a request and returns the response, which must have the status.
 func (d database) want(status int, method, path, body string) string {
 	d.Helper()
 	w := httptest.NewRecorder()
@@ -63,7 +63,7 @@ func (d database) want(status int, method, path, body string) string {
 	return w.Body.String()
 }
 
-// records makes a query and returns the ids, with the answer's end of page.
+// records makes a query and returns the ids and the end of the page.
 func (d database) records(table, query string) (ids string, cursor string, more bool) {
 	d.Helper()
 	var answer struct {
@@ -84,18 +84,18 @@ func (d database) records(table, query string) (ids string, cursor string, more 
 	return strings.TrimSpace(ids), answer.Meta.Page.Cursor, answer.Meta.Page.More
 }
 
-func TestWhatIsRefused(t *testing.T) {
+func TestWhatIsRejected(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	for _, tt := range []struct {
 		name               string
 		status             int
 		method, path, body string
 	}{
-		{"an unknown table", 404, "GET", "/tables/nobody/data/ada", ""},
+		{"an unknown table", 404, "GET", "/tables/unknown/data/ada", ""},
 		{"an unknown address", 404, "GET", "/views", ""},
-		{"an unknown record", 404, "GET", "/tables/people/data/nobody", ""},
-		{"a change of an unknown record", 404, "PATCH", "/tables/people/data/nobody", `{"name": "x"}`},
-		{"the removal of an unknown record", 404, "DELETE", "/tables/people/data/nobody", ""},
+		{"an unknown record", 404, "GET", "/tables/people/data/unknown", ""},
+		{"a change of an unknown record", 404, "PATCH", "/tables/people/data/unknown", `{"name": "x"}`},
+		{"the removal of an unknown record", 404, "DELETE", "/tables/people/data/unknown", ""},
 		{"another method", 405, "POST", "/tables/people/data/ada", `{}`},
 		{"an unknown column", 400, "PUT", "/tables/people/data/x", `{"role": "admin"}`},
 		{"metadata", 400, "PUT", "/tables/people/data/x", `{"xata": {"version": 1}}`},
@@ -115,14 +115,14 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a long string", 400, "PUT", "/tables/people/data/x", `{"name": "` + long(2049) + `"}`},
 		{"a long text", 400, "PUT", "/tables/people/data/x", `{"bio": "` + long(204801) + `"}`},
 		{"a NUL", 400, "PUT", "/tables/people/data/x", `{"name": "a\u0000b"}`},
-		{"a link to nobody", 400, "PUT", "/tables/people/data/x", `{"friend": "nobody"}`},
+		{"a link to an unknown record", 400, "PUT", "/tables/people/data/x", `{"friend": "unknown"}`},
 		{"a link that is an object", 400, "PUT", "/tables/people/data/x", `{"friend": {"id": "bob"}}`},
 		{"an address that is taken", 400, "PUT", "/tables/people/data/x", `{"email": "ada@example.org"}`},
 		{"an address that is taken, on a change", 400, "PATCH", "/tables/people/data/bob", `{"email": "ada@example.org"}`},
 		{"a record that exists", 422, "PUT", "/tables/people/data/ada?createOnly=true", `{}`},
 		{"another version", 422, "PATCH", "/tables/people/data/ada?ifVersion=7", `{"age": 37}`},
 		{"a version of a new record", 422, "PUT", "/tables/people/data/x?ifVersion=0", `{}`},
-		{"a version that is none", 400, "PATCH", "/tables/people/data/ada?ifVersion=x", `{}`},
+		{"a version that is not a number", 400, "PATCH", "/tables/people/data/ada?ifVersion=x", `{}`},
 		{"an unknown parameter", 400, "GET", "/tables/people/data/ada?fields=*", ""},
 		{"createOnly on a change", 400, "PATCH", "/tables/people/data/ada?createOnly=true", `{}`},
 		{"a parameter twice", 400, "GET", "/tables/people/data/ada?columns=name&columns=age", ""},
@@ -143,8 +143,8 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a cursor of one's own", 400, "POST", "/tables/people/query", `{"page": {"after": "ada"}}`},
 		{"an empty transaction", 400, "POST", "/transaction", `{"operations": []}`},
 		{"two operations in one", 400, "POST", "/transaction", `{"operations": [{"delete": {"table": "people", "id": "ada"}, "insert": {"table": "people", "record": {"id": "x"}}}]}`},
-		{"an operation that is none", 400, "POST", "/transaction", `{"operations": [{"drop": {"table": "people"}}]}`},
-		{"an operation on an unknown table", 400, "POST", "/transaction", `{"operations": [{"delete": {"table": "nobody", "id": "x"}}]}`},
+		{"an unknown operation", 400, "POST", "/transaction", `{"operations": [{"drop": {"table": "people"}}]}`},
+		{"an operation on an unknown table", 400, "POST", "/transaction", `{"operations": [{"delete": {"table": "unknown", "id": "x"}}]}`},
 		{"1001 operations", 400, "POST", "/transaction", `{"operations": [` + strings.TrimSuffix(strings.Repeat(`{"delete": {"table": "pets", "id": "x"}},`, 1001), ",") + `]}`},
 		{"more than 20 MB", 413, "POST", "/transaction", long(20<<20 + 1)},
 	} {
@@ -157,10 +157,10 @@ func TestWhatIsRefused(t *testing.T) {
 				Errors      []struct{ Message string }
 			}
 			if err := json.Unmarshal([]byte(text), &said); err != nil || said.ID == "" || said.Message == "" && len(said.Errors) == 0 {
-				t.Errorf("the refusal %s does not say what is wrong", text)
+				t.Errorf("the error %s does not name the fault", text)
 			}
 			if after := d.want(200, "POST", "/tables/people/query", `{}`); withoutCursor(after) != withoutCursor(before) {
-				t.Errorf("what was refused has changed %s to %s", before, after)
+				t.Errorf("rejected requests changed %s to %s", before, after)
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func withoutCursor(page string) string {
 	return rest
 }
 
-func TestWhoMayAsk(t *testing.T) {
+func TestAuthorization(t *testing.T) {
 	d := newDatabase(t)
 	for name, spoil := range map[string]func(*http.Request){
 		"no key":               func(r *http.Request) { r.Header.Del("Authorization") },
@@ -315,12 +315,12 @@ func TestATransactionIsDoneWhollyOrNotAtAll(t *testing.T) {
 		`{"insert": {"table": "people", "record": {"name": "no id"}}}`,
 		`{"insert": {"table": "people", "record": {"id": "x", "email": "ada@example.org"}}}`,
 		`{"update": {"table": "people", "id": "ada", "fields": {"age": 1}, "ifVersion": 3}}`,
-		`{"update": {"table": "people", "id": "nobody", "fields": {"age": 1}}}`,
-		`{"delete": {"table": "people", "id": "nobody", "failIfMissing": true}}`,
+		`{"update": {"table": "people", "id": "unknown", "fields": {"age": 1}}}`,
+		`{"delete": {"table": "people", "id": "unknown", "failIfMissing": true}}`,
 	} {
 		text := d.want(400, "POST", "/transaction", `{"operations": [`+insert+`, {"delete": {"table": "pets", "id": "cat"}}, `+last+`]}`)
 		if !strings.Contains(text, `"index":2`) {
-			t.Errorf("the refusal %s does not name the third operation", text)
+			t.Errorf("the error %s does not name the third operation", text)
 		}
 		d.want(404, "GET", "/tables/people/data/eve", "")
 		d.want(200, "GET", "/tables/pets/data/cat", "")
@@ -341,7 +341,7 @@ func TestATransactionIsDoneWhollyOrNotAtAll(t *testing.T) {
 	d.want(200, "GET", "/tables/people/data/eve", "")
 }
 
-func TestAnswersAreSpoiledAsAsked(t *testing.T) {
+func TestResponsesAreSpoiledAsConfigured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDatabase(t)
 		fault := &xatatest.Fault{Status: 503, Body: "no", Header: map[string]string{"Retry-After": "1"}}
@@ -366,17 +366,17 @@ func TestAnswersAreSpoiledAsAsked(t *testing.T) {
 	})
 }
 
-func TestSchemasThatAreRefused(t *testing.T) {
+func TestSchemasThatAreRejected(t *testing.T) {
 	for name, text := range map[string]string{
-		"no JSON":               `{`,
-		"an unknown member":     `{"views": []}`,
-		"a table twice":         `{"tables": [{"name": "a", "columns": []}, {"name": "a", "columns": []}]}`,
-		"a column twice":        `{"tables": [{"name": "a", "columns": [{"name": "b", "type": "int"}, {"name": "b", "type": "int"}]}]}`,
-		"an unknown type":       `{"tables": [{"name": "a", "columns": [{"name": "b", "type": "uuid"}]}]}`,
-		"a link to nothing":     `{"tables": [{"name": "a", "columns": [{"name": "b", "type": "link", "link": {"table": "c"}}]}]}`,
-		"a link that is none":   `{"tables": [{"name": "a", "columns": [{"name": "b", "type": "link"}]}]}`,
-		"the service's own":     `{"tables": [{"name": "a", "columns": [{"name": "xata", "type": "string"}]}]}`,
-		"a text that is unique": `{"tables": [{"name": "a", "columns": [{"name": "b", "type": "text", "unique": true}]}]}`,
+		"no JSON":                `{`,
+		"an unknown member":      `{"views": []}`,
+		"a table twice":          `{"tables": [{"name": "a", "columns": []}, {"name": "a", "columns": []}]}`,
+		"a column twice":         `{"tables": [{"name": "a", "columns": [{"name": "b", "type": "int"}, {"name": "b", "type": "int"}]}]}`,
+		"an unknown type":        `{"tables": [{"name": "a", "columns": [{"name": "b", "type": "uuid"}]}]}`,
+		"a link to nothing":      `{"tables": [{"name": "a", "columns": [{"name": "b", "type": "link", "link": {"table": "c"}}]}]}`,
+		"a link without a table": `{"tables": [{"name": "a", "columns": [{"name": "b", "type": "link"}]}]}`,
+		"the service's own":      `{"tables": [{"name": "a", "columns": [{"name": "xata", "type": "string"}]}]}`,
+		"a text that is unique":  `{"tables": [{"name": "a", "columns": [{"name": "b", "type": "text", "unique": true}]}]}`,
 	} {
 		if _, err := xatatest.New([]byte(text)); err == nil {
 			t.Errorf("%s was taken", name)
