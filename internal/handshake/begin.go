@@ -10,7 +10,7 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// BeginOptions are what one sign-in brings along.
+// BeginOptions are the parameters of one sign-in.
 type BeginOptions struct {
 	// RedirectURI is where the provider sends the browser back to.
 	RedirectURI string
@@ -19,14 +19,14 @@ type BeginOptions struct {
 	State string
 
 	// Extra are parameters of the request that began the sign-in, such as
-	// prompt or login_hint. Those that identify or protect the flow are left
-	// out, and so are empty ones.
+	// prompt or login_hint. Begin ignores empty ones and those that identify
+	// or protect the flow.
 	Extra query.Values
 }
 
-// Begun is a sign-in about to leave for the provider. Verifier and Nonce are
-// empty when the provider does not have the check; they are secrets of this
-// browser and hidden from [log/slog].
+// Begun is a sign-in that has begun. Verifier and Nonce are empty if the provider
+// does not have the check; they are secrets of this browser and hidden from
+// [log/slog].
 type Begun struct {
 	URL      string
 	Verifier string
@@ -41,8 +41,8 @@ func (b Begun) LogValue() slog.Value { return slog.StringValue("sign-in begun") 
 //
 // The order of the parameters is part of the wire contract: those of the
 // endpoint first, then response_type, client_id, redirect_uri, extra ones,
-// state, code_challenge, code_challenge_method, nonce, and scope when it was
-// not among them.
+// state, code_challenge, code_challenge_method, nonce, and scope unless the
+// earlier ones include it.
 func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 	if p.ClientID == "" {
 		return Begun{}, missing(p.ID, p.Env, "ClientID", "ID")
@@ -95,8 +95,8 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 const defaultScope = "openid profile email"
 
 // authorization returns the authorization endpoint and the part of its query
-// that the configuration decides: it may replace response_type and client_id
-// for providers that call them something else.
+// that the configuration sets: it may replace response_type and client_id for
+// providers that use other names.
 func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.URL, query.Values, error) {
 	configured := p.Authorization
 	m := &metadata{authorization: configured.URL}
@@ -106,8 +106,8 @@ func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.
 			return nil, nil, err
 		}
 	}
-	// The order of a discovered endpoint's parameters is another, so they are
-	// not left to endpoint.
+	// The parameters of a discovered endpoint come in another order, so endpoint
+	// does not add them.
 	u, err := p.endpoint(m, Endpoint{URL: configured.URL}, m.authorization, "Authorization.URL", "authorization endpoint")
 	if err != nil {
 		return nil, nil, err
@@ -126,8 +126,8 @@ func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.
 	_, scoped := params.First("scope")
 	apply(&params, configured.Params)
 	for _, param := range configured.Params {
-		// An explicitly empty scope asks for none: Kakao, Zoom and others
-		// refuse one or take it from the application's settings.
+		// With an explicitly empty scope the parameter is not sent: Kakao, Zoom and
+		// others reject it or take the scope from the application's settings.
 		scoped = scoped || param.Key == "scope"
 	}
 	if !scoped && (configured.URL != "" || len(configured.Params) > 0) {
@@ -141,10 +141,10 @@ func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.
 	return u, params, nil
 }
 
-// isReserved reports whether a request may not choose this parameter, because
+// isReserved reports whether a request must not set this parameter, because
 // it identifies or protects the flow: W-15, Q19, BCP-19. Servers compare names
-// differently: ASP.NET ignores case, PHP takes ".", " " and "[" for "_" and
-// drops leading spaces and what is in brackets.
+// differently: ASP.NET ignores case, PHP reads ".", " " and "[" as "_" and drops
+// leading spaces and the text in brackets.
 func (p *Provider) isReserved(name string) bool {
 	name, _, _ = strings.Cut(strings.ToLower(strings.TrimLeft(name, " \t\r\n\v\f")), "\x00")
 	name = strings.NewReplacer(".", "_", " ", "_").Replace(name)

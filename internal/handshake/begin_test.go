@@ -65,7 +65,7 @@ func TestAuthorizationURL(t *testing.T) {
 			"https://op.example.test/a?response_type=Assertion&scope=s&client_id=other" + callback + "&state=the+state#wechat_redirect",
 		},
 		{
-			"Q10 parameters without a value are dropped, and an empty scope asks for none",
+			"Q10 parameters without a value are dropped, and an empty scope is not sent",
 			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test", Params: params{{Key: "tenantId", Value: ""}, {Key: "scope", Value: ""}}}},
 			params{{Key: "login_hint", Value: ""}},
 			"https://op.example.test/?response_type=code&client_id=client-1" + callback + "&state=the+state",
@@ -104,7 +104,7 @@ func TestDiscoveredAuthorizationURL(t *testing.T) {
 		want   string
 	}{
 		{"scope comes last for OIDC", true, nil, "?tenant=blue&response_type=code&client_id=client-1" + callback + "&prompt=login&scope=openid+profile+email"},
-		{"plain OAuth 2 without a configured endpoint sends none", false, nil, "?tenant=blue&response_type=code&client_id=client-1" + callback + "&prompt=login"},
+		{"plain OAuth 2 without a configured endpoint sends no scope", false, nil, "?tenant=blue&response_type=code&client_id=client-1" + callback + "&prompt=login"},
 		{"configured parameters follow ours", true, query.Values{{Key: "claims", Value: `{"id_token":{}}`}}, "?tenant=blue&response_type=code&client_id=client-1" + callback + "&claims=%7B%22id_token%22%3A%7B%7D%7D&scope=openid+profile+email&prompt=login"},
 	}
 	for _, tt := range tests {
@@ -121,8 +121,8 @@ func TestDiscoveredAuthorizationURL(t *testing.T) {
 	}
 }
 
-// W-15, Q19 and BCP-19: what a request brings never identifies or protects the
-// flow, in whatever spelling a server might understand it.
+// W-15, Q19 and BCP-19: the parameters of a request never identify or protect the
+// flow, in any spelling that a server might accept.
 func TestReservedParametersAreNeverTakenFromARequest(t *testing.T) {
 	p := &handshake.Provider{
 		ID: "op", ClientID: clientID, OIDC: true, MaxAge: 1e9 * 60,

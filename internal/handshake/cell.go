@@ -9,13 +9,13 @@ import (
 	"github.com/pintleauth/pintle/internal/flight"
 )
 
-// A cell keeps one document of a provider for a while. However many sign-ins
-// want it at once, it is fetched once; a failure is not kept.
+// A cell caches one document of a provider. Concurrent sign-ins share one fetch.
+// Failures are not cached.
 type cell[T any] struct {
 	mu      sync.Mutex
 	value   T
-	fetched time.Time // zero: nothing there
-	renewed time.Time // last time renew was let through
+	fetched time.Time // zero: no document yet
+	renewed time.Time // last time renew fetched
 
 	fetching flight.Group[T]
 }
@@ -33,8 +33,9 @@ func (c *cell[T]) get(ctx context.Context, age time.Duration, fetch func(context
 
 var errTooSoon = errors.New("fetched again a moment ago")
 
-// renew fetches the document although it is fresh, unless that was already done
-// within pause: what makes us want it anew comes from outside.
+// renew fetches the document although it is fresh, unless renew did so within
+// pause: a token with an unknown key id, which an attacker can make up, must not
+// cause a request each time.
 func (c *cell[T]) renew(ctx context.Context, pause time.Duration, fetch func(context.Context) (T, error)) (T, error) {
 	c.mu.Lock()
 	if !c.renewed.IsZero() && time.Since(c.renewed) < pause {
@@ -47,8 +48,8 @@ func (c *cell[T]) renew(ctx context.Context, pause time.Duration, fetch func(con
 	return c.load(ctx, fetch)
 }
 
-// load shares one fetch among all who wait for it. The fetch does not end with
-// the request that happened to start it, only by the time-out of the client.
+// load shares one fetch among all callers that wait for it. Cancelling the request
+// that started the fetch does not end it; only the time-out of the client does.
 func (c *cell[T]) load(ctx context.Context, fetch func(context.Context) (T, error)) (T, error) {
 	return c.fetching.Do(ctx, "", func(ctx context.Context) (T, error) {
 		value, err := fetch(ctx)

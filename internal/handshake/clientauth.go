@@ -55,7 +55,7 @@ func (p *Provider) CheckClient() error {
 }
 
 // authenticate adds the client's credentials to a token request. It returns
-// the secret it used, for error texts to be cleaned of.
+// the secret it used, which the caller removes from error texts.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#ClientAuthentication
 func (p *Provider) authenticate(ctx context.Context, m *metadata, r *TokenRequest) (secret string, err error) {
@@ -135,7 +135,7 @@ func (p *Provider) assertion(m *metadata, method, tokenURL, secret string) (stri
 	case issuer == "":
 		claims["aud"] = tokenURL
 	case method == authPrivateKeyJWT:
-		// Entra ID knows itself by its token endpoint only.
+		// Entra ID accepts its token endpoint only.
 		claims["aud"] = []string{issuer, tokenURL}
 	default:
 		claims["aud"] = issuer
@@ -147,7 +147,7 @@ func (p *Provider) assertion(m *metadata, method, tokenURL, secret string) (stri
 }
 
 // SignJWT returns claims as a JWT signed by key, an RSA, ECDSA (P-256, P-384,
-// P-521) or Ed25519 key. Apple wants its client secret made this way.
+// P-521) or Ed25519 key. Apple's client secret is such a JWT.
 func SignJWT(key crypto.Signer, keyID string, claims map[string]any) (string, error) {
 	if key == nil {
 		return "", errors.New("sign JWT: no key")

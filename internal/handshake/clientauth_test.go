@@ -70,7 +70,7 @@ func TestClientAuthentication(t *testing.T) {
 			if _, err := p.Refresh(t.Context(), "refresh-1", ""); err != nil {
 				t.Fatal(err)
 			}
-			// SH-29: a refresh proves who is asking just as well.
+			// SH-29: a refresh authenticates the client, too.
 			tt.check(t, o.last(t, "/token"))
 		})
 	}
@@ -78,7 +78,7 @@ func TestClientAuthentication(t *testing.T) {
 
 var assertionsSeen = map[string]bool{}
 
-// checkAssertion is what a token endpoint has to check: SH-74.
+// checkAssertion makes the checks of a token endpoint: SH-74.
 func checkAssertion(t *testing.T, r request, key any, alg jose.SignatureAlgorithm, keyID string) {
 	t.Helper()
 	if got := r.form.Get("client_assertion_type"); got != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" {
@@ -157,7 +157,7 @@ func TestCredentialsThatAreMissing(t *testing.T) {
 	}
 }
 
-// Apple's client secret is a JWT of our making.
+// Apple's client secret is a JWT that the application signs.
 func TestSecretMadeForEachRequest(t *testing.T) {
 	o := newOP(t)
 	p := o.provider()

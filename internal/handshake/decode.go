@@ -35,7 +35,7 @@ func decodeObject(body []byte) (map[string]any, error) {
 	return m, nil
 }
 
-// text returns a member that is text, or nothing.
+// text returns a member that is text, or "" if it is absent or another type.
 func text(object map[string]any, name string) string {
 	s, _ := object[name].(string)
 	return s

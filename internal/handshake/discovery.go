@@ -11,8 +11,9 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// metadata is what is known of a provider at the time of a request: what the
-// application configured, completed by the discovery document where there is one.
+// metadata is the metadata of a provider at the time of a request: the
+// configuration of the application, completed by the discovery document if there
+// is one.
 type metadata struct {
 	issuer                         string // as the provider spells it; may contain {tenantid}
 	authorization, token, userinfo string
@@ -39,9 +40,9 @@ func (p *Provider) resolve(ctx context.Context) (*metadata, error) {
 	return m, nil
 }
 
-// discovers reports whether the configuration leaves something to the
-// discovery document. A plain OAuth 2 provider may have an issuer for the iss
-// parameter alone, and no document: GitHub does.
+// discovers reports whether the configuration needs the discovery document. A
+// plain OAuth 2 provider such as GitHub may have an issuer for the iss parameter
+// alone, and no document.
 func (p *Provider) discovers() bool {
 	if p.Issuer == "" && p.WellKnown == "" {
 		return false
@@ -92,7 +93,7 @@ func (p *Provider) documentURL() (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The path of the issuer stays: it tells tenants of one host apart.
+	// The path of the issuer is kept: it distinguishes tenants of one host.
 	// https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationRequest
 	return u.JoinPath(".well-known/openid-configuration"), nil
 }
@@ -121,7 +122,7 @@ func (p *Provider) readDocument(document map[string]any, plainHTTP bool) (*metad
 		}
 	}
 
-	// A document that names another issuer would let its host speak for it.
+	// A document that names another issuer would let its host impersonate it.
 	// https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationValidation
 	switch {
 	case m.issuer == "":
@@ -145,7 +146,7 @@ func sameURL(a, b string) bool {
 	return err == nil && normalURL(u) == normalURL(v)
 }
 
-// normalURL spells u as a browser's URL object would.
+// normalURL returns u in the spelling of a browser's URL object.
 func normalURL(u *url.URL) string {
 	n := *u
 	n.Scheme, n.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
@@ -177,7 +178,7 @@ func (m *metadata) matchesTenant(issuer string) bool {
 }
 
 // issuerOf returns the issuer that an ID token with this tid claim must name,
-// or nothing when no issuer would do.
+// or "" if no issuer is acceptable.
 func (m *metadata) issuerOf(tid any) string {
 	if !strings.Contains(m.issuer, tenantPlaceholder) {
 		return m.issuer
@@ -194,8 +195,8 @@ func isTenant(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// endpoint completes an address with the configured parameters. field is what
-// to set when there is none, name what the document calls it.
+// endpoint adds the configured parameters to an address. For the error about a
+// missing address, field is the setting and name the member of the document.
 func (p *Provider) endpoint(m *metadata, configured Endpoint, address, field, name string) (*url.URL, error) {
 	if address == "" {
 		return nil, p.errorf("no %s: set %s, or Issuer to one whose document has it", name, field)

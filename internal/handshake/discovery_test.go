@@ -120,7 +120,7 @@ func TestDocumentIsFetchedWhereItIs(t *testing.T) {
 }
 
 // SH-24.
-func TestRemoteDocumentCannotSendUsToServicesOfThisMachine(t *testing.T) {
+func TestRemoteDocumentCannotDirectRequestsToThisMachine(t *testing.T) {
 	o := &op{issuer: "https://op.example.test", answer: map[string]http.HandlerFunc{}}
 	o.document = func(d map[string]any) { d["token_endpoint"] = "http://127.0.0.1:9/token" }
 	p := o.provider()
@@ -174,7 +174,7 @@ func TestManySignInsFetchTheDocumentOnce(t *testing.T) {
 			group.Go(signIn(t.Context()))
 		}
 		synctest.Wait()
-		cancel() // whoever began the request gives up; the others still get their document
+		cancel() // the sign-in that began the fetch gives up; the others still get the document
 		group.Wait()
 		if n := o.count(wellKnown); n != 1 {
 			t.Errorf("fetched %d times, want once", n)
@@ -285,7 +285,7 @@ func TestCheckFindsWhatNoRequestIsNeededFor(t *testing.T) {
 		{"a name that only begins like localhost", func(p *handshake.Provider) { p.Token.URL = "http://localhost.evil.example/token" }, "not encrypted"},
 		{"no token endpoint", func(p *handshake.Provider) { p.Issuer, p.Token.URL = "", "" }, "Token.URL is missing"},
 		{"no userinfo endpoint", func(p *handshake.Provider) { p.Issuer, p.UserInfo.URL = "", "" }, "UserInfo.URL is missing"},
-		{"Q15 no userinfo endpoint, but nobody asks it", func(p *handshake.Provider) {
+		{"Q15 no userinfo endpoint, but none is needed", func(p *handshake.Provider) {
 			p.Issuer, p.UserInfo.URL = "", ""
 			p.FetchProfile = func(context.Context, *http.Client, map[string]any) (map[string]any, error) { return nil, nil }
 		}, ""},
@@ -294,7 +294,7 @@ func TestCheckFindsWhatNoRequestIsNeededFor(t *testing.T) {
 		{"a key method without a key", func(p *handshake.Provider) { p.AuthMethod = "private_key_jwt" }, "needs a PrivateKey"},
 		{"SH-28 unsigned ID tokens", func(p *handshake.Provider) { p.SigningAlg = "none" }, `"none" is not supported`},
 		{"unsigned userinfo", func(p *handshake.Provider) { p.UserInfoSigningAlg = "HS256" }, "not supported"},
-		{"a bound on the age of a sign-in nobody tells us", func(p *handshake.Provider) { p.MaxAge = time.Hour }, "OIDC"},
+		{"MaxAge for a plain OAuth 2 provider, which has no auth_time", func(p *handshake.Provider) { p.MaxAge = time.Hour }, "OIDC"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

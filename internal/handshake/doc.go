@@ -1,11 +1,11 @@
 // Package handshake signs a browser in at another service: OAuth 2 and OpenID
 // Connect ([Provider]), OAuth 1.0a ([OAuth1]) and OpenID 2.0 ([OpenID2]).
 //
-// It is given facts about a provider and bytes from a callback, and gives back
-// maps: token response, ID token claims, profile. It knows no users, sets no
-// cookies and answers no requests. What has to be remembered between leaving
-// for the provider and coming back is returned to the caller, who seals it and
-// hands it in again.
+// It takes the configuration of a provider and the bytes of a callback, and
+// returns maps: token response, ID token claims, profile. It has no users, sets no
+// cookies and writes no responses. The values that must survive between the
+// redirect to the provider and the callback are returned to the caller, which
+// seals them and passes them in again.
 //
 //	begun, err := p.Begin(ctx, handshake.BeginOptions{RedirectURI: callback, State: state})
 //	// … seal begun.Verifier, begun.Nonce and state; redirect to begun.URL …
@@ -20,9 +20,9 @@
 //
 // # What is promised
 //
-// Requests leave over https, or over http to this machine, unless AllowInsecure
-// says otherwise; they follow no redirect, end after Timeout and read at most
-// one MiB. No claim of an ID token is believed before its signature was verified.
+// Requests use https, or http to this machine, unless AllowInsecure is set; they
+// follow no redirect, end after Timeout and read at most one MiB. No claim of an
+// ID token is used before its signature is verified.
 // Errors never contain a token, a code, a verifier or a secret.
 //
 // # What libraries do, and what is done here
@@ -33,9 +33,9 @@
 // templates of issuers to their caller, and their key sets read without bound or
 // time-out, keep keys for ever and fetch again for every unknown key id.
 //
-// The code exchange is written here, because those of libraries follow redirects
-// with the code and the secret in the body, accept every 2xx status, guess the
-// encoding of the body from its label, try a second client authentication with
-// a code that is already spent, or print the body of a failed response. OAuth
+// The code exchange is written here, because libraries follow redirects with the
+// code and the secret in the body, accept every 2xx status, guess the encoding of
+// the body from its Content-Type, try a second client authentication with a code
+// that is already spent, or print the body of a failed response. OAuth
 // 1.0a is signed by internal/oauth1.
 package handshake

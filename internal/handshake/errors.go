@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A ResponseError is the provider sending the browser back with an error, or a
-// hook reporting an answer that means the same. The texts are the provider's,
-// or those of whoever made the link: for the log, never for a page.
+// A ResponseError is an error that the provider sent with the browser, or a
+// response that a hook recognised as the same. The texts come from the provider,
+// or from an attacker who made the link: they are for the log, never for a page.
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1
 type ResponseError struct {
@@ -24,8 +24,8 @@ func (e *ResponseError) Error() string {
 	return "provider answered " + quoted(e.Code, e.Description)
 }
 
-// An AnswerError is a callback with parameters that are none of the provider's.
-// A client can send any, so that is no sign by itself that the provider misbehaves.
+// An AnswerError is a callback whose parameters do not come from the provider. Any
+// client can send such a request, so it does not mean that the provider misbehaves.
 type AnswerError struct{ err error }
 
 func (e *AnswerError) Error() string { return e.err.Error() }
@@ -41,8 +41,8 @@ func (p *Provider) answerErrorf(format string, args ...any) error {
 	return &AnswerError{p.errorf("callback: "+format, args...)}
 }
 
-// A TokenError is a token endpoint that refused or answered something else
-// than tokens.
+// A TokenError is a token endpoint that rejected the request or returned something
+// other than tokens.
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-5.2
 type TokenError struct {
@@ -85,8 +85,9 @@ func errorOf(id, format string, args ...any) error {
 	return fmt.Errorf("provider %q: "+format, append([]any{id}, args...)...)
 }
 
-// missing is the error for a credential nobody set. env stands for the provider
-// in the names of environment variables, ending is that of this one.
+// missing is the error for a credential that is not set. env stands for the
+// provider in the names of environment variables, ending is the ending of the one
+// to set.
 func missing(id, env, field, ending string) error {
 	return errorOf(id, "%s is missing: set it in the provider's options or in %s", field, variable(id, env, ending))
 }
@@ -112,8 +113,8 @@ func missingClient(id, env string, key, secret bool) error {
 }
 
 // conceal returns err without the given secrets in its text. Providers repeat
-// what they were sent in error descriptions, and a hook's own request may carry
-// a token in its URL. Errors that a caller tells apart can still be found.
+// values of the request in error descriptions, and a hook's own request may carry
+// a token in its URL. [errors.As] still finds the types that callers distinguish.
 func conceal(err error, secrets ...string) error {
 	if err == nil {
 		return nil
@@ -137,7 +138,8 @@ func conceal(err error, secrets ...string) error {
 	return &concealed{text, cause}
 }
 
-// concealed is an error whose text was cleaned, with what is safe of its causes.
+// concealed is an error without secrets in its text, and with those of its causes
+// that hold none.
 type concealed struct {
 	text  string
 	cause error
@@ -146,10 +148,10 @@ type concealed struct {
 func (e *concealed) Error() string { return e.text }
 func (e *concealed) Unwrap() error { return e.cause }
 
-// redact looks for a secret as it is and as it stands in a URL.
+// redact replaces a secret, both as it is and as it is encoded in a URL.
 func redact(text string, secrets []string) string {
 	for _, s := range secrets {
-		if len(s) < 4 { // would blot out half the words; no real secret is this short
+		if len(s) < 4 { // would replace parts of ordinary words; no real secret is this short
 			continue
 		}
 		text = strings.ReplaceAll(text, s, "[redacted]")

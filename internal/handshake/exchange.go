@@ -86,8 +86,8 @@ func (p *Provider) send(ctx context.Context, r *TokenRequest) (*TokenResponse, e
 	return &TokenResponse{answer.status, answer.header, p.readTokens(answer)}, nil
 }
 
-// readTokens returns the body as a map, or nil when it is none. The label of
-// the body is not looked at for JSON: some providers call it text/plain.
+// readTokens returns the body as a map, or nil if it is not an object. It ignores
+// the Content-Type of JSON: some providers send text/plain.
 func (p *Provider) readTokens(r *reply) map[string]any {
 	body, err := decodeObject(r.body)
 	if err == nil || !p.FormTokenBody {
@@ -128,7 +128,7 @@ func (p *Provider) checkTokens(r *TokenResponse) error {
 		return refusal // GitHub and others report errors with status 200
 	}
 
-	// Null is how some serialisers spell an absent member.
+	// Some serialisers write null for an absent member.
 	for _, name := range []string{"refresh_token", "id_token", "scope", "expires_in", "token_type"} {
 		if v, ok := r.Body[name]; ok && v == nil {
 			delete(r.Body, name)
@@ -174,7 +174,7 @@ func (p *Provider) checkTokenType(body map[string]any) error {
 // setExpiry turns expires_in, a number or a numeral in text, into a number and
 // adds expires_at.
 func setExpiry(body map[string]any, now time.Time) error {
-	delete(body, "expires_at") // ours to say
+	delete(body, "expires_at") // only set below
 	var numeral string
 	switch v := body["expires_in"].(type) {
 	case nil:

@@ -8,7 +8,7 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// set gives a parameter one value: in its place when it is there, else at the
+// set gives a parameter one value: in its place if it exists, otherwise at the
 // end, as the searchParams of a browser's URL object do.
 func set(v *query.Values, name, value string) {
 	i := slices.IndexFunc(*v, named(name))
@@ -28,8 +28,8 @@ func setDefault(v *query.Values, name, value string) {
 	}
 }
 
-// apply sets each of params; one without a value is removed, because an option
-// nobody filled in must not reach the provider (quirk Q10).
+// apply sets each of params and removes those without a value, because an empty
+// option must not reach the provider (quirk Q10).
 func apply(v *query.Values, params query.Values) {
 	for _, p := range params {
 		if p.Value == "" {

@@ -48,7 +48,7 @@ func TestHooks(t *testing.T) {
 			t.Errorf("Redeem = %v, %v", r, err)
 		}
 	})
-	t.Run("Entra ID says no with status 200", func(t *testing.T) {
+	t.Run("Entra ID reports an error with status 200", func(t *testing.T) {
 		o := newOP(t)
 		o.answer["/token"] = saying(200, "application/json", `{"error":"interaction_required","error_description":"about `+theCode+`"}`)
 		p := o.oauth2()
@@ -140,7 +140,7 @@ func TestHooks(t *testing.T) {
 		p := o.oauth2()
 		p.FetchProfile = func(context.Context, *http.Client, map[string]any) (map[string]any, error) { return nil, nil }
 		_, err := p.Redeem(t.Context(), options())
-		wantError(t, err, "returned none")
+		wantError(t, err, "returned no profile")
 	})
 	t.Run("a hosted domain that may not sign in", func(t *testing.T) {
 		o := newOP(t)

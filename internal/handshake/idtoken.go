@@ -15,20 +15,21 @@ import (
 	"time"
 )
 
-// expected is what an ID token has to agree with besides the provider's facts.
+// expected has the values that an ID token must match besides the provider's
+// configuration.
 type expected struct {
 	nonce       string
-	noNonce     bool   // none was sent, so none may come back
+	noNonce     bool   // no nonce was sent, so the token must not have one
 	accessToken string // that came with it
 	subject     string // of the sign-in being refreshed; empty: any
-	refreshed   bool   // it comes from a refresh, where neither it nor a nonce is due
+	refreshed   bool   // the token comes from a refresh, which requires neither a token nor a nonce
 }
 
 // readIDToken verifies the ID token of a token response and returns its claims.
 //
-// One that a plain OAuth 2 provider sends along is verified when its document
-// says with which keys. Otherwise it is left alone: the profile then comes from
-// the userinfo endpoint, and nil claims say that nothing in it was believed.
+// An ID token of a plain OAuth 2 provider is verified if a discovery document
+// names the keys. Otherwise it is ignored: the profile then comes from the
+// userinfo endpoint, and the claims are nil because none was verified.
 func (p *Provider) readIDToken(ctx context.Context, m *metadata, tokens map[string]any, want expected) (map[string]any, error) {
 	raw, _ := tokens["id_token"].(string)
 	switch {
@@ -100,8 +101,8 @@ func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, w
 	return claims, nil
 }
 
-// checkParty checks that the token was issued for this client and, where other
-// clients may use it too, to this client.
+// checkParty checks that this client is an audience of the token. If the token
+// has azp or several audiences, azp must be this client, too.
 func (p *Provider) checkParty(claims map[string]any) error {
 	if p.ClientID == "" {
 		return errors.New("aud cannot be checked without a ClientID")
@@ -179,7 +180,7 @@ func checkNonce(claims map[string]any, want expected) error {
 	case want.refreshed:
 		return nil
 	case want.noNonce && present:
-		// An answer to a question we did not ask.
+		// The token belongs to a request that we did not send.
 		return errors.New("nonce where none was sent")
 	case want.noNonce:
 		return nil
@@ -191,8 +192,8 @@ func checkNonce(claims map[string]any, want expected) error {
 	return nil
 }
 
-// checkAccessTokenHash binds the access token to the ID token where the
-// provider offers it.
+// checkAccessTokenHash binds the access token to the ID token if the provider
+// sends at_hash.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#CodeIDToken
 func checkAccessTokenHash(claims map[string]any, alg, accessToken string) error {

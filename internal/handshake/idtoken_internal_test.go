@@ -20,8 +20,7 @@ import (
 
 const theIssuer = "https://op.example.test"
 
-// verifier returns a provider whose keys are fetched already, and what is known
-// of it.
+// verifier returns a provider whose keys are fetched already, and its metadata.
 func verifier(tb testing.TB, keys ...jose.JSONWebKey) (*Provider, *metadata) {
 	tb.Helper()
 	body, err := json.Marshal(jose.JSONWebKeySet{Keys: keys})
@@ -66,8 +65,8 @@ func TestAnAudienceIsNotComparedWithNothing(t *testing.T) {
 	}
 }
 
-// What is accepted was signed: whatever is done to a token, it is refused or its
-// signed part is unchanged.
+// Only signed bytes are accepted: a changed token is rejected or its signed part
+// is unchanged.
 func FuzzIDTokenText(f *testing.F) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -79,8 +78,8 @@ func FuzzIDTokenText(f *testing.F) {
 		"iss": theIssuer, "sub": "sub-alice", "aud": "client-1", "iat": now, "exp": now + 36000, "nonce": "n",
 	})
 	signedPart := genuine[:strings.LastIndex(genuine, ".")]
-	// A corpus of tokens signed by keys of earlier runs would be worth nothing, so
-	// the fuzzer says how to change the genuine one.
+	// Tokens in a corpus would be signed by keys of earlier runs and therefore
+	// useless, so the fuzzer describes how to change the genuine one.
 	f.Add(0, 0, "")
 	f.Add(len(signedPart), len(genuine), ".")
 	f.Add(0, len(genuine), "e30.e30.c2ln")
@@ -110,8 +109,8 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// What a provider signs is accepted only if it is about this client, this
-// sign-in and this hour, judged by another reading of the same bytes.
+// A signed token is accepted only if its claims match this client, this sign-in
+// and this hour, according to a second implementation that reads the same bytes.
 func FuzzIDTokenContent(f *testing.F) {
 	p, m := verifier(f)
 	p.SigningAlg = "HS256"

@@ -47,7 +47,7 @@ func rawHeader(o *op, header string) {
 	}
 }
 
-// rawPayload signs what need not be claims.
+// rawPayload signs any payload, claims or not.
 func rawPayload(o *op, payload string) {
 	o.tokens = func(m map[string]any) {
 		header := encode(map[string]any{"alg": string(o.alg), "kid": "key-1"})
@@ -61,8 +61,8 @@ func repeated(o *op, members string) {
 	rawPayload(o, fmt.Sprintf(`{"iss":%q,"sub":"sub-alice","aud":%q,"iat":%d,"exp":%d,"nonce":%q,%s}`, o.issuer, clientID, now, now+60, theNonce, members))
 }
 
-// unencoded signs the claims themselves, as RFC 7797 describes, and not the text
-// that stands for them in the token.
+// unencoded signs the claims themselves, as RFC 7797 describes, and not their
+// encoded form in the token.
 func unencoded(o *op, header map[string]any) {
 	o.tokens = func(m map[string]any) {
 		parts := strings.Split(o.idToken(), ".")
@@ -125,14 +125,14 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 		{"RP-9 a nonce that is no text", claim("nonce", 5), "nonce is missing"},
 		{"RP-11 the hash of another access token", claim("at_hash", "77QmUPtjPfzWtF2AnpK9RQ"), "at_hash"},
 		{"RP-11 a hash that is no text", claim("at_hash", nil), "at_hash"},
-		{"Q9 ASVS-6.8.2 signed by a stranger", signing(jose.RS256, otherKey()), "signature"},
+		{"Q9 ASVS-6.8.2 signed by an unknown key", signing(jose.RS256, otherKey()), "signature"},
 		{"SH-28 RP-7 unsigned", signing("none", nil), "unexpected signature algorithm"},
 		{"SH-28 unsigned, by another spelling", signing("nOnE", nil), "unexpected signature algorithm"},
 		{"SH-28 unsigned, with a signature", func(o *op) {
 			o.alg, o.header = jose.RS256, map[string]any{"alg": "none"}
 		}, "unexpected signature algorithm"},
 		{"ASVS-6.8.2 HS256 with the public key as the secret", signing(jose.HS256, must(x509.MarshalPKIXPublicKey(rsaKey().Public()))), "signed with HS256"},
-		{"RP-7 HS256 with the client secret, which nobody asked for", signing(jose.HS256, []byte(clientSecret)), `set SigningAlg to "HS256"`},
+		{"RP-7 HS256 with the client secret, which is not configured", signing(jose.HS256, []byte(clientSecret)), `set SigningAlg to "HS256"`},
 		{"RP-7 HS256 because the document lists it", func(o *op) {
 			signing(jose.HS256, []byte(clientSecret))(o)
 			o.document = func(d map[string]any) {
@@ -154,7 +154,7 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 			o.keys = append(o.keys, jwk(ecdsaKey(), "key-1", jose.ES256))
 			o.document = func(d map[string]any) { delete(d, "id_token_signing_alg_values_supported") }
 		}, "unexpected signature algorithm"},
-		{"RP-17 an unknown key id", func(o *op) { o.header = map[string]any{"kid": "nobody"} }, "no key of the provider"},
+		{"RP-17 an unknown key id", func(o *op) { o.header = map[string]any{"kid": "unknown"} }, "no key of the provider"},
 		{"ASVS-9.1.3 a key that the token brings", func(o *op) {
 			o.key = otherKey()
 			o.header = map[string]any{"jwk": jwk(otherKey(), "key-1", jose.RS256)}
@@ -190,7 +190,7 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 		{"RFC 7519 section 4, an audience twice, ours first", func(o *op) {
 			repeated(o, `"aud":"`+clientID+`","aud":"another-client"`)
 		}, "aud is another client"},
-		{"no key id, several keys, none of which fits", func(o *op) {
+		{"no key id, several keys, no matching one", func(o *op) {
 			o.header = map[string]any{"kid": nil}
 			o.keys = []map[string]any{jwk(otherKey(), "key-0", jose.RS256), jwk(otherKey(), "key-1", jose.RS256)}
 		}, "no key of the provider"},
@@ -272,11 +272,11 @@ func TestIDTokensThatAreAccepted(t *testing.T) {
 			signing(jose.EdDSA, ed25519Key())(o)
 			o.keys = append(o.keys, jwk(ed25519Key(), "key-1", jose.EdDSA))
 		}},
-		{"PS256 because the client says so", func(o *op, p *handshake.Provider) {
+		{"PS256 because the client configures it", func(o *op, p *handshake.Provider) {
 			signing(jose.PS256, rsaKey())(o)
 			o.keys[0]["alg"], p.SigningAlg = "PS256", "PS256"
 		}},
-		{"RP-7 LINE: HS256 with the client secret, without asking for keys", func(o *op, p *handshake.Provider) {
+		{"RP-7 LINE: HS256 with the client secret, without fetching keys", func(o *op, p *handshake.Provider) {
 			signing(jose.HS256, []byte(clientSecret))(o)
 			p.SigningAlg = "HS256"
 			o.answer["/jwks"] = saying(500, "text/plain", "no")
@@ -294,7 +294,7 @@ func TestIDTokensThatAreAccepted(t *testing.T) {
 			delete(o.keys[0], "use")
 			delete(o.keys[0], "alg")
 		}},
-		{"RP-17 beside keys nobody understands", func(o *op, _ *handshake.Provider) {
+		{"RP-17 beside keys of unknown types", func(o *op, _ *handshake.Provider) {
 			o.keys = append([]map[string]any{
 				{"kty": "oct", "k": "c2VjcmV0", "kid": "key-1"},
 				{"kty": "OKP", "crv": "Ed448", "x": "AAAA", "kid": "key-1"},
@@ -350,8 +350,8 @@ func TestIDTokensThatAreAccepted(t *testing.T) {
 	}
 }
 
-// A client without a secret has nothing that a symmetric signature could be
-// checked with; the empty secret is one that everybody knows.
+// A client without a secret has no key to verify a symmetric signature with: the
+// empty secret is public.
 func TestEmptySecretVerifiesNothing(t *testing.T) {
 	o := newOP(t)
 	signing(jose.HS256, []byte{})(o)
@@ -361,7 +361,7 @@ func TestEmptySecretVerifiesNothing(t *testing.T) {
 	wantError(t, err, "ClientSecret is missing")
 }
 
-func TestNonceNobodySentIsRefused(t *testing.T) {
+func TestUnsolicitedNonceIsRejected(t *testing.T) {
 	o := newOP(t)
 	p := o.provider()
 	p.Nonce = false
@@ -398,7 +398,7 @@ func TestAgeOfTheSignInAtTheProvider(t *testing.T) {
 }
 
 // RP-17: a key that is newer than our copy of the keys is fetched at once, and
-// unknown keys do not make us ask all the time.
+// unknown keys do not cause a request each time.
 func TestKeyRotation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &op{issuer: "https://op.example.test", key: rsaKey(), alg: jose.RS256, answer: map[string]http.HandlerFunc{}}
@@ -433,7 +433,7 @@ func TestKeyRotation(t *testing.T) {
 		o.keys = nil
 		want("withdrawn key, from our copy", 3, true, signIn())
 		time.Sleep(time.Hour)
-		// Asked twice: our copy was too old, and the new one has no such key.
+		// Two requests: our copy was too old, and the new one has no such key.
 		want("withdrawn key, after an hour", 5, false, signIn())
 	})
 }
@@ -447,7 +447,7 @@ func TestTenantIssuer(t *testing.T) {
 		want string // empty: accepted
 	}{
 		{"the tenant of the token", func(*op, map[string]any) {}, ""},
-		{"another tenant than it says", func(_ *op, c map[string]any) { c["iss"] = "https://login.example.test/other/v2.0" }, "issued by"},
+		{"another tenant than its tid claim", func(_ *op, c map[string]any) { c["iss"] = "https://login.example.test/other/v2.0" }, "issued by"},
 		{"no tenant", func(_ *op, c map[string]any) { delete(c, "tid") }, "issued by"},
 		{"neither tenant nor issuer", func(_ *op, c map[string]any) { delete(c, "tid"); delete(c, "iss") }, "issued by"},
 		{"the template itself", func(_ *op, c map[string]any) {
@@ -475,7 +475,7 @@ func TestTenantIssuer(t *testing.T) {
 				m["tid"], m["iss"] = tenant, "https://login.example.test/"+tenant+"/v2.0"
 				tt.lie(o, m)
 			}
-			_ = o.idToken() // lets a lie about keys take effect before they are asked for
+			_ = o.idToken() // lets a lie about keys take effect before they are fetched
 			p := o.provider()
 			p.Issuer, p.TenantIssuer = "https://login.example.test/common/v2.0", true
 			p.Client = &http.Client{Transport: direct{o}}

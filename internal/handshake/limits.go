@@ -2,23 +2,23 @@ package handshake
 
 import "time"
 
-// What a provider or a browser can make this package spend.
+// Limits on the resources that a provider or a browser can consume.
 const (
 	defaultTimeout = 10 * time.Second // one request to a provider, body included
 
 	maxBody             = 1 << 20  // any response; a JWKS with long certificate chains has some 100 KiB
 	maxIDToken          = 64 << 10 // Entra ID tokens with groups reach 10 KiB
 	maxParam            = 8 << 10  // one parameter of a callback; codes of Entra ID have about 2 KiB
-	maxAuthorizationURL = 16 << 10 // servers refuse longer request lines
-	maxKeys             = 64       // keys of a JWKS that are looked at
-	maxErrorText        = 300      // bytes of a provider's own words repeated in an error
+	maxAuthorizationURL = 16 << 10 // servers reject longer request lines
+	maxKeys             = 64       // keys of a JWKS that are read
+	maxErrorText        = 300      // bytes of a provider's text repeated in an error
 
-	metadataAge = time.Hour        // a discovery document is used this long
+	metadataAge = time.Hour        // a discovery document is cached this long
 	keysAge     = time.Hour        // a withdrawn key stops verifying after this
 	keysPause   = 10 * time.Second // between two fetches forced by unknown key ids
 
 	clockSkew     = 30 * time.Second // between our clock and the provider's
-	assertionLife = 60 * time.Second // of a client assertion; RFC 7523 asks for short
+	assertionLife = 60 * time.Second // of a client assertion; RFC 7523 recommends a short one
 
 	openIDNonceAge = 5 * time.Minute // of an OpenID 2.0 assertion, and how long its nonce is remembered
 	maxNonces      = 10000           // OpenID 2.0 nonces remembered at once

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SH-49 and SH-50: what cannot be a token costs nothing.
+// SH-49 and SH-50: rejecting text that cannot be a token allocates no memory.
 func TestHostileTokensAreRefusedWithoutAllocating(t *testing.T) {
 	for _, raw := range []string{strings.Repeat(".", 1e6), strings.Repeat("x", 1e6), "", "a.b", "{}..", "a.b.c\n"} {
 		if n := testing.AllocsPerRun(10, func() {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// nonces remembers confirmed assertions until their time alone refuses them.
-// Only the provider can fill it, since it is asked after a confirmation; when it
-// is full all the same, the oldest goes. What stands behind it is the state,
-// which is good once and in one browser.
+// nonces remembers confirmed assertions until they are rejected for their age.
+// Only the provider can fill it, since it is consulted after a confirmation. If it
+// is full all the same, the oldest nonce is dropped. The state, which is valid
+// once and in one browser, still protects the sign-in then.
 type nonces struct {
 	mu    sync.Mutex
 	seen  map[string]struct{}
@@ -20,12 +20,12 @@ type nonceTime struct {
 	at    time.Time
 }
 
-// first reports whether nonce was not seen before, and remembers it.
+// first reports whether nonce is new, and remembers it.
 func (n *nonces) first(nonce string, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	// A nonce is accepted from before and after our now, so it is kept twice
-	// as long as it may be old.
+	// The time of a nonce may be before or after ours, so it is kept for
+	// twice its maximum age.
 	for len(n.order) > 0 && (now.Sub(n.order[0].at) > 2*openIDNonceAge || len(n.order) >= maxNonces) {
 		delete(n.seen, n.order[0].nonce)
 		n.order = n.order[1:]

@@ -15,18 +15,18 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// An OAuth1 holds the facts of one OAuth 1.0a provider, signing with HMAC-SHA1.
-// Like [Provider] it is read-only after the first call, safe for concurrent use
-// and not to be copied.
+// An OAuth1 is the configuration of one OAuth 1.0a provider, signing with
+// HMAC-SHA1. Like [Provider] it is read-only after the first call, safe for
+// concurrent use and must not be copied.
 //
 // https://www.rfc-editor.org/rfc/rfc5849
 type OAuth1 struct {
 	ID, Env string // as in [Provider]
 
 	RequestTokenURL string
-	Authorize       Endpoint // where the browser goes
+	Authorize       Endpoint // the page that the browser is redirected to
 	AccessTokenURL  string
-	UserInfo        Endpoint // asked for the profile with a signed GET
+	UserInfo        Endpoint // returns the profile to a signed GET
 
 	ConsumerKey, ConsumerSecret string
 
@@ -39,10 +39,10 @@ type OAuth1 struct {
 
 	once    sync.Once
 	guarded *http.Client
-	stamp   func() oauth1.Stamp // tests only: those of a published example
+	stamp   func() oauth1.Stamp // tests only: the stamps of a published example
 }
 
-// OAuth1Begun is a sign-in about to leave. Token and Secret are the temporary
+// OAuth1Begun is a sign-in that has begun. Token and Secret are the temporary
 // credentials, to be sealed for [OAuth1.Finish]; they are hidden from [log/slog].
 type OAuth1Begun struct {
 	URL           string
@@ -55,14 +55,14 @@ func (o *OAuth1) LogValue() slog.Value { return slog.StringValue(o.ID) }
 // LogValue leaves out the credentials.
 func (b OAuth1Begun) LogValue() slog.Value { return slog.StringValue("sign-in begun") }
 
-// OAuth1Return is what came back with the browser, and the temporary
-// credentials that were sealed when it left.
+// OAuth1Return has the parameters of the callback, and the temporary credentials
+// that were sealed when the sign-in began.
 type OAuth1Return struct {
 	Params        query.Values
 	Token, Secret string
 
-	// Accept, if it is not nil, is called once when the response is known to
-	// belong to this sign-in, before the token is exchanged. Its error is
+	// Accept, if it is not nil, is called once after the response is verified to
+	// belong to this sign-in and before the token is exchanged. Its error is
 	// returned as it is.
 	Accept func() error
 
@@ -71,7 +71,7 @@ type OAuth1Return struct {
 	Exchanged func()
 }
 
-// Check reports what can be known to be wrong with o without a request.
+// Check reports the faults of o that can be found without a request.
 func (o *OAuth1) Check() error {
 	var errs []error
 	for _, e := range []struct{ name, url string }{
@@ -94,7 +94,7 @@ func (o *OAuth1) CheckClient() error {
 }
 
 // Begin obtains temporary credentials and returns the URL to send the browser
-// to. BeginOptions.State is not used: the temporary token does its work.
+// to. BeginOptions.State is not used: the temporary token takes its place.
 // Extra parameters whose name begins with "oauth_" are left out.
 func (o *OAuth1) Begin(ctx context.Context, options BeginOptions) (OAuth1Begun, error) {
 	if err := o.CheckClient(); err != nil {
@@ -104,7 +104,7 @@ func (o *OAuth1) Begin(ctx context.Context, options BeginOptions) (OAuth1Begun, 
 	if err != nil {
 		return OAuth1Begun{}, conceal(o.errorf("request token: %w", err), o.ConsumerSecret)
 	}
-	// Without it the provider speaks OAuth 1.0, in which an attacker can make a
+	// Without it the provider uses OAuth 1.0, in which an attacker can make a
 	// victim finish the attacker's sign-in: https://oauth.net/advisories/2009-1/
 	if confirmed, _ := members.First("oauth_callback_confirmed"); confirmed != "true" {
 		return OAuth1Begun{}, o.errorf("request token: oauth_callback_confirmed is not true")
@@ -133,11 +133,12 @@ func (o *OAuth1) Begin(ctx context.Context, options BeginOptions) (OAuth1Begun, 
 	return b, nil
 }
 
-// Finish checks that the browser came back with the token it left with,
-// exchanges it, and obtains the profile. Result.Tokens has oauth_token,
-// oauth_token_secret and whatever else the provider added, such as user_id.
+// Finish checks that the callback has the token of [OAuth1.Begin], exchanges it,
+// and fetches the profile. Result.Tokens has oauth_token, oauth_token_secret and
+// the other members that the provider added, such as user_id.
 //
-// A refusal by the user is a [*ResponseError] with code access_denied.
+// If the user denied access, the error is a [*ResponseError] with code
+// access_denied.
 func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 	if err := checkLengths(o.ID, r.Params, "denied", "oauth_token", "oauth_verifier"); err != nil {
 		return nil, err
@@ -147,8 +148,8 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 	if refused {
 		token = denied
 	}
-	// There is no state in OAuth 1.0a. A token from another browser is an
-	// attacker's account looking for a victim's session.
+	// OAuth 1.0a has no state. A token from another browser would sign the
+	// victim in with the attacker's account (login CSRF).
 	if r.Token == "" || r.Secret == "" || !equalSecrets(token, r.Token) {
 		return nil, &AnswerError{o.errorf("callback: oauth_token is not %w", ErrOtherFlow)}
 	}
@@ -184,13 +185,13 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 		return nil, conceal(o.errorf("profile: %w", err), o.ConsumerSecret, accessToken, accessSecret)
 	}
 	if result.Profile == nil {
-		return nil, o.errorf("profile: the provider returned none")
+		return nil, o.errorf("the provider returned no profile")
 	}
 	return result, nil
 }
 
 // tokens sends a signed request for credentials and returns the members of the
-// answer, among them token and secret.
+// response, which include token and secret.
 //
 // https://www.rfc-editor.org/rfc/rfc5849#section-2
 func (o *OAuth1) tokens(ctx context.Context, address string, c oauth1.Credentials, more url.Values) (members query.Values, token, secret string, err error) {

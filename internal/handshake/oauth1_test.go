@@ -215,15 +215,14 @@ func TestOAuth1SignIn(t *testing.T) {
 		t.Errorf("oauth_verifier = %q", got)
 	}
 	if got := b.seen["/me.json"].Get("oauth_token"); got != "user-token" {
-		t.Errorf("profile was asked for with token %q", got)
+		t.Errorf("the profile request has token %q", got)
 	}
 	if b.seen["/access_token"].Get("oauth_nonce") == b.seen["/me.json"].Get("oauth_nonce") {
 		t.Error("two requests share a nonce")
 	}
 }
 
-// The requests of a hook are signed whatever their parameters are, and not sent
-// when they cannot be.
+// All requests of a hook are signed. One that cannot be signed is not sent.
 func TestOAuth1SignsTheRequestsOfHooks(t *testing.T) {
 	back := handshake.OAuth1Return{Params: parse(t, "oauth_token=temp-token&oauth_verifier=v"), Token: "temp-token", Secret: "temp-secret/~é"}
 	ask := func(ctx context.Context, c *http.Client, method, address, form string) (map[string]any, error) {
@@ -275,8 +274,8 @@ func TestOAuth1CallbacksThatAreRefused(t *testing.T) {
 		{"BCP-3 no token", "oauth_verifier=v", nil, "not the one"},
 		{"BCP-3 nothing sealed", "oauth_token=&oauth_verifier=v", func(r *handshake.OAuth1Return) { r.Token, r.Secret = "", "" }, "not the one"},
 		{"no verifier", "oauth_token=temp-token", nil, "oauth_verifier is missing"},
-		{"a refusal with a token of another browser", "denied=other", nil, "not the one"},
-		{"a refusal", "denied=temp-token", nil, "access_denied"},
+		{"access denied with a token of another browser", "denied=other", nil, "not the one"},
+		{"access denied", "denied=temp-token", nil, "access_denied"},
 		{"a verifier without end", "oauth_token=temp-token&oauth_verifier=" + strings.Repeat("v", 9<<10), nil, "longer than"},
 	}
 	for _, tt := range tests {
@@ -308,13 +307,13 @@ func TestOAuth1ProvidersThatMisbehave(t *testing.T) {
 		{"OAuth 1.0 without the a", "/request_token", saying(200, "text/plain", "oauth_token=temp-token&oauth_token_secret=s"), "oauth_callback_confirmed"},
 		{"a callback that is not confirmed", "/request_token", saying(200, "text/plain", "oauth_token=temp-token&oauth_token_secret=s&oauth_callback_confirmed=false"), "oauth_callback_confirmed"},
 		{"no request token", "/request_token", saying(200, "text/plain", "oauth_callback_confirmed=true"), "missing oauth_token"},
-		{"SH-13 a refusal that repeats secrets", "/request_token", saying(401, "text/plain", "consumer&secret temp-secret"), "status 401"},
+		{"SH-13 an error that repeats secrets", "/request_token", saying(401, "text/plain", "consumer&secret temp-secret"), "status 401"},
 		{"a redirect", "/request_token", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}, "status 307"},
 		{"BCP-21 a response without end", "/request_token", saying(200, "text/plain", strings.Repeat("x", 2<<20)), "larger than"},
 		{"no access token", "/access_token", saying(200, "text/plain", "user_id=5"), "missing oauth_token"},
-		{"SH-13 a refusal of the verifier", "/access_token", saying(401, "text/plain", "verifier-1 of temp-secret/~é"), "status 401"},
+		{"SH-13 an error about the verifier", "/access_token", saying(401, "text/plain", "verifier-1 of temp-secret/~é"), "status 401"},
 		{"BCP-21 tokens without end", "/access_token", saying(200, "text/plain", strings.Repeat("x", 2<<20)), "larger than"},
 		{"Q11 a profile in an error", "/me.json", saying(403, "application/json", `{"id_str":"5"}`), "status 403"},
 		{"a profile that is a list", "/me.json", saying(200, "application/json", `[]`), "a list"},

@@ -54,20 +54,20 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// An op is an OpenID provider that tells the truth until it is told to lie.
-// Its handler can be served by a real server or called in a synctest bubble.
+// An op is an OpenID provider that responds correctly unless a lie is set. Its
+// handler can be served by a real server or called in a synctest bubble.
 type op struct {
 	issuer string
 
 	mu       sync.Mutex
 	requests []request
 
-	// Lies. Each gets the truth and may change it.
+	// Lies. Each gets the correct value and may change it.
 	document func(map[string]any)
 	tokens   func(map[string]any)
 	claims   func(map[string]any)
 	profile  func(map[string]any)
-	// Whole answers instead, by path.
+	// Replacements of whole responses, by path.
 	answer map[string]http.HandlerFunc
 
 	key    any // signs ID tokens; a crypto.Signer, or []byte for HS256
@@ -229,7 +229,7 @@ func sendJSON(w http.ResponseWriter, v any) {
 	_, _ = w.Write(must(json.Marshal(v)))
 }
 
-// saying answers with a fixed body.
+// saying returns a handler with a fixed response.
 func saying(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -284,15 +284,15 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// wantError fails unless err says each of words, and none of the secrets.
+// wantError fails unless err contains each of words, and none of the secrets.
 func wantError(t testing.TB, err error, words ...string) {
 	t.Helper()
 	if err == nil {
-		t.Fatalf("no error, want one saying %q", words)
+		t.Fatalf("no error, want one with %q", words)
 	}
 	for _, word := range words {
 		if !strings.Contains(err.Error(), word) {
-			t.Errorf("error %q does not say %q", err, word)
+			t.Errorf("error %q does not contain %q", err, word)
 		}
 	}
 	for _, secret := range []string{clientSecret, theCode, theVerifier, theNonce, "access-5d41402a", "eyJ"} {

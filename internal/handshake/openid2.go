@@ -19,24 +19,24 @@ import (
 
 const openIDNamespace = "http://specs.openid.net/auth/2.0"
 
-// An OpenID2 signs in with one OpenID 2.0 provider, such as Steam. The user
-// chooses the identity there, and every assertion is checked by asking the
-// provider itself. Like [Provider] it is read-only after the first call, safe
-// for concurrent use and not to be copied.
+// An OpenID2 is the configuration of one OpenID 2.0 provider, such as Steam. The
+// user chooses the identity there, and the provider confirms every assertion in a
+// direct request. Like [Provider] it is read-only after the first call, safe for
+// concurrent use and must not be copied.
 //
 // https://openid.net/specs/openid-authentication-2_0.html
 type OpenID2 struct {
 	ID string // names the provider in errors
 
-	// URL is the one endpoint: the browser goes there, assertions are checked
-	// there, and they must say they come from there.
+	// URL is the one endpoint: it receives the browser and confirms assertions,
+	// and assertions must name it.
 	URL string
 
 	// ClaimedID matches the identifiers of the provider as a whole; its first
 	// group is the account id.
 	ClaimedID *regexp.Regexp
 
-	// FetchProfile obtains the profile of an account. Nil leaves a profile of
+	// FetchProfile fetches the profile of an account. If nil, the profile has
 	// "id" and "claimed_id".
 	FetchProfile func(ctx context.Context, c *http.Client, id string) (map[string]any, error)
 
@@ -49,8 +49,8 @@ type OpenID2 struct {
 	seen    nonces
 }
 
-// OpenID2Return is what came back with the browser, and what was given to
-// [OpenID2.Begin] when it left.
+// OpenID2Return has the parameters of the callback, and the options that were
+// passed to [OpenID2.Begin].
 type OpenID2Return struct {
 	Params      query.Values
 	RedirectURI string
@@ -60,7 +60,7 @@ type OpenID2Return struct {
 	Accept func() error
 }
 
-// Check reports what can be known to be wrong with o without a request.
+// Check reports the faults of o that can be found without a request.
 func (o *OpenID2) Check() error {
 	_, err := parseURL(o.URL, o.AllowInsecure)
 	if err != nil {
@@ -130,12 +130,12 @@ func returnAddress(redirectURI, state string) (string, error) {
 	return u.String(), nil
 }
 
-// Finish checks the assertion the browser brought, has the provider confirm it,
-// and obtains the profile. Result.Tokens has only claimed_id: OpenID 2.0 gives
-// access to nothing.
+// Finish checks the assertion of the callback, has the provider confirm it, and
+// fetches the profile. Result.Tokens has only claimed_id: OpenID 2.0 grants no
+// access.
 //
-// A [*ResponseError] says that the user refused (access_denied) or that the
-// provider could not (login_required, server_error).
+// The error is a [*ResponseError] if the user denied access (access_denied) or
+// the provider could not sign the user in (login_required, server_error).
 func (o *OpenID2) Finish(ctx context.Context, r OpenID2Return) (*Result, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (o *OpenID2) Finish(ctx context.Context, r OpenID2Return) (*Result, error) 
 			return nil, conceal(errorOf(o.ID, "profile: %w", err))
 		}
 		if result.Profile == nil {
-			return nil, errorOf(o.ID, "profile: the provider returned none")
+			return nil, errorOf(o.ID, "the provider returned no profile")
 		}
 	}
 	return result, nil
@@ -191,8 +191,8 @@ func (a assertion) get(name string) string {
 	return v
 }
 
-// readAssertion makes sure each parameter says one thing only: a repeated one
-// could be signed in one reading and used in the other.
+// readAssertion rejects repeated parameters: the provider could have signed one
+// value while the other is used here.
 func readAssertion(params query.Values) (assertion, error) {
 	var a assertion
 	for _, p := range params {
@@ -209,7 +209,8 @@ func readAssertion(params query.Values) (assertion, error) {
 	return a, nil
 }
 
-// refusal returns the error the assertion stands for, if it is none.
+// refusal returns the provider's error for a negative assertion, or nil for a
+// positive one.
 func (a assertion) refusal() *ResponseError {
 	switch a.get("mode") {
 	case "cancel":
@@ -224,7 +225,7 @@ func (a assertion) refusal() *ResponseError {
 
 // checkAssertion follows
 // https://openid.net/specs/openid-authentication-2_0.html#verification
-// as far as it can be done here, and returns the account id.
+// except for the confirmation by the provider, and returns the account id.
 func (o *OpenID2) checkAssertion(said assertion, r OpenID2Return, now time.Time) (string, error) {
 	if said.get("ns") != openIDNamespace || said.get("mode") != "id_res" {
 		return "", errors.New("not a positive OpenID 2.0 assertion")
@@ -264,7 +265,7 @@ func (o *OpenID2) checkAssertion(said assertion, r OpenID2Return, now time.Time)
 	return match[1], nil
 }
 
-// confirm asks the provider whether it made the assertion.
+// confirm requests the provider to confirm that it made the assertion.
 //
 // https://openid.net/specs/openid-authentication-2_0.html#check_auth
 func (o *OpenID2) confirm(ctx context.Context, said assertion) error {

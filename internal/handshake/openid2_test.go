@@ -21,9 +21,9 @@ const openIDNamespace = "http://specs.openid.net/auth/2.0"
 
 // A steam is an OpenID 2.0 provider.
 type steam struct {
-	url    string
-	asked  []url.Values
-	answer http.HandlerFunc
+	url       string
+	confirmed []url.Values
+	answer    http.HandlerFunc
 }
 
 func newSteam(t testing.TB) *steam {
@@ -36,7 +36,7 @@ func newSteam(t testing.TB) *steam {
 
 func (s *steam) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm()
-	s.asked = append(s.asked, r.PostForm)
+	s.confirmed = append(s.confirmed, r.PostForm)
 	if s.answer != nil {
 		s.answer(w, r)
 		return
@@ -51,7 +51,7 @@ func (s *steam) client() *handshake.OpenID2 {
 	}
 }
 
-// assertion is what a browser brings back.
+// assertion returns the parameters of a callback.
 func (s *steam) assertion() query.Values {
 	const id = "https://steamcommunity.com/openid/id/76561197960287930"
 	return query.Values{
@@ -112,13 +112,13 @@ func TestOpenID2SignIn(t *testing.T) {
 	if r.Profile["id"] != "76561197960287930" || r.Tokens["claimed_id"] != claimed {
 		t.Errorf("Finish = %v, %v", r.Profile, r.Tokens)
 	}
-	asked := s.asked[0]
-	if asked.Get("openid.mode") != "check_authentication" || asked.Get("openid.sig") != "c2lnbmF0dXJl" || asked.Has("state") {
-		t.Errorf("the provider was asked %v", asked)
+	confirmed := s.confirmed[0]
+	if confirmed.Get("openid.mode") != "check_authentication" || confirmed.Get("openid.sig") != "c2lnbmF0dXJl" || confirmed.Has("state") {
+		t.Errorf("the provider received %v", confirmed)
 	}
 
 	_, err = o.Finish(t.Context(), s.back())
-	wantError(t, err, "used before") // SH-77, even though the provider answers yes again
+	wantError(t, err, "used before") // SH-77, even though the provider confirms it again
 }
 
 func TestOpenID2ProfileOfItsOwnRequest(t *testing.T) {
@@ -194,8 +194,8 @@ func TestOpenID2AssertionsThatAreRefused(t *testing.T) {
 			tt.change(&back)
 			r, err := s.client().Finish(t.Context(), back)
 			wantError(t, err, tt.want)
-			if r != nil || len(s.asked) != 0 {
-				t.Errorf("Finish = %v, and the provider was asked %d times", r, len(s.asked))
+			if r != nil || len(s.confirmed) != 0 {
+				t.Errorf("Finish = %v, and the provider received %d requests", r, len(s.confirmed))
 			}
 		})
 	}
@@ -251,8 +251,8 @@ func TestOpenID2AssertionsTheProviderDoesNotConfirm(t *testing.T) {
 			s.answer = tt.answer
 			r, err := s.client().Finish(t.Context(), s.back())
 			wantError(t, err, tt.want)
-			if r != nil || len(s.asked) != 1 {
-				t.Errorf("Finish = %v after %d requests", r, len(s.asked))
+			if r != nil || len(s.confirmed) != 1 {
+				t.Errorf("Finish = %v after %d requests", r, len(s.confirmed))
 			}
 		})
 	}

@@ -11,13 +11,14 @@ import (
 	"github.com/pintleauth/pintle/internal/loopback"
 )
 
-// guardedClient returns a client for talking to a provider, over the transport
-// of base. Hooks get the same client, so that none of the bounds depends on the
-// care of a provider's author.
+// guardedClient returns a client for requests to a provider, over the transport
+// of base. Hooks get the same client, so that its limits do not depend on the
+// author of a provider.
 //
 // It follows no redirect: a redirected token request would repeat the code and
-// the client secret at an address nobody configured. It keeps no cookies, which
-// would carry one user's session at the provider into the request of another.
+// the client secret at an address that is not configured. It keeps no cookies,
+// which would carry one user's session at the provider into the request of
+// another.
 func guardedClient(base *http.Client, timeout time.Duration, allowInsecure bool) *http.Client {
 	c := new(http.Client)
 	if base != nil {
@@ -62,7 +63,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 var errTooLarge = fmt.Errorf("response is larger than %d bytes", maxBody)
 
 // boundedBody fails where [io.LimitReader] would make a long document look like
-// a complete shorter one. It counts what comes out of decompression.
+// a complete shorter one. It counts the bytes after decompression.
 type boundedBody struct {
 	io.ReadCloser
 	left int
@@ -93,8 +94,8 @@ func parseURL(raw string, allowInsecure bool) (*url.URL, error) {
 	return u, nil
 }
 
-// checkURL refuses addresses that credentials must not be sent to, or that are
-// no addresses at all.
+// checkURL rejects addresses to which credentials must not be sent, and invalid
+// ones.
 func checkURL(u *url.URL, allowHTTP bool) error {
 	switch {
 	case u.Hostname() == "":
@@ -117,8 +118,8 @@ type reply struct {
 	body   []byte
 }
 
-// do sends req. Its errors name the address without the query, where some
-// providers want the client secret.
+// do sends req. Its errors name the address without the query, because some
+// providers require the client secret in it.
 func do(c *http.Client, req *http.Request) (*reply, error) {
 	resp, err := c.Do(req)
 	if err != nil {
@@ -139,7 +140,7 @@ func withoutQuery(req *http.Request, err error) error {
 	return fmt.Errorf("%s %s://%s%s: %w", req.Method, req.URL.Scheme, req.URL.Host, req.URL.EscapedPath(), err)
 }
 
-// Fetch sends req and returns the JSON value of a 2xx answer, numbers as
+// Fetch sends req and returns the JSON value of a 2xx response, numbers as
 // [json.Number]. It is for the hooks of a [Provider]: any other status is an
 // error, so that the body of a failure never becomes a profile (quirk Q11).
 func Fetch(c *http.Client, req *http.Request) (any, error) {

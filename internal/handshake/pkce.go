@@ -6,8 +6,8 @@ import (
 	"encoding/base64"
 )
 
-// newVerifier returns 256 random bits as 43 characters that stand in a URL
-// without escapes: a code verifier, or a nonce.
+// newVerifier returns 256 random bits as 43 characters that need no escapes in a
+// URL: a code verifier, or a nonce.
 //
 // https://www.rfc-editor.org/rfc/rfc7636#section-4.1
 func newVerifier() string {

@@ -13,47 +13,48 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// A Provider holds the facts of one OAuth 2 or OpenID Connect provider as one
-// application uses it. Its fields are read-only after the first call; its
-// methods may be called concurrently. It must not be copied after first use,
-// because it keeps the discovery document and the keys it has fetched.
+// A Provider is the configuration of one OAuth 2 or OpenID Connect provider for
+// one application. Its fields are read-only after the first call; its methods may
+// be called concurrently. It must not be copied after first use, because it caches
+// the discovery document and the keys.
 type Provider struct {
 	// ID names the provider in errors. Env stands for it in the environment
 	// variables that they recommend, AUTH_{Env}_ID and AUTH_{Env}_SECRET; empty
 	// means ID in capitals with "-" as "_".
 	ID, Env string
 
-	// OIDC makes an ID token required and its claims the profile.
+	// OIDC requires an ID token and uses its claims as the profile.
 	OIDC bool
 
 	// Issuer is compared with the discovery document, with the iss parameter
 	// of the callback and with ID tokens. Endpoints without a URL are
-	// discovered from it. WellKnown is where its document is, when not at
+	// discovered from it. WellKnown is the URL of its document, if it is not
 	// Issuer + "/.well-known/openid-configuration".
 	Issuer, WellKnown string
 
-	// TenantIssuer says that the discovered issuer may contain "{tenantid}",
-	// which stands for the tid claim of each ID token, as with the common
-	// endpoints of Microsoft Entra ID.
+	// TenantIssuer allows "{tenantid}" in the discovered issuer. It stands for
+	// the tid claim of each ID token, as with the common endpoints of Microsoft
+	// Entra ID.
 	TenantIssuer bool
 
 	ClientID, ClientSecret string
 
-	// ClientSecretFunc makes the secret anew for each token request: the one
-	// of Apple is a JWT with an end. It replaces ClientSecret there.
+	// ClientSecretFunc makes a secret for each token request: that of Apple is
+	// a JWT that expires. It replaces ClientSecret there.
 	ClientSecretFunc func(context.Context) (string, error)
 
 	// Authorization, Token and UserInfo may each be empty, or have Params
-	// only, when there is an Issuer to discover them from. JWKS is the URL of
+	// only, if there is an Issuer to discover them from. JWKS is the URL of
 	// the keys, for providers without a discovery document.
 	Authorization, Token, UserInfo Endpoint
 	JWKS                           string
 
-	// PKCE, State and Nonce are the checks that each sign-in must have. A state
-	// that is given to Begin and Validate without State is sent and compared too.
+	// PKCE, State and Nonce are the checks that each sign-in must have. Without
+	// State, a state that is passed to Begin and Validate is still sent and
+	// compared.
 	PKCE, State, Nonce bool
 
-	// AuthMethod is how the client proves itself to the token endpoint:
+	// AuthMethod is how the client authenticates to the token endpoint:
 	// client_secret_basic (the default), client_secret_post,
 	// client_secret_jwt, private_key_jwt or none. PrivateKey signs for
 	// private_key_jwt, with the usual algorithm of the key (RS256, ES256,
@@ -62,29 +63,29 @@ type Provider struct {
 	PrivateKey   crypto.Signer
 	PrivateKeyID string
 
-	// AssertionAudience replaces the audience of client assertions, which is
-	// otherwise the issuer, and for private_key_jwt the token endpoint too.
+	// AssertionAudience replaces the audience of client assertions. If empty, it
+	// is the issuer, and for private_key_jwt the token endpoint too.
 	AssertionAudience string
 
-	// SigningAlg is the one algorithm ID tokens are signed with. Empty means
-	// what the discovery document lists, or RS256; HS256, HS384 and HS512,
-	// keyed by ClientSecret, are accepted only when named here.
+	// SigningAlg is the only algorithm accepted for ID tokens. Empty means the
+	// asymmetric ones of the discovery document, or RS256; HS256, HS384 and
+	// HS512, keyed by ClientSecret, are accepted only if named here.
 	SigningAlg string
 
-	// UserInfoSigningAlg says that the userinfo endpoint answers with a JWT
-	// signed so. Plain JSON is then refused.
+	// UserInfoSigningAlg requires the userinfo endpoint to return a JWT signed
+	// with this algorithm. Plain JSON is then rejected.
 	UserInfoSigningAlg string
 
-	// MaxAge is the longest time since the user last proved who they are to an
-	// OIDC provider. It is sent as max_age and compared with auth_time. Zero
-	// means any time.
+	// MaxAge is the longest time since the user last authenticated to an OIDC
+	// provider. It is sent as max_age and compared with auth_time. Zero means no
+	// limit.
 	MaxAge time.Duration
 
-	// ProfileFromUserInfo takes the profile of an OIDC provider from its
-	// userinfo endpoint, once the subject agrees with that of the ID token.
+	// ProfileFromUserInfo fetches the profile of an OIDC provider from its
+	// userinfo endpoint. Its subject must be that of the ID token.
 	ProfileFromUserInfo bool
 
-	// TokenTypeOptional reads a token response without token_type as bearer:
+	// TokenTypeOptional treats a token response without token_type as bearer:
 	// some providers leave it out (quirk Q13).
 	TokenTypeOptional bool
 
@@ -93,8 +94,8 @@ type Provider struct {
 
 	Hooks
 
-	// Client makes the requests. Nil means the default transport. Redirects
-	// are not followed and cookies not kept, whatever it says.
+	// Client makes the requests. Nil means the default transport. Redirects are
+	// not followed and cookies not kept, regardless of its settings.
 	Client *http.Client
 
 	// Timeout bounds each request, body included. Zero means 10 seconds.
@@ -111,16 +112,16 @@ type Provider struct {
 }
 
 // An Endpoint is an address at a provider. Each of Params is set on the query
-// of URL, or on the discovered URL when that is empty; an empty value removes
-// the parameter.
+// of URL, or of the discovered URL if URL is empty; an empty value removes the
+// parameter.
 type Endpoint struct {
 	URL    string
 	Params query.Values
 }
 
-// Hooks are the places where one provider needs code of its own. Each may be
-// nil. The clients they are given follow no redirects and are bounded in time
-// and size; [Fetch] reads JSON with one.
+// Hooks are the code that single providers need. Each may be nil. The clients
+// that they receive follow no redirects and are bounded in time and size; [Fetch]
+// reads JSON with such a client.
 type Hooks struct {
 	// Discovered may change the discovery document before it is read.
 	Discovered func(document map[string]any) error
@@ -129,15 +130,15 @@ type Hooks struct {
 	TokenRequest func(*TokenRequest) error
 
 	// Exchange sends a token request in another way, for endpoints that do not
-	// take a form.
+	// accept a form.
 	Exchange func(context.Context, *http.Client, *TokenRequest) (*TokenResponse, error)
 
-	// TokenResponse may repair a token response before the rules are applied
-	// to it, or return the error it stands for: a [*ResponseError] is reported
-	// like one that came with the browser.
+	// TokenResponse may repair a token response before it is checked, or return
+	// the error that it means: a [*ResponseError] is reported like one that came
+	// with the browser.
 	TokenResponse func(*TokenResponse) error
 
-	// CheckClaims may refuse the verified claims of an ID token, for rules
+	// CheckClaims may reject the verified claims of an ID token, for rules
 	// such as which tenants or hosted domains may sign in.
 	CheckClaims func(claims map[string]any) error
 
@@ -155,26 +156,26 @@ type TokenRequest struct {
 	Header http.Header
 	Form   url.Values
 
-	// Callback has the parameters the browser came back with; nil on refresh.
+	// Callback has the parameters of the callback; nil on refresh.
 	Callback map[string]string
 }
 
-// A TokenResponse is what a token endpoint answered.
+// A TokenResponse is the response of a token endpoint.
 type TokenResponse struct {
 	Status int
 	Header http.Header
-	Body   map[string]any // nil when the body was no JSON object
+	Body   map[string]any // nil if the body was not a JSON object
 }
 
-// An Arrival is a sign-in whose tokens are there and checked.
+// An Arrival is a sign-in whose tokens are received and verified.
 type Arrival struct {
-	Callback map[string]string // parameters the browser came back with; unsigned
+	Callback map[string]string // parameters of the callback; unsigned
 	Tokens   map[string]any    // the token response
 	Claims   map[string]any    // of the verified ID token; nil without one
 	Profile  map[string]any    // to be changed in place
 }
 
-// A Result is what a provider said about the user who came back. It holds
+// A Result is the provider's response about the user who signed in. It holds
 // credentials and hides them from [log/slog].
 type Result struct {
 	// Tokens has the members of the token response, with token_type in lower
@@ -185,13 +186,13 @@ type Result struct {
 	// Profile is the raw profile, for the provider's mapping to read.
 	Profile map[string]any
 
-	// IDTokenClaims are those of the verified ID token. They are nil when
-	// there was none, or no key to verify it with; an unverified ID token is
-	// kept as text in Tokens and believed in nothing.
+	// IDTokenClaims are those of the verified ID token. They are nil without an
+	// ID token, or without a key to verify it with. An unverified ID token is
+	// kept as text in Tokens, and its claims are not used.
 	IDTokenClaims map[string]any
 }
 
-// LogValue says how much there is, not what.
+// LogValue logs the number of members, not their values.
 func (r *Result) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("tokens", len(r.Tokens)), slog.Int("profile", len(r.Profile)))
 }
@@ -199,8 +200,8 @@ func (r *Result) LogValue() slog.Value {
 // LogValue leaves out the credentials.
 func (p *Provider) LogValue() slog.Value { return slog.StringValue(p.ID) }
 
-// Check reports everything that can be known to be wrong with p without a
-// request: missing or unencrypted endpoints, unknown methods and algorithms.
+// Check reports the faults of p that can be found without a request: missing or
+// unencrypted endpoints, unknown methods and algorithms.
 func (p *Provider) Check() error {
 	var errs []error
 	problem := func(format string, args ...any) { errs = append(errs, p.errorf(format, args...)) }
@@ -245,14 +246,14 @@ func (p *Provider) Check() error {
 	return errors.Join(errs...)
 }
 
-// usesUserInfo reports whether a sign-in asks the userinfo endpoint. Insisting
-// on one that would not be asked keeps out providers such as Apple (quirk Q15).
+// usesUserInfo reports whether a sign-in requests the userinfo endpoint. Requiring
+// an endpoint that is not used would exclude providers such as Apple (quirk Q15).
 func (p *Provider) usesUserInfo() bool {
 	return p.FetchProfile == nil && (!p.OIDC || p.ProfileFromUserInfo)
 }
 
-// requiresIDToken reports whether a sign-in without an ID token fails. With
-// Nonce it does, since nothing else carries the nonce back.
+// requiresIDToken reports whether a sign-in without an ID token fails. With Nonce
+// it does, since only the ID token carries the nonce back.
 func (p *Provider) requiresIDToken() bool { return p.OIDC || p.Nonce }
 
 // client returns the guarded client, made once so that connections are reused.

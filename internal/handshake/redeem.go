@@ -7,8 +7,8 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// RedeemOptions are what came back with the browser and what was sealed when
-// it left.
+// RedeemOptions are the values of the callback, and those that were sealed when
+// the sign-in began.
 type RedeemOptions struct {
 	Code        string // from [Provider.Validate]
 	RedirectURI string // as given to [Provider.Begin]
@@ -24,18 +24,19 @@ type RedeemOptions struct {
 	Exchanged func()
 }
 
-// Redeem exchanges the code for tokens, verifies the ID token and obtains the
+// Redeem exchanges the code for tokens, verifies the ID token and fetches the
 // profile. A code can be redeemed once, so Redeem must not be repeated.
 //
-// Errors: [*TokenError] when the token endpoint refused, [*ResponseError] when
-// a hook recognised the provider's own error. Nothing is returned beside one.
+// Errors: [*TokenError] if the token endpoint rejected the request,
+// [*ResponseError] if a hook recognised the provider's own error. The result is
+// nil beside an error.
 func (p *Provider) Redeem(ctx context.Context, o RedeemOptions) (*Result, error) {
 	switch {
 	case o.Code == "":
 		return nil, p.errorf("redeem: code is missing")
 	case p.PKCE && o.Verifier == "":
-		// A code sent without its verifier is what a PKCE downgrade asks for
-		// (SH-85, BCP-6).
+		// Sending a code without its verifier would allow a PKCE downgrade (SH-85,
+		// BCP-6).
 		return nil, p.errorf("redeem: the code verifier is missing")
 	case p.Nonce && o.Nonce == "":
 		return nil, p.errorf("redeem: the nonce is missing")
@@ -78,15 +79,15 @@ func (p *Provider) Redeem(ctx context.Context, o RedeemOptions) (*Result, error)
 		r.Profile = a.Profile
 	}
 	if r.Profile == nil {
-		return nil, p.errorf("profile: the provider returned none")
+		return nil, p.errorf("the provider returned no profile")
 	}
 	return r, nil
 }
 
 // Refresh exchanges a refresh token for new tokens, in the form of
-// [Result].Tokens. A response without refresh_token means that the old one goes
-// on. An ID token in it is verified, and must be about subject unless that is
-// empty: a refreshed token for somebody else is somebody else's session.
+// [Result].Tokens. A response without refresh_token means that the old one stays
+// valid. An ID token in it is verified, and its subject must be subject unless
+// that is empty: a token of another user would give access to that user's data.
 //
 // A [*TokenError] with code invalid_grant means the refresh token is spent:
 // trying it again may end the whole grant (BCP-14).
@@ -116,8 +117,8 @@ func (p *Provider) Refresh(ctx context.Context, refreshToken, subject string) (m
 	return tokens, nil
 }
 
-// secretsOf returns the credentials of a token response, for error texts to be
-// cleaned of.
+// secretsOf returns the credentials of a token response, to be removed from error
+// texts.
 func secretsOf(tokens map[string]any) []string {
 	var secrets []string
 	for _, name := range []string{"access_token", "refresh_token", "id_token"} {

@@ -55,7 +55,7 @@ func TestOpenIDConnectSignIn(t *testing.T) {
 		t.Errorf("the profile is not the claims:\n%s", d)
 	}
 	if o.count("/userinfo") != 0 {
-		t.Error("userinfo was asked although the ID token has the profile")
+		t.Error("userinfo was requested although the ID token has the profile")
 	}
 
 	sent := o.last(t, "/token")
@@ -134,8 +134,8 @@ func TestTokenResponsesThatAreRefused(t *testing.T) {
 		want string
 	}{
 		{"a server error", answer(saying(500, "text/plain", "Internal Server Error")), "status 500"},
-		{"a refusal", answer(saying(400, "application/json", `{"error":"invalid_grant","error_description":"expired"}`)), `status 400 "invalid_grant": "expired"`},
-		{"SH-13 a refusal that repeats what it was sent", answer(saying(400, "application/json", `{"error":"invalid_grant","error_description":"code `+theCode+` of `+clientSecret+`"}`)), "[redacted]"},
+		{"an error", answer(saying(400, "application/json", `{"error":"invalid_grant","error_description":"expired"}`)), `status 400 "invalid_grant": "expired"`},
+		{"SH-13 an error that repeats the request", answer(saying(400, "application/json", `{"error":"invalid_grant","error_description":"code `+theCode+` of `+clientSecret+`"}`)), "[redacted]"},
 		{"a challenge", answer(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("WWW-Authenticate", `Basic realm="op"`)
 			sendJSON(w, map[string]any{"access_token": "a", "token_type": "bearer"})
@@ -146,7 +146,7 @@ func TestTokenResponsesThatAreRefused(t *testing.T) {
 		{"a list", answer(saying(200, "application/json", "[]")), "not a JSON object"},
 		{"null", answer(saying(200, "application/json", "null")), "not a JSON object"},
 		{"two objects", answer(saying(200, "application/json", `{"access_token":"a","token_type":"bearer"}{}`)), "not a JSON object"},
-		{"a form, where nobody said so", answer(saying(200, "application/x-www-form-urlencoded", "access_token=a&token_type=bearer")), "not a JSON object"},
+		{"a form without FormTokenBody", answer(saying(200, "application/x-www-form-urlencoded", "access_token=a&token_type=bearer")), "not a JSON object"},
 		{"created", answer(saying(201, "application/json", `{"access_token":"a","token_type":"bearer"}`)), "status 201"},
 		{"an error in a success", answer(saying(200, "application/json", `{"error":"bad_verification_code"}`)), "bad_verification_code"},
 		{"a dropped connection", answer(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }), "POST"},
@@ -188,7 +188,7 @@ func TestTokenResponsesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestRefusalCanBeTold(t *testing.T) {
+func TestTokenErrorHasStatusCodeAndURI(t *testing.T) {
 	o := newOP(t)
 	o.answer["/token"] = saying(400, "application/json", `{"error":"invalid_grant","error_description":"code `+theCode+` is spent","error_uri":"https://op.example.test/e"}`)
 	_, err := o.provider().Redeem(t.Context(), options())
@@ -200,11 +200,11 @@ func TestRefusalCanBeTold(t *testing.T) {
 		t.Errorf("SH-13 Description = %q", e.Description)
 	}
 	if _, ok := errors.AsType[*handshake.ResponseError](err); ok {
-		t.Error("a refused code is reported like a refused consent")
+		t.Error("a rejected code is reported like a denied consent")
 	}
 }
 
-// A redirect would carry the code and the client secret to wherever it says.
+// A redirect would carry the code and the client secret to another address.
 func TestRedirectOfTheTokenEndpointIsNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		o := newOP(t)

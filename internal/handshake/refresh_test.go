@@ -33,11 +33,11 @@ func TestRefresh(t *testing.T) {
 		lie  func(*op)
 		want string
 	}{
-		{"RP-15 for somebody else", func(o *op) { o.claims = func(m map[string]any) { m["sub"] = "sub-bob" } }, "sub is not that"},
+		{"RP-15 for another user", func(o *op) { o.claims = func(m map[string]any) { m["sub"] = "sub-bob" } }, "sub is not that"},
 		{"RP-15 of another issuer", func(o *op) { o.claims = func(m map[string]any) { m["iss"] = "https://evil.example" } }, "issued by"},
 		{"RP-15 for another client", func(o *op) { o.claims = func(m map[string]any) { m["aud"] = "client-2" } }, "id token"},
-		{"signed by a stranger", func(o *op) { o.key = otherKey() }, "id token"},
-		{"BCP-14 refused", func(o *op) {
+		{"signed by an unknown key", func(o *op) { o.key = otherKey() }, "id token"},
+		{"BCP-14 rejected", func(o *op) {
 			o.answer["/token"] = saying(400, "application/json", `{"error":"invalid_grant","error_description":"refresh-1 is spent"}`)
 		}, "invalid_grant"},
 	}

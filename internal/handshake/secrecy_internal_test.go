@@ -9,7 +9,7 @@ import (
 )
 
 // SH-13.
-func TestConcealLeavesNoSecretInAnyWriting(t *testing.T) {
+func TestConcealLeavesNoSecretInAnyEncoding(t *testing.T) {
 	const secret = "tok/en+1=="
 	for _, text := range []string{
 		"said " + secret,

@@ -30,8 +30,8 @@ func isSymmetric(alg string) bool {
 }
 
 // allowedAlgs returns the algorithms an ID token may be signed with. A document
-// may list "none" or HS256; whoever can change it could then make tokens, so
-// neither is taken from there (SH-28, RP-7).
+// may list "none" or HS256: an attacker who can change it could then make tokens,
+// so neither is taken from it (SH-28, RP-7).
 func (p *Provider) allowedAlgs(m *metadata) ([]jose.SignatureAlgorithm, error) {
 	if p.SigningAlg != "" {
 		if !isAsymmetric(p.SigningAlg) && !isSymmetric(p.SigningAlg) {
@@ -54,8 +54,8 @@ func (p *Provider) allowedAlgs(m *metadata) ([]jose.SignatureAlgorithm, error) {
 	return algs, nil
 }
 
-// isCompact reports whether raw can be a JWS in compact form, the only one a
-// token comes in, before anything is allocated for it (SH-49, SH-50, SH-54).
+// isCompact reports whether raw can be a JWS in compact form, the only form of a
+// token. It runs before anything is allocated for it (SH-49, SH-50, SH-54).
 func isCompact(raw string) bool {
 	return len(raw) <= maxIDToken && strings.Count(raw, ".") == 2 &&
 		strings.Trim(raw, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
@@ -66,8 +66,8 @@ func isCompact(raw string) bool {
 // https://www.rfc-editor.org/rfc/rfc7516#section-3.1
 func isEncrypted(raw string) bool { return strings.Count(raw, ".") == 4 }
 
-// notCompact is the error for a token that is no JWS in compact form. setting is
-// the client metadata that has the provider encrypt it.
+// notCompact is the error for a token that is not a JWS in compact form. setting
+// is the client metadata that makes the provider encrypt it.
 func notCompact(raw, setting string) error {
 	if isEncrypted(raw) {
 		return fmt.Errorf("the token is encrypted, which is not supported: have the provider send it signed only, by removing %s from the registration of the client", setting)
@@ -75,19 +75,20 @@ func notCompact(raw, setting string) error {
 	return errors.New("not a signed token in compact form")
 }
 
-// checkAlg explains why a token that is signed with the client secret is refused,
-// where the host has not said so: a document cannot allow it (SH-28, RP-7).
+// checkAlg returns an error for a token that is signed with the client secret
+// although the host application has not configured that: a document cannot allow
+// it (SH-28, RP-7).
 func checkAlg(raw string, allowed []jose.SignatureAlgorithm) error {
 	alg := algOf(raw)
 	if isSymmetric(alg) && !slices.Contains(allowed, jose.SignatureAlgorithm(alg)) {
-		return fmt.Errorf("signed with %s, which takes the client secret for a key: if the provider is meant to do that, set SigningAlg to %q", alg, alg)
+		return fmt.Errorf("signed with %s, whose key is the client secret: if the provider is meant to do that, set SigningAlg to %q", alg, alg)
 	}
 	return nil
 }
 
-// verified is the payload of a token whose signature was found right, with the
-// algorithm it was signed with and the issuer that the key may speak for: the
-// issuer member of the key, an addition of Microsoft's, mostly empty.
+// verified is the payload of a token with a valid signature, the algorithm of the
+// signature, and the issuer for which the key may sign: the issuer member of the
+// key, an addition of Microsoft's, mostly empty.
 type verified struct {
 	payload        []byte
 	alg, keyIssuer string
@@ -131,8 +132,8 @@ func (p *Provider) verifySignature(ctx context.Context, m *metadata, raw string,
 	return nil, errors.New("no key of the provider fits the signature")
 }
 
-// parseToken parses a JWT whose signature is still to be verified. Header
-// members that occur twice, and algorithms beside algs, are refused by go-jose.
+// parseToken parses a JWT whose signature is not verified yet. go-jose rejects
+// header members that occur twice, and algorithms other than algs.
 func parseToken(raw string, algs []jose.SignatureAlgorithm) (*jose.JSONWebSignature, error) {
 	if !isCompact(raw) {
 		return nil, errors.New("not a signed token in compact form")
@@ -141,8 +142,8 @@ func parseToken(raw string, algs []jose.SignatureAlgorithm) (*jose.JSONWebSignat
 	if err != nil {
 		return nil, fmt.Errorf("not a token we accept: %s", clip(err.Error())) // it repeats the header
 	}
-	// No extension of the header is understood here. go-jose does know b64, by
-	// which the signature is over other bytes than those of the token, and which
+	// No extension of the header is supported here. go-jose supports b64, with
+	// which the signature covers other bytes than those of the token, and which
 	// RFC 7797 section 7 forbids in a JWT.
 	// https://www.rfc-editor.org/rfc/rfc7515#section-4.1.11
 	for _, name := range []jose.HeaderKey{"crit", "b64"} {
@@ -169,7 +170,8 @@ func (s *keySet) verify(jws *jose.JSONWebSignature) (*verified, bool) {
 	}
 	header := jws.Signatures[0].Header
 	for _, key := range *s {
-		// A key without id may be any; a key with one is meant only by it.
+		// A key with an id is skipped for tokens that name another key. A key
+		// without an id is tried for every token.
 		if header.KeyID != "" && key.id != "" && key.id != header.KeyID || key.alg != "" && key.alg != header.Algorithm {
 			continue
 		}
@@ -204,9 +206,9 @@ func (p *Provider) fetchKeys(ctx context.Context, m *metadata) (*keySet, error) 
 	return &known, nil
 }
 
-// readKeys leaves out what is not understood, as RFC 7517 section 5 asks, and
-// what must not verify anything: secrets, private keys, encryption keys and RSA
-// keys too short for RFC 7518 section 3.3.
+// readKeys ignores unknown keys, as RFC 7517 section 5 recommends, and keys that
+// must not verify signatures: secrets, private keys, encryption keys and RSA keys
+// too short for RFC 7518 section 3.3.
 func readKeys(body []byte) (keySet, error) {
 	var document struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -241,7 +243,7 @@ func readKeys(body []byte) (keySet, error) {
 }
 
 // algOf returns the algorithm that the header of a token names, verified or not,
-// or "" where it names none.
+// or "".
 func algOf(raw string) string {
 	head, _, _ := strings.Cut(raw, ".")
 	decoded, err := base64.RawURLEncoding.DecodeString(head)

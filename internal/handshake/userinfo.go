@@ -13,8 +13,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// profile returns the raw profile: the claims of the ID token, or what the
-// userinfo endpoint or the provider's own request says.
+// profile returns the raw profile: the claims of the ID token, or the response of
+// the userinfo endpoint or of the provider's own request.
 func (p *Provider) profile(ctx context.Context, m *metadata, r *Result) (map[string]any, error) {
 	if p.FetchProfile != nil {
 		profile, err := p.FetchProfile(ctx, p.client(), r.Tokens)
@@ -30,7 +30,7 @@ func (p *Provider) profile(ctx context.Context, m *metadata, r *Result) (map[str
 	if err != nil {
 		return nil, p.errorf("userinfo: %w", err)
 	}
-	// Only the subject says that both speak of the same user.
+	// Only an equal subject shows that both are about the same user.
 	// https://openid.net/specs/openid-connect-core-1_0.html#UserInfoResponse
 	sub, present := profile["sub"]
 	if r.IDTokenClaims != nil && (p.OIDC || present) && sub != r.IDTokenClaims["sub"] {
@@ -65,8 +65,8 @@ func (p *Provider) userinfo(ctx context.Context, m *metadata, accessToken string
 	case media == "application/jwt":
 		return p.signedUserinfo(ctx, m, strings.TrimSpace(string(r.body)))
 	case p.UserInfoSigningAlg != "":
-		// Taking JSON here would let whoever strips the signature decide.
-		return nil, errors.New("answer is not the signed JWT that UserInfoSigningAlg asks for")
+		// Accepting JSON here would let an attacker strip the signature.
+		return nil, errors.New("response is not the signed JWT that UserInfoSigningAlg requires")
 	}
 	profile, err := decodeObject(r.body)
 	if err != nil {
@@ -75,8 +75,8 @@ func (p *Provider) userinfo(ctx context.Context, m *metadata, accessToken string
 	return profile, nil
 }
 
-// signedUserinfo verifies a userinfo response that is a JWT. Its iss and aud
-// are optional, and have to be right when they are there.
+// signedUserinfo verifies a userinfo response that is a JWT. Its iss and aud are
+// optional, and must be right if present.
 func (p *Provider) signedUserinfo(ctx context.Context, m *metadata, raw string) (map[string]any, error) {
 	algs, err := p.allowedAlgs(m)
 	if err != nil {

@@ -54,8 +54,8 @@ func TestUserinfo(t *testing.T) {
 			p.UserInfoSigningAlg = "RS256"
 			o.answer["/userinfo"] = info(with(alice, map[string]any{"iss": o.issuer, "aud": []string{clientID}}), rsaKey())
 		}, ""},
-		{"RP-13 signed by a stranger", func(o *op, _ *handshake.Provider) { o.answer["/userinfo"] = info(alice, otherKey()) }, "no key of the provider"},
-		{"RP-13 a JWT that is none", func(o *op, _ *handshake.Provider) {
+		{"RP-13 signed by an unknown key", func(o *op, _ *handshake.Provider) { o.answer["/userinfo"] = info(alice, otherKey()) }, "no key of the provider"},
+		{"RP-13 text that is not a JWT", func(o *op, _ *handshake.Provider) {
 			o.answer["/userinfo"] = saying(200, "application/jwt", "a.b.c")
 		}, "userinfo"},
 		{"an encrypted answer", func(o *op, _ *handshake.Provider) {
@@ -108,7 +108,7 @@ func TestUserinfo(t *testing.T) {
 	}
 }
 
-func TestUserinfoEndpointIsNotMissedWhenNobodyAsksIt(t *testing.T) {
+func TestUserinfoEndpointIsOnlyRequiredIfUsed(t *testing.T) {
 	o := newOP(t)
 	o.document = func(d map[string]any) { delete(d, "userinfo_endpoint") }
 	if _, err := o.provider().Redeem(t.Context(), options()); err != nil {

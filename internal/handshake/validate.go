@@ -7,15 +7,15 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// Validate reads the parameters the browser came back with and returns the
-// authorization code. wantState is the state that was sealed when the sign-in
-// began. It is required with the State check, and compared whenever there is one.
-// Of a repeated parameter the last value counts.
+// Validate checks the parameters of the callback and returns the authorization
+// code. wantState is the state that was sealed when the sign-in began. It is
+// required with the State check, and compared whenever it is not empty. If a
+// parameter is repeated, the last value counts.
 //
 // A [*ResponseError] is the provider's own error. It is returned only after
-// issuer and state were found right, so that nobody else can put one in the
-// user's way. An [*AnswerError] is about the other parameters. Further errors
-// are those of discovery.
+// issuer and state are verified, so that another site cannot make it up. An
+// [*AnswerError] is about the other parameters. Further errors are those of
+// discovery.
 //
 // https://www.rfc-editor.org/rfc/rfc9207#section-2.4
 func (p *Provider) Validate(ctx context.Context, params query.Values, wantState string) (code string, err error) {
@@ -37,7 +37,7 @@ func (p *Provider) Validate(ctx context.Context, params query.Values, wantState 
 	if e := responseError(params); e != nil {
 		return "", p.errorf("callback: %w", e)
 	}
-	// An implicit or hybrid answer was never asked for, and its tokens have
+	// An implicit or hybrid response was not requested, and its tokens have
 	// passed through the browser.
 	for _, name := range []string{"id_token", "token"} {
 		if _, ok := params.Last(name); ok {
@@ -51,9 +51,10 @@ func (p *Provider) Validate(ctx context.Context, params query.Values, wantState 
 	return code, nil
 }
 
-// checkResponseIssuer stops a code of one provider from being taken to another
-// (RFC 9207). Without a configured issuer there is nothing to compare with, and
-// the redirect URI of its own that each provider has does the same service.
+// checkResponseIssuer stops a code of one provider from being sent to another:
+// the mix-up attack of RFC 9207. Without a configured issuer there is nothing to
+// compare with; each provider has another redirect URI, which stops the attack as
+// well.
 func (p *Provider) checkResponseIssuer(ctx context.Context, params query.Values) error {
 	m, err := p.resolve(ctx)
 	if err != nil {
@@ -62,7 +63,7 @@ func (p *Provider) checkResponseIssuer(ctx context.Context, params query.Values)
 	iss, sent := params.Last("iss")
 	switch {
 	case !sent && m.sendsIssuer:
-		return p.answerErrorf("the provider promises an iss parameter, but there is none")
+		return p.answerErrorf("the provider promises an iss parameter, but the response has none")
 	case !sent, m.issuer == "", iss == m.issuer, m.matchesTenant(iss):
 		return nil
 	default:
@@ -81,7 +82,7 @@ func responseError(params query.Values) *ResponseError {
 	return &ResponseError{Code: code, Description: description, URI: uri}
 }
 
-// checkLengths bounds what a stranger sends before anything is done with it.
+// checkLengths bounds the parameters of a request before anything else reads them.
 func checkLengths(id string, params query.Values, names ...string) error {
 	for _, name := range names {
 		if v, _ := params.Last(name); len(v) > maxParam {

@@ -19,7 +19,7 @@ func parse(t testing.TB, raw string) query.Values {
 	return v
 }
 
-// staticProvider needs no request to know everything.
+// staticProvider is configured completely, so that it makes no requests.
 func staticProvider() *handshake.Provider {
 	return &handshake.Provider{
 		ID: "op", Issuer: "https://op.example.test", ClientID: clientID, ClientSecret: clientSecret, State: true,
@@ -45,8 +45,8 @@ func TestValidate(t *testing.T) {
 		{"BCP-8 RFC 9207 response of another issuer", "code=c1&state=s1&iss=https%3A%2F%2Fevil.example", "", "response of issuer"},
 		{"BCP-8 the issuer with a slash is another", "code=c1&state=s1&iss=https%3A%2F%2Fop.example.test%2F", "", "response of issuer"},
 		{"BCP-8 an empty issuer is another", "code=c1&state=s1&iss=", "", "response of issuer"},
-		{"BCP-9 an ID token nobody asked for", "code=c1&state=s1&id_token=x", "", "id_token in the response"},
-		{"BCP-9 a token nobody asked for", "code=c1&state=s1&token=", "", "token in the response"},
+		{"BCP-9 an unsolicited ID token", "code=c1&state=s1&id_token=x", "", "id_token in the response"},
+		{"BCP-9 an unsolicited token", "code=c1&state=s1&token=", "", "token in the response"},
 		{"a JWT-secured response", "response=x&code=c1&state=s1", "", "JWT-secured"},
 		{"no code", "state=s1", "", "code is missing"},
 		{"an empty code", "state=s1&code=", "", "code is missing"},
@@ -69,7 +69,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestProviderErrorsAreReportedOnceTheyAreKnownToBeTheProviders(t *testing.T) {
+func TestProviderErrorsAreReportedOnlyAfterStateAndIssuerAreChecked(t *testing.T) {
 	const said = "error=access_denied&error_description=no+thanks&error_uri=https%3A%2F%2Fop.example.test%2Fe"
 	tests := []struct {
 		name, params string
@@ -114,11 +114,11 @@ func TestAStateThatWasSentIsComparedWithoutTheCheck(t *testing.T) {
 	}
 	p.State = true
 	if _, err := p.Validate(t.Context(), parse(t, "code=c1&state="), ""); err == nil {
-		t.Error("SH-06 an empty state matched a state nobody sealed")
+		t.Error("SH-06 an empty state matched a missing sealed state")
 	}
 }
 
-func TestIssuerParameterThatTheProviderPromises(t *testing.T) {
+func TestPromisedIssuerParameterIsRequired(t *testing.T) {
 	o := newOP(t)
 	o.document = func(d map[string]any) { d["authorization_response_iss_parameter_supported"] = true }
 	p := o.provider()

@@ -113,7 +113,7 @@ func TestReleaseRejects(t *testing.T) {
 		"of a commit":              {"v0.9.1-0.20270102030405-0123456789ab", "the version of a commit"},
 		"a second time":            {version, "not above " + version},
 		"of an earlier version":    {"v0.0.9", "not above " + version},
-		"that changes nothing":     {"v0.999999.0", "lists nothing"},
+		"that changes nothing":     {"v0.999999.0", "is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := r.release(t.Context(), c.version, time.Now(), proxy(t.TempDir()))
