@@ -11,8 +11,8 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 )
 
-// An answer is what a browser makes of a credential. Members that are not here,
-// the outputs of extensions among them, are not read.
+// An answer is a browser's response of a ceremony. Other members, including the
+// outputs of extensions, are ignored.
 //
 // https://www.w3.org/TR/webauthn-3/#dictdef-registrationresponsejson
 // https://www.w3.org/TR/webauthn-3/#dictdef-authenticationresponsejson
@@ -44,34 +44,34 @@ func (a *answer) credential() protocol.PublicKeyCredential {
 	}
 }
 
-// clientData is what the browser signed, without the byte order mark that may
-// precede JSON. The signature is over all of it.
+// clientData is the client data without the byte order mark that may precede
+// JSON. The signature covers the byte order mark, too.
 //
 // https://encoding.spec.whatwg.org/#utf-8-decode
 func (a *answer) clientData() []byte {
 	return bytes.TrimPrefix(a.Response.ClientDataJSON, []byte("\ufeff"))
 }
 
-// checkClientData checks what the browser says of where it was asked for what,
-// more closely than the library: that compares hosts, and this origins.
-func (c *ceremony) checkClientData(said *protocol.CollectedClientData, challenge string, rp *relyingParty) error {
+// checkClientData checks ceremony, challenge and origin in the client data. It is
+// stricter than the library, which compares hosts instead of origins.
+func (c *ceremony) checkClientData(data *protocol.CollectedClientData, challenge string, rp *relyingParty) error {
 	switch {
-	case subtle.ConstantTimeCompare([]byte(said.Challenge), []byte(challenge)) != 1:
+	case subtle.ConstantTimeCompare([]byte(data.Challenge), []byte(challenge)) != 1:
 		return errors.New("the answer is to another challenge")
-	case !slices.Contains(rp.origins, said.Origin):
-		return fmt.Errorf("the answer was made at %q, and %q is allowed", said.Origin, rp.origins)
-	case (said.CrossOrigin || said.TopOrigin != "") && !slices.Contains(c.TopOrigins, said.TopOrigin):
-		return fmt.Errorf("the answer was made in a frame of %q, which is not in passkey.Options.TopOrigins", said.TopOrigin)
+	case !slices.Contains(rp.origins, data.Origin):
+		return fmt.Errorf("the answer was made at %q, and %q is allowed", data.Origin, rp.origins)
+	case (data.CrossOrigin || data.TopOrigin != "") && !slices.Contains(c.TopOrigins, data.TopOrigin):
+		return fmt.Errorf("the answer was made in a frame of %q, which is not in passkey.Options.TopOrigins", data.TopOrigin)
 	}
 	return nil
 }
 
-// checkFlags checks what flags say of each other.
+// checkFlags rejects flags that contradict each other.
 //
 // https://www.w3.org/TR/webauthn-3/#sctn-credential-backup
 func checkFlags(flags protocol.AuthenticatorFlags) error {
 	if flags.HasBackupState() && !flags.HasBackupEligible() {
-		return errors.New("the authenticator says that the credential is backed up and cannot be")
+		return errors.New("the authenticator reports a credential that is backed up and cannot be backed up")
 	}
 	return nil
 }
@@ -84,8 +84,8 @@ func deviceType(flags protocol.AuthenticatorFlags) string {
 	return "singleDevice"
 }
 
-// explain makes an error of the library say what is wrong, which it keeps in
-// another field. Challenges were compared before, so that none is in there.
+// explain adds the details of an error of the library, which are in another
+// field, to its text. Challenges are compared before, so the text has none.
 func explain(err error) error {
 	if e, ok := errors.AsType[*protocol.Error](err); ok && e.DevInfo != "" {
 		return fmt.Errorf("%s: %s", e.Details, e.DevInfo)

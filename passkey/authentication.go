@@ -86,7 +86,7 @@ func (c *ceremony) verifyAuthentication(r *pintle.CeremonyRequest) (*pintle.Auth
 		return nil, err
 	}
 	if deviceType(data.Flags) != stored.DeviceType {
-		return nil, fmt.Errorf("the authenticator says that the credential is %s, and it was registered as %s", deviceType(data.Flags), stored.DeviceType)
+		return nil, fmt.Errorf("the authenticator reports a credential that is %s, but it was registered as %s", deviceType(data.Flags), stored.DeviceType)
 	}
 	stored.Counter, stored.BackedUp = data.Counter, data.Flags.HasBackupState()
 	return &stored, nil

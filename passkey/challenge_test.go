@@ -30,7 +30,7 @@ func TestChallengesAreUnique(t *testing.T) {
 	}
 }
 
-// The cookie is what Auth.js has: a sealed value in a sealed value.
+// The cookie has the form of Auth.js: a sealed value in a sealed value.
 func TestTheChallengeCookie(t *testing.T) {
 	s := newSite(t)
 	resp, _ := s.browser().get(base + "/webauthn-options/passkey?email=ada@example.com")
@@ -70,7 +70,7 @@ func TestTheChallengeCookie(t *testing.T) {
 	}
 }
 
-// A cookie has no room for all that a store may keep of a user.
+// A cookie is too small for all members that a store may keep of a user.
 func TestTheChallengeCookieIsSmall(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()
@@ -102,7 +102,7 @@ func opened(t *testing.T, salt, text string) map[string]any {
 	return claims
 }
 
-// WA-1, W-37, W-14: a challenge is good once, in one browser, for 15 minutes.
+// WA-1, W-37, W-14: a challenge is valid once, in one browser, for 15 minutes.
 func TestChallengesAreUsedOnce(t *testing.T) {
 	signedUp := func(t *testing.T) (*site, *passkeytest.Authenticator) {
 		s := newSite(t)
@@ -132,11 +132,11 @@ func TestChallengesAreUsedOnce(t *testing.T) {
 			}
 			thief := s.browser()
 			thief.setCookie(challengeCookie, copied)
-			if code := thief.send(action, answer); code != "Configuration" || thief.who() != "" {
-				t.Errorf("the second time: %q, signed in %q", code, thief.who())
+			if code := thief.send(action, answer); code != "Configuration" || thief.signedInAs() != "" {
+				t.Errorf("the second time: %q, signed in %q", code, thief.signedInAs())
 			}
 			if !s.logged("answered before") {
-				t.Errorf("the log does not say why:\n%s", &s.log)
+				t.Errorf("the log does not name the reason:\n%s", &s.log)
 			}
 		})
 		t.Run("WA-1 "+ceremony.name+" from another browser", func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestChallengesAreUsedOnce(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a cookie that nobody here made", func(t *testing.T) {
+	t.Run("a forged cookie", func(t *testing.T) {
 		s, key := signedUp(t)
 		b := s.browser()
 		action, answer := b.answering(key)
@@ -285,15 +285,15 @@ func TestChallengesAreUsedOnce(t *testing.T) {
 	t.Run("forms that hold no answer", func(t *testing.T) {
 		s, key := signedUp(t)
 		for name, form := range map[string][2]string{
-			"no action":          {"", "{}"},
-			"another action":     {"delete", `{"id":"AAAA"}`},
-			"no data":            {"authenticate", ""},
-			"data that is text":  {"authenticate", "hello"},
-			"data that is null":  {"authenticate", "null"},
-			"data without an id": {"authenticate", "{}"},
-			"an id that is none": {"authenticate", `{"id":7}`},
-			"a lot of data":      {"authenticate", `{"id":"AAAA","x":"` + strings.Repeat("x", 64<<10) + `"}`},
-			"data nested deeply": {"authenticate", strings.Repeat("[", 20000)},
+			"no action":              {"", "{}"},
+			"another action":         {"delete", `{"id":"AAAA"}`},
+			"no data":                {"authenticate", ""},
+			"data that is text":      {"authenticate", "hello"},
+			"data that is null":      {"authenticate", "null"},
+			"data without an id":     {"authenticate", "{}"},
+			"an id that is not text": {"authenticate", `{"id":7}`},
+			"a lot of data":          {"authenticate", `{"id":"AAAA","x":"` + strings.Repeat("x", 64<<10) + `"}`},
+			"data nested deeply":     {"authenticate", strings.Repeat("[", 20000)},
 		} {
 			b := s.browser()
 			b.answering(key)

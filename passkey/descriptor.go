@@ -21,7 +21,7 @@ func descriptors(known []*pintle.Authenticator) []descriptor {
 	for _, a := range known {
 		id, err := base64.StdEncoding.DecodeString(a.CredentialID)
 		if err != nil {
-			continue // no browser could have made it
+			continue // a damaged row: it cannot be a credential of a browser
 		}
 		d := descriptor{ID: base64.RawURLEncoding.EncodeToString(id), Type: "public-key"}
 		if a.Transports != "" {
@@ -37,8 +37,8 @@ const (
 	maxTransport  = 32
 )
 
-// transports joins what a browser says about how to reach an authenticator. It
-// is nothing that was signed: what does not look like a transport is left out.
+// transports joins the browser's hints on how to reach an authenticator. They are
+// not signed: values that do not look like a transport are left out.
 func transports(said []string) string {
 	var list []string
 	for _, transport := range said {

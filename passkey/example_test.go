@@ -15,7 +15,7 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// Users of other providers add passkeys, and sign in with them.
+// Users of other providers add passkeys and sign in with them.
 func ExampleNew() {
 	keys := passkey.New(passkey.Options{
 		RPID:    "example.com",

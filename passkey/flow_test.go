@@ -26,7 +26,7 @@ func strategies(t *testing.T, test func(t *testing.T, s *site)) {
 	}
 }
 
-func TestSomebodySignsUpAndSignsInWithAPasskey(t *testing.T) {
+func TestSignUpAndSignInWithAPasskey(t *testing.T) {
 	strategies(t, func(t *testing.T, s *site) {
 		key := passkeytest.New()
 		s.browser().signIn(key, "email", "ada@example.com")
@@ -38,12 +38,12 @@ func TestSomebodySignsUpAndSignsInWithAPasskey(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !user.EmailVerified.IsZero() {
-			t.Error("the address counts as verified, and nobody has shown to read mail there")
+			t.Error("the address counts as verified without a proof")
 		}
 
 		b := s.browser()
 		b.signIn(key)
-		if who := b.who(); who != "ada@example.com" {
+		if who := b.signedInAs(); who != "ada@example.com" {
 			t.Errorf("%q is signed in, want Ada", who)
 		}
 	})
@@ -57,7 +57,7 @@ func TestAPasskeyIsFoundByTheAddress(t *testing.T) {
 	s.browser().signIn(key, "email", " Ada@Example.COM ")
 	_, begun := s.browser().options("email", "ada@example.com")
 	if begun["action"] != "authenticate" {
-		t.Errorf("the action for somebody who exists is %v", begun["action"])
+		t.Errorf("the action for an existing user is %v", begun["action"])
 	}
 }
 
@@ -73,7 +73,7 @@ func TestASignedInUserAddsPasskeys(t *testing.T) {
 		for _, key := range []*passkeytest.Authenticator{first, second} {
 			b := s.browser()
 			b.signIn(key)
-			if who := b.who(); who != "ada@example.com" {
+			if who := b.signedInAs(); who != "ada@example.com" {
 				t.Errorf("%q is signed in, want Ada", who)
 			}
 		}
@@ -83,7 +83,7 @@ func TestASignedInUserAddsPasskeys(t *testing.T) {
 	})
 }
 
-// WA-16: user handles say nothing, are the same for one user and never for two.
+// WA-16: user handles reveal nothing, are the same for one user and never for two.
 func TestUserHandles(t *testing.T) {
 	s := newSite(t)
 	ada, bob := s.browser(), s.browser()
@@ -106,9 +106,9 @@ func TestUserHandles(t *testing.T) {
 	if handle(bob, "action", "register") == adas {
 		t.Error("two users have one handle")
 	}
-	stranger := s.browser()
-	eves := handle(stranger, "email", "eve@example.com")
-	if again := handle(stranger, "email", "eve@example.com"); again == eves {
+	anonymous := s.browser()
+	eves := handle(anonymous, "email", "eve@example.com")
+	if again := handle(anonymous, "email", "eve@example.com"); again == eves {
 		t.Error("a handle follows from the address")
 	}
 }
@@ -119,7 +119,7 @@ func TestTheSignInCallbackDecides(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
 			if a.Account.Type != pintle.TypeWebAuthn || a.User.Email == "" {
-				t.Errorf("the callback was asked about %s with an account of type %s", a.User.Email, a.Account.Type)
+				t.Errorf("the callback received %s with an account of type %s", a.User.Email, a.Account.Type)
 			}
 			return goTo, refusal
 		}
@@ -127,7 +127,7 @@ func TestTheSignInCallbackDecides(t *testing.T) {
 	key := passkeytest.New()
 	s.browser().signIn(key, "email", "ada@example.com")
 
-	t.Run("W-21 a URL sends the browser there and signs nobody in", func(t *testing.T) {
+	t.Run("W-21 a URL redirects the browser there and does not sign in", func(t *testing.T) {
 		goTo = "/terms"
 		b := s.browser()
 		resp, err := key.SignIn(t.Context(), b.Client, callback, nil)
@@ -138,17 +138,17 @@ func TestTheSignInCallbackDecides(t *testing.T) {
 		if to := resp.Header.Get("Location"); to != origin+"/terms" {
 			t.Errorf("the browser is sent to %q", to)
 		}
-		if who := b.who(); who != "" {
+		if who := b.signedInAs(); who != "" {
 			t.Errorf("%s is signed in", who)
 		}
 	})
-	t.Run("an error refuses", func(t *testing.T) {
+	t.Run("an error denies access", func(t *testing.T) {
 		goTo, refusal = "", errors.New("not today")
 		if code := s.browser().try(key); code != "AccessDenied" {
 			t.Errorf("error %q, want AccessDenied", code)
 		}
 	})
-	t.Run("a refused registration leaves nothing behind", func(t *testing.T) {
+	t.Run("a denied registration stores nothing", func(t *testing.T) {
 		before := len(s.events)
 		if code := s.browser().try(passkeytest.New(), "email", "eve@example.com"); code != "AccessDenied" {
 			t.Errorf("error %q, want AccessDenied", code)
@@ -162,7 +162,7 @@ func TestTheSignInCallbackDecides(t *testing.T) {
 	})
 }
 
-func TestWhoMayRegister(t *testing.T) {
+func TestRegistrationIsBoundToTheUser(t *testing.T) {
 	newUsers := func(t *testing.T) (s *site, ada, bob *browser, adaKey, bobKey *passkeytest.Authenticator) {
 		s = newSite(t)
 		ada, bob = s.browser(), s.browser()
@@ -171,7 +171,7 @@ func TestWhoMayRegister(t *testing.T) {
 		bob.signIn(bobKey, "email", "bob@example.com")
 		return s, ada, bob, adaKey, bobKey
 	}
-	t.Run("WA-10 a credential of somebody else is refused", func(t *testing.T) {
+	t.Run("WA-10 a credential of another user is rejected", func(t *testing.T) {
 		s, _, bob, adaKey, bobKey := newUsers(t)
 		// An authenticator under Bob's control claims Ada's credential id.
 		bobKey.Credentials = nil
@@ -181,17 +181,17 @@ func TestWhoMayRegister(t *testing.T) {
 			t.Errorf("Bob registers it: %q", code)
 		}
 		if code := s.browser().try(bobKey, "email", "eve@example.com"); code != "AccountNotLinked" {
-			t.Errorf("somebody signs up with it: %q", code)
+			t.Errorf("a new user registers it: %q", code)
 		}
 		if n := len(s.passkeys("ada@example.com")); n != 1 {
 			t.Errorf("Ada has %d passkeys", n)
 		}
 		b := s.browser()
-		if b.signIn(adaKey); b.who() != "ada@example.com" {
+		if b.signIn(adaKey); b.signedInAs() != "ada@example.com" {
 			t.Error("Ada's passkey is not hers any more")
 		}
 	})
-	t.Run("WA-10 one's own credential is refused too, and stays as it is", func(t *testing.T) {
+	t.Run("WA-10 the user's own credential is rejected too, and stays as it is", func(t *testing.T) {
 		s, ada, _, adaKey, _ := newUsers(t)
 		forged := passkeytest.New()
 		claim(forged, adaKey.Credentials[0].ID)
@@ -211,28 +211,28 @@ func TestWhoMayRegister(t *testing.T) {
 			t.Errorf("Bob has %d passkeys", n)
 		}
 	})
-	t.Run("nor when nobody is signed in any more", func(t *testing.T) {
+	t.Run("W-22 nor after the user signed out", func(t *testing.T) {
 		s, ada, _, _, _ := newUsers(t)
 		action, answer := ada.answering(passkeytest.New(), "action", "register")
-		stranger := s.browser()
-		stranger.setCookie(challengeCookie, ada.cookie(challengeCookie))
-		if code := stranger.send(action, answer); code != "AccountNotLinked" {
+		anonymous := s.browser()
+		anonymous.setCookie(challengeCookie, ada.cookie(challengeCookie))
+		if code := anonymous.send(action, answer); code != "AccountNotLinked" {
 			t.Errorf("error %q", code)
 		}
 	})
-	t.Run("nor when her address is another by then", func(t *testing.T) {
+	t.Run("W-22 nor after the user's address changed", func(t *testing.T) {
 		s, ada, _, _, _ := newUsers(t)
 		action, answer := ada.answering(passkeytest.New(), "action", "register")
 		if _, err := s.store.UpdateUser(t.Context(), s.user("ada@example.com").ID, pintle.UserUpdate{Email: new("ada@example.org")}); err != nil {
 			t.Fatal(err)
 		}
-		stranger := s.browser()
-		stranger.setCookie(challengeCookie, ada.cookie(challengeCookie))
-		if code := stranger.send(action, answer); code != "AccountNotLinked" {
-			t.Errorf("error %q, signed in as %q", code, stranger.who())
+		anonymous := s.browser()
+		anonymous.setCookie(challengeCookie, ada.cookie(challengeCookie))
+		if code := anonymous.send(action, answer); code != "AccountNotLinked" {
+			t.Errorf("error %q, signed in as %q", code, anonymous.signedInAs())
 		}
 	})
-	t.Run("WA-10 an account whose passkey is gone signs nobody in", func(t *testing.T) {
+	t.Run("WA-10 an account without its passkey does not sign in", func(t *testing.T) {
 		s, _, _, _, _ := newUsers(t)
 		id := bytes.Repeat([]byte{7}, 32)
 		account := &pintle.Account{
@@ -245,15 +245,15 @@ func TestWhoMayRegister(t *testing.T) {
 		key := passkeytest.New()
 		claim(key, id)
 		b := s.browser()
-		if code := b.try(key, "email", "eve@example.com"); code != "AccountNotLinked" || b.who() != "" {
-			t.Errorf("error %q, signed in as %q", code, b.who())
+		if code := b.try(key, "email", "eve@example.com"); code != "AccountNotLinked" || b.signedInAs() != "" {
+			t.Errorf("error %q, signed in as %q", code, b.signedInAs())
 		}
 	})
-	t.Run("nor is one that nobody began linked to who is signed in", func(t *testing.T) {
+	t.Run("a registration of an anonymous client is not linked to a signed-in user", func(t *testing.T) {
 		s, _, bob, _, _ := newUsers(t)
-		stranger := s.browser()
-		action, answer := stranger.answering(passkeytest.New(), "email", "eve@example.com")
-		bob.setCookie(challengeCookie, stranger.cookie(challengeCookie))
+		anonymous := s.browser()
+		action, answer := anonymous.answering(passkeytest.New(), "email", "eve@example.com")
+		bob.setCookie(challengeCookie, anonymous.cookie(challengeCookie))
 		if code := bob.send(action, answer); code != "" {
 			t.Errorf("error %q", code)
 		}
@@ -261,7 +261,7 @@ func TestWhoMayRegister(t *testing.T) {
 			t.Errorf("Bob has %d passkeys: Eve's was planted", n)
 		}
 	})
-	t.Run("an address that was taken meanwhile", func(t *testing.T) {
+	t.Run("an address that was registered meanwhile", func(t *testing.T) {
 		s, _, _, _, _ := newUsers(t)
 		late := s.browser()
 		action, answer := late.answering(passkeytest.New(), "email", "eve@example.com")
@@ -270,15 +270,15 @@ func TestWhoMayRegister(t *testing.T) {
 			t.Errorf("error %q", code)
 		}
 	})
-	t.Run("a passkey of somebody else than who is signed in", func(t *testing.T) {
+	t.Run("a passkey of another user than the signed-in one", func(t *testing.T) {
 		s, _, bob, adaKey, _ := newUsers(t)
-		stranger := s.browser()
-		action, answer := stranger.answering(adaKey)
-		bob.setCookie(challengeCookie, stranger.cookie(challengeCookie))
+		anonymous := s.browser()
+		action, answer := anonymous.answering(adaKey)
+		bob.setCookie(challengeCookie, anonymous.cookie(challengeCookie))
 		if code := bob.send(action, answer); code != "AccountNotLinked" {
 			t.Errorf("error %q", code)
 		}
-		if who := bob.who(); who != "bob@example.com" {
+		if who := bob.signedInAs(); who != "bob@example.com" {
 			t.Errorf("%q is signed in, want still Bob", who)
 		}
 	})
@@ -298,7 +298,7 @@ func claim(key *passkeytest.Authenticator, id []byte) {
 // of is a session of a user.
 func of(userID string) *pintle.Session { return &pintle.Session{User: pintle.User{ID: userID}} }
 
-// SH-21, SH-31, ASVS-6.5.6: people remove their own passkeys, and nobody else's.
+// SH-21, SH-31, ASVS-6.5.6: users can remove their own passkeys only.
 func TestRemovingPasskeys(t *testing.T) {
 	s := newSite(t)
 	ada, bob := s.browser(), s.browser()
@@ -311,7 +311,7 @@ func TestRemovingPasskeys(t *testing.T) {
 	}
 	adaID, bobID := s.user("ada@example.com").ID, s.user("bob@example.com").ID
 
-	t.Run("SH-21 somebody else's is not found and stays", func(t *testing.T) {
+	t.Run("SH-21 another user's is not found and stays", func(t *testing.T) {
 		for _, tt := range []struct{ user, credential string }{
 			{bobID, id(first)}, {adaID, id(bobs)}, {adaID, ""}, {adaID, "AAAA"},
 		} {
@@ -323,7 +323,7 @@ func TestRemovingPasskeys(t *testing.T) {
 			s.browser().signIn(key)
 		}
 	})
-	t.Run("ASVS-6.5.6 one's own signs nobody in any more", func(t *testing.T) {
+	t.Run("ASVS-6.5.6 the user's own does not sign in any more", func(t *testing.T) {
 		if err := s.auth.Unlink(t.Context(), of(adaID), "passkey", id(first)); err != nil {
 			t.Fatal(err)
 		}
@@ -349,7 +349,7 @@ func TestRemovingPasskeys(t *testing.T) {
 	})
 }
 
-// SH-21: people see their own passkeys, and nobody else's.
+// SH-21: users see their own passkeys only.
 func TestListingPasskeys(t *testing.T) {
 	s := newSite(t)
 	ada, bob := s.browser(), s.browser()
@@ -375,12 +375,12 @@ func TestListingPasskeys(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("Passkeys: %q, %v, want %q, the newest last", got, err, want)
 	}
-	if listed, err := s.auth.Passkeys(t.Context(), of("nobody")); err != nil || len(listed) != 0 {
-		t.Errorf("Passkeys of nobody: %v, %v", listed, err)
+	if listed, err := s.auth.Passkeys(t.Context(), of("unknown")); err != nil || len(listed) != 0 {
+		t.Errorf("Passkeys of an unknown user: %v, %v", listed, err)
 	}
 }
 
-// SH-21: people name their own passkeys, and nobody else's.
+// SH-21: users can rename their own passkeys only.
 func TestRenamingPasskeys(t *testing.T) {
 	s := newSite(t)
 	ada, bob := s.browser(), s.browser()
@@ -390,7 +390,7 @@ func TestRenamingPasskeys(t *testing.T) {
 	name := func() string { return s.passkeys("ada@example.com")[0].Name }
 	id := s.passkeys("ada@example.com")[0].CredentialID
 
-	t.Run("SH-21 somebody else's is not found and keeps its name", func(t *testing.T) {
+	t.Run("SH-21 another user's is not found and keeps its name", func(t *testing.T) {
 		for _, tt := range []struct{ user, credential string }{{bobID, id}, {adaID, ""}, {adaID, "AAAA"}} {
 			if err := s.auth.RenamePasskey(t.Context(), of(tt.user), tt.credential, "Mine now"); !errors.Is(err, pintle.ErrNotFound) {
 				t.Errorf("RenamePasskey(%q, %q): %v, want ErrNotFound", tt.user, tt.credential, err)
@@ -400,14 +400,14 @@ func TestRenamingPasskeys(t *testing.T) {
 			t.Errorf("it is called %q", name())
 		}
 	})
-	t.Run("one's own has the name one gives it, or none", func(t *testing.T) {
+	t.Run("the user's own has the new name, or no name", func(t *testing.T) {
 		for _, want := range []string{"Key ring", strings.Repeat("🔑", 64), "👩‍💻's", ""} {
 			if err := s.auth.RenamePasskey(t.Context(), of(adaID), id, want); err != nil || name() != want {
 				t.Errorf("RenamePasskey: %v; it is called %q, want %q", err, name(), want)
 			}
 		}
 	})
-	t.Run("a name is short, and what a person can type", func(t *testing.T) {
+	t.Run("a name is short and printable", func(t *testing.T) {
 		for _, bad := range []string{strings.Repeat("k", 65), "\xff", "a\x00b", "two\nlines"} {
 			if err := s.auth.RenamePasskey(t.Context(), of(adaID), id, bad); err == nil || errors.Is(err, pintle.ErrNotFound) || name() != "" {
 				t.Errorf("RenamePasskey to %q: %v; it is called %q", bad, err, name())
@@ -416,7 +416,7 @@ func TestRenamingPasskeys(t *testing.T) {
 	})
 }
 
-func TestAPasskeyIsCalledAfterWhatMadeIt(t *testing.T) {
+func TestAPasskeyIsNamedAfterItsAuthenticator(t *testing.T) {
 	for aaguid, want := range map[string]string{
 		"bada5566-a7aa-401f-bd96-45619a55120d": "1Password",
 		"fbfc3007-154e-4ecc-8c0b-6e020557d7bd": "Apple Passwords",
@@ -437,7 +437,7 @@ func TestAPasskeyIsCalledAfterWhatMadeIt(t *testing.T) {
 	}
 }
 
-// The registration itself is no use of the passkey.
+// The registration does not count as a use of the passkey.
 func TestWhenAPasskeyWasMadeAndUsed(t *testing.T) {
 	s := newSite(t)
 	key := passkeytest.New()
@@ -468,6 +468,6 @@ func TestWhenAPasskeyWasMadeAndUsed(t *testing.T) {
 		t.Error("signed in without a signature")
 	}
 	if last := s.passkeys("ada@example.com")[0]; last.LastUsed.After(done) || last.Counter != 1 {
-		t.Errorf("an answer that was refused counts as a use: %+v", last)
+		t.Errorf("a rejected response counts as a use: %+v", last)
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 const fuzzChallenge = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// WA-14: whatever a stranger sends, a registration is refused or gives a row
-// that can be stored.
+// WA-14: for any request, a registration is rejected or gives a row that can be
+// stored.
 func FuzzRegistration(f *testing.F) {
 	ceremony := passkey.New(passkey.Options{}).Ceremony
 	request := &pintle.CeremonyRequest{
@@ -58,7 +58,7 @@ func created(f *testing.F, ceremony pintle.Ceremony, key *passkeytest.Authentica
 	return answer
 }
 
-// WA-12: nobody but the authenticator makes an answer that is accepted.
+// WA-12: only the authenticator can make a response that is accepted.
 func FuzzAuthentication(f *testing.F) {
 	ceremony := passkey.New(passkey.Options{}).Ceremony
 	key := passkeytest.New()
@@ -80,8 +80,8 @@ func FuzzAuthentication(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	// The good answer is to another challenge than the fuzzed ones, so that no
-	// answer at all may be accepted.
+	// The valid response has another challenge than the fuzzed ones, so every
+	// response must be rejected.
 	f.Add(good)
 	f.Add([]byte(`{}`))
 	f.Fuzz(func(t *testing.T, answer []byte) {

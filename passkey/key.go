@@ -9,20 +9,19 @@ import (
 )
 
 // algorithms are those offered for new credentials, in the order of Auth.js:
-// Ed25519, ECDSA with P-256, and RSA with PKCS #1 for the platforms that have
-// nothing else.
+// Ed25519, ECDSA with P-256, and RSA with PKCS #1 for platforms that have no other.
 //
 // https://www.iana.org/assignments/cose/cose.xhtml#algorithms
 var algorithms = []webauthncose.COSEAlgorithmIdentifier{
 	webauthncose.AlgEdDSA, webauthncose.AlgES256, webauthncose.AlgRS256,
 }
 
-// RSA keys that are shorter can be broken; ones that are longer take time to
-// verify and a stranger's.
+// Shorter RSA keys can be broken. Longer ones cost time to verify, and any client
+// can register one.
 const minRSABits, maxRSABits = 2048, 4096
 
-// checkKey refuses keys that were not asked for: of another algorithm, with
-// another curve than the algorithm's, or of a bad length.
+// checkKey rejects keys that were not offered: of another algorithm, with another
+// curve than the algorithm's, or of a bad length.
 func checkKey(cose []byte) error {
 	parsed, err := webauthncose.ParsePublicKey(cose)
 	if err != nil {

@@ -2,9 +2,9 @@ package passkey
 
 import "encoding/hex"
 
-// makers are the names of what makes most passkeys, by AAGUID in hexadecimal
-// digits. A new passkey is called after it until its user thinks of a better
-// name. Nothing rests on it: without an attestation anybody can say anything.
+// makers are the names of the most common authenticators, by AAGUID in
+// hexadecimal digits. They are the names of new passkeys until the user sets
+// another. They are no proof: without an attestation a client can send any AAGUID.
 //
 // https://github.com/passkeydeveloper/passkey-authenticator-aaguids
 var makers = map[string]string{
@@ -23,5 +23,5 @@ var makers = map[string]string{
 	"53414d53554e47000000000000000000": "Samsung Pass",
 }
 
-// maker returns the name that goes with an AAGUID, or nothing.
+// maker returns the name of the authenticator with an AAGUID, or "".
 func maker(aaguid []byte) string { return makers[hex.EncodeToString(aaguid)] }

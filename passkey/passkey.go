@@ -13,13 +13,13 @@ import (
 
 const defaultTimeout = 5 * time.Minute
 
-// Options describe the relying party and what it asks of authenticators. The
+// Options describe the relying party and what it requires of authenticators. The
 // zero value is a site with one host name and discoverable credentials that
 // verify the user.
 type Options struct {
 	// RPID is the domain that passkeys belong to: the host name of the site, or
 	// a domain above it. Empty means the host name of each request. Passkeys
-	// made for one domain are of no use for another.
+	// made for one domain do not work for another.
 	//
 	// https://www.w3.org/TR/webauthn-3/#relying-party-identifier
 	RPID string
@@ -33,17 +33,19 @@ type Options struct {
 	// application. Empty means the origin of each request.
 	Origins []string
 
-	// TopOrigins are the origins whose pages may have a page of this site in a
-	// frame in which passkeys are used. Empty means that none may.
+	// TopOrigins are the origins whose pages may embed a page of this site that
+	// uses passkeys. Empty means that passkeys do not work in a frame of another
+	// origin.
 	TopOrigins []string
 
 	// UserVerification is "required", "preferred" or "discouraged". Empty means
-	// "required". With the others whoever holds the authenticator is let in.
+	// "required". With the others the possession of the authenticator is enough
+	// to sign in.
 	//
 	// https://www.w3.org/TR/webauthn-3/#enum-userVerificationRequirement
 	UserVerification protocol.UserVerificationRequirement
 
-	// ResidentKey says whether new credentials have to be discoverable:
+	// ResidentKey sets whether new credentials must be discoverable:
 	// "required", "preferred" or "discouraged". Empty means "required".
 	//
 	// https://www.w3.org/TR/webauthn-3/#enum-residentKeyRequirement
@@ -54,20 +56,20 @@ type Options struct {
 	Attachment protocol.AuthenticatorAttachment
 
 	// Attestation is "none", "indirect", "direct" or "enterprise". Empty means
-	// "none". Ask for more only to judge it with Metadata: some browsers ask
-	// the person for permission.
+	// "none". Set another only to verify it with Metadata: some browsers ask
+	// the user for permission.
 	Attestation protocol.ConveyancePreference
 
 	// Metadata decides which authenticators are trusted. Nil trusts all.
 	Metadata metadata.Provider
 
-	// Timeout is how long the browser lets a person take. Zero means 5 minutes.
-	// The server waits 15 minutes whatever it is.
+	// Timeout is how long the browser waits for the user. Zero means 5 minutes.
+	// The server accepts the response for 15 minutes, regardless of Timeout.
 	Timeout time.Duration
 }
 
 // New returns a provider with the id "passkey". Its fields may be changed until
-// it is given to [pintle.New], which fails when o cannot work.
+// it is passed to [pintle.New], which returns an error if o is invalid.
 func New(o Options) *pintle.Passkey { return &pintle.Passkey{Ceremony: newCeremony(o)} }
 
 // A ceremony implements [pintle.Ceremony].
@@ -90,7 +92,7 @@ func newCeremony(o Options) *ceremony {
 	return c
 }
 
-// Check reports what of the options cannot work.
+// Check reports invalid options.
 func (c *ceremony) Check() error {
 	switch c.UserVerification {
 	case protocol.VerificationRequired, protocol.VerificationPreferred, protocol.VerificationDiscouraged:
@@ -116,7 +118,7 @@ func (c *ceremony) Check() error {
 		return errors.New("passkey.Options.Metadata has nothing to judge: set Attestation to direct")
 	}
 	if c.Timeout < time.Second {
-		return fmt.Errorf("passkey.Options.Timeout is %v: people need at least a second, and zero means %v", c.Timeout, defaultTimeout)
+		return fmt.Errorf("passkey.Options.Timeout is %v: use at least a second; zero means %v", c.Timeout, defaultTimeout)
 	}
 	return c.checkOrigins()
 }

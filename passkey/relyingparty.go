@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// A relyingParty is the site as authenticators know it.
+// A relyingParty is the site as authenticators identify it.
 type relyingParty struct {
 	id, name string
 	origins  []string
 }
 
-// relyingParty is the site a request is for.
+// relyingParty returns the site of a request.
 func (c *ceremony) relyingParty(origin string) (*relyingParty, error) {
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" {
@@ -38,15 +38,15 @@ func (c *ceremony) relyingParty(origin string) (*relyingParty, error) {
 	return rp, nil
 }
 
-// belongs reports whether a host may use the passkeys of a domain. Public
-// suffixes among the domains are left to the browser, which knows them.
+// belongs reports whether a host may use the passkeys of a domain. It does not
+// reject public suffixes: browsers do that, with their list.
 //
 // https://html.spec.whatwg.org/multipage/browsers.html#is-a-registrable-domain-suffix-of-or-is-equal-to
 func belongs(host, domain string) bool {
 	return host == domain || strings.HasSuffix(host, "."+domain)
 }
 
-// checkOrigins refuses what no browser sends, which would be compared in vain.
+// checkOrigins rejects values that no browser sends, which would never match.
 func (c *ceremony) checkOrigins() error {
 	if c.RPID != strings.ToLower(c.RPID) || strings.ContainsAny(c.RPID, ":/ ") {
 		return fmt.Errorf("passkey.Options.RPID is %q: it must be a domain in lower case, without scheme or port", c.RPID)

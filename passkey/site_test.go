@@ -45,8 +45,8 @@ type site struct {
 	clones []*pintle.Authenticator
 }
 
-// newSite returns a site after the changes. Unless they say otherwise it keeps
-// everything in memory and has one provider, "passkey".
+// newSite returns a site with the changes. By default it keeps everything in
+// memory and has one provider, "passkey".
 func newSite(t *testing.T, changes ...func(*site)) *site {
 	t.Helper()
 	s := &site{t: t, store: memstore.New()}
@@ -116,18 +116,18 @@ func (s *site) browser() *browser {
 	}, s}
 }
 
-// signIn does a ceremony and fails the test unless somebody is signed in then.
+// signIn performs a ceremony and fails the test unless it signs a user in.
 func (b *browser) signIn(key *passkeytest.Authenticator, typed ...string) {
 	b.s.t.Helper()
 	if code := b.try(key, typed...); code != "" {
 		b.s.t.Fatalf("the sign-in failed with %s; log:\n%s", code, &b.s.log)
 	}
-	if b.who() == "" {
-		b.s.t.Fatal("nobody is signed in")
+	if b.signedInAs() == "" {
+		b.s.t.Fatal("no user is signed in")
 	}
 }
 
-// try does a ceremony and returns the error the browser was told.
+// try performs a ceremony and returns the error code that the browser received.
 func (b *browser) try(key *passkeytest.Authenticator, typed ...string) string {
 	b.s.t.Helper()
 	resp, err := key.SignIn(b.s.t.Context(), b.Client, callback, fields(typed))
@@ -137,7 +137,7 @@ func (b *browser) try(key *passkeytest.Authenticator, typed ...string) string {
 	return b.outcome(resp)
 }
 
-// answering does a ceremony without sending the answer.
+// answering performs a ceremony without sending the response.
 func (b *browser) answering(key *passkeytest.Authenticator, typed ...string) (action string, answer []byte) {
 	b.s.t.Helper()
 	action, answer, err := key.Answering(b.s.t.Context(), b.Client, callback, fields(typed))
@@ -147,7 +147,7 @@ func (b *browser) answering(key *passkeytest.Authenticator, typed ...string) (ac
 	return action, answer
 }
 
-// send sends an answer and returns the error the browser was told.
+// send sends a response and returns the error code that the browser received.
 func (b *browser) send(action string, answer []byte) string {
 	b.s.t.Helper()
 	resp, err := passkeytest.Post(b.s.t.Context(), b.Client, callback, action, answer)
@@ -157,8 +157,8 @@ func (b *browser) send(action string, answer []byte) string {
 	return b.outcome(resp)
 }
 
-// outcome follows a redirect to an error page, as browsers do, and returns the
-// error it is for.
+// outcome follows a redirect to an error page, as browsers do, and returns its
+// error code.
 func (b *browser) outcome(resp *http.Response) string {
 	b.s.t.Helper()
 	resp.Body.Close()
@@ -190,7 +190,7 @@ func (b *browser) get(target string) (*http.Response, string) {
 	return resp, string(body)
 }
 
-// options asks for options and returns the status and the answer.
+// options requests options and returns the status and the response.
 func (b *browser) options(typed ...string) (int, map[string]any) {
 	b.s.t.Helper()
 	resp, body := b.get(base + "/webauthn-options/passkey?" + fields(typed).Encode())
@@ -201,8 +201,8 @@ func (b *browser) options(typed ...string) (int, map[string]any) {
 	return resp.StatusCode, answer
 }
 
-// who returns the address of whoever is signed in.
-func (b *browser) who() string {
+// signedInAs returns the address of the signed-in user, or "".
+func (b *browser) signedInAs() string {
 	b.s.t.Helper()
 	_, body := b.get(base + "/session")
 	var session struct{ User struct{ Email string } }

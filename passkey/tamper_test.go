@@ -38,13 +38,13 @@ func flip(members map[string]any, name string, at int) {
 	members[name] = b64(data)
 }
 
-// A misdeed is something a browser, an authenticator or somebody between them
-// and the site does.
+// A misdeed is a fault of a browser or an authenticator, or an attack between
+// them and the site.
 type misdeed struct {
 	name string
 	do   func(*passkeytest.Authenticator)
 
-	// fine reports that it is none.
+	// fine means that the site must accept it.
 	fine bool
 }
 
@@ -70,7 +70,7 @@ func answer(change func(map[string]any)) func(*passkeytest.Authenticator) {
 	return func(k *passkeytest.Authenticator) { k.Answer = change }
 }
 
-// bothCeremonies are misdeeds that neither ceremony survives.
+// bothCeremonies are misdeeds of both ceremonies.
 var bothCeremonies = []misdeed{
 	{"nothing", func(*passkeytest.Authenticator) {}, true},
 
@@ -84,10 +84,10 @@ var bothCeremonies = []misdeed{
 	{"WA-4 another port", clientData("origin", "http://localhost:3001"), false},
 	{"WA-4 a subdomain", clientData("origin", "http://app.localhost:3000"), false},
 	{"WA-4 a path behind the origin", clientData("origin", origin+"/evil"), false},
-	{"WA-4 somebody before the origin", clientData("origin", "http://evil@localhost:3000"), false},
+	{"WA-4 user information in the origin", clientData("origin", "http://evil@localhost:3000"), false},
 	{"WA-4 the origin in capitals", clientData("origin", "HTTP://LOCALHOST:3000"), false},
 	{"WA-4 the origin and more", clientData("origin", origin+".evil.example"), false},
-	{"WA-4 the origin of nobody", clientData("origin", "null"), false},
+	{"WA-4 an opaque origin", clientData("origin", "null"), false},
 	{"WA-4 no origin", clientData("origin", nil), false},
 	{"WA-4 an application that is not listed", clientData("origin", "android:apk-key-hash:AAAA"), false},
 	{"WA-4 in a frame of another site", clientData("crossOrigin", true), false},
@@ -96,9 +96,9 @@ var bothCeremonies = []misdeed{
 			data["crossOrigin"], data["topOrigin"] = true, "https://evil.example"
 		}
 	}, false},
-	{"WA-4 below another site without saying so", clientData("topOrigin", "https://evil.example"), false},
+	{"WA-4 in a frame of another site without crossOrigin", clientData("topOrigin", "https://evil.example"), false},
 
-	{"WA-2 members nobody knows", clientData("new_keys_may_be_added_here", "do not compare clientDataJSON against a template"), true},
+	{"WA-2 unknown members", clientData("new_keys_may_be_added_here", "do not compare clientDataJSON against a template"), true},
 	{"WA-2 no type", clientData("type", nil), false},
 	{"WA-2 the type of a payment", clientData("type", "payment.get"), false},
 
@@ -108,8 +108,8 @@ var bothCeremonies = []misdeed{
 	}), false},
 	{"WA-5 no relying party", data(func(d []byte) []byte { return append(make([]byte, 32), d[32:]...) }), false},
 
-	{"WA-6 nobody present", flags(passkeytest.UserVerified), false},
-	{"WA-6 nobody verified", flags(passkeytest.UserPresent), false},
+	{"WA-6 user not present", flags(passkeytest.UserVerified), false},
+	{"WA-6 user not verified", flags(passkeytest.UserPresent), false},
 	{"WA-6 no flags", flags(0), false},
 
 	{"WA-7 backed up and never to be", flags(passkeytest.UserPresent | passkeytest.UserVerified | passkeytest.BackupState), false},
@@ -117,7 +117,7 @@ var bothCeremonies = []misdeed{
 	{"WA-14 bytes behind the authenticator data", data(func(d []byte) []byte { return append(d, 0) }), false},
 	{"WA-14 an empty map behind it", data(func(d []byte) []byte { return append(d, 0xa0) }), false},
 	{"WA-14 the flag of extensions without any", data(func(d []byte) []byte { d[32] |= 1 << 7; return d }), false},
-	{"WA-14 extensions nobody asked for", data(func(d []byte) []byte {
+	{"WA-14 unsolicited extensions", data(func(d []byte) []byte {
 		d[32] |= 1 << 7
 		return append(d, 0xa1, 0x63, 'x', 'y', 'z', 0xf5) // {"xyz": true}
 	}), true},
@@ -133,7 +133,7 @@ var bothCeremonies = []misdeed{
 		d[32] |= 1 << 7
 		return append(append(append(d, 0xa1, 0x61, 'x'), bytes.Repeat([]byte{0x81}, 1000)...), 0x00)
 	}), false},
-	{"WA-14 results of extensions nobody asked for", answer(func(a map[string]any) {
+	{"WA-14 results of unsolicited extensions", answer(func(a map[string]any) {
 		a["clientExtensionResults"] = map[string]any{"appid": true, "largeBlob": map[string]any{"blob": "AAAA"}, "prf": 1}
 	}), true},
 
@@ -149,10 +149,10 @@ var bothCeremonies = []misdeed{
 	{"no response", answer(func(a map[string]any) { delete(a, "response") }), false},
 	{"client data that is no JSON", answer(func(a map[string]any) { response(a)["clientDataJSON"] = b64([]byte("{")) }), false},
 	{"no client data", answer(func(a map[string]any) { delete(response(a), "clientDataJSON") }), false},
-	{"members nobody knows", answer(func(a map[string]any) { a["more"], response(a)["more"] = 1, 2 }), true},
+	{"unknown members", answer(func(a map[string]any) { a["more"], response(a)["more"] = 1, 2 }), true},
 }
 
-func TestRegistrationsThatAreNotWhatTheySeem(t *testing.T) {
+func TestForgedRegistrationsAreRejected(t *testing.T) {
 	object := func(name string, value any) func(*passkeytest.Authenticator) {
 		return func(k *passkeytest.Authenticator) {
 			k.Attestation = func(object map[string]any) {
@@ -185,7 +185,7 @@ func TestRegistrationsThatAreNotWhatTheySeem(t *testing.T) {
 		{"WA-8 ES256 without a curve", key(map[int]any{1: 2, 3: -7, -2: point[0], -3: point[1]}), false},
 		{"WA-8 a point that is not on the curve", key(map[int]any{1: 2, 3: -7, -1: 1, -2: point[0], -3: point[0]}), false},
 		{"WA-8 a coordinate that is too short", key(map[int]any{1: 2, 3: -7, -1: 1, -2: point[0][1:], -3: point[1]}), false},
-		{"WA-8 an elliptic key that says it is RSA", key(map[int]any{1: 3, 3: -257, -1: 1, -2: point[0], -3: point[1]}), false},
+		{"WA-8 an elliptic key labelled as RSA", key(map[int]any{1: 3, 3: -257, -1: 1, -2: point[0], -3: point[1]}), false},
 		{"WA-8 an elliptic key for EdDSA", key(map[int]any{1: 2, 3: -8, -1: 1, -2: point[0], -3: point[1]}), false},
 		{"WA-8 an Edwards key for ES256", key(map[int]any{1: 1, 3: -7, -1: 6, -2: make([]byte, 32)}), false},
 		{"WA-8 an Edwards key that is too short", key(map[int]any{1: 1, 3: -8, -1: 6, -2: make([]byte, 31)}), false},
@@ -201,7 +201,7 @@ func TestRegistrationsThatAreNotWhatTheySeem(t *testing.T) {
 		}), false},
 
 		{"WA-9 none with a statement", object("attStmt", map[string]any{"sig": []byte("x")}), false},
-		{"WA-9 a format nobody knows", object("fmt", "homemade"), false},
+		{"WA-9 an unknown format", object("fmt", "homemade"), false},
 		{"WA-9 no format", object("fmt", nil), false},
 		{"WA-9 packed without a statement", object("fmt", "packed"), false},
 		{"WA-9 fido-u2f without a statement", object("fmt", "fido-u2f"), false},
@@ -215,7 +215,7 @@ func TestRegistrationsThatAreNotWhatTheySeem(t *testing.T) {
 			statement["sig"].([]byte)[9] ^= 1
 		}), false},
 		{"WA-9 packed, with another algorithm", selfAttested(func(statement map[string]any) { statement["alg"] = -257 }), false},
-		{"WA-9 packed, with a certificate that is none", selfAttested(func(statement map[string]any) {
+		{"WA-9 packed, with an invalid certificate", selfAttested(func(statement map[string]any) {
 			statement["x5c"] = []any{[]byte("certificate")}
 		}), false},
 		{"no authenticator data in the object", object("authData", nil), false},
@@ -250,7 +250,7 @@ func TestRegistrationsThatAreNotWhatTheySeem(t *testing.T) {
 			tt.do(k)
 			b := s.browser()
 			code := b.try(k, "email", "ada@example.com")
-			who := b.who()
+			who := b.signedInAs()
 			if tt.fine {
 				if code != "" || who != "ada@example.com" {
 					t.Fatalf("error %q, signed in %q; log:\n%s", code, who, &s.log)
@@ -271,16 +271,16 @@ func TestRegistrationsThatAreNotWhatTheySeem(t *testing.T) {
 	}
 }
 
-func TestAssertionsThatAreNotWhatTheySeem(t *testing.T) {
+func TestForgedAssertionsAreRejected(t *testing.T) {
 	tests := append(slices.Clone(bothCeremonies), []misdeed{
 		{"WA-2 an answer of the other ceremony", clientData("type", "webauthn.create"), false},
 
 		{"WA-7 may be backed up, which it could not be", flags(passkeytest.UserPresent | passkeytest.UserVerified | passkeytest.BackupEligible), false},
 
-		{"WA-11 the user handle of somebody else", answer(func(a map[string]any) { response(a)["userHandle"] = "someone" }), true},
+		{"WA-11 the user handle of another user", answer(func(a map[string]any) { response(a)["userHandle"] = "someone" }), true},
 		{"WA-11 no user handle", answer(func(a map[string]any) { delete(response(a), "userHandle") }), true},
 		{"WA-11 the id of no credential", answer(func(a map[string]any) {
-			a["id"], a["rawId"] = b64([]byte("nobody's")), b64([]byte("nobody's"))
+			a["id"], a["rawId"] = b64([]byte("unknown")), b64([]byte("unknown"))
 		}), false},
 
 		{"WA-12 a bit of the signature", answer(func(a map[string]any) { flip(response(a), "signature", -1) }), false},
@@ -318,7 +318,7 @@ func TestAssertionsThatAreNotWhatTheySeem(t *testing.T) {
 			tt.do(k)
 			b := s.browser()
 			code := b.try(k)
-			who := b.who()
+			who := b.signedInAs()
 			switch {
 			case tt.fine && (code != "" || who != "ada@example.com"):
 				t.Errorf("error %q, signed in %q; log:\n%s", code, who, &s.log)
@@ -332,8 +332,8 @@ func TestAssertionsThatAreNotWhatTheySeem(t *testing.T) {
 	}
 }
 
-// WA-2: the byte order mark that may precede JSON is part of what is signed, and
-// not of what is read.
+// WA-2: the byte order mark that may precede JSON is signed, and ignored by the
+// parser.
 func TestClientDataWithAByteOrderMark(t *testing.T) {
 	s := newSite(t)
 	k := passkeytest.New()

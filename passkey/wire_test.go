@@ -14,7 +14,7 @@ import (
 	"github.com/pintleauth/pintle/passkey/passkeytest"
 )
 
-// masked replaces what differs from one ceremony to the next.
+// masked replaces the values that differ from one ceremony to the next.
 func masked(body string) string {
 	for pattern, mask := range map[string]string{
 		`"challenge":"[\w-]{43}"`: `"challenge":"…"`,
@@ -26,7 +26,7 @@ func masked(body string) string {
 	return body
 }
 
-// S-35: the answers of the options route are those of Auth.js, member by member.
+// S-35: the responses of the options route are those of Auth.js, member by member.
 func TestOptionsOnTheWire(t *testing.T) {
 	s := newSite(t)
 	ada := s.browser()
@@ -36,15 +36,15 @@ func TestOptionsOnTheWire(t *testing.T) {
 		b                 *browser
 	}{
 		{
-			"a stranger signs in", "", `{"action":"authenticate","options":{"challenge":"…","timeout":300000,"userVerification":"required","rpId":"localhost"}}`,
+			"an anonymous client signs in", "", `{"action":"authenticate","options":{"challenge":"…","timeout":300000,"userVerification":"required","rpId":"localhost"}}`,
 			s.browser(),
 		},
 		{
-			"somebody known signs in", "?email=ada%40example.com", `{"action":"authenticate","options":{"challenge":"…","allowCredentials":[{"id":"credential","type":"public-key","transports":["usb"]}],"timeout":300000,"userVerification":"required","rpId":"localhost"}}`,
+			"a known user signs in", "?email=ada%40example.com", `{"action":"authenticate","options":{"challenge":"…","allowCredentials":[{"id":"credential","type":"public-key","transports":["usb"]}],"timeout":300000,"userVerification":"required","rpId":"localhost"}}`,
 			s.browser(),
 		},
 		{
-			"somebody new registers", "?email=eve%40example.com", `{"action":"register","options":{"challenge":"…","rp":{"name":"localhost:3000","id":"localhost"},"user":{"id":"handle","name":"eve@example.com","displayName":"eve@example.com"},"pubKeyCredParams":[{"alg":-8,"type":"public-key"},{"alg":-7,"type":"public-key"},{"alg":-257,"type":"public-key"}],"timeout":300000,"attestation":"none","excludeCredentials":[],"authenticatorSelection":{"residentKey":"required","userVerification":"required","requireResidentKey":true},"extensions":{"credProps":true}}}`,
+			"a new user registers", "?email=eve%40example.com", `{"action":"register","options":{"challenge":"…","rp":{"name":"localhost:3000","id":"localhost"},"user":{"id":"handle","name":"eve@example.com","displayName":"eve@example.com"},"pubKeyCredParams":[{"alg":-8,"type":"public-key"},{"alg":-7,"type":"public-key"},{"alg":-257,"type":"public-key"}],"timeout":300000,"attestation":"none","excludeCredentials":[],"authenticatorSelection":{"residentKey":"required","userVerification":"required","requireResidentKey":true},"extensions":{"credProps":true}}}`,
 			s.browser(),
 		},
 		{
@@ -63,7 +63,7 @@ func TestOptionsOnTheWire(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a script is told where to go", func(t *testing.T) {
+	t.Run("a script receives the URL to open", func(t *testing.T) {
 		if resp, body := s.browser().get(base + "/webauthn-options/passkey?action=x"); resp.StatusCode != 400 || body != `{"error":"Invalid action"}` {
 			t.Errorf("status %d: %s", resp.StatusCode, body)
 		}
@@ -117,7 +117,7 @@ func TestStoredRows(t *testing.T) {
 	}
 }
 
-// Rows that Auth.js wrote are read as they are: its user handles are random.
+// Rows that Auth.js wrote are accepted: its user handles are random.
 func TestRowsOfAuthJS(t *testing.T) {
 	s := newSite(t)
 	user, err := s.store.CreateUser(t.Context(), &pintle.User{ID: "ada", Email: "ada@example.com"})
@@ -141,7 +141,7 @@ func TestRowsOfAuthJS(t *testing.T) {
 }
 
 func TestOptionsOfTheRelyingParty(t *testing.T) {
-	t.Run("what is asked of authenticators", func(t *testing.T) {
+	t.Run("what authenticators must do", func(t *testing.T) {
 		s := newSite(t, func(s *site) {
 			s.Options = passkey.Options{
 				RPID: "localhost", RPName: "The Engine", UserVerification: "preferred", ResidentKey: "preferred",
@@ -166,7 +166,7 @@ func TestOptionsOfTheRelyingParty(t *testing.T) {
 			}
 		}
 	})
-	t.Run("WA-6 nobody has to be verified unless it is required", func(t *testing.T) {
+	t.Run("WA-6 user verification is optional unless it is required", func(t *testing.T) {
 		s := newSite(t, func(s *site) { s.UserVerification = "preferred" })
 		key := passkeytest.New()
 		key.Flags = passkeytest.UserPresent
@@ -174,7 +174,7 @@ func TestOptionsOfTheRelyingParty(t *testing.T) {
 		s.browser().signIn(key)
 		key.Flags = passkeytest.UserVerified
 		if code := s.browser().try(key); code == "" {
-			t.Error("nobody was present")
+			t.Error("a response without user presence was accepted")
 		}
 	})
 	t.Run("WA-4 an application that is listed", func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestOptionsOfTheRelyingParty(t *testing.T) {
 			t.Errorf("error %q; log:\n%s", code, &s.log)
 		}
 	})
-	t.Run("a site that is not where the options say", func(t *testing.T) {
+	t.Run("a site at another address than the options", func(t *testing.T) {
 		for _, o := range []passkey.Options{{Origins: []string{"https://app.example.com"}}, {RPID: "example.com"}, {RPID: "alhost"}} {
 			s := newSite(t, func(s *site) { s.Options = o })
 			resp, _ := s.browser().get(base + "/webauthn-options/passkey")
@@ -235,7 +235,7 @@ func TestOptionsOfTheRelyingParty(t *testing.T) {
 	})
 }
 
-func TestOptionsThatCannotWork(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	tests := []struct {
 		name string
 		o    passkey.Options
@@ -243,10 +243,10 @@ func TestOptionsThatCannotWork(t *testing.T) {
 	}{
 		{"none", passkey.Options{}, true},
 		{"a domain and its origins", passkey.Options{RPID: "example.com", Origins: []string{"https://example.com", "https://app.example.com:8443", "android:apk-key-hash:AAAA"}}, true},
-		{"user verification nobody knows", passkey.Options{UserVerification: "always"}, false},
-		{"a kind of credential nobody knows", passkey.Options{ResidentKey: "always"}, false},
-		{"an attachment nobody knows", passkey.Options{Attachment: "usb"}, false},
-		{"an attestation nobody knows", passkey.Options{Attestation: "basic"}, false},
+		{"unknown user verification", passkey.Options{UserVerification: "always"}, false},
+		{"unknown kind of credential", passkey.Options{ResidentKey: "always"}, false},
+		{"unknown attachment", passkey.Options{Attachment: "usb"}, false},
+		{"unknown attestation", passkey.Options{Attestation: "basic"}, false},
 		{"no time", passkey.Options{Timeout: 1}, false},
 		{"a negative time", passkey.Options{Timeout: -1e9}, false},
 		{"a domain in capitals", passkey.Options{RPID: "Example.com"}, false},

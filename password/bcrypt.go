@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// maxBcryptCost bounds the work a stored hash asks for: about a second.
+	// maxBcryptCost bounds the work that a stored hash can cause: about a second.
 	maxBcryptCost = 14
 
-	// maxBcryptLen is how much of a password bcrypt looks at.
+	// maxBcryptLen is how many bytes of a password bcrypt reads.
 	maxBcryptLen = 72
 )
 
-// verifyBcrypt refuses passwords that bcrypt would truncate: two of them could
-// differ and both be right.
+// verifyBcrypt rejects passwords that bcrypt would truncate: two different ones
+// could match one hash.
 func (h *Hasher) verifyBcrypt(ctx context.Context, hash, password string) (bool, error) {
 	cost, err := bcrypt.Cost([]byte(hash))
 	if err != nil || len(hash) != 60 {
@@ -26,7 +26,7 @@ func (h *Hasher) verifyBcrypt(ctx context.Context, hash, password string) (bool,
 	if cost > maxBcryptCost {
 		return false, fmt.Errorf("password: stored hash: bcrypt cost %d, at most %d is allowed: %w", cost, maxBcryptCost, ErrHash)
 	}
-	// It needs a core, though next to no memory: it counts as one hash.
+	// It needs a core, but almost no memory: it counts as one hash.
 	p, err := h.cost()
 	if err != nil {
 		return false, err

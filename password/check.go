@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// MinLength is how many characters [Check] asks for at least.
+// MinLength is the least number of characters that [Check] accepts.
 //
 // https://pages.nist.gov/800-63-4/sp800-63b.html#passwordver
 const MinLength = 8
@@ -19,21 +19,21 @@ var (
 	// [MinLength] characters.
 	ErrTooShort = fmt.Errorf("password: shorter than %d characters", MinLength)
 
-	// ErrGuessable is returned by [Check] for a password that is tried early.
+	// ErrGuessable is returned by [Check] for a password that attackers try early.
 	ErrGuessable = errors.New("password: one of those that are guessed first")
 )
 
-// Check reports why a password should not be chosen, or nil. Call it where
-// people choose one, not where they sign in.
+// Check returns an error if a user should not choose a password. Call it where
+// users set a password, not where they sign in.
 //
-// It refuses what is too short or too long, one of the ten thousand most common
-// passwords, and one that has less than [MinLength] characters beside a word of
-// related: what others know of the person or the site, such as their name, their
-// address and the name of the product. Case does not matter, and words of fewer
-// than four characters do not count.
+// It rejects a password that is too short or too long, one of the ten thousand most
+// common ones, and one that has less than [MinLength] characters besides a word of
+// related: words that an attacker may know about the user or the site, such as
+// the user's name and address and the name of the product. Case does not matter,
+// and words of fewer than four characters do not count.
 //
-// There is no rule for capitals, digits or signs, which make people choose worse
-// ones. A password of 15 characters or more is what to advise.
+// There is no rule for capitals, digits or signs: such rules make users choose
+// worse passwords. Advise users to take 15 characters or more.
 func Check(chosen string, related ...string) error {
 	switch {
 	case len(chosen) > MaxLength:

@@ -28,7 +28,7 @@ func TestCheck(t *testing.T) {
 		{"ILoveYou", password.ErrGuessable},         //
 		{"Password123", password.ErrGuessable},      //
 		{"margaret", password.ErrGuessable},         //
-		{"Margaret2026!", password.ErrGuessable},    // what others know of them
+		{"Margaret2026!", password.ErrGuessable},    // what an attacker may know about the user
 		{"hamiltonhamilton", password.ErrGuessable}, //
 		{"apollo-11", password.ErrGuessable},        //
 		{"margaret and the 3 bears", nil},           //
@@ -36,7 +36,7 @@ func TestCheck(t *testing.T) {
 		{strings.Repeat("ab1-", 16), nil},           // ASVS-6.2.9: 64 characters
 		{strings.Repeat("x7", password.MaxLength/2), nil},
 		{strings.Repeat("x7", password.MaxLength/2) + "!", password.ErrTooLong},
-		{"\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8", nil}, // what is no text is as good as any
+		{"\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8", nil}, // bytes that are not UTF-8 are accepted
 	} {
 		if got := password.Check(tt.chosen, related...); !errors.Is(got, tt.want) {
 			t.Errorf("Check(%.30q) = %v, want %v", tt.chosen, got, tt.want)
@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 }
 
 // ASVS-6.2.4: at least the three thousand most common that are long enough.
-func TestCommonPasswordsAreRefused(t *testing.T) {
+func TestCommonPasswordsAreRejected(t *testing.T) {
 	lines := strings.Fields(common)
 	if len(lines) != 10_000 {
 		t.Errorf("%d passwords, want 10,000", len(lines))

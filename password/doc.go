@@ -1,5 +1,5 @@
-// Package password hashes passwords with Argon2id and keeps them as PHC
-// strings, for the credentials provider or any other use.
+// Package password hashes passwords with Argon2id. Hashes are PHC strings, for the
+// credentials provider or any other use.
 //
 // The zero [Hasher] uses the settings OWASP recommends. Make one for the whole
 // application, because it also bounds how much memory hashing takes at a time:
@@ -10,13 +10,13 @@
 //	ok, err := passwords.Verify(ctx, hash, entered)  // when the user signs in
 //
 // Call [Hasher.Verify] for unknown users too, with an empty hash: it then takes
-// as long as for others, and the time an answer takes does not tell who has an
+// as long as for others, so the response time does not reveal which users have an
 // account.
 //
-// Passwords are taken as they are, byte for byte: no truncation, no change of
-// case, no Unicode normalisation. How long or how common one may be is the
-// application's rule, for which there is [Check]; a [Hasher] refuses the empty
-// one and those beyond [MaxLength].
+// Passwords are used as they are, byte for byte: no truncation, no change of
+// case, no Unicode normalisation. The application decides how long or how common
+// a password may be, with [Check]; a [Hasher] rejects the empty one and those
+// beyond [MaxLength].
 //
 // https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
 package password

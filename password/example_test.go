@@ -23,8 +23,8 @@ func Example() {
 	// Output: true false
 }
 
-// A sign-in looks the same from outside whether the user exists or not, and
-// moves old hashes to the current settings.
+// A sign-in gives the same response whether the user exists or not, and replaces
+// hashes that have old settings.
 func ExampleHasher_Verify() {
 	type user struct{ name, hash string }
 	users := map[string]*user{
@@ -35,7 +35,7 @@ func ExampleHasher_Verify() {
 	signIn := func(ctx context.Context, name, entered string) (*user, error) {
 		u, known := users[name]
 		if !known {
-			u = &user{} // the empty hash costs what a real one does
+			u = &user{} // the empty hash takes as long as a real one
 		}
 		ok, err := passwords.Verify(ctx, u.hash, entered)
 		if err != nil {
@@ -53,7 +53,7 @@ func ExampleHasher_Verify() {
 	}
 
 	ctx := context.Background()
-	_, err := signIn(ctx, "nobody", "U*U")
+	_, err := signIn(ctx, "unknown", "U*U")
 	fmt.Println(err)
 	u, err := signIn(ctx, "ada", "U*U")
 	fmt.Println(u.name, err, passwords.Outdated(u.hash))

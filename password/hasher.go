@@ -14,8 +14,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// MaxLength is how many bytes a password may have. It is far beyond anything
-// typed or generated, and keeps what is hashed for a stranger small.
+// MaxLength is how many bytes a password may have. It is far longer than any
+// password that is typed or generated, and bounds the work for an anonymous
+// client.
 const MaxLength = 1 << 10
 
 var (
@@ -36,12 +37,12 @@ const (
 // fields before the first call. Its methods may be called concurrently, and it
 // must not be copied after that.
 //
-// A change of Memory, Passes or Threads concerns new hashes. Old ones keep
-// working; see [Hasher.Outdated].
+// A change of Memory, Passes or Threads affects new hashes only. Old ones still
+// match; see [Hasher.Outdated].
 type Hasher struct {
-	// Memory is what one hash takes, in KiB. Zero means 19456 (19 MiB).
+	// Memory is the memory of one hash, in KiB. Zero means 19456 (19 MiB).
 	Memory uint32
-	// Passes is how often the memory is gone over. Zero means 2.
+	// Passes is the number of passes over the memory. Zero means 2.
 	Passes uint32
 	// Threads is how many cores one hash uses. Zero means 1.
 	Threads uint8
@@ -49,8 +50,8 @@ type Hasher struct {
 	// Concurrent is how many hashes of this cost may be computed at a time;
 	// further calls wait. Zero means as many as there are cores to compute
 	// them. Hashes of higher cost count as several, so that Memory times
-	// Concurrent is the most memory that hashing takes, or what a single
-	// stored hash asks for (at most 256 MiB) where that is more.
+	// Concurrent is the most memory that hashing takes, or the memory of a
+	// single stored hash (at most 256 MiB) if that is more.
 	Concurrent int
 
 	once   sync.Once
@@ -80,7 +81,7 @@ func (h *Hasher) cost() (params, error) {
 
 // Hash returns a new hash of password as a PHC string of about 100 characters,
 // "$argon2id$v=19$m=19456,t=2,p=1$salt$key". Two hashes of one password differ.
-// It waits for its turn, for as long as ctx allows.
+// Hash waits until fewer than Concurrent hashes are computed, or ctx is done.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	p, err := h.cost()
 	switch {
@@ -99,33 +100,33 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return s.String(), nil
 }
 
-// Verify reports whether hash is a hash of password. It waits for its turn, for
-// as long as ctx allows.
+// Verify reports whether hash is a hash of password. Like [Hasher.Hash] it waits
+// for other hashes.
 //
-// Hashes are PHC strings of Argon2id, whatever their settings, or bcrypt hashes
-// ($2a$, $2b$, $2y$) up to cost 14, so that existing users can sign in; ask
-// [Hasher.Outdated] and replace those. An error means that nothing was found
-// out: ctx ended, or the hash is damaged ([ErrHash]). A wrong password is no
-// error.
+// Hashes are PHC strings of Argon2id, with any settings, or bcrypt hashes ($2a$,
+// $2b$, $2y$) up to cost 14, so that existing users can sign in; replace those
+// that [Hasher.Outdated] reports. An error means that the password was not
+// compared: ctx ended, or the hash is damaged ([ErrHash]). A wrong password is
+// not an error.
 //
-// The empty hash stands for an unknown user: nothing matches it, in the time a
-// hash of this Hasher takes. That hides who has an account among users whose
-// hashes have the current settings; bcrypt and outdated hashes take a time of
-// their own until they are replaced.
+// The empty hash stands for an unknown user: no password matches it, in the time
+// that a hash of this Hasher takes. That hides which users have an account if
+// their hashes have the current settings. Bcrypt and outdated hashes take a
+// different time until they are replaced, which may reveal those accounts.
 func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error) {
 	p, err := h.cost()
 	if err != nil {
 		return false, err
 	}
 	if len(password) > MaxLength {
-		return false, nil // for every user, so it gives nobody away
+		return false, nil // for every user, so it reveals no account
 	}
 	if isBcrypt(hash) {
 		return h.verifyBcrypt(ctx, hash, password)
 	}
 	s, parseErr := parsePHC(hash)
 	if parseErr != nil {
-		// The same work as for a hash that is fine, be it empty or damaged.
+		// An empty or damaged hash causes the same work as a valid one.
 		s = stored{params: p, salt: make([]byte, saltLen), key: make([]byte, keyLen)}
 	}
 	key, err := h.derive(ctx, s.params, password, s.salt, uint32(len(s.key))) //nolint:gosec // at most maxKey
@@ -140,9 +141,9 @@ func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error
 	return subtle.ConstantTimeCompare(key, s.key) == 1 && password != "", nil
 }
 
-// Outdated reports whether a hash was made with other settings than new ones
-// are. After a successful [Hasher.Verify], when the password is at hand, store
-// a new hash of it instead. The empty hash is not outdated.
+// Outdated reports whether a hash has other settings than new ones. If it does,
+// store a new hash after a successful [Hasher.Verify], while the password is
+// known. The empty hash is not outdated.
 func (h *Hasher) Outdated(hash string) bool {
 	p, err := h.cost()
 	if err != nil || hash == "" {
@@ -179,7 +180,7 @@ func (h *Hasher) acquire(ctx context.Context, kib int64) (release func(), err er
 	return func() { h.memory.Release(kib) }, nil
 }
 
-// isBcrypt reports whether hash claims to be one of bcrypt's spellings.
+// isBcrypt reports whether hash has a prefix of bcrypt.
 func isBcrypt(hash string) bool {
 	return strings.HasPrefix(hash, "$2a$") || strings.HasPrefix(hash, "$2b$") || strings.HasPrefix(hash, "$2y$")
 }

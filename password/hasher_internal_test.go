@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A flood waits instead of taking memory, and gives up when its requests do.
+// A flood of calls waits instead of taking memory, and ends with its requests.
 func TestAFloodWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &Hasher{Memory: 64, Passes: 1, Concurrent: 2}

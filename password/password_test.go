@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/password"
 )
 
-// cheap is for tests that are about anything but the cost.
+// cheap is for tests that do not depend on the cost.
 func cheap() *password.Hasher { return &password.Hasher{Memory: 64, Passes: 1} }
 
 func mustHash(t testing.TB, h *password.Hasher, text string) string {
@@ -102,7 +102,7 @@ func TestNoPasswordIsTruncated(t *testing.T) {
 			t.Errorf("%d bytes: the last one does not count", n)
 		}
 	}
-	t.Run("bcrypt refuses what it would truncate", func(t *testing.T) {
+	t.Run("bcrypt rejects what it would truncate", func(t *testing.T) {
 		const hash = "$2a$04$F4DfRiWNFTxAVVnjdgQC/.RztXDTPpBr8SIWmRrwjHtCNzMKQGiFu" // 72 times x
 		for n, want := range map[int]bool{71: false, 72: true, 73: false} {
 			if ok, err := h.Verify(t.Context(), hash, strings.Repeat("x", n)); ok != want || err != nil {
@@ -112,7 +112,7 @@ func TestNoPasswordIsTruncated(t *testing.T) {
 	})
 }
 
-func TestHashRefuses(t *testing.T) {
+func TestHashRejects(t *testing.T) {
 	h := cheap()
 	for _, tt := range []struct {
 		text string
@@ -170,8 +170,8 @@ func TestOutdated(t *testing.T) {
 	}
 }
 
-// ASVS-6.3.8: what an unknown user costs is measured in memory, because time
-// depends on what else the machine does.
+// ASVS-6.3.8: the cost of an unknown user is measured in memory, because time
+// depends on the load of the machine.
 func TestAnUnknownUserCostsWhatAKnownOneDoes(t *testing.T) {
 	h := &password.Hasher{Memory: 4096, Passes: 1}
 	used := func(hash, text string) uint64 {
@@ -207,14 +207,14 @@ func TestHashingWaitsForItsTurn(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	// This one alone asks for more than the two places have.
+	// This hash alone needs more memory than the two places have.
 	big := mustHash(t, &password.Hasher{Memory: 1024, Passes: 1}, "x")
 	if ok, err := h.Verify(t.Context(), big, "x"); !ok || err != nil {
 		t.Errorf("Verify of a costly hash = %t, %v", ok, err)
 	}
 }
 
-func TestNothingIsComputedForARequestThatIsGone(t *testing.T) {
+func TestNothingIsComputedForACancelledRequest(t *testing.T) {
 	h := cheap()
 	hash := mustHash(t, h, "x")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// ErrHash is matched by errors about a stored hash that is not one this package
-// verifies.
+// ErrHash is matched by errors about a stored hash that this package cannot
+// verify.
 var ErrHash = errors.New("not a password hash in a known format")
 
-// What a hash may ask for. A hash is data: whoever can write one row must not
-// be able to stop the server with it.
+// The bounds of a stored hash. A hash is data: an attacker who can write one row
+// must not be able to stop the server with it.
 const (
 	maxMemory  = 256 << 10 // KiB
 	maxPasses  = 64
@@ -33,7 +33,7 @@ type params struct {
 	threads uint8
 }
 
-// check keeps to the bounds of RFC 9106 and of this package.
+// check rejects costs beyond the bounds of RFC 9106 and of this package.
 //
 // https://www.rfc-editor.org/rfc/rfc9106#section-3.1
 func (p params) check() error {
@@ -63,8 +63,8 @@ func (s stored) String() string {
 		base64.RawStdEncoding.EncodeToString(s.salt), base64.RawStdEncoding.EncodeToString(s.key))
 }
 
-// parsePHC accepts exactly what String writes, so that one hash has one
-// spelling. Errors say what is wrong without repeating the hash.
+// parsePHC accepts exactly the form that String writes, so that a hash has one
+// spelling. Errors name the fault without repeating the hash.
 func parsePHC(text string) (stored, error) {
 	fail := func(what string) (stored, error) {
 		return stored{}, fmt.Errorf("password: stored hash: %s: %w", what, ErrHash)

@@ -61,8 +61,7 @@ func TestParsePHC(t *testing.T) {
 	}
 }
 
-// A hash has one spelling, and nothing that is accepted costs more than the
-// bounds say.
+// A hash has one spelling, and no accepted hash costs more than the bounds allow.
 func FuzzParsePHC(f *testing.F) {
 	f.Add("$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc")
 	f.Add("$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
@@ -80,7 +79,7 @@ func FuzzParsePHC(f *testing.F) {
 		}
 		if s.memory > maxMemory || s.memory < 8*uint32(s.threads) || s.passes < 1 || s.threads < 1 ||
 			uint64(s.memory)*uint64(s.passes) > maxWork || len(s.salt) > maxSalt || len(s.key) > maxKey || len(s.key) < minKey {
-			t.Errorf("%q asks for too much", text)
+			t.Errorf("%q exceeds the bounds", text)
 		}
 	})
 }

@@ -1,12 +1,11 @@
-// Package passkeytest is an authenticator in software, for tests of
-// applications that sign people in with passkeys. It does what a browser and a
-// security key do together, and has a knob for each way in which they can
-// misbehave.
+// Package passkeytest has a software authenticator, for tests of applications
+// that sign users in with passkeys. It does what a browser and a security key do
+// together, and has a field for each way in which they can misbehave.
 //
 //	key := passkeytest.New()
 //	resp, err := key.SignIn(ctx, client, "http://localhost:3000/auth/callback/passkey", url.Values{"email": {"ada@example.com"}})
 //
-// It protects nothing: keys are kept in memory.
+// It does not protect its keys: they are in memory.
 package passkeytest
 
 import (
@@ -52,34 +51,32 @@ const (
 // idLength is the bytes of the ids of new credentials.
 const idLength = 32
 
-// An Authenticator holds passkeys and answers for them. Its fields may be
-// changed between two ceremonies. It is for one goroutine at a time.
+// An Authenticator holds passkeys and signs with them. Its fields may be changed
+// between two ceremonies. It must not be used concurrently.
 type Authenticator struct {
-	// Credentials are those it holds, the newest first.
+	// Credentials are the passkeys it holds, the newest first.
 	Credentials []*Credential
 
 	// Algorithm is that of new credentials. Zero means ES256.
 	Algorithm int
 
-	// Flags are what it says of the person in front of it and of its
-	// credentials.
+	// Flags are its flags about the user and its credentials.
 	Flags byte
 
-	// Step is by how much a counter grows with each use. Zero means that it
-	// does not count, as passkeys that are synchronised do not.
+	// Step is how much the signature counter grows with each use. Zero means no
+	// counter, as with passkeys that are synchronised.
 	Step uint32
 
-	// ClientData may change what the browser says before it is signed.
+	// ClientData may change the client data before it is signed.
 	ClientData func(map[string]any)
 
-	// AuthenticatorData may change what the authenticator says before it is
-	// signed.
+	// AuthenticatorData may change the authenticator data before it is signed.
 	AuthenticatorData func([]byte) []byte
 
 	// Attestation may change the attestation object of a new credential.
 	Attestation func(map[string]any)
 
-	// Answer may change the answer on its way to the site.
+	// Answer may change the response before it is sent to the site.
 	Answer func(map[string]any)
 }
 
@@ -93,7 +90,7 @@ type Credential struct {
 }
 
 // New returns an authenticator without credentials that verifies its user and
-// counts, as a security key does.
+// has a signature counter, as a security key does.
 func New() *Authenticator {
 	return &Authenticator{Flags: UserPresent | UserVerified, Step: 1}
 }
@@ -116,7 +113,7 @@ type descriptor struct {
 }
 
 // Create makes a credential as navigator.credentials.create does on a page of
-// origin. It takes and returns the JSON that goes between site and browser.
+// origin. It takes the JSON of the site and returns that of the browser.
 func (a *Authenticator) Create(origin string, optionsJSON []byte) (answer []byte, err error) {
 	var o options
 	if err := json.Unmarshal(optionsJSON, &o); err != nil {
@@ -160,7 +157,7 @@ func (a *Authenticator) Create(origin string, optionsJSON []byte) (answer []byte
 }
 
 // Get uses a credential as navigator.credentials.get does on a page of origin:
-// the newest it holds for the site, or of those that are allowed.
+// the newest for the site, or the newest of the allowed ones.
 func (a *Authenticator) Get(origin string, optionsJSON []byte) (answer []byte, err error) {
 	var o options
 	if err := json.Unmarshal(optionsJSON, &o); err != nil {

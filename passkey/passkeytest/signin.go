@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// maxOptions bounds what is read of a site's answer.
+// maxOptions bounds how much of a site's response is read.
 const maxOptions = 1 << 20
 
-// SignIn does a ceremony with the site: it asks for options, saying what is
-// typed, answers them and returns the response. callback is the URL of the
-// provider's callback, which the list of providers has:
-// http://localhost:3000/auth/callback/passkey. client keeps the cookies. Which
-// ceremony it is the site decides, unless typed has an action.
+// SignIn performs a ceremony with the site: it requests options with the fields
+// in typed, sends the authenticator's response and returns that of the site.
+// callback is the URL of the provider's callback, which the list of providers has:
+// http://localhost:3000/auth/callback/passkey. client keeps the cookies. The site
+// chooses the ceremony, unless typed has an action.
 func (a *Authenticator) SignIn(ctx context.Context, client *http.Client, callback string, typed url.Values) (*http.Response, error) {
 	action, answer, err := a.Answering(ctx, client, callback, typed)
 	if err != nil {
@@ -26,8 +26,8 @@ func (a *Authenticator) SignIn(ctx context.Context, client *http.Client, callbac
 	return Post(ctx, client, callback, action, answer)
 }
 
-// Answering is the first half of SignIn: it returns which ceremony the site
-// chose and the answer that it has not been sent yet.
+// Answering is the first half of SignIn: it returns the ceremony that the site
+// chose and the response, which is not sent yet.
 func (a *Authenticator) Answering(ctx context.Context, client *http.Client, callback string, typed url.Values) (action string, answer []byte, err error) {
 	base, provider, ok := strings.Cut(callback, "/callback/")
 	site, parseErr := url.Parse(callback)
@@ -40,7 +40,7 @@ func (a *Authenticator) Answering(ctx context.Context, client *http.Client, call
 	}
 	resp, err := client.Do(r)
 	if err != nil {
-		return "", nil, fmt.Errorf("passkeytest: ask for options: %w", err)
+		return "", nil, fmt.Errorf("passkeytest: request options: %w", err)
 	}
 	defer resp.Body.Close()
 	var begun struct {
@@ -52,7 +52,7 @@ func (a *Authenticator) Answering(ctx context.Context, client *http.Client, call
 		err = json.Unmarshal(text, &begun)
 	}
 	if err != nil || resp.StatusCode != http.StatusOK {
-		return "", nil, fmt.Errorf("passkeytest: ask for options: status %d: %s", resp.StatusCode, text)
+		return "", nil, fmt.Errorf("passkeytest: request options: status %d: %s", resp.StatusCode, text)
 	}
 	origin := site.Scheme + "://" + site.Host
 	if begun.Action == "register" {

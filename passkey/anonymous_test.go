@@ -13,7 +13,7 @@ import (
 	"github.com/pintleauth/pintle/passkey/passkeytest"
 )
 
-func TestWhatTheOptionsRouteAnswers(t *testing.T) {
+func TestOptionsRouteChoosesTheCeremony(t *testing.T) {
 	s := newSite(t)
 	ada := s.browser()
 	ada.signIn(passkeytest.New(), "email", "ada@example.com")
@@ -24,19 +24,19 @@ func TestWhatTheOptionsRouteAnswers(t *testing.T) {
 		status int
 		action string // or the error
 	}{
-		{"a stranger says nothing", s.browser(), nil, 200, "authenticate"},
-		{"a stranger is somebody known", s.browser(), []string{"email", "ada@example.com"}, 200, "authenticate"},
-		{"a stranger is somebody new", s.browser(), []string{"email", "eve@example.com"}, 200, "register"},
-		{"a stranger types no address", s.browser(), []string{"email", "eve"}, 200, "authenticate"},
+		{"an anonymous client sends nothing", s.browser(), nil, 200, "authenticate"},
+		{"an anonymous client sends a known address", s.browser(), []string{"email", "ada@example.com"}, 200, "authenticate"},
+		{"an anonymous client sends a new address", s.browser(), []string{"email", "eve@example.com"}, 200, "register"},
+		{"an anonymous client sends an invalid address", s.browser(), []string{"email", "eve"}, 200, "authenticate"},
 		{"a script has no address", s.browser(), []string{"email", "undefined"}, 200, "authenticate"},
-		{"a stranger wants to sign in", s.browser(), []string{"action", "authenticate", "email", "eve@example.com"}, 200, "authenticate"},
-		{"a stranger wants to register", s.browser(), []string{"action", "register", "email", "eve@example.com"}, 200, "register"},
-		{"a stranger wants to register as somebody known", s.browser(), []string{"action", "register", "email", "ada@example.com"}, 400, "Invalid request"},
-		{"a stranger wants to register as nobody", s.browser(), []string{"action", "register"}, 400, "Invalid request"},
-		{"Ada says nothing", ada, nil, 400, "Invalid request"},
-		{"Ada wants to register", ada, []string{"action", "register"}, 200, "register"},
-		{"Ada wants to register as somebody else", ada, []string{"action", "register", "email", "eve@example.com"}, 200, "register"},
-		{"Ada wants to sign in", ada, []string{"action", "authenticate"}, 200, "authenticate"},
+		{"an anonymous client requests to sign in", s.browser(), []string{"action", "authenticate", "email", "eve@example.com"}, 200, "authenticate"},
+		{"an anonymous client requests to register", s.browser(), []string{"action", "register", "email", "eve@example.com"}, 200, "register"},
+		{"an anonymous client requests to register a known address", s.browser(), []string{"action", "register", "email", "ada@example.com"}, 400, "Invalid request"},
+		{"an anonymous client requests to register without an address", s.browser(), []string{"action", "register"}, 400, "Invalid request"},
+		{"Ada sends nothing", ada, nil, 400, "Invalid request"},
+		{"Ada requests to register", ada, []string{"action", "register"}, 200, "register"},
+		{"Ada requests to register with another address", ada, []string{"action", "register", "email", "eve@example.com"}, 200, "register"},
+		{"Ada requests to sign in", ada, []string{"action", "authenticate"}, 200, "authenticate"},
 		{"another action", s.browser(), []string{"action", "delete"}, 400, "Invalid action"},
 		{"an empty action", s.browser(), []string{"action", ""}, 400, "Invalid action"},
 		{"an action in capitals", s.browser(), []string{"action", "REGISTER"}, 400, "Invalid action"},
@@ -53,7 +53,7 @@ func TestWhatTheOptionsRouteAnswers(t *testing.T) {
 			}
 		})
 	}
-	t.Run("Ada registers for herself whatever she types", func(t *testing.T) {
+	t.Run("Ada registers for her own account whatever address she sends", func(t *testing.T) {
 		_, answer := ada.options("action", "register", "email", "eve@example.com")
 		user, _ := answer["options"].(map[string]any)["user"].(map[string]any)
 		if user["name"] != "ada@example.com" {
@@ -67,7 +67,7 @@ func TestAUserWithoutAnAddressCannotRegister(t *testing.T) {
 		s.Session.Strategy = pintle.StrategyJWT
 		s.Providers = []pintle.Provider{s.keys, &pintle.Credentials{
 			Authorize: func(ctx context.Context, _ *pintle.Submission) (*pintle.User, error) {
-				return s.store.CreateUser(ctx, &pintle.User{Name: "Nobody"})
+				return s.store.CreateUser(ctx, &pintle.User{Name: "No Address"})
 			},
 		}}
 	})
@@ -84,7 +84,7 @@ func TestAUserWithoutAnAddressCannotRegister(t *testing.T) {
 	}
 }
 
-// W-20: an expired session is nobody's, here too.
+// W-20: an expired session counts as signed out, here too.
 func TestAnExpiredSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, func(s *site) { s.Session.MaxAge = time.Hour })
@@ -99,7 +99,7 @@ func TestAnExpiredSession(t *testing.T) {
 	})
 }
 
-// W-49: an old session cookie is in nobody's way.
+// W-49: a stale session cookie does not prevent a sign-in.
 func TestAStaleSessionCookie(t *testing.T) {
 	strategies(t, func(t *testing.T, s *site) {
 		key := passkeytest.New()
@@ -110,7 +110,8 @@ func TestAStaleSessionCookie(t *testing.T) {
 	})
 }
 
-// W-36, Q21, WA-15: a site that does not let strangers sign up tells them nothing.
+// W-36, Q21, WA-15: a site without sign-up does not reveal which addresses have
+// an account.
 func TestSignInOnly(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.keys.SignInOnly = true
@@ -133,7 +134,7 @@ func TestSignInOnly(t *testing.T) {
 	resp.Body.Close()
 	b.signIn(key, "action", "register")
 
-	t.Run("WA-15 whatever a stranger types, the answer is the same", func(t *testing.T) {
+	t.Run("WA-15 every address gives an anonymous client the same response", func(t *testing.T) {
 		for _, action := range [][]string{nil, {"action", "authenticate"}, {"action", "register"}} {
 			var answers []map[string]any
 			for _, email := range []string{"ada@example.com", "eve@example.com", "", "nonsense"} {
@@ -151,10 +152,10 @@ func TestSignInOnly(t *testing.T) {
 			}
 		}
 	})
-	t.Run("and they sign in with what their authenticator finds", func(t *testing.T) {
+	t.Run("discoverable passkeys sign in whatever the address", func(t *testing.T) {
 		b := s.browser()
 		b.signIn(key, "email", "whatever")
-		if who := b.who(); who != "ada@example.com" {
+		if who := b.signedInAs(); who != "ada@example.com" {
 			t.Errorf("%q is signed in", who)
 		}
 	})
@@ -177,7 +178,7 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-func TestWhosePasskeyItIs(t *testing.T) {
+func TestAPasskeyBelongsToOneUser(t *testing.T) {
 	t.Run("WA-11 the authenticator and the store disagree", func(t *testing.T) {
 		s := newSite(t)
 		ada, bob := s.browser(), s.browser()
@@ -216,7 +217,7 @@ func TestWhosePasskeyItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if code := s.browser().try(key); code != "WebAuthnVerificationError" {
-			t.Errorf("with the account of somebody else: error %q", code)
+			t.Errorf("with the account of another user: error %q", code)
 		}
 	})
 	t.Run("a passkey whose user is gone", func(t *testing.T) {
