@@ -7,8 +7,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// SignIn signs somebody in from a handler, as [pintle.Auth.SignIn] says, and
-// returns where the browser has to be sent:
+// SignIn begins or completes a sign-in from a handler, see [pintle.Auth.SignIn].
+// It returns the URL to redirect the browser to:
 //
 //	next, err := pintleecho.SignIn(c, auth, "github", pintle.SignInOptions{})
 //	…
@@ -18,15 +18,15 @@ func SignIn(c *echo.Context, auth *pintle.Auth, provider string, o pintle.SignIn
 	return next, err
 }
 
-// SignOut ends the session of the request from a handler, as
-// [pintle.Auth.SignOut] says, and returns where the browser should go.
+// SignOut ends the session of the request from a handler, see
+// [pintle.Auth.SignOut]. It returns the URL to redirect the browser to.
 func SignOut(c *echo.Context, auth *pintle.Auth, to string) (next string, err error) {
 	call(c, func(r *http.Request) { next, err = auth.SignOut(c.Response(), r, to) })
 	return next, err
 }
 
-// UpdateSession saves what a handler changed in the session of the request, as
-// [pintle.Auth.UpdateSession] says.
+// UpdateSession saves the changes that a handler made to the session of the
+// request, see [pintle.Auth.UpdateSession].
 func UpdateSession(c *echo.Context, auth *pintle.Auth, data any) (session *pintle.Session, err error) {
 	call(c, func(r *http.Request) { session, err = auth.UpdateSession(c.Response(), r, data) })
 	return session, err

@@ -11,7 +11,7 @@ import (
 	"github.com/pintleauth/pintle/pintleecho"
 )
 
-// BenchmarkLoad is what each request to the application pays.
+// BenchmarkLoad measures the cost of Load for each request to the application.
 func BenchmarkLoad(b *testing.B) {
 	cfg := pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
@@ -23,10 +23,10 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	e := echo.New()
 	e.GET("/", func(c *echo.Context) error { return nil }, pintleecho.Load(auth))
-	for _, who := range []string{"stranger", "Kim"} {
-		b.Run(who, func(b *testing.B) {
+	for _, user := range []string{"anonymous", "Kim"} {
+		b.Run(user, func(b *testing.B) {
 			r := httptest.NewRequest(http.MethodGet, "http://localhost/", http.NoBody)
-			if who == "Kim" {
+			if user == "Kim" {
 				authtest.SignIn(b, cfg, r, &pintle.User{Name: "Kim"})
 			}
 			w := httptest.NewRecorder()

@@ -1,4 +1,4 @@
-// Package pintleecho puts Pintle into applications that are written with Echo.
+// Package pintleecho adds Pintle to applications that are written with Echo.
 //
 //	auth, err := pintle.New(pintle.Config{…})
 //	…
@@ -10,9 +10,9 @@
 //	}, pintleecho.Require(auth))
 //
 // [Load] reads the session of every request, [Session] returns it, [Require]
-// turns strangers away, and [SignIn], [SignOut] and [UpdateSession] are for
-// handlers of the application's own. They do what the methods of the same name
-// of [pintle.Auth] do.
+// rejects anonymous requests, and [SignIn], [SignOut] and [UpdateSession] are for
+// handlers of the application. They do the same as the methods of [pintle.Auth]
+// with the same names.
 //
 // Echo 4 needs no package: echo.WrapHandler takes the [pintle.Auth] itself, and
 // echo.WrapMiddleware its Load and Require.
@@ -20,20 +20,19 @@
 // # Behind a proxy
 //
 // With [pintle.Config.TrustHost] the headers X-Forwarded-Host and
-// X-Forwarded-Proto say where the site is, but only in requests from peers that
-// Echo trusts: set [echo.Echo.IPExtractor] to the result of
-// [echo.ExtractIPFromXFFHeader]. While it is not set Echo knows nothing of
-// proxies, and everybody's headers count. With [pintle.Config.URL] no header is
-// needed.
+// X-Forwarded-Proto determine the origin of the site, but only in requests from
+// peers that Echo trusts: set [echo.Echo.IPExtractor] to the result of
+// [echo.ExtractIPFromXFFHeader]. If it is not set, the headers of every client are
+// trusted. With [pintle.Config.URL] no header is needed.
 //
 // # Echo's context
 //
-// Callbacks, and the functions of [pintle.NewFunc], find the [echo.Context] of
-// the request they are called for with [Context].
+// In callbacks, and in the functions of [pintle.NewFunc], [Context] returns the
+// [echo.Context] of the request they are called for.
 //
 // # Tests
 //
-// Package authtest signs somebody in, in the tests of an application:
+// In the tests of an application, package authtest signs a user in:
 //
 //	r := httptest.NewRequest("GET", "http://localhost/account", nil)
 //	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})

@@ -11,7 +11,7 @@ import (
 	"github.com/pintleauth/pintle/pintleecho"
 )
 
-// checkPassword is what an application does to know its users.
+// checkPassword is the application's check of a user name and password.
 func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
 	if s.Text("username") != "kim" || s.Text("password") != "correct horse" {
 		return nil, nil
@@ -43,7 +43,7 @@ func Example() {
 	// Output: 302 /auth/signin?callbackUrl=%2Faccount
 }
 
-// A form of the application's own signs somebody in.
+// A form of the application signs a user in.
 func ExampleSignIn() {
 	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
@@ -71,7 +71,7 @@ func ExampleSignIn() {
 	// Output: 303 http://localhost/account
 }
 
-// The configuration can depend on what Echo knows of the request.
+// The configuration can depend on Echo's context of the request.
 func ExampleContext() {
 	auth := pintle.NewFunc(
 		func(r *http.Request) string { return pintleecho.Context(r.Context()).Param("tenant") },

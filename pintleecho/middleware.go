@@ -15,7 +15,7 @@ type router interface {
 }
 
 // Mount serves the sign-in routes of auth below path. router is an [echo.Echo]
-// or an [echo.Group], whose prefix and path together have to be the
+// or an [echo.Group]. Its prefix and path together must be the
 // [pintle.Config.BasePath], "/auth" by default.
 func Mount(router router, path string, auth *pintle.Auth) {
 	router.Any(strings.TrimRight(path, "/")+"/*", func(c *echo.Context) error {
@@ -24,14 +24,14 @@ func Mount(router router, path string, auth *pintle.Auth) {
 	})
 }
 
-// Load reads the session of each request, as [pintle.Auth.Load] says, for
-// [Session] and [Require] further in. Code that is given the request's context
-// finds it with [pintle.SessionFrom].
+// Load reads the session of each request for [Session] and [Require], see
+// [pintle.Auth.Load]. Code that has the request's context gets it
+// with [pintle.SessionFrom].
 func Load(auth *pintle.Auth) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
 			if h := c.Request().Header; len(h["Cookie"]) == 0 && len(h["Authorization"]) == 0 {
-				return next(c) // as Load itself does; a stranger costs nothing
+				return next(c) // as Load itself does: an anonymous request costs nothing
 			}
 			ctx := c.Request().Context()
 			load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
@@ -42,16 +42,16 @@ func Load(auth *pintle.Auth) echo.MiddlewareFunc {
 	}
 }
 
-// Require lets requests through that carry a session, or that
-// [pintle.Callbacks.Authorized] lets pass, as [pintle.Auth.Require] says.
+// Require rejects requests without a session, unless
+// [pintle.Callbacks.Authorized] allows them; see [pintle.Auth.Require].
 func Require(auth *pintle.Auth) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
-			var ctx context.Context // of a request that may pass
+			var ctx context.Context // of an allowed request
 			require := auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 			call(c, func(r *http.Request) { require.ServeHTTP(c.Response(), r) })
 			if ctx == nil {
-				return nil // it is answered
+				return nil // the response is written
 			}
 			c.SetRequest(c.Request().WithContext(ctx))
 			return next(c)
@@ -59,5 +59,6 @@ func Require(auth *pintle.Auth) echo.MiddlewareFunc {
 	}
 }
 
-// Session returns the session that [Load] found, or nil when nobody is signed in.
+// Session returns the session that [Load] found, or nil if the request is
+// anonymous.
 func Session(c *echo.Context) *pintle.Session { return pintle.SessionFrom(c.Request().Context()) }

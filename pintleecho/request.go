@@ -9,14 +9,14 @@ import (
 )
 
 // Context returns the [echo.Context] of the request that a callback is called
-// for, or nil when it is not called from within Echo:
+// for, or nil if the call does not come from Echo:
 //
 //	auth := pintle.NewFunc(func(r *http.Request) string {
 //		return pintleecho.Context(r.Context()).Param("tenant")
 //	}, config)
 //
-// Echo uses its contexts again for other requests. That is why Context returns
-// nil in code that is still running when the call that led to it has returned.
+// Echo reuses its contexts for other requests. Therefore Context returns nil in
+// code that still runs after the call into Pintle has returned.
 func Context(ctx context.Context) *echo.Context {
 	if held, ok := ctx.Value(contextKey{}).(*atomic.Pointer[echo.Context]); ok {
 		return held.Load()
@@ -26,7 +26,7 @@ func Context(ctx context.Context) *echo.Context {
 
 type contextKey struct{}
 
-// call lets f have the request of c as Pintle is to see it, while f runs.
+// call calls f with the request of c in the form for Pintle.
 func call(c *echo.Context, f func(*http.Request)) {
 	held := new(atomic.Pointer[echo.Context])
 	held.Store(c)
@@ -40,18 +40,18 @@ func call(c *echo.Context, f func(*http.Request)) {
 	f(r)
 }
 
-// trusted reports whether Echo trusts the peer that sent the request. It does
-// not say so itself, but from a peer it trusts it believes who the client is: so
-// it is told that the client is nobody.
+// trusted reports whether Echo trusts the peer that sent the request. Echo has no
+// method for that, but takes the client's address from the header of a peer that
+// it trusts. So trusted sends it a reserved address.
 //
 // https://www.rfc-editor.org/rfc/rfc5737#section-3
 func trusted(c *echo.Context) bool {
-	const nobody = "192.0.2.1"
+	const reserved = "192.0.2.1"
 	e := c.Echo()
 	if e == nil || e.IPExtractor == nil {
-		return true // Echo has no opinion, so that of the configuration counts
+		return true // Echo is not configured, so Config.TrustHost decides
 	}
 	probe := c.Request().WithContext(c.Request().Context())
-	probe.Header = http.Header{"X-Forwarded-For": {nobody}}
-	return e.IPExtractor(probe) == nobody
+	probe.Header = http.Header{"X-Forwarded-For": {reserved}}
+	return e.IPExtractor(probe) == reserved
 }

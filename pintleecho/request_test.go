@@ -16,17 +16,17 @@ func TestForwardedHeadersPassOnlyFromPeersEchoTrusts(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct {
-		name     string
-		extract  echo.IPExtractor
-		believed bool
+		name    string
+		extract echo.IPExtractor
+		trusted bool
 	}{
-		{"everybody, until Echo is told otherwise", nil, true},
-		{"everybody, as Echo 4 did", echo.LegacyIPExtractor(), true},
+		{"every peer, if IPExtractor is not set", nil, true},
+		{"every peer, as in Echo 4", echo.LegacyIPExtractor(), true},
 		{"the peer's network", echo.ExtractIPFromXFFHeader(echo.TrustIPRange(network)), true},
 		{"other networks", echo.ExtractIPFromXFFHeader(), false},
-		{"nobody", echo.ExtractIPDirect(), false},
-		// Which looks at the header's address and not at the peer's.
-		{"nobody by X-Real-IP", echo.ExtractIPFromRealIPHeader(echo.TrustIPRange(network)), false},
+		{"no peer", echo.ExtractIPDirect(), false},
+		// This extractor checks the address in the header, not that of the peer.
+		{"no peer, by X-Real-IP", echo.ExtractIPFromRealIPHeader(echo.TrustIPRange(network)), false},
 	}
 	for _, tt := range tests {
 		t.Run("SH-66 "+tt.name, func(t *testing.T) {
@@ -36,8 +36,8 @@ func TestForwardedHeadersPassOnlyFromPeersEchoTrusts(t *testing.T) {
 				call(c, func(r *http.Request) {
 					_, host := r.Header["X-Forwarded-Host"]
 					_, proto := r.Header["X-Forwarded-Proto"]
-					if host != tt.believed || proto != tt.believed {
-						t.Errorf("X-Forwarded-Host passes: %t, X-Forwarded-Proto: %t, want %t", host, proto, tt.believed)
+					if host != tt.trusted || proto != tt.trusted {
+						t.Errorf("X-Forwarded-Host passes: %t, X-Forwarded-Proto: %t, want %t", host, proto, tt.trusted)
 					}
 				})
 				if c.Request().Header.Get("X-Forwarded-Host") != "app.example" || c.Request().Header.Get("X-Forwarded-For") != "198.51.100.7" {

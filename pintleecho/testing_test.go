@@ -11,7 +11,7 @@ import (
 	"github.com/pintleauth/pintle/pintleecho"
 )
 
-// newEcho is an application, as its main function and its tests make it.
+// newEcho returns an application, as its main function and its tests make it.
 func newEcho(cfg pintle.Config) (*echo.Echo, error) {
 	auth, err := pintle.New(cfg)
 	if err != nil {
@@ -26,8 +26,8 @@ func newEcho(cfg pintle.Config) (*echo.Echo, error) {
 	return e, nil
 }
 
-// In the tests of an application one line signs somebody in.
-func TestMembersAreGreeted(t *testing.T) {
+// In the tests of an application one line signs a user in.
+func TestSignedInUsersAreGreeted(t *testing.T) {
 	cfg := pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
 		Secrets:   []string{"the output of: openssl rand -base64 33"},
@@ -48,6 +48,6 @@ func TestMembersAreGreeted(t *testing.T) {
 	w = httptest.NewRecorder()
 	e.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/account", nil))
 	if w.Code != http.StatusUnauthorized {
-		t.Errorf("a stranger gets status %d", w.Code)
+		t.Errorf("an anonymous request gets status %d", w.Code)
 	}
 }

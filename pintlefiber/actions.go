@@ -7,8 +7,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// SignIn signs somebody in from a handler, as [pintle.Auth.SignIn] says, and
-// returns where the browser has to be sent:
+// SignIn begins or completes a sign-in from a handler, see [pintle.Auth.SignIn].
+// It returns the URL to redirect the browser to:
 //
 //	next, err := pintlefiber.SignIn(c, auth, "github", pintle.SignInOptions{})
 //	…
@@ -20,8 +20,8 @@ func SignIn(c fiber.Ctx, auth *pintle.Auth, provider string, o pintle.SignInOpti
 	return next, err
 }
 
-// SignOut ends the session of the request from a handler, as
-// [pintle.Auth.SignOut] says, and returns where the browser should go.
+// SignOut ends the session of the request from a handler, see
+// [pintle.Auth.SignOut]. It returns the URL to redirect the browser to.
 func SignOut(c fiber.Ctx, auth *pintle.Auth, to string) (next string, err error) {
 	if unread := call(c, func(w http.ResponseWriter, r *http.Request) { next, err = auth.SignOut(w, r, to) }); unread != nil {
 		err = unread
@@ -29,9 +29,9 @@ func SignOut(c fiber.Ctx, auth *pintle.Auth, to string) (next string, err error)
 	return next, err
 }
 
-// UpdateSession saves what a handler changed in the session of the request, as
-// [pintle.Auth.UpdateSession] says. Call it before a function that writes a
-// stream is handed to Fiber, which runs it when the header has been sent.
+// UpdateSession saves the changes that a handler made to the session of the
+// request, see [pintle.Auth.UpdateSession]. Call it before a function that writes
+// a stream is passed to Fiber, which runs it after the header is sent.
 func UpdateSession(c fiber.Ctx, auth *pintle.Auth, data any) (session *pintle.Session, err error) {
 	if unread := call(c, func(w http.ResponseWriter, r *http.Request) { session, err = auth.UpdateSession(w, r, data) }); unread != nil {
 		err = unread

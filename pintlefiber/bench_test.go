@@ -12,7 +12,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// BenchmarkLoad is what each request to the application pays.
+// BenchmarkLoad measures the cost of Load for each request to the application.
 func BenchmarkLoad(b *testing.B) {
 	cfg := pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
@@ -25,10 +25,10 @@ func BenchmarkLoad(b *testing.B) {
 	app := fiber.New()
 	app.Get("/", pintlefiber.Load(auth), func(fiber.Ctx) error { return nil })
 	handler := app.Handler()
-	for _, who := range []string{"stranger", "Kim"} {
-		b.Run(who, func(b *testing.B) {
+	for _, user := range []string{"anonymous", "Kim"} {
+		b.Run(user, func(b *testing.B) {
 			r := httptest.NewRequest(http.MethodGet, "http://localhost/", http.NoBody)
-			if who == "Kim" {
+			if user == "Kim" {
 				authtest.SignIn(b, cfg, r, &pintle.User{Name: "Kim"})
 			}
 			ctx := new(fasthttp.RequestCtx)

@@ -8,15 +8,15 @@ import (
 )
 
 // Context returns the [fiber.Ctx] of the request that a callback is called for,
-// or nil when it is not called from within Fiber:
+// or nil if the call does not come from Fiber:
 //
 //	auth := pintle.NewFunc(func(r *http.Request) string {
 //		return utils.CopyString(pintlefiber.Context(r.Context()).Params("tenant"))
 //	}, config)
 //
-// Fiber uses its contexts again for other requests, and the memory of texts that
-// come from them: copy what is kept. That is why Context returns nil in code
-// that is still running when the call that led to it has returned.
+// Fiber reuses its contexts for other requests, and the memory of their texts:
+// copy texts that outlive the call. Therefore Context returns nil in code that
+// still runs after the call into Pintle has returned.
 func Context(ctx context.Context) fiber.Ctx {
 	x, _ := ctx.Value(contextKey{}).(*crossing)
 	if x == nil {
@@ -29,8 +29,8 @@ func Context(ctx context.Context) fiber.Ctx {
 
 type contextKey struct{}
 
-// A crossing is the context that Pintle is given: Fiber's, with the values that
-// the application keeps as locals, while they are there.
+// A crossing is the context that Pintle receives: Fiber's, with the values that
+// the application keeps as locals, until the call is over.
 type crossing struct {
 	context.Context
 

@@ -13,7 +13,7 @@ import (
 	"github.com/pintleauth/pintle/pintlefiber"
 )
 
-// checkPassword is what an application does to know its users.
+// checkPassword is the application's check of a user name and password.
 func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
 	if s.Text("username") != "kim" || s.Text("password") != "correct horse" {
 		return nil, nil
@@ -49,7 +49,7 @@ func Example() {
 	// Output: 302 /auth/signin?callbackUrl=%2Faccount
 }
 
-// A form of the application's own signs somebody in.
+// A form of the application signs a user in.
 func ExampleSignIn() {
 	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
@@ -81,7 +81,7 @@ func ExampleSignIn() {
 	// Output: 303 http://localhost/account
 }
 
-// The configuration can depend on what Fiber knows of the request.
+// The configuration can depend on Fiber's context of the request.
 func ExampleContext() {
 	auth := pintle.NewFunc(
 		func(r *http.Request) string {

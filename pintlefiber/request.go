@@ -13,9 +13,9 @@ import (
 	"github.com/gofiber/fiber/v3"
 )
 
-// call lets f have the request of c as Pintle is to see it, and a response
-// whose header and body become those of c when f returns. It fails without
-// calling f when Pintle could not read the request as Fiber does.
+// call calls f with the request of c in the form of net/http, and a response
+// whose header and body become those of c when f returns. It returns an error
+// without calling f if Pintle would read the request differently from Fiber.
 func call(c fiber.Ctx, f func(http.ResponseWriter, *http.Request)) error {
 	ctx := &crossing{Context: c.Context(), c: c}
 	defer ctx.end()
@@ -29,9 +29,9 @@ func call(c fiber.Ctx, f func(http.ResponseWriter, *http.Request)) error {
 	return nil
 }
 
-// request returns the request of c in the form of net/http. Nothing in it but
-// the body, which is read during the call, shares memory with Fiber's: texts
-// outlive the request, in caches and sessions.
+// request returns the request of c in the form of net/http. Only its body, which
+// is read during the call, shares memory with Fiber's request: texts outlive the
+// request, in caches and sessions.
 func request(ctx context.Context, c fiber.Ctx) (*http.Request, error) {
 	in := c.Request()
 	u, err := address(c)
@@ -55,7 +55,7 @@ func request(ctx context.Context, c fiber.Ctx) (*http.Request, error) {
 		}
 	}
 	if stream := in.BodyStream(); stream != nil {
-		// Pintle decides how much of it is read.
+		// Pintle limits how much of it is read.
 		r.Body, r.ContentLength = io.NopCloser(stream), max(-1, int64(in.Header.ContentLength()))
 	} else if body := in.Body(); len(body) > 0 {
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -63,9 +63,10 @@ func request(ctx context.Context, c fiber.Ctx) (*http.Request, error) {
 	return r.WithContext(ctx), nil
 }
 
-// address is the URL by which Fiber chose the route. The request line can be
-// read in another way: of "//x/admin?://" Fiber makes the path "/admin". A guard
-// that read it differently would look after another page than the one shown.
+// address returns the URL by which Fiber chose the route. The request line can be
+// read in another way: Fiber reads "//x/admin?://" as the path "/admin". A guard
+// that reads it differently would guard another page than the one that Fiber
+// serves.
 func address(c fiber.Ctx) (*url.URL, error) {
 	target := c.Path()
 	if c.App().Config().UnescapePath {
@@ -92,8 +93,8 @@ func host(c fiber.Ctx) string {
 	return string(c.Request().Header.Host())
 }
 
-// header copies the header. What a proxy says is left out unless Fiber trusts
-// the peer to be one.
+// header copies the header. It omits the headers of proxies unless Fiber trusts
+// the peer.
 func header(c fiber.Ctx) http.Header {
 	h := make(http.Header, c.Request().Header.Len())
 	for key, value := range c.Request().Header.All() {

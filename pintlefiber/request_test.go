@@ -14,9 +14,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// ask sends a request to an application whose only handler looks at what Pintle
-// is given. It comes from 198.51.100.7.
-func ask(t *testing.T, cfg fiber.Config, change func(*fasthttp.Request), look func(fiber.Ctx, *http.Request)) *fasthttp.Response {
+// send sends a request from 198.51.100.7 to an application whose only handler
+// checks the request that Pintle receives.
+func send(t *testing.T, cfg fiber.Config, change func(*fasthttp.Request), look func(fiber.Ctx, *http.Request)) *fasthttp.Response {
 	t.Helper()
 	app := fiber.New(cfg)
 	app.Use(func(c fiber.Ctx) error {
@@ -33,11 +33,11 @@ func ask(t *testing.T, cfg fiber.Config, change func(*fasthttp.Request), look fu
 
 func TestForwardedHeadersPassOnlyFromPeersFiberTrusts(t *testing.T) {
 	tests := []struct {
-		name     string
-		cfg      fiber.Config
-		believed bool
+		name    string
+		cfg     fiber.Config
+		trusted bool
 	}{
-		{"nobody, until Fiber is told otherwise", fiber.Config{}, false},
+		{"no peer, if TrustProxy is not set", fiber.Config{}, false},
 		{"the peer", fiber.Config{TrustProxy: true, TrustProxyConfig: fiber.TrustProxyConfig{Proxies: []string{"198.51.100.7"}}}, true},
 		{"the peer's network", fiber.Config{TrustProxy: true, TrustProxyConfig: fiber.TrustProxyConfig{Proxies: []string{"198.51.100.0/24"}}}, true},
 		{"another network", fiber.Config{TrustProxy: true, TrustProxyConfig: fiber.TrustProxyConfig{Proxies: []string{"203.0.113.0/24"}}}, false},
@@ -45,22 +45,22 @@ func TestForwardedHeadersPassOnlyFromPeersFiberTrusts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("SH-66 "+tt.name, func(t *testing.T) {
-			ask(t, tt.cfg, func(in *fasthttp.Request) {
+			send(t, tt.cfg, func(in *fasthttp.Request) {
 				in.Header.Set("X-Forwarded-Host", "app.example")
 				in.Header.Set("x-forwarded-proto", "https")
 			}, func(_ fiber.Ctx, r *http.Request) {
 				_, host := r.Header["X-Forwarded-Host"]
 				_, proto := r.Header["X-Forwarded-Proto"]
-				if host != tt.believed || proto != tt.believed {
-					t.Errorf("X-Forwarded-Host passes: %t, X-Forwarded-Proto: %t, want %t", host, proto, tt.believed)
+				if host != tt.trusted || proto != tt.trusted {
+					t.Errorf("X-Forwarded-Host passes: %t, X-Forwarded-Proto: %t, want %t", host, proto, tt.trusted)
 				}
 			})
 		})
 	}
 }
 
-func TestARequestIsWhatNetHTTPWouldMakeOfIt(t *testing.T) {
-	ask(t, fiber.Config{}, func(in *fasthttp.Request) {
+func TestRequestsHaveTheFormOfNetHTTP(t *testing.T) {
+	send(t, fiber.Config{}, func(in *fasthttp.Request) {
 		in.Header.SetMethod("POST")
 		in.SetRequestURI("/a%20b/ü?x=1&y=%zz")
 		in.Header.SetHost("LOCALHOST:3000")
@@ -94,13 +94,13 @@ func TestTheHostIsTheOneOfTheRequestLineOrTheHeader(t *testing.T) {
 		{"a URL in the request line", "http://app.example/", "other.example", "app.example"},
 		{"a URL in the query", "/?next=http://evil.example/", "app.example", "app.example"},
 		{"a second host in the path", "//evil.example/?next=://", "app.example", "app.example"},
-		// Which is no host, and refused.
+		// This is not a valid host, and is rejected.
 		{"a user name", "/", "evil.example@app.example", "evil.example@app.example"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got string
-			ask(t, fiber.Config{}, func(in *fasthttp.Request) {
+			send(t, fiber.Config{}, func(in *fasthttp.Request) {
 				in.Header.SetRequestURI(tt.target)
 				in.Header.SetHost(tt.header)
 			}, func(_ fiber.Ctx, r *http.Request) { got = r.Host })
@@ -126,7 +126,7 @@ func TestThePathIsTheOneFiberRoutesBy(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("SH-70 "+tt.name, func(t *testing.T) {
-			ask(t, tt.cfg, func(in *fasthttp.Request) { in.Header.SetRequestURI(tt.target) }, func(c fiber.Ctx, r *http.Request) {
+			send(t, tt.cfg, func(in *fasthttp.Request) { in.Header.SetRequestURI(tt.target) }, func(c fiber.Ctx, r *http.Request) {
 				if r.URL.Path != tt.path || r.URL.RawPath != tt.raw || r.URL.Host != "" {
 					t.Errorf("path %q, as sent %q, host %q, where Fiber has %q", r.URL.Path, r.URL.RawPath, r.URL.Host, c.Path())
 				}
@@ -137,7 +137,7 @@ func TestThePathIsTheOneFiberRoutesBy(t *testing.T) {
 
 func TestAPathPintleCannotReadIsRefused(t *testing.T) {
 	called := false
-	resp := ask(t, fiber.Config{}, func(in *fasthttp.Request) { in.Header.SetRequestURI("/%zz") }, func(fiber.Ctx, *http.Request) { called = true })
+	resp := send(t, fiber.Config{}, func(in *fasthttp.Request) { in.Header.SetRequestURI("/%zz") }, func(fiber.Ctx, *http.Request) { called = true })
 	if called || resp.StatusCode() != fiber.StatusBadRequest {
 		t.Errorf("called: %t, status %d", called, resp.StatusCode())
 	}
@@ -145,7 +145,7 @@ func TestAPathPintleCannotReadIsRefused(t *testing.T) {
 
 func TestARequestOutlivesTheMemoryItCameFrom(t *testing.T) {
 	var kept *http.Request
-	ask(t, fiber.Config{}, func(in *fasthttp.Request) {
+	send(t, fiber.Config{}, func(in *fasthttp.Request) {
 		in.SetRequestURI("/first?x=first")
 		in.Header.SetHost("first.example")
 		in.Header.Set("Cookie", "name=first")
@@ -168,7 +168,7 @@ func TestARequestOutlivesTheMemoryItCameFrom(t *testing.T) {
 func TestABodyThatIsStreamedIsReadAsFarAsPintleWants(t *testing.T) {
 	const long = 1 << 20
 	stream := strings.NewReader(strings.Repeat("x", long))
-	ask(t, fiber.Config{StreamRequestBody: true}, func(in *fasthttp.Request) {
+	send(t, fiber.Config{StreamRequestBody: true}, func(in *fasthttp.Request) {
 		in.Header.SetMethod("POST")
 		in.SetBodyStream(stream, -1)
 	}, func(_ fiber.Ctx, r *http.Request) {

@@ -7,11 +7,11 @@ import (
 	"github.com/gofiber/fiber/v3"
 )
 
-// A response collects what Pintle answers, beginning with the header that is
-// already there.
+// A response collects the response of Pintle, beginning with the headers that are
+// already set.
 type response struct {
 	header, before http.Header
-	status         int // zero as long as there is no answer
+	status         int // zero until Pintle writes a response
 	body           []byte
 }
 
@@ -20,7 +20,7 @@ func newResponse(c fiber.Ctx) *response {
 	for key, value := range c.Response().Header.All() {
 		switch name := http.CanonicalHeaderKey(string(key)); name {
 		case "Content-Type", "Content-Length", "Content-Encoding", "Connection", "Server", "Trailer":
-			// The body they are about is not Pintle's.
+			// They describe another body than Pintle's.
 		default:
 			h[name] = append(h[name], string(value))
 		}
@@ -42,7 +42,7 @@ func (w *response) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// send writes to c what has changed.
+// send writes the changes to c.
 func (w *response) send(c fiber.Ctx) {
 	out := &c.Response().Header
 	for name := range w.before {

@@ -19,7 +19,7 @@ func TestTheResponseBecomesFibers(t *testing.T) {
 		contentType string
 		cookies     []string
 	}{
-		{"none: what the application says stays", func(http.ResponseWriter, *http.Request) {}, 200, "page", "text/html", []string{"theme=dark", "a=1; path=/"}},
+		{"none: the application's response stays", func(http.ResponseWriter, *http.Request) {}, 200, "page", "text/html", []string{"theme=dark", "a=1; path=/"}},
 		{"headers only", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Add("Set-Cookie", "s=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly")
 		}, 200, "page", "text/html", []string{"theme=dark", "a=1; path=/", "s=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly"}},

@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/pintlefiber"
 )
 
-// newApp is an application, as its main function and its tests make it.
+// newApp returns an application, as its main function and its tests make it.
 func newApp(cfg pintle.Config) (*fiber.App, error) {
 	auth, err := pintle.New(cfg)
 	if err != nil {
@@ -27,8 +27,8 @@ func newApp(cfg pintle.Config) (*fiber.App, error) {
 	return app, nil
 }
 
-// In the tests of an application one line signs somebody in.
-func TestMembersAreGreeted(t *testing.T) {
+// In the tests of an application one line signs a user in.
+func TestSignedInUsersAreGreeted(t *testing.T) {
 	cfg := pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
 		Secrets:   []string{"the output of: openssl rand -base64 33"},
@@ -55,6 +55,6 @@ func TestMembersAreGreeted(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusUnauthorized {
-		t.Errorf("a stranger gets %s", resp.Status)
+		t.Errorf("an anonymous request gets %s", resp.Status)
 	}
 }

@@ -1,4 +1,4 @@
-// Package pintlegin puts Pintle into applications that are written with Gin.
+// Package pintlegin adds Pintle to applications that are written with Gin.
 //
 //	auth, err := pintle.New(pintle.Config{…})
 //	…
@@ -10,26 +10,26 @@
 //	})
 //
 // [Load] reads the session of every request, [Session] returns it, [Require]
-// turns strangers away, and [SignIn], [SignOut] and [UpdateSession] are for
-// handlers of the application's own. They do what the methods of the same name
-// of [pintle.Auth] do.
+// rejects anonymous requests, and [SignIn], [SignOut] and [UpdateSession] are for
+// handlers of the application. They do the same as the methods of [pintle.Auth]
+// with the same names.
 //
 // # Behind a proxy
 //
 // With [pintle.Config.TrustHost] the headers X-Forwarded-Host and
-// X-Forwarded-Proto say where the site is, but only in requests from peers that
-// Gin trusts to name the client in X-Forwarded-For or X-Real-IP: those of
-// [gin.Engine.SetTrustedProxies]. Until it is called Gin trusts everybody, so
-// call it. With [pintle.Config.URL] no header is needed.
+// X-Forwarded-Proto determine the origin of the site, but only in requests from
+// peers that Gin trusts to name the client in X-Forwarded-For or X-Real-IP: those
+// of [gin.Engine.SetTrustedProxies]. By default Gin trusts every peer, so call
+// it. With [pintle.Config.URL] no header is needed.
 //
 // # Gin's context
 //
-// Callbacks, and the functions of [pintle.NewFunc], find the [gin.Context] of
-// the request they are called for with [Context].
+// In callbacks, and in the functions of [pintle.NewFunc], [Context] returns the
+// [gin.Context] of the request they are called for.
 //
 // # Tests
 //
-// Package authtest signs somebody in, in the tests of an application:
+// In the tests of an application, package authtest signs a user in:
 //
 //	r := httptest.NewRequest("GET", "http://localhost/account", nil)
 //	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})

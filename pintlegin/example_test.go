@@ -11,7 +11,7 @@ import (
 	"github.com/pintleauth/pintle/pintlegin"
 )
 
-// checkPassword is what an application does to know its users.
+// checkPassword is the application's check of a user name and password.
 func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
 	if s.Text("username") != "kim" || s.Text("password") != "correct horse" {
 		return nil, nil
@@ -44,7 +44,7 @@ func Example() {
 	// Output: 302 /auth/signin?callbackUrl=%2Faccount
 }
 
-// A form of the application's own signs somebody in.
+// A form of the application signs a user in.
 func ExampleSignIn() {
 	gin.SetMode(gin.ReleaseMode)
 	auth, err := pintle.New(pintle.Config{
@@ -74,7 +74,7 @@ func ExampleSignIn() {
 	// Output: 303 http://localhost/account
 }
 
-// The configuration can depend on what Gin knows of the request.
+// The configuration can depend on Gin's context of the request.
 func ExampleContext() {
 	gin.SetMode(gin.ReleaseMode)
 	auth := pintle.NewFunc(

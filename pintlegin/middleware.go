@@ -10,21 +10,21 @@ import (
 )
 
 // Mount serves the sign-in routes of auth below path. Together with the path of
-// router, if that is a group, it has to be the [pintle.Config.BasePath], whose
-// default is "/auth".
+// router, if that is a group, it must be the [pintle.Config.BasePath], "/auth" by
+// default.
 func Mount(router gin.IRoutes, path string, auth *pintle.Auth) {
 	router.Any(strings.TrimRight(path, "/")+"/*pintle", func(c *gin.Context) {
 		call(c, func(r *http.Request) { auth.ServeHTTP(c.Writer, r) })
 	})
 }
 
-// Load reads the session of each request, as [pintle.Auth.Load] says, for
-// [Session] and [Require] further in. Code that is given the request's context
-// finds it with [pintle.SessionFrom].
+// Load reads the session of each request for [Session] and [Require], see
+// [pintle.Auth.Load]. Code that has the request's context gets it
+// with [pintle.SessionFrom].
 func Load(auth *pintle.Auth) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if len(c.Request.Header["Cookie"]) == 0 && len(c.Request.Header["Authorization"]) == 0 {
-			return // as Load itself does; a stranger costs nothing
+			return // as Load itself does: an anonymous request costs nothing
 		}
 		ctx := c.Request.Context()
 		load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
@@ -33,12 +33,12 @@ func Load(auth *pintle.Auth) gin.HandlerFunc {
 	}
 }
 
-// Require lets requests through that carry a session, or that
-// [pintle.Callbacks.Authorized] lets pass, as [pintle.Auth.Require] says. The
-// handlers after it do not run for others.
+// Require rejects requests without a session, unless
+// [pintle.Callbacks.Authorized] allows them; see [pintle.Auth.Require]. The
+// handlers after it do not run for rejected requests.
 func Require(auth *pintle.Auth) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		var ctx context.Context // of a request that may pass
+		var ctx context.Context // of an allowed request
 		require := auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 		call(c, func(r *http.Request) { require.ServeHTTP(c.Writer, r) })
 		if ctx == nil {
@@ -49,5 +49,6 @@ func Require(auth *pintle.Auth) gin.HandlerFunc {
 	}
 }
 
-// Session returns the session that [Load] found, or nil when nobody is signed in.
+// Session returns the session that [Load] found, or nil if the request is
+// anonymous.
 func Session(c *gin.Context) *pintle.Session { return pintle.SessionFrom(c.Request.Context()) }

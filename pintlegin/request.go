@@ -9,14 +9,14 @@ import (
 )
 
 // Context returns the [gin.Context] of the request that a callback is called
-// for, or nil when it is not called from within Gin:
+// for, or nil if the call does not come from Gin:
 //
 //	auth := pintle.NewFunc(func(r *http.Request) string {
 //		return pintlegin.Context(r.Context()).Param("tenant")
 //	}, config)
 //
-// Gin uses its contexts again for other requests. That is why Context returns
-// nil in code that is still running when the call that led to it has returned.
+// Gin reuses its contexts for other requests. Therefore Context returns nil in
+// code that still runs after the call into Pintle has returned.
 func Context(ctx context.Context) *gin.Context {
 	if held, ok := ctx.Value(contextKey{}).(*atomic.Pointer[gin.Context]); ok {
 		return held.Load()
@@ -26,7 +26,7 @@ func Context(ctx context.Context) *gin.Context {
 
 type contextKey struct{}
 
-// call lets f have the request of c as Pintle is to see it, while f runs.
+// call calls f with the request of c in the form for Pintle.
 func call(c *gin.Context, f func(*http.Request)) {
 	held := new(atomic.Pointer[gin.Context])
 	held.Store(c)
@@ -40,16 +40,16 @@ func call(c *gin.Context, f func(*http.Request)) {
 	f(r)
 }
 
-// trusted reports whether Gin trusts the peer that sent the request. It does not
-// say so itself, but from a peer it trusts it believes who the client is: so it
-// is told that the client is nobody.
+// trusted reports whether Gin trusts the peer that sent the request. Gin has no
+// method for that, but takes the client's address from the headers of a peer that
+// it trusts. So trusted sends it a reserved address.
 //
 // https://www.rfc-editor.org/rfc/rfc5737#section-3
 func trusted(c *gin.Context) bool {
-	const nobody = "192.0.2.1"
+	const reserved = "192.0.2.1"
 	original := c.Request
 	defer func() { c.Request = original }()
 	c.Request = original.WithContext(original.Context())
-	c.Request.Header = http.Header{"X-Forwarded-For": {nobody}, "X-Real-Ip": {nobody}}
-	return c.ClientIP() == nobody
+	c.Request.Header = http.Header{"X-Forwarded-For": {reserved}, "X-Real-Ip": {reserved}}
+	return c.ClientIP() == reserved
 }

@@ -12,18 +12,18 @@ import (
 func TestForwardedHeadersPassOnlyFromPeersGinTrusts(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	tests := []struct {
-		name     string
-		proxies  []string
-		change   func(*gin.Engine)
-		believed bool
+		name    string
+		proxies []string
+		change  func(*gin.Engine)
+		trusted bool
 	}{
-		{"everybody, until Gin is told otherwise", []string{"0.0.0.0/0", "::/0"}, nil, true},
+		{"every peer, by default", []string{"0.0.0.0/0", "::/0"}, nil, true},
 		{"the peer", []string{"198.51.100.7"}, nil, true},
 		{"the peer's network", []string{"198.51.100.0/24"}, nil, true},
 		{"another network", []string{"203.0.113.0/24"}, nil, false},
-		{"nobody", nil, nil, false},
+		{"no peer", nil, nil, false},
 		{"a peer whose headers Gin ignores", []string{"198.51.100.7"}, func(e *gin.Engine) { e.ForwardedByClientIP = false }, false},
-		// Such a service lets X-Forwarded-Host through as its clients send it.
+		// Such a service forwards X-Forwarded-Host as its clients send it.
 		{"a hosting service", nil, func(e *gin.Engine) { e.TrustedPlatform = gin.PlatformCloudflare }, false},
 	}
 	for _, tt := range tests {
@@ -39,8 +39,8 @@ func TestForwardedHeadersPassOnlyFromPeersGinTrusts(t *testing.T) {
 				call(c, func(r *http.Request) {
 					_, host := r.Header["X-Forwarded-Host"]
 					_, proto := r.Header["X-Forwarded-Proto"]
-					if host != tt.believed || proto != tt.believed {
-						t.Errorf("X-Forwarded-Host passes: %t, X-Forwarded-Proto: %t, want %t", host, proto, tt.believed)
+					if host != tt.trusted || proto != tt.trusted {
+						t.Errorf("X-Forwarded-Host passes: %t, X-Forwarded-Proto: %t, want %t", host, proto, tt.trusted)
 					}
 				})
 				if c.Request.Header.Get("X-Forwarded-Host") != "app.example" || c.Request.Header.Get("X-Forwarded-For") != "198.51.100.7" {

@@ -11,7 +11,7 @@ import (
 	"github.com/pintleauth/pintle/pintlegin"
 )
 
-// newRouter is an application, as its main function and its tests make it.
+// newRouter returns an application, as its main function and its tests make it.
 func newRouter(cfg pintle.Config) (*gin.Engine, error) {
 	auth, err := pintle.New(cfg)
 	if err != nil {
@@ -26,8 +26,8 @@ func newRouter(cfg pintle.Config) (*gin.Engine, error) {
 	return router, nil
 }
 
-// In the tests of an application one line signs somebody in.
-func TestMembersAreGreeted(t *testing.T) {
+// In the tests of an application one line signs a user in.
+func TestSignedInUsersAreGreeted(t *testing.T) {
 	gin.SetMode(gin.TestMode)
 	cfg := pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
@@ -49,6 +49,6 @@ func TestMembersAreGreeted(t *testing.T) {
 	w = httptest.NewRecorder()
 	router.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/account", nil))
 	if w.Code != http.StatusUnauthorized {
-		t.Errorf("a stranger gets status %d", w.Code)
+		t.Errorf("an anonymous request gets status %d", w.Code)
 	}
 }
