@@ -1,5 +1,5 @@
-// Package ldapauth signs people in with the password they have in an LDAP
-// directory, such as Active Directory or OpenLDAP: the intranet's first wish.
+// Package ldapauth signs users in with their password in an LDAP directory, such
+// as Active Directory or OpenLDAP.
 //
 //	people, err := ldapauth.New(ldapauth.Options{
 //		URL:            "ldaps://ldap.example.com",
@@ -10,8 +10,9 @@
 //	…
 //	auth, err := pintle.New(pintle.Config{Providers: []pintle.Provider{people}})
 //
-// A sign-in searches for the one entry of the person and binds as it with the
-// password that was typed. The directory decides; nothing is kept here.
+// A sign-in searches for the one entry of the user and binds as it with the
+// submitted password. The directory verifies the password; this package stores
+// nothing.
 //
 // https://www.rfc-editor.org/rfc/rfc4513#section-5.1.3
 package ldapauth
@@ -34,12 +35,12 @@ import (
 const (
 	defaultTimeout = 10 * time.Second
 
-	// maxName bounds what may be typed as a user name.
+	// maxName bounds the length of a user name.
 	maxName = 256
 )
 
-// Options say where the directory is and how people are found in it. URL and
-// BaseDN must be set.
+// Options describe the directory and how users are found in it. URL and BaseDN
+// must be set.
 type Options struct {
 	// ID and Name are those of the provider. Empty means "ldap" and "LDAP".
 	ID, Name string
@@ -52,36 +53,36 @@ type Options struct {
 	// system's roots and the host of URL.
 	TLS *tls.Config
 
-	// AllowInsecure sends passwords in the clear to a server that is neither
+	// AllowInsecure sends passwords unencrypted to a server that is neither
 	// reached over TLS nor on this machine.
 	AllowInsecure bool
 
-	// BaseDN is the entry below which people are.
+	// BaseDN is the entry below which the users are.
 	BaseDN string
 
-	// Filter finds the entry of a user name, which takes the place of each %s
-	// with everything special escaped. Empty means
+	// Filter finds the entry of a user name. Each %s is replaced by the user
+	// name, with special characters escaped. Empty means
 	// (&(objectClass=person)(|(uid=%s)(mail=%s)(sAMAccountName=%s))).
 	Filter string
 
-	// SearchDN and SearchPassword are who searches. Empty searches anonymously,
-	// which many directories refuse.
+	// SearchDN and SearchPassword are the account that searches. Empty searches
+	// anonymously, which many directories reject.
 	SearchDN, SearchPassword string
 
-	// Attributes are where the parts of a user are.
+	// Attributes are the names of the attributes of a user.
 	Attributes Attributes
 
-	// User makes the user from the entry, instead of Attributes: to give roles
-	// to members of groups, for example, or to refuse some. Attribute values are
-	// by their names in lower case.
+	// User makes the user from the entry, instead of Attributes: for example to
+	// give roles to members of groups, or to reject some users. The keys of the
+	// attributes are their names in lower case.
 	User func(ctx context.Context, dn string, attributes map[string][]string) (*pintle.User, error)
 
 	// Timeout bounds each sign-in. Zero means 10 seconds.
 	Timeout time.Duration
 }
 
-// Attributes are the names of attributes. Empty ones are entryUUID (or
-// objectGUID, or else the entry's name), cn, mail and none.
+// Attributes are the names of attributes. The defaults are entryUUID (or
+// objectGUID, or else the entry's name), cn, mail, and no picture.
 type Attributes struct {
 	ID, Name, Email, Image string
 }
@@ -117,7 +118,7 @@ func newDirectory(o Options) (*directory, error) {
 		return nil, fmt.Errorf("Options.URL is %q: set it to ldaps://host or ldap://host", o.URL)
 	}
 	if o.BaseDN == "" {
-		return nil, errors.New("Options.BaseDN is empty: set it to the entry below which people are, such as ou=people,dc=example,dc=com")
+		return nil, errors.New("Options.BaseDN is empty: set it to the entry below which the users are, such as ou=people,dc=example,dc=com")
 	}
 	if _, err := ldap.CompileFilter(d.filter("x")); err != nil || !strings.Contains(d.Filter, "%s") {
 		return nil, fmt.Errorf("Options.Filter is %q: it must be a filter in which %%s stands for the user name", d.Filter)
@@ -130,7 +131,7 @@ func newDirectory(o Options) (*directory, error) {
 }
 
 // account implements [pintle.Credentials.Account]: an entry has several names in
-// the default filter, and guesses at all of them are guesses at one password.
+// the default filter, and guesses for all of them are guesses of one password.
 func (d *directory) account(ctx context.Context, s *pintle.Submission) (string, error) {
 	name, _, ok := typed(s)
 	if !ok {
@@ -150,9 +151,9 @@ func (d *directory) account(ctx context.Context, s *pintle.Submission) (string, 
 	return entry.DN, nil
 }
 
-// typed returns what a submission says, unless it cannot be right.
-//
-// A bind without a password succeeds as an anonymous one.
+// typed returns user name and password of a submission, or false if they cannot be
+// right. An empty password must be rejected here, because a bind without a password
+// succeeds as an anonymous one.
 //
 // https://www.rfc-editor.org/rfc/rfc4513#section-5.1.2
 func typed(s *pintle.Submission) (name, password string, ok bool) {
@@ -164,7 +165,7 @@ func typed(s *pintle.Submission) (name, password string, ok bool) {
 func (d *directory) authorize(ctx context.Context, s *pintle.Submission) (*pintle.User, error) {
 	name, password, ok := typed(s)
 	if !ok {
-		return nil, nil // which is how a submission is refused
+		return nil, nil // rejects the submission
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
@@ -179,7 +180,7 @@ func (d *directory) authorize(ctx context.Context, s *pintle.Submission) (*pintl
 	}
 	if err := conn.Bind(entry.DN, password); err != nil {
 		if ldap.IsErrorAnyOf(err, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultUnwillingToPerform) {
-			return nil, nil // which is how a submission is refused
+			return nil, nil // rejects the submission
 		}
 		return nil, fmt.Errorf("ldapauth: bind: %w", err)
 	}
@@ -193,18 +194,18 @@ func (d *directory) connect(ctx context.Context) (*ldap.Conn, error) {
 		return nil, fmt.Errorf("ldapauth: connect to %s: %w", d.URL, err)
 	}
 	conn.SetTimeout(time.Until(deadline))
-	// A request that is given up closes its connection, whatever waits on it.
+	// A cancelled request closes its connection, which ends all its calls.
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	if d.startTLS {
 		if err := conn.StartTLS(d.TLS); err != nil {
 			_ = conn.Close()
-			return nil, fmt.Errorf("ldapauth: StartTLS at %s: %w: use an ldaps URL, or Options.AllowInsecure on a network where nobody listens", d.URL, err)
+			return nil, fmt.Errorf("ldapauth: StartTLS at %s: %w: use an ldaps URL, or Options.AllowInsecure on a network without eavesdroppers", d.URL, err)
 		}
 	}
 	return conn, nil
 }
 
-// find returns the entry of a user name, or nil when there is none.
+// find returns the entry of a user name, or nil if it does not exist.
 func (d *directory) find(conn *ldap.Conn, name string) (*ldap.Entry, error) {
 	if d.SearchDN != "" {
 		if err := conn.Bind(d.SearchDN, d.SearchPassword); err != nil {
@@ -212,7 +213,7 @@ func (d *directory) find(conn *ldap.Conn, name string) (*ldap.Entry, error) {
 		}
 	}
 	attributes := []string{"*", "entryUUID"}
-	// Two are enough to see that a name is not one person's.
+	// Two are enough to see that a name is ambiguous.
 	request := ldap.NewSearchRequest(d.BaseDN, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases, 2, 0, false, d.filter(name), attributes, nil)
 	result, err := conn.Search(request)
 	if err != nil && !ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded) {
@@ -224,10 +225,10 @@ func (d *directory) find(conn *ldap.Conn, name string) (*ldap.Entry, error) {
 	case 1:
 		return result.Entries[0], nil
 	}
-	return nil, errors.New("ldapauth: Options.Filter finds more than one entry for a user name: a name must be one person's")
+	return nil, errors.New("ldapauth: Options.Filter finds more than one entry for a user name: a name must belong to one user")
 }
 
-// filter puts a user name into the filter as text that stands for itself.
+// filter puts a user name into the filter, with special characters escaped.
 //
 // https://www.rfc-editor.org/rfc/rfc4515#section-3
 func (d *directory) filter(name string) string {
@@ -253,9 +254,9 @@ func (d *directory) user(ctx context.Context, entry *ldap.Entry) (*pintle.User, 
 	return u, nil
 }
 
-// lowerASCII brings the letters A to Z of an address into lower case and leaves
-// the rest. Unicode's lower case of some letters beyond ASCII is an ASCII letter,
-// which would turn an address at another domain into one at ours.
+// lowerASCII converts only the letters A to Z of an address to lower case.
+// Unicode's lower case of some letters beyond ASCII is an ASCII letter, which
+// would turn an address at another domain into one at ours.
 func lowerASCII(address string) string {
 	lower := []byte(address)
 	for i, c := range lower {
@@ -266,7 +267,7 @@ func lowerASCII(address string) string {
 	return string(lower)
 }
 
-// id returns what names an entry for good. A name can be given to somebody else
+// id returns the permanent id of an entry. A name can be given to another user
 // later, so it is the last resort.
 func (d *directory) id(entry *ldap.Entry) string {
 	if d.Attributes.ID != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
+func TestInvalidOptionsAreRejected(t *testing.T) {
 	good := Options{URL: "ldaps://ldap.example.com", BaseDN: "dc=example,dc=com"}
 	tests := []struct {
 		name   string
@@ -20,7 +20,7 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 		{"a web address", func(o *Options) { o.URL = "https://ldap.example.com" }, "Options.URL"},
 		{"no base", func(o *Options) { o.BaseDN = "" }, "Options.BaseDN"},
 		{"a filter without the name", func(o *Options) { o.Filter = "(objectClass=person)" }, "Options.Filter"},
-		{"a filter that is none", func(o *Options) { o.Filter = "((uid=%s)" }, "Options.Filter"},
+		{"an invalid filter", func(o *Options) { o.Filter = "((uid=%s)" }, "Options.Filter"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestANameCannotChangeTheFilter(t *testing.T) {
 	}
 }
 
-func TestPasswordsAreNotSentInTheClear(t *testing.T) {
+func TestPasswordsAreNotSentUnencrypted(t *testing.T) {
 	for url, want := range map[string]bool{
 		"ldap://ldap.example.com": true, "ldaps://ldap.example.com": false,
 		"ldap://127.0.0.1:389": false, "ldap://[::1]": false, "ldap://localhost": false,
@@ -62,7 +62,7 @@ func TestPasswordsAreNotSentInTheClear(t *testing.T) {
 	}
 }
 
-func TestASubmissionWithoutNameOrPasswordAsksNobody(t *testing.T) {
+func TestASubmissionWithoutNameOrPasswordSendsNoRequest(t *testing.T) {
 	d, err := newDirectory(Options{URL: "ldaps://no-such-host.invalid", BaseDN: "dc=example,dc=com"})
 	if err != nil {
 		t.Fatal(err)
@@ -76,11 +76,11 @@ func TestASubmissionWithoutNameOrPasswordAsksNobody(t *testing.T) {
 		{"username": []any{"ada"}, "password": "secret"},
 	} {
 		if name, err := d.account(t.Context(), &pintle.Submission{Fields: fields}); name != "" || err != nil {
-			t.Errorf("account(%v) = %q, %v, want none", fields, name, err)
+			t.Errorf("account(%v) = %q, %v, want an empty name", fields, name, err)
 		}
 		user, err := d.authorize(t.Context(), &pintle.Submission{Fields: fields})
 		if user != nil || err != nil {
-			t.Errorf("authorize(%v) = %v, %v, want nobody", fields, user, err)
+			t.Errorf("authorize(%v) = %v, %v, want no user", fields, user, err)
 		}
 	}
 }

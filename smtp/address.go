@@ -12,10 +12,10 @@ import (
 // https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1
 const maxAddress = 64 + 1 + 255
 
-// checkAddress makes sure that an address reads the same to everybody on its
-// way: to the code that decided whose it is, to the one that writes it into the
-// To line, and to the server. Quotes, comments, groups and lists are where they
-// differ, and a link that reaches another mailbox signs its reader in.
+// checkAddress accepts only addresses that all parties read in the same way: the
+// code that looked up the user, the mail library and the server. They differ on
+// quotes, comments, groups and lists, and a link that reaches another mailbox
+// signs its reader in.
 func checkAddress(address string) error {
 	local, domain, ok := strings.Cut(address, "@")
 	switch {

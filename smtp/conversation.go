@@ -17,8 +17,8 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// deliver hands msg to the server. The conversation is go-mail's; it lasts no
-// longer than ctx, which has to end afterwards.
+// deliver sends msg to the server through go-mail. It returns when ctx ends. The
+// caller must end ctx afterwards.
 func (s *Sender) deliver(ctx context.Context, msg *mail.Msg) error {
 	c := &conversation{opts: &s.opts, ctx: ctx, at: connecting}
 	client, err := mail.NewClient(s.opts.Host, c.options()...)
@@ -28,21 +28,21 @@ func (s *Sender) deliver(ctx context.Context, msg *mail.Msg) error {
 	client.ErrorHandlerRegistry.SetDefaultHandler(c)
 	err = client.DialAndSendWithContext(ctx, msg)
 	if err == nil || msg.IsDelivered() {
-		return nil // the mail is taken, whatever the server says to good-bye
+		return nil // the server accepted the mail, whatever its reply to QUIT
 	}
 	return c.failure(err)
 }
 
-// A conversation follows what go-mail and one server say to each other. It is
-// what go-mail dials with, signs in by and reports to, because its own errors
-// name neither the stage nor, after signing in, the answer of the server.
+// A conversation follows the conversation of go-mail with one server. It is
+// go-mail's dialer, authentication and log, because the errors of go-mail name
+// neither the stage nor, after authentication, the reply of the server.
 type conversation struct {
 	opts *Options
-	ctx  context.Context // of this mail; go-mail ends the one it dials with when it has dialed
+	ctx  context.Context // of this mail; go-mail ends the one of the dial after it
 
 	at      stage
-	greeted bool  // the server answered EHLO
-	answer  error // the first answer to a command that was not the one hoped for
+	greeted bool  // the server replied to EHLO
+	answer  error // the first negative reply to a command
 
 	smtp.Auth // the mechanism that Start chose
 }
@@ -50,12 +50,12 @@ type conversation struct {
 func (c *conversation) options() []mail.Option {
 	options := []mail.Option{
 		mail.WithPort(c.opts.Port),
-		mail.WithTimeout(2 * c.opts.Timeout), // the context is first, and says why
+		mail.WithTimeout(2 * c.opts.Timeout), // the context ends first, and its error is the reason
 		mail.WithHELO(c.opts.localName()),
 		mail.WithTLSConfig(c.opts.tlsConfig()),
 		mail.WithDialContextFunc(c.dial),
-		mail.WithDebugLog(), mail.WithLogger(c), // without what is said to sign in
-		mail.WithoutNoop(), mail.WithoutRset(), // one mail to a connection
+		mail.WithDebugLog(), mail.WithLogger(c), // without the credentials
+		mail.WithoutNoop(), mail.WithoutRset(), // one mail per connection
 	}
 	if c.opts.Username != "" {
 		options = append(options, mail.WithSMTPAuthCustom(c))
@@ -63,9 +63,9 @@ func (c *conversation) options() []mail.Option {
 	return append(options, c.opts.encryption())
 }
 
-// encryption is the policy of go-mail for Encryption. What a server did not offer
-// is not done without, other than on loopback: someone in the middle could have
-// removed the offer.
+// encryption returns the policy of go-mail for Encryption. Except on loopback, TLS
+// is required even if the server does not offer it: an attacker in the middle
+// could have removed the offer.
 func (o *Options) encryption() mail.Option {
 	switch {
 	case o.Encryption == ImplicitTLS:
@@ -100,10 +100,9 @@ func (o *Options) localName() string {
 	return "localhost"
 }
 
-// dial connects. go-mail knows nothing of contexts after that, and leaves a
-// connection open on which it did not get as far as sending. Send ends the
-// context of the mail when it returns, so closing the connection then is the
-// answer to both.
+// dial connects. After that go-mail ignores the context, and leaves a connection
+// open if it fails before it sends. Send ends the context of the mail when it
+// returns; closing the connection then solves both.
 func (c *conversation) dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
 	if c.opts.Encryption == ImplicitTLS {
 		conn, err = (&tls.Dialer{Config: c.opts.tlsConfig()}).DialContext(ctx, network, address)
@@ -123,8 +122,8 @@ var stages = map[string]stage{
 	"STARTTLS": encrypting, "MAIL": namingSender, "RCPT": namingRecipient, "DATA": handingOver,
 }
 
-// Debugf implements [log.Logger]: go-mail tells it each command before sending
-// it, and each answer that was the one hoped for.
+// Debugf implements [log.Logger]: go-mail logs each command before sending it,
+// and each positive reply.
 func (c *conversation) Debugf(l log.Log) {
 	command, _, _ := strings.Cut(l.Format, " ")
 	if next, ok := stages[command]; ok && l.Direction == log.DirClientToServer {
@@ -138,8 +137,8 @@ func (c *conversation) Infof(log.Log)  {}
 func (c *conversation) Warnf(log.Log)  {}
 func (c *conversation) Errorf(log.Log) {}
 
-// HandleError implements [smtp.ResponseErrorHandler]. What a server says to the
-// commands that end a conversation is not why it ended.
+// HandleError implements [smtp.ResponseErrorHandler]. It ignores replies to the
+// commands that end a conversation: they are not the reason why it ended.
 func (c *conversation) HandleError(_, command string, _ *textproto.Conn, err error) error {
 	if c.answer == nil && !slices.Contains([]string{"rset", "quit", "*"}, command) {
 		c.answer = err
@@ -147,10 +146,10 @@ func (c *conversation) HandleError(_, command string, _ *textproto.Conn, err err
 	return err
 }
 
-var errNoAuth = errors.New("the server knows none of SCRAM-SHA-256, PLAIN and LOGIN")
+var errNoAuth = errors.New("the server does not support SCRAM-SHA-256, PLAIN or LOGIN")
 
-// Start implements [smtp.Auth]: it proves who sends by the best of the ways that
-// the server knows. Without TLS, PLAIN and LOGIN refuse every server but one on
+// Start implements [smtp.Auth]: it authenticates by the best mechanism that the
+// server supports. Without TLS, PLAIN and LOGIN reject every server but one on
 // loopback.
 func (c *conversation) Start(server *smtp.ServerInfo) (mechanism string, proof []byte, err error) {
 	c.at = authenticating
@@ -173,24 +172,24 @@ func (c *conversation) Start(server *smtp.ServerInfo) (mechanism string, proof [
 
 var (
 	errNoSTARTTLS = errors.New("the server does not offer STARTTLS")
-	errBroken     = errors.New("the server broke off, or answered what is no answer")
+	errBroken     = errors.New("the server closed the connection or sent an invalid reply")
 )
 
-// failure is where and why sending ended with err.
+// failure returns the stage and the reason of err.
 func (c *conversation) failure(err error) *failure {
 	unsent, _ := errors.AsType[*mail.SendError](err)
 	switch {
 	case c.answer != nil:
 		err = c.answer
 	case c.at == greeting && c.greeted:
-		// The one thing that go-mail asks for then and does not say.
+		// go-mail requires STARTTLS then, but its error does not name it.
 		return &failure{encrypting, errNoSTARTTLS}
 	case unsent != nil && unsent.ErrorCode() != 0:
 		code := unsent.ErrorCode()
 		_, text, _ := strings.Cut(unsent.Error(), strconv.Itoa(code)+" ")
 		err = &textproto.Error{Code: code, Msg: strings.TrimLeft(text, `"`)} // quoted since Go 1.26
 	case unsent != nil:
-		err = errBroken // its text has the recipient in it, and what the server said
+		err = errBroken // its text has the recipient and the text of the server
 	}
 	return &failure{c.at, err}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// What a server need not offer, it need not offer on loopback only.
+// Encryption is optional on loopback only.
 func TestEncryptionIsRequiredOfOtherMachines(t *testing.T) {
 	for _, tt := range []struct {
 		o    Options

@@ -7,11 +7,11 @@
 //	}
 //	mail := &pintle.Email{From: "App <no-reply@app.example.com>", Send: sender.Send}
 //
-// A sign-in link is a key to somebody's account, so it travels encrypted: the
-// server must offer STARTTLS, or be reached by TLS from the start, and show a
-// certificate for its name. A server that stops offering encryption, or somebody
-// who makes it seem so, gets neither password nor mail.
+// A sign-in link gives access to an account, so it travels encrypted: the server
+// must offer STARTTLS, or be reached by TLS from the start, and have a certificate
+// for its name. A server that does not offer encryption gets neither password nor
+// mail, so an attacker who removes the offer gains nothing.
 //
-// Errors say what the operator can change. They never hold the link, the
-// password, or the address of the person who signs in.
+// Errors name what the operator can change. They never hold the link, the
+// password, or the address of the user who signs in.
 package smtp

@@ -22,7 +22,7 @@ func ExampleFromURL() {
 }
 
 func ExampleNew() {
-	authorities := x509.NewCertPool() // those of one's own
+	authorities := x509.NewCertPool() // your own texts
 	sender, err := smtp.New(smtp.Options{
 		Host:      "mail.internal.example.com",
 		Username:  "app",

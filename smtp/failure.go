@@ -25,7 +25,7 @@ const (
 	handingOver     stage = "handing the mail over"
 )
 
-// A failure is where in the conversation what went wrong.
+// A failure is an error and the stage of the conversation in which it happened.
 type failure struct {
 	stage stage
 	err   error
@@ -34,12 +34,11 @@ type failure struct {
 func (f *failure) Error() string { return string(f.stage) + ": " + f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// A Refusal is a server's answer that it does not do what it was asked to. Code
-// is the three digits of the answer: those of a 4 may be different the next
-// time.
+// A Refusal is a server's negative reply to a command. Code has the three digits
+// of the reply; a failure whose code begins with 4 is temporary.
 //
-// The text of the answer is left out. Servers repeat in it what they refuse:
-// the recipient's address, and spam filters the link.
+// The text of the reply is left out: servers repeat the recipient's address in it,
+// and spam filters the link.
 //
 // https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1
 type Refusal struct {
@@ -58,11 +57,11 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("the server answered %d %s", r.Code, r.Enhanced)
 }
 
-// Temporary reports whether the same mail may be taken later.
+// Temporary reports whether the server may accept the same mail later.
 func (r *Refusal) Temporary() bool { return r.Code >= 400 && r.Code < 500 }
 
-// explain turns what went wrong into an error for the operator's log: where, why,
-// and what to change.
+// explain returns an error for the operator's log: the stage, the reason, and what
+// to change.
 func (s *Sender) explain(ctx context.Context, err error) error {
 	where := "smtp: send mail through " + net.JoinHostPort(s.opts.Host, strconv.Itoa(s.opts.Port))
 	f, ok := errors.AsType[*failure](err)
@@ -73,9 +72,9 @@ func (s *Sender) explain(ctx context.Context, err error) error {
 	if answer, ok := errors.AsType[*textproto.Error](cause); ok {
 		cause = refusal(answer)
 	} else if _, odd := errors.AsType[textproto.ProtocolError](cause); odd {
-		cause = errNotSMTP // the error repeats what the server sent
+		cause = errNotSMTP // the error repeats the text of the server
 	} else if ended := ctx.Err(); ended != nil {
-		cause = ended // and not the closing of the connection that it led to
+		cause = ended // and not the error of the connection that was closed because of it
 	}
 	hint := s.hint(f.stage, cause)
 	if hint == "" {
@@ -84,7 +83,7 @@ func (s *Sender) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("%s: %s: %w: %s", where, f.stage, cause, hint)
 }
 
-var errNotSMTP = errors.New("what answers there is no mail server")
+var errNotSMTP = errors.New("the peer is not a mail server")
 
 var enhancedCode = regexp.MustCompile(`^[245]\.\d{1,3}\.\d{1,3}\b`)
 
@@ -92,7 +91,7 @@ func refusal(answer *textproto.Error) *Refusal {
 	return &Refusal{Code: answer.Code, Enhanced: enhancedCode.FindString(answer.Msg)}
 }
 
-// hint is what the operator can do.
+// hint returns what the operator can do.
 func (s *Sender) hint(at stage, cause error) string {
 	refused, _ := errors.AsType[*Refusal](cause)
 	_, unknownCA := errors.AsType[x509.UnknownAuthorityError](cause)
@@ -102,7 +101,7 @@ func (s *Sender) hint(at stage, cause error) string {
 	case errors.Is(cause, context.DeadlineExceeded):
 		return fmt.Sprintf("check that the server can be reached from here, or raise Options.Timeout (%s)", s.opts.Timeout)
 	case errors.Is(cause, context.Canceled):
-		return "the request that asked for the mail has ended"
+		return "the request that caused the mail has ended"
 	case unknownCA:
 		return "if the server's certificate is from an authority of your own, set Options.TLSConfig with its RootCAs"
 	case wrongName:

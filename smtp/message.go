@@ -32,10 +32,10 @@ func (s *Sender) compose(m *pintle.Message) (*mail.Msg, error) {
 	msg.ToMailAddress(&stdmail.Address{Address: m.To})
 	msg.Subject(oneLine(m.Subject))
 	msg.SetDate()
-	// Made here because a default would name this machine to the world.
+	// Made here because a default would publish the name of this machine.
 	_, domain, _ := strings.Cut(sender.Address, "@")
 	msg.SetMessageIDWithValue(rand.Text() + "@" + domain)
-	// Keeps out-of-office notes from answering.
+	// Prevents automatic replies.
 	//
 	// https://www.rfc-editor.org/rfc/rfc3834#section-5
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")

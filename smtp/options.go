@@ -20,11 +20,11 @@ type Options struct {
 	// otherwise.
 	Port int
 
-	// Encryption says how the connection is encrypted.
+	// Encryption is how the connection is encrypted.
 	Encryption Encryption
 
-	// Username and Password are for servers that want to know who sends.
-	// An empty Username sends without.
+	// Username and Password are for servers that require authentication. With
+	// an empty Username mails are sent without.
 	Username, Password string
 
 	// From is the sender of mails for which [pintle.Email.From] names none:
@@ -32,34 +32,33 @@ type Options struct {
 	From string
 
 	// Timeout bounds the sending of one mail, from the connection to the
-	// server's word that it has taken it. Zero means 10 seconds.
+	// server's reply that it accepted the mail. Zero means 10 seconds.
 	Timeout time.Duration
 
-	// LocalName is what this machine calls itself to the server. Empty means
-	// its host name.
+	// LocalName is the name of this machine in EHLO. Empty means its host name.
 	LocalName string
 
-	// TLSConfig is for servers whose certificate is from an authority of
-	// one's own. Nil trusts those the system trusts.
+	// TLSConfig is for servers with a certificate of a private authority. Nil
+	// means the system's authorities.
 	TLSConfig *tls.Config
 
 	// AllowInsecure permits NoEncryption with a server that is not on
-	// loopback. Whoever is on the way there can then sign in as anybody who
-	// asks for a mail. A password is not sent even then.
+	// loopback. An attacker on the network can then sign in as any user who
+	// requests a mail. A password is not sent even then.
 	AllowInsecure bool
 }
 
-// Encryption says how the connection to a server is encrypted.
+// Encryption is how the connection to a server is encrypted.
 type Encryption int
 
 const (
 	// ByPort is ImplicitTLS on port 465 and STARTTLS on every other. On
-	// loopback, where nobody is in between, it uses STARTTLS if the server
+	// loopback, where there is no network to tap, it uses STARTTLS if the server
 	// offers it and otherwise no encryption.
 	ByPort Encryption = iota
 
-	// STARTTLS begins in the clear and sends nothing of value before the
-	// connection is encrypted.
+	// STARTTLS begins without encryption and sends neither credentials nor the
+	// mail before the connection is encrypted.
 	//
 	// https://www.rfc-editor.org/rfc/rfc3207
 	STARTTLS
@@ -100,13 +99,13 @@ func (o *Options) complete() error {
 	case o.Timeout < 0:
 		return errors.New("smtp: Options.Timeout is negative; zero means 10 seconds")
 	case o.Encryption < ByPort || o.Encryption > NoEncryption:
-		return fmt.Errorf("smtp: Options.Encryption is %d, which is none of the constants", o.Encryption)
+		return fmt.Errorf("smtp: Options.Encryption is %d: use one of the constants", o.Encryption)
 	case o.Username == "" && o.Password != "":
 		return errors.New("smtp: Options.Password is set and Options.Username is not")
 	}
 	if o.Encryption == NoEncryption && !o.onLoopback() {
 		if !o.AllowInsecure {
-			return fmt.Errorf("smtp: Options.Encryption is NoEncryption and %s is another machine, so anybody on the way could sign in with the links: use STARTTLS or ImplicitTLS, or set Options.AllowInsecure", o.Host)
+			return fmt.Errorf("smtp: Options.Encryption is NoEncryption and %s is another machine, so an attacker on the network could sign in with the links: use STARTTLS or ImplicitTLS, or set Options.AllowInsecure", o.Host)
 		}
 		if o.Username != "" {
 			return fmt.Errorf("smtp: a password would go to %s unencrypted: use STARTTLS or ImplicitTLS, or no Options.Username", o.Host)
@@ -135,12 +134,12 @@ func parseSender(from string) (*mail.Address, error) {
 	return sender, nil
 }
 
-// LogValue leaves the password out.
+// LogValue omits the password.
 func (o Options) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("host", o.Host), slog.Int("port", o.Port), slog.String("username", o.Username))
 }
 
-// String leaves the password out, in any verb of package fmt.
+// String omits the password, for all verbs of package fmt.
 func (o Options) String() string { return fmt.Sprintf("{%s:%d %s}", o.Host, o.Port, o.Username) }
 
 // GoString is String for the verb %#v.

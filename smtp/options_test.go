@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/smtp"
 )
 
-func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
+func TestInvalidOptionsAreRejected(t *testing.T) {
 	tests := []struct {
 		name    string
 		options smtp.Options
@@ -27,7 +27,7 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 		{"a password without a name", smtp.Options{Host: "mail.example.com", Password: password}, "Options.Username"},
 		{"no encryption to another machine", smtp.Options{Host: "mail.example.com", Encryption: smtp.NoEncryption}, "Options.AllowInsecure"},
 		{"an unencrypted password", smtp.Options{Host: "mail.example.com", Encryption: smtp.NoEncryption, AllowInsecure: true, Username: "app", Password: password}, "password"},
-		{"a sender that is none", smtp.Options{Host: "mail.example.com", From: "the app"}, "Options.From"},
+		{"an invalid sender", smtp.Options{Host: "mail.example.com", From: "the app"}, "Options.From"},
 		{"a sender in quotes", smtp.Options{Host: "mail.example.com", From: `"x y"@example.com`}, "Options.From"},
 	}
 	for _, tt := range tests {
@@ -46,7 +46,7 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 		{Host: "::1", Encryption: smtp.NoEncryption},
 	} {
 		if _, err := smtp.New(good); err != nil {
-			t.Errorf("%v is refused: %v", good, err)
+			t.Errorf("%v is rejected: %v", good, err)
 		}
 	}
 }
@@ -65,13 +65,13 @@ func TestAURLDescribesAServer(t *testing.T) {
 	}
 	for _, good := range []string{"smtps://mail.example.com", "smtps://mail.example.com:465/", "smtp://user:p@mail.example.com:587", "smtp://[::1]:1025"} {
 		if _, err := smtp.FromURL(good); err != nil {
-			t.Errorf("%s is refused: %v", good, err)
+			t.Errorf("%s is rejected: %v", good, err)
 		}
 	}
 }
 
-// A URL holds a password, and where it is in a malformed one nobody can say.
-func TestABadURLIsRefusedWithoutRepeatingIt(t *testing.T) {
+// A URL holds a password, whose place in a malformed URL is unknown.
+func TestAnInvalidURLIsRejectedWithoutRepeatingIt(t *testing.T) {
 	for _, bad := range []string{
 		"", "mail.example.com", "https://user:s3cret@mail.example.com", "smtp://", "smtp://user:s3cret@", "smtp://:25",
 		"smtp://user:s3cret@mail.example.com:port", "smtp://user:s3cret@mail.example.com:0", "smtp://user:s3cret@mail.example.com:99999",
@@ -89,7 +89,7 @@ func TestABadURLIsRefusedWithoutRepeatingIt(t *testing.T) {
 	}
 }
 
-func FuzzABadURLIsRefusedWithoutRepeatingIt(f *testing.F) {
+func FuzzAnInvalidURLIsRejectedWithoutRepeatingIt(f *testing.F) {
 	f.Add("s3cret")
 	f.Add("/s3cret")
 	f.Add("s3%cret:@")
@@ -102,7 +102,7 @@ func FuzzABadURLIsRefusedWithoutRepeatingIt(f *testing.F) {
 	})
 }
 
-func TestOptionsKeepTheirPasswordToThemselves(t *testing.T) {
+func TestOptionsDoNotPrintTheirPassword(t *testing.T) {
 	o := smtp.Options{Host: "mail.example.com", Username: "app", Password: "s3cret"}
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("mail", "options", o)

@@ -8,8 +8,8 @@ import (
 )
 
 // A Sender sends mails through a mail server. Its methods may be called
-// concurrently; each mail has a connection of its own, since sign-in mails are
-// too rare for servers to keep one open.
+// concurrently. It opens a connection for each mail, since sign-in mails are too
+// rare for servers to keep one open.
 type Sender struct {
 	opts Options
 }
@@ -25,9 +25,9 @@ func New(o Options) (*Sender, error) {
 	return &Sender{opts: o}, nil
 }
 
-// Send delivers m to the server. It is what [pintle.Email.Send] wants. It
-// returns when the server has taken the mail, or with an error that names what
-// to change; after [Options.Timeout], or when ctx ends, it gives up.
+// Send delivers m to the server, as [pintle.Email.Send] requires. It returns nil
+// when the server has accepted the mail. Otherwise it returns an error that names
+// what to change, at the latest after [Options.Timeout] or when ctx ends.
 func (s *Sender) Send(ctx context.Context, m *pintle.Message) error {
 	msg, err := s.compose(m)
 	if err != nil {

@@ -64,7 +64,7 @@ func trusting(pool *x509.CertPool) *tls.Config {
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 }
 
-// wantNoSecrets fails the test if an error tells what must be in no log.
+// wantNoSecrets fails the test if an error has text that must not be logged.
 func wantNoSecrets(t *testing.T, err error) {
 	t.Helper()
 	for _, secret := range []string{link, "c0ffee", password, "odd@characters", "ada@example.com"} {
@@ -133,14 +133,14 @@ func TestAMailWithOnePartIsSentAsThat(t *testing.T) {
 	}
 }
 
-func TestTheSenderIsTheProvidersOrElseTheOptions(t *testing.T) {
+func TestTheSenderIsThatOfTheProviderOrElseOfTheOptions(t *testing.T) {
 	box := authtest.StartMailbox(t, authtest.MailboxOptions{})
 	o := optionsFor(t, box.Addr)
 	m := message()
 	m.From = ""
 	err := newSender(t, o).Send(t.Context(), m)
 	if err == nil || !strings.Contains(err.Error(), "pintle.Email.From") {
-		t.Errorf("without a sender the error is %v, which does not say where to name one", err)
+		t.Errorf("without a sender the error is %v, which does not name the option", err)
 	}
 	o.From = "Other <other@app.example.com>"
 	if err := newSender(t, o).Send(t.Context(), m); err != nil {
@@ -179,8 +179,8 @@ func TestTLSFromTheStartDelivers(t *testing.T) {
 	}
 }
 
-// tlsFront listens with TLS before a server that has none, as port 465 does. It
-// returns its address and who to trust.
+// tlsFront listens with TLS, as port 465 does, in front of a server without TLS.
+// It returns its address and the certificates to trust.
 func tlsFront(t *testing.T, behind string) (string, *x509.CertPool) {
 	t.Helper()
 	certified := httptest.NewTLSServer(nil)
@@ -213,9 +213,9 @@ func tlsFront(t *testing.T, behind string) (string, *x509.CertPool) {
 	return listener.Addr().String(), pool
 }
 
-// What a server does wrong ends in an error that says so, in time, with nothing
-// secret in it and with nothing sent that should not be.
-func TestAServerThatMisbehavesEndsInAnErrorThatHelps(t *testing.T) {
+// A fault of the server gives an error that names it, in time and without secrets,
+// and no mail is delivered.
+func TestAServerThatMisbehavesGivesAnErrorThatNamesTheFault(t *testing.T) {
 	tests := []struct {
 		fault authtest.MailFault
 		hint  string
@@ -267,7 +267,7 @@ func TestAServerThatMisbehavesEndsInAnErrorThatHelps(t *testing.T) {
 	}
 }
 
-// Wherever in the conversation a server says no, the error says where.
+// The error names the stage at which a server rejects the mail.
 func TestARefusalNamesTheStage(t *testing.T) {
 	fine := map[string]string{"EHLO": "250 mail", "DATA": "354 go on", ".": "250 kept", "QUIT": "221 bye", "*": "250 fine"}
 	for verb, stage := range map[string]string{
@@ -280,7 +280,7 @@ func TestARefusalNamesTheStage(t *testing.T) {
 		err := newSender(t, optionsFor(t, server.addr)).Send(t.Context(), message())
 		refusal, ok := errors.AsType[*smtp.Refusal](err)
 		if !ok || refusal.Code != 550 || !strings.Contains(err.Error(), stage) {
-			t.Errorf("a server that refuses %s makes the error %v", verb, err)
+			t.Errorf("a server that rejects %s gives the error %v", verb, err)
 		}
 	}
 	server := newScripted(t, "220 mail", fine)
@@ -292,8 +292,8 @@ func TestARefusalNamesTheStage(t *testing.T) {
 	}
 }
 
-// Whether a server refuses or not, and whatever it says to good-bye, nothing keeps
-// a connection to it.
+// The connection is closed whether a server accepts the mail or not, and whatever
+// its reply to QUIT.
 func TestNoConnectionIsLeftOpen(t *testing.T) {
 	fine := map[string]string{"EHLO": "250-mail\r\n250 AUTH PLAIN", "DATA": "354 go on", ".": "250 kept", "QUIT": "250 stay a while", "*": "250 fine", "AUTH": "235 welcome"}
 	for verb, answer := range map[string]string{
@@ -321,7 +321,7 @@ func TestAServerThatCannotBeReachedIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener.Close() // nobody listens there now
+	listener.Close() // the port is closed now
 	o := optionsFor(t, listener.Addr().String())
 	if err := newSender(t, o).Send(t.Context(), message()); err == nil || !strings.Contains(err.Error(), "connecting") {
 		t.Errorf("the error is %v", err)
@@ -352,7 +352,7 @@ func TestAHiddenOfferOfTLSGetsNeitherPasswordNorMail(t *testing.T) {
 		t.Fatal("the mail was sent without TLS")
 	}
 	if !strings.Contains(err.Error(), "starting TLS: the server does not offer STARTTLS: use ImplicitTLS") {
-		t.Errorf("the error does not say what to change: %v", err)
+		t.Errorf("the error does not name what to change: %v", err)
 	}
 	for _, line := range server.heard() {
 		if verb, _, _ := strings.Cut(line, " "); verb != "EHLO" && verb != "QUIT" {
@@ -375,7 +375,7 @@ func TestASendEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestARefusalCanBeAskedFor(t *testing.T) {
+func TestCallersCanReadARefusal(t *testing.T) {
 	box := authtest.StartMailbox(t, authtest.MailboxOptions{})
 	sender := newSender(t, optionsFor(t, box.Addr))
 	for fault, want := range map[authtest.MailFault]struct {
@@ -395,8 +395,8 @@ func TestARefusalCanBeAskedFor(t *testing.T) {
 	}
 }
 
-// Spam filters quote the link they dislike, and proxies greet with pages.
-func TestWhatAServerSaysIsNotRepeated(t *testing.T) {
+// Spam filters quote the link that they reject, and proxies send pages.
+func TestTheTextOfAServerIsNotRepeated(t *testing.T) {
 	tests := []struct {
 		name    string
 		welcome string
@@ -419,7 +419,7 @@ func TestWhatAServerSaysIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestAuthenticationUsesAWayTheServerKnows(t *testing.T) {
+func TestAuthenticationUsesAMechanismOfTheServer(t *testing.T) {
 	for offered, want := range map[string]string{
 		"LOGIN": "AUTH LOGIN", "PLAIN LOGIN": "AUTH PLAIN", "LOGIN PLAIN CRAM-MD5": "AUTH PLAIN", "PLAIN SCRAM-SHA-256": "AUTH SCRAM-SHA-256",
 	} {
@@ -443,8 +443,8 @@ func TestAuthenticationUsesAWayTheServerKnows(t *testing.T) {
 }
 
 // An address that the mail library, the server and this package read in
-// different ways is refused, whoever normalised it: SH-07, SH-14.
-func TestAnAddressThatCouldMeanAnotherMailboxIsRefused(t *testing.T) {
+// different ways is rejected, even if the host normalised it: SH-07, SH-14.
+func TestAnAmbiguousAddressIsRejected(t *testing.T) {
 	box := authtest.StartMailbox(t, authtest.MailboxOptions{})
 	sender := newSender(t, optionsFor(t, box.Addr))
 	for _, to := range []string{
@@ -532,8 +532,8 @@ func TestManyMailsAtATime(t *testing.T) {
 	}
 }
 
-// A scripted is a server that says what it is told to: for each command the
-// answer under its verb, or else under "*".
+// A scripted is a server with scripted replies: for each command the reply under
+// its verb, or else under "*".
 type scripted struct {
 	addr string
 

@@ -12,10 +12,10 @@ import (
 //
 //	smtps://user:password@mail.example.com       TLS from the start, port 465
 //	smtp://user:password@mail.example.com:587    STARTTLS, which the server must offer
-//	smtp://localhost:1025                        as ByPort says: for development
+//	smtp://localhost:1025                        like ByPort: for development
 //
-// Characters of user and password that mean something in URLs are written as
-// %40 and the like. There are no parameters: what they could say, [Options] says.
+// Characters of user and password that are special in URLs are written as %40 and
+// the like. There are no parameters: use [Options] for other settings.
 func FromURL(raw string) (*Sender, error) {
 	o, err := parseURL(raw)
 	if err != nil {
@@ -24,8 +24,8 @@ func FromURL(raw string) (*Sender, error) {
 	return New(o)
 }
 
-// parseURL fails with texts that repeat nothing of the URL, since it holds a
-// password: where in a malformed URL that is, nobody can say.
+// parseURL returns errors that repeat no part of the URL, since it holds a
+// password, whose place in a malformed URL is unknown.
 func parseURL(raw string) (o Options, err error) {
 	u, err := url.Parse(raw)
 	switch {

@@ -8,10 +8,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// account is the name of an account in one spelling. Directories and databases
-// compare names in many ways: without regard to case, accents, spaces, or
-// characters that have no width. Here all of these count as one name. Two accounts
-// that differ in no more than that share their limits.
+// account returns the name of an account in one spelling. Directories and
+// databases compare names in many ways: without regard to case, accents, spaces,
+// or characters that have no width. All such spellings count as one name here: an
+// attacker must not get new guesses by another spelling. Two accounts that differ
+// only in that share their limits.
 func account(typed string) string {
 	return norm.NFC.String(strings.Map(significant, cases.Fold().String(norm.NFKD.String(typed))))
 }
@@ -25,8 +26,8 @@ func significant(r rune) rune {
 	return r
 }
 
-// mailbox is the name of a mailbox in one spelling. Many servers deliver what is
-// addressed to ada+anything to ada.
+// mailbox returns the name of a mailbox in one spelling. Many servers deliver
+// mail for ada+anything to ada.
 func mailbox(address string) string {
 	local, domain, _ := strings.Cut(account(address), "@")
 	local, _, _ = strings.Cut(local, "+")

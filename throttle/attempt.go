@@ -2,15 +2,15 @@ package throttle
 
 import "time"
 
-// An attempt counts somewhere.
+// An attempt is to be counted under a name, with a limit.
 type attempt struct {
 	counts *counts
 	name   string
 	limit  Limit
 }
 
-// take counts an attempt everywhere and returns zero; or it counts nothing, and
-// returns the place that refuses the attempt and how long to wait there.
+// take counts all attempts and returns zero. If one is beyond its limit, it counts
+// none of them, and returns the counts that reject it and how long to wait.
 func take(all []attempt) (refusing *counts, wait time.Duration) {
 	for i, a := range all {
 		if wait := a.counts.take(a.name, a.limit); wait > 0 {

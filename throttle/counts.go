@@ -9,30 +9,28 @@ import (
 )
 
 const (
-	// maxCounts bounds the names that are remembered of each kind. To make the
-	// guard forget one of them takes as many attempts, which other limits slow
-	// down.
+	// maxCounts bounds the names of each kind that are kept. An attacker needs
+	// as many attempts to evict one of them, which other limits slow down.
 	maxCounts = 1 << 16
 
-	// maxMegabytes is what the counts of one kind take at most, as
-	// docs/passwords.md says.
+	// maxMegabytes is the most memory of the counts of one kind, as documented
+	// in docs/passwords.md.
 	maxMegabytes = 6
 )
 
-// counts are attempts by the names of who makes them.
+// counts are attempts by name: of an account, a client, an address.
 //
-// Of each name it keeps the time at which the next attempt would be one too many
-// if they came at a steady rate, as the generic cell rate algorithm does: the
-// attempts made are ahead of it.
+// For each name it keeps the theoretical arrival time of the generic cell rate
+// algorithm, which is in the future by one interval for each recent attempt.
 type counts struct {
 	mu     sync.Mutex
-	start  time.Time // which the times in byName are counted from
+	start  time.Time // the start of the times in byName
 	byName lru.Map[key, time.Duration]
 }
 
-// A key is a hash of a name. It bounds what a name takes, and keeps text that a
-// person typed into the wrong field out of memory. 128 bits are enough where a
-// collision only lets two names share a limit.
+// A key is a hash of a name. It bounds the memory of a name, and keeps text that a
+// user typed into the wrong field, such as a password, out of memory. 128 bits are
+// enough, since a collision only lets two names share a limit.
 type key [16]byte
 
 func hash(name string) key {
@@ -58,7 +56,7 @@ func (c *counts) take(name string, l Limit) time.Duration {
 	return max(wait, 0)
 }
 
-// wait returns how long take would have to wait, and counts nothing.
+// wait returns the result of take without counting the attempt.
 func (c *counts) wait(name string, l Limit) time.Duration {
 	if l.Burst < 0 {
 		return 0
@@ -70,7 +68,7 @@ func (c *counts) wait(name string, l Limit) time.Duration {
 	return max(ahead-now-time.Duration(l.Burst-1)*l.Every, 0)
 }
 
-// giveBack takes back an attempt that was counted.
+// giveBack removes an attempt that was counted.
 func (c *counts) giveBack(name string, l Limit) {
 	if l.Burst < 0 {
 		return
@@ -83,7 +81,7 @@ func (c *counts) giveBack(name string, l Limit) {
 	}
 }
 
-// note remembers a name.
+// note stores a name.
 func (c *counts) note(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +89,7 @@ func (c *counts) note(name string) {
 	c.byName.Put(hash(name), 0)
 }
 
-// noted reports whether a name is remembered.
+// noted reports whether a name is stored.
 func (c *counts) noted(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +97,7 @@ func (c *counts) noted(name string) bool {
 	return ok
 }
 
-// now is the time since the first use.
+// now returns the time since the first use.
 func (c *counts) now() time.Duration {
 	if c.start.IsZero() {
 		c.start, c.byName.Max = time.Now(), maxCounts

@@ -7,7 +7,7 @@ import (
 )
 
 // Names come from requests, so an attacker can invent any number of them.
-func TestCountsAreForgotten(t *testing.T) {
+func TestCountsAreEvicted(t *testing.T) {
 	var c counts
 	l := Limit{Burst: 1, Every: time.Hour}
 	for i := range maxCounts + 1000 {

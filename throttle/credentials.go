@@ -10,20 +10,20 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// detail is what the sign-in page is given for an attempt too many, and the key
-// under which [pintle.Texts] has the words for it.
+// detail is the error detail of an attempt beyond the limit, and the key of its
+// text in [pintle.Texts].
 const detail = "too_many_attempts"
 
-// ErrTooMany is the cause of the error of an attempt too many.
+// ErrTooMany is matched by the error of an attempt beyond a limit.
 var ErrTooMany = errors.New("throttle: too many attempts")
 
-// Credentials returns a provider that lets attempts through to p within the
-// limits of the guard. field names the field of the form that names the account,
-// by which attempts are counted unless p.Account knows better.
+// Credentials returns a provider that passes attempts to p within the limits of
+// the guard. field is the form field with the name of the account. Attempts are
+// counted by it unless p.Account returns another name.
 func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credentials {
 	guarded := *p
 	if p.Authorize == nil {
-		return &guarded // which pintle.New refuses
+		return &guarded // pintle.New rejects it
 	}
 	provider := cmp.Or(p.ID, "credentials")
 	guarded.Authorize = func(ctx context.Context, s *pintle.Submission) (*pintle.User, error) {
@@ -33,8 +33,8 @@ func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credent
 		if err != nil {
 			return nil, err
 		}
-		// Counted before the password is looked at, so that attempts at the same
-		// time do not all come before the first is found wrong.
+		// Counted before the password is verified, so that concurrent attempts
+		// cannot all start before the first is found wrong.
 		counted, err := g.count(ctx, s, who, client, devices.of(provider, who))
 		if err != nil {
 			return nil, err
@@ -43,7 +43,7 @@ func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credent
 		if err == nil && user == nil || errors.Is(err, pintle.ErrCredentials) {
 			return user, err
 		}
-		// It was right, or the application could not tell.
+		// The password was right, or the application failed to verify it.
 		giveBack(counted)
 		if err != nil {
 			return user, err
@@ -54,14 +54,14 @@ func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credent
 	return &guarded
 }
 
-// account returns the name by which attempts at an account are counted.
+// account returns the name under which attempts at an account are counted.
 func (g *Guard) account(ctx context.Context, p *pintle.Credentials, s *pintle.Submission, typed, client string, known bool) (string, error) {
 	if p.Account == nil {
 		return typed, nil
 	}
-	// To find the account costs the application a search. A client that is beyond
-	// its limit does not get one, unless it is a browser that has signed in to
-	// some account: the limit of the client is not for that.
+	// Finding the account costs the application a search. A client beyond its
+	// limit does not cause one, unless it is a browser that has signed in to
+	// some account: the limit of the client does not apply to it.
 	if wait := g.clients.wait(client, g.perClient()); wait > 0 && !known {
 		return "", refusal(client, wait)
 	}
@@ -72,20 +72,20 @@ func (g *Guard) account(ctx context.Context, p *pintle.Credentials, s *pintle.Su
 	if found == "" {
 		return typed, nil
 	}
-	// The spellings that people type and the names of the application are kept
-	// apart, so that no one can name another account by typing its id.
+	// The prefix separates submitted names from those of the application, so
+	// that a client cannot submit the id of another account as a name.
 	return "account " + found, nil
 }
 
 func (g *Guard) perClient() Limit { return g.PerClient.or(100, 6*time.Second) }
 
-// count counts an attempt at an account, or refuses it. device is the id of a
+// count counts an attempt at an account, or rejects it. device is the id of a
 // browser that has signed in to the account before, or empty.
 func (g *Guard) count(ctx context.Context, s *pintle.Submission, who, client, device string) ([]attempt, error) {
 	perAccount := g.PerAccount.or(100, time.Minute)
 	if device != "" {
-		// Only its own limits hold for a known device: what others do to the
-		// account, or from the same address, must not keep the owner out.
+		// Only its own limits apply to a known device: attempts of other clients at
+		// the account, or from the same address, must not lock the owner out.
 		counted := []attempt{
 			{&g.devices, device, g.PerDevice.or(10, time.Minute)},
 			{&g.deviceAccounts, who, perAccount},

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// deviceCookie is the cookie that a browser which has signed in is known by.
+	// deviceCookie is the cookie that identifies a browser that has signed in.
 	//
 	// https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
 	deviceCookie = "pintle.devices"
 
-	// maxDevices bounds the accounts of one browser that are remembered.
+	// maxDevices bounds the accounts in the cookie of one browser.
 	maxDevices = 8
 
 	defaultDeviceAge = 180 * 24 * time.Hour
 )
 
-// A device says that this browser has signed in to an account. The account is
+// A device records that this browser has signed in to an account. The account is
 // hashed, so that the cookie stays small.
 type device struct {
 	Account key    `json:"a"`
@@ -31,7 +31,7 @@ type device struct {
 	Expires int64  `json:"e"` // in Unix seconds
 }
 
-// devices are what the cookie of a browser says, the most recent one first.
+// devices are the content of a browser's cookie, the most recent first.
 type devices []device
 
 // readDevices returns the devices of a browser, without those that have expired.
@@ -44,11 +44,11 @@ func readDevices(s *pintle.Submission) devices {
 	return slices.DeleteFunc(all, func(d device) bool { return d.Expires <= now })
 }
 
-// deviceAccount binds a device to an account at one provider: an account of that
-// name at another provider is another one.
+// deviceAccount binds a device to an account at one provider: the same name at
+// another provider is another account.
 func deviceAccount(provider, who string) key { return hash(provider + "\x00" + who) }
 
-// of returns the id of the device for an account, or an empty text.
+// of returns the id of the device for an account, or "".
 func (all devices) of(provider, who string) string {
 	k := deviceAccount(provider, who)
 	for _, d := range all {
@@ -59,8 +59,8 @@ func (all devices) of(provider, who string) string {
 	return ""
 }
 
-// remember makes the browser known for an account. Each time it gets another id,
-// so that a copy of an earlier cookie does not use up its limit.
+// remember makes the browser a known device of an account. It gets another id each
+// time, so that a copy of an earlier cookie does not use up its limit.
 func (g *Guard) remember(s *pintle.Submission, all devices, provider, who string) error {
 	age := g.DeviceAge
 	switch {
@@ -90,7 +90,7 @@ func (k key) MarshalText() ([]byte, error) {
 	return base64.RawURLEncoding.AppendEncode(nil, k[:]), nil
 }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText reads the form that MarshalText writes.
 func (k *key) UnmarshalText(text []byte) error {
 	b, err := base64.RawURLEncoding.AppendDecode(nil, text)
 	if err != nil || len(b) != len(k) {

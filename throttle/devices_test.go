@@ -17,7 +17,7 @@ import (
 	"github.com/pintleauth/pintle/throttle"
 )
 
-// A browser keeps cookies, wherever it is.
+// A browser keeps cookies, whatever its address.
 type browser struct {
 	*site
 	address string
@@ -28,7 +28,7 @@ func (s *site) browser(address string) *browser {
 	return &browser{s, address, map[string]*http.Cookie{}}
 }
 
-// try signs in with the cookies of the browser, and says how that ended.
+// try signs in with the cookies of the browser and returns the outcome.
 func (b *browser) try(username, password string) string {
 	b.t.Helper()
 	r := from(b.address)
@@ -54,7 +54,7 @@ func (b *browser) try(username, password string) string {
 	return ""
 }
 
-// looked tries a number of wrong passwords and returns how many were looked at.
+// looked tries a number of wrong passwords and returns how many were verified.
 func (b *browser) looked(n int, username string) int {
 	b.t.Helper()
 	before := b.asked.Load()
@@ -74,7 +74,7 @@ func (s *site) attack(username string) {
 
 func attacker(i int) string { return fmt.Sprintf("203.0.113.%d:1", i) }
 
-// ASVS-6.1.1: guesses of others do not lock the owner out of known devices.
+// ASVS-6.1.1: guesses of other clients do not lock the owner out of known devices.
 func TestAKnownDeviceIsNotLockedOut(t *testing.T) {
 	t.Run("SA-M6 at a new address, while the guesses go on", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestAKnownDeviceIsNotLockedOut(t *testing.T) {
 	})
 }
 
-func TestADeviceCookieIsGoodForLittle(t *testing.T) {
+func TestADeviceCookieGrantsLittle(t *testing.T) {
 	known := func(t *testing.T, s *site, who string) *browser {
 		t.Helper()
 		b := s.browser(here)
@@ -183,7 +183,7 @@ func TestADeviceCookieIsGoodForLittle(t *testing.T) {
 	})
 	t.Run("SA-M6 a hundred collected ones do not guess without limit", func(t *testing.T) {
 		s := newSite(t, nil)
-		// A person whose password is changed afterwards.
+		// A user whose password is changed afterwards.
 		var collected []*browser
 		for range 50 {
 			collected = append(collected, known(t, s, "kim"))
@@ -243,7 +243,7 @@ func TestADeviceCookieIsGoodForLittle(t *testing.T) {
 			}
 		})
 	})
-	t.Run("SA-M6 a wrong password and a refused sign-in set none", func(t *testing.T) {
+	t.Run("SA-M6 a wrong password and a rejected sign-in set no cookie", func(t *testing.T) {
 		s := newSite(t, nil, func(cfg *pintle.Config) {
 			cfg.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
 				if a.User.ID == "lee" {
@@ -285,7 +285,7 @@ func TestADeviceCookieIsGoodForLittle(t *testing.T) {
 	})
 }
 
-func TestTheHostDecidesOnAnExcess(t *testing.T) {
+func TestExceededDecides(t *testing.T) {
 	captcha := &pintle.Error{Code: pintle.ErrCredentials, Detail: "solve_the_captcha"}
 	var asked []*throttle.Excess
 	s := newSite(t, &throttle.Guard{Exceeded: func(_ context.Context, e *throttle.Excess) error {
@@ -318,7 +318,7 @@ func TestTheHostDecidesOnAnExcess(t *testing.T) {
 		_ = try("198.51.100.98:1", "open sesame", "")
 	}
 	if err := try("198.51.100.98:1", "open sesame", "solved"); err != nil {
-		t.Errorf("SA-M6 a client that was asked often, with an answer: %v", err)
+		t.Errorf("SA-M6 a client that solved the CAPTCHA after many attempts: %v", err)
 	}
 	before := s.asked.Load()
 	for i := range 50 {
@@ -329,7 +329,7 @@ func TestTheHostDecidesOnAnExcess(t *testing.T) {
 	}
 }
 
-// SH-87: an account is one, however it is named.
+// SH-87: all names of an account share its limits.
 func TestNamesOfOneAccountAreCountedTogether(t *testing.T) {
 	for name, spelling := range map[string]string{
 		"a soft hyphen":                  "k\u00adim",
@@ -361,7 +361,7 @@ func TestNamesOfOneAccountAreCountedTogether(t *testing.T) {
 			looks++
 			return ids[s.Text("username")], fail
 		}
-		// The guard is put round it again.
+		// The guard wraps it again.
 		cfg.Providers[0] = (&throttle.Guard{}).Credentials(&guarded, "username")
 	}
 	t.Run("SA-L2 aliases that the application resolves", func(t *testing.T) {
@@ -373,7 +373,7 @@ func TestNamesOfOneAccountAreCountedTogether(t *testing.T) {
 		if n := s.guess(5, here, "lee"); n != 5 {
 			t.Errorf("of another account %d, want 5", n)
 		}
-		if n := s.guess(20, here, "nobody") + s.guess(20, here, "1") + s.guess(20, here, "account 1"); n != 30 {
+		if n := s.guess(20, here, "unknown") + s.guess(20, here, "1") + s.guess(20, here, "account 1"); n != 30 {
 			t.Errorf("of three names without account %d guesses were looked at, want 30", n)
 		}
 	})
@@ -396,7 +396,7 @@ func TestNamesOfOneAccountAreCountedTogether(t *testing.T) {
 	})
 }
 
-func TestAMailTooManyIsNotStored(t *testing.T) {
+func TestAMailBeyondTheLimitIsNotStored(t *testing.T) {
 	t.Run("SA-L1 it leaves no row", func(t *testing.T) {
 		s := newSite(t, nil)
 		for i := range 200 {
@@ -408,9 +408,9 @@ func TestAMailTooManyIsNotStored(t *testing.T) {
 	})
 }
 
-// A mail too many is a mistake of the person, whom the sign-in page tells so.
-// Scripts are answered as for any mail that cannot be sent, and with status 429.
-func TestThePersonIsToldOfAMailTooMany(t *testing.T) {
+// The sign-in page shows the user that the limit of mails is reached. Scripts get
+// the error of any mail that cannot be sent, with status 429.
+func TestAMailBeyondTheLimitIsReported(t *testing.T) {
 	s := newSite(t, nil)
 	for range 5 {
 		s.mail(here, "kim@example.com")

@@ -29,18 +29,18 @@ func Example() {
 		return
 	}
 
-	// Somebody guesses.
+	// An attacker guesses.
 	for guess := range 1000 {
 		r := httptest.NewRequest("POST", "https://app.example.com/login", nil)
 		_, err := auth.SignIn(httptest.NewRecorder(), r, "credentials", pintle.SignInOptions{
 			Fields: map[string]any{"username": "kim", "password": fmt.Sprint(guess)},
 		})
 		if errors.Is(err, throttle.ErrTooMany) {
-			fmt.Println("refused after", guess, "guesses")
+			fmt.Println("rejected after", guess, "guesses")
 			return
 		}
 	}
-	// Output: refused after 10 guesses
+	// Output: rejected after 10 guesses
 }
 
 func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error) {

@@ -9,32 +9,32 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// A Limit lets Burst attempts through at once, and one more whenever Every has
-// passed. Fields that are zero have the default of the limit they belong to; a
-// negative Burst is no limit.
+// A Limit allows Burst attempts at once, and one more each time Every has passed.
+// Zero fields mean the default of the limit they belong to; a negative Burst means
+// no limit.
 type Limit struct {
 	Burst int
 	Every time.Duration
 }
 
-// A Guard counts attempts. The zero value has limits that people do not meet
-// and guessing does. Its fields must not be changed once it is in use; one guard
-// is for all providers of a site, and may be used concurrently.
+// A Guard counts attempts. The limits of the zero value are beyond those that
+// legitimate users reach. Its fields must not be changed once it is in use. Use one
+// guard for all providers of a site; it may be used concurrently.
 type Guard struct {
 	// PerAccountAndClient bounds wrong passwords for one account from one
 	// client: 10 at once, then one a minute.
 	PerAccountAndClient Limit
 
-	// PerClient bounds wrong passwords from one client, which may be all the
-	// people of an office: 100 at once, then ten a minute.
+	// PerClient bounds wrong passwords from one client, which may be all users
+	// of an office: 100 at once, then ten a minute.
 	PerClient Limit
 
 	// PerAccount bounds wrong passwords for one account from all clients that
 	// have not signed in to it before: 100 at once, then one a minute. While
-	// guesses use it up, an owner at a new device is refused: see Exceeded.
+	// guesses use it up, an owner at a new device is rejected: see Exceeded.
 	//
-	// The wrong passwords from all known devices of an account are bounded by
-	// as much, and counted apart.
+	// The wrong passwords from all known devices of an account have the same
+	// limit, and are counted separately.
 	PerAccount Limit
 
 	// PerDevice bounds wrong passwords for one account from one browser that has
@@ -42,25 +42,26 @@ type Guard struct {
 	// counts as one that has not signed in before.
 	PerDevice Limit
 
-	// DeviceAge is how long a browser is known after it has signed in. Zero
-	// means 180 days; negative means that browsers are not remembered.
+	// DeviceAge is how long a browser is a known device after it has signed in.
+	// Zero means 180 days; negative means that no browser is.
 	DeviceAge time.Duration
 
 	// MailsPerAddress bounds mails to one address: 5 at once, then one in ten
 	// minutes.
 	MailsPerAddress Limit
 
-	// MailsPerClient bounds mails that one client asks for: 100 at once, then
+	// MailsPerClient bounds mails that one client requests: 100 at once, then
 	// one a minute.
 	MailsPerClient Limit
 
-	// Exceeded decides on an attempt that only PerAccount refuses: the client is
+	// Exceeded decides on an attempt that only PerAccount rejects: the client is
 	// within its own limits, and may be the owner of the account at a new
-	// device. Nil from it lets the attempt through: the submission has solved a
-	// CAPTCHA, for example. An error refuses it; a [pintle.Error] with the code
-	// ErrCredentials and a Detail chooses what the sign-in page says, such as
-	// where to find the CAPTCHA, or that a mail link still works. Exceeded must
-	// not look at the password. If it is nil, such attempts are refused.
+	// device. If it returns nil, the attempt is allowed: for example because the
+	// submission has solved a CAPTCHA. If it returns an error, the attempt is
+	// rejected; a [pintle.Error] with the code ErrCredentials and a Detail
+	// selects the text of the sign-in page, such as where to find the CAPTCHA,
+	// or that a mail link still works. Exceeded must not verify the password. If
+	// Exceeded is nil, such attempts are rejected.
 	Exceeded func(ctx context.Context, e *Excess) error
 
 	pairs, clients, accounts   counts
@@ -71,13 +72,13 @@ type Guard struct {
 
 // An Excess is an attempt at an account that has had too many wrong passwords.
 type Excess struct {
-	// Submission is what was submitted.
+	// Submission has the submitted fields.
 	Submission *pintle.Submission
 
 	// Account is the account in the spelling in which it is counted.
 	Account string
 
-	// RetryAfter is how long it takes until the limit lets an attempt through.
+	// RetryAfter is how long it takes until the limit allows an attempt.
 	RetryAfter time.Duration
 }
 
@@ -85,8 +86,8 @@ func (l Limit) or(burst int, every time.Duration) Limit {
 	return Limit{cmp.Or(l.Burst, burst), cmp.Or(l.Every, every)}
 }
 
-// client names the client with an address. A customer of a provider of IPv6 has
-// a network of 64 bits at least, and so any number of addresses.
+// client returns the name of the client with an address. A customer of an IPv6
+// provider has a /64 network at least, and so can use any number of addresses.
 func client(address netip.Addr) string {
 	a := address.Unmap().WithZone("")
 	if a.Is6() {

@@ -8,12 +8,12 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// mailDetail is what detail is for mails.
+// mailDetail is the error detail of a mail beyond the limit.
 const mailDetail = "too_many_mails"
 
 // Email returns a provider that sends mails through p within the limits of the
-// guard. A mail too many is refused before its link is stored; links that were
-// sent before go on working. p.Allow runs for mails within the limits.
+// guard. A mail beyond a limit is rejected before its link is stored; links that
+// were sent before stay valid. p.Allow runs for mails within the limits.
 func (g *Guard) Email(p *pintle.Email) *pintle.Email {
 	guarded := *p
 	guarded.Allow = func(ctx context.Context, m *pintle.MailRequest) error {

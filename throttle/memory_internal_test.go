@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Names come from requests, so an attacker decides how full the counts are.
+// Names come from requests, so an attacker can fill the counts.
 func TestFullCountsStayWithinTheDocumentedMemory(t *testing.T) {
 	heap := func() uint64 {
 		var m runtime.MemStats
@@ -27,6 +27,6 @@ func TestFullCountsStayWithinTheDocumentedMemory(t *testing.T) {
 	runtime.KeepAlive(&c)
 	t.Logf("full counts take %.1f MB", got)
 	if got > maxMegabytes {
-		t.Errorf("full counts take %.1f MB, more than %d as docs/passwords.md says", got, maxMegabytes)
+		t.Errorf("full counts take %.1f MB, more than the %d of docs/passwords.md", got, maxMegabytes)
 	}
 }

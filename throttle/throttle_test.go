@@ -22,18 +22,18 @@ import (
 	"github.com/pintleauth/pintle/throttle"
 )
 
-// A site knows Kim and Lee, whose password is "open sesame".
+// A site has the users Kim and Lee, whose password is "open sesame".
 type site struct {
 	*pintle.Auth
 	t     *testing.T
-	asked atomic.Int32 // how often it looked at a password
+	asked atomic.Int32 // how many passwords it verified
 	fail  atomic.Pointer[error]
 	mails []string
 	mu    sync.Mutex
 	store *store
 }
 
-// A store counts the links it is given.
+// A store counts the links that are stored.
 type store struct {
 	*memstore.Store
 	rows int
@@ -101,7 +101,7 @@ func from(address string) *http.Request {
 	return r
 }
 
-// try signs in, and says how that ended: "in", "wrong" or "refused".
+// try signs in and returns the outcome: "in", "wrong" or "refused".
 func (s *site) try(address, username, password string) string {
 	s.t.Helper()
 	_, err := s.SignIn(httptest.NewRecorder(), from(address), "credentials", pintle.SignInOptions{
@@ -119,7 +119,7 @@ func (s *site) try(address, username, password string) string {
 	return ""
 }
 
-// guess tries a number of wrong passwords and returns how many were looked at.
+// guess tries a number of wrong passwords and returns how many were verified.
 func (s *site) guess(n int, address, username string) int {
 	s.t.Helper()
 	before := s.asked.Load()
@@ -139,9 +139,9 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 			t.Errorf("of 100 guesses %d were looked at, want 10", n)
 		}
 		if got := s.try(here, "kim", "open sesame"); got != "refused" {
-			t.Errorf("a refusal tells that the password is right: %s", got)
+			t.Errorf("a rejection reveals that the password is right: %s", got)
 		}
-		// Others are not hindered, and the limit opens again: ASVS-6.1.1.
+		// Other clients are not affected, and the limit recovers: ASVS-6.1.1.
 		if got := s.try(here, "lee", "open sesame"); got != "in" {
 			t.Errorf("another account, from there: %s", got)
 		}
@@ -187,7 +187,7 @@ func TestOneClientCannotTryManyAccounts(t *testing.T) {
 	})
 }
 
-// ASVS-6.1.1: guesses do not hinder an address from which the owner has signed in.
+// ASVS-6.1.1: guesses do not affect an address from which the owner has signed in.
 func TestManyClientsCannotTryOneAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, nil)
@@ -213,8 +213,8 @@ func TestManyClientsCannotTryOneAccount(t *testing.T) {
 	})
 }
 
-// Only who has signed in is known.
-func TestWhoHasNotSignedInIsAStranger(t *testing.T) {
+// Only an address that has signed in is exempt.
+func TestAClientThatNeverSignedInIsNotExempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, nil)
 		away := errors.New("the database is away")
@@ -232,12 +232,12 @@ func TestWhoHasNotSignedInIsAStranger(t *testing.T) {
 			t.Errorf("of 500 guesses %d were looked at, want 100, however often the owner signs in", looked)
 		}
 		if got := s.try(here, "kim", "open sesame"); got != "refused" {
-			t.Errorf("who met a fault is taken for the owner: %s", got)
+			t.Errorf("a client whose sign-in failed with a fault counts as the owner: %s", got)
 		}
 	})
 }
 
-// SH-34: a client, and SH-87: an account, is one however it is spelled.
+// SH-34: all spellings of a client, and SH-87: of an account, share its limits.
 func TestSpellingsAreCountedTogether(t *testing.T) {
 	for _, tt := range []struct{ name, address, username string }{
 		{"SH-34 another port", "192.0.2.1:1", "kim"},
@@ -291,7 +291,7 @@ func TestAttemptsAtTheSameTimeAreCounted(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoGuessDoesNotCount(t *testing.T) {
+func TestOnlyWrongPasswordsCount(t *testing.T) {
 	s := newSite(t, nil)
 	for range 500 {
 		if got := s.try(here, "kim", "open sesame"); got != "in" {
@@ -343,9 +343,9 @@ func TestLimitsCanBeSet(t *testing.T) {
 	})
 }
 
-// ASVS-6.3.1, S-45: the browser is told in the way of the protocol: a person on the
-// sign-in page, a script by status 429.
-func TestTheBrowserIsToldToWait(t *testing.T) {
+// ASVS-6.3.1, S-45: the sign-in page shows the limit to users, and scripts get
+// status 429.
+func TestTheLimitIsReportedToTheBrowser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, nil)
 		s.guess(10, here, "kim")
@@ -390,12 +390,12 @@ func TestTheBrowserIsToldToWait(t *testing.T) {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequest("GET", page, nil))
 		if !strings.Contains(w.Body.String(), "Too many attempts. Wait a few minutes and try again.") {
-			t.Errorf("the page says %s", w.Body)
+			t.Errorf("the page shows %s", w.Body)
 		}
 	})
 }
 
-// mail asks for a link and reports whether one was sent.
+// mail requests a link and reports whether one was sent.
 func (s *site) mail(address, to string) bool {
 	s.t.Helper()
 	before := len(s.mails)
@@ -430,7 +430,7 @@ func TestAMailboxIsNotFlooded(t *testing.T) {
 	})
 }
 
-func TestOneClientCannotWriteToEverybody(t *testing.T) {
+func TestOneClientCannotMailManyAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, nil)
 		sent := 0
@@ -447,13 +447,13 @@ func TestOneClientCannotWriteToEverybody(t *testing.T) {
 		}
 		for range 5 {
 			if !s.mail(elsewhere, "lee@example.com") {
-				t.Error("a mail that was refused counts")
+				t.Error("a mail that was rejected counts")
 			}
 		}
 	})
 }
 
-// Services that send over HTTP set Send when their key is known.
+// Providers that send over HTTP set Send after they have read their key.
 func TestASenderThatIsCompletedLaterIsGuarded(t *testing.T) {
 	var s *site
 	s = newSite(t, nil, func(cfg *pintle.Config) {
@@ -473,7 +473,7 @@ func TestASenderThatIsCompletedLaterIsGuarded(t *testing.T) {
 	}
 }
 
-func TestAForgottenFunctionIsNewsToNew(t *testing.T) {
+func TestNewReportsAMissingFunction(t *testing.T) {
 	g := &throttle.Guard{}
 	for name, p := range map[string]pintle.Provider{
 		"Authorize": g.Credentials(&pintle.Credentials{}, "username"),
@@ -484,7 +484,7 @@ func TestAForgottenFunctionIsNewsToNew(t *testing.T) {
 			Providers: []pintle.Provider{p}, Getenv: func(string) string { return "" },
 		})
 		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("without %s New says %v", name, err)
+			t.Errorf("without %s New returns %v", name, err)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 // map[string]any, as [encoding/json] decodes them.
 type Claims map[string]any
 
-// Claims returns all claims in a map that belongs to the caller. The error says
-// that a number does not fit a float64.
+// Claims returns all claims in a new map. It returns an error if a number does not
+// fit a float64.
 func (t Token) Claims() (Claims, error) {
 	if t.text == "" {
 		return Claims{}, nil
@@ -25,8 +25,8 @@ func (t Token) Claims() (Claims, error) {
 }
 
 // Claim decodes one claim into the value that v points to, as [json.Unmarshal]
-// does, and reports whether the token has it. A claim that is null is there,
-// and leaves most values as they were.
+// does, and reports whether the token has it. A claim that is null is present,
+// and leaves most values unchanged.
 func (t Token) Claim(name string, v any) (bool, error) {
 	raw, ok := t.Raw(name)
 	if !ok {
@@ -38,8 +38,8 @@ func (t Token) Claim(name string, v any) (bool, error) {
 	return true, nil
 }
 
-// Raw returns the JSON of one claim, and whether the token has it: `"Ann"`,
-// `null`. It is the way to pass a claim on unchanged.
+// Raw returns the JSON of one claim, such as `"Ann"` or `null`, and whether the
+// token has it. Use it to pass a claim on unchanged.
 func (t Token) Raw(name string) (string, bool) {
 	if i := known(name); i >= 0 {
 		raw := t.raw(i)
@@ -60,10 +60,9 @@ func (t Token) Raw(name string) (string, bool) {
 	return raw, raw != ""
 }
 
-// A builder turns JSON that was checked before into values. Decoding the claims
-// into a map is something that applications do on each request, and this takes
-// a fifth of the time of [json.Unmarshal], which checks again and knows no
-// shorter way to a map than reflection.
+// A builder turns JSON that is already checked into values. Applications decode
+// the claims into a map on each request, and this takes a fifth of the time of
+// [json.Unmarshal], which checks again and uses reflection.
 type builder struct {
 	scanner
 	err error

@@ -1,6 +1,6 @@
 // Package token reads and writes the encrypted session tokens of Auth.js and
-// Pintle. It needs nothing but the application's secret, so a Go service can
-// stand beside a Next.js application and know who is signed in there:
+// Pintle. It needs only the application's secret, so a Go service beside a Next.js
+// application can read the sessions of its users:
 //
 //	sessions, err := token.New("__Secure-authjs.session-token", os.Getenv("AUTH_SECRET"))
 //	…
@@ -10,9 +10,9 @@
 // read one or make one. It stays valid until it expires: signing out deletes
 // the cookie, it does not revoke the token.
 //
-// The name of the cookie takes part in the key. Over https the cookie is called
-// __Secure-authjs.session-token, over http authjs.session-token, and a token
-// made for one name is not valid under the other.
+// The name of the cookie is an input of the key derivation. Over https the cookie
+// is called __Secure-authjs.session-token, over http authjs.session-token, and a
+// token made for one name is not valid under the other.
 package token
 
 import (
@@ -27,14 +27,15 @@ import (
 )
 
 var (
-	// ErrNoToken says that there is no token to read.
-	ErrNoToken = errors.New("token: there is none")
+	// ErrNoToken is returned if there is no token to read.
+	ErrNoToken = errors.New("token: no token")
 
-	// ErrInvalid says that a token is not one of ours, or not a token at all.
-	// The reason is not told, because whoever made it up could learn from it.
+	// ErrInvalid is returned for a token that is not sealed with one of the
+	// secrets, or is malformed. It does not tell the reason, because an attacker
+	// could learn from it.
 	ErrInvalid = errors.New("token: not valid")
 
-	// ErrExpired says that a token was valid until its time was up.
+	// ErrExpired is returned for a valid token that has expired.
 	ErrExpired = errors.New("token: expired")
 )
 
@@ -43,23 +44,23 @@ var (
 type Codec struct {
 	cookie  string
 	keys    *seal.Keys
-	buffers sync.Pool // of *[]byte, for plaintexts on their way
+	buffers sync.Pool // of *[]byte, for plaintexts
 }
 
 // New returns a codec for the tokens of one cookie, such as
-// "authjs.session-token". Tokens that travel in another way have another name
-// for their purpose in place of the cookie's.
+// "authjs.session-token". For tokens outside of cookies use a name for their
+// purpose instead.
 //
 // The first secret seals, all of them open: put a new one in front to rotate.
-// A secret is taken as it is written, without decoding hex or base64.
+// A secret is used as text, without decoding hex or base64.
 func New(cookie string, secrets ...string) (*Codec, error) {
 	return NewTenant("", cookie, secrets...)
 }
 
 // NewTenant returns a codec for the tokens of one tenant of a service whose
 // tenants may share a secret: the tokens of each are invalid for the others. The
-// name is that of pintle's Config.Tenant, or the key of a configuration that
-// pintle.NewFunc made. Without a name the codec is that of [New].
+// name is that of pintle's Config.Tenant, or the key of a configuration of
+// pintle.NewFunc. With an empty name the codec is that of [New].
 func NewTenant(tenant, cookie string, secrets ...string) (*Codec, error) {
 	keys, err := seal.New(secrets, seal.Salt(cookie, tenant))
 	if err != nil {
@@ -73,11 +74,11 @@ func NewTenant(tenant, cookie string, secrets ...string) (*Codec, error) {
 }
 
 // Encode seals claims into a token that expires after maxAge, counted in whole
-// seconds; one that is not positive makes a token that has expired already.
+// seconds. With zero or a negative maxAge the token has expired already.
 //
-// The claims may be anything that [encoding/json] makes an object of. The
-// claims iat, exp and jti are set, whatever they were before; the order of the
-// members stays.
+// The claims may be any value that [encoding/json] encodes as an object. Encode
+// sets the claims iat, exp and jti, replacing earlier values, and keeps the order
+// of the members.
 func (c *Codec) Encode(claims any, maxAge time.Duration) (string, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
@@ -85,14 +86,14 @@ func (c *Codec) Encode(claims any, maxAge time.Duration) (string, error) {
 	if err := enc.Encode(claims); err != nil {
 		return "", fmt.Errorf("token: encode claims: %w", err)
 	}
-	if text.Len() > seal.MaxToken { // a scanner counts with 32 bits
+	if text.Len() > seal.MaxToken { // the offsets of a scanner have 32 bits
 		return "", errTooLong
 	}
 	return c.seal(text.String(), maxAge)
 }
 
-// Renew seals the claims of a token again, with fresh iat, exp and jti, as
-// [Codec.Encode] does. It does not look at the old expiry.
+// Renew seals the claims of a token again, with new iat, exp and jti, as
+// [Codec.Encode] does. It ignores the old expiry.
 func (c *Codec) Renew(t Token, maxAge time.Duration) (string, error) {
 	if t.text == "" {
 		return "", ErrNoToken
@@ -100,7 +101,7 @@ func (c *Codec) Renew(t Token, maxAge time.Duration) (string, error) {
 	return c.seal(t.text, maxAge)
 }
 
-var errTooLong = fmt.Errorf("token: the claims make a token longer than %d bytes, which nobody reads: put less into them", seal.MaxToken)
+var errTooLong = fmt.Errorf("token: the claims make a token longer than %d bytes, which Decode would reject: put less into them", seal.MaxToken)
 
 func (c *Codec) seal(text string, maxAge time.Duration) (string, error) {
 	buf := c.buffers.Get().(*[]byte)
@@ -120,7 +121,7 @@ func (c *Codec) seal(text string, maxAge time.Duration) (string, error) {
 }
 
 // Decode verifies and opens a token. The error is [ErrNoToken] for the empty
-// string, [ErrExpired] or [ErrInvalid]; there is no token beside an error.
+// string, [ErrExpired] or [ErrInvalid]; the token is then zero.
 //
 // A token without exp does not expire. Clocks may differ by 15 seconds.
 func (c *Codec) Decode(sealed string) (Token, error) {
@@ -144,7 +145,7 @@ func (c *Codec) Decode(sealed string) (Token, error) {
 	return t, nil
 }
 
-// keepBuffer bounds what an idle buffer holds on to.
+// keepBuffer bounds the memory that an idle buffer keeps.
 const keepBuffer = 64 << 10
 
 func (c *Codec) release(buf *[]byte) {

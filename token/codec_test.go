@@ -42,7 +42,7 @@ func encode(t testing.TB, codec *token.Codec, claims any, maxAge time.Duration) 
 	return sealed
 }
 
-// sealText seals a text as it is, claims or not, with the times it has.
+// sealText seals a text unchanged, claims or not.
 func sealText(t testing.TB, text string) string {
 	t.Helper()
 	keys, err := seal.New([]string{secret}, sessionCookie)
@@ -61,8 +61,8 @@ func decode(t testing.TB, codec *token.Codec, sealed string) token.Token {
 	return tok
 }
 
-// wantError checks that a token is refused in the given way, and that nothing
-// of it is returned (SH-51).
+// wantError checks that a token is rejected with the given error, and that no
+// claims are returned (SH-51).
 func wantError(t *testing.T, codec *token.Codec, sealed string, want error) {
 	t.Helper()
 	tok, err := codec.Decode(sealed)
@@ -182,7 +182,7 @@ func TestEncode(t *testing.T) {
 		},
 		{"replaces both of two", json.RawMessage(`{"exp":1,"a":2,"exp":3}`), `{"exp":E,"a":2,"exp":E,"iat":I,"jti":J}`},
 		{"replaces a name written with an escape", json.RawMessage(`{"\u0065xp":1}`), `{"\u0065xp":E,"iat":I,"jti":J}`},
-		{"never writes nbf, iss or aud of its own", struct{}{}, `{"iat":I,"exp":E,"jti":J}`},
+		{"never adds nbf, iss or aud", struct{}{}, `{"iat":I,"exp":E,"jti":J}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-func TestEncodeRefuses(t *testing.T) {
+func TestEncodeRejects(t *testing.T) {
 	codec := newCodec(t, sessionCookie, secret)
 	tests := []struct {
 		name   string
@@ -206,7 +206,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"nil", nil},
 		{"a list", []string{"sub"}},
 		{"a string", "sub"},
-		{"what JSON cannot say", map[string]any{"f": func() {}}},
+		{"values that JSON cannot encode", map[string]any{"f": func() {}}},
 		{"invalid UTF-8 in raw JSON", json.RawMessage("{\"a\":\"\xff\"}")},
 		{"nesting that no reader accepts", json.RawMessage(`{"a":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`)},
 		{"a token that no reader accepts", token.Claims{"a": strings.Repeat("x", seal.MaxToken*3/4)}},
@@ -342,7 +342,7 @@ func TestTimeClaims(t *testing.T) {
 	}
 }
 
-func TestDecodeRefusesWhatIsNoObject(t *testing.T) {
+func TestDecodeRejectsWhatIsNotAnObject(t *testing.T) {
 	codec := newCodec(t, sessionCookie, secret)
 	wantError(t, codec, "", token.ErrNoToken)
 	for _, text := range []string{
@@ -377,8 +377,8 @@ func TestRotation(t *testing.T) {
 	wantError(t, newCodec(t, sessionCookie, "new"), old, token.ErrInvalid)
 }
 
-// SH-05, ASVS-9.2.3: an interrupted sign-in leaves sealed cookies behind, which are worth
-// nothing under another name.
+// SH-05, ASVS-9.2.3: an interrupted sign-in leaves sealed cookies behind, which are
+// not valid under another name.
 func TestTokensOfOtherCookiesAreNoSession(t *testing.T) {
 	names := []string{
 		"authjs.session-token", "__Secure-authjs.session-token", "authjs.pkce.code_verifier", "authjs.state",

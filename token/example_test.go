@@ -10,7 +10,7 @@ import (
 	"github.com/pintleauth/pintle/token"
 )
 
-// A Go API beside a Next.js application lets in whoever is signed in there.
+// A Go API beside a Next.js application accepts the sessions of its users.
 func Example() {
 	sessions, err := token.New("__Secure-authjs.session-token", "the application's AUTH_SECRET")
 	if err != nil {
@@ -25,7 +25,7 @@ func Example() {
 		fmt.Fprintf(w, "Hello %s", session.Name())
 	}
 
-	// What the browser sends, once without and once with a session.
+	// The browser sends one request without and one with a session.
 	r := httptest.NewRequest("GET", "/hello", nil)
 	for range 2 {
 		w := httptest.NewRecorder()
@@ -43,7 +43,7 @@ func Example() {
 	// 200 Hello Ann
 }
 
-// Claims of one's own are read one at a time, or all into a struct.
+// An application reads its own claims one at a time, or all into a struct.
 func ExampleToken_Claim() {
 	codec, err := token.New("authjs.session-token", "a secret of at least 32 characters")
 	if err != nil {

@@ -27,7 +27,7 @@ func TestFromCookie(t *testing.T) {
 	codec := newCodec(t, sessionCookie, secret)
 	ann := encode(t, codec, token.Claims{"name": "Ann", "sub": "1"}, time.Hour)
 	anew := encode(t, codec, token.Claims{"name": "Ann anew", "sub": "1"}, time.Hour)
-	nobody := encode(t, codec, token.Claims{"name": "Ann"}, time.Hour)
+	withoutSubject := encode(t, codec, token.Claims{"name": "Ann"}, time.Hour)
 	bob := encode(t, codec, token.Claims{"name": "Bob", "sub": "2"}, time.Hour)
 	expired := encode(t, codec, token.Claims{"name": "Old"}, -time.Hour)
 	third := len(ann) / 3
@@ -69,7 +69,7 @@ func TestFromCookie(t *testing.T) {
 		{"the first of two", []string{name + "=" + ann + "; " + name + "=x"}, "Ann"},
 		{"the first of two of one user", []string{name + "=" + ann + "; " + name + "=" + anew}, "Ann"},
 		{"SA-M8 two of two users", []string{name + "=" + ann + "; " + name + "=" + bob}, "invalid"},
-		{"SA-M8 two that do not say whose they are", []string{name + "=" + ann + "; " + name + "=" + nobody}, "invalid"},
+		{"SA-M8 two without a subject", []string{name + "=" + ann + "; " + name + "=" + withoutSubject}, "invalid"},
 		{"the first of two, invalid", []string{name + "=x; " + name + "=" + bob}, "invalid"},
 		{"the first of two, empty", []string{name + "=; " + name + "=" + bob}, "none"},
 		{"the first of two lines", []string{name + "=" + ann, name + "=" + anew}, "Ann"},
@@ -145,7 +145,7 @@ func TestFromRequestReadsBearer(t *testing.T) {
 		{"the cookie goes first", sessionCookie + "=" + bob, "Bearer " + ann, "Bob", nil},
 		{"an invalid cookie hides it", sessionCookie + "=x", "Bearer " + ann, "", token.ErrInvalid},
 		{"an empty cookie does not hide it", sessionCookie + "=", "Bearer " + ann, "Ann", nil},
-		{"W-10 somebody else's cookie does not hide it", sessionCookie + "X=x", "Bearer " + ann, "Ann", nil},
+		{"W-10 a cookie of another name does not hide it", sessionCookie + "X=x", "Bearer " + ann, "Ann", nil},
 		{"no header", "", "", "", token.ErrNoToken},
 		{"nothing behind Bearer", "", "Bearer", "", token.ErrNoToken},
 		{"a space behind Bearer", "", "Bearer ", "", token.ErrNoToken},
@@ -173,7 +173,7 @@ func TestFromRequestReadsBearer(t *testing.T) {
 	}
 }
 
-// SH-47: what a client makes up is anonymous, in one of three ways.
+// SH-47: a made-up token is anonymous, with one of three errors.
 func FuzzFromRequest(f *testing.F) {
 	codec := newCodec(f, sessionCookie, secret)
 	sealed := encode(f, codec, token.Claims{"name": "Ann"}, 24*time.Hour)
@@ -185,7 +185,7 @@ func FuzzFromRequest(f *testing.F) {
 		tok, err := codec.FromRequest(request(authorization, cookie))
 		if err == nil {
 			if tok.Name() != "Ann" {
-				t.Fatalf("a token that nobody sealed: %s", tok.JSON())
+				t.Fatalf("a forged token: %s", tok.JSON())
 			}
 			return
 		}

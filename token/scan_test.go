@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// seeds are texts that scanners get wrong.
+// seeds are texts that JSON scanners often get wrong.
 var seeds = []string{
 	`{}`, ` { } `, `{"name":"Ann"}`, `{"name":null,"email":"a\"b\\","exp":1.5e3}`, `{"a":{"name":[1,"}"]},"name":"x"}`,
 	`{"a":1,"a":2}`, `{"n\u0061me":"Ann","x":"\ud83d\ude00\ud83d"}`, `{"a":[[],{},[1,-0,0.5,1E+5,true,false,null]]}`,
@@ -19,15 +19,15 @@ var seeds = []string{
 	`{"a":"\b\f\n\r\t\/\\\""}`, `{"jti":1,"iat":2,"exp":3,"jti":4}`, `{"<&>":"<&>` + "\u2028" + `"}`,
 }
 
-// What encoding/json takes for an object is one, and every claim is what
-// encoding/json says it is.
+// The scanner accepts the same objects as encoding/json, and returns the same
+// claims.
 func FuzzParse(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.Count(text, "{")+strings.Count(text, "[") > maxDepth {
-			return // deeper than encoding/json looks, perhaps
+			return // perhaps deeper than encoding/json allows
 		}
 		tok, ok := parse(text)
 		var members map[string]json.RawMessage
@@ -77,7 +77,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A renewal changes three claims and nothing else.
+// A renewal changes only three claims.
 func FuzzStamp(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)

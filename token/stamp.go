@@ -8,8 +8,8 @@ import (
 )
 
 // appendStamped appends the object in text to dst with its iat, exp and jti
-// replaced where they are, or added at the end. It reports whether text was an
-// object. It works on the text, so that a renewal keeps every other byte.
+// replaced in place, or added at the end. It reports whether text was an object. It
+// works on the text, so that a renewal keeps every other byte.
 //
 // Times are 64 bits wide (W-11).
 func appendStamped(dst []byte, text string, now time.Time, maxAge time.Duration) ([]byte, bool) {

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// A Token is what a sealed token said: claims that were verified, and cannot be
-// changed. The zero Token has no claims.
+// A Token has the verified claims of a sealed token, which cannot be changed. The
+// zero Token has no claims.
 //
-// The claims stay JSON until they are asked for. Methods that return a string
-// return "" for a claim that is absent, null or no string.
+// The claims stay JSON until a method decodes them. Methods that return a string
+// return "" for a claim that is absent, null or not a string.
 type Token struct {
 	text  string // one JSON object
 	known [knownClaims]span
 }
 
-// The claims found while the JSON is checked, so that asking for them is free.
+// The claims whose positions are found while the JSON is checked.
 const (
 	claimName = iota
 	claimEmail
@@ -55,8 +55,8 @@ func known(name string) int {
 }
 
 // parse reads the claims, which must be a JSON object to the last byte: "a
-// completely valid JSON object" in UTF-8. When a claim is there twice the last
-// one counts, as for JSON.parse.
+// completely valid JSON object" in UTF-8. If a claim is repeated the last one
+// counts, as for JSON.parse.
 //
 // https://www.rfc-editor.org/rfc/rfc7519#section-7.2
 func parse(text string) (Token, bool) {
@@ -72,12 +72,12 @@ func parse(text string) (Token, bool) {
 	return t, ok && s.pos == len(text)
 }
 
-// leeway is how far the clocks of two servers may differ, in seconds. It is the
-// reference's.
+// leeway is how far the clocks of two servers may differ, in seconds. It is that
+// of Auth.js.
 const leeway = 15
 
-// check refuses a token outside its time. A time that is not a number is no
-// time, so the whole token is wrong, even if the claim is null.
+// check rejects a token outside its time. A time claim that is not a number makes
+// the whole token invalid, even if the claim is null.
 func (t Token) check(now time.Time) error {
 	clock := float64(now.Unix())
 	for _, claim := range [...]int{claimExpires, claimIssued, claimNotBefore} {
@@ -94,7 +94,7 @@ func (t Token) check(now time.Time) error {
 	return nil
 }
 
-// Name returns the claim name: what to call the user.
+// Name returns the claim name: the name of the user.
 func (t Token) Name() string { return t.str(claimName) }
 
 // Email returns the claim email.
@@ -119,8 +119,8 @@ func (t Token) IssuedAt() time.Time { return t.time(claimIssued) }
 // NotBefore returns the claim nbf, or the zero time.
 func (t Token) NotBefore() time.Time { return t.time(claimNotBefore) }
 
-// JSON returns the claims as they were sealed: one JSON object, or nothing for
-// the zero Token. Unmarshal it to read all claims into a struct of one's own.
+// JSON returns the claims as they were sealed: one JSON object, or nil for the
+// zero Token. Unmarshal it to read all claims into your own struct.
 func (t Token) JSON() []byte { return []byte(t.text) }
 
 // MarshalJSON returns the claims, or null for the zero Token.
@@ -131,8 +131,8 @@ func (t Token) MarshalJSON() ([]byte, error) {
 	return t.JSON(), nil
 }
 
-// String returns the subject and the expiry, and not the other claims: a token
-// may end up in a log.
+// String returns the subject and the expiry, but no other claims: a token may be
+// printed to a log.
 func (t Token) String() string {
 	if t.Expires().IsZero() {
 		return fmt.Sprintf("token of %q", t.Subject())
@@ -140,12 +140,12 @@ func (t Token) String() string {
 	return fmt.Sprintf("token of %q until %s", t.Subject(), t.Expires().UTC().Format(time.RFC3339))
 }
 
-// LogValue returns what [Token.String] does, as attributes.
+// LogValue returns the same as [Token.String], as attributes.
 func (t Token) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("sub", t.Subject()), slog.Time("exp", t.Expires()))
 }
 
-// raw returns the JSON of a known claim, or "" when it is absent.
+// raw returns the JSON of a known claim, or "" if it is absent.
 func (t Token) raw(claim int) string { return t.known[claim].in(t.text) }
 
 func (t Token) str(claim int) string {
@@ -156,8 +156,8 @@ func (t Token) str(claim int) string {
 	return unquote(v)
 }
 
-// time returns a claim that check has found to be a number. Times beyond year
-// 9999 become its end, because they cannot be written as RFC 3339.
+// time returns a claim that check has accepted as a number. Times beyond year
+// 9999 become its end, because RFC 3339 cannot express them.
 func (t Token) time(claim int) time.Time {
 	v := t.raw(claim)
 	if v == "" {

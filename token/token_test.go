@@ -75,7 +75,7 @@ func TestZeroTokenHasNoClaims(t *testing.T) {
 	}
 }
 
-func TestWhichMemberIsAClaim(t *testing.T) {
+func TestOnlyMembersOfTheObjectAreClaims(t *testing.T) {
 	tests := []struct {
 		why, claims string
 		name        string // of the token
@@ -114,7 +114,7 @@ func TestWhichMemberIsAClaim(t *testing.T) {
 	}
 }
 
-func TestTimesFarAwayCanBeWritten(t *testing.T) {
+func TestDistantTimesCanBeFormatted(t *testing.T) {
 	for exp, want := range map[string]string{
 		"1e300":        "9999-12-31T23:59:59Z",
 		"1e999":        "9999-12-31T23:59:59Z",
@@ -143,7 +143,7 @@ func TestClaim(t *testing.T) {
 	}
 	none := new(string)
 	if ok, err := tok.Claim("none", &none); !ok || err != nil || none != nil {
-		t.Errorf("none: %v, %t, %v", none, ok, err)
+		t.Errorf("an absent claim: %v, %t, %v", none, ok, err)
 	}
 	var odd bool
 	if ok, err := tok.Claim("rôle", &odd); !ok || err != nil || !odd {
@@ -197,7 +197,7 @@ func TestTokenAsJSON(t *testing.T) {
 	}
 }
 
-// SH-13: a token that gets into a log shows who, not what.
+// SH-13: a token that is printed to a log shows the subject, but no other claims.
 func TestLogsShowOnlySubjectAndExpiry(t *testing.T) {
 	tok := claimsToken(t, `{"name":"canary","email":"canary","sub":"42","access_token":"canary","exp":4002717406}`)
 	var log bytes.Buffer
