@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Amazon signs people in with their Amazon account.
+// Amazon signs users in with their Amazon account.
 //
 // Register the callback URL /auth/callback/amazon. Variables: AUTH_AMAZON_ID
 // and AUTH_AMAZON_SECRET.

@@ -13,13 +13,13 @@ type AppleOptions struct {
 	TeamID, KeyID, PrivateKey string
 }
 
-// Apple signs people in with their Apple account.
+// Apple signs users in with their Apple account.
 //
 // Register the callback URL /auth/callback/apple, on https and not on
 // localhost. Variables: AUTH_APPLE_ID, which is the Services ID, and
 // AUTH_APPLE_SECRET if no key is given. The callback is a form, so redirect
 // proxies cannot serve it. The name comes with the first consent only, and
-// unsigned: keep it then, and prove nothing with it.
+// unsigned: store it then, and do not use it as a proof.
 //
 // https://developer.apple.com/documentation/signinwithapplerestapi
 func Apple(o AppleOptions) *pintle.OAuth {

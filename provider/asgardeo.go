@@ -2,12 +2,12 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Asgardeo signs people in with their Asgardeo account.
+// Asgardeo signs users in with their Asgardeo account.
 //
 // Register the callback URL /auth/callback/asgardeo. Variables:
 // AUTH_ASGARDEO_ID, AUTH_ASGARDEO_SECRET and AUTH_ASGARDEO_ISSUER. Set Issuer
-// to https://api.asgardeo.io/t/ORGANIZATION, with or without the /oauth2/token
-// that it really ends with.
+// to https://api.asgardeo.io/t/ORGANIZATION, with or without the ending
+// /oauth2/token of the issuer in the metadata.
 //
 // https://wso2.com/asgardeo/docs/guides/authentication/oidc/
 func Asgardeo(o Options) *pintle.OAuth {

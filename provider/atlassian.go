@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Atlassian signs people in with their Atlassian account.
+// Atlassian signs users in with their Atlassian account.
 //
 // Register the callback URL /auth/callback/atlassian. Variables:
 // AUTH_ATLASSIAN_ID and AUTH_ATLASSIAN_SECRET.

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Auth0 signs people in with their Auth0 account.
+// Auth0 signs users in with their Auth0 account.
 //
 // Register the callback URL /auth/callback/auth0. Variables: AUTH_AUTH0_ID,
 // AUTH_AUTH0_SECRET and AUTH_AUTH0_ISSUER. Set Issuer to

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Authentik signs people in with their Authentik account.
+// Authentik signs users in with their Authentik account.
 //
 // Register the callback URL /auth/callback/authentik. Variables:
 // AUTH_AUTHENTIK_ID, AUTH_AUTHENTIK_SECRET and AUTH_AUTHENTIK_ISSUER. Set

@@ -2,14 +2,14 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// AzureADB2C signs people in with their Azure AD B2C account.
+// AzureADB2C signs users in with their Azure AD B2C account.
 //
 // Register the callback URL /auth/callback/azure-ad-b2c. Variables:
 // AUTH_AZURE_AD_B2C_ID, AUTH_AZURE_AD_B2C_SECRET and AUTH_AZURE_AD_B2C_ISSUER.
-// Set Issuer to what the metadata of the user flow names, which has the id of
-// the tenant in it and not its name, and WellKnown to the address of the
-// metadata. New customers are sold Microsoft Entra External ID instead, for
-// which [OpenIDConnect] serves.
+// Set Issuer to the issuer in the metadata of the user flow, which has the id of
+// the tenant and not its name, and WellKnown to the address of the metadata. For
+// Microsoft Entra External ID, which replaces the service for new customers, use
+// [OpenIDConnect].
 //
 // https://learn.microsoft.com/azure/active-directory-b2c/authorization-code-flow
 func AzureADB2C(o Options) *pintle.OAuth {

@@ -2,15 +2,15 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// AzureDevOps signs people in with their Azure DevOps account.
+// AzureDevOps signs users in with their Azure DevOps account.
 //
 // Register the callback URL /auth/callback/azure-devops. Variables:
 // AUTH_AZURE_DEVOPS_ID and AUTH_AZURE_DEVOPS_SECRET.
 //
 // https://learn.microsoft.com/azure/devops/integrate/get-started/authentication/azure-devops-oauth
 //
-// Deprecated: Azure DevOps has taken no registrations since April 2025 and ends
-// this way to sign in during 2026; use [MicrosoftEntraID].
+// Deprecated: Azure DevOps has accepted no registrations since April 2025 and ends
+// OAuth during 2026; use [MicrosoftEntraID].
 func AzureDevOps(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "azure-devops", Name: "Azure DevOps",

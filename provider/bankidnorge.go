@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// BankIDNorge signs people in with their BankID account.
+// BankIDNorge signs users in with their BankID account.
 //
 // Register the callback URL /auth/callback/bankid-no. Variables:
 // AUTH_BANKID_NO_ID and AUTH_BANKID_NO_SECRET. For tests set Issuer to the

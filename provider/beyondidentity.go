@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// BeyondIdentity signs people in with their Beyond Identity account.
+// BeyondIdentity signs users in with their Beyond Identity account.
 //
 // Register the callback URL /auth/callback/beyondidentity. Variables:
 // AUTH_BEYONDIDENTITY_ID, AUTH_BEYONDIDENTITY_SECRET and

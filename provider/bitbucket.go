@@ -7,11 +7,11 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Bitbucket signs people in with their Bitbucket account.
+// Bitbucket signs users in with their Bitbucket account.
 //
 // Register the callback URL /auth/callback/bitbucket. Variables:
-// AUTH_BITBUCKET_ID and AUTH_BITBUCKET_SECRET. The address is asked for in a
-// request of its own, which needs the permission to read e-mail addresses.
+// AUTH_BITBUCKET_ID and AUTH_BITBUCKET_SECRET. The address needs another request,
+// and the permission to read e-mail addresses.
 //
 // https://support.atlassian.com/bitbucket-cloud/docs/use-oauth-on-bitbucket-cloud/
 func Bitbucket(o Options) *pintle.OAuth {
@@ -28,7 +28,7 @@ func Bitbucket(o Options) *pintle.OAuth {
 		// not one of the sign-in. Only a confirmed address is surely theirs.
 		// https://developer.atlassian.com/cloud/bitbucket/rest/api-group-users/#api-user-emails-get
 		a.Profile["email_verified"] = false
-		emails, err := question{endpoint: endpoint(p.UserInfo.URL + "/emails")}.bearer(a.Tokens).object(ctx, c)
+		emails, err := apiRequest{endpoint: endpoint(p.UserInfo.URL + "/emails")}.bearer(a.Tokens).object(ctx, c)
 		if err != nil {
 			return nil //nolint:nilerr // no address
 		}

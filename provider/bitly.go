@@ -9,12 +9,12 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Bitly signs people in with their Bitly account.
+// Bitly signs users in with their Bitly account.
 //
 // Register the callback URL /auth/callback/bitly. Variables: AUTH_BITLY_ID and
 // AUTH_BITLY_SECRET. The account id is made of the login and the time of the
-// registration: a login that was given up can be taken by another person, and
-// Bitly tells no other id.
+// registration: a login that was given up can be registered by another user, and
+// Bitly returns no other id.
 //
 // https://dev.bitly.com/docs/getting-started/authentication
 func Bitly(o Options) *pintle.OAuth {
@@ -41,7 +41,7 @@ func bitlyAccount(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) e
 	}
 	created, err := instant(p.Text("created"))
 	if err != nil {
-		return errors.New("the profile does not say when the account was created")
+		return errors.New("the profile has no time of the registration")
 	}
 	a.Profile["account"] = login + "@" + strconv.FormatInt(created.Unix(), 10)
 	return nil

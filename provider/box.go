@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Box signs people in with their Box account.
+// Box signs users in with their Box account.
 //
 // Register the callback URL /auth/callback/box. Variables: AUTH_BOX_ID and
 // AUTH_BOX_SECRET.

@@ -2,14 +2,13 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// BoxyHQSAML signs people in with SAML through SAML Jackson, which is now
+// BoxyHQSAML signs users in with SAML through SAML Jackson, which is now
 // called Ory Polis.
 //
 // Register the callback URL /auth/callback/boxyhq-saml. Variables:
 // AUTH_BOXYHQ_SAML_ID, AUTH_BOXYHQ_SAML_SECRET and AUTH_BOXYHQ_SAML_ISSUER. Set
-// Issuer to the address of the instance. A tenant and a product are chosen by
-// those parameters in Authorization.Params, or by client id and secret of a
-// connection.
+// Issuer to the address of the instance. Select tenant and product by these
+// parameters in Authorization.Params, or by client id and secret of a connection.
 //
 // https://www.ory.sh/docs/polis
 func BoxyHQSAML(o Options) *pintle.OAuth {

@@ -6,19 +6,19 @@ import "github.com/pintleauth/pintle"
 type BungieOptions struct {
 	Options
 
-	// APIKey is the key of the application, without which Bungie answers no
-	// request about a person.
+	// APIKey is the key of the application. Bungie requires it in requests for
+	// profiles.
 	APIKey string
 }
 
-// Bungie signs people in with their Bungie account.
+// Bungie signs users in with their Bungie account.
 //
 // Register the callback URL /auth/callback/bungie. Variables: AUTH_BUNGIE_ID and
-// AUTH_BUNGIE_SECRET. The service tells no address.
+// AUTH_BUNGIE_SECRET. The service returns no address.
 //
 // https://github.com/Bungie-net/api/wiki/OAuth-Documentation
 func Bungie(o BungieOptions) *pintle.OAuth {
-	return asking(o.apply(&pintle.OAuth{
+	return withProfileRequest(o.apply(&pintle.OAuth{
 		ID: "bungie", Name: "Bungie",
 		Authorization: endpoint("https://www.bungie.net/en/OAuth/Authorize", "reauth", "true", "scope", ""),
 		Token:         endpoint("https://www.bungie.net/platform/app/oauth/token/"),
@@ -28,10 +28,10 @@ func Bungie(o BungieOptions) *pintle.OAuth {
 			id: "Response.bungieNetUser.membershipId", name: "Response.bungieNetUser.displayName", email: "null",
 			picture: bungiePicture,
 		}.user,
-	}), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
+	}), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
 		e, err := inPath(own.UserInfo, tokens, "membership_id")
 		e.URL += "/254/" // the membership type of Bungie itself
-		return question{endpoint: e, header: map[string]string{"X-API-Key": o.APIKey}}.bearer(tokens), err
+		return apiRequest{endpoint: e, header: map[string]string{"X-API-Key": o.APIKey}}.bearer(tokens), err
 	})
 }
 

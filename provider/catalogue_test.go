@@ -90,22 +90,22 @@ func TestConstructorsAreShortAndDocumented(t *testing.T) {
 		e := entries[i]
 		for _, variable := range variables.FindAllString(d.Doc, -1) {
 			if !slices.Contains(e.Variables, variable) {
-				t.Errorf("the documentation of %s speaks of %s, which nobody reads", name, variable)
+				t.Errorf("the documentation of %s names the variable %s, which is not used", name, variable)
 			}
 		}
 		if !d.Mail && !strings.Contains(d.Doc, "AUTH_") {
 			t.Errorf("the documentation of %s names no variables", name)
 		}
 		if !d.Mail && e.Protocol != "OpenID 2.0" && !strings.Contains(strings.Join(strings.Fields(d.Doc), " "), "/auth/callback/"+e.ID) {
-			t.Errorf("the documentation of %s does not say what to register", name)
+			t.Errorf("the documentation of %s does not name what to register", name)
 		}
 	}
 }
 
-// A service that is gone, or whose endpoints are, keeps its name for those who
-// have accounts of it stored.
+// A service that was shut down keeps its constructor for hosts that have stored
+// accounts of it.
 func TestServicesThatAreGoneSaySo(t *testing.T) {
-	// The catalogue speaks to the successors of these already.
+	// The catalogue uses the successors of these already.
 	moved := []string{"todoist", "patreon", "eveonline", "hubspot"}
 	facts := readFacts(t)
 	for _, e := range catalogue(t) {

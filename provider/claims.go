@@ -11,22 +11,21 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// claims says where in a profile a user is to be found. Each field is a path,
-// and the empty one leaves the member out:
+// claims are the paths of a user's members in a profile. An empty path leaves the
+// member out:
 //
 //	data.id               a member of a member
 //	emails.0              the first of a list
 //	emails.primary.email  of the first of a list in which primary is true
-//	name|login            the first of these that is there and not null
+//	name|login            the first of these that is present and not null
 //	name||login           … and not empty
-//	email|null            null when it is missing
-//	image!.link           an error when image is missing or null
+//	email|null            null if it is missing
+//	image!.link           an error if image is missing or null
 //	first_name+last_name  those that are not empty, with a space between them
 type claims struct {
 	id, name, email, image string
 
-	// picture computes the image where it is not to be found anywhere. Nil
-	// means null.
+	// picture computes the image if the profile has none. Nil means null.
 	picture func(pintle.Profile) (any, error)
 
 	// extra are further members of the user, and where they are.
@@ -39,9 +38,8 @@ type claims struct {
 // https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims
 var standardClaims = claims{id: "sub|id", name: "name|nickname|preferred_username", email: "email", image: "picture"}
 
-// user maps a profile. Nothing in it identifies a person but the id, so one
-// that is missing is an error: everybody without an id would be one account
-// (SH-37).
+// user maps a profile. Only the id identifies an account, so a missing id is an
+// error: all users without an id would share one account (SH-37).
 func (c claims) user(p pintle.Profile, _ *pintle.Account) (*pintle.User, error) {
 	id, err := find(p, c.id)
 	if err != nil {
@@ -75,8 +73,8 @@ func isText(value any) bool {
 	return text || value == nil
 }
 
-// newUser makes a user of the JSON members of one. A member that is null, and
-// not absent, is told to clients as null.
+// newUser makes a user from its JSON members. A member that is null, and not
+// absent, is null in the session, too.
 func newUser(id any, members map[string]any) (*pintle.User, error) {
 	text, err := accountID(id)
 	if err != nil {
@@ -94,15 +92,15 @@ func newUser(id any, members map[string]any) (*pintle.User, error) {
 	return u, nil
 }
 
-// accountID returns an id as text. Services have sent each of the values that
-// are refused here for an account they did not know (SH-37).
+// accountID returns an id as text. It rejects the placeholders that services have
+// sent for an unknown account (SH-37).
 func accountID(value any) (string, error) {
 	var id string
 	switch v := value.(type) {
 	case string:
 		id = v
 	case json.Number:
-		// A fraction or an exponent would give one account several spellings.
+		// With a fraction or an exponent one account would have several spellings.
 		if _, err := strconv.ParseInt(v.String(), 10, 64); err != nil {
 			if _, err := strconv.ParseUint(v.String(), 10, 64); err != nil {
 				return "", errors.New("map the profile: the id of the account is not a whole number")
@@ -186,7 +184,7 @@ func walk(p pintle.Profile, path string) (found, error) {
 	return at, nil
 }
 
-// element returns an element of a list, by its number or by what is true of it.
+// element returns an element of a list, by its index or by a member that is true.
 func element(list []any, step string) found {
 	if index, err := strconv.Atoi(step); err == nil {
 		if index >= 0 && index < len(list) {
@@ -207,8 +205,8 @@ func element(list []any, step string) found {
 	return found{}
 }
 
-// object returns the object at a path. The error of an answer without it says
-// which member is missing, and nothing of what it has instead.
+// object returns the object at a path. Its error names the missing member, but
+// repeats no value of the response.
 func object(profile map[string]any, path string) (map[string]any, error) {
 	f, err := walk(profile, path)
 	if err != nil {

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// ClassLink signs people in with their ClassLink account.
+// ClassLink signs users in with their ClassLink account.
 //
 // Register the callback URL /auth/callback/classlink. Variables:
 // AUTH_CLASSLINK_ID and AUTH_CLASSLINK_SECRET.

@@ -2,12 +2,11 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// ClickUp signs people in with their ClickUp account.
+// ClickUp signs users in with their ClickUp account.
 //
 // Register the callback URL /auth/callback/click-up. Variables:
-// AUTH_CLICK_UP_ID and AUTH_CLICK_UP_SECRET. Address and picture are left out,
-// as Auth.js leaves them out: an account made there would not be found by an
-// address made here.
+// AUTH_CLICK_UP_ID and AUTH_CLICK_UP_SECRET. Address and picture are left out, as
+// in Auth.js.
 //
 // https://developer.clickup.com/docs/authentication
 func ClickUp(o Options) *pintle.OAuth {

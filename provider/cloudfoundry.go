@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// CloudFoundry signs people in with their Cloud Foundry account.
+// CloudFoundry signs users in with their Cloud Foundry account.
 //
 // Register the callback URL /auth/callback/cloudfoundry. Variables:
 // AUTH_CLOUDFOUNDRY_ID, AUTH_CLOUDFOUNDRY_SECRET and AUTH_CLOUDFOUNDRY_ISSUER.

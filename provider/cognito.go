@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Cognito signs people in with an account of an Amazon Cognito user pool.
+// Cognito signs users in with an account of an Amazon Cognito user pool.
 //
 // Register the callback URL /auth/callback/cognito. Variables: AUTH_COGNITO_ID,
 // AUTH_COGNITO_SECRET and AUTH_COGNITO_ISSUER. Set Issuer to

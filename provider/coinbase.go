@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Coinbase signs people in with their Coinbase account.
+// Coinbase signs users in with their Coinbase account.
 //
 // Register the callback URL /auth/callback/coinbase. Variables:
 // AUTH_COINBASE_ID and AUTH_COINBASE_SECRET.

@@ -10,8 +10,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// completing has f finish p once its variables are read, after whatever else
-// does.
+// completing makes f finish p after its variables are read and its other
+// completions have run.
 func completing(p *pintle.OAuth, f func(own *pintle.OAuth) error) *pintle.OAuth {
 	before := p.Quirks.Complete
 	p.Quirks.Complete = func(own *pintle.OAuth) error {
@@ -77,8 +77,8 @@ func defaultIssuer(p *pintle.OAuth, issuer string) *pintle.OAuth {
 	})
 }
 
-// issuerPath adds to the issuer the path that the service's own has, for hosts
-// that give the address of their tenant only.
+// issuerPath adds the path of the service's issuers to one that is only the
+// address of the tenant.
 func issuerPath(p *pintle.OAuth, path string) *pintle.OAuth {
 	return completing(p, func(own *pintle.OAuth) error {
 		if own.Issuer != "" && !strings.HasSuffix(strings.TrimRight(own.Issuer, "/"), path) {

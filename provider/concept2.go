@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Concept2 signs people in with their Concept2 account.
+// Concept2 signs users in with their Concept2 account.
 //
 // Register the callback URL /auth/callback/concept2. Variables:
 // AUTH_CONCEPT2_ID and AUTH_CONCEPT2_SECRET.

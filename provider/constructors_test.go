@@ -6,7 +6,7 @@ import (
 )
 
 // constructors are all functions of the package that make an OAuth provider, by
-// the ids of what they make. That none is missing is tested below.
+// the ids of their providers. A test below checks that they are complete.
 var constructors = map[string]func(provider.Options) *pintle.OAuth{
 	"amazon":    provider.Amazon,
 	"apple":     func(o provider.Options) *pintle.OAuth { return provider.Apple(provider.AppleOptions{Options: o}) },

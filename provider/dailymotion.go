@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Dailymotion signs people in with their Dailymotion account.
+// Dailymotion signs users in with their Dailymotion account.
 //
 // Register the callback URL /auth/callback/dailymotion. Variables:
 // AUTH_DAILYMOTION_ID and AUTH_DAILYMOTION_SECRET.

@@ -2,10 +2,10 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Deezer signs people in with their Deezer account.
+// Deezer signs users in with their Deezer account.
 //
 // Register the callback URL /auth/callback/deezer. Variables: AUTH_DEEZER_ID and
-// AUTH_DEEZER_SECRET. New applications are reported to be no longer accepted.
+// AUTH_DEEZER_SECRET. Deezer is reported to accept no new applications.
 //
 // https://developers.deezer.com/api/oauth
 func Deezer(o Options) *pintle.OAuth {
@@ -21,7 +21,7 @@ func Deezer(o Options) *pintle.OAuth {
 	}, ","), "access_token")
 }
 
-// deezerExpiry gives the lifetime of a token its usual name.
+// deezerExpiry renames the lifetime of a token to expires_in.
 func deezerExpiry(r *pintle.TokenResponse) error {
 	rename(r, map[string]string{"expires": "expires_in"})
 	return nil

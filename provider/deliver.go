@@ -12,12 +12,12 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// maxMailAnswer is how much is read of what a service says to a message.
+// maxMailAnswer is how many bytes of a mail service's response are read.
 const maxMailAnswer = 16 << 10
 
-// deliver sends a message. Every status but 2xx is an error that carries what
-// the service said, for the log.
-func (q question) deliver(ctx context.Context, c *http.Client) error {
+// deliver sends a message. Every status but 2xx is an error with the service's
+// message, for the log.
+func (q apiRequest) deliver(ctx context.Context, c *http.Client) error {
 	req, err := q.request(ctx)
 	if err != nil {
 		return err
@@ -30,17 +30,17 @@ func (q question) deliver(ctx context.Context, c *http.Client) error {
 	defer func() { _ = resp.Body.Close() }() // nothing to do about it: the body is read
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxMailAnswer))
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
-		return nil // the service has the message, whatever became of its answer
+		return nil // the service accepted the message, even if reading its response failed
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("status %d", resp.StatusCode), err)
 	}
-	return fmt.Errorf("status %d: %.300q", resp.StatusCode, said(body))
+	return fmt.Errorf("status %d: %.300q", resp.StatusCode, messageOf(body))
 }
 
-// said is the message in an answer, under any of the names services have for
-// it, and otherwise the answer.
-func said(body []byte) string {
+// messageOf returns the message in a response, under any of the names that
+// services have for it, and otherwise the response.
+func messageOf(body []byte) string {
 	var answer struct {
 		Message string          `json:"message"` // also Message of Postmark
 		Error   json.RawMessage `json:"error"`

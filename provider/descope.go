@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Descope signs people in with their Descope account.
+// Descope signs users in with their Descope account.
 //
 // Register the callback URL /auth/callback/descope. Variables: AUTH_DESCOPE_ID,
 // AUTH_DESCOPE_SECRET and AUTH_DESCOPE_ISSUER. ClientID is the id of the

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// DigitalOcean signs people in with their DigitalOcean account.
+// DigitalOcean signs users in with their DigitalOcean account.
 //
 // Register the callback URL /auth/callback/digitalocean. Variables:
 // AUTH_DIGITALOCEAN_ID and AUTH_DIGITALOCEAN_SECRET.

@@ -6,19 +6,19 @@ import "github.com/pintleauth/pintle"
 type DingTalkOptions struct {
 	Options
 
-	// CorpID is the company whose members may sign in. Empty means any person;
-	// with a company set Scopes to openid and corpid.
+	// CorpID is the company whose members may sign in. Empty means all users of
+	// DingTalk. With a company set Scopes to openid and corpid.
 	CorpID string
 }
 
-// DingTalk signs people in with their DingTalk account.
+// DingTalk signs users in with their DingTalk account.
 //
 // Register the callback URL /auth/callback/dingtalk. Variables:
 // AUTH_DINGTALK_ID and AUTH_DINGTALK_SECRET.
 //
 // https://open.dingtalk.com/document/orgapp/tutorial-obtaining-user-personal-information
 func DingTalk(o DingTalkOptions) *pintle.OAuth {
-	return asking(o.apply(&pintle.OAuth{
+	return withProfileRequest(o.apply(&pintle.OAuth{
 		ID: "dingtalk", Name: "DingTalk",
 		Authorization: endpoint("https://login.dingtalk.com/oauth2/auth", "prompt", "consent", "scope", "openid"),
 		Token:         endpoint("https://api.dingtalk.com/v1.0/oauth2/userAccessToken"),
@@ -27,7 +27,7 @@ func DingTalk(o DingTalkOptions) *pintle.OAuth {
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "unionId", name: "nick", email: "email", image: "avatarUrl"}.user,
 		Quirks:        pintle.Quirks{TokenTypeOptional: true, Exchange: o.exchange},
-	}), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
-		return question{endpoint: own.UserInfo}.with("x-acs-dingtalk-access-token", tokens.Text("access_token")), nil
+	}), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
+		return apiRequest{endpoint: own.UserInfo}.with("x-acs-dingtalk-access-token", tokens.Text("access_token")), nil
 	})
 }

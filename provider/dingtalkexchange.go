@@ -20,7 +20,7 @@ func (o DingTalkOptions) exchange(ctx context.Context, c *http.Client, t *pintle
 			body[to] = value
 		}
 	}
-	r, err := question{endpoint: pintle.Endpoint{URL: t.URL}, body: body}.exchange(ctx, c)
+	r, err := apiRequest{endpoint: pintle.Endpoint{URL: t.URL}, body: body}.exchange(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Discord signs people in with their Discord account.
+// Discord signs users in with their Discord account.
 //
 // Register the callback URL /auth/callback/discord. Variables: AUTH_DISCORD_ID
 // and AUTH_DISCORD_SECRET.
@@ -25,8 +25,8 @@ func Discord(o Options) *pintle.OAuth {
 	})
 }
 
-// discordPicture returns the picture of a person or the one that Discord shows
-// for those who have none, which depends on the id.
+// discordPicture returns the picture of a user, or Discord's default picture,
+// which depends on the id.
 //
 // https://discord.com/developers/docs/reference#image-formatting
 func discordPicture(p pintle.Profile) (any, error) {

@@ -17,9 +17,9 @@ import (
 	"github.com/pintleauth/pintle/provider"
 )
 
-var update = flag.Bool("update", false, "rewrite what is generated from the catalogue")
+var update = flag.Bool("update", false, "rewrite the files that are generated from the catalogue")
 
-// An entry is what the documents say of a provider.
+// An entry is the row of a provider in the documents.
 type entry struct {
 	ID         string   `json:"id"`
 	Name       string   `json:"name"`
@@ -30,7 +30,7 @@ type entry struct {
 	Issuer     string   `json:"issuer,omitempty"`
 	Scope      string   `json:"scope,omitempty"`
 	Checks     []string `json:"checks,omitempty"`
-	Verified   string   `json:"verified,omitempty"` // what says that the address is verified
+	Verified   string   `json:"verified,omitempty"` // the member that marks the address as verified
 	Variables  []string `json:"variables"`
 	Link       string   `json:"link"`
 	Doc        string   `json:"doc"`
@@ -63,7 +63,7 @@ func catalogue(t *testing.T) []entry {
 		}
 		endings := []string{"ID", "SECRET", "ISSUER"}
 		if p.Issuer != "" {
-			endings = endings[:2] // a variable never replaces what is there
+			endings = endings[:2] // a variable never replaces a set value
 		}
 		for _, ending := range endings {
 			e.Variables = append(e.Variables, variable(id, ending))
@@ -125,8 +125,8 @@ func protocol(p *pintle.OAuth) string {
 	return "OAuth 2"
 }
 
-// checks are what protects the flow: what the entry lists, and the state that
-// every flow has.
+// checks protect the flow: those that the entry lists, and the state that every
+// flow has.
 func checks(p *pintle.OAuth) []pintle.Check {
 	if p.Protocol == pintle.OAuth1 || p.Protocol == pintle.OpenID2 {
 		return nil
@@ -226,6 +226,6 @@ func generated(t *testing.T, file string, want []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")), want) {
-		t.Errorf("%s is not what the catalogue says: run go test ./provider -update", file)
+		t.Errorf("%s does not match the catalogue: run go test ./provider -update", file)
 	}
 }

@@ -2,10 +2,10 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Dribbble signs people in with their Dribbble account.
+// Dribbble signs users in with their Dribbble account.
 //
 // Register the callback URL /auth/callback/dribbble. Variables:
-// AUTH_DRIBBBLE_ID and AUTH_DRIBBBLE_SECRET. The API tells no address.
+// AUTH_DRIBBBLE_ID and AUTH_DRIBBBLE_SECRET. The API returns no address.
 //
 // https://developer.dribbble.com/v2/oauth/
 func Dribbble(o Options) *pintle.OAuth {

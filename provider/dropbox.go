@@ -6,14 +6,14 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Dropbox signs people in with their Dropbox account.
+// Dropbox signs users in with their Dropbox account.
 //
 // Register the callback URL /auth/callback/dropbox. Variables: AUTH_DROPBOX_ID
 // and AUTH_DROPBOX_SECRET.
 //
 // https://developers.dropbox.com/oauth-guide
 func Dropbox(o Options) *pintle.OAuth {
-	return asking(o.apply(&pintle.OAuth{
+	return withProfileRequest(o.apply(&pintle.OAuth{
 		ID: "dropbox", Name: "Dropbox",
 		Authorization: endpoint("https://www.dropbox.com/oauth2/authorize", "token_access_type", "offline", "scope", "account_info.read"),
 		Token:         endpoint("https://api.dropboxapi.com/oauth2/token"),
@@ -21,7 +21,7 @@ func Dropbox(o Options) *pintle.OAuth {
 		Profile:       claims{id: "account_id", name: "name!.display_name", email: "email", image: "profile_photo_url"}.user,
 		// https://www.dropbox.com/developers/documentation/http/documentation#users-get_current_account
 		EmailVerified: saysVerified("email_verified"),
-	}), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
-		return question{method: http.MethodPost, endpoint: own.UserInfo}.bearer(tokens), nil
+	}), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
+		return apiRequest{method: http.MethodPost, endpoint: own.UserInfo}.bearer(tokens), nil
 	})
 }

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// DuendeIdentityServer6 signs people in with an account of a Duende
+// DuendeIdentityServer6 signs users in with an account of a Duende
 // IdentityServer, version 6 or later.
 //
 // Register the callback URL /auth/callback/duende-identity-server6. Variables:

@@ -26,7 +26,7 @@ func at(e pintle.Endpoint, address string) pintle.Endpoint {
 		return e
 	}
 	moved := pintle.Endpoint{URL: address, Params: maps.Clone(e.Params)}
-	if u, err := url.Parse(address); err == nil { // New refuses any other
+	if u, err := url.Parse(address); err == nil { // New rejects any other
 		for name := range u.Query() {
 			delete(moved.Params, name)
 		}

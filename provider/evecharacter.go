@@ -11,9 +11,9 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// eveCharacter reads the access token, which is a JWT, into the members that
-// the verification endpoint of earlier times answered with. Its signature adds
-// nothing: it has come from the token endpoint over TLS, and from nowhere else.
+// eveCharacter reads the access token, which is a JWT, into the members that the
+// former verification endpoint returned. Its signature need not be verified: the
+// token came from the token endpoint over TLS.
 func eveCharacter(_ context.Context, _ *http.Client, tokens map[string]any) (map[string]any, error) {
 	var claims struct{ Sub, Name, Owner string }
 	parts := strings.Split(pintle.Profile(tokens).Text("access_token"), ".")

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Eventbrite signs people in with their Eventbrite account.
+// Eventbrite signs users in with their Eventbrite account.
 //
 // Register the callback URL /auth/callback/eventbrite. Variables:
 // AUTH_EVENTBRITE_ID and AUTH_EVENTBRITE_SECRET.

@@ -8,17 +8,17 @@ type EVEOnlineOptions struct {
 
 	// LegacyAccountID makes the character alone the id of the account, as Auth.js
 	// does. Set it only for a database shared with Auth.js or moved from it: a
-	// character can be sold, and whoever buys it then signs in as the user who
-	// had it before.
+	// character can be sold, and its buyer then signs in as the user who sold
+	// it.
 	LegacyAccountID bool
 }
 
-// EVEOnline signs people in with a character of EVE Online.
+// EVEOnline signs users in with a character of EVE Online.
 //
 // Register the callback URL /auth/callback/eveonline. Variables:
-// AUTH_EVEONLINE_ID and AUTH_EVEONLINE_SECRET. The service tells no address. The
-// account id is made of the character and its owner, so that a character that is
-// sold is another account.
+// AUTH_EVEONLINE_ID and AUTH_EVEONLINE_SECRET. The service returns no address. The
+// account id is made of the character and its owner, so that a sold character is
+// another account.
 //
 // https://developers.eveonline.com/docs/services/sso/
 func EVEOnline(o EVEOnlineOptions) *pintle.OAuth {

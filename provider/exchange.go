@@ -11,9 +11,9 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// exchange sends a token request that is no form and returns what came back,
-// whatever its status: the rules for token responses are applied to it later.
-func (q question) exchange(ctx context.Context, c *http.Client) (*pintle.TokenResponse, error) {
+// exchange sends a token request that is not a form and returns the response with
+// any status: the caller checks it as a token response.
+func (q apiRequest) exchange(ctx context.Context, c *http.Client) (*pintle.TokenResponse, error) {
 	req, err := q.request(ctx)
 	if err != nil {
 		return nil, err
@@ -34,8 +34,8 @@ func (q question) exchange(ctx context.Context, c *http.Client) (*pintle.TokenRe
 	return r, nil
 }
 
-// withoutURL leaves out of an error of a client the address, in whose query some
-// services want credentials.
+// withoutURL removes the address from an error of a client: some services require
+// credentials in its query.
 func withoutURL(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
@@ -43,7 +43,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// rename gives members of a token response the names of RFC 6749.
+// rename renames members of a token response to those of RFC 6749.
 func rename(r *pintle.TokenResponse, names map[string]string) {
 	for from, to := range names {
 		if value, ok := r.Body[from]; ok {

@@ -15,11 +15,11 @@ type FacebookOptions struct {
 	Version string
 }
 
-// Facebook signs people in with their Facebook account.
+// Facebook signs users in with their Facebook account.
 //
 // Register the callback URL /auth/callback/facebook as a valid OAuth redirect
-// URI. Variables: AUTH_FACEBOOK_ID and AUTH_FACEBOOK_SECRET. Who signed up with a
-// telephone number has no address.
+// URI. Variables: AUTH_FACEBOOK_ID and AUTH_FACEBOOK_SECRET. Users who signed up
+// with a telephone number have no address.
 //
 // https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow
 func Facebook(o FacebookOptions) *pintle.OAuth {

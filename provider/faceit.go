@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Faceit signs people in with their FACEIT account.
+// Faceit signs users in with their FACEIT account.
 //
 // Register the callback URL /auth/callback/faceit. Variables: AUTH_FACEIT_ID
 // and AUTH_FACEIT_SECRET.

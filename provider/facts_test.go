@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// A fact is what is known of a service: an entry of testdata/facts.json, which
-// was read from Auth.js, goth and better-auth. Braces mark what an application
-// fills in.
+// A fact is an entry of testdata/facts.json about a service, from Auth.js, goth
+// and better-auth. Braces mark the values of the application.
 type fact struct {
 	ID, Name, Type, Protocol string
 	Superset                 bool
@@ -36,8 +35,8 @@ type fact struct {
 	Required    map[string]string
 	Mapping     map[string]mapping
 
-	// EmailVerified is nil if no page is known that says which addresses the
-	// service has checked.
+	// EmailVerified is nil if no page is known that states which addresses the
+	// service has verified.
 	EmailVerified *verification
 }
 
@@ -85,7 +84,7 @@ func readFacts(t *testing.T) map[string]*fact {
 
 var placeholder = regexp.MustCompile(`\{(\w+)\}`)
 
-// fill replaces what is in braces.
+// fill replaces the text in braces.
 func fill(text string, values map[string]string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(name string) string {
 		if value, ok := values[strings.Trim(name, "{}")]; ok {
@@ -109,7 +108,7 @@ var corrections = map[string]func(*fact){
 		f.Checks = []string{"state"}
 	},
 	"battlenet": func(f *fact) {
-		f.Checks = []string{"pkce", "state"} // a request without a state is refused
+		f.Checks = []string{"pkce", "state"} // a request without a state is rejected
 		f.Issuer, f.Discovery = "https://oauth.battle.net", "https://oauth.battle.net/.well-known/openid-configuration"
 	},
 	"bitbucket": func(f *fact) {
@@ -118,15 +117,15 @@ var corrections = map[string]func(*fact){
 		})
 	},
 	"bungie": func(f *fact) {
-		f.Checks = []string{"pkce", "state"} // the service may not know PKCE
+		f.Checks = []string{"pkce", "state"} // the service may not support PKCE
 		f.UserInfo.Requests[0].Headers = map[string]string{"Authorization": "Bearer {access_token}", "X-API-Key": "api-key"}
 	},
-	"dailymotion": func(f *fact) { // the API answers with what it is asked for
+	"dailymotion": func(f *fact) { // the API returns the requested fields
 		f.UserInfo.Requests[0].Params = map[string]string{"fields": "id,fullname,email,avatar_720_url"}
 	},
 	"digitalocean": func(f *fact) { f.Token.AuthMethod = "client_secret_post" },
 	"dribbble":     func(f *fact) { f.Scope = "public" },        // not "undefined"
-	"eveonline":    func(f *fact) { f.UserInfo.Requests = nil }, // the access token says it
+	"eveonline":    func(f *fact) { f.UserInfo.Requests = nil }, // the access token has it
 	"facebook": func(f *fact) { // v19.0 ended in May 2026
 		f.Authorization.URL = "https://www.facebook.com/v24.0/dialog/oauth"
 	},
@@ -135,7 +134,7 @@ var corrections = map[string]func(*fact){
 	"gitea": func(f *fact) {
 		f.Issuer, f.Checks, f.UserInfo.Requests[0].Auth = "https://gitea.com", []string{"pkce", "state"}, "bearer"
 	},
-	"heroku":  func(f *fact) { f.Scope = "identity" }, // goth asks for nothing and gets everything
+	"heroku":  func(f *fact) { f.Scope = "identity" }, // goth requests no scope and gets all
 	"hubspot": func(f *fact) { delete(f.Authorization.Params, "client_id") },
 	"influxcloud": func(f *fact) {
 		f.Issuer = "https://cloud.influxdata.com"
@@ -143,7 +142,7 @@ var corrections = map[string]func(*fact){
 	"intercom": func(f *fact) { // the secret in the body rather than in a URL
 		f.Token.Params, f.Token.AuthMethod = nil, "client_secret_post"
 	},
-	// The answers are asked for as JSON; both hosts have https.
+	// The responses are requested as JSON; both hosts have https.
 	"lark": func(f *fact) { f.Mapping["id"] = mapping{From: []string{"data.open_id"}} }, // P-12
 	"lastfm": func(f *fact) {
 		f.Authorization.URL, f.Checks = "https://www.last.fm/api/auth/", []string{"state"}
@@ -209,7 +208,7 @@ var corrections = map[string]func(*fact){
 		f.Authorization.URL, f.Token.URL = "https://login.uber.com/oauth/v2/authorize", "https://login.uber.com/oauth/v2/token"
 		f.UserInfo.Requests[0].URL = "https://api.uber.com/v1.2/me"
 	},
-	"vk": func(f *fact) { // the version of the specification; the service refuses PKCE
+	"vk": func(f *fact) { // the version of the specification; the service rejects PKCE
 		f.Authorization.Params["v"], f.Token.Params["v"], f.UserInfo.Requests[0].Params["v"] = "5.126", "5.126", "5.126"
 		f.Checks = []string{"state"}
 	},

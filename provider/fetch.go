@@ -16,10 +16,10 @@ import (
 	"github.com/pintleauth/pintle/internal/handshake"
 )
 
-// A question is a request for a profile that is more than a GET with a bearer
-// token.
-type question struct {
-	method   string // GET, or POST when there is a body, if empty
+// An apiRequest is a request to the API of a service that is more than a GET with
+// a bearer token: for a profile, a token, or to send a mail.
+type apiRequest struct {
+	method   string // empty: GET, or POST with a body
 	endpoint pintle.Endpoint
 
 	// query, header and body may hold credentials. The body is a url.Values or
@@ -29,20 +29,20 @@ type question struct {
 	body   any
 }
 
-// bearer adds the access token of a token response as RFC 6750 has it.
-func (q question) bearer(tokens pintle.Profile) question {
+// bearer adds the access token of a token response as a bearer token (RFC 6750).
+func (q apiRequest) bearer(tokens pintle.Profile) apiRequest {
 	return q.with("Authorization", "Bearer "+tokens.Text("access_token"))
 }
 
-func (q question) with(name, value string) question {
+func (q apiRequest) with(name, value string) apiRequest {
 	header := map[string]string{name: value}
 	maps.Copy(header, q.header)
 	q.header = header
 	return q
 }
 
-// ask sends the question and returns the JSON value of the answer.
-func (q question) ask(ctx context.Context, c *http.Client) (any, error) {
+// do sends the request and returns the JSON value of the response.
+func (q apiRequest) do(ctx context.Context, c *http.Client) (any, error) {
 	req, err := q.request(ctx)
 	if err != nil {
 		return nil, err
@@ -50,9 +50,9 @@ func (q question) ask(ctx context.Context, c *http.Client) (any, error) {
 	return handshake.Fetch(c, req)
 }
 
-// object is ask for answers that are objects.
-func (q question) object(ctx context.Context, c *http.Client) (map[string]any, error) {
-	answer, err := q.ask(ctx, c)
+// object is do for responses that are objects.
+func (q apiRequest) object(ctx context.Context, c *http.Client) (map[string]any, error) {
+	answer, err := q.do(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (q question) object(ctx context.Context, c *http.Client) (map[string]any, e
 	return object, nil
 }
 
-func (q question) request(ctx context.Context) (*http.Request, error) {
+func (q apiRequest) request(ctx context.Context) (*http.Request, error) {
 	u, err := url.Parse(q.endpoint.URL)
 	if err != nil {
 		return nil, errors.New("the address of the profile cannot be parsed")
@@ -104,10 +104,10 @@ func (q question) request(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// asking has the profile of p fetched by the question that build returns. It is
-// built from the completed provider, so that changed endpoints and variables
-// count.
-func asking(p *pintle.OAuth, build func(own *pintle.OAuth, tokens pintle.Profile) (question, error)) *pintle.OAuth {
+// withProfileRequest makes p fetch its profile by the request that build returns.
+// build receives the completed provider, so that changed endpoints and variables
+// take effect.
+func withProfileRequest(p *pintle.OAuth, build func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error)) *pintle.OAuth {
 	return completing(p, func(own *pintle.OAuth) error {
 		if own.Quirks.FetchProfile == nil {
 			own.Quirks.FetchProfile = func(ctx context.Context, c *http.Client, tokens map[string]any) (map[string]any, error) {
@@ -122,34 +122,34 @@ func asking(p *pintle.OAuth, build func(own *pintle.OAuth, tokens pintle.Profile
 	})
 }
 
-// tokenInQuery has the access token sent as a parameter of the profile's
-// address. It is for services that read it nowhere else.
+// tokenInQuery makes p send the access token as a parameter of the profile's
+// address, for services that accept it nowhere else.
 func tokenInQuery(p *pintle.OAuth, name string) *pintle.OAuth {
-	return asking(p, func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
-		return question{endpoint: own.UserInfo, query: map[string]string{name: tokens.Text("access_token")}}, nil
+	return withProfileRequest(p, func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
+		return apiRequest{endpoint: own.UserInfo, query: map[string]string{name: tokens.Text("access_token")}}, nil
 	})
 }
 
-// oauthScheme has the access token sent with the scheme that some services have
-// from a draft of OAuth 2.
+// oauthScheme makes p send the access token with the scheme of a draft of OAuth 2,
+// which some services require.
 func oauthScheme(p *pintle.OAuth) *pintle.OAuth {
-	return asking(p, func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
-		return question{endpoint: own.UserInfo}.with("Authorization", "OAuth "+tokens.Text("access_token")), nil
+	return withProfileRequest(p, func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
+		return apiRequest{endpoint: own.UserInfo}.with("Authorization", "OAuth "+tokens.Text("access_token")), nil
 	})
 }
 
-// userAgent is what services are told that throttle clients without a name of
-// their own.
+// userAgent is sent to services that rate-limit requests without a User-Agent.
 const userAgent = "pintle (+https://github.com/pintleauth/pintle)"
 
-// withHeaders has the profile asked for with further headers.
+// withHeaders makes p request the profile with additional headers.
 func withHeaders(p *pintle.OAuth, header map[string]string) *pintle.OAuth {
-	return asking(p, func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
-		return question{endpoint: own.UserInfo, header: header}.bearer(tokens), nil
+	return withProfileRequest(p, func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
+		return apiRequest{endpoint: own.UserInfo, header: header}.bearer(tokens), nil
 	})
 }
 
-// unwrap takes the profile out of the member at a path of the answer.
+// unwrap returns a function that takes the profile from the member at a path of
+// the response.
 func unwrap(path string) func(context.Context, *http.Client, *pintle.ProviderAnswer) error {
 	return func(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) (err error) {
 		a.Profile, err = object(a.Profile, path)
@@ -157,8 +157,8 @@ func unwrap(path string) func(context.Context, *http.Client, *pintle.ProviderAns
 	}
 }
 
-// inPath appends to the address of an endpoint an id that the token response
-// has, as one segment of its path.
+// inPath appends an id of the token response to the address of an endpoint, as one
+// segment of its path.
 func inPath(e pintle.Endpoint, tokens pintle.Profile, name string) (pintle.Endpoint, error) {
 	id, err := accountID(tokens[name])
 	if err != nil {

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Figma signs people in with their Figma account.
+// Figma signs users in with their Figma account.
 //
 // Register the callback URL /auth/callback/figma. Variables: AUTH_FIGMA_ID and
 // AUTH_FIGMA_SECRET.

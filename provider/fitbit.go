@@ -2,10 +2,10 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Fitbit signs people in with their Fitbit account.
+// Fitbit signs users in with their Fitbit account.
 //
 // Register the callback URL /auth/callback/fitbit. Variables: AUTH_FITBIT_ID
-// and AUTH_FITBIT_SECRET. The service tells no address.
+// and AUTH_FITBIT_SECRET. The service returns no address.
 //
 // https://dev.fitbit.com/build/reference/web-api/developer-guide/authorization/
 //

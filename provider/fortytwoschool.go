@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// FortyTwoSchool signs people in with their 42 intranet account.
+// FortyTwoSchool signs users in with their 42 intranet account.
 //
 // Register the callback URL /auth/callback/42-school. Variables:
 // AUTH_42_SCHOOL_ID and AUTH_42_SCHOOL_SECRET.

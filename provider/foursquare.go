@@ -10,16 +10,16 @@ import (
 type FoursquareOptions struct {
 	Options
 
-	// APIVersion is the day whose version of the API is spoken, in the form
-	// 20230131, which an empty one means.
+	// APIVersion is the date of the API's version, such as 20230131, which is
+	// the default.
 	APIVersion string
 }
 
-// Foursquare signs people in with their Foursquare account.
+// Foursquare signs users in with their Foursquare account.
 //
 // Register the callback URL /auth/callback/foursquare. Variables:
-// AUTH_FOURSQUARE_ID and AUTH_FOURSQUARE_SECRET. Whether version 2 of the API
-// still answers is not known.
+// AUTH_FOURSQUARE_ID and AUTH_FOURSQUARE_SECRET. It is not known whether version 2
+// of the API still works.
 //
 // https://docs.foursquare.com/developer/reference/authentication
 func Foursquare(o FoursquareOptions) *pintle.OAuth {

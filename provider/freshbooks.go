@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// FreshBooks signs people in with their FreshBooks account.
+// FreshBooks signs users in with their FreshBooks account.
 //
 // Register the callback URL /auth/callback/freshbooks. Variables:
 // AUTH_FRESHBOOKS_ID and AUTH_FRESHBOOKS_SECRET.

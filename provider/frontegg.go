@@ -6,7 +6,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Frontegg signs people in with their Frontegg account.
+// Frontegg signs users in with their Frontegg account.
 //
 // Register the callback URL /auth/callback/frontegg. Variables:
 // AUTH_FRONTEGG_ID, AUTH_FRONTEGG_SECRET and AUTH_FRONTEGG_ISSUER. Set Issuer

@@ -16,7 +16,7 @@ type FusionAuthOptions struct {
 	TenantID string
 }
 
-// FusionAuth signs people in with an account of a FusionAuth server.
+// FusionAuth signs users in with an account of a FusionAuth server.
 //
 // Register the callback URL /auth/callback/fusionauth. Variables:
 // AUTH_FUSIONAUTH_ID, AUTH_FUSIONAUTH_SECRET and AUTH_FUSIONAUTH_ISSUER. Set
@@ -44,7 +44,7 @@ func FusionAuth(o FusionAuthOptions) *pintle.OAuth {
 	})
 }
 
-// dropChallenge takes a challenge off a response that refuses nothing.
+// dropChallenge removes the challenge from a successful response.
 func dropChallenge(r *pintle.TokenResponse) error {
 	if r.Status != http.StatusUnauthorized {
 		r.Header.Del("WWW-Authenticate")

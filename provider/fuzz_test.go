@@ -13,8 +13,8 @@ import (
 	"github.com/pintleauth/pintle/provider"
 )
 
-// FuzzMapping gives every mapping whatever a service may send. It either fails
-// or has an id that can be one (SH-37).
+// FuzzMapping passes any profile to every mapping. It either fails or returns a
+// valid id (SH-37).
 func FuzzMapping(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `[]`, `{"id":1,"name":"Ada"}`, `{"sub":"1","emails":["a@example.com"]}`, `{"data":{"id":"7"}}`,
@@ -48,8 +48,7 @@ func FuzzMapping(f *testing.F) {
 	})
 }
 
-// FuzzAppleName gives Apple's callback whatever a stranger may post: it decides
-// nothing but a name.
+// FuzzAppleName posts any form to Apple's callback: it can only change the name.
 func FuzzAppleName(f *testing.F) {
 	f.Add(`{"name":{"firstName":"Ada","lastName":"Lovelace"}}`)
 	f.Add(`{"name":{"firstName":1,"lastName":null},"sub":"2","email":"b@example.com"}`)

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Gitea signs people in with their Gitea account.
+// Gitea signs users in with their Gitea account.
 //
 // Register the callback URL /auth/callback/gitea. Variables: AUTH_GITEA_ID,
 // AUTH_GITEA_SECRET and AUTH_GITEA_ISSUER. Issuer is the address of the server,

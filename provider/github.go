@@ -8,14 +8,14 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// GitHub signs people in with their GitHub account.
+// GitHub signs users in with their GitHub account.
 //
 // Register the callback URL /auth/callback/github. Variables: AUTH_GITHUB_ID
 // and AUTH_GITHUB_SECRET. For GitHub Enterprise Server set Issuer to
-// https://HOST/login/oauth. The list of the user's addresses tells whether the
-// public one is verified, and a verified one where there is no public one. A
-// GitHub App, unlike an OAuth App, needs the permission to read e-mail
-// addresses for that.
+// https://HOST/login/oauth. The list of the user's addresses shows whether the
+// public one is verified, and has a verified one for users without a public one.
+// A GitHub App, unlike an OAuth App, needs the permission to read e-mail addresses
+// for that.
 //
 // https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
 func GitHub(o Options) *pintle.OAuth {
@@ -27,7 +27,7 @@ func GitHub(o Options) *pintle.OAuth {
 	}
 	p := &pintle.OAuth{
 		ID: "github", Name: "GitHub",
-		// GitHub has no metadata, but says in the callback who it is.
+		// GitHub has no metadata, but sends iss with the callback.
 		Issuer:        base + "/login/oauth",
 		Authorization: pintle.Endpoint{URL: base + "/login/oauth/authorize", Params: map[string]string{"scope": "read:user user:email"}},
 		Token:         pintle.Endpoint{URL: base + "/login/oauth/access_token"},

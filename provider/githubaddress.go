@@ -8,14 +8,14 @@ import (
 )
 
 // githubAddress adds the member email_verified. The public address is kept if it
-// is verified; otherwise the primary address takes its place, or else the first
-// that is verified: an unverified one can be another person's. Users can sign in
-// without an address, so an error of the request is not one of the sign-in, and
-// leaves the public address as unverified.
+// is verified. Otherwise the primary address replaces it, or else the first
+// verified one: an unverified address can belong to another person. Users can sign
+// in without an address, so an error of the request does not fail the sign-in, and
+// the public address then counts as unverified.
 //
 // https://docs.github.com/en/rest/users/emails#list-email-addresses-for-the-authenticated-user
 func githubAddress(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer, emails pintle.Endpoint) {
-	list, _ := question{endpoint: emails}.bearer(a.Tokens).ask(ctx, c)
+	list, _ := apiRequest{endpoint: emails}.bearer(a.Tokens).do(ctx, c)
 	address, _ := a.Profile["email"].(string)
 	verified := isVerifiedAddress(list, address)
 	if _, answered := list.([]any); answered && !verified {

@@ -7,7 +7,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// GitLab signs people in with their GitLab account.
+// GitLab signs users in with their GitLab account.
 //
 // Register the callback URL /auth/callback/gitlab. Variables: AUTH_GITLAB_ID,
 // AUTH_GITLAB_SECRET and AUTH_GITLAB_ISSUER. Issuer is the address of the

@@ -2,12 +2,12 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Google signs people in with their Google account.
+// Google signs users in with their Google account.
 //
 // Register the callback URL /auth/callback/google as an authorised redirect URI
 // of an OAuth client of type web application. Variables: AUTH_GOOGLE_ID and
-// AUTH_GOOGLE_SECRET. A refresh token is given only if Authorization.Params
-// asks for it, with access_type "offline" and prompt "consent".
+// AUTH_GOOGLE_SECRET. Google issues a refresh token only if Authorization.Params
+// has access_type "offline" and prompt "consent".
 //
 // https://developers.google.com/identity/openid-connect/openid-connect
 func Google(o Options) *pintle.OAuth {

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Gumroad signs people in with their Gumroad account.
+// Gumroad signs users in with their Gumroad account.
 //
 // Register the callback URL /auth/callback/gumroad. Variables: AUTH_GUMROAD_ID
 // and AUTH_GUMROAD_SECRET.

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Heroku signs people in with their Heroku account.
+// Heroku signs users in with their Heroku account.
 //
 // Register the callback URL /auth/callback/heroku. Variables: AUTH_HEROKU_ID
 // and AUTH_HEROKU_SECRET.

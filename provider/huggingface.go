@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// HuggingFace signs people in with their Hugging Face account.
+// HuggingFace signs users in with their Hugging Face account.
 //
 // Register the callback URL /auth/callback/huggingface. Variables:
 // AUTH_HUGGINGFACE_ID and AUTH_HUGGINGFACE_SECRET.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Everybody whose id is missing would be one account, and whoever comes second
-// would be signed in as the first (SH-37, CVE-2026-42560).
+// All users without an id would share one account, and the second would be signed
+// in as the first (SH-37, CVE-2026-42560).
 func TestTwoPeopleAreTwoAccounts(t *testing.T) {
 	for id, f := range readFacts(t) {
 		if !f.signsIn() {
@@ -37,7 +37,7 @@ func TestTwoPeopleAreTwoAccounts(t *testing.T) {
 	}
 }
 
-func TestNobodyIsSignedInWithoutAnID(t *testing.T) {
+func TestAProfileWithoutAnIDDoesNotSignIn(t *testing.T) {
 	for id, f := range readFacts(t) {
 		// The id of OpenID 2.0 is matched as a whole, and Last.fm has names
 		// where an id is missing.
@@ -50,12 +50,12 @@ func TestNobodyIsSignedInWithoutAnID(t *testing.T) {
 			"true": true, "list": []any{}, "object": map[string]any{"id": 1}, "fraction": json.Number("1.5"),
 		} {
 			t.Run("SH-37 "+id+" "+name, func(t *testing.T) {
-				s := newService(t, f, person{ID: value, Name: "Nobody", Email: "nobody@example.com"})
+				s := newService(t, f, person{ID: value, Name: "No ID", Email: "noid@example.com"})
 				s.anonymous = value == absent
 				a := newApplication(t, makeProvider(t, f, s), s)
 				resp := a.signIn(s)
 				if a.signedIn != nil {
-					t.Errorf("somebody was signed in as %q", a.signedIn.Account.ProviderAccountID)
+					t.Errorf("a user was signed in as %q", a.signedIn.Account.ProviderAccountID)
 				}
 				for _, c := range resp.Cookies() {
 					if strings.Contains(c.Name, "session-token") && c.Value != "" {

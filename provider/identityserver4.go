@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// IdentityServer4 signs people in with an account of an IdentityServer4.
+// IdentityServer4 signs users in with an account of an IdentityServer4.
 //
 // Register the callback URL /auth/callback/identity-server4. Variables:
 // AUTH_IDENTITY_SERVER4_ID, AUTH_IDENTITY_SERVER4_SECRET and

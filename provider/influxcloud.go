@@ -2,12 +2,12 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// InfluxCloud signs people in with their InfluxCloud account.
+// InfluxCloud signs users in with their InfluxCloud account.
 //
 // Register the callback URL /auth/callback/influxcloud. Variables:
 // AUTH_INFLUXCLOUD_ID, AUTH_INFLUXCLOUD_SECRET and AUTH_INFLUXCLOUD_ISSUER.
 // Issuer is the address of the server, https://cloud.influxdata.com if empty.
-// Whether InfluxCloud 1 still signs in is not known.
+// It is not known whether InfluxCloud 1 still works.
 //
 // https://docs.influxdata.com/
 func InfluxCloud(o Options) *pintle.OAuth {

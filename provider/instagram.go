@@ -2,16 +2,16 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Instagram signs people in with their Instagram account.
+// Instagram signs users in with their Instagram account.
 //
 // Register the callback URL /auth/callback/instagram. Variables:
-// AUTH_INSTAGRAM_ID and AUTH_INSTAGRAM_SECRET. The service tells no address.
+// AUTH_INSTAGRAM_ID and AUTH_INSTAGRAM_SECRET. The service returns no address.
 //
 // https://developers.facebook.com/docs/instagram-platform/
 //
 // Deprecated: the Basic Display API ended in December 2024. The Instagram API
 // with Instagram Login serves professional accounts only, with the scope
-// instagram_business_basic; use [Facebook] for people.
+// instagram_business_basic; use [Facebook] for private ones.
 func Instagram(o Options) *pintle.OAuth {
 	return o.applySeparated(&pintle.OAuth{
 		ID: "instagram", Name: "Instagram",

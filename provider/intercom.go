@@ -8,14 +8,14 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Intercom signs people in with their Intercom account.
+// Intercom signs users in with their Intercom account.
 //
 // Register the callback URL /auth/callback/intercom. Variables: AUTH_INTERCOM_ID
 // and AUTH_INTERCOM_SECRET.
 //
 // https://developers.intercom.com/docs/build-an-integration/learn-more/authentication/setting-up-oauth
 func Intercom(o Options) *pintle.OAuth {
-	return asking(o.apply(&pintle.OAuth{
+	return withProfileRequest(o.apply(&pintle.OAuth{
 		ID: "intercom", Name: "Intercom",
 		Authorization: endpoint("https://app.intercom.io/oauth", "scope", ""),
 		Token:         endpoint("https://api.intercom.io/auth/eagle/token"),
@@ -26,13 +26,13 @@ func Intercom(o Options) *pintle.OAuth {
 		Quirks:        pintle.Quirks{TokenTypeOptional: true, AmendProfile: intercomAddress},
 		// https://developers.intercom.com/docs/references/rest-api/api.intercom.io/admins/admin
 		EmailVerified: saysVerified("email_verified"),
-	}), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
+	}), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
 		user := base64.StdEncoding.EncodeToString([]byte(tokens.Text("access_token") + ":"))
-		return question{endpoint: own.UserInfo}.with("Authorization", "Basic "+user), nil
+		return apiRequest{endpoint: own.UserInfo}.with("Authorization", "Basic "+user), nil
 	})
 }
 
-// intercomAddress leaves out an address that Intercom says it has not verified.
+// intercomAddress leaves out an address that Intercom marks as unverified.
 func intercomAddress(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
 	if a.Profile["email_verified"] == false {
 		delete(a.Profile, "email")

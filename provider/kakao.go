@@ -2,11 +2,11 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Kakao signs people in with their Kakao account.
+// Kakao signs users in with their Kakao account.
 //
 // Register the callback URL /auth/callback/kakao. Variables: AUTH_KAKAO_ID and
-// AUTH_KAKAO_SECRET. What people are asked to agree to is set in the console of
-// the application, not by scopes.
+// AUTH_KAKAO_SECRET. The consent of users is configured in the console of the
+// application, not by scopes.
 //
 // https://developers.kakao.com/docs/latest/en/kakaologin/rest-api
 func Kakao(o Options) *pintle.OAuth {

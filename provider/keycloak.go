@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Keycloak signs people in with their Keycloak account.
+// Keycloak signs users in with their Keycloak account.
 //
 // Register the callback URL /auth/callback/keycloak. Variables:
 // AUTH_KEYCLOAK_ID, AUTH_KEYCLOAK_SECRET and AUTH_KEYCLOAK_ISSUER. Set Issuer
@@ -12,7 +12,7 @@ import "github.com/pintleauth/pintle"
 func Keycloak(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "keycloak", Name: "Keycloak", Protocol: pintle.OIDC,
-		// What verifies an address is up to the realm.
+		// The realm decides how addresses are verified.
 		// https://www.keycloak.org/docs/latest/server_admin/#_client_scopes_protocol
 		EmailVerified: o.trusted(saysVerified("email_verified")),
 	})

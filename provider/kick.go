@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Kick signs people in with their Kick account.
+// Kick signs users in with their Kick account.
 //
 // Register the callback URL /auth/callback/kick. Variables: AUTH_KICK_ID and
 // AUTH_KICK_SECRET.

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Kinde signs people in with their Kinde account.
+// Kinde signs users in with their Kinde account.
 //
 // Register the callback URL /auth/callback/kinde. Variables: AUTH_KINDE_ID,
 // AUTH_KINDE_SECRET and AUTH_KINDE_ISSUER. Set Issuer to

@@ -9,13 +9,13 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Lark signs people in with their Lark or Feishu account.
+// Lark signs users in with their Lark or Feishu account.
 //
 // Register the callback URL /auth/callback/lark. Variables: AUTH_LARK_ID and
 // AUTH_LARK_SECRET, the App ID and App Secret. For Lark outside China replace
 // open.feishu.cn by open.larksuite.com in the endpoints. The account id is the
-// open_id: the user_id is told to applications with a permission of its own only,
-// and an administrator can give it to another person.
+// open_id: the user_id needs another permission, and an administrator can assign
+// it to another user.
 //
 // https://open.feishu.cn/document/sso/web-application-sso/login-overview
 func Lark(o Options) *pintle.OAuth {
@@ -35,7 +35,7 @@ func Lark(o Options) *pintle.OAuth {
 // code. Answers are wrapped in an object with a code, which is 0 for success.
 func larkExchange(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (*pintle.TokenResponse, error) {
 	site, _, _ := strings.Cut(t.URL, "/authen/")
-	app, err := question{endpoint: endpoint(site + "/auth/v3/app_access_token/internal"), body: map[string]string{
+	app, err := apiRequest{endpoint: endpoint(site + "/auth/v3/app_access_token/internal"), body: map[string]string{
 		"app_id": t.Form.Get("client_id"), "app_secret": t.Form.Get("client_secret"),
 	}}.object(ctx, c)
 	if err != nil {
@@ -45,7 +45,7 @@ func larkExchange(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (
 	if token == "" {
 		return nil, errors.New("the service gave no token to the application: check ClientID and ClientSecret")
 	}
-	q := question{endpoint: pintle.Endpoint{URL: t.URL}, body: map[string]string{"grant_type": "authorization_code", "code": t.Form.Get("code")}}
+	q := apiRequest{endpoint: pintle.Endpoint{URL: t.URL}, body: map[string]string{"grant_type": "authorization_code", "code": t.Form.Get("code")}}
 	if refresh := t.Form.Get("refresh_token"); refresh != "" {
 		q.endpoint.URL = strings.Replace(t.URL, "/oidc/access_token", "/oidc/refresh_access_token", 1)
 		q.body = map[string]string{"grant_type": "refresh_token", "refresh_token": refresh}

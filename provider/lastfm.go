@@ -2,18 +2,18 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// LastFM signs people in with their Last.fm account. Last.fm has a protocol of
-// its own, which is made to look like OAuth 2.
+// LastFM signs users in with their Last.fm account. Last.fm has a proprietary
+// protocol, which this provider adapts to OAuth 2.
 //
 // Register the callback URL /auth/callback/lastfm. Variables: AUTH_LASTFM_ID and
-// AUTH_LASTFM_SECRET, the API key and the shared secret. The service tells no
+// AUTH_LASTFM_SECRET, the API key and the shared secret. The service returns no
 // address. Its session key does not expire. The account id is the one Last.fm
-// tells, or else made of the name and the time of the registration: a name that
-// was given up can be taken by another person.
+// returns, or else made of the name and the time of the registration: a name that
+// was given up can be registered by another user.
 //
 // https://www.last.fm/api/webauth
 func LastFM(o Options) *pintle.OAuth {
-	return asking(o.apply(&pintle.OAuth{
+	return withProfileRequest(o.apply(&pintle.OAuth{
 		ID: "lastfm", Name: "Last.fm",
 		Authorization: endpoint("https://www.last.fm/api/auth/", "scope", ""),
 		Token:         endpoint("https://ws.audioscrobbler.com/2.0/"),
@@ -25,5 +25,5 @@ func LastFM(o Options) *pintle.OAuth {
 			TokenTypeOptional: true, Leave: lastfmLeave, Return: lastfmReturn, Exchange: lastfmSession,
 			AmendProfile: lastfmName,
 		},
-	}), lastfmQuestion)
+	}), lastfmRequest)
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// lastfmQuestion asks for the profile of the session's user, which is public.
+// lastfmRequest requests the profile of the session's user, which is public.
 //
 // https://www.last.fm/api/show/user.getInfo
-func lastfmQuestion(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
+func lastfmRequest(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
 	name := tokens.Text("name")
 	if name == "" {
-		return question{}, errors.New("the session has no name")
+		return apiRequest{}, errors.New("the session has no name")
 	}
-	return question{endpoint: own.UserInfo, query: map[string]string{
+	return apiRequest{endpoint: own.UserInfo, query: map[string]string{
 		"method": "user.getinfo", "user": name, "api_key": own.ClientID, "format": "json",
 	}}.with("User-Agent", userAgent), nil
 }
 
 // lastfmName makes an id for an account without one, name:NAME@SECONDS. The prefix
-// keeps a user whose name is a number apart from the account with that number.
+// distinguishes a user whose name is a number from the account with that number.
 func lastfmName(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
 	user := pintle.Profile(a.Profile).Object("user")
 	if user.Text("name") != a.Tokens["name"] {
@@ -33,7 +33,7 @@ func lastfmName(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) err
 	}
 	registered := user.Object("registered").ID("unixtime")
 	if registered == "" {
-		return errors.New("the profile does not say when the account was registered")
+		return errors.New("the profile has no time of the registration")
 	}
 	a.Profile["id"] = "name:" + user.Text("name") + "@" + registered
 	return nil

@@ -29,7 +29,7 @@ func lastfmLeave(u *url.URL) error {
 	return nil
 }
 
-// lastfmReturn renames the token that comes back, which is good for one session.
+// lastfmReturn renames the token of the callback, which is valid for one session.
 func lastfmReturn(params map[string]string) error {
 	// The token is appended without a look at whether there is a query.
 	if state, token, glued := strings.Cut(params["state"], "?token="); glued {
@@ -46,8 +46,8 @@ func lastfmReturn(params map[string]string) error {
 func lastfmSession(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (*pintle.TokenResponse, error) {
 	params := map[string]string{"method": "auth.getSession", "api_key": t.Form.Get("client_id"), "token": t.Form.Get("code")}
 	params["api_sig"] = lastfmSignature(params, t.Form.Get("client_secret"))
-	params["format"] = "json" // not part of what is signed
-	r, err := question{endpoint: pintle.Endpoint{URL: t.URL}, query: params}.with("User-Agent", userAgent).exchange(ctx, c)
+	params["format"] = "json" // not signed
+	r, err := apiRequest{endpoint: pintle.Endpoint{URL: t.URL}, query: params}.with("User-Agent", userAgent).exchange(ctx, c)
 	if err != nil {
 		return nil, err
 	}

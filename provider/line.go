@@ -2,11 +2,11 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// LINE signs people in with their LINE account.
+// LINE signs users in with their LINE account.
 //
 // Register the callback URL /auth/callback/line. Variables: AUTH_LINE_ID and
 // AUTH_LINE_SECRET. ClientID and ClientSecret are those of the channel, which
-// needs a permission of its own for addresses.
+// needs an additional permission for addresses.
 //
 // https://developers.line.biz/en/docs/line-login/integrate-line-login/
 func LINE(o Options) *pintle.OAuth {

@@ -2,14 +2,14 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Linear signs people in with their Linear account.
+// Linear signs users in with their Linear account.
 //
 // Register the callback URL /auth/callback/linear. Variables: AUTH_LINEAR_ID and
 // AUTH_LINEAR_SECRET.
 //
 // https://linear.app/developers/oauth-2-0-authentication
 func Linear(o Options) *pintle.OAuth {
-	return asking(o.applySeparated(&pintle.OAuth{
+	return withProfileRequest(o.applySeparated(&pintle.OAuth{
 		ID: "linear", Name: "Linear",
 		Authorization: endpoint("https://linear.app/oauth/authorize", "scope", "read"),
 		Token:         endpoint("https://api.linear.app/oauth/token"),
@@ -17,8 +17,8 @@ func Linear(o Options) *pintle.OAuth {
 		Checks:        []pintle.Check{pintle.State},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "data!.viewer!.id", name: "data.viewer.name", email: "data.viewer.email", image: "data.viewer.avatarUrl"}.user,
-	}, ","), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
+	}, ","), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
 		query := map[string]string{"query": "query { viewer { id name email avatarUrl } }"}
-		return question{endpoint: own.UserInfo, body: query}.bearer(tokens), nil
+		return apiRequest{endpoint: own.UserInfo, body: query}.bearer(tokens), nil
 	})
 }

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// LinkedIn signs people in with their LinkedIn account.
+// LinkedIn signs users in with their LinkedIn account.
 //
 // Register the callback URL /auth/callback/linkedin. Variables:
 // AUTH_LINKEDIN_ID and AUTH_LINKEDIN_SECRET. The application needs the product

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Logto signs people in with their Logto account.
+// Logto signs users in with their Logto account.
 //
 // Register the callback URL /auth/callback/logto. Variables: AUTH_LOGTO_ID,
 // AUTH_LOGTO_SECRET and AUTH_LOGTO_ISSUER. Set Issuer to

@@ -16,13 +16,13 @@ type LoopsOptions struct {
 	TransactionalID string
 }
 
-// Loops signs people in by links in mails that Loops sends. The key is
+// Loops signs users in with mail links that Loops sends. The key is
 // AUTH_LOOPS_KEY. Sender, subject and text are those of the mail at Loops.
 //
 // https://loops.so/docs/api-reference/send-transactional-email
 func Loops(o LoopsOptions) *pintle.Email {
-	p := o.apply("loops", "Loops", func(key string, m *pintle.Message) (question, error) {
-		q := question{endpoint: endpoint("https://app.loops.so/api/v1/transactional"), body: map[string]any{
+	p := o.apply("loops", "Loops", func(key string, m *pintle.Message) (apiRequest, error) {
+		q := apiRequest{endpoint: endpoint("https://app.loops.so/api/v1/transactional"), body: map[string]any{
 			"transactionalId": o.TransactionalID, "email": m.To, "dataVariables": map[string]string{"url": m.URL},
 		}}
 		return q.with("Authorization", "Bearer "+key), nil

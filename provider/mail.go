@@ -19,8 +19,8 @@ type MailOptions struct {
 	// ID replaces the provider's id.
 	ID string
 
-	// From is the sender, as an address or as Name <address>. The service must
-	// have been told that it is yours.
+	// From is the sender, as an address or as Name <address>. It must be
+	// registered at the service.
 	From string
 
 	// APIKey is the key of the service. An empty one is read from
@@ -31,8 +31,9 @@ type MailOptions struct {
 // mailTimeout bounds a request to a service, body included.
 const mailTimeout = 10 * time.Second
 
-// apply makes a provider of what a service is sent for a message.
-func (o MailOptions) apply(id, name string, request func(key string, m *pintle.Message) (question, error)) *pintle.Email {
+// apply returns a provider that sends each message by the request that request
+// returns.
+func (o MailOptions) apply(id, name string, request func(key string, m *pintle.Message) (apiRequest, error)) *pintle.Email {
 	return &pintle.Email{
 		ID: cmp.Or(o.ID, id), Name: name, From: o.From, APIKey: o.APIKey,
 		Complete: func(p *pintle.Email, c *http.Client) error {
@@ -58,26 +59,26 @@ func (o MailOptions) apply(id, name string, request func(key string, m *pintle.M
 	}
 }
 
-// sending is apply for services that are told the sender in every message.
-func (o MailOptions) sending(id, name string, request func(key string, from *mail.Address, m *pintle.Message) question) *pintle.Email {
-	p := o.apply(id, name, func(key string, m *pintle.Message) (question, error) {
+// sending is apply for services that require the sender in every message.
+func (o MailOptions) sending(id, name string, request func(key string, from *mail.Address, m *pintle.Message) apiRequest) *pintle.Email {
+	p := o.apply(id, name, func(key string, m *pintle.Message) (apiRequest, error) {
 		from, err := mail.ParseAddress(m.From)
 		if err != nil {
-			return question{}, errors.New("MailOptions.From is not an address: set it to one the service knows as yours")
+			return apiRequest{}, errors.New("MailOptions.From is not an address: set it to one that is registered at the service")
 		}
 		return request(key, from, m), nil
 	})
 	complete := p.Complete
 	p.Complete = func(p *pintle.Email, c *http.Client) error {
 		if _, err := mail.ParseAddress(p.From); err != nil {
-			return errors.New("MailOptions.From is not an address: set it to one the service knows as yours")
+			return errors.New("MailOptions.From is not an address: set it to one that is registered at the service")
 		}
 		return complete(p, c)
 	}
 	return p
 }
 
-// sender writes an address as a service is to show it: without the brackets
+// sender writes an address in the form that services display: without the brackets
 // that a bare one would get.
 func sender(a *mail.Address) string {
 	if a.Name == "" {
@@ -86,8 +87,8 @@ func sender(a *mail.Address) string {
 	return a.String()
 }
 
-// conceal returns err without secrets in its text: services repeat what they
-// were sent.
+// conceal returns err without secrets in its text: services repeat parts of the
+// request.
 func conceal(err error, secrets ...string) error {
 	text := err.Error()
 	for _, secret := range secrets {

@@ -83,7 +83,7 @@ func TestMailsAreSentAsTheServicesWantThem(t *testing.T) {
 				fill := strings.NewReplacer("{fromDomain}", "mail.example", "{apiKey}", mailKey, "{from}", "no-reply@mail.example",
 					"{to}", "ada@example.com", "{host}", "app.example", "{text}", "text", "{html}", "<p>html</p>",
 					"{url}", "https://app.example/auth/callback/x?token=t0ken", "{transactionalId}", "mail-1",
-					"Mailgun <{from}>", "no-reply@mail.example").Replace // the sender is who the host says it is
+					"Mailgun <{from}>", "no-reply@mail.example").Replace // the sender is that of the configuration
 				if r.Method != http.MethodPost || r.URL.String() != fill(want.URL) {
 					t.Errorf("it was sent with %s %s, want POST %s", r.Method, r.URL, fill(want.URL))
 				}
@@ -111,7 +111,7 @@ func TestMailsAreSentAsTheServicesWantThem(t *testing.T) {
 	}
 }
 
-// filled replaces what is in braces in every text of a JSON value.
+// filled replaces the text in braces in every text of a JSON value.
 func filled(value any, fill func(string) string) any {
 	switch v := value.(type) {
 	case string:
@@ -291,7 +291,7 @@ func TestWebhookSendsEverythingToAnAddressOfOnesOwn(t *testing.T) {
 }
 
 // P-10
-func TestIncompleteMailProvidersAreRefusedAtTheStart(t *testing.T) {
+func TestNewRejectsIncompleteMailProviders(t *testing.T) {
 	complete := provider.MailOptions{From: "a@example.com", APIKey: mailKey}
 	for name, tt := range map[string]struct {
 		p    *pintle.Email
@@ -341,10 +341,10 @@ func TestTheKeyOfAMailServiceIsAVariable(t *testing.T) {
 		return ""
 	}))
 	if err != nil {
-		t.Errorf("New: %v (asked for %v)", err, asked)
+		t.Errorf("New: %v (requested %v)", err, asked)
 	}
 	if p.APIKey != "" || p.Send != nil {
-		t.Error("New changed what it was given")
+		t.Error("New changed its argument")
 	}
 }
 

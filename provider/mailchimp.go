@@ -2,12 +2,11 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Mailchimp signs people in with their Mailchimp account.
+// Mailchimp signs users in with their Mailchimp account.
 //
 // Register the callback URL /auth/callback/mailchimp. Variables:
-// AUTH_MAILCHIMP_ID and AUTH_MAILCHIMP_SECRET. The address to call the API at
-// differs between accounts: it is api_endpoint in the profile that callbacks
-// are given.
+// AUTH_MAILCHIMP_ID and AUTH_MAILCHIMP_SECRET. The address of the API differs
+// between accounts: it is api_endpoint in the profile that callbacks receive.
 //
 // https://mailchimp.com/developer/marketing/guides/access-user-data-oauth-2/
 func Mailchimp(o Options) *pintle.OAuth {

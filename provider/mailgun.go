@@ -20,7 +20,7 @@ type MailgunOptions struct {
 	Domain string
 }
 
-// Mailgun signs people in by links in mails that Mailgun sends. The key is
+// Mailgun signs users in with mail links that Mailgun sends. The key is
 // AUTH_MAILGUN_KEY.
 //
 // https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages
@@ -29,13 +29,13 @@ func Mailgun(o MailgunOptions) *pintle.Email {
 	if o.EU {
 		host = "https://api.eu.mailgun.net/v3/"
 	}
-	return o.sending("mailgun", "Mailgun", func(key string, from *mail.Address, m *pintle.Message) question {
+	return o.sending("mailgun", "Mailgun", func(key string, from *mail.Address, m *pintle.Message) apiRequest {
 		domain := o.Domain
 		if domain == "" {
 			domain = from.Address[strings.LastIndex(from.Address, "@")+1:]
 		}
 		form := parts{{"from", sender(from)}, {"to", m.To}, {"subject", m.Subject}, {"html", m.HTML}, {"text", m.Text}}
-		q := question{endpoint: endpoint(host + url.PathEscape(domain) + "/messages"), body: form}
+		q := apiRequest{endpoint: endpoint(host + url.PathEscape(domain) + "/messages"), body: form}
 		return q.with("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("api:"+key)))
 	})
 }

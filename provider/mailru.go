@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// MailRu signs people in with their Mail.ru account.
+// MailRu signs users in with their Mail.ru account.
 //
 // Register the callback URL /auth/callback/mailru. Variables: AUTH_MAILRU_ID and
 // AUTH_MAILRU_SECRET.

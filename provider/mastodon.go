@@ -2,12 +2,12 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Mastodon signs people in with their Mastodon account.
+// Mastodon signs users in with their Mastodon account.
 //
 // Register the callback URL /auth/callback/mastodon. Variables:
 // AUTH_MASTODON_ID, AUTH_MASTODON_SECRET and AUTH_MASTODON_ISSUER. Set Issuer
 // to the address of the server, for example https://mastodon.social. The
-// service tells no address.
+// service returns no address.
 //
 // https://docs.joinmastodon.org/spec/oauth/
 func Mastodon(o Options) *pintle.OAuth {

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Mattermost signs people in with their Mattermost account.
+// Mattermost signs users in with their Mattermost account.
 //
 // Register the callback URL /auth/callback/mattermost. Variables:
 // AUTH_MATTERMOST_ID, AUTH_MATTERMOST_SECRET and AUTH_MATTERMOST_ISSUER. Set

@@ -2,14 +2,14 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Medium signs people in with their Medium account.
+// Medium signs users in with their Medium account.
 //
 // Register the callback URL /auth/callback/medium. Variables: AUTH_MEDIUM_ID
-// and AUTH_MEDIUM_SECRET. The service tells no address.
+// and AUTH_MEDIUM_SECRET. The service returns no address.
 //
 // https://github.com/Medium/medium-api-docs
 //
-// Deprecated: the API has been without support since March 2023 and takes no
+// Deprecated: the API has been without support since March 2023 and accepts no
 // new applications.
 func Medium(o Options) *pintle.OAuth {
 	return o.applySeparated(&pintle.OAuth{

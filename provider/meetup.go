@@ -2,14 +2,14 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Meetup signs people in with their Meetup account.
+// Meetup signs users in with their Meetup account.
 //
 // Register the callback URL /auth/callback/meetup. Variables: AUTH_MEETUP_ID
 // and AUTH_MEETUP_SECRET.
 //
 // https://www.meetup.com/graphql/authentication/
 //
-// Deprecated: the REST API that tells who signed in is gone; its successor is
+// Deprecated: the REST API with the profile was shut down; its successor is
 // GraphQL at https://api.meetup.com/gql-ext.
 func Meetup(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{

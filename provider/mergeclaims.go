@@ -7,10 +7,9 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// mergeClaims adds to the profile what only the ID token says. Address and
-// email_verified are taken from the same answer, or from answers that name the
-// same address: otherwise one address would be verified by what is said of
-// another.
+// mergeClaims adds the claims to the profile that only the ID token has. Address
+// and email_verified come from the same source, or from sources with the same
+// address: otherwise the email_verified of one address would verify another.
 func mergeClaims(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
 	address := pintle.Profile(a.Profile).Text("email")
 	if address == "" {

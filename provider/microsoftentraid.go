@@ -10,30 +10,30 @@ import (
 type MicrosoftEntraIDOptions struct {
 	Options
 
-	// Tenant is whose accounts may sign in: the id or a domain of a tenant, or
-	// "organizations", "consumers" or "common". It is short for an Issuer of
-	// https://login.microsoftonline.com/TENANT/v2.0.
+	// Tenant selects the accounts that may sign in: the id or a domain of a
+	// tenant, or "organizations", "consumers" or "common". It is short for an
+	// Issuer of https://login.microsoftonline.com/TENANT/v2.0.
 	Tenant string
 
 	// PhotoSize is the width of the picture in pixels: 48 (also if zero), 64,
 	// 96, 120, 240, 360, 432, 504 or 648. The picture becomes part of the
-	// session cookie of sessions without a database. A negative value asks for
-	// none.
+	// session cookie of sessions without a database. A negative value requests
+	// no picture.
 	PhotoSize int
 }
 
 const microsoftLogin = "https://login.microsoftonline.com/"
 
-// MicrosoftEntraID signs people in with their work, school or personal
+// MicrosoftEntraID signs users in with their work, school or personal
 // Microsoft account.
 //
 // Register the callback URL /auth/callback/microsoft-entra-id, for the platform
 // Web. Variables: AUTH_MICROSOFT_ENTRA_ID_ID, AUTH_MICROSOFT_ENTRA_ID_SECRET
-// and AUTH_MICROSOFT_ENTRA_ID_ISSUER. Without tenant and issuer everybody with a
-// Microsoft account may sign in. The administrator of a tenant can give an
-// account any address, verified or not. An address counts as verified only with
-// the optional claim xms_edov, which is to be added to the ID token in the
-// application's token configuration.
+// and AUTH_MICROSOFT_ENTRA_ID_ISSUER. Without tenant and issuer all users with a
+// Microsoft account may sign in. The administrator of a tenant can set any
+// address for an account, verified or not. An address counts as verified only with
+// the optional claim xms_edov. Add it to the ID token in the application's token
+// configuration.
 //
 // https://learn.microsoft.com/entra/identity-platform/v2-protocols-oidc
 func MicrosoftEntraID(o MicrosoftEntraIDOptions) *pintle.OAuth {

@@ -13,8 +13,8 @@ import (
 	"github.com/pintleauth/pintle/internal/handshake"
 )
 
-// microsoftPhoto adds the picture of the person as a data URI. Whoever has none,
-// or may not be asked about, signs in without.
+// microsoftPhoto adds the picture of the user as a data URI. If there is no
+// picture, or no permission to read it, the user signs in without one.
 //
 // https://learn.microsoft.com/graph/api/profilephoto-get
 func microsoftPhoto(size int) func(context.Context, *http.Client, *pintle.ProviderAnswer) error {
@@ -26,7 +26,7 @@ func microsoftPhoto(size int) func(context.Context, *http.Client, *pintle.Provid
 			return nil
 		}
 		photo := endpoint(fmt.Sprintf("https://graph.microsoft.com/v1.0/me/photos/%[1]dx%[1]d/$value", size))
-		req, err := question{endpoint: photo}.bearer(a.Tokens).request(ctx)
+		req, err := apiRequest{endpoint: photo}.bearer(a.Tokens).request(ctx)
 		if err != nil {
 			return err
 		}
@@ -45,8 +45,8 @@ func microsoftPhoto(size int) func(context.Context, *http.Client, *pintle.Provid
 }
 
 // microsoftVerified reports whether the tenant has proven to own the domain of
-// the address, or the person of a personal account the address. The claim
-// email alone proves nothing: any tenant can issue it for any address.
+// the address, or the user of a personal account the address. The claim email
+// alone proves nothing: any tenant can issue it for any address.
 //
 // The claim is documented as a boolean and has been seen as the text "1".
 //
@@ -56,8 +56,8 @@ func microsoftVerified(p pintle.Profile) bool {
 	return p["xms_edov"] == true || p["xms_edov"] == "true" || p["xms_edov"] == "1"
 }
 
-// microsoftError makes an error that comes in place of tokens one that the
-// person is told of, who can often do something about it.
+// microsoftError turns an error in place of tokens into one that the sign-in page
+// shows: often the user can solve it.
 func microsoftError(r *pintle.TokenResponse) error {
 	code, _ := r.Body["error"].(string)
 	if code == "" {

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Naver signs people in with their Naver account.
+// Naver signs users in with their Naver account.
 //
 // Register the callback URL /auth/callback/naver. Variables: AUTH_NAVER_ID and
 // AUTH_NAVER_SECRET.

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Netlify signs people in with their Netlify account.
+// Netlify signs users in with their Netlify account.
 //
 // Register the callback URL /auth/callback/netlify. Variables: AUTH_NETLIFY_ID
 // and AUTH_NETLIFY_SECRET.

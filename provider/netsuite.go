@@ -15,16 +15,16 @@ type NetSuiteOptions struct {
 	// sandbox.
 	AccountID string
 
-	// UserInfoURL is a RESTlet or Suitelet of yours that answers with id, name
-	// and email of the current user: NetSuite has nothing that does.
+	// UserInfoURL is your RESTlet or Suitelet that returns id, name and email of
+	// the current user: NetSuite has no such endpoint.
 	UserInfoURL string
 }
 
-// NetSuite signs people in with their NetSuite account.
+// NetSuite signs users in with their NetSuite account.
 //
 // Register the callback URL /auth/callback/netsuite. Variables:
-// AUTH_NETSUITE_ID and AUTH_NETSUITE_SECRET. Set AccountID and UserInfoURL. Who
-// should always be asked needs the prompt "login" in Authorization.Params.
+// AUTH_NETSUITE_ID and AUTH_NETSUITE_SECRET. Set AccountID and UserInfoURL. To
+// require the password each time set prompt to "login" in Authorization.Params.
 //
 // https://docs.oracle.com/en/cloud/saas/netsuite/ns-online-help/section_158074210415.html
 func NetSuite(o NetSuiteOptions) *pintle.OAuth {

@@ -10,11 +10,11 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Nextcloud signs people in with an account of a Nextcloud server.
+// Nextcloud signs users in with an account of a Nextcloud server.
 //
 // Register the callback URL /auth/callback/nextcloud. Variables:
 // AUTH_NEXTCLOUD_ID, AUTH_NEXTCLOUD_SECRET and AUTH_NEXTCLOUD_ISSUER. Set Issuer
-// to the address of the server. A client can do there what the person can:
+// to the address of the server. A client has all permissions of the user:
 // Nextcloud has no scopes.
 //
 // https://docs.nextcloud.com/server/latest/admin_manual/configuration_server/oauth2.html
@@ -40,8 +40,8 @@ func Nextcloud(o Options) *pintle.OAuth {
 		}
 		return nil
 	})
-	return asking(p, func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
+	return withProfileRequest(p, func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
 		e, err := inPath(own.UserInfo, tokens, "user_id")
-		return question{endpoint: e, header: map[string]string{"OCS-APIRequest": "true"}}.bearer(tokens), err
+		return apiRequest{endpoint: e, header: map[string]string{"OCS-APIRequest": "true"}}.bearer(tokens), err
 	})
 }

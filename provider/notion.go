@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Notion signs people in with their Notion account.
+// Notion signs users in with their Notion account.
 //
 // Register the callback URL /auth/callback/notion for a public integration that
 // may read user information with addresses. Variables: AUTH_NOTION_ID and
@@ -17,7 +17,7 @@ func Notion(o Options) *pintle.OAuth {
 		Token:         endpoint("https://api.notion.com/v1/oauth/token"),
 		UserInfo:      endpoint("https://api.notion.com/v1/users/me"),
 		Profile:       claims{id: "id", name: "name", email: "person!.email", image: "avatar_url"}.user,
-		// A token that a workspace owns has no person there.
+		// The token of a workspace has no person in this member.
 		Quirks: pintle.Quirks{AmendProfile: unwrap("bot.owner.user")},
 	}), map[string]string{"Notion-Version": "2022-06-28"})
 }

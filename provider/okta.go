@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Okta signs people in with their Okta account.
+// Okta signs users in with their Okta account.
 //
 // Register the callback URL /auth/callback/okta. Variables: AUTH_OKTA_ID,
 // AUTH_OKTA_SECRET and AUTH_OKTA_ISSUER. Set Issuer to https://ORG.okta.com, or

@@ -2,14 +2,14 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// OneDrive signs people in with their Microsoft account.
+// OneDrive signs users in with their Microsoft account.
 //
 // Register the callback URL /auth/callback/onedrive. Variables:
 // AUTH_ONEDRIVE_ID and AUTH_ONEDRIVE_SECRET.
 //
 // https://learn.microsoft.com/onedrive/developer/rest-api/getting-started/msa-oauth
 //
-// Deprecated: the Live Connect API is gone; use [MicrosoftEntraID].
+// Deprecated: the Live Connect API was shut down; use [MicrosoftEntraID].
 func OneDrive(o Options) *pintle.OAuth {
 	return tokenInQuery(o.apply(&pintle.OAuth{
 		ID: "onedrive", Name: "OneDrive (Live Connect)",

@@ -2,12 +2,12 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// OneLogin signs people in with their OneLogin account.
+// OneLogin signs users in with their OneLogin account.
 //
 // Register the callback URL /auth/callback/onelogin. Variables:
 // AUTH_ONELOGIN_ID, AUTH_ONELOGIN_SECRET and AUTH_ONELOGIN_ISSUER. Set Issuer
-// to https://SUBDOMAIN.onelogin.com, with or without the /oidc/2 that it really
-// ends with.
+// to https://SUBDOMAIN.onelogin.com, with or without the ending /oidc/2 of the
+// issuer in the metadata.
 //
 // https://developers.onelogin.com/openid-connect
 func OneLogin(o Options) *pintle.OAuth {

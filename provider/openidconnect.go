@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// OpenIDConnect signs people in with any OpenID Connect provider.
+// OpenIDConnect signs users in with any OpenID Connect provider.
 //
 // Register the callback URL /auth/callback/openid-connect, or with the ID that
 // Options has. Variables: AUTH_OPENID_CONNECT_ID, AUTH_OPENID_CONNECT_SECRET and

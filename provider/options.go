@@ -6,15 +6,15 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Options are what most providers need to be told. The zero value takes
-// everything from the environment and the defaults of the service.
+// Options are the options of most providers. The zero value takes all values from
+// the environment and the defaults of the service.
 type Options struct {
 	// ID replaces the provider's id, with which its URLs, its variables and
 	// stored accounts are named. Two applications at one service need two ids.
 	ID string
 
-	// ClientID and ClientSecret are what the service gave the application.
-	// Empty ones are read from AUTH_{ID}_ID and AUTH_{ID}_SECRET.
+	// ClientID and ClientSecret are the credentials of the application at the
+	// service. Empty ones are read from AUTH_{ID}_ID and AUTH_{ID}_SECRET.
 	ClientID     string
 	ClientSecret string
 
@@ -22,20 +22,20 @@ type Options struct {
 	// many. An empty one is read from AUTH_{ID}_ISSUER.
 	Issuer string
 
-	// TrustEmailVerified believes the claim email_verified of a server that its
+	// TrustEmailVerified trusts the claim email_verified of a server that its
 	// operator or its tenant configures: one of [OpenIDConnect], [Auth0],
 	// [Authentik], [Cognito], [Keycloak], [Okta] or [ZITADEL], or GitHub
 	// Enterprise Server.
-	// An address with email_verified then counts as verified, so whoever
-	// configures the server can become the owner of any address here. Set it
-	// for a server of yours that checks each address itself, and never where
+	// An address with email_verified then counts as verified, so an
+	// administrator of that server can sign in here as the owner of any address.
+	// Set it for your own server that verifies each address, and never if
 	// customers choose the issuer. Other providers ignore it.
 	//
 	// https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims
 	TrustEmailVerified bool
 
-	// Scopes replaces what the application asks for. Nil means what is needed
-	// for id, name, e-mail address and picture, where the service allows that.
+	// Scopes replaces the scopes that the application requests. Nil means those
+	// for id, name, e-mail address and picture, as far as the service has them.
 	Scopes []string
 }
 

@@ -24,7 +24,7 @@ func TestScopesReplaceTheDefaultOnes(t *testing.T) {
 		{provider.GitHub(provider.Options{Scopes: []string{}}), ""},
 	} {
 		if got, there := tt.p.Authorization.Params["scope"]; got != tt.want || !there {
-			t.Errorf("%s asks for %q (there: %t), want %q", tt.p.ID, got, there, tt.want)
+			t.Errorf("%s requests %q (present: %t), want %q", tt.p.ID, got, there, tt.want)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestTwitterSpeaksBothVersions(t *testing.T) { // S-40
 	}
 }
 
-func TestTwitterAsksForTheAddressWithItsScope(t *testing.T) {
+func TestTwitterRequestsTheAddressWithItsScope(t *testing.T) {
 	p := provider.Twitter(provider.TwitterOptions{Options: provider.Options{Scopes: []string{"users.read", "tweet.read", "users.email"}}})
 	if got, want := p.UserInfo.Params["user.fields"], "profile_image_url,confirmed_email"; got != want {
 		t.Errorf("the fields are %q, want %q", got, want)
@@ -202,7 +202,7 @@ func sameParameters(t *testing.T, usual, other *pintle.OAuth, named []string) {
 		given := endpoints(other)[i].Params
 		for name, value := range e.Params {
 			if got, there := given[name]; !there || got != value && !slices.Contains(named, name) {
-				t.Errorf("%s of %s became %q (there: %t), want %q", name, e.URL, got, there, value)
+				t.Errorf("%s of %s became %q (present: %t), want %q", name, e.URL, got, there, value)
 			}
 		}
 	}
@@ -230,7 +230,7 @@ func TestTenantsOfMicrosoftAreIssuers(t *testing.T) {
 		name, tenant, issuer, variable string
 		wantIssuer, wantWellKnown      string
 	}{
-		{name: "everybody", wantIssuer: login + "common/v2.0"},
+		{name: "all accounts", wantIssuer: login + "common/v2.0"},
 		{name: "a tenant", tenant: id, wantIssuer: login + id + "/v2.0"},
 		{name: "organizations", tenant: "organizations", wantIssuer: login + "organizations/v2.0"},
 		{name: "an issuer", issuer: login + id + "/v2.0", wantIssuer: login + id + "/v2.0"},
@@ -294,11 +294,11 @@ func TestVariablesNameServers(t *testing.T) {
 	a.start(cfg)
 	a.signIn(s)
 	if a.signedIn == nil {
-		t.Errorf("nobody was signed in: %s", a.log.String())
+		t.Errorf("no user was signed in: %s", a.log.String())
 	}
 }
 
-func TestIncompleteProvidersAreRefusedAtTheStart(t *testing.T) {
+func TestNewRejectsIncompleteProviders(t *testing.T) {
 	for _, tt := range []struct {
 		p    *pintle.OAuth
 		want string
@@ -340,7 +340,7 @@ func TestOtherVersionsAndPlaces(t *testing.T) {
 	}
 }
 
-// refused checks that New does not take a provider.
+// refused checks that New rejects a provider.
 func refused(t *testing.T, p *pintle.OAuth, want string) {
 	t.Helper()
 	_, err := pintle.New(pintle.Config{
@@ -356,7 +356,7 @@ func TestChecksStayInOrder(t *testing.T) {
 	for id, create := range constructors {
 		p := create(provider.Options{})
 		if p.Protocol == pintle.OAuth2 && p.Checks != nil && !slices.Contains(p.Checks, pintle.State) && !slices.Contains(p.Checks, pintle.PKCE) {
-			t.Errorf("nothing protects the flow of %s", id)
+			t.Errorf("the flow of %s has no check", id)
 		}
 		if slices.Contains(p.Checks, pintle.NoChecks) {
 			t.Errorf("%s turns every check off", id)

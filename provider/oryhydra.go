@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// OryHydra signs people in with an account of an Ory Hydra server.
+// OryHydra signs users in with an account of an Ory Hydra server.
 //
 // Register the callback URL /auth/callback/hydra. Variables: AUTH_HYDRA_ID,
 // AUTH_HYDRA_SECRET and AUTH_HYDRA_ISSUER. Set Issuer to the public address of

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Osso signs people in with SAML through an Osso server.
+// Osso signs users in with SAML through an Osso server.
 //
 // Register the callback URL /auth/callback/osso. Variables: AUTH_OSSO_ID,
 // AUTH_OSSO_SECRET and AUTH_OSSO_ISSUER. Set Issuer to the address of the

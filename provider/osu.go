@@ -2,10 +2,10 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Osu signs people in with their osu! account.
+// Osu signs users in with their osu! account.
 //
 // Register the callback URL /auth/callback/osu. Variables: AUTH_OSU_ID and
-// AUTH_OSU_SECRET. The service tells no address.
+// AUTH_OSU_SECRET. The service returns no address.
 //
 // https://osu.ppy.sh/docs/#authentication
 func Osu(o Options) *pintle.OAuth {

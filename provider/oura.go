@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Oura signs people in with their Oura account.
+// Oura signs users in with their Oura account.
 //
 // Register the callback URL /auth/callback/oura. Variables: AUTH_OURA_ID and
 // AUTH_OURA_SECRET.

@@ -15,7 +15,7 @@ func (p parts) encode() (media string, form []byte) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	for _, part := range p {
-		_ = w.WriteField(part[0], part[1]) // a buffer takes everything
+		_ = w.WriteField(part[0], part[1]) // writing to a buffer does not fail
 	}
 	_ = w.Close()
 	return w.FormDataContentType(), b.Bytes()

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Passage signs people in with their Passage account.
+// Passage signs users in with their Passage account.
 //
 // Register the callback URL /auth/callback/passage. Variables: AUTH_PASSAGE_ID,
 // AUTH_PASSAGE_SECRET and AUTH_PASSAGE_ISSUER. Set Issuer to that of the

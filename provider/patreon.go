@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Patreon signs people in with their Patreon account.
+// Patreon signs users in with their Patreon account.
 //
 // Register the callback URL /auth/callback/patreon. Variables: AUTH_PATREON_ID
 // and AUTH_PATREON_SECRET.

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Paybin signs people in with their Paybin account.
+// Paybin signs users in with their Paybin account.
 //
 // Register the callback URL /auth/callback/paybin. Variables: AUTH_PAYBIN_ID,
 // AUTH_PAYBIN_SECRET and AUTH_PAYBIN_ISSUER. Issuer is https://idp.paybin.io if

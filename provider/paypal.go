@@ -10,11 +10,11 @@ type PayPalOptions struct {
 	Sandbox bool
 }
 
-// PayPal signs people in with their PayPal account.
+// PayPal signs users in with their PayPal account.
 //
 // Register the callback URL /auth/callback/paypal as the return URL. Variables:
-// AUTH_PAYPAL_ID and AUTH_PAYPAL_SECRET. What people are asked to agree to is set
-// in the dashboard.
+// AUTH_PAYPAL_ID and AUTH_PAYPAL_SECRET. The consent of users is configured in the
+// dashboard.
 //
 // https://developer.paypal.com/docs/log-in-with-paypal/integrate/
 func PayPal(o PayPalOptions) *pintle.OAuth {

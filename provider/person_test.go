@@ -12,11 +12,11 @@ var (
 	grace = person{ID: "583232", Name: "Grace", Email: "grace@example.org"}
 )
 
-// steamID is the id of a person in the form of Steam.
+// steamID returns the id of a user in the form of Steam.
 func steamID(who person) string { return fmt.Sprintf("76561197960%v", who.ID) }
 
-// claims are what the service says of the person, where the mapping of the
-// facts finds it.
+// claims returns the profile of the user, with its values at the paths of the
+// mapping in the facts.
 func (s *service) claims() map[string]any {
 	doc := map[string]any{}
 	values := map[string]any{"image": "https://img.example/1.png", "name": s.who.Name, "email": s.who.Email, "id": s.who.ID}
@@ -66,8 +66,8 @@ func (s *service) claims() map[string]any {
 	return doc
 }
 
-// further is the answer to the second request that some profiles take. The
-// addresses in it that are not the person's must not be taken (P-7).
+// further returns the response to the second request that some profiles need. The
+// provider must not use those of its addresses that are not the user's (P-7).
 func (s *service) further() any {
 	switch s.fact.ID {
 	case "github":
@@ -84,7 +84,7 @@ func (s *service) further() any {
 	return nil
 }
 
-// wrap puts a profile into what the service really answers with.
+// wrap puts a profile into the form of the service's response.
 func (s *service) wrap(doc map[string]any) any {
 	switch s.fact.ID {
 	case "nextcloud":
@@ -152,7 +152,7 @@ func place(at map[string]any, path string, value any) {
 // absent marks a member that is to be left out.
 var absent = &struct{ marker byte }{}
 
-// prune leaves out what is absent.
+// prune removes absent values.
 func prune(doc any) {
 	switch d := doc.(type) {
 	case map[string]any:

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// PingIdentity signs people in with their Ping Identity account.
+// PingIdentity signs users in with their Ping Identity account.
 //
 // Register the callback URL /auth/callback/ping-id. Variables: AUTH_PING_ID_ID,
 // AUTH_PING_ID_SECRET and AUTH_PING_ID_ISSUER. Set Issuer to

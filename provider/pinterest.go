@@ -8,15 +8,15 @@ type PinterestOptions struct {
 
 	// LegacyAccountID makes the user name the id of the account, as Auth.js
 	// does. Set it only for a database shared with Auth.js or moved from it: a
-	// user name can be given up, and whoever takes it then signs in as the user
+	// user name can be given up, and its next owner then signs in as the user
 	// who had it before.
 	LegacyAccountID bool
 }
 
-// Pinterest signs people in with their Pinterest account.
+// Pinterest signs users in with their Pinterest account.
 //
 // Register the callback URL /auth/callback/pinterest. Variables:
-// AUTH_PINTEREST_ID and AUTH_PINTEREST_SECRET. The service tells no address.
+// AUTH_PINTEREST_ID and AUTH_PINTEREST_SECRET. The service returns no address.
 //
 // https://developers.pinterest.com/docs/getting-started/set-up-authentication-and-authorization/
 func Pinterest(o PinterestOptions) *pintle.OAuth {

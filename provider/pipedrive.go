@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Pipedrive signs people in with their Pipedrive account.
+// Pipedrive signs users in with their Pipedrive account.
 //
 // Register the callback URL /auth/callback/pipedrive. Variables:
 // AUTH_PIPEDRIVE_ID and AUTH_PIPEDRIVE_SECRET.

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Polar signs people in with their Polar account.
+// Polar signs users in with their Polar account.
 //
 // Register the callback URL /auth/callback/polar. Variables: AUTH_POLAR_ID and
 // AUTH_POLAR_SECRET.

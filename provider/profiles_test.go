@@ -15,7 +15,7 @@ import (
 	"github.com/pintleauth/pintle/provider"
 )
 
-// A profileCase is what Auth.js makes of a profile.
+// A profileCase is Auth.js's mapping of a profile.
 type profileCase struct {
 	Name, Provider string
 	Options        map[string]any
@@ -26,7 +26,7 @@ type profileCase struct {
 		Status                  int
 	}
 
-	// Defect says that Auth.js does something that nobody can have wanted.
+	// Defect means that the result of Auth.js is unintended.
 	Defect   string
 	Expected struct {
 		ID, Name, Email, Image any
@@ -60,8 +60,8 @@ func readProfileCases(t *testing.T) []profileCase {
 	return cases
 }
 
-// safer are the cases whose result Auth.js arrived at by accident, and what is
-// made of them here (P-1). All are defects by the file's own account.
+// safer are the cases in which the result of Auth.js is unintended, with the result
+// of this package (P-1). The file marks all of them as defects.
 var safer = map[string]map[string]any{
 	"azure-devops/avatar bytes null": {"image": nil},
 	"foursquare/last name missing":   {"name": "Siobhán"},
@@ -70,15 +70,15 @@ var safer = map[string]map[string]any{
 	"zoom/last name missing":         {"name": "Siobhán"},
 }
 
-// The users are those of Auth.js, but for words in the place of what is missing
-// (P-1), people without an id (P-2) and numbers as ids (P-3).
+// The users are those of Auth.js, except for texts in place of missing values
+// (P-1), users without an id (P-2) and numbers as ids (P-3).
 func TestProfilesAreMappedAsAuthJSMapsThem(t *testing.T) {
 	for _, c := range readProfileCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			got, err := c.run(t)
 			if c.Expected.Error != "" || c.Expected.ID == nil || c.Expected.ID == "<random-uuid>" {
-				// Auth.js makes up an id for who has none, so that everybody is
-				// somebody new each time (SH-37, P-2).
+				// Auth.js makes up a missing id, so that each sign-in makes a new
+				// user (SH-37, P-2).
 				if err == nil {
 					t.Errorf("the mapping gave %v, want an error", got)
 				}
@@ -179,7 +179,7 @@ func (c profileCase) provider(t *testing.T) *pintle.OAuth {
 			return provider.AzureAD(entra)
 		}
 		return provider.MicrosoftEntraID(entra)
-	// Auth.js keys these by what can change hands (P-12).
+	// Auth.js uses ids for these that can change owners (P-12).
 	case "eveonline":
 		return provider.EVEOnline(provider.EVEOnlineOptions{Options: o, LegacyAccountID: true})
 	case "pinterest":

@@ -22,14 +22,14 @@ import (
 	"github.com/pintleauth/pintle/provider"
 )
 
-// An episode is a sign-in in which the service does something of its own.
+// An episode is a sign-in in which the service deviates from its facts.
 type episode struct {
 	name string
 	id   string
 
 	create  func(provider.Options) *pintle.OAuth // other than the usual one
-	back    func(url.Values)                     // changes what the browser comes back with
-	answer  func(address string, answer any) any // changes what the service answers
+	back    func(url.Values)                     // changes the parameters of the callback
+	answer  func(address string, answer any) any // changes the responses of the service
 	wantErr string                               // in the log; empty: the sign-in succeeds
 	check   func(*testing.T, *pintle.SignInEvent)
 }
@@ -76,7 +76,7 @@ func failing(suffix string) func(string, any) any {
 	}
 }
 
-func TestServicesWithWaysOfTheirOwn(t *testing.T) {
+func TestServicesThatDeviate(t *testing.T) {
 	email := func(want string) func(*testing.T, *pintle.SignInEvent) {
 		return func(t *testing.T, e *pintle.SignInEvent) {
 			if e.User.Email != want {
@@ -87,7 +87,7 @@ func TestServicesWithWaysOfTheirOwn(t *testing.T) {
 	for _, tt := range []episode{
 		{name: "GitHub without addresses", id: "github", answer: failing("/emails"), check: email("")},
 		{name: "Bitbucket without addresses", id: "bitbucket", answer: failing("/emails"), check: email("")},
-		{name: "an address nobody confirmed", id: "bitbucket", check: email(""), answer: set("/emails", "values", []any{
+		{name: "an unconfirmed address", id: "bitbucket", check: email(""), answer: set("/emails", "values", []any{
 			map[string]any{"email": "forged@example.com", "is_primary": true, "is_confirmed": false},
 		})},
 		{name: "an address Intercom did not verify", id: "intercom", answer: set("/me", "email_verified", false), check: email("")},
@@ -102,13 +102,13 @@ func TestServicesWithWaysOfTheirOwn(t *testing.T) {
 			}
 		}},
 		{name: "nonsense from Apple", id: "apple", back: func(v url.Values) { v.Set("user", `{"name":"Ada"`) }, check: email("ada@example.com")},
-		{name: "a refusal of Microsoft", id: "microsoft-entra-id", wantErr: "AADSTS", answer: func(address string, answer any) any {
+		{name: "an error of Microsoft", id: "microsoft-entra-id", wantErr: "AADSTS", answer: func(address string, answer any) any {
 			if strings.HasSuffix(address, "/token") {
 				return map[string]any{"error": "invalid_grant", "error_description": "AADSTS70008: expired"}
 			}
 			return answer
 		}},
-		{name: "a refusal of Twitch", id: "twitch", wantErr: "invalid_request", answer: func(address string, answer any) any {
+		{name: "an error of Twitch", id: "twitch", wantErr: "invalid_request", answer: func(address string, answer any) any {
 			if strings.HasSuffix(address, "/token") {
 				return http.StatusBadRequest
 			}
@@ -116,13 +116,13 @@ func TestServicesWithWaysOfTheirOwn(t *testing.T) {
 		}},
 		{name: "another shop", id: "shopify", back: func(v url.Values) { v.Set("shop", "evil.myshopify.com") }, wantErr: "hmac"},
 		{name: "a callback Shopify did not make", id: "shopify", back: func(v url.Values) { v.Del("hmac") }, wantErr: "hmac"},
-		{name: "a person of another company", id: "dingtalk", wantErr: "company", create: func(o provider.Options) *pintle.OAuth {
+		{name: "a user of another company", id: "dingtalk", wantErr: "company", create: func(o provider.Options) *pintle.OAuth {
 			return provider.DingTalk(provider.DingTalkOptions{Options: o, CorpID: "corp-1"})
 		}, answer: set("/userAccessToken", "corpId", "corp-2")},
-		{name: "a person of the company", id: "dingtalk", create: func(o provider.Options) *pintle.OAuth {
+		{name: "a user of the company", id: "dingtalk", create: func(o provider.Options) *pintle.OAuth {
 			return provider.DingTalk(provider.DingTalkOptions{Options: o, CorpID: "corp-1"})
 		}, answer: set("/userAccessToken", "corpId", "corp-1")},
-		{name: "a person who says of no company", id: "dingtalk", wantErr: "company", create: func(o provider.Options) *pintle.OAuth {
+		{name: "a user without a company", id: "dingtalk", wantErr: "company", create: func(o provider.Options) *pintle.OAuth {
 			return provider.DingTalk(provider.DingTalkOptions{Options: o, CorpID: "corp-1"})
 		}},
 		{name: "no unionid", id: "wechat", answer: func(address string, answer any) any {
@@ -144,30 +144,30 @@ func TestServicesWithWaysOfTheirOwn(t *testing.T) {
 		}},
 		{name: "no token for the application of Lark", id: "lark", wantErr: "ClientSecret", answer: set("/internal", "app_access_token", nil)},
 		{name: "no data of Lark", id: "lark", wantErr: `"data\"`, answer: set("/oidc/access_token", "data", nil)},
-		{name: "a profile of somebody else at Steam", id: "steam", wantErr: "not about the account", answer: set("/v0002/", "response.players[0].steamid", "76561190000000000")},
+		{name: "a profile of another user at Steam", id: "steam", wantErr: "not about the account", answer: set("/v0002/", "response.players[0].steamid", "76561190000000000")},
 		{name: "no profile at Steam", id: "steam", wantErr: "not about the account", answer: set("/v0002/", "response", map[string]any{"players": []any{}})},
 		{name: "a token behind a question mark", id: "lastfm", back: func(v url.Values) {
 			v.Set("state", v.Get("state")+"?token="+v.Get("token"))
 			v.Del("token")
 		}},
-		{name: "a profile of somebody else at Last.fm", id: "lastfm", wantErr: "not about the account", answer: set("/2.0/", "user.name", "eve")},
+		{name: "a profile of another user at Last.fm", id: "lastfm", wantErr: "not about the account", answer: set("/2.0/", "user.name", "eve")},
 		{name: "no session at Last.fm", id: "lastfm", wantErr: "no session", answer: set("/2.0/", "session", nil)},
 		{name: "a name at Last.fm", id: "lastfm", answer: set("/2.0/", "user.id", nil), check: func(t *testing.T, e *pintle.SignInEvent) {
 			if e.Account.ProviderAccountID != "name:ada@1037793040" {
 				t.Errorf("the id is %q", e.Account.ProviderAccountID)
 			}
 		}},
-		{name: "SA-M9 a name at Last.fm of an unknown time", id: "lastfm", wantErr: "registered", answer: func(address string, answer any) any {
+		{name: "SA-M9 a name at Last.fm of an unknown time", id: "lastfm", wantErr: "registration", answer: func(address string, answer any) any {
 			return set("/2.0/", "user.registered", map[string]any{})(address, set("/2.0/", "user.id", nil)(address, answer))
 		}},
-		{name: "SA-M9 a login at Bitly of an unknown time", id: "bitly", wantErr: "created", answer: set("/user", "created", "yesterday")},
+		{name: "SA-M9 a login at Bitly of an unknown time", id: "bitly", wantErr: "registration", answer: set("/user", "created", "yesterday")},
 		{name: "an answer of VK with status 200", id: "vk", wantErr: "response", answer: func(address string, answer any) any {
 			if strings.HasSuffix(address, "/users.get") {
 				return map[string]any{"error": map[string]any{"error_code": 5}}
 			}
 			return answer
 		}},
-		{name: "a token that says where to go", id: "nextcloud", wantErr: "user_id", answer: set("/token", "user_id", "..")},
+		{name: "a token with an address", id: "nextcloud", wantErr: "user_id", answer: set("/token", "user_id", "..")},
 		{name: "a token without an account", id: "stripe", wantErr: "stripe_user_id", answer: set("/token", "stripe_user_id", nil)},
 		{name: "an opaque token of EVE Online", id: "eveonline", wantErr: "not a JWT", answer: set("/token", "access_token", "opaque")},
 		{name: "a URN of SoundCloud", id: "soundcloud", answer: set("/me", "urn", "soundcloud:users:583231")},
@@ -193,13 +193,13 @@ func (e episode) play(t *testing.T) {
 	resp := a.signIn(s)
 	switch {
 	case e.wantErr != "" && a.signedIn != nil:
-		t.Errorf("somebody was signed in as %q", a.signedIn.Account.ProviderAccountID)
+		t.Errorf("a user was signed in as %q", a.signedIn.Account.ProviderAccountID)
 	case e.wantErr != "":
 		if !strings.Contains(a.log.String(), e.wantErr) && e.id != "twitch" || !strings.Contains(resp.Header.Get("Location"), "error=") {
 			t.Errorf("the callback led to %s, want an error with %q: %s", resp.Header.Get("Location"), e.wantErr, a.log.String())
 		}
 	case a.signedIn == nil:
-		t.Errorf("nobody was signed in: %s", a.log.String())
+		t.Errorf("no user was signed in: %s", a.log.String())
 	case e.check != nil:
 		e.check(t, a.signedIn)
 	case e.id != "lastfm" && a.signedIn.Account.ProviderAccountID != "583231":
@@ -313,7 +313,7 @@ func TestRefreshesAreSentWhereTheServiceWantsThem(t *testing.T) {
 		}
 	}
 	if !slices.Contains(asked, "/open-apis/authen/v1/oidc/refresh_access_token") {
-		t.Errorf("only %v were asked", asked)
+		t.Errorf("only %v were requested", asked)
 	}
 	azure := &pintle.TokenRequest{Form: form()}
 	if err := provider.AzureDevOps(provider.Options{}).Quirks.TokenRequest(azure); err != nil ||

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Railway signs people in with their Railway account.
+// Railway signs users in with their Railway account.
 //
 // Register the callback URL /auth/callback/railway. Variables: AUTH_RAILWAY_ID
 // and AUTH_RAILWAY_SECRET.

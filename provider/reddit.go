@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Reddit signs people in with their Reddit account.
+// Reddit signs users in with their Reddit account.
 //
 // Register the callback URL /auth/callback/reddit. Variables: AUTH_REDDIT_ID
 // and AUTH_REDDIT_SECRET. New applications need the approval of Reddit. A

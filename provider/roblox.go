@@ -2,10 +2,10 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Roblox signs people in with their Roblox account.
+// Roblox signs users in with their Roblox account.
 //
 // Register the callback URL /auth/callback/roblox. Variables: AUTH_ROBLOX_ID
-// and AUTH_ROBLOX_SECRET. The service tells no address.
+// and AUTH_ROBLOX_SECRET. The service returns no address.
 //
 // https://create.roblox.com/docs/cloud/auth/oauth2-overview
 func Roblox(o Options) *pintle.OAuth {

@@ -2,13 +2,12 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Salesforce signs people in with their Salesforce account.
+// Salesforce signs users in with their Salesforce account.
 //
 // Register the callback URL /auth/callback/salesforce. Variables:
 // AUTH_SALESFORCE_ID, AUTH_SALESFORCE_SECRET and AUTH_SALESFORCE_ISSUER. Issuer
 // is https://login.salesforce.com if empty; a sandbox has
-// https://test.salesforce.com, and an organisation may have a domain of its
-// own.
+// https://test.salesforce.com, and an organisation may have another domain.
 //
 // https://help.salesforce.com/s/articleView?id=sf.remoteaccess_using_openid.htm
 func Salesforce(o Options) *pintle.OAuth {

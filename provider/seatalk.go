@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// SeaTalk signs people in with their SeaTalk account.
+// SeaTalk signs users in with their SeaTalk account.
 //
 // Register the callback URL /auth/callback/seatalk. Variables: AUTH_SEATALK_ID
 // and AUTH_SEATALK_SECRET.

@@ -22,27 +22,27 @@ type person struct {
 	Email string
 }
 
-// A service plays one service of the catalogue, as its facts describe it and no
-// more: whatever else is asked of it fails the test. It is the transport of the
-// application's requests, so nothing leaves the machine.
+// A service is a fake of one service of the catalogue, as its facts describe it:
+// any other request fails the test. It is the transport of the application's
+// requests, so none leaves the machine.
 type service struct {
 	t    *testing.T
 	fact *fact
 	who  person
 
-	// anonymous leaves the id out of every answer.
+	// anonymous leaves the id out of every response.
 	anonymous bool
 
-	// spoil, when set, changes what the service says of the person.
+	// spoil, if set, changes the service's profile of the user.
 	spoil func(doc map[string]any)
 
-	// changeBack, when set, spoils what the browser comes back with.
+	// changeBack, if set, spoils the parameters of the callback.
 	changeBack func(url.Values)
 
-	values map[string]string // what is in the braces of the facts
+	values map[string]string // the texts in the braces of the facts
 
 	authorized url.Values // the parameters the browser came with
-	asked      []string   // the endpoints the application asked
+	asked      []string   // the endpoints that the application requested
 }
 
 const (
@@ -137,8 +137,8 @@ func (s *service) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(bytes.NewReader(body)), Request: req}, nil
 }
 
-// authorize takes a browser in, checks what it comes with, and returns the
-// parameters it goes back with.
+// authorize checks the authorization request of a browser and returns the
+// parameters of the callback.
 func (s *service) authorize(location string) url.Values {
 	s.t.Helper()
 	u, err := url.Parse(location)
@@ -271,7 +271,7 @@ func (s *service) token(req *http.Request) any {
 	return s.tokens()
 }
 
-// authenticated checks how the client proved itself, and takes that away.
+// authenticated checks how the client authenticated, and removes its credentials.
 func (s *service) authenticated(req *http.Request, form url.Values) {
 	user, password, basic := req.BasicAuth()
 	user, _ = url.QueryUnescape(user)
@@ -333,7 +333,7 @@ func (s *service) requestURL(r profileRequest) string {
 
 func (s *service) checkProfileRequest(req *http.Request, r profileRequest) {
 	if req.Method != r.Method {
-		s.errorf("the profile is asked for with %s, want %s", req.Method, r.Method)
+		s.errorf("the profile request has %s, want %s", req.Method, r.Method)
 	}
 	params, headers := s.fillAll(r.Params), s.fillAll(r.Headers)
 	delete(headers, "Accept")
@@ -360,18 +360,18 @@ func (s *service) checkProfileRequest(req *http.Request, r profileRequest) {
 	s.adaptProfileRequest(params, headers)
 	for name, value := range headers {
 		if req.Header.Get(name) != value && !(name == "Content-Type" && req.Body == http.NoBody) {
-			s.errorf("the profile is asked for with %s: %q, want %q", name, req.Header.Get(name), value)
+			s.errorf("the profile request has %s: %q, want %q", name, req.Header.Get(name), value)
 		}
 	}
 	if headers["Authorization"] == "" && req.Header.Get("Authorization") != "" {
-		s.errorf("the profile is asked for with an Authorization header")
+		s.errorf("the profile request has an Authorization header")
 	}
 	given := map[string]string{}
 	for name := range req.URL.Query() {
 		given[name] = req.URL.Query().Get(name)
 	}
 	if !maps.Equal(given, params) {
-		s.errorf("the profile is asked for with %v, want %v", given, params)
+		s.errorf("the profile request has %v, want %v", given, params)
 	}
 	s.checkBody(req, r, body)
 }
@@ -384,10 +384,10 @@ func (s *service) checkBody(req *http.Request, r profileRequest, form url.Values
 	switch {
 	case form != nil:
 		if got, err := url.ParseQuery(string(text)); err != nil || got.Encode() != form.Encode() {
-			s.errorf("the profile is asked for with the form %q, want %q", text, form.Encode())
+			s.errorf("the profile request has the form %q, want %q", text, form.Encode())
 		}
 	case r.Body == nil && len(text) > 0:
-		s.errorf("the profile is asked for with a body")
+		s.errorf("the profile request has a body")
 	case s.fact.ID == "linear":
 		var sent struct{ Query string }
 		if json.Unmarshal(text, &sent) != nil || !strings.Contains(sent.Query, "viewer") {
@@ -397,7 +397,7 @@ func (s *service) checkBody(req *http.Request, r profileRequest, form url.Values
 		want, _ := json.Marshal(r.Body)
 		var a, b any
 		if json.Unmarshal(text, &a) != nil || json.Unmarshal(want, &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) {
-			s.errorf("the profile is asked for with %s, want %s", text, want)
+			s.errorf("the profile request has %s, want %s", text, want)
 		}
 	}
 }

@@ -30,11 +30,11 @@ func (s *service) oauth1(req *http.Request, address string) any {
 	case s.fact.UserInfo.Requests[0].URL:
 		s.asked = append(s.asked, "profile 0")
 		if sent := s.signed(req, "lasting&secret"); sent["oauth_token"] != "lasting" {
-			s.errorf("the profile is asked for with %q", sent["oauth_token"])
+			s.errorf("the profile request has %q", sent["oauth_token"])
 		}
 		for name, value := range s.fact.UserInfo.Requests[0].Params {
 			if req.URL.Query().Get(name) != value {
-				s.errorf("the profile is asked for with %s=%q, want %q", name, req.URL.Query().Get(name), value)
+				s.errorf("the profile request has %s=%q, want %q", name, req.URL.Query().Get(name), value)
 			}
 		}
 		return s.claims()
@@ -73,5 +73,5 @@ func (s *service) signed(req *http.Request, tokenSecret string) map[string]strin
 	return params
 }
 
-// rfc3986 encodes as section 2.1 of RFC 3986 has it, and RFC 5849 wants.
+// rfc3986 encodes as section 2.1 of RFC 3986 describes and RFC 5849 requires.
 func rfc3986(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }

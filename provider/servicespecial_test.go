@@ -27,7 +27,7 @@ func (s *service) secret() string {
 	return clientSecret
 }
 
-// authorizeSpecial takes browsers in whose parameters have names of their own.
+// authorizeSpecial checks authorization requests with proprietary parameters.
 func (s *service) authorizeSpecial(u *url.URL) (back url.Values, mine bool) {
 	sent := u.Query()
 	expect := func(want map[string]string) {
@@ -78,7 +78,7 @@ func (s *service) authorizeSpecial(u *url.URL) (back url.Values, mine bool) {
 	return nil, false
 }
 
-// returning adds to what a browser comes back with.
+// returning adds parameters to the callback.
 func (s *service) returning(back url.Values) {
 	switch s.fact.ID {
 	case "vk-id":
@@ -98,7 +98,7 @@ func (s *service) returning(back url.Values) {
 	}
 }
 
-// adapt changes what a token request should have.
+// adapt changes the expected token request.
 func (s *service) adapt(want map[string]string, form url.Values) {
 	switch s.fact.ID {
 	case "azure-devops":
@@ -118,7 +118,7 @@ func (s *service) adapt(want map[string]string, form url.Values) {
 	}
 }
 
-// spoilTokens makes the token response what the service really answers with.
+// spoilTokens makes the token response that of the real service.
 func (s *service) spoilTokens(answer map[string]any) {
 	switch s.fact.ID {
 	case "vk":
@@ -149,7 +149,7 @@ func (s *service) spoilTokens(answer map[string]any) {
 	}
 }
 
-// adaptProfileRequest changes what a request for a profile should have.
+// adaptProfileRequest changes the expected profile request.
 func (s *service) adaptProfileRequest(params, headers map[string]string) {
 	switch s.fact.ID {
 	case "wechat":
@@ -192,7 +192,7 @@ func (s *service) special(req *http.Request, address string, answer *any) bool {
 	case "lark " + s.fact.Token.URL:
 		wants("token", sent, map[string]string{"grant_type": "authorization_code", "code": code})
 		if req.Header.Get("Authorization") != "Bearer application" {
-			s.errorf("the token is asked for with %q", req.Header.Get("Authorization"))
+			s.errorf("the token request has %q", req.Header.Get("Authorization"))
 		}
 		*answer = map[string]any{"code": 0, "data": map[string]any{"access_token": accessToken, "token_type": "Bearer", "expires_in": 7200}}
 	case "wechat " + s.fact.Token.URL:

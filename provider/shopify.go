@@ -20,8 +20,8 @@ type ShopifyOptions struct {
 	Version string
 }
 
-// Shopify signs in a shop with its Shopify account: the account is the shop, not
-// a person.
+// Shopify signs in a shop with its Shopify account: the account is that of the
+// shop, not of a person.
 //
 // Register the callback URL /auth/callback/shopify. Variables: AUTH_SHOPIFY_ID
 // and AUTH_SHOPIFY_SECRET. Set Shop; an application for many shops makes a
@@ -31,7 +31,7 @@ type ShopifyOptions struct {
 func Shopify(o ShopifyOptions) *pintle.OAuth {
 	host := o.Shop + ".myshopify.com"
 	admin := "https://" + host + "/admin"
-	p := asking(o.applySeparated(&pintle.OAuth{
+	p := withProfileRequest(o.applySeparated(&pintle.OAuth{
 		ID: "shopify", Name: "Shopify",
 		Authorization: endpoint(admin+"/oauth/authorize", "scope", "read_customers"),
 		Token:         endpoint(admin + "/oauth/access_token"),
@@ -42,8 +42,8 @@ func Shopify(o ShopifyOptions) *pintle.OAuth {
 		Quirks: pintle.Quirks{TokenTypeOptional: true, TokenRequest: func(r *pintle.TokenRequest) error {
 			return checkShopCallback(r, host)
 		}},
-	}, ","), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
-		return question{endpoint: own.UserInfo}.with("X-Shopify-Access-Token", tokens.Text("access_token")), nil
+	}, ","), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
+		return apiRequest{endpoint: own.UserInfo}.with("X-Shopify-Access-Token", tokens.Text("access_token")), nil
 	})
 	return completing(p, func(*pintle.OAuth) error {
 		if o.Shop == "" || strings.Trim(o.Shop, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {

@@ -73,7 +73,7 @@ func (a *application) send(method, target string, form url.Values) *http.Respons
 	return resp
 }
 
-// signIn goes to the service and back, and returns the answer to the callback.
+// signIn signs in through the service and returns the response to the callback.
 func (a *application) signIn(s *service) *http.Response {
 	a.t.Helper()
 	base := "https://app.example/auth/"
@@ -101,13 +101,13 @@ func (a *application) signIn(s *service) *http.Response {
 	return a.send(http.MethodGet, base+"callback/"+s.fact.ID+"?"+back.Encode(), nil)
 }
 
-// makeProvider makes the provider of a fact with what the service gave the
+// makeProvider makes the provider of a fact with the credentials of the
 // application.
 func makeProvider(t *testing.T, f *fact, s *service) *pintle.OAuth {
 	t.Helper()
 	o := provider.Options{ClientID: clientID, ClientSecret: s.secret()}
 	if _, needed := f.Required["issuer"]; needed && f.ID != "battlenet" {
-		// What hosts like to leave out is completed (P-9).
+		// Parts that hosts often leave out are completed (P-9).
 		o.Issuer = strings.TrimSuffix(strings.TrimSuffix(s.values["issuer"], "/oidc/2"), "/oauth2/token")
 	}
 	create := constructors[f.ID]
@@ -117,11 +117,11 @@ func makeProvider(t *testing.T, f *fact, s *service) *pintle.OAuth {
 	return create(o)
 }
 
-// The service refuses each request that is not as its documentation says, and the
-// account and the address are those of the user. The facts depart from Auth.js in
-// the scopes (P-4), the checks (P-5), what has ended (P-6), what Auth.js cannot read
-// (P-8) and how credentials are sent (P-11); the addresses that are not verified
-// (P-7) and the ends of issuers (P-9) are part of what the service is given.
+// The service rejects each request that does not match its documentation, and the
+// account and the address are those of the user. The facts deviate from Auth.js in
+// the scopes (P-4), the checks (P-5), services that were shut down (P-6), responses
+// that Auth.js cannot read (P-8) and how credentials are sent (P-11). The input has
+// unverified addresses (P-7) and issuers without their ending (P-9).
 func TestEveryProviderSignsIn(t *testing.T) {
 	for id, f := range readFacts(t) {
 		if !f.signsIn() {
@@ -142,7 +142,7 @@ func TestEveryProviderSignsIn(t *testing.T) {
 			}
 			for i := range f.UserInfo.Requests {
 				if want := "profile " + string(rune('0'+i)); !slices.Contains(s.asked, want) {
-					t.Errorf("%s was not asked for: only %v", want, s.asked)
+					t.Errorf("%s was not requested: only %v", want, s.asked)
 				}
 			}
 			if strings.Contains(a.log.String(), clientSecret) || strings.Contains(a.log.String(), accessToken) {
@@ -152,7 +152,7 @@ func TestEveryProviderSignsIn(t *testing.T) {
 	}
 }
 
-// accountID is the id the account of the person should have.
+// accountID returns the expected id of the account.
 func (s *service) accountID() string {
 	if s.fact.Protocol == "openid2" {
 		return steamID(s.who)
@@ -167,7 +167,7 @@ func (s *service) accountID() string {
 	return id
 }
 
-// address is the address the user should have: what the service says.
+// address returns the expected address of the user: that of the service.
 func (s *service) address() string {
 	switch s.fact.ID {
 	case "bitbucket", "bitly":

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// SimpleLogin signs people in with their SimpleLogin account.
+// SimpleLogin signs users in with their SimpleLogin account.
 //
 // Register the callback URL /auth/callback/simplelogin. Variables:
 // AUTH_SIMPLELOGIN_ID and AUTH_SIMPLELOGIN_SECRET.

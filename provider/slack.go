@@ -2,10 +2,10 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Slack signs people in with their Slack account.
+// Slack signs users in with their Slack account.
 //
 // Register the callback URL /auth/callback/slack. Variables: AUTH_SLACK_ID and
-// AUTH_SLACK_SECRET. Slack takes callback URLs with https only, also on your
+// AUTH_SLACK_SECRET. Slack accepts callback URLs with https only, even on your
 // own machine.
 //
 // https://docs.slack.dev/authentication/sign-in-with-slack/

@@ -8,10 +8,10 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// SoundCloud signs people in with their SoundCloud account.
+// SoundCloud signs users in with their SoundCloud account.
 //
 // Register the callback URL /auth/callback/soundcloud. Variables:
-// AUTH_SOUNDCLOUD_ID and AUTH_SOUNDCLOUD_SECRET. The service tells no address.
+// AUTH_SOUNDCLOUD_ID and AUTH_SOUNDCLOUD_SECRET. The service returns no address.
 //
 // https://developers.soundcloud.com/docs/api/guide#authentication
 func SoundCloud(o Options) *pintle.OAuth {
@@ -27,8 +27,8 @@ func SoundCloud(o Options) *pintle.OAuth {
 	}))
 }
 
-// soundCloudID gives both kinds of id that accounts had in turn the same form:
-// the number, which is the last part of soundcloud:users:583231.
+// soundCloudID returns both kinds of id that accounts have had in one form: the
+// number, which is the last part of soundcloud:users:583231.
 func soundCloudID(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
 	if urn := pintle.Profile(a.Profile).Text("urn"); urn != "" {
 		a.Profile["id"] = urn[strings.LastIndex(urn, ":")+1:]

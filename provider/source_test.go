@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A documented function makes a provider and says how to use it.
+// A documented function makes a provider and documents how to use it.
 type documented struct {
 	Func    string
 	Doc     string

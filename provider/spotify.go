@@ -2,11 +2,10 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Spotify signs people in with their Spotify account.
+// Spotify signs users in with their Spotify account.
 //
 // Register the callback URL /auth/callback/spotify. Variables: AUTH_SPOTIFY_ID
-// and AUTH_SPOTIFY_SECRET. An application in development mode is told no
-// address.
+// and AUTH_SPOTIFY_SECRET. An application in development mode gets no address.
 //
 // https://developer.spotify.com/documentation/web-api/tutorials/code-flow
 func Spotify(o Options) *pintle.OAuth {

@@ -9,11 +9,11 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Steam signs people in with their Steam account, over OpenID 2.0.
+// Steam signs users in with their Steam account, over OpenID 2.0.
 //
-// Nothing is to be registered but a Web API key, the variable
-// AUTH_STEAM_SECRET; there is no client id. The key is what name and picture are
-// asked for with: without it there is an id alone. The service tells no address.
+// Register a Web API key only, the variable AUTH_STEAM_SECRET; there is no client
+// id. The key is needed for name and picture: without it the user has only an id.
+// The service returns no address.
 //
 // https://partner.steamgames.com/doc/features/auth#website
 func Steam(o Options) *pintle.OAuth {
@@ -28,14 +28,14 @@ func Steam(o Options) *pintle.OAuth {
 	}), steamProfile)
 }
 
-// steamProfile has the profile asked for, if there is a key for that.
+// steamProfile requests the profile if there is a key.
 func steamProfile(own *pintle.OAuth) error {
 	if own.ClientSecret == "" || own.Quirks.FetchProfile != nil {
 		return nil
 	}
 	own.Quirks.FetchProfile = func(ctx context.Context, c *http.Client, who map[string]any) (map[string]any, error) {
 		id := pintle.Profile(who).Text("id")
-		profile, err := question{endpoint: own.UserInfo, query: map[string]string{"key": own.ClientSecret, "steamids": id}}.object(ctx, c)
+		profile, err := apiRequest{endpoint: own.UserInfo, query: map[string]string{"key": own.ClientSecret, "steamids": id}}.object(ctx, c)
 		if err != nil {
 			return nil, err
 		}

@@ -2,10 +2,10 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Strava signs people in with their Strava account.
+// Strava signs users in with their Strava account.
 //
 // Register the callback URL /auth/callback/strava. Variables: AUTH_STRAVA_ID
-// and AUTH_STRAVA_SECRET. The service tells no address.
+// and AUTH_STRAVA_SECRET. The service returns no address.
 //
 // https://developers.strava.com/docs/authentication/
 func Strava(o Options) *pintle.OAuth {

@@ -7,11 +7,11 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Threads signs people in with their Threads account.
+// Threads signs users in with their Threads account.
 //
 // Register the callback URL /auth/callback/threads. Variables: AUTH_THREADS_ID
 // and AUTH_THREADS_SECRET, of the Threads application and not of the Meta one.
-// The service tells no address.
+// The service returns no address.
 //
 // https://developers.facebook.com/docs/threads/get-started/get-access-tokens-and-permissions
 func Threads(o Options) *pintle.OAuth {
@@ -30,7 +30,7 @@ func Threads(o Options) *pintle.OAuth {
 	}, ",")
 }
 
-// threadsData gives an answer the wrapping that Auth.js expects and that the
+// threadsData wraps a response in the object that Auth.js expects and that the
 // documentation of the service does not have.
 func threadsData(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
 	if _, wrapped := a.Profile["data"]; !wrapped {

@@ -6,11 +6,11 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// TikTok signs people in with their TikTok account.
+// TikTok signs users in with their TikTok account.
 //
 // Register the callback URL /auth/callback/tiktok, on https. Variables:
 // AUTH_TIKTOK_ID and AUTH_TIKTOK_SECRET, the client key and its secret. The
-// service tells no address.
+// service returns no address.
 //
 // https://developers.tiktok.com/doc/login-kit-web
 func TikTok(o Options) *pintle.OAuth {

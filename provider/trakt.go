@@ -9,14 +9,14 @@ type TraktOptions struct {
 	// LegacyAccountID makes the name in the address of the profile the id of the
 	// account, as Auth.js does. Set it only for a database shared with Auth.js or
 	// moved from it: the name follows the user name, which can be given up, and
-	// whoever takes it then signs in as the user who had it before.
+	// its next owner then signs in as the user who had it before.
 	LegacyAccountID bool
 }
 
-// Trakt signs people in with their Trakt account.
+// Trakt signs users in with their Trakt account.
 //
 // Register the callback URL /auth/callback/trakt. Variables: AUTH_TRAKT_ID and
-// AUTH_TRAKT_SECRET. The service tells no address.
+// AUTH_TRAKT_SECRET. The service returns no address.
 //
 // https://trakt.docs.apiary.io/#reference/authentication-oauth
 func Trakt(o TraktOptions) *pintle.OAuth {
@@ -24,14 +24,14 @@ func Trakt(o TraktOptions) *pintle.OAuth {
 	if o.LegacyAccountID {
 		id = "ids!.slug"
 	}
-	return asking(o.apply(&pintle.OAuth{
+	return withProfileRequest(o.apply(&pintle.OAuth{
 		ID: "trakt", Name: "Trakt",
 		Authorization: endpoint("https://trakt.tv/oauth/authorize", "scope", ""),
 		Token:         endpoint("https://api.trakt.tv/oauth/token"),
 		UserInfo:      endpoint("https://api.trakt.tv/users/me", "extended", "full"),
 		Profile:       claims{id: id, name: "name", email: "null", image: "images!.avatar!.full"}.user,
-	}), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
-		return question{endpoint: own.UserInfo, header: map[string]string{
+	}), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
+		return apiRequest{endpoint: own.UserInfo, header: map[string]string{
 			"trakt-api-version": "2", "trakt-api-key": own.ClientID, "User-Agent": userAgent,
 		}}.bearer(tokens), nil
 	})

@@ -2,12 +2,12 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Tumblr signs people in with their Tumblr account, over OAuth 1.0a.
+// Tumblr signs users in with their Tumblr account, over OAuth 1.0a.
 //
 // Register the callback URL /auth/callback/tumblr. Variables: AUTH_TUMBLR_ID and
-// AUTH_TUMBLR_SECRET, the consumer key and its secret. The service tells no
+// AUTH_TUMBLR_SECRET, the consumer key and its secret. The service returns no
 // address. The account id is that of the primary blog, which stays when the blog
-// gets another name: a name that was given up can be taken by another person.
+// is renamed: a name that was given up can be registered by another user.
 //
 // https://www.tumblr.com/docs/en/api/v2#auth
 func Tumblr(o Options) *pintle.OAuth {

@@ -7,7 +7,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Twitch signs people in with their Twitch account.
+// Twitch signs users in with their Twitch account.
 //
 // Register the callback URL /auth/callback/twitch. Variables: AUTH_TWITCH_ID and
 // AUTH_TWITCH_SECRET.
@@ -26,8 +26,8 @@ func Twitch(o Options) *pintle.OAuth {
 	})
 }
 
-// twitchTokens joins scopes, which come as a list, and gives errors the names
-// that RFC 6749 has for them.
+// twitchTokens joins scopes, which come as a list, and renames errors to those of
+// RFC 6749.
 func twitchTokens(r *pintle.TokenResponse) error {
 	if r.Status != http.StatusOK && r.Body["message"] != nil {
 		r.Body = map[string]any{"error": "invalid_request", "error_description": r.Body["message"]}

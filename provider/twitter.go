@@ -16,12 +16,12 @@ type TwitterOptions struct {
 	Version string
 }
 
-// Twitter signs people in with their X account.
+// Twitter signs users in with their X account.
 //
 // Register the callback URL /auth/callback/twitter. Variables: AUTH_TWITTER_ID
-// and AUTH_TWITTER_SECRET. An address is told only to an application with the
-// permission to request it; for OAuth 2.0 set Scopes to users.read, tweet.read
-// and users.email as well.
+// and AUTH_TWITTER_SECRET. X returns an address only to an application with that
+// permission; for OAuth 2.0 set Scopes to users.read, tweet.read and users.email
+// as well.
 //
 // https://docs.x.com/fundamentals/authentication/oauth-2-0/authorization-code
 func Twitter(o TwitterOptions) *pintle.OAuth {

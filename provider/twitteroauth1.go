@@ -2,14 +2,14 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// TwitterOAuth1 signs people in with their X account over OAuth 1.0a, whose
+// TwitterOAuth1 signs users in with their X account over OAuth 1.0a, whose
 // tokens do not expire. Options.ClientID and ClientSecret are the consumer key
 // and secret.
 //
 // Register the callback URL /auth/callback/twitter-oauth1. Variables:
-// AUTH_TWITTER_OAUTH1_ID and AUTH_TWITTER_OAUTH1_SECRET. The address is told to
-// applications with that permission only. What plan of the API opens
-// verify_credentials is up to X; [Twitter] works with every one.
+// AUTH_TWITTER_OAUTH1_ID and AUTH_TWITTER_OAUTH1_SECRET. X returns the address to
+// applications with that permission only. X decides which plans of the API include
+// verify_credentials; [Twitter] works with every plan.
 //
 // https://docs.x.com/fundamentals/authentication/oauth-1-0a/obtaining-user-access-tokens
 func TwitterOAuth1(o Options) *pintle.OAuth {

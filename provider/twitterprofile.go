@@ -1,8 +1,8 @@
 package provider
 
 // TwitterProfile is the profile over OAuth 2.0; see [pintle.Profile.Decode]. X
-// answers with id, name, username and the fields that the parameter "user.fields"
-// of UserInfo names, and with Includes where "expansions" asks for it.
+// returns id, name, username and the fields that the parameter "user.fields" of
+// UserInfo names, and Includes if "expansions" requests it.
 //
 // https://docs.x.com/x-api/users/get-my-user
 type TwitterProfile struct {
@@ -19,7 +19,7 @@ type TwitterProfile struct {
 		ProfileImageURL string           `json:"profile_image_url"`
 		Protected       bool             `json:"protected"`
 		URL             string           `json:"url"`
-		Verified        bool             `json:"verified"` // says nothing of the address
+		Verified        bool             `json:"verified"` // not about the e-mail address
 
 		// ConfirmedEmail needs the scope users.email. Email is a member that X
 		// does not send over OAuth 2.0.
@@ -34,8 +34,8 @@ type TwitterProfile struct {
 
 // The objects of [TwitterProfile].
 type (
-	// TwitterEntities are what X found in the texts of a user. Start and End are
-	// offsets in characters.
+	// TwitterEntities are the entities that X found in the texts of a user. Start and
+	// End are offsets in characters.
 	TwitterEntities struct {
 		Description struct {
 			Hashtags []TwitterHashtag `json:"hashtags"`

@@ -76,8 +76,8 @@ func TestTypedProfilesHaveEveryMemberOfTheSpecification(t *testing.T) {
 	}
 }
 
-// The struct tags are the whole of the types, so an answer with a value at every
-// place must come back with none of them empty.
+// The types consist of struct tags, so a response with a value at every path must
+// leave no field empty.
 func TestTypedProfilesDecodeAnswers(t *testing.T) {
 	var vk provider.VKProfile
 	if err := profileWith(t, []string{"id", "sex", "has_mobile", "city.id", "education.graduation", "crop_photo.photo.sizes[0].width", "exports.twitter", "timezone"}, 7).Decode(&vk); err != nil {

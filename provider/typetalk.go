@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Typetalk signs people in with their Typetalk account.
+// Typetalk signs users in with their Typetalk account.
 //
 // Register the callback URL /auth/callback/typetalk. Variables:
 // AUTH_TYPETALK_ID and AUTH_TYPETALK_SECRET.

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Uber signs people in with their Uber account.
+// Uber signs users in with their Uber account.
 //
 // Register the callback URL /auth/callback/uber. Variables: AUTH_UBER_ID and
 // AUTH_UBER_SECRET. Uber grants access to few applications.

@@ -14,11 +14,11 @@ import (
 	"github.com/pintleauth/pintle/provider"
 )
 
-// Services change their answers without notice. A member that is not what it was
-// is left out; the user still signs in, as the same account.
+// Services change their responses without notice. A member with another type is
+// left out; the user still signs in, with the same account.
 func TestMembersOfUnexpectedTypesAreIgnored(t *testing.T) {
 	for id, f := range readFacts(t) {
-		if !f.signsIn() || id == "bankid-no" { // whose answer is a signed text
+		if !f.signsIn() || id == "bankid-no" { // whose response is a signed text
 			continue
 		}
 		own := f.Mapping["id"].From
@@ -51,7 +51,7 @@ func TestMembersOfUnexpectedTypesAreIgnored(t *testing.T) {
 	}
 }
 
-// What holds a name or a picture may be of another type, too.
+// The object that holds a name or a picture may have another type, too.
 func TestContainersOfUnexpectedTypesAreIgnored(t *testing.T) {
 	for _, tt := range []struct{ id, container string }{
 		{"facebook", "picture"},
@@ -89,8 +89,8 @@ func TestContainersOfUnexpectedTypesAreIgnored(t *testing.T) {
 	}
 }
 
-// A name that was given up and taken by another person is another account, where
-// accounts are keyed by what the service never gives to another.
+// If another user registers a name that was given up, that is another account,
+// because account ids are made of values that the service never reassigns.
 func TestATakenNameIsAnotherAccount(t *testing.T) {
 	for _, tt := range []struct {
 		id     string
@@ -134,7 +134,7 @@ func TestATakenNameIsAnotherAccount(t *testing.T) {
 			}
 			before, after := account(tt.before), account(tt.after)
 			if before == after {
-				t.Errorf("whoever takes the name is the account %q of the one before", after)
+				t.Errorf("the next owner of the name gets the account %q of the previous one", after)
 			}
 			if again := account(tt.before); again != before {
 				t.Errorf("the account was %q and is %q", before, again)

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// UnitedEffects signs people in with their United Effects account.
+// UnitedEffects signs users in with their United Effects account.
 //
 // Register the callback URL /auth/callback/united-effects. Variables:
 // AUTH_UNITED_EFFECTS_ID, AUTH_UNITED_EFFECTS_SECRET and

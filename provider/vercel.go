@@ -2,11 +2,11 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Vercel signs people in with their Vercel account.
+// Vercel signs users in with their Vercel account.
 //
 // Register the callback URL /auth/callback/vercel. Variables: AUTH_VERCEL_ID
-// and AUTH_VERCEL_SECRET. What is asked for is set in the console; Scopes
-// narrows it.
+// and AUTH_VERCEL_SECRET. The requested permissions are configured in the console;
+// Scopes narrows them.
 //
 // https://vercel.com/docs/sign-in-with-vercel
 func Vercel(o Options) *pintle.OAuth {

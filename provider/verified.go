@@ -7,9 +7,10 @@ import (
 )
 
 // The functions below are values of [pintle.OAuth.EmailVerified]. A provider has
-// one only if a page of its documentation says which addresses it has checked:
-// the page is named beside it and in testdata/facts.json. Anything else than what
-// the page calls verified is not, so that a change of the answer fails closed.
+// one only if a page of its documentation states which addresses it has verified:
+// the page is named beside it and in testdata/facts.json. Any other value than the
+// one of that page counts as unverified, so that a change of the response fails
+// closed.
 
 // saysVerified reads a member of the profile, at a path of [claims], that must be
 // true. Apple sends the text "true".
@@ -29,7 +30,7 @@ func (o Options) trusted(verified func(pintle.Profile) bool) func(pintle.Profile
 }
 
 // onlyVerified is for services that leave an address out until it is verified.
-// path is where the mapping finds the address first.
+// path is the first path of the address in the mapping.
 func onlyVerified(path string) func(pintle.Profile) bool {
 	return func(p pintle.Profile) bool {
 		f, err := find(p, path)

@@ -10,19 +10,19 @@ import (
 	"github.com/pintleauth/pintle/provider"
 )
 
-// A verification is what the documentation of a service, at Source, promises of
-// the address in a profile.
+// A verification is the promise in the documentation of a service, at Source,
+// about the address in a profile.
 type verification struct {
 	Source string
 
 	True    []string // members that are true for a verified address
 	One     []string // members that are the number 1
 	Present []string // places where only a verified address is
-	Asked   string   // what a further request tells; the text is for readers
+	Asked   string   // from a second request; the text is for readers
 	Never   bool     // the service calls its addresses unverified
 }
 
-// text is what the documents say: the members, or how it is known.
+// text returns the text for the documents: the members, or the method.
 func (v *verification) text() string {
 	if v == nil {
 		return ""
@@ -37,8 +37,8 @@ func (v *verification) text() string {
 	return "`" + strings.Join(members, "`, `") + "`"
 }
 
-// profileWith returns a profile as a provider's functions get it, with values at
-// the given paths.
+// profileWith returns a profile in the form that a provider's functions get, with
+// values at the given paths.
 func profileWith(t *testing.T, paths []string, value any) pintle.Profile {
 	t.Helper()
 	doc := map[string]any{}
@@ -59,9 +59,9 @@ func profileWith(t *testing.T, paths []string, value any) pintle.Profile {
 	return p
 }
 
-// Which providers verify addresses is decided by their documentation. What it
-// does not call verified is not verified.
-func TestAddressesAreVerifiedAsTheDocumentationSays(t *testing.T) {
+// The documentation of a service decides whether its addresses are verified. An
+// address that it does not call verified is not verified.
+func TestAddressesAreVerifiedAsDocumented(t *testing.T) {
 	facts := readFacts(t)
 	for id, create := range constructors {
 		t.Run("SA-M1 "+id, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestAddressesAreVerifiedAsTheDocumentationSays(t *testing.T) {
 			byHost := v != nil && v.Asked == "with TrustEmailVerified"
 			if v == nil || v.Never || byHost {
 				if verified != nil {
-					t.Fatal("no page says which addresses are verified, and there is an EmailVerified")
+					t.Fatal("no page states which addresses are verified, but the provider has EmailVerified")
 				}
 				if !byHost {
 					return
@@ -107,13 +107,13 @@ func TestAddressesAreVerifiedAsTheDocumentationSays(t *testing.T) {
 				t.Errorf("%s alone verifies the address", paths[0])
 			}
 			if verified(pintle.Profile{"email": map[string]any{}, "verified": json.Number("7")}) || verified(nil) {
-				t.Error("a profile that says nothing has a verified address")
+				t.Error("an empty profile has a verified address")
 			}
 		})
 	}
 }
 
-// The services that take a further request to say which addresses are verified.
+// The services that need a second request to find which addresses are verified.
 func TestAddressesAreVerifiedByAFurtherRequest(t *testing.T) {
 	list := func(entries ...any) func(string, any) any {
 		return func(address string, answer any) any {
@@ -141,7 +141,7 @@ func TestAddressesAreVerifiedByAFurtherRequest(t *testing.T) {
 		address          string
 		verified         bool
 	}{
-		{name: "SA-M1 P-13 GitHub the verified one of a user who shows none", id: "github", answer: same, address: "ada@example.com", verified: true},
+		{name: "SA-M1 P-13 GitHub the verified one of a user without a public one", id: "github", answer: same, address: "ada@example.com", verified: true},
 		{
 			name: "SA-M1 P-13 GitHub a public address that is verified", id: "github", address: "ada@example.com", verified: true,
 			answer: public("ada@example.com", list(entry("other@example.com", true, true), entry("ada@example.com", false, true))),
@@ -154,10 +154,10 @@ func TestAddressesAreVerifiedByAFurtherRequest(t *testing.T) {
 			name: "SA-M1 P-13 GitHub a public address that is not in the list", id: "github",
 			answer: public("victim@example.com", list(entry("ada@example.com", true, false))),
 		},
-		{name: "SA-M1 P-13 GitHub a list that is refused", id: "github", address: "victim@example.com", answer: public("victim@example.com", failing("/emails"))},
+		{name: "SA-M1 P-13 GitHub a rejected request for the list", id: "github", address: "victim@example.com", answer: public("victim@example.com", failing("/emails"))},
 		{name: "SA-M1 P-13 GitHub verified by a word", id: "github", answer: list(entry("ada@example.com", true, "true")), address: ""},
 		{name: "SA-M1 Bitbucket a confirmed address", id: "bitbucket", answer: same, address: "ada@example.com", verified: true},
-		{name: "SA-M1 Bitbucket a list that is refused", id: "bitbucket", address: "victim@example.com", answer: public("victim@example.com", failing("/emails"))},
+		{name: "SA-M1 Bitbucket a rejected request for the list", id: "bitbucket", address: "victim@example.com", answer: public("victim@example.com", failing("/emails"))},
 		{name: "SA-M1 GitLab a confirmed address", id: "gitlab", answer: set("/user", "confirmed_at", "2018-05-23T08:00:58Z"), address: "ada@example.com", verified: true},
 		{name: "SA-M1 GitLab an address that waits", id: "gitlab", answer: set("/user", "confirmed_at", nil), address: "ada@example.com"},
 		{name: "SA-M1 GitLab a word of the answer", id: "gitlab", answer: set("/user", "email_verified", true), address: "ada@example.com"},

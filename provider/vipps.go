@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Vipps signs people in with their Vipps account.
+// Vipps signs users in with their Vipps account.
 //
 // Register the callback URL /auth/callback/vipps. Variables: AUTH_VIPPS_ID and
 // AUTH_VIPPS_SECRET. For tests set Issuer to

@@ -19,16 +19,16 @@ type VKOptions struct {
 	// endpoints of the service.
 	AuthorizationURL, AccessTokenURL, ProfileURL string
 
-	// RequestTokenURL is another name for AccessTokenURL, which wins: VK speaks
-	// OAuth 2, where there are no request tokens.
+	// RequestTokenURL is another name for AccessTokenURL, which takes
+	// precedence: VK uses OAuth 2, which has no request tokens.
 	RequestTokenURL string
 }
 
-// VK signs people in with their VK account, over the endpoints that came before
+// VK signs users in with their VK account, over the endpoints that preceded
 // VK ID; new applications use [VKID].
 //
 // Register the callback URL /auth/callback/vk. Variables: AUTH_VK_ID and
-// AUTH_VK_SECRET. The service refuses a code challenge, so the state alone
+// AUTH_VK_SECRET. The service rejects a code challenge, so the state alone
 // protects the flow.
 //
 // https://dev.vk.com/en/api/access-token/authcode-flow-user

@@ -6,7 +6,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// VKID signs people in with their VK, Odnoklassniki or Mail.ru account through
+// VKID signs users in with their VK, Odnoklassniki or Mail.ru account through
 // VK ID.
 //
 // Register the callback URL /auth/callback/vk-id as a trusted redirect URL.
@@ -15,7 +15,7 @@ import (
 //
 // https://id.vk.com/about/business/go/docs/en/vkid/latest/vk-id/connection/api-description
 func VKID(o Options) *pintle.OAuth {
-	return asking(o.apply(&pintle.OAuth{
+	return withProfileRequest(o.apply(&pintle.OAuth{
 		ID: "vk-id", Name: "VK ID",
 		Authorization: endpoint("https://id.vk.com/authorize", "scope", "email phone"),
 		Token:         endpoint("https://id.vk.com/oauth2/auth"),
@@ -24,14 +24,13 @@ func VKID(o Options) *pintle.OAuth {
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "user!.user_id", name: "user.first_name+user.last_name", email: "user.email", image: "user.avatar"}.user,
 		Quirks:        pintle.Quirks{TokenTypeOptional: true, TokenRequest: vkDevice},
-	}), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
+	}), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
 		form := url.Values{"client_id": {own.ClientID}, "access_token": {tokens.Text("access_token")}}
-		return question{endpoint: own.UserInfo, body: form}, nil
+		return apiRequest{endpoint: own.UserInfo, body: form}, nil
 	})
 }
 
-// vkDevice repeats the device that the callback names: the code is good for it
-// alone.
+// vkDevice repeats the device of the callback: the code is valid for it alone.
 func vkDevice(r *pintle.TokenRequest) error {
 	for _, name := range []string{"device_id", "state"} {
 		if value := r.Callback[name]; value != "" {

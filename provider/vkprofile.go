@@ -7,8 +7,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// vkProfile takes the person out of a list and the address out of the token
-// response. Failures of the API have status 200 and no list.
+// vkProfile takes the user from a list and the address from the token response.
+// Failures of the API have status 200 and no list.
 func vkProfile(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
 	person, err := object(a.Profile, "response.0")
 	if err != nil {

@@ -1,8 +1,8 @@
 package provider
 
-// VKProfile is the answer of users.get; see [pintle.Profile.Decode]. VK answers
-// with the fields that the parameter "fields" of the profile URL names, and leaves
-// the others out: their zero values then mean nothing. Email comes from the token
+// VKProfile is the response of users.get; see [pintle.Profile.Decode]. VK returns
+// the fields that the parameter "fields" of the profile URL names, and leaves the
+// others out: their zero values then mean unknown. Email comes from the token
 // response and is empty without the permission. Flags are 0 or 1.
 //
 // https://dev.vk.com/en/reference/objects/user
@@ -76,7 +76,7 @@ type VKProfile struct {
 	Online                 int `json:"online"`
 	OnlineMobile           int `json:"online_mobile"`
 	Trending               int `json:"trending"`
-	Verified               int `json:"verified"` // says nothing of the address
+	Verified               int `json:"verified"` // not about the e-mail address
 
 	FriendStatus int    `json:"friend_status"` // 0 to 3
 	Sex          int    `json:"sex"`           // 0 to 2
@@ -129,7 +129,7 @@ type (
 		MobilePhone string `json:"mobile_phone"`
 	}
 
-	// VKCounters are the numbers of what a user has.
+	// VKCounters are the counts of a user's objects.
 	VKCounters struct {
 		Albums        int64 `json:"albums"`
 		Audios        int64 `json:"audios"`

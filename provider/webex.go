@@ -14,7 +14,7 @@ type WebexOptions struct {
 	APIBaseURL string
 }
 
-// Webex signs people in with their Webex account.
+// Webex signs users in with their Webex account.
 //
 // Register the callback URL /auth/callback/webex. Variables: AUTH_WEBEX_ID and
 // AUTH_WEBEX_SECRET.

@@ -14,23 +14,22 @@ import (
 type WebhookOptions struct {
 	MailOptions
 
-	// URL is the address of your own that takes the message. It must have
-	// https, because whoever reads the message can sign in; http will do on
-	// this machine.
+	// URL is your address that accepts the message. It must have https, because
+	// a reader of the message can sign in; http is accepted on this machine.
 	URL string
 }
 
-// Webhook signs people in by links in mails that a service of your own sends: it
+// Webhook signs users in with mail links that a service of your own sends: it
 // is sent a JSON object with from, to, subject, text, html, url, expires (RFC
 // 3339) and provider, with the key, which is AUTH_WEBHOOK_KEY, as a bearer token.
 // Any status but 2xx means that the mail was not taken.
 //
 // https://www.rfc-editor.org/rfc/rfc6750#section-2.1
 func Webhook(o WebhookOptions) *pintle.Email {
-	p := o.apply("webhook", "Email", func(key string, m *pintle.Message) (question, error) {
+	p := o.apply("webhook", "Email", func(key string, m *pintle.Message) (apiRequest, error) {
 		body := mailMembers(m.From, m)
 		body["url"], body["expires"], body["provider"] = m.URL, m.Expires.UTC().Format(time.RFC3339), m.Provider
-		return question{endpoint: endpoint(o.URL), body: body}.with("Authorization", "Bearer "+key), nil
+		return apiRequest{endpoint: endpoint(o.URL), body: body}.with("Authorization", "Bearer "+key), nil
 	})
 	complete := p.Complete
 	p.Complete = func(p *pintle.Email, c *http.Client) error {

@@ -11,12 +11,12 @@ type WeChatOptions struct {
 	Website bool
 }
 
-// WeChat signs people in with their WeChat account.
+// WeChat signs users in with their WeChat account.
 //
 // Register the domain of the callback URL /auth/callback/wechat. Variables:
 // AUTH_WECHAT_ID and AUTH_WECHAT_SECRET, the app id and its secret. The account
-// id is the unionid, or the openid for an application that is bound to no open
-// platform account: bind it before the first sign-in. The service tells no
+// id is the unionid, or the openid for an application that is not bound to an open
+// platform account: bind it before the first sign-in. The service returns no
 // address.
 //
 // https://developers.weixin.qq.com/doc/oplatform/Website_App/WeChat_Login/Wechat_Login.html
@@ -35,11 +35,11 @@ func WeChat(o WeChatOptions) *pintle.OAuth {
 		Profile:       claims{id: "unionid|id", name: "nickname", email: "null", image: "headimgurl"}.user,
 		Quirks:        pintle.Quirks{TokenTypeOptional: true, TokenRequest: wechatSecret, TokenResponse: wechatError, AmendProfile: wechatID},
 	}, ",")
-	return asking(completing(p, func(own *pintle.OAuth) error {
+	return withProfileRequest(completing(p, func(own *pintle.OAuth) error {
 		own.Authorization.Params["appid"] = own.ClientID
 		return nil
-	}), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
-		return question{endpoint: own.UserInfo, query: map[string]string{
+	}), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
+		return apiRequest{endpoint: own.UserInfo, query: map[string]string{
 			"access_token": tokens.Text("access_token"), "openid": tokens.Text("openid"), "lang": "zh_CN",
 		}}, nil
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// wechatSecret moves the credentials of the client to where WeChat reads them:
-// into the query, under names of its own.
+// wechatSecret moves the credentials of the client to the query, under WeChat's
+// names.
 func wechatSecret(r *pintle.TokenRequest) error {
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -26,7 +26,7 @@ func wechatSecret(r *pintle.TokenRequest) error {
 	return nil
 }
 
-// wechatError finds the error in an answer with status 200.
+// wechatError finds the error in a response with status 200.
 func wechatError(r *pintle.TokenResponse) error { return errcode(r.Body) }
 
 // errcode reports a failure in the form that the services of Tencent have.
@@ -38,8 +38,8 @@ func errcode(body map[string]any) error {
 	return fmt.Errorf("the service answered errcode %s: %.200q", code, pintle.Profile(body).Text("errmsg"))
 }
 
-// wechatID makes the openid the id of a person without a unionid, if the answer
-// is about anybody.
+// wechatID makes the openid the id of a user without a unionid. It rejects a
+// response that reports an error.
 func wechatID(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
 	if err := errcode(a.Profile); err != nil {
 		return err

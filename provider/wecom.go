@@ -15,7 +15,7 @@ type WeComOptions struct {
 	AgentID string
 }
 
-// WeCom signs people in as members of a company with WeCom (WeChat Work).
+// WeCom signs users in as members of a company with WeCom (WeChat Work).
 //
 // Register the domain of the callback URL /auth/callback/wecom. Variables:
 // AUTH_WECOM_ID and AUTH_WECOM_SECRET, the id of the company and the secret of
@@ -38,11 +38,11 @@ func WeCom(o WeComOptions) *pintle.OAuth {
 			AmendProfile: func(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error { return errcode(a.Profile) },
 		},
 	})
-	return asking(completing(p, func(own *pintle.OAuth) error {
+	return withProfileRequest(completing(p, func(own *pintle.OAuth) error {
 		own.Authorization.Params["appid"] = own.ClientID
 		return nil
-	}), func(own *pintle.OAuth, tokens pintle.Profile) (question, error) {
-		return question{endpoint: own.UserInfo, query: map[string]string{
+	}), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
+		return apiRequest{endpoint: own.UserInfo, query: map[string]string{
 			"access_token": tokens.Text("access_token"), "userid": tokens.ID("userid"),
 		}}, nil
 	})

@@ -9,10 +9,10 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// wecomMember obtains a token for the application and asks with it whose code
-// this is. Only members of the company have a UserId.
+// wecomMember obtains a token for the application and requests the member of the
+// code with it. Only members of the company have a UserId.
 func wecomMember(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (*pintle.TokenResponse, error) {
-	r, err := question{endpoint: pintle.Endpoint{URL: t.URL}, query: map[string]string{
+	r, err := apiRequest{endpoint: pintle.Endpoint{URL: t.URL}, query: map[string]string{
 		"corpid": t.Form.Get("client_id"), "corpsecret": t.Form.Get("client_secret"),
 	}}.exchange(ctx, c)
 	if err != nil {
@@ -22,7 +22,7 @@ func wecomMember(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (*
 		return nil, err
 	}
 	site := strings.TrimSuffix(t.URL, "/gettoken")
-	member, err := question{endpoint: endpoint(site + "/user/getuserinfo"), query: map[string]string{
+	member, err := apiRequest{endpoint: endpoint(site + "/user/getuserinfo"), query: map[string]string{
 		"access_token": pintle.Profile(r.Body).Text("access_token"), "code": t.Form.Get("code"),
 	}}.object(ctx, c)
 	if err != nil {
@@ -33,7 +33,7 @@ func wecomMember(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (*
 	}
 	id := pintle.Profile(member).ID("UserId")
 	if id == "" {
-		return nil, errors.New("the person is not a member of the company")
+		return nil, errors.New("the user is not a member of the company")
 	}
 	r.Body["userid"] = id
 	return r, nil

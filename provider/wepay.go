@@ -2,10 +2,10 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// WePay signs people in with their WePay account.
+// WePay signs users in with their WePay account.
 //
 // Register the callback URL /auth/callback/wepay. Variables: AUTH_WEPAY_ID and
-// AUTH_WEPAY_SECRET. Whether version 2 of the API still answers is not known.
+// AUTH_WEPAY_SECRET. It is not known whether version 2 of the API still works.
 //
 // https://dev.wepay.com/
 func WePay(o Options) *pintle.OAuth {

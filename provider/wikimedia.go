@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Wikimedia signs people in with their Wikimedia account.
+// Wikimedia signs users in with their Wikimedia account.
 //
 // Register the callback URL /auth/callback/wikimedia. Variables:
 // AUTH_WIKIMEDIA_ID and AUTH_WIKIMEDIA_SECRET.

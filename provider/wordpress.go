@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// WordPress signs people in with their WordPress.com account.
+// WordPress signs users in with their WordPress.com account.
 //
 // Register the callback URL /auth/callback/wordpress. Variables:
 // AUTH_WORDPRESS_ID and AUTH_WORDPRESS_SECRET.

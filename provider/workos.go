@@ -6,13 +6,13 @@ import "github.com/pintleauth/pintle"
 type WorkOSOptions struct {
 	Options
 
-	// Connection is the connection people sign in through. Without it set one
-	// of organization, provider and domain in Authorization.Params, or send it
-	// with the request that begins the sign-in.
+	// Connection is the connection for sign-in. Without it set one of
+	// organization, provider and domain in Authorization.Params, or send it with
+	// the request that begins the sign-in.
 	Connection string
 }
 
-// WorkOS signs people in with the identity provider of their company, through
+// WorkOS signs users in with the identity provider of their company, through
 // WorkOS.
 //
 // Register the callback URL /auth/callback/workos. Variables: AUTH_WORKOS_ID,

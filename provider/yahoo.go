@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Yahoo signs people in with their Yahoo account.
+// Yahoo signs users in with their Yahoo account.
 //
 // Register the callback URL /auth/callback/yahoo. Variables: AUTH_YAHOO_ID and
 // AUTH_YAHOO_SECRET.

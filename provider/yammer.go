@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Yammer signs people in with their Yammer account.
+// Yammer signs users in with their Yammer account.
 //
 // Register the callback URL /auth/callback/yammer. Variables: AUTH_YAMMER_ID and
 // AUTH_YAMMER_SECRET.
@@ -24,7 +24,7 @@ func Yammer(o Options) *pintle.OAuth {
 	})
 }
 
-// yammerToken takes the token out of the object it comes in.
+// yammerToken takes the token from the object that wraps it.
 func yammerToken(r *pintle.TokenResponse) error {
 	if nested := pintle.Profile(r.Body).Object("access_token"); nested != nil {
 		r.Body["access_token"] = nested["token"]

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Yandex signs people in with their Yandex account.
+// Yandex signs users in with their Yandex account.
 //
 // Register the callback URL /auth/callback/yandex. Variables: AUTH_YANDEX_ID
 // and AUTH_YANDEX_SECRET.

@@ -2,7 +2,7 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// ZITADEL signs people in with their ZITADEL account.
+// ZITADEL signs users in with their ZITADEL account.
 //
 // Register the callback URL /auth/callback/zitadel. Variables: AUTH_ZITADEL_ID,
 // AUTH_ZITADEL_SECRET and AUTH_ZITADEL_ISSUER. Set Issuer to the address of the

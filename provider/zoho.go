@@ -15,7 +15,7 @@ type ZohoOptions struct {
 	DataCentre string
 }
 
-// Zoho signs people in with their Zoho account.
+// Zoho signs users in with their Zoho account.
 //
 // Register the callback URL /auth/callback/zoho. Variables: AUTH_ZOHO_ID and
 // AUTH_ZOHO_SECRET. Only accounts of the one data centre can sign in.

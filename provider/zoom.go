@@ -2,11 +2,10 @@ package provider
 
 import "github.com/pintleauth/pintle"
 
-// Zoom signs people in with their Zoom account.
+// Zoom signs users in with their Zoom account.
 //
 // Register the callback URL /auth/callback/zoom. Variables: AUTH_ZOOM_ID and
-// AUTH_ZOOM_SECRET. What people are asked to agree to is set in the
-// marketplace.
+// AUTH_ZOOM_SECRET. The consent of users is configured in the marketplace.
 //
 // https://developers.zoom.us/docs/integrations/oauth/
 func Zoom(o Options) *pintle.OAuth {

@@ -13,7 +13,7 @@ type entry struct {
 	Fields                  []string
 	Protocol, Issuer, Scope string
 	Checks, Variables       []string
-	Verified                string // what says that an address is verified
+	Verified                string // the member that marks an address as verified
 	Link, Doc, Deprecated   string
 }
 
@@ -30,7 +30,7 @@ func readCatalogue() ([]entry, error) {
 	return entries, nil
 }
 
-// has reports whether a word occurs in what names the provider.
+// has reports whether a word occurs in the names of the provider.
 func (e entry) has(word string) bool {
 	word = strings.ToLower(word)
 	for _, text := range []string{e.ID, e.Name, e.Func, e.Protocol} {

@@ -16,9 +16,9 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// addressOf is the URL that is given, or the variable DATABASE_URL if none is: an
-// argument is seen by everyone who lists the processes, and a URL mostly has a
-// password.
+// addressOf returns the URL in the arguments, or else the variable DATABASE_URL:
+// all users of the machine can read the arguments in the list of processes, and a
+// URL usually has a password.
 func addressOf(args []string) (string, error) {
 	address := os.Getenv("DATABASE_URL")
 	switch len(args) {
@@ -34,12 +34,12 @@ func addressOf(args []string) (string, error) {
 	return address, nil
 }
 
-// An opening says what opening a database may change.
+// An opening sets what opening a database may change.
 type opening int
 
 const (
 	mayCreate opening = iota // a file that does not exist is made
-	mustExist                // nothing is made and no setting of a file changed
+	mustExist                // creates no file and changes no setting of one
 )
 
 // openDatabase opens what a URL names. It does not connect yet.
@@ -73,7 +73,8 @@ func openSQLite(address string, how opening) (*sql.DB, error) {
 	return sql.Open("sqlite", "file:"+path+"?mode=rw&"+cmp.Or(query, "_pragma=busy_timeout(5000)"))
 }
 
-// openMySQL opens a URL as other tools take it, which the driver does not.
+// openMySQL opens a URL in the form of other tools, which the driver does not
+// accept.
 func openMySQL(address string) (*sql.DB, error) {
 	u, err := url.Parse(address)
 	if err != nil {

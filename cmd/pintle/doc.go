@@ -5,24 +5,24 @@
 //	pintle providers search WORD         … where a word occurs
 //	pintle providers show ID [-url URL]  what to register, and which variables to set
 //	pintle migrate [URL]                 make the tables of package sqlstore, or bring them up to date
-//	pintle doctor                        what is wrong with the environment and with what it names
-//	pintle doctor [-layout NAME] URL     what is wrong with a database
+//	pintle doctor                        faults of the environment and the servers it names
+//	pintle doctor [-layout NAME] URL     faults of a database
 //	pintle token [-cookie NAME] [-tenant NAME]
-//	                                     what the session token on standard input says
+//	                                     the claims of the session token on standard input
 //	pintle version                       which version this is
 //
 // A database is named by a URL that begins with postgres:, mysql: or sqlite:, or
-// by the variable DATABASE_URL. A layout is named like the adapter of Auth.js
-// whose tables are there: pg, neon, supabase, d1, drizzle, prisma, kysely or
+// by the variable DATABASE_URL. A layout has the name of the adapter of Auth.js
+// that made the tables: pg, neon, supabase, d1, drizzle, prisma, kysely or
 // typeorm; without one they are those of pintle migrate. The options -table,
-// -column and -extra say what the application's layout changes.
+// -column and -extra describe the application's changes to the layout.
 //
 // The doctor examines the secret (AUTH_SECRET), the address (AUTH_URL), the
 // providers (AUTH_…_ID, AUTH_…_ISSUER: metadata and clock), the mail server
 // (SMTP_URL) and the database (DATABASE_URL), as far as the environment names
-// them. It changes nothing, signs in nowhere, and exits with status 1 when
-// something is wrong.
+// them. It changes nothing, does not sign in, and exits with status 1 if it finds
+// a problem.
 //
-// A token is opened with AUTH_SECRET. It may be a whole Cookie header. A tenant is
-// named like the key of a configuration of pintle.NewFunc, or its Tenant.
+// A token is opened with AUTH_SECRET. The input may be a whole Cookie header. The
+// name of a tenant is the key of a configuration of pintle.NewFunc, or its Tenant.
 package main

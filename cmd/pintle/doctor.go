@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// examination is how long the doctor waits for all that it asks, and answer for
-// each server.
+// examination is how long the doctor waits for all servers, and answer for each of
+// them.
 const (
 	examination = time.Minute
 	answer      = 5 * time.Second
 )
 
-// doctor examines the environment and what it names, or a database alone. It
-// changes nothing.
+// doctor examines the environment and the servers it names, or a database alone.
+// It changes nothing.
 func doctor(w io.Writer, args []string) error {
 	flags := flag.NewFlagSet("doctor", flag.ContinueOnError)
 	var tables tableFlags

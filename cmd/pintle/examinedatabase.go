@@ -12,7 +12,8 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// layouts are the tables the doctor knows, by the names of Auth.js's adapters.
+// layouts are the layouts that the doctor supports, by the names of Auth.js's
+// adapters.
 var layouts = map[string]func(sqlstore.Dialect) sqlstore.Layout{
 	"pg":       func(sqlstore.Dialect) sqlstore.Layout { return sqlstore.PG() },
 	"neon":     func(sqlstore.Dialect) sqlstore.Layout { return sqlstore.PG() },
@@ -24,7 +25,7 @@ var layouts = map[string]func(sqlstore.Dialect) sqlstore.Layout{
 	"typeorm":  sqlstore.TypeORM,
 }
 
-// tableFlags say which tables a database has, as the application's
+// tableFlags describe the tables of a database, as the application's
 // [sqlstore.Layout] does.
 type tableFlags struct {
 	layout                 string
@@ -32,7 +33,7 @@ type tableFlags struct {
 	tables, columns, extra pairs
 }
 
-// pairs are the values of a flag that is given several times.
+// pairs are the values of a flag that may be repeated.
 type pairs [][2]string
 
 func (p *pairs) String() string { return "" }
@@ -48,9 +49,9 @@ func (p *pairs) Set(text string) error {
 }
 
 func (f *tableFlags) register(flags *flag.FlagSet) {
-	flags.StringVar(&f.layout, "layout", "", "the `adapter` of Auth.js whose tables are there: "+strings.Join(slices.Sorted(maps.Keys(layouts)), ", "))
+	flags.StringVar(&f.layout, "layout", "", "the `adapter` of Auth.js that made the tables: "+strings.Join(slices.Sorted(maps.Keys(layouts)), ", "))
 	flags.BoolVar(&f.passkeys, "passkeys", false, "examine the table of passkeys of the layout too")
-	flags.Var(&f.tables, "table", "another name of a table, as `users=app_user`; may be given several times")
+	flags.Var(&f.tables, "table", "another name of a table, as `users=app_user`; may be repeated")
 	flags.Var(&f.columns, "column", "another name of a column, as `users.emailVerified=verified`")
 	flags.Var(&f.extra, "extra", "a further column, as `users=role`")
 }
@@ -127,7 +128,7 @@ func (f *tableFlags) store(db *sql.DB, dialect sqlstore.Dialect) (*sqlstore.Stor
 	return store, nil
 }
 
-// change applies the names that were given to a layout.
+// change applies the names of the flags to a layout.
 func (f *tableFlags) change(l *sqlstore.Layout) error {
 	tables := map[string]*sqlstore.Table{
 		"users": &l.Users, "accounts": &l.Accounts, "sessions": &l.Sessions, "verifications": &l.Verifications, "authenticators": &l.Authenticators,

@@ -14,8 +14,8 @@ type environment struct {
 	all []string // NAME=value
 }
 
-// shortest is how many characters a secret has at least: fewer can be found
-// by trying, by anyone who holds one cookie.
+// shortest is the least length of a secret in characters: an attacker who holds
+// one cookie can find a shorter one by brute force.
 const shortest = 32
 
 func (e environment) examineSecrets(r *report) {
@@ -27,9 +27,9 @@ func (e environment) examineSecrets(r *report) {
 		case value == "":
 			continue
 		case n < shortest:
-			r.problem("%s has %d characters: with fewer than %d anyone who holds one cookie can find it by trying", name, n, shortest)
+			r.problem("%s has %d characters: with fewer than %d an attacker who holds one cookie can find it by brute force", name, n, shortest)
 		case strings.TrimSpace(value) != value || strings.ContainsAny(value, "\"'"):
-			r.problem("%s has white space at an end, or quotes: the application takes them as part of it", name)
+			r.problem("%s has white space at an end, or quotes: they are part of the secret for the application", name)
 		default:
 			r.good("%s has %d characters", name, n)
 			found = true
@@ -44,7 +44,8 @@ func (e environment) examineSecrets(r *report) {
 	}
 }
 
-// publicURL is where the application says it is, nil when it does not say.
+// publicURL returns the configured address of the application, nil if it is not
+// set.
 func (e environment) publicURL() (name string, u *url.URL, err error) {
 	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
 		if raw := e.get(name); raw != "" {
@@ -60,10 +61,10 @@ func (e environment) examineAddress(r *report) {
 	switch {
 	case name == "":
 		if trusted := e.get("AUTH_TRUST_HOST"); trusted != "" {
-			r.good("AUTH_TRUST_HOST is %s: the proxy in front says what the application is called", trusted)
+			r.good("AUTH_TRUST_HOST is %s: the address of the application comes from the proxy's headers", trusted)
 			return
 		}
-		r.note("AUTH_URL is not set: requests say what the application is called, which behind a proxy is wrong")
+		r.note("AUTH_URL is not set: the address of the application comes from each request, which is wrong behind a proxy")
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		r.problem("%s is not an address such as https://app.example.com", name)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
@@ -125,8 +126,8 @@ func (e environment) examineProviders(ctx context.Context, r *report) {
 	}
 }
 
-// providerID returns the id of the provider whose variables have a name, and
-// whether the catalogue has it.
+// providerID returns the id of the provider whose variables have a name. It reports
+// whether the catalogue has the provider.
 func providerID(entries []entry, name string) (id string, known bool) {
 	for _, e := range entries {
 		if slices.Contains(e.Variables, "AUTH_"+name+"_ID") {

@@ -36,17 +36,17 @@ func examineIssuer(ctx context.Context, r *report, variable, issuer string) {
 	}
 	// Microsoft's metadata for several tenants leaves the place of one open.
 	if strings.TrimRight(metadata.Issuer, "/") != strings.TrimRight(issuer, "/") && !strings.Contains(metadata.Issuer, "{tenantid}") {
-		r.problem("%s is %s, but the provider calls itself %s: every sign-in is refused", variable, issuer, metadata.Issuer)
+		r.problem("%s is %s, but the metadata names %s: every sign-in fails", variable, issuer, metadata.Issuer)
 	} else {
 		r.good("%s: the provider answers", variable)
 	}
 	if offset.Abs() > leeway {
-		r.problem("the clock of this machine differs from that of %s by %s: tokens are refused as expired, or as not valid yet", u.Host, offset.Round(time.Second))
+		r.problem("the clock of this machine differs from that of %s by %s: tokens are rejected as expired, or as not valid yet", u.Host, offset.Round(time.Second))
 		r.fix("set the clock by NTP")
 	}
 }
 
-// A metadata document is what sign-in needs of a provider's metadata.
+// A metadata document has the members of a provider's metadata that sign-in needs.
 type metadata struct {
 	Issuer   string `json:"issuer"`
 	Endpoint string `json:"authorization_endpoint"`

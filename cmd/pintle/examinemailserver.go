@@ -22,7 +22,7 @@ func (e environment) examineMailServer(ctx context.Context, r *report) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
-		// What it is is not said: it holds a password.
+		// The value is not printed: it holds a password.
 		r.problem("SMTP_URL is not an address such as smtps://user:password@mail.example.com")
 		return
 	}

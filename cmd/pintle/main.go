@@ -19,13 +19,13 @@ var commands = []command{
 	{"providers", "providers [list | search WORD | show ID [-url URL] [-as ID]]", "Lists the catalogue of providers, searches it, or shows what to register and set for one.", providers},
 	{"migrate", "migrate [URL]", "Makes the tables of package sqlstore in a database, or brings them up to date.", migrate},
 	{"doctor", "doctor [-layout NAME] [URL]", "Examines the environment and the servers it names, or the database at a URL alone, and changes nothing.", doctor},
-	{"token", "token [-cookie NAME] [-tenant NAME] < TOKEN", "Shows what the session token on standard input says, which it opens with AUTH_SECRET.", func(w io.Writer, args []string) error { return openToken(os.Stdin, w, args) }},
+	{"token", "token [-cookie NAME] [-tenant NAME] < TOKEN", "Opens the session token on standard input with AUTH_SECRET and shows its claims.", func(w io.Writer, args []string) error { return openToken(os.Stdin, w, args) }},
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is main with everything it touches. It returns 1 when the command failed
-// and 2 when it was not understood.
+// run is main with its arguments and streams. It returns 1 if the command failed
+// and 2 if the command line is invalid.
 func run(args []string, stdout, stderr io.Writer) int {
 	name := ""
 	if len(args) > 0 {
@@ -89,7 +89,7 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// A helpError is a command line that asks what the command does.
+// A helpError is a command line that requests help.
 type helpError struct{ flags *flag.FlagSet }
 
 func (h helpError) Error() string { return "help requested" }

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 
 var update = flag.Bool("update", false, "rewrite the outputs in testdata")
 
-// TestScripts describes the command by what it prints.
+// TestScripts describes the command by its output.
 func TestScripts(t *testing.T) {
 	idp, mail, busy := provider(t), mailServer(t, "220 mail.example ESMTP"), mailServer(t, "421 busy")
 	// Scripts run in parallel, and after this function: the servers last as long.

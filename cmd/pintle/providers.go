@@ -20,7 +20,7 @@ func providers(w io.Writer, args []string) error {
 	switch verb {
 	case "list":
 		if len(args) > 0 {
-			return usagef("list takes nothing, and was given %q", args[0])
+			return usagef("list takes no argument, but got %q", args[0])
 		}
 		return list(w, entries)
 	case "search":
@@ -65,7 +65,7 @@ func search(w io.Writer, entries []entry, word string) error {
 func showOne(w io.Writer, entries []entry, args []string) error {
 	flags := flag.NewFlagSet("show", flag.ContinueOnError)
 	site := flags.String("url", "https://example.com", "the address of the application, with the path of the routes if it is not /auth")
-	as := flags.String("as", "", "the id the application gives the provider")
+	as := flags.String("as", "", "the id of the provider in the application")
 	var ids []string
 	for len(args) > 0 { // flags may come before and after the id
 		if err := parse(flags, args); err != nil {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// A report is what the doctor says, one thing a line. Only problems make it
+// A report is the output of the doctor, one finding a line. Only problems make it
 // fail.
 type report struct {
 	out      *bufio.Writer
@@ -15,19 +15,19 @@ type report struct {
 
 func newReport(w io.Writer) *report { return &report{out: bufio.NewWriter(w)} }
 
-// good says what was examined and is as it should be.
+// good reports a finding without a fault.
 func (r *report) good(format string, args ...any) { r.line("ok", format, args...) }
 
-// note says what is no mistake.
+// note reports a finding that may be intended.
 func (r *report) note(format string, args ...any) { r.line("note", format, args...) }
 
-// problem says what is wrong.
+// problem reports a fault.
 func (r *report) problem(format string, args ...any) {
 	r.problems++
 	r.line("problem", format, args...)
 }
 
-// fix adds to a problem what repairs it.
+// fix adds the remedy to a problem.
 func (r *report) fix(text string) {
 	if text != "" {
 		fmt.Fprintf(r.out, "         %s\n", text)
@@ -38,7 +38,7 @@ func (r *report) line(kind, format string, args ...any) {
 	fmt.Fprintf(r.out, "%-8s %s\n", kind, fmt.Sprintf(format, args...))
 }
 
-// end returns an error when something is wrong.
+// end returns an error if there was a problem.
 func (r *report) end() error {
 	if err := r.out.Flush(); err != nil {
 		return err

@@ -15,7 +15,7 @@ func printSecret(w io.Writer, args []string) error {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return usagef("it takes no arguments, and was given %q", flags.Arg(0))
+		return usagef("it takes no arguments, but got %q", flags.Arg(0))
 	}
 	_, err := fmt.Fprintf(w, "AUTH_SECRET=%s%s\n", rand.Text(), rand.Text())
 	return err

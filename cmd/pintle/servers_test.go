@@ -39,7 +39,7 @@ func provider(t *testing.T) string {
 	return server.URL
 }
 
-// mailServer greets everyone in the same way.
+// mailServer sends the same greeting to all clients.
 func mailServer(t *testing.T, greeting string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// show writes what to do at a service and here, with the addresses of the
-// application and under the id it gives the provider.
+// show writes what to register at a service and what to set here, with the
+// addresses of the application and the id of the provider in it.
 func show(w io.Writer, e entry, site, as string) error {
 	base, err := routes(site)
 	if err != nil {
@@ -39,7 +39,7 @@ func show(w io.Writer, e entry, site, as string) error {
 		fmt.Fprintf(&b, "    %s=\n", renamed(v, e.ID, id))
 	}
 	if e.Scope != "" {
-		fmt.Fprintf(&b, "\nAsks for:\n    %s\n", e.Scope)
+		fmt.Fprintf(&b, "\nScopes:\n    %s\n", e.Scope)
 	}
 	if !e.mail() {
 		fmt.Fprintf(&b, "\nVerified address:\n    %s\n", cmp.Or(strings.ReplaceAll(e.Verified, "`", ""), "not known, so none counts as verified"))
@@ -49,8 +49,8 @@ func show(w io.Writer, e entry, site, as string) error {
 	return err
 }
 
-// routes returns the address below which the routes of an application are: its
-// own path, or /auth if it has none.
+// routes returns the address below which the routes of an application are: the
+// path of its URL, or /auth if the URL has no path.
 func routes(site string) (string, error) {
 	u, err := url.Parse(site)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {

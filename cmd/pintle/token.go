@@ -14,22 +14,23 @@ import (
 	"github.com/pintleauth/pintle/token"
 )
 
-// maxInput is how much is read of what should be a Cookie header.
+// maxInput is how many bytes of the input are read.
 const maxInput = 64 << 10
 
-// cookies are the names the session has by default, over https and http.
+// cookies are the default names of the session cookie, over https and http.
 var cookies = []string{"__Secure-authjs.session-token", "authjs.session-token"}
 
 // openToken opens a session token that it reads from in, and writes its claims.
 func openToken(in io.Reader, w io.Writer, args []string) error {
 	flags := flag.NewFlagSet("token", flag.ContinueOnError)
-	name := flags.String("cookie", "", "the `name` of the cookie, if the application gives it one")
+	name := flags.String("cookie", "", "the `name` of the cookie, if the application sets one")
 	tenant := flags.String("tenant", "", "the `name` of the tenant, if the application has several")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		// Whoever lists the processes would see it, and it signs somebody in.
+		// All users of the machine can read the arguments in the list of processes,
+		// and could sign in with the token.
 		return usagef("the token comes from standard input")
 	}
 	secrets := environmentSecrets()

@@ -8,7 +8,7 @@ import (
 	"github.com/pintleauth/pintle/token"
 )
 
-func TestATokenSaysWhatIsInIt(t *testing.T) {
+func TestTokenPrintsTheClaims(t *testing.T) {
 	const secret = "a-secret-of-at-least-32-characters"
 	t.Setenv("AUTH_SECRET_1", secret)
 	t.Setenv("AUTH_SECRET", strings.Repeat("another", 5))
@@ -37,7 +37,7 @@ func TestATokenSaysWhatIsInIt(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if !strings.Contains(out.String(), `"name": "Ada Lovelace"`) || !strings.Contains(out.String(), "of "+name+", until 2") {
-				t.Errorf("it says %s", out.String())
+				t.Errorf("the output is %s", out.String())
 			}
 		}
 	}
