@@ -81,7 +81,7 @@ func TestOnlyRootIsAnAdministrator(t *testing.T) {
 	for who, want := range map[*pintle.User]int{
 		{Email: "root@example.com"}: http.StatusOK,
 		{Email: "kim@example.com"}:  http.StatusForbidden,
-		nil:                         http.StatusUnauthorized, // a stranger
+		nil:                         http.StatusUnauthorized, // anonymous
 	} {
 		client := authtest.HTTPClient(t, cfg, srv.URL, who)
 		resp, err := client.Get(srv.URL + "/admin")
@@ -143,7 +143,7 @@ func TestASignInWithAProvider(t *testing.T) {
 	}
 }
 
-func TestAProviderThatLiesSignsNobodyIn(t *testing.T) {
+func TestAProviderThatLiesSignsNoUserIn(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
 	cfg := config(memstore.New(), idp.OIDC("acme"))
 	srv := httptest.NewServer(mustApp(t, cfg))
@@ -157,7 +157,7 @@ func TestAProviderThatLiesSignsNobodyIn(t *testing.T) {
 		t.Errorf("the browser ends at %s", got)
 	}
 	if got := pageFor(t, client, srv.URL+"/account"); got != "Unauthorized\n" {
-		t.Errorf("somebody sees %q", got)
+		t.Errorf("a signed-in user sees %q", got)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestASignInByMail(t *testing.T) {
 	}
 	resp.Body.Close()
 	if got := pageFor(t, client, srv.URL+"/account"); got != "Hello, kim@example.com" {
-		t.Errorf("after opening the link, the page says %q", got)
+		t.Errorf("after opening the link, the page shows %q", got)
 	}
 }
 
@@ -191,11 +191,11 @@ func TestASignInWithAPassword(t *testing.T) {
 	client := authtest.HTTPClient(t, cfg, srv.URL, nil)
 	authtest.SignInWith(t, client, srv.URL+"/auth", "credentials", "username", "kim", "password", "open barley").Body.Close()
 	if got := pageFor(t, client, srv.URL+"/account"); got != "Unauthorized\n" {
-		t.Errorf("with a wrong password the page says %q", got)
+		t.Errorf("with a wrong password the page shows %q", got)
 	}
 	authtest.SignInWith(t, client, srv.URL+"/auth", "credentials", "username", "kim", "password", "open sesame").Body.Close()
 	if got := pageFor(t, client, srv.URL+"/account"); got != "Hello, Kim" {
-		t.Errorf("with the password the page says %q", got)
+		t.Errorf("with the password the page shows %q", got)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// An authorizationRequest is one whose client and redirect URI are known to be
-// good, so that its other mistakes can be reported to the client.
+// An authorizationRequest is one whose client and redirect URI are verified, so
+// that its other faults can be reported to the client.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest
 type authorizationRequest struct {
@@ -30,9 +30,9 @@ type authorizationRequest struct {
 // challengeForm is BASE64URL(SHA256(verifier)), RFC 7636 section 4.2.
 var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// readAuthorization checks the request in x. What it returns as a problem is
-// for the person at the browser, because the redirect URI cannot be trusted;
-// what it returns as an error code and description is for the client.
+// readAuthorization checks the request in x. The problem it returns is shown in the
+// browser, because the redirect URI cannot be trusted; the error code and
+// description are for the client.
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1
 func (p *IdentityProvider) readAuthorization(x *exchange) (req *authorizationRequest, problem string, err *protocolError) {
@@ -88,7 +88,7 @@ func (p *IdentityProvider) checkAuthorization(x *exchange, req *authorizationReq
 	case f.Has("response_mode") && f.Get("response_mode") != req.mode:
 		return &protocolError{"invalid_request", "the response_mode must be query or form_post"}
 	case len(req.prompts) > 1 && slices.Contains(req.prompts, "none"):
-		return &protocolError{"invalid_request", "the prompt none excludes others"}
+		return &protocolError{"invalid_request", "the prompt none excludes other prompts"}
 	case req.challenge == "" && method != "":
 		return &protocolError{"invalid_request", "there is a code_challenge_method without code_challenge"}
 	case req.challenge == "" && p.opts.RequirePKCE:
@@ -102,8 +102,8 @@ func (p *IdentityProvider) checkAuthorization(x *exchange, req *authorizationReq
 	return nil
 }
 
-// serveAuthorization answers an authorization request: with a page, or at
-// once when consent is automatic.
+// serveAuthorization responds to an authorization request: with a page, or at once
+// if consent is automatic.
 func (p *IdentityProvider) serveAuthorization(w http.ResponseWriter, x *exchange) {
 	req, problem, failed := p.readAuthorization(x)
 	switch {
@@ -114,20 +114,20 @@ func (p *IdentityProvider) serveAuthorization(w http.ResponseWriter, x *exchange
 	case p.opts.AutoConsent:
 		who, ok := p.automatic(req.loginHint)
 		if !ok {
-			// Signing in somebody else instead would hide a mistake in the test.
-			p.respondError(w, x, req, &protocolError{"access_denied", "nobody here answers to the login_hint"})
+			// Signing in another person instead would hide a mistake in the test.
+			p.respondError(w, x, req, &protocolError{"access_denied", "no person here matches the login_hint"})
 			return
 		}
 		p.respondCode(w, x, req, who)
 	case slices.Contains(req.prompts, "none"):
-		p.respondError(w, x, req, &protocolError{"login_required", "nobody is signed in here: the provider keeps no sessions"})
+		p.respondError(w, x, req, &protocolError{"login_required", "no user is signed in here: the provider keeps no sessions"})
 	default:
 		p.showConsent(w, consentOf(x, req))
 	}
 }
 
-// serveConsent takes the answer of the consent page. The authorization request
-// is still in the query of the address, and checked again.
+// serveConsent handles the form of the consent page. The authorization request is
+// still in the query of the address, and checked again.
 func (p *IdentityProvider) serveConsent(w http.ResponseWriter, x *exchange) {
 	if !p.sameOrigin(w, x) {
 		return
@@ -145,7 +145,7 @@ func (p *IdentityProvider) serveConsent(w http.ResponseWriter, x *exchange) {
 		return
 	}
 	switch who, choice := p.chosen(answer); choice {
-	case choseNobody:
+	case choseDenial:
 		p.respondError(w, x, req, &protocolError{"access_denied", "the user denied the request"})
 	case choseWrongly:
 		page := consentOf(&asked, req)
@@ -156,7 +156,7 @@ func (p *IdentityProvider) serveConsent(w http.ResponseWriter, x *exchange) {
 	}
 }
 
-// automatic returns who consents without being asked.
+// automatic returns the person who consents automatically.
 func (p *IdentityProvider) automatic(hint string) (Person, bool) {
 	p.mu.Lock()
 	chosen := p.person
@@ -230,5 +230,5 @@ func sendBack(w http.ResponseWriter, x *exchange, target string, answer url.Valu
 	w.WriteHeader(status)
 }
 
-// A protocolError is an error the client is told.
+// A protocolError is an error that is sent to the client.
 type protocolError struct{ code, description string }

@@ -8,7 +8,7 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// validRequest is an authorization request nothing is wrong with.
+// validRequest is an authorization request without faults.
 func validRequest() url.Values {
 	return url.Values{
 		"client_id":             {app.ID},
@@ -47,7 +47,7 @@ func TestAuthorizationRequestsThatCannotBeTrustedAreNotRedirected(t *testing.T) 
 	}
 }
 
-func TestAuthorizationMistakesAreToldToTheClient(t *testing.T) {
+func TestAuthorizationErrorsAreSentToTheClient(t *testing.T) {
 	auto := authtest.Start(t, authtest.Options{AutoConsent: true, RequirePKCE: true, Clients: []authtest.Client{app}})
 	asking := authtest.Start(t, authtest.Options{Clients: []authtest.Client{app}})
 	tests := []struct {
@@ -56,7 +56,7 @@ func TestAuthorizationMistakesAreToldToTheClient(t *testing.T) {
 		change func(url.Values)
 		want   string // the error, "" for a code
 	}{
-		{"nothing wrong", auto, func(url.Values) {}, ""},
+		{"no fault", auto, func(url.Values) {}, ""},
 		{"no response type", auto, func(v url.Values) { v.Del("response_type") }, "invalid_request"},
 		{"BCP-9 implicit flow", auto, func(v url.Values) { v.Set("response_type", "id_token token") }, "unsupported_response_type"},
 		{"unknown response mode", auto, func(v url.Values) { v.Set("response_mode", "fragment") }, "invalid_request"},
@@ -77,7 +77,7 @@ func TestAuthorizationMistakesAreToldToTheClient(t *testing.T) {
 		{"request URI", auto, func(v url.Values) { v.Set("request_uri", "https://evil.test") }, "request_uri_not_supported"},
 		{"contradicting prompts", auto, func(v url.Values) { v.Set("prompt", "none login") }, "invalid_request"},
 		{"prompt none, consent automatic", auto, func(v url.Values) { v.Set("prompt", "none") }, ""},
-		{"login hint of nobody", auto, func(v url.Values) { v.Set("login_hint", "nobody@example.com") }, "access_denied"},
+		{"unknown login hint", auto, func(v url.Values) { v.Set("login_hint", "unknown@example.com") }, "access_denied"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

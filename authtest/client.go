@@ -10,7 +10,7 @@ import (
 	"github.com/pintleauth/pintle/internal/loopback"
 )
 
-// The ways a client can prove who it is at the token endpoint.
+// The methods of client authentication at the token endpoint.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#ClientAuthentication
 const (
@@ -36,8 +36,8 @@ type Client struct {
 	// Name is shown on the consent page. Empty means ID.
 	Name string
 
-	// RedirectURIs are compared with what the client sends character by
-	// character, and so is oauth_callback of OAuth 1.0a.
+	// RedirectURIs are compared character by character with the redirect_uri of
+	// a request, and with oauth_callback of OAuth 1.0a.
 	//
 	// https://www.rfc-editor.org/rfc/rfc9700#section-4.1.3
 	RedirectURIs []string
@@ -87,8 +87,8 @@ func (p *IdentityProvider) Register(c Client) {
 	p.clients[c.ID] = c
 }
 
-// lookUp returns the client with the given id. In open mode every id is a
-// client, whose secret nobody knows.
+// lookUp returns the client with the given id. In open mode every id is a client,
+// and its secret is not checked.
 func (p *IdentityProvider) lookUp(id string) (c Client, open, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,8 +109,8 @@ func mayReturnTo(target string, registered []string, open bool) bool {
 }
 
 // isLoopback reports whether target is an http or https URL on this machine.
-// Names that only resolve to it do not count: whoever runs their DNS could
-// point them anywhere.
+// Names that only resolve to it do not count: the operator of their DNS could
+// change the address.
 func isLoopback(target string) bool {
 	u, err := url.Parse(target)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.Fragment != "" {

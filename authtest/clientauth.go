@@ -26,8 +26,8 @@ const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 // maxAssertionLife is the most a client assertion may be valid for.
 const maxAssertionLife = 10 * time.Minute
 
-// authenticate finds out which client sent the token request x, and by which
-// method it proved that.
+// authenticate returns the client that sent the token request x, and the method by
+// which it authenticated.
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-2.3
 func (p *IdentityProvider) authenticate(x *exchange) (c Client, method string, err error) {
@@ -92,8 +92,8 @@ func (p *IdentityProvider) authenticate(x *exchange) (c Client, method string, e
 	return c, method, nil
 }
 
-// basicCredentials decodes an Authorization header. Id and secret are
-// form-encoded inside it, which clients tend to forget.
+// basicCredentials decodes an Authorization header. Id and secret are form-encoded
+// inside it, which many clients omit.
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1
 func basicCredentials(header string) (id, secret string, err error) {
@@ -130,7 +130,7 @@ func bySecret(method, secret string) func(Client, bool) (string, error) {
 	}
 }
 
-// An assertion is a JWT a client made to prove who it is.
+// An assertion is a JWT with which a client authenticates.
 type assertion struct {
 	jws    *jose.JSONWebSignature
 	alg    jose.SignatureAlgorithm
@@ -156,9 +156,8 @@ func (a *audience) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(a))
 }
 
-// readAssertion checks everything about the client assertion in x except its
-// signature and whether it has been here before: whose key to use is only
-// known once it is read.
+// readAssertion checks the client assertion in x, except its signature and whether
+// it was used before: only its content shows which client's key to use.
 //
 // https://www.rfc-editor.org/rfc/rfc7523#section-3
 func readAssertion(x *exchange) (*assertion, error) {

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// A consent is the page on which one picks who to be.
+// A consent is the page on which the user picks a person to sign in as.
 type consent struct {
 	page
 	Application string
-	Shares      string // what the application will see, as a phrase
+	Shares      string // the data that the application gets, as a phrase
 	Action      string
 	People      []choice
 	Else        someoneElse
@@ -51,7 +51,7 @@ func consentOf(x *exchange, req *authorizationRequest) *consent {
 	}
 }
 
-// retry keeps what was typed into the form that could not be accepted.
+// retry keeps the input of a form that was rejected.
 func (c *consent) retry(answer url.Values) {
 	c.status = http.StatusUnprocessableEntity
 	c.Else = someoneElse{
@@ -87,7 +87,7 @@ func (p *IdentityProvider) showConsent(w http.ResponseWriter, c *consent) {
 	p.show(w, c.status, "consent", c, c.formTarget)
 }
 
-// shares says in words what scopes ask for.
+// shares describes the data of scopes in words.
 func shares(scopes []string) string {
 	var seen []string
 	for _, scope := range scopes {
@@ -109,8 +109,8 @@ func shares(scopes []string) string {
 	return strings.Join(seen[:len(seen)-1], ", ") + " and " + seen[len(seen)-1]
 }
 
-// sameOrigin stops a page elsewhere from posting the consent form, which would
-// sign its visitor in as somebody of its choosing.
+// sameOrigin stops a page of another site from posting the consent form, which
+// would sign its visitor in as a person that the site chooses.
 func (p *IdentityProvider) sameOrigin(w http.ResponseWriter, x *exchange) bool {
 	if err := http.NewCrossOriginProtection().Check(x.r); err != nil {
 		http.Error(w, "the consent form was posted from another site", http.StatusForbidden)
@@ -122,20 +122,20 @@ func (p *IdentityProvider) sameOrigin(w http.ResponseWriter, x *exchange) bool {
 type decision int
 
 const (
-	choseSomebody decision = iota
-	choseNobody
+	chosePerson decision = iota
+	choseDenial
 	choseWrongly
 )
 
-// chosen reads the answer of the consent page.
+// chosen reads the form of the consent page.
 func (p *IdentityProvider) chosen(answer url.Values) (Person, decision) {
 	switch {
 	case answer.Has("deny"):
-		return Person{}, choseNobody
+		return Person{}, choseDenial
 	case answer.Has("person"):
 		for _, who := range p.opts.People {
 			if who.Subject == answer.Get("person") {
-				return who, choseSomebody
+				return who, chosePerson
 			}
 		}
 		return Person{}, choseWrongly
@@ -148,7 +148,7 @@ func (p *IdentityProvider) chosen(answer url.Values) (Person, decision) {
 	who := Person{Name: name, Login: local, Email: email, EmailVerified: answer.Has("verified")}
 	// The same address is the same person the next time.
 	who.Subject = fmt.Sprint(Person{Subject: strings.ToLower(email)}.Number())
-	return who, choseSomebody
+	return who, chosePerson
 }
 
 // validEmail reports whether s is one plain address.

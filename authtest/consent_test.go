@@ -60,7 +60,7 @@ func press(t *testing.T, f form, name, value string, filled url.Values) *http.Re
 	return do(t, req)
 }
 
-func TestConsentPageLetsOnePickAPerson(t *testing.T) {
+func TestConsentPageSelectsAPerson(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{Algorithm: authtest.ES256, Clients: []authtest.Client{app}})
 	a := newRelyingParty(t, idp).begin()
 	resp := get(t, a.url())
@@ -70,7 +70,7 @@ func TestConsentPageLetsOnePickAPerson(t *testing.T) {
 	page := body(t, resp)
 	forms := formsOf(page)
 	if len(forms) != 3 {
-		t.Fatalf("%d forms, want people, someone else and a refusal", len(forms))
+		t.Fatalf("%d forms, want people, another person and a denial", len(forms))
 	}
 	if got := forms[0].fields["person"]; len(got) != 4 || got[1] != "1002" {
 		t.Errorf("people on the page = %v, want the four default ones", got)
@@ -142,12 +142,12 @@ func TestConsentPageKeepsWhatCannotBeAccepted(t *testing.T) {
 			t.Errorf("address %q: %s, want 422 and the form again, escaped", email, resp.Status)
 		}
 	}
-	if resp := press(t, forms[0], "person", "nobody", nil); resp.StatusCode != http.StatusUnprocessableEntity {
+	if resp := press(t, forms[0], "person", "unknown", nil); resp.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("unknown person: %s, want 422", resp.Status)
 	}
 }
 
-func TestConsentCanBeRefused(t *testing.T) {
+func TestConsentCanBeDenied(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{Clients: []authtest.Client{app}})
 	a := newRelyingParty(t, idp).begin()
 	answer := answerOf(t, press(t, formsOf(body(t, get(t, a.url())))[2], "deny", "yes", nil))

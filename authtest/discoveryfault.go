@@ -14,12 +14,12 @@ const (
 	DiscoveryWithoutToken         Fault = "has no token endpoint"
 	DiscoveryWithoutUserInfo      Fault = "has no userinfo endpoint"
 	DiscoveryWithoutJWKS          Fault = "has no JWKS"
-	DiscoveryWithoutAlgorithms    Fault = "does not say how it signs ID tokens"
-	DiscoveryForeignAlgorithm     Fault = "says it signs ID tokens with PS512 only"
-	DiscoveryListsNone            Fault = "says it may leave ID tokens unsigned"
-	DiscoveryListsHS256           Fault = "says it may sign ID tokens with the client secret"
-	DiscoveryWithoutPKCE          Fault = "does not say that it supports PKCE"
-	DiscoveryPlainPKCE            Fault = "says it supports only plain PKCE"
+	DiscoveryWithoutAlgorithms    Fault = "lists no algorithms for ID tokens"
+	DiscoveryForeignAlgorithm     Fault = "lists only PS512 for ID tokens"
+	DiscoveryListsNone            Fault = "lists the algorithm none for ID tokens"
+	DiscoveryListsHS256           Fault = "lists HS256, keyed by the client secret, for ID tokens"
+	DiscoveryWithoutPKCE          Fault = "does not list PKCE"
+	DiscoveryPlainPKCE            Fault = "lists only plain PKCE"
 
 	// DiscoveryWithoutIssuerParameter alone is an honest, older provider:
 	// it neither promises nor sends the iss parameter of RFC 9207. Together
@@ -68,17 +68,17 @@ func listAlgorithm(alg string) func(map[string]any) {
 const (
 	JWKSEmpty           Fault = "shows no keys"
 	JWKSSeveralKeys     Fault = "shows other keys before its own"
-	JWKSSymmetricKey    Fault = "shows a symmetric key under the id of its own"
+	JWKSSymmetricKey    Fault = "shows a symmetric key under the id of its key"
 	JWKSEncryptionKey   Fault = "marks its only key as one for encryption"
 	JWKSWithoutKeyID    Fault = "shows its key without an id"
 	JWKSForeignKey      Fault = "shows a key that is not the one it signs with, under its id"
-	JWKSMalformedMember Fault = "shows a key of a kind nobody knows beside its own"
+	JWKSMalformedMember Fault = "shows a key of an unknown type beside its own"
 
 	// KeysRotateBeforeSigning makes each ID token the first of a new key.
 	KeysRotateBeforeSigning Fault = "changes its key just before it signs"
 )
 
-// A keySet is a JWKS about to be sent: the keys, and what else is listed.
+// A keySet is a JWKS before it is sent: the keys and the other members.
 type keySet struct {
 	Keys    []any
 	honest  jose.JSONWebKey

@@ -1,24 +1,24 @@
-// Package authtest is an identity provider and a mailbox that run inside a
-// test, or inside a quickstart that should work with no account anywhere, and
-// one-line sign-in for the tests of an application.
+// Package authtest has an identity provider and a mailbox that run inside a test,
+// or inside a quickstart that needs no account with a service, and one-line
+// sign-in for the tests of an application.
 //
-// # Somebody signed in
+// # A signed-in user
 //
-// A test that needs somebody to be signed in says so in one line, whatever the
-// ways to sign in are, and wherever sessions are kept:
+// A test that needs a signed-in user needs one line, with any providers and any
+// store of sessions:
 //
 //	r := httptest.NewRequest("GET", "http://localhost/account", nil)
 //	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
 //
 // [SignIn] is for tests that call a handler, [HTTPClient] for tests that start a
 // server, [Cookies] for tests that drive a browser and [StorageState] for those
-// of Playwright. [SignInWith] goes the whole way, to the provider or the mailbox
-// below and back. docs/testing.md is a guide with whole tests.
+// of Playwright. [SignInWith] performs a whole sign-in, through the provider or the
+// mailbox below. docs/testing.md is a guide with whole tests.
 //
 // # The provider
 //
-// [Start] gives a test a provider that speaks OAuth 2.0, OpenID Connect and
-// OAuth 1.0a on a loopback address and lets anybody in:
+// [Start] starts a provider of OAuth 2.0, OpenID Connect and OAuth 1.0a on a
+// loopback address, at which every person can sign in:
 //
 //	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
 //	idp.SignInAs(authtest.Person{Subject: "42", Name: "Kim", Email: "kim@example.com"})
@@ -28,31 +28,30 @@
 // and a redirect URI on this machine.
 //
 // Outside a test, use [NewIdentityProvider] and [IdentityProvider.Listen].
-// Without AutoConsent the browser sees a page on which one picks who to be.
+// Without AutoConsent the browser shows a page to pick a person.
 //
-// It is strict about everything the standards ask of a client: exact redirect
-// URIs, PKCE with S256, codes that work once, within a minute and for one
-// client, refresh tokens that rotate, client authentication in all its forms,
-// OAuth 1.0a signatures. What the client sent can be looked at with
-// [IdentityProvider.Requests].
+// It enforces all rules of the standards for clients: exact redirect URIs, PKCE
+// with S256, codes that work once, within a minute and for one client, refresh
+// tokens that rotate, client authentication in all its forms, OAuth 1.0a
+// signatures. [IdentityProvider.Requests] returns the requests of the client.
 //
 // # Misbehaviour
 //
-// Applications are mostly broken into when the other side does not behave, so
-// the provider can be told not to. [IdentityProvider.Break] takes a [Fault],
-// or an [Outage] of one endpoint:
+// Most attacks on an application use input that an honest provider does not send,
+// so the provider can misbehave. [IdentityProvider.Break] takes a [Fault], or an
+// [Outage] of one endpoint:
 //
 //	idp.Break(authtest.IDTokenWrongAudience)
 //	idp.Break(authtest.At(authtest.TokenEndpoint, authtest.Hangs))
 //	defer idp.Repair()
 //
-// What no fault describes, a [Tamper] function can do.
+// For misbehaviour that no fault describes there is [Tamper].
 //
 // # The tests of the OpenID Foundation
 //
 // The conformance suite for relying parties acts as a provider too. These
 // faults put an application in the situation of its tests; "reject" means that
-// no session may come of it.
+// the sign-in must not make a session.
 //
 //	oidcc-client-test                                  none                                      accept
 //	oidcc-client-test-client-secret-basic              none, Client.AuthMethod                   accept
@@ -90,28 +89,28 @@
 //	oidcc-client-test-rp-init-logout-no-state          LogoutWithoutState                        accept
 //	oidcc-client-test-rp-init-logout-other-state       LogoutWrongState                          accept, do not trust it
 //
-// Response mode form_post is used when the client asks for it. The suite's
-// tests of back-channel logout, of dynamic registration and of the implicit
-// and hybrid flows have no counterpart here.
+// Response mode form_post is used if the client requests it. The suite's tests of
+// back-channel logout, of dynamic registration and of the implicit and hybrid
+// flows have no counterpart here.
 //
 // # The mailbox
 //
-// [StartMailbox] gives a test a mail server that takes everything, and finds
-// the link in it:
+// [StartMailbox] starts a mail server that accepts every mail, and finds the links
+// in them:
 //
 //	box := authtest.StartMailbox(t, authtest.MailboxOptions{})
 //	// Configure the application to send mail through box.Addr.
 //	m, err := box.Wait(ctx, "kim@example.com")
 //	// Visit m.Links()[0].
 //
-// It speaks SMTP with STARTTLS and AUTH PLAIN when asked to, and has a
-// [MailFault] for what mail servers do to their clients. An application whose
-// mail does not go by SMTP can hand it to [Mailbox.Deliver], and a provider of
+// It supports SMTP, with STARTTLS and AUTH PLAIN if the options request them, and
+// has a [MailFault] for each common fault of mail servers. An application whose
+// mail does not go by SMTP can pass it to [Mailbox.Deliver], and a provider of
 // Pintle to [Mailbox.Send].
 //
 // # Safety
 //
-// A provider that believes everybody must not be reachable by anybody, so
-// Listen refuses addresses other machines can reach. Neither type belongs into
-// a program that serves real users. The package does not import testing.
+// The provider does not verify its users and must not be reachable by other
+// machines, so Listen rejects addresses that they can reach. Neither type belongs
+// into a program that serves real users. The package does not import testing.
 package authtest

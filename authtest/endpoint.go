@@ -38,8 +38,8 @@ const (
 	OAuth1AccountEndpoint       Endpoint = "/oauth1/account"
 )
 
-// Endpoints nobody should ever ask for. That [IdentityProvider.Requests] has
-// an entry for one of them is what a test looks for.
+// Endpoints that no client should request. A test checks that
+// [IdentityProvider.Requests] has no entry for them.
 const (
 	// ElsewhereEndpoint is where an endpoint that [Redirects] points to.
 	ElsewhereEndpoint Endpoint = "/elsewhere"

@@ -13,8 +13,8 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// A sign-in from beginning to end, as a client of any make does it: an
-// application needs to know nothing of this package.
+// A sign-in from beginning to end with any client: the application does not need
+// this package.
 func Example() {
 	idp := authtest.NewIdentityProvider(authtest.Options{AutoConsent: true})
 	if err := idp.Listen(); err != nil {
@@ -84,7 +84,7 @@ func decodeJSON(resp *http.Response, err error, v any) error {
 	return json.NewDecoder(resp.Body).Decode(v)
 }
 
-// An application must not take a provider's word for everything.
+// An application must verify the responses of a provider.
 func ExampleIdentityProvider_Break() {
 	idp := authtest.NewIdentityProvider(authtest.Options{})
 	if err := idp.Listen(); err != nil {
@@ -93,7 +93,7 @@ func ExampleIdentityProvider_Break() {
 	}
 	defer idp.Close()
 
-	// trusted is what the application does with the metadata of a provider.
+	// trusted is the application's check of a provider's metadata.
 	trusted := func() bool {
 		var metadata struct{ Issuer string }
 		resp, err := http.Get(idp.URL(authtest.DiscoveryEndpoint))
@@ -101,7 +101,7 @@ func ExampleIdentityProvider_Break() {
 	}
 	idp.Break(authtest.DiscoveryForeignIssuer)
 	if !trusted() {
-		fmt.Println("refused a provider that", authtest.DiscoveryForeignIssuer)
+		fmt.Println("rejected a provider that", authtest.DiscoveryForeignIssuer)
 	}
 
 	idp.Repair()
@@ -109,7 +109,7 @@ func ExampleIdentityProvider_Break() {
 		fmt.Println("accepted the repaired one")
 	}
 	// Output:
-	// refused a provider that names another issuer in discovery
+	// rejected a provider that names another issuer in discovery
 	// accepted the repaired one
 }
 
@@ -130,7 +130,7 @@ func ExampleAt() {
 	// Output: no answer
 }
 
-// What no fault describes can still be done.
+// A Tamper makes faults that have no constant.
 func ExampleIdentityProvider_Tamper() {
 	idp := authtest.NewIdentityProvider(authtest.Options{})
 	if err := idp.Listen(); err != nil {
@@ -154,7 +154,7 @@ func ExampleIdentityProvider_Tamper() {
 	// Output: {"issuer":[1,2,3]} <nil>
 }
 
-// A mailbox takes what the application sends, and finds the link in it.
+// A mailbox accepts the mails of the application, and finds the link in them.
 func ExampleMailbox() {
 	box := authtest.NewMailbox(authtest.MailboxOptions{})
 	if err := box.Listen(); err != nil {

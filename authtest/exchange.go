@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// An exchange is one request being answered: what it asked for, and how the
-// provider was set when it came in.
+// An exchange is one request with its response: its parameters, and the settings
+// of the provider when it came in.
 type exchange struct {
 	r        *http.Request
 	endpoint Endpoint
@@ -22,7 +22,7 @@ type exchange struct {
 
 func (x *exchange) url(e Endpoint) string { return strings.TrimSuffix(x.issuer, "/") + string(e) }
 
-// A route is what an endpoint does, and the methods it does it for.
+// A route is the handler of an endpoint, and its methods.
 type route struct {
 	methods string
 	serve   func(*IdentityProvider, http.ResponseWriter, *exchange)

@@ -7,17 +7,16 @@ import (
 
 // A Fault is one way in which a provider can misbehave; its text completes
 // "the provider …", for the names of tests. Set faults with
-// [IdentityProvider.Break]. The constants are grouped by what they spoil; a
-// fault of a whole endpoint comes from [At].
+// [IdentityProvider.Break]. The constants are grouped by the response they spoil;
+// [At] returns the faults of whole endpoints.
 type Fault string
 
-// At returns the fault that e fails as o says.
+// At returns the fault of e failing with o.
 func At(e Endpoint, o Outage) Fault { return Fault(string(e) + " " + string(o)) }
 
 // Faults returns every fault that has a constant, in the order in which they
-// apply. A table over them shows whether an application holds on its own:
-// most should stop a sign-in, and none should end in a panic, a hang or a
-// session for the wrong person.
+// apply. Test an application with all of them: most must stop a sign-in, and none
+// may cause a panic, a hang or a session of the wrong user.
 func Faults() []Fault {
 	all := slices.Concat(
 		faultsOf(discoveryChanges), faultsOf(keySetChanges),
@@ -30,22 +29,22 @@ func Faults() []Fault {
 	return all
 }
 
-// behaviours are the faults that are not a change to something the provider
-// says, but to what it does; the code that does it asks for them.
+// behaviours are the faults that do not change a response but the behaviour of the
+// provider; the code with that behaviour checks for them.
 var behaviours = []Fault{
 	KeysRotateBeforeSigning, PKCEIgnored, CodeReplayAllowed, RefreshTokenReuseAllowed,
 	TokenErrorWithStatus200, TokenFormEncoded, UserInfoSigned,
 }
 
-// Break adds faults to those the provider has. They take effect with the next
-// request and last until [IdentityProvider.Repair].
+// Break adds faults to those the provider has. They apply from the next request
+// until [IdentityProvider.Repair].
 func (p *IdentityProvider) Break(faults ...Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.faults = slices.Concat(p.faults, faults) // a new slice: requests under way keep theirs
 }
 
-// Repair ends all faults, and what [IdentityProvider.Tamper] set.
+// Repair ends all faults, and removes the functions of [IdentityProvider.Tamper].
 func (p *IdentityProvider) Repair() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,9 +52,9 @@ func (p *IdentityProvider) Repair() {
 	p.tamper = Tamper{}
 }
 
-// A Tamper changes what the provider is about to say, for misbehaviour that
-// no [Fault] describes. Its functions run after the faults, may be called
-// concurrently, and may be nil.
+// A Tamper changes the responses of the provider, for misbehaviour that no [Fault]
+// describes. Its functions run after the faults, may be called concurrently, and
+// may be nil.
 type Tamper struct {
 	Discovery func(document map[string]any)
 	Response  func(parameters url.Values) // of the redirect back to the application
@@ -64,7 +63,7 @@ type Tamper struct {
 	Profile   func(body map[string]any)           // userinfo, user and OAuth 1.0a account
 }
 
-// Tamper replaces the functions that change what the provider says.
+// Tamper replaces the functions that change the responses of the provider.
 func (p *IdentityProvider) Tamper(t Tamper) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +75,7 @@ type faultSet []Fault
 
 func (s faultSet) has(f Fault) bool { return slices.Contains(s, f) }
 
-// A change is what a fault does to a T before it is sent.
+// A change is the change of a fault to a T before it is sent.
 type change[T any] struct {
 	fault Fault
 	apply func(T)

@@ -16,8 +16,7 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// sightings say what each fault looks like. None of them may be seen on an
-// honest provider.
+// sightings detect each fault. An honest provider must show none of them.
 func sightings() map[authtest.Fault]func(*visit) bool {
 	const foreign = "https://another-issuer.example.test"
 	key := func(v *visit) map[string]any { return v.keys[0] }
@@ -154,7 +153,7 @@ func sightings() map[authtest.Fault]func(*visit) bool {
 		authtest.IDTokenWithoutAuthTime:       func(v *visit) bool { return v.lacks(v.claims, "auth_time") },
 		authtest.IDTokenWeakContextClass:      func(v *visit) bool { return v.claims["acr"] == "0" },
 		authtest.RefreshedIDTokenWrongIssuer:  func(v *visit) bool { return v.refreshed["iss"] == foreign && v.claims["iss"] == v.idp.Issuer },
-		authtest.RefreshedIDTokenWrongSubject: func(v *visit) bool { return v.refreshed["sub"] == "somebody-else" && v.claims["sub"] == "1001" },
+		authtest.RefreshedIDTokenWrongSubject: func(v *visit) bool { return v.refreshed["sub"] == "another-subject" && v.claims["sub"] == "1001" },
 
 		authtest.IDTokenUnsigned:        func(v *visit) bool { return v.header["alg"] == "none" && strings.HasSuffix(v.idToken, ".") },
 		authtest.IDTokenUnsignedOddCase: func(v *visit) bool { return v.header["alg"] == "nOnE" && strings.HasSuffix(v.idToken, ".") },
@@ -197,7 +196,7 @@ func sightings() map[authtest.Fault]func(*visit) bool {
 		authtest.ProfileTextID:      func(v *visit) bool { return v.user["id"] == "1001" },
 		authtest.ProfileError:       func(v *visit) bool { return v.user["error"] != nil && v.lacks(v.user, "id") },
 
-		authtest.UserInfoWrongSubject:   func(v *visit) bool { return v.userInfo["sub"] == "somebody-else" && v.claims["sub"] == "1001" },
+		authtest.UserInfoWrongSubject:   func(v *visit) bool { return v.userInfo["sub"] == "another-subject" && v.claims["sub"] == "1001" },
 		authtest.UserInfoWithoutSubject: func(v *visit) bool { return v.lacks(v.userInfo, "sub") && v.userInfo["email"] != nil },
 		authtest.UserInfoEmptySubject:   func(v *visit) bool { return v.userInfo["sub"] == "" },
 		authtest.UserInfoSigned:         func(v *visit) bool { return v.userInfoType == "application/jwt" },
@@ -238,7 +237,7 @@ func TestEveryFaultCanBeSeen(t *testing.T) {
 		t.Run(string(fault), func(t *testing.T) {
 			see, ok := seen[fault]
 			if !ok {
-				t.Fatal("nobody knows what this fault looks like")
+				t.Fatal("no sighting detects this fault")
 			}
 			idp.Break(fault)
 			t.Cleanup(idp.Repair)

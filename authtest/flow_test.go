@@ -63,7 +63,7 @@ func TestIssuerBelowAPathIsKept(t *testing.T) { // RP-16
 	}
 }
 
-func TestHandlerWithoutIssuerIsWhereItWasAsked(t *testing.T) {
+func TestHandlerWithoutIssuerUsesTheHostOfTheRequest(t *testing.T) {
 	srv := httptest.NewTLSServer(authtest.NewIdentityProvider(authtest.Options{}))
 	t.Cleanup(srv.Close)
 	resp, err := srv.Client().Get(srv.URL + string(authtest.DiscoveryEndpoint))
@@ -168,7 +168,7 @@ func TestSignOutReturnsToARegisteredAddress(t *testing.T) {
 	}{
 		{"foreign address", url.Values{"id_token_hint": {hint}, "post_logout_redirect_uri": {"https://evil.test/"}}, 400, ""},
 		{"no client", url.Values{"post_logout_redirect_uri": {bye}}, 400, ""},
-		{"hint of nobody", url.Values{"id_token_hint": {hint + "x"}, "post_logout_redirect_uri": {bye}}, 400, ""},
+		{"invalid hint", url.Values{"id_token_hint": {hint + "x"}, "post_logout_redirect_uri": {bye}}, 400, ""},
 		{"hint of another issuer", url.Values{"id_token_hint": {foreign.IDToken}, "post_logout_redirect_uri": {bye}}, 400, ""},
 		{"hint of another client", url.Values{"id_token_hint": {hint}, "client_id": {"other"}}, 400, ""},
 		{"no address", url.Values{}, 200, ""},
@@ -255,7 +255,7 @@ func TestPlainOAuthProfileHasANumericID(t *testing.T) {
 	}
 }
 
-func TestListenRefusesAddressesOthersCanReach(t *testing.T) {
+func TestListenRejectsAddressesOtherMachinesCanReach(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:0", "[::]:0", ":0", "192.0.2.1:0", "example.com:80"} {
 		if err := authtest.NewIdentityProvider(authtest.Options{Addr: addr}).Listen(); err == nil {
 			t.Errorf("Listen on %q succeeded", addr)

@@ -31,7 +31,7 @@ func FuzzServeHTTP(f *testing.F) {
 		if w.Code >= 500 {
 			t.Errorf("%s %q with %q: %d", method, target, form, w.Code)
 		}
-		// In open mode nobody is sent anywhere but to this machine.
+		// In open mode all redirects lead to this machine.
 		if location := w.Header().Get("Location"); location != "" && !isLoopback(location) {
 			t.Errorf("%s %q: sent to %q", method, target, location)
 		}
@@ -53,12 +53,12 @@ func FuzzSMTPSession(f *testing.F) {
 		}()
 		go func() { _, _ = io.Copy(io.Discard, theirs) }()
 		theirs.SetWriteDeadline(time.Now().Add(5 * time.Second))
-		_, _ = io.WriteString(theirs, said) // the session may have said good-bye
+		_, _ = io.WriteString(theirs, said) // the session may have ended with QUIT
 		theirs.Close()
 		<-done
 		for _, m := range box.Messages() {
 			if len(m.To) == 0 {
-				t.Error("a message for nobody")
+				t.Error("a message without a recipient")
 			}
 		}
 	})

@@ -14,8 +14,8 @@ const (
 	refreshLifetime = 30 * 24 * time.Hour
 )
 
-// A grant is what one person once allowed one client: the common ancestor of
-// a code and of all tokens that came from it.
+// A grant is one authorization of a client by a person: the origin of a code and of
+// all tokens that came from it.
 type grant struct {
 	client      string
 	redirectURI string
@@ -128,7 +128,7 @@ func (p *IdentityProvider) redeemRefresh(token, client string, faults faultSet) 
 	return t, true
 }
 
-// bearer returns what an access token stands for.
+// bearer returns the grant of an access token.
 func (p *IdentityProvider) bearer(token string) (*ticket, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,12 +12,11 @@ import (
 // Options describe an [IdentityProvider]. Every zero value is a working
 // default.
 //
-// With no Clients the provider is open: every client id is a client, whatever
-// secret it presents, as long as its redirect URI is on this machine
-// (localhost, 127.0.0.0/8 or ::1, any port). That is for quickstarts, and for
-// tests of what happens after a sign-in. Open mode has no secret to verify a
-// signature with, so OAuth 1.0a, [ClientSecretJWT] and [PrivateKeyJWT] need a
-// client.
+// With no Clients the provider is open: every client id is a client, with any
+// secret, if its redirect URI is on this machine (localhost, 127.0.0.0/8 or ::1,
+// any port). That is for quickstarts, and for tests of the time after a sign-in.
+// Open mode has no secret to verify a signature with, so OAuth 1.0a,
+// [ClientSecretJWT] and [PrivateKeyJWT] need a client.
 type Options struct {
 	// Name is the provider's name on its pages. Empty means
 	// "Test identity provider".
@@ -30,13 +29,13 @@ type Options struct {
 	// [IdentityProvider.Register].
 	Clients []Client
 
-	// AutoConsent lets the provider answer at once, without a page. The
+	// AutoConsent makes the provider redirect at once, without a page. The
 	// user is the person that login_hint names, else the one of
 	// [IdentityProvider.SignInAs], else the first of People.
 	AutoConsent bool
 
-	// RequirePKCE refuses authorization requests without a challenge.
-	// Verifiers are always checked when there was one.
+	// RequirePKCE rejects authorization requests without a challenge. If there
+	// was a challenge, the verifier is checked in any case.
 	RequirePKCE bool
 
 	// Algorithm signs ID tokens: [RS256], [ES256] or [EdDSA]. Empty means
@@ -56,9 +55,9 @@ type Options struct {
 	Path string
 }
 
-// An IdentityProvider is an OAuth 2.0, OpenID Connect and OAuth 1.0a service
-// that lets whoever visits be whoever they like. It is an [http.Handler];
-// [IdentityProvider.Listen] serves it. Its methods may be called
+// An IdentityProvider is an OAuth 2.0, OpenID Connect and OAuth 1.0a service at
+// which a user can sign in as any person, without a password. It is an
+// [http.Handler]; [IdentityProvider.Listen] serves it. Its methods may be called
 // concurrently.
 type IdentityProvider struct {
 	// Issuer is the issuer identifier, below which all endpoints are. Listen
@@ -71,7 +70,7 @@ type IdentityProvider struct {
 	keys   *keyring
 	server *http.Server
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	clients  map[string]Client
 	person   Person // who consents automatically
 	faults   faultSet
@@ -82,8 +81,8 @@ type IdentityProvider struct {
 	seen     replayed
 }
 
-// NewIdentityProvider returns a provider for opts. It starts nothing, and
-// panics when opts cannot work.
+// NewIdentityProvider returns a provider for opts. It starts nothing, and panics if
+// opts is invalid.
 func NewIdentityProvider(opts Options) *IdentityProvider {
 	opts.Name = cmp.Or(opts.Name, "Test identity provider")
 	opts.Algorithm = cmp.Or(opts.Algorithm, RS256)
@@ -116,18 +115,17 @@ func NewIdentityProvider(opts Options) *IdentityProvider {
 	return p
 }
 
-// SignInAs makes who the user of every authorization that is answered
-// automatically, unless its login_hint names somebody else. Who need not be
-// one of the people of the [Options].
+// SignInAs makes who the user of every automatic authorization, unless its
+// login_hint names another person. who need not be in the People of the [Options].
 func (p *IdentityProvider) SignInAs(who Person) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.person = who
 }
 
-// Listen serves the provider on its address, sets Issuer, and returns. It
-// refuses addresses that other machines could reach: they would be able to
-// sign in as anybody. The caller ends it with [IdentityProvider.Close].
+// Listen serves the provider on its address, sets Issuer, and returns. It rejects
+// addresses that other machines can reach: their users could sign in as any
+// person. The caller ends it with [IdentityProvider.Close].
 func (p *IdentityProvider) Listen() error {
 	listener, err := listenLoopback(p.opts.Addr)
 	if err != nil {
@@ -139,8 +137,8 @@ func (p *IdentityProvider) Listen() error {
 	return nil
 }
 
-// Close ends what Listen began, and cuts the connections of requests that are
-// still waiting.
+// Close stops the server of Listen, and closes the connections of requests that
+// are still waiting.
 func (p *IdentityProvider) Close() error {
 	if p.server == nil {
 		return nil

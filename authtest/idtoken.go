@@ -15,7 +15,7 @@ type idToken struct {
 	header, claims map[string]any
 	sign           func(input []byte) []byte
 
-	// What the faults need to know.
+	// The values that the faults use.
 	key       signingKey
 	foreign   func() signingKey
 	client    Client

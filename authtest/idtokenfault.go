@@ -14,7 +14,7 @@ const (
 	IDTokenIssuerWithSlash  Fault = "adds a slash to the issuer in the ID token"
 	IDTokenWithoutIssuer    Fault = "names no issuer in the ID token"
 	IDTokenWrongAudience    Fault = "addresses the ID token to another client"
-	IDTokenWithoutAudience  Fault = "addresses the ID token to nobody"
+	IDTokenWithoutAudience  Fault = "sends an ID token without an audience"
 	IDTokenEmptyAudience    Fault = "addresses the ID token to an empty list"
 	IDTokenObjectAudience   Fault = "addresses the ID token to an object"
 	IDTokenAudiencesWithout Fault = "addresses the ID token to several clients, not to this one"
@@ -31,7 +31,7 @@ const (
 	IDTokenFutureNotBefore  Fault = "sends an ID token that is not valid until tomorrow"
 	IDTokenFutureIssuedAt   Fault = "sends an ID token issued ten minutes from now"
 	IDTokenOldIssuedAt      Fault = "sends an ID token issued yesterday"
-	IDTokenWithoutIssuedAt  Fault = "does not say when the ID token was issued"
+	IDTokenWithoutIssuedAt  Fault = "sends an ID token without the time of issue"
 	IDTokenFractionalTimes  Fault = "sends times with a fraction in the ID token" // honest
 	IDTokenWithoutNonce     Fault = "drops the nonce"
 	IDTokenWrongNonce       Fault = "changes the nonce"
@@ -39,9 +39,9 @@ const (
 	IDTokenEmptySubject     Fault = "names an empty subject in the ID token"
 	IDTokenNumericSubject   Fault = "names a subject that is a number in the ID token"
 	IDTokenWrongAccessHash  Fault = "sends an at_hash of another access token"
-	IDTokenOldAuthTime      Fault = "says that the user signed in there yesterday"
-	IDTokenWithoutAuthTime  Fault = "does not say when the user signed in there"
-	IDTokenWeakContextClass Fault = "says that the user signed in with a weaker method than asked for"
+	IDTokenOldAuthTime      Fault = "reports that the user signed in there yesterday"
+	IDTokenWithoutAuthTime  Fault = "does not report when the user signed in there"
+	IDTokenWeakContextClass Fault = "reports that the user signed in with a weaker method than requested"
 
 	// These two leave the first ID token alone and spoil the ones that come
 	// with a refresh.
@@ -55,11 +55,11 @@ const (
 	IDTokenUnsignedOddCase  Fault = "does not sign the ID token, alg nOnE"
 	IDTokenEmptySignature   Fault = "leaves out the signature of the ID token"
 	IDTokenWrongSignature   Fault = "changes the signature of the ID token"
-	IDTokenForeignKey       Fault = "signs with another key under the id of its own"
+	IDTokenForeignKey       Fault = "signs with another key under the id of its key"
 	IDTokenUnknownKey       Fault = "signs with a key it does not show"
 	IDTokenEmbeddedKey      Fault = "signs with a key it does not show and sends that key along"
-	IDTokenWithoutKeyID     Fault = "does not say which key it signed with" // honest
-	IDTokenCriticalHeader   Fault = "sends a critical header nobody understands"
+	IDTokenWithoutKeyID     Fault = "does not name the key it signed with" // honest
+	IDTokenCriticalHeader   Fault = "sends an unknown critical header"
 	IDTokenHS256PublicKey   Fault = "signs with HMAC, using the public key as the secret"
 	IDTokenHS256ClientKey   Fault = "signs with HMAC, using the client secret"
 	IDTokenForeignAlgorithm Fault = "claims an algorithm it did not sign with"
@@ -104,7 +104,7 @@ var idTokenChanges = []change[*idToken]{
 	{IDTokenWithoutAuthTime, withoutClaim("auth_time")},
 	{IDTokenWeakContextClass, claim("acr", "0")},
 	{RefreshedIDTokenWrongIssuer, whenRefreshed(claim("iss", foreignIssuer))},
-	{RefreshedIDTokenWrongSubject, whenRefreshed(claim("sub", "somebody-else"))},
+	{RefreshedIDTokenWrongSubject, whenRefreshed(claim("sub", "another-subject"))},
 
 	{IDTokenUnsigned, unsigned("none")},
 	{IDTokenUnsignedOddCase, unsigned("nOnE")},

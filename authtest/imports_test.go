@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestImports keeps the quickstart, which links this package, free of the
-// testing flags, and the identity provider free of what is tested against it.
+// TestImports keeps the quickstart, which links this package, free of the testing
+// flags, and the identity provider free of the code that is tested with it.
 func TestImports(t *testing.T) {
 	deny := []struct{ what, pkg, why string }{
 		{"-deps", "testing", "links the testing flags into the host program"},
@@ -15,8 +15,8 @@ func TestImports(t *testing.T) {
 
 		// Pintle, which the ready providers and the sign-in are for, does link
 		// these; the files here must not use them.
-		{`-f={{join .Imports "\n"}}`, "github.com/pintleauth/pintle/internal/handshake", "what is tested against must not be built from it"},
-		{`-f={{join .Imports "\n"}}`, "github.com/pintleauth/pintle/internal/oauth1", "what is tested against must not be built from it"},
+		{`-f={{join .Imports "\n"}}`, "github.com/pintleauth/pintle/internal/handshake", "the identity provider must not share code with the client that it tests"},
+		{`-f={{join .Imports "\n"}}`, "github.com/pintleauth/pintle/internal/oauth1", "the identity provider must not share code with the client that it tests"},
 	}
 	imports := map[string]string{}
 	for _, d := range deny {

@@ -23,8 +23,8 @@ const (
 )
 
 // A signingKey signs ID tokens. The provider writes its JWS by hand, because
-// most of the misbehaviour it is here for is what go-jose rightly refuses to
-// produce; go-jose still writes the keys and reads what clients sign.
+// go-jose rightly refuses to produce most of the faults; go-jose still writes the
+// keys and verifies the signatures of clients.
 type signingKey struct {
 	id      string // the RFC 7638 thumbprint
 	alg     string
@@ -91,10 +91,10 @@ func (k signingKey) sign(input []byte) []byte {
 type keyring struct {
 	alg string
 
-	mu       sync.Mutex
-	current  *signingKey
-	stranger *signingKey
-	retired  []signingKey
+	mu         sync.Mutex
+	current    *signingKey
+	foreignKey *signingKey
+	retired    []signingKey
 }
 
 // signing returns the key that signs, and that the JWKS shows.
@@ -108,7 +108,7 @@ func (r *keyring) signing() signingKey {
 func (r *keyring) foreign() signingKey {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return made(&r.stranger, r.alg)
+	return made(&r.foreignKey, r.alg)
 }
 
 func made(k **signingKey, alg string) signingKey {

@@ -15,7 +15,7 @@ func listenLoopback(addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("authtest: listen: %q is not an IP address and port: %w", addr, err)
 	}
 	if !ap.Addr().IsLoopback() {
-		return nil, fmt.Errorf("authtest: listen on %s: only loopback addresses are allowed, for what listens there trusts everybody", addr)
+		return nil, fmt.Errorf("authtest: listen on %s: only loopback addresses are allowed, because the server does not verify its users", addr)
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(context.Background(), "tcp", addr)

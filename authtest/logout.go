@@ -8,8 +8,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// serveEndSession signs the user out: it revokes what the person in the hint
-// allowed the client, and sends the browser back.
+// serveEndSession signs the user out: it revokes the grants of the person in the
+// hint to the client, and redirects the browser back.
 //
 // https://openid.net/specs/openid-connect-rpinitiated-1_0.html#RPLogout
 func (p *IdentityProvider) serveEndSession(w http.ResponseWriter, x *exchange) {

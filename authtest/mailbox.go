@@ -14,24 +14,24 @@ import (
 )
 
 // MailboxOptions describe a [Mailbox]. Every zero value is a working default:
-// a server that wants neither TLS nor a password.
+// a server that requires neither TLS nor a password.
 type MailboxOptions struct {
 	// Addr is where [Mailbox.Listen] listens, always on a loopback address.
 	// Empty means "127.0.0.1:0".
 	Addr string
 
-	// STARTTLS offers encryption with a certificate for localhost,
-	// 127.0.0.1 and ::1 that only [Mailbox.CertPool] knows, and refuses mail
-	// that comes without.
+	// STARTTLS offers encryption with a certificate for localhost, 127.0.0.1
+	// and ::1 that [Mailbox.CertPool] verifies, and rejects mail without
+	// encryption.
 	STARTTLS bool
 
-	// Username and Password are what AUTH PLAIN has to bring. Without a
-	// Username nobody needs to authenticate.
+	// Username and Password are required by AUTH PLAIN. Without a Username
+	// clients need not authenticate.
 	Username, Password string
 }
 
-// A Mailbox takes every mail for everybody and keeps it in memory. Mail comes
-// by SMTP once [Mailbox.Listen] has been called, or by [Mailbox.Deliver]. Its
+// A Mailbox accepts every mail for every address and keeps it in memory. Mail
+// comes by SMTP after [Mailbox.Listen] is called, or by [Mailbox.Deliver]. Its
 // methods may be called concurrently.
 type Mailbox struct {
 	// Addr is the host and port of the SMTP server. Listen sets it.
@@ -40,7 +40,7 @@ type Mailbox struct {
 	opts MailboxOptions
 	cert mailCertificates
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	closed   bool
 	listener net.Listener
 	conns    map[net.Conn]struct{}
@@ -50,7 +50,7 @@ type Mailbox struct {
 	news     chan struct{}     // closed when mail arrives, and replaced
 }
 
-// maxMailbox bounds what a mailbox that runs for days remembers.
+// maxMailbox bounds the mails of a mailbox that runs for days.
 const maxMailbox = 1000
 
 // NewMailbox returns an empty mailbox that does not listen yet.
@@ -64,9 +64,9 @@ func NewMailbox(opts MailboxOptions) *Mailbox {
 	}
 }
 
-// Listen takes mail by SMTP on the mailbox's address, sets Addr, and returns.
-// It refuses addresses that other machines could reach. The caller ends it
-// with [Mailbox.Close].
+// Listen accepts mail by SMTP on the mailbox's address, sets Addr, and returns.
+// It rejects addresses that other machines can reach. The caller ends it with
+// [Mailbox.Close].
 func (m *Mailbox) Listen() error {
 	if m.opts.STARTTLS {
 		certificates, err := newMailCertificates()
@@ -123,7 +123,7 @@ func (m *Mailbox) leave(conn net.Conn) {
 	delete(m.conns, conn)
 }
 
-// Close ends what Listen began, connections included. The mail stays.
+// Close stops the server of Listen and closes its connections. The mail stays.
 func (m *Mailbox) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -166,10 +166,10 @@ func (m *Mailbox) put(message *Message) {
 	m.news = make(chan struct{})
 }
 
-// Wait returns the oldest mail for the address to that no Wait has returned
-// yet, and waits for one if there is none. The case of letters does not
-// matter. When ctx ends first, the error wraps that of ctx and tells for whom
-// there was mail instead.
+// Wait returns the oldest mail for the address to that no Wait has returned yet. If
+// there is no such mail, it waits for one. The case of letters does not matter. If
+// ctx ends first, the error wraps that of ctx and lists the addresses that have
+// mail.
 func (m *Mailbox) Wait(ctx context.Context, to string) (*Message, error) {
 	for {
 		message, news := m.take(to)
@@ -184,7 +184,7 @@ func (m *Mailbox) Wait(ctx context.Context, to string) (*Message, error) {
 	}
 }
 
-// take returns a mail for to, or what to wait for.
+// take returns a mail for to, or a channel to wait for the next mail.
 func (m *Mailbox) take(to string) (*Message, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -207,8 +207,8 @@ func (m *Mailbox) recipients() []string {
 	return all
 }
 
-// Messages returns all mail, oldest first, whether Wait has returned it or
-// not. All but the last 1000 are forgotten.
+// Messages returns all mail, oldest first, whether Wait has returned it or not. Only
+// the last 1000 are kept.
 func (m *Mailbox) Messages() []*Message {
 	m.mu.Lock()
 	defer m.mu.Unlock()

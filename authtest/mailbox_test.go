@@ -135,7 +135,7 @@ func TestWaitReturnsEachMailOnceInOrder(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, err := box.Wait(ctx, "a@example.com"); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "b@example.com") {
-		t.Errorf("error = %v, want the deadline, and whom there is mail for", err)
+		t.Errorf("error = %v, want the deadline, and the addresses with mail", err)
 	}
 	if n := len(box.Messages()); n != 4 {
 		t.Errorf("%d messages, want 4", n)
@@ -178,7 +178,7 @@ func TestEveryMailFaultCanBeSeen(t *testing.T) {
 			t.Parallel()
 			see, ok := tests[fault]
 			if !ok {
-				t.Fatal("nobody knows what this fault looks like")
+				t.Fatal("no test detects this fault")
 			}
 			box := authtest.StartMailbox(t, opts)
 			if err := send(t, box, auth, "a@example.com", plainMail); err != nil {
@@ -214,7 +214,7 @@ func isReset(err error) bool {
 	return ok
 }
 
-func TestSMTPCommandsOutOfOrderAreRefused(t *testing.T) {
+func TestSMTPCommandsOutOfOrderAreRejected(t *testing.T) {
 	tests := []struct {
 		name   string
 		opts   authtest.MailboxOptions
@@ -238,7 +238,7 @@ func TestSMTPCommandsOutOfOrderAreRefused(t *testing.T) {
 			"EHLO x|250", "MAIL FROM:<a@b>|530", "AUTH LOGIN|504", "AUTH PLAIN !|501", "AUTH PLAIN AGE=|501", "AUTH PLAIN AGEAYw==|535",
 			"AUTH PLAIN|334", "AGEAYg==|235", "AUTH PLAIN AGEAYg==|503", "MAIL FROM:<a@b>|250",
 		}},
-		{"mail nobody can read", authtest.MailboxOptions{}, []string{
+		{"unreadable mail", authtest.MailboxOptions{}, []string{
 			"EHLO x|250", "MAIL FROM:<a@b>|250", "RCPT TO:<c@d>|250", "DATA|354", "no header\r\n.|554", "RCPT TO:<c@d>|503",
 		}},
 		{"good-bye", authtest.MailboxOptions{}, []string{"QUIT|221"}},
@@ -286,7 +286,7 @@ func TestPlaintextBehindSTARTTLSIsNotTaken(t *testing.T) { // CVE-2011-0411
 	for _, command := range []string{"RCPT TO:<a@b>", "MAIL FROM:<a@b>"} {
 		fmt.Fprint(secure, command+"\r\n")
 		if line, err := r.ReadString('\n'); err != nil || !strings.HasPrefix(line, "503") {
-			t.Errorf("%s: %q, %v; want 503, for nobody greeted under TLS", command, line, err)
+			t.Errorf("%s: %q, %v; want 503, because there was no EHLO under TLS", command, line, err)
 		}
 	}
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Send puts a mail into the mailbox as the application hands it over, without
-// SMTP. It is what an [pintle.Email] provider sends with in a test that is not
-// about sending:
+// Send puts a mail of the application into the mailbox, without SMTP. Use it in an
+// [pintle.Email] provider in tests that are not about SMTP:
 //
 //	box := authtest.NewMailbox(authtest.MailboxOptions{})
 //	cfg.Providers = []pintle.Provider{&pintle.Email{From: "no-reply@example.com", Send: box.Send}}

@@ -32,7 +32,7 @@ func newMailCertificates() (c mailCertificates, err error) {
 	return c, nil
 }
 
-// selfSigned returns a certificate good for a day.
+// selfSigned returns a certificate that is valid for a day.
 func selfSigned(name string, ips []net.IP) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -8,23 +8,23 @@ type MailFault string
 
 // The faults of a mail server.
 const (
-	MailHangs             MailFault = "accepts connections and never says a word"
-	MailHangsAfterMessage MailFault = "takes the message and never says whether it was accepted"
-	MailBusy              MailFault = "is too busy to talk, 421"
-	MailRefusesSender     MailFault = "refuses every sender, 550"
-	MailRefusesRecipient  MailFault = "refuses every recipient, 550"
-	MailDefersRecipient   MailFault = "asks to try every recipient later, 450"
-	MailRefusesMessage    MailFault = "refuses every message, 554"
-	MailRefusesAuth       MailFault = "refuses every password, 535"
+	MailHangs             MailFault = "accepts connections and never sends a reply"
+	MailHangsAfterMessage MailFault = "receives the message and never replies whether it is accepted"
+	MailBusy              MailFault = "is too busy, 421"
+	MailRefusesSender     MailFault = "rejects every sender, 550"
+	MailRefusesRecipient  MailFault = "rejects every recipient, 550"
+	MailDefersRecipient   MailFault = "defers every recipient, 450"
+	MailRefusesMessage    MailFault = "rejects every message, 554"
+	MailRefusesAuth       MailFault = "rejects every password, 535"
 	MailDrops             MailFault = "closes the connection in the middle of the message"
 	MailRefusesTLS        MailFault = "offers STARTTLS and cannot do it, 454"
 
-	// MailHidesTLS is what a machine in the middle makes of a server with
-	// STARTTLS: no offer, and AUTH in the clear. A client must not take it.
+	// MailHidesTLS is the attack of a machine in the middle on a server with
+	// STARTTLS: no offer, and AUTH without encryption. A client must reject it.
 	MailHidesTLS MailFault = "does not offer STARTTLS although it could"
-	// MailForeignCertificate shows a certificate for another name, from
-	// nobody the client trusts.
-	MailForeignCertificate MailFault = "shows somebody else's certificate"
+	// MailForeignCertificate shows a certificate for another name, from an
+	// authority that the client does not trust.
+	MailForeignCertificate MailFault = "shows a certificate for another name"
 )
 
 // MailFaults returns every fault of a mail server.

@@ -31,11 +31,11 @@ type Message struct {
 
 	Time      time.Time // of arrival
 	Encrypted bool      // it came through STARTTLS
-	Username  string    // who sent it, "" without AUTH
+	Username  string    // the authenticated sender, "" without AUTH
 }
 
-// readMessage parses a mail. It is stricter than the mail servers of the
-// world, which pass almost anything on: what a test sends should be right.
+// readMessage parses a mail. It is stricter than real mail servers, which forward
+// almost anything: the mail of a test should be valid.
 func readMessage(raw []byte) (*Message, error) {
 	parsed, err := mail.ReadMessage(bytes.NewReader(raw))
 	if err != nil {
@@ -54,14 +54,13 @@ func readMessage(raw []byte) (*Message, error) {
 	return m, nil
 }
 
-// header is what mail.Header and textproto.MIMEHeader have in common.
+// header is the common method of mail.Header and textproto.MIMEHeader.
 type header interface{ Get(name string) string }
 
 // maxDepth is how deep parts may be in one another.
 const maxDepth = 8
 
-// readPart takes the text and the HTML out of a part, or out of the parts
-// inside it.
+// readPart reads the text and the HTML of a part, or of the parts inside it.
 func (m *Message) readPart(h header, body io.Reader, depth int) error {
 	kind := h.Get("Content-Type")
 	if kind == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// received delivers raw and returns what became of it.
+// received delivers raw and returns the received message.
 func received(t *testing.T, raw string) (*authtest.Message, error) {
 	t.Helper()
 	box := authtest.NewMailbox(authtest.MailboxOptions{})
@@ -80,7 +80,7 @@ func TestLinksAreThoseOneCanFollow(t *testing.T) {
 	}
 }
 
-func TestMailNobodyCouldReadIsRefused(t *testing.T) {
+func TestUnreadableMailIsRejected(t *testing.T) {
 	for name, raw := range map[string]string{
 		"no header":        "hello\n",
 		"no text":          "Subject: x\nContent-Type: image/png\n\nx\n",

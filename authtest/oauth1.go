@@ -29,7 +29,7 @@ func (p *IdentityProvider) serveOAuth1RequestToken(w http.ResponseWriter, x *exc
 	}, oauth1TemporaryChanges)
 }
 
-// serveOAuth1Authorization asks who to be, or answers at once.
+// serveOAuth1Authorization shows the consent page, or redirects at once.
 //
 // https://www.rfc-editor.org/rfc/rfc5849#section-2.2
 func (p *IdentityProvider) serveOAuth1Authorization(w http.ResponseWriter, x *exchange) {
@@ -62,7 +62,7 @@ func (p *IdentityProvider) oauth1Consent(x *exchange, name string, t oauth1Token
 	}
 }
 
-// serveOAuth1Consent takes the answer of the consent page.
+// serveOAuth1Consent handles the form of the consent page.
 func (p *IdentityProvider) serveOAuth1Consent(w http.ResponseWriter, x *exchange) {
 	if !p.sameOrigin(w, x) {
 		return
@@ -74,7 +74,7 @@ func (p *IdentityProvider) serveOAuth1Consent(w http.ResponseWriter, x *exchange
 		return
 	}
 	switch who, choice := p.chosen(x.r.PostForm); choice {
-	case choseNobody:
+	case choseDenial:
 		p.denyOAuth1(w, x, name, t)
 	case choseWrongly:
 		page := p.oauth1Consent(x, name, t)
@@ -85,8 +85,8 @@ func (p *IdentityProvider) serveOAuth1Consent(w http.ResponseWriter, x *exchange
 	}
 }
 
-// denyOAuth1 sends the browser back as the microblogging services do; the
-// standard says nothing about a refusal.
+// denyOAuth1 redirects the browser back as the microblogging services do; the
+// standard does not define how to report a denial.
 func (p *IdentityProvider) denyOAuth1(w http.ResponseWriter, x *exchange, name string, t oauth1Token) {
 	p.mu.Lock()
 	delete(p.oauth1.temporary, name)

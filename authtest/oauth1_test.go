@@ -14,8 +14,8 @@ import (
 	"github.com/pintleauth/pintle/internal/oauth1"
 )
 
-// A consumer is the application as a client of OAuth 1.0a. What another library
-// makes of this package is tested in internal/integration/oauthclients.
+// A consumer is the application as a client of OAuth 1.0a.
+// internal/integration/oauthclients tests this package with another library.
 type consumer struct {
 	oauth1.Credentials
 
@@ -105,7 +105,7 @@ func TestOAuth1SatisfiesACarefulClient(t *testing.T) {
 	}
 }
 
-func TestOAuth1ConsentCanBeRefused(t *testing.T) {
+func TestOAuth1ConsentCanBeDenied(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{Clients: []authtest.Client{app}})
 	token, _, err := newConsumer(t, idp).requestToken()
 	if err != nil {
@@ -117,7 +117,7 @@ func TestOAuth1ConsentCanBeRefused(t *testing.T) {
 		t.Errorf("answer = %v, want denied", answer)
 	}
 	if resp := get(t, ask); resp.StatusCode != http.StatusBadRequest {
-		t.Errorf("the refused token again: %s, want 400", resp.Status)
+		t.Errorf("the denied token again: %s, want 400", resp.Status)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestOAuth1RequestsMustBeSignedFreshAndNew(t *testing.T) {
 		more []string
 		want int
 	}{
-		{"nothing wrong", callback, 200},
+		{"no fault", callback, 200},
 		{"four minutes late", append([]string{"oauth_timestamp", now(-4 * time.Minute)}, callback...), 200},
 		{"six minutes late", append([]string{"oauth_timestamp", now(-6 * time.Minute)}, callback...), 401},
 		{"six minutes early", append([]string{"oauth_timestamp", now(6 * time.Minute)}, callback...), 401},
@@ -204,7 +204,7 @@ func TestOAuth1NeedsAVerifierOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := c.accessToken(token, secret, ""); err == nil {
-		t.Error("an access token before anybody agreed")
+		t.Error("an access token before consent")
 	}
 	verifier := answerOf(t, get(t, idp.URL(authtest.OAuth1AuthorizationEndpoint)+"?"+url.Values{"oauth_token": {token}}.Encode())).Get("oauth_verifier")
 	if _, _, err := c.accessToken(token, secret, verifier+"x"); err == nil {

@@ -157,8 +157,8 @@ func baseAddress(address string) string {
 }
 
 // oauth1Signature is the HMAC-SHA1 of section 3.4.2. SHA-1 is broken for
-// signatures over documents; as a keyed hash it still holds, and the protocol
-// knows no other.
+// signatures over documents; as a keyed hash it is still secure, and the protocol
+// has no other.
 func oauth1Signature(base, consumerSecret, tokenSecret string) []byte {
 	mac := hmac.New(sha1.New, []byte(percentEncode(consumerSecret)+"&"+percentEncode(tokenSecret)))
 	mac.Write([]byte(base))

@@ -15,7 +15,7 @@ type oauth1Token struct {
 
 	// Of temporary credentials.
 	callback string
-	verifier string // empty until somebody agreed
+	verifier string // empty until a person consents
 
 	person Person
 }
@@ -56,9 +56,8 @@ func (p *IdentityProvider) getOAuth1(tokens map[string]*oauth1Token, name string
 	return *t, true
 }
 
-// verifyTemporary records that who agreed to the named temporary credentials,
-// and returns where to send the browser and with which verifier. It works
-// once.
+// verifyTemporary records that who consented to the named temporary credentials,
+// and returns the callback and the verifier. It works once.
 func (p *IdentityProvider) verifyTemporary(name string, who Person) (callback, verifier string, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,7 +18,7 @@ const (
 	NotFound     Outage = "answers 404"
 	RateLimited  Outage = "answers 429 with Retry-After"
 	HTMLBody     Outage = "answers 200 with an HTML page"
-	EmptyBody    Outage = "answers 200 with nothing"
+	EmptyBody    Outage = "answers 200 with an empty body"
 	CutOffJSON   Outage = "answers with JSON that ends in the middle"
 	JSONArray    Outage = "answers with a JSON array"
 	JSONNull     Outage = "answers with a JSON null"
@@ -29,8 +29,8 @@ const (
 	HugeBody Outage = "answers with 50 MB"
 	// Hangs sends nothing, until the client gives up.
 	Hangs Outage = "never answers"
-	// Redirects answers 307, which asks a client to send the same request,
-	// with everything secret in it, to [ElsewhereEndpoint].
+	// Redirects answers 307: a client that follows it repeats the request, with
+	// its secrets, at [ElsewhereEndpoint].
 	Redirects Outage = "redirects elsewhere"
 )
 
@@ -49,7 +49,7 @@ var outages = map[Outage]func(w http.ResponseWriter, x *exchange){
 	JSONNull:     respondWith(http.StatusOK, "application/json", `null`),
 	NoContent:    respondWith(http.StatusNoContent, "", ""),
 
-	// The server recognises this value, logs nothing and cuts the line.
+	// The server recognises this value, logs nothing and closes the connection.
 	Drops: func(http.ResponseWriter, *exchange) { panic(http.ErrAbortHandler) },
 
 	HugeBody: func(w http.ResponseWriter, _ *exchange) {
@@ -72,7 +72,7 @@ var outages = map[Outage]func(w http.ResponseWriter, x *exchange){
 	},
 }
 
-// respondWith returns a handler that answers the same to everybody. Headers
+// respondWith returns a handler with the same response to every request. Headers
 // are pairs of name and value.
 func respondWith(status int, contentType, body string, headers ...string) func(http.ResponseWriter, *exchange) {
 	return func(w http.ResponseWriter, _ *exchange) {

@@ -75,7 +75,7 @@ func TestEveryOutageCanBeSeen(t *testing.T) { // BCP-21
 	}
 }
 
-func TestRedirectOfTheTokenEndpointShowsWhoFollows(t *testing.T) {
+func TestRedirectOfTheTokenEndpointShowsClientsThatFollow(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{})
 	idp.Break(authtest.At(authtest.TokenEndpoint, authtest.Redirects))
 	secret := url.Values{"code": {"c"}, "client_secret": {"s"}}

@@ -37,7 +37,7 @@ func sourceHash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// A page is what all pages have in common.
+// A page has the data that all pages need.
 type page struct {
 	Provider string
 	Title    string
@@ -73,8 +73,8 @@ func (p *IdentityProvider) show(w http.ResponseWriter, status int, name string, 
 	w.Write(body.Bytes())
 }
 
-// originOf returns the source expression for where target leads, "" when it
-// has none. Callers have checked target against what is registered.
+// originOf returns the source expression for the origin of target, or "" if it has
+// none. Callers have compared target with the registered URIs.
 func originOf(target string) string {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme == "" {
@@ -86,14 +86,14 @@ func originOf(target string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// A notice is a page with a text and nothing to do.
+// A notice is a page with a text and no form.
 type notice struct {
 	page
 	Text string
 }
 
-// showProblem tells the person at the browser what the developer has to
-// change. It never redirects: the address to go back to is what is wrong.
+// showProblem shows a page with the fault that the developer has to correct. It
+// never redirects, because the redirect URI is at fault.
 func (p *IdentityProvider) showProblem(w http.ResponseWriter, text string) {
 	n := notice{page{p.opts.Name, "This request cannot be answered"}, text}
 	p.show(w, http.StatusBadRequest, "notice", n, "")

@@ -9,12 +9,11 @@ import (
 	"unicode"
 )
 
-// A Person is somebody the provider can say the user is. Empty fields are
-// left out of what the provider tells.
+// A Person is a user of the provider. Empty fields are left out of its claims.
 type Person struct {
-	// Subject is the sub claim: who this is, whatever else changes. A
-	// subject of digits is also the numeric id of the plain OAuth profiles;
-	// any other subject has a stable number derived from it.
+	// Subject is the sub claim, the permanent id of the person. A subject of
+	// digits is also the numeric id of the plain OAuth profiles; for any other
+	// subject a stable number is derived from it.
 	Subject string
 
 	Name          string
@@ -23,13 +22,12 @@ type Person struct {
 	EmailVerified bool
 	Picture       string // an absolute URL; the consent page does not load it
 
-	// Claims are told besides the fields above, and replace those they
-	// share a name with. Values must be encodable as JSON.
+	// Claims are added to the fields above, and replace those with the same
+	// name. Values must be encodable as JSON.
 	Claims map[string]any
 }
 
-// DefaultPeople returns the people a provider knows when its [Options] name
-// none.
+// DefaultPeople returns the people of a provider whose [Options] name none.
 func DefaultPeople() []Person {
 	return []Person{
 		{Subject: "1001", Name: "Ada Lovelace", Login: "ada", Email: "ada@example.com", EmailVerified: true},
@@ -50,7 +48,7 @@ func (p Person) Number() int64 {
 	return int64(h.Sum32()) + 1
 }
 
-// answersTo reports whether hint, a login_hint, means this person.
+// answersTo reports whether hint, a login_hint, identifies this person.
 func (p Person) answersTo(hint string) bool {
 	return hint != "" && (hint == p.Subject || hint == p.Login || strings.EqualFold(hint, p.Email))
 }
@@ -74,8 +72,8 @@ func (p Person) initials() string {
 	return string(letters)
 }
 
-// claimScopes says which scope asks for a standard claim. Claims that are not
-// listed are told to everybody.
+// claimScopes are the scopes of the standard claims. Claims that are not listed are
+// returned for every scope.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims
 var claimScopes = map[string]string{
@@ -88,7 +86,7 @@ var claimScopes = map[string]string{
 	"phone_number": "phone", "phone_number_verified": "phone",
 }
 
-// claims returns what OpenID Connect tells a client that asked for scopes.
+// claims returns the claims of OpenID Connect for the requested scopes.
 func (p Person) claims(scopes []string) map[string]any {
 	all := map[string]any{"sub": p.Subject}
 	for name, value := range map[string]string{

@@ -2,19 +2,18 @@ package authtest
 
 import "strings"
 
-// Faults of what the provider says about a person, in the ID token and in
-// every profile.
+// Faults of the claims about a person, in the ID token and in every profile.
 const (
-	EmailMissing         Fault = "knows no e-mail address"
+	EmailMissing         Fault = "returns no e-mail address"
 	EmailUppercase       Fault = "writes the e-mail address in capitals"
 	EmailUnverified      Fault = "has not verified the e-mail address"
-	EmailNull            Fault = "says that the e-mail address is null"
-	EmailVerifiedMissing Fault = "does not say whether the e-mail address is verified"
+	EmailNull            Fault = "returns null as the e-mail address"
+	EmailVerifiedMissing Fault = "does not report whether the e-mail address is verified"
 	EmailVerifiedText    Fault = `says that the e-mail address is verified with the text "true"`
 	EmailUnverifiedText  Fault = `says that the e-mail address is not verified with the text "false"`
-	EmailVerifiedNumber  Fault = "says that the e-mail address is verified with the number 1"
+	EmailVerifiedNumber  Fault = "reports that the e-mail address is verified with the number 1"
 	NameHostile          Fault = "writes HTML in the name"
-	NameMissing          Fault = "knows no name"
+	NameMissing          Fault = "returns no name"
 )
 
 var personChanges = []change[*Person]{
@@ -83,7 +82,7 @@ const (
 	UserInfoEmptySubject      Fault = "names an empty subject in userinfo"
 	UserInfoSigned            Fault = "answers userinfo with a JWT"
 	UserInfoAggregatedClaims  Fault = "adds claims of another provider to userinfo"
-	UserInfoDistributedClaims Fault = "says in userinfo that more claims are elsewhere"
+	UserInfoDistributedClaims Fault = "refers to more claims elsewhere in userinfo"
 )
 
 // userInfo is a userinfo response about to be sent.
@@ -93,7 +92,7 @@ type userInfo struct {
 }
 
 var userInfoChanges = []change[*userInfo]{
-	{UserInfoWrongSubject, func(u *userInfo) { u.body["sub"] = "somebody-else" }},
+	{UserInfoWrongSubject, func(u *userInfo) { u.body["sub"] = "another-subject" }},
 	{UserInfoWithoutSubject, func(u *userInfo) { delete(u.body, "sub") }},
 	{UserInfoEmptySubject, func(u *userInfo) { u.body["sub"] = "" }},
 	{UserInfoAggregatedClaims, func(u *userInfo) {

@@ -7,8 +7,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// OIDC returns a Pintle provider with the given id that signs people in here
-// over OpenID Connect, with all three checks:
+// OIDC returns a Pintle provider with the given id that signs users in here over
+// OpenID Connect, with all three checks:
 //
 //	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
 //	auth, err := pintle.New(pintle.Config{
@@ -16,10 +16,10 @@ import (
 //		Secrets:   []string{"a secret of at least 32 characters"},
 //	})
 //
-// The client id is the same as id. When a [Client] with that ID is registered,
-// the provider authenticates with its Secret and in its way. The caller may
-// change what is returned. It panics before the identity provider has an
-// Issuer: call it after [IdentityProvider.Listen].
+// The client id is the same as id. If a [Client] with that ID is registered, the
+// provider authenticates with its Secret and its method. The caller may change the
+// result. OIDC panics if the identity provider has no Issuer yet: call it after
+// [IdentityProvider.Listen].
 func (p *IdentityProvider) OIDC(id string) *pintle.OAuth {
 	o := p.oauth(id, pintle.OIDC)
 	o.Issuer = p.Issuer
@@ -46,9 +46,8 @@ func (p *IdentityProvider) OAuth2(id string) *pintle.OAuth {
 	return o
 }
 
-// OAuth1 is [IdentityProvider.OIDC] over OAuth 1.0a, whose signatures need a
-// secret that both sides know: it panics unless a [Client] with the ID id is
-// registered.
+// OAuth1 is [IdentityProvider.OIDC] over OAuth 1.0a, whose signatures need a shared
+// secret: it panics unless a [Client] with the ID id is registered.
 func (p *IdentityProvider) OAuth1(id string) *pintle.OAuth {
 	if _, open, ok := p.lookUp(id); open || !ok {
 		panic(fmt.Sprintf("authtest: OAuth 1.0a needs a client: register one with the ID %q first", id))
@@ -69,7 +68,7 @@ func (p *IdentityProvider) OAuth1(id string) *pintle.OAuth {
 	return o
 }
 
-// oauth returns what the protocols have in common.
+// oauth returns the parts of a provider that the protocols share.
 func (p *IdentityProvider) oauth(id string, protocol pintle.Protocol) *pintle.OAuth {
 	if p.Issuer == "" {
 		panic("authtest: the identity provider has no address yet: call Listen or set Issuer first")

@@ -9,8 +9,8 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// visitors greets whoever is signed in, at an application that has its routes.
-func visitors(t *testing.T, cfg pintle.Config) *httptest.Server {
+// greetingSite starts an application that greets the signed-in user.
+func greetingSite(t *testing.T, cfg pintle.Config) *httptest.Server {
 	t.Helper()
 	auth := newAuth(t, cfg)
 	mux := http.NewServeMux()
@@ -59,7 +59,7 @@ func TestAReadyProviderSignsInOverEveryProtocol(t *testing.T) {
 				Secrets:   []string{appSecret},
 				Getenv:    func(string) string { return "" },
 			}
-			srv := visitors(t, cfg)
+			srv := greetingSite(t, cfg)
 			if tt.client != nil {
 				tt.client.RedirectURIs = []string{srv.URL + "/auth/callback/acme"}
 				idp.Register(*tt.client)
@@ -67,10 +67,10 @@ func TestAReadyProviderSignsInOverEveryProtocol(t *testing.T) {
 			idp.SignInAs(authtest.Person{Subject: "42", Name: "Kim", Email: "kim@example.com"})
 			resp := authtest.SignInWith(t, authtest.HTTPClient(t, cfg, srv.URL, nil), srv.URL+"/auth", "acme")
 			if got := bodyText(t, resp); got != "Hello Kim <kim@example.com>" {
-				t.Errorf("the application says %s %q, want a greeting for Kim", resp.Status, got)
+				t.Errorf("the application shows %s %q, want a greeting for Kim", resp.Status, got)
 			}
-			if asked, ok := idp.LastRequest(authtest.TokenEndpoint); tt.auth != "" && (!ok || asked.ClientAuth != tt.auth) {
-				t.Errorf("the client proved itself with %q, want %q", asked.ClientAuth, tt.auth)
+			if last, ok := idp.LastRequest(authtest.TokenEndpoint); tt.auth != "" && (!ok || last.ClientAuth != tt.auth) {
+				t.Errorf("the client authenticated with %q, want %q", last.ClientAuth, tt.auth)
 			}
 		})
 	}
@@ -84,7 +84,7 @@ func TestAProviderNeedsAnAddressAndOAuth1AClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if recover() == nil {
-					t.Error("no panic tells what is missing")
+					t.Error("no panic for the missing setting")
 				}
 			}()
 			f()
@@ -92,7 +92,7 @@ func TestAProviderNeedsAnAddressAndOAuth1AClient(t *testing.T) {
 	}
 }
 
-func TestSignInWithSaysWhyItFails(t *testing.T) {
+func TestSignInWithReportsWhyItFails(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
 	for name, c := range map[string]*http.Client{
@@ -103,7 +103,7 @@ func TestSignInWithSaysWhyItFails(t *testing.T) {
 			var j judge
 			authtest.SignInWith(&j, c, srv.URL+"/auth", "acme")
 			if j.verdict == "" {
-				t.Error("the test goes on")
+				t.Error("the test continues")
 			}
 		})
 	}

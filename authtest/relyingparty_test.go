@@ -19,7 +19,7 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// appURL is where the application under test would be. Nothing listens there:
+// appURL is the address of the application under test. No server listens there:
 // browsers in these tests stop at every redirect.
 const appURL = "https://app.example.test"
 
@@ -31,9 +31,8 @@ var app = authtest.Client{
 	PostLogoutRedirectURIs: []string{appURL + "/bye"},
 }
 
-// A relyingParty is a client written from the specifications, in nothing but
-// HTTP. What libraries for clients make of this package is tested in
-// internal/integration/oauthclients.
+// A relyingParty is a client written from the specifications, in plain HTTP.
+// internal/integration/oauthclients tests this package with client libraries.
 type relyingParty struct {
 	t   *testing.T
 	idp *authtest.IdentityProvider
@@ -63,7 +62,7 @@ func (rp *relyingParty) begin() *attempt {
 	return &attempt{rp, newVerifier(), "state-" + rp.t.Name(), "nonce-" + rp.t.Name()}
 }
 
-func newVerifier() string { return rand.Text() + rand.Text() } // RFC 7636 wants 43 characters at least
+func newVerifier() string { return rand.Text() + rand.Text() } // RFC 7636 requires 43 characters at least
 
 func challenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
@@ -85,8 +84,8 @@ func (a *attempt) urlWith(more ...string) string {
 	return a.idp.URL(authtest.AuthorizationEndpoint) + "?" + v.Encode()
 }
 
-// approve visits the authorization endpoint of a provider that consents by
-// itself, and returns what it sends back.
+// approve requests the authorization endpoint of a provider with automatic consent,
+// and returns the parameters of its redirect.
 func (a *attempt) approve(more ...string) url.Values {
 	a.t.Helper()
 	resp := get(a.t, a.url(more...))
@@ -96,7 +95,7 @@ func (a *attempt) approve(more ...string) url.Values {
 	return answerOf(a.t, resp)
 }
 
-// tokens are what the token endpoint answered.
+// tokens are the response of the token endpoint.
 type tokens struct {
 	AccessToken  string `json:"access_token"`
 	RefreshToken string `json:"refresh_token"`

@@ -2,8 +2,8 @@ package authtest
 
 import "time"
 
-// replayed remembers what must not come twice, until it would be refused for
-// its age anyway.
+// replayed remembers values that must be used once, until they are rejected for
+// their age.
 type replayed map[string]time.Time
 
 // first reports whether value is new, and remembers it until expires.

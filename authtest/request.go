@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Request is one the provider has received, so that a test can look at what
-// an application really sent. It holds what was secret in it, too.
+// A Request is one the provider has received, so that a test can check what an
+// application sent. It holds the secrets of the request, too.
 type Request struct {
 	Endpoint Endpoint
 	Method   string
@@ -17,19 +17,19 @@ type Request struct {
 	Form     url.Values // parameters of the query and of a form body
 	Time     time.Time
 
-	// ClientID and ClientAuth say which client asked at the token endpoint,
-	// and how it proved that: one of [ClientSecretBasic] and its siblings.
-	// They are empty when it could not.
+	// ClientID and ClientAuth are the client of a token request and its method
+	// of authentication, such as [ClientSecretBasic]. They are empty if the
+	// client did not authenticate.
 	ClientID   string
 	ClientAuth string
 }
 
-// maxRequests bounds what a provider that runs for days remembers.
+// maxRequests bounds the requests that a provider keeps which runs for days.
 const maxRequests = 1000
 
-// Requests returns the requests received at the given endpoints, oldest first,
-// or all of them when none is given. A request is listed as soon as it
-// arrives, before it is answered; all but the last 1000 are forgotten.
+// Requests returns the requests received at the given endpoints, oldest first, or
+// all requests if no endpoint is given. A request is listed as soon as it arrives,
+// before the response. Only the last 1000 are kept.
 func (p *IdentityProvider) Requests(at ...Endpoint) []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()

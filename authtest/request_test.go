@@ -33,7 +33,7 @@ func TestRequestsShowWhatTheClientSent(t *testing.T) { // RP-1, RP-2, BCP-4
 	}
 	idp.ForgetRequests()
 	if _, ok := idp.LastRequest(authtest.TokenEndpoint); ok || len(idp.Requests()) != 0 {
-		t.Error("forgotten requests are still there")
+		t.Error("requests are still listed after ForgetRequests")
 	}
 }
 
@@ -43,7 +43,7 @@ func TestRequestsAreBoundedInNumberAndSize(t *testing.T) {
 		get(t, idp.URL(authtest.DiscoveryEndpoint)).Body.Close()
 	}
 	if n := len(idp.Requests()); n < 900 || n > 1000 {
-		t.Errorf("%d requests are remembered, want the last thousand or so", n)
+		t.Errorf("%d requests are kept, want the last thousand or so", n)
 	}
 	huge := url.Values{"code": {strings.Repeat("x", 2<<20)}}
 	if resp := redeem(t, idp, huge); resp.StatusCode != http.StatusBadRequest {

@@ -15,21 +15,20 @@ import (
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
-// SignIn makes r the request of somebody who is signed in, for tests that call
-// a handler:
+// SignIn makes r the request of a signed-in user, for tests that call a handler:
 //
 //	r := httptest.NewRequest("GET", "http://localhost/account", nil)
 //	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim", Email: "kim@example.com"})
 //	app.ServeHTTP(w, r)
 //
-// cfg is the application's own configuration, of which the secrets, the store
-// and what concerns sessions and cookies matter: every server with the same
-// ones takes the cookies for its own. Its callbacks and events run as they do
-// when somebody signs in with a [pintle.Credentials] provider called
-// "authtest". The host of r must be one that cfg trusts, as for any request.
+// cfg is the application's configuration. Its secrets, its store and its options
+// for sessions and cookies matter: every server with the same ones accepts the
+// cookies. Its callbacks and events run as in a sign-in with a
+// [pintle.Credentials] provider called "authtest". The host of r must be one that
+// cfg trusts, as for any request.
 //
-// When cfg has a store, u is created there unless there is a user with its ID
-// or, if that is empty, its address. Afterwards *u is the user as stored.
+// If cfg has a store, u is created there unless there is a user with its ID or, if
+// that is empty, its address. Afterwards *u is the stored user.
 func SignIn(tb TB, cfg pintle.Config, r *http.Request, u *pintle.User) {
 	tb.Helper()
 	fresh := cookiesOf(tb, cfg, r, u)
@@ -45,9 +44,9 @@ func SignIn(tb TB, cfg pintle.Config, r *http.Request, u *pintle.User) {
 	}
 }
 
-// HTTPClient returns a client in which u is signed in, as [SignIn] says, at the
-// site with the given address, for tests that start a server. It keeps cookies
-// and follows redirects. With a nil u nobody is signed in.
+// HTTPClient returns a client in which u is signed in, see [SignIn], at the site
+// with the given address, for tests that start a server. It keeps cookies and
+// follows redirects. With a nil u the client is anonymous.
 //
 //	kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim"})
 //	resp, err := kim.Get(srv.URL + "/account")
@@ -67,24 +66,22 @@ func HTTPClient(tb TB, cfg pintle.Config, address string, u *pintle.User) *http.
 	return &http.Client{Jar: jar}
 }
 
-// Cookies returns the cookies of a browser in which u is signed in, as [SignIn]
-// says, at the site with the given address, for tests that drive a browser. The
-// scheme decides whether they are secure ones. For Playwright there is
-// [StorageState].
+// Cookies returns the cookies of a browser in which u is signed in, see [SignIn],
+// at the site with the given address, for tests that drive a browser. The scheme
+// decides whether they are secure ones. For Playwright there is [StorageState].
 func Cookies(tb TB, cfg pintle.Config, address string, u *pintle.User) []*http.Cookie {
 	tb.Helper()
 	_, cookies := cookiesAt(tb, cfg, address, u)
 	return cookies
 }
 
-// SignInWith takes a client through a whole sign-in, as a person goes through
-// it who chooses a provider on the sign-in page: to the provider and back, to
-// the page that says that a mail was sent, or to the page that a password opens.
-// base is the address of the sign-in routes, and fields are the names and values
-// that are typed into the form of an [pintle.Email] or [pintle.Credentials]
-// provider. The client must keep cookies and follow redirects, and the provider
-// must ask no questions; see [Options.AutoConsent]. It returns the last
-// response, which the caller closes.
+// SignInWith takes a client through a whole sign-in, like a user who chooses a
+// provider on the sign-in page: to the provider and back, to the page after a mail
+// was sent, or to the page after a password was verified. base is the address of
+// the sign-in routes, and fields are names and values for the form of an
+// [pintle.Email] or [pintle.Credentials] provider. The client must keep cookies
+// and follow redirects, and the provider must redirect without a page; see
+// [Options.AutoConsent]. It returns the last response, which the caller closes.
 //
 //	idp.SignInAs(authtest.Person{Subject: "42", Name: "Kim"})
 //	resp := authtest.SignInWith(t, client, srv.URL+"/auth", "acme")
@@ -121,7 +118,7 @@ func cookiesOf(tb TB, cfg pintle.Config, r *http.Request, u *pintle.User) []*htt
 	return cookies
 }
 
-// visit returns a request by somebody unknown to the site that r goes to.
+// visit returns an anonymous request to the site of r.
 func visit(r *http.Request) *http.Request {
 	v := r.Clone(r.Context())
 	v.Header.Del("Cookie")
@@ -132,8 +129,8 @@ func visit(r *http.Request) *http.Request {
 	return v
 }
 
-// signIn lets u in by a provider that believes everything, at a service that
-// otherwise has the configuration of the application.
+// signIn signs u in with a provider that accepts every submission, at a service
+// that otherwise has the configuration of the application.
 func signIn(cfg pintle.Config, r *http.Request, u *pintle.User) ([]*http.Cookie, error) {
 	if err := settle(r.Context(), cfg.Store, u); err != nil {
 		return nil, err
@@ -152,7 +149,7 @@ func signIn(cfg pintle.Config, r *http.Request, u *pintle.User) ([]*http.Cookie,
 			UserInfo:      pintle.Endpoint{URL: "https://authtest.invalid/userinfo"},
 		},
 	}
-	// What goes wrong, the test says.
+	// The test reports errors.
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	auth, err := pintle.New(cfg) //nolint:contextcheck // it opens nothing
 	if err != nil {
@@ -169,7 +166,7 @@ func signIn(cfg pintle.Config, r *http.Request, u *pintle.User) ([]*http.Cookie,
 	}
 	session, err := auth.Session(r)
 	if err == nil && session == nil {
-		err = fmt.Errorf("a callback of the application did not let them in: the browser was sent to %s without a session", next)
+		err = fmt.Errorf("a callback of the application denied the sign-in: the browser was redirected to %s without a session", next)
 	}
 	return cookies, err
 }

@@ -19,7 +19,7 @@ import (
 
 const appSecret = "a secret of at least 32 characters"
 
-// greeting is an application: a page for those who are signed in.
+// greeting is an application with a page for signed-in users.
 func greeting(auth *pintle.Auth) http.Handler {
 	return auth.Load(auth.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := pintle.SessionFrom(r.Context())
@@ -39,7 +39,7 @@ func newAuth(t *testing.T, cfg pintle.Config) *pintle.Auth {
 // configs are the kinds of configuration an application may have.
 func configs() map[string]pintle.Config {
 	idp := authtest.NewIdentityProvider(authtest.Options{})
-	idp.Issuer = "http://127.0.0.1:1" // nobody asks it anything
+	idp.Issuer = "http://127.0.0.1:1" // receives no requests
 	base := pintle.Config{
 		Providers: []pintle.Provider{idp.OIDC("acme")},
 		Secrets:   []string{appSecret},
@@ -87,7 +87,7 @@ func TestSignInMakesARequestOneOfTheUser(t *testing.T) {
 				w := httptest.NewRecorder()
 				app.ServeHTTP(w, r)
 				if got, want := w.Body.String(), "Hello Kim <kim@example.com>"; got != want {
-					t.Errorf("the application says %d %q, want %q", w.Code, got, want)
+					t.Errorf("the application shows %d %q, want %q", w.Code, got, want)
 				}
 				if c, err := r.Cookie("theme"); err != nil || c.Value != "dark" {
 					t.Errorf("a cookie of the application is now %v, %v", c, err)
@@ -97,7 +97,7 @@ func TestSignInMakesARequestOneOfTheUser(t *testing.T) {
 	}
 }
 
-func TestSignInReplacesWhoeverWasSignedIn(t *testing.T) {
+func TestSignInReplacesTheSignedInUser(t *testing.T) {
 	cfg := configs()["tokens"]
 	app := greeting(newAuth(t, cfg))
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
@@ -106,7 +106,7 @@ func TestSignInReplacesWhoeverWasSignedIn(t *testing.T) {
 	w := httptest.NewRecorder()
 	app.ServeHTTP(w, r)
 	if got := w.Body.String(); got != "Hello Lee <>" {
-		t.Errorf("the application says %q, want a greeting for Lee", got)
+		t.Errorf("the application shows %q, want a greeting for Lee", got)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestTheUserBecomesTheStoredOne(t *testing.T) {
 	}
 }
 
-func TestParallelTestsMaySignInOnePerson(t *testing.T) {
+func TestParallelTestsMaySignInOneUser(t *testing.T) {
 	cfg := configs()["sessions in a database"]
 	ids := make(chan string)
 	for range 8 {
@@ -160,7 +160,7 @@ func TestParallelTestsMaySignInOnePerson(t *testing.T) {
 	first := <-ids
 	for range 7 {
 		if id := <-ids; id != first || id == "" {
-			t.Errorf("one person has the ids %q and %q", first, id)
+			t.Errorf("one user has the ids %q and %q", first, id)
 		}
 	}
 }
@@ -180,12 +180,12 @@ func TestHTTPClientIsSignedInAtAServer(t *testing.T) {
 				kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim"})
 				kim.Transport = srv.Client().Transport
 				if got := pageFor(t, kim, srv.URL); got != "Hello Kim <>" {
-					t.Errorf("the application says %q, want a greeting for Kim", got)
+					t.Errorf("the application shows %q, want a greeting for Kim", got)
 				}
-				nobody := authtest.HTTPClient(t, cfg, srv.URL, nil)
-				nobody.Transport = srv.Client().Transport
-				if got := pageFor(t, nobody, srv.URL); got != "Unauthorized\n" {
-					t.Errorf("to nobody the application says %q, want Unauthorized", got)
+				anonymous := authtest.HTTPClient(t, cfg, srv.URL, nil)
+				anonymous.Transport = srv.Client().Transport
+				if got := pageFor(t, anonymous, srv.URL); got != "Unauthorized\n" {
+					t.Errorf("to an anonymous client the application shows %q, want Unauthorized", got)
 				}
 			})
 		}
@@ -251,7 +251,7 @@ func (*judge) Helper()                          {}
 func (*judge) Cleanup(func())                   {}
 func (j *judge) Fatalf(format string, a ...any) { j.verdict += fmt.Sprintf(format, a...) }
 
-func TestSignInSaysWhyItFails(t *testing.T) {
+func TestSignInReportsWhyItFails(t *testing.T) {
 	change := func(f func(*pintle.Config)) pintle.Config {
 		cfg := configs()["tokens"]
 		f(&cfg)
@@ -264,7 +264,7 @@ func TestSignInSaysWhyItFails(t *testing.T) {
 	}{
 		{"a host that is not trusted", "http://example.com/", change(func(*pintle.Config) {}), "Config.TrustHost"},
 		{"no secret", "http://localhost/", change(func(c *pintle.Config) { c.Secrets = nil }), "AUTH_SECRET"},
-		{"a callback that refuses", "http://localhost/", change(func(c *pintle.Config) {
+		{"a callback that denies access", "http://localhost/", change(func(c *pintle.Config) {
 			c.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) {
 				return "", errors.New("not on the list")
 			}
@@ -274,7 +274,7 @@ func TestSignInSaysWhyItFails(t *testing.T) {
 		}), "http://localhost/terms without a session"},
 		{"a callback that ends the session", "http://localhost/", change(func(c *pintle.Config) {
 			c.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
-		}), "did not let them in"},
+		}), "denied the sign-in"},
 		{"no address", "localhost:3000", change(func(*pintle.Config) {}), "localhost:3000"},
 	}
 	for _, tt := range tests {
@@ -307,7 +307,7 @@ func bodyText(t *testing.T, resp *http.Response) string {
 	return string(body)
 }
 
-// A test of a handler needs one line to act as somebody.
+// A test of a handler needs one line to act as a user.
 func ExampleSignIn() {
 	var t testing.TB = example{} // the test's own
 
@@ -360,7 +360,7 @@ func ExampleHTTPClient() {
 	// Output: {Kim kim@example.com}
 }
 
-// A test of the whole way takes the identity provider's.
+// A test of a whole sign-in uses the identity provider.
 func ExampleSignInWith() {
 	var t testing.TB = example{} // the test's own
 
@@ -386,7 +386,7 @@ func ExampleSignInWith() {
 	// Output: Hello Kim
 }
 
-// example stands for the test that an example has none of.
+// example takes the place of the test, which an example does not have.
 type example struct{ testing.TB }
 
 func (example) Helper()                        {}

@@ -12,8 +12,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// signInWith asks for the CSRF token that the form on the sign-in page has, and
-// posts what the form posts to where it posts it.
+// signInWith requests the CSRF token of the form on the sign-in page, and posts the
+// form.
 func signInWith(c *http.Client, base, provider string, fields []string) (*http.Response, error) {
 	if c.Jar == nil {
 		return nil, errors.New("the client keeps no cookies: set its Jar")
@@ -52,7 +52,7 @@ func signInWith(c *http.Client, base, provider string, fields []string) (*http.R
 	return c.Do(r)
 }
 
-// ask reads the answer of a route that answers with JSON.
+// ask reads the response of a route that returns JSON.
 func ask(c *http.Client, address string, into any) error {
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, http.NoBody)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-func TestSignInWithSaysWhatIsMissing(t *testing.T) {
+func TestSignInWithReportsWhatIsMissing(t *testing.T) {
 	box := authtest.NewMailbox(authtest.MailboxOptions{})
 	cfg := config(memstore.New(), &pintle.Email{From: "no-reply@example.com", Send: box.Send})
 	srv := httptest.NewServer(mustApp(t, cfg))

@@ -51,9 +51,9 @@ func newSMTPSession(box *Mailbox, conn net.Conn) *smtpSession {
 	return s
 }
 
-// use makes conn the line to the client. Whatever was read ahead on the old
-// one is gone, which is the point: plaintext sent behind STARTTLS must not be
-// taken for part of the encrypted session.
+// use makes conn the connection to the client. It discards the bytes that were
+// read ahead on the old one: plaintext sent after STARTTLS must not become part of
+// the encrypted session (command injection).
 //
 // https://www.rfc-editor.org/rfc/rfc3207#section-4.2
 func (s *smtpSession) use(conn net.Conn) {
@@ -139,7 +139,7 @@ func (s *smtpSession) command(verb, rest string) bool {
 	case "NOOP":
 		return s.reply(250, "2.0.0 done")
 	case "VRFY":
-		return s.reply(252, "2.1.5 everybody is welcome")
+		return s.reply(252, "2.1.5 every address is accepted")
 	case "QUIT":
 		s.reply(221, "2.0.0 bye")
 		return false

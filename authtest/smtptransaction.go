@@ -21,7 +21,7 @@ func (s *smtpSession) mail(rest string) bool {
 	case !ok:
 		return s.reply(501, "5.5.4 malformed sender")
 	case s.box.has(MailRefusesSender):
-		return s.reply(550, "5.7.1 nobody may send from there")
+		return s.reply(550, "5.7.1 sender rejected")
 	}
 	s.from, s.hasFrom = from, true
 	return s.reply(250, "2.1.0 go on")
@@ -37,7 +37,7 @@ func (s *smtpSession) recipient(rest string) bool {
 	case len(s.to) == maxTo:
 		return s.reply(452, "4.5.3 too many recipients")
 	case s.box.has(MailRefusesRecipient):
-		return s.reply(550, "5.1.1 nobody here by that name")
+		return s.reply(550, "5.1.1 no such mailbox")
 	case s.box.has(MailDefersRecipient):
 		return s.reply(450, "4.2.0 come back later")
 	}
@@ -81,7 +81,7 @@ func (s *smtpSession) data() bool {
 	return s.reply(250, "2.0.0 kept")
 }
 
-// printable keeps what a client sent from becoming replies of its own.
+// printable prevents the text of a client from becoming further replies.
 func printable(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -92,8 +92,8 @@ func printable(s string) string {
 	return s[:min(len(s), 400)] // a reply line has at most 512 octets
 }
 
-// path returns what is between the angle brackets of "FROM:<…> SIZE=1". A
-// bracket inside a quoted local part does not end it.
+// path returns the text between the angle brackets of "FROM:<…> SIZE=1". A bracket
+// inside a quoted local part does not end it.
 //
 // https://www.rfc-editor.org/rfc/rfc5321#section-4.1.2
 func path(rest, keyword string) (string, bool) {

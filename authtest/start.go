@@ -1,8 +1,7 @@
 package authtest
 
-// A TB is the part of testing.TB that the Start functions need. Being an
-// interface of our own, it keeps the testing package out of programs that
-// import this one.
+// A TB is the part of testing.TB that the Start functions need. It keeps the
+// testing package out of programs that import this one.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -20,7 +19,7 @@ func Start(tb TB, opts Options) *IdentityProvider {
 	return p
 }
 
-// StartMailbox returns a mailbox that takes mail by SMTP until the test ends.
+// StartMailbox returns a mailbox that accepts mail by SMTP until the test ends.
 func StartMailbox(tb TB, opts MailboxOptions) *Mailbox {
 	tb.Helper()
 	m := NewMailbox(opts)

@@ -8,15 +8,16 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// StorageState returns what a browser of Playwright starts with so that u is
-// signed in, as [SignIn] says, at the site with the given address. It is the
-// JSON of the option storageState:
+// StorageState returns the storage state of a Playwright browser in which u is
+// signed in, see [SignIn], at the site with the given address. It is the JSON of
+// the option storageState:
 //
 //	state := authtest.StorageState(t, cfg, "http://localhost:3000", &pintle.User{Name: "Kim"})
 //	err := os.WriteFile("kim.json", state, 0o600)
 //	// In the tests: test.use({ storageState: 'kim.json' })
 //
-// Whoever has the file is signed in where the secret is the same.
+// The file is a credential: its cookies are valid at every site with the same
+// secret.
 //
 // https://playwright.dev/docs/api/class-browser#browser-new-context-option-storage-state
 func StorageState(tb TB, cfg pintle.Config, address string, u *pintle.User) []byte {
@@ -57,7 +58,7 @@ type storedCookie struct {
 func stored(c *http.Cookie, host string) storedCookie {
 	s := storedCookie{
 		Name: c.Name, Value: c.Value, Domain: host, Path: c.Path,
-		Expires: -1, HTTPOnly: c.HttpOnly, Secure: c.Secure, SameSite: "Lax", // which is what browsers assume
+		Expires: -1, HTTPOnly: c.HttpOnly, Secure: c.Secure, SameSite: "Lax", // the default of browsers
 	}
 	if c.Domain != "" {
 		s.Domain = "." + strings.TrimPrefix(c.Domain, ".")

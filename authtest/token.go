@@ -34,7 +34,7 @@ func (p *IdentityProvider) serveToken(w http.ResponseWriter, x *exchange) {
 	p.sendTokens(w, x, client, issued)
 }
 
-// issued is what a token request has earned.
+// issued is the content of a token response.
 type issued struct {
 	grant     *grant
 	scopes    []string
@@ -100,7 +100,7 @@ func (p *IdentityProvider) redeemChecked(x *exchange, client Client) (*grant, er
 	return g, nil
 }
 
-// refuseToken answers with an error.
+// refuseToken responds with an error.
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-5.2
 func (p *IdentityProvider) refuseToken(w http.ResponseWriter, x *exchange, e *protocolError) {
@@ -156,8 +156,8 @@ func (p *IdentityProvider) sendTokens(w http.ResponseWriter, x *exchange, client
 	writeJSON(w, http.StatusOK, body)
 }
 
-// issueTokens returns an access token, and a refresh token when the person
-// agreed to offline access.
+// issueTokens returns an access token, and a refresh token if the person consented
+// to offline access.
 func (p *IdentityProvider) issueTokens(i issued, lifetime time.Duration) (access, refresh string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -46,7 +46,7 @@ func TestCodesAreBoundToWhatTheyWereIssuedFor(t *testing.T) {
 		change func(url.Values)
 		want   string
 	}{
-		{"nothing wrong", func(url.Values) {}, ""},
+		{"no fault", func(url.Values) {}, ""},
 		{"no code", func(v url.Values) { v.Del("code") }, "invalid_grant"},
 		{"unknown code", func(v url.Values) { v.Set("code", "x") }, "invalid_grant"},
 		{"another redirect URI", func(v url.Values) { v.Set("redirect_uri", appURL) }, "invalid_grant"},
@@ -157,7 +157,8 @@ func TestClientsAuthenticateInEveryStandardWay(t *testing.T) { // RP-4, BCP-16
 	post := func(id, secret string) url.Values { return url.Values{"client_id": {id}, "client_secret": {secret}} }
 	encoded := url.QueryEscape(secret)
 
-	// emptyMAC is what anybody can make for a client without secret.
+	// emptyMAC is an assertion that any client can make for one without a
+	// secret.
 	emptyMAC := func(id string) url.Values {
 		part := func(v any) string {
 			return base64.RawURLEncoding.EncodeToString([]byte(stringify(v)))
@@ -184,7 +185,7 @@ func TestClientsAuthenticateInEveryStandardWay(t *testing.T) { // RP-4, BCP-16
 		{"basic", nil, []string{"conf", encoded}, authtest.ClientSecretBasic},
 		{"RP-4 basic without form encoding", nil, []string{"conf", secret}, ""},
 		{"basic with another secret", nil, []string{"conf", "x"}, ""},
-		{"basic of nobody", nil, []string{"nobody", encoded}, ""},
+		{"basic of an unknown client", nil, []string{"unknown", encoded}, ""},
 		{"basic and another client_id", url.Values{"client_id": {"public"}}, []string{"conf", encoded}, ""},
 		{"post", post("conf", secret), nil, authtest.ClientSecretPost},
 		{"post with another secret", post("conf", "x"), nil, ""},
@@ -220,8 +221,8 @@ func TestClientsAuthenticateInEveryStandardWay(t *testing.T) { // RP-4, BCP-16
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			// The grant is nobody's: that an authenticated client is told so
-			// shows that it got past the door.
+			// The code is unknown: the error invalid_grant shows that the
+			// client is authenticated.
 			form := url.Values{"grant_type": {"authorization_code"}, "code": {"unknown"}}
 			maps.Copy(form, tt.form)
 			resp := redeem(t, idp, form, tt.basic...)
@@ -234,7 +235,7 @@ func TestClientsAuthenticateInEveryStandardWay(t *testing.T) { // RP-4, BCP-16
 				return
 			}
 			if failure != "invalid_grant" || last.ClientAuth != tt.want {
-				t.Errorf("%s with error %q, recorded %q; want the door open for %q", resp.Status, failure, last.ClientAuth, tt.want)
+				t.Errorf("%s with error %q, recorded %q; want invalid_grant for %q", resp.Status, failure, last.ClientAuth, tt.want)
 			}
 			if _, asserted := tt.form["client_assertion"]; asserted {
 				again, _ := decode(t, redeem(t, idp, form))["error"].(string)

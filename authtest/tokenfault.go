@@ -4,16 +4,16 @@ import "strings"
 
 // Faults of the token endpoint.
 const (
-	// PKCEIgnored accepts any verifier and none, so that a test sees
-	// whether the client would have noticed by itself.
+	// PKCEIgnored accepts any verifier or no verifier, so that a test can check
+	// whether the client detects that.
 	PKCEIgnored Fault = "does not check PKCE"
-	// CodeReplayAllowed redeems a code as often as it is asked to.
+	// CodeReplayAllowed redeems a code any number of times.
 	CodeReplayAllowed Fault = "lets a code be used twice"
 	// RefreshTokenReuseAllowed redeems refresh tokens it has replaced.
 	RefreshTokenReuseAllowed Fault = "lets a refresh token be used twice"
 
-	TokenInvalidGrant       Fault = "refuses every code and refresh token"
-	TokenInvalidClient      Fault = "refuses every client"
+	TokenInvalidGrant       Fault = "rejects every code and refresh token"
+	TokenInvalidClient      Fault = "rejects every client"
 	TokenHostileError       Fault = "describes a token error in HTML"
 	TokenErrorWithStatus200 Fault = "reports token errors with status 200"
 	TokenFormEncoded        Fault = "answers token requests in form encoding"
@@ -28,7 +28,7 @@ const (
 	ExpiresInNegative   Fault = "sends a negative life of the token"
 	ExpiresInNonsense   Fault = "sends a life of the token that is not a number"
 	ExpiresInHuge       Fault = "sends a life of the token that overflows 64 bits"
-	ExpiresInMissing    Fault = "does not say how long the token lives"
+	ExpiresInMissing    Fault = "does not report how long the token lives"
 	ScopeList           Fault = "sends the scope as a list"
 	RefreshTokenMissing Fault = "sends no refresh token"
 	RefreshTokenNumber  Fault = "sends a refresh token that is not text"
@@ -71,7 +71,7 @@ const (
 	IDTokenNotText   Fault = "sends an ID token that is not text"
 	IDTokenGarbage   Fault = "sends an ID token that is no JWT"
 	IDTokenNotJSON   Fault = "sends an ID token without JSON inside"
-	IDTokenEncrypted Fault = "encrypts the ID token for nobody in particular"
+	IDTokenEncrypted Fault = "encrypts the ID token for another recipient"
 	// IDTokenManyDots costs a careless parser memory: a million parts.
 	IDTokenManyDots Fault = "sends an ID token of a million dots"
 )

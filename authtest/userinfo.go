@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tell returns the claims about who, after the faults that concern them.
+// tell returns the claims about who, with the faults that change them.
 func (x *exchange) tell(who Person, scopes []string) map[string]any {
 	spoil(x.faults, personChanges, &who)
 	claims := who.claims(scopes)
@@ -15,9 +15,9 @@ func (x *exchange) tell(who Person, scopes []string) map[string]any {
 	return claims
 }
 
-// authorized returns the person and scopes that the access token in x stands
-// for, or answers with an error. Tokens are taken from the header or a form
-// body, never from the query, where logs would keep them.
+// authorized returns the person and scopes of the access token in x, or responds
+// with an error. It reads tokens from the header or a form body, never from the
+// query, because that is logged.
 //
 // https://www.rfc-editor.org/rfc/rfc6750#section-2
 func (p *IdentityProvider) authorized(w http.ResponseWriter, x *exchange, schemes ...string) (*ticket, bool) {
@@ -40,8 +40,7 @@ func (p *IdentityProvider) authorized(w http.ResponseWriter, x *exchange, scheme
 	return t, true
 }
 
-// serveUserInfo answers with the claims that the scopes of the access token
-// ask for.
+// serveUserInfo responds with the claims for the scopes of the access token.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#UserInfo
 func (p *IdentityProvider) serveUserInfo(w http.ResponseWriter, x *exchange) {
@@ -98,7 +97,7 @@ func (p *IdentityProvider) serveUser(w http.ResponseWriter, x *exchange) {
 	}, who)
 }
 
-// serveUserEmails answers with the person's addresses.
+// serveUserEmails responds with the person's addresses.
 //
 // https://docs.github.com/rest/users/emails
 func (p *IdentityProvider) serveUserEmails(w http.ResponseWriter, x *exchange) {

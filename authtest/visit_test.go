@@ -15,8 +15,7 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// A visit is all that a provider says to a client that believes everything:
-// what it looks like from outside, without anybody's judgement.
+// A visit has all responses of a provider to a client that checks nothing.
 type visit struct {
 	idp       *authtest.IdentityProvider
 	discovery map[string]any
@@ -28,7 +27,7 @@ type visit struct {
 	token       map[string]any
 	replayed    int // status of the same exchange again
 	unproved    int // status of an exchange without verifier
-	refused     int // status for a code of nobody
+	refused     int // status for an unknown code
 
 	idToken           string
 	header, claims    map[string]any
@@ -159,7 +158,7 @@ func (v *visit) lacks(m map[string]any, names ...string) bool {
 	return m != nil && !slices.ContainsFunc(names, func(n string) bool { _, ok := m[n]; return ok })
 }
 
-// age is how long ago a claim says something was.
+// age returns the age of the time in a claim.
 func (v *visit) age(name string) time.Duration {
 	seconds, _ := v.claims[name].(float64)
 	return time.Since(time.Unix(int64(seconds), 0))
