@@ -11,27 +11,27 @@ export interface Options {
 
 /**
  * The sign-in routes of this site. Every function rejects with a RequestError
- * when the server fails, and with a TypeError when it cannot be reached: neither
- * means that nobody is signed in.
+ * if the server fails, and with a TypeError if it cannot be reached: neither
+ * means that the browser is signed out.
  */
 export interface Client<S extends SessionShape = DefaultSession> {
-  /** Reads the session; null when nobody is signed in. */
+  /** Reads the session; null if the browser is signed out. */
   getSession(): Promise<S | null>
 
   /**
-   * Calls listener with the session, and again whenever it is another one: by
-   * this page, in another tab, or because the server says so when the page is
-   * looked at again. It returns a function that ends that.
+   * Calls listener with the session, and again whenever it changes: by this
+   * page, in another tab, or on the server, which is found when the page
+   * becomes visible again. It returns a function that ends that.
    */
   onChange(listener: Listener<S>): () => void
 
-  /** Hands data to the server's callbacks and returns the session as it is then. */
+  /** Sends data to the server's callbacks and returns the changed session. */
   update(data?: unknown): Promise<S | null>
 
   /** Signs in with a provider. Without an id it goes to the sign-in page. */
   signIn(id?: string, options?: SignInOptions): Promise<SignInResult>
 
-  /** Signs out, here and in every tab, and tells whether that worked. */
+  /** Signs out, here and in every tab, and reports whether that worked. */
   signOut(options?: SignOutOptions): Promise<SignOutResult>
 
   /** Creates passkeys and signs in with them. */

@@ -7,7 +7,7 @@ export interface PasskeyOptions extends Pick<SignInOptions, "redirect" | "redire
   provider?: string
 
   /**
-   * Waits until somebody chooses a passkey in the autofill list of a field whose
+   * Waits until the user chooses a passkey in the autofill list of a field whose
    * autocomplete attribute has the word "webauthn".
    */
   autofill?: boolean
@@ -15,12 +15,12 @@ export interface PasskeyOptions extends Pick<SignInOptions, "redirect" | "redire
 
 /**
  * Passkeys. A ceremony that begins ends the one before it. Functions reject with
- * the DOMException of the browser when somebody changes their mind
- * (NotAllowedError), with a TypeError when there is no autofill, and with a
- * RequestError when the server does not offer the ceremony.
+ * the DOMException of the browser if the user cancels (NotAllowedError), with a
+ * TypeError if there is no autofill, and with a RequestError if the server does
+ * not offer the ceremony.
  */
 export interface Passkeys {
-  /** Creates a passkey: for who is signed in, or somebody new, whose address is in fields. */
+  /** Creates a passkey for the signed-in user, or for a new user with the address in fields. */
   register(options?: Omit<PasskeyOptions, "autofill">): Promise<SignInResult>
 
   /** Signs in with a passkey. */
@@ -51,24 +51,24 @@ const descriptors = (list?: Descriptor[]) => list?.map((d) => ({ ...d, id: toByt
 
 export function passkeys(routes: Routes, sessions: Sessions<unknown>): Passkeys {
   let running: AbortController | undefined
-  let asked: Promise<unknown> | undefined
+  let requested: Promise<unknown> | undefined
 
   const ceremony = async (
     action: "register" | "authenticate",
     { provider = "passkey", autofill, fields, redirect, redirectTo = location.href }: PasskeyOptions = {},
   ): Promise<SignInResult> => {
-    // A browser does one at a time, and the cookie keeps the challenge of one.
+    // A browser runs one ceremony at a time, and the cookie has one challenge.
     running?.abort()
     const { signal } = (running = new AbortController())
     if (autofill && !(await window.PublicKeyCredential?.isConditionalMediationAvailable?.()))
       throw new TypeError("no autofill")
     const query = new URLSearchParams({ ...fields, action })
-    // Each answer replaces the challenge in the cookie. The next is asked for when
-    // the one before has arrived, lest that be the last to arrive.
-    await asked?.catch(() => {})
+    // Each response replaces the challenge in the cookie. The next request waits
+    // for the response before it, so that the cookie has the last challenge.
+    await requested?.catch(() => {})
     signal.throwIfAborted()
-    asked = routes.get(`webauthn-options/${provider}?${query}`)
-    const { options } = (await asked) as { options: Options }
+    requested = routes.get(`webauthn-options/${provider}?${query}`)
+    const { options } = (await requested) as { options: Options }
     const { user } = options
     const credential = await navigator.credentials[action === "register" ? "create" : "get"]({
       signal,

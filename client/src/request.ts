@@ -1,4 +1,4 @@
-/** A route answered with a status that is not its own, or not with JSON. */
+/** A route responded with an error status, or not with JSON. */
 export class RequestError extends Error {
   override name = "RequestError"
 
@@ -23,10 +23,10 @@ export interface Routes {
 }
 
 export function routes(base: string): Routes {
-  const ask = async (route: string, init?: RequestInit): Promise<unknown> => {
+  const request = async (route: string, init?: RequestInit): Promise<unknown> => {
     const url = `${base}/${route}`
     const response = await fetch(url, init)
-    // A failure must not be taken for "nobody is signed in".
+    // A failure must not be taken for "signed out".
     const failed = new RequestError(url, response.status)
     if (!response.ok) throw failed
     return response.json().catch(() => Promise.reject(failed))
@@ -34,10 +34,10 @@ export function routes(base: string): Routes {
 
   return {
     base,
-    get: ask,
+    get: request,
     async post(route, body) {
-      // Asked for each time: the cookie it belongs to may be gone.
-      const { csrfToken } = (await ask("csrf")) as { csrfToken: string }
+      // Requested each time: its cookie may have been deleted.
+      const { csrfToken } = (await request("csrf")) as { csrfToken: string }
       const headers: Record<string, string> = { "X-Auth-Return-Redirect": "1" }
       let sent: BodyInit
       if (body instanceof URLSearchParams) {
@@ -47,12 +47,12 @@ export function routes(base: string): Routes {
         headers["Content-Type"] = "application/json"
         sent = JSON.stringify({ ...body, csrfToken })
       }
-      return ask(route, { method: "POST", headers, body: sent })
+      return request(route, { method: "POST", headers, body: sent })
     },
   }
 }
 
-/** Posts a form and returns the place to go to that is the answer. */
+/** Posts a form and returns the URL in the response, to which the browser must go. */
 export async function submit(routes: Routes, route: string, fields: Record<string, string>): Promise<URL> {
   const { url } = (await routes.post(route, new URLSearchParams(fields))) as { url: string }
   return new URL(url, location.href)

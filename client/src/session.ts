@@ -1,24 +1,24 @@
 import type { Routes } from "./request.js"
 
-/** What every session has. Applications give a type of their own to connect. */
+/** The members of every session. Applications pass their own type to connect. */
 export interface SessionShape {
   /** When the session ends unless it is used, in ISO 8601. */
   expires: string
 }
 
-/** The session a server shows when its application does not say otherwise. */
+/** The session of a server whose application does not change it. */
 export interface DefaultSession extends SessionShape {
   user?: { id?: string; name?: string | null; email?: string | null; image?: string | null }
 }
 
 export type Listener<S> = (session: S | null) => void
 
-/** What is known of the session in this tab. */
+/** The session in this tab. */
 export interface Sessions<S> {
   /** Reads the session. */
   read(): Promise<S | null>
 
-  /** Takes the answer of a request for the session. */
+  /** Takes the response to a request for the session. */
   take(request: Promise<unknown>): Promise<S | null>
 
   /** Calls listener with the session, and whenever it is another one. */
@@ -33,29 +33,29 @@ export function sessions<S extends SessionShape>(routes: Routes): Sessions<S> {
   let channel: BroadcastChannel | undefined
   let known: S | null | undefined
   let shown: string | undefined
-  let asked = 0
-  let answered = 0
+  let turns = 0
+  let latest = 0
 
   // The name is that of next-auth/react, too.
   const open = (): BroadcastChannel => (channel ??= new BroadcastChannel("next-auth"))
 
   const take = async (request: Promise<unknown>, announce = true): Promise<S | null> => {
-    const turn = ++asked
+    const turn = ++turns
     const session = (await request) as S | null
-    // Answers may overtake each other.
-    if (turn > answered) {
-      answered = turn
+    // Responses may arrive in another order.
+    if (turn > latest) {
+      latest = turn
       saw(session, announce)
     }
     return session
   }
 
   const saw = (session: S | null, announce: boolean): void => {
-    // The end moves with every read. It is nothing to tell anybody.
+    // The expiry moves with every read. Listeners are not called for that.
     const text = JSON.stringify(session && { ...session, expires: 0 })
     known = session
     // Only the tab that finds a change by itself announces it, so that tabs do
-    // not ask for the session in turns.
+    // not request the session in turns.
     if (remember(text) && announce) open().postMessage(message)
     if (text === shown) return
     shown = text
@@ -64,7 +64,7 @@ export function sessions<S extends SessionShape>(routes: Routes): Sessions<S> {
 
   const read = (announce?: boolean): Promise<S | null> => take(routes.get("session"), announce)
 
-  // Nobody waits for these. Without an answer the last one stands.
+  // No caller waits for these. Without a response the last session is kept.
   const heard = (): void => void read(false).catch(() => {})
   const looked = (): void => {
     if (document.visibilityState === "visible") read().catch(() => {})
@@ -74,7 +74,7 @@ export function sessions<S extends SessionShape>(routes: Routes): Sessions<S> {
     read,
     take,
     subscribe(listener) {
-      // A function of its own, so that one listener can be given twice.
+      // A new function, so that one listener can be added twice.
       const own: Listener<S> = (session) => listener(session)
       listeners.add(own)
       if (listeners.size > 1) {
@@ -97,9 +97,9 @@ export function sessions<S extends SessionShape>(routes: Routes): Sessions<S> {
 
 /**
  * Remembers what the session looks like across the pages of a tab, and reports
- * whether the tab saw another one last: somebody came back from a provider or a
- * mail, or pressed a button of a plain form. What is kept is a fingerprint,
- * because browsers may write this storage to disk.
+ * whether the tab saw another one last: after a redirect from a provider, a mail
+ * link or a plain form. It stores a fingerprint, because browsers may write this
+ * storage to disk.
  */
 function remember(text: string): boolean {
   let print = 0

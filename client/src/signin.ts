@@ -1,7 +1,7 @@
 import { leave, submit, type Routes } from "./request.js"
 import type { Sessions } from "./session.js"
 
-/** A way to sign in, as the providers route tells it. */
+/** A provider, as the providers route returns it. */
 export interface Provider {
   id: string
   name: string
@@ -14,10 +14,10 @@ export interface SignInOptions {
   /** Where to go in the end, on this site. The default is this page. */
   redirectTo?: string
 
-  /** False stays on this page and tells what came of it. */
+  /** False stays on this page and returns the result. */
   redirect?: boolean
 
-  /** What the provider's form asks for: email, or the fields of a credentials provider. */
+  /** The fields of the provider's form: email, or those of a credentials provider. */
   fields?: Record<string, string>
 
   /** Added to the address of the provider: prompt, login_hint, … */
@@ -25,13 +25,13 @@ export interface SignInOptions {
 }
 
 export interface SignInResult {
-  /** Whether nothing went wrong. With mails and other sites it is not over yet. */
+  /** False if the sign-in failed. With mails and other sites the sign-in is not complete yet. */
   ok: boolean
 
-  /** Why not, in the words of the error pages: "CredentialsSignin". */
+  /** The error code of the error pages, such as "CredentialsSignin". */
   error?: string
 
-  /** What the application says about wrong credentials. */
+  /** The application's code for wrong credentials. */
   code?: string
 
   /** Where the browser would have gone. */
@@ -58,7 +58,7 @@ export async function signIn(
   return finish(sessions, await submit(routes, `${route}/${id}?${query}`, { ...fields, callbackUrl: redirectTo }), redirect)
 }
 
-/** Ends a sign-in with the place to go to that is the answer of the server. */
+/** Ends a sign-in with the URL in the response of the server. */
 export async function finish(sessions: Sessions<unknown>, url: URL, redirect = true): Promise<SignInResult> {
   // The parameters of a provider's address are the provider's.
   const query = url.origin === location.origin ? url.searchParams : new URLSearchParams()

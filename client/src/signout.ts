@@ -5,7 +5,7 @@ export interface SignOutOptions {
   /** Where to go afterwards, on this site. The default is this page. */
   redirectTo?: string
 
-  /** False stays on this page and tells what came of it. */
+  /** False stays on this page and returns the result. */
   redirect?: boolean
 }
 

@@ -1,4 +1,4 @@
-// Compiled and never run: what the types promise, and what they refuse.
+// Compiled and never run: code that the types accept, and code that they reject.
 import { connect, RequestError, type DefaultSession } from "../src/index.js"
 
 interface Session extends DefaultSession {
@@ -8,7 +8,7 @@ interface Session extends DefaultSession {
 export async function promises(): Promise<void> {
   const auth = connect<Session>({ basePath: "/api/auth" })
   const session = await auth.getSession()
-  // @ts-expect-error nobody may be signed in
+  // @ts-expect-error the browser may be signed out
   session.role
   const role: "member" | "admin" | undefined = session?.role
   const email: string | null | undefined = (await connect().getSession())?.user?.email
@@ -25,7 +25,7 @@ export async function promises(): Promise<void> {
   const next: string = out.ok ? "/" : out.url
   const made = await auth.passkey.register({ fields: { email: "mary@example.com" }, redirect: false })
   void [made.ok, await auth.passkey.signIn({ autofill: true, provider: "webauthn" })]
-  // @ts-expect-error nobody registers by autofill
+  // @ts-expect-error register has no autofill
   await auth.passkey.register({ autofill: true })
   void [role, email, stop, ok, error, code, next]
 }

@@ -15,16 +15,16 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// SignsInAndOut visits the site at an address as somebody whom the identity
-// provider "local" of its configuration calls "Ada <3".
+// SignsInAndOut requests the pages of the site at an address as the user of the
+// identity provider "local" with the name "Ada <3".
 func SignsInAndOut(t *testing.T, cfg pintle.Config, address string) {
 	t.Helper()
 	ada := authtest.HTTPClient(t, cfg, address, nil)
-	if text := Read(t)(ada.Get(address)); !strings.Contains(text, "Hello, stranger") {
-		t.Errorf("a stranger sees %s", text)
+	if text := Read(t)(ada.Get(address)); !strings.Contains(text, "Hello, guest") {
+		t.Errorf("an anonymous client sees %s", text)
 	}
 	if text := Read(t)(ada.Get(address + "/account")); text != "Unauthorized\n" {
-		t.Errorf("a stranger's account is %s", text)
+		t.Errorf("the account page of an anonymous client is %s", text)
 	}
 	Read(t)(authtest.SignInWith(t, ada, address+"/auth", "local"), nil)
 	if text := Read(t)(ada.Get(address + "/account")); !strings.Contains(text, "Hello, Ada &lt;3.") {

@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/examples/e2eclient"
 )
 
-func TestSomebodySignsInAndOut(t *testing.T) {
+func TestSignInAndOut(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
 	idp.SignInAs(authtest.Person{Subject: "42", Name: "Ada <3"})
 	cfg := config(idp)

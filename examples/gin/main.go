@@ -47,7 +47,7 @@ func main() {
 // site is the application.
 func site(auth *pintle.Auth) *gin.Engine {
 	router := gin.New()
-	_ = router.SetTrustedProxies(nil) // there is none, and nothing to parse
+	_ = router.SetTrustedProxies(nil) // no proxies, so there is no error
 	router.Use(pintlegin.Load(auth))
 	pintlegin.Mount(router, "/auth", auth)
 	router.GET("/", func(c *gin.Context) { page(c, home) })
@@ -61,12 +61,12 @@ func page(c *gin.Context, text string) {
 	c.Data(http.StatusOK, "text/html; charset=utf-8", []byte(text))
 }
 
-const home = `<!DOCTYPE html><title>Home</title><p>Hello, stranger. <a href="/account">Your account</a>`
+const home = `<!DOCTYPE html><title>Home</title><p>Hello, guest. <a href="/account">Your account</a>`
 
 const account = `<!DOCTYPE html><title>Account</title><p>Hello, %s. <a href="/auth/signout">Sign out</a>`
 
-// config lets kim in with a password, and everybody with the identity provider
-// that comes with the program.
+// config signs in kim with a password, and any user with the local identity
+// provider.
 func config(idp *authtest.IdentityProvider) pintle.Config {
 	guard := &throttle.Guard{} // limits guesses
 	return pintle.Config{

@@ -11,15 +11,15 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// api is the application's server. Requests are a person's or an application's.
+// api is the application's server. Requests come from browsers and applications.
 type api struct {
 	auth  *pintle.Auth
 	codes *codes
 }
 
 // newAPI routes requests. A session comes in a cookie from browsers and in the
-// header Authorization from applications; requests that a page of another site
-// has forged with somebody's cookie end before they reach a handler.
+// header Authorization from applications. Requests that a page of another site
+// forges with a user's cookie are rejected before they reach a handler.
 func newAPI(auth *pintle.Auth, codes *codes) http.Handler {
 	a := &api{auth, codes}
 	own := http.NewServeMux()
@@ -36,15 +36,15 @@ func newAPI(auth *pintle.Auth, codes *codes) http.Handler {
 	return all
 }
 
-// me is what the API is for.
+// me is the resource of the API.
 func (a *api) me(w http.ResponseWriter, r *http.Request) {
 	user := pintle.SessionFrom(r.Context()).User
 	answer(w, http.StatusOK, map[string]string{"id": user.ID, "name": user.Name})
 }
 
-// signIn is for applications of the house that ask for the password themselves.
-// They cannot offer identity providers or passkeys, and teach people to type
-// passwords into applications: the browser is better.
+// signIn is for your own applications that have a password form. They cannot
+// offer identity providers or passkeys, and teach users to type passwords into
+// applications: the browser is better.
 func (a *api) signIn(w http.ResponseWriter, r *http.Request) {
 	var form struct{ Username, Password string }
 	if err := json.NewDecoder(r.Body).Decode(&form); err != nil {
@@ -63,7 +63,7 @@ func (a *api) signOut(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// fail tells the operator what went wrong, and the application that it did.
+// fail logs the error for the operator, and sends the application only a status.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
 	if e, ok := errors.AsType[*pintle.Error](err); ok && e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
@@ -80,9 +80,9 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 
 func answer(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store") // for one person's eyes
+	w.Header().Set("Cache-Control", "no-store") // for one user only
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // an error means that nobody listens any more
+	_ = json.NewEncoder(w).Encode(value) // an error means that the client has gone
 }
 
 // limited reads no more of a request than its forms can need.

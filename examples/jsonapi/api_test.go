@@ -43,11 +43,11 @@ func TestAnApplicationWithAPasswordGetsAToken(t *testing.T) {
 		t.Fatalf("the right password: %+v", right)
 	}
 	if days := right.json["expires_in"].(float64) / 24 / 3600; days < 29 || days > 30 {
-		t.Errorf("the token is good for %.1f days, want 30", days)
+		t.Errorf("the token is valid for %.1f days, want 30", days)
 	}
 	authorization := []string{"Authorization", "Bearer " + token}
 	if got := send(t, http.DefaultClient, "GET", api+"/me", "", authorization...); got.json["id"] != "1" || got.json["name"] != "Kim" {
-		t.Errorf("the token is one of %+v, want Kim", got)
+		t.Errorf("the token is that of %+v, want Kim", got)
 	}
 	if got := send(t, http.DefaultClient, "DELETE", api+"/session", "", authorization...); got.status != http.StatusNoContent {
 		t.Errorf("signing out: %+v", got)
@@ -94,7 +94,7 @@ func TestGuessesAreLimited(t *testing.T) {
 				}
 			}
 			if refused != 20 {
-				t.Errorf("%d are refused, want 20", refused)
+				t.Errorf("%d are rejected, want 20", refused)
 			}
 		})
 	}
@@ -112,33 +112,33 @@ func TestASignInOfAnApplicationLeavesTheBrowserAlone(t *testing.T) {
 	}
 }
 
-// A stranger signs in first, and comes back to the question.
-func TestStrangersSignInBeforeTheyAreAsked(t *testing.T) {
+// An anonymous user signs in first, and returns to the consent page.
+func TestAnonymousUsersSignInBeforeTheConsentPage(t *testing.T) {
 	api, cfg := startAPI(t)
-	stranger := authtest.HTTPClient(t, cfg, api, nil)
+	anonymous := authtest.HTTPClient(t, cfg, api, nil)
 	asked := api + "/app/authorize?" + asking(nil).Encode()
 	r, err := http.NewRequest(http.MethodGet, asked, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Accept", "text/html")
-	resp, err := stranger.Do(r)
+	resp, err := anonymous.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
 	if back := api + resp.Request.URL.Query().Get("callbackUrl"); resp.Request.URL.Path != "/auth/signin" || back != asked {
-		t.Errorf("a stranger is sent to %s", resp.Request.URL)
+		t.Errorf("an anonymous user is redirected to %s", resp.Request.URL)
 	}
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || !strings.Contains(string(text), "/auth/callback/credentials") || strings.Contains(string(text), "/auth/callback/code") {
-		t.Errorf("the sign-in page does not offer what people can use, and only that: %v\n%s", err, text)
+		t.Errorf("the sign-in page does not offer the providers for users, and only these: %v\n%s", err, text)
 	}
 }
 
 const verifier = "a-verifier-that-only-the-application-knows-of"
 
-// asking is what an application sends the browser with, after the changes.
+// asking returns the authorization request of an application, with the changes.
 func asking(changes map[string]string) url.Values {
 	asked := url.Values{
 		"client_id": {"desktop"}, "redirect_uri": {"http://127.0.0.1:50000/signed-in"}, "state": {"s"},
@@ -166,19 +166,19 @@ func TestOnlyTheApplicationItselfIsAnswered(t *testing.T) {
 		{"another site", map[string]string{"redirect_uri": "https://evil.example/signed-in"}, http.StatusBadRequest},
 		{"another site in disguise", map[string]string{"redirect_uri": "http://127.0.0.1:50000@evil.example/signed-in"}, http.StatusBadRequest},
 		{"a name, which may be resolved elsewhere", map[string]string{"redirect_uri": "http://localhost:50000/signed-in"}, http.StatusBadRequest},
-		{"a scheme that anybody can claim", map[string]string{"redirect_uri": "com.example.app:/signed-in"}, http.StatusBadRequest},
+		{"a scheme that any application can claim", map[string]string{"redirect_uri": "com.example.app:/signed-in"}, http.StatusBadRequest},
 		{"a script", map[string]string{"redirect_uri": "javascript:alert(1)"}, http.StatusBadRequest},
 		{"another path", map[string]string{"redirect_uri": "http://127.0.0.1:50000/signed-in/../x"}, http.StatusBadRequest},
 		{"another line", map[string]string{"redirect_uri": "http://127.0.0.1:50000/signed-in\n"}, http.StatusBadRequest},
 		{"no challenge", map[string]string{"code_challenge": ""}, http.StatusBadRequest},
 		{"a challenge of another kind", map[string]string{"code_challenge_method": "plain"}, http.StatusBadRequest},
-		{"a challenge that tells the verifier", map[string]string{"code_challenge": verifier, "code_challenge_method": "plain"}, http.StatusBadRequest},
+		{"a challenge that is the verifier", map[string]string{"code_challenge": verifier, "code_challenge_method": "plain"}, http.StatusBadRequest},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			asked := asking(tt.changes).Encode()
 			if got := send(t, person, "GET", api+"/app/authorize?"+asked, ""); got.status != tt.status {
-				t.Errorf("the question: %+v, want status %d", got, tt.status)
+				t.Errorf("the consent page: %+v, want status %d", got, tt.status)
 			}
 			want := tt.status
 			if want == http.StatusOK {
@@ -186,11 +186,11 @@ func TestOnlyTheApplicationItselfIsAnswered(t *testing.T) {
 			}
 			got := send(t, person, "POST", api+"/app/authorize", asked+"&answer=yes", "Content-Type", "application/x-www-form-urlencoded")
 			if got.status != want || want != http.StatusSeeOther && got.header.Get("Location") != "" {
-				t.Errorf("the answer: %+v, want status %d", got, want)
+				t.Errorf("the consent: %+v, want status %d", got, want)
 			}
 		})
 	}
-	t.Run("a page of another site says yes", func(t *testing.T) {
+	t.Run("a page of another site posts the consent", func(t *testing.T) {
 		got := send(t, person, "POST", api+"/app/authorize", asking(nil).Encode()+"&answer=yes",
 			"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site")
 		if got.status != http.StatusForbidden {
@@ -216,7 +216,7 @@ func TestACodeIsWorthATokenToOneApplicationOnce(t *testing.T) {
 		got := send(t, person, "POST", api+"/app/authorize", asking(nil).Encode()+"&answer=yes", "Content-Type", "application/x-www-form-urlencoded")
 		target, err := url.Parse(got.header.Get("Location"))
 		if err != nil || target.Host != "127.0.0.1:50000" || target.Query().Get("state") != "s" || target.Query().Get("code") == "" {
-			t.Fatalf("saying yes: %+v", got)
+			t.Fatalf("the consent: %+v", got)
 		}
 		return target.Query().Get("code")
 	}
@@ -250,7 +250,7 @@ func TestACodeIsWorthATokenToOneApplicationOnce(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			if got := exchange(t, c, nil); got.json["error"] != "invalid_grant" {
-				t.Errorf("a code that was tried is still good: %+v", got)
+				t.Errorf("a code that was tried is still valid: %+v", got)
 			}
 		})
 	}
@@ -260,18 +260,18 @@ func TestACodeIsWorthATokenToOneApplicationOnce(t *testing.T) {
 			early, late := codes.give(request{}, "1"), codes.give(request{}, "1")
 			time.Sleep(59 * time.Second)
 			if _, ok := codes.take(early); !ok {
-				t.Error("a code is no good after 59 seconds")
+				t.Error("a code is not valid after 59 seconds")
 			}
 			time.Sleep(time.Second)
 			if _, ok := codes.take(late); ok {
-				t.Error("a code is good after a minute")
+				t.Error("a code is valid after a minute")
 			}
 		})
 	})
-	t.Run("a person may say no", func(t *testing.T) {
+	t.Run("a user may deny consent", func(t *testing.T) {
 		got := send(t, person, "POST", api+"/app/authorize", asking(nil).Encode()+"&answer=no", "Content-Type", "application/x-www-form-urlencoded")
 		if want := "http://127.0.0.1:50000/signed-in?error=access_denied&state=s"; got.header.Get("Location") != want {
-			t.Errorf("saying no: %+v, want %s", got, want)
+			t.Errorf("the denial: %+v, want %s", got, want)
 		}
 	})
 }

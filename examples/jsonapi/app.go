@@ -18,18 +18,19 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// This file is the application on the person's own computer. It shares nothing
-// with the rest.
+// This file is the application on the user's computer. It shares no code with the
+// rest.
 
-// A session is the application's. It keeps the token in memory; one that wants
-// to find it again puts it into the keychain of the system.
+// A session is that of the application. It keeps the token in memory; an
+// application that needs it again after a restart stores it in the keychain of the
+// system.
 type session struct {
 	api    string
 	client *http.Client
 }
 
-// signIn lets the person sign in with the system's browser, which browse opens,
-// and waits until they come back.
+// signIn signs the user in with the system's browser, which browse opens, and waits
+// for the redirect.
 func signIn(ctx context.Context, api string, browse func(address string) error) (*session, error) {
 	var network net.ListenConfig
 	listener, err := network.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -69,8 +70,8 @@ func signIn(ctx context.Context, api string, browse func(address string) error) 
 	}
 }
 
-// waiting takes the answer to the sign-in that has the state. Any page in the
-// browser can send something here, too.
+// waiting handles the redirect of the sign-in that has the state. Any page in the
+// browser can send requests here, too.
 func waiting(state string, answers chan<- url.Values) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /signed-in", func(w http.ResponseWriter, r *http.Request) {
@@ -82,17 +83,17 @@ func waiting(state string, answers chan<- url.Values) http.Handler {
 		case answers <- r.Form:
 		default: // a second one
 		}
-		_, _ = io.WriteString(w, "You can close this window and go back to the application.\n") // the browser may have gone
+		_, _ = io.WriteString(w, "You can close this window and go back to the application.\n") // the browser may have closed the connection
 	})
 	return mux
 }
 
 // openBrowser opens the system's browser. A window within the application would
-// not have the person's cookies and passkeys, and could see what is typed.
+// not have the user's cookies and passkeys, and could read the password.
 //
 // https://www.rfc-editor.org/rfc/rfc8252#section-8.12
 func openBrowser(address string) error {
-	log.Printf("Sign in in the browser. If none opens, go to\n%s", address)
+	log.Printf("Sign in with the browser. If it does not open, go to\n%s", address)
 	command := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if command == nil {
 		command = []string{"xdg-open"}
@@ -101,7 +102,7 @@ func openBrowser(address string) error {
 	return nil
 }
 
-// me asks the API who is signed in.
+// me requests the signed-in user from the API.
 func (s *session) me(ctx context.Context) (name string, err error) {
 	var user struct{ Name string }
 	err = s.call(ctx, http.MethodGet, "/me", &user)

@@ -16,8 +16,8 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// clicks opens an address and presses a button of the form there, as a person
-// does in the browser.
+// clicks opens an address and presses a button of the form there, as a user does in
+// the browser.
 func clicks(person *http.Client, button string) func(address string) error {
 	return func(address string) error {
 		resp, err := person.Get(address)
@@ -56,25 +56,25 @@ func TestAnApplicationSignsInThroughTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	if name, err := s.me(t.Context()); name != "Ada" || err != nil {
-		t.Errorf("the API says %q, %v", name, err)
+		t.Errorf("the API returns %q, %v", name, err)
 	}
 	if err := s.end(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if name, err := s.me(t.Context()); err == nil {
-		t.Errorf("after signing out the API says %q", name)
+		t.Errorf("after signing out the API returns %q", name)
 	}
-	// The person is still signed in at the browser.
+	// The user is still signed in with the browser.
 	if got := send(t, person, "GET", api+"/me", ""); got.json["name"] != "Ada" {
 		t.Errorf("the browser gets %+v", got)
 	}
 }
 
-func TestAnApplicationIsToldNo(t *testing.T) {
+func TestAnApplicationReceivesADenial(t *testing.T) {
 	api, cfg := startAPI(t)
 	person := authtest.HTTPClient(t, cfg, api, &pintle.User{Name: "Ada"})
 	if _, err := signIn(t.Context(), api, clicks(person, "no")); err == nil || !strings.Contains(err.Error(), "did not let") {
-		t.Errorf("the application says %v", err)
+		t.Errorf("the application returns %v", err)
 	}
 }
 
@@ -100,6 +100,6 @@ func TestAnAnswerToAnotherQuestionIsNone(t *testing.T) {
 		return nil
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the application says %v, want that it still waited", err)
+		t.Errorf("the application returns %v, want that it still waited", err)
 	}
 }

@@ -13,19 +13,18 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// How an application on the person's own computer gets a session:
+// How an application on the user's computer gets a session:
 //
 //  1. it opens the system's browser at /app/authorize, with the hash of a
 //     verifier that it made up (PKCE) and the address that it listens at;
-//  2. there the person signs in, in any way that Pintle knows, or is signed in
-//     already, and is asked;
-//  3. the browser takes a code to that address: in the history, the log or the
-//     hands of another application it is worth nothing without the verifier;
-//  4. the application gives both to /app/token for a token.
+//  2. there the user signs in with any provider, or is signed in already, and
+//     consents;
+//  3. the browser is redirected to that address with a code: an attacker who reads
+//     it in the history or a log cannot use it without the verifier;
+//  4. the application sends both to /app/token for a token.
 //
-// The token itself is in no address, and the application sees no password.
-// These are the steps and the names of OAuth, so that its client libraries know
-// them.
+// The token itself is in no address, and the application gets no password. These
+// are the steps and the names of OAuth, so that its client libraries work.
 //
 // https://www.rfc-editor.org/rfc/rfc8252
 
@@ -34,14 +33,14 @@ var files embed.FS
 
 var page = template.Must(template.ParseFS(files, "consent.html"))
 
-// A request is what an application asks a person for.
+// A request is an authorization request of an application.
 type request struct{ Client, Redirect, Challenge, State string }
 
 // sha256Hash matches one in base64url, without padding.
 var sha256Hash = regexp.MustCompile(`^[\w-]{43}$`)
 
-// readRequest returns what the browser was sent with. No answer is sent to an
-// address that was not checked.
+// readRequest returns the authorization request of the browser. It checks the
+// address for the redirect.
 func readRequest(r *http.Request) (request, error) {
 	asked := request{r.FormValue("client_id"), r.FormValue("redirect_uri"), r.FormValue("code_challenge"), r.FormValue("state")}
 	app, known := applications[asked.Client]
@@ -56,14 +55,14 @@ func readRequest(r *http.Request) (request, error) {
 	return asked, nil
 }
 
-// answer is the address that takes a person's answer to the application.
+// answer returns the URL that redirects the browser to the application.
 func (q request) answer(name, value string) string {
 	return q.Redirect + "?" + url.Values{name: {value}, "state": {q.State}}.Encode()
 }
 
-// ask shows the person who is asking. Without a question any program on this
-// computer could get in by itself while somebody is signed in: who an
-// application says it is cannot be checked.
+// ask shows the consent page with the name of the application. Without it any
+// program on this computer could get a token while a user is signed in: the
+// identity of an application cannot be verified.
 //
 // https://www.rfc-editor.org/rfc/rfc8252#section-8.6
 func (a *api) ask(w http.ResponseWriter, r *http.Request) {
@@ -76,8 +75,9 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
-	// The form leads on to the application, which Chromium takes for a part of
-	// its action. No other site may lay the button under somebody's mouse.
+	// The form redirects to the application, and Chromium applies form-action to
+	// redirects, too. frame-ancestors stops other sites from placing the button
+	// under the user's mouse (clickjacking).
 	h.Set("Content-Security-Policy", fmt.Sprintf("default-src 'none'; form-action 'self' %s://%s; base-uri 'none'; frame-ancestors 'none'", origin.Scheme, origin.Host))
 	err = page.Execute(w, map[string]any{
 		"Asked": asked, "Application": applications[asked.Client].Name, "User": pintle.SessionFrom(r.Context()).User,
@@ -87,7 +87,7 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// decide takes the person's answer to the application.
+// decide redirects the browser to the application with the user's decision.
 func (a *api) decide(w http.ResponseWriter, r *http.Request) {
 	asked, err := readRequest(r)
 	if err != nil {

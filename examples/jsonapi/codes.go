@@ -13,9 +13,9 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// codes are what people gave applications to sign in with. A code works once,
-// within a minute, for the application that began the sign-in: only that one
-// knows the verifier that belongs to the challenge.
+// codes are the authorization codes. A code works once, within a minute, for the
+// application that began the sign-in: only that one has the verifier of the
+// challenge.
 //
 // https://www.rfc-editor.org/rfc/rfc7636#section-4
 type codes struct {
@@ -25,7 +25,7 @@ type codes struct {
 	given map[string]grant
 }
 
-// A grant is a person's yes to an application.
+// A grant is a user's consent to an application.
 type grant struct {
 	request
 	userID  string
@@ -36,7 +36,7 @@ func newCodes(users pintle.Store) *codes {
 	return &codes{users: users, given: map[string]grant{}}
 }
 
-// give makes a code for an application that may act as the user.
+// give returns a code for an application that may act as the user.
 func (c *codes) give(asked request, userID string) (code string) {
 	now := time.Now()
 	code = rand.Text()
@@ -47,8 +47,8 @@ func (c *codes) give(asked request, userID string) (code string) {
 	return code
 }
 
-// take returns what a code stands for. Whoever comes second with it is somebody
-// else, and so is whoever lacks the verifier: no code is tried twice.
+// take returns the grant of a code, and deletes it: a second request with the code
+// comes from an attacker, and a request without the verifier gets no second try.
 func (c *codes) take(code string) (grant, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,7 @@ func (c *codes) take(code string) (grant, bool) {
 	return g, ok && time.Now().Before(g.expires)
 }
 
-// redeem is asked by Pintle who comes with a code; nil means nobody.
+// redeem returns the user of a code to Pintle, or nil to reject the request.
 func (c *codes) redeem(ctx context.Context, s *pintle.Submission) (*pintle.User, error) {
 	g, ok := c.take(s.Text("code"))
 	sum := sha256.Sum256([]byte(s.Text("code_verifier")))

@@ -9,8 +9,8 @@ import (
 	"github.com/pintleauth/pintle/throttle"
 )
 
-// config is all that Pintle has to be told. People sign in with a password or
-// the local identity provider; applications with a code that a person gave them.
+// config is the whole configuration of Pintle. Users sign in with a password or
+// the local identity provider; applications with a code of a user.
 func config(store pintle.Store, codes *codes, idp *authtest.IdentityProvider) pintle.Config {
 	guard := &throttle.Guard{} // limits guesses of passwords and of codes
 	return pintle.Config{
@@ -30,7 +30,7 @@ func config(store pintle.Store, codes *codes, idp *authtest.IdentityProvider) pi
 	}
 }
 
-// kim is the one person with a password.
+// kim is the only user with a password.
 var kim = pintle.User{ID: "1", Name: "Kim", Email: "kim@example.com"}
 
 // checkPassword stands for a table of users and their hashes; see package

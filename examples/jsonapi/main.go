@@ -1,12 +1,12 @@
-// Command jsonapi shows sign-in in a JSON API and in an application on the
-// person's own computer that uses it:
+// Command jsonapi shows sign-in in a JSON API and in an application on the user's
+// computer that uses it:
 //
 //	go run ./examples/jsonapi
 //	go run ./examples/jsonapi -app
 //
-// The first is the API. The second is the application: it opens the browser, in
-// which one signs in as kim with the password "open sesame" or with the identity
-// provider that the API brings. Read config.go and authorize.go first.
+// The first is the API. The second is the application: it opens the browser, where
+// you sign in as kim with the password "open sesame" or with the identity provider
+// of the API. Read config.go and authorize.go first.
 package main
 
 import (
@@ -67,11 +67,11 @@ func serve(addr string) error {
 	return server.Serve(listener)
 }
 
-// useAPI signs in, asks the API who that was, and signs out.
+// useAPI signs in, requests the user from the API, and signs out.
 func useAPI(addr string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute) // somebody looks for a password
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute) // long enough for a user to find a password
 	defer cancel()
 	session, err := signIn(ctx, "http://"+addr, openBrowser)
 	if err != nil {
@@ -81,6 +81,6 @@ func useAPI(addr string) error {
 	if err != nil {
 		return err
 	}
-	log.Printf("The API knows you as %s.", name)
+	log.Printf("The API returns your name: %s.", name)
 	return session.end(ctx)
 }

@@ -24,12 +24,12 @@ func (a *api) token(w http.ResponseWriter, r *http.Request) {
 	a.issue(w, r, "code", fields)
 }
 
-// issue signs somebody in and answers with the token of the session. To Pintle
-// an application is a browser: it sets a cookie, whose value is the token.
-// Callbacks, events and the list of a person's sessions are the same.
+// issue signs a user in and responds with the token of the session. Pintle treats
+// an application like a browser: it sets a cookie, whose value is the token.
+// Callbacks, events and the list of a user's sessions are the same.
 func (a *api) issue(w http.ResponseWriter, r *http.Request, provider string, fields map[string]any) {
 	r = r.Clone(r.Context())
-	r.Header.Del("Cookie") // whoever may be signed in there is not who is coming
+	r.Header.Del("Cookie") // the request must not use a session that it may carry
 	jar := cookies{}
 	if _, err := a.auth.SignIn(jar, r, provider, pintle.SignInOptions{RedirectTo: "/", Fields: fields}); err != nil { //nolint:contextcheck // undoing half a sign-in must outlive its request
 		fail(w, r, err)
@@ -43,7 +43,7 @@ func (a *api) issue(w http.ResponseWriter, r *http.Request, provider string, fie
 			return
 		}
 	}
-	fail(w, r, errors.New("a callback let nobody in"))
+	fail(w, r, errors.New("a callback denied the sign-in"))
 }
 
 // cookies is a response of which only the header counts.

@@ -54,12 +54,12 @@ func site(auth *pintle.Auth) http.Handler {
 	return auth.Load(mux)
 }
 
-const home = `<!DOCTYPE html><title>Home</title><p>Hello, stranger. <a href="/account">Your account</a>`
+const home = `<!DOCTYPE html><title>Home</title><p>Hello, guest. <a href="/account">Your account</a>`
 
 const account = `<!DOCTYPE html><title>Account</title><p>Hello, %s. <a href="/auth/signout">Sign out</a>`
 
-// config lets kim in with a password, and everybody with the identity provider
-// that comes with the program.
+// config signs in kim with a password, and any user with the local identity
+// provider.
 func config(idp *authtest.IdentityProvider) pintle.Config {
 	guard := &throttle.Guard{} // limits guesses
 	return pintle.Config{

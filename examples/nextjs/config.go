@@ -10,12 +10,12 @@ import (
 	"github.com/pintleauth/pintle/throttle"
 )
 
-// config is all that Pintle has to be told. The secret is that of auth.js in
-// web, which reads with it the sessions that are made here.
+// config is the whole configuration of Pintle. The secret is that of auth.js in
+// web, which uses it to read the sessions of Pintle.
 func config(idp *authtest.IdentityProvider, site, secret string) pintle.Config {
 	guard := &throttle.Guard{} // limits guesses
 	return pintle.Config{
-		URL:      site, // where browsers are: at Next.js, which hands on what is below the base path
+		URL:      site, // the address for browsers: Next.js, which forwards the paths below the base path
 		BasePath: "/api/auth",
 		Providers: []pintle.Provider{
 			guard.Credentials(&pintle.Credentials{Name: "a password", Authorize: checkPassword}, "username"),
@@ -38,9 +38,9 @@ func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error
 	return &pintle.User{ID: "1", Name: "Kim"}, nil
 }
 
-// rename is asked whenever a session is made or changed. What a page gives to
-// update of useSession arrives in t.Session, and is no more than a wish: this
-// application lets people choose what they are called, and nothing else.
+// rename is called when a session is made or changed. t.Session has the data that a
+// page passes to update of useSession. It is client input: this application lets
+// users change their name only.
 func rename(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
 	if t.Trigger == pintle.TriggerUpdate {
 		wish, _ := t.Session.(map[string]any)

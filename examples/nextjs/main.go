@@ -1,10 +1,10 @@
-// Command nextjs shows sign-in in a Next.js application whose /api/auth is
-// answered by a Go program:
+// Command nextjs shows sign-in in a Next.js application whose /api/auth is served
+// by a Go program:
 //
 //	go run ./examples/nextjs
 //
 // It needs Node.js 20 or later with npm. Sign in as kim with the password "open
-// sesame", or with the identity provider it brings. Read config.go first.
+// sesame", or with its local identity provider. Read config.go first.
 package main
 
 import (
@@ -69,13 +69,13 @@ func run(addr, web string) error {
 		err = app.serve(ctx, addr)
 	}
 	if ctx.Err() != nil {
-		return nil // it was told to end
+		return nil // it was interrupted
 	}
 	return err
 }
 
-// freeAddress is addr with a free port in place of 0. Pintle has to know the
-// site's address before Next.js listens there.
+// freeAddress returns addr with a free port in place of 0. Pintle needs the site's
+// address before Next.js listens there.
 func freeAddress(ctx context.Context, addr string) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port != "0" {

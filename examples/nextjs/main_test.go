@@ -11,9 +11,9 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// The whole is tested in a browser, with Next.js. This is what Go alone can see.
+// The whole program is tested in a browser, with Next.js. This test needs only Go.
 
-// Next.js asks Pintle at another address than the one that browsers know.
+// Next.js sends requests to Pintle at another address than that for browsers.
 func TestTheSiteIsWhereNextIs(t *testing.T) {
 	auth, err := pintle.New(config(authtest.Start(t, authtest.Options{}), "http://localhost:3000", "a secret of at least 32 characters"))
 	if err != nil {
@@ -61,6 +61,6 @@ func TestAFreeAddressTakesThePlaceOfPort0(t *testing.T) {
 func TestTheApplicationHasToBeThere(t *testing.T) {
 	app := &nextApp{dir: t.TempDir()}
 	if err := app.build(t.Context()); err == nil || !strings.Contains(err.Error(), "-web") {
-		t.Errorf("build says %v, want what to do", err)
+		t.Errorf("build returns %v, want what to do", err)
 	}
 }

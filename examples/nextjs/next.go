@@ -17,11 +17,11 @@ type nextApp struct {
 	env []string
 }
 
-// build installs what the application needs, if that was not done before, and
+// build installs the dependencies of the application, if they are missing, and
 // compiles it.
 func (a *nextApp) build(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(a.dir, "package.json")); err != nil {
-		return fmt.Errorf("%w: start this at the top of the repository, or say where it is with -web", err)
+		return fmt.Errorf("%w: start this at the top of the repository, or set its directory with -web", err)
 	}
 	steps := [][]string{{"node", next, "build"}}
 	if _, err := os.Stat(filepath.Join(a.dir, next)); err != nil {
@@ -37,7 +37,7 @@ func (a *nextApp) build(ctx context.Context) error {
 	return nil
 }
 
-// serve runs the application until ctx ends, and says when it can be opened.
+// serve runs the application until ctx ends, and reports when it can be opened.
 func (a *nextApp) serve(ctx context.Context, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// accountPages are for people who are signed in, and about nobody but
-// themselves: whose account it is says the session, and never the request.
+// accountPages are for signed-in users, and about their own account: the session
+// determines the account, never the request.
 func (s *site) accountPages() http.Handler {
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /account", s.account)
@@ -31,13 +31,13 @@ func (s *site) accountPages() http.Handler {
 	})
 }
 
-// An accountPage is what the page about an account shows.
+// An accountPage is the data of the page about an account.
 type accountPage struct {
 	Devices  []*device
 	Others   int // devices that are not this one
 	Accounts []*linkedAccount
 	Passkeys passkeySection
-	Shown    string // what scripts see of the session
+	Shown    string // the session in the form for scripts
 }
 
 func (s *site) account(w http.ResponseWriter, r *http.Request) {
@@ -62,7 +62,7 @@ func (s *site) account(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "account", page)
 }
 
-// rename changes what the session carries.
+// rename changes the name in the session.
 func (s *site) rename(w http.ResponseWriter, r *http.Request) {
 	name := []rune(strings.TrimSpace(r.PostFormValue("name")))
 	displayName.Set(pintle.SessionFrom(r.Context()), string(name[:min(len(name), 60)]))
@@ -70,8 +70,8 @@ func (s *site) rename(w http.ResponseWriter, r *http.Request) {
 	s.finish(w, r, "renamed", err)
 }
 
-// finish sends the browser back to the page, which says what was done or why
-// it was not.
+// finish redirects the browser back to the page, which shows what was done or why
+// it failed.
 func (s *site) finish(w http.ResponseWriter, r *http.Request, did string, err error) {
 	answer := url.Values{"done": {did}}
 	switch {

@@ -26,7 +26,7 @@ func TestAnAccountIsDeletedOnlyIfItsOwnerMeansIt(t *testing.T) {
 			}
 			copied := kim.Jar.Cookies(site)
 			page = e2eclient.Read(t)(kim.PostForm(srv.URL+"/account/delete", url.Values{"confirmed": {"yes"}}))
-			if !strings.Contains(page, "Your account is deleted") || !strings.Contains(page, "Nobody is signed in") {
+			if !strings.Contains(page, "Your account is deleted") || !strings.Contains(page, "You are not signed in") {
 				t.Errorf("after the end the page is:\n%s", page)
 			}
 			kim.Jar.SetCookies(site, copied)
@@ -37,9 +37,9 @@ func TestAnAccountIsDeletedOnlyIfItsOwnerMeansIt(t *testing.T) {
 	}
 }
 
-// Whose account it is says the session. What comes with a form says what is
-// meant, and nothing else.
-func TestAFormReachesNobodyElse(t *testing.T) {
+// The session determines the account. The fields of a form only select the object
+// to change in it.
+func TestAFormCannotChangeAnotherAccount(t *testing.T) {
 	srv, cfg := startSite(t, pintle.StrategyDatabase)
 	lee := authtest.HTTPClient(t, cfg, srv.URL, nil)
 	e2eclient.Read(t)(authtest.SignInWith(t, lee, srv.URL+"/auth", localProvider), nil)
@@ -57,13 +57,13 @@ func TestAFormReachesNobodyElse(t *testing.T) {
 	}
 }
 
-// Anybody can make a link to the page. It says nothing that is not ours.
+// An attacker can make a link to the page. The page shows only its own texts.
 func TestNoticesAreOurs(t *testing.T) {
 	for query, want := range map[string]string{
 		"":                            "",
 		"done=linked":                 "You can sign in with that account from now on.",
 		"done=<b>":                    "",
-		"error=OAuthAccountNotLinked": "Somebody else signs in here with that account, so it cannot be linked to yours.",
+		"error=OAuthAccountNotLinked": "Another user signs in here with that account, so it cannot be linked to yours.",
 		"error=Configuration":         "That did not work. Try again later.",
 		"error=Call+us+at+0123":       "That did not work. Try again later.",
 	} {
@@ -76,7 +76,7 @@ func TestNoticesAreOurs(t *testing.T) {
 			got = n.Text
 		}
 		if got != want {
-			t.Errorf("for %q the page says %q, want %q", query, got, want)
+			t.Errorf("for %q the page shows %q, want %q", query, got, want)
 		}
 	}
 }

@@ -27,9 +27,9 @@ func (s *site) accounts(ctx context.Context, session *pintle.Session) ([]*linked
 	return accounts, nil
 }
 
-// link sends the person to the identity provider. Since they are signed in when
-// they come back, the account is linked to them. If that fails they come back,
-// too: Pages.Account in config.go says where.
+// link redirects the user to the identity provider. Since the user is signed in at
+// the callback, the account is linked. On an error the browser is redirected back,
+// too: to Pages.Account in config.go.
 func (s *site) link(w http.ResponseWriter, r *http.Request) {
 	next, err := s.auth.SignIn(w, r, localProvider, pintle.SignInOptions{RedirectTo: "/account?done=linked"}) //nolint:contextcheck // r has it
 	if err != nil {

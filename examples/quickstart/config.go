@@ -9,7 +9,7 @@ import (
 // displayName is data of ours that travels with a session.
 var displayName = pintle.NewClaim[string]("displayName")
 
-// config is all that Pintle has to be told.
+// config is the whole configuration of Pintle.
 func config(store pintle.Store, ended pintle.Revocation, p *people, idp *authtest.IdentityProvider, secret string, sessions pintle.SessionStrategy) pintle.Config {
 	local := &pintle.OAuth{
 		ID: localProvider, Name: "Local identity provider",
@@ -25,7 +25,7 @@ func config(store pintle.Store, ended pintle.Revocation, p *people, idp *authtes
 		Authorize: p.authorize,
 		Knows:     p.hasPassword,
 	}
-	guard := &throttle.Guard{} // against who guesses
+	guard := &throttle.Guard{} // against guessing
 	return pintle.Config{
 		Providers: []pintle.Provider{local, guard.Credentials(byPassword, "email"), byPasskey()},
 		Store:     store,

@@ -20,13 +20,13 @@ func defaultDatabase() string {
 	return filepath.Join(dir, "pintle", "quickstart.db")
 }
 
-// openDatabase opens a file with the tables of Pintle and one of our own.
+// openDatabase opens a file with the tables of Pintle and one of the application.
 func openDatabase(ctx context.Context, file string) (*sql.DB, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, err
 	}
-	// SQLite would let everybody read what it makes itself.
-	made, err := os.OpenFile(file, os.O_CREATE, 0o600) //nolint:gosec // the person who started the program named it
+	// SQLite would create the file readable for all users of the machine.
+	made, err := os.OpenFile(file, os.O_CREATE, 0o600) //nolint:gosec // named on the command line
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func openDatabase(ctx context.Context, file string) (*sql.DB, error) {
 		_, err = db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS passwords (user_id TEXT PRIMARY KEY, hash TEXT NOT NULL)")
 	}
 	if err != nil {
-		_ = db.Close() // the first error is the one to tell
+		_ = db.Close() // the first error is the one to report
 		return nil, err
 	}
 	return db, nil

@@ -10,7 +10,7 @@ func (s *site) askToDelete(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "delete", nil)
 }
 
-// delete removes whoever is signed in, with all that is stored of them.
+// delete removes the signed-in user with all stored data.
 func (s *site) delete(w http.ResponseWriter, r *http.Request) {
 	if r.PostFormValue("confirmed") != "yes" {
 		http.Redirect(w, r, "/account/delete?error=Unconfirmed", http.StatusSeeOther)

@@ -9,11 +9,11 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// browserName is what a person knows a device by. It is noted when they sign in.
+// browserName is the name of a device for its user. It is stored at the sign-in.
 var browserName = pintle.NewClaim[string]("browser")
 
-// describe notes the browser of a new session. The header itself says more
-// about a person than the list needs.
+// describe stores the name of the browser of a new session. The header itself
+// reveals more about a user than the list needs.
 func describe(r *http.Request, data map[string]any) {
 	browserName.Put(data, browserOf(r.UserAgent()))
 }
@@ -52,8 +52,7 @@ func (s *site) endOtherDevices(w http.ResponseWriter, r *http.Request) {
 	s.finish(w, r, "others", err)
 }
 
-// endAllDevices is for sessions in cookies, of which nobody can end the others
-// only.
+// endAllDevices is for sessions in cookies, of which the server can only end all.
 func (s *site) endAllDevices(w http.ResponseWriter, r *http.Request) {
 	if err := s.auth.SignOutEverywhere(r.Context(), pintle.SessionFrom(r.Context()).User.ID); err != nil {
 		s.fail(w, r, err)
@@ -62,7 +61,7 @@ func (s *site) endAllDevices(w http.ResponseWriter, r *http.Request) {
 	s.signOut(w, r)
 }
 
-// ago says how long ago a device was used. It is known to a day.
+// ago returns how long ago a device was used, to the day.
 func ago(d time.Duration) string {
 	switch days := int(d.Hours() / 24); days {
 	case 0:

@@ -1,9 +1,9 @@
-// Command quickstart shows sign-in with Pintle, with no account anywhere:
+// Command quickstart shows sign-in with Pintle, without an account at a service:
 //
 //	go run ./examples/quickstart
 //
-// It keeps users and sessions in SQLite, checks passwords with Argon2id, and
-// brings an identity provider of its own to sign in with. Read config.go first.
+// It keeps users and sessions in SQLite, checks passwords with Argon2id, and has a
+// local identity provider. Read config.go first.
 package main
 
 import (

@@ -6,7 +6,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// A notice tells a person what became of what they did.
+// A notice shows the user the result of an action.
 type notice struct {
 	Text   string
 	Failed bool
@@ -29,18 +29,18 @@ var done = map[string]string{
 // failed are the texts for the parameter error: the codes that Pintle sends a
 // browser back with, and those our own handlers use.
 var failed = map[string]string{
-	string(pintle.ErrOAuthAccountNotLinked): "Somebody else signs in here with that account, so it cannot be linked to yours.",
+	string(pintle.ErrOAuthAccountNotLinked): "Another user signs in here with that account, so it cannot be linked to yours.",
 	string(pintle.ErrOAuthCallback):         "That was called off, or the provider has a problem. Nothing has changed.",
 	string(pintle.ErrAccessDenied):          "That account may not be used here.",
 	string(pintle.ErrWebAuthn):              "That passkey was not accepted. Nothing has changed.",
-	string(pintle.ErrAccountNotLinked):      "Somebody else signs in here with that passkey, so it cannot be yours.",
+	string(pintle.ErrAccountNotLinked):      "Another user signs in here with that passkey, so it cannot be yours.",
 	string(pintle.ErrLastSignIn):            "That is the only way you can sign in. Link another account first.",
 	"NotFound":                              "That is gone already.",
 	"Unconfirmed":                           "Nothing was deleted: tick the box if you mean it.",
 }
 
-// noticeFor returns what a page says at its top, or nil. Only texts of ours are
-// shown: anybody can make a link with any query.
+// noticeFor returns the notice at the top of a page, or nil. It shows only texts of
+// the application: an attacker can make a link with any query.
 func noticeFor(query url.Values) *notice {
 	if text, known := done[query.Get("done")]; known {
 		return &notice{Text: text}

@@ -14,9 +14,9 @@ import (
 // passkeyProvider is the id of passkeys in our configuration.
 const passkeyProvider = "passkey"
 
-// byPasskey lets people sign in with a passkey that they have added on the page
-// about their account. SignInOnly is what makes them do that first: otherwise
-// anybody could sign up with the address of somebody else.
+// byPasskey signs users in with a passkey that they have added on the page about
+// their account. SignInOnly requires that: without it an anonymous client could
+// sign up with an address that it does not own.
 func byPasskey() pintle.Provider {
 	keys := passkey.New(passkey.Options{RPName: "Pintle quickstart"})
 	keys.ID, keys.Name = passkeyProvider, "a passkey"
@@ -81,8 +81,8 @@ func (s *site) renamePasskey(w http.ResponseWriter, r *http.Request) {
 	s.finish(w, r, "passkey-renamed", err)
 }
 
-// removePasskey unlinks it like every account, so that nobody removes the last
-// way in which they can sign in.
+// removePasskey unlinks it like every account, so that users cannot remove their
+// last way to sign in.
 func (s *site) removePasskey(w http.ResponseWriter, r *http.Request) {
 	err := s.auth.Unlink(r.Context(), pintle.SessionFrom(r.Context()), passkeyProvider, r.PostFormValue("id"))
 	s.finish(w, r, "passkey-removed", err)

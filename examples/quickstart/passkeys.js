@@ -1,4 +1,4 @@
-// Makes a passkey for the person who is signed in, and posts it to Pintle with
+// Makes a passkey for the signed-in user, and posts it to Pintle with
 // the form that they pressed. client/ of the repository has this as a module,
 // with sign-in too.
 "use strict";

@@ -11,7 +11,7 @@ import (
 	"github.com/pintleauth/pintle/password"
 )
 
-// A demoUser is somebody who can sign in at once. The page shows the password.
+// A demoUser is a user for trying the program. The page shows the password.
 type demoUser struct{ Name, Email, Password string }
 
 var demoUsers = []demoUser{
@@ -19,22 +19,22 @@ var demoUsers = []demoUser{
 	{"Omar Khayyam", "omar@example.com", "the moving finger writes"},
 }
 
-// people knows passwords. Pintle stores users and none of their passwords, so
-// the table is the application's own.
+// people stores passwords. Pintle stores users without passwords, so the table is
+// the application's.
 type people struct {
 	db        *sql.DB
 	users     pintle.Store
 	passwords *password.Hasher
 }
 
-// authorize is asked who a submitted form is from; nil means nobody.
+// authorize returns the user of a submitted form, or nil to reject it.
 func (p *people) authorize(ctx context.Context, form *pintle.Submission) (*pintle.User, error) {
 	user, hash, err := p.lookUp(ctx, strings.ToLower(form.Text("email")))
 	if err != nil {
 		return nil, err
 	}
-	// An unknown user has an empty hash, which takes as long to refuse as a
-	// wrong password: the time of the answer tells nobody who has an account.
+	// An unknown user has an empty hash, which takes as long to verify as a wrong
+	// password: the response time does not reveal which users have an account.
 	ok, err := p.passwords.Verify(ctx, hash, form.Text("password"))
 	if err != nil || !ok {
 		return nil, err
@@ -70,14 +70,14 @@ func (p *people) settle(ctx context.Context) error {
 	return nil
 }
 
-// hasPassword reports whether somebody can sign in with a password.
+// hasPassword reports whether a user can sign in with a password.
 func (p *people) hasPassword(ctx context.Context, user *pintle.User) (bool, error) {
 	var has bool
 	err := p.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM passwords WHERE user_id = ?)", user.ID).Scan(&has)
 	return has, err
 }
 
-// forget removes what the application keeps of a user beside Pintle.
+// forget removes the application's data of a user.
 func (p *people) forget(ctx context.Context, userID string) error {
 	_, err := p.db.ExecContext(ctx, "DELETE FROM passwords WHERE user_id = ?", userID)
 	return err

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// readSecret returns the secret in a file, which it makes at the first start.
-// Whoever reads the file can sign in as anybody; a new one signs everybody out.
-// In production it comes from AUTH_SECRET.
+// readSecret returns the secret in a file, which it makes at the first start. A
+// reader of the file can sign in as any user; a new secret signs all users out. In
+// production it comes from AUTH_SECRET.
 func readSecret(file string) (string, error) {
-	secret, err := os.ReadFile(file) //nolint:gosec // the person who started the program named it
+	secret, err := os.ReadFile(file) //nolint:gosec // named on the command line
 	if errors.Is(err, fs.ErrNotExist) {
 		secret = []byte(rand.Text() + rand.Text())
 		err = os.WriteFile(file, secret, 0o600)

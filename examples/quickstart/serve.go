@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// listen listens on addr, or else on a free port beside it. Only this machine
-// may come: the passwords are on the page, and the identity provider believes
-// everybody.
+// listen listens on addr, or else on a free port beside it. It rejects addresses
+// that other machines can reach: the passwords are on the page, and the identity
+// provider does not verify its users.
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -31,8 +31,8 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return listener, nil
 }
 
-// name is an address as browsers know it best: passkeys belong to a name, so
-// that they do not work at a number.
+// name returns an address with a host name: passkeys belong to a name and do not
+// work at an IP address.
 func name(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err == nil && (host == "127.0.0.1" || host == "::1") {
@@ -41,8 +41,8 @@ func name(addr net.Addr) string {
 	return addr.String()
 }
 
-// serve answers requests until the program is told to stop, and gives those
-// under way two seconds.
+// serve serves requests until the program is interrupted, and gives those under way
+// two seconds.
 func serve(l net.Listener, h http.Handler) error {
 	server := &http.Server{
 		Handler: h,

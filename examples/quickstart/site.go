@@ -14,7 +14,7 @@ var files embed.FS
 
 var pages = template.Must(template.ParseFS(files, "*.html"))
 
-// site is the application: pages for everybody, pages for those signed in.
+// site is the application: public pages, and pages for signed-in users.
 type site struct {
 	auth     *pintle.Auth
 	strategy pintle.SessionStrategy
@@ -29,9 +29,9 @@ type site struct {
 // forms below rely on.
 func newSite(auth *pintle.Auth, strategy pintle.SessionStrategy, p *people, idp string) http.Handler {
 	s := &site{auth: auth, strategy: strategy, people: p}
-	// Nothing is loaded but our style sheet and our script, which asks Pintle for
-	// the options of a passkey. A form that leads to the identity provider is
-	// named, since browsers ask about the redirects that follow it, too.
+	// Only our style sheet and our script load, which requests the options of a
+	// passkey from Pintle. form-action includes the identity provider, since
+	// browsers apply it to the redirects of a form, too.
 	s.policy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self' " + idp + "; base-uri 'none'; frame-ancestors 'none'"
 	own := http.NewServeMux()
 	own.HandleFunc("GET /{$}", s.home)
@@ -69,7 +69,7 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, page string, content
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", s.policy)
-	h.Set("Cache-Control", "private, no-store") // it shows who is signed in
+	h.Set("Cache-Control", "private, no-store") // it shows the signed-in user
 	err := pages.ExecuteTemplate(w, page, map[string]any{
 		"Session": session, "Name": name, "Strategy": s.strategy, "Notice": noticeFor(r.URL.Query()), "Content": content,
 	})

@@ -16,8 +16,8 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// startSite starts the site and returns its configuration, which is all that a
-// test needs to sign somebody in.
+// startSite starts the site and returns its configuration, with which a test can
+// sign a user in.
 func startSite(t *testing.T, strategy pintle.SessionStrategy) (*httptest.Server, pintle.Config) {
 	t.Helper()
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
@@ -50,27 +50,27 @@ func TestMembersSeeAndChangeTheirSession(t *testing.T) {
 			if page := e2eclient.Read(t)(kim.PostForm(srv.URL+"/account", changed)); !strings.Contains(page, "<h1>Kim the Brave</h1>") {
 				t.Errorf("the name did not change:\n%s", page)
 			}
-			if page := e2eclient.Read(t)(kim.PostForm(srv.URL+"/signout", nil)); !strings.Contains(page, "Nobody is signed in") {
+			if page := e2eclient.Read(t)(kim.PostForm(srv.URL+"/signout", nil)); !strings.Contains(page, "You are not signed in") {
 				t.Errorf("Kim is still signed in:\n%s", page)
 			}
 		})
 	}
 }
 
-func TestStrangersDoNotGetIn(t *testing.T) {
+func TestAnonymousRequestsAreRejected(t *testing.T) {
 	srv, cfg := startSite(t, pintle.StrategyDatabase)
-	stranger := authtest.HTTPClient(t, cfg, srv.URL, nil)
-	if page := e2eclient.Read(t)(stranger.Get(srv.URL + "/account")); page != "Unauthorized\n" {
-		t.Errorf("a stranger sees:\n%s", page)
+	anonymous := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	if page := e2eclient.Read(t)(anonymous.Get(srv.URL + "/account")); page != "Unauthorized\n" {
+		t.Errorf("an anonymous client sees:\n%s", page)
 	}
 	// All the way through the identity provider they do.
-	page := e2eclient.Read(t)(authtest.SignInWith(t, stranger, srv.URL+"/auth", "local"), nil)
+	page := e2eclient.Read(t)(authtest.SignInWith(t, anonymous, srv.URL+"/auth", "local"), nil)
 	if !strings.Contains(page, "Hello, Ada Lovelace") {
 		t.Errorf("after signing in, the page is:\n%s", page)
 	}
 }
 
-// SH-21: the page is about the passkeys of whoever is signed in.
+// SH-21: the page is about the passkeys of the signed-in user.
 func TestMembersSeeToTheirOwnPasskeys(t *testing.T) {
 	srv, cfg := startSite(t, pintle.StrategyDatabase)
 	store := cfg.Store.(pintle.AuthenticatorStore)

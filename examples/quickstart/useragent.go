@@ -2,8 +2,8 @@ package main
 
 import "strings"
 
-// A naming is the word in a User-Agent header that gives something away. Many
-// browsers also claim to be the others, so the order counts.
+// A naming is the word in a User-Agent header that identifies a browser or a
+// system. Many browsers have the words of others, too, so the order counts.
 type naming struct{ word, name string }
 
 var browsers = []naming{

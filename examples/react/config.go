@@ -10,7 +10,7 @@ import (
 	"github.com/pintleauth/pintle/throttle"
 )
 
-// config is all that Pintle has to be told.
+// config is the whole configuration of Pintle.
 func config(idp *authtest.IdentityProvider) pintle.Config {
 	guard := &throttle.Guard{} // limits guesses
 	return pintle.Config{
@@ -34,9 +34,9 @@ func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error
 	return &pintle.User{ID: "1", Name: "Kim"}, nil
 }
 
-// rename is asked whenever a session is made or changed. What the page gives to
-// update of useSession arrives in t.Session, and is no more than a wish: this
-// application lets people choose what they are called, and nothing else.
+// rename is called when a session is made or changed. t.Session has the data that
+// the page passes to update of useSession. It is client input: this application
+// lets users change their name only.
 func rename(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
 	if t.Trigger == pintle.TriggerUpdate {
 		wish, _ := t.Session.(map[string]any)

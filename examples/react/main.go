@@ -1,10 +1,10 @@
-// Command react shows sign-in in a page that is written with React and
-// next-auth/react, which need to know nothing of Pintle:
+// Command react shows sign-in in a page that is written with React and an unchanged
+// next-auth/react:
 //
 //	go run ./examples/react
 //
-// Sign in as kim with the password "open sesame", or with the identity provider
-// it brings. Read config.go first.
+// Sign in as kim with the password "open sesame", or with its local identity
+// provider. Read config.go first.
 package main
 
 import (

@@ -9,14 +9,15 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// What npm builds is in the repository, so that Go alone can start the program.
+// The files that npm builds are in the repository, so that the program needs only
+// Go.
 //
 //go:generate npm --prefix page ci
 //go:generate npm --prefix page run build
 //go:embed page/dist
 var built embed.FS
 
-// site is the application: the page, and what it asks the server for.
+// site is the application: the page and its requests.
 func site(auth *pintle.Auth) http.Handler {
 	page, err := fs.Sub(built, "page/dist")
 	if err != nil {
@@ -29,15 +30,15 @@ func site(auth *pintle.Auth) http.Handler {
 	return auth.Load(mux)
 }
 
-// greeting knows from the session who is asking; strangers do not come here.
+// greeting greets the user of the session; Require rejects anonymous requests.
 func greeting(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "private, no-store") // it is about one person
+	w.Header().Set("Cache-Control", "private, no-store") // it is about one user
 	name := pintle.SessionFrom(r.Context()).User.Name
-	_ = json.NewEncoder(w).Encode(map[string]string{"text": "The server knows you as " + name + "."}) // an error means that the browser has gone
+	_ = json.NewEncoder(w).Encode(map[string]string{"text": "The server knows you as " + name + "."}) // an error means that the client has gone
 }
 
-// strict lets nothing run on the page that did not come with it.
+// strict sets a policy with which only the page's own scripts run.
 func strict(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy",

@@ -29,9 +29,9 @@ func TestTheServerGreetsMembersOnly(t *testing.T) {
 	if status, text := get(t, kim, address+"/api/greeting"); status != http.StatusOK || text != `{"text":"The server knows you as Kim."}`+"\n" {
 		t.Errorf("Kim gets %d %s", status, text)
 	}
-	stranger := authtest.HTTPClient(t, cfg, address, nil)
-	if status, text := get(t, stranger, address+"/api/greeting"); status != http.StatusUnauthorized {
-		t.Errorf("a stranger gets %d %s", status, text)
+	anonymous := authtest.HTTPClient(t, cfg, address, nil)
+	if status, text := get(t, anonymous, address+"/api/greeting"); status != http.StatusUnauthorized {
+		t.Errorf("an anonymous client gets %d %s", status, text)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestAPageMayOnlyWishForAName(t *testing.T) {
 		{"a name", map[string]any{"name": " Kim the Brave "}, "Kim the Brave"},
 		{"no name", map[string]any{"name": " "}, "Kim"},
 		{"a name that is too long", map[string]any{"name": strings.Repeat("x", 201)}, "Kim"},
-		{"somebody else's id", map[string]any{"sub": "2"}, "Kim"},
+		{"another user's id", map[string]any{"sub": "2"}, "Kim"},
 		{"no object", "Kim the Brave", "Kim"},
 	}
 	for _, tt := range wishes {

@@ -83,7 +83,7 @@ func TestAPersonLinksAnAccountAndDeletesTheirOwn(t *testing.T) {
 		emmy.press("Sign in with Local identity provider")
 		emmy.press("Emmy Noether")
 		link("Emmy Noether")
-		mary.sees("Somebody else signs in here with that account", "Mary Anning")
+		mary.sees("Another user signs in here with that account", "Mary Anning")
 		link("Do not sign in")
 		mary.sees("Nothing has changed.")
 		if sessions == "database" {
@@ -107,7 +107,7 @@ func TestAPersonLinksAnAccountAndDeletesTheirOwn(t *testing.T) {
 		emmy.do("tick the box", chromedp.Click(`//input[@name = "confirmed"]`))
 		emmy.press("Delete my account")
 		emmy.isAt("/")
-		emmy.sees("Your account is deleted", "Nobody is signed in")
+		emmy.sees("Your account is deleted", "You are not signed in")
 		emmy.cannotComeBackWith(before, q)
 
 		mary.open(q.url + "/account")
@@ -117,7 +117,7 @@ func TestAPersonLinksAnAccountAndDeletesTheirOwn(t *testing.T) {
 			mary.sees("there is no list of the others")
 			mary.press("Sign out everywhere")
 			mary.isAt("/")
-			mary.sees("Nobody is signed in")
+			mary.sees("You are not signed in")
 			mary.cannotComeBackWith(before, q)
 		}
 	})

@@ -29,7 +29,7 @@ func TestEverythingWorksWithoutJavaScript(t *testing.T) {
 func journey(v *visitor, q *quickstart) {
 	v.t.Helper()
 	v.open(q.url)
-	v.sees("Nobody is signed in", "mary@example.com")
+	v.sees("You are not signed in", "mary@example.com")
 	v.press("page for members")
 	v.isAt("/auth/signin")
 	v.fill("E-mail", "Mary@Example.com") // people write their address as they like
@@ -48,7 +48,7 @@ func journey(v *visitor, q *quickstart) {
 
 	v.press("Sign out")
 	v.isAt("/")
-	v.sees("Nobody is signed in")
+	v.sees("You are not signed in")
 	v.open(q.url + "/account")
 	v.isAt("/auth/signin")
 }

@@ -28,5 +28,5 @@ func TestTheJSONAPIExample(t *testing.T) {
 	p.picture("question")
 	p.press("Yes")
 	p.becomes("back at the application", `document.body.innerText.startsWith("You can close this window")`)
-	app.says("The API knows you as Grace Hopper")
+	app.says("The API returns your name: Grace Hopper")
 }

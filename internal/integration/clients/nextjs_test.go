@@ -12,7 +12,7 @@ func TestTheNextExample(t *testing.T) {
 	site := startExample(t, "nextjs")
 	one := newBrowser(t).visitor(t, "one")
 	one.open(site)
-	one.hasTitle("Nobody is here")
+	one.hasTitle("You are not signed in")
 	one.open(site + "/whoami")
 	if answer := one.evaluate("document.body.innerText"); answer != "Unauthorized" {
 		t.Errorf("the route handler tells a stranger %s", answer)
@@ -48,7 +48,7 @@ func TestTheNextExample(t *testing.T) {
 	two.open(site + "/members")
 	two.isSignedIn(renamed)
 	one.press("Sign out")
-	one.hasTitle("Nobody is here")
+	one.hasTitle("You are not signed in")
 	two.isSignedOut()
 
 	two.open(site + "/members")

@@ -13,7 +13,7 @@ func TestTheReactExample(t *testing.T) {
 	site := startExample(t, "react")
 	one := newBrowser(t).visitor(t, "one")
 	one.open(site)
-	one.hasTitle("Hello, stranger")
+	one.hasTitle("Hello, guest")
 
 	one.fill("username", "kim")
 	one.fill("password", "open barley")
@@ -35,14 +35,14 @@ func TestTheReactExample(t *testing.T) {
 	two.hasTitle("Hello, Kim <3 & Co")
 	two.becomes("renamed at the server", `document.querySelector("#greeting").textContent === "The server knows you as Kim <3 & Co."`)
 	two.press("Sign out")
-	two.hasTitle("Hello, stranger")
-	one.hasTitle("Hello, stranger")
+	two.hasTitle("Hello, guest")
+	one.hasTitle("Hello, guest")
 
 	one.press("Sign in with the local identity provider")
 	one.pick("Grace Hopper")
 	one.hasTitle("Hello, Grace Hopper")
 	one.press("Sign out")
-	one.hasTitle("Hello, stranger")
+	one.hasTitle("Hello, guest")
 	one.picture("stranger")
 }
 

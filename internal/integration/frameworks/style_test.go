@@ -33,7 +33,7 @@ func fullStack(cfg pintle.Config) (http.Handler, error) {
 	greet := func(r *http.Request) (string, error) {
 		session, err := auth.Session(r)
 		if err != nil || session == nil {
-			return "Hello, stranger", err
+			return "Hello, guest", err
 		}
 		return "Hello, " + session.User.Name, nil
 	}
@@ -82,7 +82,7 @@ func TestTheFullStackStyle(t *testing.T) {
 
 	b.get("/api/auth/session").want(http.StatusOK).wantBody("null")
 	b.get("/members").want(http.StatusFound).wantLocation("/api/auth/signin?callbackUrl=%2Fmembers")
-	b.get("/greeting").want(http.StatusOK).wantBody("Hello, stranger")
+	b.get("/greeting").want(http.StatusOK).wantBody("Hello, guest")
 
 	if to := b.post("/enter", "provider", "nobody").want(http.StatusSeeOther).location(); !strings.HasPrefix(to, b.address+"/api/auth/signin?") {
 		t.Errorf("an unknown provider leads to %s", to)
@@ -94,7 +94,7 @@ func TestTheFullStackStyle(t *testing.T) {
 
 	b.do(http.MethodPost, "/leave", "", "Sec-Fetch-Site", "cross-site").want(http.StatusForbidden)
 	b.post("/leave").want(http.StatusSeeOther).wantLocation(b.address + "/greeting")
-	b.get("/greeting").want(http.StatusOK).wantBody("Hello, stranger")
+	b.get("/greeting").want(http.StatusOK).wantBody("Hello, guest")
 }
 
 // express is the style of a handler that is mounted on a pattern and a function

@@ -1,14 +1,14 @@
 import { useActionState } from 'react'
 import { signIn } from 'next-auth/react'
 
-export function Stranger() {
+export function Guest() {
   const [problem, enter] = useActionState(async (_, form) => {
     const { error } = await signIn('credentials', { ...Object.fromEntries(form), redirect: false })
     if (error) return error === 'CredentialsSignin' ? 'Wrong name or password.' : 'That did not work. Try again.'
   })
   return (
     <main>
-      <h1>Hello, stranger</h1>
+      <h1>Hello, guest</h1>
       <form action={enter}>
         <label>Name <input name="username" autoComplete="username" required /></label>
         <label>Password <input name="password" type="password" autoComplete="current-password" required /></label>

@@ -1,7 +1,7 @@
 'use client'
 import { signOut, useSession } from 'next-auth/react'
 
-export function Visitor() {
+export function Profile() {
   const { data, status, update } = useSession()
   return (
     <main>
