@@ -81,7 +81,7 @@ func TestOnlyRootIsAnAdministrator(t *testing.T) {
 	for who, want := range map[*pintle.User]int{
 		{Email: "root@example.com"}: http.StatusOK,
 		{Email: "kim@example.com"}:  http.StatusForbidden,
-		nil:                         http.StatusUnauthorized, // anonymous
+		nil:                         http.StatusUnauthorized, // a stranger
 	} {
 		client := authtest.HTTPClient(t, cfg, srv.URL, who)
 		resp, err := client.Get(srv.URL + "/admin")

@@ -28,16 +28,16 @@ type installation struct {
 	name    string // of its tables in ../sqlstore/testdata, mostly
 	adapter string // the file that opens it, without .mjs
 	layout  sqlstore.Layout
-	variant string // of what opens it, where there are several
+	variant string // of the package that opens it, if there are several
 
-	tables          string // where name is another; none where nobody has them
+	tables          string // if they are not those of name; "none" if no package has them
 	addressRequired bool   // users have to have one
 	narrow          bool   // columns end at 191 or 255 characters
 	oneAccountEach  bool
 	wholeSeconds    bool // times of sessions and mail links end there
 
-	// readsFirst: the adapter reads a mail link and then deletes it, so that of
-	// several who have it at once more than one may be let in.
+	// readsFirst: the adapter reads a mail link and then deletes it, so that several
+	// concurrent requests with one link may all sign in.
 	readsFirst bool
 	passkeys   bool
 }
@@ -77,7 +77,7 @@ func renamed(l sqlstore.Layout) sqlstore.Layout {
 	return l
 }
 
-// snakeCase is what Kysely's CamelCasePlugin makes of names.
+// snakeCase converts names like Kysely's CamelCasePlugin.
 func snakeCase(l sqlstore.Layout) sqlstore.Layout {
 	l.Users.Name, l.Accounts.Name, l.Sessions.Name, l.Verifications.Name = "user", "account", "session", "verification_token"
 	l.Users.Columns = map[string]string{"emailVerified": "email_verified"}
@@ -91,7 +91,7 @@ func timesAsText(l sqlstore.Layout) sqlstore.Layout {
 	return l
 }
 
-// A store is what every store of this repository can do.
+// A store has the methods of every store of this repository.
 type store interface {
 	pintle.SessionStore
 	pintle.VerificationStore
@@ -102,7 +102,7 @@ type store interface {
 	pintle.UserDeleter
 }
 
-// A shared is a database with somebody on either side.
+// A shared is a database with a client of each side.
 type shared struct {
 	installation
 
@@ -156,8 +156,7 @@ func (i installation) open(t *testing.T) *shared {
 	return &shared{i, authjs, s}
 }
 
-// elsewhere has a database believe that it is far away, for connections that are
-// made from now on.
+// elsewhere sets another time zone in a database, for new connections.
 func elsewhere(t *testing.T, db *sql.DB, statement string) {
 	t.Helper()
 	if _, err := db.ExecContext(t.Context(), statement); err != nil {
@@ -167,8 +166,8 @@ func elsewhere(t *testing.T, db *sql.DB, statement string) {
 	db.SetMaxIdleConns(4)
 }
 
-// compareProblems tells when the tables that the adapter's tools make are no
-// longer those that the other tests of sqlstore know.
+// compareProblems fails when the tables of the adapter's tools are no longer those
+// of the other tests of sqlstore.
 func (i installation) compareProblems(t *testing.T, problems []sqlstore.Problem) {
 	t.Helper()
 	if i.tables == none {
@@ -208,14 +207,14 @@ func TestAuthJSAndPintleShareADatabase(t *testing.T) {
 			}
 			s := i.open(t)
 			for n, p := range s.people(t) {
-				t.Run("what Auth.js wrote of "+p.who, func(t *testing.T) { s.writtenByAuthJS(t, n, p) })
-				t.Run("what Pintle wrote of "+p.who, func(t *testing.T) { s.writtenByPintle(t, n, p) })
+				t.Run("Auth.js wrote "+p.who, func(t *testing.T) { s.writtenByAuthJS(t, n, p) })
+				t.Run("Pintle wrote "+p.who, func(t *testing.T) { s.writtenByPintle(t, n, p) })
 			}
 			t.Run("a mail link opened on both sides at once", s.linkOpenedOnBothSides)
 			t.Run("an address and an account taken on both sides at once", s.takenOnBothSides)
-			t.Run("somebody who was deleted comes back", s.comesBack)
+			t.Run("a deleted user signs in again", s.comesBack)
 			t.Run("a session ended on one side and extended on the other", s.endsAndExtends)
-			t.Run("what expired on either side", s.sweeps)
+			t.Run("expired rows of both sides", s.sweeps)
 		})
 	}
 }

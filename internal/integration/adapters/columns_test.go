@@ -12,9 +12,9 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// What the application keeps with a session is in columns that the adapter has
-// not. It answers as before, and leaves them as they are when it extends the
-// session.
+// The application's data of a session is in columns that the adapter does not
+// have. The adapter returns the same as before, and leaves these columns unchanged
+// when it extends the session.
 func TestAuthJSLeavesFurtherColumnsAsTheyAre(t *testing.T) {
 	t.Parallel()
 	db := services.PostgreSQLDatabase(t)

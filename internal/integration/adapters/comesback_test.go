@@ -8,11 +8,11 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// comesBack has either side delete somebody with two accounts, who then signs in
-// at the other as if for the first time.
+// comesBack makes each side delete a user with two accounts, who then signs in at
+// the other as a new user.
 func (s *shared) comesBack(t *testing.T) {
 	if s.oneAccountEach {
-		t.Skip("the tables let nobody have two accounts, and no adapter delete who has one")
+		t.Skip("with these tables a user has at most one account, and no adapter deletes a user with an account")
 	}
 	user := pintle.User{Name: "Ada", Email: "comesback@example.org"}
 	accounts := []pintle.Account{
@@ -25,7 +25,7 @@ func (s *shared) comesBack(t *testing.T) {
 	for _, a := range accounts {
 		s.authjs.call(t, "linkAccount", accountObject(a, owner))
 	}
-	// The adapter for unstorage deletes nobody who has no session.
+	// The adapter for unstorage only deletes users with a session.
 	s.authjs.call(t, "createSession", sessionObject(pintle.StoredSession{Token: "comes back", Expires: time.Now().Add(time.Hour)}, owner))
 	s.authjs.call(t, "deleteUser", owner)
 	for _, a := range accounts {

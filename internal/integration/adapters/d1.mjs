@@ -1,4 +1,4 @@
-// @auth/d1-adapter on a file of SQLite, with the tables of its own migration.
+// @auth/d1-adapter on a file of SQLite, with the tables of its migration.
 import { D1Adapter, up } from '@auth/d1-adapter'
 import Database from 'libsql'
 

@@ -13,15 +13,14 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// A description is what is known of a record, field by field under the names
-// Auth.js has for them. What is null or undefined is not in it, for some
-// adapters make the one of the other.
+// A description has the fields of a record, under the names of Auth.js. It leaves
+// out null and undefined, because some adapters convert one into the other.
 type description map[string]string
 
 // numbers are the fields that some adapters have as numbers and others as text.
 var numbers = map[string]bool{"id": true, "userId": true, "expires_at": true, "counter": true}
 
-// object describes what an adapter answered. The type of a value matters:
+// object describes the result of an adapter. The type of a value matters:
 // @auth/core calls the methods of dates.
 func object(t *testing.T, value any) description {
 	t.Helper()
@@ -79,15 +78,15 @@ func (d description) only(names ...string) description {
 	return part
 }
 
-// same compares two descriptions, but for fields that only got has and want
-// never could.
+// same compares two descriptions, except for fields that only got has and want
+// cannot have.
 func same(t *testing.T, what string, got, want description, names []string) {
 	t.Helper()
 	if diff := cmp.Diff(want.only(names...), got.only(names...)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 	if len(want) != len(want.only(names...)) {
-		t.Fatalf("%s: nobody compares all of %v", what, maps.Clone(want))
+		t.Fatalf("%s: no test compares all of %v", what, maps.Clone(want))
 	}
 }
 

@@ -4,7 +4,7 @@ import * as kit from 'drizzle-kit/api'
 import { and, eq } from 'drizzle-orm'
 
 // The package has its default tables in files that it does not export. Those
-// that an application has of its own are the others' too.
+// that the application adds are in the other tables too.
 const tables = async (dialect, own) => (await import(`./node_modules/@auth/drizzle-adapter/lib/${dialect}.js`)).defineTables(own)
 
 // renamed is what the documentation of layouts has for an example.

@@ -38,14 +38,14 @@ func (s *shared) endsAndExtends(t *testing.T) {
 		s.isOver(t, token)
 
 		if s.layout.Dialect == 0 {
-			continue // these adapters write back what they have read
+			continue // these adapters write back the row that they have read
 		}
 		token = fmt.Sprintf("extended by Auth.js %d", n)
 		extended := s.authjs.start("updateSession", create(token))
 		if _, err := s.pintle.DeleteSession(t.Context(), token); err != nil {
 			t.Errorf("DeleteSession while the session is extended: %v", err)
 		}
-		<-extended // some adapters find it an error that there is none
+		<-extended // some adapters return an error for a missing session
 		s.isOver(t, token)
 	}
 }

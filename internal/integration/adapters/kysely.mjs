@@ -1,5 +1,5 @@
 // @auth/kysely-adapter, with the tables of the migration in its documentation,
-// and of its own tests where that is for another database.
+// and of its tests where that is for another database.
 import { KyselyAdapter } from '@auth/kysely-adapter'
 import { CamelCasePlugin, Kysely, MysqlDialect, PostgresDialect, SqliteDialect, sql } from 'kysely'
 import Database from 'libsql'

@@ -23,14 +23,14 @@ type peer struct {
 	waiting map[int]chan<- said
 }
 
-// said is the answer to a call.
+// said is the result of a call.
 type said struct {
 	ID    int
 	Value any
 	Error string
 }
 
-// undefined is what JavaScript has for it, other than null.
+// undefined is the undefined of JavaScript, which is not null.
 type undefined struct{}
 
 // startPeer starts a process, which ends with the test, and waits until its
@@ -104,7 +104,7 @@ func (p *peer) listen(out io.Reader) {
 		d := json.NewDecoder(strings.NewReader(string(line)))
 		d.UseNumber()
 		if err := d.Decode(&s); err != nil {
-			s.Error = "what node said is no JSON: " + string(line)
+			s.Error = "the output of node is not JSON: " + string(line)
 		}
 		s.Value = revived(s.Value)
 		if answer := p.waiting[s.ID]; answer != nil {
@@ -115,7 +115,7 @@ func (p *peer) listen(out io.Reader) {
 	}
 }
 
-// revived turns what stands for a time or for nothing into that.
+// revived decodes the encoded forms of dates and of undefined.
 func revived(value any) any {
 	switch v := value.(type) {
 	case []any:
@@ -138,7 +138,7 @@ func revived(value any) any {
 	return value
 }
 
-// date is a time as a peer is told of it.
+// date encodes a time for a peer.
 func date(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -181,5 +181,5 @@ func (p *peer) call(t *testing.T, call string, args ...any) any {
 	return answer.Value
 }
 
-// nothing reports whether an answer is null or undefined.
+// nothing reports whether a result is null or undefined.
 func nothing(value any) bool { return value == nil || value == undefined{} }

@@ -14,8 +14,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// A person is somebody to be written into the shared database, with one of
-// everything.
+// A person is a user to be written into the shared database, with one row of each
+// kind.
 type person struct {
 	who     string
 	user    pintle.User
@@ -25,9 +25,9 @@ type person struct {
 	link    pintle.Verification
 }
 
-// people are those whose rows are hard to get right: times are not in UTC and
-// have milliseconds, texts have what needs quoting, fields are missing, and
-// texts look like other things.
+// people have rows that are hard to store: times are not in UTC and have
+// milliseconds, texts have characters that need quoting, fields are missing, and
+// texts look like values of other types.
 func (s *shared) people(t *testing.T) []person {
 	t.Helper()
 	kolkata, err := time.LoadLocation("Asia/Kolkata")
@@ -53,7 +53,7 @@ func (s *shared) people(t *testing.T) []person {
 	}
 	return []person{
 		{
-			who:     "a person with everything",
+			who:     "a person with all fields",
 			user:    pintle.User{Name: "Mary Anning", Email: "mary@example.org", EmailVerified: verified, Image: "https://example.org/mary.png?size=64&v=2"},
 			account: whole,
 			passkey: pintle.Authenticator{Counter: 7, DeviceType: "multiDevice", BackedUp: true, Transports: "internal,hybrid"},
@@ -69,7 +69,7 @@ func (s *shared) people(t *testing.T) []person {
 			link:    pintle.Verification{Expires: time.Now().Add(time.Hour).Truncate(time.Second).Add(time.Millisecond)},
 		},
 		{
-			who:     "a person of whom little is known",
+			who:     "a person with few fields",
 			user:    pintle.User{Email: s.required("little@example.org")},
 			account: pintle.Account{Type: pintle.TypeOAuth, Provider: "github", ProviderAccountID: "583231"},
 			passkey: pintle.Authenticator{DeviceType: "singleDevice"},
@@ -77,7 +77,7 @@ func (s *shared) people(t *testing.T) []person {
 			link:    pintle.Verification{Expires: time.Now().Add(-time.Hour).Truncate(time.Second)},
 		},
 		{
-			who:     "a person whose texts look like other things",
+			who:     "a person whose texts look like values of other types",
 			user:    pintle.User{Name: "0123", Email: "1e3@example.org", EmailVerified: time.Unix(0, 1e6), Image: "null"},
 			account: pintle.Account{Type: pintle.TypeOAuth, Provider: "007", ProviderAccountID: "12345678901234567890", AccessToken: "true", RefreshToken: "{}", TokenType: "0x10", ExpiresAt: 1},
 			passkey: pintle.Authenticator{DeviceType: "1", BackedUp: true, Transports: "0"},
@@ -87,8 +87,8 @@ func (s *shared) people(t *testing.T) []person {
 	}
 }
 
-// required is the address of somebody who would have none if the table let
-// them.
+// required is the address of a user without one, for tables that require an
+// address.
 func (s *shared) required(address string) string {
 	if s.addressRequired {
 		return address
@@ -105,7 +105,7 @@ func (s *shared) keepsOAuth1() bool {
 	return s.adapter == "d1" || s.adapter == "supabase" || s.adapter == "upstash" || s.adapter == "unstorage"
 }
 
-// by is the person as one side writes them: not the one the other side wrote.
+// by returns the person with values that differ by the side that writes them.
 func (p person) by(side string, s *shared) person {
 	if p.user.Email != "" {
 		p.user.Email = side + "-" + p.user.Email
@@ -189,7 +189,7 @@ func present(o map[string]any, null bool) map[string]any {
 	return o
 }
 
-// ownerKey is a user's id as the adapter has it: what it made itself.
+// ownerKey is a user's id in the form of the adapter, which made it.
 func ownerKey(t *testing.T, created any) any {
 	t.Helper()
 	o, ok := created.(map[string]any)

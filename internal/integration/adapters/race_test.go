@@ -31,7 +31,7 @@ func (s *shared) linkOpenedOnBothSides(t *testing.T) {
 		case ours > 1:
 			t.Errorf("link %d: Pintle let in %d, want one at most", n, ours)
 		case theirs+ours == 0:
-			t.Errorf("link %d: nobody was let in", n)
+			t.Errorf("link %d: no request signed in", n)
 		case theirs+ours > 1 && !s.readsFirst:
 			t.Errorf("link %d: Auth.js let in %d and Pintle %d, want one in all", n, theirs, ours)
 		}
@@ -41,16 +41,16 @@ func (s *shared) linkOpenedOnBothSides(t *testing.T) {
 		s.linkIsUsed(t, v)
 	}
 	if s.readsFirst {
-		t.Logf("%d of 20 links let somebody in on both sides, because the adapter reads a link before it deletes it", both)
+		t.Logf("%d of 20 links signed in on both sides, because the adapter reads a link before it deletes it", both)
 	}
 }
 
-// takenOnBothSides has both sides create a user with one address, and link one
-// account to each of two users, all at once. It is the index that Check asks
-// for that lets only one of them.
+// takenOnBothSides makes both sides concurrently create a user with one address,
+// and link one account to each of two users. The index that Check requires allows
+// only one of them.
 func (s *shared) takenOnBothSides(t *testing.T) {
 	if s.layout.Dialect == 0 {
-		t.Skip("Redis has no index: the adapter overwrites whoever has an address or an account")
+		t.Skip("Redis has no index: the adapter overwrites the owner of an address or an account")
 	}
 	taken := make([]string, 2)
 	for n := range 20 {
@@ -84,8 +84,8 @@ func (s *shared) takenOnBothSides(t *testing.T) {
 	}
 }
 
-// oneOfBoth checks that of two who wanted the same one has it, and that Pintle
-// knows why the other has not.
+// oneOfBoth checks that one of two conflicting writes succeeded, and that Pintle
+// returns the right error if it lost.
 func (s *shared) oneOfBoth(t *testing.T, what string, theirs said, ours error) {
 	t.Helper()
 	switch {

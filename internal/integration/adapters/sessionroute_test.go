@@ -16,8 +16,8 @@ import (
 
 const day = 24 * time.Hour
 
-// bothAnswerForTheSession asks the session routes of both servers, each of
-// which extends the session for the other. They have to say the same.
+// bothAnswerForTheSession requests the session routes of both servers, each of
+// which extends the session for the other. Their responses must be equal.
 func (s *shared) bothAnswerForTheSession(t *testing.T, p person) {
 	t.Helper()
 	ours := s.pintleSession(t, p.session.Token, 40*day)
@@ -74,8 +74,8 @@ func (s *shared) pintleSession(t *testing.T, token string, maxAge time.Duration)
 	return answer
 }
 
-// expiresIn checks, on both sides, that a session lasts as long as whoever
-// extended it last says.
+// expiresIn checks, on both sides, that the expiry of a session is that of the last
+// extension.
 func (s *shared) expiresIn(t *testing.T, when, token string, want time.Duration) {
 	t.Helper()
 	session, _, err := s.pintle.SessionAndUser(t.Context(), token)

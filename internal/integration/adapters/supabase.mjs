@@ -1,17 +1,17 @@
-// @auth/supabase-adapter, whose client speaks HTTP, on PostgreSQL: in between
-// is what Supabase has PostgREST for.
+// @auth/supabase-adapter, whose client uses HTTP, on PostgreSQL. The server
+// below takes the place of Supabase's PostgREST.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { SupabaseAdapter } from '@auth/supabase-adapter'
 import pg from 'pg'
 
-// The client looks for a class that Node.js 20 has not, and that nobody here has
-// a use for.
+// The client requires a class that Node.js 20 does not have, and that these tests
+// do not use.
 globalThis.WebSocket ??= class {}
 
 const name = pg.escapeIdentifier
 
-// statement is what PostgREST makes of a request: the database itself turns
+// statement translates a request like PostgREST: the database itself turns
 // JSON into rows and rows into JSON.
 // https://docs.postgrest.org/en/stable/references/api/tables_views.html
 function statement({ method, url, headers }, body) {

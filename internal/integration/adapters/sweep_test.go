@@ -8,11 +8,11 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// sweeps has Pintle remove what expired, whoever wrote it, and nothing else.
+// sweeps checks that Pintle removes the expired rows of both sides, and no others.
 func (s *shared) sweeps(t *testing.T) {
 	sweeper, ok := s.pintle.(pintle.Sweeper)
 	if !ok {
-		t.Skip("what expires in Redis goes by itself, if Pintle wrote it")
+		t.Skip("Redis deletes the expired keys of Pintle")
 	}
 	ctx := t.Context()
 	if _, err := sweeper.Sweep(ctx, time.Now().Add(10000*day), 1000); err != nil {
@@ -37,7 +37,7 @@ func (s *shared) sweeps(t *testing.T) {
 		s.authjs.call(t, "createVerificationToken", linkObject(link))
 	}
 	for _, side := range []string{"pintle", "authjs"} {
-		// A zone that somebody forgot is a matter of hours.
+		// A wrong time zone makes a difference of hours.
 		write(side, " an hour ago", now.Add(-time.Hour))
 		write(side, " in an hour", now.Add(time.Hour))
 	}

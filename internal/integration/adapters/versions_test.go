@@ -31,7 +31,7 @@ func TestDocumentedVersionsAreThoseOfThePackages(t *testing.T) {
 	}
 	for name := range installed.Dependencies {
 		if strings.HasSuffix(name, "-adapter") && !documented[name] {
-			t.Errorf("docs/stores.md does not say that %s is driven", name)
+			t.Errorf("docs/stores.md does not list %s as tested", name)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// writtenByAuthJS has the adapter write a person, and Pintle read them, use
-// what they have and change it, which the adapter reads in turn.
+// writtenByAuthJS makes the adapter write the rows of a person. Pintle reads, uses
+// and changes them, and the adapter reads the changes.
 func (s *shared) writtenByAuthJS(t *testing.T, n int, p person) {
 	p = p.by("authjs", s)
 	owner := ownerKey(t, s.authjs.call(t, "createUser", userObject(p.user)))
@@ -97,11 +97,11 @@ func (s *shared) pintleFinds(t *testing.T, p person) {
 	}
 }
 
-// pintleUsesTheLink has Pintle use up a mail link. It takes the address and the
-// token to find it (SH-08, SH-09).
+// pintleUsesTheLink makes Pintle consume a mail link. Both the address and the
+// token must match (SH-08, SH-09).
 func (s *shared) pintleUsesTheLink(t *testing.T, p person) {
 	t.Helper()
-	if _, err := s.pintle.UseVerification(t.Context(), "somebody-else@example.org", p.link.Token); !errors.Is(err, pintle.ErrNotFound) {
+	if _, err := s.pintle.UseVerification(t.Context(), "another@example.org", p.link.Token); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("UseVerification with another address: %v, want ErrNotFound", err)
 	}
 	if _, err := s.pintle.UseVerification(t.Context(), p.link.Identifier, "another token"); !errors.Is(err, pintle.ErrNotFound) {
@@ -157,15 +157,15 @@ func (s *shared) pintleChanges(t *testing.T, p *person, n int) {
 	}
 }
 
-// pintleDeletes has Pintle remove everything, of which the adapter then finds
-// nothing.
+// pintleDeletes makes Pintle remove all rows, and checks that the adapter finds
+// none.
 func (s *shared) pintleDeletes(t *testing.T, p person, owner any) {
 	t.Helper()
 	ctx := t.Context()
 	gone := func(call string, args ...any) {
 		t.Helper()
 		if found := s.authjs.call(t, call, args...); !nothing(found) {
-			t.Errorf("%s of what was removed: %v", call, found)
+			t.Errorf("%s of a removed row: %v", call, found)
 		}
 	}
 	if _, err := s.pintle.DeleteSession(ctx, p.session.Token); err != nil {
@@ -178,7 +178,7 @@ func (s *shared) pintleDeletes(t *testing.T, p person, owner any) {
 		}
 		gone("getAuthenticator", p.passkey.CredentialID)
 		if left := s.authjs.call(t, "listAuthenticatorsByUserId", owner); len(left.([]any)) != 0 {
-			t.Errorf("listAuthenticatorsByUserId of what was removed: %v", left)
+			t.Errorf("listAuthenticatorsByUserId of a removed user: %v", left)
 		}
 	}
 	if err := s.pintle.UnlinkAccount(ctx, p.user.ID, p.account.Provider, p.account.ProviderAccountID, nil); err != nil {
@@ -186,7 +186,7 @@ func (s *shared) pintleDeletes(t *testing.T, p person, owner any) {
 	}
 	gone("getUserByAccount", map[string]any{"provider": p.account.Provider, "providerAccountId": p.account.ProviderAccountID})
 
-	// Deleting the user takes what it was left.
+	// Deleting the user removes the remaining rows.
 	s.authjs.call(t, "linkAccount", accountObject(p.account, owner))
 	s.authjs.call(t, "createSession", sessionObject(p.session, owner))
 	if s.passkeys {

@@ -8,8 +8,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// writtenByPintle has Pintle write a person, and the adapter read them, use
-// what they have and change it, which Pintle reads in turn.
+// writtenByPintle makes Pintle write the rows of a person. The adapter reads, uses
+// and changes them, and Pintle reads the changes.
 func (s *shared) writtenByPintle(t *testing.T, n int, p person) {
 	p = p.by("pintle", s)
 	ctx := t.Context()
@@ -35,15 +35,15 @@ func (s *shared) writtenByPintle(t *testing.T, n int, p person) {
 	s.authJSDeletes(t, p, owner)
 }
 
-// authJSFinds compares what the adapter reads. Its id of the user is owner, or
-// what a token would have of that.
+// authJSFinds compares the rows that the adapter reads. Its id of the user is
+// owner, or its form in a token.
 func (s *shared) authJSFinds(t *testing.T, p person, owner any) {
 	t.Helper()
 	want := describedUser(&p.user)
 	user := func(what string, found any) {
 		t.Helper()
 		if nothing(found) {
-			t.Errorf("%s found nobody", what)
+			t.Errorf("%s found no user", what)
 			return
 		}
 		same(t, what, object(t, found), want, userFields)
@@ -83,7 +83,7 @@ func (s *shared) authJSFinds(t *testing.T, p person, owner any) {
 
 func (s *shared) authJSUsesTheLink(t *testing.T, p person) {
 	t.Helper()
-	other := s.authjs.call(t, "useVerificationToken", map[string]any{"identifier": "somebody-else@example.org", "token": p.link.Token})
+	other := s.authjs.call(t, "useVerificationToken", map[string]any{"identifier": "another@example.org", "token": p.link.Token})
 	if !nothing(other) {
 		t.Errorf("useVerificationToken with another address: %v, want null", other)
 	}
@@ -92,8 +92,8 @@ func (s *shared) authJSUsesTheLink(t *testing.T, p person) {
 	s.linkIsUsed(t, p.link)
 }
 
-// authJSChanges has the adapter change what it can, in p too, and returns its id
-// of the user.
+// authJSChanges makes the adapter change all that it can, also in p, and returns
+// its id of the user.
 func (s *shared) authJSChanges(t *testing.T, p *person, n int) (owner any) {
 	t.Helper()
 	owner = s.authjs.call(t, "getUser", p.user.ID).(map[string]any)["id"]
@@ -112,15 +112,15 @@ func (s *shared) authJSChanges(t *testing.T, p *person, n int) (owner any) {
 	return owner
 }
 
-// authJSDeletes has the adapter remove everything, of which Pintle then finds
-// nothing.
+// authJSDeletes makes the adapter remove all rows, and checks that Pintle finds
+// none.
 func (s *shared) authJSDeletes(t *testing.T, p person, owner any) {
 	t.Helper()
 	ctx := t.Context()
 	gone := func(what string, err error) {
 		t.Helper()
 		if !errors.Is(err, pintle.ErrNotFound) {
-			t.Errorf("%s of what was removed: %v, want ErrNotFound", what, err)
+			t.Errorf("%s of a removed row: %v, want ErrNotFound", what, err)
 		}
 	}
 	session := func() error { _, _, err := s.pintle.SessionAndUser(ctx, p.session.Token); return err }
@@ -131,12 +131,12 @@ func (s *shared) authJSDeletes(t *testing.T, p person, owner any) {
 	s.authjs.call(t, "deleteSession", p.session.Token)
 	gone("SessionAndUser", session())
 	if err := s.pintle.UpdateSession(ctx, p.session.Token, pintle.SessionUpdate{Expires: time.Now().Add(time.Hour)}); !errors.Is(err, pintle.ErrNotFound) {
-		t.Errorf("UpdateSession of what was removed: %v, want ErrNotFound", err)
+		t.Errorf("UpdateSession of a removed session: %v, want ErrNotFound", err)
 	}
 	s.authjs.call(t, "unlinkAccount", map[string]any{"provider": p.account.Provider, "providerAccountId": p.account.ProviderAccountID})
 	gone("UserByAccount", account())
 
-	// Deleting the user takes what Pintle left it, where the tables let it.
+	// Deleting the user removes the rows that Pintle left, if the tables allow it.
 	if !s.oneAccountEach {
 		if err := errors.Join(s.pintle.LinkAccount(ctx, &p.account), s.pintle.CreateSession(ctx, &p.session)); err != nil {
 			t.Fatal(err)

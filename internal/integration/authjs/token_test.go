@@ -1,5 +1,5 @@
-// Package authjs tests that what this module's subject writes is read by the
-// published packages of Auth.js, and the other way round.
+// Package authjs tests that the published packages of Auth.js read the tokens of
+// Pintle, and the other way round.
 package authjs
 
 import (

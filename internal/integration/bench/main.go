@@ -49,8 +49,8 @@ func run() error {
 	mux.HandleFunc("POST /bench/seed", seed(sessions))
 	mux.HandleFunc("GET /bench/gc", heap)
 
-	// Like the floor it is held against, without time-outs: each costs a timer
-	// per request that has nothing to do with sessions.
+	// Without time-outs, like the baseline: each costs a timer per request that
+	// has nothing to do with sessions.
 	srv := &http.Server{Addr: "127.0.0.1:" + os.Getenv("PORT"), Handler: mux}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()

@@ -97,8 +97,8 @@ func signIn(ctx context.Context, store pintle.SessionStore, i, pad int) (token s
 	})
 }
 
-// seedPostgreSQL writes the rows in two statements: a million of them would
-// otherwise take longer than everything that is measured.
+// seedPostgreSQL writes the rows in two statements: a million single statements
+// would take longer than the benchmark.
 func seedPostgreSQL(ctx context.Context, db *sql.DB, n, sample, pad int) ([]string, error) {
 	_, err := db.ExecContext(ctx, `INSERT INTO pintle_users (id, name, email, image)
 		SELECT 'user-' || lpad(i::text, 6, '0'), 'Ada Lovelace ' || i, 'ada' || i || '@example.com', 'https://example.com/ada.png' || repeat('x', $2)

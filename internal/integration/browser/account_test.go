@@ -35,8 +35,8 @@ func (v *visitor) onAPhone() *visitor {
 	return v
 }
 
-// ASVS-7.5.2: people see where they are signed in, and end what they do not want.
-func TestAPersonSignsTheirOtherDevicesOut(t *testing.T) {
+// ASVS-7.5.2: users see their sessions, and can end them.
+func TestAUserSignsOutOtherDevices(t *testing.T) {
 	q := startQuickstart(t, "database")
 	laptop, phone := newVisitor(t).withoutScripts(), newVisitor(t).onAPhone()
 	laptop.asMary(q)
@@ -62,9 +62,9 @@ func TestAPersonSignsTheirOtherDevicesOut(t *testing.T) {
 	phone.isAt("/auth/signin")
 }
 
-// An account elsewhere is linked and unlinked, and the way back is the account
-// page whatever happens on it.
-func TestAPersonLinksAnAccountAndDeletesTheirOwn(t *testing.T) {
+// An account of a provider is linked and unlinked, and the browser returns to the
+// account page, on errors too.
+func TestAUserLinksAnAccountAndDeletesTheUser(t *testing.T) {
 	eachKind(t, func(t *testing.T, sessions string) {
 		q := startQuickstart(t, sessions)
 		mary, emmy := newVisitor(t).withoutScripts(), newVisitor(t).withoutScripts()
@@ -123,8 +123,8 @@ func TestAPersonLinksAnAccountAndDeletesTheirOwn(t *testing.T) {
 	})
 }
 
-// cannotComeBackWith checks that a copy of the cookies from before is worth
-// nothing (SH-16, SH-86).
+// cannotComeBackWith checks that a copy of earlier cookies is not valid (SH-16,
+// SH-86).
 func (v *visitor) cannotComeBackWith(before map[string]*network.Cookie, q *quickstart) {
 	v.t.Helper()
 	copied := 0

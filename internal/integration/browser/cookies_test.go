@@ -51,8 +51,8 @@ func TestTheBrowserKeepsTheSessionFromScripts(t *testing.T) {
 	})
 }
 
-// A browser drops a cookie whose prefix promises what its attributes do not
-// keep, so that it came here means that they do (CK-1, ASVS-3.3.1).
+// A browser drops a cookie whose attributes do not match its prefix, so a stored
+// cookie has matching ones (CK-1, ASVS-3.3.1).
 //
 // https://httpwg.org/http-extensions/draft-ietf-httpbis-rfc6265bis.html#name-cookie-name-prefixes
 func TestTheBrowserAcceptsThePrefixedCookiesOverTLS(t *testing.T) {
@@ -94,7 +94,7 @@ func TestTheBrowserAcceptsThePrefixedCookiesOverTLS(t *testing.T) {
 	}
 	for _, name := range []string{"__Secure-authjs.state", "__Secure-authjs.nonce", "__Secure-authjs.pkce.code_verifier"} {
 		if after[name] != nil {
-			t.Errorf("the cookie %s, good for one sign-in, is still there", name)
+			t.Errorf("the cookie %s, valid for one sign-in, is still stored", name)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A forgery is a form on somebody else's page that posts to the site.
+// A forgery is a form on a page of another site that posts to the site.
 type forgery struct {
 	path   string
 	fields map[string]string
@@ -22,15 +22,14 @@ var forgeries = map[string]forgery{
 	"the site's sign-out":       {"/signout", nil},
 	"the sign-out route":        {"/auth/signout", nil},
 	"sign-out, a guessed token": {"/auth/signout", map[string]string{"csrfToken": strings.Repeat("a", 64)}},
-	"signing the person in as somebody else": {"/auth/callback/password", map[string]string{
+	"signing the user in as another user": {"/auth/callback/password", map[string]string{
 		"email": "omar@example.com", "password": "the moving finger writes",
 	}},
 	"the session route": {"/auth/session", map[string]string{"data": "x"}},
 }
 
-// Sites are told apart by their host and not by their port, so the browser
-// sends the cookies along from another port: SameSite alone does not help there
-// (CK-4, SH-43, ASVS-3.5.1).
+// A site is a host without the port, so the browser sends the cookies with requests
+// from another port: SameSite alone does not help there (CK-4, SH-43, ASVS-3.5.1).
 func TestFormsOfAnotherOriginDoNothing(t *testing.T) {
 	q := startQuickstart(t, "database")
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +60,7 @@ func TestFormsOfAnotherOriginDoNothing(t *testing.T) {
 				v.open(origin + "/?forgery=" + url.QueryEscape(what))
 				resp := v.press("Win a prize")
 				if !strings.HasPrefix(f.path, "/auth/") && resp.Status != http.StatusForbidden {
-					t.Errorf("the form is answered with %d, want 403", resp.Status)
+					t.Errorf("the response to the form is %d, want 403", resp.Status)
 				}
 				v.open(q.url + "/account")
 				v.isAt("/account")

@@ -17,8 +17,8 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// A linker is a site on https whose members can link an account of a provider
-// that answers with a form from another site, as Apple does.
+// A linker is a site on https whose users can link an account of a provider that
+// responds with a form from another site, as Apple does.
 type linker struct {
 	url   string
 	store *memstore.Store
@@ -59,7 +59,7 @@ func newLinker(t *testing.T) *linker {
 		http.Redirect(w, r, next, http.StatusFound)
 	})
 	mux.Handle("/", auth.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := "stranger"
+		name := "guest"
 		if s := pintle.SessionFrom(r.Context()); s != nil {
 			name = s.User.Name
 		}
@@ -104,7 +104,7 @@ func TestAResponseByFormLinksTheAccount(t *testing.T) {
 	}
 }
 
-// SA-L8: signed out there is nothing to link, and the browser ends where it began.
+// SA-L8: a signed-out browser cannot link, and returns to the page where it began.
 func TestAResponseByFormEndsWhereItBegan(t *testing.T) {
 	l := newLinker(t)
 	v := newVisitor(t, chromedp.IgnoreCertErrors)

@@ -18,8 +18,8 @@ var views = []struct {
 	{"narrow-dark", 360, "dark"},
 }
 
-// looks takes the page's picture in every view, and checks that nothing sticks
-// out to the side and that the page follows the colour scheme.
+// looks takes a screenshot of the page in every view, and checks that nothing
+// overflows to the side and that the page follows the colour scheme.
 func (v *visitor) looks(name string) {
 	v.t.Helper()
 	grounds := map[string]string{}

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// withPasskeys gives the visitor's browser a place to keep passkeys, which
-// belongs to them and says so.
+// withPasskeys gives the browser a virtual authenticator that stores passkeys and
+// verifies the user.
 func (v *visitor) withPasskeys() *visitor {
 	v.t.Helper()
 	setting(v, webauthn.Enable, webauthn.EnableParams{})
@@ -34,7 +34,7 @@ func (v *visitor) signInAs(q *quickstart, email, password string) {
 	v.isAt("/account")
 }
 
-func TestPeopleSeeToTheirPasskeys(t *testing.T) {
+func TestUsersManageTheirPasskeys(t *testing.T) {
 	eachKind(t, func(t *testing.T, sessions string) {
 		q := startQuickstart(t, sessions)
 		v := newVisitor(t).withPasskeys()
@@ -55,7 +55,7 @@ func TestPeopleSeeToTheirPasskeys(t *testing.T) {
 		v.press("Save")
 		v.sees("The passkey has a new name.", "Hammer & chisel\n")
 
-		// Somebody is at the device, so the autofill list is answered at once.
+		// The virtual user is present, so the autofill list is used at once.
 		v.press("Sign out")
 		v.open(q.url + "/auth/signin?callbackUrl=/account")
 		v.comesTo("/account")
@@ -69,8 +69,8 @@ func TestPeopleSeeToTheirPasskeys(t *testing.T) {
 	})
 }
 
-// comesTo waits until a script of the page has led to another. A page that is
-// being left has no answer, and the next one is asked.
+// comesTo waits until a script has navigated to another page. Scripts fail on a
+// page that is being left, and run again on the next one.
 func (v *visitor) comesTo(path string) {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(v.ctx, patience)
@@ -82,7 +82,7 @@ func (v *visitor) comesTo(path string) {
 			return
 		}
 		if ctx.Err() != nil {
-			v.t.Fatalf("the browser never came to %s: %v; the page at %s says:\n%s", path, err, v.address(), v.text())
+			v.t.Fatalf("the browser never reached %s: %v; the page at %s shows:\n%s", path, err, v.address(), v.text())
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestWithoutScriptsNoPasskeyIsOffered(t *testing.T) {
 	v.signInAs(q, "mary@example.com", "ammonite and belemnite")
 	v.sees("You have none.", "This browser makes passkeys when scripts may run.")
 	if strings.Contains(v.text(), "Add a passkey") {
-		t.Error("the page offers what does not work without scripts")
+		t.Error("the page offers passkeys, which do not work without scripts")
 	}
 }
 
@@ -112,15 +112,15 @@ func TestPasskeysAreNotOfferedAtAnAddress(t *testing.T) {
 	}
 }
 
-// Without a session nobody adds a passkey, whatever address they claim.
-func TestStrangersMakeNoPasskeys(t *testing.T) {
+// Without a session no passkey is added, whatever address the client sends.
+func TestAnonymousClientsCannotAddPasskeys(t *testing.T) {
 	q := startQuickstart(t, "database")
 	v := newVisitor(t)
 	v.open(q.url)
 	for _, query := range []string{"action=register&email=eve@example.com", "action=register&email=mary@example.com", "action=register"} {
 		status := read(v, chromedp.Evaluate[float64](fmt.Sprintf(`fetch("/auth/webauthn-options/passkey?%s").then(r => r.status)`, query), chromedp.EvalAwaitPromise))
 		if status != 400 {
-			t.Errorf("%s is answered with %.0f, want 400", query, status)
+			t.Errorf("the response to %s is %.0f, want 400", query, status)
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package browser_test drives the quickstart in a real browser, for what only
-// a browser knows: which cookies it keeps and sends, what a page of another
-// origin may do, and what a person sees. The pages it saw are written to
-// PINTLE_SCREENSHOTS as pictures.
+// Package browser_test tests the quickstart in a real browser, for behaviour that
+// only a browser has: which cookies it stores and sends, what a page of another
+// origin may do, and what a user sees. It writes screenshots of the pages to
+// PINTLE_SCREENSHOTS.
 package browser_test
 
 import (
@@ -69,7 +69,7 @@ func (q *quickstart) start(sessions string) {
 	}
 	address, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		q.t.Fatalf("the quickstart did not say where it is: %v; it printed:\n%s", err, &q.log)
+		q.t.Fatalf("the quickstart did not print its address: %v; it printed:\n%s", err, &q.log)
 	}
 	q.url = strings.TrimSpace(address)
 }

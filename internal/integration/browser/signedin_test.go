@@ -39,6 +39,6 @@ func TestABrowserStartsSignedIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText")); got != "Hello, Kim" {
-		t.Errorf("the page says %q, %v", got, err)
+		t.Errorf("the page shows %q, %v", got, err)
 	}
 }

@@ -12,7 +12,7 @@ func eachKind(t *testing.T, test func(t *testing.T, sessions string)) {
 	}
 }
 
-func TestAPersonSignsInByPasswordAndOutAgain(t *testing.T) {
+func TestAUserSignsInByPasswordAndOutAgain(t *testing.T) {
 	eachKind(t, func(t *testing.T, sessions string) {
 		q := startQuickstart(t, sessions)
 		journey(newVisitor(t), q)
@@ -32,7 +32,7 @@ func journey(v *visitor, q *quickstart) {
 	v.sees("You are not signed in", "mary@example.com")
 	v.press("page for members")
 	v.isAt("/auth/signin")
-	v.fill("E-mail", "Mary@Example.com") // people write their address as they like
+	v.fill("E-mail", "Mary@Example.com") // users write their address in any case
 	v.fill("Password", "ammonite and belemnite")
 	v.press("Sign in with password")
 
@@ -53,7 +53,7 @@ func journey(v *visitor, q *quickstart) {
 	v.isAt("/auth/signin")
 }
 
-func TestAPersonSignsInThroughTheIdentityProvider(t *testing.T) {
+func TestAUserSignsInThroughTheIdentityProvider(t *testing.T) {
 	eachKind(t, func(t *testing.T, sessions string) {
 		q := startQuickstart(t, sessions)
 		v := newVisitor(t)
@@ -71,7 +71,7 @@ func TestAPersonSignsInThroughTheIdentityProvider(t *testing.T) {
 		v.isAt("/auth/signin")
 		v.sees("That did not work.")
 		if v.session(q.url) != nil {
-			t.Error("somebody who refused is signed in")
+			t.Error("a user who denied consent is signed in")
 		}
 	})
 }
@@ -81,7 +81,7 @@ func TestAWrongPasswordIsSaidAndTheRightOneStillWorks(t *testing.T) {
 		q := startQuickstart(t, sessions)
 		v := newVisitor(t)
 		v.open(q.url + "/account")
-		for _, wrong := range [][2]string{{"mary@example.com", "the moving finger writes"}, {"nobody@example.com", "ammonite and belemnite"}} {
+		for _, wrong := range [][2]string{{"mary@example.com", "the moving finger writes"}, {"unknown@example.com", "ammonite and belemnite"}} {
 			v.fill("E-mail", wrong[0])
 			v.fill("Password", wrong[1])
 			v.press("Sign in with password")
@@ -89,7 +89,7 @@ func TestAWrongPasswordIsSaidAndTheRightOneStillWorks(t *testing.T) {
 			v.sees("Sign-in failed. Check what you entered and try again.")
 		}
 		if v.session(q.url) != nil {
-			t.Error("somebody with a wrong password is signed in")
+			t.Error("a user with a wrong password is signed in")
 		}
 		v.fill("E-mail", "omar@example.com")
 		v.fill("Password", "the moving finger writes")
@@ -118,7 +118,7 @@ func TestSessionsSurviveARestart(t *testing.T) {
 		v.press("Save")
 
 		q.stop()
-		q.start(sessions) // on another port, which cookies do not tell apart
+		q.start(sessions) // on another port, which cookies do not distinguish
 		v.open(q.url + "/account")
 		v.isAt("/account")
 		v.sees("Mary A.", "mary@example.com")

@@ -22,11 +22,11 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
-// patience is how long a person waits for a page.
+// patience is how long a visitor waits for a page.
 const patience = 30 * time.Second
 
-// A visitor is a person at a browser that has never been here. A step that does
-// not succeed ends the test.
+// A visitor is a human user with a new browser profile. A step that fails ends the
+// test.
 type visitor struct {
 	t   *testing.T
 	ctx context.Context
@@ -66,25 +66,25 @@ func (v *visitor) listen() {
 	})
 }
 
-// do takes steps that lead to no other page.
+// do takes steps that do not navigate.
 func (v *visitor) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	v.t.Helper()
 	_, err := settled(v, func(ctx context.Context) (chromedp.Void, error) {
 		return chromedp.Void{}, chromedp.Do(ctx, steps...)
 	})
 	if err != nil {
-		v.t.Fatalf("%s: %v; the page at %s says:\n%s", what, err, v.address(), v.text())
+		v.t.Fatalf("%s: %v; the page at %s shows:\n%s", what, err, v.address(), v.text())
 	}
 }
 
-// leave takes steps that lead to another page and returns its response.
+// leave takes steps that navigate to another page and returns its response.
 func (v *visitor) leave(what string, steps ...chromedp.Action[chromedp.Void]) *network.Response {
 	v.t.Helper()
 	resp, err := settled(v, func(ctx context.Context) (*network.Response, error) {
 		return chromedp.RunResponse(ctx, steps...)
 	})
 	if err != nil {
-		v.t.Fatalf("%s: %v; the page at %s says:\n%s", what, err, v.address(), v.text())
+		v.t.Fatalf("%s: %v; the page at %s shows:\n%s", what, err, v.address(), v.text())
 	}
 	return resp
 }
@@ -99,8 +99,8 @@ func read[T any](v *visitor, a chromedp.Action[T]) T {
 	return value
 }
 
-// settled takes a step again whose element was there, but under another id when
-// it was to be used: chromedp gives out new ids while it reads a new page.
+// settled repeats a step whose element got another id before it was used: chromedp
+// assigns new ids while it reads a new page.
 func settled[T any](v *visitor, step func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(v.ctx, patience)
 	defer cancel()
@@ -118,8 +118,7 @@ func (v *visitor) open(address string) *network.Response {
 	return v.leave("open "+address, chromedp.Navigate(address))
 }
 
-// press presses the link or button that says label, and waits for the page it
-// leads to.
+// press presses the link or button with a label, and waits for the next page.
 func (v *visitor) press(label string) *network.Response {
 	v.t.Helper()
 	return v.leave("press "+label, chromedp.Click(fmt.Sprintf(`//*[self::a or self::button][contains(normalize-space(.), %q)]`, label)))
@@ -143,7 +142,7 @@ func (v *visitor) sees(want ...string) {
 	got := v.text()
 	for _, w := range want {
 		if !strings.Contains(got, w) {
-			v.t.Errorf("the page at %s does not say %q; it says:\n%s", v.address(), w, got)
+			v.t.Errorf("the page at %s does not show %q; it shows:\n%s", v.address(), w, got)
 		}
 	}
 }
@@ -156,11 +155,11 @@ func (v *visitor) isAt(path string) {
 		v.t.Fatal(err)
 	}
 	if u.Path != path {
-		v.t.Fatalf("the browser is at %s, want %s; the page says:\n%s", u, path, v.text())
+		v.t.Fatalf("the browser is at %s, want %s; the page shows:\n%s", u, path, v.text())
 	}
 }
 
-// cookies returns what the browser keeps for a site.
+// cookies returns the cookies of a site.
 func (v *visitor) cookies(site string) map[string]*network.Cookie {
 	v.t.Helper()
 	got, err := chromedp.Call(v.ctx, network.GetCookies, network.GetCookiesParams{URLs: []string{site}})
@@ -174,15 +173,15 @@ func (v *visitor) cookies(site string) map[string]*network.Cookie {
 	return named
 }
 
-// session asks the session route, as a script of the site would. It returns nil
-// when nobody is signed in.
+// session requests the session route, as a script of the site would. It returns nil
+// if the browser is signed out.
 func (v *visitor) session(site string) map[string]any {
 	v.t.Helper()
 	before := v.address()
 	v.open(site + "/auth/session")
 	var session map[string]any
 	if err := json.Unmarshal([]byte(v.text()), &session); err != nil {
-		v.t.Fatalf("the session route says %q: %v", v.text(), err)
+		v.t.Fatalf("the session route returns %q: %v", v.text(), err)
 	}
 	v.open(before)
 	return session

@@ -28,7 +28,7 @@ func run(t *testing.T, dir, name string, args ...string) {
 	output(t, dir, name, args...)
 }
 
-// output runs a program that must succeed and returns what it prints.
+// output runs a program that must succeed and returns its output.
 func output(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)

@@ -109,13 +109,13 @@ func TestPublishedClientsWorkUnchanged(t *testing.T) {
 			one.press("Sign out and reload")
 			one.isSignedOut()
 			one.open(s.url + "/welcome")
-			one.becomes("a stranger", `document.querySelector("h1")?.textContent === "Welcome, stranger"`)
+			one.becomes("signed out", `document.querySelector("h1")?.textContent === "Welcome, guest"`)
 		})
 	}
 }
 
-// S-45: scripts are told with a status of its own.
-func TestClientsAreToldOfAnAttemptTooMany(t *testing.T) {
+// S-45: scripts get status 429.
+func TestClientsReportAnAttemptBeyondTheLimit(t *testing.T) {
 	s := newSite(t)
 	guess := httptest.NewRequest("POST", s.url, nil)
 	guess.RemoteAddr = "127.0.0.1:1"

@@ -14,8 +14,8 @@ import (
 // examples is the folder of the programs to start from.
 const examples = "../../../examples"
 
-// startExample starts a program on a free port, as a person does who reads its
-// README, and returns where it is.
+// startExample starts a program on a free port, as its README describes, and
+// returns its address.
 func startExample(t *testing.T, name string) (address string) {
 	t.Helper()
 	cmd := exec.Command(buildExample(t, name), "-addr", "localhost:0")
@@ -56,7 +56,7 @@ func start(t *testing.T, cmd *exec.Cmd) *program {
 		for p.lines.Scan() {
 			fmt.Fprintln(&p.said, p.lines.Text())
 		}
-		_ = cmd.Wait() // a program that is interrupted may say so
+		_ = cmd.Wait() // an interrupted program may return an error
 		if t.Failed() {
 			t.Logf("%s printed:\n%s", p.name, &p.said)
 		}
@@ -64,7 +64,7 @@ func start(t *testing.T, cmd *exec.Cmd) *program {
 	return p
 }
 
-// says waits until the program prints something that matches, and returns that.
+// says waits until the output of the program matches, and returns the match.
 func (p *program) says(pattern string) string {
 	p.t.Helper()
 	for p.lines.Scan() {
@@ -73,6 +73,6 @@ func (p *program) says(pattern string) string {
 			return found
 		}
 	}
-	p.t.Fatalf("%s ended without saying %s", p.name, pattern)
+	p.t.Fatalf("%s ended without printing %s", p.name, pattern)
 	return ""
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// The application of the example finds no browser to open and says where to go
-// instead. Somebody goes there, signs in and lets it in: from a page with a
-// strict policy the browser has to get to an address of this machine.
+// The application of the example finds no browser to open and prints the address
+// instead. The user opens it, signs in and consents: from a page with a strict
+// policy the browser must be redirected to an address of this machine.
 func TestTheJSONAPIExample(t *testing.T) {
 	binary := buildExample(t, "jsonapi")
 	api, err := url.Parse(start(t, exec.Command(binary, "-addr", "localhost:0")).says(`http://\S+`))

@@ -15,7 +15,7 @@ func TestTheNextExample(t *testing.T) {
 	one.hasTitle("You are not signed in")
 	one.open(site + "/whoami")
 	if answer := one.evaluate("document.body.innerText"); answer != "Unauthorized" {
-		t.Errorf("the route handler tells a stranger %s", answer)
+		t.Errorf("the route handler returns %s to an anonymous client", answer)
 	}
 
 	one.open(site + "/members")
@@ -42,7 +42,7 @@ func TestTheNextExample(t *testing.T) {
 	two.isSignedIn(renamed)
 	two.open(site + "/whoami")
 	if answer := two.evaluate("document.body.innerText"); !strings.Contains(answer, `"id":"1","name":"Mary of`) {
-		t.Errorf("the route handler says %s, want the id and the new name", answer)
+		t.Errorf("the route handler returns %s, want the id and the new name", answer)
 	}
 
 	two.open(site + "/members")

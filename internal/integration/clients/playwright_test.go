@@ -25,6 +25,6 @@ func TestABrowserOfPlaywrightStartsSignedIn(t *testing.T) {
 	}
 	out, err := exec.CommandContext(t.Context(), "node", "playwright.mjs", services.ChromiumPath(t), state, srv.URL).CombinedOutput()
 	if err != nil || string(out) != "Welcome, Kim" {
-		t.Errorf("the page says %q, %v", out, err)
+		t.Errorf("the page shows %q, %v", out, err)
 	}
 }

@@ -35,7 +35,7 @@ func TestOurClientWorksAsItIsPublished(t *testing.T) {
 	run(t, app, "npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", archive)
 	run(t, app, "node", "app.js")
 
-	// Bundlers and Node.js find types in ways of their own.
+	// Bundlers and Node.js find types in different ways.
 	for _, resolution := range []string{"bundler", "nodenext"} {
 		module := map[string]string{"bundler": "esnext", "nodenext": "nodenext"}[resolution]
 		run(t, app, filepath.Join(client, "node_modules", ".bin", "tsc"), "--noEmit", "--strict", "--target", "es2022",
@@ -52,7 +52,7 @@ func pack(t *testing.T, client, into string) (archive string) {
 		Name, Version, Filename string
 		Files                   []struct{ Path string }
 	}
-	// What prepack prints comes first.
+	// The output of prepack comes first.
 	if err := json.Unmarshal([]byte(printed[strings.Index(printed, "["):]), &packed); err != nil || len(packed) != 1 {
 		t.Fatalf("npm pack prints %q: %v", printed, err)
 	}

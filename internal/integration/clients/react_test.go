@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Two tabs of one browser show one session, whatever changes it.
+// Two tabs of one browser show one session, whichever of them changes it.
 func TestTheReactExample(t *testing.T) {
 	site := startExample(t, "react")
 	one := newBrowser(t).visitor(t, "one")
@@ -43,11 +43,10 @@ func TestTheReactExample(t *testing.T) {
 	one.hasTitle("Hello, Grace Hopper")
 	one.press("Sign out")
 	one.hasTitle("Hello, guest")
-	one.picture("stranger")
+	one.picture("guest")
 }
 
-// People with Go alone start the example with the page that is in the
-// repository.
+// Users without Node.js start the example with the built page of the repository.
 func TestTheReactExampleHasThePageThatItsSourcesBuildTo(t *testing.T) {
 	sources := filepath.Join(examples, "react", "page")
 	built := t.TempDir()
@@ -55,7 +54,7 @@ func TestTheReactExampleHasThePageThatItsSourcesBuildTo(t *testing.T) {
 	want, got := files(t, built), files(t, filepath.Join(sources, "dist"))
 	for name := range want {
 		if !bytes.Equal(got[name], want[name]) {
-			t.Errorf("%s is not what the sources build to: run go generate ./examples/react", name)
+			t.Errorf("%s differs from the build of the sources: run go generate ./examples/react", name)
 		}
 	}
 	for name := range got {
@@ -65,7 +64,7 @@ func TestTheReactExampleHasThePageThatItsSourcesBuildTo(t *testing.T) {
 	}
 }
 
-// files returns what is in the files of a folder.
+// files returns the contents of the files of a folder.
 func files(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	found := map[string][]byte{}

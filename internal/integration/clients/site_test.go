@@ -35,7 +35,7 @@ func newSite(t *testing.T) *site {
 	s := &site{idp: idp, auth: newAuth(t, cfg)}
 
 	// @auth/sveltekit/client sends no form token: it relies on SvelteKit to
-	// refuse what other sites send, as net/http can.
+	// reject requests of other sites, as net/http can.
 	cfg.BasePath, cfg.DangerouslySkipCSRFCheck = "/auth", true
 	svelte := http.NewCrossOriginProtection().Handler(newAuth(t, cfg))
 
@@ -60,7 +60,7 @@ func (s *site) whileUp(next http.Handler) http.Handler {
 	})
 }
 
-// config is the configuration of a server for people with passwords.
+// config is the configuration of a server for users with passwords.
 func config(t *testing.T, secret string) pintle.Config {
 	return pintle.Config{
 		BasePath:  "/api/auth",
@@ -81,7 +81,7 @@ func newAuth(t *testing.T, cfg pintle.Config) *pintle.Auth {
 	return auth
 }
 
-// password has the id "credentials" because some of the clients know providers
+// password has the id "credentials" because some of the clients identify providers
 // of this type by it (W-29).
 func password() *pintle.Credentials {
 	return &pintle.Credentials{
@@ -95,7 +95,7 @@ func password() *pintle.Credentials {
 	}
 }
 
-// rename lets people change what they are called.
+// rename lets users change their name.
 func rename(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
 	if change, ok := t.Session.(map[string]any); ok && t.Trigger == pintle.TriggerUpdate {
 		if name, ok := change["name"].(string); ok {
@@ -107,7 +107,7 @@ func rename(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
 
 // welcome is a page that the server writes.
 func welcome(w http.ResponseWriter, r *http.Request) {
-	name := "stranger"
+	name := "guest"
 	if s := pintle.SessionFrom(r.Context()); s != nil {
 		name = s.User.Name
 	}

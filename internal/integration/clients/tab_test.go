@@ -17,7 +17,7 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
-// patience is how long a person waits for something to happen on a page.
+// patience is how long a user waits for a change of a page.
 const patience = 30 * time.Second
 
 // A tab is one tab of a browser. A step that does not succeed ends the test.
@@ -38,7 +38,7 @@ func newBrowser(t *testing.T) *browser {
 	return &browser{services.SharedChromium(t)}
 }
 
-// visitor opens a tab for somebody whom the browser does not know yet.
+// visitor opens a tab with a new profile.
 func (b *browser) visitor(t *testing.T, name string) *tab {
 	t.Helper()
 	return (&tab{t: t, ctx: b.ctx, traffic: &traffic{}}).beside(name, chromedp.WithNewBrowserContext())
@@ -86,7 +86,7 @@ func (p *tab) fill(field, text string) {
 	p.do("fill in "+field, chromedp.Clear(css), chromedp.SendKeys(css, text))
 }
 
-// pick chooses who to be on the page of the local identity provider.
+// pick chooses a person on the page of the local identity provider.
 func (p *tab) pick(person string) {
 	p.t.Helper()
 	p.do("be "+person, chromedp.Click(fmt.Sprintf(`//button[@name="person"][contains(., %q)]`, person)))
@@ -102,24 +102,25 @@ func (p *tab) hasTitle(text string) {
 	p.becomes("headed "+text, fmt.Sprintf(`document.querySelector("h1")?.textContent === %s`, encoded))
 }
 
-// becomes waits until a condition, written in JavaScript, is true. A page that
-// is being left has no answer, and the next one is asked.
+// becomes waits until a condition, written in JavaScript, is true. It fails on a
+// page that is being left, and is evaluated again on the next one.
 func (p *tab) becomes(what, condition string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	var err error
 	for ctx.Err() == nil {
-		// Pages in the background draw nothing, so drawing is no time to look.
+		// Pages in the background draw nothing, so the condition cannot be polled by
+		// animation frames.
 		if _, err = chromedp.Run(ctx, chromedp.Poll[bool]("!!("+condition+")", chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(patience))); err == nil {
 			return
 		}
 	}
 	p.picture("failed")
-	p.t.Fatalf("%s: never %s: %v; the page at %s says:\n%s", p.name, what, err, p.evaluate("location.href"), p.evaluate("document.body.innerText"))
+	p.t.Fatalf("%s: never %s: %v; the page at %s shows:\n%s", p.name, what, err, p.evaluate("location.href"), p.evaluate("document.body.innerText"))
 }
 
-// isSignedIn waits until the page says that the named person is signed in.
+// isSignedIn waits until the page shows that the named user is signed in.
 func (p *tab) isSignedIn(name string) {
 	p.t.Helper()
 	encoded, err := json.Marshal(name)
@@ -135,15 +136,15 @@ func (p *tab) isSignedOut() {
 	p.becomes("signed out", `document.querySelector("#status")?.textContent === "unauthenticated"`)
 }
 
-// canBeHeard waits until other tabs notice what this one says. Version 4 of
-// next-auth speaks through the storage, stamped with the second, and two equal
-// texts in one second are one.
+// canBeHeard waits until other tabs can notice a message of this one. Version 4 of
+// next-auth sends messages through the storage, stamped with the second, and two
+// equal texts in one second are one.
 func (p *tab) canBeHeard() {
 	p.t.Helper()
 	p.becomes("a second later", `(JSON.parse(localStorage.getItem("nextauth.message"))?.timestamp ?? 0) < Math.floor(Date.now() / 1000)`)
 }
 
-// result waits for what came of the call behind the last button.
+// result waits for the result of the call behind the last button.
 func (p *tab) result() map[string]any {
 	p.t.Helper()
 	p.becomes("done", `document.documentElement.dataset.result`)

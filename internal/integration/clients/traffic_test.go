@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A traffic is what the tabs of one visitor ask servers for.
+// A traffic has the requests of the tabs of one visitor.
 type traffic struct {
 	mu   sync.Mutex
 	open map[request]bool
@@ -43,13 +43,13 @@ func (a *traffic) watch(tab context.Context) error {
 	})
 }
 
-// settles waits until no tab has asked for anything in a while, as a person
-// does. Pages read the session more than once when they are opened, and make the
-// other tabs read it. An answer that is under way when the session ends or
-// changes brings its own cookie, also with Auth.js.
+// settles waits until no tab has sent a request for a while, as a user does. Pages
+// read the session more than once when they are opened, and make the other tabs
+// read it. A response that is under way when the session ends or changes sets an
+// outdated cookie, also with Auth.js.
 //
-// It does not wait for ever, since a page that is left may never say what came
-// of its requests.
+// It does not wait for ever, since a page that is left may never report the end of
+// its requests.
 func (a *traffic) settles() {
 	const quiet, enough = 200 * time.Millisecond, 3 * time.Second
 	for end := time.Now().Add(enough); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {

@@ -1,5 +1,5 @@
-// Package concurrency tests what happens when many do the same thing at the same
-// moment and the database is SQLite.
+// Package concurrency tests many equal requests at the same moment, with SQLite as
+// the database.
 package concurrency
 
 import (
@@ -26,9 +26,9 @@ import (
 func TestMain(m *testing.M) { os.Exit(services.Run(m)) }
 
 const (
-	crowd     = 64
+	clients   = 64
 	secret    = "a secret for tests, 32 characters or more"
-	newSecret = "the secret that takes the place of the other"
+	newSecret = "the secret that replaces the other"
 	cookie    = "authjs.session-token"
 )
 
@@ -103,12 +103,12 @@ func (s *site) count(t *testing.T, table string) (n int) {
 	return n
 }
 
-// atOnce runs f for everybody at the same moment and counts the results.
-func atOnce(f func(i int) string) map[string]int {
-	results := make([]string, crowd)
+// inParallel runs f concurrently for each client and counts the results.
+func inParallel(f func(i int) string) map[string]int {
+	results := make([]string, clients)
 	start := make(chan struct{})
 	var all sync.WaitGroup
-	for i := range crowd {
+	for i := range clients {
 		all.Go(func() {
 			<-start
 			results[i] = f(i)
@@ -142,7 +142,8 @@ func answer(resp *http.Response, err error) string {
 	return resp.Status + " " + resp.Header.Get("Location")
 }
 
-// signIn goes to the provider and back, and returns where that ends.
+// signIn signs in through the provider, and returns the status and the path of the
+// last page.
 func (s *site) signIn(t *testing.T) string {
 	t.Helper()
 	b := s.browser(t)
@@ -152,7 +153,7 @@ func (s *site) signIn(t *testing.T) string {
 	return resp.Status + " " + strings.TrimPrefix(resp.Request.URL.String(), s.url)
 }
 
-// link asks for a mail and returns the link in it.
+// link requests a mail and returns the link in it.
 func (s *site) link(t *testing.T, address string) string {
 	t.Helper()
 	b := s.browser(t)
@@ -175,7 +176,7 @@ func (s *site) link(t *testing.T, address string) string {
 	return s.links[len(s.links)-1]
 }
 
-// SH-19: of everybody who opens a link one is signed in.
+// SH-19: if many clients open a link, one is signed in.
 func TestALinkThatManyOpenWorksOnce(t *testing.T) {
 	s := newSite(t, secret)
 	link := s.link(t, "ada@example.com")
@@ -197,7 +198,7 @@ func TestALinkThatManyOpenWhileTheSecretIsReplacedWorksOnce(t *testing.T) {
 
 func (s *site) onlyOneGetsIn(t *testing.T, links ...string) {
 	t.Helper()
-	got := atOnce(func(i int) string { return get(t, s.browser(t), links[i%len(links)]) })
+	got := inParallel(func(i int) string { return get(t, s.browser(t), links[i%len(links)]) })
 	in, refused := 0, 0
 	for where, n := range got {
 		switch {
@@ -207,15 +208,15 @@ func (s *site) onlyOneGetsIn(t *testing.T, links ...string) {
 			in += n
 		}
 	}
-	if in != 1 || refused != crowd-1 {
+	if in != 1 || refused != clients-1 {
 		t.Errorf("the browsers are sent to %v", got)
 	}
 }
 
-// SH-17: a person who comes for the first time in many tabs is one user.
+// SH-17: the first sign-in of a person in many tabs makes one user.
 func TestManyFirstSignInsMakeOneUser(t *testing.T) {
 	s := newSite(t, secret)
-	if got := atOnce(func(int) string { return s.signIn(t) }); got["200 OK /"] != crowd {
+	if got := inParallel(func(int) string { return s.signIn(t) }); got["200 OK /"] != clients {
 		t.Errorf("the browsers end at %v", got)
 	}
 	if users, accounts := s.count(t, "pintle_users"), s.count(t, "pintle_accounts"); users != 1 || accounts != 1 {
@@ -234,7 +235,7 @@ func TestASessionThatManyRenewStaysOne(t *testing.T) {
 	if err := s.store.CreateSession(t.Context(), held); err != nil {
 		t.Fatal(err)
 	}
-	got := atOnce(func(int) string {
+	got := inParallel(func(int) string {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/auth/session", nil)
 		if err != nil {
 			return err.Error()
@@ -251,7 +252,7 @@ func TestASessionThatManyRenewStaysOne(t *testing.T) {
 		}
 		return string(body)
 	})
-	if got["signed in"] != crowd {
+	if got["signed in"] != clients {
 		t.Errorf("the answers are %v", got)
 	}
 	renewed, _, err := s.store.SessionAndUser(t.Context(), held.Token)
@@ -275,7 +276,7 @@ func TestATokenThatManyNeedIsRefreshedOnce(t *testing.T) {
 		t.Fatalf("the account is %+v, %v", account, err)
 	}
 	s.idp.ForgetRequests()
-	got := atOnce(func(int) string {
+	got := inParallel(func(int) string {
 		fresh, err := s.auth.Refresh(t.Context(), account)
 		if err != nil {
 			return err.Error()
@@ -283,6 +284,6 @@ func TestATokenThatManyNeedIsRefreshedOnce(t *testing.T) {
 		return fresh.AccessToken
 	})
 	if asked := len(s.idp.Requests(authtest.TokenEndpoint)); len(got) != 1 || asked != 1 {
-		t.Errorf("the provider was asked %d times, and the answers are %d different ones", asked, len(got))
+		t.Errorf("the provider received %d requests, and the results are %d different ones", asked, len(got))
 	}
 }

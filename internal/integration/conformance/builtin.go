@@ -7,7 +7,7 @@ import (
 	"github.com/pintleauth/pintle/provider"
 )
 
-// builtin is a provider of the catalogue with what the contract overrides.
+// builtin is a provider of the catalogue with the overrides of the contract.
 func (e *entry) builtin() (pintle.Provider, error) {
 	o := provider.Options{ClientID: e.ClientID, ClientSecret: e.ClientSecret}
 	var p *pintle.OAuth
@@ -17,7 +17,7 @@ func (e *entry) builtin() (pintle.Provider, error) {
 	case "vk":
 		p = provider.VK(provider.VKOptions{Options: o})
 		// The contract has the code challenge of the reference, which the
-		// service itself refuses: the catalogue does not send it.
+		// service itself rejects: the catalogue does not send it.
 		p.Checks = []pintle.Check{pintle.PKCE}
 	default:
 		return nil, fmt.Errorf("unknown built-in provider %q", e.ID)

@@ -16,7 +16,7 @@ import (
 
 func failed(what string) error { return errors.New("conformance: " + what + " failed") }
 
-// refused is what the callbacks answer where the reference's return false.
+// refused is the error of the callbacks where those of the reference return false.
 var refused = pintle.ErrAccessDenied
 
 // canned returns the named behaviours of the contract. Behaviours that are not

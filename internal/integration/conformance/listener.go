@@ -6,9 +6,9 @@ import (
 	"net"
 )
 
-// listener makes the server answer requests whose target is no URL, such as
-// /session%zz, as the service answers them. net/http refuses those itself, in
-// plain text and before any handler runs.
+// listener passes requests whose target is not a URL, such as /session%zz, to the
+// service. net/http rejects those itself, in plain text and before any handler
+// runs.
 type listener struct{ net.Listener }
 
 func (l listener) Accept() (net.Conn, error) {

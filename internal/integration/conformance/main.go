@@ -42,8 +42,8 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	// Every configuration must start, also one that New refuses, and show what
-	// is wrong in its answers. A configuration made for requests does that.
+	// Every configuration must start, also one that New rejects, and report the
+	// fault in its responses. A configuration that is made per request does that.
 	auth := pintle.NewFunc(
 		func(*http.Request) string { return "" },
 		func(context.Context, string) (pintle.Config, error) { return cfg, nil },

@@ -27,7 +27,7 @@ type tables struct {
 	Authenticators     []*row[pintle.Authenticator]
 }
 
-// seededUser is a user whose emailVerified is null unless the kit says more.
+// seededUser is a user whose emailVerified is null unless the kit sets it.
 type seededUser struct{ pintle.User }
 
 func (u *seededUser) UnmarshalJSON(data []byte) error {
@@ -38,7 +38,7 @@ func (u *seededUser) UnmarshalJSON(data []byte) error {
 	return remarshal(members, &u.User)
 }
 
-// row gives a type the JSON it has in the contract.
+// row gives a type its JSON of the contract.
 type row[T any] struct{ value T }
 
 type jsonSession struct {
@@ -94,7 +94,7 @@ type memory struct {
 	rec     *recorder
 	failing []string
 
-	// passkeys says that the state has a list of them.
+	// passkeys means that the state has a list of them.
 	passkeys bool
 
 	mu      sync.Mutex
@@ -246,8 +246,9 @@ func (m *memory) LinkAccount(_ context.Context, a *pintle.Account) error {
 	})
 }
 
-// The reference has no operations for what follows, so nothing is recorded. The
-// library asks which accounts a user has before a mail signs in as them.
+// The reference has no operations like the methods below, so they are not
+// recorded. The library lists the accounts of a user before a mail link signs in as
+// that user.
 
 func (m *memory) UserAccounts(_ context.Context, userID string) (accounts []*pintle.Account, err error) {
 	m.mu.Lock()

@@ -11,9 +11,8 @@ import (
 	"sync"
 )
 
-// A recorder appends what was observed to the record file. A line is written
-// before the call it tells of goes on, so that it is there before the response
-// leaves.
+// A recorder appends observations to the record file. It writes a line before the
+// observed call continues, so that the line is there before the response is sent.
 type recorder struct {
 	file string
 	mu   sync.Mutex
@@ -76,7 +75,7 @@ func (h logHandler) Handle(_ context.Context, rec slog.Record) error {
 	return nil
 }
 
-// rootCause follows an error to what it began with.
+// rootCause returns the innermost error of a chain.
 func rootCause(err error) error {
 	for {
 		if many, ok := err.(interface{ Unwrap() []error }); ok {

@@ -12,9 +12,8 @@ import (
 
 // shared is the store for {"kind": "postgres", "url": …}, which is not in the
 // contract: the tables of @auth/pg-adapter in a database that a server of
-// Auth.js may use at the same time. They have to be there. Since they are not
-// this server's alone, a reset leaves them as they are, and neither state nor
-// records tell of them.
+// Auth.js may use at the same time. The tables must exist. Since the server shares
+// them, a reset leaves them unchanged, and state and records do not include them.
 func shared(url string) (pintle.Store, error) {
 	db, err := sql.Open("pgx", url)
 	if err != nil {

@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	rounds  = 8
-	crowd   = 8    // who sign in at a time
-	invited = 4000 // more than can sign in in all rounds
+	rounds     = 8
+	inParallel = 8    // people who sign in at a time
+	invited    = 4000 // more than can sign in in all rounds
 )
 
-// Whenever the server dies, nothing half-made is left (Q20): no user without the
-// account they came with, no account or session without its user. Everybody whose
-// sign-in was cut off can sign in again, and everybody who was signed in still is.
+// Whenever the server dies, it leaves no incomplete records (Q20): no user without
+// the account of the sign-in, no account or session without its user. People whose
+// sign-in was interrupted can sign in again, and people who were signed in still
+// are.
 func TestAServerThatIsKilledLeavesNothingHalfMade(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true, People: people(invited), Algorithm: authtest.ES256})
 	box := authtest.StartMailbox(t, authtest.MailboxOptions{})
@@ -48,7 +49,7 @@ func TestAServerThatIsKilledLeavesNothingHalfMade(t *testing.T) {
 	}
 	checkTables(t, file)
 	if len(arrived)-interrupted < rounds || interrupted < rounds {
-		t.Errorf("%d sign-ins were completed and %d cut off, which shows nothing", len(arrived)-interrupted, interrupted)
+		t.Errorf("%d sign-ins were completed and %d interrupted: the test needs both", len(arrived)-interrupted, interrupted)
 	}
 	if n := rows(t, file, "SELECT count(*) FROM pintle_users"); n != len(arrived) {
 		t.Errorf("%d people are %d users", len(arrived), n)
@@ -56,8 +57,8 @@ func TestAServerThatIsKilledLeavesNothingHalfMade(t *testing.T) {
 	t.Logf("%d sign-ins were completed and %d cut off", len(arrived)-interrupted, interrupted)
 }
 
-// load lets people sign in until the server is killed, and returns who was
-// through and who was not.
+// load signs people in until the server is killed, and returns those who completed
+// the sign-in and those who did not.
 func load(t *testing.T, s *server, box *authtest.Mailbox, next *int) (in, cutOff []*person) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -70,7 +71,7 @@ func load(t *testing.T, s *server, box *authtest.Mailbox, next *int) (in, cutOff
 		return newPerson(*next - 1)
 	}
 	var all sync.WaitGroup
-	for range crowd {
+	for range inParallel {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				p := invite()
@@ -87,20 +88,20 @@ func load(t *testing.T, s *server, box *authtest.Mailbox, next *int) (in, cutOff
 	}
 	time.Sleep(100*time.Millisecond + rand.N(400*time.Millisecond))
 	s.kill()
-	cancel() // who waits for an answer or a mail waits in vain
+	cancel() // ends waiting for a response or a mail
 	all.Wait()
 	return in, cutOff
 }
 
-// checkTables looks for what must not be there. Users who came by mail have no
-// account, but read mail.
+// checkTables looks for incomplete records. Users of a mail link have no account,
+// but a verified address.
 func checkTables(t *testing.T, file string) {
 	t.Helper()
 	for what, query := range map[string]string{
-		"users without what they came with": `SELECT count(*) FROM pintle_users u LEFT JOIN pintle_accounts a ON a.user_id = u.id WHERE a.user_id IS NULL AND u.email_verified IS NULL`,
-		"accounts without a user":           `SELECT count(*) FROM pintle_accounts a LEFT JOIN pintle_users u ON u.id = a.user_id WHERE u.id IS NULL`,
-		"sessions without a user":           `SELECT count(*) FROM pintle_sessions s LEFT JOIN pintle_users u ON u.id = s.user_id WHERE u.id IS NULL`,
-		"new users without a session":       `SELECT count(*) FROM pintle_users u LEFT JOIN pintle_sessions s ON s.user_id = u.id WHERE s.user_id IS NULL`,
+		"users without account or verified address": `SELECT count(*) FROM pintle_users u LEFT JOIN pintle_accounts a ON a.user_id = u.id WHERE a.user_id IS NULL AND u.email_verified IS NULL`,
+		"accounts without a user":                   `SELECT count(*) FROM pintle_accounts a LEFT JOIN pintle_users u ON u.id = a.user_id WHERE u.id IS NULL`,
+		"sessions without a user":                   `SELECT count(*) FROM pintle_sessions s LEFT JOIN pintle_users u ON u.id = s.user_id WHERE u.id IS NULL`,
+		"new users without a session":               `SELECT count(*) FROM pintle_users u LEFT JOIN pintle_sessions s ON s.user_id = u.id WHERE s.user_id IS NULL`,
 	} {
 		if n := rows(t, file, query); n != 0 {
 			t.Errorf("Q20 there are %d %s", n, what)

@@ -14,7 +14,7 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// A person signs in with a browser of their own, by one of the two ways in.
+// A person signs in with a browser, by one of the two providers.
 type person struct {
 	subject string
 	email   string
@@ -36,7 +36,7 @@ func newPerson(i int) *person {
 	}
 }
 
-// people are who the provider knows.
+// people are the users of the provider.
 func people(n int) []authtest.Person {
 	var all []authtest.Person
 	for i := range n {
@@ -46,7 +46,7 @@ func people(n int) []authtest.Person {
 	return all
 }
 
-// signIn goes all the way, and fails with whatever comes in between.
+// signIn performs a whole sign-in, and returns the first error.
 func (p *person) signIn(ctx context.Context, site string, box *authtest.Mailbox) error {
 	var csrf struct {
 		Token string `json:"csrfToken"`
@@ -74,7 +74,7 @@ func (p *person) signIn(ctx context.Context, site string, box *authtest.Mailbox)
 	return p.isSignedIn(ctx, site)
 }
 
-// isSignedIn asks the session route who this is.
+// isSignedIn reports whether the session route returns this person.
 func (p *person) isSignedIn(ctx context.Context, site string) error {
 	var session struct{ User struct{ Email string } }
 	if err := p.get(ctx, site+"/auth/session", &session); err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// The variables by which the test tells the server what it needs to know. Its
-// listener is its first extra file.
+// The variables with the settings of the server. Its listener is its first extra
+// file.
 const (
 	envDatabase = "KILLED_DATABASE"
 	envIssuer   = "KILLED_ISSUER"
@@ -74,7 +74,7 @@ func serve() error {
 	return http.Serve(listener, mux)
 }
 
-// dataSource has the settings a web application wants; see package sqlstore.
+// dataSource has the settings that a web application needs; see package sqlstore.
 func dataSource(file string) string {
 	return (&url.URL{Scheme: "file", Path: file, RawQuery: url.Values{
 		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)"},
@@ -87,8 +87,8 @@ func send(_ context.Context, m *pintle.Message) error {
 	return smtp.SendMail(os.Getenv(envMailbox), nil, m.From, []string{m.To}, []byte(text))
 }
 
-// A server is the process. It can be killed and started again; what listens is
-// the test's and stays.
+// A server is the process. It can be killed and started again; the listener belongs
+// to the test and stays open.
 type server struct {
 	t        *testing.T
 	url      string

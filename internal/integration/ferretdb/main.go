@@ -3,16 +3,16 @@
 //
 //	ferretdb -listen 127.0.0.1:27017 -dir /tmp/data
 //
-// FerretDB 1 differs from MongoDB in two things that a store has to rely on.
-// It finds a document and then changes it, so that others get in between, where
-// MongoDB does both at once. And it tells of a unique index that refused an
-// update as of an error of its own. The [door] in front of it makes both as
-// MongoDB documents them; everything else is FerretDB's.
+// FerretDB 1 differs from MongoDB in two things on which a store relies. It finds a
+// document and then changes it, so that other clients can interfere, where MongoDB
+// does both atomically. And it reports an update that a unique index rejects as an
+// internal error. The [serializer] in front of it makes both as MongoDB documents
+// them; everything else is FerretDB's.
 //
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/
 //
-// This is a module of its own, and not part of the workspace, because it needs
-// old versions of libraries that other modules have new ones of.
+// This is a separate module, outside of the workspace, because it needs older
+// versions of libraries than the other modules.
 package main
 
 import (
@@ -65,7 +65,7 @@ func run(ctx context.Context, listen, dir string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	d := &door{socket: socket}
+	d := &serializer{socket: socket}
 	go d.serve(l)
 	err = db.Run(ctx)
 	return errors.Join(err, l.Close())

@@ -31,8 +31,8 @@ const (
 
 func (m message) isMsg() bool { return len(m) > nameAt && order.Uint32(m[12:]) == opMsg }
 
-// command returns the name of the command, which is that of the document's
-// first member, or nothing for the messages of old.
+// command returns the name of the command, which is that of the document's first
+// member, or "" for the legacy messages.
 func (m message) command() string {
 	if !m.isMsg() || m[sectionAt] != 0 {
 		return ""
@@ -43,8 +43,8 @@ func (m message) command() string {
 
 func (m message) unanswered() bool { return m.isMsg() && order.Uint32(m[flagsAt:])&moreToCome != 0 }
 
-// duplicate is the reply of MongoDB where a unique index refused a change. The
-// commands that change several documents tell it in a list.
+// duplicate is the reply of MongoDB to a change that a unique index rejects. The
+// commands that change several documents report it in a list.
 func duplicate(command string, reply message) (message, error) {
 	const code, text = 11000, "E11000 duplicate key error"
 	answer := bson.D{{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: text}, {Key: "code", Value: code}, {Key: "codeName", Value: "DuplicateKey"}}

@@ -1,5 +1,5 @@
-// Package firstprogram_test follows the README from an empty directory to a user
-// who is signed in by an identity provider of another project.
+// Package firstprogram_test follows the README from an empty directory to a user who
+// is signed in with an identity provider of another project.
 package firstprogram_test
 
 import (
@@ -73,7 +73,7 @@ func TestTheFirstProgramOfTheReadmeSignsAUserIn(t *testing.T) {
 	page = b.submit(page, "/interaction/", url.Values{"login": {"ada"}, "password": {"any"}})
 	page = b.submit(page, "/interaction/", nil)
 	if page.text != "Hello, Ada Lovelace" {
-		t.Errorf("at the end %s says:\n%s", page.url, page.text)
+		t.Errorf("at the end %s shows:\n%s", page.url, page.text)
 	}
 }
 
@@ -136,7 +136,7 @@ func startProvider(t *testing.T, redirectURI string) string {
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // which says that it was killed
+		_ = cmd.Wait() // the error of the killed process
 	})
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if issuer, ok := strings.CutPrefix(lines.Text(), "issuer "); ok {
@@ -237,8 +237,8 @@ var (
 	value = regexp.MustCompile(`value="([^"]*)"`)
 )
 
-// submit sends the form of a page whose action contains a text, with what its
-// inputs have and what is typed.
+// submit sends the form of a page whose action contains a text, with the values of
+// its inputs and the given ones.
 func (b *browser) submit(p page, action string, typed url.Values) page {
 	b.t.Helper()
 	for _, f := range form.FindAllStringSubmatch(p.text, -1) {

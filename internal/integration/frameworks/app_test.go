@@ -18,18 +18,18 @@ import (
 // A framework serves the application of this suite, which has these routes:
 //
 //	/auth/…          the sign-in routes
-//	GET  /           says who is signed in, or "stranger"
-//	GET  /account    the same, for those who are signed in
-//	GET  /admin      the same, for those whom Callbacks.Authorized lets pass
-//	POST /login      signs in from a handler, with a form of the application's own
-//	POST /leave      goes to the provider "acme" from a handler
+//	GET  /           returns the name of the signed-in user, or "guest"
+//	GET  /account    the same, for signed-in users
+//	GET  /admin      the same, for requests that Callbacks.Authorized allows
+//	POST /login      signs in from a handler, with a form of the application
+//	POST /leave      redirects to the provider "acme" from a handler
 //	POST /logout     signs out from a handler
-//	GET  /role       says which role the session carries
-//	POST /role       gives it one from a handler
-//	GET  /devices    says on how many devices somebody is signed in
+//	GET  /role       returns the role in the session
+//	POST /role       sets it from a handler
+//	GET  /devices    returns on how many devices the user is signed in
 //	GET  /stream     answers in two pieces and flushes between them
 //	GET  /late       gives the session a role, then streams
-//	GET  /upgrade    takes the connection over and sends back what it receives
+//	GET  /upgrade    hijacks the connection and sends back what it receives
 type framework struct {
 	name string
 
@@ -53,7 +53,7 @@ var frameworks = []framework{
 	{name: "Fiber", serve: serveFiber, http1: true, header: fiberHeader},
 }
 
-// A setting is what a test wants of the application.
+// A setting has the options of the application for a test.
 type setting struct {
 	pintle.Config
 
@@ -63,8 +63,8 @@ type setting struct {
 	// base is where the sign-in routes are. Empty means "/auth".
 	base string
 
-	// proxy says what the framework was told about the peer: behindProxy that
-	// it is a proxy to be trusted, notBehind that it is not.
+	// proxy is the framework's setting about the peer: behindProxy means a
+	// trusted proxy, notBehind an untrusted peer.
 	proxy proxy
 
 	// tls serves over TLS, with HTTP/2 where the framework has it.
@@ -105,11 +105,11 @@ func (f framework) start(t *testing.T, changes ...func(*setting)) *browser {
 	return newBrowser(t, f.serve(t, s))
 }
 
-// role is what the handlers of the application keep in the session.
+// role is the data of the application in the session.
 var role = pintle.NewClaim[string]("role")
 
-// config knows Kim, who has the password "kim's", and takes the name of a
-// session's user for what Authorized decides by.
+// config has the user Kim, with the password "kim's". Authorized decides by the
+// name of a session's user.
 func config() pintle.Config {
 	return pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{ID: "password", Authorize: checkPassword}},
@@ -132,7 +132,7 @@ func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error
 	return nil, nil // wrong credentials
 }
 
-// withProvider adds an identity provider called "acme", where everybody is Ada.
+// withProvider adds an identity provider called "acme", where the user is Ada.
 func withProvider(t *testing.T) func(*setting) {
 	t.Helper()
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true, RequirePKCE: true, Algorithm: authtest.ES256})
@@ -140,16 +140,16 @@ func withProvider(t *testing.T) func(*setting) {
 	return func(s *setting) { s.Providers = append(s.Providers, idp.OIDC("acme")) }
 }
 
-// greeting is what the pages of the application say.
+// greeting is the text of the application's pages.
 func greeting(s *pintle.Session) string {
 	if s == nil {
-		return "stranger"
+		return "guest"
 	}
 	return s.User.Name
 }
 
-// devices is what an account page asks, with nothing but the context that the
-// framework has for the request.
+// devices reads the sessions like an account page, with only the framework's
+// context of the request.
 func devices(ctx context.Context, auth *pintle.Auth) string {
 	n := 0
 	for _, err := range auth.Devices(ctx, pintle.SessionFrom(ctx)) {
@@ -161,7 +161,7 @@ func devices(ctx context.Context, auth *pintle.Auth) string {
 	return strconv.Itoa(n)
 }
 
-// overHTTP serves what a framework makes of the setting with net/http's server.
+// overHTTP serves the application of a framework with net/http's server.
 func overHTTP(app func(setting) http.Handler) func(*testing.T, setting) string {
 	return func(t *testing.T, s setting) string {
 		t.Helper()
@@ -184,7 +184,7 @@ func host(address string) string {
 	return host
 }
 
-// connect opens a connection on which a test can send what no client would.
+// connect opens a connection on which a test can send any bytes.
 func connect(t *testing.T, address string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", host(address))

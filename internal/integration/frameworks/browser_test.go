@@ -48,7 +48,7 @@ type reply struct {
 }
 
 // do sends a request to a path of the site, or to a URL. A header is a name and
-// a value; without an Accept header it is the request of a person.
+// a value; without an Accept header it is the request of a browser.
 func (b *browser) do(method, target, body string, headers ...string) *reply {
 	b.t.Helper()
 	resp := b.open(method, target, body, headers...)
@@ -60,7 +60,7 @@ func (b *browser) do(method, target, body string, headers ...string) *reply {
 	return &reply{resp, b.t, string(text)}
 }
 
-// open is do for a response whose body the test wants to see arrive.
+// open is do for a response whose body the test reads while it arrives.
 func (b *browser) open(method, target, body string, headers ...string) *http.Response {
 	b.t.Helper()
 	if strings.HasPrefix(target, "/") {
@@ -103,7 +103,7 @@ func (b *browser) post(target string, fields ...string) *reply {
 	return b.do(http.MethodPost, target, form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
-// csrf asks for the form token.
+// csrf requests the form token.
 func (b *browser) csrf() string {
 	b.t.Helper()
 	var answer struct {
@@ -167,7 +167,7 @@ func (r *reply) json(into any) {
 	}
 }
 
-// line returns the one Set-Cookie line for the cookie, "" if there is none.
+// line returns the one Set-Cookie line for the cookie, or "" if it is not set.
 func (r *reply) line(name string) string {
 	r.t.Helper()
 	return setCookieLine(r.t, r.Header, name)

@@ -87,7 +87,7 @@ func (b *browser) sessionCookies() []string {
 
 func TestCookiesOfTheApplicationAreLeftAlone(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
-		// A handler that saves twice sends each cookie once; line says so.
+		// A handler that saves twice sends each cookie once; line checks that.
 		b := f.start(t, func(s *setting) { s.Session.UpdateAge = -1 })
 		b.signIn("kim")
 		r := b.post("/role", "role", "editor").want(http.StatusOK)
@@ -98,11 +98,11 @@ func TestCookiesOfTheApplicationAreLeftAlone(t *testing.T) {
 	})
 }
 
-func TestAForgedSessionIsAStrangers(t *testing.T) {
+func TestAForgedSessionIsAnonymous(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)
 		for _, value := range []string{"x", "a.b.c.d.e", `"quoted"`, "%zz", strings.Repeat("A", 3000)} {
-			b.get("/", "Cookie", "authjs.session-token="+value).want(http.StatusOK).wantBody("stranger")
+			b.get("/", "Cookie", "authjs.session-token="+value).want(http.StatusOK).wantBody("guest")
 			b.get("/account", "Cookie", "authjs.session-token="+value, "Accept", "*/*").want(http.StatusUnauthorized)
 		}
 	})

@@ -6,8 +6,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// echo4Router is the application with Echo 4 and what comes with it to take
-// handlers and middleware of net/http.
+// echo4Router is the application with Echo 4 and its adapters for handlers and
+// middleware of net/http.
 func echo4Router(s setting) http.Handler {
 	s.trustByConfig()
 	app := handlers{s.auth}

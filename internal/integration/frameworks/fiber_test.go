@@ -19,7 +19,7 @@ import (
 	"github.com/pintleauth/pintle/pintlefiber"
 )
 
-// serveFiber serves the application with Fiber, which has a server of its own.
+// serveFiber serves the application with Fiber, which has its own server.
 func serveFiber(t *testing.T, s setting) string {
 	t.Helper()
 	return listen(t, fiberApp(s), s.tls)

@@ -102,7 +102,7 @@ func (h ginHandlers) devices(c *gin.Context) {
 func (h ginHandlers) update(c *gin.Context, value string) bool {
 	session := pintlegin.Session(c)
 	if session == nil {
-		c.String(http.StatusUnauthorized, "nobody is signed in")
+		c.String(http.StatusUnauthorized, "not signed in")
 		return false
 	}
 	role.Set(session, value)

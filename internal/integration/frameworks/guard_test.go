@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-func TestAGuardTurnsStrangersAway(t *testing.T) {
+func TestAGuardRejectsAnonymousRequests(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)
 		r := b.get("/account?tab=1").want(http.StatusFound).wantLocation("/auth/signin?callbackUrl=%2Faccount%3Ftab%3D1").wantBody("")
@@ -36,7 +36,7 @@ func TestAGuardTurnsStrangersAway(t *testing.T) {
 	})
 }
 
-func TestThePersonComesBackToTheGuardedPage(t *testing.T) {
+func TestAfterTheSignInTheBrowserReturnsToTheGuardedPage(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)
 		signIn := b.get("/account?tab=1").location()
@@ -51,7 +51,7 @@ func TestSH04AGuardFailsClosed(t *testing.T) {
 		make   func(context.Context, string) (pintle.Config, error)
 		status int
 	}{
-		{"SH-04 the configuration is refused", func(context.Context, string) (pintle.Config, error) {
+		{"SH-04 the configuration is invalid", func(context.Context, string) (pintle.Config, error) {
 			return pintle.Config{}, errors.New("this host is not known")
 		}, http.StatusInternalServerError},
 		{"SH-04 the secret is missing", func(context.Context, string) (pintle.Config, error) {
@@ -86,7 +86,7 @@ func TestSH04AGuardFailsClosed(t *testing.T) {
 	}
 }
 
-// downStore is a database that does not answer when it is asked for a session.
+// downStore is a database that fails to read sessions.
 type downStore struct{ *memstore.Store }
 
 func (downStore) SessionAndUser(context.Context, string) (*pintle.StoredSession, *pintle.User, error) {
@@ -95,8 +95,8 @@ func (downStore) SessionAndUser(context.Context, string) (*pintle.StoredSession,
 
 func unsent(context.Context, *pintle.Message) error { return errors.New("no mail server") }
 
-// SH-33, SH-64, SH-70: a router and a guard that read a path differently leave a
-// gap between them. SH-67: nor does it matter who asks.
+// SH-33, SH-64, SH-70: if a router and a guard read a path differently, a page is
+// unguarded. SH-67: headers of the client do not change that.
 func TestNoSpellingOfAPathPassesTheGuard(t *testing.T) {
 	targets := []string{
 		"/account", "/account/", "//account", "/./account", "/x/../account", "/%61ccount", "/account%2f", "/ACCOUNT",
@@ -109,7 +109,7 @@ func TestNoSpellingOfAPathPassesTheGuard(t *testing.T) {
 		for _, target := range targets {
 			for _, agent := range []string{"Mozilla/5.0", "kube-probe/1.0", "GoogleHC/1.0"} {
 				status, body := raw(t, b.address, "GET "+target+" HTTP/1.1", "Host: "+host(b.address), "User-Agent: "+agent)
-				if strings.Contains(body, "stranger") || status == http.StatusOK && !strings.Contains(body, "<html") {
+				if strings.Contains(body, "guest") || status == http.StatusOK && !strings.Contains(body, "<html") {
 					t.Errorf("%s with %s: status %d, %.200q", target, agent, status, body)
 				}
 			}
@@ -117,8 +117,8 @@ func TestNoSpellingOfAPathPassesTheGuard(t *testing.T) {
 	})
 }
 
-// The application's Authorized looks at r.URL.Path: it has to be the path that
-// the router went by, whatever the request line looks like.
+// The application's Authorized reads r.URL.Path: it must be the path by which the
+// router chose the route, for any request line.
 func TestSH70TheGuardSeesThePathThatTheRouterChose(t *testing.T) {
 	targets := []string{
 		"/admin", "/admin?", "/admin?/account", "//admin", "/./admin", "/x/../admin", "/%61dmin", "/admin/", "/ADMIN", "/admin;x", "/admin%2f",
@@ -176,14 +176,14 @@ func TestOnlyTheOriginItselfIsThisSite(t *testing.T) {
 
 func TestADecisionIsNotKeptForTheNextRequest(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
-		// SH-70: one connection, several people.
+		// SH-70: one connection with requests of several users.
 		b := f.start(t)
 		b.signIn("kim")
 		b.get("/account").wantBody("Kim")
 		jar := b.client.Jar
 		b.client.Jar = nil
 		b.get("/account", "Accept", "*/*").want(http.StatusUnauthorized)
-		b.get("/").wantBody("stranger")
+		b.get("/").wantBody("guest")
 		b.client.Jar = jar
 		b.get("/account").want(http.StatusOK).wantBody("Kim")
 	})

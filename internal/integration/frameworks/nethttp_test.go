@@ -29,8 +29,8 @@ func netHTTP(s setting) http.Handler {
 	return http.NewCrossOriginProtection().Handler(s.auth.Load(mux))
 }
 
-// trustByConfig says what frameworks without a notion of proxies are told about
-// the peer: to believe the headers of whoever it is, or nobody's.
+// trustByConfig is the setting for frameworks without trusted proxies: the headers
+// of every peer are trusted, or those of no peer.
 func (s *setting) trustByConfig() {
 	if s.proxy == notBehind {
 		s.TrustHost = false
@@ -103,7 +103,7 @@ func (h handlers) devices(w http.ResponseWriter, r *http.Request) {
 func (h handlers) update(w http.ResponseWriter, r *http.Request, value string) bool {
 	session := pintle.SessionFrom(r.Context())
 	if session == nil {
-		http.Error(w, "nobody is signed in", http.StatusUnauthorized)
+		http.Error(w, "not signed in", http.StatusUnauthorized)
 		return false
 	}
 	role.Set(session, value)

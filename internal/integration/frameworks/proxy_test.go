@@ -10,7 +10,7 @@ import (
 // browser on this machine.
 var forwarded = []string{"X-Forwarded-For", "127.0.0.1", "X-Forwarded-Host", "app.example", "X-Forwarded-Proto", "https"}
 
-func TestATrustedProxySaysWhereTheSiteIs(t *testing.T) {
+func TestATrustedProxySetsTheOrigin(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t, func(s *setting) { s.TrustHost, s.proxy = true, behindProxy })
 		if origin := b.origin(forwarded...); origin != "https://app.example" {
@@ -41,7 +41,7 @@ func TestAHandlerBehindATrustedProxySetsSecureCookies(t *testing.T) {
 	})
 }
 
-func TestSH66HeadersOfStrangersAreNotBelieved(t *testing.T) {
+func TestSH66HeadersOfUntrustedPeersAreIgnored(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t, func(s *setting) { s.TrustHost, s.proxy = true, notBehind }, withProvider(t))
 		lies := []string{
@@ -55,12 +55,12 @@ func TestSH66HeadersOfStrangersAreNotBelieved(t *testing.T) {
 		for _, path := range []string{"/auth/csrf", "/auth/signin", "/account", "/"} {
 			r := b.get(path, lies...)
 			if strings.Contains(transcript(r), "evil.example") || strings.Contains(transcript(r), "__Host-") {
-				t.Errorf("SH-66 %s believes the headers: %s", path, transcript(r))
+				t.Errorf("SH-66 %s trusts the headers: %s", path, transcript(r))
 			}
 		}
 		r := b.do(http.MethodPost, "/leave", "", lies...).want(http.StatusSeeOther)
 		if strings.Contains(r.location(), "evil.example") {
-			t.Errorf("SH-66 the provider is told to come back to %s", r.location())
+			t.Errorf("SH-66 the redirect URI is %s", r.location())
 		}
 		r = b.do(http.MethodPost, "/logout", "", lies...).want(http.StatusSeeOther)
 		if strings.Contains(r.location(), "evil.example") {
@@ -69,7 +69,7 @@ func TestSH66HeadersOfStrangersAreNotBelieved(t *testing.T) {
 	})
 }
 
-func TestAHostNobodyVouchesForIsRefused(t *testing.T) {
+func TestAnUntrustedHostIsRejected(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)
 		b.signIn("kim")
@@ -97,7 +97,7 @@ func TestAFixedURLNeedsNoHeaders(t *testing.T) {
 	})
 }
 
-// origin is where the application says that it is.
+// origin returns the origin in the application's response.
 func (b *browser) origin(headers ...string) string {
 	b.t.Helper()
 	var providers map[string]struct{ SignInURL string }

@@ -52,7 +52,7 @@ func TestOnlyGetAndPostAreServed(t *testing.T) {
 }
 
 // ASVS-3.5.1: nor does a framework let forged requests through.
-func TestAPostFromAnotherSiteIsRefused(t *testing.T) {
+func TestAPostFromAnotherSiteIsRejected(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t, withProvider(t))
 		b.signIn("kim")
@@ -71,7 +71,7 @@ func TestAPostFromAnotherSiteIsRefused(t *testing.T) {
 	})
 }
 
-func TestALargeBodyIsRefused(t *testing.T) {
+func TestALargeBodyIsRejected(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)
 		large := strings.Repeat("x", 300<<10)
@@ -80,7 +80,7 @@ func TestALargeBodyIsRefused(t *testing.T) {
 			b.do(http.MethodPost, path, "csrfToken="+b.csrf()+"&username="+large, form...).
 				want(http.StatusRequestEntityTooLarge).wantBody(`"Bad request."`)
 		}
-		// Nobody says how long this one is.
+		// This request has no Content-Length.
 		chunk := fmt.Sprintf("%x\r\n%s\r\n0", len(large), large)
 		status, body := raw(t, b.address, "POST /auth/callback/password HTTP/1.1", "Host: "+host(b.address),
 			"Content-Type: application/x-www-form-urlencoded", "Transfer-Encoding: chunked", "", chunk)
@@ -108,9 +108,9 @@ func TestLineBreaksStayOutOfHeaders(t *testing.T) {
 	})
 }
 
-// TestEveryFrameworkGivesTheSameAnswer compares every header and byte with what
-// net/http sends.
-func TestEveryFrameworkGivesTheSameAnswer(t *testing.T) {
+// TestEveryFrameworkGivesTheSameResponse compares every header and byte with those
+// of net/http.
+func TestEveryFrameworkGivesTheSameResponse(t *testing.T) {
 	requests := []struct {
 		method, path, body string
 		headers            []string
@@ -125,7 +125,7 @@ func TestEveryFrameworkGivesTheSameAnswer(t *testing.T) {
 		{"GET", "/auth/error?error=Verification", "", nil},
 		{"GET", "/auth/signin?callbackUrl=javascript:alert(1)", "", nil},
 		{"GET", "/auth/callback/password", "", nil},
-		{"GET", "/auth/callback/nobody", "", nil},
+		{"GET", "/auth/callback/unknown", "", nil},
 		{"GET", "/auth/session?a=%zz&a=b;c", "", nil},
 		{"GET", "/auth/unknown", "", nil},
 		{"OPTIONS", "/auth/signin", "", nil},
@@ -162,8 +162,8 @@ func TestEveryFrameworkGivesTheSameAnswer(t *testing.T) {
 	}
 }
 
-// transcript is what was received, without what belongs to the server: when, by
-// whom and in which pieces it was sent.
+// transcript is the response without the parts of the server: date, name and
+// transfer encoding.
 func transcript(r *reply) string {
 	var lines []string
 	for name, values := range r.Header {

@@ -10,17 +10,17 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-func TestSomebodyWithAPasswordSignsIn(t *testing.T) {
+func TestSignInWithAPassword(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)
-		b.get("/").want(http.StatusOK).wantBody("stranger")
+		b.get("/").want(http.StatusOK).wantBody("guest")
 		b.signIn("kim").wantLocation(b.address)
 		b.get("/").want(http.StatusOK).wantBody("Kim")
 		b.get("/account").want(http.StatusOK).wantBody("Kim")
 	})
 }
 
-func TestAWrongPasswordSignsNobodyIn(t *testing.T) {
+func TestAWrongPasswordIsRejected(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)
 		r := b.post("/auth/callback/password", "csrfToken", b.csrf(), "username", "kim", "password", "root's")
@@ -28,11 +28,11 @@ func TestAWrongPasswordSignsNobodyIn(t *testing.T) {
 		if line := r.line("authjs.session-token"); line != "" {
 			t.Errorf("a session cookie was set: %s", line)
 		}
-		b.get("/").wantBody("stranger")
+		b.get("/").wantBody("guest")
 	})
 }
 
-func TestSomebodySignsInWithAProvider(t *testing.T) {
+func TestSignInWithAProvider(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t, withProvider(t))
 		b.client.CheckRedirect = nil
@@ -45,32 +45,32 @@ func TestSomebodySignsInWithAProvider(t *testing.T) {
 	})
 }
 
-func TestACallbackOfAnotherBrowserSignsNobodyIn(t *testing.T) {
+func TestACallbackOfAnotherBrowserIsRejected(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t, withProvider(t))
-		// Kim goes to the provider, and the link back is opened by somebody else.
+		// Kim signs in at the provider, and another browser opens the callback.
 		to := b.post("/auth/signin/acme", "csrfToken", b.csrf()).want(http.StatusFound).location()
 		back := b.get(to).want(http.StatusFound).location()
-		stranger := newBrowser(t, b.address)
-		r := stranger.get(back).want(http.StatusFound)
+		guest := newBrowser(t, b.address)
+		r := guest.get(back).want(http.StatusFound)
 		if r.line("authjs.session-token") != "" || !strings.Contains(r.location(), "error=") {
 			t.Errorf("sent to %s with cookies %q", r.location(), r.Header["Set-Cookie"])
 		}
-		stranger.get("/").wantBody("stranger")
+		guest.get("/").wantBody("guest")
 	})
 }
 
-func TestAHandlerSignsSomebodyIn(t *testing.T) {
+func TestAHandlerSignsAUserIn(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)
 		b.post("/login", "username", "kim", "password", "root's").want(http.StatusUnauthorized)
-		b.get("/").wantBody("stranger")
+		b.get("/").wantBody("guest")
 		b.post("/login", "username", "kim", "password", "kim's").want(http.StatusSeeOther).wantLocation(b.address + "/account")
 		b.get("/account").want(http.StatusOK).wantBody("Kim")
 	})
 }
 
-func TestAHandlerSendsSomebodyToAProvider(t *testing.T) {
+func TestAHandlerRedirectsToAProvider(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t, withProvider(t))
 		to := b.post("/leave").want(http.StatusSeeOther).location()
@@ -83,12 +83,12 @@ func TestAHandlerSendsSomebodyToAProvider(t *testing.T) {
 	})
 }
 
-func TestSomebodySignsOut(t *testing.T) {
+func TestSignOut(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)
 		b.signIn("kim")
 		b.post("/auth/signout", "csrfToken", b.csrf()).want(http.StatusFound)
-		b.get("/").wantBody("stranger")
+		b.get("/").wantBody("guest")
 		for _, c := range b.cookies() {
 			if strings.Contains(c.Name, "session-token") {
 				t.Errorf("the browser still has %s", c.Name)
@@ -97,7 +97,7 @@ func TestSomebodySignsOut(t *testing.T) {
 	})
 }
 
-func TestAHandlerSignsSomebodyOut(t *testing.T) {
+func TestAHandlerSignsAUserOut(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)
 		b.signIn("kim")
@@ -105,11 +105,11 @@ func TestAHandlerSignsSomebodyOut(t *testing.T) {
 		if line := r.line("authjs.session-token"); !strings.Contains(line, "Max-Age=0") {
 			t.Errorf("the session cookie is not cleared: %q", line)
 		}
-		b.get("/").wantBody("stranger")
+		b.get("/").wantBody("guest")
 	})
 }
 
-func TestTheNextRequestSeesWhatAHandlerSaved(t *testing.T) {
+func TestTheNextRequestHasTheDataThatAHandlerSaved(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t)
 		b.post("/role", "role", "editor").want(http.StatusUnauthorized)

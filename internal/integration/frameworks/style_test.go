@@ -33,7 +33,7 @@ func fullStack(cfg pintle.Config) (http.Handler, error) {
 	greet := func(r *http.Request) (string, error) {
 		session, err := auth.Session(r)
 		if err != nil || session == nil {
-			return "Hello, guest", err
+			return "Hello, stranger", err
 		}
 		return "Hello, " + session.User.Name, nil
 	}
@@ -82,9 +82,9 @@ func TestTheFullStackStyle(t *testing.T) {
 
 	b.get("/api/auth/session").want(http.StatusOK).wantBody("null")
 	b.get("/members").want(http.StatusFound).wantLocation("/api/auth/signin?callbackUrl=%2Fmembers")
-	b.get("/greeting").want(http.StatusOK).wantBody("Hello, guest")
+	b.get("/greeting").want(http.StatusOK).wantBody("Hello, stranger")
 
-	if to := b.post("/enter", "provider", "nobody").want(http.StatusSeeOther).location(); !strings.HasPrefix(to, b.address+"/api/auth/signin?") {
+	if to := b.post("/enter", "provider", "unknown").want(http.StatusSeeOther).location(); !strings.HasPrefix(to, b.address+"/api/auth/signin?") {
 		t.Errorf("an unknown provider leads to %s", to)
 	}
 	to := b.post("/enter", "provider", "acme").want(http.StatusSeeOther).location()
@@ -94,7 +94,7 @@ func TestTheFullStackStyle(t *testing.T) {
 
 	b.do(http.MethodPost, "/leave", "", "Sec-Fetch-Site", "cross-site").want(http.StatusForbidden)
 	b.post("/leave").want(http.StatusSeeOther).wantLocation(b.address + "/greeting")
-	b.get("/greeting").want(http.StatusOK).wantBody("Hello, guest")
+	b.get("/greeting").want(http.StatusOK).wantBody("Hello, stranger")
 }
 
 // express is the style of a handler that is mounted on a pattern and a function
@@ -127,13 +127,13 @@ func TestTheExpressStyle(t *testing.T) {
 	b.signIn("kim")
 	r := b.get("/").want(http.StatusOK).wantBody("Hello, Kim")
 	if len(r.Header["Set-Cookie"]) > 0 {
-		t.Errorf("asking for the session sets cookies: %q", r.Header["Set-Cookie"])
+		t.Errorf("reading the session sets cookies: %q", r.Header["Set-Cookie"])
 	}
 }
 
-// solid is the style of a handler for everything below a prefix that answers
-// GET and POST, and answers nothing where it has no route, so that the next
-// handler runs.
+// solid is the style of a handler for all paths below a prefix that serves GET and
+// POST. For paths without a route it returns no response, so that the next handler
+// runs.
 func solid(auth http.Handler, prefix string, next http.Handler) http.Handler {
 	actions := []string{"providers", "session", "csrf", "signin", "signout", "callback", "verify-request", "error", "webauthn-options"}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

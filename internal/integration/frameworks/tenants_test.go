@@ -11,8 +11,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// withTenants lets a header of the request, as the framework knows it, choose
-// the configuration: S-11.
+// withTenants selects the configuration by a header of the framework's request:
+// S-11.
 func withTenants(f framework) func(*setting) {
 	header := f.header
 	if header == nil {
@@ -27,7 +27,7 @@ func withTenants(f framework) func(*setting) {
 				}
 				cfg := config()
 				cfg.Providers = []pintle.Provider{&pintle.Credentials{ID: "password", Name: "the " + tenant + " staff", Authorize: checkPassword}}
-				cfg.Secrets = []string{tenant + " has a secret of its own, of 32 characters"}
+				cfg.Secrets = []string{tenant + " has another secret, of 32 characters or more"}
 				cfg.Callbacks.Authorized = func(r *http.Request, s *pintle.Session) (pintle.Access, error) {
 					return pintle.Access{Allowed: s != nil && header(r, "X-Tenant") == tenant}, nil
 				}
@@ -74,22 +74,22 @@ func TestTheFrameworksRequestChoosesTheConfiguration(t *testing.T) {
 		green.post("/login", "username", "root", "password", "root's").want(http.StatusSeeOther)
 		green.get("/").want(http.StatusOK).wantBody("Root")
 
-		// A session of one is none of the other.
+		// A session of one tenant is not valid for another.
 		held := blue.cookies()
 		cookie := held[slices.IndexFunc(held, func(c *http.Cookie) bool { return c.Name == "authjs.session-token" })].String()
-		site.at("green").get("/", "Cookie", cookie).want(http.StatusOK).wantBody("stranger")
+		site.at("green").get("/", "Cookie", cookie).want(http.StatusOK).wantBody("guest")
 		site.at("blue").get("/", "Cookie", cookie).want(http.StatusOK).wantBody("Kim")
 
 		blue.post("/logout").want(http.StatusSeeOther)
-		blue.get("/").wantBody("stranger")
+		blue.get("/").wantBody("guest")
 		green.get("/").wantBody("Root")
 
-		// Who is nobody's gets nothing.
-		nobody := site.at("red")
-		nobody.get("/", "Cookie", cookie).want(http.StatusOK).wantBody("stranger")
-		nobody.get("/account", "Accept", "*/*", "Cookie", cookie).want(http.StatusInternalServerError)
-		if status := nobody.get("/auth/signin").StatusCode; status < 400 {
-			t.Errorf("the sign-in page of nobody has status %d", status)
+		// An unknown tenant has no session.
+		unknown := site.at("red")
+		unknown.get("/", "Cookie", cookie).want(http.StatusOK).wantBody("guest")
+		unknown.get("/account", "Accept", "*/*", "Cookie", cookie).want(http.StatusInternalServerError)
+		if status := unknown.get("/auth/signin").StatusCode; status < 400 {
+			t.Errorf("the sign-in page of an unknown tenant has status %d", status)
 		}
 	})
 }

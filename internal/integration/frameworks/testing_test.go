@@ -43,7 +43,7 @@ func TestMembersOfAnApplicationUnderTestAreGreeted(t *testing.T) {
 			w = httptest.NewRecorder()
 			app.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/account", nil))
 			if w.Code != http.StatusUnauthorized {
-				t.Errorf("a stranger gets status %d", w.Code)
+				t.Errorf("an anonymous request gets status %d", w.Code)
 			}
 		})
 	}

@@ -1,12 +1,12 @@
-// Package interop_test lets an application with Auth.js and one with Pintle
-// serve one site together, with one secret and one PostgreSQL database, as they
-// do while a team moves from one to the other. Whatever one of them began, the
-// other has to be able to go on with.
+// Package interop_test tests an application with Auth.js and one with Pintle that
+// serve one site together, with one secret and one PostgreSQL database, as during a
+// migration from one to the other. Each of them must be able to continue every flow
+// that the other began.
 //
-// A journey is what one person does on the site. Each of its requests is
-// answered by either server, chosen at random; the journeys of a run differ in
-// what happens and in who answers. A journey that goes wrong says how to have it
-// again:
+// A journey is a sequence of actions of one person on the site. Each of its
+// requests goes to one of the servers, chosen at random; the journeys of a run
+// differ in their actions and in the servers. A journey that fails prints how to
+// repeat it:
 //
 //	go test -run 'TestServersTakeTurns/token' -seed 1234567890 -journey 17
 package interop_test

@@ -15,10 +15,10 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// sessionCookie is the name both servers give it on an https site.
+// sessionCookie is its name on an https site, with both servers.
 const sessionCookie = "__Secure-authjs.session-token"
 
-// A journey is one person at one browser, and what the person expects to see.
+// A journey is one person with one browser, and the state that the person expects.
 type journey struct {
 	ctx     context.Context
 	turns   *turns
@@ -28,13 +28,13 @@ type journey struct {
 	tokens  bool // sessions are tokens
 
 	signedIn bool
-	asUser   bool // as somebody the database knows
+	asUser   bool // as a user in the database
 	shown    shown
 	user     *shown // the row of the person, once there is one
 	linked   bool   // the account at the provider belongs to it
 }
 
-// shown is what the session shows of a user.
+// shown has the members of a user in the session.
 type shown struct {
 	ID    any
 	Name  string
@@ -42,8 +42,8 @@ type shown struct {
 }
 
 func newJourney(ctx context.Context, s *site, base http.RoundTripper, seed uint64, number int, tokens bool) *journey {
-	// What happens and who answers are drawn apart, so that the same things
-	// happen whatever a server needs more requests for.
+	// The actions and the servers have separate random sources, so that the
+	// actions stay the same if a server needs more requests.
 	j := &journey{
 		ctx: ctx, who: person(number), tokens: tokens,
 		choose: rand.New(rand.NewPCG(seed, uint64(2*number))),
@@ -57,7 +57,7 @@ func newJourney(ctx context.Context, s *site, base http.RoundTripper, seed uint6
 	return j
 }
 
-// travel does a few things in a row and returns what was wrong.
+// travel performs a few actions and returns the first error.
 func (j *journey) travel() error {
 	for range 2 + j.choose.IntN(4) {
 		if err := j.step(); err != nil {
@@ -114,8 +114,8 @@ func (j *journey) signInByPassword() error {
 	return nil
 }
 
-// signInByProvider signs in with the provider, or links its account when
-// somebody is signed in already.
+// signInByProvider signs in with the provider, or links its account if the browser
+// is signed in already.
 func (j *journey) signInByProvider() error {
 	to, err := j.post("signin/idp?"+url.Values{"login_hint": {j.who.Email}}.Encode(), nil)
 	if err != nil {
@@ -134,7 +134,7 @@ func (j *journey) signInByProvider() error {
 		return err
 	}
 	if j.user != nil && !j.linked && !j.asUser {
-		// Somebody with this address exists, and nobody proved to be that one.
+		// A user with this address exists, and the address is not proven.
 		if !strings.Contains(to, "error=OAuthAccountNotLinked") {
 			return fmt.Errorf("an account that is not linked leads to %s", to)
 		}
@@ -156,7 +156,7 @@ func (j *journey) signInByMail() error {
 		return err
 	}
 	if !strings.HasPrefix(to, origin+"/auth/verify-request") {
-		return fmt.Errorf("asking for a mail leads to %s", to)
+		return fmt.Errorf("requesting a mail leads to %s", to)
 	}
 	mail, err := j.turns.site.box.Wait(j.ctx, j.who.Email)
 	if err != nil {
@@ -167,8 +167,8 @@ func (j *journey) signInByMail() error {
 		return err
 	}
 	if j.linked && strings.HasPrefix(to, origin+"/auth/callback/mail?error=OAuthAccountNotLinked") {
-		// W-55: Pintle asks before a mail joins a user that the provider made,
-		// and that user is proven by signing in as before.
+		// W-55: Pintle requires a sign-in with the provider before a mail link
+		// signs in to a user that the provider made.
 		return j.signInByProvider()
 	}
 	if to != origin+"/home" {
@@ -227,7 +227,7 @@ func (j *journey) signOut() error {
 	if j.tokens {
 		return nil
 	}
-	// Whoever kept the cookie has nothing: the row is gone for both.
+	// A copy of the cookie is not valid: the row is deleted for both.
 	r, err := http.NewRequestWithContext(j.ctx, http.MethodGet, origin+"/auth/session", http.NoBody)
 	if err != nil {
 		return err
@@ -238,13 +238,13 @@ func (j *journey) signOut() error {
 	answers, err := j.turns.both(r)
 	for who, answer := range answers {
 		if answer != "null" {
-			return fmt.Errorf("%s still knows a session that has ended: %s", who, answer)
+			return fmt.Errorf("%s still returns a session that has ended: %s", who, answer)
 		}
 	}
 	return err
 }
 
-// forgedSignOut is what a page of another site can send.
+// forgedSignOut sends a request that a page of another site can send.
 func (j *journey) forgedSignOut() error {
 	_, to, _, err := j.ask(http.MethodPost, origin+"/auth/signout", "application/x-www-form-urlencoded", "csrfToken="+strings.Repeat("a", 64))
 	if err != nil {
@@ -273,26 +273,26 @@ func (j *journey) look() error {
 	return nil
 }
 
-// sees compares what is said about the session with what it has to be.
+// sees compares the responses about the session with the expected one.
 func (j *journey) sees(where, body string) error {
 	var session *struct{ User *shown }
 	if err := json.Unmarshal([]byte(body), &session); err != nil {
-		return fmt.Errorf("%s says %s: %w", where, body, err)
+		return fmt.Errorf("%s returns %s: %w", where, body, err)
 	}
 	if session == nil || !j.signedIn {
 		if session != nil || j.signedIn {
-			return fmt.Errorf("%s says %s; signed in: %t", where, body, j.signedIn)
+			return fmt.Errorf("%s returns %s; signed in: %t", where, body, j.signedIn)
 		}
 		return nil
 	}
 	got := *session.User
 	got.ID = fmt.Sprint(got.ID) // a number where the database makes it
 	if j.shown.ID == nil {
-		// The database has given the new row its number.
+		// The database has assigned the id of the new row.
 		j.shown.ID, j.user.ID = got.ID, got.ID
 	}
 	if got != j.shown {
-		return fmt.Errorf("%s says %+v, want %+v", where, got, j.shown)
+		return fmt.Errorf("%s returns %+v, want %+v", where, got, j.shown)
 	}
 	return nil
 }
@@ -327,7 +327,7 @@ func (j *journey) post(route string, form url.Values) (string, error) {
 	return to, err
 }
 
-// follow goes to an address and returns where it leads.
+// follow requests an address and returns the target of its redirect.
 func (j *journey) follow(address string) (string, error) {
 	status, to, _, err := j.ask(http.MethodGet, address, "", "")
 	if err == nil && to == "" {

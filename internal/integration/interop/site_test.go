@@ -19,10 +19,10 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
-// origin is the site that both servers believe to be.
+// origin is the origin of both servers.
 const origin = "https://app.example.test"
 
-// A site is the two servers and what they share.
+// A site has the two servers and their database.
 type site struct {
 	pintle, authjs string // addresses
 	idp            *authtest.IdentityProvider
@@ -30,8 +30,8 @@ type site struct {
 	db             *services.Database
 }
 
-// newSite starts both servers with one configuration. There are as many people
-// as journeys.
+// newSite starts both servers with one configuration, with one person for each
+// journey.
 func newSite(t *testing.T, strategy string, journeys int) *site {
 	t.Helper()
 	s := &site{
@@ -117,12 +117,12 @@ func (s *site) start(t *testing.T, strategy string) {
 	address := run(t, file, "node", "server.mjs")
 	line, err := bufio.NewReader(address).ReadString('\n')
 	if err != nil {
-		t.Fatalf("the Auth.js server did not say where it is: %v: scripts/setup installs what it needs", err)
+		t.Fatalf("the Auth.js server did not print its address: %v: scripts/setup installs what it needs", err)
 	}
 	s.authjs = strings.TrimPrefix(strings.TrimSpace(line), "http://")
 }
 
-// run starts a server, which ends with the test, and returns what it prints.
+// run starts a server, which ends with the test, and returns its output.
 func run(t *testing.T, config, name string, args ...string) *bufio.Reader {
 	t.Helper()
 	cmd := exec.Command(name, args...)

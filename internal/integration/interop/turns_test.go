@@ -18,7 +18,7 @@ type turns struct {
 	base http.RoundTripper
 
 	log   strings.Builder
-	last  string // who answered the last request
+	last  string // the server of the last request
 	taken int    // requests answered
 	moved int    // requests answered by another server than the one before
 	split int    // requests with a session in several cookies
@@ -82,7 +82,7 @@ func (p *turns) note(who string, r *http.Request, resp *http.Response, err error
 	fmt.Fprintln(&p.log)
 }
 
-// sealed is what only the servers can read.
+// sealed are the cookies that only the servers can read.
 var sealed = regexp.MustCompile(`[\w-]{40,}(\.[\w-]*)*`)
 
 func short(text string) string { return sealed.ReplaceAllString(text, "…") }
@@ -95,7 +95,7 @@ func cookieNames(r *http.Request) string {
 	return strings.Join(names, ", ")
 }
 
-// both asks each server for what it says to this request, whoever's turn it is.
+// both sends this request to each server, and returns both responses.
 func (p *turns) both(r *http.Request) (answers map[string]string, err error) {
 	answers = map[string]string{}
 	for name, address := range map[string]string{"pintle": p.site.pintle, "authjs": p.site.authjs} {

@@ -66,7 +66,7 @@ func submit(t *testing.T, o ldapauth.Options, name, password string) (*pintle.Us
 	return p.Authorize(t.Context(), &pintle.Submission{Fields: map[string]any{"username": name, "password": password}})
 }
 
-func TestADirectorySignsPeopleIn(t *testing.T) {
+func TestADirectorySignsUsersIn(t *testing.T) {
 	d := services.LDAP(t)
 	d.Add(t, people)
 	var ada string
@@ -84,17 +84,17 @@ func TestADirectorySignsPeopleIn(t *testing.T) {
 		ada = user.ID
 	}
 	if grace, err := submit(t, options(d), "grace", "compiler"); err != nil || grace == nil || grace.ID == ada {
-		t.Errorf("SH-37 two people share an id, or one cannot sign in: %v, %v", grace, err)
+		t.Errorf("SH-37 two users share an id, or one cannot sign in: %v, %v", grace, err)
 	}
 }
 
-func TestADirectoryRefusesWhoeverIsNotRight(t *testing.T) {
+func TestADirectoryRejectsWrongCredentials(t *testing.T) {
 	d := services.LDAP(t)
 	d.Add(t, people)
 	for _, tt := range []struct{ name, user, password string }{
 		{"a wrong password", "ada", "Analytical"},
 		{"no password", "ada", ""},
-		{"an unknown name", "nobody", "analytical"},
+		{"an unknown name", "unknown", "analytical"},
 		{"a name that is a wildcard", "*", "analytical"},
 		{"a name that closes the filter", "ada)(uid=*", "analytical"},
 		{"a name with a null byte", "ada\x00", "analytical"},
@@ -104,16 +104,16 @@ func TestADirectoryRefusesWhoeverIsNotRight(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			user, err := submit(t, options(d), tt.user, tt.password)
 			if user != nil || err != nil {
-				t.Errorf("authorize = %v, %v, want nobody and no error", user, err)
+				t.Errorf("authorize = %v, %v, want no user and no error", user, err)
 			}
 		})
 	}
-	t.Run("a name that two people have", func(t *testing.T) {
+	t.Run("a name of two users", func(t *testing.T) {
 		if user, err := submit(t, options(d), "shared@example.org", "compiler"); user != nil || err == nil {
 			t.Errorf("authorize = %v, %v, want an error", user, err)
 		}
 	})
-	t.Run("a directory that refuses the search", func(t *testing.T) {
+	t.Run("a directory that rejects the search", func(t *testing.T) {
 		o := options(d)
 		o.SearchPassword = "wrong"
 		if user, err := submit(t, o, "ada", "analytical"); user != nil || err == nil {
@@ -122,7 +122,7 @@ func TestADirectoryRefusesWhoeverIsNotRight(t *testing.T) {
 	})
 }
 
-// Names that the filter finds one entry by are names of one password.
+// All names of one entry share the limit of guesses at its password.
 func TestGuessesAtOneEntryAreCountedTogether(t *testing.T) {
 	d := services.LDAP(t)
 	d.Add(t, people)
@@ -145,12 +145,12 @@ func TestGuessesAtOneEntryAreCountedTogether(t *testing.T) {
 		}
 	}
 	if looked != 10 {
-		t.Errorf("SA-L2 SH-87 %d guesses were looked at, want 10", looked)
+		t.Errorf("SA-L2 SH-87 %d guesses were verified, want 10", looked)
 	}
 	if user, err := try("grace", "compiler"); err != nil || user == nil {
 		t.Errorf("another entry: %v, %v", user, err)
 	}
-	if _, err := try("nobody", "guess"); err != nil {
+	if _, err := try("unknown", "guess"); err != nil {
 		t.Errorf("a name without an entry: %v", err)
 	}
 	if _, err := try("shared@example.org", "compiler"); err == nil {

@@ -49,8 +49,8 @@ func newAdapter(t *testing.T, db *services.Mongo) *adapter {
 	return &adapter{in, bufio.NewReader(out)}
 }
 
-// try calls a method of the adapter and returns what it returned, or the
-// message of the error it threw.
+// try calls a method of the adapter and returns its result, or the message of the
+// error it threw.
 func (a *adapter) try(t *testing.T, method string, args ...any) (value any, thrown string) {
 	t.Helper()
 	request, err := json.Marshal(object{"method": method, "args": args})
@@ -62,7 +62,7 @@ func (a *adapter) try(t *testing.T, method string, args ...any) (value any, thro
 	}
 	line, err := a.out.ReadBytes('\n')
 	if err != nil {
-		t.Fatalf("node does not answer: %v: scripts/setup installs what it needs", err)
+		t.Fatalf("node does not respond: %v: scripts/setup installs what it needs", err)
 	}
 	var answer struct {
 		Value any
@@ -87,8 +87,8 @@ func date(at time.Time) object {
 	return object{"$date": at.UTC().Format("2006-01-02T15:04:05.000Z")}
 }
 
-// has checks that an object has the given members; ids of documents, which the
-// adapter makes as it likes, and null members do not count.
+// has checks that an object has the given members; it ignores ids of documents,
+// which the adapter chooses, and null members.
 func has(t *testing.T, what string, got any, want object) {
 	t.Helper()
 	m, ok := got.(object)
@@ -247,7 +247,7 @@ func TestTheAdapterReadsExtendsAndDeletesWhatIsWrittenHere(t *testing.T) {
 	if _, err := s.User(t.Context(), ada.ID); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("User whom the adapter deleted: %v, want ErrNotFound", err)
 	}
-	// The adapter knows nothing of passkeys; they lead to nobody.
+	// The adapter does not support passkeys; they have no user any more.
 	leftIn(t, db, []string{"authenticators"})
 	if err := s.DeleteUser(t.Context(), ada.ID); err != nil {
 		t.Error(err)

@@ -39,8 +39,8 @@ func (r *recorder) sent() []bson.Raw {
 	return sent
 }
 
-// SH-73: no filter is put together from what a stranger sends.
-func TestWhatStrangersSendIsAlwaysAText(t *testing.T) {
+// SH-73: input of a client never becomes a part of a filter other than a text.
+func TestClientInputIsAlwaysAText(t *testing.T) {
 	var r recorder
 	db := services.MongoDatabase(t, r.monitor())
 	s := open(t, db)
@@ -134,6 +134,6 @@ func TestASessionCheckIsTwoLookUps(t *testing.T) {
 	}
 	want := []string{`sessions {"sessionToken": "t0"}`, `users {"_id": {"$oid":"` + ada.ID + `"}}`}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
-		t.Errorf("a session check asked for %q, want %q", got, want)
+		t.Errorf("a session check sent %q, want %q", got, want)
 	}
 }

@@ -110,7 +110,7 @@ func TestDuplicatesAreNamedByTheirIdsAndNotByWhatTheyShare(t *testing.T) {
 	}
 	for _, secret := range []string{id[2].Hex(), "twice@", "shared secret"} {
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("EnsureIndexes: %v\nwant it not to say %s", err, secret)
+			t.Errorf("EnsureIndexes: %v\nwant it without %s", err, secret)
 		}
 	}
 	for collection, gone := range map[string]bson.ObjectID{"users": id[1], "accounts": id[4]} {
@@ -121,7 +121,8 @@ func TestDuplicatesAreNamedByTheirIdsAndNotByWhatTheyShare(t *testing.T) {
 	open(t, db)
 }
 
-// MongoDB, which is not here, has partial indexes. It is asked for one first.
+// MongoDB, which is not installed here, has partial indexes. The store requests
+// one first.
 func TestTheIndexOfAddressesIsPartialWhereItCanBe(t *testing.T) {
 	var asked []string
 	db := services.MongoDatabase(t, options.Client().SetMonitor(&event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
@@ -136,7 +137,7 @@ func TestTheIndexOfAddressesIsPartialWhereItCanBe(t *testing.T) {
 	}
 	for i := range want {
 		if len(asked) <= i || normal(t, asked[i]) != normal(t, want[i]) {
-			t.Errorf("the server was asked for %q, want %q", asked, want)
+			t.Errorf("the server received %q, want %q", asked, want)
 		}
 	}
 }

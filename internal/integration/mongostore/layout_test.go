@@ -84,8 +84,8 @@ func TestCollectionsHaveTheNamesOfTheOptions(t *testing.T) {
 	}
 }
 
-// SH-73: a token response or a profile may have any member. None says whose account
-// it is, or who the user is.
+// SH-73: a token response or a profile may have any member. No member can change
+// the owner of the account or the id of the user.
 func TestExtraMembersReplaceNoField(t *testing.T) {
 	s := open(t, services.MongoDatabase(t))
 	victim, _ := whole(t, s)
@@ -118,7 +118,7 @@ func TestExtraMembersReplaceNoField(t *testing.T) {
 	}
 }
 
-func TestNamesThatWouldBePathsOrOperatorsAreRefused(t *testing.T) {
+func TestNamesThatWouldBePathsOrOperatorsAreRejected(t *testing.T) {
 	s := open(t, services.MongoDatabase(t))
 	for _, name := range []string{"$set", "a.b", "$", ".", "nul\x00", "\xff"} {
 		for _, extra := range []map[string]any{{name: 1}, {"a": map[string]any{name: 1}}, {"a": []any{map[string]any{name: 1}}}} {
@@ -129,11 +129,11 @@ func TestNamesThatWouldBePathsOrOperatorsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnAccountThatADeletedUserLeftIsGivenToWhoSignsIn(t *testing.T) {
+func TestTheAccountOfADeletedUserCanBeLinkedAgain(t *testing.T) {
 	db := services.MongoDatabase(t)
 	s := open(t, db)
 	u, _ := whole(t, s)
-	// As a sign-in leaves it that goes on while the user is deleted.
+	// A sign-in that runs while the user is deleted leaves such an account.
 	if _, err := db.Collection("users").DeleteOne(t.Context(), bson.D{{Key: "email", Value: ada.Email}}); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestALinkThatIsStoredTwiceIsUsedOnce(t *testing.T) {
 	}
 }
 
-func TestNobodyIsFoundByNoAddress(t *testing.T) {
+func TestAnEmptyAddressFindsNoUser(t *testing.T) {
 	db := services.MongoDatabase(t)
 	s := open(t, db)
 	for _, none := range []any{"", nil} {

@@ -39,7 +39,7 @@ func TestStoreKeepsEveryPromise(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) pintle.Store { return open(t, services.MongoDatabase(t)) })
 }
 
-// A host's client may be set to anything; what the store rests on it sets itself.
+// A host's client may have any settings; the store sets those that it relies on.
 func TestNoSettingOfTheClientChangesTheStore(t *testing.T) {
 	db := services.MongoDatabase(t, options.Client().
 		SetWriteConcern(writeconcern.Unacknowledged()).
@@ -112,7 +112,7 @@ func TestADatabaseThatIsDownIsNoAnswerAndComesBack(t *testing.T) {
 		},
 	} {
 		if err := call(); err == nil || errors.Is(err, pintle.ErrNotFound) || errors.Is(err, pintle.ErrConflict) {
-			t.Errorf("%s without a server: %v, want an error that is no answer", name, err)
+			t.Errorf("%s without a server: %v, want an error other than a result", name, err)
 		}
 	}
 	server.Start(t)

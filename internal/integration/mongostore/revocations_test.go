@@ -21,9 +21,9 @@ func TestRevocationsKeepEveryPromise(t *testing.T) {
 	})
 }
 
-// SH-04: nobody is vouched for by a server that does not answer, or by a
-// document that somebody else has written.
-func TestARevocationListThatCannotBeReadLetsNobodyPass(t *testing.T) {
+// SH-04: a token is not accepted if the server does not respond, or if the
+// document was not written by the store.
+func TestAnUnreadableRevocationListRejectsTokens(t *testing.T) {
 	db := services.MongoDatabase(t)
 	list := mongostore.NewRevocations(db.Database, mongostore.Options{})
 	if err := list.RevokeUser(t.Context(), "ada", time.Now().Add(time.Hour)); err != nil {

@@ -50,7 +50,7 @@ func newBrowser(t *testing.T) *http.Client {
 	return &http.Client{Jar: jar, Timeout: 20 * time.Second}
 }
 
-// signedIn is what the session route says.
+// signedIn returns the response of the session route.
 type signedIn struct {
 	User    struct{ Name, Email string }
 	Expires time.Time
@@ -84,7 +84,7 @@ func token(t *testing.T, browser *http.Client, url string) string {
 	return ""
 }
 
-func TestWhoSignsInHereIsSignedInThere(t *testing.T) {
+func TestASessionOfPintleIsValidInAuthJS(t *testing.T) {
 	db := services.MongoDatabase(t)
 	url, node, browser := site(t, db), newAdapter(t, db), newBrowser(t)
 	authtest.SignInWith(t, browser, url+"/auth", "acme").Body.Close()
@@ -103,7 +103,7 @@ func TestWhoSignsInHereIsSignedInThere(t *testing.T) {
 	node.call(t, "updateSession", object{"sessionToken": held, "expires": date(later)})
 	after.ask(t, browser, url)
 	if !after.Expires.Equal(later) {
-		t.Errorf("the session ends at %v, want %v as the adapter said", after.Expires, later)
+		t.Errorf("the session ends at %v, want %v of the adapter", after.Expires, later)
 	}
 	node.call(t, "deleteSession", held)
 	after = signedIn{}
@@ -113,10 +113,9 @@ func TestWhoSignsInHereIsSignedInThere(t *testing.T) {
 	}
 }
 
-// One person in many browsers, who has never been here before. Without
-// transactions some of them may find the user and not yet the account, and are
-// told that the address is somebody's. There is one user all the same, and
-// whoever tries again is signed in.
+// One new person in many browsers. Without transactions some sign-ins may find the
+// user but not yet the account, and fail because the address is taken. There is one
+// user all the same, and a second attempt signs in.
 func TestManyFirstSignInsOfOnePersonMakeOneUser(t *testing.T) {
 	db := services.MongoDatabase(t)
 	url := site(t, db)
@@ -154,7 +153,7 @@ func TestManyFirstSignInsOfOnePersonMakeOneUser(t *testing.T) {
 			}
 		}
 		if in == 0 {
-			t.Error("nobody is signed in")
+			t.Error("no browser is signed in")
 		}
 	}
 	if in != len(browsers) {

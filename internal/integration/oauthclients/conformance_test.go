@@ -11,8 +11,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// signIn does what a careful application does with x/oauth2 and go-oidc,
-// the checks included that go-oidc leaves to its caller.
+// signIn signs in like a careful application with x/oauth2 and go-oidc, with the
+// checks that go-oidc leaves to its caller.
 func signIn(ctx context.Context, idp *authtest.IdentityProvider, a *attempt) error {
 	provider, err := oidc.NewProvider(ctx, idp.Issuer)
 	if err != nil {
@@ -58,8 +58,8 @@ func signIn(ctx context.Context, idp *authtest.IdentityProvider, a *attempt) err
 	return nil
 }
 
-// What the faults are called is what they are to another library: go-oidc, with
-// the checks that a careful application adds, refuses what it should.
+// The faults have their effect on another library: go-oidc, with the checks that a
+// careful application adds, rejects what it should.
 func TestFaultsAreFaultsToAnotherLibrary(t *testing.T) {
 	faults := func(f ...authtest.Fault) []authtest.Fault { return f }
 	tests := []struct {
@@ -104,7 +104,7 @@ func TestFaultsAreFaultsToAnotherLibrary(t *testing.T) {
 			idp.Break(tt.faults...)
 			err := signIn(t.Context(), idp, a)
 			if tt.accept && err != nil {
-				t.Errorf("refused: %v", err)
+				t.Errorf("rejected: %v", err)
 			}
 			if !tt.accept && err == nil {
 				t.Error("accepted")

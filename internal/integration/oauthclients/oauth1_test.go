@@ -66,7 +66,7 @@ func TestOAuth1SatisfiesAnIndependentClient(t *testing.T) {
 	}
 }
 
-// capture keeps the request that arrives and answers none.
+// capture stores the request and sends no response.
 type capture struct{ header string }
 
 func (c *capture) RoundTrip(r *http.Request) (*http.Response, error) {

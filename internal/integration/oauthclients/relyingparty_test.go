@@ -1,6 +1,6 @@
-// Package oauthclients tests that the identity provider of package authtest is
-// one to libraries that know nothing of it, in what it does right and in what it
-// does wrong, and that OAuth 1.0a is signed here as others sign it.
+// Package oauthclients tests the identity provider of package authtest, with and
+// without faults, with other libraries, and the signatures of OAuth 1.0a against
+// another implementation.
 package oauthclients
 
 import (
@@ -14,7 +14,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// appURL is where the application under test would be. Nothing listens there:
+// appURL is the address of the application under test. No server listens there:
 // browsers in these tests stop at every redirect.
 const appURL = "https://app.example.test"
 
@@ -64,8 +64,8 @@ func (a *attempt) url(more ...oauth2.AuthCodeOption) string {
 	return a.config.AuthCodeURL(a.state, more...)
 }
 
-// approve visits the authorization endpoint of a provider that consents by
-// itself, and returns what it sends back.
+// approve requests the authorization endpoint of a provider with automatic consent,
+// and returns the parameters of its redirect.
 func (a *attempt) approve(more ...oauth2.AuthCodeOption) url.Values {
 	a.t.Helper()
 	resp := get(a.t, a.url(more...))

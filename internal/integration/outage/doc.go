@@ -1,4 +1,4 @@
-// Package outage takes databases away from a running site and looks at what its
-// visitors get: an error inside their time, nobody signed out, and everything
-// as before when the database is back.
+// Package outage stops databases of a running site and checks the responses to its
+// users: an error in time, no user signed out, and service as before when the
+// database is back.
 package outage

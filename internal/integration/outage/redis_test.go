@@ -21,8 +21,8 @@ func closed[C interface{ Close() error }](t *testing.T, client C) C {
 	return client
 }
 
-// ASVS-16.5.2: what fails denies, and ends nothing.
-func TestARedisThatFailsSignsNobodyOutAndComesBack(t *testing.T) {
+// ASVS-16.5.2: a failure denies access, and ends no session.
+func TestARedisThatFailsSignsNoUserOutAndComesBack(t *testing.T) {
 	server := services.Redis(t)
 	proxy := services.NewProxy(t, server.Addr)
 	client := closed(t, redis.NewClient(&redis.Options{Addr: proxy.Addr, ContextTimeoutEnabled: true, PoolSize: connections}))
@@ -72,7 +72,7 @@ func TestARedisThatFailsSignsNobodyOutAndComesBack(t *testing.T) {
 			if counts[failed] == 0 {
 				t.Errorf("the visits were %v: there was no fault", counts)
 			}
-			s.everybody(t)
+			s.allUsers(t)
 			s.noLeak(t, before)
 		})
 	}
@@ -86,7 +86,7 @@ func TestARedisThatFailsSignsNobodyOutAndComesBack(t *testing.T) {
 				time.Sleep(20 * time.Millisecond)
 			}
 		})
-		s.everybody(t)
+		s.allUsers(t)
 		s.noLeak(t, before)
 	})
 }
@@ -99,7 +99,7 @@ func TestARedisClusterThatLosesANodeServesTheOthersSessions(t *testing.T) {
 	cluster := services.RedisClusterWith(t, 0, append(quick, "--cluster-require-full-coverage", "no")...)
 	client := closed(t, redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs, ContextTimeoutEnabled: true}))
 	s := open(t, redisstore.New(client, redisstore.Options{}))
-	s.everybody(t)
+	s.allUsers(t)
 	s.under(t, func() {
 		cluster.Nodes[0].Kill(t)
 		time.Sleep(2 * limit)
@@ -116,16 +116,16 @@ func TestARedisClusterThatLosesANodeServesTheOthersSessions(t *testing.T) {
 		}
 		cluster.Nodes[0].Start(t)
 	})
-	s.everybody(t)
+	s.allUsers(t)
 	s.checkLog(t)
 }
 
-func TestARedisClusterWithReplicasServesEverybodyWithoutTheNodeItLost(t *testing.T) {
+func TestARedisClusterWithReplicasServesAllUsersWithoutTheNodeItLost(t *testing.T) {
 	t.Parallel()
 	cluster := services.RedisClusterWith(t, 1, quick...)
 	client := closed(t, redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs, ContextTimeoutEnabled: true}))
 	s := open(t, redisstore.New(client, redisstore.Options{}))
-	s.everybody(t)
+	s.allUsers(t)
 	cluster.Replicated(t)
 	counts := s.under(t, func() {
 		cluster.Nodes[0].Kill(t)
@@ -134,6 +134,6 @@ func TestARedisClusterWithReplicasServesEverybodyWithoutTheNodeItLost(t *testing
 	if counts[failed] == 0 {
 		t.Errorf("the visits were %v: there was no fault", counts)
 	}
-	s.everybody(t)
+	s.allUsers(t)
 	s.checkLog(t)
 }

@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// These tell of each fault.
+	// The flags of each fault.
 	_ = mysql.SetLogger(&mysql.NopLogger{})
 	redis.SetLogger(silent{})
 	os.Exit(services.Run(m))
@@ -46,7 +46,7 @@ const (
 	people   = 24
 	visitors = 8 // at a time
 
-	// recovery is how long after a fault everybody must be served again.
+	// recovery is how long after a fault all users must be served again.
 	recovery = 15 * time.Second
 )
 
@@ -62,7 +62,7 @@ type site struct {
 	foreign []string       // records with another code
 }
 
-// open serves a site with everybody signed in.
+// open serves a site with all users signed in.
 func open(t *testing.T, store pintle.SessionStore) *site {
 	t.Helper()
 	s := &site{codes: map[string]int{}}
@@ -107,7 +107,7 @@ func open(t *testing.T, store pintle.SessionStore) *site {
 	return s
 }
 
-// bounded is how a host gives each request a time of its own.
+// bounded sets a time-out for each request, as a host does.
 func bounded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), limit)
@@ -116,7 +116,7 @@ func bounded(h http.Handler) http.Handler {
 	})
 }
 
-// api is a handler that tells a failure from a stranger.
+// api is a handler that distinguishes a failure from an anonymous request.
 func (s *site) api(w http.ResponseWriter, r *http.Request) {
 	session, err := s.auth.Session(r)
 	switch {
@@ -125,7 +125,7 @@ func (s *site) api(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	case session == nil:
-		http.Error(w, "nobody", http.StatusUnauthorized)
+		http.Error(w, "not signed in", http.StatusUnauthorized)
 	default:
 		_, _ = io.WriteString(w, session.User.Name)
 	}
@@ -152,7 +152,7 @@ func (s *site) Handle(_ context.Context, r slog.Record) error {
 func (s *site) WithAttrs([]slog.Attr) slog.Handler { return s }
 func (s *site) WithGroup(string) slog.Handler      { return s }
 
-// An outcome is what one visit saw.
+// An outcome is the result of one visit.
 type outcome string
 
 const (
@@ -160,8 +160,7 @@ const (
 	failed outcome = "failed"
 )
 
-// visit asks for a page as somebody who is signed in. An error is a promise
-// that was broken.
+// visit requests a page as a signed-in user. An error means a broken promise.
 func (s *site) visit(ctx context.Context, path, token string) (outcome, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.server.URL+path, nil)
 	if err != nil {
@@ -228,8 +227,8 @@ func (s *site) under(t *testing.T, fault func()) map[outcome]int {
 	return counts
 }
 
-// everybody waits until each person is served at each path.
-func (s *site) everybody(t *testing.T) {
+// allUsers waits until each user is served at each path.
+func (s *site) allUsers(t *testing.T) {
 	t.Helper()
 	deadline := time.Now().Add(recovery)
 	for _, token := range s.tokens {
@@ -259,7 +258,7 @@ func (s *site) checkLog(t *testing.T) {
 		t.Error("no failure was logged as SessionTokenError")
 	}
 	for _, record := range s.foreign {
-		t.Errorf("the log says %s", record)
+		t.Errorf("the log has %s", record)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 // connections is how many the pool may hold: fewer than there are visitors.
 const connections = 4
 
-// idle is how many goroutines more there may be when nothing happens: those of
-// HTTP connections that are about to end.
+// idle is how many more goroutines there may be without load: those of HTTP
+// connections that are about to end.
 const idle = 4
 
 // A database is one that faults happen to.
@@ -41,8 +41,8 @@ var databases = []database{
 	},
 }
 
-// ASVS-16.5.2: what fails denies, and ends nothing.
-func TestADatabaseThatFailsSignsNobodyOutAndComesBack(t *testing.T) {
+// ASVS-16.5.2: a failure denies access, and ends no session.
+func TestADatabaseThatFailsSignsNoUserOutAndComesBack(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
 			server := d.start(t)
@@ -109,7 +109,7 @@ func TestADatabaseThatFailsSignsNobodyOutAndComesBack(t *testing.T) {
 					if counts[failed] == 0 {
 						t.Errorf("the visits were %v: there was no fault", counts)
 					}
-					s.everybody(t)
+					s.allUsers(t)
 					unused(t, db)
 					s.noLeak(t, before)
 				})
@@ -119,7 +119,7 @@ func TestADatabaseThatFailsSignsNobodyOutAndComesBack(t *testing.T) {
 	}
 }
 
-// noAnswer checks that a store without its database claims to know nothing.
+// noAnswer checks that a store without its database returns no result.
 func noAnswer(t *testing.T, store *sqlstore.Store, token string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -135,8 +135,8 @@ func noAnswer(t *testing.T, store *sqlstore.Store, token string) {
 	}
 }
 
-// unused waits until every connection is back in the pool. One that is opened
-// for somebody who no longer waits counts until it is open.
+// unused waits until every connection is back in the pool. One that is opened for a
+// caller that no longer waits counts until it is open.
 func unused(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for deadline := time.Now().Add(recovery); db.Stats().InUse > 0; time.Sleep(10 * time.Millisecond) {
@@ -177,7 +177,8 @@ func (d database) endConnections(t *testing.T, server *services.Server) {
 	}
 }
 
-// hold takes every connection of the pool and returns what gives them back.
+// hold takes every connection of the pool and returns a function that releases
+// them.
 func hold(t *testing.T, db *sql.DB) (release func()) {
 	t.Helper()
 	var held []*sql.Conn

@@ -58,7 +58,7 @@ func TestThePublishedClientSignsInAtTheConformanceServer(t *testing.T) {
 		t.Errorf("the passkey is %v, its account %v", passkey, account)
 	}
 
-	// The kit seeds what it has dumped.
+	// The kit seeds the state that it has dumped.
 	reset(t, server, state)
 	d.forget()
 	if to := d.evaluate(`signIn({ action: "authenticate" }).then(r => r.url)`); d.codeOf(to) != "" || d.who() != "ada@example.com" {
@@ -111,7 +111,7 @@ func conformanceServer(t *testing.T) string {
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // which says that it was killed
+		_ = cmd.Wait() // the error of the killed process
 	})
 	url := fmt.Sprintf("http://127.0.0.1:%d", port)
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {

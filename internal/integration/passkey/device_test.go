@@ -19,11 +19,11 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
-// patience is how long a person waits.
+// patience is how long a user waits.
 const patience = 30 * time.Second
 
-// A device is a browser with cookies and an authenticator of its own. A step
-// that does not succeed ends the test.
+// A device is a browser with its own cookies and authenticator. A step that fails
+// ends the test.
 type device struct {
 	t   *testing.T
 	s   *site
@@ -53,8 +53,7 @@ func (s *site) device(t *testing.T) *device {
 	return s.devices(t, 1)[0]
 }
 
-// countAsked counts in globalThis.asked how often the browser was asked for a
-// passkey.
+// countAsked counts in globalThis.asked how often a script requested a passkey.
 const countAsked = `
 globalThis.asked = 0
 const get = CredentialsContainer.prototype.get
@@ -63,8 +62,8 @@ CredentialsContainer.prototype.get = function (...options) {
 	return get.apply(this, options)
 }`
 
-// The authenticators there are. Each has somebody in front of it who does what
-// it asks for.
+// The kinds of authenticators. Each has a virtual user who touches it and is
+// verified.
 var (
 	platform = webauthn.VirtualAuthenticatorOptions{
 		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
@@ -98,19 +97,19 @@ func (d *device) attach(o webauthn.VirtualAuthenticatorOptions) {
 	d.key = command(d, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &o}).AuthenticatorID
 }
 
-// present says whether somebody touches the authenticator. A ceremony that has
-// begun does not notice a change.
+// present sets whether a virtual user touches the authenticator. A change does not
+// affect a ceremony that has begun.
 func (d *device) present(yes bool) {
 	d.t.Helper()
 	command(d, webauthn.SetAutomaticPresenceSimulation, webauthn.SetAutomaticPresenceSimulationParams{AuthenticatorID: d.key, Enabled: yes})
 }
 
-// begins waits until the browser asks the authenticator what a script asked it
-// for the nth time. Nothing tells when it does, but what it is asked after that in
-// the same way it answers after that.
+// begins waits until the browser has sent the nth request of a script to the
+// authenticator. No event reports that, but the browser handles a later request of
+// the same kind after it.
 func (d *device) begins(n int) {
 	d.t.Helper()
-	d.becomes("asking for a passkey", fmt.Sprintf(`asked === %d`, n))
+	d.becomes("requesting a passkey", fmt.Sprintf(`asked === %d`, n))
 	for range 10 {
 		d.evaluate(`PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable().then(String)`)
 		d.credentials()
@@ -123,8 +122,8 @@ func (d *device) credentials() []*webauthn.Credential {
 	return command(d, webauthn.GetCredentials, webauthn.GetCredentialsParams{AuthenticatorID: d.key}).Credentials
 }
 
-// addCredential is webauthn.AddCredential without the members that Chromium
-// refuses for most authenticators, whatever they are set to.
+// addCredential is webauthn.AddCredential without the members that Chromium rejects
+// for most authenticators, with any value.
 var addCredential = cdp.Command[addCredentialParams, cdp.Empty]{Method: webauthn.CommandAddCredential}
 
 type addCredentialParams struct {
@@ -183,8 +182,8 @@ func (d *device) home() {
 	d.becomes("ready", `document.documentElement.dataset.ready === "..."`)
 }
 
-// becomes waits until a condition, written in JavaScript, is true. A page that
-// is being left has no answer, and the next one is asked.
+// becomes waits until a condition, written in JavaScript, is true. It fails on a
+// page that is being left, and is evaluated again on the next one.
 func (d *device) becomes(what, condition string) {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.ctx, patience)
@@ -195,7 +194,7 @@ func (d *device) becomes(what, condition string) {
 			return
 		}
 	}
-	d.t.Fatalf("never %s: %v; the page at %s says:\n%s\nlog:\n%s", what, err, d.evaluate("location.href"), d.evaluate("document.body.innerText"), d.s.log.String())
+	d.t.Fatalf("never %s: %v; the page at %s shows:\n%s\nlog:\n%s", what, err, d.evaluate("location.href"), d.evaluate("document.body.innerText"), d.s.log.String())
 }
 
 // press presses a button and type fills in a field.
@@ -209,7 +208,7 @@ func (d *device) fill(field, text string) {
 	d.do("fill in "+field, chromedp.SendKeys(fmt.Sprintf(`input[name=%q]`, field), text))
 }
 
-// evaluate returns what a script, or the promise it makes, comes to.
+// evaluate returns the value of a script, or of its promise.
 func (d *device) evaluate(script string) string {
 	d.t.Helper()
 	text, err := d.try(script)
@@ -225,13 +224,13 @@ func (d *device) try(script string) (string, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
 }
 
-// who returns the address of whoever is signed in.
+// who returns the address of the signed-in user, or "".
 func (d *device) who() string {
 	d.t.Helper()
 	return d.evaluate(`fetch("/auth/session").then(r => r.json()).then(s => s?.user?.email ?? "")`)
 }
 
-// An answered ceremony is what the browser made of options, as it would be sent.
+// An answered ceremony is the browser's response to options, before it is sent.
 type answered struct {
 	Action string `json:"action"`
 	Data   string `json:"data"`
@@ -247,7 +246,7 @@ func (d *device) answer(parameters string) answered {
 	return a
 }
 
-// send sends an answer and returns the error the server told.
+// send sends a response and returns the error code of the server.
 func (d *device) send(a answered) string {
 	d.t.Helper()
 	form, err := json.Marshal(a)
@@ -266,7 +265,7 @@ func (d *device) codeOf(target string) string {
 	return u.Query().Get("error")
 }
 
-// tries signs in, if the browser finds a passkey, and returns who is signed in.
+// tries signs in, if the browser finds a passkey, and returns the signed-in user.
 func (d *device) tries(parameters string) string {
 	d.t.Helper()
 	if _, err := d.try(`answer(` + parameters + `).then(send)`); err != nil && !strings.Contains(err.Error(), "NotAllowedError") {
@@ -275,7 +274,7 @@ func (d *device) tries(parameters string) string {
 	return d.who()
 }
 
-// signUp registers a passkey for somebody new.
+// signUp registers a passkey for a new user.
 func (d *device) signUp(email string) {
 	d.t.Helper()
 	d.home()
@@ -287,7 +286,7 @@ func (d *device) signUp(email string) {
 	}
 }
 
-// forget clears the cookies of the device.
+// forget deletes the cookies of the device.
 func (d *device) forget() {
 	d.t.Helper()
 	command(d, network.ClearBrowserCookies, cdp.Empty{})

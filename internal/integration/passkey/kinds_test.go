@@ -12,16 +12,16 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// kinds are what people have in their hands, and what a site may ask of it.
+// kinds are common authenticators, and options of a site for them.
 var kinds = []struct {
 	name     string
 	key      webauthn.VirtualAuthenticatorOptions
 	options  passkey.Options
-	resident bool // the passkey is found without saying who one is
+	resident bool // the passkey is found without a user name
 }{
 	{"platform", platform, passkey.Options{}, true},
-	{"platform, asked to keep nothing", platform, passkey.Options{ResidentKey: "discouraged"}, false},
-	{"platform, which keeps nothing", platformWithoutMemory, passkey.Options{ResidentKey: "preferred"}, false},
+	{"platform, discouraged from storing passkeys", platform, passkey.Options{ResidentKey: "discouraged"}, false},
+	{"platform, which stores no passkeys", platformWithoutMemory, passkey.Options{ResidentKey: "preferred"}, false},
 	{"USB", securityKey, passkey.Options{}, true},
 	{"USB, without a PIN", securityKeyWithoutPIN, passkey.Options{UserVerification: "preferred", ResidentKey: "discouraged"}, false},
 	{"USB, of long ago", securityKeyOfLongAgo, passkey.Options{UserVerification: "discouraged", ResidentKey: "discouraged"}, false},
@@ -46,11 +46,11 @@ func TestKindsOfAuthenticators(t *testing.T) {
 
 					d.forget()
 					if found := d.tries(`{}`); kind.resident != (found == email) {
-						t.Errorf("without saying who one is, %q is signed in", found)
+						t.Errorf("without a user name, %q is signed in", found)
 					}
 					d.forget()
 					if found := d.tries(fmt.Sprintf(`{action: "authenticate", email: %q}`, email)); found != email {
-						t.Errorf("after saying who one is, %q is signed in; log:\n%s", found, s.log.String())
+						t.Errorf("with a user name, %q is signed in; log:\n%s", found, s.log.String())
 					}
 					if _, passkeys := s.user(email); !passkeys[0].LastUsed.After(passkeys[0].Created) {
 						t.Errorf("the passkey of %s was used at %s", passkeys[0].Created, passkeys[0].LastUsed)
@@ -61,18 +61,18 @@ func TestKindsOfAuthenticators(t *testing.T) {
 	}
 }
 
-// WA-6: what a site asks for unless it says otherwise not every authenticator
-// can do. The browser finds that before anything is sent.
-func TestAuthenticatorsThatCannotDoWhatIsAsked(t *testing.T) {
+// WA-6: not every authenticator supports the defaults of a site. The browser
+// reports that before it sends a response.
+func TestAuthenticatorsThatLackARequiredFeature(t *testing.T) {
 	s := newSite(t, memstore.New(), passkey.Options{})
 	d := s.device(t)
 	d.home()
 	for name, key := range map[string]webauthn.VirtualAuthenticatorOptions{
-		"keeps nothing": platformWithoutMemory, "has no PIN": securityKeyWithoutPIN, "is of long ago": securityKeyOfLongAgo,
+		"stores no passkeys": platformWithoutMemory, "has no PIN": securityKeyWithoutPIN, "is of long ago": securityKeyOfLongAgo,
 	} {
 		d.attach(key)
 		if _, err := d.try(`answer({email: "ada@example.com"})`); err == nil || !strings.Contains(err.Error(), "NotAllowedError") {
-			t.Errorf("of one that %s the browser said %v, want NotAllowedError", name, err)
+			t.Errorf("for one that %s the browser reports %v, want NotAllowedError", name, err)
 		}
 	}
 }

@@ -17,8 +17,8 @@ type order struct{ late atomic.Pointer[late] }
 // late is an answer that a second one may overtake.
 type late struct{ asked, overtaken chan struct{} }
 
-// turn keeps the next options for a sign-in until those of a registration have
-// been sent, or nobody asked for them in a while.
+// turn delays the next options for a sign-in until those of a registration are
+// sent, or until a while has passed without a request for them.
 func (o *order) turn() *late {
 	l := &late{make(chan struct{}), make(chan struct{})}
 	o.late.Store(l)
@@ -52,8 +52,8 @@ func (o *order) of(next http.Handler) http.Handler {
 	})
 }
 
-// Each set of options replaces the challenge in the cookie. Those for autofill
-// must not do so after somebody pressed the button.
+// Each set of options replaces the challenge in the cookie. Those for autofill must
+// not do so after the user pressed the button.
 func TestALateAnswerDoesNotSpoilTheCeremonyThatOvertookIt(t *testing.T) {
 	t.Run("sign-in page", func(t *testing.T) {
 		s := newSite(t, onSQLite(t), passkey.Options{})

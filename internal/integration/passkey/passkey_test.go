@@ -39,10 +39,10 @@ func TestTheSignInPage(t *testing.T) {
 		d.press("Sign in with Passkey")
 		d.becomes("signed up", fmt.Sprintf(signedIn, "ada@example.com"))
 		if n := len(d.credentials()); n != 1 || !d.credentials()[0].IsResidentCredential {
-			t.Fatalf("the authenticator has %d credentials, want one that it finds by itself", n)
+			t.Fatalf("the authenticator has %d credentials, want one that is discoverable", n)
 		}
 
-		// With somebody at the device, the autofill list is answered at once.
+		// With a virtual user present, the autofill list is used at once.
 		d.forget()
 		d.open("/auth/signin?callbackUrl=/")
 		d.becomes("signed in by autofill", fmt.Sprintf(signedIn, "ada@example.com"))
@@ -56,13 +56,13 @@ func TestTheSignInPage(t *testing.T) {
 		d.press("Sign in with Passkey")
 		d.becomes("signed in by the button", fmt.Sprintf(signedIn, "ada@example.com"))
 
-		// A sensor that says no, or somebody who cancels.
+		// A sensor that fails, or a user who cancels.
 		d.forget()
 		command(d, webauthn.ClearCredentials, webauthn.ClearCredentialsParams{AuthenticatorID: d.key})
 		d.open("/auth/signin?callbackUrl=/")
 		d.fill("email", "ada@example.com")
 		d.press("Sign in with Passkey")
-		d.becomes("told that nothing happened", `!document.querySelector("[data-passkey-failed]").hidden`)
+		d.becomes("showing that nothing happened", `!document.querySelector("[data-passkey-failed]").hidden`)
 		if who := d.who(); who != "" {
 			t.Errorf("%q is signed in", who)
 		}
@@ -70,7 +70,7 @@ func TestTheSignInPage(t *testing.T) {
 	})
 }
 
-// Autofill is for one of them, and gives way to the button of the other.
+// Autofill is for one of them, and ends when the button of the other is pressed.
 func TestTheSignInPageWithTwoKindsOfPasskeys(t *testing.T) {
 	other := passkey.New(passkey.Options{})
 	other.ID, other.Name, other.DisableAutofill = "other", "Company key", true
@@ -87,7 +87,7 @@ func TestTheSignInPageWithTwoKindsOfPasskeys(t *testing.T) {
 	d.open("/auth/signin?callbackUrl=/")
 	d.do("fill in the address", chromedp.SendKeys(`form[action$="/other"] input[name="email"]`, "ada@example.com"))
 	d.press("Sign in with Company key")
-	d.becomes("told that nothing happened", `!document.querySelector('form[action$="/other"] [data-passkey-failed]').hidden`)
+	d.becomes("showing that nothing happened", `!document.querySelector('form[action$="/other"] [data-passkey-failed]').hidden`)
 	d.becomes("offering autofill again", `asked === 3`) // at first, by the button, and again
 }
 
@@ -136,9 +136,9 @@ func TestTheSignInPageWithoutScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The mail may be there before the page that says so.
+			// The mail may arrive before the page that announces it.
 			d.withScripts(true)
-			d.becomes("told of the mail", `location.pathname === "/auth/verify-request" && document.readyState === "complete"`)
+			d.becomes("showing that a mail was sent", `location.pathname === "/auth/verify-request" && document.readyState === "complete"`)
 			d.withScripts(false)
 			d.do("open the link", chromedp.Navigate(mail.Links()[0]))
 		},
@@ -204,7 +204,7 @@ func TestTheClients(t *testing.T) {
 			}
 		})
 	}
-	t.Run("pintle leaves the page when nobody says otherwise", func(t *testing.T) {
+	t.Run("pintle leaves the page by default", func(t *testing.T) {
 		s := newSite(t, onSQLite(t), passkey.Options{})
 		d := s.device(t)
 		d.signUp("ada@example.com")
@@ -263,7 +263,7 @@ func TestARemovedPasskey(t *testing.T) {
 		d.forget()
 		d.home()
 		a := d.answer(`{}`)
-		// As an operator does: the person themselves could not remove their last one.
+		// As an operator does: users cannot remove their last passkey themselves.
 		if err := s.store.DeleteAuthenticator(t.Context(), user.ID, passkeys[0].CredentialID); err != nil {
 			t.Fatal(err)
 		}
@@ -276,8 +276,8 @@ func TestARemovedPasskey(t *testing.T) {
 	})
 }
 
-// WA-4: another origin of the same domain passes everything on, and only the
-// browser's word for where the person is gives it away.
+// WA-4: another origin of the same domain forwards all messages (phishing). Only
+// the origin in the client data of the browser reveals it.
 func TestAnotherOriginInBetween(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *site) {
 		d := s.device(t)
@@ -303,7 +303,7 @@ func TestAnotherOriginInBetween(t *testing.T) {
 			}
 		}
 		if !s.logged(evil) {
-			t.Error("the log does not say where the answers were made")
+			t.Error("the log does not name the origin of the responses")
 		}
 	})
 }
@@ -365,8 +365,8 @@ func TestAuthenticatorsThatMisbehave(t *testing.T) {
 		yes := true
 		for name, override := range map[string]webauthn.SetResponseOverrideBitsParams{
 			"WA-12 a bogus signature": {IsBogusSignature: &yes},
-			"WA-6 nobody verified":    {IsBadUV: &yes},
-			"WA-6 nobody present":     {IsBadUP: &yes},
+			"WA-6 user not verified":  {IsBadUV: &yes},
+			"WA-6 user not present":   {IsBadUP: &yes},
 		} {
 			override.AuthenticatorID = d.key
 			command(d, webauthn.SetResponseOverrideBits, override)
@@ -396,7 +396,7 @@ func TestAuthenticatorsThatMisbehave(t *testing.T) {
 	})
 }
 
-// WA-11: somebody who is signed in uses the passkey of another.
+// WA-11: a signed-in user uses the passkey of another user.
 func TestThePasskeyOfAnotherUser(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *site) {
 		all := s.devices(t, 2)

@@ -1,5 +1,5 @@
-// Package passkey_test signs people in with passkeys in a real browser, whose
-// authenticators are Chromium's virtual ones.
+// Package passkey_test signs users in with passkeys in a real browser, with
+// Chromium's virtual authenticators.
 package passkey_test
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// A store is what the sites of these tests keep their passkeys in.
+// A store is the store of the sites of these tests.
 type store interface {
 	pintle.SessionStore
 	pintle.AuthenticatorStore
@@ -113,7 +113,7 @@ func newSite(t *testing.T, kept store, o passkey.Options, others ...pintle.Provi
 	return s
 }
 
-// Write takes the log.
+// Write appends to the log.
 func (s *site) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +126,7 @@ func (s *site) logged(text string) bool {
 	return strings.Contains(s.log.String(), text)
 }
 
-// checkPassword knows one person, whom the store has to have.
+// checkPassword accepts one user, who must be in the store.
 func (s *site) checkPassword(ctx context.Context, c *pintle.Submission) (*pintle.User, error) {
 	if c.Text("username") != "mary" || c.Text("password") != "ammonite and belemnite" {
 		return nil, nil
@@ -134,9 +134,9 @@ func (s *site) checkPassword(ctx context.Context, c *pintle.Submission) (*pintle
 	return s.store.CreateUser(ctx, &pintle.User{ID: "mary", Name: "Mary Anning", Email: "mary@example.com"})
 }
 
-// home says who is signed in, with the scripts that are asked for.
+// home shows the signed-in user, with the requested scripts.
 func home(w http.ResponseWriter, r *http.Request) {
-	who := "stranger"
+	who := "guest"
 	if session := pintle.SessionFrom(r.Context()); session != nil {
 		who = session.User.Email
 	}

@@ -59,7 +59,7 @@ func TestStoreKeepsEveryPromise(t *testing.T) {
 	}
 }
 
-func TestSessionsOfUsersWhoAreElsewhereKeepEveryPromise(t *testing.T) {
+func TestSessionsOfUsersInAnotherStoreKeepEveryPromise(t *testing.T) {
 	for _, d := range deployments {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()

@@ -67,7 +67,7 @@ func TestKeysAndValuesAreThoseOfTheAdapter(t *testing.T) {
 	for _, key := range keys {
 		value, known := want[key]
 		if !known {
-			t.Errorf("there is a key %q nobody else has", key)
+			t.Errorf("there is a key %q that the adapter does not have", key)
 			continue
 		}
 		delete(want, key)
@@ -101,7 +101,7 @@ func sorted(t *testing.T, text string) string {
 	return string(out)
 }
 
-// written is what the adapter leaves of one sign-in.
+// written has the keys that the adapter writes for one sign-in.
 func written(t *testing.T, client redis.UniversalClient) {
 	t.Helper()
 	for key, value := range map[string]string{
@@ -188,7 +188,7 @@ func TestWhatTheAdapterWroteLastStaysListed(t *testing.T) {
 	}
 }
 
-func TestAnAccountThatTheAdapterLeftBehindIsNobodys(t *testing.T) {
+func TestAnAccountThatTheAdapterLeftBehindHasNoUser(t *testing.T) {
 	for _, d := range deployments {
 		t.Run(d.name, func(t *testing.T) {
 			client := d.open(t)
@@ -200,7 +200,7 @@ func TestAnAccountThatTheAdapterLeftBehindIsNobodys(t *testing.T) {
 			}
 			again := pintle.Account{UserID: heir.ID, Type: pintle.TypeOIDC, Provider: "google", ProviderAccountID: "117", AccessToken: "new"}
 			if err := s.LinkAccount(t.Context(), &again); !errors.Is(err, pintle.ErrConflict) {
-				t.Errorf("LinkAccount of somebody's account: %v, want ErrConflict", err)
+				t.Errorf("LinkAccount of another user's account: %v, want ErrConflict", err)
 			}
 			// Of several accounts the adapter removes the last with the user.
 			if err := client.Del(t.Context(), "user:u1").Err(); err != nil {
@@ -213,7 +213,7 @@ func TestAnAccountThatTheAdapterLeftBehindIsNobodys(t *testing.T) {
 				t.Errorf("UserByAccount = %+v, %v, want the heir", u, err)
 			}
 			if a, err := s.Account(t.Context(), "google", "117"); err != nil || a.AccessToken != "new" || a.IDToken != "" {
-				t.Errorf("Account = %+v, %v, want nothing of the one before", a, err)
+				t.Errorf("Account = %+v, %v, want no data of the earlier one", a, err)
 			}
 			if err := s.LinkAccount(t.Context(), &again); !errors.Is(err, pintle.ErrConflict) {
 				t.Errorf("LinkAccount a second time: %v, want ErrConflict", err)
@@ -284,14 +284,14 @@ func TestTheAddressAUserNoLongerHasIsFree(t *testing.T) {
 func TestAReservationOfAProcessThatDiedEndsByItself(t *testing.T) {
 	client := single(t)
 	s := redisstore.New(client, redisstore.Options{})
-	if err := client.Set(t.Context(), "user:email:ada@example.org", "nobody", 300*time.Millisecond).Err(); err != nil {
+	if err := client.Set(t.Context(), "user:email:ada@example.org", "unknown", 300*time.Millisecond).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.CreateUser(t.Context(), &ada); !errors.Is(err, pintle.ErrConflict) {
 		t.Errorf("CreateUser with a reserved address: %v, want ErrConflict", err)
 	}
 	if _, err := s.User(t.Context(), ada.ID); !errors.Is(err, pintle.ErrNotFound) {
-		t.Errorf("the refused user: %v, want ErrNotFound", err)
+		t.Errorf("the rejected user: %v, want ErrNotFound", err)
 	}
 	time.Sleep(350 * time.Millisecond)
 	if _, err := s.CreateUser(t.Context(), &ada); err != nil {
@@ -321,7 +321,7 @@ func TestSessionsAndMailLinksEndByThemselvesAndNothingElseDoes(t *testing.T) {
 	}
 }
 
-func TestWithoutRedisNobodyIsSignedInAndNobodyIsNotFound(t *testing.T) {
+func TestWithoutRedisNoLookUpReturnsAResult(t *testing.T) {
 	server := services.Redis(t)
 	client := closed(t, redis.NewClient(&redis.Options{Addr: server.Addr, ContextTimeoutEnabled: true, MaxRetries: -1}))
 	s, _ := whole(t, client)
@@ -336,12 +336,12 @@ func TestWithoutRedisNobodyIsSignedInAndNobodyIsNotFound(t *testing.T) {
 		"DeleteUser, elsewhere":     func() error { return alone.DeleteUser(t.Context(), ada.ID) },
 	} {
 		if err := call(); err == nil || errors.Is(err, pintle.ErrNotFound) {
-			t.Errorf("%s without a server: %v, want an error that is no answer", name, err)
+			t.Errorf("%s without a server: %v, want an error other than a result", name, err)
 		}
 	}
 	server.Start(t)
 	if _, _, err := s.SessionAndUser(t.Context(), "t0"); err != nil {
-		t.Errorf("after the server came back, its scripts forgotten: %v", err)
+		t.Errorf("after the server came back, without its scripts: %v", err)
 	}
 }
 

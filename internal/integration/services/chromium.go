@@ -16,8 +16,8 @@ import (
 const browserTimeout = 2 * time.Minute
 
 // Chromium starts a headless Chromium with an empty profile for this test and
-// returns the context that [chromedp.Do] wants. Further options are applied
-// last, for example
+// returns the context for [chromedp.Do]. Further options are applied last, for
+// example
 //
 //	chromedp.Flag("ignore-certificate-errors", true) // httptest's certificate
 //	chromedp.Flag("host-resolver-rules", "MAP *.example.test 127.0.0.1")
@@ -37,8 +37,8 @@ func Chromium(t testing.TB, options ...chromedp.ExecAllocatorOption) context.Con
 	return c.ctx
 }
 
-// SharedChromium returns the browser that the tests of this binary share. Each
-// asks it for a profile of its own, [chromedp.WithNewBrowserContext].
+// SharedChromium returns the browser that the tests of this binary share. Each test
+// makes its own profile in it, with [chromedp.WithNewBrowserContext].
 func SharedChromium(t testing.TB) context.Context {
 	t.Helper()
 	once.Lock()
@@ -76,14 +76,14 @@ func startChromium(ctx context.Context, options []chromedp.ExecAllocatorOption) 
 		chromedp.ExecPath(path),
 		chromedp.UserDataDir(profile),
 		chromedp.WSURLReadTimeout(startTimeout),
-		// The tests are its only network: anything else it asks for is noise.
+		// The tests are its only network: other requests are unwanted.
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-domain-reliability", true),
 		chromedp.Flag("disable-quic", true),
 		chromedp.DisableGPU,
 	)
 	if os.Geteuid() == 0 {
-		all = append(all, chromedp.NoSandbox) // the sandbox refuses root
+		all = append(all, chromedp.NoSandbox) // the sandbox does not run as root
 	}
 
 	ctx, endAllocator := chromedp.NewExecAllocator(ctx, append(all, options...)...)

@@ -39,7 +39,7 @@ func openDatabase(t testing.TB, driver, dsn string) *Database {
 	return &Database{DB: db, Driver: driver, DSN: dsn}
 }
 
-// execute runs one statement on a connection of its own.
+// execute runs one statement on a new connection.
 func execute(ctx context.Context, driver, dsn, statement string) error {
 	db, err := sql.Open(driver, dsn)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package services starts the real servers that tests speak to: PostgreSQL,
-// MariaDB, Redis and a Redis Cluster, a server of MongoDB's protocol, an OpenLDAP
-// directory, Chromium.
+// Package services starts real servers for tests: PostgreSQL, MariaDB, Redis and a
+// Redis Cluster, a server of MongoDB's protocol, an OpenLDAP directory, Chromium.
 //
 // Every server listens on a free loopback port, keeps its files in a temporary
-// directory and ends with the test that asked for it. Databases come from one
-// server for the whole test binary, because making a PostgreSQL or MariaDB data
-// directory takes seconds; a package that uses them says so once:
+// directory and ends with the test that started it. Databases come from one server
+// for the whole test binary, because making a PostgreSQL or MariaDB data directory
+// takes seconds; a package that uses them declares that once:
 //
 //	func TestMain(m *testing.M) { os.Exit(services.Run(m)) }
 //
@@ -14,16 +13,16 @@
 //		...
 //	}
 //
-// A test that takes its server down asks for a server of its own instead:
+// A test that stops its server starts a separate one instead:
 //
 //	s := services.PostgreSQL(t)
 //	s.Stop(t)
-//	// ... the store reports an error, nobody is signed in ...
+//	// ... the store reports an error, no user is signed in ...
 //	s.Start(t)
 //
-// A missing program fails the test and names the Debian package to install. It
-// never skips it: a store nobody tested looks the same as one that passed.
+// A missing program fails the test, with the name of the Debian package to install.
+// It never skips the test: an untested store would look like one that passed.
 //
-// Servers that refuse to run as root run as the account their package created.
+// Servers that do not run as root run as the account their package created.
 // Only Unix systems are supported.
 package services

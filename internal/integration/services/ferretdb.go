@@ -18,8 +18,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// FerretDB starts a server of MongoDB's protocol for this test alone: the
-// program in internal/integration/ferretdb, which says what it is.
+// FerretDB starts a server of MongoDB's protocol for this test alone: the program
+// in internal/integration/ferretdb, whose comment describes it.
 func FerretDB(t testing.TB) *Server {
 	t.Helper()
 	s, err := startFerretDB()
@@ -85,8 +85,7 @@ func startFerretDB() (*Server, error) {
 	return s, nil
 }
 
-// building lets one test at a time build: the second finds it done, in the
-// build cache.
+// building lets one test at a time build: the second one uses the build cache.
 var building sync.Mutex
 
 // buildFerretDB builds the server by its own go.mod, which is not part of the

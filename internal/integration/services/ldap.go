@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A Directory is an OpenLDAP server. It begins with the organisation BaseDN and
-// nobody in it.
+// A Directory is an OpenLDAP server. It begins with the organisation BaseDN and no
+// other entry.
 type Directory struct {
 	*Server
 

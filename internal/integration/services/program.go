@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// debianPackage names what to install for a program that is missing.
+// debianPackage names the package of a program that is missing.
 var debianPackage = map[string]string{
 	"chromium":           "chromium",
 	"initdb":             "postgresql",
@@ -26,9 +26,9 @@ var debianPackage = map[string]string{
 	"slapd":              "slapd",
 }
 
-// program returns the path of a program. It looks further than PATH, because
+// program returns the path of a program. It does not only search PATH, because
 // Debian keeps servers in sbin, which only root has in its PATH, and several
-// versions of PostgreSQL side by side in directories nobody has.
+// versions of PostgreSQL in directories that are in no PATH.
 func program(name string) (string, error) {
 	versions, err := filepath.Glob(filepath.Join("/usr/lib/postgresql/*/bin", name))
 	if err != nil {
@@ -63,8 +63,8 @@ type account struct {
 }
 
 // unprivileged returns the account a server runs as: ours, unless we are root.
-// PostgreSQL and MariaDB refuse to serve as root, so there it is the account
-// the server's package created.
+// PostgreSQL and MariaDB do not run as root, so then it is the account that the
+// server's package created.
 func unprivileged(name string) (account, error) {
 	if os.Geteuid() != 0 {
 		return account{os.Geteuid(), os.Getegid()}, nil

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Proxy stands between a client and a server and does what networks do. Its
-// methods may be called concurrently.
+// A Proxy stands between a client and a server and simulates faults of networks.
+// Its methods may be called concurrently.
 type Proxy struct {
 	// Addr is the host and port the client connects to.
 	Addr string
@@ -59,8 +59,8 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Stall keeps what is sent in either direction, on old connections and new
-// ones, until [Proxy.Resume].
+// Stall holds back the data of both directions, on old connections and new ones,
+// until [Proxy.Resume].
 func (p *Proxy) Stall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *Proxy) Stall() {
 	}
 }
 
-// Resume passes on what [Proxy.Stall] kept.
+// Resume forwards the data that [Proxy.Stall] held back.
 func (p *Proxy) Resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -75,9 +75,9 @@ func RedisClusterWith(t testing.TB, replicas int, options ...string) *Cluster {
 	return c
 }
 
-// wait returns when every node believes that all slots are served, since one
-// that has not heard so yet answers CLUSTERDOWN, and every replica has what its
-// master has.
+// wait returns when every node reports that all slots are served, since a node
+// without that information responds with CLUSTERDOWN, and when every replica has
+// the data of its master.
 func (c *Cluster) wait(t testing.TB) {
 	t.Helper()
 	deadline := time.Now().Add(startTimeout)
@@ -102,8 +102,8 @@ func (c *Cluster) wait(t testing.TB) {
 	}
 }
 
-// Replicated waits until the replicas have all that was written. Redis answers
-// before they do, and a master that dies in between takes it away.
+// Replicated waits until the replicas have all writes. Redis responds to a write
+// before that, and a master that dies in between loses it.
 func (c *Cluster) Replicated(t testing.TB) {
 	t.Helper()
 	deadline := time.Now().Add(startTimeout)

@@ -14,10 +14,10 @@ var once struct {
 	sync.Mutex
 	running  bool
 	servers  map[string]*Server
-	chromium *chromium // nil until somebody asks for it
+	chromium *chromium // nil until a test needs it
 }
 
-// Run runs the tests of m, stops what they shared and returns the exit
+// Run runs the tests of m, stops the servers that they shared and returns the exit
 // code for [os.Exit].
 func Run(m *testing.M) int {
 	once.Lock()

@@ -26,7 +26,7 @@ const (
 type Server struct {
 	// Addr is the host and port it listens on.
 	Addr string
-	// URL is what a client connects to, in the form its usual driver reads.
+	// URL is the address for clients, in the form of the usual driver.
 	URL string
 
 	name string
@@ -35,7 +35,7 @@ type Server struct {
 	command func(port string) *exec.Cmd
 	// ready reports whether the server answers.
 	ready func(ctx context.Context) error
-	// goodbye is the signal that asks for an orderly end.
+	// goodbye is the signal for an orderly shutdown.
 	goodbye syscall.Signal
 
 	cmd    *exec.Cmd
@@ -43,8 +43,8 @@ type Server struct {
 	exited chan struct{}
 }
 
-// Stop ends the server in an orderly way, as its operator would, and waits.
-// Stopping a stopped server does nothing.
+// Stop shuts the server down, as its operator would, and waits. Stopping a stopped
+// server does nothing.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.stop(s.goodbye); err != nil {
@@ -60,9 +60,9 @@ func (s *Server) Kill(t testing.TB) {
 	}
 }
 
-// Start runs a stopped server again, with the same data on the same port, and
-// waits until it answers. Somebody's connection may have the port meanwhile, so
-// it tries more than once.
+// Start runs a stopped server again, with the same data on the same port, and waits
+// until it responds. Another connection may use the port meanwhile, so it tries
+// more than once.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	var errs []error
@@ -132,7 +132,7 @@ func (s *Server) start() error {
 	exited := make(chan struct{})
 	s.exited = exited
 	go func() {
-		// How it ended is told by its output, which the errors below carry.
+		// The errors below have the server's output, with the reason.
 		_ = s.cmd.Wait()
 		close(exited)
 	}()
@@ -184,7 +184,7 @@ func run(cmd *exec.Cmd) error {
 	return nil
 }
 
-// freeAddr returns a loopback address whose port nobody listens on.
+// freeAddr returns a loopback address with a free port.
 func freeAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -203,7 +203,7 @@ func freePort() (string, error) {
 	return port, err
 }
 
-// tail keeps the end of what a server printed.
+// tail keeps the end of a server's output.
 type tail struct {
 	mu  sync.Mutex
 	buf []byte

@@ -146,7 +146,7 @@ func TestFerretDBKeepsItsDataThroughAnOutage(t *testing.T) {
 	}
 }
 
-// MongoDB finds a document and changes it at once.
+// MongoDB finds a document and changes it atomically.
 func TestFerretDBChangesADocumentForOneAtATime(t *testing.T) {
 	db := services.MongoDatabase(t)
 	counters := db.Collection("counters")
@@ -191,7 +191,7 @@ func TestRedisClusterServesKeysFromEveryNode(t *testing.T) {
 	}
 }
 
-func TestLDAPKnowsPeopleAndTheirPasswords(t *testing.T) {
+func TestLDAPHasUsersAndPasswords(t *testing.T) {
 	d := services.LDAP(t)
 	ada := "uid=ada," + d.BaseDN
 	d.Add(t, "dn: "+ada+"\nobjectClass: inetOrgPerson\nuid: ada\ncn: Ada Lovelace\nsn: Lovelace\nmail: ada@example.org\nuserPassword: engine\n")
@@ -231,7 +231,7 @@ func TestChromiumKeepsCookiesOnlyForItsOwnTest(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != want {
-				t.Errorf("the page says %q, want %q", got, want)
+				t.Errorf("the page shows %q, want %q", got, want)
 			}
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 )
 
-// SQLiteDatabase makes a SQLite database in a file of the test's own, with the
-// settings a web application wants: a write-ahead log, foreign keys, waiting
-// for a lock instead of failing, and transactions that take it at once.
+// SQLiteDatabase makes a SQLite database in a new file, with the settings of a web
+// application: a write-ahead log, foreign keys, waiting for a lock instead of
+// failing, and transactions that take it at once.
 func SQLiteDatabase(t testing.TB) *Database {
 	t.Helper()
 	u := url.URL{Scheme: "file", Path: filepath.Join(t.TempDir(), "pintle.db"), RawQuery: url.Values{

@@ -65,7 +65,7 @@ type checker struct {
 	paths    map[string]string // by the name a snippet uses
 }
 
-// What guides write about and where it comes from.
+// The packages that guides use, with their import paths.
 var imported = []string{
 	"cmp", "context", "database/sql", "embed", "encoding/json", "errors", "fmt", "html/template", "io", "log", "log/slog", "maps", "net",
 	"net/http", "net/http/cookiejar", "net/http/httptest", "net/url", "os", "slices", "strconv", "strings", "testing", "time",
@@ -128,7 +128,7 @@ var (
 )
 `
 
-// structs are what a fragment of fields may be a part of.
+// structs are the types to which a fragment of fields may belong.
 var structs = []string{
 	"pintle.Config", "pintle.Callbacks", "pintle.Events", "pintle.SessionConfig", "pintle.JWTConfig", "pintle.Cookies", "pintle.Pages",
 	"pintle.Theme", "pintle.Texts", "pintle.OAuth", "pintle.Quirks", "pintle.Email", "pintle.Credentials", "pintle.Passkey", "pintle.Experimental",
@@ -138,7 +138,7 @@ var structs = []string{
 // check type-checks code as a file, as declarations, as statements, or as
 // fields of one of structs.
 func (c *checker) check(code string) error {
-	// "…" stands for what the reader adds.
+	// "…" stands for code of the reader.
 	code = strings.ReplaceAll(strings.ReplaceAll(code, ", …", ""), "…", "")
 	if strings.HasPrefix(strings.TrimSpace(code), "package ") {
 		return c.types(code)
@@ -213,8 +213,8 @@ func (c *checker) file(code, decls string) string {
 	return b.String() + imports + rest
 }
 
-// types returns what is wrong with a file, but for what a snippet may leave out:
-// names of the reader's program, and uses of what it declares.
+// types returns the type errors of a file, except for those that a snippet may
+// have: names of the reader's program, and unused variables.
 func (c *checker) types(src string) error {
 	file, err := parser.ParseFile(c.set, "", src, parser.SkipObjectResolution)
 	if err != nil {
@@ -228,7 +228,7 @@ func (c *checker) types(src string) error {
 		}
 		wrong = append(wrong, err)
 	}}
-	_, _ = conf.Check("p", c.set, []*ast.File{file}, nil) // what it returns was passed to Error
+	_, _ = conf.Check("p", c.set, []*ast.File{file}, nil) // the error was passed to Error
 	return errors.Join(wrong...)
 }
 

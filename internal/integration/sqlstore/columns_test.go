@@ -65,7 +65,7 @@ func TestFurtherColumnsAreUsedWhenTheLayoutNamesThem(t *testing.T) {
 				t.Errorf("read back %s, want %s", got, want)
 			}
 			if len(u.Extra) != 2 {
-				t.Errorf("Extra = %v, want what there are columns for", u.Extra)
+				t.Errorf("Extra = %v, want the members that have columns", u.Extra)
 			}
 		})
 	}
@@ -282,7 +282,7 @@ func TestColumnsWithADefaultKeepItForNewRows(t *testing.T) {
 				if err := s.LinkAccount(t.Context(), a); err != nil {
 					t.Fatalf("LinkAccount with %v: %v", a.Extra, err)
 				}
-				// New tokens come without what the application keeps.
+				// New tokens come without the application's data.
 				if err := s.UpdateAccount(t.Context(), &pintle.Account{Provider: "p", ProviderAccountID: id, AccessToken: "new"}); err != nil {
 					t.Fatal(err)
 				}
@@ -301,8 +301,8 @@ func TestColumnsWithADefaultKeepItForNewRows(t *testing.T) {
 	}
 }
 
-// What refuses every new row is found before the first new user does.
-func TestCheckNamesColumnsThatRefuseNewRows(t *testing.T) {
+// Check finds columns that reject every new row, before the first new user does.
+func TestCheckNamesColumnsThatRejectNewRows(t *testing.T) {
 	for _, l := range sharedLayouts {
 		if l.file != "drizzle-"+l.layout.Dialect.String() {
 			continue
@@ -320,7 +320,7 @@ func TestCheckNamesColumnsThatRefuseNewRows(t *testing.T) {
 			}
 			s := l.store(t, db)
 			if _, err := s.CreateUser(t.Context(), &pintle.User{ID: "1", Email: "ada@example.org"}); err == nil && l.layout.Dialect != sqlstore.MySQL {
-				t.Fatal("a user without a role was created: the test shows nothing")
+				t.Fatal("a user without a role was created, so the column does not reject rows")
 			}
 			problems, err := s.Check(t.Context())
 			if err != nil {
@@ -335,7 +335,7 @@ func TestCheckNamesColumnsThatRefuseNewRows(t *testing.T) {
 			} {
 				i := slices.IndexFunc(problems, func(p sqlstore.Problem) bool { return p.Text == want })
 				if i < 0 {
-					t.Errorf("Check does not say %q, only %q", want, problems)
+					t.Errorf("Check does not report %q, only %q", want, problems)
 				} else if fixes := l.layout.Dialect != sqlstore.SQLite; (problems[i].Fix != "") != fixes {
 					t.Errorf("%q has the statement %q", want, problems[i].Fix)
 				} else if fixes {
@@ -346,7 +346,7 @@ func TestCheckNamesColumnsThatRefuseNewRows(t *testing.T) {
 				return
 			}
 			if problems, err = s.Check(t.Context()); err != nil || slices.ContainsFunc(problems, func(p sqlstore.Problem) bool { return strings.Contains(p.Text, "must have a value") }) {
-				t.Errorf("after the statements Check says %q, %v", problems, err)
+				t.Errorf("after the statements Check reports %q, %v", problems, err)
 			}
 			if _, err := s.CreateUser(t.Context(), &pintle.User{ID: "2", Email: "grace@example.org"}); err != nil {
 				t.Errorf("after the statements: %v", err)

@@ -12,8 +12,8 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
-// The command makes tables in which the doctor finds nothing wrong, and names
-// what is missing of those that an adapter of Auth.js would have made.
+// The command makes tables in which the doctor finds no problem, and names what the
+// tables of an adapter of Auth.js lack.
 func TestTheCommandKnowsEveryDatabase(t *testing.T) {
 	command := filepath.Join(t.TempDir(), "pintle")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", command, "github.com/pintleauth/pintle/cmd/pintle")
@@ -47,7 +47,7 @@ func TestTheCommandKnowsEveryDatabase(t *testing.T) {
 	}
 }
 
-// urlOf is the address of a database as other tools take it.
+// urlOf returns the URL of a database in the form of other tools.
 func urlOf(t *testing.T, db *services.Database) string {
 	switch db.Driver {
 	case "sqlite":

@@ -52,7 +52,7 @@ var sharedLayouts = []sharedLayout{
 	{"supabase-postgresql", services.PostgreSQLDatabase, sqlstore.Supabase(), nil},
 }
 
-// create makes the tables, and nothing that their documentation leaves out.
+// create makes the tables as documented.
 func (l sharedLayout) create(t testing.TB) *services.Database {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", l.file+".sql"))
@@ -85,7 +85,7 @@ func (l sharedLayout) store(t testing.TB, db *services.Database) *sqlstore.Store
 	return s
 }
 
-// repair applies what Check proposes.
+// repair runs the statements of Check.
 func repair(t testing.TB, db *services.Database, s *sqlstore.Store) {
 	t.Helper()
 	problems, err := s.Check(t.Context())
@@ -156,9 +156,9 @@ func TestCheckNamesEveryMissingIndexAndItsStatement(t *testing.T) {
 	}
 }
 
-// Whoever deletes users by hand leaves their accounts where nothing refers to
-// users. Auth.js links them a second time, which a unique index forbids.
-func TestCheckNamesAccountsOfUsersWhoAreGone(t *testing.T) {
+// Deleting users by hand leaves their accounts in tables without foreign keys.
+// Auth.js links such an account a second time, which a unique index rejects.
+func TestCheckNamesAccountsOfDeletedUsers(t *testing.T) {
 	for _, l := range sharedLayouts {
 		if l.file != "pg-postgresql" && l.file != "d1-sqlite" {
 			continue
@@ -193,7 +193,7 @@ func TestCheckNamesAccountsOfUsersWhoAreGone(t *testing.T) {
 				t.Errorf("LinkAccount after the repair: %v", err)
 			}
 			if _, err := s.UserByAccount(t.Context(), "github", "kept@example.org"); err != nil {
-				t.Errorf("the account of somebody who is there: %v", err)
+				t.Errorf("the account of an existing user: %v", err)
 			}
 			if problems, err := s.Check(t.Context()); err != nil || len(problems) != 0 {
 				t.Errorf("Check() after the repair = %v, %v, want nothing", problems, err)
@@ -248,7 +248,7 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 					texts = append(texts, p.Text)
 				}
 				if !slices.Equal(texts, want) {
-					t.Errorf("Check() says %q, want %q", texts, want)
+					t.Errorf("Check() reports %q, want %q", texts, want)
 				}
 			}
 			says("the database has no tables yet: run pintle migrate, or call sqlstore.Migrate")

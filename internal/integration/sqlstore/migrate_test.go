@@ -16,7 +16,7 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// Each handle is a process of its own to the database.
+// For the database, each handle is another process.
 func TestProcessesThatMigrateAtOnceAllSucceed(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestTablesOfTheFirstVersionAreBroughtUpToDate(t *testing.T) {
 	}
 }
 
-// no is how SQL says false.
+// no is SQL's false.
 var no = map[sqlstore.Dialect]string{sqlstore.PostgreSQL: "false", sqlstore.MySQL: "0", sqlstore.SQLite: "0"}
 
 func TestMigrateGivesUpWithItsContext(t *testing.T) {

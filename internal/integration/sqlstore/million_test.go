@@ -14,18 +14,18 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// BenchmarkSessionAmong checks the sessions of twenty thousand visitors picked
-// at random from a thousand and from a million users:
+// BenchmarkSessionAmong checks twenty thousand sessions picked at random from those
+// of a thousand and of a million users:
 //
 //	go test -run '^$' -bench SessionAmong ./sqlstore
 //
-// What a million costs is in docs/stores.md: no more than half as much again on
-// SQLite and a third on PostgreSQL.
+// docs/stores.md has the result for a million: at most half more time on SQLite, and
+// a third on PostgreSQL.
 func BenchmarkSessionAmong(b *testing.B) {
 	const most = 20_000
 	for _, d := range databases {
 		if d.dialect == sqlstore.MySQL {
-			continue // nobody promised anything of it
+			continue // docs/stores.md makes no promise for it
 		}
 		for _, n := range []int{1_000, 1_000_000} {
 			b.Run(fmt.Sprintf("%s/%d", d.name, n), func(b *testing.B) {
@@ -67,7 +67,7 @@ func cached(b *testing.B, db *services.Database) *sql.DB {
 			b.Error(err)
 		}
 	})
-	large.SetMaxOpenConns(1) // each has a cache of its own
+	large.SetMaxOpenConns(1) // each connection has its own cache
 	return large
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// ASVS-16.5.2: who cannot ask has no answer.
+// ASVS-16.5.2: without a database there is no result.
 func TestAClosedDatabaseIsNoAnswer(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
@@ -28,8 +28,8 @@ func TestAClosedDatabaseIsNoAnswer(t *testing.T) {
 			calls := map[string]func() error{
 				"SessionAndUser": func() error { _, _, err := s.SessionAndUser(t.Context(), one.session.Token); return err },
 				"User":           func() error { _, err := s.User(t.Context(), one.user.ID); return err },
-				"UserByEmail":    func() error { _, err := s.UserByEmail(t.Context(), "nobody@example.org"); return err },
-				"UserByAccount":  func() error { _, err := s.UserByAccount(t.Context(), "github", "nobody"); return err },
+				"UserByEmail":    func() error { _, err := s.UserByEmail(t.Context(), "unknown@example.org"); return err },
+				"UserByAccount":  func() error { _, err := s.UserByAccount(t.Context(), "github", "unknown"); return err },
 				"DeleteSession":  func() error { _, err := s.DeleteSession(t.Context(), one.session.Token); return err },
 				"UseVerification": func() error {
 					_, err := s.UseVerification(t.Context(), one.link.Identifier, one.link.Token)
@@ -40,7 +40,7 @@ func TestAClosedDatabaseIsNoAnswer(t *testing.T) {
 			}
 			for name, call := range calls {
 				if err := call(); err == nil || errors.Is(err, pintle.ErrNotFound) || errors.Is(err, pintle.ErrConflict) {
-					t.Errorf("%s on a closed database: %v, want an error that is no answer", name, err)
+					t.Errorf("%s on a closed database: %v, want an error other than a result", name, err)
 				}
 			}
 		})

@@ -58,12 +58,12 @@ func checkPlans(t *testing.T, db *services.Database, layout string, d sqlstore.D
 	for name, variants := range listed(t, layout) {
 		switch {
 		case d != sqlstore.MySQL && (name == "session" || name == "verification"):
-			continue // elsewhere a statement that deletes returns what it deleted
+			continue // in other dialects a statement that deletes returns the deleted rows
 		case strings.HasPrefix(layout, "own-") && name == "sessionTokens":
 			continue // the handle of a session is its key there
 		}
 		if !slices.ContainsFunc(variants, func(text string) bool { return seen[text] || !searches(text) }) {
-			t.Errorf("the plan of %s was not looked at", name)
+			t.Errorf("the plan of %s was not checked", name)
 		}
 	}
 }
@@ -74,9 +74,9 @@ func searches(statement string) bool {
 	return verb == "SELECT" || verb == "UPDATE" || verb == "DELETE"
 }
 
-// listed returns the statements of a layout by their names. Those that differ in
-// the columns they change have one name, since they look for rows alike; those
-// that remove what belongs to a user have not.
+// listed returns the statements of a layout by their names. Those that differ only
+// in the columns they change share a name, since they find rows in the same way;
+// those that remove the rows of a user have different names.
 func listed(t *testing.T, layout string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../../store/sqlstore/testdata", layout+".sql"))
@@ -110,10 +110,10 @@ type people struct {
 
 func populate(t testing.TB, s *sqlstore.Store, n int) []people {
 	t.Helper()
-	everybody := make([]people, n)
+	users := make([]people, n)
 	err := s.InTx(t.Context(), func(tx pintle.Store) error {
-		for i := range everybody {
-			if err := everybody[i].create(t, tx, fmt.Sprintf("%06d", i)); err != nil {
+		for i := range users {
+			if err := users[i].create(t, tx, fmt.Sprintf("%06d", i)); err != nil {
 				return err
 			}
 		}
@@ -122,7 +122,7 @@ func populate(t testing.TB, s *sqlstore.Store, n int) []people {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return everybody
+	return users
 }
 
 func (p *people) create(t testing.TB, s pintle.Store, name string) (err error) {
@@ -214,8 +214,8 @@ func explain(t *testing.T, db *services.Database, d sqlstore.Dialect, sent sentS
 	case sqlstore.SQLite:
 		command = "EXPLAIN QUERY PLAN "
 	case sqlstore.PostgreSQL:
-		// With a few hundred rows reading them all is cheap. What is left is
-		// read whole because nothing else is possible.
+		// With a few hundred rows a full scan is cheap, so the planner prefers it. A
+		// remaining full scan means that no index can be used.
 		if _, err := conn.ExecContext(t.Context(), "SET enable_seqscan = off"); err != nil {
 			t.Fatal(err)
 		}
@@ -280,9 +280,9 @@ func TestASessionIsCheckedInOneRoundTrip(t *testing.T) {
 			db, r := record(t, migrated(t, d))
 			db.SetMaxOpenConns(1) // the second connection would prepare the statement once more
 			s := sqlstore.New(db, d.dialect)
-			everybody := populate(t, s, 3)
+			users := populate(t, s, 3)
 			look := func() {
-				if _, _, err := s.SessionAndUser(t.Context(), everybody[1].session.Token); err != nil {
+				if _, _, err := s.SessionAndUser(t.Context(), users[1].session.Token); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -307,11 +307,11 @@ func TestOwnTablesHoldNoSessionToken(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			db, r := record(t, migrated(t, d))
 			s := sqlstore.New(db, d.dialect)
-			everybody := populate(t, s, 3)
+			users := populate(t, s, 3)
 			r.take()
-			exerciseToken(t, s, everybody[0].session.Token)
+			exerciseToken(t, s, users[0].session.Token)
 			for _, sent := range r.take() {
-				if text := fmt.Sprintf("%s %s", sent.text, sent.args); strings.Contains(text, everybody[0].session.Token) {
+				if text := fmt.Sprintf("%s %s", sent.text, sent.args); strings.Contains(text, users[0].session.Token) {
 					t.Errorf("the database is sent the token: %s", text)
 				}
 			}

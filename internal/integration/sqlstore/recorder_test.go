@@ -11,8 +11,8 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
-// A recorder opens a database through its driver and writes down what is sent
-// to it.
+// A recorder opens a database through its driver and records the statements that
+// are sent to it.
 type recorder struct {
 	driver driver.Driver
 	dsn    string
@@ -40,7 +40,7 @@ func record(t testing.TB, db *services.Database) (*sql.DB, *recorder) {
 	return recorded, r
 }
 
-// take returns what was sent since it was last called.
+// take returns the statements since the last call.
 func (r *recorder) take() []sentStatement {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -20,7 +20,7 @@ func TestRevocationsKeepEveryPromise(t *testing.T) {
 	}
 }
 
-// A list is asked about every request.
+// A list is read for every request.
 func TestALookForARevocationReadsAnIndex(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
@@ -54,8 +54,8 @@ func TestALookForARevocationReadsAnIndex(t *testing.T) {
 	}
 }
 
-// SH-04: nobody is vouched for by a table that is not there.
-func TestARevocationListWithoutItsTableLetsNobodyPass(t *testing.T) {
+// SH-04: a token is not accepted if the table is missing.
+func TestARevocationListWithoutItsTableRejectsTokens(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
 			list := sqlstore.NewRevocations(d.open(t).DB, d.dialect)

@@ -13,9 +13,8 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// WA-17: what is written to a shared table is what Auth.js would have written,
-// so that it can read it. The files list every column of every row, times as
-// the database holds them.
+// WA-17: rows in a shared table have the form of Auth.js, so that it can read them.
+// The files list every column of every row, with times in the form of the database.
 func TestRowsHaveTheShapeAuthJSGivesThem(t *testing.T) {
 	for _, l := range sharedLayouts {
 		t.Run(l.file, func(t *testing.T) {

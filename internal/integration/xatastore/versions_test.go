@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The documentation says in which versions the packages of Auth.js were driven.
+// The documentation lists the tested versions of the packages of Auth.js.
 func TestDocumentedVersionsAreThoseOfThePackages(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/stores.md")
 	if err != nil {
@@ -23,7 +23,7 @@ func TestDocumentedVersionsAreThoseOfThePackages(t *testing.T) {
 	}
 	for name, version := range installed.Dependencies {
 		if said := "`" + name + "` " + version; !strings.Contains(string(page), said) {
-			t.Errorf("docs/stores.md does not say %s", said)
+			t.Errorf("docs/stores.md does not list %s", said)
 		}
 	}
 }

@@ -1,9 +1,8 @@
 // Package xatastore tests that package xatastore and the published adapter of
 // Auth.js, with Xata's own client, share one database.
 //
-// The database is a double of the service. That Xata's client works against it
-// is the best evidence there is, without an account, that it speaks as the
-// service does.
+// The database is a fake of the service. Without an account, the best evidence for
+// the fake is that Xata's client works with it.
 package xatastore
 
 import (
@@ -175,7 +174,7 @@ func TestPintleReadsWhatAuthJSWrote(t *testing.T) {
 		t.Errorf("UseVerification() = %+v, %v", v, err)
 	}
 	if used := authjs.call("useVerificationToken", map[string]any{"identifier": "bob@example.org", "token": "hash"}); used != nil {
-		t.Error("Auth.js takes a link that was used")
+		t.Error("Auth.js accepts a link that was used")
 	}
 }
 
@@ -212,7 +211,7 @@ func TestEitherSideEndsWhatTheOtherBegan(t *testing.T) {
 		t.Errorf("Auth.js reads a session that was ended: %v", left)
 	}
 
-	// An account that Auth.js unlinks may be linked again, by somebody else.
+	// An account that Auth.js unlinks may be linked again, by another user.
 	a := &pintle.Account{UserID: u.ID, Type: pintle.TypeOAuth, Provider: "github", ProviderAccountID: "42", AccessToken: "hers"}
 	if err := store.LinkAccount(ctx, a); err != nil {
 		t.Fatal(err)
@@ -231,11 +230,11 @@ func TestEitherSideEndsWhatTheOtherBegan(t *testing.T) {
 	}
 	has(t, "getUserByAccount", authjs.call("getUserByAccount", map[string]any{"provider": "github", "providerAccountId": "42"}), map[string]any{"id": heir.ID})
 	if left, err := store.UserAccounts(ctx, u.ID); err != nil || len(left) != 0 {
-		t.Errorf("UserAccounts() of who had the account before = %v, %v", left, err)
+		t.Errorf("UserAccounts() of the earlier owner = %v, %v", left, err)
 	}
 }
 
-func TestWhatAUserThatAuthJSDeletedLeavesIsNobodys(t *testing.T) {
+func TestRowsOfAUserThatAuthJSDeletedAreIgnored(t *testing.T) {
 	store, authjs := shared(t)
 	ctx := t.Context()
 	u := ada(t, store)
@@ -259,7 +258,7 @@ func TestWhatAUserThatAuthJSDeletedLeavesIsNobodys(t *testing.T) {
 	}
 	a.UserID = heir.ID
 	if err := store.LinkAccount(ctx, a); err != nil {
-		t.Fatalf("LinkAccount() of what a deleted user left: %v", err)
+		t.Fatalf("LinkAccount() of the account of a deleted user: %v", err)
 	}
 	has(t, "getUserByAccount", authjs.call("getUserByAccount", map[string]any{"provider": "github", "providerAccountId": "42"}), map[string]any{"id": heir.ID})
 }
@@ -301,7 +300,7 @@ func ada(t *testing.T, store *xatastore.Store) *pintle.User {
 func has(t *testing.T, what string, object, members map[string]any) {
 	t.Helper()
 	if object == nil {
-		t.Errorf("%s: there is none", what)
+		t.Errorf("%s is missing", what)
 		return
 	}
 	for name, want := range members {

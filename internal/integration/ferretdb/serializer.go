@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// A door lets clients through to FerretDB, and one change at a time.
-type door struct {
+// A serializer forwards the requests of clients to FerretDB, one change at a time.
+type serializer struct {
 	socket string
 	change sync.Mutex
 }
 
 // serve serves until the listener is closed.
-func (d *door) serve(l net.Listener) {
+func (d *serializer) serve(l net.Listener) {
 	for {
 		client, err := l.Accept()
 		if err != nil {
@@ -33,13 +33,13 @@ func (d *door) serve(l net.Listener) {
 	}
 }
 
-// pass lets one request and its reply through.
-func (d *door) pass(client, server net.Conn) error {
+// pass forwards one request and its reply.
+func (d *serializer) pass(client, server net.Conn) error {
 	request, err := readMessage(client)
 	if err != nil {
 		return err
 	}
-	reply, err := d.ask(server, request)
+	reply, err := d.exchange(server, request)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (d *door) pass(client, server net.Conn) error {
 	return err
 }
 
-func (d *door) ask(server net.Conn, request message) (message, error) {
+func (d *serializer) exchange(server net.Conn, request message) (message, error) {
 	command := request.command()
 	if changes[command] {
 		d.change.Lock()
@@ -66,7 +66,7 @@ func (d *door) ask(server net.Conn, request message) (message, error) {
 	return reply, err
 }
 
-// changes are the commands that find something and then change it.
+// changes are the commands that find documents and then change them.
 var changes = map[string]bool{
 	"createIndexes": true,
 	"delete":        true,
