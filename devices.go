@@ -58,7 +58,7 @@ func (a *Auth) devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession
 				yield(nil, err)
 				return
 			}
-			if set.tooOld(device.Created) {
+			if set.lifetime.Over(device.Created, time.Now()) {
 				continue
 			}
 			if !yield(set.shown(device, s), nil) {
@@ -117,7 +117,7 @@ func (s *settings) shown(device *StoredSession, asking *Session) *StoredSession 
 	device.Current = asking.stored != nil && device.is(asking.stored.Token)
 	device.Token = ""
 	now := time.Now()
-	device.LastUsed = device.Expires.Add(-s.Session.MaxAge)
+	device.LastUsed = s.lifetime.LastExtended(device.Expires)
 	switch {
 	case device.Current || device.LastUsed.After(now):
 		device.LastUsed = now

@@ -14,34 +14,7 @@ func (r *reading) renewing(held heldToken) bool {
 	case r.renewal == renewNever:
 		return false
 	}
-	return !held.issued().Add(max(r.Session.UpdateAge, 0)).After(time.Now())
-}
-
-// renewed is when a session ends that is extended now.
-func (s *settings) renewed(signedIn time.Time) time.Time {
-	return s.capped(time.Now().Add(s.Session.MaxAge), signedIn)
-}
-
-// tokenAge is how long a token is good that is written now.
-func (s *settings) tokenAge(signedIn time.Time) time.Duration {
-	if s.Session.AbsoluteMaxAge == 0 || signedIn.IsZero() {
-		return s.JWT.MaxAge
-	}
-	return min(s.JWT.MaxAge, time.Until(signedIn.Add(s.Session.AbsoluteMaxAge)))
-}
-
-func (s *settings) capped(expires, signedIn time.Time) time.Time {
-	if s.Session.AbsoluteMaxAge > 0 && !signedIn.IsZero() {
-		if last := signedIn.Add(s.Session.AbsoluteMaxAge); last.Before(expires) {
-			return last
-		}
-	}
-	return expires
-}
-
-// tooOld reports whether a session has reached its absolute lifetime.
-func (s *settings) tooOld(signedIn time.Time) bool {
-	return s.Session.AbsoluteMaxAge > 0 && !signedIn.IsZero() && !time.Now().Before(signedIn.Add(s.Session.AbsoluteMaxAge))
+	return r.lifetime.Due(held.issued(), time.Now())
 }
 
 // tokenExpiry is when a token ends as it is.
@@ -49,7 +22,7 @@ func (r *reading) tokenExpiry(held heldToken) time.Time {
 	if expires := held.ends(); !expires.IsZero() {
 		return expires
 	}
-	return r.renewed(time.Time{})
+	return r.lifetime.Extended(time.Time{}, time.Now())
 }
 
 // needsSignInTime reports whether tokens have to say when the user signed in.
@@ -83,7 +56,7 @@ func (r *reading) stillGood(held heldToken) error {
 		switch began := r.beganAt(held); {
 		case began.IsZero():
 			return fail(codeJWTSession, errors.New("the token does not say when it was issued, which Config.Session.AbsoluteMaxAge needs"))
-		case r.tooOld(began):
+		case r.lifetime.Over(began, time.Now()):
 			return fail(codeJWTSession, errors.New("the session has reached its absolute lifetime"))
 		}
 	}

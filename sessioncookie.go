@@ -171,7 +171,7 @@ func (h heldToken) all() (Claims, error) {
 // encode makes a session token of claims, which stay as they are.
 func (s *settings) encode(ctx context.Context, set *cookieSet, claims Claims) (string, error) {
 	signedIn := heldToken{claims: claims}.time(claimSignedIn)
-	maxAge := s.tokenAge(signedIn)
+	maxAge := s.lifetime.TokenAge(signedIn, time.Now())
 	if s.JWT.Encode == nil {
 		return set.tokens.Encode(claims, maxAge)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/internal/csrf"
+	"github.com/pintleauth/pintle/internal/lifetime"
 	"github.com/pintleauth/pintle/internal/origin"
 	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/tokenhash"
@@ -47,6 +48,7 @@ type settings struct {
 	byID      map[string]*provider
 
 	strategy   SessionStrategy
+	lifetime   lifetime.Policy
 	records    *records
 	jwtSecrets []string
 	hashes     tokenhash.Hasher
@@ -95,6 +97,9 @@ func resolve(cfg Config) *settings {
 	s.Session.UpdateAge = cmp.Or(s.Session.UpdateAge, defaultUpdateAge)
 	s.JWT.MaxAge = cmp.Or(s.JWT.MaxAge, s.Session.MaxAge)
 	s.HTTPClient = cmp.Or(s.HTTPClient, &http.Client{Timeout: outgoingTimeout})
+	s.lifetime = lifetime.Policy{
+		MaxAge: s.Session.MaxAge, TokenMaxAge: s.JWT.MaxAge, UpdateAge: s.Session.UpdateAge, AbsoluteMaxAge: s.Session.AbsoluteMaxAge,
+	}
 	s.resolveStrategy()
 
 	// The order is that in which the reference reports what is wrong.

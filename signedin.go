@@ -70,7 +70,7 @@ func (x *exchange) presentBySession() (*presence, error) {
 		x.logReading(x.ctx, err, false)
 		return &presence{}, nil
 	}
-	if err != nil || stored == nil || stored.Expires.Before(time.Now()) || x.tooOld(stored.Created) {
+	if err != nil || stored == nil || stored.Expires.Before(time.Now()) || x.lifetime.Over(stored.Created, time.Now()) {
 		return &presence{}, err
 	}
 	return &presence{user, stored, stored.Created}, nil

@@ -90,7 +90,7 @@ func (s *settings) liveSession(ctx context.Context, held string) (*StoredSession
 	if err != nil || stored == nil {
 		return nil, nil, err
 	}
-	if stored.Expires.Before(time.Now()) || s.tooOld(stored.Created) {
+	if stored.Expires.Before(time.Now()) || s.lifetime.Over(stored.Created, time.Now()) {
 		s.log.debug(ctx, "session expired")
 		_, err := s.records.deleteSession(ctx, held)
 		return nil, nil, err
@@ -103,8 +103,8 @@ func (s *settings) liveSession(ctx context.Context, held string) (*StoredSession
 func (r *reading) extend(s *Session) error {
 	stored := s.stored
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	expires := r.renewed(stored.Created)
-	due := !stored.Expires.Add(-r.Session.MaxAge).Add(max(r.Session.UpdateAge, 0)).After(now)
+	expires := r.lifetime.Extended(stored.Created, now)
+	due := r.lifetime.Due(r.lifetime.LastExtended(stored.Expires), now)
 	if r.renewal != renewNever && (due && expires.After(stored.Expires) || r.changes != nil) {
 		change := SessionUpdate{Expires: expires.UTC().Truncate(time.Millisecond)}
 		if r.changes != nil {

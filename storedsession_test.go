@@ -508,3 +508,31 @@ func TestTheHostMayMakeTheTokens(t *testing.T) {
 		t.Errorf("%s is signed in", who)
 	}
 }
+
+// With an absolute lifetime a row may last longer than its session: after the
+// lifetime was shortened, for example.
+func TestARowThatOutlivesItsSessionIsNobodys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeper()
+		s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.Session.AbsoluteMaxAge = 10 * day })
+		ada := k.seedUser(t, people["ada"].user)
+		held := []string{k.seedSession(t, ada, 30*day), k.seedSession(t, ada, 31*day)}
+		time.Sleep(10 * day)
+
+		b := s.browser()
+		b.plant(sessionCookie, held[0])
+		if who := b.who(); who != "stranger" {
+			t.Errorf("ASVS-7.3.2 %s is signed in", who)
+		}
+		if n := k.sessions(t, ada.ID); n != 1 {
+			t.Errorf("%d rows are left, want the one that was not used", n)
+		}
+		s.idp.SignInAs(noAddress)
+		b = s.browser()
+		b.plant(sessionCookie, held[1])
+		b.get(b.consent(b.leave("acme"))).goesTo(s.url)
+		if is := k.owner(t, "acme", noAddress.Subject); is == nil || is.ID == ada.ID {
+			t.Errorf("Q6 W-20 the account went to %+v, want a new user", is)
+		}
+	})
+}

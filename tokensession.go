@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/wire"
 	"github.com/pintleauth/pintle/token"
@@ -87,8 +88,9 @@ func (r *reading) plainTokenSession(held heldToken) (*Session, error) {
 	renewing := r.renewing(held)
 	if renewing {
 		signedIn := r.signedInAt(held)
-		s.Expires = r.renewed(signedIn)
-		text, err := r.set.tokens.Renew(held.Token, r.tokenAge(signedIn))
+		now := time.Now()
+		s.Expires = r.lifetime.Extended(signedIn, now)
+		text, err := r.set.tokens.Renew(held.Token, r.lifetime.TokenAge(signedIn, now))
 		if err != nil {
 			return nil, r.endWith(fail(codeJWTSession, err))
 		}
@@ -111,7 +113,7 @@ func (r *reading) changedTokenSession(held heldToken, claims Claims) (*Session, 
 	s.User.fromClaims(claims)
 	renewing := r.renewing(held)
 	if renewing {
-		s.Expires = r.renewed(r.beganAt(held))
+		s.Expires = r.lifetime.Extended(r.beganAt(held), time.Now())
 	}
 	if err := r.show(s, claims); err != nil {
 		return nil, err

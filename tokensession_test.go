@@ -95,11 +95,17 @@ func TestASessionThatNobodyUsesEnds(t *testing.T) {
 
 // ASVS-7.3.2: used every day, a session still ends where the host says so.
 func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
-	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyJWT, pintle.StrategyDatabase} {
-		t.Run(string(strategy), func(t *testing.T) {
+	callback := func(_ context.Context, change *pintle.TokenChange) (pintle.Claims, error) { return change.Claims, nil }
+	for _, tt := range []struct {
+		name     string
+		strategy pintle.SessionStrategy
+		callback func(context.Context, *pintle.TokenChange) (pintle.Claims, error)
+	}{{"jwt", pintle.StrategyJWT, nil}, {"jwt with a callback", pintle.StrategyJWT, callback}, {"database", pintle.StrategyDatabase, nil}} {
+		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSite(t, func(s *site) {
-					s.Session.AbsoluteMaxAge, s.Session.Strategy = 90*day, strategy
+					s.Session.AbsoluteMaxAge, s.Session.Strategy = 90*day, tt.strategy
+					s.Callbacks.JWT = tt.callback
 					s.Store = memstore.New()
 				})
 				b := s.browser()
@@ -110,6 +116,13 @@ func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
 					}
 					if expires := b.session()["expires"].(string); i > 62 && expires[:10] != time.Now().Add(time.Duration(90-i)*day).UTC().Format(time.DateOnly) {
 						t.Errorf("on day %d the session says that it ends at %s", i, expires)
+					}
+					// Servers that share the cookie see the end in the token.
+					if i > 62 && tt.strategy == pintle.StrategyJWT {
+						exp := unsealed(t, sessionCookie, b.cookie(sessionCookie))["exp"].(float64)
+						if left := time.Until(time.Unix(int64(exp), 0)).Round(time.Hour); left != time.Duration(90-i)*day {
+							t.Errorf("on day %d the token is good for %v more", i, left)
+						}
 					}
 					time.Sleep(day)
 				}
