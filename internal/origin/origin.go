@@ -26,7 +26,7 @@ func (o Origin) Host() string {
 // Loopback reports whether the origin is on this machine; see [loopback.Host].
 func (o Origin) Loopback() bool {
 	name, _ := cutPort(o.Host())
-	return loopback.Host(strings.Trim(name, "[]"))
+	return loopback.Host(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"))
 }
 
 // Parse returns the origin of a URL from the configuration, whose path and
