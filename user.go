@@ -77,7 +77,8 @@ func (u *User) text(value string, null, empty statedFields) wire.Text {
 }
 
 // MarshalJSON writes the members id, name, email, emailVerified, image and
-// those of Extra. Absent members are left out; null ones are written.
+// those of Extra with other names. Absent members are left out; null ones are
+// written.
 func (u User) MarshalJSON() ([]byte, error) {
 	m := wire.NewObject()
 	m.AddString("id", u.ID)
@@ -89,8 +90,31 @@ func (u User) MarshalJSON() ([]byte, error) {
 		m.Add("emailVerified", nil)
 	}
 	m.AddText("image", u.image())
-	m.AddRest(u.Extra)
+	m.AddRest(u.extraMembers())
 	return m.Bytes()
+}
+
+// isUserField reports whether a member of a user's JSON is a field of its own.
+func isUserField(name string) bool {
+	switch name {
+	case "id", "name", "email", "emailVerified", "image":
+		return true
+	}
+	return false
+}
+
+// extraMembers returns the members of Extra that take the place of no field.
+// Stores that keep the JSON of a user would otherwise read an address or an id
+// back that a provider put into its profile.
+func (u *User) extraMembers() map[string]any {
+	for name := range u.Extra {
+		if isUserField(name) {
+			rest := maps.Clone(u.Extra)
+			maps.DeleteFunc(rest, func(name string, _ any) bool { return isUserField(name) })
+			return rest
+		}
+	}
+	return u.Extra
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. An id may also be a number, as
@@ -171,4 +195,10 @@ type UserUpdate struct {
 	Email         *string
 	EmailVerified *time.Time
 	Image         *string
+
+	// Extra changes members of [User.Extra] by their names; the others stay. A
+	// nil value removes the member, whose column becomes NULL. Any other value
+	// replaces the stored one as a whole, also where both are objects. The names
+	// id, name, email, emailVerified and image change none of these fields.
+	Extra map[string]any
 }

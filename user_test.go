@@ -46,6 +46,25 @@ func TestAUserIsReadAsItIsWritten(t *testing.T) {
 	}
 }
 
+// A profile may have any member. None takes the place of a field in the JSON that
+// a store reads the user back from.
+func TestExtraMembersTakeNoFieldsPlace(t *testing.T) {
+	hostile := map[string]any{
+		"id": "8", "name": "Mallory", "email": "mallory@example.com", "emailVerified": "2026-11-20T10:20:30.456Z", "image": "x", "role": "captain",
+	}
+	for _, u := range []pintle.User{{ID: "7"}, {ID: "7", Name: "Ada", Email: "ada@example.com"}} {
+		want := u
+		want.Extra = map[string]any{"role": "captain"}
+		u.Extra = hostile
+		if got, want := mustJSON(t, u), mustJSON(t, want); got != want {
+			t.Errorf("it is written as %s, want %s", got, want)
+		}
+	}
+	if len(hostile) != 6 {
+		t.Errorf("the caller's map is %v now", hostile)
+	}
+}
+
 func TestAUserMayHaveANumberForAnID(t *testing.T) {
 	var u pintle.User
 	if err := json.Unmarshal([]byte(`{"id":9007199254740993}`), &u); err != nil || u.ID != "9007199254740993" {
