@@ -40,7 +40,10 @@ type Store interface {
 	UserByAccount(ctx context.Context, provider, providerAccountID string) (*User, error)
 
 	// UpdateUser changes the given fields and returns the whole user as
-	// stored. It fails with ErrNotFound when there is no such user.
+	// stored. It fails with ErrNotFound when there is no such user. Of
+	// concurrent calls that change different fields, none undoes another, and
+	// the members of Extra are different fields. Members that the store has no
+	// place for are left out of the user it returns.
 	UpdateUser(ctx context.Context, id string, change UserUpdate) (*User, error)
 
 	// LinkAccount stores an account, whose UserID names its owner. It fails with

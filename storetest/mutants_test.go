@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +22,7 @@ type mutant struct {
 }
 
 func TestEveryMutantIsNoticed(t *testing.T) {
-	mutants := append(append(userMutants, accountMutants...), append(sessionMutants, append(linkMutants, transactionMutants...)...)...)
+	mutants := slices.Concat(userMutants, extraMutants, accountMutants, sessionMutants, linkMutants, transactionMutants)
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

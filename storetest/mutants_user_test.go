@@ -2,7 +2,9 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -298,4 +300,235 @@ func (s unquoted) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User,
 	c := *u
 	c.Name = strings.ReplaceAll(c.Name, "''", "'")
 	return s.Store.CreateUser(ctx, &c)
+}
+
+var extraMutants = []mutant{
+	{"an update ignores Extra", func(s *memstore.Store) pintle.Store { return ignoresExtra{s} }, "members of Extra are changed by name"},
+	{"an update replaces Extra", func(s *memstore.Store) pintle.Store { return replacesExtra{s} }, "members of Extra are changed by name"},
+	{"an update returns Extra as it was", func(s *memstore.Store) pintle.Store { return returnsOldExtra{s} }, "members of Extra are changed by name"},
+	{"a member of Extra cannot be removed", func(s *memstore.Store) pintle.Store { return keepsMembers{s} }, "a nil value removes a member"},
+	{"objects in Extra are merged", func(s *memstore.Store) pintle.Store { return mergesObjects{s} }, "a member of Extra is replaced as a whole"},
+	{"digits of numbers in Extra are lost", func(s *memstore.Store) pintle.Store { return roundsNumbers{s} }, "a member of Extra is replaced as a whole"},
+	{"only a user with Extra gets members of it", func(s *memstore.Store) pintle.Store { return needsExtra{s} }, "a user gets the first member"},
+	{"Extra is written before an address is refused", func(s *memstore.Store) pintle.Store { return extraFirst{s} }, "with the address of another user changes nothing in Extra"},
+	{"an address in Extra is the user's", func(s *memstore.Store) pintle.Store { return addressInExtra{s} }, "with the names of fields change none of these"},
+	{"quotes in Extra are taken away", func(s *memstore.Store) pintle.Store { return unquotedExtra{s} }, "SH-73 hostile texts in Extra"},
+	{"a changed Extra is shared", func(s *memstore.Store) pintle.Store { return &sharedExtra{Store: s} }, "a changed Extra is not kept"},
+	{"Extra is read, then written", func(s *memstore.Store) pintle.Store { return &ownExtra{Store: s} }, "members of Extra that are changed at once"},
+	{"a change of Extra outlives its transaction", func(s *memstore.Store) pintle.Store { return extraOutside{s} }, "undoes a change of Extra"},
+}
+
+type ignoresExtra struct{ *memstore.Store }
+
+func (s ignoresExtra) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	c.Extra = nil
+	return s.Store.UpdateUser(ctx, id, c)
+}
+
+type replacesExtra struct{ *memstore.Store }
+
+func (s replacesExtra) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	if u, err := s.User(ctx, id); err == nil && c.Extra != nil {
+		c.Extra = maps.Clone(c.Extra)
+		for name := range u.Extra {
+			if _, stays := c.Extra[name]; !stays {
+				c.Extra[name] = nil
+			}
+		}
+	}
+	return s.Store.UpdateUser(ctx, id, c)
+}
+
+type returnsOldExtra struct{ *memstore.Store }
+
+func (s returnsOldExtra) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	before, err := s.User(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	u, err := s.Store.UpdateUser(ctx, id, c)
+	if err == nil {
+		u.Extra = before.Extra
+	}
+	return u, err
+}
+
+// changed changes the values in Extra on their way to the store.
+func changed(c pintle.UserUpdate, change func(name string, value any) (kept any, ok bool)) pintle.UserUpdate {
+	extra := map[string]any{}
+	for name, value := range c.Extra {
+		if kept, ok := change(name, value); ok {
+			extra[name] = kept
+		}
+	}
+	c.Extra = extra
+	return c
+}
+
+type keepsMembers struct{ *memstore.Store }
+
+func (s keepsMembers) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	return s.Store.UpdateUser(ctx, id, changed(c, func(_ string, value any) (any, bool) { return value, value != nil }))
+}
+
+type mergesObjects struct{ *memstore.Store }
+
+func (s mergesObjects) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	u, err := s.User(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.Store.UpdateUser(ctx, id, changed(c, func(name string, value any) (any, bool) {
+		before, isObject := u.Extra[name].(map[string]any)
+		after, both := value.(map[string]any)
+		if isObject && both {
+			maps.Copy(before, after)
+			return before, true
+		}
+		return value, true
+	}))
+}
+
+type roundsNumbers struct{ *memstore.Store }
+
+func (s roundsNumbers) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	return s.Store.UpdateUser(ctx, id, changed(c, func(_ string, value any) (any, bool) {
+		if n, ok := value.(json.Number); ok {
+			value, _ = n.Float64()
+		}
+		return value, true
+	}))
+}
+
+type needsExtra struct{ *memstore.Store }
+
+func (s needsExtra) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	if u, err := s.User(ctx, id); err == nil && u.Extra == nil {
+		c.Extra = nil // as a JSON function that is given NULL returns NULL
+	}
+	return s.Store.UpdateUser(ctx, id, c)
+}
+
+type extraFirst struct{ *memstore.Store }
+
+func (s extraFirst) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	if _, err := s.Store.UpdateUser(ctx, id, pintle.UserUpdate{Extra: c.Extra}); err != nil {
+		return nil, err
+	}
+	return s.Store.UpdateUser(ctx, id, c)
+}
+
+type addressInExtra struct{ *memstore.Store }
+
+func (s addressInExtra) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	if email, ok := c.Extra["email"].(string); ok {
+		c.Email = &email
+	}
+	return s.Store.UpdateUser(ctx, id, c)
+}
+
+type unquotedExtra struct{ *memstore.Store }
+
+func (s unquotedExtra) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	return s.Store.UpdateUser(ctx, id, changed(c, func(_ string, value any) (any, bool) {
+		if text, ok := value.(string); ok {
+			value = strings.ReplaceAll(text, "''", "'")
+		}
+		return value, true
+	}))
+}
+
+// ownExtra keeps Extra itself, and reads it some time before it writes it.
+type ownExtra struct {
+	*memstore.Store
+	mu    sync.Mutex
+	extra map[string]map[string]any
+}
+
+func (s *ownExtra) User(ctx context.Context, id string) (*pintle.User, error) {
+	u, err := s.Store.User(ctx, id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if mine := s.extra[id]; mine != nil && err == nil {
+		u.Extra = maps.Clone(mine)
+	}
+	return u, err
+}
+
+func (s *ownExtra) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	u, err := s.User(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	time.Sleep(time.Millisecond)
+	if u.Extra == nil {
+		u.Extra = map[string]any{}
+	}
+	maps.Copy(u.Extra, c.Extra)
+	s.mu.Lock()
+	if s.extra == nil {
+		s.extra = map[string]map[string]any{}
+	}
+	s.extra[id] = u.Extra
+	s.mu.Unlock()
+	return s.User(ctx, id)
+}
+
+// sharedExtra keeps the maps that it is given.
+type sharedExtra struct {
+	*memstore.Store
+	mu   sync.Mutex // many change at once
+	kept map[string]map[string]any
+}
+
+func (s *sharedExtra) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	s.mu.Lock()
+	if s.kept == nil {
+		s.kept = map[string]map[string]any{}
+	}
+	s.kept[id] = c.Extra
+	s.mu.Unlock()
+	return s.Store.UpdateUser(ctx, id, c)
+}
+
+func (s *sharedExtra) User(ctx context.Context, id string) (*pintle.User, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u, err := s.Store.User(ctx, id)
+	for name, value := range s.kept[id] {
+		if err == nil && value != nil {
+			u.Extra[name] = value
+		}
+	}
+	return u, err
+}
+
+// extraOutside writes Extra at once, whatever becomes of a transaction.
+type extraOutside struct{ *memstore.Store }
+
+func (s extraOutside) InTx(ctx context.Context, f func(pintle.Store) error) error {
+	late := pintle.UserUpdate{}
+	var of string
+	err := s.Store.InTx(ctx, func(tx pintle.Store) error {
+		return f(notesExtra{everythingIn(tx), &of, &late})
+	})
+	if late.Extra != nil {
+		_, _ = s.Store.UpdateUser(ctx, of, late)
+	}
+	return err
+}
+
+func everythingIn(tx pintle.Store) bare {
+	return bare{tx.(pintle.SessionStore), tx.(pintle.VerificationStore), tx.(authenticators), tx.(accounts), tx.(pintle.SessionLister), tx.(pintle.UserDeleter), tx.(pintle.Sweeper)}
+}
+
+type notesExtra struct {
+	bare
+	of   *string
+	late *pintle.UserUpdate
+}
+
+func (s notesExtra) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	*s.of, s.late.Extra = id, c.Extra
+	return s.bare.UpdateUser(ctx, id, c)
 }

@@ -102,6 +102,7 @@ func groups() []group {
 	return []group{
 		{"User", userChecks},
 		{"UserUpdate", userUpdateChecks},
+		{"UserExtra", userExtraChecks},
 		{"Account", accountChecks},
 		{"Session", sessionChecks},
 		{"SessionUpdate", sessionUpdateChecks},

@@ -51,3 +51,22 @@ func (t jsonText) decode() map[string]any {
 	}
 	return object
 }
+
+// with returns the object with some members changed. Nil removes a member.
+func (t jsonText) with(changes map[string]any) (jsonText, error) {
+	if len(changes) == 0 {
+		return t, nil
+	}
+	object := t.decode()
+	if object == nil {
+		object = make(map[string]any, len(changes))
+	}
+	for name, value := range changes {
+		if value == nil {
+			delete(object, name)
+		} else {
+			object[name] = value
+		}
+	}
+	return encode(object)
+}

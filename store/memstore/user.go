@@ -112,7 +112,11 @@ func (r records) UpdateUser(ctx context.Context, id string, change pintle.UserUp
 			return nil, fmt.Errorf("memstore: update user: the address: %w", pintle.ErrConflict)
 		}
 	}
-	before, after := row.profile, row.profile
+	extra, err := row.extra.with(change.Extra)
+	if err != nil {
+		return nil, fmt.Errorf("memstore: update user: encode Extra: %w", err)
+	}
+	extraBefore, before, after := row.extra, row.profile, row.profile
 	if change.Name != nil {
 		after.Name = *change.Name
 	}
@@ -126,7 +130,11 @@ func (r records) UpdateUser(ctx context.Context, id string, change pintle.UserUp
 		after.Image = *change.Image
 	}
 	r.setProfile(row, after)
-	r.undo(func() { r.setProfile(row, before) })
+	row.extra = extra
+	r.undo(func() {
+		r.setProfile(row, before)
+		row.extra = extraBefore
+	})
 	return row.copy(), nil
 }
 

@@ -3,6 +3,8 @@ package mongostore
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -125,7 +127,7 @@ func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpd
 }
 
 func userUpdate(change pintle.UserUpdate) (update bson.D, err error) {
-	var set bson.D
+	var set, unset bson.D
 	for _, field := range []struct {
 		name string
 		text *string
@@ -135,7 +137,7 @@ func userUpdate(change pintle.UserUpdate) (update bson.D, err error) {
 		case !storable(*field.text):
 			return nil, fmt.Errorf("%s: %w", field.name, errNotText)
 		case field.name == "email" && *field.text == "":
-			update = append(update, bson.E{Key: "$unset", Value: bson.D{{Key: "email", Value: ""}}})
+			unset = append(unset, bson.E{Key: "email", Value: ""})
 		default:
 			set = append(set, bson.E{Key: field.name, Value: nullable(*field.text)})
 		}
@@ -143,8 +145,22 @@ func userUpdate(change pintle.UserUpdate) (update bson.D, err error) {
 	if change.EmailVerified != nil {
 		set = append(set, bson.E{Key: "emailVerified", Value: date(*change.EmailVerified)})
 	}
+	extra, err := toDocument(change.Extra, userFields...)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if extra[name] == nil {
+			unset = append(unset, bson.E{Key: name, Value: ""})
+		} else {
+			set = append(set, bson.E{Key: name, Value: extra[name]})
+		}
+	}
 	if len(set) > 0 {
 		update = append(update, bson.E{Key: "$set", Value: set})
+	}
+	if len(unset) > 0 {
+		update = append(update, bson.E{Key: "$unset", Value: unset})
 	}
 	return update, nil
 }

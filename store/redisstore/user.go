@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -135,6 +136,17 @@ func applied(u *pintle.User, change pintle.UserUpdate) *pintle.User {
 	}
 	if change.Image != nil {
 		c.Image = *change.Image
+	}
+	c.Extra = maps.Clone(u.Extra)
+	for name, value := range change.Extra {
+		if value == nil {
+			delete(c.Extra, name)
+			continue
+		}
+		if c.Extra == nil {
+			c.Extra = make(map[string]any, len(change.Extra))
+		}
+		c.Extra[name] = value
 	}
 	return &c
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -15,6 +16,19 @@ func (o object) column() (any, error) {
 	}
 	text, err := json.Marshal(map[string]any(o))
 	return string(text), err
+}
+
+// with returns the object with some members changed. Nil removes a member.
+func (o object) with(changes map[string]any) object {
+	changed := make(object, len(o)+len(changes))
+	maps.Copy(changed, o)
+	maps.Copy(changed, changes)
+	for name, value := range changes {
+		if value == nil {
+			delete(changed, name)
+		}
+	}
+	return changed
 }
 
 // Scan implements [sql.Scanner].

@@ -13,6 +13,7 @@ type queries struct {
 
 	deleteUser []*statement // one for each table
 	lockUser   *statement   // nil on SQLite
+	userExtra  *statement   // locks the row it finds; nil without the column
 
 	// updateUser has a statement for each choice of fields, as bits.
 	updateUser [16]*statement
@@ -172,6 +173,9 @@ func (b builder) users(q *queries) {
 	for mask := range q.updateUser {
 		q.updateUser[mask] = b.updateUser(mask)
 	}
+	if t.has("extra") {
+		q.userExtra = b.statement("SELECT %s FROM %s WHERE %s%s", t.columns["extra"], t.quoted, b.isID(t.columns["id"], 1), b.locked())
+	}
 	if b.Dialect != SQLite {
 		q.lockUser = b.statement("SELECT %s FROM %s WHERE %s FOR UPDATE", t.columns["id"], t.quoted, b.isID(t.columns["id"], 1))
 	}
@@ -208,8 +212,9 @@ func (t *table) further(which []int) []string {
 // The fields of a user that can change, in the order of the bits.
 var userFields = []string{"name", "email", "emailVerified", "image"}
 
-// updateUser changes the fields of mask, given from the second parameter on.
-func (b builder) updateUser(mask int) *statement {
+// updateUser changes the fields of mask and then further columns, given from the
+// second parameter on.
+func (b builder) updateUser(mask int, further ...string) *statement {
 	t := b.tables.users
 	var columns []string
 	for i, field := range userFields {
@@ -217,6 +222,7 @@ func (b builder) updateUser(mask int) *statement {
 			columns = append(columns, t.names("", field)...)
 		}
 	}
+	columns = append(columns, further...)
 	if len(columns) == 0 {
 		return nil // the user as they are
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -235,16 +236,61 @@ func (r records) UpdateUser(ctx context.Context, id string, change pintle.UserUp
 	if !ok {
 		return nil, r.absent(ctx)
 	}
-	mask, args := 0, []any{key}
+	c, err := r.userChange(change)
+	if err != nil {
+		return nil, r.fail(ctx, "update user", err)
+	}
+	if len(c.object) == 0 {
+		return r.updateUser(ctx, key, c)
+	}
+	// The object is read, changed and written. Its row is locked from the reading
+	// on, so that of two changes at once none undoes the other.
+	var updated *pintle.User
+	err = r.atomically(ctx, "update user", func(r records) error {
+		var stored object
+		if err := r.one(ctx, []any{&stored}, r.sql.userExtra, key); err != nil {
+			return r.fail(ctx, "update user", err)
+		}
+		extra, err := stored.with(c.object).column()
+		if err != nil {
+			return r.fail(ctx, "update user", fmt.Errorf("encode Extra: %w", err))
+		}
+		c.add(r.tables.users.columns["extra"], extra)
+		updated, err = r.updateUser(ctx, key, c)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return updated, nil
+}
+
+// A userChange is what a statement changes of a user.
+type userChange struct {
+	mask   int   // of userFields
+	fields []any // the values of those that are columns
+
+	columns []string // further columns
+	values  []any    // theirs
+
+	object map[string]any // what changes in the column "extra"
+}
+
+func (c *userChange) add(column string, value any) {
+	c.columns, c.values = append(c.columns, column), append(c.values, value)
+}
+
+func (r records) userChange(change pintle.UserUpdate) (*userChange, error) {
+	t, c := r.tables.users, &userChange{}
 	field := func(bit int, value any) {
-		mask |= 1 << bit
-		if r.tables.users.has(userFields[bit]) {
-			args = append(args, value)
+		c.mask |= 1 << bit
+		if t.has(userFields[bit]) {
+			c.fields = append(c.fields, value)
 		}
 	}
 	for bit, text := range map[int]*string{0: change.Name, 1: change.Email, 3: change.Image} {
 		if text != nil && !storable(*text) {
-			return nil, r.fail(ctx, "update user: "+userFields[bit], errNotText)
+			return nil, fmt.Errorf("%s: %w", userFields[bit], errNotText)
 		}
 	}
 	if change.Name != nil {
@@ -259,11 +305,28 @@ func (r records) UpdateUser(ctx context.Context, id string, change pintle.UserUp
 	if change.Image != nil {
 		field(3, nullable(*change.Image))
 	}
-	update := r.sql.updateUser[mask]
+	for i, name := range t.Extra {
+		if value, changed := change.Extra[name]; changed {
+			c.add(t.extra[i], columnValue(value))
+		}
+	}
+	if t.has("extra") {
+		c.object = maps.Clone(change.Extra)
+		maps.DeleteFunc(c.object, func(name string, _ any) bool { return slices.Contains(t.Extra, name) })
+	}
+	return c, nil
+}
+
+func (r records) updateUser(ctx context.Context, key any, c *userChange) (*pintle.User, error) {
+	update := r.sql.updateUser[c.mask]
+	if len(c.columns) > 0 {
+		update = builder{r.tables}.updateUser(c.mask, c.columns...)
+		update.once = true
+	}
 	if update == nil {
 		return r.findUser(ctx, "update user", r.sql.user, key)
 	}
-	args = r.touched(r.tables.users, args)
+	args := r.touched(r.tables.users, slices.Concat([]any{key}, c.fields, c.values))
 	if r.dialect.returning() {
 		return r.findUser(ctx, "update user", update, args...)
 	}

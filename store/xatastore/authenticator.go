@@ -185,7 +185,7 @@ func (s *Store) changePasskey(ctx context.Context, credentialID string, change f
 		if err != nil {
 			return err
 		}
-		err = s.client.updateIf(ctx, s.names.passkeys, r.id(), version, fields)
+		_, err = s.client.updateIf(ctx, s.names.passkeys, r.id(), version, fields)
 		if none, _ := missing(err); none {
 			return pintle.ErrNotFound
 		}

@@ -301,6 +301,17 @@ var changes = []change{
 		},
 	},
 	{
+		name: "UpdateUser, a member of Extra",
+		do: func(ctx context.Context, e *everything) error {
+			_, err := e.store.UpdateUser(ctx, e.user.ID, pintle.UserUpdate{Extra: map[string]any{"role": "member"}})
+			return err
+		},
+		seen: func(ctx context.Context, e *everything) error {
+			u, err := e.store.User(ctx, e.user.ID)
+			return errors.Join(err, expect(err != nil || u.Extra["role"] == "member", "the user is %v", u))
+		},
+	},
+	{
 		name: "LinkAccount",
 		do: func(ctx context.Context, e *everything) error {
 			a := e.account

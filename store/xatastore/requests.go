@@ -127,11 +127,10 @@ func (c *client) update(ctx context.Context, table, id string, fields record) (r
 }
 
 // updateIf changes a record that still has the version.
-func (c *client) updateIf(ctx context.Context, table, id string, version int64, fields record) error {
+func (c *client) updateIf(ctx context.Context, table, id string, version int64, fields record) (record, error) {
 	query := allColumns()
 	query.Set("ifVersion", strconv.FormatInt(version, 10))
-	_, err := c.write(ctx, call{method: http.MethodPatch, table: table, path: []string{"data", id}, query: query, body: fields})
-	return err
+	return c.write(ctx, call{method: http.MethodPatch, table: table, path: []string{"data", id}, query: query, body: fields})
 }
 
 func (c *client) write(ctx context.Context, l call) (record, error) {

@@ -136,11 +136,14 @@ func TestFurtherColumnsOfUsersAreKept(t *testing.T) {
 	if _, err := s.UpdateUser(t.Context(), u.ID, pintle.UserUpdate{Name: &name}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := s.UpdateUser(t.Context(), u.ID, pintle.UserUpdate{Extra: map[string]any{"role": "member", "active": nil, "nickname": "not kept"}}); err != nil {
+		t.Fatal(err)
+	}
 	u, err = s.UserByEmail(t.Context(), "ada@example.org")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(u.Extra); got != "map[active:true badge:9007199254740993 role:admin]" {
+	if got := fmt.Sprint(u.Extra); got != "map[badge:9007199254740993 role:member]" {
 		t.Errorf("Extra is %s", got)
 	}
 }

@@ -160,37 +160,94 @@ func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpd
 	if err != nil {
 		return nil, fail(ctx, "update user", errNotText)
 	}
-	if len(fields) == 0 {
+	rest := map[string]any{}
+	for name, value := range change.Extra {
+		switch {
+		case slices.Contains(s.client.UserColumns, name):
+			fields[name] = value
+		case s.client.Extended:
+			rest[name] = value
+		}
+	}
+	if len(fields)+len(rest) == 0 {
 		return s.User(ctx, id)
 	}
-	u, err := s.updateUser(ctx, id, fields)
+	u, err := s.updateUser(ctx, id, fields, rest)
 	return u, fail(ctx, "update user", err)
 }
 
-func (s *Store) updateUser(ctx context.Context, id string, fields record) (*pintle.User, error) {
+// updateUser changes columns, and members of the object that one column holds.
+func (s *Store) updateUser(ctx context.Context, id string, fields, members record) (*pintle.User, error) {
 	email, _ := fields["email"].(string)
 	if err := s.addressIsFree(ctx, email, id); err != nil {
 		return nil, err
 	}
-	r, err := s.client.update(ctx, s.names.users, id, fields)
-	if none, _ := missing(err); none {
-		return nil, pintle.ErrNotFound
-	}
-	if refused(err) != nil {
+	// Each time round another call for the user went through.
+	for {
+		r, version, err := s.patchUser(ctx, id, fields, members)
+		if none, _ := missing(err); none {
+			return nil, pintle.ErrNotFound
+		}
+		if refused(err) == nil {
+			if err != nil {
+				return nil, err
+			}
+			return s.user(r)
+		}
 		// The service says of a record that is not there what it likes.
 		there, look := s.client.read(ctx, s.names.users, id)
 		if look == nil && there == nil {
 			return nil, pintle.ErrNotFound
+		}
+		if len(members) > 0 && look == nil {
+			if now, look := there.version(); look == nil && now != version {
+				continue
+			}
 		}
 		if taken := s.addressIsFree(ctx, email, id); errors.Is(taken, pintle.ErrConflict) {
 			return nil, taken
 		}
 		return nil, err
 	}
-	if err != nil {
-		return nil, err
+}
+
+// patchUser writes once. With members it writes only to the version of the
+// record that it has read and returns.
+func (s *Store) patchUser(ctx context.Context, id string, fields, members record) (r record, version int64, err error) {
+	if len(members) == 0 {
+		r, err = s.client.update(ctx, s.names.users, id, fields)
+		return r, 0, err
 	}
-	return s.user(r)
+	there, err := s.client.read(ctx, s.names.users, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	if there == nil {
+		return nil, 0, pintle.ErrNotFound
+	}
+	if version, err = there.version(); err != nil {
+		return nil, 0, err
+	}
+	c := &reader{record: there}
+	object := map[string]any{}
+	maps.Copy(object, c.object("extra"))
+	for name, value := range members {
+		if object[name] = value; value == nil {
+			delete(object, name)
+		}
+	}
+	if c.err != nil {
+		return nil, 0, c.err
+	}
+	changed := maps.Clone(fields)
+	changed["extra"] = nil
+	if len(object) > 0 {
+		if changed["extra"], err = objectText(object); err != nil {
+			return nil, 0, err
+		}
+	}
+	r, err = s.client.updateIf(ctx, s.names.users, id, version, changed)
+	return r, version, err
 }
 
 // user takes a record of a user apart.

@@ -100,6 +100,15 @@ func TestExtraMembersReplaceNoField(t *testing.T) {
 	if u.ID == victim.ID || u.Email != "mallory@example.org" || u.Name != "" || !u.EmailVerified.IsZero() || u.Extra["plan"] != "free" {
 		t.Errorf("CreateUser = %+v", u)
 	}
+	hostile["plan"] = "paid"
+	u, err = s.UpdateUser(t.Context(), u.ID, pintle.UserUpdate{Extra: hostile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u.ID == victim.ID || u.Email != "mallory@example.org" || u.Name != "" || !u.EmailVerified.IsZero() || u.Extra["plan"] != "paid" {
+		t.Errorf("UpdateUser = %+v", u)
+	}
+	hostile["plan"] = "free"
 	if err := s.LinkAccount(t.Context(), &pintle.Account{UserID: u.ID, Type: pintle.TypeOAuth, Provider: "acme", ProviderAccountID: "1", Extra: hostile}); err != nil {
 		t.Fatal(err)
 	}
@@ -120,10 +129,14 @@ func TestExtraMembersReplaceNoField(t *testing.T) {
 
 func TestNamesThatWouldBePathsOrOperatorsAreRejected(t *testing.T) {
 	s := open(t, services.MongoDatabase(t))
+	u, _ := whole(t, s)
 	for _, name := range []string{"$set", "a.b", "$", ".", "nul\x00", "\xff"} {
 		for _, extra := range []map[string]any{{name: 1}, {"a": map[string]any{name: 1}}, {"a": []any{map[string]any{name: 1}}}} {
 			if _, err := s.CreateUser(t.Context(), &pintle.User{Extra: extra}); err == nil {
 				t.Errorf("CreateUser keeps the field %q", extra)
+			}
+			if _, err := s.UpdateUser(t.Context(), u.ID, pintle.UserUpdate{Extra: extra}); err == nil {
+				t.Errorf("UpdateUser keeps the field %q", extra)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -295,6 +296,94 @@ func TestColumnsWithADefaultKeepItForNewRows(t *testing.T) {
 				}
 				if err := s.CreateSession(t.Context(), &pintle.StoredSession{Token: id, UserID: id, Expires: time.Now().Add(time.Hour)}); err != nil {
 					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A role of the host's own tables follows the provider: enums, columns that must
+// have a value, and the object of one column for what has no column.
+func TestFurtherColumnsOfAUserAreChangedByName(t *testing.T) {
+	for _, l := range sharedLayouts {
+		if l.file != "drizzle-"+l.layout.Dialect.String() && l.file != "prisma-"+l.layout.Dialect.String() {
+			continue
+		}
+		t.Run(l.file, func(t *testing.T) {
+			db := l.create(t)
+			users := l.quoted(l.layout.Users.Name)
+			role := "role varchar(20) NOT NULL DEFAULT 'member'"
+			switch l.layout.Dialect {
+			case sqlstore.PostgreSQL:
+				execute(t, db.DB, "CREATE TYPE rank AS ENUM ('member', 'admin')")
+				role = "role rank NOT NULL DEFAULT 'member'"
+			case sqlstore.MySQL:
+				role = "role enum('member', 'admin') NOT NULL DEFAULT 'member'"
+			}
+			for _, column := range []string{role, "plan varchar(20) DEFAULT 'free'", "level integer", "teams text", "extra text"} {
+				execute(t, db.DB, "ALTER TABLE "+users+" ADD "+column)
+			}
+			l.layout.Users.Extra = []string{"role", "plan", "level", "teams"}
+			withObject := l
+			withObject.layout.Users.Columns = maps.Clone(l.layout.Users.Columns)
+			if withObject.layout.Users.Columns == nil {
+				withObject.layout.Users.Columns = map[string]string{}
+			}
+			withObject.layout.Users.Columns["extra"] = "extra"
+			repair(t, db, l.store(t, db))
+			for _, tt := range []struct {
+				s    *sqlstore.Store
+				rest string // what has no column
+			}{{l.store(t, db), "<nil> <nil>"}, {withObject.store(t, db), "kept <nil>"}} {
+				u, err := tt.s.CreateUser(t.Context(), &pintle.User{ID: "1", Name: "Ada", Email: "ada@example.org", Extra: map[string]any{"role": "admin", "level": 7}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				other, err := tt.s.CreateUser(t.Context(), &pintle.User{ID: "2", Email: "grace@example.org", Extra: map[string]any{"role": "admin"}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := "Augusta"
+				for _, step := range []struct {
+					change pintle.UserUpdate
+					want   string
+				}{
+					{pintle.UserUpdate{Extra: map[string]any{"role": "member"}}, "Ada member free 7 <nil>"},
+					{pintle.UserUpdate{Name: &name, Extra: map[string]any{"plan": nil, "level": json.Number("8"), "unknown": "kept", "gone": nil}}, "Augusta member <nil> 8 <nil>"},
+					{pintle.UserUpdate{Extra: map[string]any{"teams": []any{"engines", "looms"}, "level": nil}}, `Augusta member <nil> <nil> ["engines","looms"]`},
+				} {
+					updated, err := tt.s.UpdateUser(t.Context(), u.ID, step.change)
+					if err != nil {
+						t.Fatal(err)
+					}
+					found, err := tt.s.User(t.Context(), u.ID)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, u := range []*pintle.User{updated, found} {
+						if got := fmt.Sprint(u.Name, " ", u.Extra["role"], " ", u.Extra["plan"], " ", u.Extra["level"], " ", u.Extra["teams"]); got != step.want {
+							t.Errorf("after the change to %v the user has %s, want %s", step.change.Extra, got, step.want)
+						}
+					}
+				}
+				found, err := tt.s.User(t.Context(), u.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := fmt.Sprint(found.Extra["unknown"], " ", found.Extra["gone"]); got != tt.rest {
+					t.Errorf("what has no column is %s, want %s", got, tt.rest)
+				}
+				// A column that must have a value refuses none: the role stays.
+				if _, err := tt.s.UpdateUser(t.Context(), u.ID, pintle.UserUpdate{Extra: map[string]any{"role": nil}}); err == nil || errors.Is(err, pintle.ErrNotFound) || errors.Is(err, pintle.ErrConflict) {
+					t.Errorf("UpdateUser that removes the role: %v, want the database's error", err)
+				}
+				if found, err := tt.s.User(t.Context(), other.ID); err != nil || found.Extra["role"] != "admin" {
+					t.Errorf("the other user has %+v, %v", found, err)
+				}
+				for _, u := range []*pintle.User{u, other} {
+					if err := tt.s.DeleteUser(t.Context(), u.ID); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 		})

@@ -165,6 +165,8 @@ func exercise(t *testing.T, s *sqlstore.Store) {
 	name, email, image, now := "name", "new@example.org", "image", time.Now()
 	_, err = s.UpdateUser(ctx, u.ID, pintle.UserUpdate{Name: &name, Email: &email, Image: &image, EmailVerified: &now})
 	ok(err)
+	_, err = s.UpdateUser(ctx, u.ID, pintle.UserUpdate{Extra: map[string]any{"role": "admin"}})
+	ok(err)
 	_, err = s.Account(ctx, "github", "000003")
 	ok(err)
 	_, err = s.UserAccounts(ctx, u.ID)

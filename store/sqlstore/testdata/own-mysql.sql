@@ -25,6 +25,9 @@ DELETE FROM `pintle_users` WHERE `id` = ?;
 -- lockUser
 SELECT `id` FROM `pintle_users` WHERE `id` = ? FOR UPDATE;
 
+-- userExtra
+SELECT `extra` FROM `pintle_users` WHERE `id` = ? FOR UPDATE;
+
 -- updateUser[1]
 UPDATE `pintle_users` SET `name` = ? WHERE `id` = ?;
 

@@ -25,6 +25,9 @@ DELETE FROM "pintle_users" WHERE "id" = $1;
 -- lockUser
 SELECT "id" FROM "pintle_users" WHERE "id" = $1 FOR UPDATE;
 
+-- userExtra
+SELECT "extra" FROM "pintle_users" WHERE "id" = $1 FOR UPDATE;
+
 -- updateUser[1]
 UPDATE "pintle_users" SET "name" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
 

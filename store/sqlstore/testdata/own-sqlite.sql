@@ -22,6 +22,9 @@ DELETE FROM "pintle_accounts" WHERE "user_id" = ?1;
 -- deleteUser[3]
 DELETE FROM "pintle_users" WHERE "id" = ?1;
 
+-- userExtra
+SELECT "extra" FROM "pintle_users" WHERE "id" = ?1;
+
 -- updateUser[1]
 UPDATE "pintle_users" SET "name" = ?2 WHERE "id" = ?1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
 
