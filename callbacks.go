@@ -16,6 +16,34 @@ type Callbacks struct {
 	// it is called twice: before the mail is sent, and when the link is opened.
 	SignIn func(ctx context.Context, s *SignInAttempt) (goTo string, err error)
 
+	// SyncUser keeps stored users in step with what a provider says at each
+	// sign-in, such as a role or a name. It is called at every sign-in of a user
+	// of [Config.Store], after SignIn has let the person in, and returns what to
+	// change of a.User. What differs from the stored user is written before the
+	// session is made, and together with it in a [TxStore]. A user who is created
+	// is created with the change.
+	//
+	// a is what SignIn was given, but for a.User: it is the user that is changed,
+	// and for a new user the one that will be created, whose ID is a proposal. An
+	// account of another provider can be linked to a user, and then signs that
+	// user in: let a.Account.Provider decide what the account may change. While
+	// an account or a passkey is linked to the signed-in user, a.LinkTo is set.
+	//
+	// Profile is set for [OAuth] only. With an [Email] provider it is called when
+	// the link is opened. It is not called for [Credentials], whose Authorize
+	// returns the user and can change it in the store before.
+	//
+	// It cannot change the address: Email, EmailVerified, and members of Extra
+	// with the name of a field of the user, fail the sign-in. So do members of
+	// Extra that the store has no place for.
+	//
+	// An error refuses the sign-in, and leaves no session; one that is not a
+	// [Code] or an [*Error] is shown to the person as [ErrConfiguration]. It runs
+	// outside the transaction of the sign-in, so that it may use the store. It may
+	// be called more than once in a sign-in, and in one that is then refused: let
+	// it return what to write, and write nothing.
+	SyncUser func(ctx context.Context, a *SignInAttempt) (UserUpdate, error)
+
 	// Redirect chooses where the browser goes. target is what the request
 	// asked for, base the origin of this site. Nil accepts paths and URLs of
 	// this site and sends everything else to base.
@@ -47,7 +75,7 @@ type Callbacks struct {
 // A SignInAttempt is a person about to be signed in.
 type SignInAttempt struct {
 	// User is the stored user if there is one, and otherwise the user that
-	// would be created.
+	// would be created. [Callbacks.SyncUser] gets a copy.
 	User *User
 
 	// Account is the account they come with.

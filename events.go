@@ -30,8 +30,9 @@ type Events struct {
 	CreateUser func(ctx context.Context, u *User) error
 
 	// UpdateUser: a mail proved the user's address for the first time, or proved
-	// it for another user, who has it now. In a store without transactions also:
-	// a sign-in wrote the address that an earlier one did not come to write.
+	// it for another user, who has it now; or [Callbacks.SyncUser] changed the
+	// user. In a store without transactions also: a sign-in wrote the address that
+	// an earlier one did not come to write.
 	UpdateUser func(ctx context.Context, u *User) error
 
 	// LinkAccount: the store has a new account of the user.

@@ -1,6 +1,7 @@
 package pintle_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -85,16 +86,22 @@ func TestAnInterruptedFirstSignInCanBeRepeated(t *testing.T) {
 			first: goesOnWithout, again: goesOnWithout,
 		},
 	}
-	for _, way := range ways {
+	for i, way := range slices.Concat(ways, ways) {
+		syncs := i >= len(ways)
 		for _, strategy := range strategies {
 			for n, completed := 0, false; !completed; n++ {
-				t.Run(fmt.Sprintf("%s, %s, stopped after write %d", way.name, strategy, n), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s, %s, syncs %t, stopped after write %d", way.name, strategy, syncs, n), func(t *testing.T) {
 					k := newKeeper()
 					s, _ := hijackSite(t, strategy, func(s *site) {
 						s.Store = k.keeper
 						evil := s.newIdentityProvider("https://evil.example")
 						evil.SignInAs(authtest.Person{Subject: "666", Name: "Mallory", Email: "ada@example.com", EmailVerified: true})
 						s.Providers = append(s.Providers, evil.OIDC("evil"))
+						if syncs {
+							s.Callbacks.SyncUser = func(context.Context, *pintle.SignInAttempt) (pintle.UserUpdate, error) {
+								return pintle.UserUpdate{Extra: map[string]any{"role": "member"}}, nil
+							}
+						}
 					})
 					s.idp.SignInAs(adaElsewhere)
 					k.seedUser(t, people["grace"].user)
@@ -118,6 +125,9 @@ func TestAnInterruptedFirstSignInCanBeRepeated(t *testing.T) {
 					}
 					if way.name == "provider" && user.Email != "ada@example.com" {
 						t.Errorf("the user is %+v", user)
+					}
+					if role := user.Extra["role"]; syncs && way.name != "password" && role != "member" {
+						t.Errorf("the user is %v", role)
 					}
 					later := s.browser()
 					way.again(later)

@@ -299,26 +299,16 @@ func (x *exchange) decideMail(w *work, who *arrival, here *presence) (*decision,
 	if err != nil {
 		return nil, err
 	}
-	if who.taking != "" && user != nil {
-		if err := w.takeAddress(who, user); err != nil {
-			return nil, err
-		}
-		user = nil
+	var loser *User
+	if who.taking != "" {
+		loser, user = user, nil
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	newUser := user == nil
-	switch {
-	case newUser:
-		user, err = w.createUser(who.newcomer(now))
-	case !user.EmailVerified.IsZero():
-		err = x.endOther(w, here, user)
-	default:
-		if err = x.mayConfirm(w, who, user); err != nil {
-			return nil, err
-		}
-		if err = x.endOther(w, here, user); err == nil {
-			user, err = w.verifyEmail(user.ID, now)
-		}
+	if newUser {
+		user, err = w.createByMail(who, loser, now)
+	} else {
+		user, err = x.enterByMail(w, who, here, user, now)
 	}
 	if err != nil {
 		return nil, err
@@ -326,6 +316,55 @@ func (x *exchange) decideMail(w *work, who *arrival, here *presence) (*decision,
 	d := &decision{user: user, account: who.account, newUser: &newUser, how: createdOr(newUser, "user found by the address")}
 	d.session, err = x.sessionFor(w, user.ID)
 	return d, err
+}
+
+// createByMail creates the user of a mail. loser is the user that loses the
+// address to them, nil if the address is free.
+func (w *work) createByMail(who *arrival, loser *User, now time.Time) (*User, error) {
+	created := who.newcomer(now)
+	change, err := w.synced(who, created, true, nil)
+	if err != nil {
+		return nil, err
+	}
+	if loser != nil {
+		if err := w.takeAddress(who, loser); err != nil {
+			return nil, err
+		}
+	}
+	user, err := w.createUser(change.applied(created))
+	if err != nil {
+		return nil, err
+	}
+	return user, change.keptBy(user)
+}
+
+// enterByMail signs in the user who has the address that a mail has proven.
+func (x *exchange) enterByMail(w *work, who *arrival, here *presence, user *User, now time.Time) (*User, error) {
+	first, alone := user.EmailVerified.IsZero(), false
+	if first {
+		var err error
+		if alone, err = x.mayConfirm(w, who, user); err != nil {
+			return nil, err
+		}
+	}
+	change, err := w.synced(who, user, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	if alone {
+		if err := w.endSessions(who, user.ID, ""); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.endOther(w, here, user); err != nil {
+		return nil, err
+	}
+	if first {
+		if user, err = w.verifyEmail(user.ID, now); err != nil {
+			return nil, err
+		}
+	}
+	return w.sync(user, change)
 }
 
 // newcomer is the user that a mail creates. A stored user whom another request
@@ -341,18 +380,20 @@ func (who *arrival) newcomer(now time.Time) *User {
 }
 
 // mayConfirm returns nil if a mail may prove the address of a user whose address
-// no mail has proven, and a [heldAddress] if others may be able to get in.
-func (x *exchange) mayConfirm(w *work, who *arrival, user *User) error {
+// no mail has proven, and a [heldAddress] if others may be able to get in. alone
+// reports that nobody can, and that nothing vouches for the address either: the
+// sessions of the user end with the proof.
+func (x *exchange) mayConfirm(w *work, who *arrival, user *User) (alone bool, err error) {
 	h, err := x.holding(w.ctx, w.records, &who.errands, user)
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case h.vouched():
-		return nil
+		return false, nil
 	case h.othersMayEnter():
-		return &heldAddress{user}
+		return false, &heldAddress{user}
 	}
-	return w.endSessions(who, user.ID, "")
+	return true, nil
 }
 
 // endOther ends the database session this browser holds when it is not one of
@@ -388,9 +429,7 @@ func (x *exchange) decideAccount(w *work, who *arrival, here *presence) (*decisi
 	known := false
 	switch {
 	case owner != nil && current != nil && owner.ID == current.ID:
-		// A registration that stopped after the account was stored goes on.
-		d := &decision{user: current, account: who.account, newUser: &known, session: here.session, returning: who.passkey == nil, how: "the user who is signed in"}
-		return d, w.storePasskey(who, current)
+		return w.decideKnown(who, owner, here)
 
 	case owner != nil && current != nil:
 		return nil, who.notLinked("the account belongs to another user than the one signed in")
@@ -404,18 +443,52 @@ func (x *exchange) decideAccount(w *work, who *arrival, here *presence) (*decisi
 		return nil, &Error{Code: ErrWebAuthn, Provider: who.provider.id, Err: errors.New("the passkey or its user was removed during the sign-in")}
 
 	case current != nil:
+		change, err := w.synced(who, current, false, here)
+		if err != nil {
+			return nil, err
+		}
 		if err := w.link(who, current); err != nil {
 			return nil, err
 		}
-		return &decision{user: current, account: who.account, newUser: &known, session: here.session, how: "account linked to the user who is signed in"}, w.stillHeld(who, current)
+		if err := w.stillHeld(who, current); err != nil {
+			return nil, err
+		}
+		user, err := w.syncLinked(current, change)
+		return &decision{user: user, account: who.account, newUser: &known, session: here.session, how: "account linked to the user who is signed in"}, err
 	}
 	return x.decideStranger(w, who)
 }
 
+// decideKnown goes on with the session of the user who is signed in and has the
+// account. A registration that stopped after the account was stored goes on,
+// too.
+func (w *work) decideKnown(who *arrival, owner *User, here *presence) (*decision, error) {
+	var linkTo *presence
+	if who.passkey != nil {
+		linkTo = here
+	}
+	change, err := w.synced(who, owner, false, linkTo)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.storePasskey(who, owner); err != nil {
+		return nil, err
+	}
+	user, err := w.sync(owner, change)
+	known := false
+	return &decision{user: user, account: who.account, newUser: &known, session: here.session, returning: who.passkey == nil, how: "the user who is signed in"}, err
+}
+
 // decideOwner signs in the owner of the account.
 func (x *exchange) decideOwner(w *work, who *arrival, owner *User) (*decision, error) {
-	owner, err := w.restoreAddress(who, owner)
+	change, err := w.synced(who, owner, false, nil)
 	if err != nil {
+		return nil, err
+	}
+	if owner, err = w.restoreAddress(who, owner); err != nil {
+		return nil, err
+	}
+	if owner, err = w.sync(owner, change); err != nil {
 		return nil, err
 	}
 	newUser := false
@@ -435,21 +508,14 @@ func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
 	}
 	newUser := user == nil
 	if newUser {
-		created := who.user
-		if who.trusted() && who.deniesAddress() {
-			// Accounts of the provider vouch for addresses: no later account must
-			// join this user for an address that the provider has not verified.
-			created = created.clone()
-			created.Email = ""
-		}
-		user, err = w.createOwner(who, created)
+		user, err = w.createStranger(who)
 	} else {
-		var trusted bool
-		if trusted, err = x.linksByAddress(w, who, user); err == nil && !trusted {
+		var trusted, alone bool
+		if trusted, alone, err = x.linksByAddress(w, who, user); err == nil && !trusted {
 			return x.decideLate(w, who)
 		}
 		if err == nil {
-			err = w.link(who, user)
+			user, err = w.linkByAddress(who, user, alone)
 		}
 	}
 	if err != nil {
@@ -458,6 +524,44 @@ func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
 	d := &decision{user: user, account: who.account, newUser: &newUser, how: createdOr(newUser, "account linked to the user with the address")}
 	d.session, err = x.sessionFor(w, user.ID)
 	return d, err
+}
+
+// createStranger creates a user with the account.
+func (w *work) createStranger(who *arrival) (*User, error) {
+	created := who.user
+	if who.trusted() && who.deniesAddress() {
+		// Accounts of the provider vouch for addresses: no later account must
+		// join this user for an address that the provider has not verified.
+		created = created.clone()
+		created.Email = ""
+	}
+	change, err := w.synced(who, created, true, nil)
+	if err != nil {
+		return nil, err
+	}
+	user, err := w.createOwner(who, change.applied(created))
+	if err != nil {
+		return nil, err
+	}
+	return user, change.keptBy(user)
+}
+
+// linkByAddress links the account to the user who has its address. See
+// linksByAddress for alone.
+func (w *work) linkByAddress(who *arrival, user *User, alone bool) (*User, error) {
+	change, err := w.synced(who, user, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	if alone {
+		if err := w.endSessions(who, user.ID, ""); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.link(who, user); err != nil {
+		return nil, err
+	}
+	return w.sync(user, change)
 }
 
 // decideLate looks once more for an owner of the account before it is refused
@@ -480,25 +584,24 @@ func (x *exchange) decideLate(w *work, who *arrival) (*decision, error) {
 // linksByAddress reports whether an account may be linked to the user who has
 // its address. The provider must be trusted with addresses and not deny this
 // one; and the address of the user must be proven too, or the owner of the
-// address would be let into a user that another person registered.
-func (x *exchange) linksByAddress(w *work, who *arrival, user *User) (bool, error) {
+// address would be let into a user that another person registered. alone reports
+// that nobody can get into that user: the sessions of the user end with the link.
+func (x *exchange) linksByAddress(w *work, who *arrival, user *User) (trusted, alone bool, err error) {
 	switch {
 	case !who.trusted() || who.deniesAddress():
-		return false, nil
+		return false, false, nil
 	case !user.EmailVerified.IsZero():
-		return true, nil
+		return true, false, nil
 	}
 	h, err := x.holding(w.ctx, w.records, &who.errands, user)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	if h.vouched() {
-		return true, nil
+		return true, false, nil
 	}
-	if h.othersMayEnter() {
-		return false, nil
-	}
-	return true, w.endSessions(who, user.ID, "")
+	alone = !h.othersMayEnter()
+	return alone, alone, nil
 }
 
 // trusted reports whether the host trusts the provider with addresses.

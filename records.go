@@ -66,6 +66,8 @@ func (s *settings) resolveStore() *Error {
 		return &Error{Code: codeMissingAdapter, Provider: mail.id, Err: errors.New("a mail provider needs Config.Store, to keep links and users in")}
 	case s.Session.Strategy == StrategyDatabase && s.records == nil:
 		return fail(codeMissingAdapter, errors.New("database sessions need Config.Store; without one set Config.Session.Strategy to StrategyJWT"))
+	case s.Callbacks.SyncUser != nil && s.records == nil:
+		return fail(codeMissingAdapter, errors.New("Callbacks.SyncUser changes stored users and needs Config.Store; without one Callbacks.JWT puts a role into each token"))
 	case mail != nil && s.records.verifications == nil:
 		return &Error{Code: codeMissingAdapterMethods, Provider: mail.id, Err: fmt.Errorf("a mail provider needs a store that implements pintle.VerificationStore, which %T does not", s.Store)}
 	case s.strategy == StrategyDatabase && s.records.sessions == nil:

@@ -27,12 +27,15 @@ func (e *errand) Error() string {
 	return "pintle: the decision waits for something outside its transaction"
 }
 
-// errands is what errands found out or did, by the id of the user.
+// errands is what errands found out or did.
 type errands struct {
-	// passwords says which users can sign in with a password.
+	// passwords says which users can sign in with a password, by their ids.
 	passwords map[string]bool
 
-	// revoked are the users whose token sessions were ended, and when.
+	// synced is what [Callbacks.SyncUser] has returned.
+	synced map[syncKey]UserUpdate
+
+	// revoked are the ids of users whose token sessions were ended, and when.
 	revoked map[string]time.Time
 
 	// marking takes an address away by putting another in its place.
@@ -106,6 +109,47 @@ func (w *work) updateUser(id string, change UserUpdate) (*User, error) {
 	}
 	w.after(func() { w.x.emitUser("updateUser", w.x.Events.UpdateUser, updated) })
 	return updated, nil
+}
+
+// sync writes what differs between a change and a stored user, and returns the
+// user as stored then. [Events.UpdateUser] is called if that is another than
+// before: a column can return a value in another form than it was written in.
+func (w *work) sync(user *User, change UserUpdate) (*User, error) {
+	change, differs := change.since(user)
+	if !differs {
+		return user, nil
+	}
+	updated, err := w.records.updateUser(w.ctx, user.ID, change)
+	if errors.Is(err, ErrNotFound) {
+		return nil, ErrConflict // the user was removed: the decision is made anew
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := change.keptBy(updated); err != nil {
+		return nil, err
+	}
+	if !sameJSON(user, updated) {
+		w.after(func() { w.x.emitUser("updateUser", w.x.Events.UpdateUser, updated) })
+	}
+	return updated, nil
+}
+
+// syncLinked does the same for the signed-in user to whom an account was just
+// linked. That user was read with the session, before the callbacks ran, and is
+// read again.
+func (w *work) syncLinked(user *User, change UserUpdate) (*User, error) {
+	if change.Name == nil && change.Image == nil && len(change.Extra) == 0 {
+		return user, nil
+	}
+	now, err := w.user(w.ctx, user.ID)
+	if err != nil {
+		return nil, err
+	}
+	if now == nil {
+		return nil, ErrConflict
+	}
+	return w.sync(now, change)
 }
 
 // verifyEmail notes the first time that a mail proved the user's address.
