@@ -155,8 +155,8 @@ func callSite(t *testing.T, store pintle.Store, changes ...func(*site)) (*site, 
 func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 	auth := reflect.TypeFor[*pintle.Auth]()
 	fails := reflect.TypeFor[error]()
-	for i := range auth.NumMethod() {
-		method := auth.Method(i)
+	for method := range auth.Methods() {
+		method := method
 		last := method.Type.NumOut() - 1
 		if last < 0 {
 			continue

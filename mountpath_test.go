@@ -19,23 +19,33 @@ func TestAnAuthAtTheWrongPathSaysWhereItBelongs(t *testing.T) {
 		says   []string // empty for nothing
 	}{
 		{
-			"mounted elsewhere", pintle.Config{BasePath: "/api/auth"}, nil, "/auth/signin",
+			"mounted elsewhere",
+			pintle.Config{BasePath: "/api/auth"},
+			nil, "/auth/signin",
 			[]string{"mount the Auth at /api/auth/, which is Config.BasePath", `set Config.BasePath to "/auth"`},
 		},
 		{
-			"mounted elsewhere, and a route with a provider", pintle.Config{}, nil, "/api/auth/callback/acme",
+			"mounted elsewhere, and a route with a provider",
+			pintle.Config{},
+			nil, "/api/auth/callback/acme",
 			[]string{"mount the Auth at /auth/, which is the default of Config.BasePath", `set Config.BasePath to "/api/auth"`},
 		},
 		{
-			"mounted elsewhere than the path of the URL", pintle.Config{URL: "http://localhost:3000/app"}, nil, "/auth/signin",
+			"mounted elsewhere than the path of the URL",
+			pintle.Config{URL: "http://localhost:3000/app"},
+			nil, "/auth/signin",
 			[]string{"mount the Auth at /app/, which is the path of Config.URL (AUTH_URL)", `set Config.BasePath to "/auth"`},
 		},
 		{
-			"without its prefix", pintle.Config{}, func(auth http.Handler) http.Handler { return http.StripPrefix("/auth", auth) }, "/auth/signin",
+			"without its prefix",
+			pintle.Config{},
+			func(auth http.Handler) http.Handler { return http.StripPrefix("/auth", auth) }, "/auth/signin",
 			[]string{"the prefix /auth was removed", "without http.StripPrefix"},
 		},
 		{
-			"without its prefix and the slash", pintle.Config{}, func(auth http.Handler) http.Handler { return http.StripPrefix("/auth/", auth) }, "/auth/signin/acme",
+			"without its prefix and the slash",
+			pintle.Config{},
+			func(auth http.Handler) http.Handler { return http.StripPrefix("/auth/", auth) }, "/auth/signin/acme",
 			[]string{"the prefix /auth was removed", "without http.StripPrefix"},
 		},
 		{"a scanner", pintle.Config{}, nil, "/auth/wp-login.php", nil},

@@ -125,7 +125,7 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 func (a *Auth) Load(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !a.loaded(r) {
-			r = a.load(w, r) //nolint:contextcheck // the request carries it
+			r = a.load(w, r)
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -142,9 +142,9 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	ctx := known.Context()
 	if session == nil {
 		// Guards further in need not look again.
-		return r.WithContext(context.WithValue(ctx, unreadKey{a}, away))
+		return r.WithContext(context.WithValue(ctx, unreadKey{a}, away)) //nolint:contextcheck // made from that of the request
 	}
-	return r.WithContext(&sessionContext{Context: ctx, session: session, loader: a})
+	return r.WithContext(&sessionContext{Context: ctx, session: session, loader: a}) //nolint:contextcheck // made from that of the request
 }
 
 // Session returns the session of a request, or nil when nobody is signed in. It

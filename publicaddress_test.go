@@ -34,7 +34,9 @@ func TestABrowserThatHasTheSiteElsewhereIsNoticed(t *testing.T) {
 		level, browser, fix string // empty for no record
 	}{
 		{
-			"a URL of another host, with a link on the site", pintle.Config{URL: "https://app.example"}, "http://localhost:3000",
+			"a URL of another host, with a link on the site",
+			pintle.Config{URL: "https://app.example"},
+			"http://localhost:3000",
 			[]string{"Sec-Fetch-Site", "same-origin", "Referer", "http://localhost:3000/"},
 			"WARN", "http://localhost:3000", urlFix,
 		},
@@ -42,12 +44,16 @@ func TestABrowserThatHasTheSiteElsewhereIsNoticed(t *testing.T) {
 		{"a proxy that changes the Host header and says so", pintle.Config{URL: "https://app.example"}, "http://127.0.0.1:8091", []string{"X-Forwarded-For", "203.0.113.5"}, "", "", ""},
 		{"a proxy that sends the name of its upstream", pintle.Config{URL: "https://app.example"}, "http://upstream", []string{"Sec-Fetch-Site", "none"}, "", "", ""},
 		{
-			"a URL of this site", pintle.Config{URL: "https://app.example"}, "http://upstream",
+			"a URL of this site",
+			pintle.Config{URL: "https://app.example"},
+			"http://upstream",
 			[]string{"Sec-Fetch-Site", "same-origin", "Referer", "https://app.example/members"},
 			"", "", "",
 		},
 		{
-			"a page of another site that links here", pintle.Config{URL: "https://app.example"}, "https://app.example",
+			"a page of another site that links here",
+			pintle.Config{URL: "https://app.example"},
+			"https://app.example",
 			[]string{"Sec-Fetch-Site", "cross-site", "Referer", "https://other.example/"},
 			"", "", "",
 		},
@@ -57,17 +63,23 @@ func TestABrowserThatHasTheSiteElsewhereIsNoticed(t *testing.T) {
 		{"a trusted address", pintle.Config{TrustHost: true}, "http://[2001:db8::1]:3000", nil, "", "", ""},
 		{"a proxy that keeps quiet about TLS", pintle.Config{TrustHost: true}, "http://app.example", []string{"Sec-Fetch-Site", "none"}, "WARN", "an https address", headersFix},
 		{
-			"a proxy that keeps quiet about TLS, with a link on the site", pintle.Config{TrustHost: true}, "http://app.example",
+			"a proxy that keeps quiet about TLS, with a link on the site",
+			pintle.Config{TrustHost: true},
+			"http://app.example",
 			[]string{"Sec-Fetch-Site", "same-origin", "Referer", "https://app.example/"},
 			"WARN", "https://app.example", headersFix,
 		},
 		{
-			"a proxy that sends the name of its upstream, with a link on the site", pintle.Config{TrustHost: true}, "http://upstream",
+			"a proxy that sends the name of its upstream, with a link on the site",
+			pintle.Config{TrustHost: true},
+			"http://upstream",
 			[]string{"X-Forwarded-Proto", "https", "Sec-Fetch-Site", "same-origin", "Referer", "https://app.example/"},
 			"WARN", "https://app.example", headersFix,
 		},
 		{
-			"a proxy that says all", pintle.Config{TrustHost: true}, "http://upstream",
+			"a proxy that says all",
+			pintle.Config{TrustHost: true},
+			"http://upstream",
 			[]string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "app.example", "Sec-Fetch-Site", "same-origin", "Referer", "https://app.example/"},
 			"", "", "",
 		},

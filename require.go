@@ -94,7 +94,7 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 		return nil, false
 	}
 	if !a.loaded(r) && !hasGivenSession(r) {
-		r = a.load(w, r) //nolint:contextcheck // the request carries it
+		r = a.load(w, r)
 		known = r
 	}
 	session := a.sessionFor(r.Context())

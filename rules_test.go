@@ -348,8 +348,8 @@ func TestEachThingIsDoneInOnePlace(t *testing.T) {
 		reflect.TypeFor[pintle.TxStore](), reflect.TypeFor[pintle.AccountStore](),
 		reflect.TypeFor[pintle.SessionLister](), reflect.TypeFor[pintle.UserDeleter](),
 	} {
-		for i := range store.NumMethod() {
-			places[store.Method(i).Name] = []string{"records.go"}
+		for method := range store.Methods() {
+			places[method.Name] = []string{"records.go"}
 		}
 	}
 	for _, s := range sources(t) {

@@ -48,7 +48,7 @@ func (x *exchange) present() (*presence, error) {
 		if !errors.Is(err, token.ErrNoToken) {
 			x.debug("session cookie not accepted, so the request counts as signed out")
 		}
-		return &presence{}, nil //nolint:nilerr // a token that is not valid counts as signed out
+		return &presence{}, nil // a token that is not valid counts as signed out
 	}
 	id, began := held.subject(), held.time(claimSignedIn)
 	if id == "" {

@@ -13,8 +13,12 @@ func TestDocumentsAreReadByExactNames(t *testing.T) {
 	id, other := bson.NewObjectID(), bson.NewObjectID()
 	t.Run("user", func(t *testing.T) {
 		data, err := bson.Marshal(bson.D{
-			{Key: "_id", Value: id}, {Key: "email", Value: "ada@example.com"}, {Key: "name", Value: "Ada"},
-			{Key: "Email", Value: "eve@example.com"}, {Key: "NAME", Value: 5}, {Key: "_ID", Value: other},
+			{Key: "_id", Value: id},
+			{Key: "email", Value: "ada@example.com"},
+			{Key: "name", Value: "Ada"},
+			{Key: "Email", Value: "eve@example.com"},
+			{Key: "NAME", Value: 5},
+			{Key: "_ID", Value: other},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -29,8 +33,14 @@ func TestDocumentsAreReadByExactNames(t *testing.T) {
 	})
 	t.Run("account", func(t *testing.T) {
 		data, err := bson.Marshal(bson.D{
-			{Key: "_id", Value: id}, {Key: "userId", Value: id}, {Key: "provider", Value: "acme"}, {Key: "type", Value: "oidc"},
-			{Key: "providerAccountId", Value: "1"}, {Key: "Provider", Value: "other"}, {Key: "TYPE", Value: "email"}, {Key: "_Id", Value: other},
+			{Key: "_id", Value: id},
+			{Key: "userId", Value: id},
+			{Key: "provider", Value: "acme"},
+			{Key: "type", Value: "oidc"},
+			{Key: "providerAccountId", Value: "1"},
+			{Key: "Provider", Value: "other"},
+			{Key: "TYPE", Value: "email"},
+			{Key: "_Id", Value: other},
 		})
 		if err != nil {
 			t.Fatal(err)
