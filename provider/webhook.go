@@ -19,10 +19,10 @@ type WebhookOptions struct {
 	URL string
 }
 
-// Webhook signs users in with mail links that a service of your own sends: it
-// is sent a JSON object with from, to, subject, text, html, url, expires (RFC
-// 3339) and provider, with the key, which is AUTH_WEBHOOK_KEY, as a bearer token.
-// Any status but 2xx means that the mail was not taken.
+// Webhook signs users in with mail links that your own service sends: it receives
+// a JSON object with from, to, subject, text, html, url, expires (RFC 3339) and
+// provider, with the key, which is AUTH_WEBHOOK_KEY, as a bearer token. Any status
+// but 2xx means that the service did not accept the mail.
 //
 // https://www.rfc-editor.org/rfc/rfc6750#section-2.1
 func Webhook(o WebhookOptions) *pintle.Email {

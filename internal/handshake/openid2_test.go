@@ -73,8 +73,8 @@ func (s *steam) back() handshake.OpenID2Return {
 	return handshake.OpenID2Return{Params: s.assertion(), RedirectURI: redirectURI, State: "s1"}
 }
 
-// say returns params with one of them changed.
-func say(params query.Values, name, value string) query.Values {
+// changed returns params with one of them changed.
+func changed(params query.Values, name, value string) query.Values {
 	for i := range params {
 		if params[i].Key == name {
 			params[i].Value = value
@@ -144,12 +144,12 @@ func TestOpenID2ProfileOfItsOwnRequest(t *testing.T) {
 
 func TestOpenID2AssertionsThatAreRefused(t *testing.T) {
 	set := func(name, value string) func(*handshake.OpenID2Return) {
-		return func(r *handshake.OpenID2Return) { r.Params = say(r.Params, name, value) }
+		return func(r *handshake.OpenID2Return) { r.Params = changed(r.Params, name, value) }
 	}
 	old := func(d time.Duration) string { return time.Now().UTC().Add(d).Format("2006-01-02T15:04:05Z") + "x" }
 	both := func(id string) func(*handshake.OpenID2Return) {
 		return func(r *handshake.OpenID2Return) {
-			r.Params = say(say(r.Params, "openid.claimed_id", id), "openid.identity", id)
+			r.Params = changed(changed(r.Params, "openid.claimed_id", id), "openid.identity", id)
 		}
 	}
 	tests := []struct {
@@ -158,7 +158,7 @@ func TestOpenID2AssertionsThatAreRefused(t *testing.T) {
 		want   string
 	}{
 		{"BCP-3 the state of another browser", set("state", "s2"), "state does not match"},
-		{"BCP-3 no state was sealed", func(r *handshake.OpenID2Return) { r.State = ""; r.Params = say(r.Params, "state", "") }, "state does not match"},
+		{"BCP-3 no state was sealed", func(r *handshake.OpenID2Return) { r.State = ""; r.Params = changed(r.Params, "state", "") }, "state does not match"},
 		{"another address to return to", set("openid.return_to", "https://evil.example/?state=s1"), "return_to"},
 		{"a return address of another sign-in", set("openid.return_to", redirectURI+"?state=s2"), "return_to"},
 		{"BCP-8 another provider", set("openid.op_endpoint", "https://evil.example/openid"), "another provider"},
@@ -207,7 +207,7 @@ func TestOpenID2PatternMatchesTheWholeIdentifier(t *testing.T) {
 	o.ClaimedID = regexp.MustCompile(`steamcommunity\.com/openid/id/(\d{15,25})`)
 	back := s.back()
 	const evil = "https://evil.example/steamcommunity.com/openid/id/76561197960287930"
-	back.Params = say(say(back.Params, "openid.claimed_id", evil), "openid.identity", evil)
+	back.Params = changed(changed(back.Params, "openid.claimed_id", evil), "openid.identity", evil)
 	_, err := o.Finish(t.Context(), back)
 	wantError(t, err, "claimed_id")
 }
@@ -216,7 +216,7 @@ func TestOpenID2RefusalsOfTheProvider(t *testing.T) {
 	for mode, code := range map[string]string{"cancel": "access_denied", "setup_needed": "login_required", "error": "server_error"} {
 		s := newSteam(t)
 		back := s.back()
-		back.Params = say(say(back.Params, "openid.mode", mode), "openid.error", "words")
+		back.Params = changed(changed(back.Params, "openid.mode", mode), "openid.error", "words")
 		_, err := s.client().Finish(t.Context(), back)
 		if e, ok := errors.AsType[*handshake.ResponseError](err); !ok || e.Code != code {
 			t.Errorf("mode %s: %v, want a ResponseError with code %s", mode, err, code)

@@ -2,8 +2,8 @@
 import { D1Adapter, up } from '@auth/d1-adapter'
 import Database from 'libsql'
 
-// d1 has of Cloudflare's interface what the adapter uses. As there, an
-// undefined parameter is an error and answers come later.
+// d1 has the part of Cloudflare's interface that the adapter uses. As there, an
+// undefined parameter is an error and results are asynchronous.
 // https://developers.cloudflare.com/d1/worker-api/prepared-statements/
 function d1(file) {
   const db = new Database(file, { timeout: 5000 })

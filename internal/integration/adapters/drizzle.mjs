@@ -7,7 +7,7 @@ import { and, eq } from 'drizzle-orm'
 // that the application adds are in the other tables too.
 const tables = async (dialect, own) => (await import(`./node_modules/@auth/drizzle-adapter/lib/${dialect}.js`)).defineTables(own)
 
-// renamed is what the documentation of layouts has for an example.
+// renamed is the example in the documentation of layouts.
 async function renamed() {
   const { pgTable, text, timestamp } = await import('drizzle-orm/pg-core')
   const usersTable = pgTable('app_user', {

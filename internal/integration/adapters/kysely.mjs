@@ -17,7 +17,7 @@ const kinds = {
     indexed: true,
   },
   mysql: {
-    // Columns of the type DATETIME have no zone, so the application says which.
+    // Columns of the type DATETIME have no zone, so the application sets it.
     dialect: (url) => new MysqlDialect({ pool: createPool({ uri: url, timezone: 'Z' }) }),
     id: 'varchar(36)',
     made: sql`(UUID())`,
@@ -85,7 +85,7 @@ async function migrate(db, { id, made, text, long, time, indexed }) {
   await db.schema.createIndex('Session_userId_index').on('Session').column('userId').execute()
 }
 
-// What the plugin makes of the names in the migration, and of those it reads.
+// The names of the migration as the plugin converts them, and those it reads.
 const snakeCase = {
   plugins: [new CamelCasePlugin()],
   async account(db, provider, id) {

@@ -1,4 +1,4 @@
-// An application's database side: one adapter, and what @auth/core makes of it.
+// The database side of an application: one adapter with @auth/core.
 //
 //   node peer.mjs ADAPTER '{"dialect", "url", "variant"}'
 //
@@ -12,7 +12,7 @@ import { Auth } from '@auth/core'
 const [adapterName, settings] = process.argv.slice(2)
 const { adapter, account } = await (await import(`./${adapterName}.mjs`)).open(JSON.parse(settings))
 
-// session is what a browser with a session's cookie is told. Each request
+// session returns the session to a browser with its cookie. Each request
 // extends the session.
 async function session(token, maxAge) {
   const response = await Auth(

@@ -1,12 +1,12 @@
-// @auth/upstash-redis-adapter, whose client speaks HTTP, on a server that does
-// not: in between is what Upstash has in front of theirs.
+// @auth/upstash-redis-adapter, whose client uses HTTP, on a Redis server. The
+// server below takes the place of Upstash's HTTP interface.
 import { createServer } from 'node:http'
 import { UpstashRedisAdapter } from '@auth/upstash-redis-adapter'
 import { Redis as Upstash } from '@upstash/redis'
 import { Redis } from 'ioredis'
 
 // Commands are arrays, on the path /pipeline arrays of them. Texts come back in
-// base64 when the client asks for that.
+// base64 if the client requests that.
 // https://upstash.com/docs/redis/features/restapi
 async function bridge(redis) {
   const token = 'the token of the REST API'

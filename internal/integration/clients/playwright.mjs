@@ -1,4 +1,4 @@
-// playwright.mjs CHROMIUM STATE ADDRESS: print what a page says to a test of
+// playwright.mjs CHROMIUM STATE ADDRESS: print the text of a page, in a test of
 // Playwright that starts with a storage state.
 import { chromium } from 'playwright-core'
 

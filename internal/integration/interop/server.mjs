@@ -45,7 +45,7 @@ const config = {
       return { user: { name, email, image, id: token?.sub ?? user.id }, expires }
     },
   },
-  // Mistakes are part of the test.
+      // Errors are part of the test.
   logger: { error: ({ name, message, cause }) => console.error(name, message, cause?.err ?? ''), warn() {}, debug() {} },
 }
 

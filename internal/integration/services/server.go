@@ -20,9 +20,9 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// A Server is a running server with a data directory and a loopback port of
-// its own. It keeps both when it is stopped and started again. Its methods must
-// not be called concurrently.
+// A Server is a running server. It keeps its data directory and its loopback port
+// when it is stopped and started again. Its methods must not be called
+// concurrently.
 type Server struct {
 	// Addr is the host and port it listens on.
 	Addr string

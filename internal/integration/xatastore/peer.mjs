@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 
 const { origin, apiKey, schema } = JSON.parse(readFileSync(process.argv[2], 'utf8'))
 
-// The client takes no other addresses than those of the service.
+// The client accepts only addresses of the service.
 const service = 'https://workspace.us-east-1.xata.sh'
 const XataClient = buildClient()
 const client = new XataClient(

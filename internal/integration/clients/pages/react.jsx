@@ -1,7 +1,7 @@
 import { createRoot } from 'react-dom/client'
 import { buttons } from './buttons.js'
 
-// The whole page: what the hook says, and a button for each thing to do.
+// The whole page: the result of the hook, and a button for each action.
 function Page({ auth }) {
   const { data, status, update } = auth.useSession()
   return (
