@@ -211,7 +211,7 @@ func TestRegistrationIsBoundToTheUser(t *testing.T) {
 			t.Errorf("Bob has %d passkeys", n)
 		}
 	})
-	t.Run("W-22 nor after the user signed out", func(t *testing.T) {
+	t.Run("a registration is not completed after the user signed out", func(t *testing.T) {
 		s, ada, _, _, _ := newUsers(t)
 		action, answer := ada.answering(passkeytest.New(), "action", "register")
 		anonymous := s.browser()
@@ -220,7 +220,7 @@ func TestRegistrationIsBoundToTheUser(t *testing.T) {
 			t.Errorf("error %q", code)
 		}
 	})
-	t.Run("W-22 nor after the user's address changed", func(t *testing.T) {
+	t.Run("a registration is not completed after the user's address changed", func(t *testing.T) {
 		s, ada, _, _, _ := newUsers(t)
 		action, answer := ada.answering(passkeytest.New(), "action", "register")
 		if _, err := s.store.UpdateUser(t.Context(), s.user("ada@example.com").ID, pintle.UserUpdate{Email: new("ada@example.org")}); err != nil {

@@ -23,14 +23,14 @@ func land(t *testing.T, callers int, f func(context.Context) (string, error)) (c
 		var group flight.Group[string]
 		var wg sync.WaitGroup
 		var mu sync.Mutex
-		everybodyWaits := make(chan struct{})
+		allWait := make(chan struct{})
 		for range callers {
 			wg.Go(func() {
 				value, err := group.Do(t.Context(), "key", func(ctx context.Context) (string, error) {
 					mu.Lock()
 					calls++
 					mu.Unlock()
-					<-everybodyWaits
+					<-allWait
 					return f(ctx)
 				})
 				mu.Lock()
@@ -39,7 +39,7 @@ func land(t *testing.T, callers int, f func(context.Context) (string, error)) (c
 			})
 		}
 		synctest.Wait()
-		close(everybodyWaits)
+		close(allWait)
 		wg.Wait()
 	})
 	return calls, values, errs

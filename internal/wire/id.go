@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// ID returns the text of an id that may be text or a number. A placeholder that
-// some services send in the place of an id after an error, such as "undefined", is
-// none: with it, every user of the service would be the same one.
+// ID returns the text of an id that may be text or a number. It rejects
+// placeholders such as "undefined", which some services send in place of an id
+// after an error: with them all users of the service would share one account.
 func ID(value any) (id string, ok bool) {
 	switch v := value.(type) {
 	case string:

@@ -76,7 +76,7 @@ func (s *roleSite) signIn() *http.Client {
 	return browser
 }
 
-// role is what the browser's session says, empty for nobody.
+// role returns the role in the browser's session, "" if it is signed out.
 func (s *roleSite) role(browser *http.Client) string {
 	s.t.Helper()
 	resp, err := browser.Get(s.url + "/auth/session")
