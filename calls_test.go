@@ -156,7 +156,6 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 	auth := reflect.TypeFor[*pintle.Auth]()
 	fails := reflect.TypeFor[error]()
 	for method := range auth.Methods() {
-		method := method
 		last := method.Type.NumOut() - 1
 		if last < 0 {
 			continue
