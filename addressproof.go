@@ -1,7 +1,6 @@
 package pintle
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/uuid"
 	"github.com/pintleauth/pintle/internal/wire"
 )
@@ -45,7 +45,7 @@ type addressProof struct {
 const proofPurpose = "address proof "
 
 func (c *cookieSet) proofCheck() sealedCookie {
-	return sealedCookie{c.addressProof, c.addressProofKeys}
+	return sealedCookie{c.addressProof, c.addressProofBox}
 }
 
 // of reports whether it is the address of a user that was proven.
@@ -68,7 +68,7 @@ func (x *exchange) proofMark(signedIn *User) string {
 	if proof == nil || signedIn != nil && !(proof.of(signedIn) && proof.SignedIn) {
 		return ""
 	}
-	return "." + flowMark(x.jwtSecrets[0], proofMarkPurpose, proof.Token)
+	return "." + sealed.Mark(x.jwtSecrets[0], proofMarkPurpose, proof.Token)
 }
 
 const proofMarkPurpose = "pintle address proof"
@@ -82,9 +82,7 @@ func (x *exchange) showsSecondProof(who *arrival) bool {
 	}
 	_, marks, _ := strings.Cut(who.flow, ".")
 	_, mark, _ := strings.Cut(marks, ".")
-	return slices.ContainsFunc(x.jwtSecrets, func(secret string) bool {
-		return hmac.Equal([]byte(mark), []byte(flowMark(secret, proofMarkPurpose, who.proof.Token)))
-	})
+	return sealed.HasMark(mark, x.jwtSecrets, proofMarkPurpose, who.proof.Token)
 }
 
 // askAboutAddress keeps the proof and sends the browser to the question. A script
@@ -108,7 +106,7 @@ func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddre
 	}
 	// A provider that answers with a form posts it from its own site.
 	crossSite := slices.ContainsFunc(x.providers, func(p *provider) bool { return p.oauth != nil && p.formPost() })
-	line, err := x.set.proofCheck().seal(sealedCheck{Value: string(text), Provider: proofPurpose, ID: uuid.New()}, crossSite)
+	line, err := x.set.proofCheck().seal(sealedCheck{Value: string(text), Provider: proofPurpose}, crossSite)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/seal"
+	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -24,10 +25,10 @@ type cookieSet struct {
 
 	// salt is what session tokens are sealed under: the name of their cookie and,
 	// where there is one, the tenant.
-	salt                                          string
-	tokens                                        *token.Codec
-	pkceKeys, stateKeys, nonceKeys, challengeKeys *seal.Keys
-	addressProofKeys                              *seal.Keys
+	salt                                      string
+	tokens                                    *token.Codec
+	pkceBox, stateBox, nonceBox, challengeBox *sealed.Box
+	addressProofBox                           *sealed.Box
 
 	// secure reports that cookies of the site have the attribute Secure.
 	secure bool
@@ -115,12 +116,12 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 	if set.tokens, err = token.NewTenant(s.Tenant, set.session.name, s.jwtSecrets...); err != nil {
 		return set, err
 	}
-	for keys, name := range map[**seal.Keys]string{
-		&set.pkceKeys: set.pkce.name, &set.stateKeys: set.state.name,
-		&set.nonceKeys: set.nonce.name, &set.challengeKeys: set.challenge.name,
-		&set.addressProofKeys: set.addressProof.name,
+	for box, name := range map[**sealed.Box]string{
+		&set.pkceBox: set.pkce.name, &set.stateBox: set.state.name,
+		&set.nonceBox: set.nonce.name, &set.challengeBox: set.challenge.name,
+		&set.addressProofBox: set.addressProof.name,
 	} {
-		if *keys, err = seal.New(s.jwtSecrets, seal.Salt(name, s.Tenant)); err != nil {
+		if *box, err = sealed.NewBox(s.jwtSecrets, seal.Salt(name, s.Tenant), checkMaxAge); err != nil {
 			return set, err
 		}
 	}

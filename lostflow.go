@@ -3,10 +3,10 @@ package pintle
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/pintleauth/pintle/internal/handshake"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/sealed"
 )
 
 // What became of a flow that a browser came back from and that cannot be
@@ -25,8 +25,9 @@ const (
 // is one of this site, and how old.
 func (x *exchange) lostFlow(p *provider, params query.Values, kept *keptChecks, err error) error {
 	state, _ := params.Last("state")
-	content, readErr := x.readState(state)
-	ours := readErr == nil
+	_, unopened := x.openState(state)
+	expired := errors.Is(unopened, sealed.ErrExpired)
+	ours := unopened == nil || expired
 	e, invalid := errors.AsType[*Error](err)
 	switch other := errors.Is(err, handshake.ErrOtherFlow); {
 	case other && kept.values[State] != "" && (ours || p.oauth.Protocol == OAuth1):
@@ -39,10 +40,8 @@ func (x *exchange) lostFlow(p *provider, params query.Values, kept *keptChecks, 
 	}
 	lost := *e
 	lost.Detail = flowUnknown
-	if ours && content.expired() {
+	if expired {
 		lost.Detail = flowExpired
 	}
 	return &lost
 }
-
-func (s *sealedState) expired() bool { return s.Expires <= time.Now().Add(-clockTolerance).Unix() }

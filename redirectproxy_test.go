@@ -132,6 +132,30 @@ func TestWhereARedirectProxyPassesAnswersOn(t *testing.T) {
 	}
 }
 
+// The state is the only thing that tells the proxy where a flow began.
+func TestARedirectProxyPassesNothingOnForAStateItCannotTrust(t *testing.T) {
+	const began = "https://pr-7.preview.example/auth/callback/acme"
+	now := time.Now()
+	for name, tt := range map[string]struct {
+		salt string
+		ends time.Time
+		says string // in the log
+	}{
+		"that has expired":          {"encodedState", now.Add(-time.Minute), "the state has expired"},
+		"that expires too late":     {"encodedState", now.Add(20 * time.Minute), "the state expires later than it could"},
+		"sealed for something else": {stateCookie, now.Add(time.Minute), "both ends of a redirect proxy need the same"},
+	} {
+		t.Run("SA-M2 a state "+name, func(t *testing.T) {
+			s := newPreview(t, "*.preview.example")
+			state := sealed(t, tt.salt, map[string]any{"origin": began, "random": "x", "iat": now.Unix(), "exp": tt.ends.Unix()})
+			r := s.browser().get("https://app.example/auth/callback/acme?code=c&state=" + state).want(http.StatusFound)
+			if !staysOn("https://app.example", r.location()) || !s.log.has("InvalidCheck") || !strings.Contains(s.log.String(), tt.says) {
+				t.Errorf("the browser is sent to %s, and the log is %s, want %q in it", r.location(), s.log, tt.says)
+			}
+		})
+	}
+}
+
 func TestTheListOfARedirectProxyIsChecked(t *testing.T) {
 	change := func(change func(*pintle.Config)) error {
 		s := newPreview(t, "*.preview.example")

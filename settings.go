@@ -14,6 +14,7 @@ import (
 	"github.com/pintleauth/pintle/internal/lifetime"
 	"github.com/pintleauth/pintle/internal/origin"
 	"github.com/pintleauth/pintle/internal/seal"
+	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/tokenhash"
 )
 
@@ -47,8 +48,13 @@ type settings struct {
 	providers []*provider
 	byID      map[string]*provider
 
-	strategy   SessionStrategy
-	lifetime   lifetime.Policy
+	strategy SessionStrategy
+	lifetime lifetime.Policy
+
+	// states seals the state parameter, and challenges what the challenge cookie
+	// holds sealed once more.
+	states, challenges *sealed.Box
+
 	records    *records
 	jwtSecrets []string
 	hashes     tokenhash.Hasher
@@ -107,6 +113,7 @@ func resolve(cfg Config) *settings {
 		s.resolvePaths,
 		s.resolveSecrets,
 		s.resolveAccountKeys,
+		s.resolveBoxes,
 		func() *Error { return s.resolveProviders(env) },
 		s.resolveStore,
 		s.checkPasskeys,

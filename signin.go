@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
@@ -47,7 +48,7 @@ func (x *exchange) leave(p *provider) error {
 	if err != nil {
 		return err
 	}
-	kept := sealedCheck{Provider: p.id, ID: uuid.New() + x.starter(user) + x.proofMark(user)}
+	kept := sealedCheck{Provider: p.id, Stamp: sealed.Stamp{ID: uuid.New() + x.starter(user) + x.proofMark(user)}}
 	if p.formPost() && x.callbackText != x.origin && len(x.callbackText) <= maxKeptCallbackURL {
 		kept.CallbackURL = x.callbackText
 	}

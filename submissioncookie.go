@@ -1,14 +1,13 @@
 package pintle
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/seal"
-	"github.com/pintleauth/pintle/internal/wire"
+	"github.com/pintleauth/pintle/internal/sealed"
 )
 
 // maxKeptValue bounds the value of a cookie of [Submission.SetCookie]: sealed, it
@@ -17,8 +16,8 @@ const maxKeptValue = 2048
 
 // A keptValue is what a cookie of [Submission.SetCookie] holds, sealed.
 type keptValue struct {
-	Value   string `json:"value"`
-	Expires int64  `json:"exp"` // browsers may keep a cookie for longer than it asks
+	Value         string `json:"value"`
+	sealed.Expiry        // browsers may keep a cookie for longer than it asks
 }
 
 // SetCookie keeps a value in the browser for maxAge, for [Submission.Cookie] of
@@ -39,7 +38,7 @@ func (s *Submission) SetCookie(name, value string, maxAge time.Duration) error {
 	if s.x == nil {
 		return nil // a submission of a test, without a browser
 	}
-	kept, keys, err := s.cookie(name)
+	kept, box, err := s.cookie(name, maxAge)
 	switch {
 	case err != nil:
 		return fmt.Errorf("pintle: Submission.SetCookie: %w", err)
@@ -48,11 +47,11 @@ func (s *Submission) SetCookie(name, value string, maxAge time.Duration) error {
 	case maxAge < time.Second:
 		return errors.New("pintle: Submission.SetCookie: maxAge is less than a second")
 	}
-	text, err := wire.Marshal(keptValue{value, time.Now().Add(maxAge).Unix()})
+	text, err := box.Seal(&keptValue{Value: value})
 	if err != nil {
 		return fmt.Errorf("pintle: Submission.SetCookie: %w", err)
 	}
-	s.lines = append(s.lines, cookie.Line(kept.name, string(keys.AppendSeal(nil, text)), kept.lasting(maxAge)))
+	s.lines = append(s.lines, cookie.Line(kept.name, text, kept.lasting(maxAge)))
 	return nil
 }
 
@@ -63,28 +62,24 @@ func (s *Submission) Cookie(name string) string {
 	if s.x == nil {
 		return ""
 	}
-	kept, keys, err := s.cookie(name)
+	kept, box, err := s.cookie(name, 0)
 	if err != nil {
 		return ""
 	}
-	sealed, ok := s.x.initialCookie(kept)
-	if !ok || sealed == "" {
-		return ""
-	}
-	text, err := keys.Open(nil, sealed)
-	if err != nil {
+	text, ok := s.x.initialCookie(kept)
+	if !ok || text == "" {
 		return ""
 	}
 	var content keptValue
-	if err := json.Unmarshal(text, &content); err != nil || content.Expires <= time.Now().Unix() {
+	if box.Open(text, &content) != nil {
 		return ""
 	}
 	return content.Value
 }
 
-// cookie returns the cookie of a name, and the keys for what it holds. Its whole
-// name is their salt, so that nothing sealed for another cookie opens here.
-func (s *Submission) cookie(name string) (namedCookie, *seal.Keys, error) {
+// cookie returns the cookie of a name, and the box for what it holds. Its whole
+// name is the salt, so that nothing sealed for another cookie opens here.
+func (s *Submission) cookie(name string, maxAge time.Duration) (namedCookie, *sealed.Box, error) {
 	secure := s.x.set.secure
 	prefix := ""
 	if secure {
@@ -94,8 +89,8 @@ func (s *Submission) cookie(name string) (namedCookie, *seal.Keys, error) {
 	if err := cookie.Check(kept.name, kept.attrs); err != nil {
 		return kept, nil, fmt.Errorf("cookie %q: %w", name, err)
 	}
-	keys, err := seal.New(s.x.Secrets, seal.Salt("pintle submission "+kept.name, s.x.Tenant))
-	return kept, keys, err
+	box, err := sealed.NewBox(s.x.Secrets, seal.Salt("pintle submission "+kept.name, s.x.Tenant), maxAge)
+	return kept, box, err
 }
 
 // cookieLines returns the Set-Cookie lines of SetCookie. The submission may be nil.

@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
-	"github.com/pintleauth/pintle/internal/seal"
+	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/uuid"
-	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // A ceremony is what a browser does with an authenticator.
@@ -179,9 +177,7 @@ type sealedChallenge struct {
 	// an id who will be. It is nil when one is used.
 	User *User `json:"registerData,omitempty"`
 
-	IssuedAt int64  `json:"iat"`
-	Expires  int64  `json:"exp"`
-	ID       string `json:"jti"`
+	sealed.Stamp
 
 	// flow is the id in the cookie.
 	flow string
@@ -190,13 +186,7 @@ type sealedChallenge struct {
 // keepChallenge sets the cookie that a challenge comes back in. The id in it says
 // nothing but where the browser has proven an address; see [exchange.proofMark].
 func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge, signedIn *User) error {
-	keys, err := seal.New(x.jwtSecrets, challengeSalt)
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	challenge.IssuedAt, challenge.Expires, challenge.ID = now.Unix(), now.Add(checkMaxAge).Unix(), uuid.New()
-	text, err := wire.Marshal(challenge)
+	value, err := x.challenges.Seal(&challenge)
 	if err != nil {
 		return fmt.Errorf("seal challenge: %w", err)
 	}
@@ -204,7 +194,7 @@ func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge, signedI
 	if mark := x.proofMark(signedIn); mark != "" {
 		id += x.starter(signedIn) + mark
 	}
-	line, err := x.set.challengeCheck().seal(sealedCheck{Value: string(keys.AppendSeal(nil, text)), Provider: p.id, ID: id}, false)
+	line, err := x.set.challengeCheck().seal(sealedCheck{Value: value, Provider: p.id, Stamp: sealed.Stamp{ID: id}}, false)
 	if err != nil {
 		return err
 	}
@@ -219,20 +209,13 @@ func (x *exchange) takeChallenge(p *provider) (*sealedChallenge, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := seal.New(x.jwtSecrets, challengeSalt)
-	if err != nil {
-		return nil, err
-	}
-	text, err := keys.Open(nil, kept.Value)
-	if err != nil {
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the challenge in the cookie %s cannot be opened: it was not made with a current secret", cookie.name))
-	}
 	var challenge sealedChallenge
-	if err := json.Unmarshal(text, &challenge); err != nil || challenge.Challenge == "" {
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s holds no challenge", cookie.name))
+	err = x.challenges.Open(kept.Value, &challenge)
+	if err == nil && challenge.Challenge == "" {
+		err = sealed.ErrContent
 	}
-	if challenge.Expires <= time.Now().Add(-clockTolerance).Unix() {
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the challenge in the cookie %s has expired", cookie.name))
+	if err != nil {
+		return nil, fail(ErrInvalidCheck, fmt.Errorf("the challenge in the cookie %s %w", cookie.name, err))
 	}
 	if !x.spent.challenges.use(challenge.Challenge, challenge.IssuedAt) {
 		return nil, fail(ErrInvalidCheck, errors.New("the challenge was answered before: somebody may have copied the answer and the cookie"))

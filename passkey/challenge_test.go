@@ -262,6 +262,23 @@ func TestChallengesAreUsedOnce(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a cookie without a challenge", func(t *testing.T) {
+		s, key := signedUp(t)
+		b := s.browser()
+		action, answer := b.answering(key)
+		codec, err := token.New("encodedWebauthnChallenge", secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		empty, err := codec.Encode(map[string]any{"challenge": ""}, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.setCookie(challengeCookie, sealed(t, map[string]any{"value": empty, "provider": "passkey"}))
+		if code := b.send(action, answer); code != "Configuration" {
+			t.Errorf("error %q", code)
+		}
+	})
 	t.Run("a fresh cookie with an old challenge", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, key := signedUp(t)
