@@ -111,7 +111,7 @@ func (x *exchange) accept(p *provider, kept *keptChecks) error {
 // cookies, one reaches the provider: a second request with the same code would
 // end the grant of the first at providers that follow RFC 6749 section 4.1.2.
 func (x *exchange) spend(kept *keptChecks) error {
-	if !x.spent.flows.use(kept.once, kept.issued) {
+	if !x.spent.flows.Use(kept.once, kept.issued) {
 		return &Error{Code: ErrInvalidCheck, Detail: flowUsed, Err: errors.New("the flow has had its response already: the callback URL was opened twice, or the browser's cookies were copied")}
 	}
 	return nil

@@ -9,12 +9,38 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/once"
 	"github.com/pintleauth/pintle/internal/sealed"
 )
 
 // clockTolerance is how far the clocks of two servers that share a cookie may
 // be apart.
 const clockTolerance = sealed.ClockTolerance
+
+// usedLifetime is how long a value can be good after it was used: what a server
+// issued whose clock is ahead expires later here, and clocks may differ when it
+// is read as well.
+const usedLifetime = checkMaxAge + 2*clockTolerance
+
+// spent is what was used and must not be used again.
+//
+// The memory is that of one process, for all tenants of [NewFunc]. Where several
+// processes serve one site, a copy of a browser's cookies works once at each of
+// them. For passkeys the counter of an authenticator that counts stops that; for
+// providers, that a code is redeemed once:
+// https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2
+type spent struct {
+	// flows are the states of providers' responses, and the verifiers or nonces
+	// of flows without a state.
+	flows *once.Values
+
+	// challenges are those of passkey ceremonies.
+	challenges *once.Values
+}
+
+func newSpent() *spent {
+	return &spent{flows: once.New(usedLifetime), challenges: once.New(usedLifetime)}
+}
 
 // A sealedCheck is what a check cookie holds. Auth.js reads and writes the same
 // members; to it the jti is an arbitrary text.

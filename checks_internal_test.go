@@ -1,6 +1,28 @@
 package pintle
 
-import "testing"
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// W-37, SA-L6: what was used is remembered for as long as a copy is good, by the
+// clocks that are furthest apart, also if it was used when a generation of the memory
+// ended.
+func TestWhatWasUsedIsRememberedWhileACopyIsGood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSpent()
+		s.flows.Use("begins a generation", time.Now().Unix())
+		time.Sleep(usedLifetime)
+		s.flows.Use("a", time.Now().Add(clockTolerance).Unix())
+		for range int((checkMaxAge + 2*clockTolerance) / time.Second) {
+			if s.flows.Use("a", time.Now().Unix()) {
+				t.Fatal("a copy can be used")
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
 
 // W-22, SA-M4: who began a flow, by the id in its check cookies.
 func TestWhoBeganAFlow(t *testing.T) {

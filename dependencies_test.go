@@ -146,6 +146,7 @@ func TestTheCoreLinksLittle(t *testing.T) {
 // Package authtest plays the other side of the protocol.
 func TestLibrariesForOneThingHaveOneLeaf(t *testing.T) {
 	leaves := map[string][]string{
+		"golang.org/x/text/unicode/norm": {"internal/address", "throttle"},
 		"github.com/go-jose/":            {"internal/handshake", "authtest"},
 		"golang.org/x/sync/singleflight": {"internal/flight"}, // guards against panics
 	}

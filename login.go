@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
@@ -131,7 +132,7 @@ func (x *exchange) owner(who *arrival) (*User, error) {
 	switch {
 	case who.provider.oauth != nil:
 		who.user.ID = uuid.New()
-		who.user.Email = lowerASCII(who.user.Email)
+		who.user.Email = address.LowerASCII(who.user.Email)
 		if who.provesAddress() {
 			who.account.VerifiedEmail = who.user.Email
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/internal/uuid"
@@ -86,7 +87,7 @@ func (x *exchange) mailIdentifier(p *provider) (string, error) {
 	if p.email.Normalize != nil {
 		return p.email.Normalize(typed)
 	}
-	return normalizeAddress(typed)
+	return address.Normalize(typed)
 }
 
 // composeMail makes the link, what is stored of it, and the message.
@@ -246,7 +247,7 @@ func (x *exchange) mailArrival(p *provider, identifier string) (*arrival, error)
 // Anyone can make a link to this page, so it shows no text of the link but an
 // address.
 func (x *exchange) confirmLink(p *provider, identifier string) error {
-	shown, err := normalizeAddress(identifier)
+	shown, err := address.Normalize(identifier)
 	if err != nil || len(shown) > maxShownAddress {
 		shown = ""
 	}

@@ -371,40 +371,47 @@ func TestEachThingIsDoneInOnePlace(t *testing.T) {
 	}
 }
 
-// Whether a host is this machine decides what may be sent there without TLS, so
-// there is one rule. Modules that are released on their own have a copy of it.
-func TestThereIsOneRuleOfWhatIsThisMachine(t *testing.T) {
-	copies := map[string]string{"internal/loopback": "Host", "smtp": "isLoopback", "ldapauth": "isLoopback", "cmd/pintle": "isLoopback"}
+// What decides about trust exists once: whether a host is this machine, and which
+// letters of an address may change. Modules that are released on their own do not
+// import the leaves, and have a copy of the function.
+func TestCopiesOfARuleAreTheSame(t *testing.T) {
+	rules := map[string][]string{ // by directory and name, the original and its copies
+		"internal/loopback.Host":      {"smtp.isLoopback", "ldapauth.isLoopback", "cmd/pintle.isLoopback"},
+		"internal/address.LowerASCII": {"ldapauth.lowerASCII"},
+	}
 	bodies := map[string]string{}
 	for _, s := range sources(t) {
-		if s.isTest() || s.under("internal/integration", "examples") {
-			continue
-		}
 		for _, decl := range s.file.Decls {
-			function, ok := decl.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			if name := copies[s.dir()]; name != "" && function.Name.Name == name {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && !s.isTest() {
 				var body strings.Builder
-				if err := format.Node(&body, s.fset, function.Body); err != nil {
+				if err := format.Node(&body, s.fset, f.Body); err != nil {
 					t.Fatal(err)
 				}
-				bodies[s.dir()] = body.String()
-				continue
+				bodies[s.dir()+"."+f.Name.Name] = body.String()
 			}
-			ast.Inspect(function, func(n ast.Node) bool {
-				if name, ok := n.(*ast.SelectorExpr); ok && name.Sel.Name == "IsLoopback" && s.name != "authtest/listen.go" {
-					t.Errorf("%s: IsLoopback: ask loopback.Host", s.at(n))
-				}
-				return true
-			})
 		}
 	}
-	for dir := range copies {
-		if bodies[dir] == "" || bodies[dir] != bodies["internal/loopback"] {
-			t.Errorf("the rule of %s is %q, that of internal/loopback %q", dir, bodies[dir], bodies["internal/loopback"])
+	for original, copies := range rules {
+		for _, name := range copies {
+			if bodies[name] == "" || bodies[name] != bodies[original] {
+				t.Errorf("%s is\n%s\nand %s is\n%s", original, bodies[original], name, bodies[name])
+			}
 		}
+	}
+}
+
+// Whether a host is this machine decides what may be sent there without TLS.
+func TestOneRuleSaysWhatIsThisMachine(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.isTest() || s.under("internal/loopback", "internal/integration", "examples") || path.Base(s.name) == "loopback.go" || s.name == "authtest/listen.go" {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if name, ok := n.(*ast.SelectorExpr); ok && name.Sel.Name == "IsLoopback" {
+				t.Errorf("%s: IsLoopback: call loopback.Host", s.at(n))
+			}
+			return true
+		})
 	}
 }
 

@@ -98,7 +98,7 @@ func resolve(cfg Config) *settings {
 	env := cfg.environment()
 	given := cfg.BasePath
 	env.fill(&cfg)
-	s := &settings{Config: cfg, baseSource: baseSource(given, cfg.BasePath), log: newLogger(&cfg), byID: map[string]*provider{}, spent: &spent{}}
+	s := &settings{Config: cfg, baseSource: baseSource(given, cfg.BasePath), log: newLogger(&cfg), byID: map[string]*provider{}, spent: newSpent()}
 	s.Session.MaxAge = cmp.Or(s.Session.MaxAge, defaultMaxAge)
 	s.Session.UpdateAge = cmp.Or(s.Session.UpdateAge, defaultUpdateAge)
 	s.JWT.MaxAge = cmp.Or(s.JWT.MaxAge, s.Session.MaxAge)

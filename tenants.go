@@ -34,7 +34,7 @@ type tenants struct {
 }
 
 func newTenants(key func(*http.Request) string, config func(context.Context, string) (Config, error)) *tenants {
-	return &tenants{key: key, config: config, spent: &spent{}, byKey: lru.Map[string, *settings]{Max: maxTenants}}
+	return &tenants{key: key, config: config, spent: newSpent(), byKey: lru.Map[string, *settings]{Max: maxTenants}}
 }
 
 func (t *tenants) settings(r *http.Request) (*settings, error) {

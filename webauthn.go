@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/sealed"
+	"github.com/pintleauth/pintle/internal/userhandle"
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
@@ -111,13 +113,13 @@ func (x *exchange) identify(p *provider) (*User, error) {
 		return user, nil
 	}
 	typed, _ := x.query.Last("email")
-	address, err := normalizeAddress(typed)
+	email, err := address.Normalize(typed)
 	if err != nil {
 		return nil, nil //nolint:nilerr // an invalid address names no user
 	}
-	user, err := x.records.userByEmail(x.ctx, address)
+	user, err := x.records.userByEmail(x.ctx, email)
 	if user == nil && err == nil {
-		user = &User{Email: address}
+		user = &User{Email: email}
 	}
 	return user, err
 }
@@ -154,6 +156,15 @@ func (x *exchange) beginCeremony(p *provider, chosen ceremony, user, signedIn *U
 	}
 	x.debug("passkey ceremony begun", "ceremony", string(chosen))
 	return x.json(http.StatusOK, ceremonyOptions{chosen, options})
+}
+
+// userHandle returns the handle of a passkey that is made for a user, who may not be
+// stored yet.
+func (s *settings) userHandle(user *User) string {
+	if user.ID == "" {
+		return userhandle.Random()
+	}
+	return userhandle.Of(s.jwtSecrets[0], user.ID)
 }
 
 // registrant is what has to be kept of somebody until their passkey is made. Of
@@ -217,7 +228,7 @@ func (x *exchange) takeChallenge(p *provider) (*sealedChallenge, error) {
 	if err != nil {
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the challenge in the cookie %s %w", cookie.name, err))
 	}
-	if !x.spent.challenges.use(challenge.Challenge, challenge.IssuedAt) {
+	if !x.spent.challenges.Use(challenge.Challenge, challenge.IssuedAt) {
 		return nil, fail(ErrInvalidCheck, errors.New("the challenge was answered before: somebody may have copied the answer and the cookie"))
 	}
 	x.addCookie(cookie.clear())

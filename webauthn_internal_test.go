@@ -58,41 +58,6 @@ func TestCredentialIDs(t *testing.T) {
 	}
 }
 
-// WA-11, WA-16: what user handles tell, and whom they contradict.
-func TestUserHandles(t *testing.T) {
-	s := &settings{jwtSecrets: []string{"new", "old"}}
-	old := &settings{jwtSecrets: []string{"old"}}
-	foreign := &settings{jwtSecrets: []string{"foreign"}}
-	ada, bob := &User{ID: "ada", Email: "ada@example.com"}, &User{ID: "bob"}
-
-	tests := []struct {
-		name   string
-		handle string
-		want   bool
-	}{
-		{"WA-11 of the user", s.userHandle(ada), false},
-		{"WA-11 of somebody else", s.userHandle(bob), true},
-		{"WA-11 of the user, with an earlier secret", old.userHandle(ada), false},
-		{"WA-11 of somebody else, with an earlier secret", old.userHandle(bob), true},
-		{"WA-11 of somebody else, as newer libraries send it", base64.RawURLEncoding.EncodeToString([]byte(s.userHandle(bob))), true},
-		{"of the user, as newer libraries send it", base64.RawURLEncoding.EncodeToString([]byte(s.userHandle(ada))), false},
-		{"of another server", foreign.userHandle(bob), false},
-		{"random", s.userHandle(&User{Email: "eve@example.com"}), false},
-		{"none", "", false},
-		{"no handle at all", "me", false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := s.handleContradicts(tt.handle, ada); got != tt.want {
-				t.Errorf("handleContradicts(%q, Ada) = %t, want %t", tt.handle, got, tt.want)
-			}
-		})
-	}
-	if first, second := s.userHandle(&User{}), s.userHandle(&User{}); len(first) != 64 || first == second {
-		t.Errorf("WA-16: handles of new users are %q and %q", first, second)
-	}
-}
-
 // W-37: a tenant that is forgotten and made again remembers what was used.
 func TestTenantsShareWhatWasUsed(t *testing.T) {
 	tenants := newTenants(nil, func(context.Context, string) (Config, error) { return Config{}, nil })

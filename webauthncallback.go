@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/userhandle"
 )
 
 // maxCeremonyAnswer is more than an attestation with a chain of certificates
@@ -118,7 +119,7 @@ func (x *exchange) authenticated(p *provider, request *CeremonyRequest, answer *
 	if err != nil {
 		return nil, err
 	}
-	if x.handleContradicts(answer.userHandle, user) {
+	if userhandle.Contradicts(answer.userHandle, x.jwtSecrets, user.ID) {
 		return nil, fmt.Errorf("the authenticator says that the passkey is of somebody else than its user %s", user.ID)
 	}
 	x.debug("passkey verified")

@@ -1,4 +1,4 @@
-package pintle
+package once
 
 import (
 	"fmt"
@@ -8,23 +8,27 @@ import (
 	"time"
 )
 
+// lifetime is that of values which are good for 15 minutes, by clocks that differ by
+// 15 seconds when one is issued and when it is read.
+const lifetime = 15*time.Minute + 30*time.Second
+
 // W-37, SA-L6: no challenge is answered twice, and no state.
 func TestAValueIsUsedOnce(t *testing.T) {
 	now := func() int64 { return time.Now().Unix() }
 
 	t.Run("W-37 a value is used once while it is good", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			var u usedOnce
+			u := New(lifetime)
 			issued := now()
-			if !u.use("a", issued) {
+			if !u.Use("a", issued) {
 				t.Fatal("a new value counts as used")
 			}
 			for range 3 {
 				for range 5 {
-					if u.use("a", issued) {
+					if u.Use("a", issued) {
 						t.Fatalf("used again %d seconds later", now()-issued)
 					}
-					if !u.use(fmt.Sprint("other", time.Now().UnixNano()), now()) {
+					if !u.Use(fmt.Sprint("other", time.Now().UnixNano()), now()) {
 						t.Fatal("another value counts as used")
 					}
 					time.Sleep(time.Minute)
@@ -35,28 +39,28 @@ func TestAValueIsUsedOnce(t *testing.T) {
 	t.Run("a value is remembered while it is good, whenever a generation ends", func(t *testing.T) {
 		for used := time.Duration(0); used < 31*time.Minute; used += 10 * time.Second {
 			synctest.Test(t, func(t *testing.T) {
-				var u usedOnce
-				u.use("begins a generation", now())
+				u := New(lifetime)
+				u.Use("begins a generation", now())
 				time.Sleep(used)
 				// A server whose clock is 15 seconds ahead has just issued it, and
 				// the clock that reads it may be 15 seconds behind.
-				u.use("a", now()+15)
+				u.Use("a", now()+15)
 				for range 15*60 + 29 {
 					time.Sleep(time.Second)
-					u.use(fmt.Sprint("other", time.Now().UnixNano()), now())
+					u.Use(fmt.Sprint("other", time.Now().UnixNano()), now())
 				}
-				if u.use("a", now()) {
+				if u.Use("a", now()) {
 					t.Errorf("used %v into a generation, it is usable again", used)
 				}
 			})
 		}
 	})
 	t.Run("W-37 of concurrent uses one counts", func(t *testing.T) {
-		var u usedOnce
+		u := New(lifetime)
 		var wg sync.WaitGroup
 		first := make(chan bool, 50)
 		for range cap(first) {
-			wg.Go(func() { first <- u.use("a", now()) })
+			wg.Go(func() { first <- u.Use("a", now()) })
 		}
 		wg.Wait()
 		close(first)
@@ -72,13 +76,13 @@ func TestAValueIsUsedOnce(t *testing.T) {
 	})
 	t.Run("what has expired is forgotten", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			var u usedOnce
+			u := New(lifetime)
 			for i := range 100 {
-				u.use(fmt.Sprint(i), now())
+				u.Use(fmt.Sprint(i), now())
 			}
 			for range 2 {
-				time.Sleep(usedLifetime + time.Second)
-				u.use("later", now())
+				time.Sleep(lifetime + time.Second)
+				u.Use("later", now())
 			}
 			if n := len(u.recent) + len(u.earlier); n > 2 {
 				t.Errorf("%d are remembered, want 2", n)
@@ -87,25 +91,25 @@ func TestAValueIsUsedOnce(t *testing.T) {
 	})
 	t.Run("a flood makes old values unusable, and none usable again", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			var u usedOnce
-			u.use("victim", now())
+			u := New(lifetime)
+			u.Use("victim", now())
 			victim, unused := now(), now()
 			time.Sleep(time.Second)
 			for i := range 3 * maxUsed {
-				if !u.use(fmt.Sprint(i), now()+int64(i/maxUsed)) {
+				if !u.Use(fmt.Sprint(i), now()+int64(i/maxUsed)) {
 					t.Fatalf("value %d of the flood counts as used", i)
 				}
 			}
 			if len(u.recent)+len(u.earlier) > 2*maxUsed {
 				t.Errorf("%d are remembered", len(u.recent)+len(u.earlier))
 			}
-			if u.use("victim", victim) {
+			if u.Use("victim", victim) {
 				t.Error("the flood made a used value usable again")
 			}
-			if u.use("unused", unused) {
+			if u.Use("unused", unused) {
 				t.Error("a value as old as a forgotten one is usable")
 			}
-			if !u.use("new", now()+3) {
+			if !u.Use("new", now()+3) {
 				t.Error("a new value is not usable")
 			}
 		})

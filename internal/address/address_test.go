@@ -1,4 +1,4 @@
-package pintle
+package address
 
 import (
 	"net/mail"
@@ -19,6 +19,7 @@ func TestAnAddressIsBroughtIntoItsNormalForm(t *testing.T) {
 		{"full-width letters", "\uff41\uff24a@example.com", "ada@example.com"},
 		{"a full-width @", "ada\uff20example.com", "ada@example.com"},
 		{"a small @", "ada\ufe6bexample.com", "ada@example.com"},
+		{"a sign that stands for capitals", "\u2121@example.com", "tel@example.com"},
 		{"a ligature", "\ufb01ne@example.com", "fine@example.com"},
 		{"letters and marks apart", "ade\u0301le@example.com", "ad\u00e9le@example.com"},
 		{"a capital that only its small letter composes", "J\u030c@example.com", "\u01f0@example.com"},
@@ -28,8 +29,8 @@ func TestAnAddressIsBroughtIntoItsNormalForm(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, err := normalizeAddress(tt.typed); err != nil || got != tt.want {
-				t.Errorf("normalizeAddress(%q) = %q, %v, want %q", tt.typed, got, err, tt.want)
+			if got, err := Normalize(tt.typed); err != nil || got != tt.want {
+				t.Errorf("Normalize(%q) = %q, %v, want %q", tt.typed, got, err, tt.want)
 			}
 		})
 	}
@@ -73,8 +74,8 @@ func TestWhatIsNotOneAddressIsRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, err := normalizeAddress(tt.typed); err == nil || got != "" {
-				t.Errorf("normalizeAddress(%q) = %q, %v, want an error alone", tt.typed, got, err)
+			if got, err := Normalize(tt.typed); err == nil || got != "" {
+				t.Errorf("Normalize(%q) = %q, %v, want an error alone", tt.typed, got, err)
 			}
 		})
 	}
@@ -90,20 +91,20 @@ func FuzzANormalizedAddressIsOneAddress(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, typed string) {
-		address, err := normalizeAddress(typed)
+		address, err := Normalize(typed)
 		if err != nil {
 			if address != "" {
 				t.Fatalf("%q is returned beside an error", address)
 			}
 			return
 		}
-		if again, err := normalizeAddress(address); again != address || err != nil {
+		if again, err := Normalize(address); again != address || err != nil {
 			t.Errorf("%q becomes %q, and then %q, %v", typed, address, again, err)
 		}
 		if strings.Count(address, "@") != 1 || !utf8.ValidString(address) {
 			t.Errorf("%q becomes %q, which is not one address", typed, address)
 		}
-		if strings.ContainsAny(address, addressSpecials) || strings.ContainsFunc(address, unicode.IsControl) {
+		if strings.ContainsAny(address, specials) || strings.ContainsFunc(address, unicode.IsControl) {
 			t.Errorf("%q becomes %q, which has to be quoted", typed, address)
 		}
 		// The standard library is stricter about dots; where it reads an
@@ -112,4 +113,21 @@ func FuzzANormalizedAddressIsOneAddress(f *testing.F) {
 			t.Errorf("%q becomes %q, which reads as %q", typed, address, list)
 		}
 	})
+}
+
+func TestOnlyASCIIGetsLowerCase(t *testing.T) {
+	for in, want := range map[string]string{
+		"Ada@Example.COM":                "ada@example.com",
+		"AZ@YZ.example":                  "az@yz.example",
+		"ada@example.com":                "ada@example.com",
+		"":                               "",
+		"[\\]^_`@{|}~":                   "[\\]^_`@{|}~",
+		"\u212aim@M\u0130T.example":      "\u212aim@m\u0130t.example",
+		"\u00c4NNE@\u0391\u0392.example": "\u00c4nne@\u0391\u0392.example",
+		"A\xffB":                         "a\xffb",
+	} {
+		if got := LowerASCII(in); got != want {
+			t.Errorf("LowerASCII(%q) = %q, want %q", in, got, want)
+		}
+	}
 }
