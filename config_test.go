@@ -164,6 +164,23 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			[]string{"Config.Pages.SignIn", `"login"`, "begins with /"},
 		},
 		{
+			"a sign-in page that is the built-in one", func(c *pintle.Config) { c.Pages.SignIn = "/auth/signin" },
+			pintle.ErrConfiguration,
+			[]string{`"/auth/signin" is the built-in page`, "leave it empty"},
+		},
+		{
+			"an error page that is the built-in one of this site", func(c *pintle.Config) {
+				c.URL, c.Pages.Error = "https://app.example.com", "https://app.example.com/auth/error?x=1"
+			},
+			pintle.ErrConfiguration,
+			[]string{"Config.Pages", "redirected to it again and again"},
+		},
+		{
+			"two pages that lead to each other", func(c *pintle.Config) { c.Pages.SignIn, c.Pages.Error = "/auth/error", "/auth/signin/" },
+			pintle.ErrConfiguration,
+			[]string{"Config.Pages", "redirected to it again and again"},
+		},
+		{
 			"SH-90 a page that is a script", func(c *pintle.Config) { c.Pages.Error = "javascript:alert(1)" },
 			pintle.ErrConfiguration,
 			[]string{"Config.Pages.Error"},
@@ -387,6 +404,18 @@ func TestNewReadsNothingButTheEnvironmentItIsGiven(t *testing.T) {
 	}
 }
 
+func TestABuiltInPageMayTakeThePlaceOfAnother(t *testing.T) {
+	for name, pages := range map[string]pintle.Pages{
+		"errors on the sign-in page":           {Error: "/auth/signin"},
+		"a sign-in page on another site":       {SignIn: "https://login.example.com/auth/signin"},
+		"errors on a sign-in page of the host": {SignIn: "/login", Error: "/auth/signin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			newSite(t, func(s *site) { s.Pages = pages })
+		})
+	}
+}
+
 // A provider that authenticates in another way than by a secret of its own needs
 // none.
 func TestACredentialIsAskedForOnlyWhereItIsSent(t *testing.T) {
@@ -423,7 +452,7 @@ func TestWhatAnOperatorShouldNotOverlookIsInTheLog(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			quiet := newSite(t, func(s *site) { s.Debug = false })
+			quiet := newSite(t, func(s *site) { s.Debug, s.Config.URL = false, s.url })
 			if quiet.log.has(tt.code) {
 				t.Error("the log always says so")
 			}

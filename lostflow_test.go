@@ -117,6 +117,17 @@ func TestALostFlowIsExplained(t *testing.T) {
 			b.get(to, navigation...).lost(b, "flow_expired", http.StatusGone, "That took too long")
 		})
 	})
+	t.Run("one that took too long, without a state", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSite(t, withOAuth1)
+			b := s.browser()
+			to := b.consent(b.leave("old"))
+			kept := b.cookie(stateCookie)
+			time.Sleep(16 * time.Minute)
+			b.plant(stateCookie, kept)
+			b.get(to, navigation...).lost(b, "flow_expired", http.StatusGone, "That took too long")
+		})
+	})
 	t.Run("one that was finished before", func(t *testing.T) {
 		s := newSite(t)
 		b := s.browser()

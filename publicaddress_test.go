@@ -41,6 +41,7 @@ func TestABrowserThatHasTheSiteElsewhereIsNoticed(t *testing.T) {
 			"WARN", "http://localhost:3000", urlFix,
 		},
 		{"a URL of another host, typed", pintle.Config{URL: "https://app.example"}, "http://localhost:3000", []string{"Sec-Fetch-Site", "none"}, "INFO", "", urlFix},
+		{"two names of a developer's machine, typed", pintle.Config{URL: "http://localhost:3000"}, "http://127.0.0.1:3000", []string{"Sec-Fetch-Site", "none"}, "", "", ""},
 		{"a proxy that changes the Host header and says so", pintle.Config{URL: "https://app.example"}, "http://127.0.0.1:8091", []string{"X-Forwarded-For", "203.0.113.5"}, "", "", ""},
 		{"a proxy that sends the name of its upstream", pintle.Config{URL: "https://app.example"}, "http://upstream", []string{"Sec-Fetch-Site", "none"}, "", "", ""},
 		{
@@ -112,6 +113,16 @@ func TestABrowserThatHasTheSiteElsewhereIsNoticed(t *testing.T) {
 				t.Errorf("there are %d records of level %s: %s", n, tt.level, s.log)
 			}
 		})
+	}
+}
+
+// What a browser proves takes the place of what the Host header suggests.
+func TestOneMistakeIsOneRecord(t *testing.T) {
+	s := newSite(t, func(s *site) { s.URL = "https://app.example" })
+	ask(s.auth, "GET", "http://localhost:3000/auth/signin", nil, "Sec-Fetch-Site", "same-origin", "Referer", "http://localhost:3000/")
+	ask(s.auth, "GET", "http://localhost:3000/auth/signin", nil, "Sec-Fetch-Site", "none")
+	if n := strings.Count(s.log.String(), "AddressMismatch"); n != 1 {
+		t.Errorf("the log has %d records: %s", n, s.log)
 	}
 }
 

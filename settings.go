@@ -191,6 +191,29 @@ func (s *settings) checkPages() *Error {
 			return fail(ErrConfiguration, fmt.Errorf("Config.Pages.%s is %q: it must be a path that begins with / or an http(s) URL", name, page))
 		}
 	}
+	return s.checkPageLoops()
+}
+
+// checkPageLoops refuses pages of the application that are built-in ones which
+// lead back to it: browsers would be redirected until they give up.
+func (s *settings) checkPageLoops() *Error {
+	own := map[action]string{actionSignIn: s.Pages.SignIn, actionSignOut: s.Pages.SignOut, actionError: s.Pages.Error, actionVerifyRequest: s.Pages.VerifyRequest}
+	for _, first := range []action{actionSignIn, actionSignOut, actionError, actionVerifyRequest} {
+		at := first
+		for range len(own) {
+			u, err := url.Parse(own[at])
+			if err != nil || u.Host != "" && !strings.EqualFold(u.Host, s.origins.Host()) {
+				break
+			}
+			next, _, ok := s.parsePath(u.EscapedPath())
+			if !ok {
+				break
+			}
+			if at = next; at == first {
+				return fail(ErrConfiguration, fmt.Errorf("Config.Pages: %q is the built-in page that it takes the place of, so that browsers would be redirected to it again and again: leave it empty, or set it to a page of the application", own[first]))
+			}
+		}
+	}
 	return nil
 }
 

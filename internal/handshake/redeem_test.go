@@ -188,6 +188,28 @@ func TestTokenResponsesThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestAnUnknownClientIsToldWhatToCompare(t *testing.T) {
+	const remedy = "compare ClientID and ClientSecret (AUTH_OP_ID, AUTH_OP_SECRET)"
+	for _, tt := range []struct {
+		status int
+		body   string
+		told   bool
+	}{
+		{400, `{"error":"invalid_client"}`, true},
+		{401, `{}`, true},
+		{401, `{"error":"invalid_client"}`, true},
+		{400, `{"error":"invalid_grant"}`, false},
+		{500, `{}`, false},
+	} {
+		o := newOP(t)
+		o.answer["/token"] = saying(tt.status, "application/json", tt.body)
+		_, err := o.provider().Redeem(t.Context(), options())
+		if err == nil || strings.Contains(err.Error(), remedy) != tt.told {
+			t.Errorf("status %d with %s: %v", tt.status, tt.body, err)
+		}
+	}
+}
+
 func TestTokenErrorHasStatusCodeAndURI(t *testing.T) {
 	o := newOP(t)
 	o.answer["/token"] = saying(400, "application/json", `{"error":"invalid_grant","error_description":"code `+theCode+` is spent","error_uri":"https://op.example.test/e"}`)

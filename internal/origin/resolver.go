@@ -39,6 +39,9 @@ func New(c Config) (*Resolver, error) {
 	return s, nil
 }
 
+// Host returns the host of the configured URL, or nothing where requests say it.
+func (s *Resolver) Host() string { return s.fixed.Host() }
+
 // Resolve returns the origin at which the browser sees r. Forwarded,
 // X-Forwarded-Port and everything else a proxy may say is ignored. A host that
 // is not one, or a scheme other than http and https, is an error: the request

@@ -16,13 +16,13 @@ import (
 	"testing"
 )
 
-// An internet says which server of a test has a host. Hosts that it does not know
-// are addresses of this machine, or cannot be reached.
-type internet map[string]string
+// hosts are the servers of a test by host and port. Other hosts are addresses of
+// this machine, or cannot be reached.
+type hosts map[string]string
 
-func (n internet) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	if real, ok := n[addr]; ok {
-		addr = real
+func (n hosts) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	if server, ok := n[addr]; ok {
+		addr = server
 	} else if host, _, _ := net.SplitHostPort(addr); !isLoopback(host) {
 		return nil, fmt.Errorf("dial %s: no such host", addr)
 	}
@@ -34,13 +34,13 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// A surfer sends what a browser sends: cookies, the header Origin of a form, the
+// A browser sends the headers that real ones send: cookies, the header Origin of a form, the
 // header Referer of a link, and the headers Sec-Fetch-Site and Sec-Fetch-Mode to
 // addresses with TLS and on this machine.
 //
 // https://www.w3.org/TR/fetch-metadata/
 // https://www.w3.org/TR/referrer-policy/
-type surfer struct {
+type browser struct {
 	t      *testing.T
 	client *http.Client
 
@@ -57,9 +57,9 @@ type surfer struct {
 	before func(path string)
 }
 
-func (n internet) surfer(t *testing.T) *surfer {
+func (n hosts) browser(t *testing.T) *browser {
 	jar, _ := cookiejar.New(nil) // which never fails without options
-	return &surfer{t: t, client: &http.Client{
+	return &browser{t: t, client: &http.Client{
 		Jar:           jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
@@ -73,16 +73,16 @@ func (n internet) surfer(t *testing.T) *surfer {
 }
 
 // forget removes the browser's cookies.
-func (s *surfer) forget() { s.client.Jar, _ = cookiejar.New(nil) }
+func (s *browser) forget() { s.client.Jar, _ = cookiejar.New(nil) }
 
 // open types an address.
-func (s *surfer) open(address string) *surfer {
+func (s *browser) open(address string) *browser {
 	s.t.Helper()
 	return s.navigate(http.MethodGet, s.parse(address), nil, nil)
 }
 
 // click follows a link on the page.
-func (s *surfer) click(link string) *surfer {
+func (s *browser) click(link string) *browser {
 	s.t.Helper()
 	return s.navigate(http.MethodGet, s.at.ResolveReference(s.parse(link)), nil, s.at)
 }
@@ -94,7 +94,7 @@ var (
 
 // submit fills in the form of the page whose action ends so, and presses its
 // button. Fields are names and values.
-func (s *surfer) submit(action string, fields ...string) *surfer {
+func (s *browser) submit(action string, fields ...string) *browser {
 	s.t.Helper()
 	for _, found := range form.FindAllStringSubmatch(s.page, -1) {
 		to := html.UnescapeString(found[1])
@@ -114,7 +114,7 @@ func (s *surfer) submit(action string, fields ...string) *surfer {
 	return nil
 }
 
-func (s *surfer) parse(address string) *url.URL {
+func (s *browser) parse(address string) *url.URL {
 	s.t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *surfer) parse(address string) *url.URL {
 
 // navigate goes to an address and follows redirects. initiator is the page that
 // it is done from, nil for an address that was typed.
-func (s *surfer) navigate(method string, to *url.URL, body url.Values, initiator *url.URL) *surfer {
+func (s *browser) navigate(method string, to *url.URL, body url.Values, initiator *url.URL) *browser {
 	s.t.Helper()
 	site := "none"
 	s.failure = nil
@@ -173,7 +173,7 @@ func (s *surfer) navigate(method string, to *url.URL, body url.Values, initiator
 }
 
 // sayWhere says where a request comes from.
-func (s *surfer) sayWhere(r *http.Request, from, to *url.URL) {
+func (s *browser) sayWhere(r *http.Request, from, to *url.URL) {
 	origin := from.Scheme + "://" + from.Host
 	downgrade := from.Scheme == "https" && !trustworthy(to)
 	if r.Method == http.MethodPost {
@@ -215,7 +215,7 @@ func farther(site string, from, to *url.URL) string {
 func trustworthy(u *url.URL) bool { return u.Scheme == "https" || isLoopback(u.Hostname()) }
 
 // sees fails the test unless the page has a status and a text.
-func (s *surfer) sees(status int, text string) *surfer {
+func (s *browser) sees(status int, text string) *browser {
 	s.t.Helper()
 	if s.failure != nil || s.status != status || !strings.Contains(s.page, text) {
 		s.t.Errorf("the browser is at %s with status %d (%v), want %d and %q: %s", s.at, s.status, s.failure, status, text, s.text())
@@ -226,12 +226,12 @@ func (s *surfer) sees(status int, text string) *surfer {
 var markup = regexp.MustCompile(`(?s)<style>.*?</style>|<[^>]*>|\s+`)
 
 // text is the beginning of what the page says.
-func (s *surfer) text() string {
+func (s *browser) text() string {
 	return fmt.Sprintf("%.300s", strings.Join(strings.Fields(markup.ReplaceAllString(s.page, " ")), " "))
 }
 
 // isAt fails the test unless the browser is at an address.
-func (s *surfer) isAt(prefix string) *surfer {
+func (s *browser) isAt(prefix string) *browser {
 	s.t.Helper()
 	if !strings.HasPrefix(s.at.String(), prefix) {
 		s.t.Errorf("the browser is at %s, want %s", s.at, prefix)

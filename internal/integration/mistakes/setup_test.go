@@ -29,10 +29,11 @@ const (
 	ourSide = "Something is wrong on our side"
 )
 
-// A walk is one mistake being made, and what is seen of it.
-type walk struct {
+// A setup is a site whose configuration is without mistakes until the test makes
+// one, with all that is around it.
+type setup struct {
 	*testing.T
-	net internet
+	net hosts
 	idp *authtest.IdentityProvider
 	log *logBook
 
@@ -41,8 +42,8 @@ type walk struct {
 	env map[string]string
 }
 
-func newWalk(t *testing.T) *walk {
-	w := &walk{T: t, net: internet{}, log: &logBook{}, env: map[string]string{}}
+func newSetup(t *testing.T) *setup {
+	w := &setup{T: t, net: hosts{}, log: &logBook{}, env: map[string]string{}}
 	w.idp = authtest.Start(t, authtest.Options{AutoConsent: true})
 	w.cfg = pintle.Config{
 		Providers: []pintle.Provider{w.idp.OIDC("acme"), &pintle.Credentials{Authorize: w.check}},
@@ -53,7 +54,7 @@ func newWalk(t *testing.T) *walk {
 	return w
 }
 
-func (w *walk) check(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
+func (w *setup) check(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
 	if s.Text("username") != "ada" {
 		return nil, nil // wrong credentials
 	}
@@ -61,18 +62,18 @@ func (w *walk) check(_ context.Context, s *pintle.Submission) (*pintle.User, err
 }
 
 // each makes a mistake in several ways, each at a site of its own.
-func (w *walk) each(ways map[string]func(w *walk)) {
+func (w *setup) each(ways map[string]func(w *setup)) {
 	w.Helper()
 	for name, way := range ways {
 		w.Run(name, func(t *testing.T) {
-			one := newWalk(t)
+			one := newSetup(t)
 			way(one)
 			one.nothingElse()
 		})
 	}
 }
 
-func (w *walk) auth() *pintle.Auth {
+func (w *setup) auth() *pintle.Auth {
 	w.Helper()
 	auth, err := pintle.New(w.cfg)
 	if err != nil {
@@ -82,13 +83,13 @@ func (w *walk) auth() *pintle.Auth {
 }
 
 // refused fails the test unless New refuses the configuration and says so.
-func (w *walk) refused(says ...string) {
+func (w *setup) refused(says ...string) {
 	w.Helper()
 	_, err := pintle.New(w.cfg)
 	w.says("the error of New", fmt.Sprint(err), says...)
 }
 
-func (w *walk) says(what, text string, says ...string) {
+func (w *setup) says(what, text string, says ...string) {
 	w.Helper()
 	for _, part := range says {
 		if !strings.Contains(text, part) {
@@ -117,14 +118,14 @@ func app(auth *pintle.Auth) http.Handler {
 }
 
 // serve runs a handler on this machine and returns its address.
-func (w *walk) serve(h http.Handler) string {
+func (w *setup) serve(h http.Handler) string {
 	server := httptest.NewServer(h)
 	w.Cleanup(server.Close)
 	return server.URL
 }
 
 // publish gives a handler an address that the browsers of the test know.
-func (w *walk) publish(address string, h http.Handler) string {
+func (w *setup) publish(address string, h http.Handler) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		w.Fatal(err)
@@ -219,7 +220,7 @@ func (l *logBook) String() string {
 }
 
 // records returns the records of a level with a code, as text.
-func (w *walk) records(level, code string) []string {
+func (w *setup) records(level, code string) []string {
 	var found []string
 	for line := range strings.Lines(w.log.String()) {
 		var entry struct{ Level, Code string }
@@ -235,7 +236,7 @@ func (w *walk) records(level, code string) []string {
 
 // logged fails the test unless the log has so many records of a level with a code,
 // which say the cause and the fix.
-func (w *walk) logged(times int, level, code string, says ...string) {
+func (w *setup) logged(times int, level, code string, says ...string) {
 	w.Helper()
 	found := w.records(level, code)
 	if len(found) != times {
@@ -249,7 +250,7 @@ func (w *walk) logged(times int, level, code string, says ...string) {
 
 // nothingElse fails the test if the log has warnings or errors that were not
 // looked for.
-func (w *walk) nothingElse() {
+func (w *setup) nothingElse() {
 	w.Helper()
 	for line := range strings.Lines(w.log.String()) {
 		var entry struct{ Level, Code string }
