@@ -104,7 +104,8 @@ func TestOpenID2SignIn(t *testing.T) {
 		t.Errorf("URL (-want +got):\n%s", d)
 	}
 
-	r, err := o.Finish(t.Context(), s.back())
+	back := s.back()
+	r, err := o.Finish(t.Context(), back)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestOpenID2SignIn(t *testing.T) {
 		t.Errorf("the provider received %v", confirmed)
 	}
 
-	_, err = o.Finish(t.Context(), s.back())
+	_, err = o.Finish(t.Context(), back)
 	wantError(t, err, "used before") // SH-77, even though the provider confirms it again
 }
 
