@@ -167,7 +167,7 @@ func (x *exchange) confirmAddress(w *work, who *arrival, d *decision) error {
 	if err != nil || !good {
 		return err
 	}
-	verified, err := w.verifyEmail(user.ID, time.Now().UTC().Truncate(time.Millisecond))
+	verified, err := w.verifyEmail(user, time.Now().UTC().Truncate(time.Millisecond))
 	if err != nil {
 		return err
 	}

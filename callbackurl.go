@@ -61,7 +61,7 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 			return "", "", fail(ErrConfiguration, fmt.Errorf("Callbacks.Redirect: %w", err))
 		}
 		text = cmp.Or(text, x.origin)
-		if x.isCallback(x.absolute(text)) {
+		if x.isCallback(x.absolute(text)) || x.isCallback(text) {
 			return x.origin, x.origin, nil
 		}
 		return x.absolute(text), text, nil
@@ -73,7 +73,7 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 		// A line break in a path: nobody goes there, and nothing breaks.
 		target = x.origin
 	}
-	if x.isCallback(target) {
+	if x.isCallback(target) || x.isCallback(text) {
 		return x.origin, x.origin, nil
 	}
 	return target, text, nil
@@ -83,16 +83,19 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 // has a browser go on to a callback of theirs, such as the link in a mail to them,
 // would sign it in as the attacker right after its user has signed in: the request
 // then comes from this site, and nothing shows whose link it was.
+//
+// What cannot be parsed counts as one: browsers read more than net/url does.
 func (x *exchange) isCallback(target string) bool {
-	u, err := url.Parse(target)
+	target, _, _ = strings.Cut(asciiURL(target), "#") // as it is sent
+	// Browsers take a backslash for a slash.
+	u, err := url.Parse(strings.ReplaceAll(target, `\`, "/"))
 	if err != nil {
-		return false
+		return true
 	}
 	if u.Host != "" && !strings.EqualFold(u.Scheme+"://"+u.Host, x.origin) {
 		return false
 	}
-	// A browser resolves dot segments and takes a backslash for a slash.
-	p := path.Clean("/" + strings.ReplaceAll(u.Path, `\`, "/"))
+	p := path.Clean("/" + u.Path + u.Opaque) // without dot segments
 	return p == x.base+"/callback" || strings.HasPrefix(p, x.base+"/callback/")
 }
 

@@ -317,6 +317,10 @@ func TestEverySpellingOfACallbackIsRefusedAsAWayBack(t *testing.T) {
 	for _, spelling := range []string{
 		"/auth/callback/email?token=x", "/auth/callback", "/auth/./callback/email", "/auth/x/../callback/email", "/auth/x/%2e%2e/callback/email",
 		`/auth\callback/email`, "/auth//callback/email", "http://LOCALHOST:3000/auth/callback/email",
+		// Browsers read what net/url does not, and drop tabs and line breaks.
+		"/auth/callback/email?token=x#%zz", "/auth/callback/email#%", "http://localhost:3000/auth/callback/email#%zz", "/%zz/../auth/callback/email",
+		"/auth/call\tback/email", "/auth/callback/em\r\nail?token=x", "/auth/callback/email?token=x\x01", "/auth/callback/email?token=\x7f",
+		"http:auth/callback/email", `http:\\localhost:3000\auth\callback\email`, `http:/\localhost:3000/auth/callback/email`,
 	} {
 		t.Run(spelling, func(t *testing.T) {
 			for name, decides := range map[string]bool{"by the rule": false, "by the host": true} {

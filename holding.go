@@ -191,7 +191,8 @@ func (w *work) takeAddress(who *arrival, user *User) error {
 	if who.errands.marking {
 		instead = takenAddress(user.ID)
 	}
-	_, err := w.updateUser(user.ID, UserUpdate{Email: &instead})
+	var unproven time.Time
+	_, err := w.updateUser(user.ID, UserUpdate{Email: &instead, EmailVerified: &unproven})
 	if err != nil && !errors.Is(err, ErrConflict) && !who.errands.marking {
 		return &errand{func(e *errands) error { e.marking = true; return nil }}
 	}

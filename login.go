@@ -361,7 +361,7 @@ func (x *exchange) enterByMail(w *work, who *arrival, here *presence, user *User
 		return nil, err
 	}
 	if first {
-		if user, err = w.verifyEmail(user.ID, now); err != nil {
+		if user, err = w.verifyEmail(user, now); err != nil {
 			return nil, err
 		}
 	}

@@ -153,8 +153,12 @@ func (w *work) syncLinked(user *User, change UserUpdate) (*User, error) {
 }
 
 // verifyEmail notes the first time that a mail proved the user's address.
-func (w *work) verifyEmail(id string, now time.Time) (*User, error) {
-	return w.updateUser(id, UserUpdate{EmailVerified: &now})
+//
+// Whoever writes one of Email and EmailVerified writes both. The address may
+// change between the look at the user and this write, by the host or by another
+// request: the mark alone would then prove an address that no mail was read at.
+func (w *work) verifyEmail(u *User, now time.Time) (*User, error) {
+	return w.updateUser(u.ID, UserUpdate{Email: &u.Email, EmailVerified: &now})
 }
 
 // addressLast reports whether a user's address is written after everything else
@@ -197,7 +201,7 @@ func (w *work) createOwner(who *arrival, u *User) (*User, error) {
 // given it a moment ago, this one stays without: it cannot be removed, since the
 // same person may be signed in as this user in another tab by now.
 func (w *work) giveAddress(u *User, address string) error {
-	updated, err := w.records.updateUser(w.ctx, u.ID, UserUpdate{Email: &address})
+	updated, err := w.records.updateUser(w.ctx, u.ID, UserUpdate{Email: &address, EmailVerified: &u.EmailVerified})
 	switch {
 	case errors.Is(err, ErrConflict):
 		w.log.LogAttrs(w.ctx, slog.LevelWarn, "pintle: a user has no address, because another user took it at the same moment",
@@ -226,7 +230,8 @@ func (w *work) restoreAddress(who *arrival, owner *User) (*User, error) {
 	if err != nil || holder != nil {
 		return owner, err
 	}
-	updated, err := w.records.updateUser(w.ctx, owner.ID, UserUpdate{Email: &address})
+	var unproven time.Time // a mark that is left is that of an earlier address
+	updated, err := w.records.updateUser(w.ctx, owner.ID, UserUpdate{Email: &address, EmailVerified: &unproven})
 	switch {
 	case errors.Is(err, ErrConflict):
 		return owner, nil

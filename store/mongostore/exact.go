@@ -8,7 +8,7 @@ import (
 
 // The driver fills a field named "email" from a member "eMail" too. What a host or
 // a provider puts beside the fields of a user or an account could so replace them,
-// and the user would be found, shown and linked by another address. The two
+// and the user would be found, shown and linked by another address. The
 // documents with such members are read by their exact names.
 
 // UnmarshalBSON implements [bson.Unmarshaler].
@@ -24,6 +24,19 @@ func (d *accountDocument) UnmarshalBSON(data []byte) error {
 	type fields accountDocument // without this method
 	rest, err := exact((*fields)(d), data, "_id", "userId", "type", "provider", "providerAccountId", "verifiedEmail")
 	d.Rest = rest
+	return err
+}
+
+// A removalsDocument is the part of a user that lists the calls of UnlinkAccount
+// under way.
+type removalsDocument struct {
+	Removals []string `bson:"pintle_unlinking"`
+}
+
+// UnmarshalBSON implements [bson.Unmarshaler].
+func (d *removalsDocument) UnmarshalBSON(data []byte) error {
+	type fields removalsDocument // without this method
+	_, err := exact((*fields)(d), data, removalsField)
 	return err
 }
 

@@ -53,4 +53,17 @@ func TestDocumentsAreReadByExactNames(t *testing.T) {
 			t.Errorf("the account is %+v", a)
 		}
 	})
+	t.Run("removals", func(t *testing.T) {
+		data, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: removalsField, Value: bson.A{"a"}}, {Key: "Pintle_Unlinking", Value: bson.A{"b"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d removalsDocument
+		if err := bson.Unmarshal(data, &d); err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Removals) != 1 || d.Removals[0] != "a" {
+			t.Errorf("the calls under way are %q", d.Removals)
+		}
+	})
 }

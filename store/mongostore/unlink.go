@@ -38,10 +38,8 @@ func (s *Store) beginRemoval(ctx context.Context, user, account bson.ObjectID) (
 	call := bson.NewObjectID()
 	entry := call.Hex() + " " + account.Hex()
 	enter := bson.D{{Key: "$push", Value: bson.D{{Key: removalsField, Value: entry}}}}
-	before := options.FindOneAndUpdate().SetReturnDocument(options.Before).SetProjection(bson.D{{Key: removalsField, Value: 1}})
-	document, err := decode[struct {
-		Removals []string `bson:"pintle_unlinking"`
-	}](s.users.FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: user}}, enter, before))
+	before := options.FindOneAndUpdate().SetReturnDocument(options.Before)
+	document, err := decode[removalsDocument](s.users.FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: user}}, enter, before))
 	if err != nil {
 		return nil, err
 	}

@@ -49,8 +49,18 @@ func TestSH66HeadersOfUntrustedPeersAreIgnored(t *testing.T) {
 			"X-Forwarded-Uri", "/auth/signin", "X-Real-Ip", "127.0.0.1", "Forwarded", "host=evil.example;proto=https",
 			"X_Forwarded_Host", "evil.example", // SH-65
 		}
-		if origin := b.origin(lies...); origin != b.address {
-			t.Errorf("SH-66 the site is at %s", origin)
+		// Frameworks that know their proxies remove the headers of other peers. At
+		// the others a request for this machine that a proxy seems to have passed on
+		// is refused: its address is not the one that users open.
+		moved := http.StatusSeeOther
+		if f.header != nil {
+			if origin := b.origin(lies...); origin != b.address {
+				t.Errorf("SH-66 the site is at %s", origin)
+			}
+		} else {
+			moved = http.StatusInternalServerError
+			b.get("/auth/providers", lies...).want(moved)
+			b.get("/auth/providers").want(http.StatusOK)
 		}
 		for _, path := range []string{"/auth/csrf", "/auth/signin", "/account", "/"} {
 			r := b.get(path, lies...)
@@ -58,11 +68,11 @@ func TestSH66HeadersOfUntrustedPeersAreIgnored(t *testing.T) {
 				t.Errorf("SH-66 %s trusts the headers: %s", path, transcript(r))
 			}
 		}
-		r := b.do(http.MethodPost, "/leave", "", lies...).want(http.StatusSeeOther)
+		r := b.do(http.MethodPost, "/leave", "", lies...).want(moved)
 		if strings.Contains(r.location(), "evil.example") {
 			t.Errorf("SH-66 the redirect URI is %s", r.location())
 		}
-		r = b.do(http.MethodPost, "/logout", "", lies...).want(http.StatusSeeOther)
+		r = b.do(http.MethodPost, "/logout", "", lies...).want(moved)
 		if strings.Contains(r.location(), "evil.example") {
 			t.Errorf("SH-66 signing out leads to %s", r.location())
 		}

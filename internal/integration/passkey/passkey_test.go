@@ -291,6 +291,10 @@ func TestAnotherOriginInBetween(t *testing.T) {
 		proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = target.Host
+			// An attacker's proxy removes what would give it away before the ceremony.
+			for _, name := range []string{"Origin", "Referer", "Sec-Fetch-Site"} {
+				r.Out.Header.Del(name)
+			}
 		}})
 		defer proxy.Close()
 		evil := strings.Replace(proxy.URL, "127.0.0.1", "localhost", 1)

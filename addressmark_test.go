@@ -1,0 +1,153 @@
+package pintle_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+// once runs f before the next operation of that name, and then never again.
+func (k *keeper) once(operation string, f func()) {
+	var mu sync.Mutex
+	done := false
+	k.before = func(op string) {
+		mu.Lock()
+		due := op == operation && !done
+		done = done || due
+		mu.Unlock()
+		if due {
+			f()
+		}
+	}
+}
+
+const attackersOwn = "mallory@evil.example"
+
+// SA-H1: The attacker, who reads mail at an address of their own, has two browsers with
+// a proof each. One takes the address away from the attacker's first user while
+// the other confirms it for that user: the first user is left with EmailVerified
+// and without an address. Where there are no transactions a provider that
+// verifies nothing then fills in the victim's address.
+func TestAProvenMarkIsWrittenWithItsAddress(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { fillIn(t, strategy) })
+		})
+	}
+}
+
+func fillIn(t *testing.T, strategy pintle.SessionStrategy) {
+	k := newKeeper()
+	s, _ := hijackSite(t, strategy, with(k.keeper, k.diary, strategy)) // no transactions, as Redis, MongoDB and Xata
+	s.idp.SignInAs(authtest.Person{Subject: "666", Name: "Mallory", Email: attackersOwn})
+	s.browser().signInWith("acme").goesTo(s.url)
+	trap := k.byEmail(t, attackersOwn)
+
+	one, two := s.browser(), s.browser()
+	one.isAsked(one.get(one.mailTo(attackersOwn).URL))
+	two.isAsked(two.get(two.mailTo(attackersOwn).URL))
+	back := one.consent(one.leave("acme"))
+	k.once("updateUser", func() { one.get(back).goesTo(s.url) })
+	two.makesNew()
+	k.before = nil
+
+	now, err := k.fullStore.User(t.Context(), trap.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now.Email == "" && !now.EmailVerified.IsZero() {
+		t.Errorf("the attacker's user has no address, which was proven at %v", now.EmailVerified)
+	}
+
+	time.Sleep(2 * time.Second)
+	s.idp.SignInAs(attackerElsewhere) // acme does not verify addresses
+	s.browser().signInWith("acme").goesTo(s.url)
+	victim := s.browser()
+	r := victim.get(victim.mailTo(victimAddress).URL)
+	if victim.sub() == trap.ID {
+		t.Errorf("the victim's first mail signs them in as the attacker's user without a question (%s)", r.location())
+		again := s.browser()
+		again.signInWith("acme").goesTo(s.url)
+		if again.sub() == trap.ID {
+			t.Error("and the attacker still signs in as that user")
+		}
+	}
+}
+
+// SA-H1: The host lets users change their address, and does it right: the new address
+// is not verified. A change between the look at the user and the mark marks the
+// new address, which nobody has proven.
+func TestAnAddressThatChangesWhileItIsProvenStaysUnproven(t *testing.T) {
+	for name, way := range map[string]struct {
+		seed func(t *testing.T, s *site, k *txKeeper) *pintle.User
+		come func(b *browser)
+	}{
+		"a mail to a user whom only mail signs in": {
+			func(t *testing.T, _ *site, k *txKeeper) *pintle.User {
+				return k.seedUser(t, pintle.User{Name: "Mallory", Email: attackersOwn})
+			},
+			func(b *browser) { b.get(b.mailTo(attackersOwn).URL) },
+		},
+		"a second proof": {
+			func(t *testing.T, s *site, k *txKeeper) *pintle.User {
+				s.idp.SignInAs(authtest.Person{Subject: "666", Name: "Mallory", Email: attackersOwn})
+				s.browser().signInWith("acme").goesTo(s.url)
+				return k.byEmail(t, attackersOwn)
+			},
+			func(b *browser) {
+				b.isAsked(b.get(b.mailTo(attackersOwn).URL))
+				b.signInWith("acme")
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeeper()
+			s, _ := hijackSite(t, pintle.StrategyDatabase, with(k.keeper, k.diary, pintle.StrategyDatabase))
+			mallory := way.seed(t, s, k)
+			k.once("updateUser", func() {
+				address, never := victimAddress, mallory.EmailVerified
+				if _, err := k.fullStore.UpdateUser(context.Background(), mallory.ID, pintle.UserUpdate{Email: &address, EmailVerified: &never}); err != nil {
+					t.Error(err)
+				}
+			})
+			way.come(s.browser())
+			k.before = nil
+			now, err := k.fullStore.User(t.Context(), mallory.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if now.Email == victimAddress && !now.EmailVerified.IsZero() {
+				t.Errorf("%q counts as proven for the attacker's user, who read mail at %q", now.Email, attackersOwn)
+			}
+			victim := s.browser()
+			victim.get(victim.mailTo(victimAddress).URL)
+			if victim.sub() == mallory.ID {
+				t.Errorf("the victim's first mail signs them in as the attacker's user")
+			}
+		})
+	}
+}
+
+// SA-H1: A host lets a user remove their address and forgets EmailVerified. The next
+// sign-in fills in whatever a provider says, which nothing has proven.
+func TestAnAddressThatIsFilledInIsUnproven(t *testing.T) {
+	k := newKeeper()
+	s, _ := hijackSite(t, pintle.StrategyDatabase, with(k.keeper, k.diary, pintle.StrategyDatabase))
+	mallory := k.seedUser(t, pintle.User{Name: "Mallory", Email: attackersOwn, EmailVerified: time.Now()})
+	k.seedAccount(t, mallory, "acme", attackerElsewhere.Subject)
+	none := ""
+	if _, err := k.fullStore.UpdateUser(t.Context(), mallory.ID, pintle.UserUpdate{Email: &none}); err != nil {
+		t.Fatal(err)
+	}
+	s.browser().signInWith("acme").goesTo(s.url)
+	victim := s.browser()
+	victim.get(victim.mailTo(victimAddress).URL)
+	if victim.sub() == mallory.ID {
+		t.Error("the victim's mail signs them in as the attacker's user")
+	}
+}
