@@ -103,7 +103,8 @@ func (s *settings) liveSession(ctx context.Context, held string) (*StoredSession
 func (r *reading) extend(s *Session) error {
 	stored := s.stored
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	expires := r.lifetime.Extended(stored.Created, now)
+	// With a negative UpdateAge a session is extended in the millisecond it began.
+	expires := r.lifetime.Extended(stored.Created, time.Now())
 	due := r.lifetime.Due(r.lifetime.LastExtended(stored.Expires), now)
 	if r.renewal != renewNever && (due && expires.After(stored.Expires) || r.changes != nil) {
 		change := SessionUpdate{Expires: expires.UTC().Truncate(time.Millisecond)}
