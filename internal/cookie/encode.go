@@ -3,6 +3,8 @@ package cookie
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pintleauth/pintle/internal/percent"
 )
 
 const upperHex = "0123456789ABCDEF"
@@ -66,11 +68,11 @@ func Decode(raw string) string {
 			if i+2 >= len(raw) {
 				return raw
 			}
-			hi, lo := unhex(raw[i+1]), unhex(raw[i+2])
-			if hi > 15 || lo > 15 {
+			b, ok := percent.Byte(raw[i+1], raw[i+2])
+			if !ok {
 				return raw
 			}
-			out = append(out, hi<<4|lo)
+			out = append(out, b)
 			i += 3
 		}
 		if !utf8.Valid(out[run:]) {
@@ -78,17 +80,4 @@ func Decode(raw string) string {
 		}
 	}
 	return string(out)
-}
-
-// unhex returns the value of a hexadecimal digit, or 255.
-func unhex(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 255
 }

@@ -30,7 +30,7 @@ func TestEncodeLeavesExactlyTheUnreservedCharacters(t *testing.T) {
 
 func TestDecodeKeepsMalformedTextAsItCame(t *testing.T) {
 	for _, raw := range []string{
-		"%", "a%", "%z", "%zz", "%4z", "%z4", "%4", "a%20%", // SH-02 cut short or not hexadecimal
+		"%", "a%", "%z", "%zz", "%4z", "%z4", "%z4%80%80%80", "%4", "a%20%", // SH-02 cut short or not hexadecimal
 		"%ff%fe", "%C3", "%C3%28", "%ED%A0%80", "%C3x%A9", // not UTF-8
 		"plain", `"quoted"`, "\xff",
 	} {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pintleauth/pintle/internal/percent"
 )
 
 const (
@@ -52,15 +54,16 @@ func unescape(text string) string {
 	}
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
+		c := text[i]
+		switch {
 		case c == '+':
-			out = append(out, ' ')
-		case c == '%' && i+2 < len(text) && unhex(text[i+1]) < 16 && unhex(text[i+2]) < 16:
-			out = append(out, unhex(text[i+1])<<4|unhex(text[i+2]))
-			i += 2
-		default:
-			out = append(out, c)
+			c = ' '
+		case c == '%' && i+2 < len(text):
+			if b, ok := percent.Byte(text[i+1], text[i+2]); ok {
+				c, i = b, i+2
+			}
 		}
+		out = append(out, c)
 	}
 	return valid(string(out))
 }
@@ -70,17 +73,4 @@ func valid(text string) string {
 		return text
 	}
 	return string([]rune(text))
-}
-
-// unhex returns the value of a hexadecimal digit, or 255.
-func unhex(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 255
 }
