@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -36,11 +37,25 @@ func (c *check) deadcode(ctx context.Context) (string, error) {
 		args = append(args, dir+string(filepath.Separator)+"...")
 	}
 	found, err := output(ctx, c.dir, finder, args...)
-	if err == nil && found != "" {
+	if found = withoutExamples(found); err == nil && found != "" {
 		err = fmt.Errorf("%s\nno program and no test reaches these functions", found)
 	}
 	return "every function is reached", err
 }
+
+// withoutExamples drops the examples that are compiled for the documentation and not
+// run, since they have no output.
+func withoutExamples(found string) string {
+	var dead []string
+	for line := range strings.Lines(found) {
+		if line = strings.TrimRight(line, "\n"); line != "" && !example.MatchString(line) {
+			dead = append(dead, line)
+		}
+	}
+	return strings.Join(dead, "\n")
+}
+
+var example = regexp.MustCompile(`_test\.go:\d+:\d+: unreachable func: Example($|[^a-z])`)
 
 // vulnerabilities looks the modules up in Go's vulnerability database.
 func (c *check) vulnerabilities(ctx context.Context) (string, error) {
