@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -368,6 +369,39 @@ func TestEachThingIsDoneInOnePlace(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// docs/architecture.md lists the leaves, so that what exists is found before it is
+// written again.
+func TestTheArchitectureListsTheLeaves(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## The leaves\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	listed := map[string]bool{}
+	for _, match := range regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|").FindAllStringSubmatch(section, -1) {
+		for name := range strings.SplitSeq(match[1], ", ") {
+			listed["internal/"+strings.Trim(name, "`")] = true
+		}
+	}
+	there := map[string]bool{}
+	for _, s := range sources(t) {
+		if !s.isTest() && s.under("internal") && !s.under("internal/check", "internal/integration", "internal/release", "internal/tools", "internal/xatatest") {
+			there[s.dir()] = true
+		}
+	}
+	for dir := range there {
+		if !listed[dir] {
+			t.Errorf("docs/architecture.md does not list %s", dir)
+		}
+	}
+	for dir := range listed {
+		if !there[dir] {
+			t.Errorf("docs/architecture.md lists %s, which does not exist", dir)
+		}
 	}
 }
 
