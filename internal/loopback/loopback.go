@@ -12,10 +12,11 @@ import (
 // brackets, is this machine: localhost and every name below it, in capitals or not,
 // and the addresses in 127.0.0.0/8 and ::1.
 //
-// The name localhost and those below it are reserved: an attacker who controls the
-// DNS cannot point them elsewhere, since resolvers must not query it for them. A
-// final dot, short forms of addresses such as 127.1, and addresses with a zone are
-// rejected: programs disagree about their meaning.
+// The names are reserved: resolvers should return a loopback address for them and not
+// query the DNS. They need not, so what the configuration sends to such a name without
+// TLS depends on the resolver of this machine. A final dot, short forms of addresses
+// such as 127.1, and addresses with a zone are rejected: programs disagree about their
+// meaning.
 //
 // https://www.rfc-editor.org/rfc/rfc6761#section-6.3
 func Host(name string) bool {
