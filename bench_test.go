@@ -77,12 +77,10 @@ func BenchmarkLoadStored(b *testing.B) {
 		user:    pintle.User{ID: "1", Name: "Ada Lovelace", Email: "ada@example.com"},
 	}
 	auth, err := pintle.New(pintle.Config{
-		Providers: []pintle.Provider{&pintle.Credentials{
-			Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil },
-		}},
-		Store:   &store,
-		Secrets: []string{benchSecret},
-		Getenv:  func(string) string { return "" },
+		Providers: []pintle.Provider{&pintle.OAuth{ID: "acme", Issuer: "https://idp.example", ClientID: "app", ClientSecret: "secret"}},
+		Store:     &store,
+		Secrets:   []string{benchSecret},
+		Getenv:    func(string) string { return "" },
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -61,6 +61,9 @@ func IsForwarded(h http.Header) bool {
 
 // isAt reports whether a host and a scheme, where they are known, are those of o.
 func (o Origin) isAt(host, proto string) bool {
+	if host == "" && proto == "" {
+		return true // as for every request without a proxy
+	}
 	scheme, own, _ := strings.Cut(string(o), "://")
 	if proto == "" {
 		proto = scheme

@@ -83,3 +83,15 @@ func TestWhereABrowserHasTheApplication(t *testing.T) {
 		t.Error("OverTLS goes by another header: fetch of Node.js sends Sec-Fetch-Mode anywhere")
 	}
 }
+
+// It runs for every session check of an application without a URL.
+func TestARequestWithoutAProxyIsReadWithoutAllocations(t *testing.T) {
+	r := request("localhost:3000", false, "User-Agent", "a browser")
+	if n := testing.AllocsPerRun(100, func() {
+		if _, elsewhere := origin.PassedOn(r.Header, "http://localhost:3000"); elsewhere {
+			t.Error("the request was passed on from elsewhere")
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
