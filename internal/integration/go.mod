@@ -59,6 +59,7 @@ require (
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	github.com/valyala/fasthttp v1.69.0 // indirect
 	github.com/valyala/fasttemplate v1.2.2 // indirect
+	github.com/wneessen/go-mail v0.8.1 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	github.com/xdg-go/pbkdf2 v1.0.0 // indirect
 	github.com/xdg-go/scram v1.2.0 // indirect
@@ -102,6 +103,7 @@ require (
 	github.com/pintleauth/pintle/pintleecho v0.1.0
 	github.com/pintleauth/pintle/pintlefiber v0.1.0
 	github.com/pintleauth/pintle/pintlegin v0.1.0
+	github.com/pintleauth/pintle/smtp v0.1.0
 	github.com/pintleauth/pintle/store/mongostore v0.1.0
 	github.com/pintleauth/pintle/store/redisstore v0.1.0
 	go.mongodb.org/mongo-driver/v2 v2.9.3
