@@ -81,7 +81,7 @@ func fillIn(t *testing.T, strategy pintle.SessionStrategy) {
 
 // SA-H1: The host lets users change their address, and does it right: the new address
 // is not verified. A change between the look at the user and the mark marks the
-// new address, which nobody has proven.
+// new address, although no mail was read there.
 func TestAnAddressThatChangesWhileItIsProvenStaysUnproven(t *testing.T) {
 	for name, way := range map[string]struct {
 		seed func(t *testing.T, s *site, k *txKeeper) *pintle.User

@@ -111,7 +111,7 @@ func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddre
 		return err
 	}
 	x.addCookie(line)
-	x.debug("a mail has proven an address that a user has unproven, so the person is asked whose it is")
+	x.debug("a mail proved an address that another user has unproven: the question page is shown")
 	return x.redirect(query.Append(x.callbackRoute(p), "error", string(ErrOAuthAccountNotLinked)))
 }
 
@@ -217,7 +217,7 @@ func (x *exchange) fromQuestion(p *provider) (*arrival, error) {
 	if !good {
 		return nil, refuse("the proof was used before, or has expired")
 	}
-	x.debug("the person goes on without the user who has the address")
+	x.debug("a new user gets the proven address")
 	user := &User{ID: uuid.New(), Email: proof.Address}
 	account := &Account{Type: TypeEmail, Provider: p.id, ProviderAccountID: user.Email, UserID: user.ID}
 	return &arrival{provider: p, user: user, account: account, taking: proof.User}, nil

@@ -226,7 +226,7 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 			a := pintle.NewFunc(func(r *http.Request) string { return r.Host }, func(context.Context, string) (pintle.Config, error) {
 				return pintle.Config{}, pintle.ErrNotFound
 			})
-			err := call(a, httptest.NewRequest(http.MethodPost, "http://nobody.example/do", nil), &pintle.Session{User: people["ada"].user})
+			err := call(a, httptest.NewRequest(http.MethodPost, "http://other.example/do", nil), &pintle.Session{User: people["ada"].user})
 			all := book.failures(t)
 			if e, ok := errors.AsType[*pintle.Error](err); !ok || len(all) != 1 || all[0]["code"] != string(e.Code) {
 				t.Errorf("the error is %v, the records are %v", err, all)

@@ -12,8 +12,8 @@ import (
 // field that must be set, besides a secret here or in AUTH_SECRET; every other
 // zero value is a working default.
 type Config struct {
-	// Providers are the ways to sign in, in the order of the sign-in page. Each
-	// has an ID of its own.
+	// Providers are the ways to sign in, in the order of the sign-in page. Their
+	// IDs differ.
 	Providers []Provider
 
 	// Store keeps users and accounts, and sessions unless Session says

@@ -416,7 +416,7 @@ func TestABuiltInPageMayTakeThePlaceOfAnother(t *testing.T) {
 	}
 }
 
-// A provider that authenticates in another way than by a secret of its own needs
+// A provider that authenticates in another way than by a client secret needs
 // none.
 func TestACredentialIsAskedForOnlyWhereItIsSent(t *testing.T) {
 	for name, change := range map[string]func(*pintle.OAuth){

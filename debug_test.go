@@ -199,7 +199,7 @@ func TestTheLogTellsTheCourseOfASignIn(t *testing.T) {
 	tap.wantSilence(t, "the log", f.String())
 }
 
-// What becomes of a sign-in or a session in other ways is told as well.
+// The log also has the steps of sign-ins and sessions that end in other ways.
 func TestTheLogTellsWhatBecomesOfASession(t *testing.T) {
 	inDatabase := func(s *site) { s.Session.Strategy = pintle.StrategyDatabase }
 	for _, tt := range []struct {
