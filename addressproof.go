@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/page"
@@ -58,8 +57,7 @@ func (p *addressProof) openFor(user *User) bool {
 }
 
 // proofMark returns the mark of the proof that this browser has, for the id of a
-// flow or ceremony that begins here: a dot and a keyed hash of the token. It is
-// empty where the flow must not confirm the address: without a proof, and where
+// flow or ceremony that begins here: a keyed hash of the token. It is empty where the flow must not confirm the address: without a proof, and where
 // the request is signed in by a session that the browser did not have, or not of
 // this user, when the mail link was opened. Another host of the domain can plant
 // a session, and the cookies of a flow from another browser, but not the proof.
@@ -68,10 +66,8 @@ func (x *exchange) proofMark(signedIn *User) string {
 	if proof == nil || signedIn != nil && !(proof.of(signedIn) && proof.SignedIn) {
 		return ""
 	}
-	return "." + sealed.Mark(x.jwtSecrets[0], proofMarkPurpose, proof.Token)
+	return sealed.Mark(x.jwtSecrets[0], proofMarkPurpose, proof.Token)
 }
-
-const proofMarkPurpose = "pintle address proof"
 
 // showsSecondProof reports whether the sign-in was begun by the person who has
 // the proof. The form token of this browser shows that for what was typed, and
@@ -80,9 +76,7 @@ func (x *exchange) showsSecondProof(who *arrival) bool {
 	if who.provider.credentials != nil {
 		return x.csrfVerified && !x.DangerouslySkipCSRFCheck
 	}
-	_, marks, _ := strings.Cut(who.flow, ".")
-	_, mark, _ := strings.Cut(marks, ".")
-	return sealed.HasMark(mark, x.jwtSecrets, proofMarkPurpose, who.proof.Token)
+	return sealed.HasMark(parseFlowID(who.flow).proof, x.jwtSecrets, proofMarkPurpose, who.proof.Token)
 }
 
 // askAboutAddress keeps the proof and sends the browser to the question. A script

@@ -64,7 +64,7 @@ func (x *exchange) fromProvider(p *provider) (*arrival, error) {
 		accept:    func() error { return x.accept(p, kept) },
 		exchanged: func() { x.debug("tokens exchanged") },
 	})
-	if errors.Is(err, errSessionLeftBehind) {
+	if errors.Is(err, errCookiesLeftBehind) {
 		return nil, x.postAgain(redirectURI, params)
 	}
 	if err != nil {
@@ -99,6 +99,9 @@ func (x *exchange) accept(p *provider, kept *keptChecks) error {
 		if err := x.requireStarter(p, kept); err != nil {
 			return err
 		}
+	}
+	if !x.begunHere(kept.id) {
+		return errBegunElsewhere
 	}
 	if err := x.spend(kept); err != nil {
 		return err

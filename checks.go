@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
@@ -48,11 +47,7 @@ type sealedCheck struct {
 	Value    string `json:"value"`
 	Provider string `json:"provider"`
 
-	// The ID is the same in every cookie of one flow: a UUID and, after a dot, who
-	// was signed in when the flow began; see [settings.starter]. In a browser that
-	// had proven an address, a dot and the mark of the proof follow; see
-	// [exchange.proofMark]. The cookies of a flow that began at Auth.js have a UUID
-	// each and no dot.
+	// The ID is a [flowID], the same in every cookie of one flow.
 	sealed.Stamp
 
 	// CallbackURL is where the browser goes in the end, in the state cookie of a
@@ -63,9 +58,6 @@ type sealedCheck struct {
 
 // issued returns when the check was made, in Unix seconds.
 func (c *sealedCheck) issued() int64 { return c.Expires - int64(checkMaxAge/time.Second) }
-
-// marked reports whether the flow with this id began here and not at Auth.js.
-func marked(id string) bool { return strings.Contains(id, ".") }
 
 // A sealedCookie is a cookie whose content only this application can make.
 type sealedCookie struct {
@@ -124,35 +116,6 @@ func (c sealedCookie) read(x *exchange, provider string) (*sealedCheck, *Error) 
 		return nil, &Error{Code: ErrInvalidCheck, Detail: flowReplaced, Err: fmt.Errorf("the cookie %s belongs to a sign-in with another provider, which began later in this browser, mostly in another tab", c.name)}
 	}
 	return &check, nil
-}
-
-// starter says in a check cookie who was signed in when the flow began: a dot
-// alone for nobody, or a dot and a keyed hash of the user's id. An account is
-// linked only if that user is signed in when the browser comes back: otherwise an
-// attacker who can plant a session cookie could collect the accounts of others.
-func (s *settings) starter(user *User) string {
-	if user == nil {
-		return "."
-	}
-	return "." + sealed.Mark(s.jwtSecrets[0], starterPurpose, user.ID)
-}
-
-const starterPurpose = "pintle sign-in starter"
-
-// startedBy reports whether the flow with this id was begun by user, who may be
-// nil for nobody. A flow begun at Auth.js, whose id does not say, counts as begun
-// by the user who is signed in. Without a check cookie there is no id, and no
-// proof that any flow began: nothing is linked.
-func (s *settings) startedBy(id string, user *User) bool {
-	if !marked(id) {
-		return id != ""
-	}
-	_, mark, _ := strings.Cut(id, ".")
-	mark, _, _ = strings.Cut(mark, ".")
-	if user == nil {
-		return mark == ""
-	}
-	return sealed.HasMark(mark, s.jwtSecrets, starterPurpose, user.ID)
 }
 
 // stateSalt is the salt of the state parameter itself, which the redirect proxy

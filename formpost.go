@@ -18,8 +18,8 @@ const postedAgain = "pintle.again"
 // https://www.rfc-editor.org/rfc/rfc6265#section-6.1
 const maxKeptCallbackURL = 2 << 10
 
-// errSessionLeftBehind reports that the browser kept the session cookie back.
-var errSessionLeftBehind = errors.New("the response was posted from the provider's site, without the session cookie")
+// errCookiesLeftBehind reports that the browser kept cookies back that are needed.
+var errCookiesLeftBehind = errors.New("the response was posted from the provider's site, without the cookies of this one")
 
 // formPost reports whether the provider answers with a form instead of a
 // redirect.
@@ -58,17 +58,20 @@ func (x *exchange) postedParams() query.Values {
 // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.2
 func (x *exchange) requireStarter(p *provider, kept *keptChecks) error {
 	_, again, _ := x.body.String(postedAgain)
+	if !again && parseFlowID(kept.id).browser != "" && x.sentFormToken() == "" {
+		return errCookiesLeftBehind // [exchange.begunHere] needs the form token
+	}
 	leftBehind := !again && x.heldToken() == ""
 	if x.records == nil || x.startedBy(kept.id, nil) && marked(kept.id) {
 		// There is nothing to link, or it began signed out. The browser may have
 		// got a session meanwhile.
 		if leftBehind && x.endsHeldSession() {
-			return errSessionLeftBehind
+			return errCookiesLeftBehind
 		}
 		return nil
 	}
 	if leftBehind {
-		return errSessionLeftBehind
+		return errCookiesLeftBehind
 	}
 	if !marked(kept.id) {
 		return nil // Auth.js does not say who began it

@@ -6,7 +6,6 @@ import (
 
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/internal/sealed"
-	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // signIn answers POST signin: it starts a sign-in with the provider of the path.
@@ -48,7 +47,7 @@ func (x *exchange) leave(p *provider) error {
 	if err != nil {
 		return err
 	}
-	kept := sealedCheck{Provider: p.id, Stamp: sealed.Stamp{ID: uuid.New() + x.starter(user) + x.proofMark(user)}}
+	kept := sealedCheck{Provider: p.id, Stamp: sealed.Stamp{ID: newFlowID(x.starter(user), x.proofMark(user), x.browserMark())}}
 	if p.formPost() && x.callbackText != x.origin && len(x.callbackText) <= maxKeptCallbackURL {
 		kept.CallbackURL = x.callbackText
 	}

@@ -194,16 +194,16 @@ type sealedChallenge struct {
 	flow string
 }
 
-// keepChallenge sets the cookie that a challenge comes back in. The id in it says
-// nothing but where the browser has proven an address; see [exchange.proofMark].
+// keepChallenge sets the cookie that a challenge comes back in. The id in it is a
+// [flowID] only where one of its last two marks is needed.
 func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge, signedIn *User) error {
 	value, err := x.challenges.Seal(&challenge)
 	if err != nil {
 		return fmt.Errorf("seal challenge: %w", err)
 	}
 	id := uuid.New()
-	if mark := x.proofMark(signedIn); mark != "" {
-		id += x.starter(signedIn) + mark
+	if proof, browser := x.proofMark(signedIn), x.browserMark(); proof != "" || browser != "" {
+		id = newFlowID(x.starter(signedIn), proof, browser)
 	}
 	line, err := x.set.challengeCheck().seal(sealedCheck{Value: value, Provider: p.id, Stamp: sealed.Stamp{ID: id}}, false)
 	if err != nil {
@@ -227,6 +227,9 @@ func (x *exchange) takeChallenge(p *provider) (*sealedChallenge, error) {
 	}
 	if err != nil {
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the challenge in the cookie %s %w", cookie.name, err))
+	}
+	if !x.begunHere(kept.ID) {
+		return nil, errBegunElsewhere
 	}
 	if !x.spent.challenges.Use(challenge.Challenge, challenge.IssuedAt) {
 		return nil, fail(ErrInvalidCheck, errors.New("the challenge was answered before: somebody may have copied the answer and the cookie"))
