@@ -16,7 +16,8 @@ const linterVersion = "v2.15.0"
 func (c *check) lint(ctx context.Context) (string, error) { return c.runLinter(ctx) }
 func (c *check) fix(ctx context.Context) (string, error)  { return c.runLinter(ctx, "--fix") }
 
-// runLinter runs golangci-lint in every module that has packages.
+// runLinter runs golangci-lint once for the workspace, whose modules share most of
+// their packages, and once for each other module that has packages.
 func (c *check) runLinter(ctx context.Context, flags ...string) (string, error) {
 	linter, err := c.linter(ctx)
 	if err != nil {
@@ -26,24 +27,32 @@ func (c *check) runLinter(ctx context.Context, flags ...string) (string, error) 
 	if err != nil {
 		return "", err
 	}
+	run := append([]string{"run"}, flags...)
+	var patterns []string
+	for _, dir := range workspace {
+		below, err := filepath.Rel(c.dir, dir)
+		if err != nil {
+			return "", err
+		}
+		patterns = append(patterns, "./"+filepath.ToSlash(filepath.Join(below, "...")))
+	}
+	failed := []error{show(ctx, c.dir, nil, linter, slices.Concat(run, patterns)...)}
 	listed, err := output(ctx, c.dir, "git", "ls-files", "go.mod", "*/go.mod")
 	if err != nil {
 		return "", err
 	}
-	modules := 0
-	var failed []error
+	modules := len(workspace)
 	for name := range strings.FieldsSeq(listed) {
 		dir := filepath.Join(c.dir, filepath.Dir(filepath.FromSlash(name)))
-		var env []string
-		if !slices.Contains(workspace, dir) {
-			env = append(env, "GOWORK=off")
+		alone := []string{"GOWORK=off"}
+		if slices.Contains(workspace, dir) {
+			continue
 		}
-		if packages, _ := outputWith(ctx, dir, env, "go", "list", "./..."); packages == "" {
+		if packages, _ := outputWith(ctx, dir, alone, "go", "list", "./..."); packages == "" {
 			continue
 		}
 		modules++
-		err := show(ctx, dir, env, linter, append(append([]string{"run"}, flags...), "./...")...)
-		failed = append(failed, err)
+		failed = append(failed, show(ctx, dir, alone, linter, slices.Concat(run, []string{"./..."})...))
 	}
 	return fmt.Sprintf("golangci-lint %s found nothing in %d modules", linterVersion, modules), errors.Join(failed...)
 }

@@ -139,7 +139,7 @@ func TestACallThatCrashesIsAnErrorForAll(t *testing.T) {
 		want string
 	}{
 		"a panic":            {func(context.Context) (string, error) { panic("no row for ada") }, "panic: no row for ada"},
-		"a panic with nil":   {func(context.Context) (string, error) { panic(nil) }, "panic: panic called with nil argument"}, //nolint:govet // the host's function may
+		"a panic with nil":   {func(context.Context) (string, error) { panic(nil) }, "panic called with nil argument"}, //nolint:govet // the host's function may
 		"an ended goroutine": {func(context.Context) (string, error) { runtime.Goexit(); return "", nil }, "ended its goroutine"},
 	} {
 		t.Run(name, func(t *testing.T) {
