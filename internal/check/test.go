@@ -30,14 +30,15 @@ func (c *check) vet(ctx context.Context) (string, error) {
 	return fmt.Sprintf("go vet found nothing in %d modules", len(mods)), show(ctx, c.dir, nil, "go", "vet", "work")
 }
 
-// unit runs the tests that start no server.
+// unit runs the tests that start no server. More of them run beside each other than
+// there are processors, because many wait.
 func (c *check) unit(ctx context.Context) (string, error) {
 	packages, _, err := c.packages(ctx)
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("the tests of %d packages passed", len(packages)),
-		show(ctx, c.dir, nil, "go", append([]string{"test", "-timeout", timeout}, packages...)...)
+		show(ctx, c.dir, nil, "go", append([]string{"test", "-timeout", timeout, "-parallel", "8"}, packages...)...)
 }
 
 // raceAll runs all tests but that of publish under the race detector. The

@@ -39,7 +39,7 @@ func (c *check) goVersions(ctx context.Context) (string, error) {
 	var names []string
 	for _, r := range others {
 		env := []string{"GOTOOLCHAIN=" + r.String()}
-		if err := show(ctx, c.dir, env, "go", append([]string{"test", "-timeout", timeout}, packages...)...); err != nil {
+		if err := show(ctx, c.dir, env, "go", append([]string{"test", "-timeout", timeout, "-parallel", "8"}, packages...)...); err != nil {
 			return "", fmt.Errorf("%s: %w", r, err)
 		}
 		names = append(names, r.String())
