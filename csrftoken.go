@@ -33,6 +33,57 @@ func (x *exchange) settleCSRF() {
 	x.addCookie(x.set.csrf.line(value))
 }
 
+// CSRFToken returns the form token of the browser, for a page of the host with a
+// form that posts to the routes below [Config.BasePath], such as a sign-out button.
+// The form repeats the token in a hidden field:
+//
+//	<form method="post" action="/auth/signout">
+//	  <input type="hidden" name="csrfToken" value="{{.CSRFToken}}">
+//	  <button>Sign out</button>
+//	</form>
+//
+// A browser without a token gets one by a cookie on w, and a page with a token must
+// be kept out of shared caches: call CSRFToken before the response is written. The
+// token stays good until the browser is closed. It is not a secret from the page's
+// own scripts, and must not be given to another site.
+//
+// It protects the routes of Pintle only. For forms that post to the host's own
+// handlers use [http.CrossOriginProtection].
+func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error) {
+	x, fault := a.inner(r, actionCSRF)
+	if fault != nil {
+		x.logError(fault)
+		return "", fault
+	}
+	token := x.formToken()
+	setCookies(w, x.answer.cookies)
+	if w.Header()["Cache-Control"] == nil {
+		w.Header().Set("Cache-Control", "private")
+	}
+	return token, nil
+}
+
+// formToken returns the form token of this browser, and makes one where it has
+// none.
+func (x *exchange) formToken() string {
+	if x.csrfToken == "" {
+		x.csrfToken = x.sentFormToken()
+	}
+	if x.csrfToken == "" {
+		token, value := x.csrf.Generate()
+		x.csrfToken = token
+		x.replaceCookie(x.set.csrf, value)
+	}
+	return x.csrfToken
+}
+
+// sentFormToken returns the form token that came with the request, or "".
+func (x *exchange) sentFormToken() string {
+	value, _ := x.initialCookie(x.set.csrf)
+	token, _ := x.csrf.Parse(value)
+	return token
+}
+
 // outdatedCSRF reports whether the token was made with earlier secrets and may
 // be replaced: at a provider's callback, when no form of this browser can be
 // waiting to be posted. Everywhere else it stays good, so that a change of

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -275,4 +276,60 @@ func (w *writer) sets(text string) bool {
 		}
 	}
 	return false
+}
+
+// A form of the host's own page is accepted by every route that asks for the token.
+func TestAFormOfTheHostHasTheTokenOfItsBrowser(t *testing.T) {
+	s := newSite(t)
+	show := func(b *browser) (token string, w *httptest.ResponseRecorder) {
+		t.Helper()
+		r := httptest.NewRequest("GET", s.url+"/", nil)
+		for _, c := range b.client.Jar.Cookies(b.address()) {
+			r.AddCookie(c)
+		}
+		w = httptest.NewRecorder()
+		token, err := s.auth.CSRFToken(w, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.client.Jar.SetCookies(b.address(), w.Result().Cookies())
+		return token, w
+	}
+	t.Run("in a browser without one", func(t *testing.T) {
+		b := s.browser()
+		token, w := show(b)
+		if w.Header().Get("Cache-Control") != "private" {
+			t.Errorf("a shared cache may keep the page: %q", w.Header())
+		}
+		b.postForm("/auth/callback/credentials", url.Values{"csrfToken": {token}, "username": {"ada"}, "password": {people["ada"].password}}).want(http.StatusFound)
+		if b.who() != people["ada"].user.Name {
+			t.Error("the form was refused")
+		}
+	})
+	t.Run("in a browser that has one", func(t *testing.T) {
+		b := s.browser()
+		before := b.csrf()
+		token, w := show(b)
+		if token != before || len(w.Result().Cookies()) > 0 {
+			t.Errorf("the token %q became %q, and forms that are open fail", before, token)
+		}
+		if w.Header().Get("Cache-Control") != "private" {
+			t.Errorf("a shared cache may keep the page: %q", w.Header())
+		}
+	})
+	t.Run("in a browser whose cookie this site did not make", func(t *testing.T) {
+		b := s.browser()
+		b.plant(csrfCookie, "made up|"+strings.Repeat("0", 64))
+		token, _ := show(b)
+		if token == "made up" {
+			t.Error("a planted token is taken over")
+		}
+		b.postForm("/auth/signout", url.Values{"csrfToken": {token}}).goesTo(s.url)
+	})
+	t.Run("not for a host that is not trusted", func(t *testing.T) {
+		r := httptest.NewRequest("GET", "http://evil.example/", nil)
+		if token, err := s.auth.CSRFToken(httptest.NewRecorder(), r); err == nil || token != "" {
+			t.Errorf("got %q, %v", token, err)
+		}
+	})
 }

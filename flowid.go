@@ -119,22 +119,7 @@ func (x *exchange) browserMark() string {
 	if !x.set.bindsFlows() {
 		return ""
 	}
-	if x.csrfToken == "" {
-		x.csrfToken = x.sentFormToken()
-	}
-	if x.csrfToken == "" {
-		token, value := x.csrf.Generate()
-		x.csrfToken = token
-		x.replaceCookie(x.set.csrf, value)
-	}
-	return sealed.Mark(x.jwtSecrets[0], browserPurpose, x.csrfToken)
-}
-
-// sentFormToken returns the form token that came with the request, or "".
-func (x *exchange) sentFormToken() string {
-	value, _ := x.initialCookie(x.set.csrf)
-	token, _ := x.csrf.Parse(value)
-	return token
+	return sealed.Mark(x.jwtSecrets[0], browserPurpose, x.formToken())
 }
 
 // errBegunElsewhere refuses the callback of a flow that began in another browser.
