@@ -68,18 +68,25 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 	return x.leaveTo(w, x.signIn())
 }
 
+// SignOutOptions are the details of [Auth.SignOut]. The zero value comes back to the
+// page it started from.
+type SignOutOptions struct {
+	// RedirectTo is where the browser goes afterwards: a path or a URL of this
+	// site. Empty means the page that the request's Referer names, or "/".
+	RedirectTo string
+}
+
 // SignOut ends the session of a request from the host's own handler, clears its
-// cookies on w and returns where the browser should go: to, or the page it came
-// from. Call it before the response is written. The error matches [ErrSignOut]
+// cookies on w and returns where the browser should go. Call it before the response is written. The error matches [ErrSignOut]
 // when the store or the revocation list could not record the sign-out: the user
 // is still signed in, and the cookies are left so that they can try again.
-func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, to string) (next string, err error) {
+func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions) (next string, err error) {
 	x, fault := a.inner(r, actionSignOut)
 	if fault != nil {
 		x.logError(fault)
 		return "", fault
 	}
-	if err := x.comeBackTo(to); err != nil {
+	if err := x.comeBackTo(o.RedirectTo); err != nil {
 		return x.leaveTo(w, err)
 	}
 	return x.leaveTo(w, x.signOut())

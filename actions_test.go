@@ -130,7 +130,7 @@ func TestAFlowThatServerCodeBeginsComesBack(t *testing.T) {
 func TestServerCodeSignsOut(t *testing.T) {
 	s := newSite(t)
 	s.net["localhost:3000"] = mountedAt(s, "/logout", s.auth.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next, err := s.auth.SignOut(w, r, "")
+		next, err := s.auth.SignOut(w, r, pintle.SignOutOptions{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -226,7 +226,7 @@ func TestServerCodeEndsTheSessionOfANativeApplication(t *testing.T) {
 				r := httptest.NewRequest(http.MethodDelete, s.url+"/session", nil)
 				r.Header.Set("Authorization", authorization)
 				w := httptest.NewRecorder()
-				if _, err := s.auth.SignOut(w, r, "/"); err != nil {
+				if _, err := s.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/"}); err != nil {
 					t.Fatal(err)
 				}
 				if still := b.who() == "Ada Lovelace"; still == allowed {

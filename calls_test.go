@@ -67,7 +67,7 @@ var calls = map[string]call{
 		return err
 	},
 	"SignOut": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
-		_, err := a.SignOut(httptest.NewRecorder(), r, "/")
+		_, err := a.SignOut(httptest.NewRecorder(), r, pintle.SignOutOptions{RedirectTo: "/"})
 		return err
 	},
 	"Session": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
@@ -161,6 +161,9 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 			continue
 		}
 		out := method.Type.Out(last)
+		if method.Name == "CSRFToken" {
+			continue // it uses no store; see TestAFormOfTheHostHasTheTokenOfItsBrowser
+		}
 		if _, tested := calls[method.Name]; !tested && (out == fails || out.Kind() == reflect.Func) {
 			t.Errorf("%s can fail, and nothing here calls it", method.Name)
 		}

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/pintleauth/pintle"
 )
 
 // formCookie is what the form cookie holds for a token.
@@ -253,7 +255,7 @@ func TestServerCodeNeedsNoFormToken(t *testing.T) {
 	}
 	_, r := ask(http.NotFoundHandler(), "POST", s.url+"/logout", nil, "Cookie", sessionCookie+"="+sealed(t, sessionCookie, claimsFor("ada")))
 	w := &writer{header: http.Header{}}
-	if next, err := s.auth.SignOut(w, r, "/bye"); err != nil || next != s.url+"/bye" {
+	if next, err := s.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/bye"}); err != nil || next != s.url+"/bye" {
 		t.Errorf("SignOut returns %q, %v", next, err)
 	}
 	if !w.sets(sessionCookie + "=; Max-Age=0") {
@@ -330,6 +332,9 @@ func TestAFormOfTheHostHasTheTokenOfItsBrowser(t *testing.T) {
 		r := httptest.NewRequest("GET", "http://evil.example/", nil)
 		if token, err := s.auth.CSRFToken(httptest.NewRecorder(), r); err == nil || token != "" {
 			t.Errorf("got %q, %v", token, err)
+		}
+		if n := strings.Count(s.log.String(), `"code":"UntrustedHost"`); n != 1 {
+			t.Errorf("there are %d records, want 1: %s", n, s.log)
 		}
 	})
 }

@@ -265,7 +265,7 @@ func TestTheLogTellsWhatBecomesOfASession(t *testing.T) {
 			b.post("/auth/signout", "callbackUrl", "https://evil.example")
 		}},
 		{"called by server code", nil, func(b *browser, _ *txKeeper) {
-			_, _ = b.site.auth.SignOut(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, b.site.url+"/leave", nil), "/")
+			_, _ = b.site.auth.SignOut(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, b.site.url+"/leave", nil), pintle.SignOutOptions{RedirectTo: "/"})
 		}},
 	} {
 		t.Run(tt.step, func(t *testing.T) {

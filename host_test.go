@@ -98,7 +98,7 @@ func TestEveryEntranceAgreesAboutTheOrigin(t *testing.T) {
 	if _, err := strict.auth.SignIn(httptest.NewRecorder(), r, "acme", pintle.SignInOptions{}); err == nil {
 		t.Error("at an untrusted host SignIn succeeds")
 	}
-	if _, err := strict.auth.SignOut(httptest.NewRecorder(), r, "/"); err == nil {
+	if _, err := strict.auth.SignOut(httptest.NewRecorder(), r, pintle.SignOutOptions{RedirectTo: "/"}); err == nil {
 		t.Error("at an untrusted host SignOut succeeds")
 	}
 	if _, err := strict.auth.UpdateSession(httptest.NewRecorder(), r, nil); err == nil {

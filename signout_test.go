@@ -63,7 +63,7 @@ func TestSignOutThatIsNotRecordedIsAnError(t *testing.T) {
 			r := httptest.NewRequest(http.MethodPost, s.url+"/logout", nil)
 			r.Header.Set("Cookie", sessionCookie+"="+b.cookie(sessionCookie))
 			w := httptest.NewRecorder()
-			if next, err := s.auth.SignOut(w, r, "/"); next != "" || !errors.Is(err, pintle.ErrSignOut) || !errors.Is(err, errBroken) || !errors.Is(err, pintle.ErrStore) {
+			if next, err := s.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/"}); next != "" || !errors.Is(err, pintle.ErrSignOut) || !errors.Is(err, errBroken) || !errors.Is(err, pintle.ErrStore) {
 				t.Errorf("SignOut returns %q, %v", next, err)
 			}
 			if lines := w.Header()["Set-Cookie"]; len(lines) > 0 {

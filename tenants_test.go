@@ -295,7 +295,7 @@ func TestMethodsGoByTheTenantOfTheirContext(t *testing.T) {
 		if _, err := auth.UpdateSession(httptest.NewRecorder(), r, nil); err != nil {
 			t.Error(err)
 		}
-		if _, err := auth.SignOut(httptest.NewRecorder(), r, "/"); err != nil {
+		if _, err := auth.SignOut(httptest.NewRecorder(), r, pintle.SignOutOptions{RedirectTo: "/"}); err != nil {
 			t.Error(err)
 		}
 		where := map[string]int{}

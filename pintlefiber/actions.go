@@ -22,8 +22,8 @@ func SignIn(c fiber.Ctx, auth *pintle.Auth, provider string, o pintle.SignInOpti
 
 // SignOut ends the session of the request from a handler, see
 // [pintle.Auth.SignOut]. It returns the URL to redirect the browser to.
-func SignOut(c fiber.Ctx, auth *pintle.Auth, to string) (next string, err error) {
-	if unread := call(c, func(w http.ResponseWriter, r *http.Request) { next, err = auth.SignOut(w, r, to) }); unread != nil {
+func SignOut(c fiber.Ctx, auth *pintle.Auth, o pintle.SignOutOptions) (next string, err error) {
+	if unread := call(c, func(w http.ResponseWriter, r *http.Request) { next, err = auth.SignOut(w, r, o) }); unread != nil {
 		err = unread
 	}
 	return next, err

@@ -20,8 +20,8 @@ func SignIn(c *gin.Context, auth *pintle.Auth, provider string, o pintle.SignInO
 
 // SignOut ends the session of the request from a handler, see
 // [pintle.Auth.SignOut]. It returns the URL to redirect the browser to.
-func SignOut(c *gin.Context, auth *pintle.Auth, to string) (next string, err error) {
-	call(c, func(r *http.Request) { next, err = auth.SignOut(c.Writer, r, to) })
+func SignOut(c *gin.Context, auth *pintle.Auth, o pintle.SignOutOptions) (next string, err error) {
+	call(c, func(r *http.Request) { next, err = auth.SignOut(c.Writer, r, o) })
 	return next, err
 }
 

@@ -56,7 +56,7 @@ func (a *api) signIn(w http.ResponseWriter, r *http.Request) {
 
 // signOut ends the session that the request came with.
 func (a *api) signOut(w http.ResponseWriter, r *http.Request) {
-	if _, err := a.auth.SignOut(w, r, "/"); err != nil {
+	if _, err := a.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/"}); err != nil {
 		fail(w, r, err)
 		return
 	}

@@ -22,7 +22,7 @@ func (s *site) delete(w http.ResponseWriter, r *http.Request) {
 		err = s.people.forget(r.Context(), user.ID)
 	}
 	if err == nil {
-		_, err = s.auth.SignOut(w, r, "/") // clears the cookie
+		_, err = s.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/"}) // clears the cookie
 	}
 	if err != nil {
 		s.fail(w, r, err)

@@ -52,7 +52,7 @@ func (s *site) home(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
-	if _, err := s.auth.SignOut(w, r, "/"); err != nil {
+	if _, err := s.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/"}); err != nil {
 		s.fail(w, r, err)
 		return
 	}

@@ -71,7 +71,7 @@ func (h echoHandlers) leave(c *echo.Context) error {
 }
 
 func (h echoHandlers) logout(c *echo.Context) error {
-	next, err := pintleecho.SignOut(c, h.auth, "/")
+	next, err := pintleecho.SignOut(c, h.auth, pintle.SignOutOptions{RedirectTo: "/"})
 	if err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func (h fiberHandlers) leave(c fiber.Ctx) error {
 }
 
 func (h fiberHandlers) logout(c fiber.Ctx) error {
-	next, err := pintlefiber.SignOut(c, h.auth, "/")
+	next, err := pintlefiber.SignOut(c, h.auth, pintle.SignOutOptions{RedirectTo: "/"})
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (h ginHandlers) leave(c *gin.Context) {
 }
 
 func (h ginHandlers) logout(c *gin.Context) {
-	next, err := pintlegin.SignOut(c, h.auth, "/")
+	next, err := pintlegin.SignOut(c, h.auth, pintle.SignOutOptions{RedirectTo: "/"})
 	if err != nil {
 		c.String(http.StatusInternalServerError, "sign-out failed")
 		return

@@ -77,7 +77,7 @@ func (h handlers) leave(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h handlers) logout(w http.ResponseWriter, r *http.Request) {
-	next, err := h.auth.SignOut(w, r, "/")
+	next, err := h.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/"})
 	if err != nil {
 		http.Error(w, "sign-out failed", http.StatusInternalServerError)
 		return

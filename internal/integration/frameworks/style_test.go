@@ -55,7 +55,7 @@ func fullStack(cfg pintle.Config) (http.Handler, error) {
 		http.Redirect(w, r, next, http.StatusSeeOther)
 	})
 	mux.HandleFunc("POST /leave", func(w http.ResponseWriter, r *http.Request) {
-		next, err := auth.SignOut(w, r, "/greeting")
+		next, err := auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/greeting"})
 		if err != nil {
 			next = "/api/auth/error"
 		}
