@@ -44,18 +44,19 @@ type Config struct {
 	// AUTH_TRUST_HOST=true sets it too.
 	TrustHost bool
 
-	// Tenant names whose token sessions and sign-in flows these are, for services
-	// whose secret is that of other tenants too: what is sealed for one tenant is
-	// not valid for another. With [NewFunc] empty means the key of the
+	// Tenant names whose token sessions, sign-in flows and mail links these are,
+	// for services whose secret is that of other tenants too: what is made for one
+	// tenant is not valid for another. With [NewFunc] empty means the key of the
 	// configuration. Set it there when keys change while the tenant stays, as
 	// keys with a version do, or to one name for tenants that share sessions.
-	// Auth.js reads no tokens of a tenant; package token does, by
-	// [token.NewTenant].
+	// Auth.js reads no tokens and finds no mail links of a tenant; package token
+	// reads the tokens, by [token.NewTenant].
 	Tenant string
 
 	// SharedSessions leaves out the name of the tenant that [NewFunc] takes from
 	// the key: a token session of one configuration is then one in every other
-	// with the same secret and cookie name, and at Auth.js. Set it only where all
+	// with the same secret and cookie name, and at Auth.js. So is a mail link in
+	// every other with the same secret and store. Set it only where all
 	// configurations are of one tenant, or each has secrets of its own: otherwise
 	// who controls the users of one tenant can be any user of another.
 	SharedSessions bool

@@ -23,6 +23,9 @@ type Email struct {
 	MaxAge time.Duration
 
 	// Secret is hashed with the token of a link. Empty means [Config.Secrets].
+	// Of two providers with one store and one secret, each accepts the links of the
+	// other if its Normalize accepts the address. A Secret for each keeps them
+	// apart; that of a provider at Auth.js on the same database must be the same.
 	Secret string
 
 	// Send delivers the message. It should return as soon as the mail server
@@ -40,8 +43,10 @@ type Email struct {
 	// hosts set Send.
 	Complete func(p *Email, c *http.Client) error
 
-	// Normalize turns what a person typed into an address, or fails. Nil means
-	// lower case, Unicode compatibility form, and one well-formed address.
+	// Normalize turns what a person typed into an address, or fails. It must
+	// return its own results unchanged: it runs again when a link is opened, which
+	// is refused if its address is rejected or changed. Nil means lower case, Unicode compatibility form, and one
+	// well-formed address.
 	Normalize func(address string) (string, error)
 
 	// Allow may refuse a mail before anything is stored or sent, whether or not

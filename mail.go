@@ -32,6 +32,9 @@ func (x *exchange) requestMail(p *provider) error {
 	if err != nil {
 		return &Error{Code: ErrEmailSignIn, Detail: malformedAddress, Provider: p.id, Err: byClient(err)}
 	}
+	if err := p.email.accepts(identifier); err != nil {
+		return &Error{Code: ErrConfiguration, Provider: p.id, Err: fmt.Errorf("%w, although it has just returned it: it must return its own results unchanged, because it runs again when the link is opened", err)}
+	}
 	if err := x.allowMail(p, identifier); err != nil {
 		return err
 	}
@@ -88,6 +91,23 @@ func (x *exchange) mailIdentifier(p *provider) (string, error) {
 		return p.email.Normalize(typed)
 	}
 	return address.Normalize(typed)
+}
+
+// accepts returns an error unless Normalize returns an address as it is. The
+// default is not asked: it refuses no domain, and the addresses of links that
+// Auth.js made need not be in its form.
+func (p *Email) accepts(identifier string) error {
+	if p.Normalize == nil {
+		return nil
+	}
+	again, err := p.Normalize(identifier)
+	switch {
+	case err != nil:
+		return fmt.Errorf("Email.Normalize rejects the address: %w", err)
+	case again != identifier:
+		return errors.New("Email.Normalize changes the address")
+	}
+	return nil
 }
 
 // composeMail makes the link, what is stored of it, and the message.
@@ -198,6 +218,11 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link has expired")}
 	case verification.Identifier != identifier:
 		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link was made for another address")}
+	}
+	// A provider with the same secret and store may have made the link, for an
+	// address that this one rejects.
+	if err := p.email.accepts(identifier); err != nil {
+		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: fmt.Errorf("the link of another provider is for an address to which this one sends none: %w", err)}
 	}
 	x.debug("mail link accepted")
 	return x.mailArrival(p, verification.Identifier)

@@ -319,6 +319,75 @@ func TestTheHostNormalizesAddressesItself(t *testing.T) {
 	b.askForMail("ada@example.org").fails("/auth/error", "Configuration")
 }
 
+// SA-H1: Normalize says which addresses may sign in by a provider. It says so of
+// links that another provider of the site made, too.
+func TestALinkOfAnotherProviderIsForAnAddressOfThisOne(t *testing.T) {
+	for name, tt := range map[string]struct {
+		address string
+		change  func(*pintle.Email)
+		accepts bool
+	}{
+		"an address that it refuses": {"mallory@evil.example", nil, false},
+		"an address that it changes": {"ada+news@corp.example", nil, false},
+		"an address of its own":      {"ada@corp.example", nil, true},
+		"a secret for each":          {"ada@corp.example", func(p *pintle.Email) { p.Secret = "a secret for the links of the staff" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, k := mailSite(t, pintle.StrategyDatabase, func(s *site, _ *pintle.Email) {
+				staff := s.mailProvider()
+				staff.ID = "staff"
+				staff.Normalize = func(address string) (string, error) {
+					local, found := strings.CutSuffix(address, "@corp.example")
+					if !found {
+						return address, errors.New("for the staff only")
+					}
+					local, _, _ = strings.Cut(local, "+")
+					return local + "@corp.example", nil
+				}
+				if tt.change != nil {
+					tt.change(staff)
+				}
+				s.Providers = append(s.Providers, staff)
+			})
+			b := s.browser()
+			link := strings.Replace(b.mailTo(tt.address).URL, "/callback/email?", "/callback/staff?", 1)
+			if tt.accepts {
+				b.get(link).goesTo(s.url)
+				return
+			}
+			b.get(link).fails("/auth/error", "Verification")
+			if who := b.sub(); who != "" || k.byEmail(t, tt.address) != nil {
+				t.Errorf("%q is signed in", who)
+			}
+		})
+	}
+}
+
+// Where Normalize rejects or changes its own results, no link would work. No mail
+// is sent then, and the log says what to do.
+func TestNormalizeMustAcceptItsOwnResults(t *testing.T) {
+	for name, normalize := range map[string]func(string) (string, error){
+		"it rejects them": func(name string) (string, error) {
+			if strings.Contains(name, "@") {
+				return "", errors.New("type the name alone")
+			}
+			return name + "@example.com", nil
+		},
+		"it changes them": func(name string) (string, error) { return "x" + name, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := mailSite(t, pintle.StrategyJWT, func(_ *site, m *pintle.Email) { m.Normalize = normalize })
+			s.browser().askForMail("ada").fails("/auth/error", "Configuration")
+			if n := s.mailsSent(); n != 0 {
+				t.Errorf("%d mails were sent", n)
+			}
+			if !strings.Contains(s.log.String(), "must return its own results unchanged") {
+				t.Errorf("the log says %s", s.log)
+			}
+		})
+	}
+}
+
 func TestALinkWorksOnce(t *testing.T) {
 	s, k := mailSite(t, pintle.StrategyDatabase)
 	m := s.browser().mailTo("ada@example.com")

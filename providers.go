@@ -62,6 +62,7 @@ func (s *settings) resolveProvider(given Provider, env environment) (*provider, 
 		if own.Secret != "" {
 			p.hashes = tokenhash.New(own.Secret)
 		}
+		p.hashes = p.hashes.Tenant(s.Tenant)
 		env.fillEmail(&own)
 		if err := own.complete(s.HTTPClient); err != nil {
 			return p, &Error{Code: ErrConfiguration, Provider: p.id, Err: err}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -445,6 +446,50 @@ func TestFlowOfOneTenantDoesNotEndAtAnother(t *testing.T) {
 		}
 	}
 }
+
+// SA-M3: tenants that share a store and a secret share no mail links: each
+// decides which addresses may sign in, and by which mails. W-63
+func TestAMailLinkOfOneTenantIsNoneAtAnother(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(cfg *pintle.Config, mail *pintle.Email)
+		good   bool // at another tenant
+	}{
+		"with one secret":                 {func(*pintle.Config, *pintle.Email) {}, false},
+		"with one secret of the provider": {func(_ *pintle.Config, mail *pintle.Email) { mail.Secret = secret }, false},
+		"of one tenant with two hosts":    {func(cfg *pintle.Config, _ *pintle.Email) { cfg.Tenant = "one" }, true},
+		"where the host shares sessions":  {func(cfg *pintle.Config, _ *pintle.Email) { cfg.SharedSessions = true }, true},
+		"with tokens that the host makes": {func(_ *pintle.Config, mail *pintle.Email) { mail.GenerateToken = sixDigits }, false},
+		"after the secret was replaced": {func(cfg *pintle.Config, _ *pintle.Email) {
+			cfg.Secrets = []string{"a secret that leads, which is long", secret}
+		}, false},
+		"under the names that the host has": {func(cfg *pintle.Config, _ *pintle.Email) { cfg.Tenant = "tenant at " + cfg.URL }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var book logBook
+			store, link := memstore.New(), ""
+			auth := houses(&book, func(_ string, cfg *pintle.Config) {
+				mail := &pintle.Email{From: "a@b.example", Send: func(_ context.Context, m *pintle.Message) error { link = m.URL; return nil }}
+				cfg.Store, cfg.Providers = store, []pintle.Provider{mail}
+				tt.change(cfg, mail)
+			})
+			opened := func(host string) bool {
+				w := httptest.NewRecorder()
+				if _, err := auth.SignIn(w, httptest.NewRequest("POST", "http://open.example/login", nil), "email", pintle.SignInOptions{Fields: map[string]any{"email": "mallory@evil.example"}}); err != nil {
+					t.Fatal(err)
+				}
+				got := get(auth, strings.Replace(link, "http://open.example", "http://"+host, 1))
+				return slices.ContainsFunc(got.Result().Cookies(), func(c *http.Cookie) bool { return c.Name == sessionCookie && c.Value != "" })
+			}
+			for host, good := range map[string]bool{"open.example": true, "bank.example": tt.good} {
+				if got := opened(host); got != good {
+					t.Errorf("the link opens at %s: %t, want %t; log: %s", host, got, good, &book)
+				}
+			}
+		})
+	}
+}
+
+func sixDigits() (string, error) { return "123456", nil }
 
 // A Go service beside a tenant reads its sessions by its name.
 func TestPackageTokenReadsTheSessionOfATenant(t *testing.T) {

@@ -55,6 +55,23 @@ func New(secrets ...string) Hasher {
 	return h
 }
 
+// Tenant returns a Hasher whose hashes are those of one tenant: tenants may share
+// a secret and a table. Auth.js has no tenants and does not write or find such
+// hashes. The empty name is no tenant, and returns h.
+//
+// The name follows the secret. Before the text it could be a part of the text
+// that a client sends to a service without tenants.
+func (h Hasher) Tenant(name string) Hasher {
+	if name == "" {
+		return h
+	}
+	var of Hasher
+	for _, key := range h.keys {
+		of.keys = append(of.keys, key+"\x00"+name)
+	}
+	return of
+}
+
 // Sum returns the hash of text in the form Auth.js writes. It panics when the
 // Hasher has no secret: anyone could compute such a hash.
 func (h Hasher) Sum(text string) string {

@@ -84,6 +84,27 @@ func TestEqualAcceptsHashesOfEarlierSecretLists(t *testing.T) {
 	}
 }
 
+// SA-M3: what is hashed for one tenant is found by no other, nor where there are
+// no tenants, whatever text a client sends there.
+func TestTenantsShareNoHashes(t *testing.T) {
+	h := tokenhash.New("c", k)
+	red := h.Tenant("red")
+	sum := red.Sum("tok")
+	if sum != plain("tokc,"+k+"\x00red") || !red.Equal("tok", sum) || !red.Equal("tok", tokenhash.New(k).Tenant("red").Sum("tok")) {
+		t.Errorf("the tenant does not find its own hash %s", sum)
+	}
+	for name, other := range map[string]tokenhash.Hasher{"another tenant": h.Tenant("blue"), "one whose name ends alike": h.Tenant("infrared"), "no tenant": h} {
+		for _, text := range []string{"tok", "redtok", "red tok", "\x00redtok", "tok\x00red", "red"} {
+			if other.Equal(text, sum) {
+				t.Errorf("%s has the hash, for %q", name, text)
+			}
+		}
+	}
+	if h.Tenant("").Sum("tok") != h.Sum("tok") {
+		t.Error("the empty name is a tenant")
+	}
+}
+
 func TestAHasherWithoutASecretAcceptsNothing(t *testing.T) {
 	for _, h := range []tokenhash.Hasher{{}, tokenhash.New(), tokenhash.New(""), tokenhash.New("", "")} {
 		if h.Equal("tok", plain("tok")) || h.Equal("tok", plain("tok,")) {
