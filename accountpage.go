@@ -9,10 +9,16 @@ import (
 // in may use on what is theirs.
 func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settings, error) {
 	set, err := a.settingsFor(ctx, method)
-	if err == nil && (s == nil || s.User.ID == "") {
-		err = fail(ErrAccessDenied, fmt.Errorf("%s needs the session of somebody who is signed in: call it inside Auth.Require", method))
+	switch {
+	case err != nil:
+		return nil, err
+	case s == nil || s.User.ID == "":
+		return nil, fail(ErrAccessDenied, fmt.Errorf("%s needs the session of somebody who is signed in: call it inside Auth.Require", method))
+	case s.from != nil && s.from != set:
+		// The user with this id is another one there.
+		return nil, fail(ErrAccessDenied, fmt.Errorf("%s was given a session that another Auth, or another configuration of NewFunc, has read: call it on the Auth that guards the page", method))
 	}
-	return set, err
+	return set, nil
 }
 
 // storeFor returns the store, if it has the interface that a method of the host

@@ -180,3 +180,74 @@ func TestTheAccountPageMustBeAPage(t *testing.T) {
 		}
 	}
 }
+
+// personal are the methods by which a user manages what is theirs, by name.
+func personal(auth *pintle.Auth) map[string]func(context.Context, *pintle.Session) error {
+	return map[string]func(context.Context, *pintle.Session) error{
+		"Accounts": func(ctx context.Context, s *pintle.Session) error { _, err := auth.Accounts(ctx, s); return err },
+		"Unlink":   func(ctx context.Context, s *pintle.Session) error { return auth.Unlink(ctx, s, "acme", "1") },
+		"Passkeys": func(ctx context.Context, s *pintle.Session) error { _, err := auth.Passkeys(ctx, s); return err },
+		"RenamePasskey": func(ctx context.Context, s *pintle.Session) error {
+			return auth.RenamePasskey(ctx, s, "AAAA", "mine")
+		},
+		"Devices": func(ctx context.Context, s *pintle.Session) error {
+			for _, err := range auth.Devices(ctx, s) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"EndDevice":       func(ctx context.Context, s *pintle.Session) error { return auth.EndDevice(ctx, s, "handle") },
+		"EndOtherDevices": func(ctx context.Context, s *pintle.Session) error { _, err := auth.EndOtherDevices(ctx, s); return err },
+	}
+}
+
+// SA-M3: The user with the id of a session is another one at another Auth, and at
+// another tenant.
+func TestASessionManagesNothingAtAnotherAuth(t *testing.T) {
+	customers, staff, r := twoAuths(t)
+	session, err := customers.Session(r)
+	if err != nil || session == nil {
+		t.Fatal(session, err)
+	}
+	for name, call := range personal(staff) {
+		if err := call(t.Context(), session); !errors.Is(err, pintle.ErrAccessDenied) || !strings.Contains(err.Error(), "another Auth") {
+			t.Errorf("%s of another Auth: %v", name, err)
+		}
+	}
+	for name, call := range personal(customers) {
+		if err := call(t.Context(), session); errors.Is(err, pintle.ErrAccessDenied) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A session of a test of the host is one of all of them.
+	if _, err := staff.Accounts(t.Context(), &pintle.Session{User: session.User}); err != nil {
+		t.Error(err)
+	}
+
+	var book logBook
+	tenants := byHost(&book, func(_ context.Context, host string) (pintle.Config, error) {
+		cfg := rented(host)
+		cfg.Store, cfg.Session.Strategy = memstore.New(), pintle.StrategyJWT
+		return cfg, nil
+	})
+	at := func(host string, do func(context.Context, *pintle.Session)) {
+		page := tenants.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { do(r.Context(), pintle.SessionFrom(r.Context())) }))
+		get(page, "http://"+host+"/", "Cookie", adaAt(t, tenants, host))
+	}
+	at("evil.example", func(ctx context.Context, evil *pintle.Session) {
+		at("bank.example", func(bank context.Context, own *pintle.Session) {
+			for name, call := range personal(tenants) {
+				if err := call(bank, evil); !errors.Is(err, pintle.ErrAccessDenied) {
+					t.Errorf("%s at another tenant: %v", name, err)
+				}
+				for at, err := range map[string]error{"evil.example": call(ctx, evil), "bank.example": call(bank, own)} {
+					if errors.Is(err, pintle.ErrAccessDenied) {
+						t.Errorf("%s at %s: %v", name, at, err)
+					}
+				}
+			}
+		})
+	})
+}

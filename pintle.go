@@ -116,7 +116,8 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 // where [SessionFrom] and [Auth.Require] find it. A request without a session
 // cookie costs nothing. A token that is older than [SessionConfig.UpdateAge] is
 // renewed, and so is a database session. Inside another Load or Require of the
-// same Auth it does nothing.
+// same Auth it does nothing; what another Auth found it replaces, also by no
+// session.
 //
 // If the session is not valid, or cannot be read because the database does not
 // answer, the request goes on signed out and the reason is in the log. The
@@ -136,15 +137,17 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	s, known, err := a.settings(r)
 	if err != nil {
 		a.logCall(r.Context(), "Load", err)
-		return r.WithContext(context.WithValue(r.Context(), unreadKey{a}, false))
 	}
-	session, away := s.loadSession(w, known)
-	ctx := known.Context()
-	if session == nil {
-		// Guards further in need not look again.
-		return r.WithContext(context.WithValue(ctx, unreadKey{a}, away)) //nolint:contextcheck // made from that of the request
+	c := &sessionContext{Context: known.Context(), loader: a}
+	if err == nil {
+		c.session, c.away = s.loadSession(w, known)
 	}
-	return r.WithContext(&sessionContext{Context: ctx, session: session, loader: a}) //nolint:contextcheck // made from that of the request
+	if outer := sessionContextOf(c.Context); c.session == nil && outer != nil && outer.given {
+		c.session, c.given = outer.session, true
+	}
+	// Also where there is none: guards further in need not look again, and the
+	// session of another Auth ends here.
+	return r.WithContext(c) //nolint:contextcheck // made from that of the request
 }
 
 // Session returns the session of a request, or nil when nobody is signed in. It

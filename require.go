@@ -1,7 +1,6 @@
 package pintle
 
 import (
-	"context"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -86,7 +85,7 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 		err = s.fault
 	}
 	if err != nil {
-		if r.Context().Value(unreadKey{a}) == nil { // else Load has logged it
+		if c := sessionContextOf(r.Context()); c == nil || c.loader != a { // else Load has logged it
 			a.logCall(r.Context(), "Require", err)
 		}
 		refusal := Refusal{Status: faultStatus(classified(err)), Navigation: isNavigation(r), settings: s}
@@ -97,7 +96,10 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 		r = a.load(w, r)
 		known = r
 	}
-	session := a.sessionFor(r.Context())
+	session := SessionFrom(r.Context())
+	if session != nil && !session.hasUser() {
+		session = nil
+	}
 	access := Access{Allowed: session != nil}
 	if s.Callbacks.Authorized != nil {
 		if access, err = s.Callbacks.Authorized(known, session); err != nil {
@@ -118,7 +120,8 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 		access.Response.ServeHTTP(w, known)
 		return nil, false
 	}
-	unread := r.Context().Value(unreadKey{a}) == true
+	c := sessionContextOf(r.Context())
+	unread := c != nil && c.away
 	refusal := s.refusal(r, session, unread)
 	if refusal.Status == http.StatusUnauthorized && !refusal.Navigation && s.Session.AllowBearer {
 		// https://www.rfc-editor.org/rfc/rfc6750#section-3
@@ -156,35 +159,21 @@ func (s *settings) refusal(r *http.Request, session *Session, unread bool) Refus
 	return f
 }
 
-// loaded reports whether a has read the session of a request. A request without
-// credentials has none to read. A session that another Auth has loaded is not
-// one of this Auth.
+// loaded reports whether a has looked for the session of a request. A request
+// without credentials has none to look for. What another Auth found says nothing
+// about the session here.
 func (a *Auth) loaded(r *http.Request) bool {
-	if len(r.Header["Cookie"]) == 0 && len(r.Header["Authorization"]) == 0 {
-		return true
+	c := sessionContextOf(r.Context())
+	if c == nil || c.loader == nil {
+		return len(r.Header["Cookie"]) == 0 && len(r.Header["Authorization"]) == 0
 	}
-	ctx := r.Context()
-	loader, _ := ctx.Value(loaderKey{}).(*Auth)
-	return loader == a || ctx.Value(unreadKey{a}) != nil
+	return c.loader == a
 }
 
 // hasGivenSession reports whether [WithSession] has signed a request in.
 func hasGivenSession(r *http.Request) bool {
-	loader, _ := r.Context().Value(loaderKey{}).(*Auth)
-	return loader == nil && SessionFrom(r.Context()) != nil
-}
-
-// sessionFor returns the session by which a decides about a request: one that it
-// loaded, or one of [WithSession].
-func (a *Auth) sessionFor(ctx context.Context) *Session {
-	if loader, _ := ctx.Value(loaderKey{}).(*Auth); loader != nil && loader != a {
-		return nil
-	}
-	session := SessionFrom(ctx)
-	if session == nil || !session.hasUser() {
-		return nil
-	}
-	return session
+	c := sessionContextOf(r.Context())
+	return c != nil && c.given && c.session != nil
 }
 
 // isNavigation reports whether a browser is loading a page for its user.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 // guarded is a handler behind a guard that notes whether it was reached.
@@ -306,6 +307,81 @@ func TestAGuardTakesNoSessionOfAnotherAuth(t *testing.T) {
 	page.ServeHTTP(httptest.NewRecorder(), r)
 	if !reached {
 		t.Error("WithSession does not sign in")
+	}
+}
+
+// twoAuths are those of customers and of staff in one program, with a store, a
+// cookie and a path for each, and the request of a customer who is signed in. The
+// one of the staff lets requests without a session pass.
+func twoAuths(t *testing.T) (customers, staff *pintle.Auth, r *http.Request) {
+	t.Helper()
+	make := func(name string) *pintle.Auth {
+		auth, err := pintle.New(pintle.Config{
+			Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, Secrets: []string{secret}, Getenv: noEnv,
+			Cookies: pintle.Cookies{SessionToken: pintle.Cookie{Name: name}}, BasePath: "/" + name, Store: memstore.New(),
+			Session: pintle.SessionConfig{Strategy: pintle.StrategyJWT}, Logger: new(logBook).logger(),
+			Callbacks: pintle.Callbacks{Authorized: func(_ *http.Request, s *pintle.Session) (pintle.Access, error) {
+				return pintle.Access{Allowed: s != nil || name == "staff"}, nil
+			}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return auth
+	}
+	customers, staff = make("customers"), make("staff")
+	r = httptest.NewRequest("GET", "http://localhost:3000/", nil)
+	r.Header.Set("Cookie", "customers="+sealed(t, "customers", claimsFor("ada")))
+	return customers, staff, r
+}
+
+// SA-M3: Inside the Load of one Auth, SessionFrom returns no session of another,
+// whose users may have the ids of administrators here.
+func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
+	customers, staff, request := twoAuths(t)
+	unknown := pintle.NewFunc(func(*http.Request) string { return "" }, func(context.Context, string) (pintle.Config, error) { return pintle.Config{}, pintle.ErrNotFound })
+	forget := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("Cookie")
+			next.ServeHTTP(w, r)
+		})
+	}
+	for name, tt := range map[string]struct {
+		wrap func(http.Handler) http.Handler
+		want string
+	}{
+		"the Load of the staff":                   {func(h http.Handler) http.Handler { return customers.Load(staff.Load(h)) }, "stranger"},
+		"the guard of the staff":                  {func(h http.Handler) http.Handler { return customers.Load(staff.Require(h)) }, "stranger"},
+		"the Load inside the guard":               {func(h http.Handler) http.Handler { return customers.Require(staff.Load(h)) }, "stranger"},
+		"where the cookies were removed":          {func(h http.Handler) http.Handler { return customers.Load(forget(staff.Load(h))) }, "stranger"},
+		"where the guard gets no cookies":         {func(h http.Handler) http.Handler { return customers.Load(forget(staff.Require(h))) }, "stranger"},
+		"where there is no configuration":         {func(h http.Handler) http.Handler { return customers.Load(unknown.Load(h)) }, "stranger"},
+		"the Load of the customers":               {customers.Load, "Ada Lovelace"},
+		"the Load of the customers, further in":   {func(h http.Handler) http.Handler { return customers.Load(staff.Load(customers.Load(h))) }, "Ada Lovelace"},
+		"the guard of the customers, further in":  {func(h http.Handler) http.Handler { return customers.Load(staff.Load(customers.Require(h))) }, "Ada Lovelace"},
+		"the Load of the staff on the other side": {func(h http.Handler) http.Handler { return staff.Load(customers.Load(h)) }, "Ada Lovelace"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			tt.wrap(http.HandlerFunc(sayWho)).ServeHTTP(w, request.Clone(t.Context()))
+			if got := w.Body.String(); w.Code != http.StatusOK || got != "hello, "+tt.want {
+				t.Errorf("status %d, %q, want %q", w.Code, got, "hello, "+tt.want)
+			}
+		})
+	}
+}
+
+// A test of the host that signs in by WithSession stays signed in whatever cookies
+// its request has.
+func TestAGivenSessionIsOneOfEveryAuth(t *testing.T) {
+	customers, staff, r := twoAuths(t)
+	given := &pintle.Session{User: pintle.User{ID: "1", Name: "Grace Hopper"}}
+	r = r.WithContext(pintle.WithSession(r.Context(), given))
+	r.Header.Set("Cookie", "theme=dark")
+	w := httptest.NewRecorder()
+	staff.Load(customers.Load(staff.Load(customers.Require(http.HandlerFunc(sayWho))))).ServeHTTP(w, r)
+	if got := w.Body.String(); got != "hello, Grace Hopper" {
+		t.Errorf("status %d, %q", w.Code, got)
 	}
 }
 

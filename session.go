@@ -33,47 +33,54 @@ type Session struct {
 	stored  *StoredSession
 	view    any
 	viewed  bool
+	from    *settings // by which it was read; nil for sessions of the host's making
 }
 
-type sessionKey struct{}
-
-// loaderKey is the key of the Auth that put the session into a context. It is
-// nil for sessions of [WithSession].
-type loaderKey struct{}
-
-// unreadKey is the key under which the context of a request says that this Auth
-// found no session, and whether that is because it could not be read.
-type unreadKey struct{ auth *Auth }
-
-// A sessionContext carries a session. It is what [context.WithValue] returns,
-// without the cost of a key of any type.
+// A sessionContext carries a session, or says that a request has none. It is what
+// [context.WithValue] returns, without the cost of a key of any type.
 type sessionContext struct {
 	context.Context
 	session *Session
-	loader  *Auth
+
+	// loader is the Auth that looked for the session. It is nil for sessions of
+	// [WithSession], and given is true.
+	loader *Auth
+	given  bool
+
+	// away reports that there is no session because it could not be read.
+	away bool
 }
 
+type sessionContextKey struct{}
+
 func (c *sessionContext) Value(key any) any {
-	switch key.(type) {
-	case sessionKey:
-		return c.session
-	case loaderKey:
-		return c.loader
+	if _, own := key.(sessionContextKey); own {
+		return c
 	}
 	return c.Context.Value(key)
 }
 
+// sessionContextOf returns what was last said about the session of a request, or
+// nil.
+func sessionContextOf(ctx context.Context) *sessionContext {
+	c, _ := ctx.Value(sessionContextKey{}).(*sessionContext)
+	return c
+}
+
 // SessionFrom returns the session that [Auth.Load] put into ctx, or nil when
-// nobody is signed in.
+// nobody is signed in. Where the Load of one Auth is inside that of another, the
+// inner one decides.
 func SessionFrom(ctx context.Context) *Session {
-	s, _ := ctx.Value(sessionKey{}).(*Session)
-	return s
+	if c := sessionContextOf(ctx); c != nil {
+		return c.session
+	}
+	return nil
 }
 
 // WithSession returns a copy of ctx that carries s. Tests of a host application
 // use it to act as a signed-in user.
 func WithSession(ctx context.Context, s *Session) context.Context {
-	return &sessionContext{Context: ctx, session: s}
+	return &sessionContext{Context: ctx, session: s, given: true}
 }
 
 // hasUser reports whether the session names its user in any way. A JWT callback

@@ -66,11 +66,16 @@ func (r *reading) unanswered(code Code, err error) error {
 func (r *reading) bearer() bool { return r.Session.AllowBearer && r.renewal != renewAlways }
 
 // session returns the session of the request, or nil when nobody is signed in.
-func (r *reading) session() (*Session, error) {
+func (r *reading) session() (s *Session, err error) {
 	if r.strategy == StrategyDatabase {
-		return r.storedSession()
+		s, err = r.storedSession()
+	} else {
+		s, err = r.tokenSession()
 	}
-	return r.tokenSession()
+	if s != nil {
+		s.from = r.settings
+	}
+	return s, err
 }
 
 // loadSession reads the session of a request to the host's own handler and
