@@ -12,7 +12,7 @@ import (
 // databases compare names in many ways: without regard to case, accents, spaces,
 // or characters that have no width. All such spellings count as one name here: an
 // attacker must not get new guesses by another spelling. Two accounts that differ
-// only in that share their limits.
+// only in that share their limits, but not the clients that are known to them.
 func account(typed string) string {
 	return norm.NFC.String(strings.Map(significant, cases.Fold().String(norm.NFKD.String(typed))))
 }

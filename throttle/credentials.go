@@ -29,13 +29,13 @@ func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credent
 	guarded.Authorize = func(ctx context.Context, s *pintle.Submission) (*pintle.User, error) {
 		client := client(s.Client)
 		devices := readDevices(s)
-		who, err := g.account(ctx, p, s, account(s.Text(field)), client, len(devices) > 0)
+		who, err := g.account(ctx, p, s, s.Text(field), client, len(devices) > 0)
 		if err != nil {
 			return nil, err
 		}
 		// Counted before the password is verified, so that concurrent attempts
 		// cannot all start before the first is found wrong.
-		counted, err := g.count(ctx, s, who, client, devices.of(provider, who))
+		counted, err := g.count(ctx, s, who, client, devices.of(provider, who.exact))
 		if err != nil {
 			return nil, err
 		}
@@ -48,59 +48,72 @@ func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credent
 		if err != nil {
 			return user, err
 		}
-		g.known.note(client + " " + who)
-		return user, g.remember(s, devices, provider, who)
+		g.known.note(client + " " + who.exact)
+		return user, g.remember(s, devices, provider, who.exact, user)
 	}
 	return &guarded
 }
 
-// account returns the name under which attempts at an account are counted.
-func (g *Guard) account(ctx context.Context, p *pintle.Credentials, s *pintle.Submission, typed, client string, known bool) (string, error) {
+// An accountName is what a submission calls an account.
+type accountName struct {
+	// counted is the name under which guesses are counted: names that a directory
+	// may take for the same account have one.
+	counted string
+
+	// exact is the name under which a client is known. An application may have
+	// accounts whose names differ in an accent alone, and the owner of one of them
+	// must not be a known device, or a known address, of the other.
+	exact string
+}
+
+// account returns the name of the account that a submission is for.
+func (g *Guard) account(ctx context.Context, p *pintle.Credentials, s *pintle.Submission, typed, client string, known bool) (accountName, error) {
+	unresolved := accountName{account(typed), "typed " + typed}
 	if p.Account == nil {
-		return typed, nil
+		return unresolved, nil
 	}
 	// Finding the account costs the application a search. A client beyond its
 	// limit does not cause one, unless it is a browser that has signed in to
 	// some account: the limit of the client does not apply to it.
 	if wait := g.clients.wait(client, g.perClient()); wait > 0 && !known {
-		return "", refusal(client, wait)
+		return accountName{}, refusal(client, wait)
 	}
 	found, err := p.Account(ctx, s)
 	if err != nil {
-		return "", err
+		return accountName{}, err
 	}
 	if found == "" {
-		return typed, nil
+		return unresolved, nil
 	}
 	// The prefix separates submitted names from those of the application, so
 	// that a client cannot submit the id of another account as a name.
-	return "account " + found, nil
+	return accountName{"account " + found, "account " + found}, nil
 }
 
 func (g *Guard) perClient() Limit { return g.PerClient.or(100, 6*time.Second) }
 
-// count counts an attempt at an account, or rejects it. device is the id of a
-// browser that has signed in to the account before, or empty.
-func (g *Guard) count(ctx context.Context, s *pintle.Submission, who, client, device string) ([]attempt, error) {
+// count counts an attempt at an account, or rejects it. device is the browser if it
+// has signed in to the account before, or nil.
+func (g *Guard) count(ctx context.Context, s *pintle.Submission, who accountName, client string, device *device) ([]attempt, error) {
 	perAccount := g.PerAccount.or(100, time.Minute)
-	if device != "" {
+	if device != nil {
 		// Only its own limits apply to a known device: attempts of other clients at
 		// the account, or from the same address, must not lock the owner out.
 		counted := []attempt{
-			{&g.devices, device, g.PerDevice.or(10, time.Minute)},
-			{&g.deviceAccounts, who, perAccount},
+			{&g.devices, device.ID, g.PerDevice.or(10, time.Minute)},
+			{&g.deviceAccounts, string(device.User[:]), perAccount},
 		}
 		if _, wait := take(counted); wait == 0 {
 			return counted, nil
 		}
 	}
-	pair := client + " " + who
+	pair := client + " " + who.counted
 	counted := []attempt{
 		{&g.pairs, pair, g.PerAccountAndClient.or(10, time.Minute)},
 		{&g.clients, client, g.perClient()},
 	}
-	if !g.known.noted(pair) {
-		counted = append(counted, attempt{&g.accounts, who, perAccount})
+	if !g.known.noted(client + " " + who.exact) {
+		counted = append(counted, attempt{&g.accounts, who.counted, perAccount})
 	}
 	refusing, wait := take(counted)
 	if wait == 0 {
@@ -109,7 +122,7 @@ func (g *Guard) count(ctx context.Context, s *pintle.Submission, who, client, de
 	if refusing == &g.accounts && g.Exceeded != nil {
 		counted, excess := counted[:2], wait
 		if _, wait = take(counted); wait == 0 {
-			if err := g.Exceeded(ctx, &Excess{Submission: s, Account: who, RetryAfter: excess}); err != nil {
+			if err := g.Exceeded(ctx, &Excess{Submission: s, Account: who.counted, RetryAfter: excess}); err != nil {
 				giveBack(counted)
 				return nil, err
 			}

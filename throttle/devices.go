@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
@@ -23,10 +24,11 @@ const (
 	defaultDeviceAge = 180 * 24 * time.Hour
 )
 
-// A device records that this browser has signed in to an account. The account is
+// A device records that this browser has signed in as a user with a name. Both are
 // hashed, so that the cookie stays small.
 type device struct {
-	Account key    `json:"a"`
+	Name    key    `json:"n"`
+	User    key    `json:"u"`
 	ID      string `json:"i"`
 	Expires int64  `json:"e"` // in Unix seconds
 }
@@ -44,24 +46,22 @@ func readDevices(s *pintle.Submission) devices {
 	return slices.DeleteFunc(all, func(d device) bool { return d.Expires <= now })
 }
 
-// deviceAccount binds a device to an account at one provider: the same name at
+// of returns the device for a name at one provider, or nil. The same name at
 // another provider is another account.
-func deviceAccount(provider, who string) key { return hash(provider + "\x00" + who) }
-
-// of returns the id of the device for an account, or "".
-func (all devices) of(provider, who string) string {
-	k := deviceAccount(provider, who)
-	for _, d := range all {
-		if d.Account == k {
-			return d.ID
+func (all devices) of(provider, name string) *device {
+	k := hash(provider + "\x00" + name)
+	for i := range all {
+		if all[i].Name == k {
+			return &all[i]
 		}
 	}
-	return ""
+	return nil
 }
 
-// remember makes the browser a known device of an account. It gets another id each
-// time, so that a copy of an earlier cookie does not use up its limit.
-func (g *Guard) remember(s *pintle.Submission, all devices, provider, who string) error {
+// remember makes the browser a known device of a user under the name that was
+// submitted. It gets another id each time, so that a copy of an earlier cookie does
+// not use up its limit.
+func (g *Guard) remember(s *pintle.Submission, all devices, provider, name string, user *pintle.User) error {
 	age := g.DeviceAge
 	switch {
 	case age < 0:
@@ -72,11 +72,12 @@ func (g *Guard) remember(s *pintle.Submission, all devices, provider, who string
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
 	own := device{
-		Account: deviceAccount(provider, who),
+		Name:    hash(provider + "\x00" + name),
+		User:    hash(provider + "\x00user " + cmp.Or(user.ID, name)),
 		ID:      base64.RawURLEncoding.EncodeToString(id),
 		Expires: time.Now().Add(age).Unix(),
 	}
-	all = slices.DeleteFunc(all, func(d device) bool { return d.Account == own.Account })
+	all = slices.DeleteFunc(all, func(d device) bool { return d.Name == own.Name })
 	all = slices.Insert(all, 0, own)
 	text, err := json.Marshal(all[:min(len(all), maxDevices)])
 	if err != nil {

@@ -2,6 +2,8 @@ package throttle_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -31,12 +33,18 @@ func (s *site) browser(address string) *browser {
 // try signs in with the cookies of the browser and returns the outcome.
 func (b *browser) try(username, password string) string {
 	b.t.Helper()
+	return b.tryAt("credentials", username, password)
+}
+
+// tryAt is try at one of several providers.
+func (b *browser) tryAt(provider, username, password string) string {
+	b.t.Helper()
 	r := from(b.address)
 	for _, c := range b.cookies {
 		r.AddCookie(c)
 	}
 	w := httptest.NewRecorder()
-	_, err := b.SignIn(w, r, "credentials", pintle.SignInOptions{Fields: map[string]any{"username": username, "password": password}})
+	_, err := b.SignIn(w, r, provider, pintle.SignInOptions{Fields: map[string]any{"username": username, "password": password}})
 	for _, c := range w.Result().Cookies() {
 		if b.cookies[c.Name] = c; c.MaxAge < 0 {
 			delete(b.cookies, c.Name)
@@ -243,6 +251,63 @@ func TestADeviceCookieGrantsLittle(t *testing.T) {
 			}
 		})
 	})
+	t.Run("SA-M6 it ends although another account signs in meanwhile", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSite(t, nil)
+			b := known(t, s, "kim")
+			time.Sleep(100 * 24 * time.Hour)
+			if got := b.try("lee", "open sesame"); got != "in" { // the cookie is renewed
+				t.Fatal(got)
+			}
+			time.Sleep(100 * 24 * time.Hour)
+			s.attack("kim")
+			s.attack("lee")
+			if got := b.try("lee", "guess"); got != "wrong" {
+				t.Errorf("lee, who signed in 100 days ago, is %s", got)
+			}
+			if got := b.try("kim", "open sesame"); got != "refused" {
+				t.Errorf("kim, who signed in 200 days ago, is %s", got)
+			}
+		})
+	})
+	t.Run("SA-M6 it is for the account of one provider", func(t *testing.T) {
+		s := newSite(t, nil, func(cfg *pintle.Config) {
+			p := *cfg.Providers[0].(*pintle.Credentials)
+			g := &throttle.Guard{}
+			staff := p
+			staff.ID = "staff"
+			cfg.Providers = []pintle.Provider{g.Credentials(&p, "username"), g.Credentials(&staff, "username")}
+		})
+		b := known(t, s, "kim")
+		s.attack("kim")
+		if got := b.tryAt("staff", "kim", "guess"); got != "refused" {
+			t.Errorf("a guess at the kim of another provider is %s", got)
+		}
+		if got := b.try("kim", "guess"); got != "wrong" {
+			t.Errorf("a guess at the kim of this provider is %s", got)
+		}
+	})
+	t.Run("SA-M6 one that does not say whose device it is counts for nothing", func(t *testing.T) {
+		for fields, want := range map[string]string{
+			`"n":%q,"u":%q`: "wrong",
+			`"a":%q,"u":%q`: "refused", // the name was folded: it may be of a look-alike
+		} {
+			name := sha256.Sum256([]byte("credentials\x00typed kim"))
+			hashed := base64.RawURLEncoding.EncodeToString(name[:16])
+			s := newSite(t, nil, func(cfg *pintle.Config) {
+				cfg.Providers = append(cfg.Providers, &pintle.Credentials{ID: "issue", Authorize: func(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
+					device := fmt.Sprintf(fields, hashed, hashed)
+					return &pintle.User{ID: "kim"}, s.SetCookie("pintle.devices", `[{`+device+`,"i":"x","e":99999999999}]`, time.Hour)
+				}})
+			})
+			b := s.browser(elsewhere)
+			b.tryAt("issue", "", "")
+			s.attack("kim")
+			if got := b.try("kim", "guess"); got != want {
+				t.Errorf("a guess with %s is %s, want %s", fields, got, want)
+			}
+		}
+	})
 	t.Run("SA-M6 a wrong password and a rejected sign-in set no cookie", func(t *testing.T) {
 		s := newSite(t, nil, func(cfg *pintle.Config) {
 			cfg.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
@@ -281,6 +346,129 @@ func TestADeviceCookieGrantsLittle(t *testing.T) {
 		s := newSite(t, &throttle.Guard{DeviceAge: -1})
 		if b := known(t, s, "kim"); b.cookies["__Host-pintle.devices"] != nil {
 			t.Error("there is a cookie")
+		}
+	})
+}
+
+// An application may have users whose names differ in an accent alone. Guesses at
+// them share limits, and what one of them is known by is nothing to the other.
+func TestALookAlikeIsNotKnownAsTheOwner(t *testing.T) {
+	lookAlikes := func(cfg *pintle.Config) {
+		p := *cfg.Providers[0].(*pintle.Credentials)
+		p.Authorize = func(_ context.Context, s *pintle.Submission) (*pintle.User, error) {
+			if name := s.Text("username"); s.Text("password") == "open sesame" && (name == "kim" || name == "kím") {
+				return &pintle.User{ID: name, Name: name}, nil
+			}
+			return nil, nil
+		}
+		cfg.Providers[0] = (&throttle.Guard{}).Credentials(&p, "username")
+	}
+	signedIn := func(t *testing.T, s *site, address, who string) *browser {
+		t.Helper()
+		b := s.browser(address)
+		if got := b.try(who, "open sesame"); got != "in" {
+			t.Fatal(got)
+		}
+		return b
+	}
+	t.Run("SA-M6 its devices do not use up the limit of the owner's", func(t *testing.T) {
+		s := newSite(t, nil, lookAlikes)
+		owner := signedIn(t, s, here, "kim")
+		var devices []*browser
+		for i := range 24 {
+			devices = append(devices, signedIn(t, s, fmt.Sprintf("198.51.%d.1:1", i), "kím"))
+		}
+		for i, b := range devices {
+			b.looked(10, []string{"kim", "kím"}[i%2])
+		}
+		s.attack("kim")
+		owner.address = elsewhere
+		if got := owner.try("kim", "open sesame"); got != "in" {
+			t.Errorf("the owner, at a known device, is %s", got)
+		}
+	})
+	t.Run("SA-M6 its devices get no guesses beyond the limit of the account", func(t *testing.T) {
+		s := newSite(t, nil, lookAlikes)
+		device := signedIn(t, s, here, "kím")
+		s.attack("kim")
+		device.address = elsewhere
+		if got := device.try("kim", "guess"); got != "refused" {
+			t.Errorf("the guess is %s", got)
+		}
+	})
+	t.Run("SA-M6 its address gets no guesses beyond the limit of the account", func(t *testing.T) {
+		s := newSite(t, nil, lookAlikes)
+		signedIn(t, s, here, "kím")
+		s.attack("kim")
+		if got := s.try(here, "kim", "guess"); got != "refused" {
+			t.Errorf("the guess is %s", got)
+		}
+		if got := s.try(here, "kím", "guess"); got != "wrong" {
+			t.Errorf("a guess at the account that signed in there is %s", got)
+		}
+	})
+	t.Run("SA-M6 a name is not taken for the id of an account", func(t *testing.T) {
+		s := newSite(t, nil, func(cfg *pintle.Config) {
+			p := *cfg.Providers[0].(*pintle.Credentials)
+			g := &throttle.Guard{}
+			other := p
+			other.ID, other.Authorize = "other", func(context.Context, *pintle.Submission) (*pintle.User, error) { return &pintle.User{ID: "7"}, nil }
+			p.Authorize = func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil }
+			p.Account = func(context.Context, *pintle.Submission) (string, error) { return "1", nil }
+			cfg.Providers = []pintle.Provider{g.Credentials(&p, "username"), g.Credentials(&other, "username")}
+		})
+		b := s.browser(here)
+		if got := b.tryAt("other", "account 1", "any"); got != "in" {
+			t.Fatal(got)
+		}
+		s.attack("kim")
+		if got := s.try(here, "kim", "guess"); got != "refused" {
+			t.Errorf("a guess at the account 1 is %s", got)
+		}
+	})
+	t.Run("SA-M6 users without an id share no limit of devices", func(t *testing.T) {
+		var s *site
+		s = newSite(t, nil, func(cfg *pintle.Config) {
+			p := *cfg.Providers[0].(*pintle.Credentials)
+			p.Authorize = func(ctx context.Context, sub *pintle.Submission) (*pintle.User, error) {
+				user, err := s.authorize(ctx, sub)
+				if user != nil {
+					user.ID = ""
+				}
+				return user, err
+			}
+			cfg.Providers[0] = (&throttle.Guard{PerDevice: throttle.Limit{Burst: 200}}).Credentials(&p, "username")
+		})
+		kim, lee := signedIn(t, s, here, "kim"), signedIn(t, s, "198.51.100.10:1", "lee")
+		s.attack("kim")
+		s.attack("lee")
+		kim.address, lee.address = elsewhere, elsewhere
+		if n := kim.looked(100, "kim"); n != 100 {
+			t.Errorf("%d guesses at kim were looked at, want 100", n)
+		}
+		if got := lee.try("lee", "open sesame"); got != "in" {
+			t.Errorf("lee is %s", got)
+		}
+	})
+	t.Run("SA-M6 devices of one user share a limit, however the user spells the name", func(t *testing.T) {
+		s := newSite(t, nil)
+		var collected []*browser
+		spellings := []string{"kim", "Kim", "kIm", "kiM"}
+		for i := range 40 {
+			collected = append(collected, signedIn(t, s, fmt.Sprintf("198.51.%d.1:1", i), spellings[i%4]))
+		}
+		s.attack("kim")
+		n := 0
+		for i, b := range collected {
+			b.address = fmt.Sprintf("203.0.%d.1:1", i)
+			before := s.asked.Load()
+			for j := range 10 {
+				b.try(spellings[i%4], fmt.Sprint("guess ", j))
+			}
+			n += int(s.asked.Load() - before)
+		}
+		if n != 100 {
+			t.Errorf("%d guesses were looked at, want 100", n)
 		}
 	})
 }

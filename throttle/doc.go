@@ -24,6 +24,11 @@
 // out. For clients that keep no cookies, an address that has signed in to the
 // account since the process started is exempt from the limit of the account.
 //
+// Guesses are counted for all spellings of a name together. A browser or an address
+// is known under the exact name that was submitted, since an application may have
+// one user "kim" and another "kím". Set [pintle.Credentials.Account] where users
+// sign in with several names, so that one is known under all of them.
+//
 // An owner at a new device shares the limit of the account with all clients that
 // guess at it. An attacker with many addresses can keep that limit used up, and
 // so prevent password sign-ins of the owner at new devices, for as long as the

@@ -33,8 +33,8 @@ type Guard struct {
 	// have not signed in to it before: 100 at once, then one a minute. While
 	// guesses use it up, an owner at a new device is rejected: see Exceeded.
 	//
-	// The wrong passwords from all known devices of an account have the same
-	// limit, and are counted separately.
+	// The wrong passwords from all known devices of a user have the same limit,
+	// and are counted separately.
 	PerAccount Limit
 
 	// PerDevice bounds wrong passwords for one account from one browser that has
