@@ -70,7 +70,7 @@ func (x *exchange) issueToken(who *arrival, d *decision) (issued bool, err error
 		}
 	}
 	if claims == nil {
-		if _, err := x.endTokens(); err != nil {
+		if err := x.endHeldTokens(); err != nil {
 			return false, err
 		}
 		x.addCookie(x.clearSession()...)
@@ -87,11 +87,18 @@ func (x *exchange) issueToken(who *arrival, d *decision) (issued bool, err error
 	// The session this browser held ends, if token sessions can be ended: a copy
 	// of its token must not outlive the sign-in (SH-41). Without an answer of
 	// the list there is no sign-in.
-	if _, err := x.endTokens(); err != nil {
+	if err := x.endHeldTokens(); err != nil {
 		return false, err
 	}
 	x.addCookie(lines...)
 	return true, nil
+}
+
+// endHeldTokens ends the token sessions that this browser held before a sign-in.
+func (x *exchange) endHeldTokens() error {
+	held, _ := x.heldSessions()
+	_, err := x.endTokens(held)
+	return err
 }
 
 // sessionFor makes the database session of a user, or none when sessions are

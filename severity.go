@@ -24,6 +24,9 @@ func (e *Error) level() slog.Level {
 	if _, ok := errors.AsType[*clientError](e.Err); ok {
 		return slog.LevelInfo
 	}
+	if errors.Is(e.Err, errTooManyHeld) {
+		return slog.LevelWarn
+	}
 	switch e.Code {
 	case ErrMissingCSRF, ErrVerification, ErrLastSignIn, ErrInvalidCheck, ErrWebAuthn,
 		ErrOAuthAccountNotLinked, ErrAccountNotLinked, codeInvalidProvider, codeUnknownAction, codeUnknownTenant:

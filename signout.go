@@ -19,16 +19,20 @@ func (x *exchange) signOut() error {
 	if err := x.requireCSRF(); err != nil {
 		return err
 	}
+	held, all := x.heldSessions()
 	end := x.endTokens
 	if x.strategy == StrategyDatabase {
 		end = x.endStored
 	}
-	ended, err := end()
+	ended, err := end(held)
 	if err != nil {
 		if !x.inside {
 			x.logStoreFailure(err)
 		}
 		return fail(ErrSignOut, err)
+	}
+	if !all && (x.strategy == StrategyDatabase || x.Session.Revocation != nil) {
+		return fail(ErrSignOut, errTooManyHeld)
 	}
 	for _, event := range ended {
 		emit(x.ctx, x.settings, "signOut", x.Events.SignOut, event)
@@ -44,26 +48,31 @@ func (x *exchange) mayBearer() bool {
 	return x.inside && x.action == actionSignOut && x.Session.AllowBearer
 }
 
-// maxEnded bounds the work of one sign-out. A browser keeps fewer cookies with one
-// name than that, however many a sibling domain plants.
+// maxEnded bounds the work of one sign-out: what is tried as a session. A browser
+// sends fewer cookies with one name than that, however many a sibling domain
+// plants; cookies of several parts can be joined in more ways.
 const maxEnded = 64
 
-// heldSessions returns the tokens of every session that the request carries.
-// There is one, unless cookies were planted: then all of them end, since the
-// next request would be read by those that are left.
-func (x *exchange) heldSessions() []string {
-	values, _ := cookie.Values(x.r.Header, x.set.session.name, maxEnded)
-	if len(values) == 0 && x.mayBearer() {
+// errTooManyHeld is the error of a sign-out that may have missed the session of the
+// user among what was planted.
+var errTooManyHeld = fmt.Errorf("the request carries more than %d session cookies and ways to join them, and not all could be ended; they were planted by another site of the domain, which the name prefix __Host- prevents", maxEnded)
+
+// heldSessions returns the tokens of every session that the request may carry, and
+// whether these are all. There is one, unless cookies were planted: then all of
+// them end, since the next request would be read by those that are left.
+func (x *exchange) heldSessions() (tokens []string, all bool) {
+	tokens, all = cookie.Candidates(x.r.Header, x.set.session.name, maxEnded)
+	if len(tokens) == 0 && x.mayBearer() {
 		if text := bearer.Token(x.r.Header); text != "" {
-			values = []string{text}
+			tokens = []string{text}
 		}
 	}
-	return values
+	return tokens, all
 }
 
 // endStored ends the database sessions that the request carries.
-func (x *exchange) endStored() (ended []*SignOutEvent, err error) {
-	for i, text := range x.heldSessions() {
+func (x *exchange) endStored(held []string) (ended []*SignOutEvent, err error) {
+	for i, text := range held {
 		stored, err := x.records.deleteSession(x.ctx, text)
 		if err != nil {
 			return nil, err
@@ -77,21 +86,21 @@ func (x *exchange) endStored() (ended []*SignOutEvent, err error) {
 
 // endTokens ends the token sessions that the request carries. Where they cannot
 // be revoked they end by their cookie alone.
-func (x *exchange) endTokens() (ended []*SignOutEvent, err error) {
+func (x *exchange) endTokens(held []string) (ended []*SignOutEvent, err error) {
 	var unread error
-	for _, text := range x.heldSessions() {
-		held, err := x.decodeText(x.ctx, x.set, text)
+	for _, text := range held {
+		tok, err := x.decodeText(x.ctx, x.set, text)
 		if err != nil {
 			unread = err
 			continue
 		}
-		claims, err := held.all()
+		claims, err := tok.all()
 		if err != nil {
 			unread = err
 			continue
 		}
 		if x.Session.Revocation != nil {
-			if err := x.Session.Revocation.Revoke(x.ctx, held.subject(), held.session(), x.lastCopyExpires()); err != nil {
+			if err := x.Session.Revocation.Revoke(x.ctx, tok.subject(), tok.session(), x.lastCopyExpires()); err != nil {
 				return nil, fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -147,6 +148,102 @@ func TestPlantedCookiesDoNotPreventASignOut(t *testing.T) {
 	}
 }
 
+// A part that a sibling domain plants makes the session unreadable. The sign-out ends
+// it all the same, or says that it could not.
+func TestASignOutEndsASessionAmongPlantedParts(t *testing.T) {
+	size := 5000
+	signOut := func(t *testing.T, planted, behind string, changes ...func(*site)) (s *site, w *httptest.ResponseRecorder, copied *browser) {
+		t.Helper()
+		s = newSite(t, append(changes, func(s *site) { s.Callbacks.JWT = fill(&size, pintle.NewClaim[string]("filling")) })...)
+		b := s.browser()
+		b.signIn("ada")
+		copied = s.browser()
+		var held []string
+		for _, part := range []string{".0", ".1"} {
+			value := b.cookie(sessionCookie + part)
+			if value == "" {
+				t.Fatal("the token is in one cookie")
+			}
+			copied.plant(sessionCookie+part, value)
+			held = append(held, sessionCookie+part+"="+value)
+		}
+		form := strings.NewReader(url.Values{"csrfToken": {b.csrf()}}.Encode())
+		header := strings.Join([]string{planted, strings.Join(held, "; "), behind, csrfCookie + "=" + b.cookie(csrfCookie)}, "; ")
+		w, _ = ask(s.auth, "POST", s.url+"/auth/signout", form, "Cookie", header, "Content-Type", "application/x-www-form-urlencoded")
+		return s, w, copied
+	}
+	revocable := func(s *site) { s.Session.Revocation = &memstore.Revocations{} }
+	const c = sessionCookie
+	for name, at := range map[string][2]string{
+		"SA-L3 before the first":         {c + ".0=junk", ""},
+		"SA-L3 before the last":          {c + ".1=junk", ""},
+		"SA-L3 behind the last":          {"", c + ".2=junk"},
+		"SA-L3 an empty one":             {c + ".0=", ""},
+		"SA-L3 beside a planted session": {c + "=" + sealed(t, c, claimsFor("grace")) + "; " + c + ".0=junk", ""},
+		"SA-L3 several of each":          {c + ".0=1; " + c + ".0=2; " + c + ".1=3; " + c + ".1=4", c + ".2=5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, copied := signOut(t, at[0], at[1], revocable)
+			if w.Code != http.StatusFound || w.Header().Get("Location") != s.url {
+				t.Errorf("status %d, Location %q", w.Code, w.Header().Get("Location"))
+			}
+			if who := copied.who(); who != "stranger" {
+				t.Errorf("with a copy of the cookies %s is signed in", who)
+			}
+			if event := lastEvent[*pintle.SignOutEvent](s, "signOut"); event.Claims["name"] != "Ada Lovelace" {
+				t.Errorf("the event is of %v", event.Claims["name"])
+			}
+		})
+	}
+	var many strings.Builder
+	for i := range 70 {
+		many.WriteString(c + ".0=" + strconv.Itoa(i) + "; ")
+	}
+	t.Run("SA-L3 more than are tried", func(t *testing.T) {
+		s, w, copied := signOut(t, many.String(), "", revocable)
+		if to := w.Header().Get("Location"); to != s.url+"/auth/error?error=SignOutError" {
+			t.Errorf("it leads to %q", to)
+		}
+		if level := s.log.level(t, "SignOutError"); level != "WARN" {
+			t.Errorf("the record is at level %s:\n%s", level, s.log)
+		}
+		if copied.who() != "Ada Lovelace" {
+			t.Error("the session ended, and the user is told that it did not")
+		}
+	})
+	t.Run("SA-L3 more than are tried, where the cookies are the session", func(t *testing.T) {
+		s, w, _ := signOut(t, many.String(), "")
+		if to := w.Header().Get("Location"); to != s.url {
+			t.Errorf("it leads to %q", to)
+		}
+		if line := setCookies(w.Header())[c+".1"]; !strings.HasPrefix(line, c+".1=; Max-Age=0") {
+			t.Errorf("the session cookie is set as %q", line)
+		}
+	})
+	t.Run("SA-L3 more than are tried, with database sessions", func(t *testing.T) {
+		k := newKeeper()
+		s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+		session := k.seedSession(t, k.seedUser(t, people["ada"].user), time.Hour)
+		b := s.browser()
+		form := strings.NewReader(url.Values{"csrfToken": {b.csrf()}}.Encode())
+		w, _ := ask(s.auth, "POST", s.url+"/auth/signout", form, "Content-Type", "application/x-www-form-urlencoded",
+			"Cookie", strings.ReplaceAll(many.String(), ".0=", "=")+c+"="+session+"; "+csrfCookie+"="+b.cookie(csrfCookie))
+		if to := w.Header().Get("Location"); to != s.url+"/auth/error?error=SignOutError" {
+			t.Errorf("it leads to %q", to)
+		}
+	})
+	t.Run("SA-L3 more than are tried do not prevent a sign-in", func(t *testing.T) {
+		s := newSite(t, revocable)
+		b := s.browser()
+		form := strings.NewReader(url.Values{"csrfToken": {b.csrf()}, "username": {"ada"}, "password": {people["ada"].password}}.Encode())
+		w, _ := ask(s.auth, "POST", s.url+"/auth/callback/credentials", form, "Content-Type", "application/x-www-form-urlencoded",
+			"Cookie", many.String()+csrfCookie+"="+b.cookie(csrfCookie))
+		if w.Header().Get("Location") != s.url || setCookies(w.Header())[c] == "" {
+			t.Errorf("status %d, %v", w.Code, w.Header())
+		}
+	})
+}
+
 // The parts of a session that lead to nothing are cleared where Auth.js clears
 // them.
 func TestOrphanedPartsAreCleared(t *testing.T) {
@@ -193,6 +290,27 @@ func TestSignInEndsTheTokenSessionBefore(t *testing.T) {
 			})
 		})
 	}
+	t.Run("SA-L9 where the callback wants no session", func(t *testing.T) {
+		none := false
+		s := newSite(t, func(s *site) {
+			s.Session.Revocation = &memstore.Revocations{}
+			s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+				if none {
+					return nil, nil
+				}
+				return c.Claims, nil
+			}
+		})
+		b, copied := s.browser(), s.browser()
+		b.signIn("ada")
+		copied.plant(sessionCookie, b.cookie(sessionCookie))
+		none = true
+		b.post("/auth/callback/credentials", "username", "grace", "password", people["grace"].password).goesTo(s.url)
+		none = false
+		if who := copied.who(); who != "stranger" {
+			t.Errorf("with the token of before %s is signed in", who)
+		}
+	})
 	t.Run("SA-L9 not when the list does not answer", func(t *testing.T) {
 		list := &failingList{}
 		s := newSite(t, func(s *site) { s.Session.Revocation = list })

@@ -93,3 +93,48 @@ func Values(h http.Header, name string, most int) (values []string, all bool) {
 	}
 	return values, all
 }
+
+// Candidates returns every value that could have been written under name and is
+// still in the request: those of the cookies with the name itself, in their order,
+// and each way to join parts with consecutive numbers, as long as it may have been.
+// A sign-out needs them: one part that a sibling domain plants, whatever its number,
+// makes the value that [ReadChunked] returns another than the one that was written.
+//
+// It returns no more than most of them, and reports whether these are all.
+func Candidates(h http.Header, name string, most int) (values []string, all bool) {
+	var parts [MaxParts][]string
+	all = true
+	add := func(list *[]string, value string) {
+		switch {
+		case value == "" || slices.Contains(*list, value):
+		case len(*list) == most:
+			all = false
+		default:
+			*list = append(*list, value)
+		}
+	}
+	s := scan(h, name)
+	for s.next() {
+		switch index, ok := chunkIndex(s.suffix); {
+		case !ok || index == unread:
+		case index == 0:
+			add(&values, Decode(s.value))
+		default:
+			add(&parts[index-1], Decode(s.value))
+		}
+	}
+	joined := []string{""}
+	for _, next := range parts {
+		var longer []string
+		for _, value := range joined {
+			for _, part := range next {
+				if add(&values, value+part); !all {
+					return values, false
+				}
+				longer = append(longer, value+part)
+			}
+		}
+		joined = longer
+	}
+	return values, all
+}

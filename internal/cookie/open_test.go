@@ -85,6 +85,35 @@ func TestValues(t *testing.T) {
 
 // For any request, the value that opens is one of those that a sign-out ends,
 // each name that was read is cleared, and no other user's value opens beside it.
+func TestCandidates(t *testing.T) {
+	for _, tt := range []struct {
+		name, header string
+		want         []string
+		all          bool
+	}{
+		{"nothing", "x=1", nil, true},
+		{"the whole value", "s=a%2E", []string{"a."}, true},
+		{"the parts, as long as they may have been", "s.0=a%2E; s.1=b", []string{"a.", "a.b"}, true},
+		{"SA-L3 a planted first part", "s.0=x; s.0=a; s.1=b", []string{"x", "a", "xb", "ab"}, true},
+		{"SA-L3 a planted part in the middle, which comes last", "s.0=a; s.1=b; s.2=c; s.1=x", []string{"a", "ab", "ax", "abc", "axc"}, true},
+		{"SA-L3 a planted part behind the last", "s.0=a; s.1=b; s.2=x", []string{"a", "ab", "abx"}, true},
+		{"SA-L3 an empty part", "s.0=; s.0=a; s=; s=w", []string{"w", "a"}, true},
+		{"the same part twice", "s.0=a; s.0=a; s=a", []string{"a"}, true},
+		{"a part behind a gap", "s.0=a; s.2=c; s.1x=d; s.77=e", []string{"a"}, true},
+		{"parts without the first", "s.1=b", nil, true},
+		{"as many as are returned", "s=1; s=2; s=3; s.0=a; s.1=b", []string{"1", "2", "3", "a", "ab"}, true},
+		{"SA-L3 more whole values than are returned", "s=1; s=2; s=3; s=4; s=5; s=6", []string{"1", "2", "3", "4", "5"}, false},
+		{"SA-L3 more ways to join parts than are returned", "s=1; s=2; s.0=a; s.0=b; s.1=c", []string{"1", "2", "a", "b", "ac"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			values, all := cookie.Candidates(header(tt.header), "s", 5)
+			if !slices.Equal(values, tt.want) || all != tt.all {
+				t.Errorf("Candidates = %q, %t; want %q, %t", values, all, tt.want, tt.all)
+			}
+		})
+	}
+}
+
 func FuzzOpen(f *testing.F) {
 	for _, s := range []string{"s=ada!; s.0=grace!", "s.0=ad;s.1=a!", "s=; s=ada!", "s=ada!;s=1;s=2;s=3;s=grace!", "s.40=x; s.01=y; sX=z", "s.0=ada!;s.0=grace!"} {
 		f.Add(s)
