@@ -110,6 +110,70 @@ func TestClientsDoNotFillTheLog(t *testing.T) {
 	})
 }
 
+// Any client can send these requests, so no record of them is at the level of
+// alarms.
+func TestRequestsThatClientsMakeUpRaiseNoAlarm(t *testing.T) {
+	confirm := true
+	steam := withSteam("76561197960287930", &confirm)
+	assertion := func(b *browser) string { return b.consent(b.leave("steam")) }
+	for name, tt := range map[string]struct {
+		change func(*site)
+		do     func(b *browser)
+	}{
+		"a sign-out with a session cookie": {func(*site) {}, func(b *browser) {
+			b.plant(sessionCookie, "made up")
+			b.post("/auth/signout")
+		}},
+		"a page with a session cookie": {func(*site) {}, func(b *browser) {
+			b.plant(sessionCookie, "made up")
+			b.get("/members")
+		}},
+		"a code": {func(*site) {}, func(b *browser) {
+			to := b.leave("acme")
+			b.get("/auth/callback/acme?code=made-up&iss=https://idp.example&state=" + to.Query().Get("state"))
+		}},
+		"OAuth 1.0a: a token": {withOAuth1, func(b *browser) {
+			b.leave("old")
+			b.get("/auth/callback/old?oauth_token=made-up&oauth_verifier=x")
+		}},
+		"OAuth 1.0a: no verifier": {withOAuth1, func(b *browser) {
+			b.get("/auth/callback/old?oauth_token=" + b.leave("old").Query().Get("oauth_token"))
+		}},
+		"OAuth 1.0a: a verifier": {withOAuth1, func(b *browser) {
+			b.get("/auth/callback/old?oauth_verifier=made-up&oauth_token=" + b.leave("old").Query().Get("oauth_token"))
+		}},
+		"OpenID 2.0: parameters": {steam, func(b *browser) {
+			b.leave("steam")
+			b.get("/auth/callback/steam?openid.mode=id_res&openid.ns=x")
+		}},
+		"OpenID 2.0: a parameter twice": {steam, func(b *browser) {
+			b.leave("steam")
+			b.get("/auth/callback/steam?openid.mode=id_res&openid.mode=id_res")
+		}},
+		"OpenID 2.0: an account": {steam, func(b *browser) {
+			b.get(strings.ReplaceAll(assertion(b), "76561197960287930", "made-up"))
+		}},
+		"OpenID 2.0: an assertion": {steam, func(b *browser) {
+			confirm = false
+			b.get(assertion(b))
+			confirm = true
+		}},
+	} {
+		t.Run("SA-L13 "+name, func(t *testing.T) {
+			s := newSite(t, tt.change)
+			tt.do(s.browser())
+			for _, entry := range s.log.entries(t) {
+				if entry["level"] == "ERROR" {
+					t.Errorf("an alarm: %v", entry)
+				}
+			}
+			if !strings.Contains(s.log.String(), `"code":`) {
+				t.Error("the log does not have the request")
+			}
+		})
+	}
+}
+
 // useDefaultLog makes the book the default log for the time of a test.
 func useDefaultLog(t *testing.T, book *logBook) {
 	t.Helper()

@@ -107,8 +107,9 @@ func (x *exchange) endTokens(held []string) (ended []*SignOutEvent, err error) {
 		ended = append(ended, &SignOutEvent{Claims: claims})
 	}
 	if unread != nil && len(ended) == 0 && x.action == actionSignOut {
-		// A token that is not valid is no session that could be ended.
-		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the session cookie could not be read", slog.String("code", string(ErrSignOut)), slog.Any("error", unread))
+		// A token that is not valid is no session that could be ended, and any
+		// client can send one.
+		x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: the session cookie could not be read", slog.String("code", string(ErrSignOut)), slog.Any("error", boundedError{unread}))
 	}
 	return ended, nil
 }

@@ -158,7 +158,7 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 	}
 	verifier, _ := r.Params.Last("oauth_verifier")
 	if verifier == "" {
-		return nil, o.errorf("callback: oauth_verifier is missing")
+		return nil, &AnswerError{o.errorf("callback: oauth_verifier is missing")}
 	}
 	if r.Accept != nil {
 		if err := r.Accept(); err != nil {
@@ -169,7 +169,14 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 	temporary := oauth1.Credentials{Token: r.Token, TokenSecret: r.Secret}
 	members, accessToken, accessSecret, err := o.tokens(ctx, o.AccessTokenURL, temporary, url.Values{"oauth_verifier": {verifier}})
 	if err != nil {
-		return nil, conceal(o.errorf("access token: %w", err), o.ConsumerSecret, r.Token, r.Secret, verifier)
+		refused, ok := errors.AsType[*TokenError](err)
+		err = conceal(o.errorf("access token: %w", err), o.ConsumerSecret, r.Token, r.Secret, verifier)
+		if ok && refused.Status >= 400 && refused.Status < 500 {
+			// The provider took the credentials of this client when the sign-in
+			// began, so it refuses the verifier, which a browser can make up.
+			err = &AnswerError{err}
+		}
+		return nil, err
 	}
 	if r.Exchanged != nil {
 		r.Exchanged()

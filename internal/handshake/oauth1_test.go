@@ -314,6 +314,10 @@ func TestOAuth1ProvidersThatMisbehave(t *testing.T) {
 		{"BCP-21 a response without end", "/request_token", saying(200, "text/plain", strings.Repeat("x", 2<<20)), "larger than"},
 		{"no access token", "/access_token", saying(200, "text/plain", "user_id=5"), "missing oauth_token"},
 		{"SH-13 an error about the verifier", "/access_token", saying(401, "text/plain", "verifier-1 of temp-secret/~é"), "status 401"},
+		{"a server that fails", "/access_token", saying(503, "text/plain", ""), "status 503"},
+		{"a redirect of the verifier", "/access_token", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		}, "status 307"},
 		{"BCP-21 tokens without end", "/access_token", saying(200, "text/plain", strings.Repeat("x", 2<<20)), "larger than"},
 		{"Q11 a profile in an error", "/me.json", saying(403, "application/json", `{"id_str":"5"}`), "status 403"},
 		{"a profile that is a list", "/me.json", saying(200, "application/json", `[]`), "a list"},
@@ -338,6 +342,9 @@ func TestOAuth1ProvidersThatMisbehave(t *testing.T) {
 				})
 			}
 			wantError(t, err, tt.want)
+			if _, made := errors.AsType[*handshake.AnswerError](err); made != (tt.path == "/access_token" && tt.want == "status 401") {
+				t.Errorf("an error that a browser can cause is told from others: %t", made)
+			}
 			for _, secret := range []string{"consumer&secret", "temp-secret", "verifier-1", "user-secret"} {
 				if strings.Contains(err.Error(), secret) {
 					t.Errorf("SH-13 error repeats %q: %v", secret, err)

@@ -142,7 +142,7 @@ func (o *OpenID2) Finish(ctx context.Context, r OpenID2Return) (*Result, error) 
 	}
 	said, err := readAssertion(r.Params)
 	if err != nil {
-		return nil, errorOf(o.ID, "callback: %w", err)
+		return nil, &AnswerError{errorOf(o.ID, "callback: %w", err)}
 	}
 	state, _ := r.Params.Last("state")
 	if r.State == "" || !equalSecrets(state, r.State) {
@@ -153,7 +153,7 @@ func (o *OpenID2) Finish(ctx context.Context, r OpenID2Return) (*Result, error) 
 	}
 	id, err := o.checkAssertion(said, r, time.Now())
 	if err != nil {
-		return nil, errorOf(o.ID, "callback: %w", err)
+		return nil, &AnswerError{errorOf(o.ID, "callback: %w", err)}
 	}
 	if r.Accept != nil {
 		if err := r.Accept(); err != nil {
@@ -164,7 +164,7 @@ func (o *OpenID2) Finish(ctx context.Context, r OpenID2Return) (*Result, error) 
 		return nil, errorOf(o.ID, "check of the assertion: %w", err)
 	}
 	if !o.seen.first(said.get("response_nonce"), time.Now()) {
-		return nil, errorOf(o.ID, "callback: the assertion was used before")
+		return nil, &AnswerError{errorOf(o.ID, "callback: the assertion was used before")}
 	}
 
 	claimed := said.get("claimed_id")
@@ -289,7 +289,7 @@ func (o *OpenID2) confirm(ctx context.Context, said assertion) error {
 		reply[key] = value
 	}
 	if reply["ns"] != openIDNamespace || reply["is_valid"] != "true" {
-		return errors.New("the provider does not confirm it")
+		return &AnswerError{errors.New("the provider does not confirm it")}
 	}
 	return nil
 }

@@ -120,6 +120,9 @@ func TestOpenID2SignIn(t *testing.T) {
 
 	_, err = o.Finish(t.Context(), back)
 	wantError(t, err, "used before") // SH-77, even though the provider confirms it again
+	if _, ok := errors.AsType[*handshake.AnswerError](err); !ok {
+		t.Errorf("a repeated assertion, which a client sends, is the error %T", err)
+	}
 }
 
 func TestOpenID2ProfileOfItsOwnRequest(t *testing.T) {
