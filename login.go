@@ -3,6 +3,7 @@ package pintle
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/address"
@@ -242,10 +243,9 @@ func (x *exchange) decideCredentials(who *arrival) (*decision, error) {
 		return nil, &Error{Code: codeUnsupportedStrategy, Provider: who.provider.id, Err: fmt.Errorf("the Authorize function returned the user %q, which the store does not have: with database sessions it must return a stored user, or Config.Session.Strategy must be StrategyJWT", who.user.ID)}
 	}
 	d.user = user
-	if held := x.heldToken(); held != "" {
-		if _, err := x.records.deleteSession(x.ctx, held); err != nil {
-			return nil, err
-		}
+	held, _ := x.heldSessions()
+	if err := x.records.deleteSessions(x.ctx, held); err != nil {
+		return nil, err
 	}
 	d.session, err = x.newSession(x.ctx, x.records, user.ID)
 	return d, err
@@ -272,14 +272,14 @@ func (x *exchange) attempt(w *work, who *arrival, here *presence) (d *decision, 
 // that: who knew its token before the sign-in knows nothing after it. Auth.js
 // lets the session go on, or leaves it beside the new one.
 func (x *exchange) rotate(w *work, d *decision) error {
-	held := x.heldToken()
-	if !x.Session.RotateAtSignIn || d.session == nil || held == "" {
+	if !x.Session.RotateAtSignIn || d.session == nil {
 		return nil
 	}
-	if _, err := w.deleteSession(w.ctx, held); err != nil {
+	held, _ := x.heldSessions()
+	if err := w.deleteSessions(w.ctx, held); err != nil {
 		return err
 	}
-	if d.session.Token != held {
+	if !slices.Contains(held, d.session.Token) {
 		return nil
 	}
 	var err error
@@ -397,21 +397,14 @@ func (x *exchange) mayConfirm(w *work, who *arrival, user *User) (alone bool, er
 	return true, nil
 }
 
-// endOther ends the database session this browser holds when it is not one of
+// endOther ends the database sessions this browser holds unless it is signed in as
 // the user who is signing in.
 func (x *exchange) endOther(w *work, here *presence, user *User) error {
 	if x.strategy != StrategyDatabase || (here.user != nil && here.user.ID == user.ID) {
 		return nil
 	}
-	held := x.heldToken()
-	if here.session != nil {
-		held = here.session.Token
-	}
-	if held == "" {
-		return nil
-	}
-	_, err := w.deleteSession(w.ctx, held)
-	return err
+	held, _ := x.heldSessions()
+	return w.deleteSessions(w.ctx, held)
 }
 
 // decideAccount is the table for a person who has an account elsewhere.

@@ -242,6 +242,16 @@ func (r *records) deleteSession(ctx context.Context, token string) (*StoredSessi
 	return found(s, r.end(ctx, o, err))
 }
 
+// deleteSessions removes those sessions that there are.
+func (r *records) deleteSessions(ctx context.Context, tokens []string) error {
+	for _, token := range tokens {
+		if _, err := r.deleteSession(ctx, token); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // userSessions yields the sessions of a user. The operation lasts as long as the
 // loop, during which the store may hold a connection.
 func (r *records) userSessions(ctx context.Context, userID string) iter.Seq2[*StoredSession, error] {

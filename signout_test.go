@@ -324,3 +324,75 @@ func TestSignInEndsTheTokenSessionBefore(t *testing.T) {
 		}
 	})
 }
+
+// A planted cookie in front of the session does not keep a sign-in from ending what
+// it ends without one.
+func TestASignInEndsTheSessionsBehindPlantedCookies(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*site)
+		signIn func(b *browser) (method, target string, form url.Values)
+	}{
+		"SA-L9 a password": {func(*site) {}, func(b *browser) (string, string, url.Values) {
+			return "POST", "/auth/callback/credentials", url.Values{"csrfToken": {b.csrf()}, "username": {"ada"}, "password": {people["ada"].password}}
+		}},
+		"SA-L9 a mail link": {func(*site) {}, func(b *browser) (string, string, url.Values) {
+			return "GET", mustParse(b.t, b.mailTo("grace@example.com").URL).RequestURI(), nil
+		}},
+		"SA-L9 a provider, where sessions rotate": {func(s *site) { s.Session.RotateAtSignIn = true }, func(b *browser) (string, string, url.Values) {
+			return "GET", mustParse(b.t, b.consent(b.leave("acme"))).RequestURI(), nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeeper()
+			s := newSite(t, withKeeper(k, pintle.StrategyDatabase), tt.change, func(s *site) {
+				s.Providers = append(s.Providers, s.mailProvider())
+				s.idp.SignInAs(adaElsewhere)
+			})
+			ada := k.seedUser(t, people["ada"].user)
+			k.seedAccount(t, ada, "acme", adaElsewhere.Subject)
+			grace := people["grace"].user
+			grace.EmailVerified = time.Now()
+			k.seedUser(t, grace)
+			held := k.seedSession(t, ada, time.Hour)
+			planted := k.seedSession(t, k.seedUser(t, pintle.User{Name: "Mallory"}), time.Hour)
+			b := s.browser()
+			method, target, form := tt.signIn(b)
+			pairs := []string{sessionCookie + "=" + planted, sessionCookie + "=" + held}
+			for _, c := range b.client.Jar.Cookies(b.address()) {
+				pairs = append(pairs, c.Name+"="+c.Value)
+			}
+			w, _ := ask(s.auth, method, s.url+target, strings.NewReader(form.Encode()), "Content-Type", "application/x-www-form-urlencoded", "Cookie", strings.Join(pairs, "; "))
+			if w.Code != http.StatusFound || setCookies(w.Header())[sessionCookie] == "" {
+				t.Fatalf("status %d, %v", w.Code, w.Header())
+			}
+			for whose, session := range map[string]string{"the user": held, "the attacker": planted} {
+				if _, _, err := k.fullStore.SessionAndUser(t.Context(), session); !errors.Is(err, pintle.ErrNotFound) {
+					t.Errorf("the session of %s that the request carried goes on: %v", whose, err)
+				}
+			}
+		})
+	}
+}
+
+// A database session is found in the numbered part where a planted cookie in front of
+// it is none.
+func TestASessionBehindAPlantedCookieIsRotated(t *testing.T) {
+	s := newSite(t, inDatabase(memstore.New()), func(s *site) { s.Session.RotateAtSignIn = true })
+	b, thief := s.browser(), s.browser()
+	b.signInWith("acme")
+	held := b.cookie(sessionCookie)
+	thief.plant(sessionCookie, held)
+	back := b.consent(b.leave("acme"))
+	b.plant(sessionCookie, "junk")
+	b.plant(sessionCookie+".0", held)
+	if b.who() != "Ada Lovelace" {
+		t.Fatal("the session is not found")
+	}
+	b.get(back).goesTo(s.url)
+	if who := thief.who(); who != "stranger" {
+		t.Errorf("SA-L9 with the old token %s is signed in", who)
+	}
+	if who := b.who(); who != "Ada Lovelace" {
+		t.Errorf("SA-L9 with the new one %s is signed in", who)
+	}
+}
