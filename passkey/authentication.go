@@ -16,11 +16,11 @@ import (
 //
 // https://www.w3.org/TR/webauthn-3/#dictdef-publickeycredentialrequestoptionsjson
 type requestOptions struct {
-	Challenge        string                               `json:"challenge"`
-	AllowCredentials []descriptor                         `json:"allowCredentials,omitempty"`
-	Timeout          int64                                `json:"timeout"`
-	UserVerification protocol.UserVerificationRequirement `json:"userVerification"`
-	RPID             string                               `json:"rpId"`
+	Challenge        string           `json:"challenge"`
+	AllowCredentials []descriptor     `json:"allowCredentials,omitempty"`
+	Timeout          int64            `json:"timeout"`
+	UserVerification UserVerification `json:"userVerification"`
+	RPID             string           `json:"rpId"`
 }
 
 // AuthenticationOptions implements [pintle.Ceremony].
@@ -76,7 +76,7 @@ func (c *ceremony) verifyAuthentication(r *pintle.CeremonyRequest) (*pintle.Auth
 		return nil, err
 	}
 	err = parsed.Verify(r.Challenge, rp.id, "", rp.origins, rp.origins, c.TopOrigins, protocol.TopOriginExplicitVerificationMode,
-		len(c.TopOrigins) > 0, c.UserVerification == protocol.VerificationRequired, true,
+		len(c.TopOrigins) > 0, c.UserVerification == VerificationRequired, true,
 		key, protocol.SignaturePolicy{})
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@
 // By default credentials are discoverable, so that users need not type a name,
 // and the authenticator verifies the user, by a PIN or a biometric, so that a
 // passkey counts for two factors. Attestation is not requested. One that a browser
-// sends all the same is verified, but not trusted without [Options.Metadata].
+// sends all the same is verified, but its authenticator is not: see [Options.Trust].
 //
 // The cryptography is that of github.com/go-webauthn/webauthn. It supports the
 // attestation formats none, packed, tpm, android-key, android-safetynet,

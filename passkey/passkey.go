@@ -1,12 +1,10 @@
 package passkey
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/go-webauthn/webauthn/metadata"
-	"github.com/go-webauthn/webauthn/protocol"
 
 	"github.com/pintleauth/pintle"
 )
@@ -38,30 +36,31 @@ type Options struct {
 	// origin.
 	TopOrigins []string
 
-	// UserVerification is "required", "preferred" or "discouraged". Empty means
-	// "required". With the others the possession of the authenticator is enough
-	// to sign in.
-	//
-	// https://www.w3.org/TR/webauthn-3/#enum-userVerificationRequirement
-	UserVerification protocol.UserVerificationRequirement
+	// UserVerification says whether the authenticator verifies the user, by a
+	// PIN or a biometric. Empty means [VerificationRequired]. With the others the
+	// possession of the authenticator is enough to sign in.
+	UserVerification UserVerification
 
-	// ResidentKey sets whether new credentials must be discoverable:
-	// "required", "preferred" or "discouraged". Empty means "required".
-	//
-	// https://www.w3.org/TR/webauthn-3/#enum-residentKeyRequirement
-	ResidentKey protocol.ResidentKeyRequirement
+	// ResidentKey says whether new credentials must be discoverable, so that
+	// users need not type a name. Empty means [ResidentKeyRequired].
+	ResidentKey ResidentKey
 
-	// Attachment restricts new credentials to those of the device,
-	// "platform", or of others, "cross-platform". Empty means both.
-	Attachment protocol.AuthenticatorAttachment
+	// Attachment restricts which authenticators make new credentials. Empty
+	// means no restriction.
+	Attachment Attachment
 
-	// Attestation is "none", "indirect", "direct" or "enterprise". Empty means
-	// "none". Set another only to verify it with Metadata: some browsers ask
-	// the user for permission.
-	Attestation protocol.ConveyancePreference
+	// Attestation says which attestation of new credentials the site requests.
+	// Empty means [AttestationNone]. Set another only together with Trust: some
+	// browsers ask the user for permission.
+	Attestation AttestationConveyance
 
-	// Metadata decides which authenticators are trusted. Nil trusts all.
-	Metadata metadata.Provider
+	// Trust decides whether a new credential is accepted, by the attestation of
+	// its authenticator. It is called after everything else is verified; its
+	// error rejects the registration, and is logged. It may be called
+	// concurrently. Nil accepts every authenticator. Package
+	// [github.com/pintleauth/pintle/passkey/mds] decides by the metadata of the
+	// FIDO Alliance.
+	Trust func(context.Context, *Attestation) error
 
 	// Timeout is how long the browser waits for the user. Zero means 5 minutes.
 	// The server accepts the response for 15 minutes, regardless of Timeout.
@@ -78,13 +77,13 @@ type ceremony struct{ Options }
 func newCeremony(o Options) *ceremony {
 	c := &ceremony{o}
 	if c.UserVerification == "" {
-		c.UserVerification = protocol.VerificationRequired
+		c.UserVerification = VerificationRequired
 	}
 	if c.ResidentKey == "" {
-		c.ResidentKey = protocol.ResidentKeyRequirementRequired
+		c.ResidentKey = ResidentKeyRequired
 	}
 	if c.Attestation == "" {
-		c.Attestation = protocol.PreferNoAttestation
+		c.Attestation = AttestationNone
 	}
 	if c.Timeout == 0 {
 		c.Timeout = defaultTimeout
@@ -95,27 +94,27 @@ func newCeremony(o Options) *ceremony {
 // Check reports invalid options.
 func (c *ceremony) Check() error {
 	switch c.UserVerification {
-	case protocol.VerificationRequired, protocol.VerificationPreferred, protocol.VerificationDiscouraged:
+	case VerificationRequired, VerificationPreferred, VerificationDiscouraged:
 	default:
 		return fmt.Errorf("passkey.Options.UserVerification is %q: use required, preferred or discouraged", c.UserVerification)
 	}
 	switch c.ResidentKey {
-	case protocol.ResidentKeyRequirementRequired, protocol.ResidentKeyRequirementPreferred, protocol.ResidentKeyRequirementDiscouraged:
+	case ResidentKeyRequired, ResidentKeyPreferred, ResidentKeyDiscouraged:
 	default:
 		return fmt.Errorf("passkey.Options.ResidentKey is %q: use required, preferred or discouraged", c.ResidentKey)
 	}
 	switch c.Attachment {
-	case "", protocol.Platform, protocol.CrossPlatform:
+	case "", AttachmentPlatform, AttachmentCrossPlatform:
 	default:
 		return fmt.Errorf("passkey.Options.Attachment is %q: use platform or cross-platform, or leave it empty for both", c.Attachment)
 	}
 	switch c.Attestation {
-	case protocol.PreferNoAttestation, protocol.PreferIndirectAttestation, protocol.PreferDirectAttestation, protocol.PreferEnterpriseAttestation:
+	case AttestationNone, AttestationIndirect, AttestationDirect, AttestationEnterprise:
 	default:
 		return fmt.Errorf("passkey.Options.Attestation is %q: use none, indirect, direct or enterprise", c.Attestation)
 	}
-	if c.Metadata != nil && c.Attestation == protocol.PreferNoAttestation {
-		return errors.New("passkey.Options.Metadata has nothing to judge: set Attestation to direct")
+	if c.Trust != nil && c.Attestation == AttestationNone {
+		return errors.New("passkey.Options.Trust has no attestation to decide by: set Attestation to direct")
 	}
 	if c.Timeout < time.Second {
 		return fmt.Errorf("passkey.Options.Timeout is %v: use at least a second; zero means %v", c.Timeout, defaultTimeout)

@@ -25,15 +25,15 @@ type creationOptions struct {
 		Name        string `json:"name"`
 		DisplayName string `json:"displayName"`
 	} `json:"user"`
-	PubKeyCredParams       []credParam                   `json:"pubKeyCredParams"`
-	Timeout                int64                         `json:"timeout"`
-	Attestation            protocol.ConveyancePreference `json:"attestation"`
-	ExcludeCredentials     []descriptor                  `json:"excludeCredentials"`
+	PubKeyCredParams       []credParam           `json:"pubKeyCredParams"`
+	Timeout                int64                 `json:"timeout"`
+	Attestation            AttestationConveyance `json:"attestation"`
+	ExcludeCredentials     []descriptor          `json:"excludeCredentials"`
 	AuthenticatorSelection struct {
-		Attachment         protocol.AuthenticatorAttachment     `json:"authenticatorAttachment,omitempty"`
-		ResidentKey        protocol.ResidentKeyRequirement      `json:"residentKey"`
-		UserVerification   protocol.UserVerificationRequirement `json:"userVerification"`
-		RequireResidentKey bool                                 `json:"requireResidentKey"`
+		Attachment         Attachment       `json:"authenticatorAttachment,omitempty"`
+		ResidentKey        ResidentKey      `json:"residentKey"`
+		UserVerification   UserVerification `json:"userVerification"`
+		RequireResidentKey bool             `json:"requireResidentKey"`
 	} `json:"authenticatorSelection"`
 	Extensions struct {
 		CredProps bool `json:"credProps"`
@@ -66,7 +66,7 @@ func (c *ceremony) RegistrationOptions(_ context.Context, r *pintle.CeremonyRequ
 	o.AuthenticatorSelection.Attachment = c.Attachment
 	o.AuthenticatorSelection.ResidentKey = c.ResidentKey
 	o.AuthenticatorSelection.UserVerification = c.UserVerification
-	o.AuthenticatorSelection.RequireResidentKey = c.ResidentKey == protocol.ResidentKeyRequirementRequired
+	o.AuthenticatorSelection.RequireResidentKey = c.ResidentKey == ResidentKeyRequired
 	o.Extensions.CredProps = true
 	return json.Marshal(o)
 }
@@ -74,15 +74,15 @@ func (c *ceremony) RegistrationOptions(_ context.Context, r *pintle.CeremonyRequ
 // VerifyRegistration implements [pintle.Ceremony].
 //
 // https://www.w3.org/TR/webauthn-3/#sctn-registering-a-new-credential
-func (c *ceremony) VerifyRegistration(_ context.Context, r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
-	a, err := c.verifyRegistration(r)
+func (c *ceremony) VerifyRegistration(ctx context.Context, r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+	a, err := c.verifyRegistration(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("verify a new passkey: %w", explain(err))
 	}
 	return a, nil
 }
 
-func (c *ceremony) verifyRegistration(r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func (c *ceremony) verifyRegistration(ctx context.Context, r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
 	rp, err := c.relyingParty(r.Origin)
 	if err != nil {
 		return nil, err
@@ -106,9 +106,9 @@ func (c *ceremony) verifyRegistration(r *pintle.CeremonyRequest) (*pintle.Authen
 	for _, alg := range algorithms {
 		params = append(params, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType, Algorithm: alg})
 	}
-	_, err = parsed.Verify(r.Challenge, rp.id, rp.origins, rp.origins, c.TopOrigins, protocol.TopOriginExplicitVerificationMode,
-		len(c.TopOrigins) > 0, c.UserVerification == protocol.VerificationRequired, true,
-		c.Metadata, params, protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
+	clientDataHash, err := parsed.Verify(r.Challenge, rp.id, rp.origins, rp.origins, c.TopOrigins, protocol.TopOriginExplicitVerificationMode,
+		len(c.TopOrigins) > 0, c.UserVerification == VerificationRequired, true,
+		nil, params, protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +118,17 @@ func (c *ceremony) verifyRegistration(r *pintle.CeremonyRequest) (*pintle.Authen
 	}
 	if err := checkKey(data.AttData.CredentialPublicKey); err != nil {
 		return nil, err
+	}
+	if c.Trust != nil {
+		err := c.Trust(ctx, &Attestation{
+			AAGUID:         [16]byte(data.AttData.AAGUID),
+			Format:         parsed.Response.AttestationObject.Format,
+			Object:         a.Response.AttestationObject,
+			ClientDataHash: clientDataHash,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("passkey.Options.Trust rejects the authenticator: %w", err)
+		}
 	}
 	return &pintle.Authenticator{
 		CredentialID: base64.StdEncoding.EncodeToString(data.AttData.CredentialID),

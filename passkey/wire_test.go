@@ -1,6 +1,7 @@
 package passkey_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"regexp"
@@ -236,6 +237,7 @@ func TestOptionsOfTheRelyingParty(t *testing.T) {
 }
 
 func TestInvalidOptions(t *testing.T) {
+	trusts := func(context.Context, *passkey.Attestation) error { return nil }
 	tests := []struct {
 		name string
 		o    passkey.Options
@@ -247,6 +249,8 @@ func TestInvalidOptions(t *testing.T) {
 		{"unknown kind of credential", passkey.Options{ResidentKey: "always"}, false},
 		{"unknown attachment", passkey.Options{Attachment: "usb"}, false},
 		{"unknown attestation", passkey.Options{Attestation: "basic"}, false},
+		{"trust in attestations", passkey.Options{Attestation: passkey.AttestationDirect, Trust: trusts}, true},
+		{"trust in attestations that are not requested", passkey.Options{Trust: trusts}, false},
 		{"no time", passkey.Options{Timeout: 1}, false},
 		{"a negative time", passkey.Options{Timeout: -1e9}, false},
 		{"a domain in capitals", passkey.Options{RPID: "Example.com"}, false},
