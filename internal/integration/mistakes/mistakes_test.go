@@ -398,7 +398,7 @@ var mistakes = []struct {
 	},
 	{
 		name:  "a wrong client id ends at the provider, which says so",
-		guide: "The provider shows an error page of its own",
+		guide: "The provider shows its error page",
 		run: func(w *setup) {
 			w.idp.Register(authtest.Client{ID: "another", Secret: "x", RedirectURIs: []string{"https://todo.test/auth/callback/acme"}})
 			at := w.serve(app(w.auth()))
