@@ -6,8 +6,8 @@ import (
 )
 
 // A jsonText is an object as JSON: a copy that shares nothing with the caller,
-// and reads back with the same types as from any other store. Empty means that
-// there is none.
+// and reads back with the same types as from any other store. Empty means no
+// object.
 type jsonText string
 
 // encodeValue encodes any value of encoding/json. That of nil is empty.

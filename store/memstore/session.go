@@ -9,8 +9,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// A sessionKey is the hash of a session's token. Whoever reads this process's
-// memory signs in as nobody.
+// A sessionKey is the hash of a session's token, so that a dump of the memory
+// holds no valid token.
 type sessionKey [sha256.Size]byte
 
 func keyOf(token string) sessionKey { return sha256.Sum256([]byte(token)) }

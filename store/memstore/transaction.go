@@ -10,7 +10,7 @@ import (
 )
 
 // A transaction takes its changes back if it fails. It holds the lock of the
-// tables, so nobody sees them before it has succeeded.
+// tables, so no other call sees them before it has succeeded.
 type transaction struct {
 	mu   sync.Mutex
 	over bool

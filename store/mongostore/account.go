@@ -144,9 +144,9 @@ func (s *Store) accountOwner(ctx context.Context, provider, providerAccountID st
 
 // LinkAccount implements [pintle.Store].
 //
-// An account whose owner does not exist any more is given to the new one: it is
-// left when somebody signs in while they are deleted, and would keep them from
-// ever coming back.
+// An account whose owner does not exist any more is given to the new one. Such an
+// account remains when a user signs in while being deleted, and would keep the
+// person from ever signing in again.
 func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	owner, ok := objectID(a.UserID)
 	if !ok {
@@ -197,7 +197,7 @@ func (s *Store) belongs(ctx context.Context, owner bson.ObjectID, c *mongo.Colle
 }
 
 // removeAbandoned removes an account whose owner does not exist, and reports
-// whether there is none any more.
+// whether it is gone.
 func (s *Store) removeAbandoned(ctx context.Context, a *pintle.Account) (bool, error) {
 	held, err := s.accountOwner(ctx, a.Provider, a.ProviderAccountID)
 	if missing(err) {

@@ -24,8 +24,8 @@
 //
 //   - an address belongs to one user, a pair of provider and provider account
 //     id to one account, a session token to one session, a credential id to one
-//     passkey, whoever races for it: unique indexes see to it, and [Open] fails
-//     where they are missing;
+//     passkey, also under concurrent calls: unique indexes ensure it, and [Open]
+//     fails where they are missing;
 //   - a mail link and the move of a passkey's counter succeed once;
 //   - an update changes what is there and never brings back what was removed;
 //   - of two calls of UnlinkAccount that would remove the last two accounts of a
@@ -35,8 +35,8 @@
 //     user is deleted is removed, by DeleteUser or by the call that stored it.
 //
 // Reads are from the primary, and writes wait for the majority of a replica
-// set, whatever the client is set to. How long a request waits is the client's
-// to say: set its Timeout, which is none by default.
+// set, whatever the client is set to. The client's Timeout bounds how long a
+// request waits; set it, because it is unlimited by default.
 //
 // # What holds only between failures
 //
@@ -45,10 +45,10 @@
 //
 //   - A first sign-in that fails after it created the user removes the user
 //     again. A process that dies in between leaves a user without an account,
-//     whose address then is in the way of the same person's next attempt with a
-//     provider, until they sign in by mail or somebody removes the user.
+//     whose address then blocks the same person's next attempt with a
+//     provider, until they sign in by mail or an operator removes the user.
 //   - Of several first sign-ins of one person at once, those that come between
-//     the user and the account are told that the address is somebody's. They
+//     the user and the account fail because the address is taken. They
 //     succeed when tried again.
 //   - DeleteUser removes the sessions first and the user last. One that broke
 //     off is finished by calling it again.
@@ -66,10 +66,9 @@
 // # Sharing with Auth.js
 //
 // Ids are ObjectIDs, times are Dates, and a session's token is plain, as the
-// adapter has them. A session has two fields of this package's own, created and
-// data, which the adapter keeps when it extends one, and an account has
-// verifiedEmail. Passkeys are in a
-// collection of their own, since the adapter has none.
+// adapter has them. This package adds two fields to a session, created and
+// data, which the adapter keeps when it extends one, and verifiedEmail to an
+// account. Passkeys are in a separate collection, since the adapter has none.
 //
 // The adapter makes no indexes; those of [EnsureIndexes] are good for it too.
 package mongostore

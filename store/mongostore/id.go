@@ -3,7 +3,7 @@ package mongostore
 import "go.mongodb.org/mongo-driver/v2/bson"
 
 // objectID reads an id in the one form in which the store returns it. Ids are
-// compared as texts: with capital letters it is another, which nobody has.
+// compared as texts: with capital letters it is another id, which does not exist.
 func objectID(id string) (bson.ObjectID, bool) {
 	o, err := bson.ObjectIDFromHex(id)
 	return o, err == nil && o.Hex() == id

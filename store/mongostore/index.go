@@ -59,8 +59,8 @@ func (n need) keys() bson.D {
 //
 // A unique index cannot be made while there are duplicates. The error then
 // names the documents that have a value in common, in every collection. Merge
-// or remove them and call it again: which of two users somebody is, no program
-// can know.
+// or remove them and call it again: no program can decide which of two users
+// a person is.
 //
 // An address is unique among the users that have one: the index is partial,
 // over those whose email is a text and not empty. A server that has no partial indexes gets a
@@ -218,7 +218,7 @@ type collection struct {
 }
 
 // check fails where a collection takes texts for equal that differ: a token in
-// other letters would sign in, and an address lead to somebody else.
+// other letters would sign in, and an address find another user.
 func (c *collection) check() error {
 	if len(c.Options.Collation) == 0 {
 		return nil

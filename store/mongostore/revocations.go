@@ -23,8 +23,8 @@ import (
 //		Revocation: mongostore.NewRevocations(db, mongostore.Options{}),
 //	},
 //
-// It costs every request of somebody who is signed in one look-up by id, and
-// when the database does not answer nobody is. Its documents need no other index;
+// It costs every signed-in request one look-up by id. When the database does not
+// answer, every request counts as signed out. Its documents need no other index;
 // the one that [EnsureIndexes] makes is for Sweep.
 //
 // Its methods may be called concurrently.
@@ -96,7 +96,7 @@ func (r *Revocations) remember(ctx context.Context, operation, key string, ended
 	create := options.UpdateOne().SetUpsert(true)
 	_, err := r.documents.UpdateOne(ctx, filter, forward, create)
 	if mongo.IsDuplicateKeyError(err) {
-		// Somebody else created it between MongoDB's look and its insertion.
+		// Another call created it between MongoDB's look and its insertion.
 		_, err = r.documents.UpdateOne(ctx, filter, forward, create)
 	}
 	return fail(ctx, operation, err)

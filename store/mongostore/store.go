@@ -64,9 +64,9 @@ func Open(ctx context.Context, db *mongo.Database, o Options) (*Store, error) {
 }
 
 // newStore returns a store whose collections read and write in one way,
-// whatever the host's client is set to: with an unacknowledged write nobody
-// would hear of a conflict, a secondary does not yet know which sessions have
-// ended, and what only one member of a replica set has written may be gone with
+// whatever the host's client is set to: an unacknowledged write would not report
+// a conflict, a secondary does not yet know which sessions have
+// ended, and what only one member of a replica set has written may be lost with
 // it.
 func newStore(db *mongo.Database, o Options) *Store {
 	how := options.Collection().
@@ -119,8 +119,8 @@ func fail(ctx context.Context, operation string, err error) error {
 // missing reports whether an error says that there is no document.
 func missing(err error) bool { return errors.Is(err, mongo.ErrNoDocuments) }
 
-// absent is the answer where there is no document. Whoever gave up waiting is
-// told so here too.
+// absent returns the error for a missing document: that of the context if it
+// has ended, and [pintle.ErrNotFound] otherwise.
 func absent(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

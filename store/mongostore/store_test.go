@@ -44,8 +44,8 @@ func TestErrorsSayWhatTheyAreAndQuoteNothing(t *testing.T) {
 		{"a duplicate", t.Context(), duplicate, pintle.ErrConflict},
 		{"a duplicate of an update", t.Context(), command, pintle.ErrConflict},
 		{"no server", t.Context(), down, down},
-		{"no document, and nobody waits", ended, mongo.ErrNoDocuments, context.Canceled},
-		{"no server, and nobody waits", ended, down, context.Canceled},
+		{"no document, and the context has ended", ended, mongo.ErrNoDocuments, context.Canceled},
+		{"no server, and the context has ended", ended, down, context.Canceled},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -97,7 +97,7 @@ func toBSON(value any) (any, error) {
 }
 
 // toDocument turns an object of encoding/json into one of BSON, without the
-// members that have a field of their own.
+// members that have a separate field.
 func toDocument(object map[string]any, reserved ...string) (map[string]any, error) {
 	document := make(map[string]any, len(object))
 	for name, value := range object {
@@ -170,7 +170,7 @@ func fromArray(elements []any) []any {
 }
 
 // fromDocument turns an object of BSON into one of encoding/json, without the
-// members that have a field of their own. One without members is nil.
+// members that have a separate field. One without members is nil.
 func fromDocument(document map[string]any, reserved ...string) map[string]any {
 	object := make(map[string]any, len(document))
 	for name, value := range document {

@@ -106,7 +106,7 @@ func FuzzExtraReadsBackAsItWas(f *testing.F) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		if read.ID != (bson.ObjectID{}) || read.Email != nil {
-			t.Errorf("%s replaces a field of its own: %+v", text, read)
+			t.Errorf("%s replaces a field of the document: %+v", text, read)
 		}
 		if diff := cmp.Diff(plain(object), plain(fromDocument(read.Extra, userFields...))); diff != "" {
 			t.Errorf("%s reads back otherwise:\n%s", text, diff)

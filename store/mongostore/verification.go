@@ -34,7 +34,7 @@ func (s *Store) CreateVerification(ctx context.Context, v *pintle.Verification) 
 	create := options.UpdateOne().SetUpsert(true)
 	_, err := s.verifications.UpdateOne(ctx, filter, end, create)
 	if mongo.IsDuplicateKeyError(err) {
-		// Somebody else created it between MongoDB's look and its insertion.
+		// Another call created it between MongoDB's look and its insertion.
 		_, err = s.verifications.UpdateOne(ctx, filter, end, create)
 	}
 	return fail(ctx, "create mail link", err)

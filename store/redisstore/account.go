@@ -69,9 +69,9 @@ func (s *Store) listAccount(ctx context.Context, userID, key string) error {
 	return s.client.SAdd(ctx, s.keys.accountSet(userID), listed...).Err()
 }
 
-// claimAccount writes an account that nobody has, and reports whether nobody
-// had it. Auth.js leaves accounts of users that it deletes: without their owner
-// nobody signs in with them, and they would lock out whoever they are of.
+// claimAccount writes an account that no user has, and reports whether it did.
+// Auth.js leaves accounts of users that it deletes: no user can sign in with
+// them, and they would lock out the person to whom they belong.
 func (s *Store) claimAccount(ctx context.Context, key string, text []byte) (bool, error) {
 	for {
 		claimed, err := setNew(ctx, s.client, key, text, time.Time{})
@@ -110,7 +110,7 @@ func (s *Store) unlist(ctx context.Context, key, userID string) error {
 }
 
 // accountAt returns the account under a key and the text it was read from. It
-// fails with [redis.Nil] when there is none.
+// fails with [redis.Nil] when the key does not exist.
 func (s *Store) accountAt(ctx context.Context, key string) (*pintle.Account, []byte, error) {
 	text, err := s.client.Get(ctx, key).Bytes()
 	if err != nil {
@@ -261,8 +261,8 @@ func decodeAccount(text []byte) (*pintle.Account, error) {
 	if err := json.Unmarshal(text, a); err != nil {
 		return nil, err
 	}
-	// An Account reads the id "null" as none, because services send it so.
-	// What was stored is what somebody is called.
+	// An Account reads the id "null" as empty, because services send it so.
+	// A stored "null" is a real id.
 	// A map has the exact names: a struct would take a member "userid" of the
 	// provider's for the owner.
 	var named map[string]any

@@ -106,7 +106,7 @@ func (s *Store) editPasskeys(ctx context.Context, userID string, edit func([]str
 }
 
 // passkeyIDs returns the ids of a user's passkeys and the text they were read
-// from, nil when there is none.
+// from, nil when the user has none.
 func (s *Store) passkeyIDs(ctx context.Context, userID string) (ids []string, text []byte, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -241,7 +241,7 @@ func (s *Store) deletePasskey(ctx context.Context, userID, credentialID string) 
 		if err != nil {
 			return err
 		}
-		// Somebody else's change is the only reason to go round.
+		// The loop repeats only if another call has changed the passkey.
 		removed, err := remove(ctx, s.client, s.keys.passkey(credentialID), text)
 		if err != nil {
 			return err
@@ -251,7 +251,7 @@ func (s *Store) deletePasskey(ctx context.Context, userID, credentialID string) 
 		}
 	}
 	// The list last: what it names but is not there is passed over, and a passkey
-	// that no list names would outlive its user. Nobody registers the same one
+	// that no list names would outlive its user. The same passkey is not registered
 	// meanwhile, because each registration makes a new id.
 	return s.editPasskeys(ctx, userID, func(ids []string) []string { return without(ids, credentialID) })
 }

@@ -13,8 +13,8 @@
 // It needs Redis 6.2 or Valkey. Give the client ContextTimeoutEnabled, without
 // which go-redis ends a command that is on its way only after ReadTimeout. The
 // server must not evict keys (maxmemory-policy noeviction, or volatile-ttl if
-// losing sessions is acceptable): an evicted address or account is free for
-// somebody else.
+// losing sessions is acceptable): an evicted address or account can be taken by
+// another user.
 //
 // # What holds everywhere
 //
@@ -23,7 +23,7 @@
 //
 //   - an address belongs to one user, a pair of provider and provider account
 //     id to one account, a session token to one session, a credential id to one
-//     passkey, whoever races for it;
+//     passkey, also under concurrent calls;
 //   - a mail link and the move of a passkey's counter succeed once;
 //   - an update changes what is there and never brings back what was removed;
 //   - of two calls of UnlinkAccount that would remove the last two accounts of a
@@ -43,7 +43,7 @@
 //   - A user whose creation broke off may remain without being found by
 //     address or account.
 //   - An account, session or passkey is in its owner's lists before it exists.
-//     What a list names but is not there, or is somebody else's, is passed over.
+//     An entry that does not exist, or that belongs to another user, is skipped.
 //   - DeleteUser removes the sessions first and the user last. One that broke
 //     off is finished by calling it again.
 //   - An UnlinkAccount whose process dies leaves the account or removes it. If
@@ -58,10 +58,10 @@
 // not used.
 //
 // While a node of a Cluster is away, a request whose session or user is there
-// fails with an error, which signs nobody out. The others are served only if
+// fails with an error, which signs no user out. The others are served only if
 // cluster-require-full-coverage is no: by default a Cluster that misses keys
-// serves none. With a replica promoted everybody is served again; a look-up
-// that fails makes the client ask who has its keys now.
+// serves none. Once a replica is promoted, all requests are served again; a
+// look-up that fails makes the client reload the map of the Cluster.
 //
 // # Expiry
 //
@@ -74,15 +74,15 @@
 // and one of accounts that are being unlinked per user, where the adapter remembers the last of each. What the
 // adapter writes is in no set: such sessions and accounts work, but of several
 // that it writes in a row only the last is listed and removed with the user. An
-// account of a user who is gone, which the adapter leaves when it deletes
-// somebody with several, is nobody's and may be linked again. A session that only
+// account of a deleted user, which the adapter leaves when the user had several,
+// has no owner and may be linked again. A session that only
 // Auth.js extends leaves its set when it would have expired without that. Session
-// tokens are plain, as the adapter has them. A session has two members of this
-// package's own, created and data, which the adapter keeps when it extends one,
-// and an account has verifiedEmail.
+// tokens are plain, as the adapter has them. This package adds two members to a
+// session, created and data, which the adapter keeps when it extends one,
+// and verifiedEmail to an account.
 //
 // Passkeys are under the keys of the adapter for unstorage. A provider whose id
-// has a colon or a percent sign in it has keys of its own here, because the
-// adapter's would be ambiguous. Passkeys have three members of this package's
-// own, name, created and lastUsed, which the adapter keeps when it counts one.
+// has a colon or a percent sign in it has different keys here, because the
+// adapter's would be ambiguous. This package adds three members to a passkey,
+// name, created and lastUsed, which the adapter keeps when it counts one.
 package redisstore

@@ -33,7 +33,7 @@ func (s *Store) reserve(ctx context.Context, address, id string) error {
 			return err
 		}
 		if holder == "" {
-			return pintle.ErrConflict // somebody else's reservation
+			return pintle.ErrConflict // another call's reservation
 		}
 		stale, err := s.isStale(ctx, address, holder)
 		if err != nil {
@@ -97,7 +97,7 @@ func (s *Store) release(ctx context.Context, address, id string) error {
 }
 
 // UserByEmail implements [pintle.Store]. A key that leads to a user who has
-// another address by now leads to nobody.
+// another address by now counts as missing.
 func (s *Store) UserByEmail(ctx context.Context, email string) (*pintle.User, error) {
 	if email == "" {
 		return nil, absent(ctx)

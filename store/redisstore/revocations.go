@@ -21,9 +21,9 @@ import (
 //		Revocation: redisstore.NewRevocations(client, ""),
 //	},
 //
-// It costs every request of somebody who is signed in one round trip, and when
-// Redis does not answer nobody is. Its keys expire by themselves. A server that
-// evicts keys, or that loses them when it starts anew, lets ended sessions go on
+// It costs every signed-in request one round trip. When Redis does not answer,
+// every request counts as signed out. Its keys expire by themselves. A server that
+// evicts keys, or loses them at a restart, lets ended sessions go on
 // until their tokens expire.
 //
 // Its methods may be called concurrently.

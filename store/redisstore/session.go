@@ -173,7 +173,7 @@ func changed(text []byte, change pintle.SessionUpdate) ([]byte, error) {
 	return json.Marshal(members)
 }
 
-// delete removes a session and returns it, or nil when there is none.
+// delete removes a session and returns it, or nil when it does not exist.
 func (s sessions) delete(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -33,9 +33,9 @@ var (
 
 // Sessions returns a store that keeps its sessions in Redis and everything else
 // in users: the look-ups that every request makes do not write to the database,
-// and losing Redis signs people out but loses nobody.
+// and losing Redis ends all sessions but loses no user.
 //
-// Redis holds the hash of each token, so whoever reads it signs in as nobody.
+// Redis holds only the hash of each token, so its contents let no reader sign in.
 // Auth.js cannot read these sessions. Of the options only BaseKeyPrefix,
 // SessionKeyPrefix and SessionSetKeyPrefix are used.
 //
@@ -97,8 +97,8 @@ func (s *SessionStore) EndUserSessions(ctx context.Context, userID, except strin
 	return n, fail(ctx, "end sessions", err)
 }
 
-// DeleteUser implements [pintle.UserDeleter]. The sessions end first, and
-// without Redis nobody is deleted: the user could not be signed out.
+// DeleteUser implements [pintle.UserDeleter]. The sessions end first. If Redis
+// does not answer, the user is not deleted, because they could not be signed out.
 func (s *SessionStore) DeleteUser(ctx context.Context, id string) error {
 	if _, err := s.sessions.endAll(ctx, id, ""); err != nil {
 		return fail(ctx, "delete user", err)

@@ -99,8 +99,8 @@ func cleanUp(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 }
 
-// absent is the answer about a key that cannot exist. Whoever gave up waiting
-// is told so here too.
+// absent returns the error for a key that cannot exist: that of the context if
+// it has ended, and [pintle.ErrNotFound] otherwise.
 func absent(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -105,8 +105,8 @@ func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpd
 			}
 			reserved = after.Email
 		}
-		// Somebody else's change is the only reason to fail, so one of those
-		// who go round here gets on.
+		// Only the change of another call makes this fail, so of several calls in
+		// this loop one succeeds.
 		written, err := replace(ctx, s.client, s.keys.user(id), old, text, time.Time{})
 		if err != nil {
 			return nil, fail(ctx, "update user", err)
@@ -159,7 +159,7 @@ func (s *Store) moveAddress(ctx context.Context, id, before, after string, old, 
 			return err
 		}
 		if !held {
-			// Somebody else has it, more than a minute after it was reserved.
+			// Another user has it, more than a minute after it was reserved.
 			_, err := replace(ctx, s.client, s.keys.user(id), text, old, time.Time{})
 			return errors.Join(pintle.ErrConflict, err)
 		}
@@ -175,7 +175,7 @@ func encodeUser(u *pintle.User) ([]byte, error) {
 }
 
 // decodeUser reads the value of a user's key. One that cannot be read is an
-// error, not nobody: the address of nobody is free.
+// error, not a missing user: the address of a missing user counts as free.
 func decodeUser(id string, text []byte) (*pintle.User, error) {
 	u := &pintle.User{}
 	if err := json.Unmarshal(text, u); err != nil {

@@ -195,7 +195,7 @@ func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Acc
 
 // each calls f for every row of a query.
 func (r records) each(ctx context.Context, f func(scan func(...any) error) error, s *statement, args ...any) error {
-	ctx, cancel := patiently(ctx)
+	ctx, cancel := withStatementTimeout(ctx)
 	defer cancel()
 	rows, err := r.query(ctx, s, args...)
 	if err != nil {

@@ -11,15 +11,15 @@
 //		…
 //	})
 //
-// [New] uses tables of its own, whose names begin with "pintle_" and which
-// [Migrate] makes. [NewShared] uses the tables of an existing Auth.js
+// [New] uses the tables that [Migrate] makes, whose names begin with "pintle_".
+// [NewShared] uses the tables of an existing Auth.js
 // installation, where either side sees the users and sessions of the other. A
 // [Store] implements every store interface of package pintle.
 //
 // # Its own tables
 //
-// Session tokens are kept as SHA-256 hashes: whoever reads the database, or a
-// backup of it, signs in as nobody. Checking a session is one query in one
+// Session tokens are kept as SHA-256 hashes, so that a copy of the database lets
+// no reader sign in. Checking a session is one query in one
 // round trip. Times are integers, in milliseconds since 1970, so that no
 // setting of a connection can shift them.
 //

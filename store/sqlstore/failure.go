@@ -34,7 +34,7 @@ func (r records) fail(ctx context.Context, operation string, err error) error {
 		return fmt.Errorf("sqlstore: %s: %w", operation, pintle.ErrConflict)
 	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
-		// Some drivers tell of the interruption in words of their own.
+		// Some drivers report the interruption with another error.
 		return fmt.Errorf("sqlstore: %s: %w: %w", operation, ended, err)
 	}
 	return fmt.Errorf("sqlstore: %s: %w%s", operation, err, r.remedy(err))
@@ -78,8 +78,8 @@ func lacksTable(err error) bool {
 	return sqlState(err) == "" && !isMySQL(err) && (strings.Contains(text, "no such table: ") || strings.Contains(text, "no such column: ") || strings.Contains(text, "has no column named "))
 }
 
-// absent is the answer about a key that no row can have. Whoever gave up waiting
-// is told so here too.
+// absent returns the error for a key that no row can have: that of the context
+// if it has ended, and [pintle.ErrNotFound] otherwise.
 func (r records) absent(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -93,9 +93,9 @@ func isDuplicate(err error) bool {
 	return sqlState(err) == "23505" || // unique_violation
 		isMySQLError(err, 1062) || // ER_DUP_ENTRY
 		isMySQLError(err, 1586) || // ER_DUP_ENTRY_WITH_KEY_NAME
-		// Every SQLite driver has the library's own message in its error. It
-		// names tables and columns but quotes no value, so nobody can put the
-		// words there.
+		// The error of every SQLite driver holds the message of the library. It
+		// names tables and columns but quotes no value, so a client cannot forge
+		// it.
 		strings.Contains(err.Error(), "UNIQUE constraint failed: ") && sqlState(err) == "" && !isMySQL(err)
 }
 

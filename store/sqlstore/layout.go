@@ -75,8 +75,8 @@ var (
 	authenticatorColumns = columnNames("credentialID userId providerAccountId credentialPublicKey counter credentialDeviceType credentialBackedUp | transports", "name created lastUsed updatedAt")
 )
 
-// known is the columns a table may have: whether they have to be there, and
-// whether they are there unless somebody says otherwise.
+// known is the columns a table may have: those it must have, those it has by
+// default, and those it may have besides.
 type known struct {
 	required, expected, further []string
 }
@@ -161,7 +161,7 @@ type tables struct {
 	Layout
 	users, accounts, sessions, verifications *table
 
-	authenticators *table // nil if there is none
+	authenticators *table // nil without such a table
 }
 
 func (l Layout) tables() (*tables, error) {

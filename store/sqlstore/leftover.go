@@ -6,8 +6,8 @@ import (
 )
 
 // checkOwners looks for accounts whose user is gone. Tables that do not refer to
-// users, as those of Auth.js's adapters for pg and D1, keep them when somebody
-// deletes users by hand, and Auth.js passes over them: there a person may have a
+// users, as those of Auth.js's adapters for pg and D1, keep them when an operator
+// deletes users by hand. Auth.js ignores them: there a person may have a
 // second account of the same name, which the unique index forbids.
 func (s *Store) checkOwners(ctx context.Context) ([]Problem, error) {
 	a, u := s.tables.accounts, s.tables.users

@@ -80,7 +80,7 @@ func (r records) askDriver(ctx context.Context, l *lookup, key driver.Value) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	look := r.shifts.of(ctx)
+	look := r.deadlines.of(ctx)
 	conn, err := r.db.Conn(look)
 	if err != nil {
 		return err

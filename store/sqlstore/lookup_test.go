@@ -170,7 +170,7 @@ func TestALookUpSeesNothingOfTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestNobodyWaitsForAConnectionBeyondTheirTime(t *testing.T) {
+func TestTheWaitForAConnectionEndsWithTheDeadline(t *testing.T) {
 	for _, dialect := range []Dialect{PostgreSQL, MySQL, SQLite} {
 		t.Run(dialect.String(), func(t *testing.T) {
 			store, db := opened(t, &fakeDatabase{answers: []answer{{rows: [][]driver.Value{full}}}}, dialect)

@@ -136,7 +136,7 @@ func (d Dialect) apply(ctx context.Context, run runner, steps []migration) error
 	return nil
 }
 
-// migrate applies the steps while nobody else does.
+// migrate applies the steps while no other process does.
 func (d Dialect) migrate(ctx context.Context, db *sql.DB, steps []migration) error {
 	switch d {
 	case PostgreSQL:

@@ -20,8 +20,8 @@ import (
 //		Revocation: sqlstore.NewRevocations(db, sqlstore.PostgreSQL),
 //	},
 //
-// It costs every request of somebody who is signed in one look-up by a key, and
-// when the database does not answer nobody is. The table is one of those that
+// It costs every signed-in request one look-up by a key. When the database does
+// not answer, every request counts as signed out. The table is one of those that
 // [Migrate] makes. Next to tables that are shared with Auth.js the file of
 // [Migrations] that ends in _revocations.sql is enough.
 //

@@ -56,7 +56,7 @@ func (r records) prepare(ctx context.Context, s *statement) (*sql.Stmt, error) {
 		return nil, err
 	}
 	if !s.prepared.CompareAndSwap(nil, p) {
-		_ = p.Close() //nolint:sqlclosecheck // somebody else was faster; what is kept stays open
+		_ = p.Close() //nolint:sqlclosecheck // another call was faster; the statement that is kept stays open
 		return s.prepared.Load(), nil
 	}
 	return p, nil
@@ -84,7 +84,7 @@ func (r records) exec(ctx context.Context, s *statement, args ...any) (int, erro
 }
 
 func (r records) result(ctx context.Context, s *statement, args ...any) (sql.Result, error) {
-	ctx, cancel := patiently(ctx)
+	ctx, cancel := withStatementTimeout(ctx)
 	defer cancel()
 	return r.repeat(ctx, s, args...)
 }
@@ -126,7 +126,7 @@ func (r records) runOnce(ctx context.Context, s *statement, args ...any) (sql.Re
 // one reads the first row of a query into dest. Without a row it returns
 // [sql.ErrNoRows].
 func (r records) one(ctx context.Context, dest []any, s *statement, args ...any) error {
-	ctx, cancel := patiently(ctx)
+	ctx, cancel := withStatementTimeout(ctx)
 	defer cancel()
 	return r.again(func() error { return r.first(ctx, dest, s, args...) })
 }

@@ -53,19 +53,19 @@ func NewShared(db *sql.DB, l Layout) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	return &Store{records{db: db, run: db, dialect: l.Dialect, tables: t, sql: newQueries(t), lookups: new(sync.Pool), shifts: new(shifts)}}, nil
+	return &Store{records{db: db, run: db, dialect: l.Dialect, tables: t, sql: newQueries(t), lookups: new(sync.Pool), deadlines: new(sharedDeadlines)}}, nil
 }
 
 // records is what a [Store] and the store of a transaction have in common.
 type records struct {
-	db      *sql.DB
-	run     runner
-	tx      bool // run is in a transaction
-	dialect Dialect
-	tables  *tables
-	sql     *queries
-	lookups *sync.Pool // of *lookup
-	shifts  *shifts
+	db        *sql.DB
+	run       runner
+	tx        bool // run is in a transaction
+	dialect   Dialect
+	tables    *tables
+	sql       *queries
+	lookups   *sync.Pool // of *lookup
+	deadlines *sharedDeadlines
 }
 
 // A txStore is the store a transaction works with.
@@ -81,7 +81,7 @@ func (s *Store) InTx(ctx context.Context, f func(pintle.Store) error) error {
 	return s.atomically(ctx, "transaction", func(r records) error { return f(&txStore{r}) })
 }
 
-// atomically runs f in a transaction: the one r is in, or one of its own.
+// atomically runs f in the transaction r is in, or in a new one.
 func (r records) atomically(ctx context.Context, operation string, f func(records) error) error {
 	if r.tx {
 		return f(r)
@@ -157,7 +157,7 @@ func (d Dialect) isolation() *sql.TxOptions {
 //
 // https://www.sqlite.org/lang_transaction.html
 func (r records) beginImmediate(ctx context.Context) (within records, commit func() error, rollback func(), err error) {
-	wait, cancel := patiently(ctx)
+	wait, cancel := withStatementTimeout(ctx)
 	defer cancel()
 	conn, err := r.db.Conn(wait)
 	if err != nil {

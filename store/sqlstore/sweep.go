@@ -16,7 +16,7 @@ func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, e
 		if total >= limit {
 			break
 		}
-		result, err := r.repeat(ctx, s, end, limit-total) // with the patience of the host
+		result, err := r.repeat(ctx, s, end, limit-total) // for as long as the context of the host allows
 		if err != nil {
 			return total, r.fail(ctx, "sweep", err)
 		}

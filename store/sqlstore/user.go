@@ -96,8 +96,8 @@ func withoutColumns(fields map[string]any, names []string) (rest object, given [
 	return rest, given, values
 }
 
-// including returns a statement that writes some of the further columns: the
-// usual one if there are none.
+// including returns a statement that writes some of the further columns, and the
+// usual one if the list is empty.
 func (r records) including(further []int, usual *statement, build func(builder, []int) *statement) *statement {
 	if len(further) == 0 {
 		return usual
@@ -361,8 +361,8 @@ func (r records) untilNoRace(ctx context.Context, operation string, f func(recor
 }
 
 func (r records) deleteUser(ctx context.Context, key any) error {
-	// Whoever adds a row that refers to the user waits, and then finds that
-	// there is none. Without it a session made in between would keep the
+	// A transaction that adds a row for the user waits, and then fails because the
+	// user is gone. Without the lock a session made in between would keep the
 	// user, in tables that do not cascade.
 	if err := r.lockUser(ctx, key); err != nil {
 		return r.fail(ctx, "delete user", err)

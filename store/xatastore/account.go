@@ -70,11 +70,11 @@ func (l link) operations(n names, left *leftover) []operation {
 // unlinked it, or deleted its user.
 type leftover struct {
 	version int64
-	joins   []operation // remove what leads from nobody
+	joins   []operation // remove join records without a user
 }
 
-// refusedLink finds out why an account was not linked, and takes over what was
-// left of it when it was somebody's before.
+// refusedLink finds out why an account was not linked, and takes over its record
+// if it belonged to a user before.
 func (s *Store) refusedLink(ctx context.Context, l link, no *Error) error {
 	if no.maybeDone {
 		mine, err := s.client.read(ctx, s.names.userAccounts, l.join)
@@ -123,11 +123,11 @@ func (s *Store) refusedLink(ctx context.Context, l link, no *Error) error {
 
 // links are what the join table has about one account.
 type links struct {
-	owned  *pintle.Account // nil when it is nobody's
+	owned  *pintle.Account // nil without an owner
 	user   record
 	record string   // the id of the account's own record, when owned
 	join   string   // the id of the join record, when owned
-	stale  []string // the ids of join records that lead from nobody
+	stale  []string // the ids of join records without a user
 }
 
 // findLinks returns to whom an account belongs.
@@ -156,7 +156,7 @@ func (s *Store) findLinks(ctx context.Context, provider, accountID string) (link
 	return found, nil
 }
 
-// find returns the links of an account that is somebody's.
+// find returns the links of an account that has an owner.
 func (s *Store) find(ctx context.Context, provider, accountID string) (links, error) {
 	if storable(provider, accountID) != nil {
 		return links{}, absent(ctx)

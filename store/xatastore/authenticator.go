@@ -83,8 +83,8 @@ func (s *Store) passkey(ctx context.Context, credentialID string) (*pintle.Authe
 	return a, r, err
 }
 
-// readPasskey takes a record of a passkey apart. One whose user is gone is
-// nobody's.
+// readPasskey reads the record of a passkey. One whose user is gone counts as
+// missing.
 func readPasskey(r record) (*pintle.Authenticator, error) {
 	c := &reader{record: r}
 	counter := c.integer("counter")
@@ -163,7 +163,7 @@ func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, n
 	}))
 }
 
-var errMaybeUsed = errors.New("the service did not answer when the passkey was changed, and says now that somebody has changed it")
+var errMaybeUsed = errors.New("the service did not answer when the passkey was changed, and reports now that it was changed")
 
 // changePasskey writes what change returns for a passkey, unless that is an
 // error.
@@ -203,8 +203,8 @@ func (s *Store) changePasskey(ctx context.Context, credentialID string, change f
 		if now, err := there.version(); err != nil || now == version {
 			return errors.Join(no, err) // for another reason, and so again and again
 		}
-		// Somebody else's change is the only other reason, so one of those who
-		// go round here gets on.
+		// The change of another call is the only other reason, so of several calls
+		// in this loop one succeeds.
 		maybeDone = maybeDone || no.maybeDone
 	}
 }

@@ -21,8 +21,8 @@ const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 5 * time.Second
 
-	// maxWait is how long after the first attempt another may begin: whoever
-	// signs in has gone away by then.
+	// maxWait is how long after the first attempt another may begin: later the
+	// user who signs in has left.
 	maxWait = 30 * time.Second
 )
 

@@ -42,7 +42,7 @@ func newClient(r *resolved) *client {
 		t.MaxIdleConnsPerHost = maxIdle
 		c.http.Transport = t
 	}
-	// A redirected request would carry the key to an address nobody configured.
+	// A redirected request would carry the key to an address that is not configured.
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.http.Jar = nil
 	return c
@@ -133,7 +133,7 @@ func (c *client) attempt(ctx context.Context, l call, payload []byte) ([]byte, o
 	return text, outcome{}
 }
 
-// address returns where a call goes. Ids come from strangers: each stays one
+// address returns the URL of a call. Ids come from clients, so each stays one
 // segment of the path.
 func (c *client) address(l call) string {
 	var b strings.Builder

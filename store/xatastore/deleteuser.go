@@ -59,7 +59,7 @@ func (s *Store) belongings(ctx context.Context, id string) ([]operation, error) 
 				return nil, errors.Join(errors.New("the service listed what belongs to another user"), c.err)
 			}
 			if table == s.names.userAccounts {
-				// An account that is unlinked meanwhile may be somebody else's.
+				// An account that is unlinked meanwhile may belong to another user.
 				operations = append(operations, removeExisting(table, r.id()))
 				continue
 			}

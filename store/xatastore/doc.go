@@ -38,7 +38,7 @@
 //   - There is no [pintle.TxStore]: a transaction of the service is one request
 //     that cannot look anything up. A first sign-in that fails after it created
 //     the user removes the user again, if it still can.
-//   - What Auth.js writes at the same time has ids of its own. Accounts that
+//   - What Auth.js writes at the same time has other ids. Accounts that
 //     both sides link in the same moment can be there twice.
 //   - What is looked up by a column is compared again here, but how long that
 //     takes is the service's affair. Of a unique column it keeps an index.
@@ -51,9 +51,9 @@
 // not answer is repeated, after the time it asks for. Repeating is safe: what is
 // written has an id that was chosen before the first attempt, so the second adds
 // nothing. When the second is refused because of the first, the store looks
-// whose the record is. Where that cannot be known, for a mail link and for a
-// passkey's counter, the answer is an error: nobody is signed in twice with one
-// link, and somebody may have to ask for another.
+// which attempt made the record. Where that cannot be known, for a mail link and
+// for a passkey's counter, the call fails: one link never signs in twice, but a
+// user may have to request another.
 //
 // Refusals are of type [Error], with the status, the message and the request id
 // of the service. Neither they nor any other error hold the API key. No redirect
@@ -65,7 +65,7 @@
 // link a new end when it is opened, which this package does not, and leaves the
 // accounts, sessions and join records of a user it deletes; those whose user is
 // gone are passed over here. An account that the adapter unlinked, by removing
-// its join record alone, belongs to nobody here either.
+// its join record alone, has no owner here either.
 //
 // The limits of the service are the store's: 2048 characters in a column of type
 // string, 200 KB in one of type text, addresses it takes for such in a column of

@@ -51,8 +51,8 @@ func (e *Error) Error() string {
 // refused returns err as the service's refusal of what was asked. The rest is
 // the service's own trouble, or the network's.
 //
-// Which of the three statuses says what is not documented for every request,
-// so whoever is refused looks what is there.
+// The meaning of the three statuses is not documented for every request, so the
+// caller reads the record to find the reason.
 func refused(err error) *Error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -96,8 +96,8 @@ func fail(ctx context.Context, operation string, err error) error {
 	return fmt.Errorf("xatastore: %s: %w", operation, err)
 }
 
-// absent is the answer about a key that no record can have. Whoever gave up
-// waiting is told so here too.
+// absent returns the error for a key that no record can have: that of the
+// context if it has ended, and [pintle.ErrNotFound] otherwise.
 func absent(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -124,9 +124,9 @@ func (c *client) said(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// trouble is an error of the network. Its address is left out, since it names
-// records; and an error of somebody's transport that has the key in it is
-// replaced by its text without.
+// trouble returns an error of the network without the address, which names
+// records. If the error of the host's transport holds the key, its text without
+// the key replaces it.
 func (c *client) trouble(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err

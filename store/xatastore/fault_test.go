@@ -154,7 +154,7 @@ func TestTheTimeoutIsTenSecondsByDefault(t *testing.T) {
 	})
 }
 
-func TestNobodyIsKeptWaitingForLongerThanASignInTakes(t *testing.T) {
+func TestACallEndsWithinTheTimeOfASignIn(t *testing.T) {
 	for name, f := range map[string]xatatest.Fault{
 		"for answers": {Delay: time.Hour},
 		"for pauses":  {Status: 429, Header: map[string]string{"Retry-After": "14"}},
@@ -175,7 +175,7 @@ func TestNobodyIsKeptWaitingForLongerThanASignInTakes(t *testing.T) {
 	}
 }
 
-func TestWhoeverGivesUpIsNotKeptWaiting(t *testing.T) {
+func TestACallEndsWithItsContext(t *testing.T) {
 	t.Run("before the end of a pause", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			db, o := newDatabase(t, xatastore.Schema(""))
@@ -562,8 +562,8 @@ func TestAChangeWhileTheServiceIsDownIsAnError(t *testing.T) {
 	}
 }
 
-// Whoever comes second is told so even when the service was busy before.
-func TestALostAnswerDoesNotMakeSomebodyElsesRecordOnesOwn(t *testing.T) {
+// The second call for one record fails even when the service was busy before.
+func TestARetryDoesNotTakeOverTheRecordOfAnotherUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, o := newDatabase(t, xatastore.Schema(""))
 		s := newStore(t, o)
@@ -599,7 +599,7 @@ func TestALostAnswerDoesNotMakeSomebodyElsesRecordOnesOwn(t *testing.T) {
 		} {
 			db.Fault = once(writes, xatatest.Fault{Status: 503})
 			if err := do(); !errors.Is(err, pintle.ErrConflict) {
-				t.Errorf("%s of what is somebody else's = %v, want pintle.ErrConflict", name, err)
+				t.Errorf("%s of a record of another user = %v, want pintle.ErrConflict", name, err)
 			}
 		}
 	})
@@ -641,9 +641,8 @@ func TestAConnectionThatBreaksIsTriedAgain(t *testing.T) {
 	}
 }
 
-// No request is needed to know that there is no such record, and none to know
-// that nobody waits for the answer.
-func TestWhoeverGaveUpIsToldSoEvenWithoutARequest(t *testing.T) {
+// A call that needs no request still reports that its context has ended.
+func TestAnEndedContextIsReportedEvenWithoutARequest(t *testing.T) {
 	db, o := newDatabase(t, xatastore.Schema(""))
 	s := newStore(t, o)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzAnswer: whatever the service answers, nobody is signed in who was not
-// asked for.
+// FuzzAnswer: whatever the service answers, the store returns no other user than
+// the requested one.
 func FuzzAnswer(f *testing.F) {
 	f.Add(200, []byte(`{"records": [{"id": "s", "sessionToken": "token", "expires": "2099-01-01T00:00:00Z", "user": {"id": "1", "email": "ada@example.org"}}], "meta": {"page": {"more": false}}}`))
 	f.Add(200, []byte(`{"records": [{"id": "s", "sessionToken": "other", "user": {"id": "1"}}], "meta": {"page": {}}}`))
@@ -21,7 +21,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 		pages := 0
 		s := reached(t, transport(func(r *http.Request) (*http.Response, error) {
-			if pages++; pages > 3 { // a list that goes on for ever is a test of its own
+			if pages++; pages > 3 { // another test has a list without an end
 				return answer(500, "")(r)
 			}
 			return answer(status, string(body))(r)

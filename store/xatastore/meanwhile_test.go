@@ -44,7 +44,7 @@ func leftover(t *testing.T, s *xatastore.Store, o xatastore.Options) pintle.Acco
 	return a
 }
 
-// asAuthJS makes a request of somebody else's and returns the answer.
+// asAuthJS makes a request as Auth.js would and returns the answer.
 func asAuthJS(t *testing.T, o xatastore.Options, method, path, body string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, o.DatabaseURL+":main"+path, strings.NewReader(body))
@@ -74,7 +74,7 @@ func TestALeftoverIsTakenOverOnce(t *testing.T) {
 	for i := range users {
 		users[i] = newUser(t, s, fmt.Sprintf("heir%d@example.org", i))
 	}
-	// Nobody's transaction begins before all have looked.
+	// No transaction begins before all calls have read the record.
 	var mu sync.Mutex
 	arrived, gate := 0, make(chan struct{})
 	db.Fault = func(r *http.Request) *xatatest.Fault {
@@ -164,7 +164,7 @@ func TestAnAccountThatChangesHandsIsNotUnlinkedFromTheNext(t *testing.T) {
 	}
 }
 
-func TestAUserIsNotDeletedWithWhatBelongsToSomebodyElseByNow(t *testing.T) {
+func TestDeletingAUserKeepsWhatPassedToAnotherUser(t *testing.T) {
 	db, o := newDatabase(t, xatastore.Schema(""))
 	s := newStore(t, o)
 	e := newEverything(t, s)

@@ -31,7 +31,7 @@ type Options struct {
 	Branch string
 
 	// Getenv looks up the variables named above, like pintle.Config.Getenv.
-	// Nil means that there are none: pass os.Getenv to have the process's.
+	// Nil means no variables: pass os.Getenv for those of the process.
 	Getenv func(name string) string
 
 	// Prefix is what the names of the tables begin with, without the
@@ -51,7 +51,7 @@ type Options struct {
 	// where Extended is set.
 	UserColumns []string
 
-	// HTTPClient makes the requests. Nil means one of its own, which keeps
+	// HTTPClient makes the requests. Nil means a new one, which keeps
 	// connections for many requests at once. Its transport,
 	// and so its proxy and certificates, are used; it follows no redirects and
 	// keeps no cookies, whatever it is set to.

@@ -43,7 +43,7 @@ func TestOptionsAndEnvironment(t *testing.T) {
 			with("XATA_BRANCH", "y", "XATA_PREVIEW", "vercel", "VERCEL_GIT_REPO_OWNER", "ada", "VERCEL_GIT_COMMIT_REF", "engine"),
 			xatastore.Config{DatabaseURL: address, Branch: "preview-ada-engine"},
 		},
-		{"a preview of somebody else", xatastore.Options{}, with("XATA_BRANCH", "y", "XATA_PREVIEW", "other"), xatastore.Config{DatabaseURL: address, Branch: "y"}},
+		{"a preview of another service", xatastore.Options{}, with("XATA_BRANCH", "y", "XATA_PREVIEW", "other"), xatastore.Config{DatabaseURL: address, Branch: "y"}},
 		{"a name of this machine without encryption", xatastore.Options{APIKey: "key", DatabaseURL: "http://Xata.LocalHost/db/app"}, nil, xatastore.Config{DatabaseURL: "http://Xata.LocalHost/db/app", Branch: "main"}},
 		{"this machine without encryption", xatastore.Options{APIKey: "key", DatabaseURL: "http://127.0.0.1:80/db/app"}, nil, xatastore.Config{DatabaseURL: "http://127.0.0.1:80/db/app", Branch: "main"}},
 	} {
@@ -62,7 +62,7 @@ func TestOptionsAndEnvironment(t *testing.T) {
 	}
 }
 
-// The process's environment is nobody's unless it is passed.
+// The environment of the process is not used unless the host passes it.
 func TestTheEnvironmentIsNotReadUnasked(t *testing.T) {
 	t.Setenv("XATA_API_KEY", "key")
 	t.Setenv("XATA_DATABASE_URL", address)

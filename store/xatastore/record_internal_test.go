@@ -202,7 +202,7 @@ func FuzzRecord(f *testing.F) {
 				}
 			}
 			if a.UserID == "" {
-				t.Error("a passkey belongs to nobody")
+				t.Error("a passkey has no user")
 			}
 		}
 	})

@@ -75,9 +75,9 @@ func (c *client) query(ctx context.Context, table string, columns []string, cond
 	}
 }
 
-// first returns the first record for which every condition holds and of which
-// want says yes, nil when there is none. That the service has compared as it
-// was told is not taken for granted: the answer says who is signed in.
+// first returns the first record for which every condition holds and want
+// returns true, or nil. want compares again what the service has compared,
+// because the record decides which user is signed in.
 func (c *client) first(ctx context.Context, table string, columns []string, want func(record) bool, conditions ...condition) (record, error) {
 	for r, err := range c.query(ctx, table, columns, conditions...) {
 		if err != nil || want(r) {
@@ -99,7 +99,7 @@ func (c *client) all(ctx context.Context, table string, columns []string, condit
 	return records, nil
 }
 
-// read returns a record by its id, nil when there is none.
+// read returns a record by its id, or nil.
 func (c *client) read(ctx context.Context, table, id string) (record, error) {
 	r, err := ask[record](ctx, c, call{method: http.MethodGet, table: table, path: []string{"data", id}, query: allColumns()})
 	if none, _ := missing(err); none {
@@ -138,7 +138,8 @@ func (c *client) write(ctx context.Context, l call) (record, error) {
 	return checked(r, l.path[1], err)
 }
 
-// delete removes a record. Whoever comes second is told that it is missing.
+// delete removes a record. Of two calls for one record the second fails because
+// it is missing.
 func (c *client) delete(ctx context.Context, table, id string) error {
 	_, err := c.do(ctx, call{method: http.MethodDelete, table: table, path: []string{"data", id}})
 	return err

@@ -97,7 +97,7 @@ func TestRefusalsCarryWhatTheServiceSays(t *testing.T) {
 	})
 }
 
-// Whatever goes wrong, and whoever repeats it: the key is in no error.
+// No error holds the key, even if the service or the transport repeats it.
 func TestNoErrorHoldsTheKey(t *testing.T) {
 	for name, answers := range map[string]transport{
 		"a service that repeats it":        answer(401, `{"message": "the key `+xatatest.Key+` is not valid"}`),
@@ -166,7 +166,7 @@ func TestAConflictSaysNothingButThat(t *testing.T) {
 // go with it.
 func TestNoRedirectIsFollowed(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("somebody else was asked, with the header %q", r.Header.Get("Authorization"))
+		t.Errorf("the redirect was followed, with the header %q", r.Header.Get("Authorization"))
 	}))
 	defer elsewhere.Close()
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -237,9 +237,8 @@ func TestAnAnswerWithoutEndIsNotReadToIt(t *testing.T) {
 	}
 }
 
-// The service is asked for one record and answers with another: whoever the
-// other is, it is nobody who was asked for.
-func TestAnAnswerAboutSomebodyElseIsNone(t *testing.T) {
+// The service answers the request for one record with another.
+func TestARecordOfAnotherUserIsNotReturned(t *testing.T) {
 	const (
 		user    = `{"id": "2", "email": "mallory@example.org", "name": "Mallory"}`
 		page    = `{"records": [%s], "meta": {"page": {"cursor": "", "more": false}}}`

@@ -73,8 +73,8 @@ func (f foundSession) ours() bool {
 	return f.id() == handleOf(token)
 }
 
-// handleOf identifies a session and signs nobody in. The record of a session
-// has it as its id, unless Auth.js has stored it.
+// handleOf returns the handle of a session, with which no client can sign in. It
+// is the id of the session's record, unless Auth.js has stored it.
 func handleOf(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -167,9 +167,9 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (*pintle.Stored
 	return found.StoredSession, nil
 }
 
-// endSessions removes sessions with their join records, and returns how many
-// there were of them. That one which was counted as somebody else's may be
-// ours, after an attempt without an answer, is accepted: it has ended.
+// endSessions removes sessions with their join records, and returns how many of
+// them it removed. After an attempt without an answer, a session that this call
+// removed may not be counted. That is accepted: it has ended.
 func (s *Store) endSessions(ctx context.Context, ended ...foundSession) (n int, err error) {
 	const most = maxOperations / 4 // each has two operations, and seldom more
 	for len(ended) > 0 {
@@ -195,7 +195,7 @@ func (s *Store) endSessions(ctx context.Context, ended ...foundSession) (n int, 
 }
 
 // joinsOf returns the removal of the join records of sessions. Those of Auth.js
-// have ids of their own and have to be asked for.
+// have random ids, which have to be looked up.
 func (s *Store) joinsOf(ctx context.Context, sessions []foundSession) (removals []operation, err error) {
 	var foreign []string
 	for _, session := range sessions {

@@ -19,9 +19,9 @@ import (
 	"github.com/pintleauth/pintle/store/xatastore"
 )
 
-// stumbling spoils every third request, in one way after another. What was
-// carried out is never a request that may be carried out once only: nobody can
-// know then who was first.
+// stumbling spoils every third request, in one way after another. A request that
+// may be carried out only once is never carried out and then spoiled: the store
+// could not know which attempt was the first.
 func stumbling() func(*http.Request) *xatatest.Fault {
 	var n atomic.Int64
 	return func(r *http.Request) *xatatest.Fault {
@@ -57,7 +57,7 @@ func TestPeopleSignInWhileTheServiceStumbles(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.Handle("/auth/", auth)
 	mux.Handle("/", auth.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who := "nobody"
+		who := "no user"
 		if s := pintle.SessionFrom(r.Context()); s != nil {
 			who = s.User.Email
 		}
@@ -100,7 +100,7 @@ func TestPeopleSignInWhileTheServiceStumbles(t *testing.T) {
 	// The link was used.
 	mallory := authtest.HTTPClient(t, cfg, srv.URL, nil)
 	text(t)(mallory.Get(mail.Links()[0]))
-	if who := text(t)(mallory.Get(srv.URL + "/")); who != "nobody" {
+	if who := text(t)(mallory.Get(srv.URL + "/")); who != "no user" {
 		t.Errorf("a link that was used signs %s in", who)
 	}
 
@@ -109,7 +109,7 @@ func TestPeopleSignInWhileTheServiceStumbles(t *testing.T) {
 		t.Fatal("the page to sign out has no form")
 	}
 	text(t)(ada.PostForm(srv.URL+"/auth/signout", url.Values{"csrfToken": form[1:]}))
-	if who := text(t)(ada.Get(srv.URL + "/")); who != "nobody" {
+	if who := text(t)(ada.Get(srv.URL + "/")); who != "no user" {
 		t.Errorf("after signing out, %s is signed in", who)
 	}
 	db.Fault = nil

@@ -39,8 +39,8 @@ func (s *Store) sweepSessions(ctx context.Context, expired condition, before tim
 	return n, nil
 }
 
-// expiredSessions returns at most limit sessions that have expired, those of
-// nobody among them.
+// expiredSessions returns at most limit sessions that have expired, including
+// those without a user.
 func (s *Store) expiredSessions(ctx context.Context, expired condition, before time.Time, limit int) (found []foundSession, err error) {
 	for r, err := range s.client.query(ctx, s.names.sessions, []string{"*"}, expired) {
 		if err != nil {
@@ -67,9 +67,9 @@ func hasExpired(r record, before time.Time) (bool, error) {
 	return at.Before(before) && !at.IsZero(), c.err
 }
 
-// sweepTogether removes sessions in one transaction, or one by one when
-// somebody else is at one of them. It may leave some: with who came first it
-// would meet again at every one, so it is better to look what is left.
+// sweepTogether removes sessions in one transaction, or one by one when another
+// call changes one of them. It may leave some: another sweep would conflict at
+// every one, so it is better to list again what is left.
 func (s *Store) sweepTogether(ctx context.Context, found []foundSession) (n int, err error) {
 	err = s.removeUnchanged(ctx, found...)
 	if err == nil {
@@ -91,8 +91,8 @@ func (s *Store) sweepTogether(ctx context.Context, found []foundSession) (n int,
 	return n, nil
 }
 
-// removeUnchanged removes sessions that nobody has changed or removed since
-// they were read, all of them or none.
+// removeUnchanged removes sessions if none of them was changed or removed since
+// they were read.
 func (s *Store) removeUnchanged(ctx context.Context, found ...foundSession) error {
 	// A removal takes no condition, but a change does, and one that is refused
 	// takes the whole transaction with it.
@@ -116,9 +116,9 @@ func (s *Store) removeUnchanged(ctx context.Context, found ...foundSession) erro
 	return err
 }
 
-// sweepSession removes a session unless somebody else has changed or removed
-// it, and reports whether it did. One that is gone is counted when it may have
-// been removed here, by an attempt that got no answer.
+// sweepSession removes a session unless another call has changed or removed
+// it, and reports whether it did. A missing session is counted if an attempt of
+// this call that got no answer may have removed it.
 func (s *Store) sweepSession(ctx context.Context, session foundSession, maybeDone bool) (bool, error) {
 	err := s.removeUnchanged(ctx, session)
 	no := refused(err)

@@ -70,7 +70,7 @@ func (s *Store) unlink(ctx context.Context, userID, provider, accountID string, 
 }
 
 // keepOneOf returns the condition that one of accounts, other than the one that
-// is removed, stays with its user. It fails with ErrConflict when there is none.
+// is removed, stays with its user. It fails with ErrConflict when none does.
 func (s *Store) keepOneOf(ctx context.Context, removed links, accounts []*pintle.Account) (operation, error) {
 	// Calls for one user that all keep the same account refuse one another. The
 	// random id of what a call removes decides where it begins to look.
@@ -98,7 +98,7 @@ func (s *Store) keepOneOf(ctx context.Context, removed links, accounts []*pintle
 }
 
 // passkeyOf returns the id of the record of the passkey that belongs to an
-// account, "" when there is none.
+// account, or "".
 func (s *Store) passkeyOf(ctx context.Context, a *pintle.Account) (string, error) {
 	if !s.client.Extended || a.Type != pintle.TypeWebAuthn {
 		return "", nil

@@ -265,8 +265,8 @@ func (s *Store) user(r record) (*pintle.User, error) {
 	return u, nil
 }
 
-// putExtra puts what has a column of its own there, and the rest into one
-// column if the database is an extended one.
+// putExtra writes members that have a column into that column, and the rest
+// into one column if the database is an extended one.
 func (s *Store) putExtra(fields record, extra map[string]any) (err error) {
 	rest := map[string]any{}
 	for name, value := range extra {

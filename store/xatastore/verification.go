@@ -47,9 +47,9 @@ func (s *Store) useVerification(ctx context.Context, identifier, token string) (
 	err = s.client.delete(ctx, s.names.verifications, r.id())
 	if none, maybeDone := missing(err); none {
 		if maybeDone {
-			// Not ErrNotFound, and certainly not the link: nobody knows whose
+			// Not ErrNotFound, and certainly not the link: it is unknown which
 			// attempt removed it.
-			return nil, errors.New("the service did not answer when the link was used, and says now that it is gone")
+			return nil, errors.New("the service did not answer when the link was used, and reports now that it is gone")
 		}
 		return nil, pintle.ErrNotFound
 	}

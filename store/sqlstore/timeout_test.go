@@ -56,7 +56,7 @@ type silentTx struct {
 func (t silentTx) Commit() error   { return t.d.wait(t.ctx) }
 func (t silentTx) Rollback() error { return t.d.wait(t.ctx) }
 
-func TestNobodyWaitsForASilentDatabaseForEver(t *testing.T) {
+func TestACallToASilentDatabaseEnds(t *testing.T) {
 	calls := map[string]func(ctx context.Context, s *Store) error{
 		"a look-up": func(ctx context.Context, s *Store) error {
 			_, _, err := s.SessionAndUser(ctx, "t")
@@ -85,7 +85,7 @@ func TestNobodyWaitsForASilentDatabaseForEver(t *testing.T) {
 					defer db.Close()
 					began := time.Now()
 					err := call(t.Context(), New(db, PostgreSQL))
-					if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took < patience || took > patience*3/2 {
+					if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took < statementTimeout || took > statementTimeout*3/2 {
 						t.Errorf("it ended after %v with %v, want context.DeadlineExceeded after ten seconds or a little more", took, err)
 					}
 					if n := db.Stats().InUse; n != 0 {
@@ -110,13 +110,13 @@ func TestALookUpLastsAsLongAsItsRequestSays(t *testing.T) {
 		}, time.Second, context.DeadlineExceeded},
 		{"an hour", func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, time.Hour)
-		}, patience * 3 / 2, context.DeadlineExceeded},
+		}, statementTimeout * 3 / 2, context.DeadlineExceeded},
 		// Closing its connection would be the only way to take the look-up back.
 		{"until the browser leaves", func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Second, cancel)
 			return ctx, cancel
-		}, patience * 3 / 2, context.DeadlineExceeded},
+		}, statementTimeout * 3 / 2, context.DeadlineExceeded},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -141,10 +141,10 @@ func TestALookUpLastsAsLongAsItsRequestSays(t *testing.T) {
 
 func TestLookUpsOfTheSameSecondsShareATimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s shifts
-		at := func() *shift { return s.of(t.Context()).(*onShift).shift }
+		var s sharedDeadlines
+		at := func() *sharedDeadline { return s.of(t.Context()).(*lookupContext).sharedDeadline }
 		first := at()
-		time.Sleep(patience/2 - time.Nanosecond)
+		time.Sleep(statementTimeout/2 - time.Nanosecond)
 		if at() != first {
 			t.Error("a second timer began before the first one's time was over")
 		}
@@ -153,14 +153,14 @@ func TestLookUpsOfTheSameSecondsShareATimer(t *testing.T) {
 		if second == first {
 			t.Error("the first timer goes on for ever")
 		}
-		time.Sleep(patience - time.Nanosecond)
+		time.Sleep(statementTimeout - time.Nanosecond)
 		if first.Err() != nil {
 			t.Error("who came last was not given ten seconds")
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if first.Err() == nil || second.Err() != nil {
-			t.Errorf("the shifts ended so: %v, %v", first.Err(), second.Err())
+			t.Errorf("the deadlines ended so: %v, %v", first.Err(), second.Err())
 		}
 	})
 }
