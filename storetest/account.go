@@ -62,7 +62,7 @@ var accountChecks = []check{
 			t.owner(a, u)
 		}
 	}},
-	{"an account that exists is refused, whoever owns it", func(t *tester) {
+	{"an account that exists is refused, to its owner and to others", func(t *tester) {
 		u, other := t.someone(), t.someone()
 		a := t.link(newAccount(u.ID))
 		t.conflict("LinkAccount a second time", t.store.LinkAccount(t.ctx, a))

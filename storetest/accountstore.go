@@ -132,7 +132,7 @@ var accountStoreChecks = []check{
 				t.Skip("the table has no column for ids")
 			}
 			if found.ID == "" || seen[found.ID] {
-				t.Errorf("an account has the id %q, which is none or another's", found.ID)
+				t.Errorf("an account has the id %q, which is empty or another's", found.ID)
 			}
 			seen[found.ID] = true
 			change := newAccount(a.UserID)
@@ -164,7 +164,7 @@ var accountStoreChecks = []check{
 			t.same("UserAccounts", describedAccount(a), want[a.ProviderAccountID])
 		}
 	}},
-	{"somebody without accounts, or nobody, has none", func(t *tester) {
+	{"a user without accounts has none, nor has an unknown user", func(t *tester) {
 		s := t.accounts()
 		for _, id := range []string{t.someone().ID, uuid.New(), ""} {
 			found, err := s.UserAccounts(t.ctx, id)

@@ -79,7 +79,7 @@ var authenticatorChecks = []check{
 			t.same("UserAuthenticators", t.describedAuthenticator(a), want[a.CredentialID])
 		}
 	}},
-	{"21 somebody without passkeys, or nobody, has none", func(t *tester) {
+	{"21 a user without passkeys has none, nor has an unknown user", func(t *tester) {
 		s := t.authenticators()
 		for _, id := range []string{t.someone().ID, uuid.New(), ""} {
 			found, err := s.UserAuthenticators(t.ctx, id)
@@ -158,7 +158,7 @@ var authenticatorChecks = []check{
 		}
 		t.passkey(a)
 	}},
-	{"SH-21, ASVS-6.5.6 a passkey is removed by its owner and nobody else", func(t *tester) {
+	{"SH-21, ASVS-6.5.6 a passkey is removed by its owner only", func(t *tester) {
 		s := t.manager()
 		u, other := t.someone(), t.someone()
 		a, kept := t.createAuthenticator(newAuthenticator(u.ID)), t.createAuthenticator(newAuthenticator(u.ID))
@@ -183,7 +183,7 @@ var authenticatorChecks = []check{
 		t.passkey(theirs)
 		t.passkey(t.createAuthenticator(a)) // its id is free
 	}},
-	{"SH-21 a passkey is renamed by its owner and nobody else", func(t *tester) {
+	{"SH-21 a passkey is renamed by its owner only", func(t *tester) {
 		s := t.manager()
 		if !t.namesPasskeys() {
 			t.Skip("the store has no room for names")

@@ -15,7 +15,7 @@ var cancelledChecks = []check{
 		_, err := t.store.User(ctx, b.user.ID)
 		t.noAnswer("User", err)
 		_, err = t.store.User(ctx, uuid.New())
-		t.noAnswer("User of nobody", err)
+		t.noAnswer("User of an unknown id", err)
 		_, err = t.store.UserByEmail(ctx, unique())
 		t.noAnswer("UserByEmail", err)
 		_, err = t.store.UserByAccount(ctx, "github", unique())

@@ -11,8 +11,8 @@ import (
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
-// unique returns a text nobody has used, without capital letters, so that
-// tables which ignore case have no say in it.
+// unique returns an unused text without capital letters, so that it is also
+// unique in tables that ignore case.
 func unique() string { return strings.ToLower(rand.Text()) }
 
 // now is a time that every table can hold.

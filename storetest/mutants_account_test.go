@@ -18,7 +18,7 @@ var accountMutants = []mutant{
 	{"provider and id are joined", func(s *memstore.Store) pintle.Store { return joined{s} }, "the border between provider and account id"},
 	{"ids are numbers", func(s *memstore.Store) pintle.Store { return numeric{s} }, "ids that look like numbers"},
 	{"account ids match in any case", func(s *memstore.Store) pintle.Store { return lowAccount{s} }, "provider and account id are found exactly"},
-	{"an account moves to who links it last", func(s *memstore.Store) pintle.Store { return lastOwner{s} }, "an account that exists is refused"},
+	{"an account moves to the user who links it last", func(s *memstore.Store) pintle.Store { return lastOwner{s} }, "an account that exists is refused"},
 	{"linking twice is silent", func(s *memstore.Store) pintle.Store { return silentLink{s} }, "an account that exists is refused"},
 	{"tokens are cut", func(s *memstore.Store) pintle.Store { return shortTokens{s} }, "tokens of 4 KB survive"},
 	{"seconds have 32 bits", func(s *memstore.Store) pintle.Store { return narrow{s} }, "a token may expire after 2038"},
@@ -31,7 +31,7 @@ var accountMutants = []mutant{
 	{"a verified address is dropped", func(s *memstore.Store) pintle.Store { return unverified{s} }, "the address that the provider had verified is kept"},
 	{"an update moves the verified address", func(s *memstore.Store) pintle.Store { return reverified{s} }, "the address that the provider had verified is kept"},
 	{"an update links", func(s *memstore.Store) pintle.Store { return linking{s} }, "an update of an account that does not exist"},
-	{"anybody unlinks", func(s *memstore.Store) pintle.Store { return anybody{s} }, "only the owner's account is unlinked"},
+	{"any user unlinks", func(s *memstore.Store) pintle.Store { return anyUserUnlinks{s} }, "only the owner's account is unlinked"},
 	{"unlinking keeps nothing", func(s *memstore.Store) pintle.Store { return keepsNothing{s} }, "an account is unlinked only if one of those to keep stays"},
 	{"unlinking keeps itself", func(s *memstore.Store) pintle.Store { return keepsItself{s} }, "an account is unlinked only if one of those to keep stays"},
 	{"unlinking keeps what is another's", func(s *memstore.Store) pintle.Store { return keepsAnothers{s} }, "an account is unlinked only if one of those to keep stays"},
@@ -44,19 +44,19 @@ var accountMutants = []mutant{
 	{"a passkey of no user is kept", func(s *memstore.Store) pintle.Store { return &leftovers{Store: s} }, "a passkey of a user who does not exist"},
 	{"accounts are linked while their user is deleted", func(s *memstore.Store) pintle.Store { return &leftovers{Store: s} }, "SH-16 a user who is deleted while linking"},
 	{"passkeys are registered while their user is deleted", func(s *memstore.Store) pintle.Store { return &leftovers{Store: s} }, "SH-16 a user who is deleted while registering"},
-	{"a missing user is another error", func(s *memstore.Store) pintle.Store { return wordsOfItsOwn{s} }, "an account of a user who does not exist"},
+	{"a missing user is another error", func(s *memstore.Store) pintle.Store { return otherLinkError{s} }, "an account of a user who does not exist"},
 	{"unlinking nothing is silent", func(s *memstore.Store) pintle.Store { return silentUnlink{s} }, "only the owner's account is unlinked"},
-	{"everybody's accounts are listed", func(s *memstore.Store) pintle.Store { return &allAccounts{Store: s} }, "the accounts of a user are theirs alone"},
+	{"the accounts of all users are listed", func(s *memstore.Store) pintle.Store { return &allAccounts{Store: s} }, "the accounts of a user are theirs alone"},
 	{"a counter is set whatever it was", func(s *memstore.Store) pintle.Store { return unguarded{s} }, "SH-25 a counter that is not the expected one"},
 	{"a counter is compared, then set", func(s *memstore.Store) pintle.Store { return comparing{s} }, "SH-25 of 64 assertions"},
 	{"a counter must rise", func(s *memstore.Store) pintle.Store { return rising{s} }, "does not count stays at zero"},
 	{"a counter of nothing is silent", func(s *memstore.Store) pintle.Store { return silentCounter{s} }, "an unknown credential is not used"},
 	{"credentials match in any case", func(s *memstore.Store) pintle.Store { return lowCredential{s} }, "an unknown credential is not found"},
-	{"anybody removes passkeys", func(s *memstore.Store) pintle.Store { return anybodyRemoves{s} }, "SH-21, ASVS-6.5.6 a passkey is removed by its owner"},
+	{"any user removes passkeys", func(s *memstore.Store) pintle.Store { return anyUserRemoves{s} }, "SH-21, ASVS-6.5.6 a passkey is removed by its owner"},
 	{"removing no passkey is silent", func(s *memstore.Store) pintle.Store { return silentRemoval{s} }, "SH-21, ASVS-6.5.6 a passkey is removed by its owner"},
 	{"a use says nothing of its time", func(s *memstore.Store) pintle.Store { return timeless{s} }, "22 a use moves the counter on"},
 	{"a use writes the whole passkey", func(s *memstore.Store) pintle.Store { return wholePasskey{s} }, "22 a use moves the counter on"},
-	{"anybody renames passkeys", func(s *memstore.Store) pintle.Store { return anybodyRenames{s} }, "SH-21 a passkey is renamed by its owner"},
+	{"any user renames passkeys", func(s *memstore.Store) pintle.Store { return anyUserRenames{s} }, "SH-21 a passkey is renamed by its owner"},
 	{"renaming no passkey is silent", func(s *memstore.Store) pintle.Store { return silentRenaming{s} }, "SH-21 a passkey is renamed by its owner"},
 	{"an empty name is no name", func(s *memstore.Store) pintle.Store { return stickyName{s} }, "SH-21 a passkey is renamed by its owner"},
 	{"a passkey is replaced", func(s *memstore.Store) pintle.Store { return replaced{s} }, "a credential id that is taken"},
@@ -227,9 +227,9 @@ func (s linking) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	return s.LinkAccount(ctx, a)
 }
 
-type anybody struct{ *memstore.Store }
+type anyUserUnlinks struct{ *memstore.Store }
 
-func (s anybody) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
+func (s anyUserUnlinks) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
 	if owner, err := s.UserByAccount(ctx, provider, account); err == nil {
 		id = owner.ID
 	}
@@ -345,9 +345,9 @@ func (s *leftovers) Authenticator(ctx context.Context, id string) (*pintle.Authe
 	return s.Store.Authenticator(ctx, id)
 }
 
-type wordsOfItsOwn struct{ *memstore.Store }
+type otherLinkError struct{ *memstore.Store }
 
-func (s wordsOfItsOwn) LinkAccount(ctx context.Context, a *pintle.Account) error {
+func (s otherLinkError) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	if err := s.Store.LinkAccount(ctx, a); !errors.Is(err, pintle.ErrNotFound) {
 		return err
 	}
@@ -450,9 +450,9 @@ func (s replaced) CreateAuthenticator(ctx context.Context, a *pintle.Authenticat
 	return nil
 }
 
-type anybodyRemoves struct{ *memstore.Store }
+type anyUserRemoves struct{ *memstore.Store }
 
-func (s anybodyRemoves) DeleteAuthenticator(ctx context.Context, id, credentialID string) error {
+func (s anyUserRemoves) DeleteAuthenticator(ctx context.Context, id, credentialID string) error {
 	if a, err := s.Authenticator(ctx, credentialID); err == nil {
 		id = a.UserID
 	}
@@ -489,9 +489,9 @@ func (s wholePasskey) UseAuthenticator(ctx context.Context, used *pintle.Authent
 	return s.RenameAuthenticator(ctx, a.UserID, a.CredentialID, used.Name)
 }
 
-type anybodyRenames struct{ *memstore.Store }
+type anyUserRenames struct{ *memstore.Store }
 
-func (s anybodyRenames) RenameAuthenticator(ctx context.Context, id, credentialID, name string) error {
+func (s anyUserRenames) RenameAuthenticator(ctx context.Context, id, credentialID, name string) error {
 	if a, err := s.Authenticator(ctx, credentialID); err == nil {
 		id = a.UserID
 	}

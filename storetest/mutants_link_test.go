@@ -10,7 +10,7 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// A linkTable keeps mail links in a slice, with the mistakes it is told to make.
+// A linkTable keeps mail links in a slice, with the faults that its fields select.
 type linkTable struct {
 	*memstore.Store
 	mu    sync.Mutex
@@ -116,7 +116,7 @@ func (s hiddenLink) UseVerification(ctx context.Context, identifier, token strin
 }
 
 var transactionMutants = []mutant{
-	{"a transaction is none", func(s *memstore.Store) pintle.Store { return noTx{s} }, "an error undoes everything"},
+	{"a transaction has no effect", func(s *memstore.Store) pintle.Store { return noTx{s} }, "an error undoes everything"},
 	{"a panic commits", func(s *memstore.Store) pintle.Store { return panicCommits{s} }, "a panic undoes everything"},
 	{"a panic is swallowed", func(s *memstore.Store) pintle.Store { return swallows{s} }, "a panic undoes everything, and goes on"},
 	{"the error is hidden", func(s *memstore.Store) pintle.Store { return hides{s} }, "an error undoes everything, and is returned"},

@@ -56,7 +56,7 @@ var revocationMutants = []struct {
 }{
 	{"ends everything", func(m *mutantList) {
 		m.revoked = func(ctx context.Context, _, _ string, _ time.Time) (bool, error) { return true, ctx.Err() }
-	}, "nobody ended goes on"},
+	}, "that was not ended goes on"},
 	{"ends nothing", func(m *mutantList) {
 		m.revoked = func(ctx context.Context, _, _ string, _ time.Time) (bool, error) { return false, ctx.Err() }
 	}, "that was ended stays ended"},
@@ -73,14 +73,14 @@ var revocationMutants = []struct {
 			return m.Revocations.RevokeUser(ctx, user, until)
 		}
 	}, "that was ended stays ended"},
-	{"ends the sessions of everybody", func(m *mutantList) {
+	{"ends the sessions of all users", func(m *mutantList) {
 		m.revokeUser = func(ctx context.Context, _ string, until time.Time) error {
 			return m.Revocations.RevokeUser(ctx, "", until)
 		}
 		m.revoked = func(ctx context.Context, _, id string, signedIn time.Time) (bool, error) {
 			return m.Revocations.Revoked(ctx, "", id, signedIn)
 		}
-	}, "nobody else's"},
+	}, "no other user's"},
 	{"lets go on what does not say when it began", func(m *mutantList) {
 		m.revoked = func(ctx context.Context, user, id string, signedIn time.Time) (bool, error) {
 			if signedIn.IsZero() {
@@ -93,24 +93,24 @@ var revocationMutants = []struct {
 		m.revoked = func(ctx context.Context, user, id string, _ time.Time) (bool, error) {
 			return m.Revocations.Revoked(ctx, user, id, time.Time{})
 		}
-	}, "who comes back"},
+	}, "a user who signs in again"},
 	{"keeps the first mark of a user", func(m *mutantList) {
-		var told sync.Map // of user ids
+		var marked sync.Map // of user ids
 		m.revokeUser = func(ctx context.Context, user string, until time.Time) error {
-			if _, before := told.LoadOrStore(user, true); before {
+			if _, before := marked.LoadOrStore(user, true); before {
 				return nil
 			}
 			return m.Revocations.RevokeUser(ctx, user, until)
 		}
-	}, "told later"},
-	{"forgets when the last one who told it allows", func(m *mutantList) {
+	}, "a later mark counts"},
+	{"forgets when the last call allows", func(m *mutantList) {
 		m.revoke = func(ctx context.Context, user, id string, until time.Time) error {
 			if until.Before(time.Now()) {
 				m.Revocations = &memstore.Revocations{}
 			}
 			return m.Revocations.Revoke(ctx, user, id, until)
 		}
-	}, "sooner than was asked"},
+	}, "no call shortens"},
 	{"has one place for users and sessions", func(m *mutantList) {
 		m.revoke = func(ctx context.Context, user, id string, until time.Time) error {
 			if err := m.Revocations.RevokeUser(ctx, id, until); err != nil {
@@ -149,11 +149,11 @@ var revocationMutants = []struct {
 			return m.Revocations.Revoked(ctx, strings.ToLower(user), strings.ToLower(id), signedIn)
 		}
 	}, "byte by byte"},
-	{"vouches for a session although it was not asked", func(m *mutantList) {
+	{"ignores an ended context", func(m *mutantList) {
 		m.revoked = func(_ context.Context, user, id string, signedIn time.Time) (bool, error) {
 			return m.Revocations.Revoked(context.Background(), user, id, signedIn)
 		}
-	}, "gives up waiting"},
+	}, "whose context has ended fails"},
 	{"sweeps everything", func(m *mutantList) {
 		m.sweep = func(ctx context.Context, _ time.Time, limit int) (int, error) {
 			return m.Revocations.Sweep(ctx, time.Now().Add(365*24*time.Hour), limit)

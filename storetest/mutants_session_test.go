@@ -32,9 +32,9 @@ var sessionMutants = []mutant{
 	{"an extension moves every session", func(s *memstore.Store) pintle.Store { return &everySession{Store: s} }, "8 a session is extended"},
 	{"the user of a session is remembered", func(s *memstore.Store) pintle.Store { return &oldUser{Store: s} }, "the session's user is the user as changed since"},
 	{"the handle is the token", func(s *memstore.Store) pintle.Store { return &tokenHandle{Store: s} }, "a handle is no token"},
-	{"has handles of its own and keeps the token back", func(s *memstore.Store) pintle.Store { return ownHandle{s} }, "told from the others"},
+	{"has other handles and no tokens", func(s *memstore.Store) pintle.Store { return ownHandle{s} }, "told from the others"},
 	{"a handle signs in", func(s *memstore.Store) pintle.Store { return handleIn{s} }, "a handle is no token"},
-	{"anybody ends a session", func(s *memstore.Store) pintle.Store { return endAnybody{s} }, "nobody ends the session of another user"},
+	{"any user ends a session", func(s *memstore.Store) pintle.Store { return anyUserEnds{s} }, "a user does not end the session of another"},
 	{"expired sessions are listed", func(s *memstore.Store) pintle.Store { return &listAll{Store: s} }, "are listed newest first, without"},
 	{"the oldest session is first", func(s *memstore.Store) pintle.Store { return oldest{s} }, "are listed newest first"},
 	{"the session to keep ends too", func(s *memstore.Store) pintle.Store { return endAll{s} }, "end but the one to keep"},
@@ -42,8 +42,8 @@ var sessionMutants = []mutant{
 	{"ended sessions are not counted", func(s *memstore.Store) pintle.Store { return uncounted{s} }, "end but the one to keep"},
 	{"a deleted user's sessions stay", func(s *memstore.Store) pintle.Store { return orphaned{s} }, "SH-16, ASVS-7.4.2 a deleted user is gone at once"},
 	{"a user is deleted and nothing else", func(s *memstore.Store) pintle.Store { return notDeleted{s} }, "SH-16, ASVS-7.4.2 a deleted user is gone at once"},
-	{"deleting nobody is an error", func(s *memstore.Store) pintle.Store { return strictUser{s} }, "deleting a user twice"},
-	{"a sweep knows no limit", func(s *memstore.Store) pintle.Store { return boundless{s} }, "removes no more than it was told"},
+	{"deleting an unknown user is an error", func(s *memstore.Store) pintle.Store { return strictUser{s} }, "deleting a user twice"},
+	{"a sweep knows no limit", func(s *memstore.Store) pintle.Store { return boundless{s} }, "removes no more than its limit"},
 	{"a sweep is one millisecond late", func(s *memstore.Store) pintle.Store { return inclusive{s} }, "what expires at the given instant"},
 	{"a sweep removes what is alive", func(s *memstore.Store) pintle.Store { return eager{s} }, "the others stay"},
 	{"a sweep removes nothing", func(s *memstore.Store) pintle.Store { return lazy{s} }, "expired sessions and mail links are removed"},
@@ -294,9 +294,9 @@ func (s handleIn) DeleteSession(ctx context.Context, token string) (*pintle.Stor
 	return s.Store.DeleteSession(ctx, token)
 }
 
-type endAnybody struct{ *memstore.Store }
+type anyUserEnds struct{ *memstore.Store }
 
-func (s endAnybody) EndSession(ctx context.Context, id, handle string) error {
+func (s anyUserEnds) EndSession(ctx context.Context, id, handle string) error {
 	if err := s.Store.EndSession(ctx, id, handle); !errors.Is(err, pintle.ErrNotFound) {
 		return err
 	}

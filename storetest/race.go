@@ -150,8 +150,8 @@ var raceChecks = []check{
 		accounts := make([]*pintle.Account, writers)
 		errs := race(func(i int) error {
 			return s.InTx(t.ctx, func(tx pintle.Store) error {
-				// A look-up first, as in a sign-in: who writes after reading
-				// must not fail for that.
+				// A look-up first, as in a sign-in: a transaction that writes after
+				// reading must not fail for that.
 				if _, err := tx.UserByEmail(t.ctx, email); err == nil {
 					return pintle.ErrConflict
 				} else if !errors.Is(err, pintle.ErrNotFound) {
@@ -372,8 +372,8 @@ func (t *tester) keepsOne(u *pintle.User) {
 	}
 }
 
-// oneLoser checks that one was told of a conflict. Those who unlink what
-// another has unlinked do not find it.
+// oneLoser checks that one call failed with a conflict. Calls that unlink an
+// account that another has unlinked do not find it.
 func (t *tester) oneLoser(what string, errs []error) {
 	t.Helper()
 	losers := 0
@@ -390,7 +390,8 @@ func (t *tester) oneLoser(what string, errs []error) {
 	}
 }
 
-// oneWinner checks that one succeeded and that the others were told why not.
+// oneWinner checks that one call succeeded and that the others failed with the
+// right error.
 func (t *tester) oneWinner(what string, lost error, errs []error) {
 	t.Helper()
 	winners := 0

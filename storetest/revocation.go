@@ -16,7 +16,7 @@ import (
 //		storetest.RunRevocation(t, func(t *testing.T) pintle.Revocation { return newList(t) })
 //	}
 //
-// They may be one and the same: the checks use ids that nobody has used. A list
+// open may return the same list each time: every check uses new ids. A list
 // that is a [pintle.Sweeper] is swept.
 func RunRevocation(t *testing.T, open func(*testing.T) pintle.Revocation) {
 	for _, c := range revocationChecks {
@@ -31,14 +31,14 @@ type revocationCheck struct {
 }
 
 var revocationChecks = []revocationCheck{
-	{"a session that nobody ended goes on", func(t *revocationTester) {
+	{"a session that was not ended goes on", func(t *revocationTester) {
 		t.goesOn(unique(), unique(), now())
 		t.goesOn(unique(), unique(), time.Time{})
 		t.goesOn("", "", time.Time{})
 	}},
 	{"a session that was ended stays ended, and no other is", func(t *revocationTester) {
 		user, session := unique(), unique()
-		for range 2 { // as when somebody presses the button twice
+		for range 2 { // as when a user presses the button twice
 			t.ok("Revoke", t.list.Revoke(t.ctx, user, session, later()))
 		}
 		for range 3 {
@@ -50,7 +50,7 @@ var revocationChecks = []revocationCheck{
 		t.goesOn(user, unique(), time.Time{})
 		t.goesOn(unique(), unique(), now())
 	}},
-	{"all sessions of a user end that have begun, and nobody else's", func(t *revocationTester) {
+	{"all sessions of a user end that have begun, and no other user's", func(t *revocationTester) {
 		user, other := unique(), unique()
 		last := now() // a token says in whole seconds when it began
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
@@ -64,7 +64,7 @@ var revocationChecks = []revocationCheck{
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
 		t.over(user, unique(), time.Time{})
 	}},
-	{"who comes back is signed in again, in whatever time zone", func(t *revocationTester) {
+	{"a user who signs in again stays signed in, in any time zone", func(t *revocationTester) {
 		user, last := unique(), now()
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
 		for _, zone := range []*time.Location{time.UTC, time.FixedZone("east", 14*60*60), time.FixedZone("west", -12*60*60)} {
@@ -72,7 +72,7 @@ var revocationChecks = []revocationCheck{
 			t.over(user, unique(), last.Add(-5*time.Second).In(zone))
 		}
 	}},
-	{"what is told later counts, too", func(t *revocationTester) {
+	{"a later mark counts, too", func(t *revocationTester) {
 		user := unique()
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
 		began := time.Now().Truncate(time.Second).Add(time.Second)
@@ -81,7 +81,7 @@ var revocationChecks = []revocationCheck{
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
 		t.over(user, unique(), began)
 	}},
-	{"nothing is forgotten sooner than was asked at any time", func(t *revocationTester) {
+	{"no call shortens how long another's mark is kept", func(t *revocationTester) {
 		user, session, last := unique(), unique(), now()
 		past := last.Add(-time.Hour)
 		t.ok("Revoke", t.list.Revoke(t.ctx, user, session, later()))
@@ -123,7 +123,7 @@ var revocationChecks = []revocationCheck{
 			t.goesOn(strings.ToUpper(user), unique(), now())
 		}
 	}},
-	{"a list that is told by several at once believes all of them", func(t *revocationTester) {
+	{"concurrent calls are all recorded", func(t *revocationTester) {
 		user, session, last := unique(), unique(), now()
 		var all sync.WaitGroup
 		errs := make(chan error, 40)
@@ -134,16 +134,16 @@ var revocationChecks = []revocationCheck{
 		all.Wait()
 		close(errs)
 		for err := range errs {
-			t.ok("told at once", err)
+			t.ok("a concurrent call", err)
 		}
 		t.over(user, session, now().Add(time.Hour))
 		t.over(user, unique(), last)
 	}},
-	{"who gives up waiting is told so, and that the session has ended", func(t *revocationTester) {
+	{"a call whose context has ended fails", func(t *revocationTester) {
 		ctx, cancel := context.WithCancel(t.ctx)
 		cancel()
 		if _, err := t.list.Revoked(ctx, unique(), unique(), now()); err == nil {
-			t.Error("Revoked with a context that has ended returned no error: a list that was not asked vouches for a session")
+			t.Error("Revoked with a context that has ended returned no error: without a look-up the session counts as valid")
 		}
 		if err := t.list.Revoke(ctx, unique(), unique(), later()); err == nil {
 			t.Error("Revoke with a context that has ended returned no error")

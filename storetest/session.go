@@ -117,7 +117,7 @@ var sessionChecks = []check{
 			s := t.createSession(newSession(u.ID))
 			id := t.live(s, u).ID
 			if id == "" || id == s.Token || seen[id] {
-				t.Errorf("a session has the id %q, which is none, its token or another's", id)
+				t.Errorf("a session has the id %q, which is empty, its token or another's", id)
 			}
 			seen[id] = true
 			s.Expires = s.Expires.Add(time.Hour)
@@ -221,7 +221,7 @@ func (t *tester) noSession(s *pintle.StoredSession) {
 	}
 }
 
-// ended checks that a token signs nobody in.
+// ended checks that a token has no session.
 func (t *tester) ended(token string) {
 	t.Helper()
 	_, _, err := t.sessions().SessionAndUser(t.ctx, token)

@@ -32,7 +32,7 @@ var sessionListerChecks = []check{
 			}
 		}
 	}},
-	{"somebody who has none, or nobody, has no sessions", func(t *tester) {
+	{"a user without sessions has none, nor has an unknown user", func(t *tester) {
 		t.lister()
 		t.devices(t.someone(), 1)
 		for _, id := range []string{t.someone().ID, uuid.New(), ""} {
@@ -60,12 +60,12 @@ var sessionListerChecks = []check{
 		seen := map[string]bool{}
 		for _, s := range t.listed(u.ID) {
 			if s.Handle == "" || seen[s.Handle] {
-				t.Errorf("UserSessions yielded the handle %q: want one of its own for each", s.Handle)
+				t.Errorf("UserSessions yielded the handle %q: want a different one for each", s.Handle)
 			}
 			seen[s.Handle] = true
 			for _, d := range devices {
 				if s.Handle == d.Token {
-					t.Error("a handle is the token: whoever sees the list is signed in")
+					t.Error("a handle is the token: any reader of the list can use the session")
 				}
 			}
 			t.ended(s.Handle)
@@ -109,7 +109,7 @@ var sessionListerChecks = []check{
 		t.live(devices[1], u)
 		t.notFound("EndSession a second time", t.lister().EndSession(t.ctx, u.ID, handle))
 	}},
-	{"nobody ends the session of another user", func(t *tester) {
+	{"a user does not end the session of another", func(t *tester) {
 		u, other := t.someone(), t.someone()
 		device := t.devices(u, 1)[0]
 		handle := t.listed(u.ID)[0].Handle

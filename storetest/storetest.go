@@ -5,10 +5,10 @@
 //		storetest.Run(t, func(t *testing.T) pintle.Store { return newStore(t) })
 //	}
 //
-// What a store gets wrong shows seldom and late: two requests that use one
+// The faults of a store show seldom and late: two requests that use one
 // mail link, an address that matches in another case, an update that brings
-// back a session which was just ended. Each check is one such promise and its
-// name says which.
+// back a session which was just ended. Each check is one such promise, which its
+// name states.
 //
 // The numbers in the names are those of the cases in the adapter suite of
 // Auth.js, which this suite contains.
@@ -26,8 +26,8 @@ import (
 // them, and skipped, visibly, when it does not. A method that fails with
 // [errors.ErrUnsupported] counts as not implemented.
 //
-// A store of one's own needs no limits: they are for tables whose columns
-// somebody else has chosen.
+// A store with its own tables needs no limits: they are for tables whose columns
+// another application has chosen.
 func Run(t *testing.T, open func(*testing.T) pintle.Store, limits ...Limit) {
 	for _, g := range groups() {
 		t.Run(g.name, func(t *testing.T) {

@@ -22,7 +22,7 @@ var sweeperChecks = []check{
 			t.Errorf("Sweep removed %d rows after it had removed all, want 0", n)
 		}
 	}},
-	{"a sweep removes no more than it was told, and the next goes on", func(t *tester) {
+	{"a sweep removes no more than its limit, and the next goes on", func(t *tester) {
 		s := t.sweeper()
 		w := t.mess(4, 3)
 		left := w.expired()

@@ -79,7 +79,7 @@ func (t *tester) namesPasskeys() bool {
 	if !ok || !t.keepsPasskeys() {
 		return false
 	}
-	err := s.RenameAuthenticator(t.ctx, uuid.New(), unique(), "Nobody's key")
+	err := s.RenameAuthenticator(t.ctx, uuid.New(), unique(), "Unknown key")
 	return !errors.Is(err, errors.ErrUnsupported)
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// hostile is what strangers send in the hope that somebody's query, key or
-// pattern is put together from it.
+// hostile is what attackers send in the hope that a query, a key or a pattern is
+// put together from it.
 var hostile = []string{
 	`'`, `''`, `"`, "`", `\`, `\'`, `%`, `_`, `*`, `?`, `:`, `$1`, `?1`, `@p1`, `:id`,
 	`' OR '1'='1`, `" OR ""="`, `'; DROP TABLE users; --`, `' UNION SELECT 'a','b','c' --`, `') OR 1=1#`, `\' OR 1=1 -- `,
@@ -131,7 +131,7 @@ func (t *tester) findsNothing(text, userID string) {
 	}
 }
 
-// keeps stores text wherever a stranger's text is stored, and reads it back.
+// keeps stores text in every field that a client can fill, and reads it back.
 func (t *tester) keeps(text string) {
 	t.Helper()
 	u := newUser()

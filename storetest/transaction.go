@@ -105,9 +105,9 @@ var transactionChecks = []check{
 			}
 			return nil
 		}))
-		t.notFound("User, asked from outside during the transaction", <-looked)
+		t.notFound("User, called from outside during the transaction", <-looked)
 	}},
-	{"a conflict is told as outside, and undoes what came before", func(t *tester) {
+	{"a conflict is the same error as outside, and undoes what came before", func(t *tester) {
 		s := t.transactions()
 		there := t.someone()
 		u := newUser()
@@ -123,7 +123,7 @@ var transactionChecks = []check{
 		_, err = t.store.User(t.ctx, u.ID)
 		t.notFound("User created before the conflict", err)
 	}},
-	{"what is not found is told as outside", func(t *tester) {
+	{"a missing row is the same error as outside", func(t *tester) {
 		s := t.transactions()
 		err := s.InTx(t.ctx, func(tx pintle.Store) error {
 			_, err := tx.User(t.ctx, uuid.New())
@@ -241,7 +241,7 @@ func (t *tester) within(tx pintle.Store) *tester {
 	return &in
 }
 
-// disturb changes what belongs to somebody, in each way the store knows.
+// disturb changes what belongs to a user, in each way the store knows.
 func (t *tester) disturb(b belongings) {
 	t.Helper()
 	name, email := "Disturbed", unique()+"@example.org"

@@ -76,7 +76,7 @@ var userChecks = []check{
 	{"a second user with one address is refused and the first stays", func(t *tester) {
 		u := t.someone()
 		second := newUser()
-		second.Email, second.Name = u.Email, "Somebody Else"
+		second.Email, second.Name = u.Email, "Another User"
 		_, err := t.store.CreateUser(t.ctx, second)
 		t.conflict("CreateUser with a taken address", err)
 		found, err := t.store.UserByEmail(t.ctx, u.Email)
@@ -85,7 +85,7 @@ var userChecks = []check{
 		_, err = t.store.User(t.ctx, second.ID)
 		t.notFound("User of the refused id", err)
 	}},
-	{"users without an address do not collide, and nobody is found by none", func(t *tester) {
+	{"users without an address do not collide, and none is found by an empty address", func(t *tester) {
 		t.limited(AddressRequired)
 		var ids [2]string
 		for i := range ids {

@@ -48,7 +48,7 @@ var userExtraChecks = []check{
 	}},
 	{"a change of Extra for a user who does not exist is not found", func(t *tester) {
 		_, err := t.store.UpdateUser(t.ctx, uuid.New(), pintle.UserUpdate{Extra: map[string]any{"role": "admin"}})
-		t.notFound("UpdateUser of nobody", err)
+		t.notFound("UpdateUser of an unknown id", err)
 	}},
 	{"a change with the address of another user changes nothing in Extra either", func(t *tester) {
 		u, other := t.withExtra(map[string]any{"role": "member"}), t.someone()

@@ -62,12 +62,12 @@ var userUpdateChecks = []check{
 		gone := newUser()
 		for _, change := range []pintle.UserUpdate{{}, {Name: &gone.Name, Email: &gone.Email}} {
 			_, err := t.store.UpdateUser(t.ctx, gone.ID, change)
-			t.notFound("UpdateUser of nobody", err)
+			t.notFound("UpdateUser of an unknown id", err)
 		}
 		_, err := t.store.User(t.ctx, gone.ID)
-		t.notFound("User after UpdateUser of nobody", err)
+		t.notFound("User after UpdateUser of an unknown id", err)
 		_, err = t.store.UserByEmail(t.ctx, gone.Email)
-		t.notFound("UserByEmail after UpdateUser of nobody", err)
+		t.notFound("UserByEmail after UpdateUser of an unknown id", err)
 	}},
 	{"a changed address is the only one the user is found by", func(t *tester) {
 		u := t.someone()
@@ -84,7 +84,7 @@ var userUpdateChecks = []check{
 		heir.Email = before
 		t.createUser(heir)
 	}},
-	{"an address of somebody else is refused and neither user changes", func(t *tester) {
+	{"an address of another user is refused and neither user changes", func(t *tester) {
 		u, other := t.someone(), t.someone()
 		name := "Changed Too"
 		_, err := t.store.UpdateUser(t.ctx, u.ID, pintle.UserUpdate{Name: &name, Email: &other.Email})

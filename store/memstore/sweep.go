@@ -6,7 +6,7 @@ import (
 )
 
 // Sweep implements [pintle.Sweeper]. It looks at every session and mail link
-// while everybody waits: about ten milliseconds for 100,000 of them.
+// while all other calls wait: about ten milliseconds for 100,000 of them.
 func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	if err := r.write(ctx); err != nil {
 		return 0, err

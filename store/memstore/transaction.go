@@ -44,7 +44,7 @@ func (tx *transaction) end(succeeded bool) {
 }
 
 // InTx implements [pintle.TxStore]. Transactions run one after another, and
-// everybody else waits while one runs: f must use the store it is given, for
+// all other calls wait while one runs: f must use the store it is given, for
 // the one it was called on would wait for f itself.
 func (s *Store) InTx(ctx context.Context, f func(pintle.Store) error) error {
 	if err := s.write(ctx); err != nil {

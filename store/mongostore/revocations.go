@@ -43,12 +43,13 @@ func NewRevocations(db *mongo.Database, o Options) *Revocations {
 	return &Revocations{newStore(db, o).revocations}
 }
 
-// alwaysEnded is when a session began that was ended by its id: whenever it was.
+// alwaysEnded stands for the time of a session that was ended by its id: it ends
+// whenever it began.
 const alwaysEnded = math.MaxInt64
 
-// revocationKey is the id of a session's document, or of a user's. Ids come out
-// of tokens and may be of any length; and who reads the documents need not know
-// who was where.
+// revocationKey is the id of a session's document, or of a user's: a hash, because
+// ids come out of tokens and may be of any length, and because the documents
+// should not show which user had which session.
 func revocationKey(kind, userID, sessionID string) string {
 	hash := sha256.Sum256([]byte(strconv.Itoa(len(userID)) + ":" + userID + sessionID))
 	return kind + ":" + base64.RawURLEncoding.EncodeToString(hash[:])

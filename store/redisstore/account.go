@@ -85,8 +85,8 @@ func (s *Store) claimAccount(ctx context.Context, key string, text []byte) (bool
 		if err != nil {
 			return false, err
 		}
-		// A user is written before their accounts and removed after them, so one
-		// who is not there will not be.
+		// A user is written before their accounts and removed after them, so a
+		// missing user stays missing.
 		if _, _, err := s.user(ctx, held.UserID); !errors.Is(err, pintle.ErrNotFound) {
 			return false, err
 		}

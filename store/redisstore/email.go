@@ -23,8 +23,9 @@ func (s *Store) reserve(ctx context.Context, address, id string) error {
 		if !errors.Is(err, redis.Nil) {
 			return err
 		}
-		// The order matters: who has confirmed has written the user before, so a
-		// user who is read now and has another address has given this one up.
+		// The order matters: a call confirms an address after it has written the
+		// user, so a user who is read now with another address has given this one
+		// up.
 		holder, err := confirmedHolder.Run(ctx, s.client, []string{key}).Text()
 		if errors.Is(err, redis.Nil) {
 			continue // it was given up in between

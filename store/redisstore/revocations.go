@@ -56,7 +56,7 @@ func (r *Revocations) user(id string) string { return r.key("user", id, "") }
 func (r *Revocations) session(userID, id string) string { return r.key("session", userID, id) }
 
 // Revoked implements [pintle.Revocation]. On a Cluster the two keys may be on two
-// nodes, which are asked at once.
+// nodes, which are queried in parallel.
 func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
 	var began int64
 	if !signedIn.IsZero() {

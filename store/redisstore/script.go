@@ -67,8 +67,8 @@ func setNew(ctx context.Context, c redis.Cmdable, key string, value []byte, end 
 }
 
 // lingering is how long sessions and mail links stay after they have expired:
-// callers are told of an expired session as such, and the clocks of several
-// machines differ.
+// callers distinguish an expired session from a missing one, and the clocks of
+// several machines differ.
 const lingering = time.Hour
 
 // endOf is when Redis forgets what expires at the given time.

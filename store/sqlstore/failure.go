@@ -87,8 +87,8 @@ func (r records) absent(ctx context.Context) error {
 	return pintle.ErrNotFound
 }
 
-// isDuplicate reports whether a unique index refused a row. Drivers are asked
-// in ways that need no import of them.
+// isDuplicate reports whether a unique index refused a row. It recognises the
+// errors of the drivers without importing them.
 func isDuplicate(err error) bool {
 	return sqlState(err) == "23505" || // unique_violation
 		isMySQLError(err, 1062) || // ER_DUP_ENTRY

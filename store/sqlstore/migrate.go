@@ -15,9 +15,9 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// Migrations returns the files that make the tables of [New], for a tool of
-// one's own: 0001_tables.sql and so on, statements ending in a semicolon at the
-// end of a line. [Migrate] applies them.
+// Migrations returns the files that make the tables of [New], for another
+// migration tool: 0001_tables.sql and so on, statements ending in a semicolon at
+// the end of a line. [Migrate] applies them.
 func Migrations(d Dialect) fs.FS {
 	files, err := fs.Sub(migrations, "migrations/"+d.String())
 	if err != nil {

@@ -63,11 +63,13 @@ func NewRevocations(db *sql.DB, d Dialect) *Revocations {
 	}
 }
 
-// alwaysEnded is when a session began that was ended by its id: whenever it was.
+// alwaysEnded stands for the time of a session that was ended by its id: it ends
+// whenever it began.
 const alwaysEnded = math.MaxInt64
 
-// revocationKey is the key of a session, or of a user. Ids come out of tokens and
-// may be of any length; and what reads the table need not know who was where.
+// revocationKey is the key of a session, or of a user: a hash, because ids come
+// out of tokens and may be of any length, and because the table should not show
+// which user had which session.
 func revocationKey(kind, userID, sessionID string) []byte {
 	key := sha256.Sum256([]byte(kind + strconv.Itoa(len(userID)) + ":" + userID + sessionID))
 	return key[:]

@@ -155,7 +155,7 @@ func TestLookUpsOfTheSameSecondsShareATimer(t *testing.T) {
 		}
 		time.Sleep(statementTimeout - time.Nanosecond)
 		if first.Err() != nil {
-			t.Error("who came last was not given ten seconds")
+			t.Error("the last look-up did not have ten seconds")
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()

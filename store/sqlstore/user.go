@@ -128,8 +128,8 @@ func columnValue(v any) any {
 	return string(text)
 }
 
-// CreateUser implements [pintle.Store]. The id of the stored user may be
-// another than the proposed one where the layout says who makes ids.
+// CreateUser implements [pintle.Store]. The id of the stored user may differ from
+// the proposed one where the layout or the database makes ids.
 func (r records) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
 	created, err := r.createUser(ctx, u)
 	return created, r.fail(ctx, "create user", err)

@@ -13,8 +13,8 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	if !isID(id) {
 		return ctx.Err()
 	}
-	// Who signs in meanwhile is found the next time round; who does so after
-	// the user is gone is refused by the service.
+	// A session that begins meanwhile is found in the next round; one that
+	// begins after the user is gone is refused by the service.
 	var err error
 	for range 20 {
 		if err = s.deleteUser(ctx, id); refused(err) == nil {

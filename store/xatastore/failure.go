@@ -48,8 +48,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// refused returns err as the service's refusal of what was asked. The rest is
-// the service's own trouble, or the network's.
+// refused returns err if the service refused the request, and nil for faults of
+// the service or of the network.
 //
 // The meaning of the three statuses is not documented for every request, so the
 // caller reads the record to find the reason.

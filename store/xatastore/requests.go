@@ -36,8 +36,8 @@ type page struct {
 }
 
 // query yields the records of a table for which every condition holds, page by
-// page. Cursors carry the question, so that a page after the first is asked for
-// by its cursor alone.
+// page. A cursor holds the query, so a later page is requested by its cursor
+// alone.
 func (c *client) query(ctx context.Context, table string, columns []string, conditions ...condition) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		body := map[string]any{
