@@ -99,6 +99,6 @@ func (f Fields) Raw(name string) (value any, present bool) {
 	return value, present
 }
 
-// All returns the members, or nil if there are none. It is not a copy: changes
+// All returns the members, or nil for an empty body. It is not a copy: changes
 // to the map change the Fields.
 func (f Fields) All() map[string]any { return f.members }

@@ -18,7 +18,7 @@ type Texts struct {
 	Text string
 	// Button labels the link.
 	Button string
-	// Ignore is for those who did not ask for the mail.
+	// Ignore is for readers who did not request the mail.
 	Ignore string
 }
 

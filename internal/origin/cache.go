@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// cache remembers a few hosts, because an application has a few. Whoever sends
-// many others only makes each answer cost one allocation again.
+// cache remembers a few hosts, because an application has a few. A client that
+// sends many others only makes each response cost one allocation again.
 type cache struct {
 	slots [8]atomic.Pointer[cached]
 	next  atomic.Uint32

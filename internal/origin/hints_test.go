@@ -28,7 +28,7 @@ func TestProxiesThatContradictTheHostHeader(t *testing.T) {
 		{"the same host", headers("X-Forwarded-Host", "LOCALHOST:3000", "X-Forwarded-Proto", "http"), ""},
 		{"another scheme", headers("X-Forwarded-Proto", "https"), `X-Forwarded-Proto: "https"`},
 		{"the same host and another scheme", headers("X-Forwarded-Host", "localhost:3000", "X-Forwarded-Proto", "https"), `X-Forwarded-Host: "localhost:3000"`},
-		{"a scheme that is none", headers("X-Forwarded-Proto", "gopher"), `X-Forwarded-Proto: "gopher"`},
+		{"an unknown scheme", headers("X-Forwarded-Proto", "gopher"), `X-Forwarded-Proto: "gopher"`},
 		{"a chain, whose first entry is nearest to the browser", headers("X-Forwarded-Host", "localhost:3000, inner"), ""},
 		{"the same host and a client elsewhere, as a container has", headers("X-Forwarded-Host", "localhost:3000", "X-Forwarded-For", "172.18.0.1"), ""},
 		{"a client elsewhere", headers("X-Forwarded-For", "203.0.113.5"), `X-Forwarded-For: "203.0.113.5"`},

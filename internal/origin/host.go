@@ -20,7 +20,7 @@ var (
 //
 // It knows less than a browser on purpose. Names beyond ASCII, percent-encoded
 // names, numeric shorthands such as 127.1 and a final dot are refused: browsers
-// have rewritten them by the time they send Host, so whoever sends one is not a
+// rewrite them before they send Host, so a client that sends one is not a
 // browser, and two spellings of one host would be two origins here.
 func normalHost(text string, secure bool) (string, error) {
 	if text == "" || len(text) > maxHost {

@@ -201,8 +201,8 @@ func indexOrEnd(s, chars string) int {
 	return len(s)
 }
 
-// Whatever a stranger asks for: a browser stays on our origin, the header is
-// not split, net/url agrees on the host, and asking again changes nothing.
+// For every requested target: the browser stays on our origin, the header is
+// not split, net/url agrees on the host, and a second call changes nothing.
 func FuzzRedirect(f *testing.F) {
 	data, err := os.ReadFile("testdata/whatwg.json")
 	if err != nil {

@@ -17,7 +17,7 @@ type ConfirmLinkData struct {
 	CSRFToken string
 
 	// Email is the address the link was sent to, if it is to be shown. It lets
-	// people notice a link that somebody else asked for.
+	// users notice a link that another person requested.
 	Email string
 }
 

@@ -120,7 +120,7 @@
         const { options } = await ask(form, { action: "authenticate" }, signal);
         send(form, "authenticate", await get(options, signal, true));
       } catch {
-        // Nobody asked for it yet, so nobody is told that it does not work.
+        // The user has not asked for a passkey, so a failure is not shown.
       }
     };
     offer();

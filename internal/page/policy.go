@@ -23,7 +23,7 @@ type policy struct {
 //
 // Cross-Origin-Opener-Policy cuts the tie to a window of another site that opened
 // the page. With it, a site that waits for the user to press a button here could
-// then send this window to a callback URL of its own flow. A page that the
+// then send this window to a callback URL of the attacker's flow. A page that the
 // application itself opened in a window loses that tie too.
 //
 // https://html.spec.whatwg.org/multipage/browsers.html#the-coop-headers
@@ -51,9 +51,9 @@ func (p policy) header() http.Header {
 // A page with a form has no form-action. Browsers apply that directive not
 // only to the form's action but to every redirect that follows the submission
 // (https://www.w3.org/TR/CSP3/#directive-form-action; Chromium does so), and a
-// sign-in goes from here to a provider, from there wherever that company signs
-// its people in, and back to a page the host chooses: origins nobody can list
-// beforehand. What the directive would stop is markup injected into the page
+// sign-in goes from here to a provider, from there to any page where that company
+// signs its users in, and back to a page the host chooses: origins that cannot be
+// listed beforehand. The directive would stop injected markup
 // that posts the form elsewhere; all values are escaped, base-uri keeps
 // relative actions at home, and the credentials of a provider are never typed
 // here. Pages without a form forbid forms.

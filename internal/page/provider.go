@@ -38,8 +38,8 @@ type Provider struct {
 	Style Style
 
 	// Fields are the inputs of a Credentials or WebAuthn provider. One with
-	// nil Fields is not shown: it has its form elsewhere. Email providers have
-	// one field of their own.
+	// nil Fields is not shown: it has its form elsewhere. The form of an Email
+	// provider always has one field, the address.
 	Fields []Field
 
 	// OptionsURL is where the script of the page gets the options of a

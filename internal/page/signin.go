@@ -142,8 +142,8 @@ func (p *Pages) providerViews(providers []Provider) ([]providerView, []*tile) {
 	return views, tiles
 }
 
-// signInError looks a code up in a map and nowhere else, so that what a
-// stranger puts into the query is never shown (W-5, SH-90).
+// signInError only looks a code up in a map, so that text from the query
+// is never shown (W-5, SH-90).
 func (t *Texts) signInError(code, detail string) string {
 	if code == "" {
 		return ""
@@ -162,9 +162,9 @@ func hasDetail(code string) bool {
 	return code == "CredentialsSignin" || code == "EmailSignin" || code == "InvalidCheck"
 }
 
-// signInStatus has the status of the sign-in page for what a person did wrong, by
-// the parameter code. The wire of Auth.js has no such code: clients see status
-// 200 with all of its own.
+// signInStatus has the status of the sign-in page for a mistake of the user, by
+// the parameter code. Auth.js has no such codes: with its codes clients see status
+// 200.
 var signInStatus = map[string]int{
 	"flow_expired":      http.StatusGone,
 	"flow_replaced":     http.StatusConflict,

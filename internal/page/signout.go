@@ -20,7 +20,7 @@ type signOutView struct {
 }
 
 // SignOut returns the page that asks whether to sign out. A link alone must
-// not sign anybody out: any site could have it fetched.
+// not sign a user out: any site could make the browser fetch it.
 func (p *Pages) SignOut(d SignOutData) Page {
 	view := signOutView{p.frame(d.Site, "signout", p.texts.SignOutHeading), d.Action, d.CSRFToken}
 	return render(signOutTemplate, http.StatusOK, &view, policy{styles: view.Styles, images: p.theme.sources(), hasForm: true})

@@ -59,7 +59,7 @@ type ErrorText = struct {
 	Text    []string
 }
 
-// English returns the texts that are used where a host has none of its own.
+// English returns the texts that are used unless the host sets others.
 func English() Texts {
 	const otherAccount = "That did not work. Try again, or sign in with a different account."
 	letter := mail.English()

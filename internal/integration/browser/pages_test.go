@@ -13,7 +13,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// ownPages is a site with a style sheet of its own, in two languages, and with a
+// ownPages is a site with a custom style sheet, in two languages, and with a
 // sign-in page that is no Go program, as docs/pages.md has it.
 func ownPages(t *testing.T) string {
 	t.Helper()
@@ -48,7 +48,7 @@ func ownPages(t *testing.T) string {
 		if err != nil {
 			t.Error(err)
 		}
-		name := "stranger"
+		name := "guest"
 		if session != nil {
 			name = session.User.Name
 		}
@@ -96,8 +96,8 @@ func TestPagesAreInTheLanguageOfTheUser(t *testing.T) {
 	v.sees("Sign in")
 }
 
-// A page of the application's own posts to the routes with the form token, and a
-// guard shows who is signed in why they may not.
+// A page of the application posts to the routes with the form token, and a
+// guard shows a signed-in user why they may not.
 func TestAFormOfTheApplicationSignsInAndOut(t *testing.T) {
 	site := ownPages(t)
 	v := newVisitor(t)
@@ -106,7 +106,7 @@ func TestAFormOfTheApplicationSignsInAndOut(t *testing.T) {
 		v.do("wait for the form token", chromedp.WaitVisible(`body[data-ready=yes]`))
 	}
 	enter()
-	v.sees("Hello stranger")
+	v.sees("Hello guest")
 	v.fill("Password", "fossils")
 	v.press("Enter")
 	v.sees("Hello Mary Anning")
@@ -116,5 +116,5 @@ func TestAFormOfTheApplicationSignsInAndOut(t *testing.T) {
 	v.sees("Gesperrt")
 	enter()
 	v.press("Leave")
-	v.sees("Hello stranger")
+	v.sees("Hello guest")
 }

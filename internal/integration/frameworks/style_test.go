@@ -24,16 +24,16 @@ func fullStack(cfg pintle.Config) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/api/auth/", auth) // the handlers
 
-	// Around one handler: who is not signed in does not get in.
+	// Around one handler: it rejects anonymous requests.
 	mux.Handle("GET /members", auth.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "Hello, %s", pintle.SessionFrom(r.Context()).User.Name)
 	})))
 
-	// In plain server code: whoever has the request can ask.
+	// In plain server code: any function that has the request.
 	greet := func(r *http.Request) (string, error) {
 		session, err := auth.Session(r)
 		if err != nil || session == nil {
-			return "Hello, stranger", err
+			return "Hello, guest", err
 		}
 		return "Hello, " + session.User.Name, nil
 	}
@@ -46,7 +46,7 @@ func fullStack(cfg pintle.Config) (http.Handler, error) {
 		fmt.Fprint(w, text)
 	})
 
-	// signIn and signOut, for forms of the application's own.
+	// signIn and signOut, for forms of the application.
 	mux.HandleFunc("POST /enter", func(w http.ResponseWriter, r *http.Request) {
 		next, err := auth.SignIn(w, r, r.PostFormValue("provider"), pintle.SignInOptions{RedirectTo: "/members"})
 		if err != nil {
@@ -82,7 +82,7 @@ func TestTheFullStackStyle(t *testing.T) {
 
 	b.get("/api/auth/session").want(http.StatusOK).wantBody("null")
 	b.get("/members").want(http.StatusFound).wantLocation("/api/auth/signin?callbackUrl=%2Fmembers")
-	b.get("/greeting").want(http.StatusOK).wantBody("Hello, stranger")
+	b.get("/greeting").want(http.StatusOK).wantBody("Hello, guest")
 
 	if to := b.post("/enter", "provider", "unknown").want(http.StatusSeeOther).location(); !strings.HasPrefix(to, b.address+"/api/auth/signin?") {
 		t.Errorf("an unknown provider leads to %s", to)
@@ -94,7 +94,7 @@ func TestTheFullStackStyle(t *testing.T) {
 
 	b.do(http.MethodPost, "/leave", "", "Sec-Fetch-Site", "cross-site").want(http.StatusForbidden)
 	b.post("/leave").want(http.StatusSeeOther).wantLocation(b.address + "/greeting")
-	b.get("/greeting").want(http.StatusOK).wantBody("Hello, stranger")
+	b.get("/greeting").want(http.StatusOK).wantBody("Hello, guest")
 }
 
 // express is the style of a handler that is mounted on a pattern and a function
@@ -108,7 +108,7 @@ func express(auth *pintle.Auth) http.Handler {
 		case err != nil:
 			http.Error(w, "the session could not be read", http.StatusServiceUnavailable)
 		case session == nil:
-			http.Error(w, "nobody is signed in", http.StatusUnauthorized)
+			http.Error(w, "not signed in", http.StatusUnauthorized)
 		default:
 			fmt.Fprintf(w, "Hello, %s", session.User.Name)
 		}

@@ -110,7 +110,7 @@ var mistakes = []struct {
 				"a link to the sign-in page": func(w *setup) {
 					w.publish(todo, proxy(w.serve(app(w.auth())), nil))
 					for range 2 {
-						b := w.net.browser(w.T).open(todo+"/").sees(200, "stranger")
+						b := w.net.browser(w.T).open(todo+"/").sees(200, "guest")
 						b.click("/auth/signin").sees(500, ourSide).isAt(todo)
 					}
 					w.logged(1, "ERROR", "UntrustedHost", "for http://127.0.0.1:", "its page is at "+todo, setURL, trustHost)
@@ -349,7 +349,7 @@ var mistakes = []struct {
 					b.open(at+"/").sees(200, "Hello, Ada")
 					instances.use(second)
 					for range 2 {
-						b.open(at+"/").sees(200, "stranger")
+						b.open(at+"/").sees(200, "guest")
 					}
 					w.logged(1, "WARN", "ForeignSecret", `"cookie":"authjs.session-token"`, cause, fix)
 				},
@@ -378,7 +378,7 @@ var mistakes = []struct {
 			b.open(at+"/members").sees(200, "Hello, ")
 			instances.use(second)
 			for range 2 {
-				b.open(at+"/").sees(200, "stranger")
+				b.open(at+"/").sees(200, "guest")
 			}
 			w.logged(1, "WARN", "ForgottenSession", "not in memory", "another process made the session", "keep them in a database", "StrategyJWT")
 		},
@@ -482,7 +482,7 @@ var mistakes = []struct {
 		},
 	},
 	{
-		name:  "the log says that the database has stopped, and nobody is signed out",
+		name:  "the log reports that the database has stopped, and no user is signed out",
 		guide: "503 Service Unavailable",
 		run: func(w *setup) {
 			server := services.PostgreSQL(w.T)
@@ -549,7 +549,7 @@ var mistakes = []struct {
 			w.fill(400_000)
 			at := w.serve(app(w.auth()))
 			b := w.net.browser(w.T).open(at+"/auth/signin").submit("/callback/credentials", "username", "ada").sees(500, ourSide)
-			b.open(at+"/").sees(200, "stranger")
+			b.open(at+"/").sees(200, "guest")
 			w.logged(1, "ERROR", "CallbackRouteError", "the session token has ", "more than 32 cookies is not read back", "keep less in it (Callbacks.JWT, Session.Describe)", "StrategyDatabase")
 		},
 	},
@@ -788,8 +788,8 @@ func (w *setup) signsIn(at string) {
 	w.idp.Register(authtest.Client{ID: "acme", Secret: "any secret will do", RedirectURIs: []string{at + "/auth/callback/acme"}})
 	b := w.net.browser(w.T).open(at+"/members").sees(200, "Sign in").submit("/signin/acme")
 	b.isAt(at+"/members").sees(200, "Hello, ")
-	if strings.Contains(b.page, "stranger") {
-		w.Errorf("nobody is signed in; the log has %s", w.log)
+	if strings.Contains(b.page, "guest") {
+		w.Errorf("no user is signed in; the log has %s", w.log)
 	}
 }
 

@@ -61,7 +61,7 @@ func (w *setup) check(_ context.Context, s *pintle.Submission) (*pintle.User, er
 	return &pintle.User{ID: "1", Name: "Ada"}, nil
 }
 
-// each makes a mistake in several ways, each at a site of its own.
+// each makes a mistake in several ways, each at a separate site.
 func (w *setup) each(ways map[string]func(w *setup)) {
 	w.Helper()
 	for name, way := range ways {
@@ -100,7 +100,7 @@ func (w *setup) says(what, text string, says ...string) {
 
 // page is one of the application's, with a link to the sign-in page.
 var page = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-	name := "stranger"
+	name := "guest"
 	if s := pintle.SessionFrom(r.Context()); s != nil {
 		name = s.User.Name
 	}
