@@ -1,5 +1,5 @@
-// Package address brings e-mail addresses into one form that the code which decides
-// whose an address is, and the servers that deliver mail to it, read alike.
+// Package address brings e-mail addresses into one form, which the code that finds
+// the user of an address and the servers that deliver mail to it read alike.
 package address
 
 import (

@@ -81,8 +81,8 @@ func TestWhatIsNotOneAddressIsRefused(t *testing.T) {
 	}
 }
 
-// Whatever is typed, what comes out is one address in the eyes of everybody who
-// reads it, and the same one however often it is normalised: SH-01, SH-07, SH-14.
+// The result is one address to every reader, whatever the input, and normalising
+// it again does not change it: SH-01, SH-07, SH-14.
 func FuzzANormalizedAddressIsOneAddress(f *testing.F) {
 	for _, seed := range []string{
 		"ada@example.com", " Ada@Example.com ", "ada\uff20example.com", "J\u030c@example.com", "\u0130@example.com", "a@b,c@d",

@@ -25,7 +25,7 @@ type step struct {
 	run  func(c *check, ctx context.Context) (did string, err error)
 }
 
-// A part says when a step runs if it is not named.
+// A part decides when a step runs that is not named.
 type part int
 
 const (

@@ -93,8 +93,7 @@ func (r *report) add(e event) {
 	}
 }
 
-// isFraming reports whether a line of a package only repeats what its result
-// says.
+// isFraming reports whether a line of a package only repeats its result.
 func isFraming(line string) bool {
 	return line == "PASS\n" || line == "FAIL\n"
 }

@@ -73,7 +73,7 @@ func TestACallThatIsOverIsNotShared(t *testing.T) {
 	}
 }
 
-func TestEachKeyHasACallOfItsOwn(t *testing.T) {
+func TestEachKeyHasASeparateCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var group flight.Group[string]
 		var wg sync.WaitGroup

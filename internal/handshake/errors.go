@@ -33,8 +33,8 @@ func (e *AnswerError) Error() string { return e.err.Error() }
 // Unwrap returns the cause.
 func (e *AnswerError) Unwrap() error { return e.err }
 
-// ErrOtherFlow says that a response is not of the flow that this browser has the
-// secrets of.
+// ErrOtherFlow is the cause if a response belongs to another flow than the one
+// whose secrets this browser holds.
 var ErrOtherFlow = errors.New("the one this browser started with")
 
 func (p *Provider) answerErrorf(format string, args ...any) error {

@@ -49,8 +49,7 @@ func (p *Provider) exchange(ctx context.Context, m *metadata, request url.Values
 	return response.Body, nil
 }
 
-// remedy says what to do about a token endpoint that does not know the client, or
-// nothing.
+// remedy returns a hint if the token endpoint does not know the client, or "".
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-5.2
 func (p *Provider) remedy(err error) string {

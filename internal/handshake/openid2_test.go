@@ -125,7 +125,7 @@ func TestOpenID2SignIn(t *testing.T) {
 	}
 }
 
-func TestOpenID2ProfileOfItsOwnRequest(t *testing.T) {
+func TestOpenID2ProfileOfASeparateRequest(t *testing.T) {
 	s := newSteam(t)
 	o := s.client()
 	o.FetchProfile = func(_ context.Context, _ *http.Client, id string) (map[string]any, error) {

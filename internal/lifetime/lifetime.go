@@ -1,6 +1,5 @@
 // Package lifetime decides how long sessions last and when they are extended, from
-// times alone: where a session is kept, and what a token of it says, is for the
-// caller to know.
+// times alone: the caller knows where a session is kept and what its token holds.
 package lifetime
 
 import "time"
@@ -16,8 +15,8 @@ type Policy struct {
 	UpdateAge time.Duration
 
 	// AbsoluteMaxAge is how long a session lasts since the user signed in, however
-	// often it is extended. Zero means for ever. It says nothing about a session
-	// whose beginning is not known, which is the zero time.
+	// often it is extended. Zero means for ever. It does not apply to a session
+	// whose beginning is unknown, the zero time.
 	AbsoluteMaxAge time.Duration
 }
 

@@ -10,14 +10,14 @@ import (
 	"github.com/pintleauth/pintle/internal/loopback"
 )
 
-// PassedOn reports whether headers of proxies say that a request for site came
-// from a browser that has the application at another address, and which of them
-// does. It is for requests whose own Host header is believed because it names
+// PassedOn reports whether the headers of a proxy show that the browser sees the
+// application at another address than site, and returns the header that shows
+// it. It is for requests whose Host header is trusted because it names
 // this machine: a proxy that puts its upstream's address there makes every
 // request look local.
 //
-// A proxy that repeats the address of the request is no contradiction, as on a
-// developer's machine. Where proxies name no host, the address of the client
+// A proxy that repeats the address of the request, as on a developer's machine,
+// contradicts nothing. If the headers name no host, the address of the client
 // decides.
 func PassedOn(h http.Header, site Origin) (header string, ok bool) {
 	host, proto := firstEntry(h["X-Forwarded-Host"]), firstEntry(h["X-Forwarded-Proto"])
@@ -49,7 +49,8 @@ func PassedOn(h http.Header, site Origin) (header string, ok bool) {
 	return "", false
 }
 
-// IsForwarded reports whether a proxy says that it passed a request on.
+// IsForwarded reports whether a header of a proxy shows that it passed a request
+// on.
 func IsForwarded(h http.Header) bool {
 	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-For", "X-Real-Ip", "Forwarded"} {
 		if firstEntry(h[name]) != "" {
@@ -71,8 +72,8 @@ func (o Origin) isAt(host, proto string) bool {
 	if host == "" {
 		host = own
 	}
-	told, err := Parse(proto + "://" + host)
-	return err == nil && told == o
+	other, err := Parse(proto + "://" + host)
+	return err == nil && other == o
 }
 
 // parameter returns a parameter of one element of a Forwarded header.

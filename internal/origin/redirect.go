@@ -14,15 +14,15 @@ var ErrTarget = errors.New("not a path or an absolute URL")
 // or a cookie somewhere on its way.
 const maxRest = 8 << 10
 
-// Redirect decides where a browser goes that asked for target: to target when
-// that is a path or a URL on base, else to base itself. The result is base
+// Redirect returns the URL to which the browser is redirected: target if it is
+// a path or a URL on base, else base itself. The result is base
 // alone or base followed by a path, normalised as browsers do and made of
-// printable ASCII, so that it is safe in a header and means the same to
-// everyone.
+// printable ASCII, so that it is safe in a header and every client reads it
+// alike.
 //
-// A target with a user name is somewhere else, whatever its host: it only
-// serves to deceive. One whose path is longer than 8 KiB counts as somewhere
-// else too. A target that is neither a path nor an absolute URL, or has a line break
+// A target with a user name is never on base, whatever its host: it only
+// serves to deceive. Nor is one whose path is longer than 8 KiB.
+// A target that is neither a path nor an absolute URL, or has a line break
 // or null byte in it, is an error matching [ErrTarget].
 //
 // base is an [Origin].

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// A Config says where an application is reached.
+// A Config determines the origin of an application.
 type Config struct {
 	// URL is the address users see, such as https://app.example.com/auth; only
-	// its origin counts here. When set, no request header is believed.
+	// its origin counts here. When set, no request header is used.
 	URL string
 
 	// TrustForwarded reads X-Forwarded-Proto and X-Forwarded-Host. It is right
@@ -19,7 +19,7 @@ type Config struct {
 	TrustForwarded bool
 }
 
-// A Resolver tells the origin of requests. It may be used concurrently.
+// A Resolver finds the origin of requests. It may be used concurrently.
 type Resolver struct {
 	fixed          Origin
 	trustForwarded bool
@@ -39,13 +39,13 @@ func New(c Config) (*Resolver, error) {
 	return s, nil
 }
 
-// Host returns the host of the configured URL, or nothing where requests say it.
+// Host returns the host of the configured URL, or "" if each request determines it.
 func (s *Resolver) Host() string { return s.fixed.Host() }
 
 // Resolve returns the origin at which the browser sees r. Forwarded,
-// X-Forwarded-Port and everything else a proxy may say is ignored. A host that
-// is not one, or a scheme other than http and https, is an error: the request
-// deserves status 400 and nothing that depends on its origin.
+// X-Forwarded-Port and all other headers of proxies are ignored. An invalid host,
+// or a scheme other than http and https, is an error: the response
+// is status 400 and contains nothing that depends on the origin.
 func (s *Resolver) Resolve(r *http.Request) (Origin, error) {
 	if s.fixed != "" {
 		return s.fixed, nil

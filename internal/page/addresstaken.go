@@ -42,9 +42,9 @@ type addressTakenView struct {
 	CSRFToken, CallbackURL string
 }
 
-// AddressTaken returns the page that asks whose an account is before an address
-// is given to it (SH-15, SH-82). Both answers are forms or links and need no
-// script.
+// AddressTaken returns the page that asks whether an account belongs to the
+// reader, before the address counts as proven for it (SH-15, SH-82). Both answers
+// are forms or links and need no script.
 func (p *Pages) AddressTaken(d AddressTakenData) Page {
 	var leaving []Provider
 	for _, provider := range d.Providers {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// ContinueData is a form that a browser posts without being asked to.
+// ContinueData is a form that the browser posts without a click of the user.
 type ContinueData struct {
 	Site
 

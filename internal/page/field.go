@@ -24,9 +24,9 @@ type Field struct {
 	Attributes map[string]string
 }
 
-// plainAttributes say what may be typed, and how. A list of what is allowed is
-// shorter than the list of what is dangerous (on…, style, form…, src, list,
-// popover…) and does not age.
+// plainAttributes only describe the input. A list of allowed attributes is
+// shorter than the list of dangerous ones (on…, style, form…, src, list,
+// popover…) and stays complete.
 var plainAttributes = []string{
 	"autocapitalize", "autocomplete", "autocorrect", "checked", "class", "dir", "disabled", "enterkeyhint",
 	"inputmode", "lang", "max", "maxlength", "min", "minlength", "passwordrules", "pattern", "placeholder", "readonly",

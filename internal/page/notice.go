@@ -2,7 +2,7 @@ package page
 
 import "net/http"
 
-// notice is a page that says something and offers at most one way on.
+// notice is a page with a message and at most one button.
 type notice struct {
 	root    string // class of the page
 	Icon    string // the name of a template in frame.html
@@ -30,7 +30,7 @@ func (p *Pages) notice(site Site, status int, n notice) Page {
 	return render(noticeTemplate, status, &view, policy{styles: view.Styles, images: p.theme.sources()})
 }
 
-// VerifyRequest returns the page that says a sign-in mail is on its way. It is
+// VerifyRequest returns the page after the request for a sign-in mail. It is
 // the same whether or not there is an account.
 func (p *Pages) VerifyRequest(site Site) Page {
 	return p.notice(site, http.StatusOK, notice{

@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/internal/mail"
 )
 
-// Texts is everything the pages and the sign-in mail say. Empty fields are filled
+// Texts is all text of the pages and the sign-in mail. Empty fields are filled
 // from [English]. The fields are those of the type Texts of the root package,
 // which documents them and converts to this one.
 type Texts struct {
@@ -51,8 +51,8 @@ type Texts struct {
 	MailSubject, MailHeading, MailText, MailButton, MailIgnore string
 }
 
-// ErrorText is what a page says about one error. It is a type without a name of
-// its own, so that the root package has the same one and its Texts convert to
+// ErrorText is the text of a page about one error. It is an alias of an unnamed
+// type, which the root package has too, so that its Texts convert to
 // these as a whole.
 type ErrorText = struct {
 	Heading string

@@ -12,8 +12,8 @@ import (
 // can carry, and little enough to decrypt for an anonymous client.
 const MaxToken = 1 << 20
 
-// ErrInvalid is the only error of [Keys.Open]. It does not tell why a token was
-// rejected, because an attacker could learn from that.
+// ErrInvalid is the only error of [Keys.Open]. It does not give the reason,
+// because an attacker could learn from that.
 var ErrInvalid = errors.New("seal: the token is not valid")
 
 const (

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Mark returns a keyed hash of a value, for a text that others see. It shows that
-// the text was made for that value by a server with the secret, and tells others
-// nothing. It has 22 characters of base64url, and so no dot.
+// Mark returns a keyed hash of a value, for a text that others see. It proves that
+// a server with the secret made the text for that value, and reveals
+// nothing else. It has 22 characters of base64url, and so no dot.
 func Mark(secret, purpose, value string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(purpose + "\x00" + value))

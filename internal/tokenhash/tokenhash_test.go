@@ -121,7 +121,7 @@ func TestAHasherWithoutASecretAcceptsNothing(t *testing.T) {
 	}
 }
 
-func TestAnEmptySecretInAListIsNeverAKeyOfItsOwn(t *testing.T) {
+func TestAnEmptySecretInAListIsNeverAKey(t *testing.T) {
 	h := tokenhash.New("", "a")
 	if h.Equal("tok", plain("tok")) {
 		t.Error("the empty secret counts")

@@ -3,9 +3,9 @@
 // the first.
 //
 // A handle is 64 characters, the form Auth.js has: the hexadecimal digits of 32
-// bytes. That of a stored user is a pseudonym of their id and a tag that shows who
-// made it, so that it is the same each time and can be checked, and tells the
-// authenticator nothing.
+// bytes. That of a stored user is a pseudonym of their id and a tag that proves
+// that a server with the secret made it. So it is the same each time, can be
+// checked, and reveals nothing to the authenticator.
 //
 // https://www.w3.org/TR/webauthn-3/#sctn-user-handle-privacy
 package userhandle
@@ -42,8 +42,9 @@ func part(secret, purpose string, content []byte) []byte {
 }
 
 // Contradicts reports whether a handle was made with one of the secrets for another
-// user than the one with the id. A random one, or one that another server or a
-// secret of the past made, says nothing: the store tells whose the credential is.
+// user than the one with the id. A random handle, or one made by another server or
+// with a former secret, contradicts nothing: the store decides whose the
+// credential is.
 func Contradicts(handle string, secrets []string, id string) bool {
 	if decoded, err := base64.RawURLEncoding.DecodeString(handle); err == nil && len(handle) != 2*size {
 		// Newer browser libraries encode what version 9 takes for text.

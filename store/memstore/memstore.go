@@ -40,8 +40,8 @@ func New() *Store {
 	}}}
 }
 
-// InMemory reports true: what a Store keeps is known to this process alone, and
-// is gone when it ends. Package pintle says so in the log when a browser has a
+// InMemory reports true: only this process has the data of a Store, and loses it
+// when it ends. Package pintle logs that when a browser has a
 // session that the Store does not know.
 func (*Store) InMemory() bool { return true }
 

@@ -19,7 +19,7 @@ type Revocations struct {
 
 type revokedSession struct{ user, id string }
 
-// A revokedUser is one whose sessions are over that began until end.
+// A revokedUser is a user whose sessions that began until end are ended.
 type revokedUser struct{ end, until time.Time }
 
 var (
@@ -56,7 +56,7 @@ func (r *Revocations) Revoke(ctx context.Context, userID, sessionID string, unti
 	return nil
 }
 
-// RevokeUser implements [pintle.Revocation]. Tokens say when they began in whole
+// RevokeUser implements [pintle.Revocation]. Tokens hold their beginning in whole
 // seconds, so a session that begins in the same second is ended too.
 func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	if err := ctx.Err(); err != nil {

@@ -31,8 +31,8 @@ type accountDocument struct {
 	Rest              map[string]any `bson:",inline"`
 }
 
-// accountFields are the fields that say whose account it is. What a provider's
-// token response has under these names is not kept.
+// accountFields are the fields that identify an account and its owner. Members of
+// a provider's token response with these names are not kept.
 var accountFields = []string{"_id", "id", "userId", "type", "provider", "providerAccountId", "verifiedEmail"}
 
 // A tokenField is a field of an account that is a text.
@@ -132,7 +132,7 @@ func accountFilter(provider, providerAccountID string) (bson.D, bool) {
 	return filter, storable(provider, providerAccountID)
 }
 
-// accountOwner returns who owns an account.
+// accountOwner returns the owner of an account.
 func (s *Store) accountOwner(ctx context.Context, provider, providerAccountID string) (*accountOwner, error) {
 	filter, ok := accountFilter(provider, providerAccountID)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// duplicates says which of the covered documents stop a unique index, by their
-// ids: what they have in common may be a token.
+// duplicates returns an error that names the covered documents that stop a unique
+// index, by their ids: the value they have in common may be a token.
 func (n need) duplicates(ctx context.Context, covered bson.D) error {
 	const most = 10
 	value := bson.D{}

@@ -52,10 +52,10 @@ func (n need) keys() bson.D {
 	return keys
 }
 
-// EnsureIndexes makes the indexes that [Open] asks for and those by which what
-// belongs to a user and what has expired is found. It leaves alone what is
-// there, under whatever name, and may be called by every process at every
-// start. Of a large collection it may take minutes the first time.
+// EnsureIndexes makes the indexes that [Open] requires and those for look-ups by
+// user and by expiry. It does not change existing indexes, whatever their names,
+// and may be called by every process at every
+// start. For a large collection it may take minutes the first time.
 //
 // A unique index cannot be made while there are duplicates. The error then
 // names the documents that have a value in common, in every collection. Merge
@@ -64,8 +64,8 @@ func (n need) keys() bson.D {
 //
 // An address is unique among the users that have one: the index is partial,
 // over those whose email is a text and not empty. A server that has no partial indexes gets a
-// sparse one. There two users with the address null are duplicates, which
-// Auth.js writes for people of whom a provider knows none.
+// sparse one. There two users with the address null are duplicates: Auth.js
+// writes null if the provider reports no address.
 func EnsureIndexes(ctx context.Context, db *mongo.Database, o Options) error {
 	var problems []error
 	for _, n := range newStore(db, o).needs() {
@@ -116,7 +116,7 @@ func (n need) create(ctx context.Context, o *options.IndexOptionsBuilder, covere
 	return nil
 }
 
-// lacksFeature reports whether a server said that it does not know an option.
+// lacksFeature reports whether a server rejected an option that it does not know.
 func lacksFeature(err error) bool {
 	refused, ok := errors.AsType[mongo.CommandError](err)
 	const (

@@ -69,7 +69,7 @@ func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, sig
 	}
 	err := r.documents.FindOne(ctx, bson.D{
 		{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{userRevocationKey(userID), sessionRevocationKey(userID, sessionID)}}}},
-		// What is no number says nothing, and so ends the session.
+		// A value that is no number ends the session, to fail closed.
 		{Key: "ended", Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$lt", Value: began}}}}},
 	}).Err()
 	if missing(err) {
@@ -83,14 +83,14 @@ func (r *Revocations) Revoke(ctx context.Context, userID, sessionID string, unti
 	return r.remember(ctx, "revoke session", sessionRevocationKey(userID, sessionID), alwaysEnded, until)
 }
 
-// RevokeUser implements [pintle.Revocation]. Tokens say when they began in whole
+// RevokeUser implements [pintle.Revocation]. Tokens hold their beginning in whole
 // seconds, so a session that begins in the same second is ended too.
 func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	return r.remember(ctx, "revoke user", userRevocationKey(userID), time.Now().UnixMilli(), until)
 }
 
-// remember writes a document. What was told first may be written last: neither
-// the mark nor the end ever move back.
+// remember writes a document. Calls may be written in another order than they
+// were made, so neither the mark nor the end ever moves back.
 func (r *Revocations) remember(ctx context.Context, operation, key string, ended int64, until time.Time) error {
 	filter := bson.D{{Key: "_id", Value: key}}
 	forward := bson.D{{Key: "$max", Value: bson.D{{Key: "ended", Value: ended}, {Key: "expires", Value: millisecond(until)}}}}

@@ -52,8 +52,8 @@ var (
 
 // Open returns a store that uses db. It fails when the collections lack an
 // index that keeps an address, an account, a session, a mail link or a passkey
-// unique, or compare texts otherwise than byte by byte, and says what to do:
-// without the indexes two sign-ins at once make two users of one person.
+// unique, or do not compare texts byte by byte; the error names the remedy.
+// Without the indexes two sign-ins at once make two users of one person.
 // [EnsureIndexes] makes them.
 func Open(ctx context.Context, db *mongo.Database, o Options) (*Store, error) {
 	s := newStore(db, o)
@@ -97,9 +97,9 @@ func storable(texts ...string) bool {
 	return true
 }
 
-// fail says what went wrong in the words of package pintle.
+// fail converts an error to the errors of package pintle.
 //
-// What the server says of a conflict is left out, because it quotes the value,
+// The server's message about a conflict is left out, because it quotes the value,
 // which may be a session token.
 func fail(ctx context.Context, operation string, err error) error {
 	switch {
@@ -116,7 +116,7 @@ func fail(ctx context.Context, operation string, err error) error {
 	return fmt.Errorf("mongostore: %s: %w", operation, err)
 }
 
-// missing reports whether an error says that there is no document.
+// missing reports whether an error is that of a missing document.
 func missing(err error) bool { return errors.Is(err, mongo.ErrNoDocuments) }
 
 // absent returns the error for a missing document: that of the context if it

@@ -47,8 +47,8 @@ func textOf(text *string) string {
 	return *text
 }
 
-// storableName says why a document cannot have a field of that name. A dot or
-// a dollar sign would be read as a path or an operator by the next update.
+// storableName returns an error if a document cannot have a field of that name.
+// The next update would read a dot or a dollar sign as a path or an operator.
 func storableName(name string) error {
 	if !storable(name) || strings.HasPrefix(name, "$") || strings.ContainsAny(name, ".\x00") {
 		return fmt.Errorf("a field cannot be named %q: leave it out, or name it without dots and without a dollar sign in front", name)

@@ -8,10 +8,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// lookAgain makes a client of a Cluster ask which node has which keys, when what
-// a request was told may come of that having changed. By itself go-redis asks
-// once a minute, or when a node says that it no longer has a key, which a node
-// that died cannot say.
+// lookAgain makes a client of a Cluster reload the map of nodes and keys if an
+// error may come from a change of it. By itself go-redis reloads it
+// once a minute, or when a node answers that a key has moved, which a dead node
+// does not do.
 func lookAgain(ctx context.Context, client redis.UniversalClient, err error) {
 	cluster, ok := client.(interface{ ReloadState(ctx context.Context) })
 	switch {

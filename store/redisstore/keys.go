@@ -9,7 +9,7 @@ import (
 )
 
 // keys makes the names of keys. Several families share a prefix, user:, in the
-// layout this package was given; each function says how its keys stay apart
+// layout of the adapter; the comment of each function states how its keys differ
 // from the others.
 type keys Options
 

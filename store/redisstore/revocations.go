@@ -40,8 +40,8 @@ func NewRevocations(client redis.UniversalClient, prefix string) *Revocations {
 	return &Revocations{client, prefix + "revoked:"}
 }
 
-// alwaysEnded is when a session began that was ended by its id: whenever it was.
-// It is the greatest integer that scripts of Redis can tell from its neighbours.
+// alwaysEnded stands for the time of a session that was ended by its id: it ends
+// whenever it began. It is the greatest integer that scripts of Redis hold exactly.
 const alwaysEnded = 1<<53 - 1
 
 // key is the key of a session, or of a user. Ids come out of tokens and may be of
@@ -84,8 +84,8 @@ func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, sig
 	return false, nil
 }
 
-// What was told first may be written last: neither the mark nor the end of the
-// key ever move back.
+// Calls may be written in another order than they were made, so neither the mark
+// nor the end of the key ever moves back.
 var rememberRevocation = redis.NewScript(`
 	local ended, now, last = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 	local before = redis.call('GET', KEYS[1])
@@ -106,7 +106,7 @@ func (r *Revocations) Revoke(ctx context.Context, userID, sessionID string, unti
 	return r.remember(ctx, "revoke session", r.session(userID, sessionID), alwaysEnded, until)
 }
 
-// RevokeUser implements [pintle.Revocation]. Tokens say when they began in whole
+// RevokeUser implements [pintle.Revocation]. Tokens hold their beginning in whole
 // seconds, so a session that begins in the same second is ended too.
 func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	return r.remember(ctx, "revoke user", r.user(userID), time.Now().UnixMilli(), until)

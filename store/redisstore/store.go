@@ -76,8 +76,8 @@ func storable(texts ...string) error {
 	return nil
 }
 
-// fail says what went wrong in the words of package pintle. What Redis says
-// names no key, and so no token.
+// fail converts an error to the errors of package pintle. The messages of Redis
+// name no key, and so no token.
 func fail(ctx context.Context, operation string, err error) error {
 	switch {
 	case err == nil:

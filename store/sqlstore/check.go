@@ -9,7 +9,7 @@ import (
 
 // A Problem is something about a database that makes a store slow or unsafe.
 type Problem struct {
-	// Text says what is wrong and what comes of it.
+	// Text describes the problem and its consequence.
 	Text string
 
 	// Fix is the statement that repairs it. It is empty where no statement
@@ -17,8 +17,8 @@ type Problem struct {
 	Fix string
 }
 
-// Check reports tables that are not as the layout says, indices that look-ups
-// and uniqueness rest on and that are missing, columns that would refuse new
+// Check reports tables that differ from the layout, missing indices that look-ups
+// and uniqueness need, columns that would refuse new
 // rows, accounts without the users they name, and settings of the connection
 // that make the store unsafe. It changes nothing. It fails when the database does
 // not answer.

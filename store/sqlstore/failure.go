@@ -18,9 +18,9 @@ var (
 	errNoName  = fmt.Errorf("the layout has no column for it: list one as %q in Layout.Authenticators.Columns: %w", "name", errors.ErrUnsupported)
 )
 
-// fail says what went wrong in the words of package pintle.
+// fail converts an error to the errors of package pintle.
 //
-// What the driver says of a conflict is left out: MySQL quotes the value, which
+// The driver's message about a conflict is left out: MySQL quotes the value, which
 // in a shared table may be a session token.
 func (r records) fail(ctx context.Context, operation string, err error) error {
 	switch {
@@ -40,7 +40,7 @@ func (r records) fail(ctx context.Context, operation string, err error) error {
 	return fmt.Errorf("sqlstore: %s: %w%s", operation, err, r.remedy(err))
 }
 
-// remedy says what to do about an error that the operator can repair, or nothing.
+// remedy returns a hint for an error that the operator can repair, or "".
 func (r records) remedy(err error) string {
 	own := r.tables == nil || r.tables.hashed // revocations are in a table of our own
 	switch {

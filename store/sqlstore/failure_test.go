@@ -100,7 +100,7 @@ func TestALostRaceInATransactionIsAConflict(t *testing.T) {
 	}
 }
 
-func TestAnInterruptionIsToldAsTheContexts(t *testing.T) {
+func TestAnInterruptionIsReportedAsTheErrorOfTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	cause := errors.New("interrupted (9)")

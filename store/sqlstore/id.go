@@ -9,7 +9,8 @@ import (
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
-// An IDFormat says what a column holds as an id, and who makes it.
+// An IDFormat is the form of the ids in a column, and who makes them: the store or
+// the database.
 type IDFormat int
 
 // The formats of ids.

@@ -115,7 +115,7 @@ func (b builder) insert(t *table, columns, returned []string) *statement {
 
 // insertOwned writes a row with the columns, one of which names the user whose
 // id is given, if there is such a user. Not every table refers to users, and
-// SQLite checks references only on connections that were told to.
+// SQLite checks references only on connections with foreign_keys.
 //
 // A transaction that deletes the user waits for this statement and then removes
 // the row, or this statement waits for the transaction and then finds no user.
@@ -180,7 +180,7 @@ func (b builder) users(q *queries) {
 		q.lockUser = b.statement("SELECT %s FROM %s WHERE %s FOR UPDATE", t.columns["id"], t.quoted, b.isID(t.columns["id"], 1))
 	}
 	// Sessions first, so that access ends at once. The schema may cascade, but
-	// not all do, and SQLite only where a connection was told to.
+	// not all do, and SQLite does only on connections with foreign_keys.
 	for _, t := range []*table{b.tables.sessions, b.tables.authenticators, b.tables.accounts} {
 		if t != nil {
 			q.deleteUser = append(q.deleteUser, b.statement("DELETE FROM %s WHERE %s", t.quoted, b.isID(t.columns["userId"], 1)))

@@ -42,7 +42,8 @@ func NewRevocations(db *sql.DB, d Dialect) *Revocations {
 	if !d.known() {
 		panic(fmt.Sprintf("sqlstore: NewRevocations: there is no %v: use PostgreSQL, MySQL or SQLite", d))
 	}
-	// What was told first may be written last: the mark only moves forward.
+	// Calls may be written in another order than they were made, so the mark only
+	// moves forward.
 	remember := "INSERT INTO pintle_revocations (id, ended, expires) VALUES ($1, $2, $3) "
 	stale := "DELETE FROM pintle_revocations WHERE id IN (SELECT id FROM pintle_revocations WHERE expires < $1 ORDER BY expires LIMIT $2) AND expires < $1"
 	switch d {
@@ -100,7 +101,7 @@ func (r *Revocations) Revoke(ctx context.Context, userID, sessionID string, unti
 	return r.remember(ctx, "revoke session", sessionRevocationKey(userID, sessionID), alwaysEnded, until)
 }
 
-// RevokeUser implements [pintle.Revocation]. Tokens say when they began in whole
+// RevokeUser implements [pintle.Revocation]. Tokens hold their beginning in whole
 // seconds, so a session that begins in the same second is ended too.
 func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	return r.remember(ctx, "revoke user", userRevocationKey(userID), time.Now().UnixMilli(), until)

@@ -112,7 +112,7 @@ func (r records) DeleteSession(ctx context.Context, token string) (*pintle.Store
 	err := r.one(ctx, row.dest(r), find, key)
 	if err == nil && !r.dialect.returning() {
 		var n int
-		// Of several who saw the row, one deletes it.
+		// Of several calls that read the row, one deletes it.
 		if n, err = r.exec(ctx, r.sql.deleteSession, key); err == nil && n == 0 {
 			return nil, nil // no such session, which is no error
 		}

@@ -43,7 +43,7 @@ type runner interface {
 //
 // In a transaction there may be no second connection to prepare it on. And for
 // PostgreSQL it is left to the driver: pgx prepares what it sends by itself,
-// unless it was told not to because a connection pooler stands between.
+// unless it is configured not to, because of a connection pooler.
 func (r records) prepare(ctx context.Context, s *statement) (*sql.Stmt, error) {
 	if r.tx || r.dialect == PostgreSQL || s.once {
 		return nil, nil // as text

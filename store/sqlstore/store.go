@@ -43,8 +43,8 @@ func New(db *sql.DB, d Dialect) *Store {
 }
 
 // NewShared returns a store that uses the tables of an existing Auth.js
-// installation. It fails when the layout cannot be, and does not use the
-// database yet: [Store.Check] looks whether the tables are as the layout says.
+// installation. It fails when the layout is invalid, and does not use the
+// database yet: [Store.Check] compares the tables with the layout.
 //
 // In shared tables session tokens are kept as they are, because Auth.js looks
 // them up so.
@@ -135,11 +135,11 @@ func (r records) begin(ctx context.Context) (within records, commit func() error
 
 // isolation is what a transaction rests on.
 //
-// Transactions lock a row and then look at others. In PostgreSQL the look has
+// Transactions lock a row and then read others. In PostgreSQL the second read has
 // to see what was committed while they waited for the lock, whatever
-// default_transaction_isolation says: at repeatable read it sees what was there
-// before, and two transactions take away what the other left. In MySQL the
-// looks that decide lock what they find, and such reads see what was committed
+// default_transaction_isolation is: at repeatable read it sees the rows from
+// before, and two transactions remove the rows that each relies on. In MySQL the
+// reads that decide lock their rows, and such reads see what was committed
 // at each level.
 //
 // https://www.postgresql.org/docs/current/transaction-iso.html
@@ -151,9 +151,9 @@ func (d Dialect) isolation() *sql.TxOptions {
 	return nil
 }
 
-// beginImmediate begins a transaction that writes. What database/sql begins is
-// whatever the data source name says, and by default a reader that fails when
-// it wants to write while another does.
+// beginImmediate begins a transaction that writes. A transaction of database/sql
+// is of the kind in the data source name, by default a reader, which fails when
+// it begins to write while another writes.
 //
 // https://www.sqlite.org/lang_transaction.html
 func (r records) beginImmediate(ctx context.Context) (within records, commit func() error, rollback func(), err error) {

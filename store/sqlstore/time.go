@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A TimeFormat says what a column holds as a time.
+// A TimeFormat is the form of the times in a column.
 type TimeFormat int
 
 // The formats of times.
@@ -43,7 +43,7 @@ func (f TimeFormat) column(d Dialect, t time.Time) any {
 	case f == ISOText:
 		return t.UTC().Format(isoTime)
 	case d == MySQL:
-		// As text, whatever time zone the driver was told to convert to.
+		// As text, whatever time zone the driver would convert to.
 		return t.UTC().Format(mysqlTime)
 	}
 	return t.UTC().Truncate(time.Millisecond)
@@ -67,7 +67,7 @@ func (i *instant) Scan(value any) error {
 		i.Time = time.UnixMilli(int64(v)).UTC()
 	case time.Time:
 		if i.wallClock {
-			// The driver parsed the text in the zone it was told to assume.
+			// The driver parsed the text in the zone of its configuration.
 			v = time.Date(v.Year(), v.Month(), v.Day(), v.Hour(), v.Minute(), v.Second(), v.Nanosecond(), time.UTC)
 		}
 		i.Time = v.UTC()
@@ -87,7 +87,7 @@ func (i *instant) parse(text string) error {
 		return nil
 	}
 	if strings.HasPrefix(text, "0000-00-00") {
-		return nil // how an old MySQL says NULL
+		return nil // the NULL of an old MySQL
 	}
 	for _, form := range []string{
 		time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07",

@@ -330,8 +330,8 @@ func (r records) updateUser(ctx context.Context, key any, c *userChange) (*pintl
 	if r.dialect.returning() {
 		return r.findUser(ctx, "update user", update, args...)
 	}
-	// How many rows changed says nothing here: MySQL does not count those that
-	// were so already.
+	// The number of changed rows is no use here: MySQL does not count rows that
+	// had the value already.
 	if _, err := r.exec(ctx, update, args...); err != nil {
 		return nil, r.fail(ctx, "update user", err)
 	}
@@ -388,5 +388,5 @@ func (r records) lockUser(ctx context.Context, key any) error {
 	return nil
 }
 
-// missing reports whether an error says that there is no row.
+// missing reports whether an error is that of a missing row.
 func missing(err error) bool { return errors.Is(err, sql.ErrNoRows) }

@@ -22,8 +22,8 @@ func (r records) CreateVerification(ctx context.Context, v *pintle.Verification)
 
 // UseVerification implements [pintle.VerificationStore].
 //
-// Who deletes the row has it. Where that statement cannot return the row it is
-// read before, which is as good: nothing changes it in between.
+// The call that deletes the row gets it. Where that statement cannot return the
+// row, it is read before, which is as good: nothing changes it in between.
 func (r records) UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error) {
 	if !storable(identifier, token) {
 		return nil, r.absent(ctx)

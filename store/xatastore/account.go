@@ -10,8 +10,8 @@ import (
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
-// Whose an account is, the join table says: Auth.js unlinks an account by
-// removing its record there and leaves the account's own.
+// The join table determines the owner of an account: Auth.js unlinks an account by
+// removing its record there, and leaves the record of the account.
 
 // LinkAccount implements [pintle.Store].
 func (s *Store) LinkAccount(ctx context.Context, a *pintle.Account) error {
@@ -49,9 +49,9 @@ func (s *Store) linkAccount(ctx context.Context, a *pintle.Account) error {
 	return err
 }
 
-// A link is an account about to be linked. Of all who link one account, the id
-// of its record is the same, so that the service lets one of them create it.
-// The id of the join record is new each time, and tells whose attempt it was.
+// A link is an account about to be linked. All calls that link one account use the
+// same id for its record, so that the service lets one of them create it.
+// The id of the join record is new each time, and identifies the attempt.
 type link struct {
 	account, join string
 	fields        record
@@ -145,7 +145,7 @@ func (s *Store) findLinks(ctx context.Context, provider, accountID string) (link
 		}
 		switch {
 		case account == nil || account["provider"] != provider || account["providerAccountId"] != accountID:
-			// Not what was asked for.
+			// Another account than the requested one.
 		case user == nil:
 			found.stale = append(found.stale, r.id())
 		default:

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// An outcome is what came of one attempt.
+// An outcome is the result of one attempt.
 type outcome struct {
 	err       error
-	again     bool          // another attempt may go better
-	wait      time.Duration // what the service asks for before that, zero if nothing
+	again     bool          // another attempt may succeed
+	wait      time.Duration // the pause that the service requests before it, or zero
 	maybeDone bool          // the request may have been carried out all the same
 }
 
@@ -71,7 +71,7 @@ func random(most time.Duration) time.Duration {
 	return time.Duration(n.Int64())
 }
 
-// asked returns how long the service wants to be left alone. Retry-After is a
+// asked returns the pause that the service requests. Retry-After is a
 // number of seconds or a date; Xata's own header a number of seconds.
 func asked(h http.Header) time.Duration {
 	value := h.Get("Retry-After")

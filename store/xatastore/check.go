@@ -9,16 +9,16 @@ import (
 
 // A Problem is something about a database that makes a store fail or unsafe.
 type Problem struct {
-	// Text says what is wrong and what comes of it.
+	// Text describes the problem and its consequence.
 	Text string
 
-	// Fix says what repairs it.
+	// Fix describes the repair.
 	Fix string
 }
 
-// Check asks for the database's schema and looks whether the tables are as the
-// options say, and whether what has to be unique is. It changes nothing. It
-// fails when the service cannot be asked or knows no such database.
+// Check reads the schema of the database and compares its tables with the
+// options; it also reports columns that should be unique and are not. It changes
+// nothing. It fails when the service does not answer or knows no such database.
 //
 // The tables that Auth.js's adapter publishes have no unique columns, without
 // which two sign-ins at once make two users with one address.

@@ -24,8 +24,8 @@
 //     with one id once.
 //   - An address belongs to one user if its column is unique. The column of the
 //     schema that Auth.js's adapter publishes is not, and then two first
-//     sign-ins at once can make two users. [Schema] has it so, and [Store.Check]
-//     says whether a database has.
+//     sign-ins at once can make two users. In [Schema] it is unique, and
+//     [Store.Check] reports whether it is in a database.
 //   - A mail link is used once: the service removes its record for one caller.
 //     The counter of a passkey moves on once: it is written only to the version
 //     that was read.
@@ -40,18 +40,18 @@
 //     the user removes the user again, if it still can.
 //   - What Auth.js writes at the same time has other ids. Accounts that
 //     both sides link in the same moment can be there twice.
-//   - What is looked up by a column is compared again here, but how long that
-//     takes is the service's affair. Of a unique column it keeps an index.
+//   - Records found by a column are compared again here. The service decides how
+//     long the look-up takes; it keeps an index of unique columns.
 //   - Each operation is one to four requests over the Internet. Looking up a
 //     session, which every request of a signed-in browser does, is one.
 //
 // # Requests that fail
 //
-// A request that the service was too busy for, that it failed at or that it did
-// not answer is repeated, after the time it asks for. Repeating is safe: what is
-// written has an id that was chosen before the first attempt, so the second adds
-// nothing. When the second is refused because of the first, the store looks
-// which attempt made the record. Where that cannot be known, for a mail link and
+// A request is repeated if the service was too busy, failed or did not
+// answer, after the pause that it requests. Repeating is safe: every new record
+// has an id that was chosen before the first attempt, so the second adds
+// nothing. When the second is refused because of the first, the store finds out
+// which attempt made the record. Where that is impossible, for a mail link and
 // for a passkey's counter, the call fails: one link never signs in twice, but a
 // user may have to request another.
 //

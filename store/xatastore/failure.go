@@ -21,7 +21,7 @@ type Error struct {
 	// Status is the HTTP status of the answer.
 	Status int
 
-	// Message is what the service says, shortened. The API key is not in it.
+	// Message is the message of the service, shortened. The API key is not in it.
 	Message string
 
 	// RequestID is what to give to the service's support. It may be empty.
@@ -79,9 +79,9 @@ var (
 	errNoTable = fmt.Errorf("the database has no table for passkeys: make one as Schema says and set Options.Extended: %w", errors.ErrUnsupported)
 )
 
-// fail says what went wrong in the words of package pintle.
+// fail converts an error to the errors of package pintle.
 //
-// What the service says of a conflict is left out: it may quote the value,
+// The service's message about a conflict is left out: it may quote the value,
 // which may be a session token.
 func fail(ctx context.Context, operation string, err error) error {
 	switch {
@@ -105,7 +105,7 @@ func absent(ctx context.Context) error {
 	return pintle.ErrNotFound
 }
 
-// maxMessage is how much of what the service says is passed on, in bytes.
+// maxMessage is how much of the service's message is passed on, in bytes.
 const maxMessage = 500
 
 // said makes text of the service fit to be logged: short, on one line, and

@@ -125,7 +125,7 @@ func TestRequestsAreNotRepeatedForEver(t *testing.T) {
 	}
 }
 
-func TestASlowServiceIsNotWaitedForLongerThanTold(t *testing.T) {
+func TestARequestToASlowServiceEndsWithItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, o := newDatabase(t, xatastore.Schema(""))
 		db.Fault = always(xatatest.Fault{Delay: time.Hour})

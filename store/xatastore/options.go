@@ -13,7 +13,7 @@ import (
 	"github.com/pintleauth/pintle/internal/loopback"
 )
 
-// Options say where the database is and how to talk to it. The API key and the
+// Options describe the database and the requests to it. The API key and the
 // address are required; every other zero value is a working default.
 type Options struct {
 	// APIKey is the secret of the workspace. Empty means XATA_API_KEY of
@@ -39,7 +39,7 @@ type Options struct {
 	// it.
 	Prefix string
 
-	// Extended says that the tables are those of [Schema]: with a table for
+	// Extended is true if the tables are those of [Schema]: with a table for
 	// passkeys, and columns for what the application keeps with a session, for
 	// the time of sign-in, for the tokens of OAuth 1.0a, and for fields of users
 	// and accounts that have no column. Auth.js ignores them. False means the
@@ -158,8 +158,8 @@ func (r *resolved) check() error {
 	return checkAddress(r.DatabaseURL)
 }
 
-// checkAddress refuses addresses that the API key must not be sent to. What it
-// says quotes nothing that could be a password in the address.
+// checkAddress refuses addresses that the API key must not be sent to. Its error
+// quotes nothing that could be a password in the address.
 func checkAddress(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" {

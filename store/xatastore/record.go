@@ -116,7 +116,7 @@ func (r record) id() string {
 	return id
 }
 
-// version is what a condition on a record compares. A record that says none
+// version is what a condition on a record compares. A record without a version
 // cannot be changed on a condition.
 func (r record) version() (int64, error) {
 	meta := (&reader{record: r}).metadata()

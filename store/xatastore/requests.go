@@ -145,8 +145,7 @@ func (c *client) delete(ctx context.Context, table, id string) error {
 	return err
 }
 
-// checked fails when the service answered with another record than the one that
-// was asked for.
+// checked fails when the service returned another record than the requested one.
 func checked(r record, id string, err error) (record, error) {
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ var (
 )
 
 // New returns a store for the database that the options name. It makes no
-// request: [Store.Check] asks whether the database is as it should be.
+// request: [Store.Check] examines the database.
 func New(o Options) (*Store, error) {
 	r, err := o.resolve()
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Store) expiredSessions(ctx context.Context, expired condition, before t
 	return found, nil
 }
 
-// hasExpired looks again, since what it says is removed.
+// hasExpired compares the time again, because the session is then removed.
 func hasExpired(r record, before time.Time) (bool, error) {
 	c := &reader{record: r}
 	at := c.instant("expires")

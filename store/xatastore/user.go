@@ -16,8 +16,8 @@ var userColumns = map[string]bool{"id": true, "xata": true, "email": true, "emai
 // CreateUser implements [pintle.Store]. The proposed ID is kept if a record can
 // have it.
 //
-// That of two users with one address who are created at once only one is, is
-// the work of the unique column that [Schema] has; see [Store.Check].
+// If two users with one address are created at once, only the unique column of
+// [Schema] ensures that one call fails; see [Store.Check].
 func (s *Store) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
 	created, err := s.createUser(ctx, u)
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *Store) updateUser(ctx context.Context, id string, fields, members recor
 			}
 			return s.user(r)
 		}
-		// The service says of a record that is not there what it likes.
+		// The service has no fixed status for a missing record.
 		there, look := s.client.read(ctx, s.names.users, id)
 		if look == nil && there == nil {
 			return nil, pintle.ErrNotFound

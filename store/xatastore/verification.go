@@ -17,7 +17,7 @@ func (s *Store) CreateVerification(ctx context.Context, v *pintle.Verification) 
 }
 
 // UseVerification implements [pintle.VerificationStore]. The service removes
-// the record for one caller and tells every other that it is missing.
+// the record for one call; every other fails because it is missing.
 func (s *Store) UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error) {
 	if identifier == "" || token == "" || storable(identifier, token) != nil {
 		return nil, absent(ctx)
