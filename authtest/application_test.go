@@ -78,19 +78,19 @@ func TestOnlyRootIsAnAdministrator(t *testing.T) {
 	srv := httptest.NewServer(mustApp(t, cfg))
 	defer srv.Close()
 
-	for who, want := range map[*pintle.User]int{
+	for user, want := range map[*pintle.User]int{
 		{Email: "root@example.com"}: http.StatusOK,
 		{Email: "kim@example.com"}:  http.StatusForbidden,
-		nil:                         http.StatusUnauthorized, // a stranger
+		nil:                         http.StatusUnauthorized, // anonymous
 	} {
-		client := authtest.HTTPClient(t, cfg, srv.URL, who)
+		client := authtest.HTTPClient(t, cfg, srv.URL, user)
 		resp, err := client.Get(srv.URL + "/admin")
 		if err != nil {
 			t.Fatal(err)
 		}
 		resp.Body.Close()
 		if resp.StatusCode != want {
-			t.Errorf("%+v gets %s, want %d", who, resp.Status, want)
+			t.Errorf("%+v gets %s, want %d", user, resp.Status, want)
 		}
 	}
 }
