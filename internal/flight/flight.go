@@ -14,15 +14,15 @@ import (
 // its methods may be called concurrently.
 type Group[T any] struct{ calls singleflight.Group }
 
-// Do returns what f returns. While a call with the same key is under way it waits
-// for the result of that one, whose f was another.
+// Do returns what f returns. While a call with the same key is under way, it
+// returns the result of that call and does not run f.
 //
-// The call does not end with the caller who began it, since others may wait: its
-// context has the values of that caller's, and no deadline. A caller whose own
+// The call does not end with the context of its first caller, since others may
+// wait: its context has the values of that one, and no deadline. A caller whose
 // context ends gets its cause, and the call goes on. All callers get the same
 // value, which they must not change.
 //
-// A call that does not return is a [Crash] for all of them: a panic in its
+// A call that does not return is a [Crash] for all of its callers: a panic in its
 // goroutine, which is no request's, would end the program.
 func (g *Group[T]) Do(ctx context.Context, key string, f func(context.Context) (T, error)) (T, error) {
 	// A goroutine for each caller, because singleflight ends those of all callers

@@ -97,7 +97,7 @@ func TestEachKeyHasASeparateCall(t *testing.T) {
 
 type contextKey struct{}
 
-// The caller who began a call goes away, as a browser does whose user presses Esc.
+// The context of the first caller ends, as when a user presses Esc.
 func TestTheOthersGetTheResultWhenTheFirstCallerGoesAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var group flight.Group[string]
@@ -113,7 +113,7 @@ func TestTheOthersGetTheResultWhenTheFirstCallerGoesAway(t *testing.T) {
 				_, limited := ctx.Deadline()
 				return fmt.Sprintf("value %s: %v, deadline %t", ctx.Value(contextKey{}), ctx.Err(), limited), nil
 			}); value != "" || !errors.Is(err, gone) {
-				t.Errorf("the caller who went away got %q, %v", value, err)
+				t.Errorf("the first caller got %q, %v", value, err)
 			}
 		}()
 		synctest.Wait()
@@ -122,7 +122,7 @@ func TestTheOthersGetTheResultWhenTheFirstCallerGoesAway(t *testing.T) {
 			defer close(second)
 			value, err := group.Do(t.Context(), "key", func(context.Context) (string, error) { return "another call", nil })
 			if value != "value of the first: <nil>, deadline false" || err != nil {
-				t.Errorf("the caller who waited got %q, %v", value, err)
+				t.Errorf("the second caller got %q, %v", value, err)
 			}
 		}()
 		synctest.Wait()

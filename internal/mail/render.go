@@ -19,7 +19,7 @@ import (
 // attacker may have typed an address that reads like a message (SH-10).
 type Data struct {
 	// URL is the link. Its host, with a port that is not the default one, is
-	// what the mail says people sign in to, unless Site is set.
+	// the name of the site in the mail, unless Site is set.
 	URL string
 
 	// Site is the name of the site, one line.

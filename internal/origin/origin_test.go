@@ -167,8 +167,8 @@ func TestResolveDoesNotAllocateForAKnownHost(t *testing.T) {
 	}
 }
 
-// Whatever a request says, an origin is nothing but scheme, host and port, and
-// net/url agrees on which.
+// For every request an origin is nothing but scheme, host and port, and
+// net/url finds the same ones.
 func FuzzResolve(f *testing.F) {
 	for _, host := range hostileHosts {
 		f.Add(host, "https")

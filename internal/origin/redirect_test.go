@@ -180,8 +180,8 @@ func TestRedirectDoesNotAllocateForTheOriginItself(t *testing.T) {
 	}
 }
 
-// likeBrowser tells where a browser goes, in the words of the standard as far
-// as they concern an answer of ours; it shares no code with the package.
+// likeBrowser returns the host to which a browser goes. It follows the standard as
+// far as it concerns our responses, and shares no code with the package.
 func likeBrowser(t *testing.T, location string) (host string) {
 	t.Helper()
 	s := strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.Trim(location, "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "))

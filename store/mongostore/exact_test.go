@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A host may keep what a provider says of a user or sends with its tokens. Members
+// A host may keep members of a profile or of a token response. Members
 // whose names are those of the documents but for upper and lower case stay what
 // they are.
 func TestDocumentsAreReadByExactNames(t *testing.T) {

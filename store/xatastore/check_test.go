@@ -125,7 +125,7 @@ func isRefusal(err error) bool {
 	return ok
 }
 
-// Without a table the service says 404, as it does of a record.
+// Without a table the service answers 404, as without a record.
 func TestAMissingTableIsNotAMissingRecord(t *testing.T) {
 	db, err := xatatest.New([]byte(`{"tables": []}`))
 	if err != nil {

@@ -38,7 +38,7 @@ func ExampleStore_GetConfig() {
 	// Output: {https://workspace.eu-west-1.xata.sh/db/app preview}
 }
 
-// A command or a test of the application asks once whether the database can
+// A command or a test of the application checks once whether the database can
 // bear it.
 func ExampleStore_Check() {
 	check := func(ctx context.Context, store *xatastore.Store) error {

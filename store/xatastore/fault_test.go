@@ -18,7 +18,7 @@ import (
 	"github.com/pintleauth/pintle/store/xatastore"
 )
 
-// once returns a fault for the first request that which says yes to.
+// once returns a fault for the first request for which which returns true.
 func once(which func(*http.Request) bool, f xatatest.Fault) func(*http.Request) *xatatest.Fault {
 	var done atomic.Bool
 	return func(r *http.Request) *xatatest.Fault {

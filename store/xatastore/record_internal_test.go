@@ -141,7 +141,7 @@ func TestPausesGrowAndDiffer(t *testing.T) {
 	}
 }
 
-// FuzzAsked: nothing a service says makes us wait for less than no time.
+// FuzzAsked: no header of a service makes a negative pause.
 func FuzzAsked(f *testing.F) {
 	for _, s := range []string{"", "1", "0.5", "-1", "1e300", "NaN", "Inf", "Wed, 21 Oct 2099 07:28:00 GMT", "soon"} {
 		f.Add(s, s)
@@ -154,7 +154,7 @@ func FuzzAsked(f *testing.F) {
 	})
 }
 
-// FuzzRecord: what can be taken apart says what the JSON says, and nothing that
+// FuzzRecord: what is read from a record is what the JSON has, and nothing that
 // it does not.
 func FuzzRecord(f *testing.F) {
 	for _, s := range []string{

@@ -146,7 +146,7 @@ func TestNoErrorHoldsTheKey(t *testing.T) {
 	})
 }
 
-// What the service says of a conflict may quote a session token.
+// The service's message about a conflict may quote a session token.
 func TestAConflictSaysNothingButThat(t *testing.T) {
 	_, o := newDatabase(t, xatastore.Schema(""))
 	s := newStore(t, o)

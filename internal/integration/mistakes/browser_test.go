@@ -53,7 +53,8 @@ type browser struct {
 	// redirects.
 	failure error
 
-	// before is told the path of each request before it is sent. It may be nil.
+	// before is called with the path of each request before it is sent. It may be
+	// nil.
 	before func(path string)
 }
 
@@ -146,7 +147,7 @@ func (s *browser) navigate(method string, to *url.URL, body url.Values, initiato
 			r.Header.Set("Sec-Fetch-Mode", "navigate")
 		}
 		if initiator != nil {
-			s.sayWhere(r, initiator, to)
+			s.setOrigin(r, initiator, to)
 		}
 		if method == http.MethodPost {
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -172,8 +173,8 @@ func (s *browser) navigate(method string, to *url.URL, body url.Values, initiato
 	return s
 }
 
-// sayWhere says where a request comes from.
-func (s *browser) sayWhere(r *http.Request, from, to *url.URL) {
+// setOrigin sets the headers that show where a request comes from.
+func (s *browser) setOrigin(r *http.Request, from, to *url.URL) {
 	origin := from.Scheme + "://" + from.Host
 	downgrade := from.Scheme == "https" && !trustworthy(to)
 	if r.Method == http.MethodPost {

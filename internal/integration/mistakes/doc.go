@@ -1,3 +1,3 @@
-// Package mistakes makes the mistakes that people make who set up a site with
-// Pintle, and checks what they are told.
+// Package mistakes makes the usual mistakes in the set-up of a site with Pintle,
+// and checks what the log, the error and the page show.
 package mistakes

@@ -22,7 +22,7 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// What the log says about the address of a site.
+// Texts of the log about the address of a site.
 const (
 	setURL     = "set Config.URL (AUTH_URL)"
 	trustHost  = "Config.TrustHost (AUTH_TRUST_HOST=true)"
@@ -32,8 +32,8 @@ const (
 	mountThere = "mount the Auth at"
 )
 
-// Every mistake of the list is made, and the log or the error of New says its
-// cause and what to do, once, while the browser sees something that is true.
+// For every mistake of the list, the log or the error of New names the cause and
+// the remedy once, and the browser sees a page that is true.
 func TestEveryMistakeIsExplained(t *testing.T) {
 	for i, m := range mistakes {
 		t.Run(fmt.Sprintf("%02d %s", i+1, m.name), func(t *testing.T) {
@@ -730,7 +730,7 @@ var mistakes = []struct {
 				"smtp://":          "names no host",
 			} {
 				_, err := smtp.FromURL(url)
-				w.says("the error of FromURL", fmt.Sprint(err), says)
+				w.contains("the error of FromURL", fmt.Sprint(err), says)
 			}
 			sender, err := smtp.FromURL("smtp://" + strings.TrimPrefix(w.closed(), "http://"))
 			if err != nil {
@@ -776,7 +776,7 @@ var mistakes = []struct {
 		run: func(w *setup) {
 			tb := &failing{}
 			authtest.SignIn(tb, w.cfg, httptest.NewRequest(http.MethodGet, "/members", http.NoBody), &pintle.User{Name: "Ada"})
-			w.says("the failure", tb.why, "UntrustedHost", "for http://example.com", setURL, trustHost)
+			w.contains("the failure", tb.why, "UntrustedHost", "for http://example.com", setURL, trustHost)
 		},
 	},
 }

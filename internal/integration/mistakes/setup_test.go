@@ -82,18 +82,18 @@ func (w *setup) auth() *pintle.Auth {
 	return auth
 }
 
-// refused fails the test unless New refuses the configuration and says so.
-func (w *setup) refused(says ...string) {
+// refused fails the test unless the error of New contains the texts.
+func (w *setup) refused(texts ...string) {
 	w.Helper()
 	_, err := pintle.New(w.cfg)
-	w.says("the error of New", fmt.Sprint(err), says...)
+	w.contains("the error of New", fmt.Sprint(err), texts...)
 }
 
-func (w *setup) says(what, text string, says ...string) {
+func (w *setup) contains(what, text string, parts ...string) {
 	w.Helper()
-	for _, part := range says {
+	for _, part := range parts {
 		if !strings.Contains(text, part) {
-			w.Errorf("%s does not say %q: %s", what, part, text)
+			w.Errorf("%s does not contain %q: %s", what, part, text)
 		}
 	}
 }
@@ -108,7 +108,7 @@ var page = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 })
 
 // app is an application as the guides have it: the routes below /auth/, a page
-// for everybody, and one for members.
+// for every visitor, and one for members.
 func app(auth *pintle.Auth) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/auth/", auth)
@@ -140,8 +140,8 @@ func (w *setup) publish(address string, h http.Handler) string {
 	return address
 }
 
-// proxy passes requests on as rewrite says: as [httputil.ReverseProxy] does with
-// nothing but a target if it is nil.
+// proxy passes requests on after rewrite. If that is nil, it is a
+// [httputil.ReverseProxy] with only a target.
 func proxy(upstream string, rewrite func(*httputil.ProxyRequest)) http.Handler {
 	target, _ := url.Parse(upstream) // of httptest
 	return &httputil.ReverseProxy{
@@ -162,7 +162,7 @@ func sameHost(r *httputil.ProxyRequest) { r.Out.Host = r.In.Host }
 // the Host header.
 func nginxDefaults(r *httputil.ProxyRequest) { r.Out.Host = "app" }
 
-// wellConfigured says all that a site with TrustHost has to know.
+// wellConfigured sends all headers that a site with TrustHost needs.
 func wellConfigured(r *httputil.ProxyRequest) {
 	r.SetXForwarded()
 	r.Out.Host = r.In.Host
@@ -235,15 +235,15 @@ func (w *setup) records(level, code string) []string {
 }
 
 // logged fails the test unless the log has so many records of a level with a code,
-// which say the cause and the fix.
-func (w *setup) logged(times int, level, code string, says ...string) {
+// and each contains the texts: the cause and the fix.
+func (w *setup) logged(times int, level, code string, texts ...string) {
 	w.Helper()
 	found := w.records(level, code)
 	if len(found) != times {
 		w.Fatalf("the log has %d records %s %s, want %d: %s", len(found), level, code, times, w.log)
 	}
 	for _, record := range found {
-		w.says("the log", record, says...)
+		w.contains("the log", record, texts...)
 	}
 	w.log.checked = append(w.log.checked, level+" "+code)
 }
@@ -258,7 +258,7 @@ func (w *setup) nothingElse() {
 			w.Fatal(err)
 		}
 		if (entry.Level == "WARN" || entry.Level == "ERROR") && !slices.Contains(w.log.checked, entry.Level+" "+entry.Code) {
-			w.Errorf("the log says more than the mistake: %s", line)
+			w.Errorf("the log has another record than that of the mistake: %s", line)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// A roleSite is an application whose users have the role that its provider says.
+// A roleSite is an application whose users have the role of their profile.
 type roleSite struct {
 	t    *testing.T
 	url  string
@@ -59,8 +59,8 @@ func newRoleSite(t *testing.T, store pintle.Store) *roleSite {
 	return s
 }
 
-// becomes says what role Ada has at the provider from now on.
-func (s *roleSite) becomes(role string) {
+// setRole sets the role that Ada has at the provider from now on.
+func (s *roleSite) setRole(role string) {
 	s.idp.SignInAs(authtest.Person{Subject: "42", Name: "Ada", Email: "ada@example.org", EmailVerified: true, Claims: map[string]any{"role": role}})
 }
 
@@ -114,12 +114,12 @@ func TestARoleFollowsTheProviderInEachDatabase(t *testing.T) {
 		for name, store := range roleTables(t, d) {
 			t.Run(d.name+", "+name, func(t *testing.T) {
 				s := newRoleSite(t, store)
-				s.becomes("admin")
+				s.setRole("admin")
 				first := s.signIn()
 				if role := s.role(first); role != "admin" {
 					t.Fatalf("a new user is %q, want admin", role)
 				}
-				s.becomes("member")
+				s.setRole("member")
 				if role := s.role(first); role != "admin" {
 					t.Errorf("before the next sign-in the user is %q, want admin", role)
 				}
@@ -131,7 +131,7 @@ func TestARoleFollowsTheProviderInEachDatabase(t *testing.T) {
 					t.Errorf("after the next sign-in the first session is %q, want member", role)
 				}
 
-				s.becomes("admin")
+				s.setRole("admin")
 				s.fail = errors.New("the directory does not answer")
 				if role := s.role(s.signIn()); role != "" {
 					t.Errorf("without an answer a browser is signed in as %q", role)
@@ -167,11 +167,11 @@ func TestACallbackMayUseTheOnlyConnection(t *testing.T) {
 	}
 	db.SetMaxOpenConns(1)
 	s := newRoleSite(t, sqlstore.New(db.DB, sqlstore.SQLite))
-	s.becomes("admin")
+	s.setRole("admin")
 	if role := s.role(s.signIn()); role != "admin" {
 		t.Errorf("a new user is %q, want admin", role)
 	}
-	s.becomes("member")
+	s.setRole("member")
 	if role := s.role(s.signIn()); role != "member" {
 		t.Errorf("the user is %q, want member", role)
 	}
