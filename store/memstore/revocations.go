@@ -9,8 +9,8 @@ import (
 )
 
 // Revocations is a [pintle.Revocation] in memory, for a program of one process.
-// The zero value is empty and ready to use. When the process ends it forgets,
-// and sessions it had ended are good again until they expire.
+// The zero value is empty and ready to use. When the process ends the list is
+// lost, and the sessions in it are valid again until they expire.
 type Revocations struct {
 	mu       sync.RWMutex
 	sessions map[revokedSession]time.Time // until when to remember

@@ -19,8 +19,8 @@
 //
 // # What holds everywhere
 //
-// Every operation that decides something is one command on one document, found
-// and changed at once:
+// Every operation that decides something is one command on one document, which
+// is found and changed atomically:
 //
 //   - an address belongs to one user, a pair of provider and provider account
 //     id to one account, a session token to one session, a credential id to one
@@ -41,7 +41,7 @@
 // # What holds only between failures
 //
 // MongoDB has transactions on replica sets only. The store uses none and so
-// works the same on one server; there is no [pintle.TxStore]. Given up is this:
+// works the same on one server; there is no [pintle.TxStore]. Therefore:
 //
 //   - A first sign-in that fails after it created the user removes the user
 //     again. A process that dies in between leaves a user without an account,
@@ -50,8 +50,8 @@
 //   - Of several first sign-ins of one person at once, those that come between
 //     the user and the account fail because the address is taken. They
 //     succeed when tried again.
-//   - DeleteUser removes the sessions first and the user last. One that broke
-//     off is finished by calling it again.
+//   - DeleteUser removes the sessions first and the user last. If it breaks off,
+//     call it again to finish.
 //   - An UnlinkAccount whose process dies leaves the account or removes it. If
 //     the account is left, it is for an hour not counted as a way to sign in.
 //   - A process that dies after it stored a session, account or passkey of a user

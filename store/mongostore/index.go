@@ -88,9 +88,9 @@ func (n need) ensure(ctx context.Context) error {
 	if !n.optional {
 		return n.create(ctx, o, bson.D{})
 	}
-	// Null is as good as missing, and only a partial index knows that. MongoDB
-	// does not use one with the filter {$type: "string"} to look for a text; of
-	// one with this filter it sees that each text that is not empty is in it.
+	// Null counts as missing, and only a partial index can leave it out. MongoDB
+	// does not use one with the filter {$type: "string"} to look for a text. With
+	// this filter it detects that the index has every text that is not empty.
 	//
 	// https://www.mongodb.com/docs/manual/core/index-partial/#query-coverage
 	texts := bson.D{{Key: n.fields[0], Value: bson.D{{Key: "$gt", Value: ""}}}}

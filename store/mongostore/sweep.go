@@ -34,12 +34,12 @@ func sweepAll(ctx context.Context, before time.Time, limit int, collections ...*
 	return total, ctx.Err()
 }
 
-// choice is of how many times as many documents as may go those that go are
-// chosen. Without a choice those who sweep at once would all find the same ones,
-// which one of them removes.
+// choice is how many times the limit a sweep reads, to remove a random part of
+// it. Otherwise concurrent sweeps would all read the same documents, which one of
+// them removes.
 const choice = 8
 
-// atOnce is how many are removed by one command, whose length has an end.
+// atOnce is how many documents one command removes, whose length is limited.
 const atOnce = 1000
 
 func sweep(ctx context.Context, c *mongo.Collection, before time.Time, limit int) (found, removed int, err error) {
@@ -59,7 +59,7 @@ func sweep(ctx context.Context, c *mongo.Collection, before time.Time, limit int
 	for i := range ids {
 		ids[i] = documents[(start+i)%len(documents)].ID
 	}
-	// Asked for once more: a session may have been extended meanwhile.
+	// The condition is repeated: a session may have been extended meanwhile.
 	result, err := c.DeleteMany(ctx, append(expired, bson.E{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}))
 	if err != nil {
 		return 0, 0, err

@@ -15,8 +15,7 @@ import (
 )
 
 // A userDocument is a user as the collection has it. A user without an address
-// has no field for it, so that an index that leaves out missing fields only
-// serves too.
+// has no field for it, so that a sparse index works too.
 type userDocument struct {
 	ID       bson.ObjectID  `bson:"_id"`
 	Name     *string        `bson:"name"`

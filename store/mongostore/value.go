@@ -14,7 +14,7 @@ import (
 // isoTime is how JavaScript writes a time in JSON.
 const isoTime = "2006-01-02T15:04:05.000Z"
 
-// millisecond drops of a time what a Date cannot keep.
+// millisecond cuts a time to the precision of a Date.
 func millisecond(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 // date is a Date, or null for the zero time.
@@ -84,7 +84,7 @@ func toBSON(value any) (any, error) {
 	case map[string]any:
 		return toDocument(v)
 	}
-	// Whatever else the host put there is what JSON makes of it.
+	// Other values of the host are converted as encoding/json does.
 	text, err := json.Marshal(value)
 	if err != nil {
 		return nil, err

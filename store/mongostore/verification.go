@@ -22,9 +22,9 @@ func verificationFilter(identifier, token string) (bson.D, bool) {
 	return filter, storable(identifier, token)
 }
 
-// CreateVerification implements [pintle.VerificationStore]. A link that is there
-// already gets the new end: a token that a host makes of few digits may come
-// twice, and must not be good for two sign-ins.
+// CreateVerification implements [pintle.VerificationStore]. A link that exists
+// already gets the new end: a short token of a host's generator may occur twice,
+// and must not allow two sign-ins.
 func (s *Store) CreateVerification(ctx context.Context, v *pintle.Verification) error {
 	filter, ok := verificationFilter(v.Identifier, v.Token)
 	if !ok {

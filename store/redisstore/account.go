@@ -186,8 +186,8 @@ func (s *Store) UserAccounts(ctx context.Context, userID string) ([]*pintle.Acco
 	return accounts, nil
 }
 
-// accountKeys returns the keys of a user's accounts, that of the last one that
-// Auth.js linked among them.
+// accountKeys returns the keys of a user's accounts, including that of the last
+// one that Auth.js linked.
 func (s *Store) accountKeys(ctx context.Context, userID string) ([]string, error) {
 	keys, err := s.client.SMembers(ctx, s.keys.accountSet(userID)).Result()
 	if err != nil {

@@ -95,8 +95,8 @@ func (s sessions) forget(ctx context.Context, userID, key, name string) error {
 	return errors.Join(err, last)
 }
 
-// names returns the names of a user's sessions, that of the last one Auth.js
-// created among them.
+// names returns the names of a user's sessions, including that of the last one
+// that Auth.js created.
 func (s sessions) names(ctx context.Context, userID string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -44,8 +44,8 @@
 //     address or account.
 //   - An account, session or passkey is in its owner's lists before it exists.
 //     An entry that does not exist, or that belongs to another user, is skipped.
-//   - DeleteUser removes the sessions first and the user last. One that broke
-//     off is finished by calling it again.
+//   - DeleteUser removes the sessions first and the user last. If it breaks off,
+//     call it again to finish.
 //   - An UnlinkAccount whose process dies leaves the account or removes it. If
 //     the account is left, it is for an hour not counted as a way to sign in.
 //   - A process that dies after it stored a session, account or passkey of a user

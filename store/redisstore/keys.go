@@ -78,8 +78,8 @@ func (k keys) passkeys(userID string) string { return k.AuthenticatorUserKeyPref
 var slashes = regexp.MustCompile(`:+`)
 
 // passkey returns the key of a passkey as unstorage changes it: slashes become
-// colons, runs of colons one, and those at the ends go. What is no credential id
-// gets a key that no credential id has.
+// colons, runs of colons one, and those at the ends go. An invalid credential id
+// gets a key that no valid one has.
 func (k keys) passkey(credentialID string) string {
 	if _, err := base64.StdEncoding.Strict().DecodeString(credentialID); err != nil {
 		return k.AuthenticatorKeyPrefix + "%" + url.QueryEscape(credentialID)

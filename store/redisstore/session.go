@@ -80,8 +80,8 @@ func (s sessions) create(ctx context.Context, session *pintle.StoredSession) err
 	return s.client.SetArgs(ctx, s.keys.lastSession(session.UserID), key, redis.SetArgs{ExpireAt: end}).Err()
 }
 
-// createFor stores a session of a user whom stillThere finds. What it cannot find
-// is removed again.
+// createFor stores a session, and removes it again if stillThere does not find its
+// user.
 func (s sessions) createFor(ctx context.Context, session *pintle.StoredSession, stillThere func(ctx context.Context, userID string) error) error {
 	if err := s.create(ctx, session); err != nil {
 		return err

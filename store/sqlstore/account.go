@@ -223,15 +223,14 @@ func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	args := append([]any{a.Provider, a.ProviderAccountID}, tokens...)
 	n, err := r.exec(ctx, r.including(given, r.sql.updateAccount, builder.updateAccount), r.touched(r.tables.accounts, args)...)
 	if err == nil && n == 0 {
-		// MySQL does not count a row that was so already.
+		// MySQL does not count a row that had the values already.
 		_, err = r.Account(ctx, a.Provider, a.ProviderAccountID)
 		return err
 	}
 	return r.fail(ctx, "update account", err)
 }
 
-// errNothingKept is the conflict of UnlinkAccount, which trying again does not
-// resolve.
+// errNothingKept is the conflict of UnlinkAccount that a retry does not resolve.
 var errNothingKept = fmt.Errorf("sqlstore: unlink account: no account to keep is linked: %w", pintle.ErrConflict)
 
 // UnlinkAccount implements [pintle.AccountStore], in a transaction.

@@ -151,7 +151,7 @@ func (r records) RenameAuthenticator(ctx context.Context, userID, credentialID, 
 	if err != nil || n > 0 {
 		return r.fail(ctx, "rename passkey", err)
 	}
-	// MySQL does not count a row that was so already.
+	// MySQL does not count a row that had the values already.
 	found, err := r.Authenticator(ctx, credentialID)
 	if err == nil && found.UserID != userID {
 		err = pintle.ErrNotFound

@@ -32,8 +32,8 @@ FROM pragma_table_xinfo($1)
 ORDER BY cid`,
 }
 
-// checkDemands looks for columns without a default that must have a value and
-// that the store has none for, or not always: rows without it are refused.
+// checkDemands looks for NOT NULL columns without a default for which the store
+// does not always have a value: the database refuses such rows.
 func (s *Store) checkDemands(t *table, columns []column) []Problem {
 	what, function := "row", ""
 	switch t {
@@ -62,8 +62,8 @@ func (s *Store) checkDemands(t *table, columns []column) []Problem {
 	return problems
 }
 
-// lacking returns those of some quoted names that are no columns of a table, as
-// the layout has them. Only PostgreSQL tells names in capitals from others.
+// lacking returns those of the layout's quoted names that are no columns of a
+// table. Only PostgreSQL distinguishes upper and lower case.
 func (s *Store) lacking(names []string, columns []column) []string {
 	var lacking []string
 	for _, name := range names {
@@ -89,8 +89,8 @@ func (t *table) written() []string {
 	return names
 }
 
-// makeOptional is the statement that lets a column be without a value. SQLite
-// has none.
+// makeOptional returns the statement that makes a column nullable, or "" for
+// SQLite, which has none.
 func (s *Store) makeOptional(t *table, c column) string {
 	switch s.dialect {
 	case PostgreSQL:
@@ -111,7 +111,7 @@ func (s *Store) columns(ctx context.Context, t *table) (columns []column, err er
 	return columns, err
 }
 
-// tableArguments names a table in the statements that ask about it.
+// tableArguments are the parameters for a table in the queries of the schema.
 func (s *Store) tableArguments(t *table) []any {
 	schema, name, dotted := strings.Cut(t.Name, ".")
 	switch {

@@ -96,7 +96,7 @@ func (r records) EndSession(ctx context.Context, userID, handle string) error {
 }
 
 // byHandle returns what the column of tokens holds for a session of a user.
-// Where that is the token, the handle can only be found by hashing theirs.
+// If that is the token, the handle is found by hashing the user's tokens.
 func (r records) byHandle(ctx context.Context, owner any, handle string) (key any, err error) {
 	hash, err := handles.DecodeString(handle)
 	if err != nil || len(hash) != sha256.Size {

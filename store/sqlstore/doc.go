@@ -41,5 +41,5 @@
 // once instead of waiting for its turn. With a write-ahead log readers do not
 // wait for writers. A database in memory belongs to one connection: call
 // SetMaxOpenConns(1) on its handle, or use package memstore. [Store.Check]
-// reports settings that will hurt.
+// reports settings that cause such problems.
 package sqlstore

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// unswept is how long rows that have expired may stay before Check speaks
-	// of them, and tooMany how many of them it counts.
+	// unswept is how long expired rows may stay before Check reports them, and
+	// tooMany how many of them it counts.
 	unswept = 24 * time.Hour
 	tooMany = 1000
 )
 
-// checkExpired looks for sessions and mail links that nothing removes.
+// checkExpired looks for expired sessions and mail links that are not removed.
 func (s *Store) checkExpired(ctx context.Context) ([]Problem, error) {
 	b := builder{s.tables}
 	var problems []Problem
@@ -23,7 +23,7 @@ func (s *Store) checkExpired(ctx context.Context) ([]Problem, error) {
 			t.quoted, expires, b.sameForm(expires), tooMany)
 		var n int
 		if err := s.one(ctx, []any{&n}, count, s.tables.Times.column(s.dialect, time.Now().Add(-unswept))); err != nil {
-			// A table that is not as the layout says has been named already.
+			// Check has reported a table that differs from the layout already.
 			return problems, ctx.Err()
 		}
 		if n == tooMany {

@@ -15,7 +15,7 @@ func (s *Store) checkOwners(ctx context.Context) ([]Problem, error) {
 		a.quoted, u.quoted, u.columns["id"], a.columns["userId"])
 	var n int
 	if err := s.one(ctx, []any{&n}, s.dialect.statement("SELECT COUNT(*) "+ownerless)); err != nil {
-		// A table that is not as the layout says has been named already.
+		// Check has reported a table that differs from the layout already.
 		return nil, ctx.Err()
 	}
 	if n == 0 {

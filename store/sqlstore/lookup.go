@@ -10,9 +10,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// A lookup is what finding a session and its user works with. Every request
-// finds one, so that it is kept and used again: each row is scanned into all of
-// it.
+// A lookup holds the buffers for finding a session and its user. Every request
+// needs one, so lookups are pooled; each row overwrites all of it.
 type lookup struct {
 	session sessionRow
 	user    userRow
@@ -25,7 +24,7 @@ func (r records) newLookup() *lookup {
 		return l
 	}
 	l := &lookup{}
-	l.dest = append(l.session.dest(r)[1:], l.user.dest(r)...) // the user's id says whose session it is
+	l.dest = append(l.session.dest(r)[1:], l.user.dest(r)...) // the user's id is that of the session
 	l.values = make([]driver.Value, len(l.dest))
 	return l
 }
@@ -71,10 +70,10 @@ func (r records) connectionLeft() bool {
 	return s.MaxOpenConnections == 0 || s.InUse < s.MaxOpenConnections
 }
 
-// askDriver asks the driver itself, on a connection of the pool: [sql.Rows]
+// askDriver calls the driver directly, on a connection of the pool: [sql.Rows]
 // would start a goroutine to watch a context that drivers of PostgreSQL watch
 // already, which costs as much as the rest of database/sql. The pool keeps its
-// limits, and does what it does about broken connections. Other drivers want a
+// limits and handles broken connections as usual. Other drivers need a
 // statement prepared on the connection, which only the pool can find.
 func (r records) askDriver(ctx context.Context, l *lookup, key driver.Value) error {
 	if err := ctx.Err(); err != nil {

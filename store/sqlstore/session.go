@@ -93,7 +93,7 @@ func (r records) UpdateSession(ctx context.Context, token string, change pintle.
 			return r.fail(ctx, "update session", err)
 		}
 	}
-	// MySQL does not count a row that was so already, so it is looked for.
+	// MySQL does not count a row that had the values already, so look for it.
 	var expires instant
 	return r.fail(ctx, "update session", r.one(ctx, []any{&expires}, r.sql.sessionExists, key))
 }

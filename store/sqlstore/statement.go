@@ -89,7 +89,7 @@ func (r records) result(ctx context.Context, s *statement, args ...any) (sql.Res
 	return r.repeat(ctx, s, args...)
 }
 
-// repeat runs a statement until it loses no race.
+// repeat runs a statement, again after each lost race.
 func (r records) repeat(ctx context.Context, s *statement, args ...any) (result sql.Result, err error) {
 	err = r.again(func() error {
 		result, err = r.runOnce(ctx, s, args...)
@@ -98,8 +98,8 @@ func (r records) repeat(ctx context.Context, s *statement, args ...any) (result 
 	return result, err
 }
 
-// again runs a statement. One that lost a race outside a transaction did
-// nothing, and runs again.
+// again runs a statement. If it loses a race outside a transaction, it had no
+// effect and runs again.
 func (r records) again(run func() error) (err error) {
 	for range attempts {
 		if err = run(); err == nil || r.tx || !isRace(err) {
@@ -109,7 +109,7 @@ func (r records) again(run func() error) (err error) {
 	return err
 }
 
-// attempts is how often something is tried that may lose a race.
+// attempts is how often an operation is tried that may lose a race.
 const attempts = 10
 
 func (r records) runOnce(ctx context.Context, s *statement, args ...any) (sql.Result, error) {

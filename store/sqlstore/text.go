@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// storable reports whether a database can keep the text. One that it cannot
-// keep is in no row, and is not looked for: PostgreSQL answers with an error
+// storable reports whether a database can keep the texts. A text that it cannot
+// keep is in no row, so no query looks for it: PostgreSQL would return an error
 // where others find nothing.
 func storable(texts ...string) bool {
 	for _, text := range texts {

@@ -24,8 +24,8 @@
 //     with one id once.
 //   - An address belongs to one user if its column is unique. The column of the
 //     schema that Auth.js's adapter publishes is not, and then two first
-//     sign-ins at once can make two users. In [Schema] it is unique, and
-//     [Store.Check] reports whether it is in a database.
+//     sign-ins at once can make two users. In [Schema] it is unique;
+//     [Store.Check] reports a database in which it is not.
 //   - A mail link is used once: the service removes its record for one caller.
 //     The counter of a passkey moves on once: it is written only to the version
 //     that was read.
@@ -64,7 +64,7 @@
 // Session tokens are plain, as the adapter has them. The adapter gives every mail
 // link a new end when it is opened, which this package does not, and leaves the
 // accounts, sessions and join records of a user it deletes; those whose user is
-// gone are passed over here. An account that the adapter unlinked, by removing
+// gone are ignored here. An account that the adapter unlinked, by removing
 // its join record alone, has no owner here either.
 //
 // The limits of the service are the store's: 2048 characters in a column of type
