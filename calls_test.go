@@ -325,6 +325,7 @@ func TestAGuardWithoutAConfigurationSaysSoOnce(t *testing.T) {
 			"Require":      func(a *pintle.Auth) http.Handler { return a.Require(http.NotFoundHandler()) },
 			"Load":         func(a *pintle.Auth) http.Handler { return a.Load(http.NotFoundHandler()) },
 			"Load Require": func(a *pintle.Auth) http.Handler { return a.Load(a.Require(http.NotFoundHandler())) },
+			"Load Load":    func(a *pintle.Auth) http.Handler { return a.Load(a.Load(http.NotFoundHandler())) },
 		} {
 			for kind, config := range map[string]func(context.Context, string) (pintle.Config, error){
 				"that cannot be made": func(context.Context, string) (pintle.Config, error) { return pintle.Config{}, errBroken },
@@ -340,7 +341,7 @@ func TestAGuardWithoutAConfigurationSaysSoOnce(t *testing.T) {
 					want := 1
 					if cookie != "" {
 						headers = append(headers, "Cookie", cookie)
-					} else if name == "Load" {
+					} else if name == "Load" || name == "Load Load" {
 						want = 0 // there is no session to read
 					}
 					get(guarded(a), "http://localhost:3000/members", headers...)
@@ -351,4 +352,15 @@ func TestAGuardWithoutAConfigurationSaysSoOnce(t *testing.T) {
 			}
 		}
 	}
+	t.Run("each of several", func(t *testing.T) {
+		book := &logBook{}
+		useDefaultLog(t, book)
+		broken := func() *pintle.Auth {
+			return pintle.NewFunc(func(*http.Request) string { return "" }, func(context.Context, string) (pintle.Config, error) { return pintle.Config{}, errBroken })
+		}
+		get(broken().Load(broken().Load(broken().Require(http.NotFoundHandler()))), "http://localhost:3000/members", "Cookie", sessionCookie+"=x")
+		if all := book.failures(t); len(all) != 3 {
+			t.Errorf("the records are %v, want 3", all)
+		}
+	})
 }

@@ -116,8 +116,8 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 // where [SessionFrom] and [Auth.Require] find it. A request without a session
 // cookie costs nothing. A token that is older than [SessionConfig.UpdateAge] is
 // renewed, and so is a database session. Inside another Load or Require of the
-// same Auth it does nothing; what another Auth found it replaces, also by no
-// session.
+// same Auth it does nothing; what another Auth found, or another configuration
+// of [NewFunc], it replaces, also by no session.
 //
 // If the session is not valid, or cannot be read because the database does not
 // answer, the request goes on signed out and the reason is in the log. The
@@ -125,7 +125,7 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 // with status 503.
 func (a *Auth) Load(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !a.loaded(r) {
+		if !a.loaded(r, nil) {
 			r = a.load(w, r)
 		}
 		next.ServeHTTP(w, r)
@@ -138,7 +138,7 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	if err != nil {
 		a.logCall(r.Context(), "Load", err)
 	}
-	c := &sessionContext{Context: known.Context(), loader: a}
+	c := &sessionContext{Context: known.Context(), loader: a, settings: s}
 	if err == nil {
 		c.session, c.away = s.loadSession(w, known)
 	}

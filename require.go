@@ -85,14 +85,14 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 		err = s.fault
 	}
 	if err != nil {
-		if c := sessionContextOf(r.Context()); c == nil || c.loader != a { // else Load has logged it
+		if c := sessionContextOf(r.Context()); c == nil || c.loader != a || c.settings != s { // else Load has logged it
 			a.logCall(r.Context(), "Require", err)
 		}
 		refusal := Refusal{Status: faultStatus(classified(err)), Navigation: isNavigation(r), settings: s}
 		refusal.ServeHTTP(w, r)
 		return nil, false
 	}
-	if !a.loaded(r) && !hasGivenSession(r) {
+	if !a.loaded(r, s) && !hasGivenSession(r) {
 		r = a.load(w, r)
 		known = r
 	}
@@ -159,15 +159,23 @@ func (s *settings) refusal(r *http.Request, session *Session, unread bool) Refus
 	return f
 }
 
-// loaded reports whether a has looked for the session of a request. A request
-// without credentials has none to look for. What another Auth found says nothing
-// about the session here.
-func (a *Auth) loaded(r *http.Request) bool {
+// loaded reports whether a has looked for the session of a request by its
+// configuration, s. Nil lets loaded find out which that is, where it matters.
+//
+// A request without credentials has no session to look for. What another Auth
+// found says nothing about the session here, nor does what another configuration
+// found before a handler changed the host of the request.
+func (a *Auth) loaded(r *http.Request, s *settings) bool {
 	c := sessionContextOf(r.Context())
-	if c == nil || c.loader == nil {
+	switch {
+	case c == nil || c.loader == nil:
 		return len(r.Header["Cookie"]) == 0 && len(r.Header["Authorization"]) == 0
+	case s == nil && a.chosen != nil:
+		s, _ = a.chosen.settings(r) // load reports why there is no configuration
+	case s == nil:
+		s = a.fixed
 	}
-	return c.loader == a
+	return c.loader == a && c.settings == s
 }
 
 // hasGivenSession reports whether [WithSession] has signed a request in.

@@ -42,10 +42,12 @@ type sessionContext struct {
 	context.Context
 	session *Session
 
-	// loader is the Auth that looked for the session. It is nil for sessions of
-	// [WithSession], and given is true.
-	loader *Auth
-	given  bool
+	// loader is the Auth that looked for the session, and settings the
+	// configuration it did so by, nil where it had none. Both are nil for sessions
+	// of [WithSession], where given is true.
+	loader   *Auth
+	settings *settings
+	given    bool
 
 	// away reports that there is no session because it could not be read.
 	away bool

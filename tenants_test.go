@@ -420,6 +420,73 @@ func TestSessionOfOneTenantIsNoneAtAnother(t *testing.T) {
 	}
 }
 
+// SA-M3: a handler between Load and Require that changes the host changes the
+// tenant, too. The session is read again for that one.
+func TestAGuardDecidesForTheTenantOfItsRequest(t *testing.T) {
+	var book logBook
+	read := map[string]int{}
+	auth := houses(&book, func(host string, cfg *pintle.Config) {
+		cfg.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+			read[host]++
+			return c.Claims, nil
+		}
+		if host == "gone.example" {
+			cfg.Secrets = nil
+		}
+	})
+	moved := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if host := r.Header.Get("X-Forwarded-Host"); host != "" {
+				r.Host = host
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, err := range auth.Devices(r.Context(), pintle.SessionFrom(r.Context())) {
+			if err != nil {
+				t.Errorf("the session is not of the tenant of its context: %v", err)
+			}
+		}
+		_, _ = w.Write([]byte(r.Host))
+	})
+	faults := func() int { return strings.Count(book.String(), `"code":"MissingSecret"`) }
+	evil, bank := adaAt(t, auth, "evil.example"), adaAt(t, auth, "bank.example")
+	for name, tt := range map[string]struct {
+		cookie, to string
+		status     int
+		read       map[string]int
+	}{
+		"where the host stays":            {evil, "", http.StatusOK, map[string]int{"evil.example": 1}},
+		"to a tenant without the session": {evil, "bank.example", http.StatusUnauthorized, map[string]int{"evil.example": 1}},
+		"to the tenant of the session":    {bank, "bank.example", http.StatusOK, map[string]int{"bank.example": 1}},
+		"to a tenant without a secret":    {evil, "gone.example", http.StatusInternalServerError, map[string]int{"evil.example": 1}},
+	} {
+		for order, wrap := range map[string]func(http.Handler) http.Handler{
+			"Load, Require":       func(h http.Handler) http.Handler { return auth.Load(moved(auth.Require(h))) },
+			"Load, Load, Require": func(h http.Handler) http.Handler { return auth.Load(moved(auth.Load(auth.Require(h)))) },
+		} {
+			t.Run(order+" "+name, func(t *testing.T) {
+				clear(read)
+				before := faults()
+				w := get(wrap(page), "http://evil.example/", "Cookie", tt.cookie, "X-Forwarded-Host", tt.to)
+				if w.Code != tt.status || !maps.Equal(read, tt.read) {
+					t.Errorf("status %d, want %d; the session was read %v, want %v", w.Code, tt.status, read, tt.read)
+				}
+				if n := faults() - before; n != 0 != (tt.to == "gone.example") || n > 1 {
+					t.Errorf("the fault is logged %d times: %s", n, &book)
+				}
+			})
+		}
+	}
+	t.Run("Load alone", func(t *testing.T) {
+		h := auth.Load(moved(auth.Load(http.HandlerFunc(sayWho))))
+		if got := get(h, "http://evil.example/", "Cookie", evil, "X-Forwarded-Host", "bank.example").Body.String(); got != "hello, stranger" {
+			t.Error(got)
+		}
+	})
+}
+
 // What a flow remembers in cookies is the tenant's, too: it says who began it.
 func TestFlowOfOneTenantDoesNotEndAtAnother(t *testing.T) {
 	var book logBook
