@@ -69,7 +69,7 @@ func ExampleEvents() {
 	for _, c := range cookies {
 		r.AddCookie(c)
 	}
-	if _, err := auth.SignOut(httptest.NewRecorder(), r, "/"); err != nil {
+	if _, err := auth.SignOut(httptest.NewRecorder(), r, pintle.SignOutOptions{RedirectTo: "/"}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
