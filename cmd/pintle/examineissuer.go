@@ -23,10 +23,16 @@ const (
 // examineIssuer fetches the metadata of a provider, and compares the clocks.
 //
 // https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig
+// https://openid.net/specs/openid-connect-core-1_0.html#Terminology
 func examineIssuer(ctx context.Context, r *report, variable, issuer string) {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
 		r.problem("%s is not an address that begins with https://", variable)
+		return
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		// The value is not printed: reports are copied into tickets.
+		r.problem("%s has more than a scheme, a host and a path: no issuer has a user name, a password, a query or a fragment", variable)
 		return
 	}
 	metadata, offset, err := fetchMetadata(ctx, issuer)
