@@ -63,7 +63,11 @@ func New(cfg Config) (*Auth, error) {
 // job at night, make an Auth with [New], and set [Config.Tenant] to the key.
 //
 // A key often comes from the Host header, which any client can set: config must
-// return an error that matches [ErrNotFound] for hosts it does not know.
+// return an error that matches [ErrNotFound] for hosts it does not know. That
+// includes the empty key, of a request of HTTP/1.0 without a host. The empty key is
+// a tenant like others where config returns a configuration for it: its sessions are
+// those of an Auth of [New] with the same secret and without a Tenant, and of no
+// other key.
 func NewFunc(key func(*http.Request) string, config func(ctx context.Context, key string) (Config, error)) *Auth {
 	return &Auth{chosen: newTenants(key, config)}
 }

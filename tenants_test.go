@@ -583,6 +583,44 @@ func TestTenantAndSharedSessionsContradict(t *testing.T) {
 	}
 }
 
+// SA-M3: an empty key is a tenant like others, that of an Auth of New with the secret
+// and without a tenant.
+func TestAnEmptyKeyIsATenantOfItsOwn(t *testing.T) {
+	var book logBook
+	config := func(context.Context, string) (pintle.Config, error) {
+		cfg := rented("red.example")
+		cfg.Secrets = []string{secret}
+		return cfg, nil
+	}
+	auth := byHost(&book, config)
+	cfg, _ := config(t.Context(), "")
+	cfg.Getenv, cfg.Logger = noEnv, book.logger()
+	single, err := pintle.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	isSignedIn := func(auth *pintle.Auth, host, cookie string) bool {
+		r := httptest.NewRequest("GET", "http://red.example/", nil)
+		r.Host = host
+		r.Header.Set("Cookie", cookie)
+		s, err := auth.Session(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s != nil
+	}
+	unnamed, red := adaAt(t, single, "red.example"), adaAt(t, auth, "red.example")
+	if !isSignedIn(auth, "", unnamed) {
+		t.Error("SA-M3 the session of an Auth of New is none under the empty key, which the documentation of NewFunc says")
+	}
+	if isSignedIn(auth, "", red) {
+		t.Error("SA-M3 the session of a tenant is one under the empty key")
+	}
+	if isSignedIn(auth, "red.example", unnamed) {
+		t.Error("SA-M3 the session of the empty key is one of a tenant")
+	}
+}
+
 // Accounts are known by provider id and subject: issuers with one id in one
 // store are each other's users.
 func TestIssuersThatShareAProviderID(t *testing.T) {
