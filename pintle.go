@@ -146,7 +146,7 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	if err == nil {
 		c.session, c.away = s.loadSession(w, known)
 	}
-	if outer := sessionContextOf(c.Context); c.session == nil && outer != nil && outer.given {
+	if outer := sessionContextOf(r.Context()); c.session == nil && outer != nil && outer.given {
 		c.session, c.given = outer.session, true
 	}
 	// Also where there is none: guards further in need not look again, and the
