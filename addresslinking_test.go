@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +146,10 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 		{name: "of a trusted provider", first: signUp("partner"), links: true},
 		{name: "of a trusted provider that verified the address", first: signUp("partner"), change: partnerVerifies, links: true},
 		{name: "of a provider that had verified the address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: "1", VerifiedEmail: "ada@example.com"}), links: true},
+		{name: "of a password elsewhere", first: seed(func(*testing.T, world) {}), change: func(s *site) {
+			s.Callbacks.HasPassword = func(context.Context, *pintle.User) (bool, error) { return true, nil }
+			s.Providers = slices.DeleteFunc(s.Providers, func(p pintle.Provider) bool { _, oauth := p.(*pintle.OAuth); return !oauth })
+		}},
 		{name: "without a way in", first: seed(func(*testing.T, world) {}), links: true},
 		{name: "proven by mail", first: func(_ *testing.T, w world) {
 			b := w.s.browser()

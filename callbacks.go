@@ -44,6 +44,14 @@ type Callbacks struct {
 	// it return what to write, and write nothing.
 	SyncUser func(ctx context.Context, a *SignInAttempt) (UserUpdate, error)
 
+	// HasPassword reports whether a stored user has a password at another
+	// configuration of the store, which this one cannot see: another Auth, another
+	// tenant of [NewFunc], Auth.js. It is asked before the first mail to an address
+	// that the user has not proven signs in as that user, and before an account is
+	// linked by that address, as [Credentials.Knows] is for passwords here. An error
+	// fails the sign-in. Nil means that no user has one.
+	HasPassword func(ctx context.Context, u *User) (bool, error)
+
 	// Redirect chooses where the browser goes. target is what the request
 	// asked for, base the origin of this site. Nil accepts paths and URLs of
 	// this site and sends everything else to base.

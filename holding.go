@@ -59,9 +59,11 @@ func (x *exchange) holding(ctx context.Context, r *records, found *errands, user
 }
 
 // mayHavePassword reports whether a user may be known to a [Credentials]
-// provider. The host's answer comes before the transaction, during which its
-// database may have no connection for it.
+// provider, here or at another configuration of the store. The host's answer
+// comes before the transaction, during which its database may have no connection
+// for it.
 func (x *exchange) mayHavePassword(found *errands, user *User) (bool, error) {
+	hostKnows := x.Callbacks.HasPassword != nil
 	for _, p := range x.providers {
 		if p.credentials == nil {
 			continue
@@ -69,21 +71,29 @@ func (x *exchange) mayHavePassword(found *errands, user *User) (bool, error) {
 		if p.credentials.Knows == nil {
 			return true, nil
 		}
-		if known, asked := found.passwords[user.ID]; asked {
-			return known, nil
-		}
-		return false, &errand{func(e *errands) error { return x.askForPassword(e, user) }}
+		hostKnows = true
 	}
-	return false, nil
+	if !hostKnows {
+		return false, nil
+	}
+	if known, asked := found.passwords[user.ID]; asked {
+		return known, nil
+	}
+	return false, &errand{func(e *errands) error { return x.askForPassword(e, user) }}
 }
 
 func (x *exchange) askForPassword(e *errands, user *User) error {
 	known := false
+	var err error
+	if x.Callbacks.HasPassword != nil {
+		if known, err = x.Callbacks.HasPassword(x.ctx, user.clone()); err != nil {
+			return fail(ErrConfiguration, fmt.Errorf("Callbacks.HasPassword: %w", err))
+		}
+	}
 	for _, p := range x.providers {
 		if known || p.credentials == nil || p.credentials.Knows == nil {
 			continue
 		}
-		var err error
 		if known, err = p.credentials.Knows(x.ctx, user.clone()); err != nil {
 			return &Error{Code: ErrConfiguration, Provider: p.id, Err: fmt.Errorf("Credentials.Knows: %w", err)}
 		}

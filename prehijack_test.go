@@ -293,6 +293,65 @@ func TestAMailDoesNotJoinAUserWithAPassword(t *testing.T) {
 	})
 }
 
+// SA-H1: Two configurations share a store. One has passwords, the other mails, and
+// cannot see that a password at the first lets the attacker into the user.
+func TestAMailDoesNotJoinAUserWithAPasswordElsewhere(t *testing.T) {
+	for _, strategy := range strategies {
+		for name, tt := range map[string]struct {
+			has   func(context.Context, *pintle.User) (bool, error)
+			asked bool
+		}{
+			"a user with one":    {func(_ context.Context, u *pintle.User) (bool, error) { return u.Email == victimAddress, nil }, true},
+			"a user without one": {knowsNobody, false},
+		} {
+			t.Run(name+" with sessions as "+string(strategy), func(t *testing.T) {
+				s, k := mailSite(t, strategy, func(s *site, _ *pintle.Email) { s.Callbacks.HasPassword = tt.has })
+				trap := k.seedUser(t, pintle.User{Name: "Mallory", Email: victimAddress})
+				victim := s.browser()
+				opened := victim.get(victim.mailTo(victimAddress).URL)
+				if !tt.asked {
+					if opened.goesTo(s.url); victim.sub() != trap.ID {
+						t.Errorf("the reader of the mail is %q, want %q", victim.sub(), trap.ID)
+					}
+					return
+				}
+				victim.isAsked(opened)
+				victim.makesNew().goesTo(s.url)
+				if own := k.byEmail(t, victimAddress); own.ID == trap.ID || victim.sub() != own.ID {
+					t.Errorf("the victim is %q, the address belongs to %+v", victim.sub(), own)
+				}
+			})
+		}
+	}
+	t.Run("a host that does not know fails closed", func(t *testing.T) {
+		s, k := mailSite(t, pintle.StrategyDatabase, func(s *site, _ *pintle.Email) {
+			s.Callbacks.HasPassword = func(context.Context, *pintle.User) (bool, error) { return false, errBroken }
+		})
+		k.seedUser(t, pintle.User{Email: victimAddress})
+		victim := s.browser()
+		victim.get(victim.mailTo(victimAddress).URL).fails("/auth/error", "Configuration")
+		if !strings.Contains(s.log.String(), "Callbacks.HasPassword") {
+			t.Errorf("the log says %s", s.log)
+		}
+	})
+	for name, tt := range map[string]struct {
+		elsewhere, here func(context.Context, *pintle.User) (bool, error)
+	}{
+		"a password elsewhere and none here":                                {func(context.Context, *pintle.User) (bool, error) { return true, nil }, knowsNobody},
+		"none elsewhere and a password here that the host does not know of": {knowsNobody, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) {
+				s.Callbacks.HasPassword = tt.elsewhere
+				s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, Knows: tt.here}
+			})
+			k.seedUser(t, pintle.User{Email: victimAddress})
+			victim := s.browser()
+			victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+		})
+	}
+}
+
 // A user whom nobody can get into in another way belongs to the reader of the
 // mail. A session from before does not.
 func TestTheFirstProofEndsOtherSessions(t *testing.T) {
