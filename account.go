@@ -56,7 +56,8 @@ type Account struct {
 
 	// VerifiedEmail is the address that the provider had verified when the
 	// account was stored, in lower case: see [OAuth.EmailVerified]. It is empty
-	// where the provider verifies no addresses and in layouts shared with
+	// where the provider verifies no addresses, where the account was linked to a
+	// signed-in user who had not proven this address, and in layouts shared with
 	// Auth.js, which have no place for it.
 	VerifiedEmail string
 

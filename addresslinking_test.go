@@ -133,7 +133,7 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 			b := w.s.browser()
 			b.signInWith("acme").goesTo(w.s.url)
 			b.signInWith("partner").goesTo(w.s.url)
-		}, links: true}, // which only its owner at the trusted one can have linked
+		}}, // the session in which the owner of the trusted one linked it may have been planted
 		{name: "of a trusted provider, with a password", first: signUp("partner"), knows: func(context.Context, *pintle.User) (bool, error) { return true, nil }, links: true},
 		{name: "of a trusted provider for another address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "partner", ProviderAccountID: "1", VerifiedEmail: "mallory@example.com"})},
 		{name: "of a trusted provider that said nothing of the address", first: account(pintle.Account{Type: pintle.TypeOIDC, Provider: "partner", ProviderAccountID: "1"})},

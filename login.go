@@ -441,6 +441,7 @@ func (x *exchange) decideAccount(w *work, who *arrival, here *presence) (*decisi
 		if err != nil {
 			return nil, err
 		}
+		who.vouchFor(current)
 		if err := w.link(who, current); err != nil {
 			return nil, err
 		}
@@ -451,6 +452,17 @@ func (x *exchange) decideAccount(w *work, who *arrival, here *presence) (*decisi
 		return &decision{user: user, account: who.account, newUser: &known, session: here.session, how: "account linked to the user who is signed in"}, err
 	}
 	return x.decideStranger(w, who)
+}
+
+// vouchFor drops the verified address from an account that is about to be linked to
+// the user who is signed in, unless that user has proven this very address. Another
+// host of the domain can plant the session, of a user made by an attacker with the
+// address of the person at the browser. The account of that person must not vouch
+// later that the address is the user's: the first mail asks.
+func (who *arrival) vouchFor(current *User) {
+	if current.EmailVerified.IsZero() || current.Email != who.account.VerifiedEmail {
+		who.account.VerifiedEmail = ""
+	}
 }
 
 // decideKnown goes on with the session of the user who is signed in and has the

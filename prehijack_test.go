@@ -499,6 +499,54 @@ func TestAVerifyingProviderCountsAsAProof(t *testing.T) {
 	}
 }
 
+// Another host of the domain can plant a session of the attacker's user. An account
+// that the victim links in it does not say whose the address of that user is.
+func TestAnAccountLinkedToAnUnprovenUserDoesNotVouch(t *testing.T) {
+	linked := func(t *testing.T, strategy pintle.SessionStrategy, seed pintle.User) (*site, *txKeeper, *pintle.User) {
+		t.Helper()
+		s, k := hijackSite(t, strategy)
+		s.net["careful.example"].(*authtest.IdentityProvider).SignInAs(authtest.Person{Subject: "7", Name: "Victim", Email: victimAddress, EmailVerified: true})
+		trap := k.seedUser(t, seed)
+		k.seedAccount(t, trap, "acme", attackerElsewhere.Subject)
+		b := s.browser()
+		b.is(k, trap, strategy)
+		b.signInWith("careful").goesTo(s.url)
+		if owner := k.owner(t, "careful", "7"); owner == nil || owner.ID != trap.ID {
+			t.Fatalf("the account is linked to %v", owner)
+		}
+		return s, k, trap
+	}
+	for _, strategy := range strategies {
+		t.Run("SA-H1 when the question about the address is over, "+string(strategy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, k, victim, trap := askedSite(t, strategy)
+				s.net["careful.example"].(*authtest.IdentityProvider).SignInAs(authtest.Person{Subject: "7", Name: "Victim", Email: victimAddress, EmailVerified: true})
+				time.Sleep(16 * time.Minute)
+				victim.is(k, trap, strategy)
+				victim.signInWith("careful").goesTo(s.url)
+				mail := s.browser()
+				mail.isAsked(mail.get(mail.mailTo(victimAddress).URL))
+			})
+		})
+		t.Run("SA-H1 when the attacker's user is given the address later, "+string(strategy), func(t *testing.T) {
+			s, k, trap := linked(t, strategy, pintle.User{Name: "Mallory", Email: attackersOwn, EmailVerified: time.Now()})
+			address, never := victimAddress, time.Time{}
+			if _, err := k.fullStore.UpdateUser(t.Context(), trap.ID, pintle.UserUpdate{Email: &address, EmailVerified: &never}); err != nil {
+				t.Fatal(err)
+			}
+			mail := s.browser()
+			mail.isAsked(mail.get(mail.mailTo(victimAddress).URL))
+		})
+		t.Run("SA-H1 the account of a user who has proven the address vouches, "+string(strategy), func(t *testing.T) {
+			_, k, _ := linked(t, strategy, pintle.User{Name: "Victim", Email: victimAddress, EmailVerified: time.Now()})
+			stored, err := k.fullStore.Account(t.Context(), "careful", "7")
+			if err != nil || stored.VerifiedEmail != victimAddress {
+				t.Errorf("the account is %+v (%v)", stored, err)
+			}
+		})
+	}
+}
+
 // Two proofs agree: the mail, and a sign-in as the user in this browser.
 func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
 	ways := []struct {
