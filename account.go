@@ -14,7 +14,8 @@ import (
 // receive it with everything the provider's token response held; the store
 // receives what [OAuth.Account] lets through.
 //
-// It carries credentials for the provider's API and redacts itself in logs.
+// It carries credentials for the provider's API. Package fmt and log/slog print it
+// without them; its JSON has them.
 type Account struct {
 	// ID identifies the account in the store, which makes it when the account is
 	// linked. It is empty before that, and where tables shared with Auth.js have
