@@ -81,6 +81,7 @@ const (
 	codeForgottenSession  Code = "ForgottenSession"
 	codeLongToken         Code = "LongSessionToken"
 	codeSignInPageLoop    Code = "SignInPageLoop"
+	codeNoClaims          Code = "SignInWithoutClaims"
 	codeSignInPageMissing Code = "SignInPageMissing"
 )
 

@@ -33,9 +33,12 @@ func (x *exchange) issue(who *arrival, d *decision) error {
 		x.debug("session issued", "strategy", string(x.strategy))
 	} else {
 		x.debug("no session issued: Callbacks.JWT returned no claims")
+		x.noteNoClaims(who.provider.id)
 	}
 	x.emitSignIn(who, d)
-	x.debug("signed in")
+	if issued {
+		x.debug("signed in")
+	}
 	if d.newUser != nil && *d.newUser && x.Pages.NewUser != "" {
 		return x.redirect(query.Append(x.Pages.NewUser, "callbackUrl", x.callbackText))
 	}

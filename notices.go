@@ -20,6 +20,7 @@ const (
 	noticeLongToken
 	noticeForeignSecret
 	noticeForgottenSession
+	noticeNoClaims
 	noticeCount
 )
 
@@ -56,4 +57,15 @@ func (s *settings) noteForgotten(ctx context.Context) {
 	}
 	s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a browser has a session that is not in memory, where sessions are kept: the program was restarted, another process made the session, or it was ended elsewhere",
 		slog.String("code", string(codeForgottenSession)), slog.String("fix", "where sessions have to outlive the program, or where it runs in several processes, keep them in a database, or set Config.Session.Strategy to StrategyJWT"))
+}
+
+// noteNoClaims tells the operator once that a sign-in has ended without a session:
+// the user sees the sign-in page again, and no error.
+func (x *exchange) noteNoClaims(provider string) {
+	if !x.notices.first(noticeNoClaims) {
+		return
+	}
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: Callbacks.JWT returned nil claims at a sign-in, so that the user is not signed in",
+		slog.String("code", string(codeNoClaims)), slog.String("provider", provider),
+		slog.String("fix", "return t.Claims at a sign-in; to refuse one, return an error, from Callbacks.SignIn where the user is to see why"))
 }

@@ -43,7 +43,7 @@ func TestEveryMistakeIsExplained(t *testing.T) {
 			w.nothingElse()
 		})
 	}
-	if len(mistakes) != 46 {
+	if len(mistakes) != 47 {
 		t.Errorf("there are %d mistakes in the list", len(mistakes))
 	}
 }
@@ -573,6 +573,22 @@ var mistakes = []struct {
 			}
 			w.net.browser(w.T).open(w.serve(app(w.auth()))+"/auth/signin").submit("/signin/acme").sees(403, "Access denied")
 			w.logged(1, "WARN", "AccessDenied", "ada is not on the list of guests")
+		},
+	},
+	{
+		name:  "the log says that Callbacks.JWT returns no claims",
+		guide: "The sign-in page comes again and again",
+		run: func(w *setup) {
+			w.cfg.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
+			at := w.serve(app(w.auth()))
+			for range 2 {
+				b := w.net.browser(w.T).open(at+"/members").sees(200, "Sign in").submit("/signin/acme")
+				b.sees(200, "Sign in").isAt(at + "/auth/signin")
+			}
+			w.logged(1, "WARN", "SignInWithoutClaims", "Callbacks.JWT returned nil claims at a sign-in", "return t.Claims")
+			if strings.Contains(w.log.String(), `"signed in"`) {
+				w.Error("the log says that a user is signed in")
+			}
 		},
 	},
 	{
