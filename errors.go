@@ -81,6 +81,7 @@ const (
 	codeForgottenSession  Code = "ForgottenSession"
 	codeLongToken         Code = "LongSessionToken"
 	codeSignInPageLoop    Code = "SignInPageLoop"
+	codeGuardedRoute      Code = "GuardedRoute"
 	codeNoClaims          Code = "SignInWithoutClaims"
 	codeSignInPageMissing Code = "SignInPageMissing"
 )

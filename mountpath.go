@@ -39,6 +39,20 @@ func (s *settings) logGuardedSignIn(r *http.Request) {
 		slog.String("code", string(codeSignInPageLoop)), slog.String("page", s.signInPagePath()), slog.String("fix", fix))
 }
 
+// noteGuardedRoute says once that a guard refuses a request for a route: it sees
+// those that the patterns of the application do not lead to the Auth.
+func (s *settings) noteGuardedRoute(r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodPost {
+		return // which is no route, and mostly a scanner
+	}
+	if _, _, ok := s.parsePath(r.URL.EscapedPath()); !ok || !s.notices.first(noticeGuardedRoute) {
+		return
+	}
+	s.log.LogAttrs(r.Context(), slog.LevelWarn, "pintle: a request for a route of the Auth reached Auth.Require instead, which refuses it",
+		slog.String("code", string(codeGuardedRoute)), slog.String("method", r.Method), slog.String("path", clip.Text(r.URL.EscapedPath(), clip.Max)),
+		slog.String("fix", s.mountedAt()+", for GET and POST and outside Auth.Require: the pattern \"GET /auth/\" of http.ServeMux leaves the forms to other patterns"))
+}
+
 // maxUnreached is how many browsers are sent to a sign-in page that none has
 // reached before the log says so. Of several processes behind a balancer another
 // one may have served the page.

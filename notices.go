@@ -21,6 +21,7 @@ const (
 	noticeForeignSecret
 	noticeForgottenSession
 	noticeNoClaims
+	noticeGuardedRoute
 	noticeCount
 )
 

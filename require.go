@@ -152,6 +152,7 @@ func (s *settings) refusal(r *http.Request, session *Session, unread bool) Refus
 		s.logGuardedSignIn(r)
 	default:
 		f.Status, f.SignIn = http.StatusUnauthorized, s.signInFrom(r)
+		s.noteGuardedRoute(r)
 		if s.Refuse == nil {
 			s.noteUnreached(r)
 		}

@@ -689,6 +689,17 @@ var mistakes = []struct {
 					}
 					w.logged(1, "WARN", "BasePathMismatch", mountThere+" /api/auth/, which is Config.BasePath", `set Config.BasePath to "/auth"`)
 				},
+				"for GET alone": func(w *setup) {
+					auth := w.auth()
+					mux := http.NewServeMux()
+					mux.Handle("GET /auth/", auth)
+					mux.Handle("/", auth.Require(page))
+					at := w.serve(mux)
+					for range 2 {
+						w.net.browser(w.T).open(at+"/auth/signin").submit("/signin/acme").sees(401, "Unauthorized")
+					}
+					w.logged(1, "WARN", "GuardedRoute", `"path":"/auth/signin/acme"`, mountThere+" /auth/", "for GET and POST and outside Auth.Require", `"GET /auth/"`)
+				},
 				"without the slash at the end": func(w *setup) {
 					at := open(w, "/auth")
 					for range 5 {
