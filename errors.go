@@ -82,6 +82,7 @@ const (
 	codeLongToken         Code = "LongSessionToken"
 	codeSignInPageLoop    Code = "SignInPageLoop"
 	codeGuardedRoute      Code = "GuardedRoute"
+	codeMisdirectedForm   Code = "MisdirectedForm"
 	codeNoClaims          Code = "SignInWithoutClaims"
 	codeSignInPageMissing Code = "SignInPageMissing"
 )

@@ -22,6 +22,7 @@ const (
 	noticeForgottenSession
 	noticeNoClaims
 	noticeGuardedRoute
+	noticeMisdirectedForm
 	noticeCount
 )
 
@@ -69,4 +70,16 @@ func (x *exchange) noteNoClaims(provider string) {
 	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: Callbacks.JWT returned nil claims at a sign-in, so that the user is not signed in",
 		slog.String("code", string(codeNoClaims)), slog.String("provider", provider),
 		slog.String("fix", "return t.Claims at a sign-in; to refuse one, return an error, from Callbacks.SignIn where the user is to see why"))
+}
+
+// noteMisdirectedForm tells the operator once that a form with credentials or a
+// passkey was posted to the route that begins sign-ins elsewhere. The user sees the
+// sign-in page again, and no error.
+func (x *exchange) noteMisdirectedForm() {
+	if !x.notices.first(noticeMisdirectedForm) {
+		return
+	}
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a form for a provider whose sign-ins end at the callback route was posted to the sign-in route, and nothing in it was looked at",
+		slog.String("code", string(codeMisdirectedForm)), slog.String("provider", x.provider.id),
+		slog.String("fix", "post the form to "+x.base+"/callback/"+x.provider.id+", or call Auth.SignIn in a handler of the application"))
 }

@@ -22,6 +22,7 @@ func (x *exchange) signIn() error {
 		return x.requestMail(x.provider)
 	}
 	// What is typed into a form of ours goes to the callback route.
+	x.noteMisdirectedForm()
 	return x.redirect(x.origin + x.base + "/signin")
 }
 

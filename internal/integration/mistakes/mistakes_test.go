@@ -43,7 +43,7 @@ func TestEveryMistakeIsExplained(t *testing.T) {
 			w.nothingElse()
 		})
 	}
-	if len(mistakes) != 47 {
+	if len(mistakes) != 48 {
 		t.Errorf("there are %d mistakes in the list", len(mistakes))
 	}
 }
@@ -708,6 +708,20 @@ var mistakes = []struct {
 					w.logged(1, "WARN", "SignInPageMissing", "none has reached it", mountThere+" /auth/", "ends with a slash")
 				},
 			})
+		},
+	},
+	{
+		name:  "the log says that a form with a password is posted to the wrong route",
+		guide: "A form leads back to the sign-in page",
+		run: func(w *setup) {
+			at := w.serve(app(w.auth()))
+			b := w.net.browser(w.T).open(at + "/auth/signin")
+			b.page = strings.ReplaceAll(b.page, "/callback/credentials", "/signin/credentials")
+			for range 2 {
+				b.submit("/signin/credentials", "username", "ada").sees(200, "Sign in")
+				b.page = strings.ReplaceAll(b.page, "/callback/credentials", "/signin/credentials")
+			}
+			w.logged(1, "WARN", "MisdirectedForm", "nothing in it was looked at", "post the form to /auth/callback/credentials", "Auth.SignIn")
 		},
 	},
 	{
