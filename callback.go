@@ -81,7 +81,7 @@ func (x *exchange) fromProvider(p *provider) (*arrival, error) {
 	}
 	account := &Account{Type: p.kind, Provider: p.id}
 	account.setTokens(said.tokens)
-	user, err := p.person(said.profile, account, x.records != nil)
+	user, err := x.person(p, said.profile, account)
 	if err != nil {
 		return nil, &Error{Code: ErrOAuthCallback, Provider: p.id, Err: fail(codeOAuthProfileParse, err)}
 	}
@@ -233,7 +233,7 @@ func (x *exchange) clearChecks() {
 
 // person maps a profile to a user whose id is still the provider's, and takes
 // the id over to the account.
-func (p *provider) person(profile Profile, account *Account, stored bool) (*User, error) {
+func (x *exchange) person(p *provider, profile Profile, account *Account) (*User, error) {
 	mapping := p.oauth.Profile
 	if mapping == nil {
 		mapping = defaultProfile
@@ -245,8 +245,11 @@ func (p *provider) person(profile Profile, account *Account, stored bool) (*User
 	if user == nil {
 		return nil, errors.New("map the profile: the Profile function returned no user")
 	}
-	if account.ProviderAccountID, err = p.accountID(user, stored); err != nil {
+	if account.ProviderAccountID, err = p.accountID(user, x.records != nil); err != nil {
 		return nil, err
+	}
+	if user.ID == "" {
+		x.noteNoAccountID(p)
 	}
 	user.stated &^= nullEmail // Auth.js leaves the member out
 	return user, nil

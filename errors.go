@@ -83,6 +83,7 @@ const (
 	codeSignInPageLoop    Code = "SignInPageLoop"
 	codeGuardedRoute      Code = "GuardedRoute"
 	codeMisdirectedForm   Code = "MisdirectedForm"
+	codeNoAccountID       Code = "ProfileWithoutID"
 	codeNoClaims          Code = "SignInWithoutClaims"
 	codeSignInPageMissing Code = "SignInPageMissing"
 )

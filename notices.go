@@ -23,6 +23,7 @@ const (
 	noticeNoClaims
 	noticeGuardedRoute
 	noticeMisdirectedForm
+	noticeNoAccountID
 	noticeCount
 )
 
@@ -82,4 +83,15 @@ func (x *exchange) noteMisdirectedForm() {
 	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a form for a provider whose sign-ins end at the callback route was posted to the sign-in route, and nothing in it was looked at",
 		slog.String("code", string(codeMisdirectedForm)), slog.String("provider", x.provider.id),
 		slog.String("fix", "post the form to "+x.base+"/callback/"+x.provider.id+", or call Auth.SignIn in a handler of the application"))
+}
+
+// noteNoAccountID tells the operator once that a Profile function returns no id, so
+// that the application cannot tell who comes back.
+func (x *exchange) noteNoAccountID(p *provider) {
+	if !x.notices.first(noticeNoAccountID) {
+		return
+	}
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: OAuth.Profile returned a user without an ID, so that the account has another id at each sign-in",
+		slog.String("code", string(codeNoAccountID)), slog.String("provider", p.id),
+		slog.String("fix", "set User.ID to what the provider identifies its user by, such as Profile.ID(\"sub\"); with a Config.Store such a sign-in is an error"))
 }

@@ -148,8 +148,11 @@ type OAuth struct {
 	MaxAge time.Duration
 
 	// Profile maps what the provider said to a user whose ID is the provider's
-	// id of the account. An error, or an empty ID, ends the sign-in. The
-	// account has the tokens of the response. Nil takes the standard claims.
+	// id of the account. An error ends the sign-in. So does an empty ID with a
+	// [Config.Store]; without one a user with a name or an address is given a
+	// random id, which differs at the next sign-in. The account has the tokens of
+	// the response. Nil takes the standard claims, and a missing id ends the
+	// sign-in.
 	Profile func(p Profile, a *Account) (*User, error)
 
 	// Account chooses what of an account is stored. It gets a copy it may

@@ -43,7 +43,7 @@ func TestEveryMistakeIsExplained(t *testing.T) {
 			w.nothingElse()
 		})
 	}
-	if len(mistakes) != 48 {
+	if len(mistakes) != 49 {
 		t.Errorf("there are %d mistakes in the list", len(mistakes))
 	}
 }
@@ -562,6 +562,20 @@ var mistakes = []struct {
 			w.cfg.Providers, w.cfg.Store = []pintle.Provider{p}, memstore.New()
 			w.net.browser(w.T).open(w.serve(app(w.auth()))+"/auth/signin").submit("/signin/acme").sees(200, "Try again")
 			w.logged(1, "ERROR", "OAuthCallbackError", "it has no id", `the Profile function returned ""`)
+		},
+	},
+	{
+		name:  "the log says that a Profile function returns no id, without a store",
+		guide: "A user has another id after each sign-in",
+		run: func(w *setup) {
+			p := w.idp.OIDC("acme")
+			p.Profile = func(pintle.Profile, *pintle.Account) (*pintle.User, error) { return &pintle.User{Name: "Ada"}, nil }
+			w.cfg.Providers = []pintle.Provider{p}
+			at := w.serve(app(w.auth()))
+			for range 2 {
+				w.net.browser(w.T).open(at+"/auth/signin").submit("/signin/acme").sees(200, "Hello, Ada")
+			}
+			w.logged(1, "WARN", "ProfileWithoutID", `"provider":"acme"`, "another id at each sign-in", "set User.ID", `Profile.ID("sub")`)
 		},
 	},
 	{
