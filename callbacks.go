@@ -10,10 +10,11 @@ import (
 // concurrently.
 type Callbacks struct {
 	// SignIn decides whether a person may sign in. It returns "" and nil to let
-	// them, an error to refuse, or a URL to send them to instead. An error that
-	// is not a [Code] or an [*Error] is shown to the person as
-	// [ErrAccessDenied] and to the operator as it is. With an [Email] provider
-	// it is called twice: before the mail is sent, and when the link is opened.
+	// them, an error to refuse, or a URL to send them to instead: a path or a URL
+	// of this site, or what Redirect accepts. An error that is not a [Code] or an
+	// [*Error] is shown to the person as [ErrAccessDenied] and to the operator as
+	// it is. With an [Email] provider it is called twice: before the mail is sent,
+	// and when the link is opened.
 	SignIn func(ctx context.Context, s *SignInAttempt) (goTo string, err error)
 
 	// SyncUser keeps stored users in step with what a provider says at each

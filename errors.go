@@ -85,6 +85,7 @@ const (
 	codeMisdirectedForm   Code = "MisdirectedForm"
 	codeNoAccountID       Code = "ProfileWithoutID"
 	codeNoClaims          Code = "SignInWithoutClaims"
+	codeRefusedTarget     Code = "RefusedTarget"
 	codeSignInPageMissing Code = "SignInPageMissing"
 )
 

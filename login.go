@@ -175,6 +175,7 @@ func (x *exchange) askSignIn(attempt *SignInAttempt) (elsewhere bool, err error)
 	if err != nil {
 		return false, err
 	}
+	x.noteRefusedTarget(goTo, target)
 	return true, x.redirect(target)
 }
 

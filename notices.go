@@ -3,8 +3,12 @@ package pintle
 import (
 	"context"
 	"log/slog"
+	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
+
+	"github.com/pintleauth/pintle/internal/clip"
 )
 
 // A notice is a mistake of the operator's that requests bring to light. The log
@@ -33,6 +37,29 @@ type notices [noticeCount]atomic.Bool
 // first reports whether the log does not have a notice yet, and notes that it has
 // now.
 func (n *notices) first(which notice) bool { return !n[which].Swap(true) }
+
+// maxOnceEach bounds the names of a onceEach. Those that a callback returns may be
+// taken from requests.
+const maxOnceEach = 16
+
+// onceEach says of each name once that it is new, up to a bound.
+type onceEach struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+func (o *onceEach) first(name string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.names[name] || len(o.names) >= maxOnceEach {
+		return false
+	}
+	if o.names == nil {
+		o.names = map[string]bool{}
+	}
+	o.names[name] = true
+	return true
+}
 
 // What the operator is told to do about cookies that cannot be opened.
 const fixSecrets = "all processes of a site need the same Config.Secrets (AUTH_SECRET), and a secret that was replaced has to stay in the list until what it made has expired"
@@ -94,4 +121,23 @@ func (x *exchange) noteNoAccountID(p *provider) {
 	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: OAuth.Profile returned a user without an ID, so that the account has another id at each sign-in",
 		slog.String("code", string(codeNoAccountID)), slog.String("provider", p.id),
 		slog.String("fix", "set User.ID to what the provider identifies its user by, such as Profile.ID(\"sub\"); with a Config.Store such a sign-in is an error"))
+}
+
+// noteRefusedTarget tells the operator once for each site that Callbacks.SignIn
+// sends a browser to a site where the redirect rules do not let it go.
+func (x *exchange) noteRefusedTarget(wish, target string) {
+	u, err := url.Parse(wish)
+	if err != nil || u.Host == "" || target != x.origin || strings.EqualFold(u.Scheme+"://"+u.Host, x.origin) {
+		return
+	}
+	site := clip.Text(u.Scheme+"://"+u.Host, clip.Max)
+	if !x.refusedTargets.first(site) {
+		return
+	}
+	fix := "let Callbacks.Redirect return URLs of that site, and no others but those of this one; or return a path of this site from Callbacks.SignIn, where a page leads there"
+	if x.Callbacks.Redirect != nil {
+		fix = "Callbacks.Redirect does not return the URL: let it accept that site"
+	}
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: Callbacks.SignIn sends a browser to another site, which the redirect rules do not allow: it goes to the home page",
+		slog.String("code", string(codeRefusedTarget)), slog.String("target", site), slog.String("site", x.origin), slog.String("fix", fix))
 }

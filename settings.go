@@ -69,6 +69,10 @@ type settings struct {
 
 	notices notices
 
+	// refusedTargets are the origins that the redirect rules have kept browsers
+	// from.
+	refusedTargets onceEach
+
 	// reached reports that a request for a route has come, and unreached counts
 	// the browsers that were sent to the sign-in page before.
 	reached   atomic.Bool

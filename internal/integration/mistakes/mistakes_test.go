@@ -43,7 +43,7 @@ func TestEveryMistakeIsExplained(t *testing.T) {
 			w.nothingElse()
 		})
 	}
-	if len(mistakes) != 49 {
+	if len(mistakes) != 50 {
 		t.Errorf("there are %d mistakes in the list", len(mistakes))
 	}
 }
@@ -603,6 +603,20 @@ var mistakes = []struct {
 			if strings.Contains(w.log.String(), `"signed in"`) {
 				w.Error("the log says that a user is signed in")
 			}
+		},
+	},
+	{
+		name:  "the log says that Callbacks.SignIn sends browsers to a site that is not allowed",
+		guide: "That did not work, or Access denied",
+		run: func(w *setup) {
+			w.cfg.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) {
+				return "https://billing.test/pay?customer=ada", nil
+			}
+			at := w.serve(app(w.auth()))
+			for range 2 {
+				w.net.browser(w.T).open(at+"/auth/signin").submit("/signin/acme").sees(200, "stranger").isAt(at)
+			}
+			w.logged(1, "WARN", "RefusedTarget", `"target":"https://billing.test"`, "it goes to the home page", "let Callbacks.Redirect return URLs of that site")
 		},
 	},
 	{
