@@ -67,6 +67,9 @@ func (s *settings) resolveCookies() *Error {
 		}
 		*slot = set
 	}
+	if s.plain.fault != nil && s.secure.fault == nil {
+		s.plain.fault.Err = fmt.Errorf("%w: %s; open the site by https, set Config.URL (AUTH_URL) to its https URL where a proxy ends the TLS connection, or leave the name as it is in development", s.plain.fault.Err, s.plainBecause())
+	}
 	// Where the scheme of the site is not known, what suits one of them is
 	// judged when a request shows it.
 	switch known := strings.ToLower(s.URL); {
@@ -78,6 +81,14 @@ func (s *settings) resolveCookies() *Error {
 		return s.secure.fault
 	}
 	return nil
+}
+
+// plainBecause says why cookies are those of a site without TLS.
+func (s *settings) plainBecause() string {
+	if s.URL != "" {
+		return "Config.URL (AUTH_URL) is http"
+	}
+	return "this request came by http"
 }
 
 func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {

@@ -28,6 +28,7 @@ const (
 	noticeGuardedRoute
 	noticeMisdirectedForm
 	noticeNoAccountID
+	noticeCookies
 	noticeCount
 )
 

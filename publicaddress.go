@@ -107,9 +107,20 @@ func (x *exchange) noteHost(site origin.Origin) {
 }
 
 // repeated returns the level for an error that the log may have already: anybody
-// can send requests that a configuration without an address refuses.
+// can send requests that a configuration without an address refuses, or with
+// cookies that do not suit the scheme of the request.
 func (s *settings) repeated(e *Error, level slog.Level) slog.Level {
-	if e.Code == codeUntrustedHost && level > slog.LevelInfo && !s.notices.first(noticeUntrustedHost) {
+	which := noticeUntrustedHost
+	switch {
+	case level <= slog.LevelInfo:
+		return level
+	case e.Code == codeUntrustedHost:
+	case e == s.plain.fault || e == s.secure.fault:
+		which = noticeCookies
+	default:
+		return level
+	}
+	if !s.notices.first(which) {
 		return slog.LevelInfo
 	}
 	return level

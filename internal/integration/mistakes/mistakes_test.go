@@ -43,7 +43,7 @@ func TestEveryMistakeIsExplained(t *testing.T) {
 			w.nothingElse()
 		})
 	}
-	if len(mistakes) != 50 {
+	if len(mistakes) != 51 {
 		t.Errorf("there are %d mistakes in the list", len(mistakes))
 	}
 }
@@ -587,6 +587,21 @@ var mistakes = []struct {
 			}
 			w.net.browser(w.T).open(w.serve(app(w.auth()))+"/auth/signin").submit("/signin/acme").sees(403, "Access denied")
 			w.logged(1, "WARN", "AccessDenied", "ada is not on the list of guests")
+		},
+	},
+	{
+		name:  "the log says that a cookie of the prefix __Host- needs TLS",
+		guide: "Something is wrong on our side",
+		run: func(w *setup) {
+			w.cfg.Cookies.SessionToken.Name = "__Host-authjs.session-token"
+			w.env["AUTH_URL"] = todoNoTLS
+			w.refused("the prefix __Host- needs Secure", "Config.URL (AUTH_URL) is http", "open the site by https")
+			w.env["AUTH_URL"] = ""
+			at := w.serve(app(w.auth()))
+			for range 2 {
+				w.net.browser(w.T).open(at+"/auth/signin").sees(500, ourSide)
+			}
+			w.logged(1, "ERROR", "Configuration", "the prefix __Host- needs Secure", "this request came by http", "set Config.URL (AUTH_URL) to its https URL", "leave the name as it is in development")
 		},
 	},
 	{
