@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 // canary is a secret that is too short to be used, and that no message may show.
@@ -20,6 +21,16 @@ type bareStore struct{ pintle.Store }
 
 // sessionStore can keep sessions, and no mail links.
 type sessionStore struct{ pintle.SessionStore }
+
+// variable is an environment with one variable.
+func variable(name, value string) func(string) string {
+	return func(asked string) string {
+		if asked == name {
+			return value
+		}
+		return ""
+	}
+}
 
 func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	authorize := func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil }
@@ -34,6 +45,36 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			"no providers", func(c *pintle.Config) { c.Providers = nil },
 			pintle.ErrConfiguration,
 			[]string{"Config.Providers", "add at least one"},
+		},
+		{
+			"a nil pointer for a provider", func(c *pintle.Config) { c.Providers = append(c.Providers, (*pintle.OAuth)(nil)) },
+			pintle.ErrConfiguration,
+			[]string{"Config.Providers[1] is nil", "set it to a provider"},
+		},
+		{
+			"a nil pointer for the store", func(c *pintle.Config) { c.Store = (*memstore.Store)(nil) },
+			pintle.ErrConfiguration,
+			[]string{"Config.Store is a nil *memstore.Store", "look at the error of the function that made it"},
+		},
+		{
+			"two providers without credentials", func(c *pintle.Config) {
+				c.Providers = append(c.Providers, &pintle.OAuth{ID: "a", Protocol: pintle.OIDC, Issuer: "https://a.example"}, &pintle.OAuth{ID: "b", Protocol: pintle.OIDC, Issuer: "https://b.example"})
+			},
+			"InvalidEndpoints",
+			[]string{"provider a: ", "AUTH_A_ID", "AUTH_A_SECRET", "provider b: ", "AUTH_B_ID", "AUTH_B_SECRET"},
+		},
+		{
+			"a switch that is neither on nor off", func(c *pintle.Config) { c.Getenv = variable("AUTH_TRUST_HOST", "maybe") },
+			pintle.ErrConfiguration,
+			[]string{`AUTH_TRUST_HOST is "maybe"`, "true, yes, on or 1", "false, no, off or 0"},
+		},
+		{
+			"blanks for a client secret", func(c *pintle.Config) {
+				c.Getenv = variable("AUTH_A_SECRET", " ")
+				c.Providers = append(c.Providers, &pintle.OAuth{ID: "a", Protocol: pintle.OIDC, Issuer: "https://a.example", ClientID: "x"})
+			},
+			"InvalidEndpoints",
+			[]string{"ClientSecret is missing", "AUTH_A_SECRET"},
 		},
 		{
 			"a nil provider", func(c *pintle.Config) { c.Providers = append(c.Providers, nil) },

@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -11,10 +12,17 @@ import (
 type environment func(string) string
 
 func (c *Config) environment() environment {
+	get := os.Getenv
 	if c.Getenv != nil {
-		return c.Getenv
+		get = c.Getenv
 	}
-	return os.Getenv
+	return func(name string) string {
+		value := get(name)
+		if strings.TrimSpace(value) == "" {
+			return "" // what a template or a form of a hosting service left empty
+		}
+		return value
+	}
 }
 
 // fill completes cfg from the variables that Auth.js reads, so that a
@@ -35,7 +43,7 @@ func (env environment) fill(cfg *Config) {
 		cfg.BasePath = pathOf(cfg.URL)
 	}
 	if !cfg.TrustHost {
-		cfg.TrustHost = isTrue(env("AUTH_TRUST_HOST"))
+		cfg.TrustHost, _ = readSwitch(env("AUTH_TRUST_HOST"))
 	}
 	cfg.RedirectProxyURL = cmp.Or(cfg.RedirectProxyURL, env("AUTH_REDIRECT_PROXY_URL"))
 }
@@ -68,13 +76,25 @@ func pathOf(raw string) string {
 	return strings.TrimRight(u.Path, "/")
 }
 
-// isTrue reads a switch. Auth.js takes any text for true, also "false".
-func isTrue(value string) bool {
-	switch strings.ToLower(value) {
-	case "true", "1", "yes", "on":
-		return true
+// checkSwitches refuses a switch that says neither yes nor no: taken for either, it
+// could be the contrary of what the operator means.
+func (env environment) checkSwitches() *Error {
+	const name = "AUTH_TRUST_HOST"
+	if _, ok := readSwitch(env(name)); !ok {
+		return fail(ErrConfiguration, fmt.Errorf("%s is %q: set it to true, yes, on or 1, or to false, no, off or 0", name, env(name)))
 	}
-	return false
+	return nil
+}
+
+// readSwitch reads a switch. Auth.js takes any text for true, also "false".
+func readSwitch(value string) (on, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "true", "1", "yes", "on":
+		return true, true
+	case "", "false", "0", "no", "off":
+		return false, true
+	}
+	return false, false
 }
 
 func nonEmpty(list []string) []string {

@@ -20,7 +20,7 @@ func (s *settings) resolveProviders(env environment) *Error {
 		}
 	}
 	for i, given := range s.Config.Providers {
-		if given == nil {
+		if isNil(given) {
 			note(fail(ErrConfiguration, fmt.Errorf("Config.Providers[%d] is nil: set it to a provider, or remove it", i)))
 			continue
 		}
@@ -143,13 +143,24 @@ func (s *settings) checkKinds() *Error {
 // deployment that lost a variable does not start. Without them the first user who
 // chooses the provider would find out.
 func (s *settings) checkClients() *Error {
+	var missing []*Error
 	for _, p := range s.providers {
 		if p.flow == nil {
 			continue
 		}
 		if err := p.flow.CheckClient(); err != nil {
-			return &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: err}
+			missing = append(missing, &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: err})
 		}
 	}
-	return nil
+	switch len(missing) {
+	case 0:
+		return nil
+	case 1:
+		return missing[0]
+	}
+	var all []error
+	for _, e := range missing {
+		all = append(all, fmt.Errorf("provider %s: %w", e.Provider, e.Err))
+	}
+	return fail(codeInvalidEndpoints, errors.Join(all...))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"reflect"
 	"time"
 )
 
@@ -50,6 +51,27 @@ func newRecords(s Store, log logger) *records {
 		r.finder = r.authenticators
 	}
 	return r
+}
+
+// isNil reports whether an interface holds nothing, or a nil pointer, of which a
+// method would panic in the first request.
+func isNil(v any) bool {
+	value := reflect.ValueOf(v)
+	return v == nil || value.Kind() == reflect.Pointer && value.IsNil()
+}
+
+// checkNil refuses a store and a revocation list that are nil pointers: mostly what
+// a function returned beside an error that was not looked at.
+func (s *settings) checkNil() *Error {
+	for _, part := range []struct {
+		option string
+		value  any
+	}{{"Config.Store", s.Store}, {"Config.Session.Revocation", s.Session.Revocation}} {
+		if part.value != nil && isNil(part.value) {
+			return fail(ErrConfiguration, fmt.Errorf("%s is a nil %T: look at the error of the function that made it, or leave the option out", part.option, part.value))
+		}
+	}
+	return nil
 }
 
 // resolveStore checks that the store can do what the configuration asks of it.

@@ -174,7 +174,7 @@ func (p Email) Format(to fmt.State, _ rune) { redacted(to, "Email", p) }
 func (c Config) LogValue() slog.Value {
 	ids := []string{}
 	for _, p := range c.Providers {
-		if p != nil {
+		if !isNil(p) {
 			ids = append(ids, p.base().id)
 		}
 	}

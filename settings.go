@@ -116,8 +116,10 @@ func resolve(cfg Config) *settings {
 	for _, step := range []func() *Error{
 		s.resolvePaths,
 		s.resolveSecrets,
+		env.checkSwitches,
 		s.resolveAccountKeys,
 		s.resolveBoxes,
+		s.checkNil,
 		func() *Error { return s.resolveProviders(env) },
 		s.resolveStore,
 		s.checkPasskeys,
