@@ -55,10 +55,13 @@ func (o Options) applySeparated(p *pintle.OAuth, separator string) *pintle.OAuth
 	if o.Issuer != "" {
 		p.Issuer = o.Issuer
 	}
-	if o.Scopes != nil {
-		if p.Authorization.Params == nil {
-			p.Authorization.Params = map[string]string{}
+	// Applications add parameters to these maps.
+	for _, e := range []*pintle.Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken} {
+		if e.Params == nil {
+			e.Params = map[string]string{}
 		}
+	}
+	if o.Scopes != nil {
 		p.Authorization.Params["scope"] = strings.Join(o.Scopes, separator)
 	}
 	return p

@@ -368,3 +368,26 @@ func TestChecksStayInOrder(t *testing.T) {
 		}
 	}
 }
+
+// An application adds a parameter to an endpoint of any provider, and to those of
+// no other.
+func TestParametersCanBeAddedToEveryEndpoint(t *testing.T) {
+	for id, make := range constructors {
+		p, other := make(provider.Options{}), make(provider.Options{})
+		for name, pair := range map[string][2]map[string]string{
+			"Authorization": {p.Authorization.Params, other.Authorization.Params},
+			"Token":         {p.Token.Params, other.Token.Params},
+			"UserInfo":      {p.UserInfo.Params, other.UserInfo.Params},
+			"RequestToken":  {p.RequestToken.Params, other.RequestToken.Params},
+		} {
+			if pair[0] == nil {
+				t.Errorf("%s.Params of %s is nil", name, id)
+				continue
+			}
+			pair[0]["x"] = "y"
+			if pair[1]["x"] != "" {
+				t.Errorf("%s.Params of %s is that of every %s", name, id, id)
+			}
+		}
+	}
+}
