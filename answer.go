@@ -154,7 +154,7 @@ func (x *exchange) mistake(e *Error) query.Values {
 	switch {
 	case e.Code == ErrInvalidCheck, e.Code == codeCallbackRoute && e.Detail == flowReplaced:
 		pairs.Add("error", string(ErrInvalidCheck))
-	case e.Code == ErrEmailSignIn && e.level() < slog.LevelError:
+	case e.Code == ErrEmailSignIn && e.level() < slog.LevelError && !e.recipientRefused():
 		pairs.Add("error", "EmailSignin")
 	default:
 		return nil

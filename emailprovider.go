@@ -29,7 +29,12 @@ type Email struct {
 	Secret string
 
 	// Send delivers the message. It should return as soon as the mail server
-	// has taken responsibility, and honour ctx.
+	// has taken responsibility, and honour ctx. An error whose method
+	// RecipientRefused() returns true, as [smtp.Refusal] has one, is a mail to an
+	// address that does not exist: a warning in the log, since any client can type
+	// one.
+	//
+	// [smtp.Refusal]: https://pkg.go.dev/github.com/pintleauth/pintle/smtp#Refusal
 	Send func(ctx context.Context, m *Message) error
 
 	// APIKey is the key of a service that sends mails over HTTP. Empty means

@@ -36,6 +36,9 @@ func (e *Error) level() slog.Level {
 	case ErrCredentials:
 		return e.limited(slog.LevelInfo)
 	case ErrEmailSignIn:
+		if e.recipientRefused() {
+			return slog.LevelWarn // what is typed into the form decides
+		}
 		return e.limited(slog.LevelError)
 	case ErrOAuthCallback:
 		return e.providerLevel()
@@ -53,6 +56,16 @@ func (e *Error) level() slog.Level {
 		}
 	}
 	return slog.LevelError
+}
+
+// recipientRefused reports that a mail server knows no such recipient; see
+// [Email.Send].
+func (e *Error) recipientRefused() bool {
+	var refused interface {
+		error
+		RecipientRefused() bool
+	}
+	return errors.As(e.Err, &refused) && refused.RecipientRefused()
 }
 
 // limited is the level of an error that is a warning where a limit refused the

@@ -96,10 +96,16 @@ func TestClientsDoNotFillTheLog(t *testing.T) {
 		for path, h := range map[string]http.Handler{"/auth/signin": auth, "/auth/session": auth, "/members": guard} {
 			if w := get(h, "http://"+strings.Repeat("h.", 100)+"example"+path); w.Code != http.StatusNotFound {
 				t.Errorf("%s is answered %d", path, w.Code)
+			} else if path == "/auth/session" && w.Body.String() != `{"message":"There is no site at this address."}` {
+				t.Errorf("a script is told %s", w.Body)
 			}
 			if w := get(h, "http://broken.example"+path); w.Code != http.StatusInternalServerError {
 				t.Errorf("a tenant that cannot be looked up: %s is answered %d", path, w.Code)
 			}
+		}
+		get(auth, "http://localhost:3000/auth/session")
+		if book.has("AddressMismatch") {
+			t.Errorf("the address of a tenant that does not exist is said to be wrong: %v", book.last(t, "AddressMismatch"))
 		}
 		if entry := book.last(t, "UnknownTenant"); entry["level"] != "INFO" || len(fmt.Sprint(entry)) > maxRecord {
 			t.Errorf("the record is %v", entry)
@@ -189,6 +195,22 @@ func TestALimitThatWasReachedIsAWarning(t *testing.T) {
 	})
 	s.browser().post("/auth/callback/credentials", "username", "ada").fails("/auth/signin", "CredentialsSignin")
 	if level := s.log.level(t, "CredentialsSignin"); level != "WARN" {
+		t.Errorf("it is at level %s", level)
+	}
+}
+
+// unknownMailbox is what package smtp returns for a recipient that does not exist.
+type unknownMailbox struct{ error }
+
+func (unknownMailbox) RecipientRefused() bool { return true }
+
+// Any client can type an address that does not exist, as often as it likes.
+func TestAnAddressThatDoesNotExistIsAWarning(t *testing.T) {
+	s, _ := mailSite(t, pintle.StrategyJWT, func(_ *site, m *pintle.Email) {
+		m.Send = func(context.Context, *pintle.Message) error { return fmt.Errorf("smtp: %w", unknownMailbox{errBroken}) }
+	})
+	s.browser().askForMail("nobody@example.com").fails("/auth/error", "Configuration")
+	if level := s.log.level(t, "EmailSignInError"); level != "WARN" {
 		t.Errorf("it is at level %s", level)
 	}
 }

@@ -48,7 +48,22 @@ type Refusal struct {
 	//
 	// https://www.rfc-editor.org/rfc/rfc3463
 	Enhanced string
+
+	// Recipient reports that the server refused to take mail for the recipient,
+	// rather than from this sender or at all.
+	Recipient bool
 }
+
+// RecipientRefused reports that the address of the recipient does not exist or
+// takes no mail, for good. Package pintle logs such a mail at a lower level: it is
+// what a person typed, and nothing that the operator can repair.
+func (r *Refusal) RecipientRefused() bool { return r.Recipient && !r.Temporary() }
+
+// badMailbox matches the enhanced codes of a bad destination. 5.1.7 and 5.1.8 are
+// about the sender. A refusal to relay, which a setting causes, is 5.7.1.
+//
+// https://www.rfc-editor.org/rfc/rfc3463#section-3.2
+var badMailbox = regexp.MustCompile(`^5\.1\.([0-6]|9|10)$`)
 
 func (r *Refusal) Error() string {
 	if r.Enhanced == "" {
@@ -70,7 +85,9 @@ func (s *Sender) explain(ctx context.Context, err error) error {
 	}
 	cause := f.err
 	if answer, ok := errors.AsType[*textproto.Error](cause); ok {
-		cause = refusal(answer)
+		refused := refusal(answer)
+		refused.Recipient = f.stage == namingRecipient && badMailbox.MatchString(refused.Enhanced)
+		cause = refused
 	} else if _, odd := errors.AsType[textproto.ProtocolError](cause); odd {
 		cause = errNotSMTP // the error repeats the text of the server
 	} else if ended := ctx.Err(); ended != nil {

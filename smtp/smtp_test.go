@@ -395,6 +395,30 @@ func TestCallersCanReadARefusal(t *testing.T) {
 	}
 }
 
+// Only the answer that a mailbox does not exist is about what a person typed.
+func TestARecipientThatDoesNotExistIsNoFaultOfTheServer(t *testing.T) {
+	for _, tt := range []struct {
+		verb, answer string
+		want         bool
+	}{
+		{"RCPT", "550 5.1.1 no such user", true},
+		{"RCPT", "550 5.1.10 null MX", true},
+		{"RCPT", "554 5.7.1 relay access denied", false},
+		{"RCPT", "550 5.1.8 bad sender", false},
+		{"RCPT", "550 no", false},
+		{"RCPT", "450 4.1.1 not now", false},
+		{"MAIL", "550 5.1.1 no", false},
+	} {
+		answers := map[string]string{"EHLO": "250 mail", "DATA": "354 go on", ".": "250 kept", "QUIT": "221 bye", "*": "250 fine"}
+		answers[tt.verb] = tt.answer
+		server := newScripted(t, "220 mail", answers)
+		refusal, ok := errors.AsType[*smtp.Refusal](newSender(t, optionsFor(t, server.addr)).Send(t.Context(), message()))
+		if !ok || refusal.RecipientRefused() != tt.want {
+			t.Errorf("%q to %s is a refusal of the recipient: %t", tt.answer, tt.verb, ok && refusal.RecipientRefused())
+		}
+	}
+}
+
 // Spam filters quote the link that they reject, and proxies send pages.
 func TestTheTextOfAServerIsNotRepeated(t *testing.T) {
 	tests := []struct {
