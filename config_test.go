@@ -61,7 +61,7 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 				c.Providers = append(c.Providers, &pintle.OAuth{ID: "a", Protocol: pintle.OIDC, Issuer: "https://a.example"}, &pintle.OAuth{ID: "b", Protocol: pintle.OIDC, Issuer: "https://b.example"})
 			},
 			"InvalidEndpoints",
-			[]string{"provider a: ", "AUTH_A_ID", "AUTH_A_SECRET", "provider b: ", "AUTH_B_ID", "AUTH_B_SECRET"},
+			[]string{`provider "a": `, "AUTH_A_ID", "AUTH_A_SECRET", `provider "b": `, "AUTH_B_ID", "AUTH_B_SECRET"},
 		},
 		{
 			"a switch that is neither on nor off", func(c *pintle.Config) { c.Getenv = variable("AUTH_TRUST_HOST", "maybe") },

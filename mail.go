@@ -213,6 +213,9 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 	}
 	switch {
 	case verification == nil:
+		if identifier == "" {
+			return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link has no address: a mail program cut it off before \"&email=\", or somebody typed it")}
+		}
 		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link is unknown or was used before")}
 	case verification.Expires.Before(time.Now()):
 		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link has expired")}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -467,6 +468,13 @@ func TestALinkIsForItsAddressAndToken(t *testing.T) {
 			b.get(tt.link).fails("/auth/error", tt.code)
 			if b.session() != nil {
 				t.Error("somebody is signed in")
+			}
+			if tt.code != "Verification" {
+				return
+			}
+			says := fmt.Sprint(s.log.last(t, "Verification")["error"])
+			if cut := strings.HasSuffix(name, "no address"); cut != strings.Contains(says, "cut it off before") {
+				t.Errorf("the log says %s", says)
 			}
 		})
 	}

@@ -207,9 +207,11 @@ func (x *exchange) answerFault(fault *Error) {
 		x.showFault(fault)
 		return
 	}
-	_ = x.json(faultStatus(fault), map[string]string{ // text always marshals
-		"message": "There was a problem with the server configuration. Check the server logs for more information.",
-	})
+	message := "There was a problem with the server configuration. Check the server logs for more information."
+	if fault.Code == codeUnknownTenant {
+		message = "There is no site at this address."
+	}
+	_ = x.json(faultStatus(fault), map[string]string{"message": message}) // text always marshals
 }
 
 // faultStatus is the status of the answer to a configuration that cannot work.

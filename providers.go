@@ -143,24 +143,21 @@ func (s *settings) checkKinds() *Error {
 // deployment that lost a variable does not start. Without them the first user who
 // chooses the provider would find out.
 func (s *settings) checkClients() *Error {
-	var missing []*Error
+	var first *Error
+	var missing []error
 	for _, p := range s.providers {
 		if p.flow == nil {
 			continue
 		}
 		if err := p.flow.CheckClient(); err != nil {
-			missing = append(missing, &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: err})
+			missing = append(missing, err) // which names its provider
+			if first == nil {
+				first = &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: err}
+			}
 		}
 	}
-	switch len(missing) {
-	case 0:
-		return nil
-	case 1:
-		return missing[0]
+	if len(missing) > 1 {
+		return fail(codeInvalidEndpoints, errors.Join(missing...))
 	}
-	var all []error
-	for _, e := range missing {
-		all = append(all, fmt.Errorf("provider %s: %w", e.Provider, e.Err))
-	}
-	return fail(codeInvalidEndpoints, errors.Join(all...))
+	return first
 }

@@ -95,14 +95,15 @@ func (x *exchange) noteAddress(site origin.Origin, seen string) {
 func (x *exchange) noteHost(site origin.Origin) {
 	name, _, _ := strings.Cut(x.r.Host, ":")
 	inner := origin.Origin("http://"+x.r.Host).Loopback() || x.TrustHost && !strings.ContainsAny(name, ".[")
-	if !inner || x.URL != "" && site.Loopback() || origin.IsForwarded(x.r.Header) || !x.notices.first(noticeHost) {
+	if x.fault != nil || !inner || x.URL != "" && site.Loopback() || origin.IsForwarded(x.r.Header) || !x.notices.first(noticeHost) {
 		return
 	}
 	fix := fixHeaders
 	if x.URL != "" {
 		fix = fixURL
 	}
-	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: a request is for a host that only this machine or its network knows: right for a browser there, and behind a proxy that changes the Host header if Config.URL (AUTH_URL) is set; otherwise users are sent to the wrong site",
+	fix = "none is needed if users open " + string(site) + "; otherwise " + fix
+	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: a request is for a host that only this machine or its network knows, as behind a proxy that changes the Host header: users are sent to the site",
 		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", fix))
 }
 

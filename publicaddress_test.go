@@ -108,6 +108,8 @@ func TestABrowserThatHasTheSiteElsewhereIsNoticed(t *testing.T) {
 			}
 			if fix, _ := entry["fix"].(string); !strings.Contains(fix, tt.fix) {
 				t.Errorf("the fix is %q", fix)
+			} else if tt.level == "INFO" && !strings.HasPrefix(fix, "none is needed if users open ") {
+				t.Errorf("the fix is %q, which would have a good setting changed", fix)
 			}
 			if n := s.log.records(t, tt.level, "AddressMismatch"); n != 1 || strings.Count(s.log.String(), "AddressMismatch") != 1 {
 				t.Errorf("there are %d records of level %s: %s", n, tt.level, s.log)
