@@ -63,6 +63,9 @@ func openDatabase(address string, how opening) (*sql.DB, sqlstore.Dialect, error
 // those of the documentation.
 func openSQLite(address string, how opening) (*sql.DB, error) {
 	path, query, _ := strings.Cut(address, "?")
+	if rest, found := strings.CutPrefix(path, "//"); found && !strings.HasPrefix(rest, "/") {
+		path = rest // as other tools write a relative path; SQLite takes it for a host
+	}
 	if how == mayCreate {
 		settings := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 		return sql.Open("sqlite", "file:"+path+"?"+cmp.Or(query, settings))

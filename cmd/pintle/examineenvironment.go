@@ -103,13 +103,20 @@ func (e environment) examineProviders(ctx context.Context, r *report) {
 	for _, variable := range e.all {
 		name, value, _ := strings.Cut(variable, "=")
 		part, found := strings.CutPrefix(name, "AUTH_")
-		if id, is := strings.CutSuffix(part, "_ID"); found && is && id != "" && value != "" {
+		if id, is := strings.CutSuffix(part, "_ID"); found && is && id != "" && strings.TrimSpace(value) != "" {
 			names = append(names, id)
 		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
 		id, known := providerID(entries, name)
+		if meant, found := strings.CutSuffix(name, "_CLIENT"); found && !known {
+			if _, known := providerID(entries, meant); known {
+				r.problem("AUTH_%s_ID is not read: did you mean AUTH_%s_ID?", name, meant)
+				r.fix("rename it to AUTH_" + meant + "_ID, and AUTH_" + name + "_SECRET to AUTH_" + meant + "_SECRET")
+				continue
+			}
+		}
 		r.good("AUTH_%s_ID is set: register the callback URL %s/callback/%s", name, e.routes(), id)
 		if !known {
 			r.note("%s is no provider of the catalogue: its id is taken for %s", name, id)
@@ -118,10 +125,26 @@ func (e environment) examineProviders(ctx context.Context, r *report) {
 			r.note("AUTH_%s_SECRET is not set, which is right only for a client without a secret or with another way to authenticate", name)
 		}
 	}
+	e.examineLoneSecrets(r, entries)
 	for _, variable := range slices.Sorted(slices.Values(e.all)) {
 		name, issuer, _ := strings.Cut(variable, "=")
 		if strings.HasPrefix(name, "AUTH_") && strings.HasSuffix(name, "_ISSUER") && issuer != "" {
 			examineIssuer(ctx, r, name, issuer)
+		}
+	}
+}
+
+// examineLoneSecrets looks for providers with a client secret and no client id.
+func (e environment) examineLoneSecrets(r *report, entries []entry) {
+	for _, variable := range slices.Sorted(slices.Values(e.all)) {
+		variable, value, _ := strings.Cut(variable, "=")
+		part, found := strings.CutPrefix(variable, "AUTH_")
+		name, is := strings.CutSuffix(part, "_SECRET")
+		if !found || !is || strings.TrimSpace(value) == "" || strings.TrimSpace(e.get("AUTH_"+name+"_ID")) != "" {
+			continue
+		}
+		if _, known := providerID(entries, name); known {
+			r.note("%s is set, and AUTH_%s_ID is not: the application does not start with that provider, unless it sets the client id itself", variable, name)
 		}
 	}
 }

@@ -270,6 +270,7 @@ type setting struct {
 	query string
 	good  func(value string) bool
 	text  string // takes the value
+	fix   string // a statement, if one does it
 }
 
 func oneOf(values ...string) func(string) bool {
@@ -278,20 +279,20 @@ func oneOf(values ...string) func(string) bool {
 
 var settings = map[Dialect][]setting{
 	PostgreSQL: {
-		{"SHOW server_encoding", oneOf("utf8"), "the database's encoding is %q and not UTF8: names it cannot write are refused"},
+		{"SHOW server_encoding", oneOf("utf8"), "the database's encoding is %q and not UTF8: names it cannot write are refused", ""},
 	},
 	MySQL: {
 		{
 			"SELECT @@sql_mode", func(v string) bool {
 				return strings.Contains(v, "strict_trans_tables") || strings.Contains(v, "strict_all_tables")
 			},
-			"sql_mode is %q without STRICT_TRANS_TABLES: texts that are too long are cut, and two that differ at the end become one",
+			"sql_mode is %q without STRICT_TRANS_TABLES: texts that are too long are cut, and two that differ at the end become one", "",
 		},
-		{"SELECT @@character_set_client", oneOf("utf8mb4"), "the connection's character set is %q and not utf8mb4: texts are not compared as they are"},
+		{"SELECT @@character_set_client", oneOf("utf8mb4"), "the connection's character set is %q and not utf8mb4: texts are not compared as they are", ""},
 	},
 	SQLite: {
-		{"PRAGMA busy_timeout", func(v string) bool { return v != "0" }, "busy_timeout is %q: a request that writes while another does fails; see the package documentation"},
-		{"PRAGMA journal_mode", oneOf("wal", "memory"), "journal_mode is %q and not wal: readers and writers wait for one another; see the package documentation"},
+		{"PRAGMA busy_timeout", func(v string) bool { return v != "0" }, "busy_timeout is %q: a request that writes while another does fails; see the package documentation", ""},
+		{"PRAGMA journal_mode", oneOf("wal", "memory"), "journal_mode is %q and not wal: readers and writers wait for one another; see the package documentation", "PRAGMA journal_mode = WAL;"},
 	},
 }
 
@@ -303,7 +304,7 @@ func (s *Store) checkConnection(ctx context.Context) ([]Problem, error) {
 			return nil, err
 		}
 		if !want.good(strings.ToLower(value)) {
-			problems = append(problems, Problem{Text: fmt.Sprintf(want.text, value)})
+			problems = append(problems, Problem{Text: fmt.Sprintf(want.text, value), Fix: want.fix})
 		}
 	}
 	return problems, nil
