@@ -151,3 +151,25 @@ func TestAnAddressThatIsFilledInIsUnproven(t *testing.T) {
 		t.Error("the victim's mail signs them in as the attacker's user")
 	}
 }
+
+// SA-H1: Without transactions a new user gets the address last. A mark that the user
+// was given meanwhile, for no address, must not count for the one that a provider
+// reports without having verified it.
+func TestAnAddressThatIsWrittenLastIsUnproven(t *testing.T) {
+	k := newKeeper()
+	s, _ := hijackSite(t, pintle.StrategyDatabase, with(k.keeper, k.diary, pintle.StrategyDatabase))
+	k.once("updateUser", func() {
+		owner, now := k.owner(t, "acme", attackerElsewhere.Subject), time.Now()
+		if owner.Email != "" {
+			t.Errorf("the address was written before: %q", owner.Email)
+		}
+		if _, err := k.fullStore.UpdateUser(context.Background(), owner.ID, pintle.UserUpdate{EmailVerified: &now}); err != nil {
+			t.Error(err)
+		}
+	})
+	s.browser().signInWith("acme").goesTo(s.url)
+	k.before = nil
+	if user := k.byEmail(t, victimAddress); user == nil || !user.EmailVerified.IsZero() {
+		t.Errorf("the user is %+v", user)
+	}
+}

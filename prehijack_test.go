@@ -917,6 +917,31 @@ func TestTheQuestionBelongsToItsBrowser(t *testing.T) {
 		b.get(question+"?error=x").fails("/auth/error", "Verification")
 		b.makesNew().fails("/auth/error", "Verification")
 	})
+	t.Run("SA-H1 the address was proven meanwhile", func(t *testing.T) {
+		_, k, victim, trap := askedSite(t, pintle.StrategyDatabase)
+		address, now := victimAddress, time.Now()
+		if _, err := k.fullStore.UpdateUser(t.Context(), trap.ID, pintle.UserUpdate{Email: &address, EmailVerified: &now}); err != nil {
+			t.Fatal(err)
+		}
+		victim.get(question+"?error=x").fails("/auth/error", "Verification")
+		victim.makesNew().fails("/auth/error", "Verification")
+		if now := k.byEmail(t, victimAddress); now == nil || now.ID != trap.ID {
+			t.Errorf("the address was taken from the user who has proven it: it belongs to %+v", now)
+		}
+	})
+	t.Run("SA-H1 the callback route of another mail provider", func(t *testing.T) {
+		_, k, victim, trap := askedSite(t, pintle.StrategyDatabase, func(s *site) {
+			staff := s.mailProvider()
+			staff.ID = "staff"
+			s.Providers = append(s.Providers, staff)
+		})
+		victim.get("/auth/callback/staff?error=x").fails("/auth/error", "Verification")
+		victim.post("/auth/callback/staff", "choice", "new").fails("/auth/error", "Verification")
+		if now := k.byEmail(t, victimAddress); now.ID != trap.ID || victim.sub() != "" {
+			t.Errorf("the address belongs to %+v, and %q is signed in", now, victim.sub())
+		}
+		victim.makesNew().goesTo(victim.site.url)
+	})
 	t.Run("SA-H1 no choice", func(t *testing.T) {
 		_, _, victim, _ := askedSite(t, pintle.StrategyDatabase)
 		victim.post(question, "choice", "old").fails("/auth/error", "Verification")
@@ -1042,6 +1067,43 @@ func TestAPasskeyWithoutAnAccountIsAWayIn(t *testing.T) {
 }
 
 // A store that cannot say which accounts a user has may have some.
+// SA-H1: a passkey signs in as the user of its account. Where the two name different
+// users, as after a merge by hand, it signs in as neither.
+func TestAPasskeyOfAnotherUsersAccountSignsNobodyIn(t *testing.T) {
+	s, k := hijackSite(t, pintle.StrategyDatabase)
+	ada, mallory := k.seedUser(t, people["ada"].user), k.seedUser(t, pintle.User{Name: "Mallory"})
+	if err := errors.Join(
+		k.fullStore.LinkAccount(t.Context(), &pintle.Account{UserID: ada.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"}),
+		k.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: mallory.ID}),
+	); err != nil {
+		t.Fatal(err)
+	}
+	b := s.browser()
+	b.passkey("authenticate", "AAAA").fails("/auth/error", "WebAuthnVerificationError")
+	if who := b.sub(); who != "" {
+		t.Errorf("SA-H1 signed in as %q", who)
+	}
+}
+
+// SA-H1: a passkey that was created for a signed-in user makes no user where the
+// session has ended: here the user was removed, who must not come back.
+func TestAPasskeyOfAUserWhoSignedOutIsNotStored(t *testing.T) {
+	for _, strategy := range strategies {
+		s, k := hijackSite(t, strategy)
+		ada := k.seedUser(t, people["ada"].user)
+		b := s.browser()
+		b.is(k, ada, strategy)
+		b.get("/auth/webauthn-options/passkey?action=register").want(http.StatusOK)
+		if err := k.fullStore.DeleteUser(t.Context(), ada.ID); err != nil {
+			t.Fatal(err)
+		}
+		b.post("/auth/callback/passkey", "action", "register", "data", `{"id":"AAAA"}`)
+		if owner := k.owner(t, "passkey", "AAAA"); owner != nil {
+			t.Errorf("SA-H1 %s: the passkey is of %+v", strategy, owner)
+		}
+	}
+}
+
 func TestAStoreThatCannotListAccounts(t *testing.T) {
 	k := newKeeper()
 	k.seedUser(t, pintle.User{Email: victimAddress})

@@ -170,6 +170,41 @@ func (s *secondLookupFails) SessionAndUser(ctx context.Context, token string) (*
 	return s.txKeeper.SessionAndUser(ctx, token)
 }
 
+// SA-M8: tokens that do not say whose they are may be of different users.
+func TestTokensWithoutASubjectAreNotOfOneUser(t *testing.T) {
+	for name, custom := range map[string]bool{"our format": false, "a format of the host": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, func(s *site) {
+				if custom {
+					s.JWT.Encode, s.JWT.Decode = plainFormat(sessionCookie)
+				}
+			})
+			header := sessionCookie + "=" + s.withoutSubject("grace", custom) + "; " + sessionCookie + "=" + s.withoutSubject("ada", custom)
+			w := s.sendCookies("GET", "/", header)
+			if got := strings.TrimPrefix(w.Body.String(), "hello, "); got != "stranger" {
+				t.Errorf("SA-M8 %s is signed in", got)
+			}
+			if !strings.Contains(s.log.String(), "different users") {
+				t.Errorf("SA-M8 the log says nothing of the conflict:\n%s", s.log)
+			}
+			w = s.sendCookies("GET", "/", sessionCookie+"="+s.withoutSubject("ada", custom))
+			if got := strings.TrimPrefix(w.Body.String(), "hello, "); got != "Ada Lovelace" {
+				t.Errorf("with one of them alone %s is signed in", got)
+			}
+		})
+	}
+}
+
+// withoutSubject returns a session token that does not say whose it is.
+func (s *site) withoutSubject(username string, custom bool) string {
+	claims := claimsFor(username)
+	delete(claims, "sub")
+	if custom {
+		return encodePlain(claims)
+	}
+	return sealed(s.t, sessionCookie, claims)
+}
+
 // A sign-out ends every session of the request: the next one would be read by
 // the cookies that are left.
 func TestSignOutEndsPlantedSessionsToo(t *testing.T) {

@@ -589,3 +589,39 @@ func TestSessionsInTheAuthorizationHeader(t *testing.T) {
 		})
 	}
 }
+
+// SA-M8: a session cookie that is not valid hides the Authorization header, so that
+// one request has one user for every reader. A sign-out goes by the cookie, too.
+func TestACookieThatIsNotValidHidesTheBearerToken(t *testing.T) {
+	for _, custom := range []bool{false, true} {
+		s := newSite(t, func(s *site) {
+			s.Session.AllowBearer, s.Session.Revocation = true, &memstore.Revocations{}
+			if custom {
+				s.JWT.Encode, s.JWT.Decode = plainFormat(sessionCookie)
+			}
+		})
+		b := s.browser()
+		b.signIn("ada")
+		token := mustUnescape(t, b.cookie(sessionCookie))
+		if custom {
+			token = b.cookie(sessionCookie)
+		}
+		w, _ := ask(s.handler(), "GET", s.url+"/", nil, "Authorization", "Bearer "+token)
+		if got := w.Body.String(); got != "hello, Ada Lovelace" {
+			t.Fatalf("custom format %t: without a cookie the page says %s", custom, got)
+		}
+		w, _ = ask(s.handler(), "GET", s.url+"/", nil, "Authorization", "Bearer "+token, "Cookie", sessionCookie+"=dead")
+		if got := w.Body.String(); got != "hello, stranger" {
+			t.Errorf("SA-M8 custom format %t: beside a dead cookie the page says %s", custom, got)
+		}
+		r := httptest.NewRequest(http.MethodPost, s.url+"/logout", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Cookie", sessionCookie+"=dead")
+		if _, err := s.auth.SignOut(httptest.NewRecorder(), r, pintle.SignOutOptions{RedirectTo: "/"}); err != nil {
+			t.Fatal(err)
+		}
+		if b.who() != "Ada Lovelace" {
+			t.Errorf("SA-M8 custom format %t: a sign-out beside a dead cookie ended the session of the header", custom)
+		}
+	}
+}
