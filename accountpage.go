@@ -21,14 +21,13 @@ func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settin
 	return set, nil
 }
 
-// storeFor returns the store, if it has the interface that a method of the host
-// needs.
-func storeFor[T any](s *settings, method, name string) (*records, error) {
+// storeFor returns the store, if it has what a method of the host needs.
+func storeFor(s *settings, method string, needed feature) (*records, error) {
 	if s.records == nil {
 		return nil, fail(ErrConfiguration, fmt.Errorf("%s needs a Config.Store", method))
 	}
-	if _, ok := s.Store.(T); !ok {
-		return nil, fail(codeMissingAdapterMethods, fmt.Errorf("%s needs a store that implements pintle.%s, which %T does not", method, name, s.Store))
+	if err := s.records.missing(method, needed); err != nil {
+		return nil, fail(codeMissingAdapterMethods, err)
 	}
 	return s.records, nil
 }

@@ -15,7 +15,7 @@ func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := storeFor[AccountStore](s, "Account", "AccountStore"); err != nil {
+	if _, err := storeFor(s, "Account", featureAccounts); err != nil {
 		return nil, err
 	}
 	return s.storedAccount(ctx, &Account{Provider: provider, ProviderAccountID: providerAccountID})
@@ -40,7 +40,7 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) (err error) 
 	if err != nil {
 		return err
 	}
-	store, err := storeFor[AccountStore](s, "UpdateAccount", "AccountStore")
+	store, err := storeFor(s, "UpdateAccount", featureAccounts)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) (err error) 
 }
 
 // SignOutEverywhere ends every session of a user, on every device. With
-// database sessions the store must be a [SessionLister]; with token sessions
+// database sessions the store needs [Features.SessionList]; with token sessions
 // [SessionConfig.Revocation] must be set, since a token alone cannot be taken
 // back.
 func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) (err error) {
@@ -70,7 +70,7 @@ func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) (err error)
 		return err
 	}
 	if s.strategy == StrategyDatabase {
-		store, err := storeFor[SessionLister](s, "SignOutEverywhere", "SessionLister")
+		store, err := storeFor(s, "SignOutEverywhere", featureSessionList)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *settings) revokeUser(ctx context.Context, userID string) error {
 }
 
 // DeleteUser ends every session of a user and removes the user with all that
-// belongs to them. The store must be a [UserDeleter]. Token sessions end only
+// belongs to them. The store needs [Features.DeleteUser]. Token sessions end only
 // where [SessionConfig.Revocation] is set.
 func (a *Auth) DeleteUser(ctx context.Context, userID string) (err error) {
 	defer a.logFailed(ctx, "DeleteUser", &err)
@@ -99,7 +99,7 @@ func (a *Auth) DeleteUser(ctx context.Context, userID string) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := storeFor[UserDeleter](s, "DeleteUser", "UserDeleter")
+	store, err := storeFor(s, "DeleteUser", featureDeleteUser)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func TestTokensAreSealedBeforeTheyAreStored(t *testing.T) {
 	})
 	s.browser().signInWith("acme").goesTo(s.url)
 	plain := lastEvent[*pintle.SignInEvent](s, "signIn").Account
-	stored, err := k.fullStore.Account(t.Context(), "acme", "1001")
+	stored, err := k.Store.Account(t.Context(), "acme", "1001")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestSealedTokensCannotBeMoved(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.SealAccountTokens = true })
 	s.browser().signInWith("acme").goesTo(s.url)
-	victim, err := k.fullStore.Account(t.Context(), "acme", "1001")
+	victim, err := k.Store.Account(t.Context(), "acme", "1001")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestSealingCanBeTurnedOnLater(t *testing.T) {
 		if err := later.auth.UpdateAccount(t.Context(), before); err != nil {
 			t.Fatal(err)
 		}
-		row, err := k.fullStore.Account(t.Context(), "acme", "1001")
+		row, err := k.Store.Account(t.Context(), "acme", "1001")
 		if err != nil || row.AccessToken == before.AccessToken {
 			t.Fatalf("the row is %v (%v)", row, err)
 		}
@@ -312,7 +312,7 @@ func (r *failingRevocations) RevokeUser(ctx context.Context, userID string, unti
 // What a configuration cannot do says what it lacks.
 func TestWhatAStoreCannotDoIsSaid(t *testing.T) {
 	k := newKeeper()
-	plain := newSite(t, with(plainKeeper{k.keeper, k.keeper}, k.diary, pintle.StrategyDatabase)).auth
+	plain := newSite(t, with(plainKeeper{plain: k.keeper}, k.diary, pintle.StrategyDatabase)).auth
 	tokens := newSite(t, withKeeper(newKeeper(), pintle.StrategyJWT)).auth
 	nothing := newSite(t).auth
 	tenants := pintle.NewFunc(func(*http.Request) string { return "" }, func(context.Context, string) (pintle.Config, error) { return pintle.Config{}, nil })
@@ -328,15 +328,15 @@ func TestWhatAStoreCannotDoIsSaid(t *testing.T) {
 		code pintle.Code
 		want string
 	}{
-		{"Account", account, plain, "MissingAdapterMethods", "AccountStore"},
+		{"Account", account, plain, "MissingAdapterMethods", "Features.Accounts"},
 		{"Account", account, nothing, "Configuration", "Config.Store"},
 		{"Account", account, tenants, "Configuration", "New"},
-		{"UpdateAccount", update, plain, "MissingAdapterMethods", "AccountStore"},
+		{"UpdateAccount", update, plain, "MissingAdapterMethods", "Features.Accounts"},
 		{"UpdateAccount", update, nothing, "Configuration", "Config.Store"},
-		{"SignOutEverywhere", everywhere, plain, "MissingAdapterMethods", "SessionLister"},
+		{"SignOutEverywhere", everywhere, plain, "MissingAdapterMethods", "Features.SessionList"},
 		{"SignOutEverywhere", everywhere, tokens, "Configuration", "Revocation"},
 		{"SignOutEverywhere", everywhere, tenants, "Configuration", "New"},
-		{"DeleteUser", remove, plain, "MissingAdapterMethods", "UserDeleter"},
+		{"DeleteUser", remove, plain, "MissingAdapterMethods", "Features.DeleteUser"},
 		{"DeleteUser", remove, nothing, "Configuration", "Config.Store"},
 		{"DeleteUser", remove, tenants, "Configuration", "New"},
 	}

@@ -111,7 +111,7 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 	account := func(a pintle.Account) func(*testing.T, world) {
 		return seed(func(t *testing.T, w world) {
 			a.UserID = w.user.ID
-			if err := w.k.fullStore.LinkAccount(t.Context(), &a); err != nil {
+			if err := w.k.Store.LinkAccount(t.Context(), &a); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -288,7 +288,7 @@ func TestAddressesOfProvidersAreFoldedInASCIIOnly(t *testing.T) {
 			if ours := want == "ceo@microsoft.com"; victims[b.sub()] != ours {
 				t.Errorf("signed in as a user with an address of ours: %t, want %t", !ours, ours)
 			}
-			stored, err := k.fullStore.Account(t.Context(), "careful", "666")
+			stored, err := k.Store.Account(t.Context(), "careful", "666")
 			if err != nil || stored.VerifiedEmail != want {
 				t.Errorf("the verified address is %q (%v)", stored.VerifiedEmail, err)
 			}
@@ -313,12 +313,12 @@ func TestTheVerifiedAddressIsKeptWithTheAccount(t *testing.T) {
 	})
 	b := s.browser()
 	b.signInWith("careful").goesTo(s.url)
-	stored, err := k.fullStore.Account(t.Context(), "careful", adaElsewhere.Subject)
+	stored, err := k.Store.Account(t.Context(), "careful", adaElsewhere.Subject)
 	if err != nil || stored.VerifiedEmail != "ada@example.com" {
 		t.Errorf("the account is %+v (%v)", stored, err)
 	}
 	b.signInWith("acme").goesTo(s.url)
-	if stored, err = k.fullStore.Account(t.Context(), "acme", adaElsewhere.Subject); err != nil || stored.VerifiedEmail != "" {
+	if stored, err = k.Store.Account(t.Context(), "acme", adaElsewhere.Subject); err != nil || stored.VerifiedEmail != "" {
 		t.Errorf("the account of a provider that verifies nothing is %+v (%v)", stored, err)
 	}
 	text, err := json.Marshal(lastEvent[*pintle.SignInEvent](s, "signIn").Account)
@@ -328,7 +328,7 @@ func TestTheVerifiedAddressIsKeptWithTheAccount(t *testing.T) {
 	if err := s.auth.UpdateAccount(t.Context(), &pintle.Account{Provider: "careful", ProviderAccountID: adaElsewhere.Subject, AccessToken: "new", VerifiedEmail: "mallory@example.com"}); err != nil {
 		t.Fatal(err)
 	}
-	if stored, err = k.fullStore.Account(t.Context(), "careful", adaElsewhere.Subject); err != nil || stored.VerifiedEmail != "ada@example.com" {
+	if stored, err = k.Store.Account(t.Context(), "careful", adaElsewhere.Subject); err != nil || stored.VerifiedEmail != "ada@example.com" {
 		t.Errorf("an update of the tokens changed the verified address to %q (%v)", stored.VerifiedEmail, err)
 	}
 }

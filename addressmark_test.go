@@ -56,7 +56,7 @@ func fillIn(t *testing.T, strategy pintle.SessionStrategy) {
 	two.makesNew()
 	k.before = nil
 
-	now, err := k.fullStore.User(t.Context(), trap.ID)
+	now, err := k.Store.User(t.Context(), trap.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,13 +111,13 @@ func TestAnAddressThatChangesWhileItIsProvenStaysUnproven(t *testing.T) {
 			mallory := way.seed(t, s, k)
 			k.once("updateUser", func() {
 				address, never := victimAddress, mallory.EmailVerified
-				if _, err := k.fullStore.UpdateUser(context.Background(), mallory.ID, pintle.UserUpdate{Email: &address, EmailVerified: &never}); err != nil {
+				if _, err := k.Store.UpdateUser(context.Background(), mallory.ID, pintle.UserUpdate{Email: &address, EmailVerified: &never}); err != nil {
 					t.Error(err)
 				}
 			})
 			way.come(s.browser())
 			k.before = nil
-			now, err := k.fullStore.User(t.Context(), mallory.ID)
+			now, err := k.Store.User(t.Context(), mallory.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +141,7 @@ func TestAnAddressThatIsFilledInIsUnproven(t *testing.T) {
 	mallory := k.seedUser(t, pintle.User{Name: "Mallory", Email: attackersOwn, EmailVerified: time.Now()})
 	k.seedAccount(t, mallory, "acme", attackerElsewhere.Subject)
 	none := ""
-	if _, err := k.fullStore.UpdateUser(t.Context(), mallory.ID, pintle.UserUpdate{Email: &none}); err != nil {
+	if _, err := k.Store.UpdateUser(t.Context(), mallory.ID, pintle.UserUpdate{Email: &none}); err != nil {
 		t.Fatal(err)
 	}
 	s.browser().signInWith("acme").goesTo(s.url)

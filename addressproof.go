@@ -31,7 +31,7 @@ type addressProof struct {
 	User     string `json:"user"`
 	Provider string `json:"provider"` // the mail provider
 
-	// Token finds the row in the [VerificationStore]. Only its hash is there.
+	// Token finds the row in the [Store]. Only its hash is there.
 	Token string `json:"token"`
 
 	// SignedIn reports that the browser was signed in as the user when the mail
@@ -111,7 +111,7 @@ func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddre
 
 // keptProof returns the proof that this browser has, or nil.
 func (x *exchange) keptProof() *addressProof {
-	if x.records == nil || x.records.verifications == nil {
+	if x.records == nil || !x.records.can.Verifications {
 		return nil
 	}
 	if kept, _ := x.initialCookie(x.set.addressProof); kept == "" {
@@ -229,7 +229,7 @@ func (x *exchange) showQuestion(p *provider, proof *addressProof, refuse func(st
 		Site: x.pageSite(), Action: x.formAction("/callback/" + p.id), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(), Email: proof.Address,
 	}
 	var accounts []*Account
-	if x.records.accounts != nil {
+	if x.records.can.Accounts {
 		if accounts, err = x.records.userAccounts(x.ctx, user.ID); err != nil {
 			return err
 		}
@@ -237,7 +237,7 @@ func (x *exchange) showQuestion(p *provider, proof *addressProof, refuse func(st
 	for _, other := range x.providers {
 		of := func(a *Account) bool { return a.Provider == other.id }
 		switch {
-		case other.oauth != nil && (x.records.accounts == nil || slices.ContainsFunc(accounts, of)):
+		case other.oauth != nil && (!x.records.can.Accounts || slices.ContainsFunc(accounts, of)):
 			data.Providers = append(data.Providers, x.button(other))
 		case other.credentials != nil, other.passkey != nil && slices.ContainsFunc(accounts, of):
 			data.OtherSignInURL = query.Append(x.origin+x.base+"/signin", "callbackUrl", x.callbackText)

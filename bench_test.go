@@ -96,10 +96,12 @@ func BenchmarkLoadStored(b *testing.B) {
 
 // oneSession is a store that finds what it holds at no cost.
 type oneSession struct {
-	pintle.SessionStore
+	pintle.Store
 	session pintle.StoredSession
 	user    pintle.User
 }
+
+func (*oneSession) Features() pintle.Features { return pintle.Features{Sessions: true} }
 
 func (s *oneSession) SessionAndUser(context.Context, string) (*pintle.StoredSession, *pintle.User, error) {
 	return &s.session, &s.user, nil

@@ -21,8 +21,8 @@ type Callbacks struct {
 	// sign-in, such as a role or a name. It is called at every sign-in of a user
 	// of [Config.Store], after SignIn has let the person in, and returns what to
 	// change of a.User. What differs from the stored user is written before the
-	// session is made, and together with it in a [TxStore]. A user who is created
-	// is created with the change.
+	// session is made, and together with it in a store with
+	// [Features.Transactions]. A user who is created is created with the change.
 	//
 	// a is what SignIn was given, but for a.User: it is the user that is changed,
 	// and for a new user the one that will be created, whose ID is a proposal. An

@@ -232,7 +232,7 @@ func TestASessionThatManyRequestsRenewStaysOne(t *testing.T) {
 				t.Errorf("request %d was answered %d %q with the cookie %v", i, r.status, r.body, set)
 			}
 		}
-		stored, _, err := k.fullStore.SessionAndUser(t.Context(), held)
+		stored, _, err := k.Store.SessionAndUser(t.Context(), held)
 		if err != nil || k.sessions(t, ada.ID) != 1 {
 			t.Fatalf("%v; there are %d sessions", err, k.sessions(t, ada.ID))
 		}
@@ -273,7 +273,7 @@ func TestASessionThatManyFindExpiredIsGone(t *testing.T) {
 			t.Errorf("request %d was answered %d %q", i, r.status, r.body)
 		}
 	}
-	if _, _, err := k.fullStore.SessionAndUser(t.Context(), held); err == nil {
+	if _, _, err := k.Store.SessionAndUser(t.Context(), held); err == nil {
 		t.Error("the session is still there")
 	}
 }

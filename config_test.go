@@ -19,8 +19,14 @@ const canary = "canary-8f3a1c"
 // bareStore is a store that can do nothing beyond the interface every store has.
 type bareStore struct{ pintle.Store }
 
+func (bareStore) Features() pintle.Features {
+	return pintle.Features{Remedy: "name a table in Layout.Sessions"}
+}
+
 // sessionStore can keep sessions, and no mail links.
-type sessionStore struct{ pintle.SessionStore }
+type sessionStore struct{ pintle.Store }
+
+func (sessionStore) Features() pintle.Features { return pintle.Features{Sessions: true} }
 
 // variable is an environment with one variable.
 func variable(name, value string) func(string) string {
@@ -179,7 +185,7 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		}, "MissingAdapter", []string{"Config.Store"}},
 		{"W-45 mail with a store that keeps no links", func(c *pintle.Config) {
 			c.Providers, c.Store = []pintle.Provider{&pintle.Email{Send: send}}, bareStore{}
-		}, "MissingAdapterMethods", []string{"pintle.VerificationStore", "bareStore"}},
+		}, "MissingAdapterMethods", []string{"mail provider", "pintle.Features.Verifications", "bareStore", "name a table in Layout"}},
 		{"database sessions without a store", func(c *pintle.Config) {
 			c.Session.Strategy = pintle.StrategyDatabase
 			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
@@ -187,7 +193,7 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		{"W-45 database sessions in a store that keeps none", func(c *pintle.Config) {
 			c.Session.Strategy, c.Store = pintle.StrategyDatabase, bareStore{}
 			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
-		}, "MissingAdapterMethods", []string{"pintle.SessionStore", "bareStore"}},
+		}, "MissingAdapterMethods", []string{"Config.Session.Strategy", "pintle.Features.Sessions", "bareStore", "name a table in Layout"}},
 		{"W-23 database sessions for credentials alone", func(c *pintle.Config) {
 			c.Session.Strategy, c.Store = pintle.StrategyDatabase, sessionStore{}
 		}, "UnsupportedStrategy", []string{"Config.Session.Strategy", "StrategyJWT"}},

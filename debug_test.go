@@ -434,7 +434,7 @@ func TestARecordOfTheStoreSaysHowTheOperationEnded(t *testing.T) {
 		})
 	}
 	t.Run("the store cannot do it", func(t *testing.T) {
-		s := newSite(t, withPasskeys, func(s *site) { s.Store = withoutNames{memstore.New()} })
+		s := newSite(t, withPasskeys, func(s *site) { s.Store = namesInVain{memstore.New()} })
 		ada := &pintle.Session{User: people["ada"].user}
 		if err := s.auth.RenamePasskey(t.Context(), ada, "AAAA", "name"); !errors.Is(err, errors.ErrUnsupported) {
 			t.Fatal(err)
@@ -465,4 +465,11 @@ func debugLines(l *logBook) []string {
 	return slices.DeleteFunc(strings.SplitAfter(l.String(), "\n"), func(line string) bool {
 		return !strings.Contains(line, `"level":"DEBUG"`)
 	})
+}
+
+// namesInVain is a store that says of names what is not so.
+type namesInVain struct{ pintle.Store }
+
+func (namesInVain) RenameAuthenticator(context.Context, string, string, string) error {
+	return errors.ErrUnsupported
 }

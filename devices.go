@@ -19,8 +19,8 @@ import (
 //
 // Of each it has the Handle that [Auth.EndDevice] takes, when it was Created and
 // LastUsed, whether it is the Current one, and what [SessionConfig.Describe]
-// noted in Data. The token of none is among it. The store must be a
-// [SessionLister], and may hold a connection while the loop runs.
+// noted in Data. The token of none is among it. The store needs
+// [Features.SessionList], and may hold a connection while the loop runs.
 //
 // Token sessions are kept in browsers and nowhere else. Of those it yields the
 // one that asks, without a handle.
@@ -48,7 +48,7 @@ func (a *Auth) devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession
 			yield(set.tokenDevice(s))
 			return
 		}
-		store, err := storeFor[SessionLister](set, "Devices", "SessionLister")
+		store, err := storeFor(set, "Devices", featureSessionList)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -81,7 +81,7 @@ func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) (err er
 	if set.strategy != StrategyDatabase {
 		return fmt.Errorf("EndDevice: token sessions have no handles: %w", ErrNotFound)
 	}
-	store, err := storeFor[SessionLister](set, "EndDevice", "SessionLister")
+	store, err := storeFor(set, "EndDevice", featureSessionList)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (a *Auth) EndOtherDevices(ctx context.Context, s *Session) (ended int, err 
 	if set.strategy != StrategyDatabase {
 		return 0, fail(codeUnsupportedStrategy, errors.New("EndOtherDevices needs database sessions: token sessions of a user end all at once, with SignOutEverywhere"))
 	}
-	store, err := storeFor[SessionLister](set, "EndOtherDevices", "SessionLister")
+	store, err := storeFor(set, "EndOtherDevices", featureSessionList)
 	if err != nil {
 		return 0, err
 	}
@@ -128,7 +128,7 @@ func (s *settings) shown(device *StoredSession, asking *Session) *StoredSession 
 	return device
 }
 
-// is reports whether a session that a [SessionLister] yielded has a token.
+// is reports whether a session that [Store.UserSessions] yielded has a token.
 func (s *StoredSession) is(token string) bool {
 	if s.Token != "" {
 		return s.Token == token

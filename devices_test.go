@@ -109,7 +109,7 @@ func TestAPersonSeesWhereTheyAreSignedIn(t *testing.T) {
 // a page.
 func TestDevicesHaveNoTokens(t *testing.T) {
 	k := newKeeper()
-	s := newSite(t, with(lavishStore{k.fullStore, map[string]string{}}, k.diary, pintle.StrategyDatabase))
+	s := newSite(t, with(lavishStore{k.Store, map[string]string{}}, k.diary, pintle.StrategyDatabase))
 	s.arrive("phone")
 	devices := s.devicesOf(s.arrive("laptop").held())
 	current := 0
@@ -128,19 +128,19 @@ func TestDevicesHaveNoTokens(t *testing.T) {
 
 // A lavishStore yields the token of every session.
 type lavishStore struct {
-	fullStore
-	tokens map[string]string // by what the fullStore has as handles
+	pintle.Store
+	tokens map[string]string // by what the Store has as handles
 }
 
 func (s lavishStore) CreateSession(ctx context.Context, row *pintle.StoredSession) error {
 	hash := sha256.Sum256([]byte(row.Token))
 	s.tokens[base64.RawURLEncoding.EncodeToString(hash[:])] = row.Token
-	return s.fullStore.CreateSession(ctx, row)
+	return s.Store.CreateSession(ctx, row)
 }
 
 func (s lavishStore) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
 	return func(yield func(*pintle.StoredSession, error) bool) {
-		for row, err := range s.fullStore.UserSessions(ctx, userID) {
+		for row, err := range s.Store.UserSessions(ctx, userID) {
 			if row != nil {
 				row.Token, row.Handle = s.tokens[row.Handle], row.Handle[:7]
 			}
@@ -312,16 +312,16 @@ func TestAccountPagesAreForThoseWhoAreSignedIn(t *testing.T) {
 func personalMethods(auth *pintle.Auth) []personalMethod {
 	ctx := context.Background()
 	return []personalMethod{
-		{"Devices", "SessionLister", func(s *pintle.Session) (failure error) {
+		{"Devices", "Features.SessionList", func(s *pintle.Session) (failure error) {
 			for _, err := range auth.Devices(ctx, s) {
 				failure = err
 			}
 			return failure
 		}},
-		{"EndDevice", "SessionLister", func(s *pintle.Session) error { return auth.EndDevice(ctx, s, "AAAA") }},
-		{"EndOtherDevices", "SessionLister", func(s *pintle.Session) error { _, err := auth.EndOtherDevices(ctx, s); return err }},
-		{"Accounts", "AccountStore", func(s *pintle.Session) error { _, err := auth.Accounts(ctx, s); return err }},
-		{"Unlink", "AccountStore", func(s *pintle.Session) error { return auth.Unlink(ctx, s, "acme", "1001") }},
+		{"EndDevice", "Features.SessionList", func(s *pintle.Session) error { return auth.EndDevice(ctx, s, "AAAA") }},
+		{"EndOtherDevices", "Features.SessionList", func(s *pintle.Session) error { _, err := auth.EndOtherDevices(ctx, s); return err }},
+		{"Accounts", "Features.Accounts", func(s *pintle.Session) error { _, err := auth.Accounts(ctx, s); return err }},
+		{"Unlink", "Features.Accounts", func(s *pintle.Session) error { return auth.Unlink(ctx, s, "acme", "1001") }},
 	}
 }
 
@@ -337,7 +337,7 @@ func containsAll(text string, parts ...string) bool {
 func TestAccountPagesSayWhatTheyLack(t *testing.T) {
 	ada := &pintle.Session{User: people["ada"].user}
 	k := newKeeper()
-	plain := newSite(t, with(plainKeeper{k.keeper, k.keeper}, k.diary, pintle.StrategyDatabase)).auth
+	plain := newSite(t, with(plainKeeper{plain: k.keeper}, k.diary, pintle.StrategyDatabase)).auth
 	tenants := pintle.NewFunc(func(*http.Request) string { return "" }, func(context.Context, string) (pintle.Config, error) { return pintle.Config{}, nil })
 	for i, tt := range personalMethods(plain) {
 		if err := tt.do(ada); !errors.Is(err, pintle.Code("MissingAdapterMethods")) || !containsAll(err.Error(), tt.name, tt.needs) {
@@ -353,7 +353,7 @@ func TestAccountPagesSayWhatTheyLack(t *testing.T) {
 // nobody else is signed in.
 func TestAListOfDevicesThatBreaksOffSaysSo(t *testing.T) {
 	k := newKeeper()
-	s := newSite(t, with(interruptedList{k.fullStore}, k.diary, pintle.StrategyDatabase))
+	s := newSite(t, with(interruptedList{k.Store}, k.diary, pintle.StrategyDatabase))
 	session := s.arrive("laptop").held()
 	var failure error
 	n := 0
@@ -374,11 +374,11 @@ func TestAListOfDevicesThatBreaksOffSaysSo(t *testing.T) {
 }
 
 // A interruptedList breaks off after the first session.
-type interruptedList struct{ fullStore }
+type interruptedList struct{ pintle.Store }
 
 func (s interruptedList) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
 	return func(yield func(*pintle.StoredSession, error) bool) {
-		for row, err := range s.fullStore.UserSessions(ctx, userID) {
+		for row, err := range s.Store.UserSessions(ctx, userID) {
 			if yield(row, err) {
 				yield(nil, errBroken)
 			}

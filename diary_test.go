@@ -71,41 +71,72 @@ func (d *diary) reads(t *testing.T, want ...string) {
 	}
 }
 
-// fullStore is everything a store can do but transactions.
-type fullStore interface {
-	pintle.SessionStore
-	pintle.VerificationStore
-	pintle.AuthenticatorStore
-	pintle.AccountStore
-	pintle.SessionLister
-	pintle.UserDeleter
-	pintle.Sweeper
-}
-
 // A keeper is a store in memory that keeps a diary. It has no transactions.
 type keeper struct {
-	fullStore
+	pintle.Store
 	*diary
 }
 
 // A txKeeper is a keeper with transactions.
 type txKeeper struct {
 	*keeper
-	tx pintle.TxStore
+	tx pintle.Store
 }
 
 // newKeeper returns an empty store and its diary.
 func newKeeper() *txKeeper {
 	memory := memstore.New()
-	return &txKeeper{&keeper{memory, &diary{}}, memory}
+	return &txKeeper{&keeper{sequential{memory}, &diary{}}, memory}
+}
+
+// sequential is a store without its transactions.
+type sequential struct{ pintle.Store }
+
+func (s sequential) Features() pintle.Features {
+	return lacking(s.Store, func(f *pintle.Features) { f.Transactions = false })
+}
+
+func (s sequential) InTx(context.Context, func(pintle.Store) error) error {
+	return errors.ErrUnsupported
+}
+
+// lacking returns the features of a store after a change.
+func lacking(s pintle.Store, change func(*pintle.Features)) pintle.Features {
+	f := s.Features()
+	change(&f)
+	return f
 }
 
 // A plainKeeper is a store that can do what mail and database sessions need and
 // nothing beyond.
 type plainKeeper struct {
-	pintle.SessionStore
-	pintle.VerificationStore
+	unable
+	plain
 }
+
+func (plainKeeper) Features() pintle.Features {
+	return pintle.Features{Sessions: true, Verifications: true}
+}
+
+// unable has its methods in the second place, after those of a plain.
+type unable struct{ pintle.UnimplementedStore }
+
+type plain interface {
+	CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error)
+	User(ctx context.Context, id string) (*pintle.User, error)
+	UserByEmail(ctx context.Context, email string) (*pintle.User, error)
+	UserByAccount(ctx context.Context, provider, id string) (*pintle.User, error)
+	UpdateUser(ctx context.Context, id string, change pintle.UserUpdate) (*pintle.User, error)
+	LinkAccount(ctx context.Context, a *pintle.Account) error
+	CreateSession(ctx context.Context, s *pintle.StoredSession) error
+	SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error)
+	UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error
+	DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error)
+	CreateVerification(ctx context.Context, v *pintle.Verification) error
+	UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error)
+}
+
+func (k *txKeeper) Features() pintle.Features { return k.tx.Features() }
 
 // InTx notes how a transaction ends.
 func (k *txKeeper) InTx(ctx context.Context, f func(pintle.Store) error) error {
@@ -113,7 +144,7 @@ func (k *txKeeper) InTx(ctx context.Context, f func(pintle.Store) error) error {
 		return err
 	}
 	err := k.tx.InTx(ctx, func(s pintle.Store) error {
-		if err := f(&keeper{s.(fullStore), k.diary}); err != nil {
+		if err := f(&keeper{s, k.diary}); err != nil {
 			return err
 		}
 		return k.asked("commit")
@@ -131,116 +162,96 @@ func asked[T any](k *keeper, operation string, run func() (T, error)) (result T,
 	return run()
 }
 
+func (k *keeper) does(operation string, run func() error) error {
+	if err := k.asked(operation); err != nil {
+		return err
+	}
+	return run()
+}
+
 func (k *keeper) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
-	return asked(k, "createUser", func() (*pintle.User, error) { return k.fullStore.CreateUser(ctx, u) })
+	return asked(k, "createUser", func() (*pintle.User, error) { return k.Store.CreateUser(ctx, u) })
 }
 
 func (k *keeper) User(ctx context.Context, id string) (*pintle.User, error) {
-	return asked(k, "getUser", func() (*pintle.User, error) { return k.fullStore.User(ctx, id) })
+	return asked(k, "getUser", func() (*pintle.User, error) { return k.Store.User(ctx, id) })
 }
 
 func (k *keeper) UserByEmail(ctx context.Context, email string) (*pintle.User, error) {
-	return asked(k, "getUserByEmail", func() (*pintle.User, error) { return k.fullStore.UserByEmail(ctx, email) })
+	return asked(k, "getUserByEmail", func() (*pintle.User, error) { return k.Store.UserByEmail(ctx, email) })
 }
 
 func (k *keeper) UserByAccount(ctx context.Context, provider, id string) (*pintle.User, error) {
-	return asked(k, "getUserByAccount", func() (*pintle.User, error) { return k.fullStore.UserByAccount(ctx, provider, id) })
+	return asked(k, "getUserByAccount", func() (*pintle.User, error) { return k.Store.UserByAccount(ctx, provider, id) })
 }
 
 func (k *keeper) UpdateUser(ctx context.Context, id string, change pintle.UserUpdate) (*pintle.User, error) {
-	return asked(k, "updateUser", func() (*pintle.User, error) { return k.fullStore.UpdateUser(ctx, id, change) })
+	return asked(k, "updateUser", func() (*pintle.User, error) { return k.Store.UpdateUser(ctx, id, change) })
 }
 
 func (k *keeper) LinkAccount(ctx context.Context, a *pintle.Account) error {
-	if err := k.asked("linkAccount"); err != nil {
-		return err
-	}
-	return k.fullStore.LinkAccount(ctx, a)
+	return k.does("linkAccount", func() error { return k.Store.LinkAccount(ctx, a) })
 }
 
 func (k *keeper) CreateSession(ctx context.Context, s *pintle.StoredSession) error {
-	if err := k.asked("createSession"); err != nil {
-		return err
-	}
-	return k.fullStore.CreateSession(ctx, s)
+	return k.does("createSession", func() error { return k.Store.CreateSession(ctx, s) })
 }
 
 func (k *keeper) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
 	if err := k.asked("getSessionAndUser"); err != nil {
 		return nil, nil, err
 	}
-	return k.fullStore.SessionAndUser(ctx, token)
+	return k.Store.SessionAndUser(ctx, token)
 }
 
 func (k *keeper) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
-	if err := k.asked("updateSession"); err != nil {
-		return err
-	}
-	return k.fullStore.UpdateSession(ctx, token, change)
+	return k.does("updateSession", func() error { return k.Store.UpdateSession(ctx, token, change) })
 }
 
 func (k *keeper) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
-	return asked(k, "deleteSession", func() (*pintle.StoredSession, error) { return k.fullStore.DeleteSession(ctx, token) })
+	return asked(k, "deleteSession", func() (*pintle.StoredSession, error) { return k.Store.DeleteSession(ctx, token) })
 }
 
 func (k *keeper) CreateVerification(ctx context.Context, v *pintle.Verification) error {
-	if err := k.asked("createVerificationToken"); err != nil {
-		return err
-	}
-	return k.fullStore.CreateVerification(ctx, v)
+	return k.does("createVerificationToken", func() error { return k.Store.CreateVerification(ctx, v) })
 }
 
 func (k *keeper) UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error) {
 	return asked(k, "useVerificationToken", func() (*pintle.Verification, error) {
-		return k.fullStore.UseVerification(ctx, identifier, token)
+		return k.Store.UseVerification(ctx, identifier, token)
 	})
 }
 
 func (k *keeper) Account(ctx context.Context, provider, id string) (*pintle.Account, error) {
-	return asked(k, "getAccount", func() (*pintle.Account, error) { return k.fullStore.Account(ctx, provider, id) })
+	return asked(k, "getAccount", func() (*pintle.Account, error) { return k.Store.Account(ctx, provider, id) })
 }
 
 func (k *keeper) UpdateAccount(ctx context.Context, a *pintle.Account) error {
-	if err := k.asked("updateAccount"); err != nil {
-		return err
-	}
-	return k.fullStore.UpdateAccount(ctx, a)
+	return k.does("updateAccount", func() error { return k.Store.UpdateAccount(ctx, a) })
 }
 
 func (k *keeper) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
-	return asked(k, "userAccounts", func() ([]*pintle.Account, error) { return k.fullStore.UserAccounts(ctx, userID) })
+	return asked(k, "userAccounts", func() ([]*pintle.Account, error) { return k.Store.UserAccounts(ctx, userID) })
 }
 
 func (k *keeper) UnlinkAccount(ctx context.Context, userID, provider, id string, keepOneOf []*pintle.Account) error {
-	if err := k.asked("unlinkAccount"); err != nil {
-		return err
-	}
-	return k.fullStore.UnlinkAccount(ctx, userID, provider, id, keepOneOf)
+	return k.does("unlinkAccount", func() error { return k.Store.UnlinkAccount(ctx, userID, provider, id, keepOneOf) })
 }
 
 func (k *keeper) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
-	if err := k.asked("createAuthenticator"); err != nil {
-		return err
-	}
-	return k.fullStore.CreateAuthenticator(ctx, a)
+	return k.does("createAuthenticator", func() error { return k.Store.CreateAuthenticator(ctx, a) })
 }
 
 func (k *keeper) EndSession(ctx context.Context, userID, handle string) error {
-	if err := k.asked("endSession"); err != nil {
-		return err
-	}
-	return k.fullStore.EndSession(ctx, userID, handle)
+	return k.does("endSession", func() error { return k.Store.EndSession(ctx, userID, handle) })
 }
 
 func (k *keeper) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
-	return asked(k, "endUserSessions", func() (int, error) { return k.fullStore.EndUserSessions(ctx, userID, except) })
+	return asked(k, "endUserSessions", func() (int, error) { return k.Store.EndUserSessions(ctx, userID, except) })
 }
 
 func (k *keeper) DeleteUser(ctx context.Context, id string) error {
-	if err := k.asked("deleteUser"); err != nil {
-		return err
-	}
-	return k.fullStore.DeleteUser(ctx, id)
+	return k.does("deleteUser", func() error { return k.Store.DeleteUser(ctx, id) })
 }
 
 // with makes the site keep its users and sessions in store, whose diary it
@@ -280,7 +291,7 @@ func noting[E any](d *diary, name string, next func(context.Context, E) error) f
 // seedUser stores a user, unnoticed by the diary.
 func (k *keeper) seedUser(t *testing.T, u pintle.User) *pintle.User {
 	t.Helper()
-	stored, err := k.fullStore.CreateUser(t.Context(), &u)
+	stored, err := k.Store.CreateUser(t.Context(), &u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +301,7 @@ func (k *keeper) seedUser(t *testing.T, u pintle.User) *pintle.User {
 // seedAccount stores an account of a user, unnoticed by the diary.
 func (k *keeper) seedAccount(t *testing.T, owner *pintle.User, provider, id string) {
 	t.Helper()
-	err := k.fullStore.LinkAccount(t.Context(), &pintle.Account{
+	err := k.Store.LinkAccount(t.Context(), &pintle.Account{
 		UserID: owner.ID, Type: pintle.TypeOIDC, Provider: provider, ProviderAccountID: id,
 	})
 	if err != nil {
@@ -303,7 +314,7 @@ func (k *keeper) seedAccount(t *testing.T, owner *pintle.User, provider, id stri
 func (k *keeper) seedSession(t *testing.T, owner *pintle.User, lasts time.Duration) string {
 	t.Helper()
 	s := &pintle.StoredSession{Token: "session-of-" + owner.ID + "-for-" + lasts.String(), UserID: owner.ID, Expires: time.Now().Add(lasts), Created: time.Now()}
-	if err := k.fullStore.CreateSession(t.Context(), s); err != nil {
+	if err := k.Store.CreateSession(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	return s.Token
@@ -312,7 +323,7 @@ func (k *keeper) seedSession(t *testing.T, owner *pintle.User, lasts time.Durati
 // owner returns who has an account, nil for nobody.
 func (k *keeper) owner(t *testing.T, provider, id string) *pintle.User {
 	t.Helper()
-	u, err := k.fullStore.UserByAccount(t.Context(), provider, id)
+	u, err := k.Store.UserByAccount(t.Context(), provider, id)
 	if err != nil && !errors.Is(err, pintle.ErrNotFound) {
 		t.Fatal(err)
 	}
@@ -322,7 +333,7 @@ func (k *keeper) owner(t *testing.T, provider, id string) *pintle.User {
 // byEmail returns the user with an address, nil for nobody.
 func (k *keeper) byEmail(t *testing.T, email string) *pintle.User {
 	t.Helper()
-	u, err := k.fullStore.UserByEmail(t.Context(), email)
+	u, err := k.Store.UserByEmail(t.Context(), email)
 	if err != nil && !errors.Is(err, pintle.ErrNotFound) {
 		t.Fatal(err)
 	}

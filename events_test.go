@@ -177,12 +177,12 @@ func TestEventsComeAfterTheFact(t *testing.T) {
 	s, k := fullSite(t, pintle.StrategyDatabase)
 	check := map[string]func(context.Context) bool{
 		"createUser": func(ctx context.Context) bool {
-			_, err := k.fullStore.UserByEmail(ctx, "ada@example.com")
+			_, err := k.Store.UserByEmail(ctx, "ada@example.com")
 			return err == nil
 		},
-		"linkAccount": func(ctx context.Context) bool { _, err := k.fullStore.Account(ctx, "acme", "1001"); return err == nil },
+		"linkAccount": func(ctx context.Context) bool { _, err := k.Store.Account(ctx, "acme", "1001"); return err == nil },
 		"signIn": func(ctx context.Context) bool {
-			u, err := k.fullStore.UserByAccount(ctx, "acme", "1001")
+			u, err := k.Store.UserByAccount(ctx, "acme", "1001")
 			return err == nil && k.sessions(t, u.ID) == 1
 		},
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// A measuredStore reports how long the look-ups of sessions take. It embeds the
-// type of the store, so that it has all other methods and optional interfaces.
+// A measuredStore reports how long the look-ups of sessions take. All other
+// methods, and the features, are those of the store that it embeds.
 type measuredStore struct {
-	*memstore.Store
+	pintle.Store
 	observe func(time.Duration)
 }
 
@@ -24,6 +24,11 @@ func (s measuredStore) SessionAndUser(ctx context.Context, token string) (*pintl
 	began := time.Now()
 	defer func() { s.observe(time.Since(began)) }()
 	return s.Store.SessionAndUser(ctx, token)
+}
+
+// InTx wraps the store of the transaction as well.
+func (s measuredStore) InTx(ctx context.Context, f func(pintle.Store) error) error {
+	return s.Store.InTx(ctx, func(tx pintle.Store) error { return f(measuredStore{tx, s.observe}) })
 }
 
 // A store is measured by a type that embeds it and replaces a method.
@@ -57,9 +62,16 @@ func ExampleStore() {
 	app.ServeHTTP(httptest.NewRecorder(), r)
 	r.AddCookie(&http.Cookie{Name: "authjs.session-token", Value: "random"})
 	app.ServeHTTP(httptest.NewRecorder(), r)
+	err = store.InTx(ctx, func(tx pintle.Store) error {
+		_, _, err := tx.SessionAndUser(ctx, "random")
+		return err
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println("look-ups:", lookups)
 	// Output:
 	// signed in: false
 	// signed in: true
-	// look-ups: 1
+	// look-ups: 2
 }

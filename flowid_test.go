@@ -47,7 +47,7 @@ func TestAFlowEndsInTheBrowserInWhichItBegan(t *testing.T) {
 				trap := k.seedUser(t, pintle.User{Name: "Mallory", Email: attackersOwn})
 				k.seedAccount(t, trap, "acme", "666")
 				if err := errors.Join(
-					k.fullStore.LinkAccount(t.Context(), &pintle.Account{UserID: trap.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"}),
+					k.Store.LinkAccount(t.Context(), &pintle.Account{UserID: trap.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"}),
 					k.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: trap.ID}),
 				); err != nil {
 					t.Fatal(err)

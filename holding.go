@@ -33,7 +33,7 @@ func (e *heldAddress) Error() string {
 // [errand] where the host has to be asked.
 func (x *exchange) holding(ctx context.Context, r *records, found *errands, user *User) (*holding, error) {
 	h := &holding{user: user}
-	if r.accounts == nil {
+	if !r.can.Accounts {
 		// Only mails signed people in here, or accounts may exist.
 		h.unseen = slices.ContainsFunc(x.providers, func(p *provider) bool { return p.email == nil })
 	} else {
@@ -46,9 +46,9 @@ func (x *exchange) holding(ctx context.Context, r *records, found *errands, user
 	if h.vouched() {
 		return h, nil
 	}
-	if r.authenticators != nil {
+	if r.can.Passkeys {
 		passkeys, err := r.userAuthenticators(ctx, user.ID)
-		if err != nil && !errors.Is(err, errors.ErrUnsupported) { // a layout without a table for passkeys
+		if err != nil {
 			return nil, err
 		}
 		h.unseen = h.unseen || len(passkeys) > 0
@@ -124,7 +124,7 @@ func (h *holding) othersMayEnter() bool { return len(h.accounts) > 0 || h.unseen
 // the transaction, which would wait for itself.
 func (w *work) endSessions(who *arrival, userID, except string) error {
 	if w.x.strategy == StrategyDatabase {
-		if w.lister == nil {
+		if !w.can.SessionList {
 			return nil
 		}
 		_, err := w.endUserSessions(w.ctx, userID, except)

@@ -119,7 +119,7 @@ func TestAnInterruptedFirstSignInCanBeRepeated(t *testing.T) {
 					if is == "" {
 						t.Fatalf("the second attempt signs nobody in; log:\n%s", s.log)
 					}
-					user, err := k.fullStore.User(t.Context(), is)
+					user, err := k.Store.User(t.Context(), is)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -203,7 +203,7 @@ func TestAPasskeyThatTwoInstancesRegisterKeepsItsUser(t *testing.T) {
 			for _, second := range steps {
 				t.Run(fmt.Sprintf("%s, one waits before %s and the other before %s", strategy, first, second), func(t *testing.T) {
 					kept := newKeeper()
-					k := []*keeper{kept.keeper, {kept.fullStore, &diary{}}}
+					k := []*keeper{kept.keeper, {kept.Store, &diary{}}}
 					var sites []*site
 					var browsers []*browser
 					for _, k := range k {
@@ -229,7 +229,7 @@ func TestAPasskeyThatTwoInstancesRegisterKeepsItsUser(t *testing.T) {
 							continue
 						}
 						in++
-						user, err := kept.fullStore.User(t.Context(), is)
+						user, err := kept.Store.User(t.Context(), is)
 						if err != nil || user.Email != "ada@example.com" {
 							t.Fatalf("who is signed in is %+v (%v)", user, err)
 						}
@@ -304,14 +304,14 @@ func TestADeletedUserDoesNotComeBack(t *testing.T) {
 					}
 					if operation == tt.at && (operation != "getUserByEmail" || looked == 2) {
 						k.before = nil
-						if err := k.fullStore.DeleteUser(t.Context(), user.ID); err != nil {
+						if err := k.Store.DeleteUser(t.Context(), user.ID); err != nil {
 							t.Fatal(err)
 						}
 					}
 				}
 				b.get(m.URL).goesTo(s.url)
 				now := k.byEmail(t, ada.Email)
-				if _, err := k.fullStore.User(t.Context(), user.ID); !errors.Is(err, pintle.ErrNotFound) {
+				if _, err := k.Store.User(t.Context(), user.ID); !errors.Is(err, pintle.ErrNotFound) {
 					t.Errorf("the deleted user is there again (%v)", err)
 				}
 				if now == nil || now.ID == user.ID || now.Name != "" || now.Image != "" || b.sub() != now.ID {
@@ -334,14 +334,14 @@ func TestADeletedUserDoesNotComeBack(t *testing.T) {
 				k.before = func(operation string) {
 					if operation == at {
 						k.before = nil
-						if err := k.fullStore.DeleteUser(t.Context(), user.ID); err != nil {
+						if err := k.Store.DeleteUser(t.Context(), user.ID); err != nil {
 							t.Fatal(err)
 						}
 					}
 				}
 				other := s.browser()
 				other.passkey("authenticate", "AAAA").fails("/auth/error", "WebAuthnVerificationError")
-				if _, err := k.fullStore.User(t.Context(), user.ID); !errors.Is(err, pintle.ErrNotFound) || other.sub() != "" || k.byEmail(t, ada.Email) != nil {
+				if _, err := k.Store.User(t.Context(), user.ID); !errors.Is(err, pintle.ErrNotFound) || other.sub() != "" || k.byEmail(t, ada.Email) != nil {
 					t.Errorf("the deleted user is there again (%v)", err)
 				}
 			})

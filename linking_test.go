@@ -204,7 +204,7 @@ func (s *site) checkSignedIn(b *browser, k *txKeeper, u *pintle.User, strategy p
 		s.t.Errorf("the event is of %+v with %+v and %+v", e.User, e.Account, e.Profile)
 	}
 	if strategy == pintle.StrategyDatabase {
-		_, holder, err := k.fullStore.SessionAndUser(s.t.Context(), b.cookie(sessionCookie))
+		_, holder, err := k.Store.SessionAndUser(s.t.Context(), b.cookie(sessionCookie))
 		if err != nil || holder.ID != u.ID {
 			s.t.Errorf("the session is of %v (%v), want %s", holder, err, u.ID)
 		}
@@ -235,7 +235,7 @@ func TestTheLinkEventHasTheStoredAccount(t *testing.T) {
 	if e.Account.Provider != "acme" || e.Account.ProviderAccountID != "1001" || e.Account.Type != pintle.TypeOIDC {
 		t.Errorf("SH-31 the Account function gave the account away: %+v", e.Account)
 	}
-	stored, err := k.fullStore.Account(t.Context(), "acme", "1001")
+	stored, err := k.Store.Account(t.Context(), "acme", "1001")
 	if err != nil || stored.AccessToken != "" || stored.IDToken != "" || stored.Scope == "" || e.Account.AccessToken != "" {
 		t.Errorf("stored is %+v (%v), which the Account function did not let through", stored, err)
 	}
@@ -251,7 +251,7 @@ func TestWhatIsStoredOfAnAccountByDefault(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyJWT))
 	s.browser().signInWith("acme").goesTo(s.url)
-	stored, err := k.fullStore.Account(t.Context(), "acme", "1001")
+	stored, err := k.Store.Account(t.Context(), "acme", "1001")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -457,7 +457,7 @@ func TestNoHalfMadeUserStays(t *testing.T) {
 			false,
 		},
 		{
-			"LinkAccount fails in a store that cannot remove users", func(k *txKeeper) pintle.Store { return plainKeeper{k.keeper, k.keeper} }, "linkAccount",
+			"LinkAccount fails in a store that cannot remove users", func(k *txKeeper) pintle.Store { return plainKeeper{plain: k.keeper} }, "linkAccount",
 			[]string{"getUserByAccount", "getUserByAccount", "getUserByEmail", "createUser", "event createUser", "linkAccount"},
 			true,
 		},
@@ -667,7 +667,7 @@ func TestATokenOfAUserWhoIsGoneIsNobodys(t *testing.T) {
 	b := s.browser()
 	b.is(k, ada, pintle.StrategyJWT)
 	back := b.consent(b.leave("acme"))
-	if err := k.fullStore.DeleteUser(t.Context(), ada.ID); err != nil {
+	if err := k.Store.DeleteUser(t.Context(), ada.ID); err != nil {
 		t.Fatal(err)
 	}
 	b.get(back).goesTo(s.url)

@@ -82,8 +82,7 @@ func (s *settings) noteForeign(ctx context.Context, name, value string) {
 // noteForgotten tells the operator once that a browser has a session which is not
 // in the memory where sessions are kept.
 func (s *settings) noteForgotten(ctx context.Context) {
-	kept, says := s.Store.(interface{ InMemory() bool })
-	if !says || !kept.InMemory() || !s.notices.first(noticeForgottenSession) {
+	if !s.records.can.InMemory || !s.notices.first(noticeForgottenSession) {
 		return
 	}
 	s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a browser has a session that is not in memory, where sessions are kept: the program was restarted, another process made the session, or it was ended elsewhere",

@@ -74,7 +74,11 @@ func TestACookieOfAnotherSecretIsNoticed(t *testing.T) {
 // A store says whether what it keeps is lost with the process.
 type forgetful struct{ *memstore.Store }
 
-func (forgetful) InMemory() bool { return false }
+func (s forgetful) Features() pintle.Features {
+	can := s.Store.Features()
+	can.InMemory = false
+	return can
+}
 
 func TestASessionThatIsNotInMemoryIsNoticed(t *testing.T) {
 	stored := func(store pintle.Store) func(*site) {

@@ -13,7 +13,7 @@ import (
 
 // Passkey is a provider that signs people in with a credential of their
 // device, their password manager or a security key, over WebAuthn. It needs
-// [Experimental].Passkeys and a [Config.Store] that is an [AuthenticatorStore].
+// [Experimental].Passkeys and a [Config.Store] with [Features.Passkeys].
 // Package passkey makes one:
 //
 //	Providers: []pintle.Provider{passkey.New(passkey.Options{})}
@@ -175,10 +175,11 @@ func (s *settings) checkPasskeys() *Error {
 			return because(codeExperimental, errors.New("passkeys may still change: set Config.Experimental.Passkeys to use them all the same"))
 		case s.records == nil:
 			return because(codeMissingAdapter, errors.New("passkeys need Config.Store, to keep them in"))
-		case s.records.authenticators == nil:
-			return because(codeMissingAdapterMethods, fmt.Errorf("passkeys need a store that implements pintle.AuthenticatorStore, which %T does not", s.Store))
 		case p.passkey.Ceremony == nil:
 			return because(ErrConfiguration, errors.New("Passkey.Ceremony is nil: make the provider with passkey.New"))
+		}
+		if err := s.records.missing("a passkey provider", featureAccounts, featurePasskeys); err != nil {
+			return because(codeMissingAdapterMethods, err)
 		}
 		if checked, ok := p.passkey.Ceremony.(interface{ Check() error }); ok {
 			if err := checked.Check(); err != nil {

@@ -60,14 +60,25 @@ func withPasskeys(s *site) {
 }
 
 // withoutNames is a store that has no room for what a passkey is called.
-type withoutNames struct{ *memstore.Store }
+type withoutNames struct{ pintle.Store }
 
-func (withoutNames) RenameAuthenticator(context.Context, string, string, string) error {
-	return errors.ErrUnsupported
+func (s withoutNames) Features() pintle.Features {
+	return lacking(s.Store, func(f *pintle.Features) { f.PasskeyNames, f.Remedy = false, "list a column" })
 }
 
 // withoutPasskeys is a store that keeps everything else.
-type withoutPasskeys struct{ pintle.SessionStore }
+type withoutPasskeys struct{ pintle.Store }
+
+func (s withoutPasskeys) Features() pintle.Features {
+	return lacking(s.Store, func(f *pintle.Features) { f.Passkeys, f.PasskeyNames = false, false })
+}
+
+// withoutAccounts is a store that keeps passkeys, and cannot find their accounts.
+type withoutAccounts struct{ pintle.Store }
+
+func (s withoutAccounts) Features() pintle.Features {
+	return lacking(s.Store, func(f *pintle.Features) { f.Accounts = false })
+}
 
 func TestConfigurationsWithPasskeysThatCannotWork(t *testing.T) {
 	autofill := func(words string) []pintle.Field {
@@ -82,6 +93,7 @@ func TestConfigurationsWithPasskeysThatCannotWork(t *testing.T) {
 		{"not switched on", func(c *pintle.Config, _ *pintle.Passkey) { c.Experimental.Passkeys = false }, "ExperimentalFeatureNotEnabled"},
 		{"no store", func(c *pintle.Config, _ *pintle.Passkey) { c.Store = nil }, "MissingAdapter"},
 		{"a store that keeps no passkeys", func(c *pintle.Config, _ *pintle.Passkey) { c.Store = withoutPasskeys{memstore.New()} }, "MissingAdapterMethods"},
+		{"a store that finds no accounts", func(c *pintle.Config, _ *pintle.Passkey) { c.Store = withoutAccounts{memstore.New()} }, "MissingAdapterMethods"},
 		{"no ceremony", func(_ *pintle.Config, p *pintle.Passkey) { p.Ceremony = nil }, "Configuration"},
 		{"a ceremony that cannot work", func(_ *pintle.Config, p *pintle.Passkey) { p.Ceremony = noCeremony{errors.New("no domain")} }, "Configuration"},
 		{"two in the autofill list", func(c *pintle.Config, p *pintle.Passkey) {
@@ -236,16 +248,8 @@ func TestMethodsForPasskeysSayWhatTheyNeed(t *testing.T) {
 	if err := s.auth.RenamePasskey(t.Context(), ada, "AAAA", "Key ring"); !errors.Is(err, pintle.ErrConfiguration) {
 		t.Errorf("without a store: %v", err)
 	}
-	store := struct {
-		pintle.SessionStore
-		pintle.AuthenticatorStore
-	}{memstore.New(), memstore.New()}
-	s = newSite(t, withPasskeys, func(s *site) { s.Store = store })
-	if err := s.auth.RenamePasskey(t.Context(), ada, "AAAA", "Key ring"); err == nil || !strings.Contains(err.Error(), "pintle.AuthenticatorManager") {
-		t.Errorf("without an AuthenticatorManager: %v", err)
-	}
 	s = newSite(t, withPasskeys, func(s *site) { s.Store = withoutNames{memstore.New()} })
-	if err := s.auth.RenamePasskey(t.Context(), ada, "AAAA", "Key ring"); !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, pintle.ErrStore) {
+	if err := s.auth.RenamePasskey(t.Context(), ada, "AAAA", "Key ring"); !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, pintle.Code("MissingAdapterMethods")) || !containsAll(err.Error(), "RenamePasskey", "withoutNames", "pintle.Features.PasskeyNames", "list a column") {
 		t.Errorf("without room for names: %v", err)
 	}
 }

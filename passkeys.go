@@ -16,14 +16,14 @@ const maxPasskeyName = 64
 
 // Passkeys returns the passkeys of the user of a session, the newest last, for an
 // account page. [Auth.Unlink] removes one, by the id of its provider and its
-// CredentialID. The store must be an [AuthenticatorStore].
+// CredentialID. The store needs [Features.Passkeys].
 func (a *Auth) Passkeys(ctx context.Context, s *Session) (passkeys []*Authenticator, err error) {
 	defer a.logFailed(ctx, "Passkeys", &err)
 	set, err := a.ofPerson(ctx, "Passkeys", s)
 	if err != nil {
 		return nil, err
 	}
-	store, err := storeFor[AuthenticatorStore](set, "Passkeys", "AuthenticatorStore")
+	store, err := storeFor(set, "Passkeys", featurePasskeys)
 	if err != nil {
 		return nil, err
 	}
@@ -39,15 +39,14 @@ func (a *Auth) Passkeys(ctx context.Context, s *Session) (passkeys []*Authentica
 // away.
 //
 // The error matches [ErrNotFound] when the user has no such passkey, whoever
-// else has it, and [errors.ErrUnsupported] when the store has no room for names.
-// The store must be an [AuthenticatorManager].
+// else has it. The store needs [Features.PasskeyNames].
 func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name string) (err error) {
 	defer a.logFailed(ctx, "RenamePasskey", &err)
 	set, err := a.ofPerson(ctx, "RenamePasskey", s)
 	if err != nil {
 		return err
 	}
-	store, err := storeFor[AuthenticatorManager](set, "RenamePasskey", "AuthenticatorManager")
+	store, err := storeFor(set, "RenamePasskey", featurePasskeyNames)
 	if err != nil {
 		return err
 	}

@@ -220,7 +220,7 @@ func TestAMailDoesNotJoinAUserOfAnAttacker(t *testing.T) {
 					}
 
 					// The attacker keeps what is theirs, and nothing of the victim's.
-					old, err := k.fullStore.User(t.Context(), trap.ID)
+					old, err := k.Store.User(t.Context(), trap.ID)
 					if err != nil || old.Email != "" {
 						t.Errorf("the attacker's user is %+v (%v)", old, err)
 					}
@@ -365,7 +365,7 @@ func TestTheFirstProofEndsOtherSessions(t *testing.T) {
 				if mallory.sub() != trap.ID {
 					t.Fatal("the attacker is not signed in")
 				}
-				if err := k.fullStore.UnlinkAccount(t.Context(), trap.ID, "acme", attackerElsewhere.Subject, nil); err != nil {
+				if err := k.Store.UnlinkAccount(t.Context(), trap.ID, "acme", attackerElsewhere.Subject, nil); err != nil {
 					t.Fatal(err)
 				}
 				victim := s.browser()
@@ -531,7 +531,7 @@ func TestAnAccountLinkedToAnUnprovenUserDoesNotVouch(t *testing.T) {
 		t.Run("SA-H1 when the attacker's user is given the address later, "+string(strategy), func(t *testing.T) {
 			s, k, trap := linked(t, strategy, pintle.User{Name: "Mallory", Email: attackersOwn, EmailVerified: time.Now()})
 			address, never := victimAddress, time.Time{}
-			if _, err := k.fullStore.UpdateUser(t.Context(), trap.ID, pintle.UserUpdate{Email: &address, EmailVerified: &never}); err != nil {
+			if _, err := k.Store.UpdateUser(t.Context(), trap.ID, pintle.UserUpdate{Email: &address, EmailVerified: &never}); err != nil {
 				t.Fatal(err)
 			}
 			mail := s.browser()
@@ -539,7 +539,7 @@ func TestAnAccountLinkedToAnUnprovenUserDoesNotVouch(t *testing.T) {
 		})
 		t.Run("SA-H1 the account of a user who has proven the address vouches, "+string(strategy), func(t *testing.T) {
 			_, k, _ := linked(t, strategy, pintle.User{Name: "Victim", Email: victimAddress, EmailVerified: time.Now()})
-			stored, err := k.fullStore.Account(t.Context(), "careful", "7")
+			stored, err := k.Store.Account(t.Context(), "careful", "7")
 			if err != nil || stored.VerifiedEmail != victimAddress {
 				t.Errorf("the account is %+v (%v)", stored, err)
 			}
@@ -567,7 +567,7 @@ func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
 					user := k.seedUser(t, ada)
 					k.seedAccount(t, user, "acme", attackerElsewhere.Subject)
 					if err := errors.Join(
-						k.fullStore.LinkAccount(t.Context(), &pintle.Account{UserID: user.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"}),
+						k.Store.LinkAccount(t.Context(), &pintle.Account{UserID: user.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"}),
 						k.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: user.ID}),
 					); err != nil {
 						t.Fatal(err)
@@ -632,7 +632,7 @@ func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
 	t.Run("SA-H1 an address that was changed meanwhile is not the one that was proven", func(t *testing.T) {
 		_, k, victim, user := askedSite(t, pintle.StrategyDatabase)
 		other := "other@example.com"
-		if _, err := k.fullStore.UpdateUser(t.Context(), user.ID, pintle.UserUpdate{Email: &other}); err != nil {
+		if _, err := k.Store.UpdateUser(t.Context(), user.ID, pintle.UserUpdate{Email: &other}); err != nil {
 			t.Fatal(err)
 		}
 		victim.signInWith("acme").goesTo(victim.site.url)
@@ -826,7 +826,7 @@ func TestTheProofIsUsedOnce(t *testing.T) {
 		s, k, victim, _ := askedSite(t, pintle.StrategyDatabase)
 		proof := victim.cookie(proofCookie)
 		victim.makesNew().goesTo(s.url)
-		if err := k.fullStore.DeleteUser(t.Context(), victim.sub()); err != nil {
+		if err := k.Store.DeleteUser(t.Context(), victim.sub()); err != nil {
 			t.Fatal(err)
 		}
 		thief := s.browser()
@@ -850,7 +850,7 @@ func TestTheProofIsUsedOnce(t *testing.T) {
 		})
 		done[0].goesTo(s.url) // the person is signed in as before in any case
 		holder := k.byEmail(t, victimAddress)
-		old, err := k.fullStore.User(t.Context(), trap.ID)
+		old, err := k.Store.User(t.Context(), trap.ID)
 		if err != nil || holder == nil || holder.EmailVerified.IsZero() {
 			t.Fatalf("the address belongs to %+v (%v)", holder, err)
 		}
@@ -873,7 +873,7 @@ func TestTheProofIsUsedOnce(t *testing.T) {
 	})
 	t.Run("SA-H1 the address went to another user meanwhile", func(t *testing.T) {
 		_, k, victim, trap := askedSite(t, pintle.StrategyDatabase)
-		if err := k.fullStore.DeleteUser(t.Context(), trap.ID); err != nil {
+		if err := k.Store.DeleteUser(t.Context(), trap.ID); err != nil {
 			t.Fatal(err)
 		}
 		grace := k.seedUser(t, pintle.User{Email: victimAddress})
@@ -885,7 +885,7 @@ func TestTheProofIsUsedOnce(t *testing.T) {
 	})
 	t.Run("SA-H1 the user is gone meanwhile", func(t *testing.T) {
 		s, k, victim, trap := askedSite(t, pintle.StrategyDatabase)
-		if err := k.fullStore.DeleteUser(t.Context(), trap.ID); err != nil {
+		if err := k.Store.DeleteUser(t.Context(), trap.ID); err != nil {
 			t.Fatal(err)
 		}
 		victim.makesNew().goesTo(s.url)
@@ -1025,7 +1025,7 @@ func TestAnAddressThatCannotBeNull(t *testing.T) {
 		victim := s.browser()
 		victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
 		victim.makesNew().goesTo(s.url)
-		old, err := k.fullStore.User(t.Context(), trap.ID)
+		old, err := k.Store.User(t.Context(), trap.ID)
 		if err != nil || old.Email != "taken+"+trap.ID+"@invalid" {
 			t.Errorf("SA-H1 transactions %t: the old user is %+v (%v)", transactions, old, err)
 		}
@@ -1108,7 +1108,7 @@ func TestAStoreThatCannotListAccounts(t *testing.T) {
 	k := newKeeper()
 	k.seedUser(t, pintle.User{Email: victimAddress})
 	mail := func(t *testing.T, providers ...string) (*browser, *reply) {
-		s := newSite(t, with(plainKeeper{k.keeper, k.keeper}, k.diary, pintle.StrategyDatabase), func(s *site) {
+		s := newSite(t, with(plainKeeper{plain: k.keeper}, k.diary, pintle.StrategyDatabase), func(s *site) {
 			s.Providers = []pintle.Provider{s.mailProvider()}
 			if len(providers) > 0 {
 				s.Providers = append(s.Providers, s.idp.OIDC(providers[0]))
@@ -1156,7 +1156,15 @@ func TestAnIssuerOfACustomerProvesNoAddress(t *testing.T) {
 }
 
 // tableless is a store whose layout has no table for passkeys.
-type tableless struct{ fullStore }
+type tableless struct{ pintle.Store }
+
+func (s tableless) Features() pintle.Features {
+	return lacking(s.Store, func(f *pintle.Features) { f.Passkeys, f.PasskeyNames = false, false })
+}
+
+func (s tableless) InTx(ctx context.Context, f func(pintle.Store) error) error {
+	return s.Store.InTx(ctx, func(tx pintle.Store) error { return f(tableless{tx}) })
+}
 
 func (s tableless) UserAuthenticators(context.Context, string) ([]*pintle.Authenticator, error) {
 	return nil, fmt.Errorf("no table: %w", errors.ErrUnsupported)

@@ -12,45 +12,18 @@ import (
 
 // records is the host's store as this package uses it, and the only way to it:
 // every operation is a debug record, every failure carries [ErrStore] and the
-// operation's name, and every optional part was looked for when the
-// configuration was made.
+// operation's name.
 type records struct {
-	store          Store
-	sessions       SessionStore
-	verifications  VerificationStore
-	authenticators AuthenticatorStore
-	manager        AuthenticatorManager
-	accounts       AccountStore
-	lister         SessionLister
-	tx             TxStore
-	deleter        UserDeleter
-
-	// finder is either of the two interfaces with a method Account.
-	finder interface {
-		Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
-	}
-
-	log logger
+	store Store
+	can   Features
+	log   logger
 }
 
 func newRecords(s Store, log logger) *records {
 	if s == nil {
 		return nil
 	}
-	r := &records{store: s, log: log}
-	r.sessions, _ = s.(SessionStore)
-	r.verifications, _ = s.(VerificationStore)
-	r.authenticators, _ = s.(AuthenticatorStore)
-	r.manager, _ = s.(AuthenticatorManager)
-	r.accounts, _ = s.(AccountStore)
-	r.lister, _ = s.(SessionLister)
-	r.tx, _ = s.(TxStore)
-	r.deleter, _ = s.(UserDeleter)
-	r.finder = r.accounts
-	if r.accounts == nil {
-		r.finder = r.authenticators
-	}
-	return r
+	return &records{store: s, can: s.Features(), log: log}
 }
 
 // isNil reports whether an interface holds nothing, or a nil pointer, of which a
@@ -76,7 +49,6 @@ func (s *settings) checkNil() *Error {
 
 // resolveStore checks that the store can do what the configuration asks of it.
 func (s *settings) resolveStore() *Error {
-	s.records = newRecords(s.Store, s.log)
 	var mail *provider
 	for _, p := range s.providers {
 		if p.email != nil {
@@ -90,12 +62,18 @@ func (s *settings) resolveStore() *Error {
 		return fail(codeMissingAdapter, errors.New("database sessions need Config.Store; without one set Config.Session.Strategy to StrategyJWT"))
 	case s.Callbacks.SyncUser != nil && s.records == nil:
 		return fail(codeMissingAdapter, errors.New("Callbacks.SyncUser changes stored users and needs Config.Store; without one Callbacks.JWT puts a role into each token"))
-	case mail != nil && s.records.verifications == nil:
-		return &Error{Code: codeMissingAdapterMethods, Provider: mail.id, Err: fmt.Errorf("a mail provider needs a store that implements pintle.VerificationStore, which %T does not", s.Store)}
-	case s.strategy == StrategyDatabase && s.records.sessions == nil:
-		return fail(codeMissingAdapterMethods, fmt.Errorf("database sessions need a store that implements pintle.SessionStore, which %T does not", s.Store))
 	case s.strategy != StrategyDatabase && s.strategy != StrategyJWT:
 		return fail(codeUnsupportedStrategy, fmt.Errorf("Config.Session.Strategy is %q: use StrategyJWT or StrategyDatabase", s.strategy))
+	}
+	if mail != nil {
+		if err := s.records.missing("a mail provider", featureVerifications); err != nil {
+			return &Error{Code: codeMissingAdapterMethods, Provider: mail.id, Err: err}
+		}
+	}
+	if s.strategy == StrategyDatabase {
+		if err := s.records.missing("StrategyDatabase in Config.Session.Strategy", featureSessions); err != nil {
+			return fail(codeMissingAdapterMethods, err)
+		}
 	}
 	return nil
 }
@@ -201,7 +179,7 @@ func (r *records) updateUser(ctx context.Context, id string, change UserUpdate) 
 
 func (r *records) deleteUser(ctx context.Context, id string) error {
 	o := r.begin(ctx, "deleteUser")
-	return r.end(ctx, o, r.deleter.DeleteUser(ctx, id))
+	return r.end(ctx, o, r.store.DeleteUser(ctx, id))
 }
 
 func (r *records) linkAccount(ctx context.Context, a *Account) error {
@@ -213,35 +191,35 @@ func (r *records) linkAccount(ctx context.Context, a *Account) error {
 // none.
 func (r *records) account(ctx context.Context, provider, providerAccountID string) (*Account, error) {
 	o := r.begin(ctx, "getAccount")
-	a, err := r.finder.Account(ctx, provider, providerAccountID)
+	a, err := r.store.Account(ctx, provider, providerAccountID)
 	return a, r.end(ctx, o, err)
 }
 
 func (r *records) userAccounts(ctx context.Context, userID string) ([]*Account, error) {
 	o := r.begin(ctx, "userAccounts")
-	accounts, err := r.accounts.UserAccounts(ctx, userID)
+	accounts, err := r.store.UserAccounts(ctx, userID)
 	return accounts, r.end(ctx, o, err)
 }
 
 func (r *records) updateAccount(ctx context.Context, a *Account) error {
 	o := r.begin(ctx, "updateAccount")
-	return r.end(ctx, o, r.accounts.UpdateAccount(ctx, a))
+	return r.end(ctx, o, r.store.UpdateAccount(ctx, a))
 }
 
 func (r *records) unlinkAccount(ctx context.Context, a *Account, keepOneOf []*Account) error {
 	o := r.begin(ctx, "unlinkAccount")
-	return r.end(ctx, o, r.accounts.UnlinkAccount(ctx, a.UserID, a.Provider, a.ProviderAccountID, keepOneOf))
+	return r.end(ctx, o, r.store.UnlinkAccount(ctx, a.UserID, a.Provider, a.ProviderAccountID, keepOneOf))
 }
 
 func (r *records) createSession(ctx context.Context, s *StoredSession) error {
 	o := r.begin(ctx, "createSession")
-	return r.end(ctx, o, r.sessions.CreateSession(ctx, s))
+	return r.end(ctx, o, r.store.CreateSession(ctx, s))
 }
 
 // sessionAndUser returns the session with a token and its user, or nil for both.
 func (r *records) sessionAndUser(ctx context.Context, token string) (*StoredSession, *User, error) {
 	o := r.begin(ctx, "getSessionAndUser")
-	s, u, err := r.sessions.SessionAndUser(ctx, token)
+	s, u, err := r.store.SessionAndUser(ctx, token)
 	err = r.end(ctx, o, err)
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil, nil
@@ -254,13 +232,13 @@ func (r *records) sessionAndUser(ctx context.Context, token string) (*StoredSess
 
 func (r *records) updateSession(ctx context.Context, token string, change SessionUpdate) error {
 	o := r.begin(ctx, "updateSession")
-	return r.end(ctx, o, r.sessions.UpdateSession(ctx, token, change))
+	return r.end(ctx, o, r.store.UpdateSession(ctx, token, change))
 }
 
 // deleteSession removes a session, and returns it unless it was gone already.
 func (r *records) deleteSession(ctx context.Context, token string) (*StoredSession, error) {
 	o := r.begin(ctx, "deleteSession")
-	s, err := r.sessions.DeleteSession(ctx, token)
+	s, err := r.store.DeleteSession(ctx, token)
 	return found(s, r.end(ctx, o, err))
 }
 
@@ -279,7 +257,7 @@ func (r *records) deleteSessions(ctx context.Context, tokens []string) error {
 func (r *records) userSessions(ctx context.Context, userID string) iter.Seq2[*StoredSession, error] {
 	return func(yield func(*StoredSession, error) bool) {
 		o := r.begin(ctx, "userSessions")
-		for s, err := range r.lister.UserSessions(ctx, userID) {
+		for s, err := range r.store.UserSessions(ctx, userID) {
 			if err != nil {
 				yield(nil, r.end(ctx, o, err))
 				return
@@ -294,53 +272,53 @@ func (r *records) userSessions(ctx context.Context, userID string) iter.Seq2[*St
 
 func (r *records) endSession(ctx context.Context, userID, handle string) error {
 	o := r.begin(ctx, "endSession")
-	return r.end(ctx, o, r.lister.EndSession(ctx, userID, handle))
+	return r.end(ctx, o, r.store.EndSession(ctx, userID, handle))
 }
 
 func (r *records) endUserSessions(ctx context.Context, userID, except string) (int, error) {
 	o := r.begin(ctx, "endUserSessions")
-	n, err := r.lister.EndUserSessions(ctx, userID, except)
+	n, err := r.store.EndUserSessions(ctx, userID, except)
 	return n, r.end(ctx, o, err)
 }
 
 func (r *records) createVerification(ctx context.Context, v *Verification) error {
 	o := r.begin(ctx, "createVerificationToken")
-	return r.end(ctx, o, r.verifications.CreateVerification(ctx, v))
+	return r.end(ctx, o, r.store.CreateVerification(ctx, v))
 }
 
 // useVerification removes the row of a link and returns it, or nil.
 func (r *records) useVerification(ctx context.Context, identifier, hash string) (*Verification, error) {
 	o := r.begin(ctx, "useVerificationToken")
-	v, err := r.verifications.UseVerification(ctx, identifier, hash)
+	v, err := r.store.UseVerification(ctx, identifier, hash)
 	return found(v, r.end(ctx, o, err))
 }
 
 func (r *records) createAuthenticator(ctx context.Context, a *Authenticator) error {
 	o := r.begin(ctx, "createAuthenticator")
-	return r.end(ctx, o, r.authenticators.CreateAuthenticator(ctx, a))
+	return r.end(ctx, o, r.store.CreateAuthenticator(ctx, a))
 }
 
 // authenticator returns a passkey, or nil.
 func (r *records) authenticator(ctx context.Context, credentialID string) (*Authenticator, error) {
 	o := r.begin(ctx, "getAuthenticator")
-	a, err := r.authenticators.Authenticator(ctx, credentialID)
+	a, err := r.store.Authenticator(ctx, credentialID)
 	return found(a, r.end(ctx, o, err))
 }
 
 func (r *records) userAuthenticators(ctx context.Context, userID string) ([]*Authenticator, error) {
 	o := r.begin(ctx, "listAuthenticatorsByUserId")
-	all, err := r.authenticators.UserAuthenticators(ctx, userID)
+	all, err := r.store.UserAuthenticators(ctx, userID)
 	return all, r.end(ctx, o, err)
 }
 
 func (r *records) useAuthenticator(ctx context.Context, used *Authenticator, old uint32) error {
 	o := r.begin(ctx, "updateAuthenticatorCounter")
-	return r.end(ctx, o, r.authenticators.UseAuthenticator(ctx, used, old))
+	return r.end(ctx, o, r.store.UseAuthenticator(ctx, used, old))
 }
 
 func (r *records) renameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
 	o := r.begin(ctx, "renameAuthenticator")
-	return r.end(ctx, o, r.manager.RenameAuthenticator(ctx, userID, credentialID, name))
+	return r.end(ctx, o, r.store.RenameAuthenticator(ctx, userID, credentialID, name))
 }
 
 // inTx runs f in a transaction of the store. Its errors are not classified: they
@@ -348,7 +326,7 @@ func (r *records) renameAuthenticator(ctx context.Context, userID, credentialID,
 func (r *records) inTx(ctx context.Context, f func(*records) error) error {
 	var failed error
 	o := r.begin(ctx, "transaction")
-	err := r.tx.InTx(ctx, func(s Store) error {
+	err := r.store.InTx(ctx, func(s Store) error {
 		failed = f(newRecords(s, r.log))
 		return failed
 	})

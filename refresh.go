@@ -37,8 +37,8 @@ const (
 //
 // However many requests ask, one exchange is under way per account: the others
 // wait for its outcome, and those that come within two minutes with the old
-// refresh token get the same. With a store that is an [AccountStore] the stored
-// account counts and is updated, and a need only have Provider and
+// refresh token get the same. With a store that has [Features.Accounts] the
+// stored account counts and is updated, and a need only have Provider and
 // ProviderAccountID; otherwise the caller keeps the result, in [Callbacks.JWT]
 // for example:
 //
@@ -95,7 +95,7 @@ func (s *settings) refresh(ctx context.Context, account *Account) (*Account, err
 		return nil, fmt.Errorf("refresh: %w: provider %s is not an OAuth 2 provider", ErrNoRefresh, p.id)
 	}
 	id := account.Provider + "\x00" + account.ProviderAccountID
-	if s.records != nil && s.records.accounts != nil {
+	if s.records != nil && s.records.can.Accounts {
 		// Whatever tokens the callers hold, one refresh token is stored.
 		current, err := s.oneAtATime(ctx, p, id, func(ctx context.Context) (*Account, error) {
 			return s.refreshStored(ctx, two, account)

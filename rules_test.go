@@ -343,15 +343,8 @@ func TestEachThingIsDoneInOnePlace(t *testing.T) {
 		"updateUser":    {"work.go", "holding.go"},
 		"createSession": {"issue.go"},
 	}
-	for _, store := range []reflect.Type{
-		reflect.TypeFor[pintle.SessionStore](), reflect.TypeFor[pintle.VerificationStore](),
-		reflect.TypeFor[pintle.AuthenticatorStore](), reflect.TypeFor[pintle.AuthenticatorManager](),
-		reflect.TypeFor[pintle.TxStore](), reflect.TypeFor[pintle.AccountStore](),
-		reflect.TypeFor[pintle.SessionLister](), reflect.TypeFor[pintle.UserDeleter](),
-	} {
-		for method := range store.Methods() {
-			places[method.Name] = []string{"records.go"}
-		}
+	for method := range reflect.TypeFor[pintle.Store]().Methods() {
+		places[method.Name] = []string{"records.go"}
 	}
 	for _, s := range sources(t) {
 		if s.isTest() || !s.inRoot() {

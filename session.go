@@ -144,7 +144,7 @@ func (s *Session) addShown(m *wire.Object, name, claim string) {
 	}
 }
 
-// A StoredSession is a session as a [SessionStore] keeps it.
+// A StoredSession is a session as a [Store] keeps it.
 type StoredSession struct {
 	// Token is what the browser's cookie holds. It is in neither the JSON nor the
 	// text of a session.
@@ -168,7 +168,7 @@ type StoredSession struct {
 
 	// Handle identifies the session to its owner, for a list of signed-in
 	// devices. It is not a secret and signs nobody in. Only
-	// [SessionLister.UserSessions] sets it.
+	// [Store.UserSessions] sets it.
 	Handle string
 
 	// Current reports that it is the session that asks, and LastUsed is when a

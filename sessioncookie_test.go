@@ -122,7 +122,7 @@ func TestPlantedDatabaseSessions(t *testing.T) {
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
 	adas, mallorys := k.seedUser(t, people["ada"].user), k.seedUser(t, people["grace"].user)
 	ada, mallory, again := k.seedSession(t, adas, time.Hour), k.seedSession(t, mallorys, time.Hour), "another session of Ada"
-	if err := k.fullStore.CreateSession(t.Context(), &pintle.StoredSession{Token: again, UserID: adas.ID, Expires: time.Now().Add(time.Hour)}); err != nil {
+	if err := k.Store.CreateSession(t.Context(), &pintle.StoredSession{Token: again, UserID: adas.ID, Expires: time.Now().Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	const c = sessionCookie

@@ -110,6 +110,7 @@ func resolve(cfg Config) *settings {
 	s.lifetime = lifetime.Policy{
 		MaxAge: s.Session.MaxAge, TokenMaxAge: s.JWT.MaxAge, UpdateAge: s.Session.UpdateAge, AbsoluteMaxAge: s.Session.AbsoluteMaxAge,
 	}
+	s.records = newRecords(s.Store, s.log)
 	s.resolveStrategy()
 
 	// The order is that in which the reference reports what is wrong.
@@ -141,7 +142,7 @@ func (s *settings) resolveStrategy() {
 	s.strategy = s.Session.Strategy
 	if s.strategy == "" {
 		s.strategy = StrategyJWT
-		if _, ok := s.Store.(SessionStore); ok {
+		if s.records != nil && s.records.can.Sessions {
 			s.strategy = StrategyDatabase
 		}
 	}

@@ -366,7 +366,7 @@ func TestASignInEndsTheSessionsBehindPlantedCookies(t *testing.T) {
 				t.Fatalf("status %d, %v", w.Code, w.Header())
 			}
 			for whose, session := range map[string]string{"the user": held, "the attacker": planted} {
-				if _, _, err := k.fullStore.SessionAndUser(t.Context(), session); !errors.Is(err, pintle.ErrNotFound) {
+				if _, _, err := k.Store.SessionAndUser(t.Context(), session); !errors.Is(err, pintle.ErrNotFound) {
 					t.Errorf("the session of %s that the request carried goes on: %v", whose, err)
 				}
 			}

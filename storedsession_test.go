@@ -173,7 +173,7 @@ func TestADatabaseSessionEndsWithItsRow(t *testing.T) {
 			}
 		},
 		"when the row is deleted": func(t *testing.T, s *site, _, token string) {
-			if _, err := s.Store.(pintle.SessionStore).DeleteSession(t.Context(), token); err != nil {
+			if _, err := s.Store.DeleteSession(t.Context(), token); err != nil {
 				t.Fatal(err)
 			}
 		},

@@ -120,7 +120,7 @@ func (b *browser) role() string {
 
 func (k *keeper) stored(t *testing.T, id string) *pintle.User {
 	t.Helper()
-	u, err := k.fullStore.User(t.Context(), id)
+	u, err := k.Store.User(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -614,7 +614,7 @@ func TestALinkedAccountChangesTheUserAsStored(t *testing.T) {
 			b.signInWith("careful").goesTo(r.url)
 			id := b.sub()
 			r.sync = func(a *pintle.SignInAttempt) (pintle.UserUpdate, error) {
-				if _, err := r.fullStore.UpdateUser(t.Context(), id, pintle.UserUpdate{Extra: map[string]any{"role": "root", "team": "engines"}}); err != nil {
+				if _, err := r.txKeeper.Store.UpdateUser(t.Context(), id, pintle.UserUpdate{Extra: map[string]any{"role": "root", "team": "engines"}}); err != nil {
 					t.Error(err)
 				}
 				if a.LinkTo == nil || a.User.Extra["role"] != nil {
@@ -652,14 +652,14 @@ func TestAUserWhoIsDeletedDuringTheSyncDoesNotComeBack(t *testing.T) {
 				var called []string
 				r.sync = func(a *pintle.SignInAttempt) (pintle.UserUpdate, error) {
 					called = append(called, a.User.ID)
-					if err := r.fullStore.DeleteUser(t.Context(), id); err != nil {
+					if err := r.txKeeper.Store.DeleteUser(t.Context(), id); err != nil {
 						t.Error(err)
 					}
 					return pintle.UserUpdate{Extra: map[string]any{"role": "member"}}, nil
 				}
 				b := r.browser()
 				answer := signIn(b)
-				if _, err := r.fullStore.User(t.Context(), id); !errors.Is(err, pintle.ErrNotFound) {
+				if _, err := r.txKeeper.Store.User(t.Context(), id); !errors.Is(err, pintle.ErrNotFound) {
 					t.Errorf("the deleted user: %v", err)
 				}
 				if way == "provider" {
@@ -707,14 +707,12 @@ func TestManySignInsOfOnePersonChangeTheRoleOnce(t *testing.T) {
 // A columnStore has a column for each member of Extra, which holds what column
 // makes of the value: nil where there is no column.
 type columnStore struct {
-	fullStore
-	tx     pintle.TxStore
+	pintle.Store
 	column func(name string, value any) any
 }
 
 func newColumnStore(column func(name string, value any) any) columnStore {
-	memory := memstore.New()
-	return columnStore{memory, memory, column}
+	return columnStore{memstore.New(), column}
 }
 
 func (s columnStore) columns(extra map[string]any) map[string]any {
@@ -732,16 +730,16 @@ func (s columnStore) CreateUser(ctx context.Context, u *pintle.User) (*pintle.Us
 	c := *u
 	c.Extra = s.columns(u.Extra)
 	maps.DeleteFunc(c.Extra, func(_ string, value any) bool { return value == nil })
-	return s.fullStore.CreateUser(ctx, &c)
+	return s.Store.CreateUser(ctx, &c)
 }
 
 func (s columnStore) UpdateUser(ctx context.Context, id string, change pintle.UserUpdate) (*pintle.User, error) {
 	change.Extra = s.columns(change.Extra)
-	return s.fullStore.UpdateUser(ctx, id, change)
+	return s.Store.UpdateUser(ctx, id, change)
 }
 
 func (s columnStore) InTx(ctx context.Context, f func(pintle.Store) error) error {
-	return s.tx.InTx(ctx, func(tx pintle.Store) error { return f(columnStore{fullStore: tx.(fullStore), column: s.column}) })
+	return s.Store.InTx(ctx, func(tx pintle.Store) error { return f(columnStore{tx, s.column}) })
 }
 
 func noRole(name string, value any) any {
@@ -826,7 +824,7 @@ func TestAUserWhoIsDeletedBeforeTheirRoleIsWritten(t *testing.T) {
 			r.before = func(operation string) {
 				if operation == "updateUser" {
 					r.before = nil
-					if err := r.fullStore.DeleteUser(t.Context(), id); err != nil {
+					if err := r.txKeeper.Store.DeleteUser(t.Context(), id); err != nil {
 						t.Error(err)
 					}
 				}
@@ -846,7 +844,7 @@ func TestAUserWhoIsDeletedBeforeTheirRoleIsWritten(t *testing.T) {
 			r.before = func(operation string) {
 				if linked && operation == "getUser" {
 					r.before = nil
-					if err := r.fullStore.DeleteUser(t.Context(), id); err != nil {
+					if err := r.txKeeper.Store.DeleteUser(t.Context(), id); err != nil {
 						t.Error(err)
 					}
 				}

@@ -9,7 +9,7 @@ import (
 
 // Accounts returns the accounts that are linked to the user of a session, for
 // an account page. They are without their tokens, which [Auth.Account] returns.
-// The store must be an [AccountStore].
+// The store needs [Features.Accounts].
 //
 // To link another one, the person signs in with its provider while they are
 // signed in: with a form that is posted to the provider's sign-in route, or by
@@ -43,7 +43,7 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) (accounts []*Account, e
 // is removed with its account.
 //
 // Sessions that were begun with the account go on; see [Auth.EndOtherDevices].
-// No event tells of it. The store must be an [AccountStore].
+// No event tells of it. The store needs [Features.Accounts].
 func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccountID string) (err error) {
 	defer a.logFailed(ctx, "Unlink", &err)
 	set, _, err := a.accountsOf(ctx, "Unlink", s)
@@ -80,7 +80,7 @@ func (a *Auth) accountsOf(ctx context.Context, method string, s *Session) (*sett
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := storeFor[AccountStore](set, method, "AccountStore")
+	store, err := storeFor(set, method, featureAccounts)
 	return set, store, err
 }
 

@@ -172,7 +172,7 @@ func TestTwoRequestsDoNotUnlinkTheLastTwoAccounts(t *testing.T) {
 			both.Go(func() { errs[i] = s.auth.Unlink(t.Context(), signedInAs(ada), "acme", id) })
 		}
 		both.Wait()
-		left, err := k.fullStore.UserAccounts(t.Context(), ada.ID)
+		left, err := k.Store.UserAccounts(t.Context(), ada.ID)
 		if err != nil || len(left) != 1 {
 			t.Errorf("%d accounts are left (%v), want 1; the requests returned %v", len(left), err, errs)
 		}

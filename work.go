@@ -43,7 +43,7 @@ type errands struct {
 }
 
 func (x *exchange) inTransaction(run func(*work) error) error {
-	if x.records.tx == nil {
+	if !x.records.can.Transactions {
 		return run(&work{records: x.records, x: x, ctx: x.ctx})
 	}
 	var done *work
@@ -167,8 +167,8 @@ func (w *work) verifyEmail(u *User, now time.Time) (*User, error) {
 // attempt for ever, and to link the account to that user by the address would let
 // others in. A user without an address is in nobody's way.
 //
-// A store without UserDeleter gets the calls of Auth.js in their order.
-func (w *work) addressLast() bool { return !w.inTx && w.deleter != nil }
+// A store without DeleteUser gets the calls of Auth.js in their order.
+func (w *work) addressLast() bool { return !w.inTx && w.can.DeleteUser }
 
 // createOwner creates a user with the arrival's account and passkey.
 func (w *work) createOwner(who *arrival, u *User) (*User, error) {
@@ -281,7 +281,7 @@ func (p *provider) keepAccount() func(*Account) *Account {
 // undoUser removes a user whom this request created and to whom nothing leads:
 // their account or their passkey could not be stored. It returns the cause.
 func (w *work) undoUser(user *User, cause error) error {
-	if w.inTx || w.deleter == nil {
+	if w.inTx || !w.can.DeleteUser {
 		return cause
 	}
 	if err := w.deleteUser(context.WithoutCancel(w.ctx), user.ID); err != nil {

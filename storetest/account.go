@@ -70,7 +70,7 @@ var accountChecks = []check{
 		stolen.UserID, stolen.AccessToken = other.ID, "stolen"
 		t.conflict("LinkAccount to another user", t.store.LinkAccount(t.ctx, &stolen))
 		t.owner(a, u)
-		if s, ok := t.store.(pintle.AccountStore); ok {
+		if s := t.store; t.can.Accounts {
 			found, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
 			t.ok("Account", err)
 			t.same("Account after it was refused twice", describedAccount(found), describedAccount(a))
@@ -93,7 +93,7 @@ var accountChecks = []check{
 			a := newAccount(id)
 			t.notFound("LinkAccount", t.store.LinkAccount(t.ctx, a))
 			t.noOwner(a.Provider, a.ProviderAccountID)
-			if s, ok := t.store.(pintle.AccountStore); ok {
+			if s := t.store; t.can.Accounts {
 				_, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
 				t.notFound("Account", err)
 			}

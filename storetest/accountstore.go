@@ -287,9 +287,9 @@ var accountStoreChecks = []check{
 		for _, account := range []*pintle.Account{a, named, foreign} {
 			t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, u.ID, account.Provider, account.ProviderAccountID, nil))
 		}
-		_, err := t.authenticators().Authenticator(t.ctx, gone.CredentialID)
+		_, err := t.passkeys().Authenticator(t.ctx, gone.CredentialID)
 		t.notFound("Authenticator of the account that was unlinked", err)
-		left, err := t.authenticators().UserAuthenticators(t.ctx, u.ID)
+		left, err := t.passkeys().UserAuthenticators(t.ctx, u.ID)
 		t.ok("UserAuthenticators", err)
 		if len(left) != 2 {
 			t.Errorf("UserAuthenticators returned %d passkeys, want 2", len(left))

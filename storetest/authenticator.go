@@ -16,7 +16,7 @@ var authenticatorChecks = []check{
 		t.passkey(t.createAuthenticator(&pintle.Authenticator{CredentialID: "bare==", UserID: u.ID, ProviderAccountID: "bare==", PublicKey: "AA==", DeviceType: "singleDevice"}))
 	}},
 	{"20 an unknown credential is not found", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		a := newAuthenticator(t.someone().ID)
 		a.CredentialID = "AbC+/" + a.CredentialID
 		t.createAuthenticator(a)
@@ -36,7 +36,7 @@ var authenticatorChecks = []check{
 		}
 	}},
 	{"a credential id that is taken is refused and the first stays", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		a := t.createAuthenticator(newAuthenticator(t.someone().ID))
 		taken := newAuthenticator(t.someone().ID)
 		taken.CredentialID = a.CredentialID
@@ -58,11 +58,11 @@ var authenticatorChecks = []check{
 		a.Counter = math.MaxUint32 - 1
 		t.passkey(t.createAuthenticator(a))
 		used := counted(a, math.MaxUint32)
-		t.ok("UseAuthenticator", t.authenticators().UseAuthenticator(t.ctx, used, a.Counter))
+		t.ok("UseAuthenticator", t.passkeys().UseAuthenticator(t.ctx, used, a.Counter))
 		t.passkey(used)
 	}},
 	{"21 the passkeys of a user are theirs alone", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		u, other := t.someone(), t.someone()
 		want := map[string]string{}
 		for range 2 {
@@ -80,7 +80,7 @@ var authenticatorChecks = []check{
 		}
 	}},
 	{"21 a user without passkeys has none, nor has an unknown user", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		for _, id := range []string{t.someone().ID, uuid.New(), ""} {
 			found, err := s.UserAuthenticators(t.ctx, id)
 			t.ok("UserAuthenticators", err)
@@ -90,7 +90,7 @@ var authenticatorChecks = []check{
 		}
 	}},
 	{"22 a use moves the counter on, with the backup state and the time, and nothing else", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		u := t.someone()
 		a, other := t.createAuthenticator(newAuthenticator(u.ID)), t.createAuthenticator(newAuthenticator(u.ID))
 		used := counted(a, a.Counter+5)
@@ -103,7 +103,7 @@ var authenticatorChecks = []check{
 		t.passkey(other)
 	}},
 	{"22, SH-25 a counter that is not the expected one stays", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		a := t.createAuthenticator(newAuthenticator(t.someone().ID))
 		for _, old := range []uint32{a.Counter - 1, a.Counter + 1, 0} {
 			t.conflict("UseAuthenticator from another value", s.UseAuthenticator(t.ctx, counted(a, a.Counter+9), old))
@@ -114,7 +114,7 @@ var authenticatorChecks = []check{
 		t.passkey(a)
 	}},
 	{"an authenticator that does not count stays at zero", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		a := newAuthenticator(t.someone().ID)
 		a.Counter = 0
 		t.createAuthenticator(a)
@@ -125,7 +125,7 @@ var authenticatorChecks = []check{
 		t.passkey(used)
 	}},
 	{"22 an unknown credential is not used", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		a := newAuthenticator(t.someone().ID)
 		for _, counter := range []uint32{0, 1} {
 			t.notFound("UseAuthenticator", s.UseAuthenticator(t.ctx, counted(a, counter), 0))
@@ -136,14 +136,14 @@ var authenticatorChecks = []check{
 	{"a passkey of a user who does not exist is not found, and leaves nothing", func(t *tester) {
 		for _, id := range t.noUsers() {
 			a := newAuthenticator(id)
-			t.notFound("CreateAuthenticator", t.authenticators().CreateAuthenticator(t.ctx, a))
+			t.notFound("CreateAuthenticator", t.passkeys().CreateAuthenticator(t.ctx, a))
 			t.noPasskey(a)
 			a.UserID = t.someone().ID
 			t.passkey(t.createAuthenticator(a))
 		}
 	}},
 	{"passkeys that were passed or returned are the caller's", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		a := newAuthenticator(t.someone().ID)
 		passed := *a
 		t.createAuthenticator(&passed)
@@ -159,7 +159,7 @@ var authenticatorChecks = []check{
 		t.passkey(a)
 	}},
 	{"SH-21, ASVS-6.5.6 a passkey is removed by its owner only", func(t *tester) {
-		s := t.manager()
+		s := t.passkeys()
 		u, other := t.someone(), t.someone()
 		a, kept := t.createAuthenticator(newAuthenticator(u.ID)), t.createAuthenticator(newAuthenticator(u.ID))
 		theirs := t.createAuthenticator(newAuthenticator(other.ID))
@@ -171,10 +171,10 @@ var authenticatorChecks = []check{
 		}
 		t.passkey(a)
 		t.ok("DeleteAuthenticator", s.DeleteAuthenticator(t.ctx, u.ID, a.CredentialID))
-		_, err := t.authenticators().Authenticator(t.ctx, a.CredentialID)
+		_, err := t.passkeys().Authenticator(t.ctx, a.CredentialID)
 		t.notFound("Authenticator after its removal", err)
 		t.notFound("DeleteAuthenticator a second time", s.DeleteAuthenticator(t.ctx, u.ID, a.CredentialID))
-		left, err := t.authenticators().UserAuthenticators(t.ctx, u.ID)
+		left, err := t.passkeys().UserAuthenticators(t.ctx, u.ID)
 		t.ok("UserAuthenticators", err)
 		if len(left) != 1 || left[0].CredentialID != kept.CredentialID {
 			t.Errorf("UserAuthenticators returned %d passkeys, want the other one", len(left))
@@ -184,10 +184,7 @@ var authenticatorChecks = []check{
 		t.passkey(t.createAuthenticator(a)) // its id is free
 	}},
 	{"SH-21 a passkey is renamed by its owner only", func(t *tester) {
-		s := t.manager()
-		if !t.namesPasskeys() {
-			t.Skip("the store has no room for names")
-		}
+		s := t.namedPasskeys()
 		u, other := t.someone(), t.someone()
 		a, kept := t.createAuthenticator(newAuthenticator(u.ID)), t.createAuthenticator(newAuthenticator(u.ID))
 		theirs := t.createAuthenticator(newAuthenticator(other.ID))
@@ -205,7 +202,7 @@ var authenticatorChecks = []check{
 			t.passkey(a)
 		}
 		used := counted(a, a.Counter+1)
-		t.ok("UseAuthenticator", t.authenticators().UseAuthenticator(t.ctx, used, a.Counter))
+		t.ok("UseAuthenticator", t.passkeys().UseAuthenticator(t.ctx, used, a.Counter))
 		t.ok("RenameAuthenticator", s.RenameAuthenticator(t.ctx, u.ID, a.CredentialID, "Used"))
 		used.Name = "Used"
 		t.passkey(used)
@@ -218,7 +215,7 @@ var authenticatorChecks = []check{
 		t.passkey(t.createAuthenticator(a))
 	}},
 	{"18 the account of a passkey is found", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		a := newAccount(t.someone().ID)
 		t.link(a)
 		found, err := s.Account(t.ctx, a.Provider, a.ProviderAccountID)
@@ -232,7 +229,7 @@ var authenticatorChecks = []check{
 // passkey checks that a passkey is found as it was stored.
 func (t *tester) passkey(want *pintle.Authenticator) {
 	t.Helper()
-	found, err := t.authenticators().Authenticator(t.ctx, want.CredentialID)
+	found, err := t.passkeys().Authenticator(t.ctx, want.CredentialID)
 	t.ok("Authenticator", err)
 	t.same("Authenticator", t.describedAuthenticator(found), t.describedAuthenticator(want))
 }
@@ -240,9 +237,9 @@ func (t *tester) passkey(want *pintle.Authenticator) {
 // noPasskey checks that there is no row of a passkey.
 func (t *tester) noPasskey(a *pintle.Authenticator) {
 	t.Helper()
-	_, err := t.authenticators().Authenticator(t.ctx, a.CredentialID)
+	_, err := t.passkeys().Authenticator(t.ctx, a.CredentialID)
 	t.notFound("Authenticator", err)
-	left, err := t.authenticators().UserAuthenticators(t.ctx, a.UserID)
+	left, err := t.passkeys().UserAuthenticators(t.ctx, a.UserID)
 	t.ok("UserAuthenticators", err)
 	if len(left) != 0 {
 		t.Errorf("UserAuthenticators returned %d passkeys, want none", len(left))

@@ -20,25 +20,25 @@ var cancelledChecks = []check{
 		t.noAnswer("UserByEmail", err)
 		_, err = t.store.UserByAccount(ctx, "github", unique())
 		t.noAnswer("UserByAccount", err)
-		if s, ok := t.store.(pintle.SessionStore); ok {
+		if s := t.store; t.can.Sessions {
 			_, _, err = s.SessionAndUser(ctx, b.session.Token)
 			t.noAnswer("SessionAndUser", err)
 			_, _, err = s.SessionAndUser(ctx, uuid.New())
 			t.noAnswer("SessionAndUser of an unknown token", err)
 		}
-		if s, ok := t.store.(pintle.AccountStore); ok {
+		if s := t.store; t.can.Accounts {
 			_, err = s.Account(ctx, "github", unique())
 			t.noAnswer("Account", err)
 			_, err = s.UserAccounts(ctx, b.user.ID)
 			t.noAnswer("UserAccounts", err)
 		}
-		if t.keepsPasskeys() {
-			_, err = t.authenticators().Authenticator(ctx, unique())
+		if t.can.Passkeys {
+			_, err = t.passkeys().Authenticator(ctx, unique())
 			t.noAnswer("Authenticator", err)
-			_, err = t.authenticators().UserAuthenticators(ctx, b.user.ID)
+			_, err = t.passkeys().UserAuthenticators(ctx, b.user.ID)
 			t.noAnswer("UserAuthenticators", err)
 		}
-		if s, ok := t.store.(pintle.SessionLister); ok {
+		if s := t.store; t.can.SessionList {
 			asked := false
 			for session, err := range s.UserSessions(ctx, b.user.ID) {
 				asked = true
@@ -66,7 +66,7 @@ var cancelledChecks = []check{
 		a := newAccount(b.user.ID)
 		t.noAnswer("LinkAccount", t.store.LinkAccount(ctx, a))
 		t.noOwner(a.Provider, a.ProviderAccountID)
-		if s, ok := t.store.(pintle.SessionStore); ok {
+		if s := t.store; t.can.Sessions {
 			session := newSession(b.user.ID)
 			t.noAnswer("CreateSession", s.CreateSession(ctx, session))
 			t.ended(session.Token)
@@ -74,7 +74,7 @@ var cancelledChecks = []check{
 			_, err := s.DeleteSession(ctx, b.session.Token)
 			t.noAnswer("DeleteSession", err)
 		}
-		if s, ok := t.store.(pintle.VerificationStore); ok {
+		if s := t.store; t.can.Verifications {
 			v := newVerification()
 			t.noAnswer("CreateVerification", s.CreateVerification(ctx, v))
 			t.unusable(v.Identifier, v.Token)
@@ -83,33 +83,33 @@ var cancelledChecks = []check{
 			t.noAnswer("UseVerification", err)
 			t.uses(v)
 		}
-		if t.keepsPasskeys() {
-			s := t.authenticators()
+		if t.can.Passkeys {
+			s := t.passkeys()
 			p := newAuthenticator(b.user.ID)
 			t.noAnswer("CreateAuthenticator", s.CreateAuthenticator(ctx, p))
 			_, err := s.Authenticator(t.ctx, p.CredentialID)
 			t.notFound("Authenticator", err)
 			t.noAnswer("UseAuthenticator", s.UseAuthenticator(ctx, counted(b.passkey, 99), b.passkey.Counter))
-			if t.namesPasskeys() {
-				t.noAnswer("RenameAuthenticator", t.manager().RenameAuthenticator(ctx, b.user.ID, b.passkey.CredentialID, "Changed"))
+			if t.can.PasskeyNames {
+				t.noAnswer("RenameAuthenticator", t.namedPasskeys().RenameAuthenticator(ctx, b.user.ID, b.passkey.CredentialID, "Changed"))
 			}
-			if s, ok := t.store.(pintle.AuthenticatorManager); ok {
+			if s := t.store; t.can.Passkeys {
 				t.noAnswer("DeleteAuthenticator", s.DeleteAuthenticator(ctx, b.user.ID, b.passkey.CredentialID))
 			}
 		}
-		if s, ok := t.store.(pintle.AccountStore); ok {
+		if s := t.store; t.can.Accounts {
 			t.noAnswer("UpdateAccount", s.UpdateAccount(ctx, b.account))
 			t.noAnswer("UnlinkAccount", s.UnlinkAccount(ctx, b.user.ID, b.account.Provider, b.account.ProviderAccountID, nil))
 		}
-		if s, ok := t.store.(pintle.SessionLister); ok {
+		if s := t.store; t.can.SessionList {
 			t.noAnswer("EndSession", s.EndSession(ctx, b.user.ID, t.listed(b.user.ID)[0].Handle))
 			_, err := s.EndUserSessions(ctx, b.user.ID, "")
 			t.noAnswer("EndUserSessions", err)
 		}
-		if s, ok := t.store.(pintle.UserDeleter); ok {
+		if s := t.store; t.can.DeleteUser {
 			t.noAnswer("DeleteUser", s.DeleteUser(ctx, b.user.ID))
 		}
-		if s, ok := t.store.(pintle.Sweeper); ok {
+		if s := t.store; t.can.Sweep {
 			_, err := s.Sweep(ctx, now(), 10)
 			t.noAnswer("Sweep", err)
 		}

@@ -107,7 +107,7 @@ func (t *tester) someone() *pintle.User {
 func (t *tester) noUsers() []string {
 	t.Helper()
 	ids := []string{uuid.New()}
-	if s, ok := t.store.(pintle.UserDeleter); ok {
+	if s := t.store; t.can.DeleteUser {
 		u := t.someone()
 		t.ok("DeleteUser", s.DeleteUser(t.ctx, u.ID))
 		ids = append(ids, u.ID)
@@ -129,7 +129,7 @@ func (t *tester) createSession(s *pintle.StoredSession) *pintle.StoredSession {
 
 func (t *tester) createAuthenticator(a *pintle.Authenticator) *pintle.Authenticator {
 	t.Helper()
-	t.ok("CreateAuthenticator", t.authenticators().CreateAuthenticator(t.ctx, a))
+	t.ok("CreateAuthenticator", t.passkeys().CreateAuthenticator(t.ctx, a))
 	return a
 }
 
@@ -186,7 +186,7 @@ func (t *tester) describedAuthenticator(a *pintle.Authenticator) string {
 	}
 	text := fmt.Sprintf("passkey %q of %q: account %q, key %q, counter %d, %s backed up %t, transports %q",
 		a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.Counter, a.DeviceType, a.BackedUp, a.Transports)
-	if !t.namesPasskeys() {
+	if !t.can.PasskeyNames {
 		return text
 	}
 	return text + fmt.Sprintf(", name %q, created %s, last used %s", a.Name, instant(a.Created), instant(a.LastUsed))

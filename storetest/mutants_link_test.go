@@ -129,31 +129,8 @@ var transactionMutants = []mutant{
 
 type noTx struct{ *memstore.Store }
 
-// bare is a store without InTx.
-type bare struct {
-	pintle.SessionStore
-	pintle.VerificationStore
-	authenticators
-	accounts
-	pintle.SessionLister
-	pintle.UserDeleter
-	pintle.Sweeper
-}
-
-type (
-	authenticators interface {
-		CreateAuthenticator(context.Context, *pintle.Authenticator) error
-		Authenticator(context.Context, string) (*pintle.Authenticator, error)
-		UserAuthenticators(context.Context, string) ([]*pintle.Authenticator, error)
-		UseAuthenticator(context.Context, *pintle.Authenticator, uint32) error
-		RenameAuthenticator(context.Context, string, string, string) error
-		DeleteAuthenticator(context.Context, string, string) error
-	}
-	accounts = pintle.AccountStore
-)
-
 func (s noTx) InTx(_ context.Context, f func(pintle.Store) error) error {
-	return f(bare{s.Store, s.Store, s.Store, s.Store, s.Store, s.Store, s.Store})
+	return f(s.Store)
 }
 
 type panicCommits struct{ *memstore.Store }
@@ -200,7 +177,15 @@ func (s never) InTx(ctx context.Context, f func(pintle.Store) error) error {
 type less struct{ *memstore.Store }
 
 func (s less) InTx(ctx context.Context, f func(pintle.Store) error) error {
-	return s.Store.InTx(ctx, func(tx pintle.Store) error { return f(struct{ pintle.SessionStore }{tx.(pintle.SessionStore)}) })
+	return s.Store.InTx(ctx, func(tx pintle.Store) error { return f(noSweep{tx}) })
+}
+
+type noSweep struct{ pintle.Store }
+
+func (s noSweep) Features() pintle.Features {
+	f := s.Store.Features()
+	f.Sweep = false
+	return f
 }
 
 type outlives struct{ *memstore.Store }

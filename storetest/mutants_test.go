@@ -22,7 +22,7 @@ type mutant struct {
 }
 
 func TestEveryMutantIsNoticed(t *testing.T) {
-	mutants := slices.Concat(userMutants, extraMutants, accountMutants, sessionMutants, linkMutants, transactionMutants)
+	mutants := slices.Concat(userMutants, extraMutants, accountMutants, sessionMutants, linkMutants, transactionMutants, featureMutants())
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

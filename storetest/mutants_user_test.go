@@ -510,7 +510,7 @@ func (s extraOutside) InTx(ctx context.Context, f func(pintle.Store) error) erro
 	late := pintle.UserUpdate{}
 	var of string
 	err := s.Store.InTx(ctx, func(tx pintle.Store) error {
-		return f(notesExtra{everythingIn(tx), &of, &late})
+		return f(notesExtra{tx, &of, &late})
 	})
 	if late.Extra != nil {
 		_, _ = s.Store.UpdateUser(ctx, of, late)
@@ -518,17 +518,13 @@ func (s extraOutside) InTx(ctx context.Context, f func(pintle.Store) error) erro
 	return err
 }
 
-func everythingIn(tx pintle.Store) bare {
-	return bare{tx.(pintle.SessionStore), tx.(pintle.VerificationStore), tx.(authenticators), tx.(accounts), tx.(pintle.SessionLister), tx.(pintle.UserDeleter), tx.(pintle.Sweeper)}
-}
-
 type notesExtra struct {
-	bare
+	pintle.Store
 	of   *string
 	late *pintle.UserUpdate
 }
 
 func (s notesExtra) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
 	*s.of, s.late.Extra = id, c.Extra
-	return s.bare.UpdateUser(ctx, id, c)
+	return s.Store.UpdateUser(ctx, id, c)
 }

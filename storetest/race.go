@@ -127,7 +127,7 @@ var raceChecks = []check{
 		}
 	}},
 	{"SH-25 of 64 assertions with one counter one moves it", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		a := t.createAuthenticator(newAuthenticator(t.someone().ID))
 		used := counted(a, a.Counter+1)
 		t.oneWinner("UseAuthenticator", pintle.ErrConflict, race(func(int) error {
@@ -136,7 +136,7 @@ var raceChecks = []check{
 		t.passkey(used)
 	}},
 	{"of 64 passkeys with one credential id one is created", func(t *tester) {
-		s := t.authenticators()
+		s := t.passkeys()
 		a := newAuthenticator(t.someone().ID)
 		t.oneWinner("CreateAuthenticator", pintle.ErrConflict, race(func(int) error {
 			mine := *a
@@ -226,7 +226,7 @@ var raceChecks = []check{
 			return s.UnlinkAccount(t.ctx, u.ID, accounts[i].Provider, accounts[i].ProviderAccountID, accounts)
 		}))
 		t.keepsOne(u)
-		passkeys, err := t.authenticators().UserAuthenticators(t.ctx, u.ID)
+		passkeys, err := t.passkeys().UserAuthenticators(t.ctx, u.ID)
 		t.ok("UserAuthenticators", err)
 		if len(passkeys) != 1 {
 			t.Errorf("%d passkeys are left, want 1", len(passkeys))
@@ -276,18 +276,17 @@ var raceChecks = []check{
 				accounts[i] = newAccount(u.ID)
 			}
 			t.deletedMeanwhile(s, u, func(i int) error { return t.store.LinkAccount(t.ctx, accounts[i]) })
-			store, lists := t.store.(pintle.AccountStore)
 			for _, a := range accounts {
 				t.noOwner(a.Provider, a.ProviderAccountID)
-				if lists {
-					_, err := store.Account(t.ctx, a.Provider, a.ProviderAccountID)
+				if t.can.Accounts {
+					_, err := t.store.Account(t.ctx, a.Provider, a.ProviderAccountID)
 					t.notFound("Account", err)
 				}
 			}
 		}
 	}},
 	{"SH-16 a user who is deleted while registering passkeys leaves none", func(t *tester) {
-		s, store := t.deleter(), t.authenticators()
+		s, store := t.deleter(), t.passkeys()
 		for range 4 {
 			u := t.someone()
 			passkeys := make([]*pintle.Authenticator, writers)
@@ -340,7 +339,7 @@ func race(f func(i int) error) []error {
 
 // deletedMeanwhile deletes a user while the other writers store something for
 // them, which fails with ErrNotFound as soon as the user is gone.
-func (t *tester) deletedMeanwhile(s pintle.UserDeleter, u *pintle.User, store func(i int) error) {
+func (t *tester) deletedMeanwhile(s pintle.Store, u *pintle.User, store func(i int) error) {
 	t.Helper()
 	for i, err := range race(func(i int) error {
 		if i == writers/2 {

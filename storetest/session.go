@@ -123,7 +123,7 @@ var sessionChecks = []check{
 			s.Expires = s.Expires.Add(time.Hour)
 			t.ok("UpdateSession", t.sessions().UpdateSession(t.ctx, s.Token, pintle.SessionUpdate{Expires: s.Expires}))
 			t.same("the id after UpdateSession", t.live(s, u).ID, id)
-			if lister, ok := t.store.(pintle.SessionLister); ok {
+			if lister := t.store; t.can.SessionList {
 				found := false
 				for listed, err := range lister.UserSessions(t.ctx, u.ID) {
 					t.ok("UserSessions", err)

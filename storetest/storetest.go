@@ -1,5 +1,5 @@
-// Package storetest checks that a store keeps the promises its interfaces
-// make. A store of your own passes with
+// Package storetest checks that a store keeps the promises its interface
+// makes. A store of your own passes with
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T) pintle.Store { return newStore(t) })
@@ -22,9 +22,8 @@ import (
 )
 
 // Run tests the stores that open returns. Each check opens its own, which must
-// be empty. The optional interfaces are checked when the store implements
-// them, and skipped, visibly, when it does not. A method that fails with
-// [errors.ErrUnsupported] counts as not implemented.
+// be empty. What the store does not have by its [pintle.Features] is skipped,
+// visibly, but for one check: that its methods say so.
 //
 // A store with its own tables needs no limits: they are for tables whose columns
 // another application has chosen.
@@ -86,7 +85,7 @@ func (l Limit) String() string {
 	return "unknown limit"
 }
 
-// A group is the checks of one interface.
+// A group is the checks of one feature.
 type group struct {
 	name   string
 	checks []check
@@ -100,6 +99,7 @@ type check struct {
 
 func groups() []group {
 	return []group{
+		{"Features", featureChecks},
 		{"User", userChecks},
 		{"UserUpdate", userUpdateChecks},
 		{"UserExtra", userExtraChecks},
@@ -108,11 +108,11 @@ func groups() []group {
 		{"SessionUpdate", sessionUpdateChecks},
 		{"Verification", verificationChecks},
 		{"Authenticator", authenticatorChecks},
-		{"AccountStore", accountStoreChecks},
-		{"SessionLister", sessionListerChecks},
-		{"UserDeleter", userDeleterChecks},
-		{"Sweeper", sweeperChecks},
-		{"TxStore", transactionChecks},
+		{"Accounts", accountStoreChecks},
+		{"SessionList", sessionListerChecks},
+		{"DeleteUser", userDeleterChecks},
+		{"Sweep", sweeperChecks},
+		{"Transactions", transactionChecks},
 		{"Text", textChecks},
 		{"Race", raceChecks},
 		{"Cancelled", cancelledChecks},

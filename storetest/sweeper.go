@@ -93,7 +93,7 @@ type mess struct {
 func (t *tester) mess(sessions, links int) *mess {
 	t.Helper()
 	w := &mess{user: t.someone()}
-	if _, ok := t.store.(pintle.SessionStore); ok {
+	if t.can.Sessions {
 		for i := range sessions {
 			dead := newSession(w.user.ID)
 			dead.Expires = now().Add(-time.Duration(i+1) * time.Hour)
@@ -101,7 +101,7 @@ func (t *tester) mess(sessions, links int) *mess {
 			w.live = append(w.live, t.createSession(newSession(w.user.ID)))
 		}
 	}
-	if _, ok := t.store.(pintle.VerificationStore); ok {
+	if t.can.Verifications {
 		for i := range links {
 			dead := newVerification()
 			dead.Expires = now().Add(-time.Duration(i+1) * time.Minute)

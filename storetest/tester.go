@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
-	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // patience is how long a check may take: a store that waits for itself fails
@@ -19,93 +18,68 @@ type tester struct {
 	testing.TB
 	ctx    context.Context // a check is one call
 	store  pintle.Store
+	can    pintle.Features
 	limits []Limit
 }
 
 func newTester(t testing.TB, s pintle.Store, limits []Limit) *tester {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
-	return &tester{TB: t, ctx: ctx, store: s, limits: limits}
+	return &tester{TB: t, ctx: ctx, store: s, can: s.Features(), limits: limits}
 }
 
-// optional returns the store as one of the optional interfaces, or skips.
-func optional[T any](t *tester, name string) T {
+// needs skips a check of a feature that the store does not have.
+func (t *tester) needs(has bool, feature string) pintle.Store {
 	t.Helper()
-	s, ok := t.store.(T)
-	if !ok {
-		t.Skipf("%T does not implement pintle.%s", t.store, name)
+	if !has {
+		t.Skipf("%T does not have pintle.Features.%s", t.store, feature)
 	}
-	return s
+	return t.store
 }
 
-func (t *tester) sessions() pintle.SessionStore {
+func (t *tester) accounts() pintle.Store {
 	t.Helper()
-	return optional[pintle.SessionStore](t, "SessionStore")
+	return t.needs(t.can.Accounts, "Accounts")
 }
 
-func (t *tester) verifications() pintle.VerificationStore {
+func (t *tester) sessions() pintle.Store {
 	t.Helper()
-	return optional[pintle.VerificationStore](t, "VerificationStore")
+	return t.needs(t.can.Sessions, "Sessions")
 }
 
-func (t *tester) authenticators() pintle.AuthenticatorStore {
+func (t *tester) lister() pintle.Store {
 	t.Helper()
-	s := optional[pintle.AuthenticatorStore](t, "AuthenticatorStore")
-	if !t.keepsPasskeys() {
-		t.Skip("the store has no table for passkeys")
-	}
-	return s
+	return t.needs(t.can.SessionList, "SessionList")
 }
 
-func (t *tester) keepsPasskeys() bool {
-	s, ok := t.store.(pintle.AuthenticatorStore)
-	if !ok {
-		return false
-	}
-	_, err := s.Authenticator(t.ctx, unique())
-	return !errors.Is(err, errors.ErrUnsupported)
-}
-
-func (t *tester) manager() pintle.AuthenticatorManager {
+func (t *tester) verifications() pintle.Store {
 	t.Helper()
-	t.authenticators()
-	return optional[pintle.AuthenticatorManager](t, "AuthenticatorManager")
+	return t.needs(t.can.Verifications, "Verifications")
 }
 
-// namesPasskeys reports whether the store has room for what Auth.js does not
-// know of a passkey.
-func (t *tester) namesPasskeys() bool {
-	s, ok := t.store.(pintle.AuthenticatorManager)
-	if !ok || !t.keepsPasskeys() {
-		return false
-	}
-	err := s.RenameAuthenticator(t.ctx, uuid.New(), unique(), "Unknown key")
-	return !errors.Is(err, errors.ErrUnsupported)
-}
-
-func (t *tester) accounts() pintle.AccountStore {
+func (t *tester) passkeys() pintle.Store {
 	t.Helper()
-	return optional[pintle.AccountStore](t, "AccountStore")
+	return t.needs(t.can.Passkeys, "Passkeys")
 }
 
-func (t *tester) lister() pintle.SessionLister {
+func (t *tester) namedPasskeys() pintle.Store {
 	t.Helper()
-	return optional[pintle.SessionLister](t, "SessionLister")
+	return t.needs(t.can.PasskeyNames, "PasskeyNames")
 }
 
-func (t *tester) deleter() pintle.UserDeleter {
+func (t *tester) deleter() pintle.Store {
 	t.Helper()
-	return optional[pintle.UserDeleter](t, "UserDeleter")
+	return t.needs(t.can.DeleteUser, "DeleteUser")
 }
 
-func (t *tester) sweeper() pintle.Sweeper {
+func (t *tester) sweeper() pintle.Store {
 	t.Helper()
-	return optional[pintle.Sweeper](t, "Sweeper")
+	return t.needs(t.can.Sweep, "Sweep")
 }
 
-func (t *tester) transactions() pintle.TxStore {
+func (t *tester) transactions() pintle.Store {
 	t.Helper()
-	return optional[pintle.TxStore](t, "TxStore")
+	return t.needs(t.can.Transactions, "Transactions")
 }
 
 // ok ends the check when something failed that has to work.

@@ -26,7 +26,7 @@ var textChecks = []check{
 	{"SH-73 look-ups of hostile texts find nothing and change nothing", func(t *tester) {
 		witness := t.everything()
 		link := newVerification()
-		_, keepsLinks := t.store.(pintle.VerificationStore)
+		keepsLinks := t.can.Verifications
 		if keepsLinks {
 			t.createVerification(link)
 		}
@@ -80,7 +80,7 @@ func (t *tester) findsNothing(text, userID string) {
 	name := "Mallory"
 	_, err = t.store.UpdateUser(t.ctx, text, pintle.UserUpdate{Name: &name})
 	t.notFound(what("UpdateUser"), err)
-	if s, ok := t.store.(pintle.SessionStore); ok {
+	if s := t.store; t.can.Sessions {
 		t.ended(text)
 		t.notFound(what("UpdateSession"), s.UpdateSession(t.ctx, text, pintle.SessionUpdate{Expires: now()}))
 		deleted, err := s.DeleteSession(t.ctx, text)
@@ -89,11 +89,11 @@ func (t *tester) findsNothing(text, userID string) {
 			t.Errorf("%s returned %s", what("DeleteSession"), describedSession(deleted))
 		}
 	}
-	if _, ok := t.store.(pintle.VerificationStore); ok {
+	if t.can.Verifications {
 		t.unusable(text, text)
 	}
-	if t.keepsPasskeys() {
-		s := t.authenticators()
+	if t.can.Passkeys {
+		s := t.passkeys()
 		_, err := s.Authenticator(t.ctx, text)
 		t.notFound(what("Authenticator"), err)
 		t.notFound(what("UseAuthenticator"), s.UseAuthenticator(t.ctx, &pintle.Authenticator{CredentialID: text, Counter: 8}, 7))
@@ -102,22 +102,22 @@ func (t *tester) findsNothing(text, userID string) {
 		if len(found) != 0 {
 			t.Errorf("%s returned %d passkeys", what("UserAuthenticators"), len(found))
 		}
-		if t.namesPasskeys() {
-			t.notFound(what("RenameAuthenticator"), t.manager().RenameAuthenticator(t.ctx, userID, text, "Key"))
-			t.notFound(what("RenameAuthenticator"), t.manager().RenameAuthenticator(t.ctx, text, text, "Key"))
+		if t.can.PasskeyNames {
+			t.notFound(what("RenameAuthenticator"), t.namedPasskeys().RenameAuthenticator(t.ctx, userID, text, "Key"))
+			t.notFound(what("RenameAuthenticator"), t.namedPasskeys().RenameAuthenticator(t.ctx, text, text, "Key"))
 		}
-		if s, ok := t.store.(pintle.AuthenticatorManager); ok {
+		if s := t.store; t.can.Passkeys {
 			t.notFound(what("DeleteAuthenticator"), s.DeleteAuthenticator(t.ctx, userID, text))
 			t.notFound(what("DeleteAuthenticator"), s.DeleteAuthenticator(t.ctx, text, text))
 		}
 	}
-	if s, ok := t.store.(pintle.AccountStore); ok {
+	if s := t.store; t.can.Accounts {
 		_, err := s.Account(t.ctx, text, text)
 		t.notFound(what("Account"), err)
 		t.notFound(what("UnlinkAccount"), s.UnlinkAccount(t.ctx, userID, "github", text, nil))
 		t.notFound(what("UpdateAccount"), s.UpdateAccount(t.ctx, &pintle.Account{UserID: userID, Provider: "github", ProviderAccountID: text}))
 	}
-	if s, ok := t.store.(pintle.SessionLister); ok {
+	if s := t.store; t.can.SessionList {
 		t.notFound(what("EndSession"), s.EndSession(t.ctx, userID, text))
 		t.notFound(what("EndSession"), s.EndSession(t.ctx, text, text))
 		n, err := s.EndUserSessions(t.ctx, text, text)
@@ -126,7 +126,7 @@ func (t *tester) findsNothing(text, userID string) {
 			t.Errorf("%s ended %d sessions", what("EndUserSessions"), n)
 		}
 	}
-	if s, ok := t.store.(pintle.UserDeleter); ok {
+	if s := t.store; t.can.DeleteUser {
 		t.ok(what("DeleteUser"), s.DeleteUser(t.ctx, text))
 	}
 }
@@ -144,12 +144,12 @@ func (t *tester) keeps(text string) {
 	a.ProviderAccountID, a.AccessToken, a.Scope = text, text, text
 	t.link(a)
 	t.owner(a, u)
-	if s, ok := t.store.(pintle.AccountStore); ok {
+	if s := t.store; t.can.Accounts {
 		found, err := s.Account(t.ctx, a.Provider, text)
 		t.ok("Account", err)
 		t.same("Account", describedAccount(found), describedAccount(a))
 	}
-	if _, ok := t.store.(pintle.SessionStore); ok {
+	if t.can.Sessions {
 		s := newSession(u.ID)
 		s.Token = text
 		s.Data = map[string]any{text: text}
@@ -158,13 +158,13 @@ func (t *tester) keeps(text string) {
 			t.same("Data", jsonText(found.Data), jsonText(s.Data))
 		}
 	}
-	if _, ok := t.store.(pintle.VerificationStore); ok {
+	if t.can.Verifications {
 		v := newVerification()
 		v.Identifier = text
 		t.createVerification(v)
 		t.uses(v)
 	}
-	if t.keepsPasskeys() {
+	if t.can.Passkeys {
 		p := newAuthenticator(u.ID)
 		p.CredentialID, p.ProviderAccountID, p.Transports, p.Name = text, text, text, text
 		t.passkey(t.createAuthenticator(p))

@@ -62,10 +62,10 @@ func (t *tester) everything() belongings {
 	t.Helper()
 	u := t.someone()
 	b := belongings{user: u, account: t.link(newAccount(u.ID))}
-	if _, ok := t.store.(pintle.SessionStore); ok {
+	if t.can.Sessions {
 		b.session = t.createSession(newSession(u.ID))
 	}
-	if t.keepsPasskeys() {
+	if t.can.Passkeys {
 		b.passkey = t.createAuthenticator(newAuthenticator(u.ID))
 	}
 	return b
@@ -97,7 +97,7 @@ func (t *tester) gone(b belongings) {
 	_, err = t.store.UserByEmail(t.ctx, b.user.Email)
 	t.notFound("UserByEmail", err)
 	t.noOwner(b.account.Provider, b.account.ProviderAccountID)
-	if s, ok := t.store.(pintle.AccountStore); ok {
+	if s := t.store; t.can.Accounts {
 		_, err := s.Account(t.ctx, b.account.Provider, b.account.ProviderAccountID)
 		t.notFound("Account", err)
 		accounts, err := s.UserAccounts(t.ctx, b.user.ID)
@@ -115,7 +115,7 @@ func (t *tester) gone(b belongings) {
 		}
 	}
 	if b.passkey != nil {
-		s := t.authenticators()
+		s := t.passkeys()
 		_, err := s.Authenticator(t.ctx, b.passkey.CredentialID)
 		t.notFound("Authenticator", err)
 		left, err := s.UserAuthenticators(t.ctx, b.user.ID)

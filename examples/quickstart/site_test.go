@@ -73,7 +73,7 @@ func TestAnonymousRequestsAreRejected(t *testing.T) {
 // SH-21: the page is about the passkeys of the signed-in user.
 func TestMembersSeeToTheirOwnPasskeys(t *testing.T) {
 	srv, cfg := startSite(t, pintle.StrategyDatabase)
-	store := cfg.Store.(pintle.AuthenticatorStore)
+	store := cfg.Store
 	browsers := map[string]*http.Client{}
 	for _, name := range []string{"Kim", "Eve"} {
 		email := strings.ToLower(name) + "@example.com"

@@ -77,7 +77,7 @@ func (r records) deleteAccount(a *account) {
 	r.undo(func() { r.addAccount(a) })
 }
 
-// Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
+// Account implements [pintle.Store].
 func (r records) Account(ctx context.Context, provider, providerAccountID string) (*pintle.Account, error) {
 	if err := r.read(ctx); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (r records) Account(ctx context.Context, provider, providerAccountID string
 	return a.copy(), nil
 }
 
-// UserAccounts implements [pintle.AccountStore]. The accounts are in the order
+// UserAccounts implements [pintle.Store]. The accounts are in the order
 // in which they were linked.
 func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
 	if err := r.read(ctx); err != nil {
@@ -108,7 +108,7 @@ func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Acc
 	return accounts, nil
 }
 
-// UpdateAccount implements [pintle.AccountStore].
+// UpdateAccount implements [pintle.Store].
 func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	change, err := newAccount(a)
 	if err != nil {
@@ -130,7 +130,7 @@ func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	return nil
 }
 
-// UnlinkAccount implements [pintle.AccountStore].
+// UnlinkAccount implements [pintle.Store].
 func (r records) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string, keepOneOf []*pintle.Account) error {
 	if err := r.write(ctx); err != nil {
 		return err

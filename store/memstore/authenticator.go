@@ -11,7 +11,7 @@ import (
 // An authenticator is a passkey. Its struct has nothing a caller could share.
 type authenticator = pintle.Authenticator
 
-// CreateAuthenticator implements [pintle.AuthenticatorStore].
+// CreateAuthenticator implements [pintle.Store].
 func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
 	if err := r.write(ctx); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticato
 	return nil
 }
 
-// Authenticator implements [pintle.AuthenticatorStore].
+// Authenticator implements [pintle.Store].
 func (r records) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
 	if err := r.read(ctx); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (r records) Authenticator(ctx context.Context, credentialID string) (*pintl
 	return new(*row), nil
 }
 
-// UserAuthenticators implements [pintle.AuthenticatorStore]. The passkeys are
+// UserAuthenticators implements [pintle.Store]. The passkeys are
 // in the order in which they were created.
 func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
 	if err := r.read(ctx); err != nil {
@@ -65,7 +65,7 @@ func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pint
 	return passkeys, nil
 }
 
-// UseAuthenticator implements [pintle.AuthenticatorStore].
+// UseAuthenticator implements [pintle.Store].
 func (r records) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
 	if err := r.write(ctx); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (r records) UseAuthenticator(ctx context.Context, used *pintle.Authenticato
 	return nil
 }
 
-// RenameAuthenticator implements [pintle.AuthenticatorManager].
+// RenameAuthenticator implements [pintle.Store].
 func (r records) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
 	if err := r.write(ctx); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (r records) RenameAuthenticator(ctx context.Context, userID, credentialID, 
 	return nil
 }
 
-// DeleteAuthenticator implements [pintle.AuthenticatorManager].
+// DeleteAuthenticator implements [pintle.Store].
 func (r records) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
 	if err := r.write(ctx); err != nil {
 		return err

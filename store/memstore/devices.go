@@ -15,7 +15,7 @@ import (
 // token.
 func (k sessionKey) handle() string { return base64.RawURLEncoding.EncodeToString(k[:]) }
 
-// UserSessions implements [pintle.SessionLister]. The tokens of the yielded
+// UserSessions implements [pintle.Store]. The tokens of the yielded
 // sessions are empty. The list is made when the loop begins, and no lock is
 // held while it runs.
 func (r records) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
@@ -71,7 +71,7 @@ func (r records) sessionsOf(userID string) iter.Seq[*session] {
 	}
 }
 
-// EndSession implements [pintle.SessionLister].
+// EndSession implements [pintle.Store].
 func (r records) EndSession(ctx context.Context, userID, handle string) error {
 	if err := r.write(ctx); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (r records) EndSession(ctx context.Context, userID, handle string) error {
 	return pintle.ErrNotFound
 }
 
-// EndUserSessions implements [pintle.SessionLister].
+// EndUserSessions implements [pintle.Store].
 func (r records) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
 	keep := keyOf(except)
 	if err := r.write(ctx); err != nil {

@@ -1,7 +1,7 @@
 // Package memstore keeps users and sessions in memory, for tests,
 // demonstrations and programs of one process that may forget.
 //
-// A [Store] implements every store interface of package pintle. It keeps no
+// A [Store] has every feature of [pintle.Features]. It keeps no
 // session token, only its hash, starts no goroutine, and forgets what has
 // expired when [Store.Sweep] is called.
 package memstore
@@ -17,15 +17,8 @@ import (
 type Store struct{ records }
 
 var (
-	_ pintle.SessionStore         = (*Store)(nil)
-	_ pintle.VerificationStore    = (*Store)(nil)
-	_ pintle.AuthenticatorStore   = (*Store)(nil)
-	_ pintle.TxStore              = (*Store)(nil)
-	_ pintle.AccountStore         = (*Store)(nil)
-	_ pintle.SessionLister        = (*Store)(nil)
-	_ pintle.AuthenticatorManager = (*Store)(nil)
-	_ pintle.UserDeleter          = (*Store)(nil)
-	_ pintle.Sweeper              = (*Store)(nil)
+	_ pintle.Store = (*Store)(nil)
+	_ pintle.Store = (*txStore)(nil)
 )
 
 // New returns an empty store.
@@ -40,10 +33,14 @@ func New() *Store {
 	}}}
 }
 
-// InMemory reports true: only this process has the data of a Store, and loses it
-// when it ends. Package pintle logs that when a browser has a
-// session that the Store does not know.
-func (*Store) InMemory() bool { return true }
+// Features implements [pintle.Store]: a store in memory has all of them, but for
+// transactions in a transaction.
+func (r records) Features() pintle.Features {
+	return pintle.Features{
+		Accounts: true, Sessions: true, SessionList: true, Verifications: true, Passkeys: true, PasskeyNames: true,
+		Transactions: r.tx == nil, DeleteUser: true, Sweep: true, InMemory: true,
+	}
+}
 
 // tables is everything a store keeps. One lock for all of it is what makes a
 // look-up that follows a pointer from one table into another simple; readers

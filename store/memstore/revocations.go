@@ -22,10 +22,7 @@ type revokedSession struct{ user, id string }
 // A revokedUser is a user whose sessions that began until end are ended.
 type revokedUser struct{ end, until time.Time }
 
-var (
-	_ pintle.Revocation = (*Revocations)(nil)
-	_ pintle.Sweeper    = (*Revocations)(nil)
-)
+var _ pintle.Revocation = (*Revocations)(nil)
 
 // Revoked implements [pintle.Revocation].
 func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
@@ -72,7 +69,7 @@ func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.
 	return nil
 }
 
-// Sweep implements [pintle.Sweeper]: it forgets what may be forgotten.
+// Sweep implements [pintle.Store]: it forgets what may be forgotten.
 func (r *Revocations) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

@@ -41,7 +41,7 @@ func (s *session) setData(data jsonText) {
 
 func instant(milliseconds int64) time.Time { return time.UnixMilli(milliseconds).UTC() }
 
-// CreateSession implements [pintle.SessionStore].
+// CreateSession implements [pintle.Store].
 func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) error {
 	data, err := encode(s.Data)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r records) deleteSession(s *session) {
 	r.undo(func() { r.addSession(s) })
 }
 
-// SessionAndUser implements [pintle.SessionStore].
+// SessionAndUser implements [pintle.Store].
 func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
 	key := keyOf(token)
 	if err := r.read(ctx); err != nil {
@@ -107,7 +107,7 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 	return s, row.owner.copy(), nil
 }
 
-// UpdateSession implements [pintle.SessionStore].
+// UpdateSession implements [pintle.Store].
 func (r records) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
 	data, err := encode(change.Data)
 	if err != nil {
@@ -133,7 +133,7 @@ func (r records) UpdateSession(ctx context.Context, token string, change pintle.
 	return nil
 }
 
-// DeleteSession implements [pintle.SessionStore].
+// DeleteSession implements [pintle.Store].
 func (r records) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	key := keyOf(token)
 	if err := r.write(ctx); err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Sweep implements [pintle.Sweeper]. It looks at every session and mail link
+// Sweep implements [pintle.Store]. It looks at every session and mail link
 // while all other calls wait: about ten milliseconds for 100,000 of them.
 func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	if err := r.write(ctx); err != nil {

@@ -3,6 +3,7 @@ package memstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -17,7 +18,10 @@ type transaction struct {
 	undo []func()
 }
 
-var errOver = errors.New("memstore: the transaction is over")
+var (
+	errOver   = errors.New("memstore: the transaction is over")
+	errNested = fmt.Errorf("memstore: a transaction in a transaction: %w", errors.ErrUnsupported)
+)
 
 func (tx *transaction) enter() error {
 	tx.mu.Lock()
@@ -43,7 +47,7 @@ func (tx *transaction) end(succeeded bool) {
 	}
 }
 
-// InTx implements [pintle.TxStore]. Transactions run one after another, and
+// InTx implements [pintle.Store]. Transactions run one after another, and
 // all other calls wait while one runs: f must use the store it is given, for
 // the one it was called on would wait for f itself.
 func (s *Store) InTx(ctx context.Context, f func(pintle.Store) error) error {
@@ -66,3 +70,6 @@ func (s *Store) InTx(ctx context.Context, f func(pintle.Store) error) error {
 
 // A txStore is the store a transaction works with.
 type txStore struct{ records }
+
+// InTx implements [pintle.Store]: a transaction has none within.
+func (*txStore) InTx(context.Context, func(pintle.Store) error) error { return errNested }

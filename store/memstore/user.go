@@ -144,7 +144,7 @@ func (r records) setProfile(row *user, profile pintle.User) {
 	r.addUser(row)
 }
 
-// DeleteUser implements [pintle.UserDeleter].
+// DeleteUser implements [pintle.Store].
 func (r records) DeleteUser(ctx context.Context, id string) error {
 	if err := r.write(ctx); err != nil {
 		return err

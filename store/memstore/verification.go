@@ -8,7 +8,7 @@ import (
 
 type verificationKey struct{ identifier, token string }
 
-// CreateVerification implements [pintle.VerificationStore].
+// CreateVerification implements [pintle.Store].
 func (r records) CreateVerification(ctx context.Context, v *pintle.Verification) error {
 	if err := r.write(ctx); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (r records) CreateVerification(ctx context.Context, v *pintle.Verification)
 	return nil
 }
 
-// UseVerification implements [pintle.VerificationStore].
+// UseVerification implements [pintle.Store].
 func (r records) UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error) {
 	if err := r.write(ctx); err != nil {
 		return nil, err

@@ -214,7 +214,7 @@ func (s *Store) removeAbandoned(ctx context.Context, a *pintle.Account) (bool, e
 	return err == nil, err
 }
 
-// Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
+// Account implements [pintle.Store].
 func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*pintle.Account, error) {
 	filter, ok := accountFilter(provider, providerAccountID)
 	if !ok {
@@ -227,7 +227,7 @@ func (s *Store) Account(ctx context.Context, provider, providerAccountID string)
 	return document.account(), nil
 }
 
-// UserAccounts implements [pintle.AccountStore]. The accounts are in the order
+// UserAccounts implements [pintle.Store]. The accounts are in the order
 // in which they were linked.
 func (s *Store) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
 	owner, ok := objectID(userID)
@@ -246,7 +246,7 @@ func (s *Store) UserAccounts(ctx context.Context, userID string) ([]*pintle.Acco
 	return accounts, nil
 }
 
-// UpdateAccount implements [pintle.AccountStore]. Members of Extra that are not
+// UpdateAccount implements [pintle.Store]. Members of Extra that are not
 // given stay.
 func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	filter, ok := accountFilter(a.Provider, a.ProviderAccountID)

@@ -44,7 +44,7 @@ func authenticatorFilter(credentialID string) bson.D {
 	return bson.D{{Key: "credentialID", Value: credentialID}}
 }
 
-// CreateAuthenticator implements [pintle.AuthenticatorStore].
+// CreateAuthenticator implements [pintle.Store].
 func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
 	owner, ok := objectID(a.UserID)
 	if !ok {
@@ -65,7 +65,7 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator
 	return fail(ctx, "create passkey", err)
 }
 
-// Authenticator implements [pintle.AuthenticatorStore].
+// Authenticator implements [pintle.Store].
 func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
 	if !storable(credentialID) {
 		return nil, absent(ctx)
@@ -78,7 +78,7 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle
 	return a, fail(ctx, "find passkey", err)
 }
 
-// UserAuthenticators implements [pintle.AuthenticatorStore]. The newest passkey
+// UserAuthenticators implements [pintle.Store]. The newest passkey
 // is the first.
 func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
 	owner, ok := objectID(userID)
@@ -99,7 +99,7 @@ func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintl
 	return passkeys, nil
 }
 
-// UseAuthenticator implements [pintle.AuthenticatorStore].
+// UseAuthenticator implements [pintle.Store].
 func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
 	if !storable(used.CredentialID) {
 		return absent(ctx)
@@ -126,7 +126,7 @@ func ownAuthenticator(userID, credentialID string) (bson.D, bool) {
 	return append(authenticatorFilter(credentialID), bson.E{Key: "userId", Value: owner}), ok && storable(credentialID)
 }
 
-// RenameAuthenticator implements [pintle.AuthenticatorManager].
+// RenameAuthenticator implements [pintle.Store].
 func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
 	filter, ok := ownAuthenticator(userID, credentialID)
 	if !ok {
@@ -142,7 +142,7 @@ func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, n
 	return fail(ctx, "rename passkey", err)
 }
 
-// DeleteAuthenticator implements [pintle.AuthenticatorManager].
+// DeleteAuthenticator implements [pintle.Store].
 func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
 	filter, ok := ownAuthenticator(userID, credentialID)
 	if !ok {

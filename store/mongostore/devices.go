@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// UserSessions implements [pintle.SessionLister]. The handles of the yielded
+// UserSessions implements [pintle.Store]. The handles of the yielded
 // sessions are the ids of the documents, which lead to no token. The list is made
 // when the loop begins: no connection is held while it runs.
 func (s *Store) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
@@ -55,7 +55,7 @@ func (s *Store) liveSessions(ctx context.Context, userID string) ([]*pintle.Stor
 	return sessions, nil
 }
 
-// EndSession implements [pintle.SessionLister].
+// EndSession implements [pintle.Store].
 func (s *Store) EndSession(ctx context.Context, userID, handle string) error {
 	owner, isUser := objectID(userID)
 	id, isHandle := objectID(handle)
@@ -69,7 +69,7 @@ func (s *Store) EndSession(ctx context.Context, userID, handle string) error {
 	return fail(ctx, "end session", err)
 }
 
-// EndUserSessions implements [pintle.SessionLister].
+// EndUserSessions implements [pintle.Store].
 func (s *Store) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
 	owner, ok := objectID(userID)
 	if !ok {

@@ -41,7 +41,7 @@
 // # What holds only between failures
 //
 // MongoDB has transactions on replica sets only. The store uses none and so
-// works the same on one server; there is no [pintle.TxStore]. Therefore:
+// works the same on one server; there is no [Store.InTx]. Therefore:
 //
 //   - A first sign-in that fails after it created the user removes the user
 //     again. A process that dies in between leaves a user without an account,

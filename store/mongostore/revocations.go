@@ -32,10 +32,7 @@ type Revocations struct {
 	documents *mongo.Collection
 }
 
-var (
-	_ pintle.Revocation = (*Revocations)(nil)
-	_ pintle.Sweeper    = (*Revocations)(nil)
-)
+var _ pintle.Revocation = (*Revocations)(nil)
 
 // NewRevocations returns a list in the collection that o names. It makes no
 // request.
@@ -103,7 +100,7 @@ func (r *Revocations) remember(ctx context.Context, operation, key string, ended
 	return fail(ctx, operation, err)
 }
 
-// Sweep implements [pintle.Sweeper]: it removes what may be forgotten. Call it
+// Sweep implements [pintle.Store]: it removes what may be forgotten. Call it
 // as you call that of the [Store].
 func (r *Revocations) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	return sweepAll(ctx, before, limit, r.documents)

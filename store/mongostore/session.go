@@ -48,7 +48,7 @@ func (d *sessionDocument) session() (*pintle.StoredSession, error) {
 
 func sessionFilter(token string) bson.D { return bson.D{{Key: "sessionToken", Value: token}} }
 
-// CreateSession implements [pintle.SessionStore].
+// CreateSession implements [pintle.Store].
 func (s *Store) CreateSession(ctx context.Context, session *pintle.StoredSession) error {
 	owner, ok := objectID(session.UserID)
 	if !ok {
@@ -79,7 +79,7 @@ func (s *Store) CreateSession(ctx context.Context, session *pintle.StoredSession
 	return fail(ctx, "create session", err)
 }
 
-// SessionAndUser implements [pintle.SessionStore]. It looks for the session and
+// SessionAndUser implements [pintle.Store]. It looks for the session and
 // then for its user, each by a unique index, which is two round trips.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
 	if !storable(token) {
@@ -100,7 +100,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*pintle.Store
 	return session, u, nil
 }
 
-// UpdateSession implements [pintle.SessionStore].
+// UpdateSession implements [pintle.Store].
 func (s *Store) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
 	if !storable(token) {
 		return absent(ctx)
@@ -126,7 +126,7 @@ func (s *Store) UpdateSession(ctx context.Context, token string, change pintle.S
 	return fail(ctx, "update session", err)
 }
 
-// DeleteSession implements [pintle.SessionStore].
+// DeleteSession implements [pintle.Store].
 func (s *Store) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	if !storable(token) {
 		return nil, ctx.Err()

@@ -36,19 +36,18 @@ type Options struct {
 // Its methods may be called concurrently. The client remains the host's: the
 // store does not disconnect it.
 type Store struct {
+	pintle.UnimplementedStore
 	users, accounts, sessions, verifications, authenticators, revocations *mongo.Collection
 }
 
-var (
-	_ pintle.SessionStore         = (*Store)(nil)
-	_ pintle.VerificationStore    = (*Store)(nil)
-	_ pintle.AuthenticatorStore   = (*Store)(nil)
-	_ pintle.AuthenticatorManager = (*Store)(nil)
-	_ pintle.AccountStore         = (*Store)(nil)
-	_ pintle.SessionLister        = (*Store)(nil)
-	_ pintle.UserDeleter          = (*Store)(nil)
-	_ pintle.Sweeper              = (*Store)(nil)
-)
+var _ pintle.Store = (*Store)(nil)
+
+// Features implements [pintle.Store]: all but transactions.
+func (s *Store) Features() pintle.Features {
+	return pintle.Features{
+		Accounts: true, Sessions: true, SessionList: true, Verifications: true, Passkeys: true, PasskeyNames: true, DeleteUser: true, Sweep: true,
+	}
+}
 
 // Open returns a store that uses db. It fails when the collections lack an
 // index that keeps an address, an account, a session, a mail link or a passkey

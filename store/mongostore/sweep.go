@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Sweep implements [pintle.Sweeper]. Several processes may sweep at once, and
+// Sweep implements [pintle.Store]. Several processes may sweep at once, and
 // share the work.
 func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	return sweepAll(ctx, before, limit, s.sessions, s.verifications)

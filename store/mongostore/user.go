@@ -164,7 +164,7 @@ func userUpdate(change pintle.UserUpdate) (update bson.D, err error) {
 	return update, nil
 }
 
-// DeleteUser implements [pintle.UserDeleter]. Sessions go first, so that access
+// DeleteUser implements [pintle.Store]. Sessions go first, so that access
 // ends at once, and the user after everything else, so that what broke off can be
 // repeated. What was stored for the user meanwhile goes last; a call that
 // stores something after that finds no user, and removes it.

@@ -22,7 +22,7 @@ func verificationFilter(identifier, token string) (bson.D, bool) {
 	return filter, storable(identifier, token)
 }
 
-// CreateVerification implements [pintle.VerificationStore]. A link that exists
+// CreateVerification implements [pintle.Store]. A link that exists
 // already gets the new end: a short token of a host's generator may occur twice,
 // and must not allow two sign-ins.
 func (s *Store) CreateVerification(ctx context.Context, v *pintle.Verification) error {
@@ -40,7 +40,7 @@ func (s *Store) CreateVerification(ctx context.Context, v *pintle.Verification) 
 	return fail(ctx, "create mail link", err)
 }
 
-// UseVerification implements [pintle.VerificationStore].
+// UseVerification implements [pintle.Store].
 func (s *Store) UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error) {
 	filter, ok := verificationFilter(identifier, token)
 	if !ok {

@@ -132,7 +132,7 @@ func (s *Store) account(ctx context.Context, provider, accountID string) (*pintl
 	return a, text, err
 }
 
-// Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
+// Account implements [pintle.Store].
 func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*pintle.Account, error) {
 	a, _, err := s.account(ctx, provider, providerAccountID)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 	return u, nil
 }
 
-// UserAccounts implements [pintle.AccountStore]. The accounts are in the order
+// UserAccounts implements [pintle.Store]. The accounts are in the order
 // of their providers' names.
 func (s *Store) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
 	if err := ctx.Err(); err != nil {
@@ -203,7 +203,7 @@ func (s *Store) accountKeys(ctx context.Context, userID string) ([]string, error
 	return keys, nil
 }
 
-// UpdateAccount implements [pintle.AccountStore].
+// UpdateAccount implements [pintle.Store].
 func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	key := s.keys.account(a.Provider, a.ProviderAccountID)
 	for {

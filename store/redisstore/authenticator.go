@@ -30,7 +30,7 @@ type authenticatorRow struct {
 	LastUsed date   `json:"lastUsed,omitzero"`
 }
 
-// CreateAuthenticator implements [pintle.AuthenticatorStore].
+// CreateAuthenticator implements [pintle.Store].
 func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (s *Store) passkey(ctx context.Context, credentialID string) (*authenticato
 	return row, text, nil
 }
 
-// Authenticator implements [pintle.AuthenticatorStore].
+// Authenticator implements [pintle.Store].
 func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
 	row, _, err := s.passkey(ctx, credentialID)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle
 	return row.authenticator(), nil
 }
 
-// UserAuthenticators implements [pintle.AuthenticatorStore]. The newest passkey
+// UserAuthenticators implements [pintle.Store]. The newest passkey
 // is the first.
 func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
 	ids, _, err := s.passkeyIDs(ctx, userID)
@@ -202,7 +202,7 @@ func (s *Store) changePasskey(ctx context.Context, credentialID string, change f
 	}
 }
 
-// UseAuthenticator implements [pintle.AuthenticatorStore].
+// UseAuthenticator implements [pintle.Store].
 func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
 	return fail(ctx, "use passkey", s.changePasskey(ctx, used.CredentialID, func(row *authenticatorRow) error {
 		if row.Counter != old {
@@ -213,7 +213,7 @@ func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator
 	}))
 }
 
-// RenameAuthenticator implements [pintle.AuthenticatorManager].
+// RenameAuthenticator implements [pintle.Store].
 func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
 	if err := storable(name); err != nil {
 		return fmt.Errorf("redisstore: rename passkey: %w", err)
@@ -227,7 +227,7 @@ func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, n
 	}))
 }
 
-// DeleteAuthenticator implements [pintle.AuthenticatorManager].
+// DeleteAuthenticator implements [pintle.Store].
 func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
 	return fail(ctx, "delete passkey", s.deletePasskey(ctx, userID, credentialID))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// DeleteUser implements [pintle.UserDeleter]. Sessions go first, so that access
+// DeleteUser implements [pintle.Store]. Sessions go first, so that access
 // ends at once, and the user after everything else, so that what broke off can be
 // repeated. What Auth.js wrote goes too as far as its keys lead there.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {

@@ -220,18 +220,18 @@ func (s sessions) yielded(ctx context.Context, userID string) iter.Seq2[*pintle.
 	}
 }
 
-// UserSessions implements [pintle.SessionLister]. The tokens of the yielded
+// UserSessions implements [pintle.Store]. The tokens of the yielded
 // sessions are empty. No connection is held while the loop runs.
 func (s *Store) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
 	return s.sessions.yielded(ctx, userID)
 }
 
-// EndSession implements [pintle.SessionLister].
+// EndSession implements [pintle.Store].
 func (s *Store) EndSession(ctx context.Context, userID, handle string) error {
 	return fail(ctx, "end session", s.sessions.endOne(ctx, userID, handle))
 }
 
-// EndUserSessions implements [pintle.SessionLister].
+// EndUserSessions implements [pintle.Store].
 func (s *Store) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
 	n, err := s.sessions.endAll(ctx, userID, except)
 	return n, fail(ctx, "end sessions", err)

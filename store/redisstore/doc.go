@@ -51,7 +51,7 @@
 //   - A process that dies after it stored a session, account or passkey of a user
 //     who is being deleted may leave it. It does not sign in, and the account may
 //     be linked again.
-//   - There is no [pintle.TxStore]. A first sign-in that fails after it created
+//   - There is no [Store.InTx]. A first sign-in that fails after it created
 //     the user removes the user again.
 //
 // A Redis that loses writes when a replica is promoted loses these too; WAIT is
@@ -66,7 +66,7 @@
 // # Expiry
 //
 // Sessions and mail links go by themselves an hour after they have expired, so
-// there is no [pintle.Sweeper]. Until then they are returned as expired.
+// there is no [Store.Sweep]. Until then they are returned as expired.
 //
 // # Sharing with Auth.js
 //

@@ -197,7 +197,7 @@ func (s sessions) delete(ctx context.Context, token string) (*pintle.StoredSessi
 	return row.session(token, s.handle(name)), s.forget(ctx, row.UserID, key, name)
 }
 
-// CreateSession implements [pintle.SessionStore].
+// CreateSession implements [pintle.Store].
 func (s *Store) CreateSession(ctx context.Context, session *pintle.StoredSession) error {
 	if !isUserID(session.UserID) {
 		return absent(ctx)
@@ -205,12 +205,12 @@ func (s *Store) CreateSession(ctx context.Context, session *pintle.StoredSession
 	return fail(ctx, "create session", s.sessions.createFor(ctx, session, s.stillThere))
 }
 
-// UpdateSession implements [pintle.SessionStore].
+// UpdateSession implements [pintle.Store].
 func (s *Store) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
 	return fail(ctx, "update session", s.sessions.update(ctx, token, change))
 }
 
-// DeleteSession implements [pintle.SessionStore].
+// DeleteSession implements [pintle.Store].
 func (s *Store) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	session, err := s.sessions.delete(ctx, token)
 	return session, fail(ctx, "delete session", err)

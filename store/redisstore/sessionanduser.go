@@ -19,7 +19,7 @@ var sessionAndUser = redis.NewScript(`
 	if not user then return {} end
 	return {session, user}`)
 
-// SessionAndUser implements [pintle.SessionStore]. It is one round trip on one
+// SessionAndUser implements [pintle.Store]. It is one round trip on one
 // server and two on a Cluster.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
 	read := s.readInTwo

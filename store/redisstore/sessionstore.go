@@ -2,34 +2,23 @@ package redisstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/redis/go-redis/v9"
 )
 
-// Users is what [Sessions] needs of the store that keeps the users. Every store
-// of package sqlstore is one.
-type Users interface {
-	pintle.Store
-	pintle.VerificationStore
-	pintle.AuthenticatorStore
-	pintle.AuthenticatorManager
-	pintle.AccountStore
-	pintle.UserDeleter
-}
-
 // A SessionStore keeps sessions in Redis and everything else in another store.
 // Its methods may be called concurrently.
 type SessionStore struct {
-	Users
-	sessions sessions
+	pintle.Store // of everything else
+	sessions     sessions
 }
 
-var (
-	_ pintle.SessionStore  = (*SessionStore)(nil)
-	_ pintle.SessionLister = (*SessionStore)(nil)
-)
+var _ pintle.Store = (*SessionStore)(nil)
 
 // Sessions returns a store that keeps its sessions in Redis and everything else
 // in users: the look-ups that every request makes do not write to the database,
@@ -41,11 +30,31 @@ var (
 //
 // A session is not part of a transaction of users, so the store has none: a
 // first sign-in that fails after it created the user removes the user again.
-func Sessions(users Users, client redis.UniversalClient, o Options) *SessionStore {
-	return &SessionStore{Users: users, sessions: sessions{client: client, keys: newKeys(o), hashed: true}}
+func Sessions(users pintle.Store, client redis.UniversalClient, o Options) *SessionStore {
+	return &SessionStore{Store: users, sessions: sessions{client: client, keys: newKeys(o), hashed: true}}
 }
 
-// CreateSession implements [pintle.SessionStore].
+// Features implements [pintle.Store]: those of the store of the users, with
+// sessions and without transactions.
+func (s *SessionStore) Features() pintle.Features {
+	f := s.Store.Features()
+	f.Sessions, f.SessionList, f.Transactions, f.Sweep = true, true, false, false
+	return f
+}
+
+var (
+	errNoTransaction = fmt.Errorf("redisstore: a session is not part of a transaction of the users: %w", errors.ErrUnsupported)
+	errNoSweep       = fmt.Errorf("redisstore: sessions expire in Redis: for mail links call Sweep of the store of the users: %w", errors.ErrUnsupported)
+)
+
+// InTx fails with an error matching [errors.ErrUnsupported].
+func (s *SessionStore) InTx(context.Context, func(pintle.Store) error) error { return errNoTransaction }
+
+// Sweep fails with an error matching [errors.ErrUnsupported]. Sessions go by
+// themselves, and the store of the users sweeps its mail links.
+func (s *SessionStore) Sweep(context.Context, time.Time, int) (int, error) { return 0, errNoSweep }
+
+// CreateSession implements [pintle.Store].
 func (s *SessionStore) CreateSession(ctx context.Context, session *pintle.StoredSession) error {
 	return fail(ctx, "create session", s.sessions.createFor(ctx, session, func(ctx context.Context, userID string) error {
 		_, err := s.User(ctx, userID)
@@ -53,7 +62,7 @@ func (s *SessionStore) CreateSession(ctx context.Context, session *pintle.Stored
 	}))
 }
 
-// SessionAndUser implements [pintle.SessionStore]. It asks Redis and then the
+// SessionAndUser implements [pintle.Store]. It asks Redis and then the
 // store of the users.
 func (s *SessionStore) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
 	name := s.sessions.name(token)
@@ -69,41 +78,44 @@ func (s *SessionStore) SessionAndUser(ctx context.Context, token string) (*pintl
 	return row.session(token, s.sessions.handle(name)), u, nil
 }
 
-// UpdateSession implements [pintle.SessionStore].
+// UpdateSession implements [pintle.Store].
 func (s *SessionStore) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
 	return fail(ctx, "update session", s.sessions.update(ctx, token, change))
 }
 
-// DeleteSession implements [pintle.SessionStore].
+// DeleteSession implements [pintle.Store].
 func (s *SessionStore) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	session, err := s.sessions.delete(ctx, token)
 	return session, fail(ctx, "delete session", err)
 }
 
-// UserSessions implements [pintle.SessionLister]. The tokens of the yielded
+// UserSessions implements [pintle.Store]. The tokens of the yielded
 // sessions are empty. No connection is held while the loop runs.
 func (s *SessionStore) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
 	return s.sessions.yielded(ctx, userID)
 }
 
-// EndSession implements [pintle.SessionLister].
+// EndSession implements [pintle.Store].
 func (s *SessionStore) EndSession(ctx context.Context, userID, handle string) error {
 	return fail(ctx, "end session", s.sessions.endOne(ctx, userID, handle))
 }
 
-// EndUserSessions implements [pintle.SessionLister].
+// EndUserSessions implements [pintle.Store].
 func (s *SessionStore) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
 	n, err := s.sessions.endAll(ctx, userID, except)
 	return n, fail(ctx, "end sessions", err)
 }
 
-// DeleteUser implements [pintle.UserDeleter]. The sessions end first. If Redis
+// DeleteUser implements [pintle.Store]. The sessions end first. If Redis
 // does not answer, the user is not deleted, because they could not be signed out.
 func (s *SessionStore) DeleteUser(ctx context.Context, id string) error {
+	if !s.Store.Features().DeleteUser {
+		return s.Store.DeleteUser(ctx, id) // which fails, before any session ends
+	}
 	if _, err := s.sessions.endAll(ctx, id, ""); err != nil {
 		return fail(ctx, "delete user", err)
 	}
-	if err := s.Users.DeleteUser(ctx, id); err != nil {
+	if err := s.Store.DeleteUser(ctx, id); err != nil {
 		return err
 	}
 	// Those that began meanwhile, before the user was gone.

@@ -39,21 +39,22 @@ type Options struct {
 // A Store keeps users, accounts, sessions, mail links and passkeys in Redis.
 // Its methods may be called concurrently.
 type Store struct {
+	pintle.UnimplementedStore
 	client   redis.UniversalClient
 	keys     keys
 	sessions sessions
 	oneTrip  bool // a script may read two keys
 }
 
-var (
-	_ pintle.SessionStore         = (*Store)(nil)
-	_ pintle.VerificationStore    = (*Store)(nil)
-	_ pintle.AuthenticatorStore   = (*Store)(nil)
-	_ pintle.AuthenticatorManager = (*Store)(nil)
-	_ pintle.AccountStore         = (*Store)(nil)
-	_ pintle.SessionLister        = (*Store)(nil)
-	_ pintle.UserDeleter          = (*Store)(nil)
-)
+var _ pintle.Store = (*Store)(nil)
+
+// Features implements [pintle.Store]: all but transactions and Sweep, since Redis
+// removes what has expired.
+func (s *Store) Features() pintle.Features {
+	return pintle.Features{
+		Accounts: true, Sessions: true, SessionList: true, Verifications: true, Passkeys: true, PasskeyNames: true, DeleteUser: true,
+	}
+}
 
 // New returns a store that uses client, which may be a [redis.Client], a
 // [redis.ClusterClient] or whatever [redis.NewUniversalClient] makes. It makes

@@ -55,7 +55,7 @@ func (s *Store) endRemoval(ctx context.Context, r removal) error {
 	return s.client.ZRem(ctx, r.list, r.entry).Err()
 }
 
-// UnlinkAccount implements [pintle.AccountStore]. A call with a condition whose
+// UnlinkAccount implements [pintle.Store]. A call with a condition whose
 // process dies before it removed the account leaves the account, which for an
 // hour is not one to keep.
 func (s *Store) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string, keepOneOf []*pintle.Account) error {

@@ -16,7 +16,7 @@ type verificationRow struct {
 	Expires    date   `json:"expires"`
 }
 
-// CreateVerification implements [pintle.VerificationStore].
+// CreateVerification implements [pintle.Store].
 func (s *Store) CreateVerification(ctx context.Context, v *pintle.Verification) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (s *Store) CreateVerification(ctx context.Context, v *pintle.Verification) 
 	return fail(ctx, "create mail link", err)
 }
 
-// UseVerification implements [pintle.VerificationStore].
+// UseVerification implements [pintle.Store].
 func (s *Store) UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -163,7 +163,7 @@ func (r records) createOwned(ctx context.Context, operation string, s *statement
 	return r.fail(ctx, operation, err)
 }
 
-// Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
+// Account implements [pintle.Store].
 func (r records) Account(ctx context.Context, provider, providerAccountID string) (*pintle.Account, error) {
 	if !storable(provider, providerAccountID) {
 		return nil, r.absent(ctx)
@@ -175,7 +175,7 @@ func (r records) Account(ctx context.Context, provider, providerAccountID string
 	return row.read(r), nil
 }
 
-// UserAccounts implements [pintle.AccountStore].
+// UserAccounts implements [pintle.Store].
 func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok {
@@ -210,7 +210,7 @@ func (r records) each(ctx context.Context, f func(scan func(...any) error) error
 	return rows.Err()
 }
 
-// UpdateAccount implements [pintle.AccountStore]. Further columns that Extra has
+// UpdateAccount implements [pintle.Store]. Further columns that Extra has
 // no value for stay.
 func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	if !storable(a.Provider, a.ProviderAccountID) {
@@ -233,7 +233,7 @@ func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 // errNothingKept is the conflict of UnlinkAccount that a retry does not resolve.
 var errNothingKept = fmt.Errorf("sqlstore: unlink account: no account to keep is linked: %w", pintle.ErrConflict)
 
-// UnlinkAccount implements [pintle.AccountStore], in a transaction.
+// UnlinkAccount implements [pintle.Store], in a transaction.
 func (r records) UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string, keepOneOf []*pintle.Account) error {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok || !storable(provider, providerAccountID) {

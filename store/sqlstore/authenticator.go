@@ -48,7 +48,7 @@ func (a *authenticatorRow) authenticator() *pintle.Authenticator {
 	return &found
 }
 
-// CreateAuthenticator implements [pintle.AuthenticatorStore].
+// CreateAuthenticator implements [pintle.Store].
 func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
 	t := r.tables.authenticators
 	if t == nil {
@@ -71,7 +71,7 @@ func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticato
 	return r.createOwned(ctx, "create passkey", r.sql.createAuthenticator, r.touched(t, args)...)
 }
 
-// Authenticator implements [pintle.AuthenticatorStore].
+// Authenticator implements [pintle.Store].
 func (r records) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
 	switch {
 	case r.tables.authenticators == nil:
@@ -86,7 +86,7 @@ func (r records) Authenticator(ctx context.Context, credentialID string) (*pintl
 	return row.authenticator(), nil
 }
 
-// UserAuthenticators implements [pintle.AuthenticatorStore].
+// UserAuthenticators implements [pintle.Store].
 func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
 	if r.tables.authenticators == nil {
 		return nil, r.fail(ctx, "list passkeys", errNoTable)
@@ -107,7 +107,7 @@ func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pint
 	return passkeys, r.fail(ctx, "list passkeys", err)
 }
 
-// UseAuthenticator implements [pintle.AuthenticatorStore].
+// UseAuthenticator implements [pintle.Store].
 func (r records) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
 	t := r.tables.authenticators
 	switch {
@@ -132,7 +132,7 @@ func (r records) UseAuthenticator(ctx context.Context, used *pintle.Authenticato
 	return fmt.Errorf("sqlstore: use passkey: the counter has moved: %w", pintle.ErrConflict)
 }
 
-// RenameAuthenticator implements [pintle.AuthenticatorManager].
+// RenameAuthenticator implements [pintle.Store].
 func (r records) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
 	t := r.tables.authenticators
 	switch {
@@ -159,7 +159,7 @@ func (r records) RenameAuthenticator(ctx context.Context, userID, credentialID, 
 	return err
 }
 
-// DeleteAuthenticator implements [pintle.AuthenticatorManager].
+// DeleteAuthenticator implements [pintle.Store].
 func (r records) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
 	if r.tables.authenticators == nil {
 		return r.fail(ctx, "delete passkey", errNoTable)

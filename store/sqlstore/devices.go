@@ -33,7 +33,7 @@ func handleOf(token string) string {
 	return handles.EncodeToString(hash[:])
 }
 
-// UserSessions implements [pintle.SessionLister]. The tokens of the yielded
+// UserSessions implements [pintle.Store]. The tokens of the yielded
 // sessions are empty. The list is made when the loop begins: no connection is
 // held while it runs.
 func (r records) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
@@ -78,7 +78,7 @@ func (r records) liveSessions(ctx context.Context, userID string) (sessions []*p
 	return sessions, err
 }
 
-// EndSession implements [pintle.SessionLister].
+// EndSession implements [pintle.Store].
 func (r records) EndSession(ctx context.Context, userID, handle string) error {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok {
@@ -121,7 +121,7 @@ func (r records) byHandle(ctx context.Context, owner any, handle string) (key an
 	return key, err
 }
 
-// EndUserSessions implements [pintle.SessionLister].
+// EndUserSessions implements [pintle.Store].
 func (r records) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
 	owner, ok := r.tables.Users.ID.column(userID)
 	if !ok {

@@ -12,10 +12,17 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
+// What gives a layout the features it lacks.
+const (
+	fixTable = "name a table of the database in Layout.Authenticators"
+	fixName  = `list a column of the table as "name" in Layout.Authenticators.Columns`
+)
+
 var (
 	errNotText = errors.New("it has a NUL character or is not UTF-8, which databases cannot keep as text")
-	errNoTable = fmt.Errorf("the layout has no table for it: name one in Layout.Authenticators: %w", errors.ErrUnsupported)
-	errNoName  = fmt.Errorf("the layout has no column for it: list one as %q in Layout.Authenticators.Columns: %w", "name", errors.ErrUnsupported)
+	errNoTable = fmt.Errorf("the layout has no table for it: %s: %w", fixTable, errors.ErrUnsupported)
+	errNoName  = fmt.Errorf("the layout has no column for it: %s: %w", fixName, errors.ErrUnsupported)
+	errNested  = fmt.Errorf("sqlstore: a transaction in a transaction: %w", errors.ErrUnsupported)
 )
 
 // fail converts an error to the errors of package pintle.

@@ -29,7 +29,7 @@ func (r records) newLookup() *lookup {
 	return l
 }
 
-// SessionAndUser implements [pintle.SessionStore], in one round trip.
+// SessionAndUser implements [pintle.Store], in one round trip.
 func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
 	key, ok := r.tokenColumn(token)
 	if !ok {

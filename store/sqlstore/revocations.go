@@ -31,10 +31,7 @@ type Revocations struct {
 	revoked, revoke, sweepStale *statement
 }
 
-var (
-	_ pintle.Revocation = (*Revocations)(nil)
-	_ pintle.Sweeper    = (*Revocations)(nil)
-)
+var _ pintle.Revocation = (*Revocations)(nil)
 
 // NewRevocations returns a list in the table pintle_revocations. It does not use
 // the database yet. It panics if there is no such dialect.
@@ -112,7 +109,7 @@ func (r *Revocations) remember(ctx context.Context, operation string, key []byte
 	return r.records.fail(ctx, operation, err)
 }
 
-// Sweep implements [pintle.Sweeper]: it removes what may be forgotten. Call it
+// Sweep implements [pintle.Store]: it removes what may be forgotten. Call it
 // as you call that of the [Store].
 func (r *Revocations) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	if limit <= 0 {

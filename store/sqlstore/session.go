@@ -39,7 +39,7 @@ func (s *sessionRow) session(token, handle string) *pintle.StoredSession {
 	return &pintle.StoredSession{Token: token, ID: cmp.Or(string(s.id), handle), UserID: string(s.owner), Expires: s.expires.Time, Created: s.created.Time, Data: s.data}
 }
 
-// CreateSession implements [pintle.SessionStore].
+// CreateSession implements [pintle.Store].
 func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) error {
 	token, ok := r.tokenColumn(s.Token)
 	if !ok {
@@ -67,7 +67,7 @@ func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) err
 	return r.createOwned(ctx, "create session", r.sql.createSession, r.touched(t, args)...)
 }
 
-// UpdateSession implements [pintle.SessionStore]. Data is ignored where the
+// UpdateSession implements [pintle.Store]. Data is ignored where the
 // table has no column for it.
 func (r records) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
 	key, ok := r.tokenColumn(token)
@@ -98,7 +98,7 @@ func (r records) UpdateSession(ctx context.Context, token string, change pintle.
 	return r.fail(ctx, "update session", r.one(ctx, []any{&expires}, r.sql.sessionExists, key))
 }
 
-// DeleteSession implements [pintle.SessionStore].
+// DeleteSession implements [pintle.Store].
 func (r records) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	key, ok := r.tokenColumn(token)
 	if !ok {

@@ -18,15 +18,8 @@ import (
 type Store struct{ records }
 
 var (
-	_ pintle.SessionStore         = (*Store)(nil)
-	_ pintle.VerificationStore    = (*Store)(nil)
-	_ pintle.AuthenticatorStore   = (*Store)(nil)
-	_ pintle.TxStore              = (*Store)(nil)
-	_ pintle.AccountStore         = (*Store)(nil)
-	_ pintle.SessionLister        = (*Store)(nil)
-	_ pintle.UserDeleter          = (*Store)(nil)
-	_ pintle.AuthenticatorManager = (*Store)(nil)
-	_ pintle.Sweeper              = (*Store)(nil)
+	_ pintle.Store = (*Store)(nil)
+	_ pintle.Store = (*txStore)(nil)
 )
 
 // New returns a store that uses the tables [Migrate] makes. It does not use
@@ -71,7 +64,27 @@ type records struct {
 // A txStore is the store a transaction works with.
 type txStore struct{ records }
 
-// InTx implements [pintle.TxStore]. On SQLite the transaction takes the lock
+// InTx implements [pintle.Store]: a transaction has none within.
+func (*txStore) InTx(context.Context, func(pintle.Store) error) error { return errNested }
+
+// Features implements [pintle.Store]. Whether a store keeps passkeys, and their
+// names, depends on its [Layout]. The store of a transaction has no transactions.
+func (r records) Features() pintle.Features {
+	passkeys := r.tables.authenticators
+	f := pintle.Features{
+		Accounts: true, Sessions: true, SessionList: true, Verifications: true, DeleteUser: true, Sweep: true,
+		Passkeys: passkeys != nil, PasskeyNames: passkeys != nil && passkeys.has("name"), Transactions: !r.tx,
+	}
+	switch {
+	case !f.Passkeys:
+		f.Remedy = fixTable
+	case !f.PasskeyNames:
+		f.Remedy = fixName
+	}
+	return f
+}
+
+// InTx implements [pintle.Store]. On SQLite the transaction takes the lock
 // for writing when it begins, so that it cannot fail for having begun as a
 // reader; others may read meanwhile if the database has a write-ahead log.
 //

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Sweep implements [pintle.Sweeper]. Rows are removed in the order in which
+// Sweep implements [pintle.Store]. Rows are removed in the order in which
 // they expired, in one statement per table: call it with a few hundred at a
 // time, so that requests need not wait for it. Several processes may sweep at
 // once.

@@ -338,7 +338,7 @@ func (r records) updateUser(ctx context.Context, key any, c *userChange) (*pintl
 	return r.findUser(ctx, "update user", r.sql.user, key)
 }
 
-// DeleteUser implements [pintle.UserDeleter].
+// DeleteUser implements [pintle.Store].
 func (r records) DeleteUser(ctx context.Context, id string) error {
 	key, ok := r.tables.Users.ID.column(id)
 	if !ok {

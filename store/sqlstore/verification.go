@@ -6,7 +6,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// CreateVerification implements [pintle.VerificationStore].
+// CreateVerification implements [pintle.Store].
 func (r records) CreateVerification(ctx context.Context, v *pintle.Verification) error {
 	if !storable(v.Identifier, v.Token) {
 		return r.fail(ctx, "create mail link", errNotText)
@@ -20,7 +20,7 @@ func (r records) CreateVerification(ctx context.Context, v *pintle.Verification)
 	return r.fail(ctx, "create mail link", err)
 }
 
-// UseVerification implements [pintle.VerificationStore].
+// UseVerification implements [pintle.Store].
 //
 // The call that deletes the row gets it. Where that statement cannot return the
 // row, it is read before, which is as good: nothing changes it in between.

@@ -168,7 +168,7 @@ func (s *Store) find(ctx context.Context, provider, accountID string) (links, er
 	return found, err
 }
 
-// Account implements [pintle.AccountStore] and [pintle.AuthenticatorStore].
+// Account implements [pintle.Store].
 func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*pintle.Account, error) {
 	found, err := s.find(ctx, provider, providerAccountID)
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 	return u, fail(ctx, "find user by account", err)
 }
 
-// UserAccounts implements [pintle.AccountStore]. The accounts are in the order
+// UserAccounts implements [pintle.Store]. The accounts are in the order
 // of their providers' names.
 func (s *Store) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
 	if !isID(userID) {

@@ -115,7 +115,7 @@ func (s *Store) account(r record, userID string) (*pintle.Account, error) {
 	return a, nil
 }
 
-// UpdateAccount implements [pintle.AccountStore].
+// UpdateAccount implements [pintle.Store].
 func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	found, err := s.find(ctx, a.Provider, a.ProviderAccountID)
 	if err != nil {

@@ -17,7 +17,7 @@ func (s *Store) keepsPasskeys(ctx context.Context) error {
 	return errNoTable
 }
 
-// CreateAuthenticator implements [pintle.AuthenticatorStore].
+// CreateAuthenticator implements [pintle.Store].
 func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
 	return fail(ctx, "create passkey", s.createAuthenticator(ctx, a))
 }
@@ -105,7 +105,7 @@ func readPasskey(r record) (*pintle.Authenticator, error) {
 	return a, nil
 }
 
-// Authenticator implements [pintle.AuthenticatorStore].
+// Authenticator implements [pintle.Store].
 func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
 	a, _, err := s.passkey(ctx, credentialID)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle
 	return a, nil
 }
 
-// UserAuthenticators implements [pintle.AuthenticatorStore].
+// UserAuthenticators implements [pintle.Store].
 func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
 	if err := s.keepsPasskeys(ctx); err != nil {
 		return nil, fail(ctx, "list passkeys", err)
@@ -139,7 +139,7 @@ func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintl
 	return passkeys, nil
 }
 
-// UseAuthenticator implements [pintle.AuthenticatorStore]. The service writes
+// UseAuthenticator implements [pintle.Store]. The service writes
 // it only if the record still has the version that was read.
 func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
 	return fail(ctx, "use passkey", s.changePasskey(ctx, used.CredentialID, func(a *pintle.Authenticator) (record, error) {
@@ -150,7 +150,7 @@ func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator
 	}))
 }
 
-// RenameAuthenticator implements [pintle.AuthenticatorManager].
+// RenameAuthenticator implements [pintle.Store].
 func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
 	if err := storable(name); err != nil {
 		return fail(ctx, "rename passkey", err)
@@ -209,7 +209,7 @@ func (s *Store) changePasskey(ctx context.Context, credentialID string, change f
 	}
 }
 
-// DeleteAuthenticator implements [pintle.AuthenticatorManager].
+// DeleteAuthenticator implements [pintle.Store].
 func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
 	a, r, err := s.passkey(ctx, credentialID)
 	if err != nil {

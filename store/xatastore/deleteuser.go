@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// DeleteUser implements [pintle.UserDeleter]. It is one transaction, unless the
+// DeleteUser implements [pintle.Store]. It is one transaction, unless the
 // user has hundreds of sessions: then sessions go first, so that access ends at
 // once, and the user last, so that what broke off can be repeated. What Auth.js
 // wrote goes too.

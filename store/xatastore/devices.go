@@ -35,7 +35,7 @@ func (s *Store) userSessions(ctx context.Context, userID string) ([]foundSession
 	return sessions, nil
 }
 
-// UserSessions implements [pintle.SessionLister]. The tokens of the yielded
+// UserSessions implements [pintle.Store]. The tokens of the yielded
 // sessions are empty. The list is made when the loop begins. Where sessions have no column for the time of
 // sign-in they are in the order in which they were stored.
 func (s *Store) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
@@ -61,7 +61,7 @@ func (s *Store) UserSessions(ctx context.Context, userID string) iter.Seq2[*pint
 	}
 }
 
-// EndSession implements [pintle.SessionLister].
+// EndSession implements [pintle.Store].
 func (s *Store) EndSession(ctx context.Context, userID, handle string) error {
 	if !isID(handle) || !isID(userID) {
 		return absent(ctx)
@@ -78,7 +78,7 @@ func (s *Store) EndSession(ctx context.Context, userID, handle string) error {
 	return fail(ctx, "end session", err)
 }
 
-// EndUserSessions implements [pintle.SessionLister].
+// EndUserSessions implements [pintle.Store].
 func (s *Store) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
 	sessions, err := s.userSessions(ctx, userID)
 	if err != nil {

@@ -35,7 +35,7 @@
 //
 // # What is weaker than in a SQL database
 //
-//   - There is no [pintle.TxStore]: a transaction of the service is one request
+//   - There is no [Store.InTx]: a transaction of the service is one request
 //     that cannot look anything up. A first sign-in that fails after it created
 //     the user removes the user again, if it still can.
 //   - What Auth.js writes at the same time has other ids. Accounts that

@@ -74,9 +74,11 @@ func missing(err error) (is, maybeDone bool) {
 	return false, false
 }
 
+const fixTable = "make a table for passkeys as xatastore.Schema says and set Options.Extended"
+
 var (
 	errNotText = errors.New("a text is not UTF-8, has a NUL character or is longer than a column can be")
-	errNoTable = fmt.Errorf("the database has no table for passkeys: make one as Schema says and set Options.Extended: %w", errors.ErrUnsupported)
+	errNoTable = fmt.Errorf("the database has no table for passkeys: %s: %w", fixTable, errors.ErrUnsupported)
 )
 
 // fail converts an error to the errors of package pintle.

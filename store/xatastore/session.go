@@ -10,7 +10,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// CreateSession implements [pintle.SessionStore].
+// CreateSession implements [pintle.Store].
 func (s *Store) CreateSession(ctx context.Context, session *pintle.StoredSession) error {
 	return fail(ctx, "create session", s.createSession(ctx, session))
 }
@@ -109,7 +109,7 @@ func readSession(r record) (foundSession, error) {
 	return f, c.err
 }
 
-// SessionAndUser implements [pintle.SessionStore]. It is one request.
+// SessionAndUser implements [pintle.Store]. It is one request.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
 	found, err := s.findSession(ctx, token)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*pintle.Store
 	return found.StoredSession, u, nil
 }
 
-// UpdateSession implements [pintle.SessionStore].
+// UpdateSession implements [pintle.Store].
 func (s *Store) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
 	return fail(ctx, "update session", s.updateSession(ctx, token, change))
 }
@@ -151,7 +151,7 @@ func (s *Store) updateSession(ctx context.Context, token string, change pintle.S
 	return err
 }
 
-// DeleteSession implements [pintle.SessionStore].
+// DeleteSession implements [pintle.Store].
 func (s *Store) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	found, err := s.findSession(ctx, token)
 	if errors.Is(err, pintle.ErrNotFound) {

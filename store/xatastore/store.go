@@ -6,20 +6,12 @@ import "github.com/pintleauth/pintle"
 // database is an extended one, in a Xata database. Its methods may be called
 // concurrently.
 type Store struct {
+	pintle.UnimplementedStore
 	client *client
 	names  names
 }
 
-var (
-	_ pintle.SessionStore         = (*Store)(nil)
-	_ pintle.VerificationStore    = (*Store)(nil)
-	_ pintle.AuthenticatorStore   = (*Store)(nil)
-	_ pintle.AuthenticatorManager = (*Store)(nil)
-	_ pintle.AccountStore         = (*Store)(nil)
-	_ pintle.SessionLister        = (*Store)(nil)
-	_ pintle.UserDeleter          = (*Store)(nil)
-	_ pintle.Sweeper              = (*Store)(nil)
-)
+var _ pintle.Store = (*Store)(nil)
 
 // New returns a store for the database that the options name. It makes no
 // request: [Store.Check] examines the database.
@@ -29,6 +21,19 @@ func New(o Options) (*Store, error) {
 		return nil, err
 	}
 	return &Store{client: newClient(r), names: namesOf(r.Prefix)}, nil
+}
+
+// Features implements [pintle.Store]. There are passkeys in extended databases:
+// see [Options.Extended].
+func (s *Store) Features() pintle.Features {
+	f := pintle.Features{
+		Accounts: true, Sessions: true, SessionList: true, Verifications: true, DeleteUser: true, Sweep: true,
+		Passkeys: s.client.Extended, PasskeyNames: s.client.Extended,
+	}
+	if !s.client.Extended {
+		f.Remedy = fixTable
+	}
+	return f
 }
 
 // GetConfig returns where the store keeps its data. It makes no request.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Sweep implements [pintle.Sweeper]. A session that is extended meanwhile
+// Sweep implements [pintle.Store]. A session that is extended meanwhile
 // stays: it is removed only if it has the version it had when it was found to
 // have expired.
 func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// UnlinkAccount implements [pintle.AccountStore], in one transaction. The
+// UnlinkAccount implements [pintle.Store], in one transaction. The
 // condition that another account stays is an update in it that changes nothing:
 // the service refuses it when the record that links that account is gone, or was
 // a condition of another call since it was read.

@@ -7,7 +7,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// CreateVerification implements [pintle.VerificationStore].
+// CreateVerification implements [pintle.Store].
 func (s *Store) CreateVerification(ctx context.Context, v *pintle.Verification) error {
 	if err := storable(v.Identifier, v.Token); err != nil {
 		return fail(ctx, "create mail link", err)
@@ -16,7 +16,7 @@ func (s *Store) CreateVerification(ctx context.Context, v *pintle.Verification) 
 	return fail(ctx, "create mail link", s.client.put(ctx, s.names.verifications, idOf(v.Identifier, v.Token), fields))
 }
 
-// UseVerification implements [pintle.VerificationStore]. The service removes
+// UseVerification implements [pintle.Store]. The service removes
 // the record for one call; every other fails because it is missing.
 func (s *Store) UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error) {
 	if identifier == "" || token == "" || storable(identifier, token) != nil {

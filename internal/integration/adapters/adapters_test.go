@@ -91,23 +91,12 @@ func timesAsText(l sqlstore.Layout) sqlstore.Layout {
 	return l
 }
 
-// A store has the methods of every store of this repository.
-type store interface {
-	pintle.SessionStore
-	pintle.VerificationStore
-	pintle.AuthenticatorStore
-	pintle.AuthenticatorManager
-	pintle.AccountStore
-	pintle.SessionLister
-	pintle.UserDeleter
-}
-
 // A shared is a database with a client of each side.
 type shared struct {
 	installation
 
 	authjs *peer
-	pintle store
+	pintle pintle.Store
 }
 
 // open makes a database, has the adapter's side make the tables, and adds the

@@ -10,8 +10,8 @@ import (
 
 // sweeps checks that Pintle removes the expired rows of both sides, and no others.
 func (s *shared) sweeps(t *testing.T) {
-	sweeper, ok := s.pintle.(pintle.Sweeper)
-	if !ok {
+	sweeper := s.pintle
+	if !sweeper.Features().Sweep {
 		t.Skip("Redis deletes the expired keys of Pintle")
 	}
 	ctx := t.Context()

@@ -55,18 +55,14 @@ func openSQL(db *sql.DB, d sqlstore.Dialect, connections int) (*sessions, error)
 }
 
 // stored keeps sessions in a store and seeds them through it.
-func stored(store interface {
-	pintle.SessionStore
-	pintle.TxStore
-},
-) *sessions {
+func stored(store pintle.Store) *sessions {
 	s := &sessions{store: store}
 	s.seed = func(ctx context.Context, n, sample, pad int) ([]string, error) {
 		var cookies []string
 		for first := 0; first < n; first += batch {
 			err := store.InTx(ctx, func(tx pintle.Store) error {
 				for i := first; i < min(first+batch, n); i++ {
-					token, err := signIn(ctx, tx.(pintle.SessionStore), i, pad)
+					token, err := signIn(ctx, tx, i, pad)
 					if err != nil {
 						return err
 					}
@@ -86,7 +82,7 @@ func stored(store interface {
 }
 
 // signIn stores a user with a session, as a first sign-in does.
-func signIn(ctx context.Context, store pintle.SessionStore, i, pad int) (token string, err error) {
+func signIn(ctx context.Context, store pintle.Store, i, pad int) (token string, err error) {
 	user, err := store.CreateUser(ctx, person(i, pad))
 	if err != nil {
 		return "", err

@@ -91,6 +91,8 @@ func (r *row[T]) UnmarshalJSON(data []byte) error {
 // memory is the store of the contract: rows in the order of insertion, ids that
 // count up, and operations that can be made to fail.
 type memory struct {
+	pintle.UnimplementedStore
+
 	rec     *recorder
 	failing []string
 
@@ -103,13 +105,12 @@ type memory struct {
 	users   []*pintle.User
 }
 
-var (
-	_ pintle.SessionStore      = (*memory)(nil)
-	_ pintle.VerificationStore = (*memory)(nil)
+var _ pintle.Store = (*memory)(nil)
 
-	_ pintle.AuthenticatorStore = (*memory)(nil)
-	_ pintle.AccountStore       = (*memory)(nil)
-)
+// Features is what the adapter of the contract can do.
+func (*memory) Features() pintle.Features {
+	return pintle.Features{Accounts: true, Sessions: true, Verifications: true, Passkeys: true}
+}
 
 func newMemory(rec *recorder, a adapterSettings) *memory {
 	return &memory{rec: rec, failing: a.Failing}

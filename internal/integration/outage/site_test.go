@@ -63,7 +63,7 @@ type site struct {
 }
 
 // open serves a site with all users signed in.
-func open(t *testing.T, store pintle.SessionStore) *site {
+func open(t *testing.T, store pintle.Store) *site {
 	t.Helper()
 	s := &site{codes: map[string]int{}}
 	auth, err := pintle.New(pintle.Config{

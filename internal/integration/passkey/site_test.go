@@ -23,19 +23,12 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// A store is the store of the sites of these tests.
-type store interface {
-	pintle.SessionStore
-	pintle.AuthenticatorStore
-	pintle.AuthenticatorManager
-}
-
 // stores makes every kind of store.
 var stores = []struct {
 	name string
-	make func(*testing.T) store
+	make func(*testing.T) pintle.Store
 }{
-	{"memory", func(*testing.T) store { return memstore.New() }},
+	{"memory", func(*testing.T) pintle.Store { return memstore.New() }},
 	{"SQLite", onSQLite},
 	{"PostgreSQL", onPostgreSQL},
 }
@@ -48,17 +41,17 @@ func eachStore(t *testing.T, test func(*testing.T, *site)) {
 	}
 }
 
-func onSQLite(t *testing.T) store {
+func onSQLite(t *testing.T) pintle.Store {
 	t.Helper()
 	return on(t, services.SQLiteDatabase(t), sqlstore.SQLite)
 }
 
-func onPostgreSQL(t *testing.T) store {
+func onPostgreSQL(t *testing.T) pintle.Store {
 	t.Helper()
 	return on(t, services.PostgreSQLDatabase(t), sqlstore.PostgreSQL)
 }
 
-func on(t *testing.T, db *services.Database, d sqlstore.Dialect) store {
+func on(t *testing.T, db *services.Database, d sqlstore.Dialect) pintle.Store {
 	t.Helper()
 	if err := sqlstore.Migrate(t.Context(), db.DB, d); err != nil {
 		t.Fatal(err)
@@ -70,7 +63,7 @@ func on(t *testing.T, db *services.Database, d sqlstore.Dialect) store {
 type site struct {
 	t     *testing.T
 	url   string // http://localhost:…, since an address is no domain for passkeys
-	store store
+	store pintle.Store
 	auth  *pintle.Auth
 	order order
 
@@ -80,7 +73,7 @@ type site struct {
 }
 
 // newSite returns a site that has other ways to sign in beside passkeys.
-func newSite(t *testing.T, kept store, o passkey.Options, others ...pintle.Provider) *site {
+func newSite(t *testing.T, kept pintle.Store, o passkey.Options, others ...pintle.Provider) *site {
 	t.Helper()
 	s := &site{t: t, store: kept}
 	var err error

@@ -262,7 +262,7 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 			err := s.InTx(t.Context(), func(tx pintle.Store) error {
 				for i := range 1000 {
 					session := &pintle.StoredSession{Token: strconv.Itoa(i), UserID: "1", Expires: time.Now().Add(-25 * time.Hour)}
-					if err := tx.(pintle.SessionStore).CreateSession(t.Context(), session); err != nil {
+					if err := tx.CreateSession(t.Context(), session); err != nil {
 						return err
 					}
 				}

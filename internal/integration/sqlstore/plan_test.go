@@ -137,10 +137,10 @@ func (p *people) create(t testing.TB, s pintle.Store, name string) (err error) {
 	p.passkey = &pintle.Authenticator{CredentialID: "passkey " + name, UserID: p.user.ID, ProviderAccountID: name, PublicKey: "key", DeviceType: "singleDevice"}
 	err = errors.Join(
 		s.LinkAccount(ctx, p.account),
-		s.(pintle.SessionStore).CreateSession(ctx, p.session),
-		s.(pintle.VerificationStore).CreateVerification(ctx, p.link),
+		s.CreateSession(ctx, p.session),
+		s.CreateVerification(ctx, p.link),
 	)
-	if made := s.(pintle.AuthenticatorStore).CreateAuthenticator(ctx, p.passkey); !errors.Is(made, errors.ErrUnsupported) {
+	if made := s.CreateAuthenticator(ctx, p.passkey); !errors.Is(made, errors.ErrUnsupported) {
 		err = errors.Join(err, made)
 	}
 	return err
