@@ -92,7 +92,8 @@ func (s *settings) revokeUser(ctx context.Context, userID string) error {
 
 // DeleteUser ends every session of a user and removes the user with all that
 // belongs to them. The store needs [Features.DeleteUser]. Token sessions end only
-// where [SessionConfig.Revocation] is set.
+// where [SessionConfig.Revocation] is set. The error matches [ErrNotFound] when
+// there is no such user, as in a call that is repeated.
 func (a *Auth) DeleteUser(ctx context.Context, userID string) (err error) {
 	defer a.logFailed(ctx, "DeleteUser", &err)
 	s, err := a.settingsFor(ctx, "DeleteUser")

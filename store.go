@@ -108,8 +108,9 @@ type Store interface {
 	// none with that token.
 	UpdateSession(ctx context.Context, token string, change SessionUpdate) error
 
-	// DeleteSession removes a session and returns the row it removed. When
-	// there is none it returns nil and no error.
+	// DeleteSession removes a session and returns the row it removed. It fails
+	// with ErrNotFound when there is none with that token. Of any number of
+	// concurrent calls exactly one gets the row.
 	DeleteSession(ctx context.Context, token string) (*StoredSession, error)
 
 	// The sessions of a user, for "signed-in devices": Features.SessionList
@@ -175,7 +176,8 @@ type Store interface {
 	// Whole users: Features.DeleteUser
 
 	// DeleteUser removes a user with their accounts, sessions and passkeys.
-	// Removing one who does not exist is not an error. When DeleteUser and the
+	// It fails with ErrNotFound when there is no such user; what an interrupted
+	// call left of the user is removed then, too. When DeleteUser and the
 	// concurrent calls that store something for the user have returned, nothing
 	// of the user is left: each of these calls failed, or what it stored was
 	// removed.

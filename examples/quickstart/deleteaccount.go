@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/pintleauth/pintle"
@@ -18,7 +19,7 @@ func (s *site) delete(w http.ResponseWriter, r *http.Request) {
 	}
 	user := pintle.SessionFrom(r.Context()).User
 	err := s.auth.DeleteUser(r.Context(), user.ID)
-	if err == nil {
+	if err == nil || errors.Is(err, pintle.ErrNotFound) { // deleted before, perhaps in another tab
 		err = s.people.forget(r.Context(), user.ID)
 	}
 	if err == nil {

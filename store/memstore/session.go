@@ -142,7 +142,7 @@ func (r records) DeleteSession(ctx context.Context, token string) (*pintle.Store
 	defer r.writeDone()
 	row := r.sessions[key]
 	if row == nil {
-		return nil, nil // no such session, which is no error
+		return nil, pintle.ErrNotFound
 	}
 	r.deleteSession(row)
 	s := row.copy()

@@ -152,7 +152,7 @@ func (r records) DeleteUser(ctx context.Context, id string) error {
 	defer r.writeDone()
 	row := r.users[id]
 	if row == nil {
-		return nil
+		return pintle.ErrNotFound
 	}
 	for row.sessions != nil {
 		r.deleteSession(row.sessions)

@@ -129,12 +129,9 @@ func (s *Store) UpdateSession(ctx context.Context, token string, change pintle.S
 // DeleteSession implements [pintle.Store].
 func (s *Store) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	if !storable(token) {
-		return nil, ctx.Err()
+		return nil, absent(ctx)
 	}
 	document, err := decode[sessionDocument](s.sessions.FindOneAndDelete(ctx, sessionFilter(token)))
-	if missing(err) {
-		return nil, ctx.Err()
-	}
 	if err != nil {
 		return nil, fail(ctx, "delete session", err)
 	}

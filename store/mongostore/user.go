@@ -171,16 +171,22 @@ func userUpdate(change pintle.UserUpdate) (update bson.D, err error) {
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	key, ok := objectID(id)
 	if !ok {
-		return ctx.Err()
+		return absent(ctx)
 	}
-	err := s.deleteBelongings(ctx, key)
-	if err == nil {
-		_, err = s.users.DeleteOne(ctx, bson.D{{Key: "_id", Value: key}})
+	if err := s.deleteBelongings(ctx, key); err != nil {
+		return fail(ctx, "delete user", err)
 	}
-	if err == nil {
-		err = s.deleteBelongings(ctx, key)
+	user, err := s.users.DeleteOne(ctx, bson.D{{Key: "_id", Value: key}})
+	if err != nil {
+		return fail(ctx, "delete user", err)
 	}
-	return fail(ctx, "delete user", err)
+	if err := s.deleteBelongings(ctx, key); err != nil {
+		return fail(ctx, "delete user", err)
+	}
+	if user.DeletedCount == 0 {
+		return absent(ctx)
+	}
+	return nil
 }
 
 // deleteBelongings removes the sessions, accounts and passkeys of a user.

@@ -13,10 +13,12 @@ import (
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	u, _, err := s.user(ctx, id)
 	if errors.Is(err, pintle.ErrNotFound) {
-		if !isUserID(id) {
-			return nil
+		if isUserID(id) {
+			if err := s.deleteLeftovers(ctx, id); err != nil {
+				return fail(ctx, "delete user", err)
+			}
 		}
-		return fail(ctx, "delete user", s.deleteLeftovers(ctx, id))
+		return absent(ctx)
 	}
 	if err == nil {
 		err = s.deleteBelongings(ctx, id)

@@ -181,11 +181,11 @@ func (s sessions) delete(ctx context.Context, token string) (*pintle.StoredSessi
 	name := s.name(token)
 	key, ok := s.keys.session(name)
 	if !ok {
-		return nil, nil // no such session, which is no error
+		return nil, pintle.ErrNotFound
 	}
 	text, err := s.client.GetDel(ctx, key).Bytes()
 	if errors.Is(err, redis.Nil) {
-		return nil, nil // no such session, which is no error
+		return nil, pintle.ErrNotFound
 	}
 	if err != nil {
 		return nil, err

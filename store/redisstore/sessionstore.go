@@ -115,10 +115,13 @@ func (s *SessionStore) DeleteUser(ctx context.Context, id string) error {
 	if _, err := s.sessions.endAll(ctx, id, ""); err != nil {
 		return fail(ctx, "delete user", err)
 	}
-	if err := s.Store.DeleteUser(ctx, id); err != nil {
-		return err
+	deleted := s.Store.DeleteUser(ctx, id)
+	if deleted != nil && !errors.Is(deleted, pintle.ErrNotFound) {
+		return deleted
 	}
 	// Those that began meanwhile, before the user was gone.
-	_, err := s.sessions.endAll(ctx, id, "")
-	return fail(ctx, "delete user", err)
+	if _, err := s.sessions.endAll(ctx, id, ""); err != nil {
+		return fail(ctx, "delete user", err)
+	}
+	return deleted
 }

@@ -102,7 +102,7 @@ func (r records) UpdateSession(ctx context.Context, token string, change pintle.
 func (r records) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	key, ok := r.tokenColumn(token)
 	if !ok {
-		return nil, ctx.Err()
+		return nil, r.absent(ctx)
 	}
 	var row sessionRow
 	find := r.sql.deleteSession
@@ -114,11 +114,8 @@ func (r records) DeleteSession(ctx context.Context, token string) (*pintle.Store
 		var n int
 		// Of several calls that read the row, one deletes it.
 		if n, err = r.exec(ctx, r.sql.deleteSession, key); err == nil && n == 0 {
-			return nil, nil // no such session, which is no error
+			return nil, pintle.ErrNotFound
 		}
-	}
-	if missing(err) {
-		return nil, nil // no such session, which is no error
 	}
 	if err != nil {
 		return nil, r.fail(ctx, "delete session", err)

@@ -342,9 +342,17 @@ func (r records) updateUser(ctx context.Context, key any, c *userChange) (*pintl
 func (r records) DeleteUser(ctx context.Context, id string) error {
 	key, ok := r.tables.Users.ID.column(id)
 	if !ok {
-		return ctx.Err()
+		return r.absent(ctx)
 	}
-	return r.untilNoRace(ctx, "delete user", func(r records) error { return r.deleteUser(ctx, key) })
+	found := false
+	err := r.untilNoRace(ctx, "delete user", func(r records) (err error) {
+		found, err = r.deleteUser(ctx, key)
+		return err
+	})
+	if err == nil && !found {
+		return pintle.ErrNotFound // after the end of the transaction, which removes what refers to the user
+	}
+	return err
 }
 
 // untilNoRace runs f, which only deletes, in a transaction. Deleting breaks no
@@ -360,19 +368,21 @@ func (r records) untilNoRace(ctx context.Context, operation string, f func(recor
 	return err
 }
 
-func (r records) deleteUser(ctx context.Context, key any) error {
+func (r records) deleteUser(ctx context.Context, key any) (found bool, err error) {
 	// A transaction that adds a row for the user waits, and then fails because the
 	// user is gone. Without the lock a session made in between would keep the
 	// user, in tables that do not cascade.
 	if err := r.lockUser(ctx, key); err != nil {
-		return r.fail(ctx, "delete user", err)
+		return false, r.fail(ctx, "delete user", err)
 	}
 	for _, s := range r.sql.deleteUser {
-		if _, err := r.exec(ctx, s, key); err != nil {
-			return r.fail(ctx, "delete user", err)
+		n, err := r.exec(ctx, s, key)
+		if err != nil {
+			return false, r.fail(ctx, "delete user", err)
 		}
+		found = n > 0 // the table of users is the last
 	}
-	return nil
+	return found, nil
 }
 
 // lockUser makes other transactions that lock the user wait for this one. It

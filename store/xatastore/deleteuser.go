@@ -11,15 +11,21 @@ import (
 // wrote goes too.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	if !isID(id) {
-		return ctx.Err()
+		return absent(ctx)
+	}
+	user, err := s.client.read(ctx, s.names.users, id)
+	if err != nil {
+		return fail(ctx, "delete user", err)
 	}
 	// A session that begins meanwhile is found in the next round; one that
 	// begins after the user is gone is refused by the service.
-	var err error
 	for range 20 {
 		if err = s.deleteUser(ctx, id); refused(err) == nil {
 			break
 		}
+	}
+	if err == nil && user == nil {
+		return absent(ctx)
 	}
 	return fail(ctx, "delete user", err)
 }

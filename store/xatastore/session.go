@@ -151,18 +151,19 @@ func (s *Store) updateSession(ctx context.Context, token string, change pintle.S
 	return err
 }
 
-// DeleteSession implements [pintle.Store].
+// DeleteSession implements [pintle.Store]. After an attempt without an answer it
+// may return [pintle.ErrNotFound] for a session that it removed.
 func (s *Store) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	found, err := s.findSession(ctx, token)
-	if errors.Is(err, pintle.ErrNotFound) {
-		return nil, nil // no such session, which is no error
-	}
 	if err != nil {
 		return nil, fail(ctx, "delete session", err)
 	}
 	n, err := s.endSessions(ctx, found)
-	if err != nil || n == 0 {
+	if err != nil {
 		return nil, fail(ctx, "delete session", err)
+	}
+	if n == 0 {
+		return nil, absent(ctx)
 	}
 	return found.StoredSession, nil
 }

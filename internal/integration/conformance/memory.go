@@ -336,10 +336,11 @@ func (m *memory) UpdateSession(_ context.Context, token string, change pintle.Se
 func (m *memory) DeleteSession(_ context.Context, token string) (deleted *pintle.StoredSession, err error) {
 	err = m.operation("deleteSession", object{"sessionToken": token}, func() error {
 		i := slices.IndexFunc(m.rows.Sessions, func(s *row[pintle.StoredSession]) bool { return s.value.Token == token })
-		if i >= 0 {
-			deleted = &m.rows.Sessions[i].value
-			m.rows.Sessions = slices.Delete(slices.Clone(m.rows.Sessions), i, i+1)
+		if i < 0 {
+			return pintle.ErrNotFound
 		}
+		deleted = &m.rows.Sessions[i].value
+		m.rows.Sessions = slices.Delete(slices.Clone(m.rows.Sessions), i, i+1)
 		return nil
 	})
 	return deleted, err
