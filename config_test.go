@@ -509,3 +509,13 @@ func TestWhatAnOperatorShouldNotOverlookIsInTheLog(t *testing.T) {
 		})
 	}
 }
+
+// Without a store for sessions they are in tokens.
+func TestAStoreWithoutSessionsLeavesThemInTokens(t *testing.T) {
+	s := newSite(t, func(s *site) { s.Store = userStore{rows: memstore.New()} })
+	b := s.browser()
+	b.signInWith("acme").goesTo(s.url)
+	if who := b.who(); who != "Ada Lovelace" || !strings.HasPrefix(b.cookie(sessionCookie), "eyJ") {
+		t.Errorf("%s is signed in, with the cookie %q", who, b.cookie(sessionCookie))
+	}
+}
