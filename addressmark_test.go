@@ -163,7 +163,7 @@ func TestAnAddressThatIsWrittenLastIsUnproven(t *testing.T) {
 		if owner.Email != "" {
 			t.Errorf("the address was written before: %q", owner.Email)
 		}
-		if _, err := k.fullStore.UpdateUser(context.Background(), owner.ID, pintle.UserUpdate{EmailVerified: &now}); err != nil {
+		if _, err := k.Store.UpdateUser(context.Background(), owner.ID, pintle.UserUpdate{EmailVerified: &now}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -920,7 +920,7 @@ func TestTheQuestionBelongsToItsBrowser(t *testing.T) {
 	t.Run("SA-H1 the address was proven meanwhile", func(t *testing.T) {
 		_, k, victim, trap := askedSite(t, pintle.StrategyDatabase)
 		address, now := victimAddress, time.Now()
-		if _, err := k.fullStore.UpdateUser(t.Context(), trap.ID, pintle.UserUpdate{Email: &address, EmailVerified: &now}); err != nil {
+		if _, err := k.Store.UpdateUser(t.Context(), trap.ID, pintle.UserUpdate{Email: &address, EmailVerified: &now}); err != nil {
 			t.Fatal(err)
 		}
 		victim.get(question+"?error=x").fails("/auth/error", "Verification")
@@ -1073,7 +1073,7 @@ func TestAPasskeyOfAnotherUsersAccountSignsNobodyIn(t *testing.T) {
 	s, k := hijackSite(t, pintle.StrategyDatabase)
 	ada, mallory := k.seedUser(t, people["ada"].user), k.seedUser(t, pintle.User{Name: "Mallory"})
 	if err := errors.Join(
-		k.fullStore.LinkAccount(t.Context(), &pintle.Account{UserID: ada.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"}),
+		k.Store.LinkAccount(t.Context(), &pintle.Account{UserID: ada.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"}),
 		k.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: mallory.ID}),
 	); err != nil {
 		t.Fatal(err)
@@ -1094,7 +1094,7 @@ func TestAPasskeyOfAUserWhoSignedOutIsNotStored(t *testing.T) {
 		b := s.browser()
 		b.is(k, ada, strategy)
 		b.get("/auth/webauthn-options/passkey?action=register").want(http.StatusOK)
-		if err := k.fullStore.DeleteUser(t.Context(), ada.ID); err != nil {
+		if err := k.Store.DeleteUser(t.Context(), ada.ID); err != nil {
 			t.Fatal(err)
 		}
 		b.post("/auth/callback/passkey", "action", "register", "data", `{"id":"AAAA"}`)

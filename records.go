@@ -19,8 +19,10 @@ type records struct {
 	log   logger
 }
 
+// newRecords returns nil without a store. [settings.checkNil] refuses a store that is
+// a nil pointer.
 func newRecords(s Store, log logger) *records {
-	if s == nil {
+	if isNil(s) {
 		return nil
 	}
 	return &records{store: s, can: s.Features(), log: log}
