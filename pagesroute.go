@@ -104,17 +104,6 @@ func (x *exchange) formAction(path string) string {
 	return x.origin + x.base + path
 }
 
-// fields are the inputs of the form.
-func (p *Credentials) fields() []Field {
-	if p.Fields != nil {
-		return p.Fields
-	}
-	return []Field{
-		{Name: "username", Label: "Username", Attributes: map[string]string{"autocomplete": "username"}},
-		{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password"}},
-	}
-}
-
 // passkeyFields are the inputs of the form for passkeys. What a stranger types
 // there matters only where strangers may sign up: otherwise a field of another
 // form does as well for the list of passkeys.

@@ -1,5 +1,9 @@
 package pintle
 
+import (
+	"strings"
+)
+
 // A Provider is a way to sign in: an [*OAuth], an [*Email], a [*Credentials] or a
 // [*Passkey]. The set is closed; ready-made ones are in package provider.
 //
@@ -22,4 +26,47 @@ type Style struct {
 
 	// Logo is the URL of an image, or empty for the built-in mark.
 	Logo string
+}
+
+// ProviderType says how a provider signs people in. Its values are those that
+// the provider list shows to clients and that accounts are stored with.
+type ProviderType string
+
+// The types of provider.
+const (
+	TypeOAuth       ProviderType = "oauth"
+	TypeOIDC        ProviderType = "oidc"
+	TypeEmail       ProviderType = "email"
+	TypeCredentials ProviderType = "credentials"
+	TypeWebAuthn    ProviderType = "webauthn"
+)
+
+// A Field is an input of a form on the sign-in page.
+type Field struct {
+	// Name is the name that [Submission.Fields] has it under.
+	Name string
+
+	// Label is shown beside the input. Empty means Name.
+	Label string
+
+	// Type is the type of the input. Empty means "text".
+	Type string
+
+	Placeholder string
+
+	// Attributes are further HTML attributes of the input, such as
+	// autocomplete. Event handlers and style are refused.
+	Attributes map[string]string
+}
+
+// listsPasskeys reports whether browsers list passkeys at a field.
+//
+// https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#attr-fe-autocomplete-webauthn
+func (f Field) listsPasskeys() bool {
+	for name, value := range f.Attributes {
+		if strings.EqualFold(name, "autocomplete") && strings.Contains(strings.ToLower(value), "webauthn") {
+			return true
+		}
+	}
+	return false
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"net/http"
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/tokenhash"
@@ -83,31 +81,6 @@ func (s *settings) resolveProvider(given Provider, env environment) (*provider, 
 		return &provider{providerBase: own.base(), passkey: &own}, own.checkAutofill()
 	}
 	panic("unreachable: the set of provider kinds is closed")
-}
-
-// complete calls the function of that name with maps that no other copy has.
-func (p *OAuth) complete() error {
-	if p.Quirks.Complete == nil {
-		return nil
-	}
-	for _, e := range []*Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken} {
-		own := make(map[string]string, len(e.Params))
-		maps.Copy(own, e.Params)
-		e.Params = own
-	}
-	return p.Quirks.Complete(p)
-}
-
-// complete calls the function of that name, unless the host has set what it
-// would.
-func (p *Email) complete(c *http.Client) error {
-	if p.Complete == nil || p.Send != nil {
-		return nil
-	}
-	if c == nil {
-		c = &http.Client{}
-	}
-	return p.Complete(p, c)
 }
 
 // checkProviderID refuses ids that no URL could name: the path is compared

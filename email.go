@@ -121,3 +121,29 @@ type Message struct {
 func (p *Email) base() providerBase {
 	return providerBase{id: cmp.Or(p.ID, "email"), name: cmp.Or(p.Name, "Email"), kind: TypeEmail}
 }
+
+// A Verification is a mail link on its way: the proof that whoever presents
+// the token reads mail at the address.
+type Verification struct {
+	// Identifier is the normalised address.
+	Identifier string
+
+	// Token is the hash of the token in the link, 64 hexadecimal digits. The
+	// token itself is nowhere but in the mail.
+	Token string
+
+	// Expires is when the link stops working.
+	Expires time.Time
+}
+
+// complete calls the function of that name, unless the host has set what it
+// would.
+func (p *Email) complete(c *http.Client) error {
+	if p.Complete == nil || p.Send != nil {
+		return nil
+	}
+	if c == nil {
+		c = &http.Client{}
+	}
+	return p.Complete(p, c)
+}

@@ -73,24 +73,17 @@ func (s *Submission) Text(name string) string {
 	return text
 }
 
-// A Field is an input of a form on the sign-in page.
-type Field struct {
-	// Name is the name that [Submission.Fields] has it under.
-	Name string
-
-	// Label is shown beside the input. Empty means Name.
-	Label string
-
-	// Type is the type of the input. Empty means "text".
-	Type string
-
-	Placeholder string
-
-	// Attributes are further HTML attributes of the input, such as
-	// autocomplete. Event handlers and style are refused.
-	Attributes map[string]string
-}
-
 func (p *Credentials) base() providerBase {
 	return providerBase{id: cmp.Or(p.ID, "credentials"), name: cmp.Or(p.Name, "Credentials"), kind: TypeCredentials}
+}
+
+// fields are the inputs of the form.
+func (p *Credentials) fields() []Field {
+	if p.Fields != nil {
+		return p.Fields
+	}
+	return []Field{
+		{Name: "username", Label: "Username", Attributes: map[string]string{"autocomplete": "username"}},
+		{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password"}},
+	}
 }

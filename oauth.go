@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"crypto"
+	"maps"
 	"net/http"
 	"time"
 )
@@ -207,4 +208,17 @@ func (p *OAuth) base() providerBase {
 		kind = TypeOIDC
 	}
 	return providerBase{id: p.ID, name: p.Name, kind: kind}
+}
+
+// complete calls the function of that name with maps that no other copy has.
+func (p *OAuth) complete() error {
+	if p.Quirks.Complete == nil {
+		return nil
+	}
+	for _, e := range []*Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken} {
+		own := make(map[string]string, len(e.Params))
+		maps.Copy(own, e.Params)
+		e.Params = own
+	}
+	return p.Quirks.Complete(p)
 }
