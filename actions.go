@@ -27,7 +27,7 @@ type SignInOptions struct {
 	Params url.Values
 }
 
-// SignIn signs somebody in from the host's own handler: it does what a form
+// SignIn signs a user in from the host's own handler: it does what a form
 // that is posted to the sign-in page's provider does, sets the cookies on w, and
 // returns where the browser has to be sent. Call it before the response is
 // written, and redirect to the URL or give it to a script:
@@ -42,8 +42,9 @@ type SignInOptions struct {
 func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (next string, err error) {
 	x, fault := a.inner(r, actionSignIn)
 	x.provider = x.byID[provider]
-	credentials := x.provider != nil && x.provider.credentials != nil
-	if credentials {
+	// The fields are all that such a provider needs: there is no page in between.
+	atOnce := x.provider != nil && x.provider.hostUsers
+	if atOnce {
 		x.action = actionCallback
 	}
 	if fault != nil {
@@ -62,7 +63,7 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 		}
 	}
 	x.body = body.Of(o.Fields)
-	if credentials {
+	if atOnce {
 		return x.leaveTo(w, x.callback())
 	}
 	return x.leaveTo(w, x.signIn())
@@ -95,7 +96,7 @@ func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions)
 // UpdateSession saves what [Claim.Set] changed in the session of the request
 // and lets the callbacks work on data, which may be nil, as they would on what a
 // browser posts. It sets the cookies on w and returns the session as it is
-// afterwards, or nil when nobody is signed in. Call it before the response is
+// afterwards, or nil when the request is signed out. Call it before the response is
 // written.
 func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
 	s, known, err := a.settings(r)

@@ -69,14 +69,10 @@ func (x *exchange) proofMark(signedIn *User) string {
 	return sealed.Mark(x.jwtSecrets[0], proofMarkPurpose, proof.Token)
 }
 
-// showsSecondProof reports whether the sign-in was begun by the person who has
-// the proof. The form token of this browser shows that for what was typed, and
-// for everything else the mark of the flow.
+// showsSecondProof reports whether the sign-in was begun in the browser that has the
+// proof: its form token came along, or the flow has the mark of the proof.
 func (x *exchange) showsSecondProof(who *arrival) bool {
-	if who.provider.credentials != nil {
-		return x.csrfVerified && !x.DangerouslySkipCSRFCheck
-	}
-	return sealed.HasMark(parseFlowID(who.flow).proof, x.jwtSecrets, proofMarkPurpose, who.proof.Token)
+	return who.fromHere || sealed.HasMark(parseFlowID(who.flow).proof, x.jwtSecrets, proofMarkPurpose, who.proof.Token)
 }
 
 // askAboutAddress keeps the proof and sends the browser to the question. A script
@@ -99,14 +95,14 @@ func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddre
 		return err
 	}
 	// A provider that answers with a form posts it from its own site.
-	crossSite := slices.ContainsFunc(x.providers, func(p *provider) bool { return p.oauth != nil && p.formPost() })
+	crossSite := slices.ContainsFunc(x.providers, func(p *provider) bool { return p.formPost })
 	line, err := x.set.proofCheck().seal(sealedCheck{Value: string(text), Provider: proofPurpose}, crossSite)
 	if err != nil {
 		return err
 	}
 	x.addCookie(line)
 	x.debug("a mail proved an address that another user has unproven: the question page is shown")
-	return x.redirect(query.Append(x.callbackRoute(p), "error", string(ErrOAuthAccountNotLinked)))
+	return x.redirect(query.Append(x.callbackRoute(p.id), "error", string(ErrOAuthAccountNotLinked)))
 }
 
 // keptProof returns the proof that this browser has, or nil.
@@ -125,7 +121,7 @@ func (x *exchange) keptProof() *addressProof {
 	if json.Unmarshal([]byte(check.Value), proof) != nil || proof.Address == "" || proof.User == "" {
 		return nil
 	}
-	if p := x.byID[proof.Provider]; p == nil || p.email == nil {
+	if p := x.byID[proof.Provider]; p == nil || !p.sendsLinks {
 		return nil
 	}
 	return proof
@@ -133,7 +129,7 @@ func (x *exchange) keptProof() *addressProof {
 
 // useProof uses a proof up, and reports whether it was good.
 func (x *exchange) useProof(r *records, proof *addressProof) (bool, error) {
-	row, err := x.useVerification(r, x.byID[proof.Provider], proof.Address, proofPurpose+proof.Token)
+	row, err := x.useVerification(r, x.byID[proof.Provider].hashes, proof.Address, proofPurpose+proof.Token)
 	return row != nil && row.Identifier == proof.Address && row.Expires.After(time.Now()), err
 }
 
@@ -165,7 +161,7 @@ func (x *exchange) confirmAddress(w *work, who *arrival, d *decision) error {
 	if err != nil {
 		return err
 	}
-	if who.provider.credentials == nil {
+	if who.by != byHost { // whose user stays as the host returned it
 		d.user = verified
 	}
 	d.proven = true
@@ -183,11 +179,11 @@ func (x *exchange) aboutAddress() bool {
 	return asked && !link
 }
 
-// fromQuestion answers the requests of the page that asks whose the address is:
+// finishQuestion answers the requests of the page that asks whose the address is:
 // GET shows it, POST goes on without the user who has the address.
-func (x *exchange) fromQuestion(p *provider) (*arrival, error) {
+func (f *mailFlow) finishQuestion(x *exchange) (*arrival, error) {
 	refuse := func(reason string) error {
-		return &Error{Code: ErrVerification, Provider: p.id, Err: errors.New(reason)}
+		return &Error{Code: ErrVerification, Provider: f.id, Err: errors.New(reason)}
 	}
 	if x.r.Method == http.MethodPost {
 		if err := x.requireCSRF(); err != nil {
@@ -195,11 +191,11 @@ func (x *exchange) fromQuestion(p *provider) (*arrival, error) {
 		}
 	}
 	proof := x.keptProof()
-	if proof == nil || proof.Provider != p.id {
+	if proof == nil || proof.Provider != f.id {
 		return nil, refuse("this browser has not proven an address within the last 15 minutes")
 	}
 	if x.r.Method == http.MethodGet {
-		return nil, x.showQuestion(p, proof, refuse)
+		return nil, f.showQuestion(x, proof, refuse)
 	}
 	if choice, _, _ := x.body.String("choice"); choice != "new" {
 		return nil, refuse("the form makes no choice")
@@ -213,11 +209,11 @@ func (x *exchange) fromQuestion(p *provider) (*arrival, error) {
 	}
 	x.debug("a new user gets the proven address")
 	user := &User{ID: uuid.New(), Email: proof.Address}
-	account := &Account{Type: TypeEmail, Provider: p.id, ProviderAccountID: user.Email, UserID: user.ID}
-	return &arrival{provider: p, user: user, account: account, taking: proof.User}, nil
+	account := &Account{Type: TypeEmail, Provider: f.id, ProviderAccountID: user.Email, UserID: user.ID}
+	return &arrival{by: byAddress, user: user, account: account, taking: proof.User}, nil
 }
 
-func (x *exchange) showQuestion(p *provider, proof *addressProof, refuse func(string) error) error {
+func (f *mailFlow) showQuestion(x *exchange, proof *addressProof, refuse func(string) error) error {
 	user, err := x.records.userByEmail(x.ctx, proof.Address)
 	if err != nil {
 		return err
@@ -226,7 +222,7 @@ func (x *exchange) showQuestion(p *provider, proof *addressProof, refuse func(st
 		return refuse("the address no longer belongs to the user, or was proven meanwhile")
 	}
 	data := page.AddressTakenData{
-		Site: x.pageSite(), Action: x.formAction("/callback/" + p.id), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(), Email: proof.Address,
+		Site: x.pageSite(), Action: x.formAction("/callback/" + f.id), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(), Email: proof.Address,
 	}
 	var accounts []*Account
 	if x.records.can.Accounts {
@@ -235,11 +231,14 @@ func (x *exchange) showQuestion(p *provider, proof *addressProof, refuse func(st
 		}
 	}
 	for _, other := range x.providers {
-		of := func(a *Account) bool { return a.Provider == other.id }
+		linked := slices.ContainsFunc(accounts, func(a *Account) bool { return a.Provider == other.id })
 		switch {
-		case other.oauth != nil && (!x.records.can.Accounts || slices.ContainsFunc(accounts, of)):
-			data.Providers = append(data.Providers, x.button(other))
-		case other.credentials != nil, other.passkey != nil && slices.ContainsFunc(accounts, of):
+		case other.sendsLinks: // which proves the address again, and not whose the user is
+		case other.oneButton:
+			if linked || !x.records.can.Accounts {
+				data.Providers = append(data.Providers, x.button(other))
+			}
+		case other.hostUsers, linked:
 			data.OtherSignInURL = query.Append(x.origin+x.base+"/signin", "callbackUrl", x.callbackText)
 		}
 	}

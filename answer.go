@@ -189,14 +189,10 @@ func (x *exchange) pageWithError(page string, e *Error) string {
 // to link an account: the user is signed in, and a sign-in page would only puzzle
 // them. Where the application has no such page they see it, as with Auth.js.
 func (x *exchange) accountPage() (page string, ok bool) {
-	if x.Pages.Account == "" || x.records == nil || x.set == nil || x.provider == nil || (x.provider.oauth == nil && x.provider.passkey == nil) {
+	if x.Pages.Account == "" || x.records == nil || x.set == nil || x.provider == nil || x.provider.linking == nil {
 		return "", false
 	}
-	if x.sessionLeftBehind() {
-		return x.Pages.Account, true
-	}
-	user, _, err := x.signedIn()
-	return x.Pages.Account, err == nil && user != nil
+	return x.Pages.Account, x.provider.linking(x)
 }
 
 // absolute completes a path to a URL of this site.
@@ -264,7 +260,7 @@ func (x *exchange) write(w http.ResponseWriter) {
 		h["Content-Type"] = jsonType
 	}
 	w.WriteHeader(x.answer.status)
-	_, _ = w.Write(x.answer.body) // the browser has gone; nobody is left to tell
+	_, _ = w.Write(x.answer.body) // an error means that the browser has gone
 }
 
 // Values of headers that are the same in every answer.

@@ -5,10 +5,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/handshake"
 	"github.com/pintleauth/pintle/internal/once"
+	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/internal/sealed"
 )
 
@@ -162,4 +165,151 @@ func (s *settings) openState(state string) (*sealedState, error) {
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the state %w", err))
 	}
 	return &content, nil
+}
+
+// keptChecks is what the check cookies of this browser say of its flow.
+type keptChecks struct {
+	values map[Check]string
+	errs   map[Check]error
+
+	id          string // see sealedCheck; empty if no cookie says
+	callbackURL string // from a flow whose response is posted
+	cleared     []string
+
+	// once is the value that can be used once, and issued when it was made.
+	once   string
+	issued int64
+}
+
+// value returns what was kept for a check, or why there is nothing.
+func (k *keptChecks) value(c Check) (string, error) { return k.values[c], k.errs[c] }
+
+// takeChecks reads the check cookies of a provider's flow. Each is good for one
+// callback: the lines that clear them are sent with a success here, and with the
+// page that a failure leads to (see clearLeftovers).
+//
+// A state is required whatever [OAuth.Checks] says: services that accept any
+// code verifier would otherwise take a response of an attacker's flow for one of
+// this browser. The exception is a flow that began at Auth.js, which sends the
+// listed checks only. A listed check without our mark proves that. Where no check
+// is listed nothing could, so that a callback without a state is refused: an
+// attacker could have opened it.
+func (f *oauthFlow) takeChecks(x *exchange) *keptChecks {
+	k := &keptChecks{values: map[Check]string{}, errs: map[Check]error{}}
+	found := map[Check]*sealedCheck{}
+	elsewhere := false
+	for _, c := range []struct {
+		check  Check
+		cookie sealedCookie
+	}{
+		{Nonce, x.set.nonceCheck()},
+		{PKCE, x.set.pkceCheck()},
+		{State, x.set.stateCheck()},
+	} {
+		isListed := slices.Contains(f.listed, c.check)
+		if !isListed && c.check != State {
+			continue
+		}
+		kept, err := c.cookie.open(x, f.id)
+		if kept != nil {
+			k.cleared = append(k.cleared, c.cookie.clear())
+		}
+		if c.check == State && !isListed && elsewhere && (kept == nil || marked(kept.ID)) {
+			// Such a state is left from an earlier flow: Auth.js does not clear
+			// the cookies of checks that it does not use.
+			continue
+		}
+		if err != nil {
+			k.errs[c.check] = err
+			continue
+		}
+		found[c.check] = kept
+		elsewhere = elsewhere || !marked(kept.ID)
+	}
+	k.keep(found)
+	return k
+}
+
+// keep takes over the checks that were found, if they are all of one flow.
+func (k *keptChecks) keep(found map[Check]*sealedCheck) {
+	first := true
+	for c, check := range found {
+		if mine := marked(check.ID); !first && (mine != marked(k.id) || mine && check.ID != k.id) {
+			// A neighbouring host may have planted a cookie of an attacker's
+			// flow beside those of the user's.
+			err := fail(ErrInvalidCheck, errors.New("the check cookies belong to different flows"))
+			k.errs = map[Check]error{PKCE: err, State: err, Nonce: err}
+			return
+		}
+		first = false
+		k.id, k.values[c] = check.ID, check.Value
+	}
+	for _, c := range []Check{State, PKCE, Nonce} {
+		if check := found[c]; check != nil {
+			k.once, k.issued, k.callbackURL = check.Value, check.issued(), check.CallbackURL
+			return
+		}
+	}
+}
+
+// clearLeftovers clears check cookies of a flow that failed, so that its state,
+// nonce and verifier cannot be used again. Answers that report an error carry no
+// cookies, so it is the page they lead to that does it.
+//
+// A response of a flow that a later one replaced has used nothing of the later
+// one, which goes on in another tab.
+func (x *exchange) clearLeftovers() {
+	code, failed := x.query.First("error")
+	if detail, _ := x.query.First("code"); code == string(ErrInvalidCheck) && detail == flowReplaced {
+		return
+	}
+	if failed {
+		x.clearChecks()
+	}
+}
+
+// clearChecks clears the check cookies that this browser has.
+func (x *exchange) clearChecks() {
+	for _, c := range []namedCookie{x.set.state, x.set.pkce, x.set.nonce, x.set.challenge} {
+		if _, left := x.initialCookie(c); left {
+			x.addCookie(c.clear())
+		}
+	}
+}
+
+// What became of a flow that a browser came back from and that cannot be
+// completed. The sign-in page is given it as the parameter "code", and says what
+// to do.
+const (
+	flowExpired  = "flow_expired"
+	flowReplaced = "flow_replaced" // by one that the browser began later
+	flowUsed     = "flow_used"
+	flowUnknown  = "flow_unknown" // to this browser
+)
+
+// lostFlow adds to an error what became of the flow. The cookies of a browser are
+// those of one flow, as with Auth.js: of two tabs that sign in, the one that began
+// later has them. The state of a response is sealed, so that it shows whether it
+// is one of this site, and how old.
+func (f *oauthFlow) lostFlow(x *exchange, params query.Values, kept *keptChecks, err error) error {
+	state, _ := params.Last("state")
+	_, unopened := x.openState(state)
+	expired := errors.Is(unopened, sealed.ErrExpired)
+	ours := unopened == nil || expired
+	e, invalid := errors.AsType[*Error](err)
+	switch other := errors.Is(err, handshake.ErrOtherFlow); {
+	case other && kept.values[State] != "" && (ours || f.oauth.Protocol == OAuth1):
+		return &Error{
+			Code: codeCallbackRoute, Detail: flowReplaced, Provider: f.id,
+			Err: fmt.Errorf("%w: a sign-in that began later in this browser, mostly in another tab, took its place", err),
+		}
+	case other || !invalid || e.Code != ErrInvalidCheck || e.Detail != "":
+		return err
+	}
+	lost := *e
+	lost.Detail = flowUnknown
+	if expired {
+		lost.Detail = flowExpired
+	}
+	return &lost
 }

@@ -50,8 +50,8 @@ type Email struct {
 
 	// Normalize turns what a person typed into an address, or fails. It must
 	// return its own results unchanged: it runs again when a link is opened, which
-	// is refused if its address is rejected or changed. Nil means lower case, Unicode compatibility form, and one
-	// well-formed address.
+	// is refused if its address is rejected or changed. Nil means lower case,
+	// Unicode compatibility form, and one well-formed address.
 	Normalize func(address string) (string, error)
 
 	// Allow may refuse a mail before anything is stored or sent, whether or not
@@ -94,8 +94,7 @@ type Message struct {
 	Text    string
 	HTML    string
 
-	// URL is the link, in which whoever has it is signed in: it must appear in
-	// no log.
+	// URL is the link, which signs in anyone who has it: it must appear in no log.
 	URL string
 
 	// Token is the token in the link.
@@ -122,8 +121,8 @@ func (p *Email) base() providerBase {
 	return providerBase{id: cmp.Or(p.ID, "email"), name: cmp.Or(p.Name, "Email"), kind: TypeEmail}
 }
 
-// A Verification is a mail link on its way: the proof that whoever presents
-// the token reads mail at the address.
+// A Verification is a mail link on its way: the token proves that its user reads mail
+// at the address.
 type Verification struct {
 	// Identifier is the normalised address.
 	Identifier string

@@ -30,7 +30,7 @@ func (x *exchange) emitLink(e *LinkAccountEvent) {
 
 func (x *exchange) emitSignIn(who *arrival, d *decision) {
 	e := &SignInEvent{User: d.user, Account: d.account, Profile: who.profile, NewUser: d.newUser}
-	if who.provider.credentials != nil {
+	if who.by == byHost {
 		e.NewUser = nil
 	}
 	emit(x.ctx, x.settings, "signIn", x.Events.SignIn, e)
@@ -70,9 +70,8 @@ func (s *settings) announce(ctx context.Context) {
 			slog.String("code", "short-secrets-allowed"))
 	}
 	for _, p := range s.providers {
-		if p.passkey != nil {
-			s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: passkeys are experimental: they may still change in incompatible ways",
-				slog.String("code", "experimental-webauthn"), slog.String("provider", p.id))
+		if p.announce != nil {
+			p.announce(ctx, s)
 		}
 	}
 	if s.Session.MaxAge > browserMaxAge {

@@ -21,20 +21,6 @@ const maxKeptCallbackURL = 2 << 10
 // errCookiesLeftBehind reports that the browser kept cookies back that are needed.
 var errCookiesLeftBehind = errors.New("the response was posted from the provider's site, without the cookies of this one")
 
-// formPost reports whether the provider answers with a form instead of a
-// redirect.
-//
-// https://openid.net/specs/oauth-v2-form-post-response-mode-1_0.html
-func (p *provider) formPost() bool {
-	if p.oauth.Authorization.Params["response_mode"] == "form_post" {
-		return true
-	}
-	_, raw, _ := cutQuery(p.oauth.Authorization.URL)
-	params, err := query.Parse(raw)
-	mode, _ := params.Last("response_mode")
-	return err == nil && mode == "form_post"
-}
-
 // postedParams are the parameters of a response that came as a form.
 func (x *exchange) postedParams() query.Values {
 	var params query.Values
@@ -56,7 +42,7 @@ func (x *exchange) postedParams() query.Values {
 //
 // https://www.rfc-editor.org/rfc/rfc6265#section-5.2 leaves SameSite to
 // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.2
-func (x *exchange) requireStarter(p *provider, kept *keptChecks) error {
+func (f *oauthFlow) requireStarter(x *exchange, kept *keptChecks) error {
 	_, again, _ := x.body.String(postedAgain)
 	if !again && parseFlowID(kept.id).browser != "" && x.sentFormToken() == "" {
 		return errCookiesLeftBehind // [exchange.begunHere] needs the form token
@@ -81,7 +67,7 @@ func (x *exchange) requireStarter(p *provider, kept *keptChecks) error {
 		return err
 	}
 	if user == nil || !x.startedBy(kept.id, user) {
-		return &Error{Code: ErrOAuthAccountNotLinked, Provider: p.id, Err: errors.New("the user who began the flow to link an account is no longer signed in")}
+		return &Error{Code: ErrOAuthAccountNotLinked, Provider: f.id, Err: errors.New("the user who began the flow to link an account is no longer signed in")}
 	}
 	return nil
 }
@@ -98,11 +84,11 @@ func (x *exchange) endsHeldSession() bool {
 // sessionLeftBehind reports whether this response was posted from the provider's
 // site in a flow that a signed-in user began: their session is in the browser, and
 // comes along to the page that an error leads to.
-func (x *exchange) sessionLeftBehind() bool {
-	if _, again, _ := x.body.String(postedAgain); again || x.provider.oauth == nil || !x.provider.formPost() || x.heldToken() != "" {
+func (f *oauthFlow) sessionLeftBehind(x *exchange) bool {
+	if _, again, _ := x.body.String(postedAgain); again || !f.formPost || x.heldToken() != "" {
 		return false
 	}
-	id := x.takeChecks(x.provider).id
+	id := f.takeChecks(x).id
 	return marked(id) && !x.startedBy(id, nil)
 }
 

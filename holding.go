@@ -35,7 +35,7 @@ func (x *exchange) holding(ctx context.Context, r *records, found *errands, user
 	h := &holding{user: user}
 	if !r.can.Accounts {
 		// Only mails signed people in here, or accounts may exist.
-		h.unseen = slices.ContainsFunc(x.providers, func(p *provider) bool { return p.email == nil })
+		h.unseen = slices.ContainsFunc(x.providers, func(p *provider) bool { return !p.sendsLinks })
 	} else {
 		linked, err := r.userAccounts(ctx, user.ID)
 		if err != nil {
@@ -65,10 +65,10 @@ func (x *exchange) holding(ctx context.Context, r *records, found *errands, user
 func (x *exchange) mayHavePassword(found *errands, user *User) (bool, error) {
 	hostKnows := x.Callbacks.HasPassword != nil
 	for _, p := range x.providers {
-		if p.credentials == nil {
+		if !p.hostUsers {
 			continue
 		}
-		if p.credentials.Knows == nil {
+		if p.knows == nil {
 			return true, nil
 		}
 		hostKnows = true
@@ -91,11 +91,11 @@ func (x *exchange) askForPassword(e *errands, user *User) error {
 		}
 	}
 	for _, p := range x.providers {
-		if known || p.credentials == nil || p.credentials.Knows == nil {
+		if known || !p.hostUsers || p.knows == nil {
 			continue
 		}
-		if known, err = p.credentials.Knows(x.ctx, user.clone()); err != nil {
-			return &Error{Code: ErrConfiguration, Provider: p.id, Err: fmt.Errorf("Credentials.Knows: %w", err)}
+		if known, err = p.knows(x.ctx, user); err != nil {
+			return err
 		}
 	}
 	if e.passwords == nil {

@@ -1,34 +1,62 @@
 package pintle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
-// An arrival is a person who has shown who they are and is about to be signed
-// in.
+// evidence is what shows which user an arrival is. The zero value is the one for
+// which most is checked.
+type evidence int
+
+const (
+	// byAccount: the account is the user's. The store knows to whom it is linked.
+	byAccount evidence = iota
+
+	// byAddress: the user reads mail at the address.
+	byAddress
+
+	// byHost: the host says so. The user need not be in the store.
+	byHost
+)
+
+// An arrival is a user who has authenticated and is about to be signed in. Its way
+// fills it in; login does not ask which way that was.
 type arrival struct {
 	provider *provider
+	by       evidence
 
-	// user is who they say they are. For an OAuth provider the id is the
-	// provider's and not yet one of ours. stored reports that the user is a row
-	// that was found before the decision, which may be gone by then.
+	// user is the user by what is known before the decision, with the id for one
+	// who will be created. stored reports that the user is a row that was found,
+	// which may be gone by the decision.
 	user    *User
 	stored  bool
 	account *Account
 	profile Profile
 
+	// namesOwner reports that callbacks and events are given the account with the
+	// id of its user, as by Auth.js for passkeys.
+	namesOwner bool
+
+	// trusted reports that the host trusts the provider with addresses, and
+	// emailVerified is [OAuth.EmailVerified].
+	trusted       bool
+	emailVerified func(Profile) bool
+
 	submission *Submission
 
-	// passkey is the passkey they have just created, for the stored user with
-	// the id registrant, or if that is empty for one who will be created.
-	passkey    *Authenticator
+	// newPasskey is a passkey that was just created, for the stored user with the
+	// id registrant, or if that is empty for one who will be created.
+	newPasskey *Authenticator
 	registrant string
+
+	// fromHere reports that a form of this browser was posted, by its form token.
+	fromHere bool
 
 	// owned reports that the account had an owner when the signIn callback was
 	// asked about that user.
@@ -37,7 +65,8 @@ type arrival struct {
 	// linkTo reports whether the account may be linked to the signed-in user.
 	linkTo func(signedIn *User) bool
 
-	// flow is the id of the flow or ceremony; see [sealedCheck].
+	// flow is the id of the flow or ceremony; see [sealedCheck]. It is empty where
+	// there is none.
 	flow string
 
 	// proof is the address that was proven in this browser before, and taking
@@ -48,7 +77,7 @@ type arrival struct {
 	errands errands
 }
 
-// A decision is who an arrival turned out to be.
+// A decision is the user that an arrival turned out to be.
 type decision struct {
 	user    *User
 	account *Account
@@ -56,20 +85,19 @@ type decision struct {
 	// newUser is nil where there is no store to know it.
 	newUser *bool
 
-	// session is the session that goes on, or the one made for them. It is nil
-	// for token sessions.
+	// session is the session that goes on, or a new one. It is nil for token sessions.
 	session *StoredSession
 
 	// how is how the user was found, for the log.
 	how string
 
-	// returning reports that what the person showed was the user's before this
+	// returning reports that the account or the password was the user's before this
 	// sign-in, and proven that it used up the proof of the arrival.
 	returning, proven bool
 }
 
-// login asks the host, decides who the arrival is, makes the session and sends
-// the browser on.
+// login asks the host, decides which user the arrival is, makes the session and
+// sends the browser on.
 func (x *exchange) login(who *arrival) error {
 	stored, err := x.owner(who)
 	if err != nil {
@@ -80,7 +108,7 @@ func (x *exchange) login(who *arrival) error {
 		return err
 	}
 	attempt := &SignInAttempt{User: stored, Account: who.account, Profile: who.profile, Submission: who.submission}
-	if who.links(stored) && here.user != nil {
+	if who.links() && here.user != nil {
 		attempt.LinkTo, attempt.SignedInAt = here.user, here.signedInAt
 	}
 	if elsewhere, err := x.askSignIn(attempt); elsewhere || err != nil {
@@ -108,7 +136,7 @@ func (x *exchange) login(who *arrival) error {
 // presenceFor returns the signed-in user that the arrival's account may be
 // linked to, and an empty presence where there is none.
 func (x *exchange) presenceFor(who *arrival) (*presence, error) {
-	if x.records == nil || who.provider.credentials != nil {
+	if x.records == nil || who.by == byHost {
 		return &presence{}, nil
 	}
 	here, err := x.present()
@@ -122,40 +150,32 @@ func (x *exchange) presenceFor(who *arrival) (*presence, error) {
 }
 
 // links reports whether the arrival's account or passkey would be linked to a
-// signed-in user: it has no owner. stored is what owner returned.
-func (who *arrival) links(stored *User) bool {
-	return who.passkey != nil || who.provider.oauth != nil && stored == who.user
+// signed-in user: it has no owner, as far as [exchange.owner] found.
+func (who *arrival) links() bool {
+	return who.newPasskey != nil || who.hasProfile() && !who.owned
+}
+
+// hasProfile reports whether the user is made of a profile. The owner of the account
+// is not known before the store is asked.
+func (who *arrival) hasProfile() bool {
+	return who.by == byAccount && !who.stored && who.newPasskey == nil
 }
 
 // owner returns the user the signIn callback is asked about: the one who has
 // the account, and otherwise the one who would be created.
 func (x *exchange) owner(who *arrival) (*User, error) {
-	switch {
-	case who.provider.oauth != nil:
-		who.user.ID = uuid.New()
-		who.user.Email = address.LowerASCII(who.user.Email)
-		if who.provesAddress() {
-			who.account.VerifiedEmail = who.user.Email
-		}
-		if x.records != nil {
-			owner, err := x.records.userByAccount(x.ctx, who.account)
-			if owner != nil || err != nil {
-				who.owned = owner != nil
-				return owner, err
-			}
-		}
-	case who.provider.credentials != nil:
-		if who.user.ID == "" {
-			who.user.ID = uuid.New()
-		}
-		who.account.ProviderAccountID = who.user.ID
-	case who.passkey != nil && who.user.ID == "":
-		who.user.ID = uuid.New()
+	if x.records == nil || !who.hasProfile() {
+		return who.user, nil
+	}
+	owner, err := x.records.userByAccount(x.ctx, who.account)
+	if owner != nil || err != nil {
+		who.owned = owner != nil
+		return owner, err
 	}
 	return who.user, nil
 }
 
-// askSignIn asks the host whether the person may sign in. It reports whether the
+// askSignIn asks the host whether the user may sign in. It reports whether the
 // browser was sent elsewhere instead.
 func (x *exchange) askSignIn(attempt *SignInAttempt) (elsewhere bool, err error) {
 	if x.Callbacks.SignIn == nil {
@@ -182,8 +202,8 @@ func (x *exchange) askSignIn(attempt *SignInAttempt) (elsewhere bool, err error)
 // decide finds, creates or links the user. It is the only place that writes
 // users and accounts.
 func (x *exchange) decide(who *arrival, here *presence) (d *decision, err error) {
-	if who.provider.credentials != nil {
-		if d, err = x.decideCredentials(who); err != nil || !who.proof.of(d.user) {
+	if who.by == byHost {
+		if d, err = x.decideByHost(who); err != nil || !who.proof.of(d.user) {
 			return d, err
 		}
 		err = x.settle(who, func(w *work) error { return x.confirmAddress(w, who, d) })
@@ -216,7 +236,7 @@ func (x *exchange) settle(who *arrival, run func(*work) error) error {
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}
-		// Another request, perhaps of the same person in another tab, was
+		// Another request, perhaps of the same user in another tab, was
 		// faster by a moment. What it wrote can be found now.
 		if conflicts++; conflicts > 1 {
 			return &Error{Code: ErrStore, Provider: who.provider.id, Err: fmt.Errorf("the store refuses as existing what it does not find: %w", err)}
@@ -225,12 +245,12 @@ func (x *exchange) settle(who *arrival, run func(*work) error) error {
 	}
 }
 
-// decideCredentials takes the host's word for who this is.
+// decideByHost signs in the user that the host has returned.
 //
 // With database sessions the session has to belong to a stored user. Auth.js
 // writes a token there, which its session route then rejects; a session of the
 // right kind is made here if the user exists, and otherwise the sign-in fails.
-func (x *exchange) decideCredentials(who *arrival) (*decision, error) {
+func (x *exchange) decideByHost(who *arrival) (*decision, error) {
 	newUser := false
 	d := &decision{user: who.user, account: who.account, newUser: &newUser, returning: true, how: "the user that Authorize returned"}
 	if x.strategy != StrategyDatabase {
@@ -254,15 +274,15 @@ func (x *exchange) decideCredentials(who *arrival) (*decision, error) {
 
 // attempt decides once.
 func (x *exchange) attempt(w *work, who *arrival, here *presence) (d *decision, err error) {
-	if who.provider.email != nil {
-		d, err = x.decideMail(w, who, here)
-	} else if d, err = x.decideAccount(w, who, here); err == nil {
+	if who.by == byAddress {
+		d, err = x.decideByAddress(w, who, here)
+	} else if d, err = x.decideByAccount(w, who, here); err == nil {
 		err = x.confirmAddress(w, who, d)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if who.provider.passkey != nil {
+	if who.namesOwner {
 		d.account = who.account.clone()
 		d.account.UserID = d.user.ID
 	}
@@ -270,7 +290,7 @@ func (x *exchange) attempt(w *work, who *arrival, here *presence) (d *decision, 
 }
 
 // rotate replaces the session this browser came with, where the host asks for
-// that: who knew its token before the sign-in knows nothing after it. Auth.js
+// that: a token that was known before the sign-in opens nothing after it. Auth.js
 // lets the session go on, or leaves it beside the new one.
 func (x *exchange) rotate(w *work, d *decision) error {
 	if !x.Session.RotateAtSignIn || d.session == nil {
@@ -288,15 +308,15 @@ func (x *exchange) rotate(w *work, d *decision) error {
 	return err
 }
 
-// decideMail is the table for a person who reads mail at an address.
+// decideByAddress is the table for a user who reads mail at an address.
 //
 // The first mail that proves an address must not let its reader into a user
-// that others can get into: whoever made a provider report the address, or
+// that others can get into: an attacker who made a provider report the address, or
 // registered a passkey or a password for it, would share everything that the
 // reader does there from then on.
 //
 // https://www.usenix.org/conference/usenixsecurity22/presentation/sudhodanan
-func (x *exchange) decideMail(w *work, who *arrival, here *presence) (*decision, error) {
+func (x *exchange) decideByAddress(w *work, who *arrival, here *presence) (*decision, error) {
 	user, err := w.userByEmail(w.ctx, who.user.Email)
 	if err != nil {
 		return nil, err
@@ -383,7 +403,7 @@ func (who *arrival) newcomer(now time.Time) *User {
 
 // mayConfirm returns nil if a mail may prove the address of a user whose address
 // no mail has proven, and a [heldAddress] if others may be able to get in. alone
-// reports that nobody can, and that nothing vouches for the address either: the
+// reports that no other can, and that nothing vouches for the address either: the
 // sessions of the user end with the proof.
 func (x *exchange) mayConfirm(w *work, who *arrival, user *User) (alone bool, err error) {
 	h, err := x.holding(w.ctx, w.records, &who.errands, user)
@@ -408,8 +428,8 @@ func (x *exchange) endOther(w *work, here *presence, user *User) error {
 	return w.deleteSessions(w.ctx, held)
 }
 
-// decideAccount is the table for a person who has an account elsewhere.
-func (x *exchange) decideAccount(w *work, who *arrival, here *presence) (*decision, error) {
+// decideByAccount is the table for a user who has an account.
+func (x *exchange) decideByAccount(w *work, who *arrival, here *presence) (*decision, error) {
 	owner, err := w.userByAccount(w.ctx, who.account)
 	if err != nil {
 		return nil, err
@@ -432,10 +452,10 @@ func (x *exchange) decideAccount(w *work, who *arrival, here *presence) (*decisi
 	case owner != nil:
 		return x.decideOwner(w, who, owner)
 
-	case who.provider.passkey != nil && who.passkey == nil:
-		// It had an owner a moment ago, when its signature was verified. That
+	case who.stored:
+		// The account had an owner a moment ago, when the user was found. That
 		// user must not come back.
-		return nil, &Error{Code: ErrWebAuthn, Provider: who.provider.id, Err: errors.New("the passkey or its user was removed during the sign-in")}
+		return nil, who.removed()
 
 	case current != nil:
 		change, err := w.synced(who, current, false, here)
@@ -452,7 +472,7 @@ func (x *exchange) decideAccount(w *work, who *arrival, here *presence) (*decisi
 		user, err := w.syncLinked(current, change)
 		return &decision{user: user, account: who.account, newUser: &known, session: here.session, how: "account linked to the user who is signed in"}, err
 	}
-	return x.decideStranger(w, who)
+	return x.decideUnowned(w, who)
 }
 
 // vouchFor drops the verified address from an account that is about to be linked to
@@ -471,7 +491,7 @@ func (who *arrival) vouchFor(current *User) {
 // too.
 func (w *work) decideKnown(who *arrival, owner *User, here *presence) (*decision, error) {
 	var linkTo *presence
-	if who.passkey != nil {
+	if who.newPasskey != nil {
 		linkTo = here
 	}
 	change, err := w.synced(who, owner, false, linkTo)
@@ -483,7 +503,7 @@ func (w *work) decideKnown(who *arrival, owner *User, here *presence) (*decision
 	}
 	user, err := w.sync(owner, change)
 	known := false
-	return &decision{user: user, account: who.account, newUser: &known, session: here.session, returning: who.passkey == nil, how: "the user who is signed in"}, err
+	return &decision{user: user, account: who.account, newUser: &known, session: here.session, returning: who.newPasskey == nil, how: "the user who is signed in"}, err
 }
 
 // decideOwner signs in the owner of the account.
@@ -503,9 +523,9 @@ func (x *exchange) decideOwner(w *work, who *arrival, owner *User) (*decision, e
 	return &decision{user: owner, account: who.account, newUser: &newUser, session: session, returning: true, how: "user found by the account"}, err
 }
 
-// decideStranger is the part of the table for an account without an owner while
-// the request is signed out.
-func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
+// decideUnowned is the part of the table for an account without an owner while the
+// request is signed out.
+func (x *exchange) decideUnowned(w *work, who *arrival) (*decision, error) {
 	var user *User
 	var err error
 	if who.user.Email != "" {
@@ -515,7 +535,7 @@ func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
 	}
 	newUser := user == nil
 	if newUser {
-		user, err = w.createStranger(who)
+		user, err = w.createByAccount(who)
 	} else {
 		var trusted, alone bool
 		if trusted, alone, err = x.linksByAddress(w, who, user); err == nil && !trusted {
@@ -533,10 +553,10 @@ func (x *exchange) decideStranger(w *work, who *arrival) (*decision, error) {
 	return d, err
 }
 
-// createStranger creates a user with the account.
-func (w *work) createStranger(who *arrival) (*User, error) {
+// createByAccount creates a user with the account.
+func (w *work) createByAccount(who *arrival) (*User, error) {
 	created := who.user
-	if who.trusted() && who.deniesAddress() {
+	if who.trusted && who.deniesAddress() {
 		// Accounts of the provider vouch for addresses: no later account must
 		// join this user for an address that the provider has not verified.
 		created = created.clone()
@@ -572,8 +592,8 @@ func (w *work) linkByAddress(who *arrival, user *User, alone bool) (*User, error
 }
 
 // decideLate looks once more for an owner of the account before it is refused
-// for its address. The user with the address may be the person's own, made a
-// moment ago in another tab that had the same account to show.
+// for its address. The user with the address may be the owner, created a moment ago
+// in another tab that had the same account.
 func (x *exchange) decideLate(w *work, who *arrival) (*decision, error) {
 	owner, err := w.userByAccount(w.ctx, who.account)
 	if err != nil {
@@ -592,10 +612,10 @@ func (x *exchange) decideLate(w *work, who *arrival) (*decision, error) {
 // its address. The provider must be trusted with addresses and not deny this
 // one; and the address of the user must be proven too, or the owner of the
 // address would be let into a user that another person registered. alone reports
-// that nobody can get into that user: the sessions of the user end with the link.
+// that no other can get into that user: the sessions of the user end with the link.
 func (x *exchange) linksByAddress(w *work, who *arrival, user *User) (trusted, alone bool, err error) {
 	switch {
-	case !who.trusted() || who.deniesAddress():
+	case !who.trusted || who.deniesAddress():
 		return false, false, nil
 	case !user.EmailVerified.IsZero():
 		return true, false, nil
@@ -611,19 +631,14 @@ func (x *exchange) linksByAddress(w *work, who *arrival, user *User) (trusted, a
 	return alone, alone, nil
 }
 
-// trusted reports whether the host trusts the provider with addresses.
-func (who *arrival) trusted() bool {
-	return who.provider.oauth != nil && who.provider.oauth.AllowDangerousEmailAccountLinking
-}
-
 // provesAddress reports whether the provider says that it has verified the
 // address. Without [OAuth.EmailVerified] the standard claim counts where the host
 // trusts the provider with addresses.
 func (who *arrival) provesAddress() bool {
-	if verified := who.provider.oauth.EmailVerified; verified != nil {
+	if verified := who.emailVerified; verified != nil {
 		return verified(who.profile)
 	}
-	return who.trusted() && who.profile.Bool("email_verified")
+	return who.trusted && who.profile.Bool("email_verified")
 }
 
 // deniesAddress reports whether the provider says that it has not verified the
@@ -632,7 +647,7 @@ func (who *arrival) provesAddress() bool {
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims
 func (who *arrival) deniesAddress() bool {
-	if verified := who.provider.oauth.EmailVerified; verified != nil {
+	if verified := who.emailVerified; verified != nil {
 		return !verified(who.profile)
 	}
 	return who.profile["email_verified"] != nil && !who.profile.Bool("email_verified")
@@ -645,7 +660,7 @@ func (who *arrival) deniesAddress() bool {
 // one: having created it must not sign a browser in as its owner.
 func (who *arrival) mayRegister(owner, current *User) error {
 	switch {
-	case who.passkey == nil:
+	case who.newPasskey == nil:
 		return nil
 	case who.registrant != "" && current == nil:
 		return who.notLinked("the passkey was created for a user who is no longer the one signed in")
@@ -658,9 +673,9 @@ func (who *arrival) mayRegister(owner, current *User) error {
 // mayLink refuses an account or a passkey that must not get an owner in this
 // sign-in.
 //
-// The signIn callback may demand a recent sign-in before an account is linked,
-// and decides by who signs in whether anyone may. It was asked about the owner of
-// the account, who can remove the account meanwhile so that it is linked to the
+// The signIn callback may demand a recent sign-in before an account is linked, and
+// decides by the user whether the sign-in is allowed. It was asked about the owner
+// of the account, who can remove the account meanwhile so that it is linked to the
 // signed-in user, or to a user with its address, without the callback's consent.
 //
 // While the question is open whose a user is, a session of that user may be
@@ -670,16 +685,19 @@ func (who *arrival) mayLink(owner, current *User) error {
 	switch {
 	case who.owned && owner == nil:
 		return who.notLinked("the account was unlinked during the sign-in: the signIn callback was asked about its former owner")
-	case current != nil && (owner == nil || who.passkey != nil) && who.proof != nil && who.proof.openFor(current):
+	case current != nil && (owner == nil || who.newPasskey != nil) && who.proof != nil && who.proof.openFor(current):
 		return who.notLinked("the address of the signed-in user waits for a proof: nothing is linked before the person has signed in as before")
 	}
 	return nil
 }
 
-func (who *arrival) notLinked(reason string) error {
-	code := ErrOAuthAccountNotLinked
-	if who.provider.kind == TypeWebAuthn {
-		code = ErrAccountNotLinked
+func (who *arrival) removed() error {
+	if e := who.provider.removed; e != nil {
+		return e
 	}
-	return &Error{Code: code, Provider: who.provider.id, Err: errors.New(reason)}
+	return who.notLinked("the account or its user was removed during the sign-in")
+}
+
+func (who *arrival) notLinked(reason string) error {
+	return &Error{Code: cmp.Or(who.provider.notLinked, ErrOAuthAccountNotLinked), Provider: who.provider.id, Err: errors.New(reason)}
 }

@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/tokenhash"
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
@@ -25,76 +27,107 @@ const linkCut = "link_cut"
 // malformedAddress is the parameter "code" for what is no address.
 const malformedAddress = "malformed_address"
 
-// requestMail answers POST signin for a mail provider: it sends a link. The
-// link is stored before it is sent, so that no mail goes out that cannot work.
-func (x *exchange) requestMail(p *provider) error {
-	identifier, err := x.mailIdentifier(p)
+// A mailFlow is a sign-in by a link in a mail.
+type mailFlow struct {
+	providerBase
+	email  *Email
+	hashes tokenhash.Hasher // of the links' tokens
+}
+
+func (s *settings) newMailFlow(own Email, env environment) (*provider, *Error) {
+	f := &mailFlow{own.base(), &own, s.hashes}
+	if own.Secret != "" {
+		f.hashes = tokenhash.New(own.Secret)
+	}
+	f.hashes = f.hashes.Tenant(s.Tenant)
+	p := &provider{f.providerBase, f, facts{sendsLinks: true, hashes: f.hashes, knows: knowsAddress}}
+	env.fillEmail(&own)
+	if err := own.complete(s.HTTPClient); err != nil {
+		return p, &Error{Code: ErrConfiguration, Provider: p.id, Err: err}
+	}
+	if own.Send == nil {
+		return p, &Error{Code: ErrConfiguration, Provider: p.id, Err: errors.New("Email.Send is nil: set it, for example to smtp.New(…).Send")}
+	}
+	return p, nil
+}
+
+// knowsAddress reports whether a stored user can sign in by mail. The first mail to
+// an address that the user has not proven may belong to another person.
+func knowsAddress(_ context.Context, user *User) (bool, error) {
+	return user.Email != "" && !user.EmailVerified.IsZero(), nil
+}
+
+// begin sends a link. The link is stored before it is sent, so that no mail goes out
+// that cannot work.
+func (f *mailFlow) begin(x *exchange) error {
+	identifier, err := f.identifier(x)
 	if err != nil {
-		return &Error{Code: ErrEmailSignIn, Detail: malformedAddress, Provider: p.id, Err: byClient(err)}
+		return &Error{Code: ErrEmailSignIn, Detail: malformedAddress, Provider: f.id, Err: byClient(err)}
 	}
-	if err := p.email.accepts(identifier); err != nil {
-		return &Error{Code: ErrConfiguration, Provider: p.id, Err: fmt.Errorf("%w, although it has just returned it: it must return its own results unchanged, because it runs again when the link is opened", err)}
+	if err := f.email.accepts(identifier); err != nil {
+		return &Error{Code: ErrConfiguration, Provider: f.id, Err: fmt.Errorf("%w, although it has just returned it: it must return its own results unchanged, because it runs again when the link is opened", err)}
 	}
-	if err := x.allowMail(p, identifier); err != nil {
+	if err := f.allow(x, identifier); err != nil {
 		return err
 	}
-	who, err := x.mailArrival(p, identifier)
+	who, err := f.arrival(x, identifier)
 	if err != nil {
 		return err
 	}
 	attempt := &SignInAttempt{User: who.user, Account: who.account, VerificationRequest: true}
 	if elsewhere, err := x.askSignIn(attempt); elsewhere || err != nil {
 		if err != nil {
-			// Before anybody is identified every refusal looks the same.
-			return &Error{Code: ErrAccessDenied, Provider: p.id, Err: err}
+			// The user is not identified yet, so every refusal looks the same.
+			return &Error{Code: ErrAccessDenied, Provider: f.id, Err: err}
 		}
 		return nil
 	}
-	message, verification, err := x.composeMail(p, identifier)
+	message, verification, err := f.compose(x, identifier)
 	if err != nil {
-		return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: err}
+		return &Error{Code: ErrEmailSignIn, Provider: f.id, Err: err}
 	}
 	if err := x.records.createVerification(x.ctx, verification); err != nil {
 		return err
 	}
-	if err := p.email.Send(x.ctx, message); err != nil {
-		return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: fmt.Errorf("Email.Send: %w", err)}
+	if err := f.email.Send(x.ctx, message); err != nil {
+		return &Error{Code: ErrEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Send: %w", err)}
 	}
 	x.debug("mail sent")
-	return x.redirect(x.verifyRequestURL(p))
+	return x.redirect(query.Append(x.origin+x.base+"/verify-request", "provider", f.id, "type", "email"))
 }
 
-// allowMail lets the host refuse a mail before the store has a row for it. Were
+// allow lets the host refuse a mail before the store has a row for it. Were
 // mails refused when they are sent, a client that is over its limit could still
 // fill the table of links.
 //
 // The row of a mail that could not be sent stays until it expires: a server may
 // report an error, or nothing at all, after it has taken the mail, and its link
 // has to work.
-func (x *exchange) allowMail(p *provider, identifier string) error {
-	if p.email.Allow == nil {
+func (f *mailFlow) allow(x *exchange, identifier string) error {
+	if f.email.Allow == nil {
 		return nil
 	}
-	err := p.email.Allow(x.ctx, &MailRequest{Address: identifier, Provider: p.id, Request: x.r, Client: x.clientAddress(x.r)})
+	err := f.email.Allow(x.ctx, &MailRequest{Address: identifier, Provider: f.id, Request: x.r, Client: x.clientAddress(x.r)})
 	if err == nil || isClassified(err) {
 		return err
 	}
-	return &Error{Code: ErrEmailSignIn, Provider: p.id, Err: fmt.Errorf("Email.Allow: %w", err)}
+	return &Error{Code: ErrEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Allow: %w", err)}
 }
 
-func (x *exchange) mailIdentifier(p *provider) (string, error) {
+// identifier returns the address that was typed, in normal form.
+func (f *mailFlow) identifier(x *exchange) (string, error) {
 	typed, _, isText := x.body.String("email")
 	if !isText {
 		return "", errors.New("the form has no field email")
 	}
-	if p.email.Normalize != nil {
-		return p.email.Normalize(typed)
+	if f.email.Normalize != nil {
+		return f.email.Normalize(typed)
 	}
 	return address.Normalize(typed)
 }
 
 // accepts returns an error unless Normalize returns an address as it is. The
-// default is not asked: it refuses no domain, and the addresses of links that
+// default is not called: it refuses no domain, and the addresses of links that
 // Auth.js made need not be in its form.
 func (p *Email) accepts(identifier string) error {
 	if p.Normalize == nil {
@@ -110,9 +143,9 @@ func (p *Email) accepts(identifier string) error {
 	return nil
 }
 
-// composeMail makes the link, what is stored of it, and the message.
-func (x *exchange) composeMail(p *provider, identifier string) (*Message, *Verification, error) {
-	generate := p.email.GenerateToken
+// compose makes the link, what is stored of it, and the message.
+func (f *mailFlow) compose(x *exchange, identifier string) (*Message, *Verification, error) {
+	generate := f.email.GenerateToken
 	if generate == nil {
 		generate = x.mailToken
 	}
@@ -120,23 +153,23 @@ func (x *exchange) composeMail(p *provider, identifier string) (*Message, *Verif
 	if err != nil {
 		return nil, nil, fmt.Errorf("Email.GenerateToken: %w", err)
 	}
-	maxAge := p.email.MaxAge
+	maxAge := f.email.MaxAge
 	if maxAge == 0 {
 		maxAge = defaultMailAge
 	}
 	expires := time.Now().Add(maxAge).UTC().Truncate(time.Millisecond)
-	link := query.Append(x.callbackRoute(p), "callbackUrl", x.callbackText, "token", token, "email", identifier)
+	link := query.Append(x.callbackRoute(f.id), "callbackUrl", x.callbackText, "token", token, "email", identifier)
 	pages := x.pages()
 	subject, text, html, err := pages.SignInMail(link)
 	if err != nil {
 		return nil, nil, err
 	}
 	message := &Message{
-		From: p.email.From, To: identifier,
+		From: f.email.From, To: identifier,
 		Subject: subject, Text: text, HTML: html,
-		URL: link, Token: token, Expires: expires, Provider: p.id, Theme: x.Theme, Lang: pages.Lang(), Request: x.r,
+		URL: link, Token: token, Expires: expires, Provider: f.id, Theme: x.Theme, Lang: pages.Lang(), Request: x.r,
 	}
-	return message, &Verification{Identifier: identifier, Token: p.hashes.Sum(token), Expires: expires}, nil
+	return message, &Verification{Identifier: identifier, Token: f.hashes.Sum(token), Expires: expires}, nil
 }
 
 // The token of a link has 64 hexadecimal characters, as that of Auth.js: 192
@@ -184,21 +217,22 @@ func (x *exchange) openedElsewhere(token string) bool {
 	return site != "" && site != "none" && !x.askedHere(token)
 }
 
-// fromMail takes a link back. It is used up by being looked at.
-func (x *exchange) fromMail(p *provider) (*arrival, error) {
+// finish consumes a link, whether or not it turns out to be valid, and answers the
+// page that asks whose an address is.
+func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 	if x.aboutAddress() {
-		return x.fromQuestion(p)
+		return f.finishQuestion(x)
 	}
 	x.debug("mail link received")
 	token, _ := x.query.Last("token")
 	if token == "" {
-		return nil, &Error{Code: codeCallbackRoute, Detail: linkCut, Provider: p.id, Err: byClient(errors.New("the link has no token: a mail program cut it off, or somebody typed it"))}
+		return nil, &Error{Code: codeCallbackRoute, Detail: linkCut, Provider: f.id, Err: byClient(errors.New("the link has no token: a mail program cut it off, or it was typed"))}
 	}
 	identifier, _ := x.query.Last("email")
-	confirm := p.email.Confirm || x.openedElsewhere(token)
+	confirm := f.email.Confirm || x.openedElsewhere(token)
 	if x.r.Method == http.MethodGet && (confirm || isPrefetch(x.r)) {
 		x.debug("mail link not used yet: the person is asked to confirm it")
-		return nil, x.confirmLink(p, identifier)
+		return nil, f.confirmLink(x, identifier)
 	}
 	if confirm {
 		// The button is on a page of ours, and not one that another site
@@ -207,31 +241,31 @@ func (x *exchange) fromMail(p *provider) (*arrival, error) {
 			return nil, err
 		}
 	}
-	verification, err := x.useVerification(x.records, p, identifier, token)
+	verification, err := x.useVerification(x.records, f.hashes, identifier, token)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case verification == nil:
 		if identifier == "" {
-			return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link has no address: a mail program cut it off before \"&email=\", or somebody typed it")}
+			return nil, &Error{Code: ErrVerification, Provider: f.id, Err: errors.New("the link has no address: a mail program cut it off before \"&email=\", or it was typed")}
 		}
-		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link is unknown or was used before")}
+		return nil, &Error{Code: ErrVerification, Provider: f.id, Err: errors.New("the link is unknown or was used before")}
 	case verification.Expires.Before(time.Now()):
-		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link has expired")}
+		return nil, &Error{Code: ErrVerification, Provider: f.id, Err: errors.New("the link has expired")}
 	case verification.Identifier != identifier:
-		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: errors.New("the link was made for another address")}
+		return nil, &Error{Code: ErrVerification, Provider: f.id, Err: errors.New("the link was made for another address")}
 	}
 	// A provider with the same secret and store may have made the link, for an
 	// address that this one rejects.
-	if err := p.email.accepts(identifier); err != nil {
-		return nil, &Error{Code: ErrVerification, Provider: p.id, Err: fmt.Errorf("the link of another provider is for an address to which this one sends none: %w", err)}
+	if err := f.email.accepts(identifier); err != nil {
+		return nil, &Error{Code: ErrVerification, Provider: f.id, Err: fmt.Errorf("the link of another provider is for an address to which this one sends none: %w", err)}
 	}
 	x.debug("mail link accepted")
-	return x.mailArrival(p, verification.Identifier)
+	return f.arrival(x, verification.Identifier)
 }
 
-// isPrefetch reports whether a browser fetches a page that nobody has asked for
+// isPrefetch reports whether a browser fetches a page that its user has not opened
 // yet. A link must not be used up by that.
 //
 // https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header
@@ -246,8 +280,8 @@ func isPrefetch(r *http.Request) bool {
 
 // useVerification takes the link out of the store, under the hash that the
 // current secrets give or one that earlier ones gave.
-func (x *exchange) useVerification(r *records, p *provider, identifier, token string) (*Verification, error) {
-	for _, hash := range p.hashes.Candidates(token) {
+func (x *exchange) useVerification(r *records, hashes tokenhash.Hasher, identifier, token string) (*Verification, error) {
+	for _, hash := range hashes.Candidates(token) {
 		if v, err := r.useVerification(x.ctx, identifier, hash); v != nil || err != nil {
 			return v, err
 		}
@@ -255,8 +289,8 @@ func (x *exchange) useVerification(r *records, p *provider, identifier, token st
 	return nil, nil // no such link
 }
 
-// mailArrival is a person who reads mail at an address, or says so.
-func (x *exchange) mailArrival(p *provider, identifier string) (*arrival, error) {
+// arrival is a user who reads mail at an address, or claims to.
+func (f *mailFlow) arrival(x *exchange, identifier string) (*arrival, error) {
 	user, err := x.records.userByEmail(x.ctx, identifier)
 	if err != nil {
 		return nil, err
@@ -265,21 +299,20 @@ func (x *exchange) mailArrival(p *provider, identifier string) (*arrival, error)
 	if !stored {
 		user = &User{ID: uuid.New(), Email: identifier}
 	}
-	account := &Account{Type: TypeEmail, Provider: p.id, ProviderAccountID: user.Email, UserID: user.ID}
-	return &arrival{provider: p, user: user, stored: stored, account: account}, nil
+	account := &Account{Type: TypeEmail, Provider: f.id, ProviderAccountID: user.Email, UserID: user.ID}
+	return &arrival{by: byAddress, user: user, stored: stored, account: account}, nil
 }
 
-// confirmLink shows the page on which a person says that it is them who opened
-// the link.
+// confirmLink shows the page with the button that uses the link.
 //
 // Anyone can make a link to this page, so it shows no text of the link but an
 // address.
-func (x *exchange) confirmLink(p *provider, identifier string) error {
+func (f *mailFlow) confirmLink(x *exchange, identifier string) error {
 	shown, err := address.Normalize(identifier)
 	if err != nil || len(shown) > maxShownAddress {
 		shown = ""
 	}
-	action := x.formAction("/callback/"+p.id) + "?" + x.r.URL.RawQuery
+	action := x.formAction("/callback/"+f.id) + "?" + x.r.URL.RawQuery
 	x.answer.noStore = true // the action holds the token of the link
 	return x.show(x.pages().ConfirmLink(page.ConfirmLinkData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken, Email: shown}))
 }
@@ -289,3 +322,6 @@ func (x *exchange) confirmLink(p *provider, identifier string) error {
 //
 // https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1
 const maxShownAddress = 64 + 1 + 255
+
+// describe adds nothing: the form of every mail provider has one field.
+func (f *mailFlow) describe(*exchange, *page.Provider) {}

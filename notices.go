@@ -114,12 +114,12 @@ func (x *exchange) noteMisdirectedForm() {
 
 // noteNoAccountID tells the operator once that a Profile function returns no id, so
 // that the application cannot tell who comes back.
-func (x *exchange) noteNoAccountID(p *provider) {
+func (x *exchange) noteNoAccountID(provider string) {
 	if !x.notices.first(noticeNoAccountID) {
 		return
 	}
 	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: OAuth.Profile returned a user without an ID, so that the account has another id at each sign-in",
-		slog.String("code", string(codeNoAccountID)), slog.String("provider", p.id),
+		slog.String("code", string(codeNoAccountID)), slog.String("provider", provider),
 		slog.String("fix", "set User.ID to what the provider identifies its user by, such as Profile.ID(\"sub\"); with a Config.Store such a sign-in is an error"))
 }
 

@@ -1,10 +1,14 @@
 package pintle
 
 import (
+	"cmp"
 	"crypto"
 	"maps"
 	"net/http"
+	"slices"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/query"
 )
 
 // A Protocol is how an [OAuth] provider is spoken to.
@@ -175,10 +179,9 @@ type OAuth struct {
 	AllowDangerousEmailAccountLinking bool
 
 	// EmailVerified reports whether the provider has checked that the address in
-	// a profile belongs to its user. Nil means never: whoever can make the
-	// provider report an address is then not taken for the owner of that
-	// address. The providers of the catalogue set it by what their
-	// documentation promises.
+	// a profile belongs to its user. Nil means never: an address that the provider
+	// reports then proves nothing about its owner. The providers of the catalogue
+	// set it by what their documentation promises.
 	EmailVerified func(p Profile) bool
 
 	// RedirectURL replaces the callback URL that is sent to the provider. The
@@ -221,4 +224,53 @@ func (p *OAuth) complete() error {
 		e.Params = own
 	}
 	return p.Quirks.Complete(p)
+}
+
+// checks are the checks that [OAuth.Checks] lists. Auth.js uses these alone; see
+// [oauthFlow.takeChecks] for the state.
+func (p *OAuth) checks() []Check {
+	var list []Check
+	switch {
+	case p.Protocol == OAuth1 || p.Protocol == OpenID2:
+		return []Check{State}
+	case p.Checks == nil:
+		list = []Check{PKCE}
+	case !slices.Contains(p.Checks, NoChecks):
+		list = slices.Clone(p.Checks)
+	}
+	if p.proxyURL() != "" && !slices.Contains(list, State) {
+		// As at Auth.js: the state tells the proxy where the browser belongs.
+		list = append(list, State)
+	}
+	return list
+}
+
+// formPost reports whether the provider answers with a form instead of a
+// redirect.
+//
+// https://openid.net/specs/oauth-v2-form-post-response-mode-1_0.html
+func (p *OAuth) formPost() bool {
+	if p.Authorization.Params["response_mode"] == "form_post" {
+		return true
+	}
+	_, raw, _ := cutQuery(p.Authorization.URL)
+	params, err := query.Parse(raw)
+	mode, _ := params.Last("response_mode")
+	return err == nil && mode == "form_post"
+}
+
+// proxyURL returns the URL of the redirect proxy that receives the provider's
+// responses, or "". A provider that answers with a form has none: a redirect would
+// lose the form.
+func (p *OAuth) proxyURL() string {
+	if p.formPost() {
+		return ""
+	}
+	return p.RedirectProxyURL
+}
+
+// authority names who decides which user an account belongs to: the issuer, or for
+// services without one the place from which profiles come.
+func (p *OAuth) authority() string {
+	return cmp.Or(p.Issuer, p.UserInfo.URL, p.Token.URL, p.Authorization.URL)
 }

@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,35 +11,270 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/handshake"
+	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/sealed"
+	"github.com/pintleauth/pintle/internal/uuid"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
-// A flow is a provider's protocol: where to send the browser, and what to make
-// of what it brings back.
-type flow interface {
+// An oauthFlow is a sign-in at a provider to which the browser is sent, and from
+// which it comes back.
+type oauthFlow struct {
+	providerBase
+	oauth    *OAuth
+	protocol protocol
+	listed   []Check // see [OAuth.checks]
+	formPost bool    // see [OAuth.formPost]
+	proxyURL string  // see [OAuth.proxyURL]
+}
+
+// A refreshFunc exchanges a refresh token for a token response.
+type refreshFunc func(ctx context.Context, refreshToken, subject string) (map[string]any, error)
+
+func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) {
+	own.Name = cmp.Or(own.Name, own.ID)
+	own.RedirectProxyURL = cmp.Or(own.RedirectProxyURL, s.RedirectProxyURL)
+	env.fillOAuth(&own)
+	incomplete := own.complete()
+	f := &oauthFlow{providerBase: own.base(), oauth: &own, listed: own.checks(), formPost: own.formPost(), proxyURL: own.proxyURL()}
+	p := &provider{f.providerBase, f, facts{
+		linking: f.linking, keep: own.Account, authority: own.authority(),
+		formPost: f.formPost, proxyURL: f.proxyURL, oneButton: true,
+	}}
+	if incomplete != nil {
+		return p, &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: incomplete}
+	}
+	var fault *Error
+	p.refresh, fault = f.speak(s.HTTPClient)
+	p.checkClient = f.protocol.CheckClient
+	return p, fault
+}
+
+// begin redirects to the provider, and stores what checks its response in sealed
+// cookies.
+func (f *oauthFlow) begin(x *exchange) error {
+	redirectURI, preview, err := f.redirectURI(x)
+	if err != nil {
+		return err
+	}
+	if err := x.checkPreview(preview); err != nil {
+		return err
+	}
+	state, err := x.sealState(preview)
+	if err != nil {
+		return err
+	}
+	to, err := f.protocol.begin(x.ctx, authRequest{redirectURI: redirectURI, state: state, extra: x.query})
+	if err != nil {
+		return &Error{Code: ErrConfiguration, Provider: f.id, Err: err}
+	}
+	user, _, err := x.signedIn()
+	if err != nil {
+		return err
+	}
+	kept := sealedCheck{Provider: f.id, Stamp: sealed.Stamp{ID: newFlowID(x.starter(user), x.proofMark(user), x.browserMark())}}
+	if f.formPost && x.callbackText != x.origin && len(x.callbackText) <= maxKeptCallbackURL {
+		kept.CallbackURL = x.callbackText
+	}
+	var sent []string
+	for _, check := range []struct {
+		name   Check
+		cookie sealedCookie
+		value  string
+	}{
+		{State, x.set.stateCheck(), to.state},
+		{PKCE, x.set.pkceCheck(), to.verifier},
+		{Nonce, x.set.nonceCheck(), to.nonce},
+	} {
+		if check.value == "" {
+			continue
+		}
+		kept.Value = check.value
+		line, err := check.cookie.seal(kept, f.formPost)
+		if err != nil {
+			return err
+		}
+		x.addCookie(line)
+		sent = append(sent, string(check.name))
+		kept.CallbackURL = "" // the first cookie has it
+	}
+	x.debug("sent to the provider", "checks", strings.Join(sent, " "))
+	return x.redirect(to.url)
+}
+
+// redirectURI is the callback URL that both requests to the provider have. preview
+// is that of this deployment where a redirect proxy has another one.
+func (f *oauthFlow) redirectURI(x *exchange) (uri, preview string, err error) {
+	own := cmp.Or(f.oauth.RedirectURL, x.callbackRoute(f.id))
+	proxy, same, err := f.redirectProxy(x)
+	if err != nil || proxy == "" || same {
+		return own, "", err
+	}
+	return proxy, own, nil
+}
+
+// finish checks the provider's response by what was kept for the flow, exchanges it,
+// and maps the profile to a user and an account. It returns nil when the browser was
+// sent on: to the deployment that it belongs to, or through a page of this site.
+func (f *oauthFlow) finish(x *exchange) (*arrival, error) {
+	params := x.query
+	if f.formPost {
+		params = x.postedParams()
+	}
+	if passed, err := f.passOn(x, params); passed || err != nil {
+		return nil, err
+	}
+	redirectURI, _, err := f.redirectURI(x)
+	if err != nil {
+		return nil, err
+	}
+	x.debug("callback received")
+	kept := f.takeChecks(x)
+	said, err := f.protocol.finish(x.ctx, callbackParams{
+		params: params, redirectURI: redirectURI, kept: kept,
+		accept:    func() error { return f.accept(x, kept) },
+		exchanged: func() { x.debug("tokens exchanged") },
+	})
+	if errors.Is(err, errCookiesLeftBehind) {
+		return nil, x.postAgain(redirectURI, params)
+	}
+	if err != nil {
+		if _, refused := errors.AsType[*handshake.ResponseError](err); refused {
+			// The flow has had its response. An error here would say no more
+			// than the one the provider reported.
+			_ = x.spend(kept)
+		}
+		return nil, f.lostFlow(x, params, kept, err)
+	}
+	x.addCookie(kept.cleared...)
+	if err := x.restoreCallbackURL(kept.callbackURL); err != nil {
+		return nil, err
+	}
+	account := &Account{Type: f.kind, Provider: f.id}
+	account.setTokens(said.tokens)
+	user, err := f.user(x, said.profile, account)
+	if err != nil {
+		return nil, &Error{Code: ErrOAuthCallback, Provider: f.id, Err: fail(codeOAuthProfileParse, err)}
+	}
+	x.debug("profile read")
+	who := &arrival{
+		by: byAccount, user: user, account: account, profile: said.profile, flow: kept.id,
+		trusted: f.oauth.AllowDangerousEmailAccountLinking, emailVerified: f.oauth.EmailVerified,
+		linkTo: func(signedIn *User) bool { return x.startedBy(kept.id, signedIn) },
+	}
+	// The id in the profile is that of the account.
+	user.ID = uuid.New()
+	user.Email = address.LowerASCII(user.Email)
+	if who.provesAddress() {
+		account.VerifiedEmail = user.Email
+	}
+	return who, nil
+}
+
+// accept decides whether a response that belongs to the flow of this browser is
+// exchanged.
+func (f *oauthFlow) accept(x *exchange, kept *keptChecks) error {
+	if f.formPost {
+		if err := f.requireStarter(x, kept); err != nil {
+			return err
+		}
+	}
+	if !x.begunHere(kept.id) {
+		return errBegunElsewhere
+	}
+	if err := x.spend(kept); err != nil {
+		return err
+	}
+	x.debug("response accepted: it belongs to the flow of this browser")
+	return nil
+}
+
+// spend uses the flow up. Of parallel callbacks with copies of one browser's
+// cookies, one reaches the provider: a second request with the same code would
+// end the grant of the first at providers that follow RFC 6749 section 4.1.2.
+func (x *exchange) spend(kept *keptChecks) error {
+	if !x.spent.flows.Use(kept.once, kept.issued) {
+		return &Error{Code: ErrInvalidCheck, Detail: flowUsed, Err: errors.New("the flow has had its response already: the callback URL was opened twice, or the browser's cookies were copied")}
+	}
+	return nil
+}
+
+// user maps a profile to a user whose id is still the provider's, and takes
+// the id over to the account.
+func (f *oauthFlow) user(x *exchange, profile Profile, account *Account) (*User, error) {
+	mapping := f.oauth.Profile
+	if mapping == nil {
+		mapping = defaultProfile
+	}
+	user, err := mapping(profile, account)
+	if err != nil {
+		return nil, fmt.Errorf("map the profile: %w", err)
+	}
+	if user == nil {
+		return nil, errors.New("map the profile: the Profile function returned no user")
+	}
+	if account.ProviderAccountID, err = f.accountID(user, x.records != nil); err != nil {
+		return nil, err
+	}
+	if user.ID == "" {
+		x.noteNoAccountID(f.id)
+	}
+	user.stated &^= nullEmail // Auth.js leaves the member out
+	return user, nil
+}
+
+// accountID returns the provider's id of the user. Two users whose ids are both
+// missing would share an account, so an id is required where accounts are kept.
+// Where none are, a Profile function may do without if it returns a name or an
+// address, and the account gets a random id. An error document that a service
+// returns instead of a profile must not become a user.
+func (f *oauthFlow) accountID(user *User, stored bool) (string, error) {
+	if user.ID == "" && f.oauth.Profile != nil && !stored && user.Name+user.Email != "" {
+		return uuid.New(), nil
+	}
+	id, ok := wire.ID(user.ID)
+	if !ok || id == "0" {
+		return "", fmt.Errorf("map the profile: it has no id: the Profile function returned %q", user.ID)
+	}
+	return id, nil
+}
+
+func (f *oauthFlow) describe(_ *exchange, entry *page.Provider) {
+	entry.Style = page.Style{BrandColor: f.oauth.Style.BrandColor, Logo: f.oauth.Style.Logo}
+}
+
+// linking reports whether the flow that has failed was to link an account: a user is
+// signed in, or was when the flow began.
+func (f *oauthFlow) linking(x *exchange) bool { return f.sessionLeftBehind(x) || x.isSignedIn() }
+
+// A protocol is how a provider is spoken to: where to send the browser, and what to
+// make of the parameters with which it comes back.
+type protocol interface {
 	// CheckClient reports credentials of the application that are missing.
 	CheckClient() error
 
-	begin(ctx context.Context, d departure) (begun, error)
-	finish(ctx context.Context, l landing) (*statement, error)
+	begin(ctx context.Context, r authRequest) (authRedirect, error)
+	finish(ctx context.Context, c callbackParams) (*identity, error)
 }
 
-// A departure is a browser about to be sent to a provider.
-type departure struct {
+// An authRequest is what an authorization URL is made of.
+type authRequest struct {
 	redirectURI string
 	state       string
 	extra       query.Values
 }
 
-// begun is where to send it, and what its check cookies have to keep.
-type begun struct {
+// An authRedirect is an authorization URL, and the values for the check cookies.
+type authRedirect struct {
 	url                    string
 	state, verifier, nonce string
 }
 
-// A landing is a browser that has come back.
-type landing struct {
+// callbackParams are those of a provider's response, and what was kept for it.
+type callbackParams struct {
 	params      query.Values
 	redirectURI string
 	kept        *keptChecks
@@ -52,19 +288,16 @@ type landing struct {
 	exchanged func()
 }
 
-// A statement is what a provider says of the person in front of it.
-type statement struct {
+// An identity is what a provider reports of a user.
+type identity struct {
 	tokens  map[string]any
 	profile Profile
 }
 
-// newFlow turns the facts of a provider into its protocol.
-func (s *settings) newFlow(p *OAuth) (flow, *Error) {
-	client := p.HTTPClient
-	if client == nil {
-		client = s.HTTPClient
-	}
-	var f flow
+// speak chooses the protocol of the flow.
+func (f *oauthFlow) speak(client *http.Client) (refresh refreshFunc, fault *Error) {
+	p := f.oauth
+	client = cmp.Or(p.HTTPClient, client)
 	var check func() error
 	switch p.Protocol {
 	case OAuth1:
@@ -74,7 +307,7 @@ func (s *settings) newFlow(p *OAuth) (flow, *Error) {
 			ConsumerKey: p.ClientID, ConsumerSecret: p.ClientSecret,
 			FetchProfile: p.Quirks.FetchProfile, Client: client, AllowInsecure: p.AllowInsecure,
 		}
-		f, check = oauth1Flow{one}, one.Check
+		f.protocol, check = oauth1Protocol{one}, one.Check
 	case OpenID2:
 		id2 := &handshake.OpenID2{
 			ID: p.ID, URL: p.Authorization.URL, ClaimedID: p.Quirks.ClaimedID,
@@ -85,19 +318,19 @@ func (s *settings) newFlow(p *OAuth) (flow, *Error) {
 				return fetch(ctx, c, map[string]any{"id": id})
 			}
 		}
-		f, check = openID2Flow{id2}, id2.Check
+		f.protocol, check = openID2Protocol{id2}, id2.Check
 	default:
 		two := p.oauth2(client)
-		f, check = oauth2Flow{two, p.Quirks.Leave, p.Quirks.Return}, two.Check
+		f.protocol, check, refresh = oauth2Protocol{two, p.Quirks.Leave, p.Quirks.Return}, two.Check, two.Refresh
 	}
 	if err := check(); err != nil {
-		return f, &Error{Code: codeInvalidEndpoints, Provider: p.ID, Err: err}
+		return refresh, &Error{Code: codeInvalidEndpoints, Provider: p.ID, Err: err}
 	}
-	return f, nil
+	return refresh, nil
 }
 
 func (p *OAuth) oauth2(client *http.Client) *handshake.Provider {
-	checks := (&provider{oauth: p}).checks()
+	checks := p.checks()
 	q := p.Quirks
 	return &handshake.Provider{
 		ID: p.ID, Env: envName(p), OIDC: p.Protocol == OIDC,
@@ -123,7 +356,7 @@ func (e Endpoint) handshake() handshake.Endpoint {
 }
 
 // providerError classifies what a protocol failed with. What the provider
-// itself reports is shown on the sign-in page, where the person can try again.
+// itself reports is shown on the sign-in page, where the user can try again.
 func providerError(err error) error {
 	if answer, ok := errors.AsType[*handshake.ResponseError](err); ok {
 		return fail(ErrOAuthCallback, answer)
@@ -131,18 +364,18 @@ func providerError(err error) error {
 	return err
 }
 
-type oauth2Flow struct {
+type oauth2Protocol struct {
 	*handshake.Provider
 	leave  func(*url.URL) error
 	arrive func(map[string]string) error
 }
 
-func (f oauth2Flow) begin(ctx context.Context, d departure) (begun, error) {
-	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: d.redirectURI, State: d.state, Extra: d.extra})
+func (f oauth2Protocol) begin(ctx context.Context, r authRequest) (authRedirect, error) {
+	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: r.redirectURI, State: r.state, Extra: r.extra})
 	if err == nil && f.leave != nil {
 		b.URL, err = changed(b.URL, f.leave)
 	}
-	return begun{url: b.URL, state: d.state, verifier: b.Verifier, nonce: b.Nonce}, err
+	return authRedirect{url: b.URL, state: r.state, verifier: b.Verifier, nonce: b.Nonce}, err
 }
 
 // changed returns a URL after f has changed it.
@@ -159,7 +392,7 @@ func changed(raw string, f func(*url.URL) error) (string, error) {
 
 // returned are the parameters a browser came back with, under the names that
 // OAuth has for them.
-func (f oauth2Flow) returned(params query.Values) (query.Values, error) {
+func (f oauth2Protocol) returned(params query.Values) (query.Values, error) {
 	if f.arrive == nil {
 		return params, nil
 	}
@@ -174,57 +407,57 @@ func (f oauth2Flow) returned(params query.Values) (query.Values, error) {
 	return own, nil
 }
 
-func (f oauth2Flow) finish(ctx context.Context, l landing) (*statement, error) {
-	params, err := f.returned(l.params)
+func (f oauth2Protocol) finish(ctx context.Context, c callbackParams) (*identity, error) {
+	params, err := f.returned(c.params)
 	if err != nil {
 		return nil, err
 	}
-	l.params = params
-	state, err := l.kept.value(State)
+	c.params = params
+	state, err := c.kept.value(State)
 	if err != nil {
 		return nil, err
 	}
-	code, err := f.Validate(ctx, l.params, state)
+	code, err := f.Validate(ctx, c.params, state)
 	if err != nil {
 		return nil, providerError(err)
 	}
 	// Both are looked for before the code is spent, so that a broken flow
 	// reaches no token endpoint.
-	verifier, err := l.kept.value(PKCE)
+	verifier, err := c.kept.value(PKCE)
 	if err != nil {
 		return nil, err
 	}
-	nonce, err := l.kept.value(Nonce)
+	nonce, err := c.kept.value(Nonce)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.accept(); err != nil {
+	if err := c.accept(); err != nil {
 		return nil, err
 	}
 	result, err := f.Redeem(ctx, handshake.RedeemOptions{
-		Code: code, RedirectURI: l.redirectURI, Verifier: verifier, Nonce: nonce, Params: l.params,
-		Exchanged: l.exchanged,
+		Code: code, RedirectURI: c.redirectURI, Verifier: verifier, Nonce: nonce, Params: c.params,
+		Exchanged: c.exchanged,
 	})
 	if err != nil {
 		return nil, providerError(err)
 	}
-	return &statement{tokens: result.Tokens, profile: result.Profile}, nil
+	return &identity{tokens: result.Tokens, profile: result.Profile}, nil
 }
 
-type oauth1Flow struct{ *handshake.OAuth1 }
+type oauth1Protocol struct{ *handshake.OAuth1 }
 
 // begin keeps the temporary credentials where other protocols keep the state:
 // the token among them does the work of one.
-func (f oauth1Flow) begin(ctx context.Context, d departure) (begun, error) {
-	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: d.redirectURI, Extra: d.extra})
+func (f oauth1Protocol) begin(ctx context.Context, r authRequest) (authRedirect, error) {
+	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: r.redirectURI, Extra: r.extra})
 	if err != nil {
-		return begun{}, err
+		return authRedirect{}, err
 	}
-	return begun{url: b.URL, state: b.Token + " " + b.Secret}, nil
+	return authRedirect{url: b.URL, state: b.Token + " " + b.Secret}, nil
 }
 
-func (f oauth1Flow) finish(ctx context.Context, l landing) (*statement, error) {
-	kept, err := l.kept.value(State)
+func (f oauth1Protocol) finish(ctx context.Context, c callbackParams) (*identity, error) {
+	kept, err := c.kept.value(State)
 	if err != nil {
 		return nil, err
 	}
@@ -232,31 +465,31 @@ func (f oauth1Flow) finish(ctx context.Context, l landing) (*statement, error) {
 	if !ok {
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the state holds no temporary credentials"))
 	}
-	result, err := f.Finish(ctx, handshake.OAuth1Return{Params: l.params, Token: token, Secret: secret, Accept: l.accept, Exchanged: l.exchanged})
+	result, err := f.Finish(ctx, handshake.OAuth1Return{Params: c.params, Token: token, Secret: secret, Accept: c.accept, Exchanged: c.exchanged})
 	if err != nil {
 		return nil, providerError(err)
 	}
-	return &statement{tokens: result.Tokens, profile: result.Profile}, nil
+	return &identity{tokens: result.Tokens, profile: result.Profile}, nil
 }
 
-type openID2Flow struct{ *handshake.OpenID2 }
+type openID2Protocol struct{ *handshake.OpenID2 }
 
 // CheckClient finds nothing missing: a relying party has no credentials.
-func (openID2Flow) CheckClient() error { return nil }
+func (openID2Protocol) CheckClient() error { return nil }
 
-func (f openID2Flow) begin(ctx context.Context, d departure) (begun, error) {
-	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: d.redirectURI, State: d.state, Extra: d.extra})
-	return begun{url: b.URL, state: d.state}, err
+func (f openID2Protocol) begin(ctx context.Context, r authRequest) (authRedirect, error) {
+	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: r.redirectURI, State: r.state, Extra: r.extra})
+	return authRedirect{url: b.URL, state: r.state}, err
 }
 
-func (f openID2Flow) finish(ctx context.Context, l landing) (*statement, error) {
-	state, err := l.kept.value(State)
+func (f openID2Protocol) finish(ctx context.Context, c callbackParams) (*identity, error) {
+	state, err := c.kept.value(State)
 	if err != nil {
 		return nil, err
 	}
-	result, err := f.Finish(ctx, handshake.OpenID2Return{Params: l.params, RedirectURI: l.redirectURI, State: state, Accept: l.accept})
+	result, err := f.Finish(ctx, handshake.OpenID2Return{Params: c.params, RedirectURI: c.redirectURI, State: state, Accept: c.accept})
 	if err != nil {
 		return nil, providerError(err)
 	}
-	return &statement{tokens: result.Tokens, profile: result.Profile}, nil
+	return &identity{tokens: result.Tokens, profile: result.Profile}, nil
 }

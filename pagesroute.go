@@ -10,6 +10,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // pages are those in the language of the request.
@@ -18,7 +19,7 @@ func (x *exchange) pages() *page.Pages { return x.pagesFor(x.r) }
 func (x *exchange) pageSite() page.Site {
 	return page.Site{
 		Origin: x.origin, SignInURL: x.origin + x.base + "/signin",
-		Mail: slices.ContainsFunc(x.providers, func(p *provider) bool { return p.email != nil }),
+		Mail: slices.ContainsFunc(x.providers, func(p *provider) bool { return p.sendsLinks }),
 	}
 }
 
@@ -79,16 +80,7 @@ func (x *exchange) formCallbackURL() string {
 // button is how the sign-in page shows a provider.
 func (x *exchange) button(p *provider) page.Provider {
 	b := page.Provider{ID: p.id, Name: p.name, Kind: page.Kind(p.kind), Action: x.formAction("/signin/" + p.id)}
-	switch {
-	case p.oauth != nil:
-		b.Style = page.Style{BrandColor: p.oauth.Style.BrandColor, Logo: p.oauth.Style.Logo}
-	case p.credentials != nil:
-		b.Action = x.formAction("/callback/" + p.id)
-		b.Fields = pageFields(p.credentials.fields())
-	case p.passkey != nil:
-		b.Action, b.OptionsURL = x.formAction("/callback/"+p.id), x.base+"/webauthn-options/"+p.id
-		b.Fields, b.ConditionalUI = x.passkeyFields(p.passkey), !p.passkey.DisableAutofill
-	}
+	p.describe(x, &b)
 	return b
 }
 
@@ -102,19 +94,6 @@ func (x *exchange) formAction(path string) string {
 		return x.base + path
 	}
 	return x.origin + x.base + path
-}
-
-// passkeyFields are the inputs of the form for passkeys. What a stranger types
-// there matters only where strangers may sign up: otherwise a field of another
-// form does as well for the list of passkeys.
-func (x *exchange) passkeyFields(p *Passkey) []page.Field {
-	listed := func(other *provider) bool {
-		return other.credentials != nil && slices.ContainsFunc(other.credentials.fields(), Field.listsPasskeys)
-	}
-	if p.Fields == nil && p.SignInOnly && slices.ContainsFunc(x.providers, listed) {
-		return []page.Field{}
-	}
-	return pageFields(p.fields())
 }
 
 func pageFields(given []Field) []page.Field {
@@ -227,4 +206,34 @@ func (x *exchange) showFault(fault *Error) {
 	site.SignInURL = "" // which would only lead back here
 	_ = x.show(x.pages().Error(site, string(ErrConfiguration)))
 	x.answer.status = faultStatus(fault)
+}
+
+// A listedProvider is a provider as clients see it. They recognise the way to
+// sign in by its type.
+type listedProvider struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	SignInURL   string `json:"signinUrl"`
+	CallbackURL string `json:"callbackUrl"`
+}
+
+// listProviders answers GET providers: an object of the providers by their ids,
+// in the order of the configuration.
+func (x *exchange) listProviders() error {
+	list := wire.NewObject()
+	for _, p := range x.providers {
+		list.Add(p.id, listedProvider{
+			ID: p.id, Name: p.name, Type: string(p.kind),
+			SignInURL:   x.origin + x.base + "/signin/" + p.id,
+			CallbackURL: x.callbackRoute(p.id),
+		})
+	}
+	body, err := list.Bytes()
+	if err != nil {
+		return err
+	}
+	x.answer.cookies = nil
+	x.setJSON(200, body)
+	return nil
 }

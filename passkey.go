@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -39,19 +38,19 @@ type Passkey struct {
 	// autocomplete with the word webauthn.
 	DisableAutofill bool
 
-	// SignInOnly leaves it to other providers to make users. Without it anybody
-	// can sign up with an address nobody has taken, read mail there or not, and
-	// the options route tells whether an address is taken.
+	// SignInOnly leaves it to other providers to make users. Without it anyone can
+	// sign up with an unused address without proving that they own it, and the
+	// options route tells whether an address is taken.
 	//
-	// With it, somebody who is not signed in can only sign in with a passkey
-	// that their authenticator finds by itself, whatever they type, and users
-	// add passkeys while they are signed in.
+	// With it, a user who is not signed in can only sign in with a passkey that
+	// their authenticator finds by itself, whatever they type, and users add
+	// passkeys while they are signed in.
 	SignInOnly bool
 
-	// Identify finds who is meant by what was typed, which is in the query of
-	// r. It returns a user with an ID for one who exists, one without for one
-	// who would be created, and nil for nobody. Nil looks for the address in
-	// the field email. It is not asked about somebody who is signed in.
+	// Identify finds the user that was typed, which is in the query of r. It
+	// returns a user with an ID for one who exists, one without for one who would
+	// be created, and nil for none. Nil looks for the address in the field email.
+	// It is not called while a user is signed in.
 	Identify func(r *http.Request) (*User, error)
 
 	// Ceremony makes the options of ceremonies and verifies the answers.
@@ -133,49 +132,6 @@ func (p *Passkey) checkAutofill() *Error {
 		return nil
 	}
 	return &Error{Code: codeMissingAutocomplete, Provider: p.base().id, Err: errors.New(`none of Passkey.Fields has an attribute autocomplete with the word webauthn: add one, such as "username webauthn", or set DisableAutofill`)}
-}
-
-// checkConditionalUI refuses a second provider in the autofill list: a browser
-// runs one ceremony at a time.
-func (s *settings) checkConditionalUI() *Error {
-	var first *provider
-	for _, p := range s.providers {
-		switch {
-		case p.passkey == nil || p.passkey.DisableAutofill:
-		case first != nil:
-			return &Error{Code: codeDuplicateConditional, Provider: p.id, Err: fmt.Errorf("the passkeys of %q are in the autofill list already: set DisableAutofill for one of the two", first.id)}
-		default:
-			first = p
-		}
-	}
-	return nil
-}
-
-// checkPasskeys checks what passkeys need around them.
-func (s *settings) checkPasskeys() *Error {
-	for _, p := range s.providers {
-		if p.passkey == nil {
-			continue
-		}
-		because := func(code Code, err error) *Error { return &Error{Code: code, Provider: p.id, Err: err} }
-		switch {
-		case !s.Experimental.Passkeys:
-			return because(codeExperimental, errors.New("passkeys may still change: set Config.Experimental.Passkeys to use them all the same"))
-		case s.records == nil:
-			return because(codeMissingAdapter, errors.New("passkeys need Config.Store, to keep them in"))
-		case p.passkey.Ceremony == nil:
-			return because(ErrConfiguration, errors.New("Passkey.Ceremony is nil: make the provider with passkey.New"))
-		}
-		if err := s.records.missing("a passkey provider", featureAccounts, featurePasskeys); err != nil {
-			return because(codeMissingAdapterMethods, err)
-		}
-		if checked, ok := p.passkey.Ceremony.(interface{ Check() error }); ok {
-			if err := checked.Check(); err != nil {
-				return because(ErrConfiguration, err)
-			}
-		}
-	}
-	return nil
 }
 
 // An Authenticator is a passkey: a WebAuthn credential registered for a user.

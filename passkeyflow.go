@@ -1,21 +1,94 @@
 package pintle
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/userhandle"
 	"github.com/pintleauth/pintle/internal/uuid"
 )
+
+// A passkeyFlow is a sign-in, or the registration of a passkey, by a ceremony of
+// WebAuthn. It begins at the options route.
+type passkeyFlow struct {
+	providerBase
+	passkey *Passkey
+}
+
+func newPasskeyFlow(own Passkey) (*provider, *Error) {
+	f := &passkeyFlow{own.base(), &own}
+	return &provider{f.providerBase, f, facts{
+		admits: admitsPasskey, linking: (*exchange).isSignedIn, autofill: !own.DisableAutofill, notLinked: ErrAccountNotLinked,
+		removed: &Error{Code: ErrWebAuthn, Provider: f.id, Err: errors.New("the passkey or its user was removed during the sign-in")},
+		options: f.options, check: f.check, announce: f.announce,
+	}}, own.checkAutofill()
+}
+
+// check checks what passkeys need around them.
+func (f *passkeyFlow) check(s *settings) *Error {
+	because := func(code Code, err error) *Error { return &Error{Code: code, Provider: f.id, Err: err} }
+	switch {
+	case !s.Experimental.Passkeys:
+		return because(codeExperimental, errors.New("passkeys may still change: set Config.Experimental.Passkeys to use them all the same"))
+	case s.records == nil:
+		return because(codeMissingAdapter, errors.New("passkeys need Config.Store, to keep them in"))
+	case f.passkey.Ceremony == nil:
+		return because(ErrConfiguration, errors.New("Passkey.Ceremony is nil: make the provider with passkey.New"))
+	}
+	if err := s.records.missing("a passkey provider", featureAccounts, featurePasskeys); err != nil {
+		return because(codeMissingAdapterMethods, err)
+	}
+	if checked, ok := f.passkey.Ceremony.(interface{ Check() error }); ok {
+		if err := checked.Check(); err != nil {
+			return because(ErrConfiguration, err)
+		}
+	}
+	return nil
+}
+
+func (f *passkeyFlow) announce(ctx context.Context, s *settings) {
+	s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: passkeys are experimental: they may still change in incompatible ways",
+		slog.String("code", "experimental-webauthn"), slog.String("provider", f.id))
+}
+
+// admitsPasskey reports whether the passkey of an account exists. Auth.js may leave
+// an account behind whose passkey was never stored.
+func admitsPasskey(ctx context.Context, r *records, account *Account) (bool, error) {
+	key, err := r.authenticator(ctx, account.ProviderAccountID)
+	return key != nil, err
+}
+
+// begin shows the form, whose script begins a ceremony.
+func (f *passkeyFlow) begin(x *exchange) error { return x.toForm() }
+
+func (f *passkeyFlow) describe(x *exchange, entry *page.Provider) {
+	entry.Action, entry.OptionsURL = x.formAction("/callback/"+f.id), x.base+"/webauthn-options/"+f.id
+	entry.Fields, entry.ConditionalUI = f.fields(x), !f.passkey.DisableAutofill
+}
+
+// fields are the inputs of the form. What an anonymous client types there matters
+// only where it may sign up: otherwise a field of another form does as well for the
+// list of passkeys.
+func (f *passkeyFlow) fields(x *exchange) []page.Field {
+	listed := func(other *provider) bool { return other.listsPasskeys }
+	if f.passkey.Fields == nil && f.passkey.SignInOnly && slices.ContainsFunc(x.providers, listed) {
+		return []page.Field{}
+	}
+	return pageFields(f.passkey.fields())
+}
 
 // A ceremony is what a browser does with an authenticator.
 type ceremony string
@@ -25,29 +98,31 @@ const (
 	ceremonyAuthenticate ceremony = "authenticate"
 )
 
-// A visitor is what is known of whoever asks for the options of a ceremony.
-type visitor int
+// A requester is what is known of the client that asks for the options of a
+// ceremony.
+type requester int
 
 const (
-	visitorUnnamed  visitor = iota // said nothing
-	visitorNew                     // said who they are; there is no such user
-	visitorKnown                   // said they are somebody who exists
-	visitorSignedIn                // is signed in
+	requesterUnnamed  requester = iota // names no user
+	requesterNew                       // names a user who does not exist
+	requesterKnown                     // names a user who exists
+	requesterSignedIn                  // is signed in
 )
 
-// chooseCeremony is the table of what is done for whom. A stranger who says
-// that they are somebody may show it and not register another passkey.
-func chooseCeremony(asked ceremony, who visitor) (ceremony, bool) {
+// chooseCeremony is the table of ceremonies. An anonymous client that names an
+// existing user may authenticate but not register: it would add a passkey of its
+// own to that user.
+func chooseCeremony(asked ceremony, who requester) (ceremony, bool) {
 	switch asked {
 	case ceremonyAuthenticate:
 		return asked, true
 	case ceremonyRegister:
-		return asked, who == visitorNew || who == visitorSignedIn
+		return asked, who == requesterNew || who == requesterSignedIn
 	}
 	switch who {
-	case visitorNew:
+	case requesterNew:
 		return ceremonyRegister, true
-	case visitorUnnamed, visitorKnown:
+	case requesterUnnamed, requesterKnown:
 		return ceremonyAuthenticate, true
 	}
 	return "", false
@@ -56,16 +131,20 @@ func chooseCeremony(asked ceremony, who visitor) (ceremony, bool) {
 // webAuthnOptions answers GET webauthn-options: the options of a ceremony, and
 // a cookie that keeps the challenge in them.
 func (x *exchange) webAuthnOptions() error {
-	p := x.provider
-	if p == nil || p.passkey == nil {
+	if x.provider == nil || x.provider.options == nil {
 		return fail(codeInvalidProvider, errors.New("the options route was called without a passkey provider"))
 	}
+	return x.provider.options(x)
+}
+
+// options chooses a ceremony, and begins it.
+func (f *passkeyFlow) options(x *exchange) error {
 	wish, said := x.query.Last("action")
 	asked := ceremony(wish)
 	if said && asked != ceremonyRegister && asked != ceremonyAuthenticate {
 		return x.refuseCeremony("Invalid action")
 	}
-	user, who, err := x.visitor(p)
+	user, who, err := f.requester(x)
 	if err != nil {
 		return err
 	}
@@ -74,42 +153,42 @@ func (x *exchange) webAuthnOptions() error {
 		return x.refuseCeremony("Invalid request")
 	}
 	var signedIn *User
-	if who == visitorSignedIn {
+	if who == requesterSignedIn {
 		signedIn = user
 	}
-	return x.beginCeremony(p, chosen, user, signedIn)
+	return f.beginCeremony(x, chosen, user, signedIn)
 }
 
 func (x *exchange) refuseCeremony(reason string) error {
 	return x.json(http.StatusBadRequest, map[string]string{"error": reason})
 }
 
-// visitor finds out who asks. A session that has expired, or a token that
-// cannot be read, is nobody's.
-func (x *exchange) visitor(p *provider) (*User, visitor, error) {
+// requester returns the user that a client is or names. A session that has expired,
+// or a token that cannot be read, counts as signed out.
+func (f *passkeyFlow) requester(x *exchange) (*User, requester, error) {
 	current, _, err := x.signedIn()
 	switch {
 	case err != nil:
 		return nil, 0, err
 	case current != nil:
-		return current, visitorSignedIn, nil
-	case p.passkey.SignInOnly:
-		return nil, visitorUnnamed, nil
+		return current, requesterSignedIn, nil
+	case f.passkey.SignInOnly:
+		return nil, requesterUnnamed, nil
 	}
-	user, err := x.identify(p)
+	user, err := f.identify(x)
 	switch {
 	case err != nil || user == nil:
-		return nil, visitorUnnamed, err
+		return nil, requesterUnnamed, err
 	case user.ID == "":
-		return user, visitorNew, nil
+		return user, requesterNew, nil
 	}
-	return user, visitorKnown, nil
+	return user, requesterKnown, nil
 }
 
-// identify finds who is meant by what was typed.
-func (x *exchange) identify(p *provider) (*User, error) {
-	if p.passkey.Identify != nil {
-		user, err := p.passkey.Identify(x.r)
+// identify returns the user that was typed, or nil.
+func (f *passkeyFlow) identify(x *exchange) (*User, error) {
+	if f.passkey.Identify != nil {
+		user, err := f.passkey.Identify(x.r)
 		if err != nil {
 			return nil, fail(ErrConfiguration, fmt.Errorf("Passkey.Identify: %w", err))
 		}
@@ -133,7 +212,7 @@ type ceremonyOptions struct {
 	Options json.RawMessage `json:"options"`
 }
 
-func (x *exchange) beginCeremony(p *provider, chosen ceremony, user, signedIn *User) error {
+func (f *passkeyFlow) beginCeremony(x *exchange, chosen ceremony, user, signedIn *User) error {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails
 	request := &CeremonyRequest{Origin: x.origin, Challenge: base64.RawURLEncoding.EncodeToString(random)}
@@ -144,17 +223,17 @@ func (x *exchange) beginCeremony(p *provider, chosen ceremony, user, signedIn *U
 		}
 	}
 	challenge := sealedChallenge{Challenge: request.Challenge}
-	makeOptions := p.passkey.Ceremony.AuthenticationOptions
+	makeOptions := f.passkey.Ceremony.AuthenticationOptions
 	if chosen == ceremonyRegister {
 		request.User, request.UserHandle = user, x.userHandle(user)
 		challenge.User = registrant(user)
-		makeOptions = p.passkey.Ceremony.RegistrationOptions
+		makeOptions = f.passkey.Ceremony.RegistrationOptions
 	}
 	options, err := makeOptions(x.ctx, request)
 	if err != nil {
 		return fail(ErrConfiguration, fmt.Errorf("options of a passkey ceremony: %w", err))
 	}
-	if err := x.keepChallenge(p, challenge, signedIn); err != nil {
+	if err := f.keepChallenge(x, challenge, signedIn); err != nil {
 		return err
 	}
 	x.debug("passkey ceremony begun", "ceremony", string(chosen))
@@ -170,8 +249,8 @@ func (s *settings) userHandle(user *User) string {
 	return userhandle.Of(s.jwtSecrets[0], user.ID)
 }
 
-// registrant is what has to be kept of somebody until their passkey is made. Of
-// a stored user that is who they are; a cookie has no room for all their
+// registrant returns what has to be kept of a user until the passkey is made. Of a
+// stored user that is the id, the name and the address: a cookie has no room for all
 // columns.
 func registrant(user *User) *User {
 	if user.ID == "" {
@@ -199,7 +278,7 @@ type sealedChallenge struct {
 
 // keepChallenge sets the cookie that a challenge comes back in. The id in it is a
 // [flowID] only where one of its last two marks is needed.
-func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge, signedIn *User) error {
+func (f *passkeyFlow) keepChallenge(x *exchange, challenge sealedChallenge, signedIn *User) error {
 	value, err := x.challenges.Seal(&challenge)
 	if err != nil {
 		return fmt.Errorf("seal challenge: %w", err)
@@ -208,7 +287,7 @@ func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge, signedI
 	if proof, browser := x.proofMark(signedIn), x.browserMark(); proof != "" || browser != "" {
 		id = newFlowID(x.starter(signedIn), proof, browser)
 	}
-	line, err := x.set.challengeCheck().seal(sealedCheck{Value: value, Provider: p.id, Stamp: sealed.Stamp{ID: id}}, false)
+	line, err := x.set.challengeCheck().seal(sealedCheck{Value: value, Provider: f.id, Stamp: sealed.Stamp{ID: id}}, false)
 	if err != nil {
 		return err
 	}
@@ -217,9 +296,9 @@ func (x *exchange) keepChallenge(p *provider, challenge sealedChallenge, signedI
 }
 
 // takeChallenge returns the challenge this browser was given, and uses it up.
-func (x *exchange) takeChallenge(p *provider) (*sealedChallenge, error) {
+func (f *passkeyFlow) takeChallenge(x *exchange) (*sealedChallenge, error) {
 	cookie := x.set.challengeCheck()
-	kept, err := cookie.open(x, p.id)
+	kept, err := cookie.open(x, f.id)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +314,7 @@ func (x *exchange) takeChallenge(p *provider) (*sealedChallenge, error) {
 		return nil, errBegunElsewhere
 	}
 	if !x.spent.challenges.Use(challenge.Challenge, challenge.IssuedAt) {
-		return nil, fail(ErrInvalidCheck, errors.New("the challenge was answered before: somebody may have copied the answer and the cookie"))
+		return nil, fail(ErrInvalidCheck, errors.New("the challenge was answered before: the answer and the cookie may have been copied"))
 	}
 	x.addCookie(cookie.clear())
 	challenge.flow = kept.ID
@@ -251,32 +330,35 @@ const maxCeremonyAnswer = 64 << 10
 // https://www.w3.org/TR/webauthn-3/#credential-id
 const maxCredentialID = 1023
 
-// fromAuthenticator takes the answer of an authenticator back.
-func (x *exchange) fromAuthenticator(p *provider) (*arrival, error) {
-	who, err := x.verifyCeremony(p)
+// finish verifies the answer of an authenticator.
+func (f *passkeyFlow) finish(x *exchange) (*arrival, error) {
+	if err := x.requirePost(); err != nil {
+		return nil, err
+	}
+	who, err := f.verifyCeremony(x)
 	if err != nil && !isClassified(err) {
-		err = &Error{Code: ErrWebAuthn, Provider: p.id, Err: err}
+		err = &Error{Code: ErrWebAuthn, Provider: f.id, Err: err}
 	}
 	return who, err
 }
 
 // verifyCeremony fails with unclassified errors where the answer is at fault.
-func (x *exchange) verifyCeremony(p *provider) (*arrival, error) {
+func (f *passkeyFlow) verifyCeremony(x *exchange) (*arrival, error) {
 	action, _, _ := x.body.String("action")
 	answer, err := x.ceremonyAnswer()
 	if err != nil {
 		return nil, err
 	}
-	challenge, err := x.takeChallenge(p)
+	challenge, err := f.takeChallenge(x)
 	if err != nil {
 		return nil, err
 	}
 	request := &CeremonyRequest{Origin: x.origin, Challenge: challenge.Challenge, User: challenge.User, Answer: answer.text}
 	switch {
 	case ceremony(action) == ceremonyRegister && challenge.User != nil:
-		return x.registered(p, request, answer)
+		return f.registered(x, request, answer)
 	case ceremony(action) == ceremonyAuthenticate && challenge.User == nil:
-		who, err := x.authenticated(p, request, answer)
+		who, err := f.authenticated(x, request, answer)
 		if err == nil {
 			who.flow = challenge.flow
 		}
@@ -328,32 +410,32 @@ func credentialID(sent string) (string, error) {
 	return base64.StdEncoding.EncodeToString(id), nil
 }
 
-// authenticated is somebody whose passkey has signed.
-func (x *exchange) authenticated(p *provider, request *CeremonyRequest, answer *ceremonyAnswer) (*arrival, error) {
+// authenticated is a user whose passkey has signed.
+func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answer *ceremonyAnswer) (*arrival, error) {
 	stored, err := x.records.authenticator(x.ctx, answer.credentialID)
 	if err != nil {
 		return nil, err
 	}
 	if stored == nil {
-		return nil, errors.New("the credential is not a passkey of anybody: it may have been removed here")
+		return nil, errors.New("the credential is not a passkey of any user: it may have been removed here")
 	}
 	request.Authenticators = []*Authenticator{stored}
-	used, err := p.passkey.Ceremony.VerifyAuthentication(x.ctx, request)
+	used, err := f.passkey.Ceremony.VerifyAuthentication(x.ctx, request)
 	if err != nil {
 		return nil, err
 	}
 	if err := x.use(stored, used); err != nil {
 		return nil, err
 	}
-	account, user, err := x.passkeyOwner(p, stored)
+	account, user, err := f.owner(x, stored)
 	if err != nil {
 		return nil, err
 	}
 	if userhandle.Contradicts(answer.userHandle, x.jwtSecrets, user.ID) {
-		return nil, fmt.Errorf("the authenticator says that the passkey is of somebody else than its user %s", user.ID)
+		return nil, fmt.Errorf("the authenticator says that the passkey is of another user than %s", user.ID)
 	}
 	x.debug("passkey verified")
-	return &arrival{provider: p, user: user, account: account}, nil
+	return &arrival{by: byAccount, user: user, stored: true, account: account, namesOwner: true}, nil
 }
 
 // use records that a passkey has signed, and moves its counter on. One that
@@ -377,15 +459,15 @@ func (x *exchange) use(stored, reported *Authenticator) error {
 	return nil
 }
 
-// passkeyOwner returns the account and the user of a passkey, which have to
-// agree on whose it is.
-func (x *exchange) passkeyOwner(p *provider, stored *Authenticator) (*Account, *User, error) {
-	account, err := found(x.records.account(x.ctx, p.id, stored.ProviderAccountID))
+// owner returns the account and the user of a passkey. All three have to name the
+// same user.
+func (f *passkeyFlow) owner(x *exchange, stored *Authenticator) (*Account, *User, error) {
+	account, err := found(x.records.account(x.ctx, f.id, stored.ProviderAccountID))
 	if err != nil {
 		return nil, nil, err
 	}
 	if account == nil || account.UserID != stored.UserID {
-		return nil, nil, fmt.Errorf("there is no account of the provider %q that goes with the passkey: it was unlinked, or belongs to another provider", p.id)
+		return nil, nil, fmt.Errorf("there is no account of the provider %q that goes with the passkey: it was unlinked, or belongs to another provider", f.id)
 	}
 	user, err := x.records.user(x.ctx, account.UserID)
 	if err != nil {
@@ -397,9 +479,9 @@ func (x *exchange) passkeyOwner(p *provider, stored *Authenticator) (*Account, *
 	return account, user, nil
 }
 
-// registered is somebody who has created a passkey.
-func (x *exchange) registered(p *provider, request *CeremonyRequest, answer *ceremonyAnswer) (*arrival, error) {
-	created, err := p.passkey.Ceremony.VerifyRegistration(x.ctx, request)
+// registered is a user who has created a passkey.
+func (f *passkeyFlow) registered(x *exchange, request *CeremonyRequest, answer *ceremonyAnswer) (*arrival, error) {
+	created, err := f.passkey.Ceremony.VerifyRegistration(x.ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -408,9 +490,13 @@ func (x *exchange) registered(p *provider, request *CeremonyRequest, answer *cer
 	}
 	x.debug("new passkey verified")
 	created.ProviderAccountID, created.Created = created.CredentialID, time.Now().UTC().Truncate(time.Millisecond)
+	user := request.User.clone()
+	if user.ID == "" {
+		user.ID = uuid.New()
+	}
 	return &arrival{
-		provider: p, user: request.User.clone(), passkey: created, registrant: request.User.ID,
-		account: &Account{Type: TypeWebAuthn, Provider: p.id, ProviderAccountID: created.CredentialID},
+		by: byAccount, user: user, newPasskey: created, registrant: request.User.ID, namesOwner: true,
+		account: &Account{Type: TypeWebAuthn, Provider: f.id, ProviderAccountID: created.CredentialID},
 		linkTo:  func(signedIn *User) bool { return signedIn.ID == request.User.ID },
 	}, nil
 }

@@ -11,21 +11,21 @@ import (
 func TestChooseCeremony(t *testing.T) {
 	tests := []struct {
 		asked ceremony
-		who   visitor
+		who   requester
 		want  ceremony // empty for a refusal
 	}{
-		{"authenticate", visitorUnnamed, "authenticate"},
-		{"authenticate", visitorNew, "authenticate"},
-		{"authenticate", visitorKnown, "authenticate"},
-		{"authenticate", visitorSignedIn, "authenticate"},
-		{"register", visitorUnnamed, ""},
-		{"register", visitorNew, "register"},
-		{"register", visitorKnown, ""},
-		{"register", visitorSignedIn, "register"},
-		{"", visitorUnnamed, "authenticate"},
-		{"", visitorNew, "register"},
-		{"", visitorKnown, "authenticate"},
-		{"", visitorSignedIn, ""},
+		{"authenticate", requesterUnnamed, "authenticate"},
+		{"authenticate", requesterNew, "authenticate"},
+		{"authenticate", requesterKnown, "authenticate"},
+		{"authenticate", requesterSignedIn, "authenticate"},
+		{"register", requesterUnnamed, ""},
+		{"register", requesterNew, "register"},
+		{"register", requesterKnown, ""},
+		{"register", requesterSignedIn, "register"},
+		{"", requesterUnnamed, "authenticate"},
+		{"", requesterNew, "register"},
+		{"", requesterKnown, "authenticate"},
+		{"", requesterSignedIn, ""},
 	}
 	for _, tt := range tests {
 		got, ok := chooseCeremony(tt.asked, tt.who)

@@ -53,7 +53,7 @@ func (s *settings) checkNil() *Error {
 func (s *settings) resolveStore() *Error {
 	var mail *provider
 	for _, p := range s.providers {
-		if p.email != nil {
+		if p.sendsLinks {
 			mail = p
 		}
 	}

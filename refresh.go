@@ -90,24 +90,23 @@ func (s *settings) refresh(ctx context.Context, account *Account) (*Account, err
 	if p == nil {
 		return nil, fail(ErrConfiguration, fmt.Errorf("refresh: there is no provider %q", account.Provider))
 	}
-	two, ok := p.flow.(oauth2Flow)
-	if !ok {
+	if p.refresh == nil {
 		return nil, fmt.Errorf("refresh: %w: provider %s is not an OAuth 2 provider", ErrNoRefresh, p.id)
 	}
 	id := account.Provider + "\x00" + account.ProviderAccountID
 	if s.records != nil && s.records.can.Accounts {
 		// Whatever tokens the callers hold, one refresh token is stored.
 		current, err := s.oneAtATime(ctx, p, id, func(ctx context.Context) (*Account, error) {
-			return s.refreshStored(ctx, two, account)
+			return s.refreshStored(ctx, p, account)
 		})
 		if !errors.Is(err, ErrNotFound) {
 			return current, err
 		}
 	}
-	// The refresh token is part of the key, so that knowing somebody's account
-	// id does not yield their tokens.
+	// The refresh token is part of the key, so that an account id alone does
+	// not yield the tokens.
 	return s.oneAtATime(ctx, p, refreshKey(account), func(ctx context.Context) (*Account, error) {
-		return s.exchangeOnce(ctx, two, account)
+		return s.exchangeOnce(ctx, p, account)
 	})
 }
 
@@ -130,12 +129,12 @@ func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f fu
 }
 
 // refreshStored refreshes the account that the store has.
-func (s *settings) refreshStored(ctx context.Context, f oauth2Flow, account *Account) (*Account, error) {
+func (s *settings) refreshStored(ctx context.Context, p *provider, account *Account) (*Account, error) {
 	current, err := s.storedAccount(ctx, account)
 	if err != nil || current.fresh(time.Now()) {
 		return current, err
 	}
-	renewed, err := s.exchangeOnce(ctx, f, current)
+	renewed, err := s.exchangeOnce(ctx, p, current)
 	if errors.Is(err, ErrNoRefresh) {
 		// Another process may have been faster, and the token spent by it.
 		if later, lookup := s.storedAccount(ctx, account); lookup == nil && later.fresh(time.Now()) {
@@ -161,7 +160,7 @@ func (s *settings) storedAccount(ctx context.Context, account *Account) (*Accoun
 
 // exchangeOnce exchanges the refresh token of an account, unless that was done a
 // moment ago.
-func (s *settings) exchangeOnce(ctx context.Context, f oauth2Flow, account *Account) (*Account, error) {
+func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Account) (*Account, error) {
 	if account.RefreshToken == "" {
 		return nil, fmt.Errorf("%w: it has no refresh token", ErrNoRefresh)
 	}
@@ -170,7 +169,7 @@ func (s *settings) exchangeOnce(ctx context.Context, f oauth2Flow, account *Acco
 		return known.account, known.err
 	}
 	renewed := account.clone()
-	response, err := f.Refresh(ctx, account.RefreshToken, subjectOf(account))
+	response, err := p.refresh(ctx, account.RefreshToken, subjectOf(account))
 	switch {
 	case err == nil:
 		renewed.ExpiresAt = 0
@@ -256,8 +255,8 @@ func (r *refreshes) remember(key string, outcome refreshed) {
 // function lets through.
 func (s *settings) kept(account *Account) *Account {
 	keep := storedByDefault
-	if p := s.byID[account.Provider]; p != nil {
-		keep = p.keepAccount()
+	if p := s.byID[account.Provider]; p != nil && p.keep != nil {
+		keep = p.keep
 	}
 	stored := &Account{}
 	if kept := keep(account.clone()); kept != nil {

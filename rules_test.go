@@ -365,6 +365,42 @@ func TestEachThingIsDoneInOnePlace(t *testing.T) {
 	}
 }
 
+// One constructor knows the kinds of provider. Everything else reads the facts of a
+// provider, or what an arrival says, so that another way in is one file.
+func TestOneConstructorKnowsTheKinds(t *testing.T) {
+	kinds := map[string][]string{ // the files that may name a kind
+		"OAuth": {"oauth.go", "oauthflow.go", "quirks.go", "env.go"}, "Email": {"email.go", "mailflow.go", "env.go"},
+		"Credentials": {"credentials.go", "formflow.go"}, "Passkey": {"passkey.go", "passkeyflow.go"},
+		"oauthFlow": {"oauthflow.go", "checks.go", "formpost.go", "redirect.go"}, "mailFlow": {"mailflow.go", "addressproof.go"},
+		"formFlow": {"formflow.go"}, "passkeyFlow": {"passkeyflow.go"},
+	}
+	seen := map[string]bool{}
+	for _, s := range sources(t) {
+		if s.isTest() || !s.inRoot() {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if f, ok := n.(*ast.FuncDecl); ok && f.Name.Name == "newProvider" {
+				return false
+			}
+			pointer, ok := n.(*ast.StarExpr)
+			if !ok {
+				return true
+			}
+			if kind, ok := pointer.X.(*ast.Ident); ok && kinds[kind.Name] != nil {
+				seen[kind.Name] = true
+				if !slices.Contains(kinds[kind.Name], s.name) {
+					t.Errorf("%s names the kind %s: add to the facts of a provider what has to be known of it", s.at(n), kind.Name)
+				}
+			}
+			return true
+		})
+	}
+	if len(seen) != len(kinds) {
+		t.Errorf("only the kinds %v were found", seen)
+	}
+}
+
 // docs/architecture.md lists the leaves, so that what exists is found before it is
 // written again.
 func TestTheArchitectureListsTheLeaves(t *testing.T) {

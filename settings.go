@@ -22,9 +22,8 @@ const (
 	defaultMaxAge    = 30 * 24 * time.Hour
 	defaultUpdateAge = 24 * time.Hour
 
-	// minSecret is what makes searching for a secret hopeless whose hash or
-	// token somebody has: 32 characters are at least 128 bits even when they
-	// are hexadecimal.
+	// minSecret makes it hopeless to search for the secret of a hash or token: 32
+	// characters are at least 128 bits even when they are hexadecimal.
 	minSecret = 32
 
 	// outgoingTimeout bounds a request to a provider when the host gave no
@@ -85,17 +84,6 @@ type settings struct {
 	fault *Error
 }
 
-// A provider is one of Config.Providers, completed.
-type provider struct {
-	providerBase
-	oauth       *OAuth
-	email       *Email
-	credentials *Credentials
-	passkey     *Passkey
-	flow        flow
-	hashes      tokenhash.Hasher // of an e-mail provider
-}
-
 // resolve completes and checks cfg. It always returns settings; those of a
 // faulty configuration can still show an error page.
 func resolve(cfg Config) *settings {
@@ -123,7 +111,7 @@ func resolve(cfg Config) *settings {
 		s.checkNil,
 		func() *Error { return s.resolveProviders(env) },
 		s.resolveStore,
-		s.checkPasskeys,
+		s.checkProviders,
 		s.resolveCookies,
 		s.checkTheme,
 		s.checkPages,

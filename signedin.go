@@ -30,6 +30,12 @@ func (x *exchange) signedIn() (*User, *StoredSession, error) {
 	return here.user, here.session, nil
 }
 
+// isSignedIn reports whether a user is signed in, as far as the store can say.
+func (x *exchange) isSignedIn() bool {
+	user, _, err := x.signedIn()
+	return err == nil && user != nil
+}
+
 // present returns who is signed in. An expired session counts as signed out:
 // what is linked while a browser holds it must not go to its user.
 func (x *exchange) present() (*presence, error) {

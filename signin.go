@@ -1,101 +1,59 @@
 package pintle
 
 import (
-	"cmp"
-	"strings"
-
-	"github.com/pintleauth/pintle/internal/query"
-	"github.com/pintleauth/pintle/internal/sealed"
+	"errors"
+	"fmt"
+	"net/http"
 )
 
-// signIn answers POST signin: it starts a sign-in with the provider of the path.
+// signIn answers POST signin: it begins a sign-in with the provider of the path.
 func (x *exchange) signIn() error {
 	if err := x.requireCSRF(); err != nil {
 		return err
 	}
-	switch {
-	case x.provider == nil:
-		return x.redirect(x.origin + x.base + "/signin")
-	case x.provider.oauth != nil:
-		return x.leave(x.provider)
-	case x.provider.email != nil:
-		return x.requestMail(x.provider)
+	if x.provider == nil {
+		return x.toSignInPage()
 	}
-	// What is typed into a form of ours goes to the callback route.
-	x.noteMisdirectedForm()
-	return x.redirect(x.origin + x.base + "/signin")
+	return x.provider.begin(x)
 }
 
-// leave sends the browser to an OAuth provider, with what has to be known when
-// it comes back kept in its cookies.
-func (x *exchange) leave(p *provider) error {
-	redirectURI, preview, err := x.redirectURI(p)
-	if err != nil {
-		return err
+// callback answers the callback route: a browser comes back from a provider, a
+// mail or a form, and is signed in if all is well.
+func (x *exchange) callback() error {
+	p := x.provider
+	if p == nil {
+		return fail(codeInvalidProvider, errors.New("the callback route was called without a provider"))
 	}
-	if err := x.checkPreview(preview); err != nil {
-		return err
+	who, err := p.finish(x)
+	if err == nil && who != nil {
+		who.provider = p
+		err = x.login(who)
 	}
-	state, err := x.sealState(preview)
-	if err != nil {
-		return err
+	if err != nil && !isClassified(err) {
+		err = &Error{Code: codeCallbackRoute, Provider: p.id, Err: err}
 	}
-	begun, err := p.flow.begin(x.ctx, departure{redirectURI: redirectURI, state: state, extra: x.query})
-	if err != nil {
-		return &Error{Code: ErrConfiguration, Provider: p.id, Err: err}
-	}
-	user, _, err := x.signedIn()
-	if err != nil {
-		return err
-	}
-	kept := sealedCheck{Provider: p.id, Stamp: sealed.Stamp{ID: newFlowID(x.starter(user), x.proofMark(user), x.browserMark())}}
-	if p.formPost() && x.callbackText != x.origin && len(x.callbackText) <= maxKeptCallbackURL {
-		kept.CallbackURL = x.callbackText
-	}
-	var sent []string
-	for _, check := range []struct {
-		name   Check
-		cookie sealedCookie
-		value  string
-	}{
-		{State, x.set.stateCheck(), begun.state},
-		{PKCE, x.set.pkceCheck(), begun.verifier},
-		{Nonce, x.set.nonceCheck(), begun.nonce},
-	} {
-		if check.value == "" {
-			continue
-		}
-		kept.Value = check.value
-		line, err := check.cookie.seal(kept, p.formPost())
-		if err != nil {
-			return err
-		}
-		x.addCookie(line)
-		sent = append(sent, string(check.name))
-		kept.CallbackURL = "" // the first cookie has it
-	}
-	x.debug("sent to the provider", "checks", strings.Join(sent, " "))
-	return x.redirect(begun.url)
+	return err
 }
+
+// toForm begins a sign-in that ends at the callback route: the form for it, on the
+// sign-in page, is posted there.
+func (x *exchange) toForm() error {
+	x.noteMisdirectedForm()
+	return x.toSignInPage()
+}
+
+// toSignInPage redirects to the sign-in page.
+func (x *exchange) toSignInPage() error { return x.redirect(x.origin + x.base + "/signin") }
 
 // callbackRoute is where the browser comes back to from a provider.
-func (x *exchange) callbackRoute(p *provider) string {
-	return x.origin + x.base + "/callback/" + p.id
+func (x *exchange) callbackRoute(provider string) string {
+	return x.origin + x.base + "/callback/" + provider
 }
 
-// redirectURI is the callback URL a provider is told, in both of the requests
-// that mention it. preview is this deployment's own when a redirect proxy
-// stands in for it.
-func (x *exchange) redirectURI(p *provider) (uri, preview string, err error) {
-	own := cmp.Or(p.oauth.RedirectURL, x.callbackRoute(p))
-	proxy, same, err := x.redirectProxy(p)
-	if err != nil || proxy == "" || same {
-		return own, "", err
+// requirePost refuses a request to the callback route that has no form.
+func (x *exchange) requirePost() error {
+	if x.inside || x.r.Method == http.MethodPost {
+		return nil
 	}
-	return proxy, own, nil
-}
-
-// verifyRequestURL is where a browser goes after a mail was asked for.
-func (x *exchange) verifyRequestURL(p *provider) string {
-	return query.Append(x.origin+x.base+"/verify-request", "provider", p.id, "type", "email")
+	return fail(codeInvalidProvider, fmt.Errorf("the callback route of a %s provider was called with %s", x.provider.kind, x.r.Method))
 }

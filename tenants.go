@@ -1,7 +1,6 @@
 package pintle
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,12 +96,12 @@ func (t *tenants) warnOfIssuers(ctx context.Context, s *settings) {
 		return
 	}
 	for _, p := range s.providers {
-		if p.oauth == nil || t.warned[p.id] {
+		if p.authority == "" || t.warned[p.id] {
 			continue
 		}
 		for other := range t.byKey.Values() {
 			q := other.byID[p.id]
-			if q == nil || q.oauth == nil || !sameStore(other.Store, s.Store) || p.authority() == q.authority() {
+			if q == nil || q.authority == "" || !sameStore(other.Store, s.Store) || p.authority == q.authority {
 				continue
 			}
 			if t.warned == nil {
@@ -111,7 +110,7 @@ func (t *tenants) warnOfIssuers(ctx context.Context, s *settings) {
 			t.warned[p.id] = true
 			s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: tenants share a store in which accounts of different issuers have one provider id: a subject of one issuer is the user of another. Give each issuer a provider id of its own, or each tenant a store",
 				slog.String("code", "shared-provider-id"), slog.String("provider", p.id),
-				slog.String("issuer", p.authority()), slog.String("otherIssuer", q.authority()))
+				slog.String("issuer", p.authority), slog.String("otherIssuer", q.authority))
 			break
 		}
 	}
@@ -121,10 +120,4 @@ func (t *tenants) warnOfIssuers(ctx context.Context, s *settings) {
 // cannot be compared are taken for different ones.
 func sameStore(a, b Store) bool {
 	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
-}
-
-// authority names who says whom an account belongs to: the issuer, or for
-// services without one the place that profiles come from.
-func (p *provider) authority() string {
-	return cmp.Or(p.oauth.Issuer, p.oauth.UserInfo.URL, p.oauth.Token.URL, p.oauth.Authorization.URL)
 }

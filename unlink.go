@@ -3,7 +3,6 @@ package pintle
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 )
 
@@ -95,17 +94,11 @@ func (s *settings) knownOtherwise(ctx context.Context, userID string) (bool, err
 		return false, ErrNotFound
 	}
 	for _, p := range s.providers {
-		switch {
-		case p.email != nil && user.Email != "" && !user.EmailVerified.IsZero():
-			return true, nil
-		case p.credentials != nil && p.credentials.Knows != nil:
-			known, err := p.credentials.Knows(ctx, user.clone())
-			if err != nil {
-				return false, &Error{Code: ErrConfiguration, Provider: p.id, Err: fmt.Errorf("Credentials.Knows: %w", err)}
-			}
-			if known {
-				return true, nil
-			}
+		if p.knows == nil {
+			continue
+		}
+		if known, err := p.knows(ctx, user); known || err != nil {
+			return known, err
 		}
 	}
 	return false, nil
@@ -152,18 +145,12 @@ func (s *settings) waysIn(ctx context.Context, accounts []*Account) ([]*Account,
 	return ways, nil
 }
 
-// signsIn reports whether an account lets its user in: its provider is there,
-// and so is the passkey if it is the account of one. Auth.js may leave an account
-// behind whose passkey was never stored.
+// signsIn reports whether an account lets its user in: its provider is there, and
+// admits it.
 func (s *settings) signsIn(ctx context.Context, account *Account) (bool, error) {
-	if !s.isPasskey(account) {
-		return s.byID[account.Provider] != nil, nil
-	}
-	key, err := s.records.authenticator(ctx, account.ProviderAccountID)
-	return key != nil, err
-}
-
-func (s *settings) isPasskey(account *Account) bool {
 	p := s.byID[account.Provider]
-	return p != nil && p.passkey != nil
+	if p == nil || p.admits == nil {
+		return p != nil, nil
+	}
+	return p.admits(ctx, s.records, account)
 }

@@ -154,7 +154,7 @@ func (w *work) syncLinked(user *User, change UserUpdate) (*User, error) {
 
 // verifyEmail notes the first time that a mail proved the user's address.
 //
-// Whoever writes one of Email and EmailVerified writes both. The address may
+// An update of one of Email and EmailVerified has both. The address may
 // change between the look at the user and this write, by the host or by another
 // request: the mark alone would then prove an address that no mail was read at.
 func (w *work) verifyEmail(u *User, now time.Time) (*User, error) {
@@ -165,7 +165,7 @@ func (w *work) verifyEmail(u *User, now time.Time) (*User, error) {
 // that signs them in. Where a process can stop between two writes, a user with
 // an address and nothing else would be in the way of the same person's next
 // attempt for ever, and to link the account to that user by the address would let
-// others in. A user without an address is in nobody's way.
+// others in. A user without an address is in no one's way.
 //
 // A store without DeleteUser gets the calls of Auth.js in their order.
 func (w *work) addressLast() bool { return !w.inTx && w.can.DeleteUser }
@@ -220,10 +220,10 @@ func (w *work) giveAddress(u *User, address string) error {
 // write. See addressLast.
 func (w *work) restoreAddress(who *arrival, owner *User) (*User, error) {
 	address := who.user.Email
-	if !w.addressLast() || owner.Email != "" || who.provider.oauth == nil || address == "" {
+	if !w.addressLast() || owner.Email != "" || !who.hasProfile() || address == "" {
 		return owner, nil
 	}
-	if who.trusted() && who.deniesAddress() {
+	if who.trusted && who.deniesAddress() {
 		return owner, nil // the user was stored without on purpose
 	}
 	holder, err := w.userByEmail(w.ctx, address)
@@ -246,7 +246,7 @@ func (w *work) restoreAddress(who *arrival, owner *User) (*User, error) {
 
 // link stores the account as the user's, and then the passkey that goes with it:
 // an authenticator refuses to make a second passkey where the first is listed, and
-// one without an account signs nobody in.
+// one without an account signs no user in.
 func (w *work) link(who *arrival, user *User) error {
 	stored := w.x.kept(who.account)
 	stored.UserID = user.ID
@@ -260,22 +260,15 @@ func (w *work) link(who *arrival, user *User) error {
 // storePasskey stores the passkey that the arrival has just created as the
 // user's.
 func (w *work) storePasskey(who *arrival, user *User) error {
-	if who.passkey == nil {
+	if who.newPasskey == nil {
 		return nil
 	}
-	who.passkey.UserID = user.ID
-	err := w.createAuthenticator(w.ctx, who.passkey)
+	who.newPasskey.UserID = user.ID
+	err := w.createAuthenticator(w.ctx, who.newPasskey)
 	if errors.Is(err, ErrConflict) {
 		return who.notLinked("the credential is registered already")
 	}
 	return err
-}
-
-func (p *provider) keepAccount() func(*Account) *Account {
-	if p.oauth != nil && p.oauth.Account != nil {
-		return p.oauth.Account
-	}
-	return storedByDefault
 }
 
 // undoUser removes a user whom this request created and to whom nothing leads:

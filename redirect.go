@@ -1,0 +1,208 @@
+package pintle
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/origin"
+	"github.com/pintleauth/pintle/internal/query"
+)
+
+// settleCallbackURL finds out where the browser is to go in the end: what the
+// body says, or else the query, or else the cookie of an earlier request. All
+// of them can be an attacker's, so each passes through the redirect callback.
+func (x *exchange) settleCallbackURL() error {
+	asked, err := x.askedCallbackURL()
+	if err != nil {
+		return err
+	}
+	kept, _ := x.initialCookie(x.set.callbackURL)
+	if asked == "" && origin.Allowed(kept) {
+		asked = kept
+	}
+	x.callbackURL, x.callbackText = x.origin, x.origin
+	if asked != "" {
+		if x.callbackURL, x.callbackText, err = x.redirectTarget(asked); err != nil {
+			return err
+		}
+		if x.callbackURL == x.origin && asked != x.origin {
+			x.debug("callback URL not accepted, so the browser goes to the home page in the end")
+		}
+	}
+	if x.callbackText != kept {
+		x.addCookie(x.set.callbackURL.line(x.callbackText))
+	}
+	return nil
+}
+
+// askedCallbackURL is what the request itself says: its body, or else its query.
+func (x *exchange) askedCallbackURL() (string, error) {
+	asked, sent, isText := x.body.String("callbackUrl")
+	switch {
+	case sent && !isText:
+		return "", fail(ErrConfiguration, byClient(errors.New("the callbackUrl of the body is not text")))
+	case !sent:
+		asked, _ = x.query.Last("callbackUrl")
+	}
+	return asked, nil
+}
+
+// redirectTarget asks the host, or the default rule, where a wish may lead. It
+// returns the URL to go to and the text that Auth.js remembers it by, which is
+// for the cookie only.
+func (x *exchange) redirectTarget(wish string) (target, text string, err error) {
+	if x.Callbacks.Redirect != nil {
+		text, err = x.Callbacks.Redirect(x.ctx, wish, x.origin)
+		if err != nil {
+			return "", "", fail(ErrConfiguration, fmt.Errorf("Callbacks.Redirect: %w", err))
+		}
+		text = cmp.Or(text, x.origin)
+		if x.isCallback(x.absolute(text)) || x.isCallback(text) {
+			return x.origin, x.origin, nil
+		}
+		return x.absolute(text), text, nil
+	}
+	if text, err = origin.Verbatim(wish, x.origin); err != nil {
+		return "", "", fail(ErrConfiguration, byClient(fmt.Errorf("callback URL: %w", err)))
+	}
+	if target, err = origin.Redirect(wish, x.origin); err != nil {
+		// A line break in a path: no browser goes there, and nothing breaks.
+		target = x.origin
+	}
+	if x.isCallback(target) || x.isCallback(text) {
+		return x.origin, x.origin, nil
+	}
+	return target, text, nil
+}
+
+// isCallback reports whether a URL is one of the callback routes. An attacker who
+// has a browser go on to a callback of theirs, such as the link in a mail to them,
+// would sign it in as the attacker right after its user has signed in: the request
+// then comes from this site, and nothing shows whose link it was.
+//
+// What cannot be parsed counts as one: browsers read more than net/url does.
+func (x *exchange) isCallback(target string) bool {
+	target, _, _ = strings.Cut(asciiURL(target), "#") // as it is sent
+	// Browsers take a backslash for a slash.
+	u, err := url.Parse(strings.ReplaceAll(target, `\`, "/"))
+	if err != nil {
+		return true
+	}
+	if u.Host != "" && !strings.EqualFold(u.Scheme+"://"+u.Host, x.origin) {
+		return false
+	}
+	p := path.Clean("/" + u.Path + u.Opaque) // without dot segments
+	return p == x.base+"/callback" || strings.HasPrefix(p, x.base+"/callback/")
+}
+
+// checkCallbackURL refuses a wish in the query that is no address at all, and
+// leads people who follow a bad link to a page that says so. A bad cookie is
+// overwritten instead: it would follow the browser everywhere.
+//
+// The status is that of a fault of the configuration, as on the wire of Auth.js.
+// In the log it is a bad request.
+func (x *exchange) checkCallbackURL() *Error {
+	if asked, _ := x.query.Last("callbackUrl"); asked != "" && !origin.Allowed(asked) {
+		return fail(codeInvalidCallbackURL, byClient(fmt.Errorf("the request asks to go to %s, which is neither a path nor an http(s) URL", clip.Quote(asked))))
+	}
+	return nil
+}
+
+// resolveRedirectProxy reads the list of deployments. A deployment that is known
+// to be the proxy needs one: see [oauthFlow.passOn].
+func (s *settings) resolveRedirectProxy() *Error {
+	var err error
+	if s.previews, err = origin.ParseHosts(s.RedirectProxyHosts); err != nil {
+		return fail(ErrConfiguration, fmt.Errorf("Config.RedirectProxyHosts: %w: an entry is a host such as app.example.com or *.preview.example.com", err))
+	}
+	own, err := origin.Parse(s.URL)
+	if err != nil || len(s.previews) > 0 {
+		return nil //nolint:nilerr // an empty URL means that requests say it, and a bad one is reported elsewhere
+	}
+	for _, p := range s.providers {
+		if p.proxyURL == "" {
+			continue
+		}
+		if proxy, err := origin.Parse(p.proxyURL); err == nil && proxy == own {
+			return &Error{Code: ErrConfiguration, Provider: p.id, Err: errors.New("this deployment is the one at RedirectProxyURL (AUTH_REDIRECT_PROXY_URL), and Config.RedirectProxyHosts is empty: list the hosts of the deployments that callbacks are passed on to, such as *.preview.example.com")}
+		}
+	}
+	return nil
+}
+
+// mayReceive reports whether callbacks are passed on to a deployment. Over http a
+// code can be read on the way, so http is for loopback addresses, and for entries
+// of the list that say so.
+func (s *settings) mayReceive(deployment origin.Origin) bool {
+	if s.previews.Match(deployment) {
+		return true
+	}
+	return !deployment.Secure() && deployment.Loopback() && s.previews.Match(origin.Origin("https://"+deployment.Host()))
+}
+
+// redirectProxy returns the callback URL of the deployment that receives the
+// provider's responses for this one, if there is one, and whether it is this one
+// itself.
+func (f *oauthFlow) redirectProxy(x *exchange) (callback string, same bool, err error) {
+	base := f.proxyURL
+	if base == "" {
+		return "", false, nil
+	}
+	site, err := origin.Parse(base)
+	if err != nil {
+		return "", false, &Error{Code: ErrConfiguration, Provider: f.id, Err: fmt.Errorf("RedirectProxyURL (AUTH_REDIRECT_PROXY_URL) is %q: %w", base, err)}
+	}
+	return base + "/callback/" + f.id, string(site) == x.origin, nil
+}
+
+// passOn sends a browser on whose sign-in began at another deployment. It
+// reports whether it did.
+//
+// Only a deployment with the same secret can have sealed the state. That does not
+// make its content true: a deployment that believes a forged Host header seals
+// the attacker's host, who then receives the code of a user that follows the
+// link. So the list decides.
+func (f *oauthFlow) passOn(x *exchange, params query.Values) (bool, error) {
+	_, same, err := f.redirectProxy(x)
+	state, sent := params.Last("state")
+	if err != nil || !same || !sent {
+		return false, err
+	}
+	content, err := x.openState(state)
+	if err != nil || content.Origin == "" {
+		return false, err
+	}
+	home, err := origin.Parse(content.Origin)
+	if err != nil {
+		return false, fail(ErrInvalidCheck, fmt.Errorf("the state names no deployment: %w", err))
+	}
+	if string(home) == x.origin {
+		return false, nil
+	}
+	if !x.mayReceive(home) {
+		return false, fail(ErrInvalidCheck, fmt.Errorf("the flow says that it began at %s, which Config.RedirectProxyHosts does not list: add it if it is a deployment of yours", home))
+	}
+	x.debug("passed on to the deployment that the sign-in began at")
+	return true, x.redirect(query.AppendValues(content.Origin, params))
+}
+
+// checkPreview stops a flow at its beginning that the proxy would stop at its
+// end, where all deployments have the same list.
+func (x *exchange) checkPreview(callback string) error {
+	if callback == "" || len(x.previews) == 0 {
+		return nil
+	}
+	own, err := origin.Parse(callback)
+	if err != nil {
+		return fail(ErrConfiguration, fmt.Errorf("the callback URL of this deployment: %w", err))
+	}
+	if !x.mayReceive(own) {
+		return fail(ErrConfiguration, fmt.Errorf("this deployment is %s, which Config.RedirectProxyHosts does not list", own))
+	}
+	return nil
+}
