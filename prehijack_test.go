@@ -199,6 +199,16 @@ func TestAMailDoesNotJoinAUserOfAnAttacker(t *testing.T) {
 					if !strings.Contains(page.body, tt.names) || !strings.Contains(page.body, victimAddress) || strings.Contains(page.body, "token=") {
 						t.Errorf("the page does not offer %q: %s", tt.names, tail(page.body))
 					}
+					linked, err := k.UserAccounts(t.Context(), trap.ID)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, id := range []string{"acme", "careful"} {
+						has := slices.ContainsFunc(linked, func(a *pintle.Account) bool { return a.Provider == id })
+						if strings.Contains(page.body, "/auth/signin/"+id+`"`) != has {
+							t.Errorf("the user has an account of %s: %t; the page says otherwise: %s", id, has, tail(page.body))
+						}
+					}
 					if got := page.header.Get("Cache-Control"); !strings.Contains(got, "no-store") {
 						t.Errorf("Cache-Control is %q", got)
 					}
@@ -348,6 +358,27 @@ func TestAMailDoesNotJoinAUserWithAPasswordElsewhere(t *testing.T) {
 			k.seedUser(t, pintle.User{Email: victimAddress})
 			victim := s.browser()
 			victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+		})
+	}
+}
+
+// The page leads to the sign-in page only where the user has something to show there.
+func TestTheQuestionLeadsToPasskeys(t *testing.T) {
+	for has, come := range map[bool]func(*browser){
+		true:  func(b *browser) { b.passkey("register", "AAAA").goesTo(b.site.url) },
+		false: func(*browser) {},
+	} {
+		t.Run(fmt.Sprintf("SA-H1 a passkey: %t", has), func(t *testing.T) {
+			s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) { s.Providers = s.Providers[:4] })
+			mallory := s.browser()
+			mallory.signInWith("acme").goesTo(s.url)
+			come(mallory)
+			k.seedAccount(t, k.byEmail(t, victimAddress), "email", victimAddress) // a mail is no second proof
+			victim := s.browser()
+			page := victim.isAsked(victim.get(victim.mailTo(victimAddress).URL))
+			if got := strings.Contains(page.body, "Sign in another way"); got != has {
+				t.Errorf("the page leads to the sign-in page: %t, want %t: %s", got, has, tail(page.body))
+			}
 		})
 	}
 }
@@ -586,6 +617,9 @@ func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
 					now := k.byEmail(t, victimAddress)
 					if b.sub() != user.ID || now.ID != user.ID || now.EmailVerified.IsZero() {
 						t.Fatalf("signed in as %q; the user is %+v", b.sub(), now)
+					}
+					if e := lastEvent[*pintle.SignInEvent](s, "signIn"); strategy == pintle.StrategyJWT && way.name == "with a password" && e.User.Email != people["ada"].user.Email {
+						t.Errorf("the session is of %q, not of the user that Authorize returned", e.User.Email)
 					}
 					if names := s.eventNames(); !slices.Equal(names, []string{"updateUser", "signIn"}) {
 						t.Errorf("the events are %q", names)
