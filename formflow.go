@@ -65,9 +65,10 @@ func (f *formFlow) finish(x *exchange) (*arrival, error) {
 	}, nil
 }
 
-func (f *formFlow) describe(x *exchange, entry *page.Provider) {
+func (f *formFlow) describe(x *exchange, entry page.Provider) page.Provider {
 	entry.Action = x.formAction("/callback/" + f.id)
 	entry.Fields = pageFields(f.form.fields())
+	return entry
 }
 
 // knows reports whether a stored user can sign in with the form.

@@ -12,7 +12,7 @@ import (
 
 // evidence is what shows which user an arrival is. The zero value is the one for
 // which most is checked.
-type evidence int
+type evidence uint8
 
 const (
 	// byAccount: the account is the user's. The store knows to whom it is linked.
@@ -31,21 +31,31 @@ type arrival struct {
 	provider *provider
 	by       evidence
 
-	// user is the user by what is known before the decision, with the id for one
-	// who will be created. stored reports that the user is a row that was found,
-	// which may be gone by the decision.
-	user    *User
-	stored  bool
-	account *Account
-	profile Profile
+	// stored reports that the user is a row that was found, which may be gone by
+	// the decision.
+	stored bool
+
+	// trusted reports that the host trusts the provider with addresses.
+	trusted bool
+
+	// fromHere reports that a form of this browser was posted, by its form token.
+	fromHere bool
 
 	// namesOwner reports that callbacks and events are given the account with the
 	// id of its user, as by Auth.js for passkeys.
 	namesOwner bool
 
-	// trusted reports that the host trusts the provider with addresses, and
+	// owned reports that the account had an owner when the signIn callback was
+	// asked about that user.
+	owned bool
+
+	// user is the user by what is known before the decision, with the id for one
+	// who will be created.
+	user    *User
+	account *Account
+	profile Profile
+
 	// emailVerified is [OAuth.EmailVerified].
-	trusted       bool
 	emailVerified func(Profile) bool
 
 	submission *Submission
@@ -54,13 +64,6 @@ type arrival struct {
 	// id registrant, or if that is empty for one who will be created.
 	newPasskey *Authenticator
 	registrant string
-
-	// fromHere reports that a form of this browser was posted, by its form token.
-	fromHere bool
-
-	// owned reports that the account had an owner when the signIn callback was
-	// asked about that user.
-	owned bool
 
 	// linkTo reports whether the account may be linked to the signed-in user.
 	linkTo func(signedIn *User) bool

@@ -324,4 +324,4 @@ func (f *mailFlow) confirmLink(x *exchange, identifier string) error {
 const maxShownAddress = 64 + 1 + 255
 
 // describe adds nothing: the form of every mail provider has one field.
-func (f *mailFlow) describe(*exchange, *page.Provider) {}
+func (f *mailFlow) describe(_ *exchange, entry page.Provider) page.Provider { return entry }

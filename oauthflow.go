@@ -242,8 +242,9 @@ func (f *oauthFlow) accountID(user *User, stored bool) (string, error) {
 	return id, nil
 }
 
-func (f *oauthFlow) describe(_ *exchange, entry *page.Provider) {
+func (f *oauthFlow) describe(_ *exchange, entry page.Provider) page.Provider {
 	entry.Style = page.Style{BrandColor: f.oauth.Style.BrandColor, Logo: f.oauth.Style.Logo}
+	return entry
 }
 
 // linking reports whether the flow that has failed was to link an account: a user is

@@ -80,8 +80,7 @@ func (x *exchange) formCallbackURL() string {
 // button is how the sign-in page shows a provider.
 func (x *exchange) button(p *provider) page.Provider {
 	b := page.Provider{ID: p.id, Name: p.name, Kind: page.Kind(p.kind), Action: x.formAction("/signin/" + p.id)}
-	p.describe(x, &b)
-	return b
+	return p.describe(x, b)
 }
 
 // formAction is the route that a form on a page of this site posts to. On a site

@@ -74,9 +74,10 @@ func admitsPasskey(ctx context.Context, r *records, account *Account) (bool, err
 // begin shows the form, whose script begins a ceremony.
 func (f *passkeyFlow) begin(x *exchange) error { return x.toForm() }
 
-func (f *passkeyFlow) describe(x *exchange, entry *page.Provider) {
+func (f *passkeyFlow) describe(x *exchange, entry page.Provider) page.Provider {
 	entry.Action, entry.OptionsURL = x.formAction("/callback/"+f.id), x.base+"/webauthn-options/"+f.id
 	entry.Fields, entry.ConditionalUI = f.fields(x), !f.passkey.DisableAutofill
+	return entry
 }
 
 // fields are the inputs of the form. What an anonymous client types there matters

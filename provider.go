@@ -96,8 +96,9 @@ type way interface {
 	// response is a redirect or a page, and the sign-in may go on afterwards.
 	finish(x *exchange) (*arrival, error)
 
-	// describe completes the provider's entry on the sign-in page.
-	describe(x *exchange, entry *page.Provider)
+	// describe returns the provider's entry on the sign-in page, made of one that
+	// has what is the same for all.
+	describe(x *exchange, entry page.Provider) page.Provider
 }
 
 // facts are what code outside its way has to know of a provider. The zero value is
