@@ -148,6 +148,20 @@ func TestTheOutcomeOfARefreshIsForgotten(t *testing.T) {
 	})
 }
 
+// An account of a provider that issues no refresh tokens cannot be refreshed.
+func TestAProviderWithoutRefreshTokens(t *testing.T) {
+	s := newSite(t)
+	s.Providers = []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}
+	auth, err := pintle.New(s.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = auth.Refresh(t.Context(), &pintle.Account{Provider: "credentials", ProviderAccountID: "1", RefreshToken: "a"})
+	if !errors.Is(err, pintle.ErrNoRefresh) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // Knowing whose account it is does not give anybody its tokens.
 func TestAnotherRefreshTokenIsNotAnsweredFromMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
