@@ -45,7 +45,8 @@ func (r *recorder) record(kind, name string, args any) {
 
 // logHandler records errors and warnings by the code they carry. How much a
 // failure matters to an operator is not in the contract, so that a code of an error
-// is one at every level. Those of warnings are written in-this-way.
+// is one at every level. Those of warnings are written in-this-way. What tells the
+// operator once of a mistake has a fix, and nothing like it in the reference.
 type logHandler struct{ *recorder }
 
 func (h logHandler) Enabled(_ context.Context, level slog.Level) bool {
@@ -56,8 +57,11 @@ func (h logHandler) WithGroup(string) slog.Handler      { return h }
 
 func (h logHandler) Handle(_ context.Context, rec slog.Record) error {
 	entry := object{}
+	fix := false
 	rec.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
+		case "fix":
+			fix = true
 		case "code":
 			entry["type"] = a.Value.String()
 		case "error":
@@ -70,6 +74,9 @@ func (h logHandler) Handle(_ context.Context, rec slog.Record) error {
 	name := "error"
 	if code, _ := entry["type"].(string); code == strings.ToLower(code) {
 		name = "warn"
+	}
+	if fix && name == "error" {
+		return nil
 	}
 	h.record("log", name, entry)
 	return nil

@@ -629,7 +629,7 @@ var mistakes = []struct {
 			}
 			at := w.serve(app(w.auth()))
 			for range 2 {
-				w.net.browser(w.T).open(at+"/auth/signin").submit("/signin/acme").sees(200, "stranger").isAt(at)
+				w.net.browser(w.T).open(at+"/auth/signin").submit("/signin/acme").sees(200, "guest").isAt(at)
 			}
 			w.logged(1, "WARN", "RefusedTarget", `"target":"https://billing.test"`, "it goes to the home page", "let Callbacks.Redirect return URLs of that site")
 		},
