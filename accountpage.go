@@ -14,7 +14,7 @@ func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settin
 		return nil, err
 	case s == nil || s.User.ID == "":
 		return nil, fail(ErrAccessDenied, fmt.Errorf("%s needs the session of somebody who is signed in: call it inside Auth.Require", method))
-	case s.from != nil && s.from != set:
+	case !s.isOf(set):
 		// The user with this id is another one there.
 		return nil, fail(ErrAccessDenied, fmt.Errorf("%s was given a session that another Auth, or another configuration of NewFunc, has read: call it on the Auth that guards the page", method))
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/body"
 	"github.com/pintleauth/pintle/internal/query"
@@ -111,6 +112,11 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 	}
 	read := reading{settings: s, ctx: known.Context(), req: known, set: set, renewal: renewAlways, trigger: TriggerUpdate, update: data}
 	before := SessionFrom(r.Context())
+	if before != nil && !before.isOf(s) {
+		// Of another Auth or tenant: its changes are not for this session, and it
+		// must not become this one before the guards of that Auth.
+		before = nil
+	}
 	if before != nil {
 		read.changes = before.changes
 	}
@@ -131,7 +137,7 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 // doubt.
 func (a *Auth) inner(r *http.Request, act action) (*exchange, *Error) {
 	s, known := a.settingsOrFault(r)
-	x := &exchange{settings: s, ctx: known.Context(), r: known, action: act, inside: true, csrfVerified: true}
+	x := &exchange{settings: s, ctx: known.Context(), r: known, action: act, began: time.Now(), inside: true, csrfVerified: true}
 	return x, x.faulty()
 }
 

@@ -150,13 +150,18 @@ func (x *exchange) revokeBefore(e *errands, userID string) error {
 	return nil
 }
 
-// notBefore returns when a session of a user begins that is made now.
-func (e *errands) notBefore(userID string) time.Time {
-	now := time.Now()
-	if next := e.revoked[userID]; next.After(now) {
+// sessionStart returns when the session of a user begins whose sign-in came with a
+// request that began at a time.
+//
+// A session begins with the request, before a password or a code was checked: were
+// it to begin when it is issued, a sign-in under way with an old password would
+// outlive the end of all sessions that comes with a new one. The exception is a
+// sign-in that ended the user's sessions itself.
+func (e *errands) sessionStart(userID string, began time.Time) time.Time {
+	if next := e.revoked[userID]; next.After(began) {
 		return next
 	}
-	return now
+	return began
 }
 
 // stillHeld refuses an account that was linked to a user whose address a mail has

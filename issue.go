@@ -58,7 +58,7 @@ func (x *exchange) issueToken(who *arrival, d *decision) (issued bool, err error
 			claims[name] = text.Value()
 		}
 	}
-	marks := x.newMarks(who.errands.notBefore(d.user.ID))
+	marks := x.newMarks(who.errands.sessionStart(d.user.ID, x.began))
 	maps.Copy(claims, marks)
 	if x.Callbacks.JWT != nil {
 		change := &TokenChange{

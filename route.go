@@ -37,6 +37,7 @@ type exchange struct {
 	ctx    context.Context
 	w      http.ResponseWriter // nil inside
 	r      *http.Request
+	began  time.Time
 	origin string // https://app.example.com
 	set    *cookieSet
 
@@ -63,7 +64,7 @@ type exchange struct {
 // any pattern that covers them; it does not strip prefixes.
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s, known := a.settingsOrFault(r)
-	x := &exchange{settings: s, ctx: known.Context(), w: w, r: known}
+	x := &exchange{settings: s, ctx: known.Context(), w: w, r: known, began: time.Now()}
 	x.serve() //nolint:contextcheck // undoing half a sign-in must outlive its request
 	x.write(w)
 }

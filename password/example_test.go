@@ -45,6 +45,8 @@ func ExampleHasher_Verify() {
 			return nil, errors.New("wrong name or password")
 		}
 		if passwords.Outdated(u.hash) {
+			// In a database: UPDATE … SET hash = $1 WHERE id = $2 AND hash = $3, with
+			// the hash that was verified, or a change of the password could be undone.
 			if hash, err := passwords.Hash(ctx, entered); err == nil {
 				u.hash = hash
 			}

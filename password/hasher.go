@@ -143,7 +143,9 @@ func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error
 
 // Outdated reports whether a hash has other settings than new ones. If it does,
 // store a new hash after a successful [Hasher.Verify], while the password is
-// known. The empty hash is not outdated.
+// known, and only if the stored hash still is the one that was verified: otherwise
+// a sign-in under way brings back the old password after a change. The empty hash
+// is not outdated.
 func (h *Hasher) Outdated(hash string) bool {
 	p, err := h.cost()
 	if err != nil || hash == "" {
