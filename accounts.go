@@ -1,10 +1,6 @@
 package pintle
 
-import (
-	"context"
-	"errors"
-	"fmt"
-)
+import "context"
 
 // Account returns an account of the store with its provider's tokens, opened if
 // they are sealed. The error matches [ErrNotFound] when there is none. The
@@ -69,25 +65,7 @@ func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) (err error)
 	if err != nil {
 		return err
 	}
-	if s.strategy == StrategyDatabase {
-		store, err := storeFor(s, "SignOutEverywhere", featureSessionList)
-		if err != nil {
-			return err
-		}
-		_, err = store.endUserSessions(ctx, userID, "")
-		return err
-	}
-	if s.Session.Revocation == nil {
-		return fail(ErrConfiguration, errors.New("SignOutEverywhere with token sessions needs Config.Session.Revocation"))
-	}
-	return s.revokeUser(ctx, userID)
-}
-
-func (s *settings) revokeUser(ctx context.Context, userID string) error {
-	if err := s.Session.Revocation.RevokeUser(ctx, userID, s.lastCopyExpires()); err != nil {
-		return fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
-	}
-	return nil
+	return s.sessions.endEverywhere(ctx, userID)
 }
 
 // DeleteUser ends every session of a user and removes the user with all that

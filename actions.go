@@ -107,10 +107,10 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 	}
 	set, err := s.cookiesOf(r)
 	if err != nil {
-		s.logReading(r.Context(), err, true)
+		s.logUnread(r.Context(), unread{err, failed})
 		return nil, err
 	}
-	read := reading{settings: s, ctx: known.Context(), req: known, set: set, renewal: renewAlways, trigger: TriggerUpdate, update: data}
+	q := sessionRequest{Request: known, set: set, renewal: renewAlways, trigger: TriggerUpdate, update: data}
 	before := SessionFrom(r.Context())
 	if before != nil && !before.isOf(s) {
 		// Of another Auth or tenant: its changes are not for this session, and it
@@ -118,18 +118,18 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 		before = nil
 	}
 	if before != nil {
-		read.changes = before.changes
+		q.changes = before.changes
 	}
-	session, err := read.session()
-	if err != nil {
-		s.logReading(r.Context(), err, read.broken)
+	result := s.sessionOf(q)
+	if result.err != nil {
+		s.logUnread(r.Context(), result.unread)
 	}
-	setCookies(w, read.lines)
-	if err == nil && before != nil && session != nil {
+	setCookies(w, result.lines)
+	if before != nil && result.session != nil {
 		// Handlers further in see the session as it is now.
-		*before = *session
+		*before = *result.session
 	}
-	return session, err
+	return result.session, result.err
 }
 
 // inner returns an exchange that server code holds with itself, and what makes

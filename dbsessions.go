@@ -2,42 +2,72 @@ package pintle
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"fmt"
+	"iter"
 	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/bearer"
 	"github.com/pintleauth/pintle/internal/cookie"
 )
 
-// storedSession reads a session that is kept in the database.
-func (r *reading) storedSession() (*Session, error) {
-	stored, user, err := r.sessionOfCookie(r.ctx, r.req, r.set, r.liveSession)
-	if err == nil && stored == nil && r.bearer() && cookie.ReadChunked(r.req.Header, r.set.session.name).Value() == "" {
-		if text := bearer.Token(r.req.Header); text != "" {
-			stored, user, err = r.liveSession(r.ctx, text)
+// dbSessions are sessions that are rows of the store. The cookie holds the random
+// token of the row.
+type dbSessions struct{ *settings }
+
+func (dbSessions) needStoredUser() bool { return true }
+
+// carryAddress returns false: the user is read with each session.
+func (dbSessions) carryAddress() bool { return false }
+
+func (s dbSessions) endHeldAtSignIn() bool { return s.Session.RotateAtSignIn }
+
+func (dbSessions) endCopies() bool { return true }
+
+// read returns the session of a request, and extends it when that is due.
+func (s dbSessions) read(q sessionRequest) sessionResult {
+	stored, user, err := s.sessionOfCookie(q.Context(), q.Request, q.set, s.liveSession)
+	if err == nil && stored == nil && s.readsHeader(&q) && cookie.ReadChunked(q.Header, q.set.session.name).Value() == "" {
+		if text := bearer.Token(q.Header); text != "" {
+			stored, user, err = s.liveSession(q.Context(), text)
 		}
 	}
-	if isConflict(err) {
-		return nil, fail(codeSessionToken, err) // with the cookies kept, see tokenSession
+	switch {
+	case isConflict(err):
+		// The cookies are kept, as in tokenSessions.read.
+		return sessionResult{unread: unread{err: fail(codeSessionToken, err)}}
+	case err != nil:
+		return sessionResult{unread: unread{fail(codeSessionToken, err), unanswered}}
+	case stored == nil:
+		return sessionResult{lines: q.clearing()} // signed out
 	}
+	session := &Session{User: *user, Expires: stored.Expires, stored: stored}
+	lines, err := s.extend(&q, stored)
 	if err != nil {
-		return nil, r.unanswered(codeSessionToken, err)
+		return sessionResult{unread: unread{fail(codeSessionToken, err), unanswered}}
 	}
-	if stored == nil {
-		r.end()
-		return nil, nil // signed out
+	if err := s.showSession(&q, session, nil); err != nil {
+		return sessionResult{unread: unread{fail(codeSessionToken, err), failed}}
 	}
-	s := &Session{User: *user, Expires: stored.Expires, stored: stored}
-	if err := r.extend(s); err != nil {
-		return nil, r.unanswered(codeSessionToken, err)
+	return sessionResult{session: session, lines: lines}
+}
+
+func (s dbSessions) present(x *exchange) (*presence, error) {
+	stored, user, err := s.sessionOfCookie(x.ctx, x.r, x.set, s.records.sessionAndUser)
+	if isConflict(err) {
+		s.logUnread(x.ctx, unread{err: err})
+		return &presence{}, nil
 	}
-	if err := r.show(s, nil); err != nil {
-		r.lines = nil
-		return nil, err
+	if err != nil || stored == nil || stored.Expires.Before(time.Now()) || s.lifetime.Over(stored.Created, time.Now()) {
+		return &presence{}, err
 	}
-	return s, nil
+	return &presence{user, stored, stored.Created}, nil
 }
 
 // A storedUser is a session of the database and its user. Both are nil for a
@@ -53,7 +83,7 @@ var errNoSession = errors.New("the database has no session with the token")
 // sessionOfCookie returns the session of the request's cookie as look finds it,
 // or nil. A look-up that fails is an error also where another token opens: it
 // could have been the one of another user.
-func (s *settings) sessionOfCookie(ctx context.Context, r *http.Request, set *cookieSet, look func(ctx context.Context, token string) (*StoredSession, *User, error)) (*StoredSession, *User, error) {
+func (s dbSessions) sessionOfCookie(ctx context.Context, r *http.Request, set *cookieSet, look func(ctx context.Context, token string) (*StoredSession, *User, error)) (*StoredSession, *User, error) {
 	var failure error
 	found, err := cookie.Open(r.Header, set.session.name, func(text string) (storedUser, error) {
 		if text == "" {
@@ -82,7 +112,7 @@ func (s *settings) sessionOfCookie(ctx context.Context, r *http.Request, set *co
 
 // liveSession returns the session with a token and its user, if it has not
 // expired. One that has is removed.
-func (s *settings) liveSession(ctx context.Context, held string) (*StoredSession, *User, error) {
+func (s dbSessions) liveSession(ctx context.Context, held string) (*StoredSession, *User, error) {
 	stored, user, err := s.records.sessionAndUser(ctx, held)
 	if err == nil && stored == nil {
 		s.noteForgotten(ctx)
@@ -98,42 +128,207 @@ func (s *settings) liveSession(ctx context.Context, held string) (*StoredSession
 	return stored, user, nil
 }
 
-// extend moves the end of a database session when UpdateAge has passed since it
-// was moved last.
-func (r *reading) extend(s *Session) error {
-	stored := s.stored
+// extend moves the end of a session when UpdateAge has passed since it was moved
+// last, and saves what [Claim.Set] changed. It returns the lines for the browser.
+func (s dbSessions) extend(q *sessionRequest, stored *StoredSession) (lines []string, err error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	// With a negative UpdateAge a session is extended in the millisecond it began.
-	expires := r.lifetime.Extended(stored.Created, time.Now())
-	due := r.lifetime.Due(r.lifetime.LastExtended(stored.Expires), now)
-	if r.renewal != renewNever && (due && expires.After(stored.Expires) || r.changes != nil) {
+	expires := s.lifetime.Extended(stored.Created, time.Now())
+	due := s.lifetime.Due(s.lifetime.LastExtended(stored.Expires), now)
+	if q.renewal != renewNever && (due && expires.After(stored.Expires) || q.changes != nil) {
 		change := SessionUpdate{Expires: expires.UTC().Truncate(time.Millisecond)}
-		if r.changes != nil {
+		if q.changes != nil {
 			change.Data = maps.Clone(stored.Data)
 			if change.Data == nil {
 				change.Data = map[string]any{}
 			}
-			maps.Copy(change.Data, r.changes)
+			maps.Copy(change.Data, q.changes)
 			stored.Data = change.Data
 		}
-		if err := r.records.updateSession(r.ctx, stored.Token, change); err != nil && !errors.Is(err, ErrNotFound) {
-			if r.renewal != renewDue || r.changes != nil {
-				return err
+		if err := s.records.updateSession(q.Context(), stored.Token, change); err != nil && !errors.Is(err, ErrNotFound) {
+			if q.renewal != renewDue || q.changes != nil {
+				return nil, err
 			}
 			// The session is good until it ends. A database that only reads for
-			// a while, as in a failover, is no reason to turn somebody away.
-			r.logReading(r.ctx, fail(codeSessionToken, err), true)
+			// a while, as in a failover, is no reason to sign the user out.
+			s.logUnread(q.Context(), unread{fail(codeSessionToken, err), unanswered})
 			due = false
 		} else if err == nil {
-			r.log.debug(r.ctx, "session extended")
+			s.log.debug(q.Context(), "session extended")
 		}
 	} else {
 		due = false
 	}
-	if r.renewal == renewAlways || (r.renewal == renewDue && due) {
-		attrs := r.set.session.attrs
+	if q.renewal == renewAlways || (q.renewal == renewDue && due) {
+		attrs := q.set.session.attrs
 		attrs.Expires = expires
-		r.lines = append(r.stalePartClearing(r.set, r.req.Header), cookie.Line(r.set.session.name, stored.Token, attrs))
+		lines = append(q.set.clearSessionParts(q.Header), cookie.Line(q.set.session.name, stored.Token, attrs))
 	}
+	return lines, nil
+}
+
+// create writes the row of a session.
+func (s dbSessions) create(w *work, d *decision) error {
+	generate := s.Session.GenerateToken
+	if generate == nil {
+		generate = randomToken
+	}
+	token, err := generate()
+	if err != nil {
+		return fmt.Errorf("Config.Session.GenerateToken: %w", err)
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	session := &StoredSession{Token: token, UserID: d.user.ID, Created: now, Expires: now.Add(s.Session.MaxAge)}
+	if s.Session.Describe != nil {
+		session.Data = map[string]any{}
+		s.Session.Describe(w.x.r, session.Data)
+	}
+	if err := w.createSession(w.ctx, session); err != nil {
+		return err
+	}
+	d.session = session
 	return nil
+}
+
+// randomToken returns 256 random bits. A UUID, which Auth.js writes, has half
+// as many.
+func randomToken() (string, error) {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b), nil
+}
+
+// rotate replaces the session this browser came with. An attacker who planted its
+// token, or copied it before the sign-in, has nothing afterwards. Auth.js lets the
+// session go on, or leaves it beside the new one.
+func (s dbSessions) rotate(w *work, d *decision) error {
+	if !s.Session.RotateAtSignIn {
+		return nil
+	}
+	held, _ := w.x.heldSessions()
+	if err := w.deleteSessions(w.ctx, held); err != nil {
+		return err
+	}
+	if !slices.Contains(held, d.session.Token) {
+		return nil
+	}
+	d.session = nil
+	return w.x.beginSession(w, d)
+}
+
+func (dbSessions) endOther(w *work, here *presence, user *User) error {
+	if here.user != nil && here.user.ID == user.ID {
+		return nil
+	}
+	held, _ := w.x.heldSessions()
+	return w.deleteSessions(w.ctx, held)
+}
+
+// issue sets the cookie of a session whose row was written with the decision.
+func (dbSessions) issue(x *exchange, _ *arrival, d *decision) (issued bool, err error) {
+	attrs := x.set.session.attrs
+	attrs.Expires = d.session.Expires
+	x.addCookie(x.set.clearSessionParts(x.r.Header)...)
+	x.addCookie(cookie.Line(x.set.session.name, d.session.Token, attrs))
+	x.debug("session issued", "strategy", string(StrategyDatabase))
+	return true, nil
+}
+
+func (s dbSessions) end(x *exchange, held []string) (ended []*SignOutEvent, err error) {
+	for i, text := range held {
+		stored, err := s.records.deleteSession(x.ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 || stored != nil {
+			ended = append(ended, &SignOutEvent{Session: stored})
+		}
+	}
+	return ended, nil
+}
+
+// endUnproven does nothing where the store cannot list sessions.
+func (dbSessions) endUnproven(w *work, _ *arrival, userID, except string) error {
+	if !w.can.SessionList {
+		return nil
+	}
+	_, err := w.endUserSessions(w.ctx, userID, except)
+	return err
+}
+
+func (s dbSessions) endEverywhere(ctx context.Context, userID string) error {
+	store, err := storeFor(s.settings, "SignOutEverywhere", featureSessionList)
+	if err != nil {
+		return err
+	}
+	_, err = store.endUserSessions(ctx, userID, "")
+	return err
+}
+
+func (s dbSessions) devices(ctx context.Context, asking *Session) iter.Seq2[*StoredSession, error] {
+	return func(yield func(*StoredSession, error) bool) {
+		store, err := storeFor(s.settings, "Devices", featureSessionList)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for device, err := range store.userSessions(ctx, asking.User.ID) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if s.lifetime.Over(device.Created, time.Now()) {
+				continue
+			}
+			if !yield(s.shown(device, asking), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s dbSessions) endDevice(ctx context.Context, asking *Session, handle string) error {
+	store, err := storeFor(s.settings, "EndDevice", featureSessionList)
+	if err != nil {
+		return err
+	}
+	return store.endSession(ctx, asking.User.ID, handle)
+}
+
+func (s dbSessions) endOtherDevices(ctx context.Context, asking *Session) (ended int, err error) {
+	store, err := storeFor(s.settings, "EndOtherDevices", featureSessionList)
+	if err != nil {
+		return 0, err
+	}
+	except := ""
+	if asking.stored != nil {
+		except = asking.stored.Token
+	}
+	return store.endUserSessions(ctx, asking.User.ID, except)
+}
+
+// shown is a session as its owner may see it on another device. No page has a use
+// for its token, which lists of some stores have.
+func (s dbSessions) shown(device *StoredSession, asking *Session) *StoredSession {
+	device.Current = asking.stored != nil && device.is(asking.stored.Token)
+	device.Token = ""
+	now := time.Now()
+	device.LastUsed = s.lifetime.LastExtended(device.Expires)
+	switch {
+	case device.Current || device.LastUsed.After(now):
+		device.LastUsed = now
+	case device.LastUsed.Before(device.Created):
+		// Sessions lasted less long when it was extended.
+		device.LastUsed = device.Created
+	}
+	return device
+}
+
+// is reports whether a session that [Store.UserSessions] yielded has a token.
+func (s *StoredSession) is(token string) bool {
+	if s.Token != "" {
+		return s.Token == token
+	}
+	hash := sha256.Sum256([]byte(token))
+	return s.Handle == base64.RawURLEncoding.EncodeToString(hash[:])
 }

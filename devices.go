@@ -2,14 +2,7 @@ package pintle
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"errors"
-	"fmt"
 	"iter"
-	"time"
-
-	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // Devices yields where the user of a session is signed in, the last sign-in
@@ -26,42 +19,17 @@ import (
 // one that asks, without a handle.
 func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession, error] {
 	return func(yield func(*StoredSession, error) bool) {
-		for device, err := range a.devices(ctx, s) {
+		set, err := a.ofPerson(ctx, "Devices", s)
+		if err != nil {
+			a.logCall(ctx, "Devices", err)
+			yield(nil, err)
+			return
+		}
+		for device, err := range set.sessions.devices(ctx, s) {
 			if err != nil {
 				a.logCall(ctx, "Devices", err)
 			}
 			if !yield(device, err) {
-				return
-			}
-		}
-	}
-}
-
-func (a *Auth) devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession, error] {
-	return func(yield func(*StoredSession, error) bool) {
-		set, err := a.ofPerson(ctx, "Devices", s)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if set.strategy != StrategyDatabase {
-			yield(set.tokenDevice(s))
-			return
-		}
-		store, err := storeFor(set, "Devices", featureSessionList)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		for device, err := range store.userSessions(ctx, s.User.ID) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if set.lifetime.Over(device.Created, time.Now()) {
-				continue
-			}
-			if !yield(set.shown(device, s), nil) {
 				return
 			}
 		}
@@ -78,14 +46,7 @@ func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) (err er
 	if err != nil {
 		return err
 	}
-	if set.strategy != StrategyDatabase {
-		return fmt.Errorf("EndDevice: token sessions have no handles: %w", ErrNotFound)
-	}
-	store, err := storeFor(set, "EndDevice", featureSessionList)
-	if err != nil {
-		return err
-	}
-	return store.endSession(ctx, s.User.ID, handle)
+	return set.sessions.endDevice(ctx, s, handle)
 }
 
 // EndOtherDevices ends every session of the user of s but s, and returns how
@@ -97,58 +58,5 @@ func (a *Auth) EndOtherDevices(ctx context.Context, s *Session) (ended int, err 
 	if err != nil {
 		return 0, err
 	}
-	if set.strategy != StrategyDatabase {
-		return 0, fail(codeUnsupportedStrategy, errors.New("EndOtherDevices needs database sessions: token sessions of a user end all at once, with SignOutEverywhere"))
-	}
-	store, err := storeFor(set, "EndOtherDevices", featureSessionList)
-	if err != nil {
-		return 0, err
-	}
-	except := ""
-	if s.stored != nil {
-		except = s.stored.Token
-	}
-	return store.endUserSessions(ctx, s.User.ID, except)
-}
-
-// shown is a session as its owner may see it on the device of another. No page
-// has a use for its token, which lists of some stores have.
-func (s *settings) shown(device *StoredSession, asking *Session) *StoredSession {
-	device.Current = asking.stored != nil && device.is(asking.stored.Token)
-	device.Token = ""
-	now := time.Now()
-	device.LastUsed = s.lifetime.LastExtended(device.Expires)
-	switch {
-	case device.Current || device.LastUsed.After(now):
-		device.LastUsed = now
-	case device.LastUsed.Before(device.Created):
-		// Sessions lasted less long when it was extended.
-		device.LastUsed = device.Created
-	}
-	return device
-}
-
-// is reports whether a session that [Store.UserSessions] yielded has a token.
-func (s *StoredSession) is(token string) bool {
-	if s.Token != "" {
-		return s.Token == token
-	}
-	hash := sha256.Sum256([]byte(token))
-	return s.Handle == base64.RawURLEncoding.EncodeToString(hash[:])
-}
-
-// tokenDevice is a token session as its owner may see it.
-func (s *settings) tokenDevice(asking *Session) (*StoredSession, error) {
-	device := &StoredSession{UserID: asking.User.ID, Expires: asking.Expires, Current: true, LastUsed: time.Now(), Data: asking.data}
-	if asking.hasData {
-		claims, err := asking.claims.Claims()
-		if err != nil {
-			return nil, fail(codeJWTSession, err)
-		}
-		device.Data = claims
-	}
-	if seconds, ok := wire.Seconds(device.Data[claimSignedIn]); ok {
-		device.Created = time.Unix(seconds, 0)
-	}
-	return device, nil
+	return set.sessions.endOtherDevices(ctx, s)
 }

@@ -51,7 +51,7 @@ func (f *oauthFlow) requireStarter(x *exchange, kept *keptChecks) error {
 	if x.records == nil || x.startedBy(kept.id, nil) && marked(kept.id) {
 		// There is nothing to link, or it began signed out. The browser may have
 		// got a session meanwhile.
-		if leftBehind && x.endsHeldSession() {
+		if leftBehind && x.sessions.endHeldAtSignIn() {
 			return errCookiesLeftBehind
 		}
 		return nil
@@ -70,15 +70,6 @@ func (f *oauthFlow) requireStarter(x *exchange, kept *keptChecks) error {
 		return &Error{Code: ErrOAuthAccountNotLinked, Provider: f.id, Err: errors.New("the user who began the flow to link an account is no longer signed in")}
 	}
 	return nil
-}
-
-// endsHeldSession reports whether a sign-in with a provider ends the session that
-// the browser holds, for which the session cookie has to come along.
-func (x *exchange) endsHeldSession() bool {
-	if x.strategy == StrategyDatabase {
-		return x.Session.RotateAtSignIn
-	}
-	return x.Session.Revocation != nil
 }
 
 // sessionLeftBehind reports whether this response was posted from the provider's

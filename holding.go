@@ -119,49 +119,8 @@ func (h *holding) othersMayEnter() bool { return len(h.accounts) > 0 || h.unseen
 // time, but for the database session with the token except: one of them may be
 // of a person who used the address before its owner did. A store that cannot
 // list sessions, and tokens without [SessionConfig.Revocation], keep theirs.
-//
-// In token sessions the list of those that were ended may be in the database of
-// the transaction, which would wait for itself.
 func (w *work) endSessions(who *arrival, userID, except string) error {
-	if w.x.strategy == StrategyDatabase {
-		if !w.can.SessionList {
-			return nil
-		}
-		_, err := w.endUserSessions(w.ctx, userID, except)
-		return err
-	}
-	if w.x.Session.Revocation == nil || !who.errands.revoked[userID].IsZero() {
-		return nil
-	}
-	return &errand{func(e *errands) error { return w.x.revokeBefore(e, userID) }}
-}
-
-// revokeBefore ends the token sessions of a user that exist now, and notes when
-// the next one may begin. Tokens say in whole seconds when their session began,
-// and those of the current second are ended, too.
-func (x *exchange) revokeBefore(e *errands, userID string) error {
-	if err := x.revokeUser(x.ctx, userID); err != nil {
-		return err
-	}
-	if e.revoked == nil {
-		e.revoked = map[string]time.Time{}
-	}
-	e.revoked[userID] = time.Now().Truncate(time.Second).Add(time.Second)
-	return nil
-}
-
-// sessionStart returns when the session of a user begins whose sign-in came with a
-// request that began at a time.
-//
-// A session begins with the request, before a password or a code was checked: were
-// it to begin when it is issued, a sign-in under way with an old password would
-// outlive the end of all sessions that comes with a new one. The exception is a
-// sign-in that ended the user's sessions itself.
-func (e *errands) sessionStart(userID string, began time.Time) time.Time {
-	if next := e.revoked[userID]; next.After(began) {
-		return next
-	}
-	return began
+	return w.x.sessions.endUnproven(w, who, userID, except)
 }
 
 // stillHeld refuses an account that was linked to a user whose address a mail has
@@ -191,13 +150,13 @@ func (w *work) stillHeld(who *arrival, user *User) error {
 func takenAddress(userID string) string { return "taken+" + userID + "@invalid" }
 
 // takeAddress takes an address away from a user who has not proven it, for the
-// arrival who has. A user who has it for another reason keeps it. Token sessions
-// carry the address, and end where they can be ended.
+// arrival who has. A user who has it for another reason keeps it. Sessions that
+// carry the address end where they can be ended.
 func (w *work) takeAddress(who *arrival, user *User) error {
 	if user.ID != who.taking || !user.EmailVerified.IsZero() {
 		return &Error{Code: ErrVerification, Provider: who.provider.id, Err: errors.New("the address belongs to another user than the one the person was asked about")}
 	}
-	if w.x.strategy != StrategyDatabase {
+	if w.x.sessions.carryAddress() {
 		if err := w.endSessions(who, user.ID, ""); err != nil {
 			return err
 		}

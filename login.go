@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/uuid"
@@ -88,7 +87,8 @@ type decision struct {
 	// newUser is nil where there is no store to know it.
 	newUser *bool
 
-	// session is the session that goes on, or a new one. It is nil for token sessions.
+	// session is the database session that goes on, or the one that
+	// [exchange.beginSession] made. It is nil for token sessions.
 	session *StoredSession
 
 	// how is how the user was found, for the log.
@@ -142,7 +142,7 @@ func (x *exchange) presenceFor(who *arrival) (*presence, error) {
 	if x.records == nil || who.by == byHost {
 		return &presence{}, nil
 	}
-	here, err := x.present()
+	here, err := x.sessions.present(x)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (x *exchange) settle(who *arrival, run func(*work) error) error {
 func (x *exchange) decideByHost(who *arrival) (*decision, error) {
 	newUser := false
 	d := &decision{user: who.user, account: who.account, newUser: &newUser, returning: true, how: "the user that Authorize returned"}
-	if x.strategy != StrategyDatabase {
+	if !x.sessions.needStoredUser() {
 		return d, nil
 	}
 	user, err := x.records.user(x.ctx, who.user.ID)
@@ -271,44 +271,32 @@ func (x *exchange) decideByHost(who *arrival) (*decision, error) {
 	if err := x.records.deleteSessions(x.ctx, held); err != nil {
 		return nil, err
 	}
-	d.session, err = x.newSession(x.ctx, x.records, user.ID)
-	return d, err
+	return d, x.beginSession(&work{records: x.records, x: x, ctx: x.ctx}, d)
 }
 
 // attempt decides once.
 func (x *exchange) attempt(w *work, who *arrival, here *presence) (d *decision, err error) {
 	if who.by == byAddress {
 		d, err = x.decideByAddress(w, who, here)
-	} else if d, err = x.decideByAccount(w, who, here); err == nil {
-		err = x.confirmAddress(w, who, d)
+	} else {
+		d, err = x.decideByAccount(w, who, here)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if err := x.beginSession(w, d); err != nil {
+		return nil, err
+	}
+	if who.by != byAddress {
+		if err := x.confirmAddress(w, who, d); err != nil {
+			return nil, err
+		}
 	}
 	if who.namesOwner {
 		d.account = who.account.clone()
 		d.account.UserID = d.user.ID
 	}
-	return d, x.rotate(w, d)
-}
-
-// rotate replaces the session this browser came with, where the host asks for
-// that: a token that was known before the sign-in opens nothing after it. Auth.js
-// lets the session go on, or leaves it beside the new one.
-func (x *exchange) rotate(w *work, d *decision) error {
-	if !x.Session.RotateAtSignIn || d.session == nil {
-		return nil
-	}
-	held, _ := x.heldSessions()
-	if err := w.deleteSessions(w.ctx, held); err != nil {
-		return err
-	}
-	if !slices.Contains(held, d.session.Token) {
-		return nil
-	}
-	var err error
-	d.session, err = x.newSession(w.ctx, w.records, d.user.ID)
-	return err
+	return d, x.sessions.rotate(w, d)
 }
 
 // decideByAddress is the table for a user who reads mail at an address.
@@ -338,9 +326,7 @@ func (x *exchange) decideByAddress(w *work, who *arrival, here *presence) (*deci
 	if err != nil {
 		return nil, err
 	}
-	d := &decision{user: user, account: who.account, newUser: &newUser, how: createdOr(newUser, "user found by the address")}
-	d.session, err = x.sessionFor(w, user.ID)
-	return d, err
+	return &decision{user: user, account: who.account, newUser: &newUser, how: createdOr(newUser, "user found by the address")}, nil
 }
 
 // createByMail creates the user of a mail. loser is the user that loses the
@@ -381,7 +367,7 @@ func (x *exchange) enterByMail(w *work, who *arrival, here *presence, user *User
 			return nil, err
 		}
 	}
-	if err := x.endOther(w, here, user); err != nil {
+	if err := x.sessions.endOther(w, here, user); err != nil {
 		return nil, err
 	}
 	if first {
@@ -419,16 +405,6 @@ func (x *exchange) mayConfirm(w *work, who *arrival, user *User) (alone bool, er
 		return false, &heldAddress{user}
 	}
 	return true, nil
-}
-
-// endOther ends the database sessions this browser holds unless it is signed in as
-// the user who is signing in.
-func (x *exchange) endOther(w *work, here *presence, user *User) error {
-	if x.strategy != StrategyDatabase || (here.user != nil && here.user.ID == user.ID) {
-		return nil
-	}
-	held, _ := x.heldSessions()
-	return w.deleteSessions(w.ctx, held)
 }
 
 // decideByAccount is the table for a user who has an account.
@@ -522,8 +498,7 @@ func (x *exchange) decideOwner(w *work, who *arrival, owner *User) (*decision, e
 		return nil, err
 	}
 	newUser := false
-	session, err := x.sessionFor(w, owner.ID)
-	return &decision{user: owner, account: who.account, newUser: &newUser, session: session, returning: true, how: "user found by the account"}, err
+	return &decision{user: owner, account: who.account, newUser: &newUser, returning: true, how: "user found by the account"}, nil
 }
 
 // decideUnowned is the part of the table for an account without an owner while the
@@ -551,9 +526,7 @@ func (x *exchange) decideUnowned(w *work, who *arrival) (*decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &decision{user: user, account: who.account, newUser: &newUser, how: createdOr(newUser, "account linked to the user with the address")}
-	d.session, err = x.sessionFor(w, user.ID)
-	return d, err
+	return &decision{user: user, account: who.account, newUser: &newUser, how: createdOr(newUser, "account linked to the user with the address")}, nil
 }
 
 // createByAccount creates a user with the account.

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -49,32 +50,43 @@ func (s *settings) checkNil() *Error {
 	return nil
 }
 
-// resolveStore checks that the store can do what the configuration asks of it.
+// resolveStore checks that there is a store if the configuration needs one.
 func (s *settings) resolveStore() *Error {
-	var mail *provider
-	for _, p := range s.providers {
-		if p.sendsLinks {
-			mail = p
-		}
-	}
+	mail := s.mailProvider()
 	switch {
 	case mail != nil && s.records == nil:
 		return &Error{Code: codeMissingAdapter, Provider: mail.id, Err: errors.New("a mail provider needs Config.Store, to keep links and users in")}
-	case s.Session.Strategy == StrategyDatabase && s.records == nil:
+	case s.sessions.needStoredUser() && s.records == nil:
 		return fail(codeMissingAdapter, errors.New("database sessions need Config.Store; without one set Config.Session.Strategy to StrategyJWT"))
 	case s.Callbacks.SyncUser != nil && s.records == nil:
 		return fail(codeMissingAdapter, errors.New("Callbacks.SyncUser changes stored users and needs Config.Store; without one Callbacks.JWT puts a role into each token"))
-	case s.strategy != StrategyDatabase && s.strategy != StrategyJWT:
-		return fail(codeUnsupportedStrategy, fmt.Errorf("Config.Session.Strategy is %q: use StrategyJWT or StrategyDatabase", s.strategy))
 	}
-	if mail != nil {
+	return nil
+}
+
+// checkFeatures checks that the store can do what the configuration asks of it.
+func (s *settings) checkFeatures() *Error {
+	if s.records == nil {
+		return nil // resolveStore has reported it, if that is a fault
+	}
+	if mail := s.mailProvider(); mail != nil {
 		if err := s.records.missing("a mail provider", featureVerifications); err != nil {
 			return &Error{Code: codeMissingAdapterMethods, Provider: mail.id, Err: err}
 		}
 	}
-	if s.strategy == StrategyDatabase {
+	if s.sessions.needStoredUser() {
 		if err := s.records.missing("StrategyDatabase in Config.Session.Strategy", featureSessions); err != nil {
 			return fail(codeMissingAdapterMethods, err)
+		}
+	}
+	return nil
+}
+
+// mailProvider returns the last provider that sends links, or nil.
+func (s *settings) mailProvider() *provider {
+	for _, p := range slices.Backward(s.providers) {
+		if p.sendsLinks {
+			return p
 		}
 	}
 	return nil

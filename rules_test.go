@@ -333,15 +333,16 @@ func TestTheLibraryDoesNothingByItself(t *testing.T) {
 }
 
 // Responses are written in two places: the answer of a route, and the refusal of
-// a guard. Users and accounts are written in one. The store of the host is called
-// in one, which logs every call.
+// a guard. Users and accounts are written in one. Every session begins in one. The
+// store of the host is called in one, which logs every call.
 func TestEachThingIsDoneInOnePlace(t *testing.T) {
 	places := map[string][]string{
 		"WriteHeader":   {"answer.go", "require.go"},
 		"createUser":    {"work.go", "login.go"},
 		"linkAccount":   {"work.go", "login.go"},
 		"updateUser":    {"work.go", "holding.go"},
-		"createSession": {"issue.go"},
+		"createSession": {"dbsessions.go"},
+		"create":        {"issue.go"},
 	}
 	for method := range reflect.TypeFor[pintle.Store]().Methods() {
 		places[method.Name] = []string{"records.go"}
@@ -398,6 +399,27 @@ func TestOneConstructorKnowsTheKinds(t *testing.T) {
 	}
 	if len(seen) != len(kinds) {
 		t.Errorf("only the kinds %v were found", seen)
+	}
+}
+
+// Where sessions live is chosen once, and the rest of the package calls methods of
+// what was chosen.
+func TestSessionsAreChosenOnce(t *testing.T) {
+	places := map[string][]string{
+		"Strategy":      {"settings.go", "config.go"},
+		"dbSessions":    {"settings.go", "dbsessions.go"},
+		"tokenSessions": {"settings.go", "tokensessions.go", "sessioncookie.go"},
+	}
+	for _, s := range sources(t) {
+		if s.isTest() || !s.inRoot() {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if name, ok := n.(*ast.Ident); ok && places[name.Name] != nil && !slices.Contains(places[name.Name], s.name) {
+				t.Errorf("%s names %s: call a method of settings.sessions", s.at(name), name.Name)
+			}
+			return true
+		})
 	}
 }
 

@@ -26,7 +26,7 @@ type heldToken struct {
 // decode reads the session token of a request, from its cookie and, if the
 // request may carry one there, from its Authorization header. The error matches
 // [token.ErrNoToken] where there is none.
-func (s *settings) decode(ctx context.Context, r *http.Request, set *cookieSet, mayBearer bool) (heldToken, error) {
+func (s tokenSessions) decode(ctx context.Context, r *http.Request, set *cookieSet, mayBearer bool) (heldToken, error) {
 	var held heldToken
 	var err error
 	if s.JWT.Decode == nil {
@@ -52,7 +52,7 @@ func (s *settings) decode(ctx context.Context, r *http.Request, set *cookieSet, 
 }
 
 // decodeText reads one session token.
-func (s *settings) decodeText(ctx context.Context, set *cookieSet, text string) (heldToken, error) {
+func (s tokenSessions) decodeText(ctx context.Context, set *cookieSet, text string) (heldToken, error) {
 	if s.JWT.Decode == nil {
 		tok, err := set.tokens.Decode(text)
 		return heldToken{Token: tok}, err
@@ -169,7 +169,7 @@ func (h heldToken) all() (Claims, error) {
 }
 
 // encode makes a session token of claims, which stay as they are.
-func (s *settings) encode(ctx context.Context, set *cookieSet, claims Claims) (string, error) {
+func (s tokenSessions) encode(ctx context.Context, set *cookieSet, claims Claims) (string, error) {
 	signedIn := heldToken{claims: claims}.time(claimSignedIn)
 	maxAge := s.lifetime.TokenAge(signedIn, time.Now())
 	if s.JWT.Encode == nil {
@@ -204,7 +204,7 @@ const fixToken = "keep less in it (Callbacks.JWT, Session.Describe), or set Conf
 // and no more than 32 parts are read back: a longer token is an error.
 //
 // https://www.rfc-editor.org/rfc/rfc6265#section-6.1
-func (s *settings) tokenCookies(ctx context.Context, set *cookieSet, h http.Header, text string) ([]string, error) {
+func (s tokenSessions) tokenCookies(ctx context.Context, set *cookieSet, h http.Header, text string) ([]string, error) {
 	parts := cookie.Parts(text)
 	if parts > cookie.MaxParts {
 		return nil, fmt.Errorf("the session token has %d bytes, which are %d cookies, and a session of more than %d cookies is not read back: %s", len(text), parts, cookie.MaxParts, fixToken)
@@ -218,44 +218,34 @@ func (s *settings) tokenCookies(ctx context.Context, set *cookieSet, h http.Head
 	return cookie.WriteChunked(set.session.name, text, cookie.Received(h, set.session.name), set.session.lasting(s.Session.MaxAge)), nil
 }
 
-// sessionClearing returns the lines that make a browser forget its session,
-// whole and in parts, orphaned parts included.
-func (s *settings) sessionClearing(set *cookieSet, h http.Header) []string {
-	received := cookie.Received(h, set.session.name)
-	lines := make([]string, 0, len(received))
-	for _, name := range received {
-		lines = append(lines, cookie.ClearLine(name, set.session.attrs))
-	}
-	return lines
-}
-
-func (x *exchange) clearSession() []string { return x.sessionClearing(x.set, x.r.Header) }
-
-// stalePartClearing returns the lines that clear the parts of a token that a
-// database session has taken the place of.
-func (s *settings) stalePartClearing(set *cookieSet, h http.Header) []string {
-	var lines []string
-	for _, name := range cookie.Received(h, set.session.name) {
-		if name != set.session.name {
-			lines = append(lines, cookie.ClearLine(name, set.session.attrs))
-		}
-	}
-	return lines
-}
-
 // heldToken is what this browser's session cookie holds.
 func (x *exchange) heldToken() string {
 	return cookie.ReadChunked(x.r.Header, x.set.session.name).Value()
 }
 
+// clearSession returns the lines that make a browser forget its session, whole
+// and in parts, orphaned parts included.
+func (c *cookieSet) clearSession(h http.Header) []string {
+	received := cookie.Received(h, c.session.name)
+	lines := make([]string, 0, len(received))
+	for _, name := range received {
+		lines = append(lines, cookie.ClearLine(name, c.session.attrs))
+	}
+	return lines
+}
+
+// clearSessionParts returns the lines that clear the parts of a token that a
+// database session has taken the place of.
+func (c *cookieSet) clearSessionParts(h http.Header) []string {
+	var lines []string
+	for _, name := range cookie.Received(h, c.session.name) {
+		if name != c.session.name {
+			lines = append(lines, cookie.ClearLine(name, c.session.attrs))
+		}
+	}
+	return lines
+}
+
 // isConflict reports whether a session was not read because the request carries
 // several of different users.
 func isConflict(err error) bool { return errors.Is(err, cookie.ErrConflict) }
-
-// unreadLevel is the level at which a session is logged that was not read.
-func unreadLevel(err error, otherwise slog.Level) slog.Level {
-	if isConflict(err) {
-		return slog.LevelWarn
-	}
-	return otherwise
-}

@@ -4,23 +4,76 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
 )
 
-// claimSignedIn is when the person signed in, in Unix seconds. It is written
-// only where something asks for it, so that tokens stay those of Auth.js.
-//
-// https://openid.net/specs/openid-connect-core-1_0.html#IDToken
-const claimSignedIn = "auth_time"
+// sessions is where the sessions of a configuration live: [tokenSessions] keeps
+// them in tokens, [dbSessions] in rows of the store. [settings.chooseSessions]
+// chooses, and nothing else asks for the strategy.
+type sessions interface {
+	// needStoredUser reports whether a session is a row of the store, which
+	// belongs to a user of the store.
+	needStoredUser() bool
 
-// claimSession names a session across the renewals of its token, each of which
-// has a jti of its own. It is written where sessions can be revoked.
-//
-// https://openid.net/specs/openid-connect-frontchannel-1_0.html#OPLogout
-const claimSession = "sid"
+	// carryAddress reports whether a session has a copy of the user's address, and
+	// shows it until the session ends.
+	carryAddress() bool
+
+	// endHeldAtSignIn reports whether a sign-in with a provider ends the session
+	// that the browser holds. The session cookie has to come along for that.
+	endHeldAtSignIn() bool
+
+	// endCopies reports whether the end of a session is the end of every copy of
+	// its cookie. Where it is not, a sign-out can do no more than clear the cookie.
+	endCopies() bool
+
+	// read returns the session of a request and extends it, as far as the
+	// request asks for that. Only [settings.sessionOf] calls it.
+	read(q sessionRequest) sessionResult
+
+	// present returns the user who is signed in in this browser. An expired
+	// session counts as signed out: what is linked while a browser holds it must
+	// not go to its user.
+	present(x *exchange) (*presence, error)
+
+	// create writes what the store keeps of the session of a decision, in its
+	// transaction. Only [exchange.beginSession] calls it.
+	create(w *work, d *decision) error
+
+	// rotate ends the sessions that the browser holds and gives it one with another
+	// token, where the host asks for that.
+	rotate(w *work, d *decision) error
+
+	// endOther ends the sessions that the browser holds, before the sign-in of
+	// user, unless it is signed in as that user. here is the presence in it.
+	endOther(w *work, here *presence, user *User) error
+
+	// issue gives the browser the session of a decision, and reports whether there
+	// is one. Only [exchange.issue] calls it.
+	issue(x *exchange, who *arrival, d *decision) (issued bool, err error)
+
+	// end ends the sessions with the tokens held, which the request carries. Its
+	// cookies are left.
+	end(x *exchange, held []string) ([]*SignOutEvent, error)
+
+	// endUnproven ends the sessions of a user, but for the one with the token
+	// except, in the transaction of a decision. See [work.endSessions].
+	endUnproven(w *work, who *arrival, userID, except string) error
+
+	// endEverywhere ends every session of a user.
+	endEverywhere(ctx context.Context, userID string) error
+
+	// devices, endDevice and endOtherDevices are what the methods of [Auth] with
+	// these names do for the user of asking.
+	devices(ctx context.Context, asking *Session) iter.Seq2[*StoredSession, error]
+	endDevice(ctx context.Context, asking *Session, handle string) error
+	endOtherDevices(ctx context.Context, asking *Session) (ended int, err error)
+}
 
 // A renewal says how much reading a session extends it.
 type renewal int
@@ -31,100 +84,127 @@ const (
 	renewAlways                // the session route, as its clients expect
 )
 
-// A reading is one request's session being read.
-type reading struct {
-	*settings
-	ctx context.Context
-	req *http.Request
-	set *cookieSet
-
+// A sessionRequest is a request whose session is to be read, and how.
+type sessionRequest struct {
+	*http.Request
+	set     *cookieSet
 	renewal renewal
+
+	// trigger and update are for the callbacks: what a client or the host sent to
+	// change the session.
 	trigger Trigger
 	update  any
+
+	// changes are those that [Claim.Set] made and that are to be saved.
 	changes map[string]any
+}
 
-	// changed reports that a callback changed the claims of the token.
-	changed bool
+// clearing returns the lines that remove the session cookie of a request that is
+// signed out. Only the session route removes it, whose clients count on that.
+func (q *sessionRequest) clearing() []string {
+	if q.renewal != renewAlways {
+		return nil
+	}
+	return q.set.clearSession(q.Header)
+}
 
-	// lines are the Set-Cookie lines to send.
+// A sessionResult is what came of reading the session of a request.
+type sessionResult struct {
+	// session is nil where the request is signed out or the session was not read.
+	session *Session
+
+	// lines are the Set-Cookie lines for the browser. Those of a session that was
+	// not read are sent by the session route only.
 	lines []string
 
-	// broken reports that the reading failed and not that nobody is signed in,
-	// and away that it did because the store or the revocation list did not
-	// answer.
-	broken, away bool
+	// unread has no error where the session was read, and where the request
+	// carries none.
+	unread
 }
 
-// unanswered notes that what keeps sessions did not answer, so that nobody can
-// say whose session this is. Fail closed: it is not one.
-func (r *reading) unanswered(code Code, err error) error {
-	r.broken, r.away = true, true
-	return fail(code, err)
+// An unread says why a session was not read.
+type unread struct {
+	err   error
+	cause unreadCause
 }
 
-// bearer reports whether the session may come in the Authorization header.
-func (r *reading) bearer() bool { return r.Session.AllowBearer && r.renewal != renewAlways }
+type unreadCause int
 
-// session returns the session of the request, or nil when nobody is signed in.
-func (r *reading) session() (s *Session, err error) {
-	if r.strategy == StrategyDatabase {
-		s, err = r.storedSession()
-	} else {
-		s, err = r.tokenSession()
+const (
+	// rejected is a token that is expired, ended or not one of this site. The
+	// request is signed out.
+	rejected unreadCause = iota
+
+	// failed is a fault of the configuration or of a callback.
+	failed
+
+	// unanswered is a store or a revocation list that did not answer. Nothing says
+	// whether the request is signed in, so it is not: a session that has ended
+	// must not be used because the list of ended ones is away.
+	unanswered
+)
+
+// readsHeader reports whether the session may come in the Authorization header.
+// The session route reads cookies only: its answers set them.
+func (s *settings) readsHeader(q *sessionRequest) bool {
+	return s.Session.AllowBearer && q.renewal != renewAlways
+}
+
+// sessionOf returns the session of a request. The session knows by which settings
+// it was read: the methods of another [Auth] must not take it for one of their
+// users.
+func (s *settings) sessionOf(q sessionRequest) sessionResult {
+	result := s.sessions.read(q)
+	if result.session != nil {
+		result.session.from = s
 	}
-	if s != nil {
-		s.from = r.settings
-	}
-	return s, err
+	return result
 }
 
 // loadSession reads the session of a request to the host's own handler and
-// extends it when that is due. When what keeps sessions is away, somebody it does
-// not know may still be signed in.
+// extends it when that is due. away reports that the store or the revocation list
+// did not answer, so that a user whose session was not read may be signed in.
 func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (session *Session, away bool) {
 	set, err := s.cookiesOf(req)
 	if err != nil {
-		s.logReading(req.Context(), err, true)
+		s.logUnread(req.Context(), unread{err, failed})
 		return nil, false
 	}
-	r := reading{settings: s, ctx: req.Context(), req: req, set: set, renewal: renewDue}
-	if s.Session.AllowBearer {
-		if cookie.ReadChunked(req.Header, set.session.name).Value() == "" {
-			r.renewal = renewNever // a native application has no use for a cookie
-		}
+	q := sessionRequest{Request: req, set: set, renewal: renewDue}
+	if s.Session.AllowBearer && cookie.ReadChunked(req.Header, set.session.name).Value() == "" {
+		q.renewal = renewNever // a native application has no use for a cookie
 	}
-	session, err = r.session()
-	if err != nil {
-		s.logReading(req.Context(), err, r.broken)
-		return nil, r.away
+	result := s.sessionOf(q)
+	if result.err != nil {
+		s.logUnread(req.Context(), result.unread)
+		return nil, result.cause == unanswered
 	}
-	if len(r.lines) > 0 {
+	if len(result.lines) > 0 {
 		h := w.Header()
-		h["Set-Cookie"] = append(h["Set-Cookie"], r.lines...)
+		h["Set-Cookie"] = append(h["Set-Cookie"], result.lines...)
 		if h["Cache-Control"] == nil {
-			// A shared cache must not hand this person's cookie to others.
+			// A shared cache must not give the user's cookie to others.
 			h.Set("Cache-Control", "private")
 		}
 	}
-	return session, false
+	return result.session, false
 }
 
 // readSession reads the session of a request without extending it.
 func (s *settings) readSession(req *http.Request) (*Session, error) {
 	set, err := s.cookiesOf(req)
 	if err != nil {
-		s.logReading(req.Context(), err, true)
+		s.logUnread(req.Context(), unread{err, failed})
 		return nil, err
 	}
-	r := reading{settings: s, ctx: req.Context(), req: req, set: set, renewal: renewNever}
-	session, err := r.session()
-	if err != nil {
-		s.logReading(req.Context(), err, r.broken)
-		if !r.broken {
-			return nil, nil // signed out: the token is invalid or has expired
+	result := s.sessionOf(sessionRequest{Request: req, set: set, renewal: renewNever})
+	if result.err != nil {
+		s.logUnread(req.Context(), result.unread)
+		if result.cause == rejected {
+			return nil, nil // signed out
 		}
 	}
-	return session, err
+	return result.session, result.err
 }
 
 func (s *settings) cookiesOf(req *http.Request) (*cookieSet, error) {
@@ -142,47 +222,123 @@ func (s *settings) cookiesOf(req *http.Request) (*cookieSet, error) {
 	return set, nil
 }
 
-// logReading notes why there is no session. Old and foreign cookies are everyday
-// visitors, and so are those who leave before they are answered; what is broken
-// needs the operator.
-func (s *settings) logReading(ctx context.Context, err error, broken bool) {
-	e := classified(err)
-	level := unreadLevel(err, slog.LevelInfo)
-	if broken && !errors.Is(ctx.Err(), context.Canceled) {
+// logUnread logs why a session was not read. Rejected cookies and cancelled
+// requests are common, and logged at Info. A request with sessions of several
+// users is logged at Warn, because it may be an attack on its user. Failures are
+// for the operator.
+func (s *settings) logUnread(ctx context.Context, why unread) {
+	e := classified(why.err)
+	level := slog.LevelInfo
+	if isConflict(why.err) {
+		level = slog.LevelWarn
+	}
+	if why.cause != rejected && !errors.Is(ctx.Err(), context.Canceled) {
 		level = s.repeated(e, slog.LevelError)
 	}
 	s.log.LogAttrs(ctx, level, "pintle: session not read", slog.String("code", string(e.Code)), slog.Any("error", e.Err))
 }
 
-// show asks the host what a browser may see of the session.
-func (r *reading) show(s *Session, claims Claims) error {
-	if r.Callbacks.Session == nil {
+// showSession lets the host choose what a browser may see of a session. claims are
+// those of a token session.
+func (s *settings) showSession(q *sessionRequest, session *Session, claims Claims) error {
+	if s.Callbacks.Session == nil {
 		return nil
-	}
-	if claims == nil && s.hasData {
-		var err error
-		if claims, err = s.claims.Claims(); err != nil {
-			return r.endWith(fail(codeJWTSession, err))
-		}
 	}
 	// The callback is given a copy, which is shown by the default view also where
 	// it is a part of what is shown: the session itself would contain itself.
-	own := *s
+	own := *session
 	view := &SessionView{Session: &own, Claims: claims}
-	if s.stored != nil {
-		view.User, view.Stored, view.Trigger, view.NewSession = &own.User, s.stored, r.trigger, r.update
+	if session.stored != nil {
+		view.User, view.Stored, view.Trigger, view.NewSession = &own.User, session.stored, q.trigger, q.update
 	}
-	shown, err := r.Callbacks.Session(r.ctx, view)
+	shown, err := s.Callbacks.Session(q.Context(), view)
 	if err != nil {
-		r.broken = true
-		if s.stored != nil {
-			return fail(codeSessionToken, fmt.Errorf("Callbacks.Session: %w", err))
-		}
-		return r.endWith(fail(codeJWTSession, fmt.Errorf("Callbacks.Session: %w", err)))
+		return fmt.Errorf("Callbacks.Session: %w", err)
 	}
-	*s = own
+	*session = own
 	if itself, same := shown.(*Session); !same || itself != &own {
-		s.view, s.viewed = shown, true
+		session.view, session.viewed = shown, true
 	}
 	return nil
+}
+
+// sessionRoute answers GET session and, with the session updated, POST session.
+// Clients take null for "signed out", so they get it also when the session cannot
+// be read; the reason is in the log.
+func (x *exchange) sessionRoute() error {
+	q := sessionRequest{Request: x.r, set: x.set, renewal: renewAlways}
+	if x.r.Method == http.MethodPost {
+		if err := x.requireCSRF(); err != nil {
+			return err
+		}
+		q.trigger = TriggerUpdate
+		q.update, _ = x.body.Raw("data")
+	} else {
+		x.answer.noStore = true
+	}
+	result := x.sessionOf(q)
+	x.addCookie(result.lines...)
+	if result.err != nil {
+		x.logStoreFailure(result.err)
+		x.logUnread(x.ctx, result.unread)
+	}
+	if result.session == nil {
+		x.debug("no session shown")
+		x.setJSON(http.StatusOK, []byte("null"))
+		return nil
+	}
+	body, err := result.session.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	x.setJSON(http.StatusOK, body)
+	x.debug("session shown")
+	x.emitSession(result.session)
+	return nil
+}
+
+func (x *exchange) emitSession(s *Session) {
+	if x.Events.Session == nil {
+		return
+	}
+	e := &SessionEvent{Session: s}
+	if s.viewed {
+		e.Session = s.view
+	}
+	switch {
+	case s.data != nil:
+		e.Claims = s.data
+	case s.hasData:
+		e.Claims, _ = s.claims.Claims() // they were valid a moment ago
+	}
+	emit(x.ctx, x.settings, "session", x.Events.Session, e)
+}
+
+// A presence is the user who is signed in in a browser.
+type presence struct {
+	// user is nil where the request is signed out.
+	user *User
+
+	// session is the database session, nil where sessions are kept in tokens.
+	session *StoredSession
+
+	// signedInAt is when the session began. It is zero where the session does
+	// not say.
+	signedInAt time.Time
+}
+
+// signedIn returns the signed-in user, and their database session if sessions
+// are kept there.
+func (x *exchange) signedIn() (*User, *StoredSession, error) {
+	here, err := x.sessions.present(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	return here.user, here.session, nil
+}
+
+// isSignedIn reports whether a user is signed in, as far as the store can say.
+func (x *exchange) isSignedIn() bool {
+	user, _, err := x.signedIn()
+	return err == nil && user != nil
 }

@@ -47,7 +47,7 @@ type settings struct {
 	providers []*provider
 	byID      map[string]*provider
 
-	strategy SessionStrategy
+	sessions sessions
 	lifetime lifetime.Policy
 
 	// states seals the state parameter, and challenges what the challenge cookie
@@ -99,7 +99,7 @@ func resolve(cfg Config) *settings {
 		MaxAge: s.Session.MaxAge, TokenMaxAge: s.JWT.MaxAge, UpdateAge: s.Session.UpdateAge, AbsoluteMaxAge: s.Session.AbsoluteMaxAge,
 	}
 	s.records = newRecords(s.Store, s.log)
-	s.resolveStrategy()
+	unknownStrategy := s.chooseSessions()
 
 	// The order is that in which the reference reports what is wrong.
 	for _, step := range []func() *Error{
@@ -111,6 +111,8 @@ func resolve(cfg Config) *settings {
 		s.checkNil,
 		func() *Error { return s.resolveProviders(env) },
 		s.resolveStore,
+		func() *Error { return unknownStrategy },
+		s.checkFeatures,
 		s.checkProviders,
 		s.resolveCookies,
 		s.checkTheme,
@@ -126,14 +128,22 @@ func resolve(cfg Config) *settings {
 	return s
 }
 
-func (s *settings) resolveStrategy() {
-	s.strategy = s.Session.Strategy
-	if s.strategy == "" {
-		s.strategy = StrategyJWT
-		if s.records != nil && s.records.can.Sessions {
-			s.strategy = StrategyDatabase
-		}
+// chooseSessions settles where sessions live.
+func (s *settings) chooseSessions() *Error {
+	strategy := s.Session.Strategy
+	if s.records != nil && s.records.can.Sessions {
+		strategy = cmp.Or(strategy, StrategyDatabase)
 	}
+	switch cmp.Or(strategy, StrategyJWT) {
+	case StrategyJWT:
+		s.sessions = tokenSessions{s}
+	case StrategyDatabase:
+		s.sessions = dbSessions{s}
+	default:
+		s.sessions = tokenSessions{s} // for the settings that report the fault
+		return fail(codeUnsupportedStrategy, fmt.Errorf("Config.Session.Strategy is %q: use StrategyJWT or StrategyDatabase", strategy))
+	}
+	return nil
 }
 
 func (s *settings) resolvePaths() *Error {

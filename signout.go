@@ -2,9 +2,7 @@ package pintle
 
 import (
 	"fmt"
-	"log/slog"
 	"strconv"
-	"time"
 
 	"github.com/pintleauth/pintle/internal/bearer"
 	"github.com/pintleauth/pintle/internal/cookie"
@@ -20,24 +18,20 @@ func (x *exchange) signOut() error {
 		return err
 	}
 	held, all := x.heldSessions()
-	end := x.endTokens
-	if x.strategy == StrategyDatabase {
-		end = x.endStored
-	}
-	ended, err := end(held)
+	ended, err := x.sessions.end(x, held)
 	if err != nil {
 		if !x.inside {
 			x.logStoreFailure(err)
 		}
 		return fail(ErrSignOut, err)
 	}
-	if !all && (x.strategy == StrategyDatabase || x.Session.Revocation != nil) {
+	if !all && x.sessions.endCopies() {
 		return fail(ErrSignOut, errTooManyHeld)
 	}
 	for _, event := range ended {
 		emit(x.ctx, x.settings, "signOut", x.Events.SignOut, event)
 	}
-	x.addCookie(x.clearSession()...)
+	x.addCookie(x.set.clearSession(x.r.Header)...)
 	x.debug("signed out", "sessions", strconv.Itoa(len(ended)))
 	return x.redirect(x.callbackURL)
 }
@@ -68,55 +62,4 @@ func (x *exchange) heldSessions() (tokens []string, all bool) {
 		}
 	}
 	return tokens, all
-}
-
-// endStored ends the database sessions that the request carries.
-func (x *exchange) endStored(held []string) (ended []*SignOutEvent, err error) {
-	for i, text := range held {
-		stored, err := x.records.deleteSession(x.ctx, text)
-		if err != nil {
-			return nil, err
-		}
-		if i == 0 || stored != nil {
-			ended = append(ended, &SignOutEvent{Session: stored})
-		}
-	}
-	return ended, nil
-}
-
-// endTokens ends the token sessions that the request carries. Where they cannot
-// be revoked they end by their cookie alone.
-func (x *exchange) endTokens(held []string) (ended []*SignOutEvent, err error) {
-	var unread error
-	for _, text := range held {
-		tok, err := x.decodeText(x.ctx, x.set, text)
-		if err != nil {
-			unread = err
-			continue
-		}
-		claims, err := tok.all()
-		if err != nil {
-			unread = err
-			continue
-		}
-		if x.Session.Revocation != nil {
-			if err := x.Session.Revocation.Revoke(x.ctx, tok.subject(), tok.session(), x.lastCopyExpires()); err != nil {
-				return nil, fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
-			}
-		}
-		ended = append(ended, &SignOutEvent{Claims: claims})
-	}
-	if unread != nil && len(ended) == 0 && x.action == actionSignOut {
-		// A token that is not valid is no session that could be ended, and any
-		// client can send one.
-		x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: the session cookie could not be read", slog.String("code", string(ErrSignOut)), slog.Any("error", boundedError{unread}))
-	}
-	return ended, nil
-}
-
-// lastCopyExpires is when the last token that exists now is refused. A copy may
-// have been renewed this moment, and is good for as long as a token lives and
-// clocks may differ.
-func (s *settings) lastCopyExpires() time.Time {
-	return time.Now().Add(s.JWT.MaxAge + 2*clockTolerance)
 }

@@ -2,145 +2,532 @@ package pintle
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"log/slog"
 	"maps"
+	"reflect"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/uuid"
 	"github.com/pintleauth/pintle/internal/wire"
 	"github.com/pintleauth/pintle/token"
 )
 
-// tokenSession reads a session that is kept in a token.
-func (r *reading) tokenSession() (*Session, error) {
-	held, err := r.decode(r.ctx, r.req, r.set, r.bearer())
-	if errors.Is(err, token.ErrNoToken) {
-		r.end()         // parts that lead to nothing, as Auth.js clears them
-		return nil, nil // signed out
-	}
-	if isConflict(err) {
+// tokenSessions are sessions that are kept in the token of the session cookie, and
+// nowhere else.
+type tokenSessions struct{ *settings }
+
+// needStoredUser returns false: a session carries what it says of its user.
+func (tokenSessions) needStoredUser() bool { return false }
+
+func (tokenSessions) carryAddress() bool { return true }
+
+// endHeldAtSignIn reports whether sessions can be ended. Where they can, each new
+// one ends the one before; see issue.
+func (s tokenSessions) endHeldAtSignIn() bool { return s.endCopies() }
+
+func (s tokenSessions) endCopies() bool { return s.Session.Revocation != nil }
+
+// claimSignedIn is when the user signed in, in Unix seconds. It is written only
+// where something asks for it, so that tokens stay those of Auth.js.
+//
+// https://openid.net/specs/openid-connect-core-1_0.html#IDToken
+const claimSignedIn = "auth_time"
+
+// claimSession names a session across the renewals of its token, each of which
+// has a jti of its own. It is written where sessions can be revoked.
+//
+// https://openid.net/specs/openid-connect-frontchannel-1_0.html#OPLogout
+const claimSession = "sid"
+
+// read returns the session of a request, and extends it when that is due.
+func (s tokenSessions) read(q sessionRequest) sessionResult {
+	held, err := s.decode(q.Context(), q.Request, q.set, s.readsHeader(&q))
+	switch {
+	case errors.Is(err, token.ErrNoToken):
+		// Parts that lead to nothing are cleared, as Auth.js does.
+		return sessionResult{lines: q.clearing()} // signed out
+	case isConflict(err):
 		// Clearing would remove the user's own cookie and leave the planted one,
 		// which has a domain or a path that this server does not know.
-		return nil, err
+		return sessionResult{unread: unread{err: err}}
+	case err != nil:
+		return q.without(err, rejected)
 	}
-	if err == nil {
-		err = r.stillGood(held)
+	if why := s.stillGood(q.Context(), held); why.err != nil {
+		return q.without(why.err, why.cause)
 	}
-	if err != nil {
-		return nil, r.endWith(err)
+	if s.Callbacks.JWT == nil && q.changes == nil && held.claims == nil &&
+		(!s.needsSignInTime() || !s.renewing(&q, held, false) || s.marksOf(held).areIn(held)) {
+		return s.readPlain(&q, held)
 	}
-	if r.Callbacks.JWT == nil && r.changes == nil && held.claims == nil &&
-		(!r.needsSignInTime() || !r.renewing(held) || r.marksOf(held).areIn(held)) {
-		return r.plainTokenSession(held)
-	}
-	marks := r.marksOf(held)
+	marks := s.marksOf(held)
 	claims, err := held.all()
 	if err != nil {
-		return nil, r.endWith(fail(codeJWTSession, err))
+		return q.without(fail(codeJWTSession, err), rejected)
 	}
-	maps.Copy(claims, r.changes)
+	maps.Copy(claims, q.changes)
 	claims = marks.in(claims)
 	before, err := wire.Marshal(claims)
 	if err != nil {
-		return nil, r.endWith(fail(codeJWTSession, err))
+		return q.without(fail(codeJWTSession, err), rejected)
 	}
-	if r.Callbacks.JWT != nil {
-		claims, err = r.Callbacks.JWT(r.ctx, &TokenChange{Claims: claims, Trigger: r.trigger, Session: r.update})
+	if s.Callbacks.JWT != nil {
+		claims, err = s.Callbacks.JWT(q.Context(), &TokenChange{Claims: claims, Trigger: q.trigger, Session: q.update})
 		if err != nil {
-			r.broken = true
-			return nil, r.endWith(fail(codeJWTSession, fmt.Errorf("Callbacks.JWT: %w", err)))
+			return q.without(fail(codeJWTSession, fmt.Errorf("Callbacks.JWT: %w", err)), failed)
 		}
 	}
 	if claims == nil {
-		r.end()
-		r.log.debug(r.ctx, "session ended by Callbacks.JWT")
-		return nil, nil // the host ended the session
+		s.log.debug(q.Context(), "session ended by Callbacks.JWT")
+		return sessionResult{lines: q.clearing()}
 	}
 	claims = marks.in(claims)
 	after, err := wire.Marshal(claims)
 	if err != nil {
-		return nil, r.endWith(fail(codeJWTSession, fmt.Errorf("Callbacks.JWT: %w", err)))
+		return q.without(fail(codeJWTSession, fmt.Errorf("Callbacks.JWT: %w", err)), rejected)
 	}
-	// What a callback put into the token may be there once only, such as a
-	// provider's new refresh token.
-	r.changed = !bytes.Equal(before, after)
-	return r.changedTokenSession(held, claims)
+	return s.readClaims(&q, held, claims, !bytes.Equal(before, after))
 }
 
-// endWith clears the cookies of a session that cannot be read, on the route
-// whose clients count on it.
-func (r *reading) endWith(err error) error {
-	r.end()
+// without is the result for a token that is not used. The session route clears
+// its cookie, since clients count on it.
+func (q *sessionRequest) without(err error, cause unreadCause) sessionResult {
+	return sessionResult{lines: q.clearing(), unread: unread{err, cause}}
+}
+
+// readPlain returns the session of a token that stays as it is. Nearly every
+// request takes this path.
+func (s tokenSessions) readPlain(q *sessionRequest, held heldToken) sessionResult {
+	session := &Session{claims: held.Token, hasData: true, Expires: s.tokenExpiry(held)}
+	session.User.fromToken(held.Token)
+	var lines []string
+	renewing := s.renewing(q, held, false)
+	if renewing {
+		signedIn := s.signedInAt(held)
+		now := time.Now()
+		session.Expires = s.lifetime.Extended(signedIn, now)
+		text, err := q.set.tokens.Renew(held.Token, s.lifetime.TokenAge(signedIn, now))
+		if err != nil {
+			return q.without(fail(codeJWTSession, err), rejected)
+		}
+		if lines, err = s.tokenCookies(q.Context(), q.set, q.Header, text); err != nil {
+			return tooLong(err)
+		}
+	}
+	if s.Callbacks.Session != nil {
+		claims, err := held.Claims()
+		if err != nil {
+			return q.without(fail(codeJWTSession, err), rejected)
+		}
+		if err := s.showSession(q, session, claims); err != nil {
+			return q.without(fail(codeJWTSession, err), failed)
+		}
+	}
+	if renewing {
+		s.log.debug(q.Context(), "session extended")
+	}
+	return sessionResult{session: session, lines: lines}
+}
+
+// readClaims returns the session of claims that a callback has seen. changed
+// reports that they are no longer those of the token: what a callback put into
+// them may be there once only, such as a provider's new refresh token.
+func (s tokenSessions) readClaims(q *sessionRequest, held heldToken, claims Claims, changed bool) sessionResult {
+	session := &Session{data: claims, Expires: s.tokenExpiry(held)}
+	session.User.fromClaims(claims)
+	renewing := s.renewing(q, held, changed)
+	if renewing {
+		session.Expires = s.lifetime.Extended(s.beganAt(held), time.Now())
+	}
+	if err := s.showSession(q, session, claims); err != nil {
+		return q.without(fail(codeJWTSession, err), failed)
+	}
+	if !renewing {
+		return sessionResult{session: session}
+	}
+	text, err := s.encode(q.Context(), q.set, claims)
+	if err != nil {
+		return q.without(fail(codeJWTSession, err), rejected)
+	}
+	lines, err := s.tokenCookies(q.Context(), q.set, q.Header, text)
+	if err != nil {
+		return tooLong(err)
+	}
+	s.log.debug(q.Context(), "session extended")
+	return sessionResult{session: session, lines: lines}
+}
+
+// tooLong is the result where the new token is too long for cookies. The browser
+// keeps the one that it has.
+func tooLong(err error) sessionResult {
+	return sessionResult{unread: unread{fail(codeJWTSession, err), failed}}
+}
+
+// renewing reports whether a token is to be written anew. changed reports that a
+// callback changed its claims.
+func (s tokenSessions) renewing(q *sessionRequest, held heldToken, changed bool) bool {
+	switch {
+	case q.renewal == renewNever:
+		return false
+	case q.renewal == renewAlways || q.changes != nil || changed || q.trigger == TriggerUpdate:
+		return true
+	}
+	return s.lifetime.Due(held.issued(), time.Now())
+}
+
+// stillGood checks whether a valid token was ended before its time. The result
+// has no error if it was not.
+func (s tokenSessions) stillGood(ctx context.Context, held heldToken) unread {
+	if !s.needsSignInTime() {
+		return unread{}
+	}
+	if s.Session.AbsoluteMaxAge > 0 {
+		switch began := s.beganAt(held); {
+		case began.IsZero():
+			return unread{err: fail(codeJWTSession, errors.New("the token does not say when it was issued, which Config.Session.AbsoluteMaxAge needs"))}
+		case s.lifetime.Over(began, time.Now()):
+			return unread{err: fail(codeJWTSession, errors.New("the session has reached its absolute lifetime"))}
+		}
+	}
+	if s.Session.Revocation == nil {
+		return unread{}
+	}
+	// A token without a sign-in time counts as older than any RevokeUser: Auth.js
+	// writes another iat at each renewal, so iat would outdate the revocation.
+	revoked, err := s.Session.Revocation.Revoked(ctx, held.subject(), held.session(), s.signedInAt(held))
+	if err != nil {
+		return unread{fail(codeJWTSession, fmt.Errorf("Config.Session.Revocation: %w", err)), unanswered}
+	}
+	if revoked {
+		return unread{err: fail(codeJWTSession, errors.New("the session was ended"))}
+	}
+	return unread{}
+}
+
+func (s tokenSessions) present(x *exchange) (*presence, error) {
+	held, err := s.decode(x.ctx, x.r, x.set, false)
+	if isConflict(err) {
+		s.logUnread(x.ctx, unread{err: err})
+	}
+	if err == nil {
+		err = s.stillGood(x.ctx, held).err
+	}
+	if err != nil {
+		if !errors.Is(err, token.ErrNoToken) {
+			x.debug("session cookie not accepted, so the request counts as signed out")
+		}
+		return &presence{}, nil // a token that is not valid counts as signed out
+	}
+	id, began := held.subject(), held.time(claimSignedIn)
+	if id == "" {
+		return &presence{}, nil
+	}
+	if s.records == nil {
+		return &presence{user: &User{ID: id}, signedInAt: began}, nil
+	}
+	user, err := s.records.user(x.ctx, id)
+	if user == nil {
+		return &presence{}, err
+	}
+	return &presence{user: user, signedInAt: began}, err
+}
+
+// tokenExpiry is when a token ends as it is.
+func (s tokenSessions) tokenExpiry(held heldToken) time.Time {
+	if expires := held.ends(); !expires.IsZero() {
+		return expires
+	}
+	return s.lifetime.Extended(time.Time{}, time.Now())
+}
+
+// needsSignInTime reports whether tokens have to say when the user signed in.
+func (s tokenSessions) needsSignInTime() bool {
+	return s.Session.AbsoluteMaxAge > 0 || s.Session.Revocation != nil
+}
+
+// signedInAt is when the user signed in, if the token says so.
+func (s tokenSessions) signedInAt(held heldToken) time.Time {
+	if !s.needsSignInTime() {
+		return time.Time{}
+	}
+	return held.time(claimSignedIn)
+}
+
+// beganAt is when the session of a token began, at the latest: Auth.js writes no
+// sign-in time, and a token from before one was needed has none either.
+func (s tokenSessions) beganAt(held heldToken) time.Time {
+	if at := s.signedInAt(held); !at.IsZero() || !s.needsSignInTime() {
+		return at
+	}
+	return held.issued()
+}
+
+// create does nothing: a token is made when it is issued.
+func (tokenSessions) create(*work, *decision) error { return nil }
+
+// rotate does nothing: every sign-in issues a new token, and ends the one before
+// where that is possible.
+func (tokenSessions) rotate(*work, *decision) error { return nil }
+
+// endOther does nothing, for the same reason.
+func (tokenSessions) endOther(*work, *presence, *User) error { return nil }
+
+// issue writes a token with the claims the host wants in it. There is no session
+// if the host wants none.
+func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (issued bool, err error) {
+	claims := Claims{}
+	if s.Session.Describe != nil {
+		s.Session.Describe(x.r, claims)
+	}
+	claims["sub"] = d.user.ID
+	for name, text := range map[string]wire.Text{"name": d.user.name(), "email": d.user.email(), "picture": d.user.image()} {
+		if text.Present {
+			claims[name] = text.Value()
+		}
+	}
+	marks := s.newMarks(who.errands.sessionStart(d.user.ID, x.began))
+	maps.Copy(claims, marks)
+	if s.Callbacks.JWT != nil {
+		change := &TokenChange{
+			Claims: claims, Trigger: TriggerSignIn,
+			User: d.user, Account: d.account, Profile: who.profile, NewUser: d.newUser,
+		}
+		if d.newUser != nil && *d.newUser {
+			change.Trigger = TriggerSignUp
+		}
+		if claims, err = s.Callbacks.JWT(x.ctx, change); err != nil {
+			return false, fmt.Errorf("Callbacks.JWT: %w", err)
+		}
+	}
+	if claims == nil {
+		if err := s.endHeld(x); err != nil {
+			return false, err
+		}
+		x.addCookie(x.set.clearSession(x.r.Header)...)
+		x.debug("no session issued: Callbacks.JWT returned no claims")
+		x.noteNoClaims(who.provider.id)
+		return false, nil
+	}
+	text, err := s.encode(x.ctx, x.set, marks.in(claims))
+	if err != nil {
+		return false, err
+	}
+	lines, err := s.tokenCookies(x.ctx, x.set, x.r.Header, text)
+	if err != nil {
+		return false, err
+	}
+	// The session this browser held ends, if token sessions can be ended: a copy
+	// of its token must not outlive the sign-in (SH-41). If the list does not
+	// answer, the sign-in fails.
+	if err := s.endHeld(x); err != nil {
+		return false, err
+	}
+	x.addCookie(lines...)
+	x.debug("session issued", "strategy", string(StrategyJWT))
+	return true, nil
+}
+
+// endHeld ends the sessions that this browser held before a sign-in.
+func (s tokenSessions) endHeld(x *exchange) error {
+	held, _ := x.heldSessions()
+	_, err := s.end(x, held)
 	return err
 }
 
-func (r *reading) end() {
-	if r.renewal == renewAlways {
-		r.lines = r.sessionClearing(r.set, r.req.Header)
-	}
-}
-
-// plainTokenSession is the session of a token that stays as it is: the way
-// nearly every request goes.
-func (r *reading) plainTokenSession(held heldToken) (*Session, error) {
-	s := &Session{claims: held.Token, hasData: true, Expires: r.tokenExpiry(held)}
-	s.User.fromToken(held.Token)
-	renewing := r.renewing(held)
-	if renewing {
-		signedIn := r.signedInAt(held)
-		now := time.Now()
-		s.Expires = r.lifetime.Extended(signedIn, now)
-		text, err := r.set.tokens.Renew(held.Token, r.lifetime.TokenAge(signedIn, now))
+// end revokes the sessions. Where that is not possible they end by their cookie
+// alone.
+func (s tokenSessions) end(x *exchange, held []string) (ended []*SignOutEvent, err error) {
+	var unread error
+	for _, text := range held {
+		tok, err := s.decodeText(x.ctx, x.set, text)
 		if err != nil {
-			return nil, r.endWith(fail(codeJWTSession, err))
+			unread = err
+			continue
 		}
-		if err := r.renew(text); err != nil {
-			return nil, err
-		}
-	}
-	if err := r.show(s, nil); err != nil {
-		return nil, err
-	}
-	if renewing {
-		r.log.debug(r.ctx, "session extended")
-	}
-	return s, nil
-}
-
-// changedTokenSession is the session of claims that a callback has seen.
-func (r *reading) changedTokenSession(held heldToken, claims Claims) (*Session, error) {
-	s := &Session{data: claims, Expires: r.tokenExpiry(held)}
-	s.User.fromClaims(claims)
-	renewing := r.renewing(held)
-	if renewing {
-		s.Expires = r.lifetime.Extended(r.beganAt(held), time.Now())
-	}
-	if err := r.show(s, claims); err != nil {
-		return nil, err
-	}
-	if renewing {
-		text, err := r.encode(r.ctx, r.set, claims)
+		claims, err := tok.all()
 		if err != nil {
-			return nil, r.endWith(fail(codeJWTSession, err))
+			unread = err
+			continue
 		}
-		if err := r.renew(text); err != nil {
-			return nil, err
+		if s.Session.Revocation != nil {
+			if err := s.Session.Revocation.Revoke(x.ctx, tok.subject(), tok.session(), s.lastCopyExpires()); err != nil {
+				return nil, fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+			}
 		}
-		r.log.debug(r.ctx, "session extended")
+		ended = append(ended, &SignOutEvent{Claims: claims})
 	}
-	return s, nil
+	if unread != nil && len(ended) == 0 && x.action == actionSignOut {
+		// A token that is not valid is no session that could be ended, and any
+		// client can send one.
+		s.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: the session cookie could not be read", slog.String("code", string(ErrSignOut)), slog.Any("error", boundedError{unread}))
+	}
+	return ended, nil
 }
 
-// renew gives the browser a new token. One that is too long for cookies leaves it
-// the one it has.
-func (r *reading) renew(text string) error {
-	lines, err := r.tokenCookies(r.ctx, r.set, r.req.Header, text)
-	if err != nil {
-		r.broken = true
-		return fail(codeJWTSession, err)
+// endUnproven ends every session of the user. It does nothing where sessions
+// cannot be revoked.
+//
+// The list of ended sessions may be in the database of the transaction, and would
+// wait for the transaction: the list is written outside it.
+func (s tokenSessions) endUnproven(w *work, who *arrival, userID, _ string) error {
+	if s.Session.Revocation == nil || !who.errands.revoked[userID].IsZero() {
+		return nil
 	}
-	r.lines = lines
+	return &errand{func(e *errands) error { return s.revokeBefore(w.x.ctx, e, userID) }}
+}
+
+// revokeBefore ends the token sessions of a user that exist now, and notes when
+// the next one may begin. Tokens say in whole seconds when their session began,
+// and those of the current second are ended, too.
+func (s tokenSessions) revokeBefore(ctx context.Context, e *errands, userID string) error {
+	if err := s.revokeUser(ctx, userID); err != nil {
+		return err
+	}
+	if e.revoked == nil {
+		e.revoked = map[string]time.Time{}
+	}
+	e.revoked[userID] = time.Now().Truncate(time.Second).Add(time.Second)
 	return nil
+}
+
+// sessionStart returns when the session of a user begins whose sign-in came with a
+// request that began at a time.
+//
+// A session begins with the request, before a password or a code was checked: were
+// it to begin when it is issued, a sign-in under way with an old password would
+// outlive the end of all sessions that comes with a new one. The exception is a
+// sign-in that ended the user's sessions itself.
+func (e *errands) sessionStart(userID string, began time.Time) time.Time {
+	if next := e.revoked[userID]; next.After(began) {
+		return next
+	}
+	return began
+}
+
+func (s tokenSessions) endEverywhere(ctx context.Context, userID string) error {
+	if s.Session.Revocation == nil {
+		return fail(ErrConfiguration, errors.New("SignOutEverywhere with token sessions needs Config.Session.Revocation"))
+	}
+	return s.revokeUser(ctx, userID)
+}
+
+// revokeUser notes on the revocation list, which must be there, that the token
+// sessions of a user have ended.
+func (s *settings) revokeUser(ctx context.Context, userID string) error {
+	if err := s.Session.Revocation.RevokeUser(ctx, userID, s.lastCopyExpires()); err != nil {
+		return fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+	}
+	return nil
+}
+
+// lastCopyExpires is when the last token that exists now is refused. A copy may
+// have been renewed this moment, and is good for as long as a token lives and
+// clocks may differ.
+func (s *settings) lastCopyExpires() time.Time {
+	return time.Now().Add(s.JWT.MaxAge + 2*clockTolerance)
+}
+
+// devices yields the session that asks: no other is known here.
+func (s tokenSessions) devices(_ context.Context, asking *Session) iter.Seq2[*StoredSession, error] {
+	return func(yield func(*StoredSession, error) bool) {
+		device := &StoredSession{UserID: asking.User.ID, Expires: asking.Expires, Current: true, LastUsed: time.Now(), Data: asking.data}
+		if asking.hasData {
+			claims, err := asking.claims.Claims()
+			if err != nil {
+				yield(nil, fail(codeJWTSession, err))
+				return
+			}
+			device.Data = claims
+		}
+		if seconds, ok := wire.Seconds(device.Data[claimSignedIn]); ok {
+			device.Created = time.Unix(seconds, 0)
+		}
+		yield(device, nil)
+	}
+}
+
+func (tokenSessions) endDevice(context.Context, *Session, string) error {
+	return fmt.Errorf("EndDevice: token sessions have no handles: %w", ErrNotFound)
+}
+
+func (tokenSessions) endOtherDevices(context.Context, *Session) (int, error) {
+	return 0, fail(codeUnsupportedStrategy, errors.New("EndOtherDevices needs database sessions: token sessions of a user end all at once, with SignOutEverywhere"))
+}
+
+// sessionMarks are the claims by which a token session is limited and ended.
+// They come from the sign-in, and afterwards from the token before, never from a
+// callback or a client: without them [SessionConfig.AbsoluteMaxAge] and
+// [SessionConfig.Revocation] would not hold.
+type sessionMarks Claims
+
+// newMarks returns the marks of a session that begins at a time.
+func (s tokenSessions) newMarks(began time.Time) sessionMarks {
+	marks := sessionMarks{}
+	if s.needsSignInTime() {
+		marks[claimSignedIn] = began.Unix()
+	}
+	if s.Session.Revocation != nil {
+		marks[claimSession] = uuid.New()
+	}
+	return marks
+}
+
+// marksOf returns the marks of the session of a token. A token that lacks them
+// was written by Auth.js, or before they were needed: its session counts as
+// begun when the token was issued, and is named by the token's id, so that a
+// copy of the token ends with it.
+func (s tokenSessions) marksOf(held heldToken) sessionMarks {
+	if !s.needsSignInTime() {
+		return nil
+	}
+	marks := sessionMarks{}
+	if began := s.beganAt(held); !began.IsZero() {
+		marks[claimSignedIn] = began.Unix()
+	}
+	if s.Session.Revocation != nil {
+		marks[claimSession] = held.session()
+		if marks[claimSession] == "" {
+			marks[claimSession] = uuid.New()
+		}
+	}
+	return marks
+}
+
+// in returns claims with the marks in them. The map itself is left alone when it
+// lacks some: a callback may return one that it uses for every user.
+func (m sessionMarks) in(claims Claims) Claims {
+	for name, value := range m {
+		if !sameMark(claims[name], value) {
+			marked := maps.Clone(claims)
+			maps.Copy(marked, m)
+			return marked
+		}
+	}
+	return claims
+}
+
+// areIn reports whether a token has the marks.
+func (m sessionMarks) areIn(held heldToken) bool {
+	for name, value := range m {
+		var claim any
+		if found, err := held.Claim(name, &claim); !found || err != nil || !sameMark(claim, value) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameMark reports whether a claim, as it was decoded, is a mark.
+func sameMark(claim, mark any) bool {
+	if at, ok := mark.(int64); ok {
+		seconds, isNumber := claim.(float64)
+		return claim == mark || isNumber && seconds == float64(at)
+	}
+	return reflect.DeepEqual(claim, mark)
 }
 
 // fromToken fills in a user from the known claims of a token.
