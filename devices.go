@@ -12,11 +12,11 @@ import (
 //
 // Of each it has the Handle that [Auth.EndDevice] takes, when it was Created and
 // LastUsed, whether it is the Current one, and what [SessionConfig.Describe]
-// noted in Data. The token of none is among it. The store needs
-// [Features.SessionList], and may hold a connection while the loop runs.
+// noted in Data. Tokens are never included. The store needs [Features.SessionList],
+// and may hold a connection while the loop runs.
 //
-// Token sessions are kept in browsers and nowhere else. Of those it yields the
-// one that asks, without a handle.
+// Token sessions are kept in browsers and nowhere else. Of those it yields only s,
+// without a handle.
 func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession, error] {
 	return func(yield func(*StoredSession, error) bool) {
 		set, err := a.ofPerson(ctx, "Devices", s)
@@ -38,8 +38,8 @@ func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession
 
 // EndDevice ends a session of the user of s: the one with a handle that
 // [Auth.Devices] yielded, which may come from a form. The error matches
-// [ErrNotFound] when the user has no such session, whoever else has it, and
-// always for token sessions.
+// [ErrNotFound] when the user has no such session, also if another user has it,
+// and always for token sessions.
 func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) (err error) {
 	defer a.logFailed(ctx, "EndDevice", &err)
 	set, err := a.ofPerson(ctx, "EndDevice", s)
@@ -51,7 +51,7 @@ func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) (err er
 
 // EndOtherDevices ends every session of the user of s but s, and returns how
 // many there were. Token sessions can be ended only together: use
-// [Auth.SignOutEverywhere] there, and have the person sign in again.
+// [Auth.SignOutEverywhere] there, and have the user sign in again.
 func (a *Auth) EndOtherDevices(ctx context.Context, s *Session) (ended int, err error) {
 	defer a.logFailed(ctx, "EndOtherDevices", &err)
 	set, err := a.ofPerson(ctx, "EndOtherDevices", s)

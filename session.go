@@ -17,9 +17,9 @@ import (
 // image and when the session ends, or else what [Callbacks.Session] made of it.
 // Everything else is for server code only.
 type Session struct {
-	// User is who is signed in. With token sessions it has what the token
+	// User is the signed-in user. With token sessions it has what the token
 	// carries: ID, Name, Email and Image. With database sessions it is the
-	// user as the store keeps them.
+	// user as the store has it.
 	User User
 
 	// Expires is when the session ends unless it is used before.
@@ -71,8 +71,8 @@ func sessionContextOf(ctx context.Context) *sessionContext {
 	return c
 }
 
-// SessionFrom returns the session that [Auth.Load] put into ctx, or nil when
-// nobody is signed in. Where the Load of one Auth is inside that of another, the
+// SessionFrom returns the session that [Auth.Load] put into ctx, or nil when the
+// request is signed out. Where the Load of one Auth is inside that of another, the
 // inner one decides.
 func SessionFrom(ctx context.Context) *Session {
 	if c := sessionContextOf(ctx); c != nil {
@@ -160,7 +160,7 @@ type StoredSession struct {
 	UserID  string
 	Expires time.Time
 
-	// Created is when the person signed in. Zero means that the store does not
+	// Created is when the user signed in. Zero means that the store does not
 	// know, as tables shared with Auth.js do not.
 	Created time.Time
 
@@ -169,7 +169,7 @@ type StoredSession struct {
 	Data map[string]any
 
 	// Handle identifies the session to its owner, for a list of signed-in
-	// devices. It is not a secret and signs nobody in. Only
+	// devices. It is not a secret and does not sign in. Only
 	// [Store.UserSessions] sets it.
 	Handle string
 

@@ -73,14 +73,14 @@ func (s tokenSessions) decodeText(ctx context.Context, set *cookieSet, text stri
 	return heldToken{claims: claims}, nil
 }
 
-// sameClaimedUser reports whether two tokens are of one user. Tokens that do not
-// say whose they are could be of anyone.
+// sameClaimedUser reports whether two tokens are of one user. Tokens without a
+// subject count as those of different users.
 func sameClaimedUser(a, b heldToken) bool {
 	return a.subject() != "" && a.subject() == b.subject()
 }
 
-// checkTimes refuses claims outside their time, as package token does for its
-// own format: a format of the host's cannot forget to.
+// checkTimes rejects claims outside their time, as package token does for its
+// own format, so that a format of the host cannot omit the check.
 //
 // https://www.rfc-editor.org/rfc/rfc7519#section-4.1.4
 func checkTimes(claims Claims) error {
@@ -103,7 +103,7 @@ func checkTimes(claims Claims) error {
 	return nil
 }
 
-// subject returns whose session it is.
+// subject returns the id of the session's user.
 func (h heldToken) subject() string {
 	if h.claims == nil {
 		return h.Subject()
