@@ -343,6 +343,41 @@ func TestADatabaseThatIsDownSignsNobodyInOrOut(t *testing.T) {
 	}
 }
 
+// A session whose callback fails is not shown, and its cookie is kept: the row is
+// good, and the callback may work again.
+func TestADatabaseSessionOutlivesAFailingCallback(t *testing.T) {
+	failing := false
+	s := newSite(t, inDatabase(memstore.New()), func(s *site) {
+		s.Callbacks.Session = func(_ context.Context, v *pintle.SessionView) (any, error) {
+			if failing {
+				return nil, errBroken
+			}
+			return v.Session, nil
+		}
+	})
+	b := s.browser()
+	b.signInWith("acme")
+	held := b.cookie(sessionCookie)
+	failing = true
+
+	if r := b.get("/auth/session").want(http.StatusOK); r.body != "null" || len(r.header["Set-Cookie"]) > 0 {
+		t.Errorf("the session route responds %s with cookies %q", r.body, r.header["Set-Cookie"])
+	}
+	b.get("/members").want(http.StatusFound)
+	r := httptest.NewRequest("GET", s.url+"/", nil)
+	r.Header.Set("Cookie", sessionCookie+"="+held)
+	if session, err := s.auth.Session(r); session != nil || !errors.Is(err, errBroken) {
+		t.Errorf("Session returns %v, %v; want the error", session, err)
+	}
+	if !s.log.has("SessionTokenError") {
+		t.Error("the log does not have SessionTokenError")
+	}
+	failing = false
+	if who := b.who(); who != "Ada Lovelace" {
+		t.Errorf("with a working callback %s is signed in", who)
+	}
+}
+
 func TestASignOutRemovesTheRow(t *testing.T) {
 	store := memstore.New()
 	s := newSite(t, inDatabase(store))
