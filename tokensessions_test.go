@@ -540,6 +540,34 @@ func (brokenList) Revoked(context.Context, string, string, time.Time) (bool, err
 func (brokenList) Revoke(context.Context, string, string, time.Time) error { return errBroken }
 func (brokenList) RevokeUser(context.Context, string, time.Time) error     { return errBroken }
 
+// A browser that holds an ended session is signed out: an account that signs in
+// there is not linked to the user of that session.
+func TestAnEndedTokenSessionReceivesNoAccount(t *testing.T) {
+	for name, ended := range map[string]bool{"signed out elsewhere": true, "still signed in": false} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, inDatabase(memstore.New()), func(s *site) {
+				s.Session.Strategy, s.Session.Revocation = pintle.StrategyJWT, new(memstore.Revocations)
+				s.Providers = append(s.Providers, s.idp.OAuth2("hub"))
+			})
+			b := s.browser()
+			b.signInWith("acme")
+			held := b.cookie(sessionCookie)
+			if ended {
+				b.post("/auth/signout")
+				b.plant(sessionCookie, held)
+			}
+			s.eventNames()
+			landed := b.signInWith("hub")
+			if ended {
+				landed.fails("/auth/signin", "OAuthAccountNotLinked")
+			}
+			if linked := slices.Contains(s.eventNames(), "linkAccount"); linked == ended {
+				t.Errorf("the account is linked: %t", linked)
+			}
+		})
+	}
+}
+
 // SH-41, SH-47, SH-76, ASVS-7.2.4: a session from before a sign-in is not the
 // session after it.
 func TestASessionThatWasPlantedDoesNotBecomeTheUsers(t *testing.T) {
