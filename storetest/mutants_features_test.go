@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -80,17 +81,17 @@ func without(s *memstore.Store, feature string) altered {
 
 type growing struct {
 	*memstore.Store
-	grown bool
+	grown atomic.Bool // many sign up at once
 }
 
 func (s *growing) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
-	s.grown = true
+	s.grown.Store(true)
 	return s.Store.CreateUser(ctx, u)
 }
 
 func (s *growing) Features() pintle.Features {
 	f := s.Store.Features()
-	f.Sweep = s.grown
+	f.Sweep = s.grown.Load()
 	return f
 }
 
