@@ -106,7 +106,7 @@ func TestAPasskeyThatCannotBeAddedLeadsBackToTheAccountPage(t *testing.T) {
 	store := memstore.New()
 	s := newSite(t, withPasskeys, withAccountPage, func(s *site) {
 		s.Store = store
-		s.Providers = append(s.Providers[:2], &pintle.Passkey{Ceremony: anyCeremony{is: pintle.Authenticator{CredentialID: "AAAA"}}})
+		s.Providers = append(s.Providers[:2], &pintle.WebAuthn{Ceremony: anyCeremony{is: pintle.Passkey{CredentialID: "AAAA"}}})
 	})
 	register := func(b *browser, options string) *reply {
 		b.get("/auth/webauthn-options/passkey" + options).want(http.StatusOK)

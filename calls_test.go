@@ -49,11 +49,11 @@ func (downStore) EndSession(context.Context, string, string) error { return errB
 
 func (downStore) EndUserSessions(context.Context, string, string) (int, error) { return 0, errBroken }
 
-func (downStore) UserAuthenticators(context.Context, string) ([]*pintle.Authenticator, error) {
+func (downStore) UserPasskeys(context.Context, string) ([]*pintle.Passkey, error) {
 	return nil, errBroken
 }
 
-func (downStore) RenameAuthenticator(context.Context, string, string, string) error { return errBroken }
+func (downStore) RenamePasskey(context.Context, string, string, string) error { return errBroken }
 
 // A call calls a function of an Auth for Ada, with a request that carries a
 // session cookie.

@@ -167,7 +167,7 @@ type Config struct {
 
 // Experimental enables what may still change in incompatible ways.
 type Experimental struct {
-	// Passkeys permits [Passkey] providers.
+	// Passkeys permits [WebAuthn] providers.
 	Passkeys bool
 }
 

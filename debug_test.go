@@ -470,6 +470,6 @@ func debugLines(l *logBook) []string {
 // namesInVain is a store that says of names what is not so.
 type namesInVain struct{ pintle.Store }
 
-func (namesInVain) RenameAuthenticator(context.Context, string, string, string) error {
+func (namesInVain) RenamePasskey(context.Context, string, string, string) error {
 	return errors.ErrUnsupported
 }

@@ -238,8 +238,8 @@ func (k *keeper) UnlinkAccount(ctx context.Context, userID, provider, id string,
 	return k.does("unlinkAccount", func() error { return k.Store.UnlinkAccount(ctx, userID, provider, id, keepOneOf) })
 }
 
-func (k *keeper) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
-	return k.does("createAuthenticator", func() error { return k.Store.CreateAuthenticator(ctx, a) })
+func (k *keeper) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
+	return k.does("createAuthenticator", func() error { return k.Store.CreatePasskey(ctx, a) })
 }
 
 func (k *keeper) EndSession(ctx context.Context, userID, handle string) error {

@@ -41,7 +41,7 @@ type Events struct {
 
 	// ClonedPasskey: a sign-in was refused because the counter of the passkey
 	// did not grow, which it does unless there are two of it.
-	ClonedPasskey func(ctx context.Context, a *Authenticator) error
+	ClonedPasskey func(ctx context.Context, a *Passkey) error
 
 	// Session: the session route read or updated a session.
 	Session func(ctx context.Context, e *SessionEvent) error

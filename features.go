@@ -35,14 +35,13 @@ type Features struct {
 	// [Email] providers need them.
 	Verifications bool
 
-	// Passkeys are the methods CreateAuthenticator, Authenticator,
-	// UserAuthenticators, UseAuthenticator and DeleteAuthenticator, of a store
-	// that has Accounts. [Passkey] providers and [Auth.Passkeys] need them.
+	// Passkeys are the methods CreatePasskey, Passkey, UserPasskeys, UsePasskey
+	// and DeletePasskey, of a store that has Accounts. [WebAuthn] providers and
+	// [Auth.Passkeys] need them.
 	Passkeys bool
 
-	// PasskeyNames is the method RenameAuthenticator, of a store that has
-	// Passkeys and keeps their Name, Created and LastUsed.
-	// [Auth.RenamePasskey] needs it.
+	// PasskeyNames is the method RenamePasskey, of a store that has Passkeys and
+	// keeps their Name, Created and LastUsed. [Auth.RenamePasskey] needs it.
 	PasskeyNames bool
 
 	// Transactions is the method InTx. A first sign-in creates a user, an
@@ -196,34 +195,34 @@ func (UnimplementedStore) UseVerification(context.Context, string, string) (*Ver
 	return nil, unimplemented("UseVerification")
 }
 
-// CreateAuthenticator fails.
-func (UnimplementedStore) CreateAuthenticator(context.Context, *Authenticator) error {
-	return unimplemented("CreateAuthenticator")
+// CreatePasskey fails.
+func (UnimplementedStore) CreatePasskey(context.Context, *Passkey) error {
+	return unimplemented("CreatePasskey")
 }
 
-// Authenticator fails.
-func (UnimplementedStore) Authenticator(context.Context, string) (*Authenticator, error) {
-	return nil, unimplemented("Authenticator")
+// Passkey fails.
+func (UnimplementedStore) Passkey(context.Context, string) (*Passkey, error) {
+	return nil, unimplemented("Passkey")
 }
 
-// UserAuthenticators fails.
-func (UnimplementedStore) UserAuthenticators(context.Context, string) ([]*Authenticator, error) {
-	return nil, unimplemented("UserAuthenticators")
+// UserPasskeys fails.
+func (UnimplementedStore) UserPasskeys(context.Context, string) ([]*Passkey, error) {
+	return nil, unimplemented("UserPasskeys")
 }
 
-// UseAuthenticator fails.
-func (UnimplementedStore) UseAuthenticator(context.Context, *Authenticator, uint32) error {
-	return unimplemented("UseAuthenticator")
+// UsePasskey fails.
+func (UnimplementedStore) UsePasskey(context.Context, *Passkey, uint32) error {
+	return unimplemented("UsePasskey")
 }
 
-// DeleteAuthenticator fails.
-func (UnimplementedStore) DeleteAuthenticator(context.Context, string, string) error {
-	return unimplemented("DeleteAuthenticator")
+// DeletePasskey fails.
+func (UnimplementedStore) DeletePasskey(context.Context, string, string) error {
+	return unimplemented("DeletePasskey")
 }
 
-// RenameAuthenticator fails.
-func (UnimplementedStore) RenameAuthenticator(context.Context, string, string, string) error {
-	return unimplemented("RenameAuthenticator")
+// RenamePasskey fails.
+func (UnimplementedStore) RenamePasskey(context.Context, string, string, string) error {
+	return unimplemented("RenamePasskey")
 }
 
 // DeleteUser fails.

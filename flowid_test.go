@@ -48,7 +48,7 @@ func TestAFlowEndsInTheBrowserInWhichItBegan(t *testing.T) {
 				k.seedAccount(t, trap, "acme", "666")
 				if err := errors.Join(
 					k.Store.LinkAccount(t.Context(), &pintle.Account{UserID: trap.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"}),
-					k.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: trap.ID}),
+					k.CreatePasskey(t.Context(), &pintle.Passkey{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: trap.ID}),
 				); err != nil {
 					t.Fatal(err)
 				}

@@ -233,7 +233,7 @@ func TestAPasskeyThatTwoInstancesRegisterKeepsItsUser(t *testing.T) {
 						if err != nil || user.Email != "ada@example.com" {
 							t.Fatalf("who is signed in is %+v (%v)", user, err)
 						}
-						if keys, err := kept.UserAuthenticators(t.Context(), is); err != nil || len(keys) != 1 {
+						if keys, err := kept.UserPasskeys(t.Context(), is); err != nil || len(keys) != 1 {
 							t.Errorf("their passkeys are %v (%v)", keys, err)
 						}
 					}

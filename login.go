@@ -61,7 +61,7 @@ type arrival struct {
 
 	// newPasskey is a passkey that was just created, for the stored user with the
 	// id registrant, or if that is empty for one who will be created.
-	newPasskey *Authenticator
+	newPasskey *Passkey
 	registrant string
 
 	// linkTo reports whether the account may be linked to the signed-in user.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Passkey is a provider that signs people in with a credential of their
+// WebAuthn is a provider that signs people in with a credential of their
 // device, their password manager or a security key, over WebAuthn. It needs
 // [Experimental].Passkeys and a [Config.Store] with [Features.Passkeys].
 // Package passkey makes one:
@@ -18,7 +18,7 @@ import (
 //	Providers: []pintle.Provider{passkey.New(passkey.Options{})}
 //
 // https://www.w3.org/TR/webauthn-3/
-type Passkey struct {
+type WebAuthn struct {
 	// ID is the provider's name in URLs and in stored accounts. Empty means
 	// "passkey". Auth.js has two providers, "passkey" and "webauthn": what one
 	// has stored belongs to its name.
@@ -69,22 +69,22 @@ type Passkey struct {
 // decided here.
 type Ceremony interface {
 	// RegistrationOptions returns the JSON of the options for creating a
-	// credential of r.User, none of r.Authenticators.
+	// credential of r.User, none of r.Passkeys.
 	RegistrationOptions(ctx context.Context, r *CeremonyRequest) (json.RawMessage, error)
 
 	// AuthenticationOptions returns the JSON of the options for using one of
-	// r.Authenticators, or if there are none any that the authenticator finds.
+	// r.Passkeys, or if there are none any that the authenticator finds.
 	AuthenticationOptions(ctx context.Context, r *CeremonyRequest) (json.RawMessage, error)
 
 	// VerifyRegistration returns the passkey that was created, without owner or
 	// times. It may have a name.
 	// It fails unless r.Answer is one to options with r.Challenge.
-	VerifyRegistration(ctx context.Context, r *CeremonyRequest) (*Authenticator, error)
+	VerifyRegistration(ctx context.Context, r *CeremonyRequest) (*Passkey, error)
 
-	// VerifyAuthentication returns r.Authenticators[0] with the Counter and
+	// VerifyAuthentication returns r.Passkeys[0] with the Counter and
 	// BackedUp that the authenticator reports. It fails unless r.Answer is one
 	// to options with r.Challenge and signed by that passkey.
-	VerifyAuthentication(ctx context.Context, r *CeremonyRequest) (*Authenticator, error)
+	VerifyAuthentication(ctx context.Context, r *CeremonyRequest) (*Passkey, error)
 }
 
 // A CeremonyRequest is what a [Ceremony] works on.
@@ -100,19 +100,19 @@ type CeremonyRequest struct {
 	User       *User
 	UserHandle string
 
-	// Authenticators are the passkeys that are known.
-	Authenticators []*Authenticator
+	// Passkeys are those that are known.
+	Passkeys []*Passkey
 
 	// Answer is what the browser answered, as JSON.
 	Answer []byte
 }
 
-func (p *Passkey) base() providerBase {
+func (p *WebAuthn) base() providerBase {
 	return providerBase{id: cmp.Or(p.ID, "passkey"), name: cmp.Or(p.Name, "Passkey"), kind: TypeWebAuthn}
 }
 
 // fields are the inputs of the form.
-func (p *Passkey) fields() []Field {
+func (p *WebAuthn) fields() []Field {
 	if p.Fields != nil {
 		return p.Fields
 	}
@@ -124,20 +124,20 @@ func (p *Passkey) fields() []Field {
 }
 
 // checkAutofill refuses a form in which no browser would offer a passkey.
-func (p *Passkey) checkAutofill() *Error {
+func (p *WebAuthn) checkAutofill() *Error {
 	if p.DisableAutofill || len(p.fields()) == 0 {
 		return nil
 	}
 	if slices.ContainsFunc(p.fields(), Field.listsPasskeys) {
 		return nil
 	}
-	return &Error{Code: codeMissingAutocomplete, Provider: p.base().id, Err: errors.New(`none of Passkey.Fields has an attribute autocomplete with the word webauthn: add one, such as "username webauthn", or set DisableAutofill`)}
+	return &Error{Code: codeMissingAutocomplete, Provider: p.base().id, Err: errors.New(`none of WebAuthn.Fields has an attribute autocomplete with the word webauthn: add one, such as "username webauthn", or set DisableAutofill`)}
 }
 
-// An Authenticator is a passkey: a WebAuthn credential registered for a user.
+// A Passkey is a WebAuthn credential that is registered for a user.
 //
 // https://www.w3.org/TR/webauthn-3/#credential-record
-type Authenticator struct {
+type Passkey struct {
 	// CredentialID is the credential id in standard base64 with padding. It is
 	// unique and compared byte by byte.
 	CredentialID string

@@ -25,11 +25,11 @@ func (noCeremony) AuthenticationOptions(context.Context, *pintle.CeremonyRequest
 	return json.RawMessage(`{"kind":"authentication"}`), nil
 }
 
-func (noCeremony) VerifyRegistration(context.Context, *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func (noCeremony) VerifyRegistration(context.Context, *pintle.CeremonyRequest) (*pintle.Passkey, error) {
 	return nil, errors.New("not verified")
 }
 
-func (noCeremony) VerifyAuthentication(context.Context, *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func (noCeremony) VerifyAuthentication(context.Context, *pintle.CeremonyRequest) (*pintle.Passkey, error) {
 	return nil, errors.New("not verified")
 }
 
@@ -39,21 +39,21 @@ func (c noCeremony) Check() error { return c.fault }
 // set to, used once.
 type anyCeremony struct {
 	noCeremony
-	is pintle.Authenticator
+	is pintle.Passkey
 }
 
-func (c anyCeremony) VerifyRegistration(context.Context, *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func (c anyCeremony) VerifyRegistration(context.Context, *pintle.CeremonyRequest) (*pintle.Passkey, error) {
 	return new(c.is), nil
 }
 
-func (c anyCeremony) VerifyAuthentication(context.Context, *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func (c anyCeremony) VerifyAuthentication(context.Context, *pintle.CeremonyRequest) (*pintle.Passkey, error) {
 	c.is.Counter++
 	return &c.is, nil
 }
 
 // withPasskeys gives a site passkeys and what they need.
 func withPasskeys(s *site) {
-	s.Providers = append(s.Providers, &pintle.Passkey{Ceremony: noCeremony{}})
+	s.Providers = append(s.Providers, &pintle.WebAuthn{Ceremony: noCeremony{}})
 	s.Store = memstore.New()
 	s.Session.Strategy = pintle.StrategyJWT
 	s.Experimental.Passkeys = true
@@ -86,32 +86,32 @@ func TestConfigurationsWithPasskeysThatCannotWork(t *testing.T) {
 	}
 	tests := []struct {
 		name   string
-		change func(*pintle.Config, *pintle.Passkey)
+		change func(*pintle.Config, *pintle.WebAuthn)
 		want   string // the code, empty for none
 	}{
-		{"as they should be", func(*pintle.Config, *pintle.Passkey) {}, ""},
-		{"not switched on", func(c *pintle.Config, _ *pintle.Passkey) { c.Experimental.Passkeys = false }, "ExperimentalFeatureNotEnabled"},
-		{"no store", func(c *pintle.Config, _ *pintle.Passkey) { c.Store = nil }, "MissingAdapter"},
-		{"a store that keeps no passkeys", func(c *pintle.Config, _ *pintle.Passkey) { c.Store = withoutPasskeys{memstore.New()} }, "MissingAdapterMethods"},
-		{"a store that finds no accounts", func(c *pintle.Config, _ *pintle.Passkey) { c.Store = withoutAccounts{memstore.New()} }, "MissingAdapterMethods"},
-		{"no ceremony", func(_ *pintle.Config, p *pintle.Passkey) { p.Ceremony = nil }, "Configuration"},
-		{"a ceremony that cannot work", func(_ *pintle.Config, p *pintle.Passkey) { p.Ceremony = noCeremony{errors.New("no domain")} }, "Configuration"},
-		{"two in the autofill list", func(c *pintle.Config, p *pintle.Passkey) {
-			c.Providers = append(c.Providers, &pintle.Passkey{ID: "webauthn", Ceremony: p.Ceremony})
+		{"as they should be", func(*pintle.Config, *pintle.WebAuthn) {}, ""},
+		{"not switched on", func(c *pintle.Config, _ *pintle.WebAuthn) { c.Experimental.Passkeys = false }, "ExperimentalFeatureNotEnabled"},
+		{"no store", func(c *pintle.Config, _ *pintle.WebAuthn) { c.Store = nil }, "MissingAdapter"},
+		{"a store that keeps no passkeys", func(c *pintle.Config, _ *pintle.WebAuthn) { c.Store = withoutPasskeys{memstore.New()} }, "MissingAdapterMethods"},
+		{"a store that finds no accounts", func(c *pintle.Config, _ *pintle.WebAuthn) { c.Store = withoutAccounts{memstore.New()} }, "MissingAdapterMethods"},
+		{"no ceremony", func(_ *pintle.Config, p *pintle.WebAuthn) { p.Ceremony = nil }, "Configuration"},
+		{"a ceremony that cannot work", func(_ *pintle.Config, p *pintle.WebAuthn) { p.Ceremony = noCeremony{errors.New("no domain")} }, "Configuration"},
+		{"two in the autofill list", func(c *pintle.Config, p *pintle.WebAuthn) {
+			c.Providers = append(c.Providers, &pintle.WebAuthn{ID: "webauthn", Ceremony: p.Ceremony})
 		}, "DuplicateConditionalUI"},
-		{"two, one of them in the autofill list", func(c *pintle.Config, p *pintle.Passkey) {
-			c.Providers = append(c.Providers, &pintle.Passkey{ID: "webauthn", Ceremony: p.Ceremony, DisableAutofill: true})
+		{"two, one of them in the autofill list", func(c *pintle.Config, p *pintle.WebAuthn) {
+			c.Providers = append(c.Providers, &pintle.WebAuthn{ID: "webauthn", Ceremony: p.Ceremony, DisableAutofill: true})
 		}, ""},
-		{"no field for autofill", func(_ *pintle.Config, p *pintle.Passkey) { p.Fields = autofill("username") }, "MissingWebAuthnAutocomplete"},
-		{"a field for autofill", func(_ *pintle.Config, p *pintle.Passkey) { p.Fields = autofill("email WebAuthn") }, ""},
-		{"no field for autofill, and none wanted", func(_ *pintle.Config, p *pintle.Passkey) {
+		{"no field for autofill", func(_ *pintle.Config, p *pintle.WebAuthn) { p.Fields = autofill("username") }, "MissingWebAuthnAutocomplete"},
+		{"a field for autofill", func(_ *pintle.Config, p *pintle.WebAuthn) { p.Fields = autofill("email WebAuthn") }, ""},
+		{"no field for autofill, and none wanted", func(_ *pintle.Config, p *pintle.WebAuthn) {
 			p.Fields, p.DisableAutofill = autofill("username"), true
 		}, ""},
-		{"no form", func(_ *pintle.Config, p *pintle.Passkey) { p.Fields = []pintle.Field{} }, ""},
+		{"no form", func(_ *pintle.Config, p *pintle.WebAuthn) { p.Fields = []pintle.Field{} }, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := &pintle.Passkey{Ceremony: noCeremony{}}
+			p := &pintle.WebAuthn{Ceremony: noCeremony{}}
 			c := pintle.Config{
 				Providers: []pintle.Provider{p}, Store: memstore.New(), Secrets: []string{secret},
 				Session:      pintle.SessionConfig{Strategy: pintle.StrategyJWT},
@@ -144,13 +144,13 @@ func TestTheFormForPasskeysAsksForNothingInVain(t *testing.T) {
 	tests := []struct {
 		name     string
 		password *pintle.Credentials
-		passkey  *pintle.Passkey
+		passkey  *pintle.WebAuthn
 		want     []string // the names of its inputs
 	}{
-		{"strangers sign up", password("username webauthn"), &pintle.Passkey{}, []string{"email"}},
-		{"no other field lists passkeys", password("username"), &pintle.Passkey{SignInOnly: true}, []string{"email"}},
-		{"another field lists passkeys", password("username webauthn"), &pintle.Passkey{SignInOnly: true}, nil},
-		{"fields of one's own", password("username webauthn"), &pintle.Passkey{SignInOnly: true, Fields: own}, []string{"own"}},
+		{"strangers sign up", password("username webauthn"), &pintle.WebAuthn{}, []string{"email"}},
+		{"no other field lists passkeys", password("username"), &pintle.WebAuthn{SignInOnly: true}, []string{"email"}},
+		{"another field lists passkeys", password("username webauthn"), &pintle.WebAuthn{SignInOnly: true}, nil},
+		{"fields of one's own", password("username webauthn"), &pintle.WebAuthn{SignInOnly: true, Fields: own}, []string{"own"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestPasskeysWithoutScripts(t *testing.T) {
 // the ceremony makes of them.
 func TestAnswersAreForWhatTheChallengeWasMade(t *testing.T) {
 	s := newSite(t, withPasskeys, func(s *site) {
-		s.Providers = []pintle.Provider{&pintle.Passkey{Ceremony: anyCeremony{is: pintle.Authenticator{CredentialID: "AAAA"}}}}
+		s.Providers = []pintle.Provider{&pintle.WebAuthn{Ceremony: anyCeremony{is: pintle.Passkey{CredentialID: "AAAA"}}}}
 	})
 	answer := func(action, id string, options string) *reply {
 		b := s.browser()

@@ -25,10 +25,10 @@ import (
 // WebAuthn. It begins at the options route.
 type passkeyFlow struct {
 	providerBase
-	passkey *Passkey
+	passkey *WebAuthn
 }
 
-func newPasskeyFlow(own Passkey) (*provider, *Error) {
+func newPasskeyFlow(own WebAuthn) (*provider, *Error) {
 	f := &passkeyFlow{own.base(), &own}
 	return &provider{f.providerBase, f, facts{
 		admits: admitsPasskey, linking: (*exchange).isSignedIn, autofill: !own.DisableAutofill, notLinked: ErrAccountNotLinked,
@@ -46,7 +46,7 @@ func (f *passkeyFlow) check(s *settings) *Error {
 	case s.records == nil:
 		return because(codeMissingAdapter, errors.New("passkeys need Config.Store, to keep them in"))
 	case f.passkey.Ceremony == nil:
-		return because(ErrConfiguration, errors.New("Passkey.Ceremony is nil: make the provider with passkey.New"))
+		return because(ErrConfiguration, errors.New("WebAuthn.Ceremony is nil: make the provider with passkey.New"))
 	}
 	if err := s.records.missing("a passkey provider", featureAccounts, featurePasskeys); err != nil {
 		return because(codeMissingAdapterMethods, err)
@@ -191,7 +191,7 @@ func (f *passkeyFlow) identify(x *exchange) (*User, error) {
 	if f.passkey.Identify != nil {
 		user, err := f.passkey.Identify(x.r)
 		if err != nil {
-			return nil, fail(ErrConfiguration, fmt.Errorf("Passkey.Identify: %w", err))
+			return nil, fail(ErrConfiguration, fmt.Errorf("WebAuthn.Identify: %w", err))
 		}
 		return user, nil
 	}
@@ -219,7 +219,7 @@ func (f *passkeyFlow) beginCeremony(x *exchange, chosen ceremony, user, signedIn
 	request := &CeremonyRequest{Origin: x.origin, Challenge: base64.RawURLEncoding.EncodeToString(random)}
 	if user != nil && user.ID != "" {
 		var err error
-		if request.Authenticators, err = x.records.userAuthenticators(x.ctx, user.ID); err != nil {
+		if request.Passkeys, err = x.records.userAuthenticators(x.ctx, user.ID); err != nil {
 			return err
 		}
 	}
@@ -420,7 +420,7 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 	if stored == nil {
 		return nil, errors.New("the credential is not a passkey of any user: it may have been removed here")
 	}
-	request.Authenticators = []*Authenticator{stored}
+	request.Passkeys = []*Passkey{stored}
 	used, err := f.passkey.Ceremony.VerifyAuthentication(x.ctx, request)
 	if err != nil {
 		return nil, err
@@ -443,7 +443,7 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 // does not grow was reached before, by this authenticator or a copy of it.
 //
 // https://www.w3.org/TR/webauthn-3/#sctn-sign-counter
-func (x *exchange) use(stored, reported *Authenticator) error {
+func (x *exchange) use(stored, reported *Passkey) error {
 	if reported.Counter <= stored.Counter && (reported.Counter > 0 || stored.Counter > 0) {
 		emit(x.ctx, x.settings, "clonedPasskey", x.Events.ClonedPasskey, stored)
 		return fmt.Errorf("the counter of the passkey went from %d to %d: it may have been copied", stored.Counter, reported.Counter)
@@ -462,7 +462,7 @@ func (x *exchange) use(stored, reported *Authenticator) error {
 
 // owner returns the account and the user of a passkey. All three have to name the
 // same user.
-func (f *passkeyFlow) owner(x *exchange, stored *Authenticator) (*Account, *User, error) {
+func (f *passkeyFlow) owner(x *exchange, stored *Passkey) (*Account, *User, error) {
 	account, err := found(x.records.account(x.ctx, f.id, stored.ProviderAccountID))
 	if err != nil {
 		return nil, nil, err

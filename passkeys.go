@@ -17,7 +17,7 @@ const maxPasskeyName = 64
 // Passkeys returns the passkeys of the user of a session, the newest last, for an
 // account page. [Auth.Unlink] removes one, by the id of its provider and its
 // CredentialID. The store needs [Features.Passkeys].
-func (a *Auth) Passkeys(ctx context.Context, s *Session) (passkeys []*Authenticator, err error) {
+func (a *Auth) Passkeys(ctx context.Context, s *Session) (passkeys []*Passkey, err error) {
 	defer a.logFailed(ctx, "Passkeys", &err)
 	set, err := a.ofPerson(ctx, "Passkeys", s)
 	if err != nil {
@@ -28,7 +28,7 @@ func (a *Auth) Passkeys(ctx context.Context, s *Session) (passkeys []*Authentica
 		return nil, err
 	}
 	passkeys, err = store.userAuthenticators(ctx, s.User.ID)
-	slices.SortFunc(passkeys, func(a, b *Authenticator) int {
+	slices.SortFunc(passkeys, func(a, b *Passkey) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.CredentialID, b.CredentialID))
 	})
 	return passkeys, err

@@ -41,23 +41,23 @@ var attackerElsewhere = authtest.Person{Subject: "666", Name: "Mallory", Email: 
 // it has.
 type anyPasskey struct{ noCeremony }
 
-func passkeyOf(r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func passkeyOf(r *pintle.CeremonyRequest) (*pintle.Passkey, error) {
 	var answer struct{ ID string }
 	if err := json.Unmarshal(r.Answer, &answer); err != nil {
 		return nil, err
 	}
 	id, err := base64.RawURLEncoding.DecodeString(answer.ID)
-	return &pintle.Authenticator{CredentialID: base64.StdEncoding.EncodeToString(id)}, err
+	return &pintle.Passkey{CredentialID: base64.StdEncoding.EncodeToString(id)}, err
 }
 
-func (anyPasskey) VerifyRegistration(_ context.Context, r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func (anyPasskey) VerifyRegistration(_ context.Context, r *pintle.CeremonyRequest) (*pintle.Passkey, error) {
 	return passkeyOf(r)
 }
 
-func (anyPasskey) VerifyAuthentication(_ context.Context, r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func (anyPasskey) VerifyAuthentication(_ context.Context, r *pintle.CeremonyRequest) (*pintle.Passkey, error) {
 	used, err := passkeyOf(r)
 	if err == nil {
-		used.Counter = r.Authenticators[0].Counter + 1
+		used.Counter = r.Passkeys[0].Counter + 1
 	}
 	return used, err
 }
@@ -87,7 +87,7 @@ func hijackSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*
 		s.Experimental.Passkeys = true
 		s.Session.Revocation = &memstore.Revocations{}
 		s.Providers = []pintle.Provider{
-			s.idp.OIDC("acme"), verifying, s.mailProvider(), &pintle.Passkey{Ceremony: anyPasskey{}},
+			s.idp.OIDC("acme"), verifying, s.mailProvider(), &pintle.WebAuthn{Ceremony: anyPasskey{}},
 			&pintle.Credentials{Authorize: checkPassword, Knows: knowsNobody},
 		}
 	}}, changes...)
@@ -599,7 +599,7 @@ func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
 					k.seedAccount(t, user, "acme", attackerElsewhere.Subject)
 					if err := errors.Join(
 						k.Store.LinkAccount(t.Context(), &pintle.Account{UserID: user.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"}),
-						k.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: user.ID}),
+						k.CreatePasskey(t.Context(), &pintle.Passkey{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: user.ID}),
 					); err != nil {
 						t.Fatal(err)
 					}
@@ -1093,7 +1093,7 @@ func (k *strictTxKeeper) InTx(ctx context.Context, f func(pintle.Store) error) e
 func TestAPasskeyWithoutAnAccountIsAWayIn(t *testing.T) {
 	s, k := hijackSite(t, pintle.StrategyDatabase)
 	trap := k.seedUser(t, pintle.User{Email: victimAddress})
-	if err := k.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: trap.ID}); err != nil {
+	if err := k.CreatePasskey(t.Context(), &pintle.Passkey{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: trap.ID}); err != nil {
 		t.Fatal(err)
 	}
 	b := s.browser()
@@ -1108,7 +1108,7 @@ func TestAPasskeyOfAnotherUsersAccountSignsNobodyIn(t *testing.T) {
 	ada, mallory := k.seedUser(t, people["ada"].user), k.seedUser(t, pintle.User{Name: "Mallory"})
 	if err := errors.Join(
 		k.Store.LinkAccount(t.Context(), &pintle.Account{UserID: ada.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "AAAA"}),
-		k.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: mallory.ID}),
+		k.CreatePasskey(t.Context(), &pintle.Passkey{CredentialID: "AAAA", ProviderAccountID: "AAAA", UserID: mallory.ID}),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -1200,7 +1200,7 @@ func (s tableless) InTx(ctx context.Context, f func(pintle.Store) error) error {
 	return s.Store.InTx(ctx, func(tx pintle.Store) error { return f(tableless{tx}) })
 }
 
-func (s tableless) UserAuthenticators(context.Context, string) ([]*pintle.Authenticator, error) {
+func (s tableless) UserPasskeys(context.Context, string) ([]*pintle.Passkey, error) {
 	return nil, fmt.Errorf("no table: %w", errors.ErrUnsupported)
 }
 

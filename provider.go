@@ -12,7 +12,7 @@ import (
 )
 
 // A Provider is a way to sign in: an [*OAuth], an [*Email], a [*Credentials] or a
-// [*Passkey]. The set is closed; ready-made ones are in package provider.
+// [*WebAuthn]. The set is closed; ready-made ones are in package provider.
 //
 // [New] copies what it is given. A provider may be shared by configurations and
 // is never changed by a request.
@@ -212,7 +212,7 @@ func (s *settings) newProvider(given Provider, env environment) (*provider, *Err
 		return s.newMailFlow(*given, env)
 	case *Credentials:
 		return newFormFlow(*given)
-	case *Passkey:
+	case *WebAuthn:
 		return newPasskeyFlow(*given)
 	}
 	panic("unreachable: the set of provider kinds is closed")

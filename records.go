@@ -307,32 +307,32 @@ func (r *records) useVerification(ctx context.Context, identifier, hash string) 
 	return found(v, r.end(ctx, o, err))
 }
 
-func (r *records) createAuthenticator(ctx context.Context, a *Authenticator) error {
+func (r *records) createAuthenticator(ctx context.Context, a *Passkey) error {
 	o := r.begin(ctx, "createAuthenticator")
-	return r.end(ctx, o, r.store.CreateAuthenticator(ctx, a))
+	return r.end(ctx, o, r.store.CreatePasskey(ctx, a))
 }
 
 // authenticator returns a passkey, or nil.
-func (r *records) authenticator(ctx context.Context, credentialID string) (*Authenticator, error) {
+func (r *records) authenticator(ctx context.Context, credentialID string) (*Passkey, error) {
 	o := r.begin(ctx, "getAuthenticator")
-	a, err := r.store.Authenticator(ctx, credentialID)
+	a, err := r.store.Passkey(ctx, credentialID)
 	return found(a, r.end(ctx, o, err))
 }
 
-func (r *records) userAuthenticators(ctx context.Context, userID string) ([]*Authenticator, error) {
+func (r *records) userAuthenticators(ctx context.Context, userID string) ([]*Passkey, error) {
 	o := r.begin(ctx, "listAuthenticatorsByUserId")
-	all, err := r.store.UserAuthenticators(ctx, userID)
+	all, err := r.store.UserPasskeys(ctx, userID)
 	return all, r.end(ctx, o, err)
 }
 
-func (r *records) useAuthenticator(ctx context.Context, used *Authenticator, old uint32) error {
+func (r *records) useAuthenticator(ctx context.Context, used *Passkey, old uint32) error {
 	o := r.begin(ctx, "updateAuthenticatorCounter")
-	return r.end(ctx, o, r.store.UseAuthenticator(ctx, used, old))
+	return r.end(ctx, o, r.store.UsePasskey(ctx, used, old))
 }
 
 func (r *records) renameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
 	o := r.begin(ctx, "renameAuthenticator")
-	return r.end(ctx, o, r.store.RenameAuthenticator(ctx, userID, credentialID, name))
+	return r.end(ctx, o, r.store.RenamePasskey(ctx, userID, credentialID, name))
 }
 
 // inTx runs f in a transaction of the store. Its errors are not classified: they

@@ -371,7 +371,7 @@ func TestEachThingIsDoneInOnePlace(t *testing.T) {
 func TestOneConstructorKnowsTheKinds(t *testing.T) {
 	kinds := map[string][]string{ // the files that may name a kind
 		"OAuth": {"oauth.go", "oauthflow.go", "quirks.go", "env.go"}, "Email": {"email.go", "mailflow.go", "env.go"},
-		"Credentials": {"credentials.go", "formflow.go"}, "Passkey": {"passkey.go", "passkeyflow.go"},
+		"Credentials": {"credentials.go", "formflow.go"}, "WebAuthn": {"passkey.go", "passkeyflow.go"},
 		"oauthFlow": {"oauthflow.go", "checks.go", "formpost.go", "redirect.go"}, "mailFlow": {"mailflow.go", "addressproof.go"},
 		"formFlow": {"formflow.go"}, "passkeyFlow": {"passkeyflow.go"},
 	}

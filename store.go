@@ -144,34 +144,34 @@ type Store interface {
 
 	// Passkeys: Features.Passkeys
 
-	// CreateAuthenticator stores a passkey. It fails with ErrConflict when the
+	// CreatePasskey stores a passkey. It fails with ErrConflict when the
 	// credential id is taken, and with ErrNotFound when its user does not exist.
-	CreateAuthenticator(ctx context.Context, a *Authenticator) error
+	CreatePasskey(ctx context.Context, a *Passkey) error
 
-	// Authenticator returns the passkey with exactly the given credential id.
-	Authenticator(ctx context.Context, credentialID string) (*Authenticator, error)
+	// Passkey returns the passkey with exactly the given credential id.
+	Passkey(ctx context.Context, credentialID string) (*Passkey, error)
 
-	// UserAuthenticators returns the passkeys of a user, none for a user who
+	// UserPasskeys returns the passkeys of a user, none for a user who
 	// has none or does not exist.
-	UserAuthenticators(ctx context.Context, userID string) ([]*Authenticator, error)
+	UserPasskeys(ctx context.Context, userID string) ([]*Passkey, error)
 
-	// UseAuthenticator records that the passkey with used.CredentialID has
+	// UsePasskey records that the passkey with used.CredentialID has
 	// signed: it replaces Counter, BackedUp and LastUsed by those of used, in
 	// one step, and only if the stored Counter still is old, so that of two
 	// concurrent assertions with one counter only one succeeds. Otherwise it
 	// fails with ErrConflict. A missing passkey is ErrNotFound.
-	UseAuthenticator(ctx context.Context, used *Authenticator, old uint32) error
+	UsePasskey(ctx context.Context, used *Passkey, old uint32) error
 
-	// DeleteAuthenticator removes a passkey of a user. It fails with
+	// DeletePasskey removes a passkey of a user. It fails with
 	// ErrNotFound when the user has no such passkey. [Auth.Unlink] calls
 	// UnlinkAccount instead, which removes the account of the passkey as well.
-	DeleteAuthenticator(ctx context.Context, userID, credentialID string) error
+	DeletePasskey(ctx context.Context, userID, credentialID string) error
 
 	// Names of passkeys: Features.PasskeyNames
 
-	// RenameAuthenticator replaces the name of a passkey of a user. It fails
+	// RenamePasskey replaces the name of a passkey of a user. It fails
 	// with ErrNotFound when the user has no such passkey.
-	RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error
+	RenamePasskey(ctx context.Context, userID, credentialID, name string) error
 
 	// Whole users: Features.DeleteUser
 

@@ -216,14 +216,14 @@ func TestAPasskeyGoesWithItsAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := store.CreateAuthenticator(ctx, &pintle.Authenticator{CredentialID: "AAAA", UserID: ada.ID, ProviderAccountID: "AAAA"}); err != nil {
+	if err := store.CreatePasskey(ctx, &pintle.Passkey{CredentialID: "AAAA", UserID: ada.ID, ProviderAccountID: "AAAA"}); err != nil {
 		t.Fatal(err)
 	}
 	unlink := func(provider, id string) error { return s.auth.Unlink(ctx, signedInAs(ada), provider, id) }
 	if err := unlink("passkey", "AAAA"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Authenticator(ctx, "AAAA"); !errors.Is(err, pintle.ErrNotFound) {
+	if _, err := store.Passkey(ctx, "AAAA"); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("the passkey is still there (%v)", err)
 	}
 	if err := unlink("acme", "1001"); !errors.Is(err, pintle.ErrLastSignIn) {
@@ -248,7 +248,7 @@ func TestAPasskeyGoesWithItsAccount(t *testing.T) {
 	if err := store.LinkAccount(ctx, left); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.CreateAuthenticator(ctx, &pintle.Authenticator{CredentialID: "BBBB", UserID: ada.ID, ProviderAccountID: "BBBB"}); err != nil {
+	if err := store.CreatePasskey(ctx, &pintle.Passkey{CredentialID: "BBBB", UserID: ada.ID, ProviderAccountID: "BBBB"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := unlink("acme", "1001"); err != nil {

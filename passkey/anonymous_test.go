@@ -206,7 +206,7 @@ func TestAPasskeyBelongsToOneUser(t *testing.T) {
 		if err := s.store.UnlinkAccount(t.Context(), row.UserID, "passkey", row.ProviderAccountID, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.store.CreateAuthenticator(t.Context(), row); err != nil { // which went with its account
+		if err := s.store.CreatePasskey(t.Context(), row); err != nil { // which went with its account
 			t.Fatal(err)
 		}
 		if code := s.browser().try(key); code != "WebAuthnVerificationError" {

@@ -30,7 +30,7 @@ func (c *ceremony) AuthenticationOptions(_ context.Context, r *pintle.CeremonyRe
 		return nil, err
 	}
 	return json.Marshal(requestOptions{
-		Challenge: r.Challenge, AllowCredentials: descriptors(r.Authenticators),
+		Challenge: r.Challenge, AllowCredentials: descriptors(r.Passkeys),
 		Timeout: c.Timeout.Milliseconds(), UserVerification: c.UserVerification, RPID: rp.id,
 	})
 }
@@ -38,7 +38,7 @@ func (c *ceremony) AuthenticationOptions(_ context.Context, r *pintle.CeremonyRe
 // VerifyAuthentication implements [pintle.Ceremony].
 //
 // https://www.w3.org/TR/webauthn-3/#sctn-verifying-assertion
-func (c *ceremony) VerifyAuthentication(_ context.Context, r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func (c *ceremony) VerifyAuthentication(_ context.Context, r *pintle.CeremonyRequest) (*pintle.Passkey, error) {
 	a, err := c.verifyAuthentication(r)
 	if err != nil {
 		return nil, fmt.Errorf("verify a passkey: %w", explain(err))
@@ -46,7 +46,7 @@ func (c *ceremony) VerifyAuthentication(_ context.Context, r *pintle.CeremonyReq
 	return a, nil
 }
 
-func (c *ceremony) verifyAuthentication(r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func (c *ceremony) verifyAuthentication(r *pintle.CeremonyRequest) (*pintle.Passkey, error) {
 	rp, err := c.relyingParty(r.Origin)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (c *ceremony) verifyAuthentication(r *pintle.CeremonyRequest) (*pintle.Auth
 	if err != nil {
 		return nil, err
 	}
-	stored := *r.Authenticators[0]
+	stored := *r.Passkeys[0]
 	key, err := base64.StdEncoding.DecodeString(stored.PublicKey)
 	if err != nil || base64.StdEncoding.EncodeToString(a.RawID) != stored.CredentialID {
 		return nil, errors.New("the answer is of another credential than the stored one, or its key cannot be read")

@@ -224,7 +224,7 @@ func TestChallengesAreUsedOnce(t *testing.T) {
 	})
 	t.Run("a challenge of another provider", func(t *testing.T) {
 		s := newSite(t, func(s *site) {
-			s.Providers = []pintle.Provider{s.keys, &pintle.Passkey{
+			s.Providers = []pintle.Provider{s.keys, &pintle.WebAuthn{
 				ID: "other", Ceremony: passkey.New(passkey.Options{}).Ceremony, DisableAutofill: true,
 			}}
 		})

@@ -16,7 +16,7 @@ type descriptor struct {
 	Transports []string `json:"transports,omitempty"`
 }
 
-func descriptors(known []*pintle.Authenticator) []descriptor {
+func descriptors(known []*pintle.Passkey) []descriptor {
 	list := make([]descriptor, 0, len(known))
 	for _, a := range known {
 		id, err := base64.StdEncoding.DecodeString(a.CredentialID)

@@ -1,5 +1,5 @@
 // Package passkey signs users in with passkeys: it makes and verifies WebAuthn
-// ceremonies for a [pintle.Passkey] provider.
+// ceremonies for a [pintle.WebAuthn] provider.
 //
 //	auth, err := pintle.New(pintle.Config{
 //		Providers:    []pintle.Provider{passkey.New(passkey.Options{})},

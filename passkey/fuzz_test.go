@@ -71,7 +71,7 @@ func FuzzAuthentication(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	request.Authenticators = []*pintle.Authenticator{stored}
+	request.Passkeys = []*pintle.Passkey{stored}
 	options, err := ceremony.AuthenticationOptions(f.Context(), request)
 	if err != nil {
 		f.Fatal(err)

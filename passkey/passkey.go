@@ -69,7 +69,7 @@ type Options struct {
 
 // New returns a provider with the id "passkey". Its fields may be changed until
 // it is passed to [pintle.New], which returns an error if o is invalid.
-func New(o Options) *pintle.Passkey { return &pintle.Passkey{Ceremony: newCeremony(o)} }
+func New(o Options) *pintle.WebAuthn { return &pintle.WebAuthn{Ceremony: newCeremony(o)} }
 
 // A ceremony implements [pintle.Ceremony].
 type ceremony struct{ Options }

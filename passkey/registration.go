@@ -53,7 +53,7 @@ func (c *ceremony) RegistrationOptions(_ context.Context, r *pintle.CeremonyRequ
 	}
 	o := creationOptions{
 		Challenge: r.Challenge, Timeout: c.Timeout.Milliseconds(),
-		Attestation: c.Attestation, ExcludeCredentials: descriptors(r.Authenticators),
+		Attestation: c.Attestation, ExcludeCredentials: descriptors(r.Passkeys),
 	}
 	o.RP.Name, o.RP.ID = rp.name, rp.id
 	o.User.ID, o.User.Name, o.User.DisplayName = r.UserHandle, r.User.Email, r.User.Name
@@ -74,7 +74,7 @@ func (c *ceremony) RegistrationOptions(_ context.Context, r *pintle.CeremonyRequ
 // VerifyRegistration implements [pintle.Ceremony].
 //
 // https://www.w3.org/TR/webauthn-3/#sctn-registering-a-new-credential
-func (c *ceremony) VerifyRegistration(ctx context.Context, r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func (c *ceremony) VerifyRegistration(ctx context.Context, r *pintle.CeremonyRequest) (*pintle.Passkey, error) {
 	a, err := c.verifyRegistration(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("verify a new passkey: %w", explain(err))
@@ -82,7 +82,7 @@ func (c *ceremony) VerifyRegistration(ctx context.Context, r *pintle.CeremonyReq
 	return a, nil
 }
 
-func (c *ceremony) verifyRegistration(ctx context.Context, r *pintle.CeremonyRequest) (*pintle.Authenticator, error) {
+func (c *ceremony) verifyRegistration(ctx context.Context, r *pintle.CeremonyRequest) (*pintle.Passkey, error) {
 	rp, err := c.relyingParty(r.Origin)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (c *ceremony) verifyRegistration(ctx context.Context, r *pintle.CeremonyReq
 			return nil, fmt.Errorf("passkey.Options.Trust rejects the authenticator: %w", err)
 		}
 	}
-	return &pintle.Authenticator{
+	return &pintle.Passkey{
 		CredentialID: base64.StdEncoding.EncodeToString(data.AttData.CredentialID),
 		PublicKey:    base64.StdEncoding.EncodeToString(data.AttData.CredentialPublicKey),
 		Counter:      data.Counter,

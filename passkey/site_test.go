@@ -35,14 +35,14 @@ type site struct {
 	passkey.Options
 
 	t     *testing.T
-	keys  *pintle.Passkey
+	keys  *pintle.WebAuthn
 	store *memstore.Store
 	auth  *pintle.Auth
 	log   bytes.Buffer
 
 	mu     sync.Mutex
 	events []string
-	clones []*pintle.Authenticator
+	clones []*pintle.Passkey
 }
 
 // newSite returns a site with the changes. By default it keeps everything in
@@ -63,13 +63,13 @@ func newSite(t *testing.T, changes ...func(*site)) *site {
 			LinkAccount: func(_ context.Context, e *pintle.LinkAccountEvent) error {
 				return s.happened("linkAccount " + e.User.Email)
 			},
-			ClonedPasskey: func(_ context.Context, a *pintle.Authenticator) error {
+			ClonedPasskey: func(_ context.Context, a *pintle.Passkey) error {
 				s.clones = append(s.clones, a)
 				return s.happened("clonedPasskey")
 			},
 		},
 	}
-	s.keys = &pintle.Passkey{}
+	s.keys = &pintle.WebAuthn{}
 	for _, change := range changes {
 		change(s)
 	}
@@ -247,9 +247,9 @@ func (s *site) user(email string) *pintle.User {
 }
 
 // passkeys returns those of the user with an address.
-func (s *site) passkeys(email string) []*pintle.Authenticator {
+func (s *site) passkeys(email string) []*pintle.Passkey {
 	s.t.Helper()
-	list, err := s.store.UserAuthenticators(s.t.Context(), s.user(email).ID)
+	list, err := s.store.UserPasskeys(s.t.Context(), s.user(email).ID)
 	if err != nil {
 		s.t.Fatal(err)
 	}

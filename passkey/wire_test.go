@@ -91,13 +91,13 @@ func TestStoredRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &pintle.Authenticator{
+	want := &pintle.Passkey{
 		CredentialID: id, UserID: user.ID, ProviderAccountID: id, PublicKey: base64.StdEncoding.EncodeToString(public),
 		DeviceType: "multiDevice", BackedUp: true, Transports: "internal,hybrid",
 	}
 	stored := s.passkeys("ada@example.com")
 	want.Created = stored[0].Created // which Auth.js has no column for
-	if diff := cmp.Diff([]*pintle.Authenticator{want}, stored); diff != "" {
+	if diff := cmp.Diff([]*pintle.Passkey{want}, stored); diff != "" {
 		t.Errorf("WA-17 authenticator: -want +got:\n%s", diff)
 	}
 	account, err := s.store.Account(t.Context(), "passkey", id)
@@ -134,7 +134,7 @@ func TestRowsOfAuthJS(t *testing.T) {
 	if err := s.store.LinkAccount(t.Context(), &pintle.Account{UserID: user.ID, Type: "webauthn", Provider: "passkey", ProviderAccountID: row.CredentialID}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.store.CreateAuthenticator(t.Context(), row); err != nil {
+	if err := s.store.CreatePasskey(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
 	s.browser().signIn(key)

@@ -267,14 +267,14 @@ var accountStoreChecks = []check{
 		t.limited(OneAccountEach)
 		s := t.accounts()
 		u, other := t.someone(), t.someone()
-		var passkeys []*pintle.Authenticator
+		var passkeys []*pintle.Passkey
 		linked := func(owner *pintle.User, kind pintle.ProviderType, id string) *pintle.Account {
 			a := newAccount(owner.ID)
 			a.Type, a.ProviderAccountID = kind, id
 			return t.link(a)
 		}
 		for _, owner := range []*pintle.User{u, u, u, other} {
-			passkeys = append(passkeys, t.createAuthenticator(newAuthenticator(owner.ID)))
+			passkeys = append(passkeys, t.createPasskey(newPasskey(owner.ID)))
 		}
 		gone, kept, similar, theirs := passkeys[0], passkeys[1], passkeys[2], passkeys[3]
 		a := linked(u, pintle.TypeWebAuthn, gone.CredentialID)
@@ -287,17 +287,17 @@ var accountStoreChecks = []check{
 		for _, account := range []*pintle.Account{a, named, foreign} {
 			t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, u.ID, account.Provider, account.ProviderAccountID, nil))
 		}
-		_, err := t.passkeys().Authenticator(t.ctx, gone.CredentialID)
+		_, err := t.passkeys().Passkey(t.ctx, gone.CredentialID)
 		t.notFound("Authenticator of the account that was unlinked", err)
-		left, err := t.passkeys().UserAuthenticators(t.ctx, u.ID)
-		t.ok("UserAuthenticators", err)
+		left, err := t.passkeys().UserPasskeys(t.ctx, u.ID)
+		t.ok("UserPasskeys", err)
 		if len(left) != 2 {
-			t.Errorf("UserAuthenticators returned %d passkeys, want 2", len(left))
+			t.Errorf("UserPasskeys returned %d passkeys, want 2", len(left))
 		}
-		for _, passkey := range []*pintle.Authenticator{kept, similar, theirs} {
+		for _, passkey := range []*pintle.Passkey{kept, similar, theirs} {
 			t.passkey(passkey)
 		}
-		t.passkey(t.createAuthenticator(gone)) // its id is free
+		t.passkey(t.createPasskey(gone)) // its id is free
 	}},
 	{"accounts that were passed or returned are the caller's", func(t *tester) {
 		s := t.accounts()

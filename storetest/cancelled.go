@@ -33,10 +33,10 @@ var cancelledChecks = []check{
 			t.noAnswer("UserAccounts", err)
 		}
 		if t.can.Passkeys {
-			_, err = t.passkeys().Authenticator(ctx, unique())
-			t.noAnswer("Authenticator", err)
-			_, err = t.passkeys().UserAuthenticators(ctx, b.user.ID)
-			t.noAnswer("UserAuthenticators", err)
+			_, err = t.passkeys().Passkey(ctx, unique())
+			t.noAnswer("Passkey", err)
+			_, err = t.passkeys().UserPasskeys(ctx, b.user.ID)
+			t.noAnswer("UserPasskeys", err)
 		}
 		if s := t.store; t.can.SessionList {
 			asked := false
@@ -85,16 +85,16 @@ var cancelledChecks = []check{
 		}
 		if t.can.Passkeys {
 			s := t.passkeys()
-			p := newAuthenticator(b.user.ID)
-			t.noAnswer("CreateAuthenticator", s.CreateAuthenticator(ctx, p))
-			_, err := s.Authenticator(t.ctx, p.CredentialID)
-			t.notFound("Authenticator", err)
-			t.noAnswer("UseAuthenticator", s.UseAuthenticator(ctx, counted(b.passkey, 99), b.passkey.Counter))
+			p := newPasskey(b.user.ID)
+			t.noAnswer("CreatePasskey", s.CreatePasskey(ctx, p))
+			_, err := s.Passkey(t.ctx, p.CredentialID)
+			t.notFound("Passkey", err)
+			t.noAnswer("UsePasskey", s.UsePasskey(ctx, counted(b.passkey, 99), b.passkey.Counter))
 			if t.can.PasskeyNames {
-				t.noAnswer("RenameAuthenticator", t.namedPasskeys().RenameAuthenticator(ctx, b.user.ID, b.passkey.CredentialID, "Changed"))
+				t.noAnswer("RenamePasskey", t.namedPasskeys().RenamePasskey(ctx, b.user.ID, b.passkey.CredentialID, "Changed"))
 			}
 			if s := t.store; t.can.Passkeys {
-				t.noAnswer("DeleteAuthenticator", s.DeleteAuthenticator(ctx, b.user.ID, b.passkey.CredentialID))
+				t.noAnswer("DeletePasskey", s.DeletePasskey(ctx, b.user.ID, b.passkey.CredentialID))
 			}
 		}
 		if s := t.store; t.can.Accounts {

@@ -124,27 +124,27 @@ var features = []feature{
 		}},
 	}},
 	{"Passkeys", func(f pintle.Features) bool { return f.Passkeys }, []method{
-		{"CreateAuthenticator", func(t *tester, s pintle.Store) error {
-			return s.CreateAuthenticator(t.ctx, newAuthenticator(uuid.New()))
+		{"CreatePasskey", func(t *tester, s pintle.Store) error {
+			return s.CreatePasskey(t.ctx, newPasskey(uuid.New()))
 		}},
-		{"Authenticator", func(t *tester, s pintle.Store) error {
-			_, err := s.Authenticator(t.ctx, unique())
+		{"Passkey", func(t *tester, s pintle.Store) error {
+			_, err := s.Passkey(t.ctx, unique())
 			return err
 		}},
-		{"UserAuthenticators", func(t *tester, s pintle.Store) error {
-			_, err := s.UserAuthenticators(t.ctx, uuid.New())
+		{"UserPasskeys", func(t *tester, s pintle.Store) error {
+			_, err := s.UserPasskeys(t.ctx, uuid.New())
 			return err
 		}},
-		{"UseAuthenticator", func(t *tester, s pintle.Store) error {
-			return s.UseAuthenticator(t.ctx, newAuthenticator(uuid.New()), 0)
+		{"UsePasskey", func(t *tester, s pintle.Store) error {
+			return s.UsePasskey(t.ctx, newPasskey(uuid.New()), 0)
 		}},
-		{"DeleteAuthenticator", func(t *tester, s pintle.Store) error {
-			return s.DeleteAuthenticator(t.ctx, uuid.New(), unique())
+		{"DeletePasskey", func(t *tester, s pintle.Store) error {
+			return s.DeletePasskey(t.ctx, uuid.New(), unique())
 		}},
 	}},
 	{"PasskeyNames", func(f pintle.Features) bool { return f.PasskeyNames }, []method{
-		{"RenameAuthenticator", func(t *tester, s pintle.Store) error {
-			return s.RenameAuthenticator(t.ctx, uuid.New(), unique(), "Key ring")
+		{"RenamePasskey", func(t *tester, s pintle.Store) error {
+			return s.RenamePasskey(t.ctx, uuid.New(), unique(), "Key ring")
 		}},
 	}},
 	{"DeleteUser", func(f pintle.Features) bool { return f.DeleteUser }, []method{

@@ -62,9 +62,9 @@ func newVerification() *pintle.Verification {
 	}
 }
 
-func newAuthenticator(userID string) *pintle.Authenticator {
+func newPasskey(userID string) *pintle.Passkey {
 	id := unique() + "=="
-	return &pintle.Authenticator{
+	return &pintle.Passkey{
 		CredentialID:      id,
 		UserID:            userID,
 		ProviderAccountID: id,
@@ -79,7 +79,7 @@ func newAuthenticator(userID string) *pintle.Authenticator {
 }
 
 // counted is a passkey that has signed and reports a counter.
-func counted(a *pintle.Authenticator, counter uint32) *pintle.Authenticator {
+func counted(a *pintle.Passkey, counter uint32) *pintle.Passkey {
 	used := *a
 	used.Counter, used.LastUsed = counter, now()
 	return &used
@@ -127,9 +127,9 @@ func (t *tester) createSession(s *pintle.StoredSession) *pintle.StoredSession {
 	return s
 }
 
-func (t *tester) createAuthenticator(a *pintle.Authenticator) *pintle.Authenticator {
+func (t *tester) createPasskey(a *pintle.Passkey) *pintle.Passkey {
 	t.Helper()
-	t.ok("CreateAuthenticator", t.passkeys().CreateAuthenticator(t.ctx, a))
+	t.ok("CreatePasskey", t.passkeys().CreatePasskey(t.ctx, a))
 	return a
 }
 
@@ -180,7 +180,7 @@ func describedVerification(v *pintle.Verification) string {
 }
 
 // What Auth.js does not know of a passkey not every store has to keep.
-func (t *tester) describedAuthenticator(a *pintle.Authenticator) string {
+func (t *tester) describedPasskey(a *pintle.Passkey) string {
 	if a == nil {
 		return "no passkey"
 	}

@@ -285,10 +285,10 @@ func (s looksFirst) UnlinkAccount(ctx context.Context, id, provider, account str
 type outlivingPasskey struct{ *memstore.Store }
 
 func (s outlivingPasskey) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
-	passkey, missing := s.Authenticator(ctx, account)
+	passkey, missing := s.Passkey(ctx, account)
 	err := s.Store.UnlinkAccount(ctx, id, provider, account, keep)
-	if _, gone := s.Authenticator(ctx, account); missing == nil && gone != nil {
-		_ = s.CreateAuthenticator(ctx, passkey)
+	if _, gone := s.Passkey(ctx, account); missing == nil && gone != nil {
+		_ = s.CreatePasskey(ctx, passkey)
 	}
 	return err
 }
@@ -298,7 +298,7 @@ type takesPasskey struct{ *memstore.Store }
 func (s takesPasskey) UnlinkAccount(ctx context.Context, id, provider, account string, keep []*pintle.Account) error {
 	err := s.Store.UnlinkAccount(ctx, id, provider, account, keep)
 	if err == nil {
-		_ = s.DeleteAuthenticator(ctx, id, account)
+		_ = s.DeletePasskey(ctx, id, account)
 	}
 	return err
 }
@@ -329,8 +329,8 @@ func (s *leftovers) Account(ctx context.Context, provider, id string) (*pintle.A
 	return s.Store.Account(ctx, provider, id)
 }
 
-func (s *leftovers) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
-	err := s.Store.CreateAuthenticator(ctx, a)
+func (s *leftovers) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
+	err := s.Store.CreatePasskey(ctx, a)
 	if errors.Is(err, pintle.ErrNotFound) {
 		s.passkeys.Store(a.CredentialID, a)
 		return nil
@@ -338,11 +338,11 @@ func (s *leftovers) CreateAuthenticator(ctx context.Context, a *pintle.Authentic
 	return err
 }
 
-func (s *leftovers) Authenticator(ctx context.Context, id string) (*pintle.Authenticator, error) {
+func (s *leftovers) Passkey(ctx context.Context, id string) (*pintle.Passkey, error) {
 	if a, kept := s.passkeys.Load(id); kept {
-		return a.(*pintle.Authenticator), nil
+		return a.(*pintle.Passkey), nil
 	}
-	return s.Store.Authenticator(ctx, id)
+	return s.Store.Passkey(ctx, id)
 }
 
 type otherLinkError struct{ *memstore.Store }
@@ -382,18 +382,18 @@ func (s *allAccounts) UserAccounts(context.Context, string) ([]*pintle.Account, 
 
 type unguarded struct{ *memstore.Store }
 
-func (s unguarded) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, _ uint32) error {
-	a, err := s.Authenticator(ctx, used.CredentialID)
+func (s unguarded) UsePasskey(ctx context.Context, used *pintle.Passkey, _ uint32) error {
+	a, err := s.Passkey(ctx, used.CredentialID)
 	if err != nil {
 		return err
 	}
-	return s.Store.UseAuthenticator(ctx, used, a.Counter)
+	return s.Store.UsePasskey(ctx, used, a.Counter)
 }
 
 type comparing struct{ *memstore.Store }
 
-func (s comparing) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
-	a, err := s.Authenticator(ctx, used.CredentialID)
+func (s comparing) UsePasskey(ctx context.Context, used *pintle.Passkey, old uint32) error {
+	a, err := s.Passkey(ctx, used.CredentialID)
 	if err != nil {
 		return err
 	}
@@ -401,7 +401,7 @@ func (s comparing) UseAuthenticator(ctx context.Context, used *pintle.Authentica
 		return pintle.ErrConflict
 	}
 	time.Sleep(time.Millisecond)
-	if err := s.Store.UseAuthenticator(ctx, used, old); errors.Is(err, pintle.ErrConflict) {
+	if err := s.Store.UsePasskey(ctx, used, old); errors.Is(err, pintle.ErrConflict) {
 		return nil
 	}
 	return nil
@@ -409,17 +409,17 @@ func (s comparing) UseAuthenticator(ctx context.Context, used *pintle.Authentica
 
 type rising struct{ *memstore.Store }
 
-func (s rising) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
-	if _, err := s.Authenticator(ctx, used.CredentialID); err == nil && used.Counter <= old {
+func (s rising) UsePasskey(ctx context.Context, used *pintle.Passkey, old uint32) error {
+	if _, err := s.Passkey(ctx, used.CredentialID); err == nil && used.Counter <= old {
 		return pintle.ErrConflict
 	}
-	return s.Store.UseAuthenticator(ctx, used, old)
+	return s.Store.UsePasskey(ctx, used, old)
 }
 
 type silentCounter struct{ *memstore.Store }
 
-func (s silentCounter) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
-	if err := s.Store.UseAuthenticator(ctx, used, old); !errors.Is(err, pintle.ErrNotFound) {
+func (s silentCounter) UsePasskey(ctx context.Context, used *pintle.Passkey, old uint32) error {
+	if err := s.Store.UsePasskey(ctx, used, old); !errors.Is(err, pintle.ErrNotFound) {
 		return err
 	}
 	return nil
@@ -427,14 +427,14 @@ func (s silentCounter) UseAuthenticator(ctx context.Context, used *pintle.Authen
 
 type lowCredential struct{ *memstore.Store }
 
-func (s lowCredential) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+func (s lowCredential) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	c := *a
 	c.CredentialID = strings.ToLower(c.CredentialID)
-	return s.Store.CreateAuthenticator(ctx, &c)
+	return s.Store.CreatePasskey(ctx, &c)
 }
 
-func (s lowCredential) Authenticator(ctx context.Context, id string) (*pintle.Authenticator, error) {
-	a, err := s.Store.Authenticator(ctx, strings.ToLower(id))
+func (s lowCredential) Passkey(ctx context.Context, id string) (*pintle.Passkey, error) {
+	a, err := s.Store.Passkey(ctx, strings.ToLower(id))
 	if a != nil {
 		a.CredentialID = id
 	}
@@ -443,8 +443,8 @@ func (s lowCredential) Authenticator(ctx context.Context, id string) (*pintle.Au
 
 type replaced struct{ *memstore.Store }
 
-func (s replaced) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
-	if err := s.Store.CreateAuthenticator(ctx, a); !errors.Is(err, pintle.ErrConflict) {
+func (s replaced) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
+	if err := s.Store.CreatePasskey(ctx, a); !errors.Is(err, pintle.ErrConflict) {
 		return err
 	}
 	return nil
@@ -452,17 +452,17 @@ func (s replaced) CreateAuthenticator(ctx context.Context, a *pintle.Authenticat
 
 type anyUserRemoves struct{ *memstore.Store }
 
-func (s anyUserRemoves) DeleteAuthenticator(ctx context.Context, id, credentialID string) error {
-	if a, err := s.Authenticator(ctx, credentialID); err == nil {
+func (s anyUserRemoves) DeletePasskey(ctx context.Context, id, credentialID string) error {
+	if a, err := s.Passkey(ctx, credentialID); err == nil {
 		id = a.UserID
 	}
-	return s.Store.DeleteAuthenticator(ctx, id, credentialID)
+	return s.Store.DeletePasskey(ctx, id, credentialID)
 }
 
 type silentRemoval struct{ *memstore.Store }
 
-func (s silentRemoval) DeleteAuthenticator(ctx context.Context, id, credentialID string) error {
-	if err := s.Store.DeleteAuthenticator(ctx, id, credentialID); !errors.Is(err, pintle.ErrNotFound) {
+func (s silentRemoval) DeletePasskey(ctx context.Context, id, credentialID string) error {
+	if err := s.Store.DeletePasskey(ctx, id, credentialID); !errors.Is(err, pintle.ErrNotFound) {
 		return err
 	}
 	return nil
@@ -470,38 +470,38 @@ func (s silentRemoval) DeleteAuthenticator(ctx context.Context, id, credentialID
 
 type timeless struct{ *memstore.Store }
 
-func (s timeless) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+func (s timeless) UsePasskey(ctx context.Context, used *pintle.Passkey, old uint32) error {
 	c := *used
 	c.LastUsed = time.Time{}
-	return s.Store.UseAuthenticator(ctx, &c, old)
+	return s.Store.UsePasskey(ctx, &c, old)
 }
 
 type wholePasskey struct{ *memstore.Store }
 
-func (s wholePasskey) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
-	if err := s.Store.UseAuthenticator(ctx, used, old); err != nil {
+func (s wholePasskey) UsePasskey(ctx context.Context, used *pintle.Passkey, old uint32) error {
+	if err := s.Store.UsePasskey(ctx, used, old); err != nil {
 		return err
 	}
-	a, err := s.Authenticator(ctx, used.CredentialID)
+	a, err := s.Passkey(ctx, used.CredentialID)
 	if err != nil {
 		return err
 	}
-	return s.RenameAuthenticator(ctx, a.UserID, a.CredentialID, used.Name)
+	return s.RenamePasskey(ctx, a.UserID, a.CredentialID, used.Name)
 }
 
 type anyUserRenames struct{ *memstore.Store }
 
-func (s anyUserRenames) RenameAuthenticator(ctx context.Context, id, credentialID, name string) error {
-	if a, err := s.Authenticator(ctx, credentialID); err == nil {
+func (s anyUserRenames) RenamePasskey(ctx context.Context, id, credentialID, name string) error {
+	if a, err := s.Passkey(ctx, credentialID); err == nil {
 		id = a.UserID
 	}
-	return s.Store.RenameAuthenticator(ctx, id, credentialID, name)
+	return s.Store.RenamePasskey(ctx, id, credentialID, name)
 }
 
 type silentRenaming struct{ *memstore.Store }
 
-func (s silentRenaming) RenameAuthenticator(ctx context.Context, id, credentialID, name string) error {
-	if err := s.Store.RenameAuthenticator(ctx, id, credentialID, name); !errors.Is(err, pintle.ErrNotFound) {
+func (s silentRenaming) RenamePasskey(ctx context.Context, id, credentialID, name string) error {
+	if err := s.Store.RenamePasskey(ctx, id, credentialID, name); !errors.Is(err, pintle.ErrNotFound) {
 		return err
 	}
 	return nil
@@ -509,9 +509,9 @@ func (s silentRenaming) RenameAuthenticator(ctx context.Context, id, credentialI
 
 type stickyName struct{ *memstore.Store }
 
-func (s stickyName) RenameAuthenticator(ctx context.Context, id, credentialID, name string) error {
+func (s stickyName) RenamePasskey(ctx context.Context, id, credentialID, name string) error {
 	if name == "" {
 		return nil
 	}
-	return s.Store.RenameAuthenticator(ctx, id, credentialID, name)
+	return s.Store.RenamePasskey(ctx, id, credentialID, name)
 }

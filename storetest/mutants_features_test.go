@@ -124,12 +124,12 @@ func (s broken) CreateVerification(ctx context.Context, v *pintle.Verification) 
 	return errors.Join(s.fails("Verifications"), s.Store.CreateVerification(ctx, v))
 }
 
-func (s broken) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
-	return errors.Join(s.fails("Passkeys"), s.Store.DeleteAuthenticator(ctx, userID, credentialID))
+func (s broken) DeletePasskey(ctx context.Context, userID, credentialID string) error {
+	return errors.Join(s.fails("Passkeys"), s.Store.DeletePasskey(ctx, userID, credentialID))
 }
 
-func (s broken) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
-	return errors.Join(s.fails("PasskeyNames"), s.Store.RenameAuthenticator(ctx, userID, credentialID, name))
+func (s broken) RenamePasskey(ctx context.Context, userID, credentialID, name string) error {
+	return errors.Join(s.fails("PasskeyNames"), s.Store.RenamePasskey(ctx, userID, credentialID, name))
 }
 
 func (s broken) DeleteUser(ctx context.Context, id string) error {

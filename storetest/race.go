@@ -119,19 +119,19 @@ var raceChecks = []check{
 	}},
 	{"SH-25 of 64 assertions with one counter one moves it", func(t *tester) {
 		s := t.passkeys()
-		a := t.createAuthenticator(newAuthenticator(t.someone().ID))
+		a := t.createPasskey(newPasskey(t.someone().ID))
 		used := counted(a, a.Counter+1)
-		t.oneWinner("UseAuthenticator", pintle.ErrConflict, race(func(int) error {
-			return s.UseAuthenticator(t.ctx, used, a.Counter)
+		t.oneWinner("UsePasskey", pintle.ErrConflict, race(func(int) error {
+			return s.UsePasskey(t.ctx, used, a.Counter)
 		}))
 		t.passkey(used)
 	}},
 	{"of 64 passkeys with one credential id one is created", func(t *tester) {
 		s := t.passkeys()
-		a := newAuthenticator(t.someone().ID)
-		t.oneWinner("CreateAuthenticator", pintle.ErrConflict, race(func(int) error {
+		a := newPasskey(t.someone().ID)
+		t.oneWinner("CreatePasskey", pintle.ErrConflict, race(func(int) error {
 			mine := *a
-			return s.CreateAuthenticator(t.ctx, &mine)
+			return s.CreatePasskey(t.ctx, &mine)
 		}))
 		t.passkey(a)
 	}},
@@ -207,7 +207,7 @@ var raceChecks = []check{
 		accounts := make([]*pintle.Account, 8)
 		for i := range accounts {
 			accounts[i] = newAccount(u.ID)
-			accounts[i].Type, accounts[i].ProviderAccountID = pintle.TypeWebAuthn, t.createAuthenticator(newAuthenticator(u.ID)).CredentialID
+			accounts[i].Type, accounts[i].ProviderAccountID = pintle.TypeWebAuthn, t.createPasskey(newPasskey(u.ID)).CredentialID
 			t.link(accounts[i])
 		}
 		t.oneLoser("UnlinkAccount", race(func(i int) error {
@@ -217,8 +217,8 @@ var raceChecks = []check{
 			return s.UnlinkAccount(t.ctx, u.ID, accounts[i].Provider, accounts[i].ProviderAccountID, accounts)
 		}))
 		t.keepsOne(u)
-		passkeys, err := t.passkeys().UserAuthenticators(t.ctx, u.ID)
-		t.ok("UserAuthenticators", err)
+		passkeys, err := t.passkeys().UserPasskeys(t.ctx, u.ID)
+		t.ok("UserPasskeys", err)
 		if len(passkeys) != 1 {
 			t.Errorf("%d passkeys are left, want 1", len(passkeys))
 		}
@@ -280,11 +280,11 @@ var raceChecks = []check{
 		s, store := t.deleter(), t.passkeys()
 		for range 4 {
 			u := t.someone()
-			passkeys := make([]*pintle.Authenticator, writers)
+			passkeys := make([]*pintle.Passkey, writers)
 			for i := range passkeys {
-				passkeys[i] = newAuthenticator(u.ID)
+				passkeys[i] = newPasskey(u.ID)
 			}
-			t.deletedMeanwhile(s, u, func(i int) error { return store.CreateAuthenticator(t.ctx, passkeys[i]) })
+			t.deletedMeanwhile(s, u, func(i int) error { return store.CreatePasskey(t.ctx, passkeys[i]) })
 			for _, a := range passkeys {
 				t.noPasskey(a)
 			}

@@ -107,7 +107,7 @@ func groups() []group {
 		{"Session", sessionChecks},
 		{"SessionUpdate", sessionUpdateChecks},
 		{"Verification", verificationChecks},
-		{"Authenticator", authenticatorChecks},
+		{"Passkey", passkeyChecks},
 		{"Accounts", accountStoreChecks},
 		{"SessionList", sessionListerChecks},
 		{"DeleteUser", userDeleterChecks},

@@ -91,21 +91,21 @@ func (t *tester) findsNothing(text, userID string) {
 	}
 	if t.can.Passkeys {
 		s := t.passkeys()
-		_, err := s.Authenticator(t.ctx, text)
-		t.notFound(what("Authenticator"), err)
-		t.notFound(what("UseAuthenticator"), s.UseAuthenticator(t.ctx, &pintle.Authenticator{CredentialID: text, Counter: 8}, 7))
-		found, err := s.UserAuthenticators(t.ctx, text)
-		t.ok(what("UserAuthenticators"), err)
+		_, err := s.Passkey(t.ctx, text)
+		t.notFound(what("Passkey"), err)
+		t.notFound(what("UsePasskey"), s.UsePasskey(t.ctx, &pintle.Passkey{CredentialID: text, Counter: 8}, 7))
+		found, err := s.UserPasskeys(t.ctx, text)
+		t.ok(what("UserPasskeys"), err)
 		if len(found) != 0 {
-			t.Errorf("%s returned %d passkeys", what("UserAuthenticators"), len(found))
+			t.Errorf("%s returned %d passkeys", what("UserPasskeys"), len(found))
 		}
 		if t.can.PasskeyNames {
-			t.notFound(what("RenameAuthenticator"), t.namedPasskeys().RenameAuthenticator(t.ctx, userID, text, "Key"))
-			t.notFound(what("RenameAuthenticator"), t.namedPasskeys().RenameAuthenticator(t.ctx, text, text, "Key"))
+			t.notFound(what("RenamePasskey"), t.namedPasskeys().RenamePasskey(t.ctx, userID, text, "Key"))
+			t.notFound(what("RenamePasskey"), t.namedPasskeys().RenamePasskey(t.ctx, text, text, "Key"))
 		}
 		if s := t.store; t.can.Passkeys {
-			t.notFound(what("DeleteAuthenticator"), s.DeleteAuthenticator(t.ctx, userID, text))
-			t.notFound(what("DeleteAuthenticator"), s.DeleteAuthenticator(t.ctx, text, text))
+			t.notFound(what("DeletePasskey"), s.DeletePasskey(t.ctx, userID, text))
+			t.notFound(what("DeletePasskey"), s.DeletePasskey(t.ctx, text, text))
 		}
 	}
 	if s := t.store; t.can.Accounts {
@@ -162,8 +162,8 @@ func (t *tester) keeps(text string) {
 		t.uses(v)
 	}
 	if t.can.Passkeys {
-		p := newAuthenticator(u.ID)
+		p := newPasskey(u.ID)
 		p.CredentialID, p.ProviderAccountID, p.Transports, p.Name = text, text, text, text
-		t.passkey(t.createAuthenticator(p))
+		t.passkey(t.createPasskey(p))
 	}
 }

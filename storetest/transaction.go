@@ -254,12 +254,12 @@ func (t *tester) disturb(b belongings) {
 		t.ok("DeleteSession", err)
 	}
 	if b.passkey != nil {
-		t.ok("UseAuthenticator", t.passkeys().UseAuthenticator(t.ctx, counted(b.passkey, b.passkey.Counter+1), b.passkey.Counter))
+		t.ok("UsePasskey", t.passkeys().UsePasskey(t.ctx, counted(b.passkey, b.passkey.Counter+1), b.passkey.Counter))
 		if t.can.PasskeyNames {
-			t.ok("RenameAuthenticator", t.namedPasskeys().RenameAuthenticator(t.ctx, b.user.ID, b.passkey.CredentialID, "Changed"))
+			t.ok("RenamePasskey", t.namedPasskeys().RenamePasskey(t.ctx, b.user.ID, b.passkey.CredentialID, "Changed"))
 		}
 		if s := t.store; t.can.Passkeys {
-			t.ok("DeleteAuthenticator", s.DeleteAuthenticator(t.ctx, b.user.ID, b.passkey.CredentialID))
+			t.ok("DeletePasskey", s.DeletePasskey(t.ctx, b.user.ID, b.passkey.CredentialID))
 		}
 	}
 }

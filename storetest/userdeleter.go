@@ -56,7 +56,7 @@ type belongings struct {
 	user    *pintle.User
 	account *pintle.Account
 	session *pintle.StoredSession
-	passkey *pintle.Authenticator
+	passkey *pintle.Passkey
 }
 
 func (t *tester) everything() belongings {
@@ -67,7 +67,7 @@ func (t *tester) everything() belongings {
 		b.session = t.createSession(newSession(u.ID))
 	}
 	if t.can.Passkeys {
-		b.passkey = t.createAuthenticator(newAuthenticator(u.ID))
+		b.passkey = t.createPasskey(newPasskey(u.ID))
 	}
 	return b
 }
@@ -112,12 +112,12 @@ func (t *tester) gone(b belongings) {
 	}
 	if b.passkey != nil {
 		s := t.passkeys()
-		_, err := s.Authenticator(t.ctx, b.passkey.CredentialID)
-		t.notFound("Authenticator", err)
-		left, err := s.UserAuthenticators(t.ctx, b.user.ID)
-		t.ok("UserAuthenticators", err)
+		_, err := s.Passkey(t.ctx, b.passkey.CredentialID)
+		t.notFound("Passkey", err)
+		left, err := s.UserPasskeys(t.ctx, b.user.ID)
+		t.ok("UserPasskeys", err)
 		if len(left) != 0 {
-			t.Errorf("UserAuthenticators returned %d passkeys, want none", len(left))
+			t.Errorf("UserPasskeys returned %d passkeys, want none", len(left))
 		}
 	}
 }

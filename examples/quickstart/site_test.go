@@ -85,7 +85,7 @@ func TestMembersSeeToTheirOwnPasskeys(t *testing.T) {
 		id := map[string]string{"Kim": "a2lt", "Eve": "ZXZl"}[name]
 		err = errors.Join(
 			cfg.Store.LinkAccount(t.Context(), &pintle.Account{UserID: user.ID, Type: pintle.TypeWebAuthn, Provider: passkeyProvider, ProviderAccountID: id}),
-			store.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: id, UserID: user.ID, ProviderAccountID: id, PublicKey: "AA==", DeviceType: "singleDevice", Name: name + "'s key"}),
+			store.CreatePasskey(t.Context(), &pintle.Passkey{CredentialID: id, UserID: user.ID, ProviderAccountID: id, PublicKey: "AA==", DeviceType: "singleDevice", Name: name + "'s key"}),
 		)
 		if err != nil {
 			t.Fatal(err)

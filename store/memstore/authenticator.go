@@ -9,10 +9,10 @@ import (
 )
 
 // An authenticator is a passkey. Its struct has nothing a caller could share.
-type authenticator = pintle.Authenticator
+type authenticator = pintle.Passkey
 
-// CreateAuthenticator implements [pintle.Store].
-func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+// CreatePasskey implements [pintle.Store].
+func (r records) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	if err := r.write(ctx); err != nil {
 		return err
 	}
@@ -34,8 +34,8 @@ func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticato
 	return nil
 }
 
-// Authenticator implements [pintle.Store].
-func (r records) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
+// Passkey implements [pintle.Store].
+func (r records) Passkey(ctx context.Context, credentialID string) (*pintle.Passkey, error) {
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
@@ -47,9 +47,9 @@ func (r records) Authenticator(ctx context.Context, credentialID string) (*pintl
 	return new(*row), nil
 }
 
-// UserAuthenticators implements [pintle.Store]. The passkeys are
+// UserPasskeys implements [pintle.Store]. The passkeys are
 // in the order in which they were created.
-func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
+func (r records) UserPasskeys(ctx context.Context, userID string) ([]*pintle.Passkey, error) {
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
@@ -58,15 +58,15 @@ func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pint
 	if owner == nil {
 		return nil, nil
 	}
-	passkeys := make([]*pintle.Authenticator, len(owner.passkeys))
+	passkeys := make([]*pintle.Passkey, len(owner.passkeys))
 	for i, row := range owner.passkeys {
 		passkeys[i] = new(*row)
 	}
 	return passkeys, nil
 }
 
-// UseAuthenticator implements [pintle.Store].
-func (r records) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+// UsePasskey implements [pintle.Store].
+func (r records) UsePasskey(ctx context.Context, used *pintle.Passkey, old uint32) error {
 	if err := r.write(ctx); err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (r records) UseAuthenticator(ctx context.Context, used *pintle.Authenticato
 	return nil
 }
 
-// RenameAuthenticator implements [pintle.Store].
-func (r records) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
+// RenamePasskey implements [pintle.Store].
+func (r records) RenamePasskey(ctx context.Context, userID, credentialID, name string) error {
 	if err := r.write(ctx); err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (r records) RenameAuthenticator(ctx context.Context, userID, credentialID, 
 	return nil
 }
 
-// DeleteAuthenticator implements [pintle.Store].
-func (r records) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+// DeletePasskey implements [pintle.Store].
+func (r records) DeletePasskey(ctx context.Context, userID, credentialID string) error {
 	if err := r.write(ctx); err != nil {
 		return err
 	}

@@ -28,12 +28,12 @@ type authenticatorDocument struct {
 	LastUsed          *time.Time    `bson:"lastUsed,omitempty"`
 }
 
-func (d *authenticatorDocument) authenticator() (*pintle.Authenticator, error) {
+func (d *authenticatorDocument) authenticator() (*pintle.Passkey, error) {
 	counter := uint32(d.Counter) //nolint:gosec // compared below
 	if int64(counter) != d.Counter {
 		return nil, fmt.Errorf("the counter %d does not have 32 bits", d.Counter)
 	}
-	return &pintle.Authenticator{
+	return &pintle.Passkey{
 		CredentialID: d.CredentialID, UserID: d.UserID.Hex(), ProviderAccountID: d.ProviderAccountID, PublicKey: d.PublicKey,
 		Counter: counter, DeviceType: d.DeviceType, BackedUp: d.BackedUp, Transports: textOf(d.Transports),
 		Name: d.Name, Created: timeOf(d.Created), LastUsed: timeOf(d.LastUsed),
@@ -44,8 +44,8 @@ func authenticatorFilter(credentialID string) bson.D {
 	return bson.D{{Key: "credentialID", Value: credentialID}}
 }
 
-// CreateAuthenticator implements [pintle.Store].
-func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+// CreatePasskey implements [pintle.Store].
+func (s *Store) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	owner, ok := objectID(a.UserID)
 	if !ok {
 		return absent(ctx)
@@ -65,8 +65,8 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator
 	return fail(ctx, "create passkey", err)
 }
 
-// Authenticator implements [pintle.Store].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
+// Passkey implements [pintle.Store].
+func (s *Store) Passkey(ctx context.Context, credentialID string) (*pintle.Passkey, error) {
 	if !storable(credentialID) {
 		return nil, absent(ctx)
 	}
@@ -78,9 +78,9 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle
 	return a, fail(ctx, "find passkey", err)
 }
 
-// UserAuthenticators implements [pintle.Store]. The newest passkey
+// UserPasskeys implements [pintle.Store]. The newest passkey
 // is the first.
-func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
+func (s *Store) UserPasskeys(ctx context.Context, userID string) ([]*pintle.Passkey, error) {
 	owner, ok := objectID(userID)
 	if !ok {
 		return nil, ctx.Err()
@@ -90,7 +90,7 @@ func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintl
 	if err != nil {
 		return nil, fail(ctx, "list passkeys", err)
 	}
-	passkeys := make([]*pintle.Authenticator, len(documents))
+	passkeys := make([]*pintle.Passkey, len(documents))
 	for i, document := range documents {
 		if passkeys[i], err = document.authenticator(); err != nil {
 			return nil, fail(ctx, "list passkeys", err)
@@ -99,8 +99,8 @@ func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintl
 	return passkeys, nil
 }
 
-// UseAuthenticator implements [pintle.Store].
-func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+// UsePasskey implements [pintle.Store].
+func (s *Store) UsePasskey(ctx context.Context, used *pintle.Passkey, old uint32) error {
 	if !storable(used.CredentialID) {
 		return absent(ctx)
 	}
@@ -126,8 +126,8 @@ func ownAuthenticator(userID, credentialID string) (bson.D, bool) {
 	return append(authenticatorFilter(credentialID), bson.E{Key: "userId", Value: owner}), ok && storable(credentialID)
 }
 
-// RenameAuthenticator implements [pintle.Store].
-func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
+// RenamePasskey implements [pintle.Store].
+func (s *Store) RenamePasskey(ctx context.Context, userID, credentialID, name string) error {
 	filter, ok := ownAuthenticator(userID, credentialID)
 	if !ok {
 		return absent(ctx)
@@ -142,8 +142,8 @@ func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, n
 	return fail(ctx, "rename passkey", err)
 }
 
-// DeleteAuthenticator implements [pintle.Store].
-func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+// DeletePasskey implements [pintle.Store].
+func (s *Store) DeletePasskey(ctx context.Context, userID, credentialID string) error {
 	filter, ok := ownAuthenticator(userID, credentialID)
 	if !ok {
 		return absent(ctx)

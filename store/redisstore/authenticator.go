@@ -30,8 +30,8 @@ type authenticatorRow struct {
 	LastUsed date   `json:"lastUsed,omitzero"`
 }
 
-// CreateAuthenticator implements [pintle.Store].
-func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+// CreatePasskey implements [pintle.Store].
+func (s *Store) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator
 
 // undoPasskey removes a passkey whose user does not exist, and the list that
 // named it.
-func (s *Store) undoPasskey(ctx context.Context, a *pintle.Authenticator, text []byte) error {
+func (s *Store) undoPasskey(ctx context.Context, a *pintle.Passkey, text []byte) error {
 	ctx, cancel := cleanUp(ctx)
 	defer cancel()
 	_, err := remove(ctx, s.client, s.keys.passkey(a.CredentialID), text)
@@ -143,8 +143,8 @@ func (s *Store) passkey(ctx context.Context, credentialID string) (*authenticato
 	return row, text, nil
 }
 
-// Authenticator implements [pintle.Store].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
+// Passkey implements [pintle.Store].
+func (s *Store) Passkey(ctx context.Context, credentialID string) (*pintle.Passkey, error) {
 	row, _, err := s.passkey(ctx, credentialID)
 	if err != nil {
 		return nil, fail(ctx, "find passkey", err)
@@ -152,14 +152,14 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle
 	return row.authenticator(), nil
 }
 
-// UserAuthenticators implements [pintle.Store]. The newest passkey
+// UserPasskeys implements [pintle.Store]. The newest passkey
 // is the first.
-func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
+func (s *Store) UserPasskeys(ctx context.Context, userID string) ([]*pintle.Passkey, error) {
 	ids, _, err := s.passkeyIDs(ctx, userID)
 	if err != nil {
 		return nil, fail(ctx, "list passkeys", err)
 	}
-	var passkeys []*pintle.Authenticator
+	var passkeys []*pintle.Passkey
 	seen := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		// The adapter lists a passkey a second time when its counter moves.
@@ -202,8 +202,8 @@ func (s *Store) changePasskey(ctx context.Context, credentialID string, change f
 	}
 }
 
-// UseAuthenticator implements [pintle.Store].
-func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+// UsePasskey implements [pintle.Store].
+func (s *Store) UsePasskey(ctx context.Context, used *pintle.Passkey, old uint32) error {
 	return fail(ctx, "use passkey", s.changePasskey(ctx, used.CredentialID, func(row *authenticatorRow) error {
 		if row.Counter != old {
 			return fmt.Errorf("the counter has moved: %w", pintle.ErrConflict)
@@ -213,8 +213,8 @@ func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator
 	}))
 }
 
-// RenameAuthenticator implements [pintle.Store].
-func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
+// RenamePasskey implements [pintle.Store].
+func (s *Store) RenamePasskey(ctx context.Context, userID, credentialID, name string) error {
 	if err := storable(name); err != nil {
 		return fmt.Errorf("redisstore: rename passkey: %w", err)
 	}
@@ -227,8 +227,8 @@ func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, n
 	}))
 }
 
-// DeleteAuthenticator implements [pintle.Store].
-func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+// DeletePasskey implements [pintle.Store].
+func (s *Store) DeletePasskey(ctx context.Context, userID, credentialID string) error {
 	return fail(ctx, "delete passkey", s.deletePasskey(ctx, userID, credentialID))
 }
 
@@ -256,7 +256,7 @@ func (s *Store) deletePasskey(ctx context.Context, userID, credentialID string) 
 	return s.editPasskeys(ctx, userID, func(ids []string) []string { return without(ids, credentialID) })
 }
 
-func encodeAuthenticator(a *pintle.Authenticator) ([]byte, error) {
+func encodeAuthenticator(a *pintle.Passkey) ([]byte, error) {
 	if err := storable(a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports, a.Name); err != nil {
 		return nil, err
 	}
@@ -270,8 +270,8 @@ func encodeAuthenticator(a *pintle.Authenticator) ([]byte, error) {
 	return json.Marshal(row)
 }
 
-func (r *authenticatorRow) authenticator() *pintle.Authenticator {
-	a := &pintle.Authenticator{
+func (r *authenticatorRow) authenticator() *pintle.Passkey {
+	a := &pintle.Passkey{
 		CredentialID: r.CredentialID, UserID: r.UserID, ProviderAccountID: r.ProviderAccountID, PublicKey: r.PublicKey,
 		Counter: r.Counter, DeviceType: r.DeviceType, BackedUp: r.BackedUp,
 		Name: r.Name, Created: r.Created.Time, LastUsed: r.LastUsed.Time,

@@ -10,7 +10,7 @@ import (
 
 // An authenticatorRow is a passkey as a row is read into it.
 type authenticatorRow struct {
-	pintle.Authenticator
+	pintle.Passkey
 	owner             idText
 	transports, name  sql.NullString
 	created, lastUsed instant
@@ -41,15 +41,15 @@ func (t *table) optional(values []any, columns []optionalColumn) []any {
 	return values
 }
 
-func (a *authenticatorRow) authenticator() *pintle.Authenticator {
-	found := a.Authenticator
+func (a *authenticatorRow) authenticator() *pintle.Passkey {
+	found := a.Passkey
 	found.UserID, found.Transports, found.Name = string(a.owner), a.transports.String, a.name.String
 	found.Created, found.LastUsed = a.created.Time, a.lastUsed.Time
 	return &found
 }
 
-// CreateAuthenticator implements [pintle.Store].
-func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+// CreatePasskey implements [pintle.Store].
+func (r records) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	t := r.tables.authenticators
 	if t == nil {
 		return r.fail(ctx, "create passkey", errNoTable)
@@ -71,8 +71,8 @@ func (r records) CreateAuthenticator(ctx context.Context, a *pintle.Authenticato
 	return r.createOwned(ctx, "create passkey", r.sql.createAuthenticator, r.touched(t, args)...)
 }
 
-// Authenticator implements [pintle.Store].
-func (r records) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
+// Passkey implements [pintle.Store].
+func (r records) Passkey(ctx context.Context, credentialID string) (*pintle.Passkey, error) {
 	switch {
 	case r.tables.authenticators == nil:
 		return nil, r.fail(ctx, "find passkey", errNoTable)
@@ -86,8 +86,8 @@ func (r records) Authenticator(ctx context.Context, credentialID string) (*pintl
 	return row.authenticator(), nil
 }
 
-// UserAuthenticators implements [pintle.Store].
-func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
+// UserPasskeys implements [pintle.Store].
+func (r records) UserPasskeys(ctx context.Context, userID string) ([]*pintle.Passkey, error) {
 	if r.tables.authenticators == nil {
 		return nil, r.fail(ctx, "list passkeys", errNoTable)
 	}
@@ -95,7 +95,7 @@ func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pint
 	if !ok {
 		return nil, ctx.Err()
 	}
-	var passkeys []*pintle.Authenticator
+	var passkeys []*pintle.Passkey
 	err := r.each(ctx, func(scan func(...any) error) error {
 		var row authenticatorRow
 		if err := scan(row.dest(r)...); err != nil {
@@ -107,8 +107,8 @@ func (r records) UserAuthenticators(ctx context.Context, userID string) ([]*pint
 	return passkeys, r.fail(ctx, "list passkeys", err)
 }
 
-// UseAuthenticator implements [pintle.Store].
-func (r records) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
+// UsePasskey implements [pintle.Store].
+func (r records) UsePasskey(ctx context.Context, used *pintle.Passkey, old uint32) error {
 	t := r.tables.authenticators
 	switch {
 	case t == nil:
@@ -122,7 +122,7 @@ func (r records) UseAuthenticator(ctx context.Context, used *pintle.Authenticato
 	if err != nil || n > 0 {
 		return r.fail(ctx, "use passkey", err)
 	}
-	found, err := r.Authenticator(ctx, used.CredentialID)
+	found, err := r.Passkey(ctx, used.CredentialID)
 	switch {
 	case err != nil:
 		return err
@@ -132,8 +132,8 @@ func (r records) UseAuthenticator(ctx context.Context, used *pintle.Authenticato
 	return fmt.Errorf("sqlstore: use passkey: the counter has moved: %w", pintle.ErrConflict)
 }
 
-// RenameAuthenticator implements [pintle.Store].
-func (r records) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
+// RenamePasskey implements [pintle.Store].
+func (r records) RenamePasskey(ctx context.Context, userID, credentialID, name string) error {
 	t := r.tables.authenticators
 	switch {
 	case t == nil:
@@ -152,15 +152,15 @@ func (r records) RenameAuthenticator(ctx context.Context, userID, credentialID, 
 		return r.fail(ctx, "rename passkey", err)
 	}
 	// MySQL does not count a row that had the values already.
-	found, err := r.Authenticator(ctx, credentialID)
+	found, err := r.Passkey(ctx, credentialID)
 	if err == nil && found.UserID != userID {
 		err = pintle.ErrNotFound
 	}
 	return err
 }
 
-// DeleteAuthenticator implements [pintle.Store].
-func (r records) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+// DeletePasskey implements [pintle.Store].
+func (r records) DeletePasskey(ctx context.Context, userID, credentialID string) error {
 	if r.tables.authenticators == nil {
 		return r.fail(ctx, "delete passkey", errNoTable)
 	}

@@ -36,7 +36,7 @@ func TestALayoutSaysWhetherItHasPasskeys(t *testing.T) {
 			_, err = pintle.New(pintle.Config{
 				URL:          "https://app.example.com",
 				Secrets:      []string{"at least thirty-two characters of randomness"},
-				Providers:    []pintle.Provider{&pintle.Passkey{Ceremony: ceremony{}}},
+				Providers:    []pintle.Provider{&pintle.WebAuthn{Ceremony: ceremony{}}},
 				Store:        store,
 				Experimental: pintle.Experimental{Passkeys: true},
 			})

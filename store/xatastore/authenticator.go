@@ -17,12 +17,12 @@ func (s *Store) keepsPasskeys(ctx context.Context) error {
 	return errNoTable
 }
 
-// CreateAuthenticator implements [pintle.Store].
-func (s *Store) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+// CreatePasskey implements [pintle.Store].
+func (s *Store) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	return fail(ctx, "create passkey", s.createAuthenticator(ctx, a))
 }
 
-func (s *Store) createAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
+func (s *Store) createAuthenticator(ctx context.Context, a *pintle.Passkey) error {
 	if err := s.keepsPasskeys(ctx); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s *Store) createAuthenticator(ctx context.Context, a *pintle.Authenticator
 }
 
 // passkey returns a passkey and the record it was read from.
-func (s *Store) passkey(ctx context.Context, credentialID string) (*pintle.Authenticator, record, error) {
+func (s *Store) passkey(ctx context.Context, credentialID string) (*pintle.Passkey, record, error) {
 	if err := s.keepsPasskeys(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -85,10 +85,10 @@ func (s *Store) passkey(ctx context.Context, credentialID string) (*pintle.Authe
 
 // readPasskey reads the record of a passkey. One whose user is gone counts as
 // missing.
-func readPasskey(r record) (*pintle.Authenticator, error) {
+func readPasskey(r record) (*pintle.Passkey, error) {
 	c := &reader{record: r}
 	counter := c.integer("counter")
-	a := &pintle.Authenticator{
+	a := &pintle.Passkey{
 		CredentialID: c.text("credentialID"), UserID: c.link("user").id(), ProviderAccountID: c.text("providerAccountId"),
 		PublicKey: c.text("credentialPublicKey"), Counter: uint32(counter), //nolint:gosec // checked below
 		DeviceType: c.text("credentialDeviceType"), BackedUp: c.flag("credentialBackedUp"), Transports: c.text("transports"),
@@ -105,8 +105,8 @@ func readPasskey(r record) (*pintle.Authenticator, error) {
 	return a, nil
 }
 
-// Authenticator implements [pintle.Store].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle.Authenticator, error) {
+// Passkey implements [pintle.Store].
+func (s *Store) Passkey(ctx context.Context, credentialID string) (*pintle.Passkey, error) {
 	a, _, err := s.passkey(ctx, credentialID)
 	if err != nil {
 		return nil, fail(ctx, "find passkey", err)
@@ -114,15 +114,15 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*pintle
 	return a, nil
 }
 
-// UserAuthenticators implements [pintle.Store].
-func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintle.Authenticator, error) {
+// UserPasskeys implements [pintle.Store].
+func (s *Store) UserPasskeys(ctx context.Context, userID string) ([]*pintle.Passkey, error) {
 	if err := s.keepsPasskeys(ctx); err != nil {
 		return nil, fail(ctx, "list passkeys", err)
 	}
 	if !isID(userID) {
 		return nil, nil
 	}
-	var passkeys []*pintle.Authenticator
+	var passkeys []*pintle.Passkey
 	for r, err := range s.client.query(ctx, s.names.passkeys, []string{"*"}, condition{"user.id": userID}) {
 		if err != nil {
 			return nil, fail(ctx, "list passkeys", err)
@@ -139,10 +139,10 @@ func (s *Store) UserAuthenticators(ctx context.Context, userID string) ([]*pintl
 	return passkeys, nil
 }
 
-// UseAuthenticator implements [pintle.Store]. The service writes
+// UsePasskey implements [pintle.Store]. The service writes
 // it only if the record still has the version that was read.
-func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator, old uint32) error {
-	return fail(ctx, "use passkey", s.changePasskey(ctx, used.CredentialID, func(a *pintle.Authenticator) (record, error) {
+func (s *Store) UsePasskey(ctx context.Context, used *pintle.Passkey, old uint32) error {
+	return fail(ctx, "use passkey", s.changePasskey(ctx, used.CredentialID, func(a *pintle.Passkey) (record, error) {
 		if a.Counter != old {
 			return nil, fmt.Errorf("the counter has moved: %w", pintle.ErrConflict)
 		}
@@ -150,12 +150,12 @@ func (s *Store) UseAuthenticator(ctx context.Context, used *pintle.Authenticator
 	}))
 }
 
-// RenameAuthenticator implements [pintle.Store].
-func (s *Store) RenameAuthenticator(ctx context.Context, userID, credentialID, name string) error {
+// RenamePasskey implements [pintle.Store].
+func (s *Store) RenamePasskey(ctx context.Context, userID, credentialID, name string) error {
 	if err := storable(name); err != nil {
 		return fail(ctx, "rename passkey", err)
 	}
-	return fail(ctx, "rename passkey", s.changePasskey(ctx, credentialID, func(a *pintle.Authenticator) (record, error) {
+	return fail(ctx, "rename passkey", s.changePasskey(ctx, credentialID, func(a *pintle.Passkey) (record, error) {
 		if a.UserID != userID {
 			return nil, pintle.ErrNotFound
 		}
@@ -167,7 +167,7 @@ var errMaybeUsed = errors.New("the service did not answer when the passkey was c
 
 // changePasskey writes what change returns for a passkey, unless that is an
 // error.
-func (s *Store) changePasskey(ctx context.Context, credentialID string, change func(*pintle.Authenticator) (record, error)) error {
+func (s *Store) changePasskey(ctx context.Context, credentialID string, change func(*pintle.Passkey) (record, error)) error {
 	maybeDone := false
 	for {
 		a, r, err := s.passkey(ctx, credentialID)
@@ -209,8 +209,8 @@ func (s *Store) changePasskey(ctx context.Context, credentialID string, change f
 	}
 }
 
-// DeleteAuthenticator implements [pintle.Store].
-func (s *Store) DeleteAuthenticator(ctx context.Context, userID, credentialID string) error {
+// DeletePasskey implements [pintle.Store].
+func (s *Store) DeletePasskey(ctx context.Context, userID, credentialID string) error {
 	a, r, err := s.passkey(ctx, credentialID)
 	if err != nil {
 		return fail(ctx, "remove passkey", err)

@@ -232,7 +232,7 @@ type everything struct {
 	user    *pintle.User
 	account pintle.Account
 	session pintle.StoredSession
-	passkey pintle.Authenticator
+	passkey pintle.Passkey
 	link    pintle.Verification
 }
 
@@ -246,10 +246,10 @@ func newEverything(t *testing.T, s *xatastore.Store) *everything {
 	}
 	e.account = pintle.Account{UserID: e.user.ID, Type: pintle.TypeOAuth, Provider: "github", ProviderAccountID: "1"}
 	e.session = pintle.StoredSession{Token: "token", UserID: e.user.ID, Expires: time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)}
-	e.passkey = pintle.Authenticator{CredentialID: "AAAA", UserID: e.user.ID, ProviderAccountID: "AAAA", PublicKey: "key", Counter: 7, DeviceType: "singleDevice"}
+	e.passkey = pintle.Passkey{CredentialID: "AAAA", UserID: e.user.ID, ProviderAccountID: "AAAA", PublicKey: "key", Counter: 7, DeviceType: "singleDevice"}
 	e.link = pintle.Verification{Identifier: "ada@example.org", Token: "hash", Expires: e.session.Expires}
 	for _, err := range []error{
-		s.LinkAccount(ctx, &e.account), s.CreateSession(ctx, &e.session), s.CreateAuthenticator(ctx, &e.passkey), s.CreateVerification(ctx, &e.link),
+		s.LinkAccount(ctx, &e.account), s.CreateSession(ctx, &e.session), s.CreatePasskey(ctx, &e.passkey), s.CreateVerification(ctx, &e.link),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -433,47 +433,47 @@ var changes = []change{
 		unknowable: true,
 	},
 	{
-		name: "CreateAuthenticator",
+		name: "CreatePasskey",
 		do: func(ctx context.Context, e *everything) error {
 			a := e.passkey
 			a.CredentialID = "BBBB"
-			return e.store.CreateAuthenticator(ctx, &a)
+			return e.store.CreatePasskey(ctx, &a)
 		},
 		seen: func(ctx context.Context, e *everything) error {
-			_, err := e.store.Authenticator(ctx, "BBBB")
+			_, err := e.store.Passkey(ctx, "BBBB")
 			return err
 		},
 	},
 	{
-		name: "UseAuthenticator",
+		name: "UsePasskey",
 		do: func(ctx context.Context, e *everything) error {
 			a := e.passkey
 			a.Counter = 8
-			return e.store.UseAuthenticator(ctx, &a, 7)
+			return e.store.UsePasskey(ctx, &a, 7)
 		},
 		seen: func(ctx context.Context, e *everything) error {
-			a, err := e.store.Authenticator(ctx, "AAAA")
+			a, err := e.store.Passkey(ctx, "AAAA")
 			return errors.Join(err, expect(err != nil || a.Counter == 8, "the passkey is %v", a))
 		},
 		unknowable: true,
 	},
 	{
-		name: "RenameAuthenticator",
+		name: "RenamePasskey",
 		do: func(ctx context.Context, e *everything) error {
-			return e.store.RenameAuthenticator(ctx, e.user.ID, "AAAA", "the blue one")
+			return e.store.RenamePasskey(ctx, e.user.ID, "AAAA", "the blue one")
 		},
 		seen: func(ctx context.Context, e *everything) error {
-			a, err := e.store.Authenticator(ctx, "AAAA")
+			a, err := e.store.Passkey(ctx, "AAAA")
 			return errors.Join(err, expect(err != nil || a.Name == "the blue one", "the passkey is %v", a))
 		},
 	},
 	{
-		name: "DeleteAuthenticator",
+		name: "DeletePasskey",
 		do: func(ctx context.Context, e *everything) error {
-			return e.store.DeleteAuthenticator(ctx, e.user.ID, "AAAA")
+			return e.store.DeletePasskey(ctx, e.user.ID, "AAAA")
 		},
 		seen: func(ctx context.Context, e *everything) error {
-			_, err := e.store.Authenticator(ctx, "AAAA")
+			_, err := e.store.Passkey(ctx, "AAAA")
 			return expect(errors.Is(err, pintle.ErrNotFound), "the passkey: %v", err)
 		},
 	},
@@ -586,10 +586,10 @@ func TestARetryDoesNotTakeOverTheRecordOfAnotherUser(t *testing.T) {
 				session.UserID = other.ID
 				return s.CreateSession(t.Context(), &session)
 			},
-			"CreateAuthenticator": func() error {
+			"CreatePasskey": func() error {
 				a := e.passkey
 				a.UserID = other.ID
-				return s.CreateAuthenticator(t.Context(), &a)
+				return s.CreatePasskey(t.Context(), &a)
 			},
 			"CreateUser with the id": func() error {
 				_, err := s.CreateUser(t.Context(), &pintle.User{ID: e.user.ID, Name: "Mallory"})
@@ -656,7 +656,7 @@ func TestAnEndedContextIsReportedEvenWithoutARequest(t *testing.T) {
 		"UserByAccount":   func() error { _, err := s.UserByAccount(ctx, "\x00", "1"); return err }(),
 		"SessionAndUser":  func() error { _, _, err := s.SessionAndUser(ctx, ""); return err }(),
 		"UseVerification": func() error { _, err := s.UseVerification(ctx, "", ""); return err }(),
-		"Authenticator":   func() error { _, err := s.Authenticator(ctx, ""); return err }(),
+		"Passkey":         func() error { _, err := s.Passkey(ctx, ""); return err }(),
 		"UserAccounts":    func() error { _, err := s.UserAccounts(ctx, ""); return err }(),
 		"EndSession":      s.EndSession(ctx, "", ""),
 		"DeleteUser":      s.DeleteUser(ctx, ""),

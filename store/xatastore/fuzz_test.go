@@ -48,7 +48,7 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("User() = %+v", u)
 		}
 		pages = 0
-		if a, err := s.Authenticator(t.Context(), "AAAA"); err == nil && (a.CredentialID != "AAAA" || a.UserID == "") {
+		if a, err := s.Passkey(t.Context(), "AAAA"); err == nil && (a.CredentialID != "AAAA" || a.UserID == "") {
 			t.Errorf("Authenticator() = %+v", a)
 		}
 		pages = 0

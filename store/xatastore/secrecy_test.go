@@ -152,9 +152,9 @@ func TestAConflictSaysNothingButThat(t *testing.T) {
 	s := newStore(t, o)
 	e := newEverything(t, s)
 	for name, err := range map[string]error{
-		"CreateSession":       s.CreateSession(t.Context(), &e.session),
-		"LinkAccount":         s.LinkAccount(t.Context(), &e.account),
-		"CreateAuthenticator": s.CreateAuthenticator(t.Context(), &e.passkey),
+		"CreateSession": s.CreateSession(t.Context(), &e.session),
+		"LinkAccount":   s.LinkAccount(t.Context(), &e.account),
+		"CreatePasskey": s.CreatePasskey(t.Context(), &e.passkey),
 	} {
 		if !errors.Is(err, pintle.ErrConflict) || strings.Contains(err.Error(), "exists]") || strings.Contains(err.Error(), "token") {
 			t.Errorf("%s = %v", name, err)
@@ -267,8 +267,8 @@ func TestARecordOfAnotherUserIsNotReturned(t *testing.T) {
 			_, err := s.UseVerification(ctx, "ada@example.org", "hash")
 			return err
 		}},
-		"Authenticator": {`{"id": "x", "credentialID": "BBBB", "user": {"id": "2"}}`, func(s *xatastore.Store) error {
-			_, err := s.Authenticator(ctx, "AAAA")
+		"Passkey": {`{"id": "x", "credentialID": "BBBB", "user": {"id": "2"}}`, func(s *xatastore.Store) error {
+			_, err := s.Passkey(ctx, "AAAA")
 			return err
 		}},
 		"UserAccounts": {fmt.Sprintf(page, join), func(s *xatastore.Store) error {

@@ -155,9 +155,9 @@ func TestPasskeysNeedTheirTable(t *testing.T) {
 	if f := s.Features(); f.Passkeys || f.PasskeyNames || !strings.Contains(f.Remedy, "Options.Extended") {
 		t.Errorf("the features are %+v", f)
 	}
-	err := s.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "AAAA", UserID: "1"})
+	err := s.CreatePasskey(t.Context(), &pintle.Passkey{CredentialID: "AAAA", UserID: "1"})
 	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "Extended") {
-		t.Errorf("CreateAuthenticator() = %v, want errors.ErrUnsupported and what to do", err)
+		t.Errorf("CreatePasskey() = %v, want errors.ErrUnsupported and what to do", err)
 	}
 }
 

@@ -149,7 +149,7 @@ func describedLink(v *pintle.Verification) description {
 	return d
 }
 
-func describedPasskey(a *pintle.Authenticator) description {
+func describedPasskey(a *pintle.Passkey) description {
 	d := description{"counter": strconv.FormatUint(uint64(a.Counter), 10), "credentialBackedUp": strconv.FormatBool(a.BackedUp)}
 	for name, value := range map[string]string{
 		"credentialID": a.CredentialID, "userId": a.UserID, "providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.PublicKey,

@@ -83,17 +83,17 @@ func (s *shared) pintleFinds(t *testing.T, p person) {
 	if !s.passkeys {
 		return
 	}
-	passkey, err := s.pintle.Authenticator(ctx, p.passkey.CredentialID)
+	passkey, err := s.pintle.Passkey(ctx, p.passkey.CredentialID)
 	if err != nil {
 		t.Errorf("Authenticator: %v", err)
 	} else {
-		same(t, "Authenticator", describedPasskey(passkey), describedPasskey(&p.passkey), passkeyFields)
+		same(t, "Passkey", describedPasskey(passkey), describedPasskey(&p.passkey), passkeyFields)
 	}
-	passkeys, err := s.pintle.UserAuthenticators(ctx, p.user.ID)
+	passkeys, err := s.pintle.UserPasskeys(ctx, p.user.ID)
 	if err != nil || len(passkeys) != 1 {
-		t.Errorf("UserAuthenticators = %v, %v, want the one", passkeys, err)
+		t.Errorf("UserPasskeys = %v, %v, want the one", passkeys, err)
 	} else {
-		same(t, "UserAuthenticators", describedPasskey(passkeys[0]), describedPasskey(&p.passkey), passkeyFields)
+		same(t, "UserPasskeys", describedPasskey(passkeys[0]), describedPasskey(&p.passkey), passkeyFields)
 	}
 }
 
@@ -151,8 +151,8 @@ func (s *shared) pintleChanges(t *testing.T, p *person, n int) {
 	if s.passkeys {
 		old := p.passkey.Counter
 		p.passkey.Counter, p.passkey.BackedUp = old/2+1, !p.passkey.BackedUp
-		if err := s.pintle.UseAuthenticator(ctx, &p.passkey, old); err != nil {
-			t.Errorf("UseAuthenticator: %v", err)
+		if err := s.pintle.UsePasskey(ctx, &p.passkey, old); err != nil {
+			t.Errorf("UsePasskey: %v", err)
 		}
 	}
 }
@@ -173,8 +173,8 @@ func (s *shared) pintleDeletes(t *testing.T, p person, owner any) {
 	}
 	gone("getSessionAndUser", p.session.Token)
 	if s.passkeys {
-		if err := s.pintle.DeleteAuthenticator(ctx, p.user.ID, p.passkey.CredentialID); err != nil {
-			t.Errorf("DeleteAuthenticator: %v", err)
+		if err := s.pintle.DeletePasskey(ctx, p.user.ID, p.passkey.CredentialID); err != nil {
+			t.Errorf("DeletePasskey: %v", err)
 		}
 		gone("getAuthenticator", p.passkey.CredentialID)
 		if left := s.authjs.call(t, "listAuthenticatorsByUserId", owner); len(left.([]any)) != 0 {

@@ -21,7 +21,7 @@ func (s *shared) writtenByPintle(t *testing.T, n int, p person) {
 	p.user.ID, p.account.UserID, p.session.UserID, p.passkey.UserID = id, id, id, id
 	err = errors.Join(s.pintle.LinkAccount(ctx, &p.account), s.pintle.CreateSession(ctx, &p.session), s.pintle.CreateVerification(ctx, &p.link))
 	if s.passkeys {
-		err = errors.Join(err, s.pintle.CreateAuthenticator(ctx, &p.passkey))
+		err = errors.Join(err, s.pintle.CreatePasskey(ctx, &p.passkey))
 	}
 	if err != nil {
 		t.Fatal(err)

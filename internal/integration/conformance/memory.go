@@ -24,7 +24,7 @@ type tables struct {
 	Accounts           []*pintle.Account `json:"accounts"`
 	Sessions           []*row[pintle.StoredSession]
 	VerificationTokens []*row[pintle.Verification]
-	Authenticators     []*row[pintle.Authenticator]
+	Authenticators     []*row[pintle.Passkey]
 }
 
 // seededUser is a user whose emailVerified is null unless the kit sets it.
@@ -76,10 +76,10 @@ func (r *row[T]) UnmarshalJSON(data []byte) error {
 		err := json.Unmarshal(data, &j)
 		*v = pintle.Verification(j)
 		return err
-	case *pintle.Authenticator:
+	case *pintle.Passkey:
 		var j jsonAuthenticator
 		err := json.Unmarshal(data, &j)
-		*v = pintle.Authenticator{
+		*v = pintle.Passkey{
 			CredentialID: j.CredentialID, UserID: j.UserID, ProviderAccountID: j.ProviderAccountID, PublicKey: j.PublicKey,
 			Counter: j.Counter, DeviceType: j.DeviceType, BackedUp: j.BackedUp, Transports: j.Transports,
 		}

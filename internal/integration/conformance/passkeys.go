@@ -25,21 +25,21 @@ func (m *memory) Account(_ context.Context, provider, id string) (account *pintl
 	return account, err
 }
 
-func (m *memory) CreateAuthenticator(_ context.Context, a *pintle.Authenticator) error {
+func (m *memory) CreatePasskey(_ context.Context, a *pintle.Passkey) error {
 	return m.operation("createAuthenticator", object{"credentialID": a.CredentialID, "userId": a.UserID}, func() error {
 		if _, err := m.authenticator(a.CredentialID); err == nil {
 			return pintle.ErrConflict
 		}
-		m.rows.Authenticators = append(m.rows.Authenticators, &row[pintle.Authenticator]{*a})
+		m.rows.Authenticators = append(m.rows.Authenticators, &row[pintle.Passkey]{*a})
 		return nil
 	})
 }
 
-func (m *memory) authenticator(id string) (*row[pintle.Authenticator], error) {
-	return find(m.rows.Authenticators, func(r *row[pintle.Authenticator]) bool { return r.value.CredentialID == id })
+func (m *memory) authenticator(id string) (*row[pintle.Passkey], error) {
+	return find(m.rows.Authenticators, func(r *row[pintle.Passkey]) bool { return r.value.CredentialID == id })
 }
 
-func (m *memory) Authenticator(_ context.Context, id string) (a *pintle.Authenticator, err error) {
+func (m *memory) Passkey(_ context.Context, id string) (a *pintle.Passkey, err error) {
 	err = m.read(func() error {
 		found, err := m.authenticator(id)
 		if err == nil {
@@ -51,7 +51,7 @@ func (m *memory) Authenticator(_ context.Context, id string) (a *pintle.Authenti
 	return a, err
 }
 
-func (m *memory) UserAuthenticators(_ context.Context, userID string) (list []*pintle.Authenticator, err error) {
+func (m *memory) UserPasskeys(_ context.Context, userID string) (list []*pintle.Passkey, err error) {
 	err = m.read(func() error {
 		for _, r := range m.rows.Authenticators {
 			if r.value.UserID == userID {
@@ -64,7 +64,7 @@ func (m *memory) UserAuthenticators(_ context.Context, userID string) (list []*p
 	return list, err
 }
 
-func (m *memory) UseAuthenticator(_ context.Context, used *pintle.Authenticator, old uint32) error {
+func (m *memory) UsePasskey(_ context.Context, used *pintle.Passkey, old uint32) error {
 	return m.operation("updateAuthenticatorCounter", object{"credentialID": used.CredentialID, "counter": used.Counter}, func() error {
 		found, err := m.authenticator(used.CredentialID)
 		if err != nil {

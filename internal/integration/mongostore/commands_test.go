@@ -65,10 +65,10 @@ func TestClientInputIsAlwaysAText(t *testing.T) {
 			errorOf(s.EndUserSessions(ctx, u.ID, text)),
 			s.CreateVerification(ctx, &pintle.Verification{Identifier: text, Token: text, Expires: time.Now()}),
 			errorOf(s.UseVerification(ctx, text, text)),
-			errorOf(s.Authenticator(ctx, text)),
-			s.UseAuthenticator(ctx, &pintle.Authenticator{CredentialID: text}, 1),
-			s.RenameAuthenticator(ctx, u.ID, text, text),
-			s.DeleteAuthenticator(ctx, u.ID, text),
+			errorOf(s.Passkey(ctx, text)),
+			s.UsePasskey(ctx, &pintle.Passkey{CredentialID: text}, 1),
+			s.RenamePasskey(ctx, u.ID, text, text),
+			s.DeletePasskey(ctx, u.ID, text),
 		} {
 			if err != nil && !errors.Is(err, pintle.ErrNotFound) {
 				t.Errorf("call %d with %q: %v", i, text, err)

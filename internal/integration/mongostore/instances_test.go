@@ -41,8 +41,8 @@ func (i instances) CreateSession(ctx context.Context, s *pintle.StoredSession) e
 	return i.next().CreateSession(ctx, s)
 }
 
-func (i instances) CreateAuthenticator(ctx context.Context, a *pintle.Authenticator) error {
-	return i.next().CreateAuthenticator(ctx, a)
+func (i instances) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
+	return i.next().CreatePasskey(ctx, a)
 }
 
 func (i instances) DeleteUser(ctx context.Context, id string) error {

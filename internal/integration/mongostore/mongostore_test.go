@@ -78,7 +78,7 @@ func whole(t testing.TB, s *mongostore.Store) (*pintle.User, time.Time) {
 		s.LinkAccount(t.Context(), &linked),
 		s.CreateSession(t.Context(), &pintle.StoredSession{Token: "t0", UserID: ada.ID, Expires: ends, Created: ada.EmailVerified, Data: map[string]any{"a.b": "$c"}}),
 		s.CreateVerification(t.Context(), &pintle.Verification{Identifier: ada.Email, Token: "abc", Expires: ends}),
-		s.CreateAuthenticator(t.Context(), &pintle.Authenticator{
+		s.CreatePasskey(t.Context(), &pintle.Passkey{
 			CredentialID: "a/b+c/c=", UserID: ada.ID, ProviderAccountID: "a/b+c/c=", PublicKey: "AA==",
 			DeviceType: "singleDevice", Name: "Phone", Created: ada.EmailVerified,
 		}))

@@ -264,7 +264,7 @@ func TestARemovedPasskey(t *testing.T) {
 		d.home()
 		a := d.answer(`{}`)
 		// As an operator does: users cannot remove their last passkey themselves.
-		if err := s.store.DeleteAuthenticator(t.Context(), user.ID, passkeys[0].CredentialID); err != nil {
+		if err := s.store.DeletePasskey(t.Context(), user.ID, passkeys[0].CredentialID); err != nil {
 			t.Fatal(err)
 		}
 		if code := d.send(a); code != "WebAuthnVerificationError" || d.who() != "" {

@@ -86,7 +86,7 @@ func newSite(t *testing.T, kept pintle.Store, o passkey.Options, others ...pintl
 		Experimental: pintle.Experimental{Passkeys: true},
 		Logger:       slog.New(slog.NewTextHandler(s, nil)),
 		Getenv:       func(string) string { return "" },
-		Events: pintle.Events{ClonedPasskey: func(context.Context, *pintle.Authenticator) error {
+		Events: pintle.Events{ClonedPasskey: func(context.Context, *pintle.Passkey) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.clones++
@@ -145,13 +145,13 @@ document.documentElement.dataset.ready = (document.documentElement.dataset.ready
 }
 
 // user returns the user with an address and their passkeys.
-func (s *site) user(email string) (*pintle.User, []*pintle.Authenticator) {
+func (s *site) user(email string) (*pintle.User, []*pintle.Passkey) {
 	s.t.Helper()
 	user, err := s.store.UserByEmail(s.t.Context(), email)
 	if err != nil {
 		s.t.Fatalf("%s: %v", email, err)
 	}
-	passkeys, err := s.store.UserAuthenticators(s.t.Context(), user.ID)
+	passkeys, err := s.store.UserPasskeys(s.t.Context(), user.ID)
 	if err != nil {
 		s.t.Fatal(err)
 	}

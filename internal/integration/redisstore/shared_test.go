@@ -37,7 +37,7 @@ func whole(t *testing.T, client redis.UniversalClient) (*redisstore.Store, time.
 		s.LinkAccount(t.Context(), &linked),
 		s.CreateSession(t.Context(), &pintle.StoredSession{Token: "t0", UserID: ada.ID, Expires: ends}),
 		s.CreateVerification(t.Context(), &pintle.Verification{Identifier: ada.Email, Token: "abc", Expires: ends}),
-		s.CreateAuthenticator(t.Context(), &pintle.Authenticator{CredentialID: "a/b+c/c=", UserID: ada.ID, ProviderAccountID: "a/b+c/c=", PublicKey: "AA==", DeviceType: "singleDevice"}))
+		s.CreatePasskey(t.Context(), &pintle.Passkey{CredentialID: "a/b+c/c=", UserID: ada.ID, ProviderAccountID: "a/b+c/c=", PublicKey: "AA==", DeviceType: "singleDevice"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,8 +137,8 @@ func TestWhatTheAdapterWroteIsReadExtendedAndDeleted(t *testing.T) {
 			if accounts, err := s.UserAccounts(t.Context(), "u1"); err != nil || len(accounts) != 1 || accounts[0].IDToken != "e.y.J" || accounts[0].Extra != nil {
 				t.Errorf("UserAccounts = %+v, %v", accounts, err)
 			}
-			if passkeys, err := s.UserAuthenticators(t.Context(), "u1"); err != nil || len(passkeys) != 1 || passkeys[0].Counter != 3 {
-				t.Errorf("UserAuthenticators = %+v, %v: want the one, once", passkeys, err)
+			if passkeys, err := s.UserPasskeys(t.Context(), "u1"); err != nil || len(passkeys) != 1 || passkeys[0].Counter != 3 {
+				t.Errorf("UserPasskeys = %+v, %v: want the one, once", passkeys, err)
 			}
 			for listed, err := range s.UserSessions(t.Context(), "u1") {
 				if err != nil || listed.UserID != "u1" {

@@ -132,7 +132,7 @@ var (
 // structs are the types to which a fragment of fields may belong.
 var structs = []string{
 	"pintle.Config", "pintle.Callbacks", "pintle.Events", "pintle.SessionConfig", "pintle.JWTConfig", "pintle.Cookies", "pintle.Pages",
-	"pintle.Theme", "pintle.Texts", "pintle.OAuth", "pintle.Quirks", "pintle.Email", "pintle.Credentials", "pintle.Passkey", "pintle.Experimental",
+	"pintle.Theme", "pintle.Texts", "pintle.OAuth", "pintle.Quirks", "pintle.Email", "pintle.Credentials", "pintle.WebAuthn", "pintle.Experimental",
 	"[]pintle.Provider", "throttle.Options", "smtp.Options", "passkey.Options", "provider.Options",
 }
 

@@ -85,11 +85,11 @@ func TestPasskeysHaveNamesWhereTheLayoutHasAColumn(t *testing.T) {
 				t.Fatal(err)
 			}
 			now := time.Now().UTC().Truncate(time.Second)
-			a := &pintle.Authenticator{CredentialID: "AAAA", UserID: u.ID, ProviderAccountID: "AAAA", PublicKey: "AA==", DeviceType: "singleDevice", Name: "Key", Created: now}
-			if err := without.CreateAuthenticator(t.Context(), a); err != nil {
+			a := &pintle.Passkey{CredentialID: "AAAA", UserID: u.ID, ProviderAccountID: "AAAA", PublicKey: "AA==", DeviceType: "singleDevice", Name: "Key", Created: now}
+			if err := without.CreatePasskey(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
-			if err := without.RenameAuthenticator(t.Context(), u.ID, "AAAA", "Key ring"); !errors.Is(err, errors.ErrUnsupported) {
+			if err := without.RenamePasskey(t.Context(), u.ID, "AAAA", "Key ring"); !errors.Is(err, errors.ErrUnsupported) {
 				t.Errorf("without a column: %v, want errors.ErrUnsupported", err)
 			}
 
@@ -102,15 +102,15 @@ func TestPasskeysHaveNamesWhereTheLayoutHasAColumn(t *testing.T) {
 			b := *a
 			b.CredentialID, b.ProviderAccountID, b.LastUsed = "BBBB", "BBBB", now.Add(time.Minute)
 			err = errors.Join(
-				s.CreateAuthenticator(t.Context(), &b),
-				s.RenameAuthenticator(t.Context(), u.ID, "AAAA", "Key ring"),
-				s.UseAuthenticator(t.Context(), &b, 0),
+				s.CreatePasskey(t.Context(), &b),
+				s.RenamePasskey(t.Context(), u.ID, "AAAA", "Key ring"),
+				s.UsePasskey(t.Context(), &b, 0),
 			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for id, want := range map[string]string{"AAAA": "Key ring, never, never", "BBBB": "Key, created, used"} {
-				found, err := s.Authenticator(t.Context(), id)
+				found, err := s.Passkey(t.Context(), id)
 				if err != nil {
 					t.Fatal(err)
 				}

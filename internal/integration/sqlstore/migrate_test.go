@@ -160,10 +160,10 @@ func TestTablesOfTheFirstVersionAreBroughtUpToDate(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := sqlstore.New(db.DB, d.dialect)
-			if err := s.RenameAuthenticator(t.Context(), "ada", "AAAA", "Key ring"); err != nil {
+			if err := s.RenamePasskey(t.Context(), "ada", "AAAA", "Key ring"); err != nil {
 				t.Error(err)
 			}
-			a, err := s.Authenticator(t.Context(), "AAAA")
+			a, err := s.Passkey(t.Context(), "AAAA")
 			if err != nil || a.Counter != 7 || a.Name != "Key ring" || !a.Created.IsZero() || !a.LastUsed.IsZero() {
 				t.Errorf("the passkey is %+v, %v", a, err)
 			}

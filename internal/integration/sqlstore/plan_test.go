@@ -105,7 +105,7 @@ type people struct {
 	account *pintle.Account
 	session *pintle.StoredSession
 	link    *pintle.Verification
-	passkey *pintle.Authenticator
+	passkey *pintle.Passkey
 }
 
 func populate(t testing.TB, s *sqlstore.Store, n int) []people {
@@ -134,13 +134,13 @@ func (p *people) create(t testing.TB, s pintle.Store, name string) (err error) {
 	p.account = &pintle.Account{UserID: p.user.ID, Type: pintle.TypeOAuth, Provider: "github", ProviderAccountID: name}
 	p.session = &pintle.StoredSession{Token: "session " + name, UserID: p.user.ID, Expires: expires}
 	p.link = &pintle.Verification{Identifier: p.user.Email, Token: "link " + name, Expires: expires}
-	p.passkey = &pintle.Authenticator{CredentialID: "passkey " + name, UserID: p.user.ID, ProviderAccountID: name, PublicKey: "key", DeviceType: "singleDevice"}
+	p.passkey = &pintle.Passkey{CredentialID: "passkey " + name, UserID: p.user.ID, ProviderAccountID: name, PublicKey: "key", DeviceType: "singleDevice"}
 	err = errors.Join(
 		s.LinkAccount(ctx, p.account),
 		s.CreateSession(ctx, p.session),
 		s.CreateVerification(ctx, p.link),
 	)
-	if made := s.CreateAuthenticator(ctx, p.passkey); !errors.Is(made, errors.ErrUnsupported) {
+	if made := s.CreatePasskey(ctx, p.passkey); !errors.Is(made, errors.ErrUnsupported) {
 		err = errors.Join(err, made)
 	}
 	return err
@@ -191,13 +191,13 @@ func exercise(t *testing.T, s *sqlstore.Store) {
 	ok(err)
 	_, err = s.UseVerification(ctx, "000003@example.org", "link 000003")
 	ok(err)
-	_, err = s.Authenticator(ctx, "passkey 000003")
+	_, err = s.Passkey(ctx, "passkey 000003")
 	ok(err)
-	_, err = s.UserAuthenticators(ctx, u.ID)
+	_, err = s.UserPasskeys(ctx, u.ID)
 	ok(err)
-	ok(s.UseAuthenticator(ctx, &pintle.Authenticator{CredentialID: "passkey 000003", Counter: 1}, 0))
-	ok(s.RenameAuthenticator(ctx, u.ID, "passkey 000003", "mine"))
-	ok(s.DeleteAuthenticator(ctx, u.ID, "passkey 000003"))
+	ok(s.UsePasskey(ctx, &pintle.Passkey{CredentialID: "passkey 000003", Counter: 1}, 0))
+	ok(s.RenamePasskey(ctx, u.ID, "passkey 000003", "mine"))
+	ok(s.DeletePasskey(ctx, u.ID, "passkey 000003"))
 	_, err = s.Sweep(ctx, now, 10)
 	ok(err)
 	ok(s.DeleteUser(ctx, u.ID))

@@ -29,7 +29,7 @@ func TestRowsHaveTheShapeAuthJSGivesThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Base64 with padding, comma-separated transports, a bare account.
-			passkey := &pintle.Authenticator{
+			passkey := &pintle.Passkey{
 				CredentialID: "AbC+/w==", UserID: u.ID, ProviderAccountID: "AbC+/w==", PublicKey: "pQECAyYg+/==",
 				Counter: 7, DeviceType: "multiDevice", BackedUp: true, Transports: "internal,hybrid",
 			}
@@ -41,7 +41,7 @@ func TestRowsHaveTheShapeAuthJSGivesThem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.CreateAuthenticator(t.Context(), passkey); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			if err := s.CreatePasskey(t.Context(), passkey); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 				t.Fatal(err)
 			}
 			var b strings.Builder
