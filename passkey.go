@@ -134,6 +134,15 @@ func (p *WebAuthn) checkAutofill() *Error {
 	return &Error{Code: codeMissingAutocomplete, Provider: p.base().id, Err: errors.New(`none of WebAuthn.Fields has an attribute autocomplete with the word webauthn: add one, such as "username webauthn", or set DisableAutofill`)}
 }
 
+// A DeviceType says whether a passkey may be synchronised.
+type DeviceType string
+
+// The device types, by the names of Auth.js.
+const (
+	SingleDevice DeviceType = "singleDevice"
+	MultiDevice  DeviceType = "multiDevice" // may be synchronised
+)
+
 // A Passkey is a WebAuthn credential that is registered for a user.
 //
 // https://www.w3.org/TR/webauthn-3/#credential-record
@@ -154,16 +163,15 @@ type Passkey struct {
 	// Counter is the signature counter the authenticator reported last.
 	Counter uint32
 
-	// DeviceType is "singleDevice", or "multiDevice" for a passkey that may be
-	// synchronised.
-	DeviceType string
+	DeviceType DeviceType
 
 	// BackedUp reports whether the passkey was synchronised when last used.
 	BackedUp bool
 
-	// Transports lists how the authenticator may be reached, separated by
+	// Transports are how the authenticator may be reached, such as "usb" and
+	// "internal". None has a comma: tables have them in one text, separated by
 	// commas. Empty means that the browser did not say.
-	Transports string
+	Transports []string
 
 	// Name is what its user calls the passkey, see [Auth.RenamePasskey]. At
 	// first it is that of the password manager that made it, where that is

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/pintleauth/pintle"
 )
 
 // An answer is a browser's response of a ceremony. Other members, including the
@@ -77,11 +78,11 @@ func checkFlags(flags protocol.AuthenticatorFlags) error {
 }
 
 // deviceType is the name of Auth.js for whether a credential can be backed up.
-func deviceType(flags protocol.AuthenticatorFlags) string {
+func deviceType(flags protocol.AuthenticatorFlags) pintle.DeviceType {
 	if flags.HasBackupEligible() {
-		return "multiDevice"
+		return pintle.MultiDevice
 	}
-	return "singleDevice"
+	return pintle.SingleDevice
 }
 
 // explain adds the details of an error of the library, which are in another

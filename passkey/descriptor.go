@@ -23,11 +23,7 @@ func descriptors(known []*pintle.Passkey) []descriptor {
 		if err != nil {
 			continue // a damaged row: it cannot be a credential of a browser
 		}
-		d := descriptor{ID: base64.RawURLEncoding.EncodeToString(id), Type: "public-key"}
-		if a.Transports != "" {
-			d.Transports = strings.Split(a.Transports, ",")
-		}
-		list = append(list, d)
+		list = append(list, descriptor{ID: base64.RawURLEncoding.EncodeToString(id), Type: "public-key", Transports: a.Transports})
 	}
 	return list
 }
@@ -37,15 +33,14 @@ const (
 	maxTransport  = 32
 )
 
-// transports joins the browser's hints on how to reach an authenticator. They are
+// transports returns the browser's hints on how to reach an authenticator. They are
 // not signed: values that do not look like a transport are left out.
-func transports(said []string) string {
-	var list []string
+func transports(said []string) (list []string) {
 	for _, transport := range said {
 		if transport != "" && len(transport) <= maxTransport && len(list) < maxTransports &&
 			strings.Trim(transport, "abcdefghijklmnopqrstuvwxyz-") == "" {
 			list = append(list, transport)
 		}
 	}
-	return strings.Join(list, ",")
+	return list
 }

@@ -93,7 +93,7 @@ func TestStoredRows(t *testing.T) {
 	}
 	want := &pintle.Passkey{
 		CredentialID: id, UserID: user.ID, ProviderAccountID: id, PublicKey: base64.StdEncoding.EncodeToString(public),
-		DeviceType: "multiDevice", BackedUp: true, Transports: "internal,hybrid",
+		DeviceType: "multiDevice", BackedUp: true, Transports: []string{"internal", "hybrid"},
 	}
 	stored := s.passkeys("ada@example.com")
 	want.Created = stored[0].Created // which Auth.js has no column for
@@ -130,7 +130,7 @@ func TestRowsOfAuthJS(t *testing.T) {
 	other := newSite(t, func(s *site) { s.Secrets = []string{"another secret, 32 characters or more"} })
 	other.browser().signIn(key, "email", "ada@example.com")
 	row := other.passkeys("ada@example.com")[0]
-	row.UserID, row.Transports = user.ID, ""
+	row.UserID, row.Transports = user.ID, nil
 	if err := s.store.LinkAccount(t.Context(), &pintle.Account{UserID: user.ID, Type: "webauthn", Provider: "passkey", ProviderAccountID: row.CredentialID}); err != nil {
 		t.Fatal(err)
 	}

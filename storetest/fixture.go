@@ -72,7 +72,7 @@ func newPasskey(userID string) *pintle.Passkey {
 		Counter:           7,
 		DeviceType:        "multiDevice",
 		BackedUp:          true,
-		Transports:        "usb,ble,nfc",
+		Transports:        []string{"usb", "ble", "nfc"},
 		Name:              "Zoë's 🔑",
 		Created:           now(),
 	}
@@ -185,7 +185,7 @@ func (t *tester) describedPasskey(a *pintle.Passkey) string {
 		return "no passkey"
 	}
 	text := fmt.Sprintf("passkey %q of %q: account %q, key %q, counter %d, %s backed up %t, transports %q",
-		a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.Counter, a.DeviceType, a.BackedUp, a.Transports)
+		a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.Counter, a.DeviceType, a.BackedUp, strings.Join(a.Transports, ","))
 	if !t.can.PasskeyNames {
 		return text
 	}

@@ -116,6 +116,7 @@ func (s hiddenLink) UseVerification(ctx context.Context, identifier, token strin
 }
 
 var transactionMutants = []mutant{
+	{"transports are shared with the caller", func(s *memstore.Store) pintle.Store { return &sharedTransports{Store: s} }, "passkeys that were passed or returned"},
 	{"a transaction has no effect", func(s *memstore.Store) pintle.Store { return noTx{s} }, "an error undoes everything"},
 	{"a panic commits", func(s *memstore.Store) pintle.Store { return panicCommits{s} }, "a panic undoes everything"},
 	{"a panic is swallowed", func(s *memstore.Store) pintle.Store { return swallows{s} }, "a panic undoes everything, and goes on"},
@@ -178,6 +179,33 @@ type less struct{ *memstore.Store }
 
 func (s less) InTx(ctx context.Context, f func(pintle.Store) error) error {
 	return s.Store.InTx(ctx, func(tx pintle.Store) error { return f(noSweep{tx}) })
+}
+
+// sharedTransports keeps the slice that it is given.
+type sharedTransports struct {
+	*memstore.Store
+	mu   sync.Mutex
+	kept map[string][]string
+}
+
+func (s *sharedTransports) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept == nil {
+		s.kept = map[string][]string{}
+	}
+	s.kept[a.CredentialID] = a.Transports
+	return s.Store.CreatePasskey(ctx, a)
+}
+
+func (s *sharedTransports) Passkey(ctx context.Context, credentialID string) (*pintle.Passkey, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, err := s.Store.Passkey(ctx, credentialID)
+	if err == nil {
+		a.Transports = s.kept[credentialID]
+	}
+	return a, err
 }
 
 type noSweep struct{ pintle.Store }

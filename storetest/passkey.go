@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ var passkeyChecks = []check{
 		a := newPasskey(t.someone().ID)
 		a.CredentialID = strings.Repeat("QUJDREVG", 170) + "QQ==" // 1023 bytes, the most there may be
 		a.PublicKey = strings.Repeat("pAEDAzkB", 100)
-		a.Transports = "ble,cable,hybrid,internal,nfc,smart-card,usb"
+		a.Transports = []string{"ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"}
 		t.passkey(t.createPasskey(a))
 	}},
 	{"a counter has 32 bits", func(t *tester) {
@@ -89,6 +90,24 @@ var passkeyChecks = []check{
 			}
 		}
 	}},
+	{"passkeys that were passed or returned are the caller's", func(t *tester) {
+		s := t.passkeys()
+		want := newPasskey(t.someone().ID)
+		passed := *want
+		passed.Transports = slices.Clone(want.Transports)
+		t.createPasskey(&passed)
+		first, err := s.Passkey(t.ctx, want.CredentialID)
+		t.ok("Passkey", err)
+		listed, err := s.UserPasskeys(t.ctx, want.UserID)
+		t.ok("UserPasskeys", err)
+		for _, mine := range append(listed, &passed, first) {
+			mine.PublicKey = "spoiled"
+			for i := range mine.Transports {
+				mine.Transports[i] = "spoiled"
+			}
+		}
+		t.passkey(want)
+	}},
 	{"22 a use moves the counter on, with the backup state and the time, and nothing else", func(t *tester) {
 		s := t.passkeys()
 		u := t.someone()
@@ -97,7 +116,7 @@ var passkeyChecks = []check{
 		used.BackedUp = false
 		spoiled := *used
 		spoiled.UserID, spoiled.ProviderAccountID, spoiled.PublicKey = other.UserID+"0", "spoiled", "spoiled"
-		spoiled.DeviceType, spoiled.Transports, spoiled.Name, spoiled.Created = "spoiled", "spoiled", "spoiled", now().Add(time.Hour)
+		spoiled.DeviceType, spoiled.Transports, spoiled.Name, spoiled.Created = "spoiled", []string{"spoiled"}, "spoiled", now().Add(time.Hour)
 		t.ok("UsePasskey", s.UsePasskey(t.ctx, &spoiled, a.Counter))
 		t.passkey(used)
 		t.passkey(other)

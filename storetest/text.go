@@ -163,7 +163,7 @@ func (t *tester) keeps(text string) {
 	}
 	if t.can.Passkeys {
 		p := newPasskey(u.ID)
-		p.CredentialID, p.ProviderAccountID, p.Transports, p.Name = text, text, text, text
+		p.CredentialID, p.ProviderAccountID, p.Transports, p.Name = text, text, strings.Split(text, ","), text
 		t.passkey(t.createPasskey(p))
 	}
 }

@@ -24,7 +24,7 @@ func (r records) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	if owner == nil {
 		return fmt.Errorf("memstore: create passkey: the user: %w", pintle.ErrNotFound)
 	}
-	row := new(*a)
+	row := copied(a)
 	r.authenticators[row.CredentialID] = row
 	owner.passkeys = append(owner.passkeys, row)
 	r.undo(func() {
@@ -44,7 +44,7 @@ func (r records) Passkey(ctx context.Context, credentialID string) (*pintle.Pass
 	if row == nil {
 		return nil, pintle.ErrNotFound
 	}
-	return new(*row), nil
+	return copied(row), nil
 }
 
 // UserPasskeys implements [pintle.Store]. The passkeys are
@@ -60,7 +60,7 @@ func (r records) UserPasskeys(ctx context.Context, userID string) ([]*pintle.Pas
 	}
 	passkeys := make([]*pintle.Passkey, len(owner.passkeys))
 	for i, row := range owner.passkeys {
-		passkeys[i] = new(*row)
+		passkeys[i] = copied(row)
 	}
 	return passkeys, nil
 }
@@ -123,4 +123,11 @@ func (r records) deletePasskey(row *authenticator) {
 		r.authenticators[row.CredentialID] = row
 		owner.passkeys = slices.Insert(owner.passkeys, place, row)
 	})
+}
+
+// copied returns a copy of a passkey that shares nothing with it.
+func copied(a *pintle.Passkey) *pintle.Passkey {
+	c := *a
+	c.Transports = slices.Clone(a.Transports)
+	return &c
 }

@@ -3,6 +3,7 @@ package mongostore
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -35,7 +36,7 @@ func (d *authenticatorDocument) authenticator() (*pintle.Passkey, error) {
 	}
 	return &pintle.Passkey{
 		CredentialID: d.CredentialID, UserID: d.UserID.Hex(), ProviderAccountID: d.ProviderAccountID, PublicKey: d.PublicKey,
-		Counter: counter, DeviceType: d.DeviceType, BackedUp: d.BackedUp, Transports: textOf(d.Transports),
+		Counter: counter, DeviceType: pintle.DeviceType(d.DeviceType), BackedUp: d.BackedUp, Transports: transports(textOf(d.Transports)),
 		Name: d.Name, Created: timeOf(d.Created), LastUsed: timeOf(d.LastUsed),
 	}, nil
 }
@@ -50,13 +51,13 @@ func (s *Store) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	if !ok {
 		return absent(ctx)
 	}
-	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports, a.Name) {
+	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, string(a.DeviceType), strings.Join(a.Transports, ","), a.Name) {
 		return fail(ctx, "create passkey", errNotText)
 	}
 	id := bson.NewObjectID()
 	_, err := s.authenticators.InsertOne(ctx, authenticatorDocument{
 		ID: id, CredentialID: a.CredentialID, UserID: owner, ProviderAccountID: a.ProviderAccountID, PublicKey: a.PublicKey,
-		Counter: int64(a.Counter), DeviceType: a.DeviceType, BackedUp: a.BackedUp, Transports: nullable(a.Transports),
+		Counter: int64(a.Counter), DeviceType: string(a.DeviceType), BackedUp: a.BackedUp, Transports: nullable(strings.Join(a.Transports, ",")),
 		Name: a.Name, Created: date(a.Created), LastUsed: date(a.LastUsed),
 	})
 	if err == nil {
@@ -153,4 +154,12 @@ func (s *Store) DeletePasskey(ctx context.Context, userID, credentialID string) 
 		err = pintle.ErrNotFound
 	}
 	return fail(ctx, "remove passkey", err)
+}
+
+// transports returns the parts of a text with commas.
+func transports(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
 }

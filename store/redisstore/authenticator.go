@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -257,15 +258,15 @@ func (s *Store) deletePasskey(ctx context.Context, userID, credentialID string) 
 }
 
 func encodeAuthenticator(a *pintle.Passkey) ([]byte, error) {
-	if err := storable(a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports, a.Name); err != nil {
+	if err := storable(a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, string(a.DeviceType), strings.Join(a.Transports, ","), a.Name); err != nil {
 		return nil, err
 	}
 	row := authenticatorRow{
 		CredentialID: a.CredentialID, UserID: a.UserID, ProviderAccountID: a.ProviderAccountID, PublicKey: a.PublicKey,
-		Counter: a.Counter, DeviceType: a.DeviceType, BackedUp: a.BackedUp, Name: a.Name, Created: date{a.Created}, LastUsed: date{a.LastUsed},
+		Counter: a.Counter, DeviceType: string(a.DeviceType), BackedUp: a.BackedUp, Name: a.Name, Created: date{a.Created}, LastUsed: date{a.LastUsed},
 	}
-	if a.Transports != "" {
-		row.Transports = &a.Transports
+	if len(a.Transports) > 0 {
+		row.Transports = new(strings.Join(a.Transports, ","))
 	}
 	return json.Marshal(row)
 }
@@ -273,11 +274,19 @@ func encodeAuthenticator(a *pintle.Passkey) ([]byte, error) {
 func (r *authenticatorRow) authenticator() *pintle.Passkey {
 	a := &pintle.Passkey{
 		CredentialID: r.CredentialID, UserID: r.UserID, ProviderAccountID: r.ProviderAccountID, PublicKey: r.PublicKey,
-		Counter: r.Counter, DeviceType: r.DeviceType, BackedUp: r.BackedUp,
+		Counter: r.Counter, DeviceType: pintle.DeviceType(r.DeviceType), BackedUp: r.BackedUp,
 		Name: r.Name, Created: r.Created.Time, LastUsed: r.LastUsed.Time,
 	}
 	if r.Transports != nil {
-		a.Transports = *r.Transports
+		a.Transports = transports(*r.Transports)
 	}
 	return a
+}
+
+// transports returns the parts of a text with commas.
+func transports(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
 }

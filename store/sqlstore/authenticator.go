@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/pintleauth/pintle"
 )
@@ -43,7 +44,7 @@ func (t *table) optional(values []any, columns []optionalColumn) []any {
 
 func (a *authenticatorRow) authenticator() *pintle.Passkey {
 	found := a.Passkey
-	found.UserID, found.Transports, found.Name = string(a.owner), a.transports.String, a.name.String
+	found.UserID, found.Transports, found.Name = string(a.owner), transports(a.transports.String), a.name.String
 	found.Created, found.LastUsed = a.created.Time, a.lastUsed.Time
 	return &found
 }
@@ -58,12 +59,12 @@ func (r records) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	if !ok {
 		return r.absent(ctx)
 	}
-	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, a.DeviceType, a.Transports, a.Name) {
+	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, string(a.DeviceType), strings.Join(a.Transports, ","), a.Name) {
 		return r.fail(ctx, "create passkey", errNotText)
 	}
-	args := []any{a.CredentialID, owner, a.ProviderAccountID, a.PublicKey, int64(a.Counter), a.DeviceType, a.BackedUp}
+	args := []any{a.CredentialID, owner, a.ProviderAccountID, a.PublicKey, int64(a.Counter), string(a.DeviceType), a.BackedUp}
 	args = t.optional(args, []optionalColumn{
-		{"transports", nullable(a.Transports)},
+		{"transports", nullable(strings.Join(a.Transports, ","))},
 		{"name", nullable(a.Name)},
 		{"created", r.tables.Times.column(r.dialect, a.Created)},
 		{"lastUsed", r.tables.Times.column(r.dialect, a.LastUsed)},
@@ -173,4 +174,12 @@ func (r records) DeletePasskey(ctx context.Context, userID, credentialID string)
 		return pintle.ErrNotFound
 	}
 	return r.fail(ctx, "delete passkey", err)
+}
+
+// transports returns the parts of a text with commas.
+func transports(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/pintleauth/pintle"
 )
@@ -26,7 +27,7 @@ func (s *Store) createAuthenticator(ctx context.Context, a *pintle.Passkey) erro
 	if err := s.keepsPasskeys(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(storable(a.CredentialID, a.ProviderAccountID, a.DeviceType, a.Transports, a.Name), storableText(a.PublicKey)); err != nil {
+	if err := errors.Join(storable(a.CredentialID, a.ProviderAccountID, string(a.DeviceType), strings.Join(a.Transports, ","), a.Name), storableText(a.PublicKey)); err != nil {
 		return err
 	}
 	if a.CredentialID == "" {
@@ -39,7 +40,7 @@ func (s *Store) createAuthenticator(ctx context.Context, a *pintle.Passkey) erro
 	_, err := s.client.create(ctx, s.names.passkeys, id, record{
 		"credentialID": a.CredentialID, "user": a.UserID, "providerAccountId": a.ProviderAccountID,
 		"credentialPublicKey": a.PublicKey, "counter": a.Counter, "credentialDeviceType": a.DeviceType,
-		"credentialBackedUp": a.BackedUp, "transports": textOrNull(a.Transports),
+		"credentialBackedUp": a.BackedUp, "transports": textOrNull(strings.Join(a.Transports, ",")),
 		"name": textOrNull(a.Name), "created": instantText(a.Created), "lastUsed": instantText(a.LastUsed),
 	})
 	no := refused(err)
@@ -91,7 +92,7 @@ func readPasskey(r record) (*pintle.Passkey, error) {
 	a := &pintle.Passkey{
 		CredentialID: c.text("credentialID"), UserID: c.link("user").id(), ProviderAccountID: c.text("providerAccountId"),
 		PublicKey: c.text("credentialPublicKey"), Counter: uint32(counter), //nolint:gosec // checked below
-		DeviceType: c.text("credentialDeviceType"), BackedUp: c.flag("credentialBackedUp"), Transports: c.text("transports"),
+		DeviceType: pintle.DeviceType(c.text("credentialDeviceType")), BackedUp: c.flag("credentialBackedUp"), Transports: transports(c.text("transports")),
 		Name: c.text("name"), Created: c.instant("created"), LastUsed: c.instant("lastUsed"),
 	}
 	switch {
@@ -226,4 +227,12 @@ func (s *Store) DeletePasskey(ctx context.Context, userID, credentialID string) 
 		return pintle.ErrNotFound
 	}
 	return fail(ctx, "remove passkey", err)
+}
+
+// transports returns the parts of a text with commas.
+func transports(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
 }

@@ -56,7 +56,7 @@ func (s *shared) people(t *testing.T) []person {
 			who:     "a person with all fields",
 			user:    pintle.User{Name: "Mary Anning", Email: "mary@example.org", EmailVerified: verified, Image: "https://example.org/mary.png?size=64&v=2"},
 			account: whole,
-			passkey: pintle.Passkey{Counter: 7, DeviceType: "multiDevice", BackedUp: true, Transports: "internal,hybrid"},
+			passkey: pintle.Passkey{Counter: 7, DeviceType: "multiDevice", BackedUp: true, Transports: []string{"internal", "hybrid"}},
 			session: pintle.StoredSession{Expires: time.Now().In(kolkata).Add(7 * day).Truncate(time.Second).Add(7 * time.Millisecond)},
 			link:    pintle.Verification{Expires: time.Now().In(kolkata).Add(time.Hour).Truncate(time.Second).Add(999 * time.Millisecond)},
 		},
@@ -64,7 +64,7 @@ func (s *shared) people(t *testing.T) []person {
 			who:     "a person beyond ASCII and in need of quotes",
 			user:    pintle.User{Name: "Zoë 木村 🦊 \"q\" 'q' `q` \\n \n <b>&amp; %s $1 ?1 :a {}", Email: "zoë+o'hara@exämple.org", EmailVerified: verified.Add(time.Millisecond), Image: "data:image/png;base64,iVBORw0KGgo/+="},
 			account: pintle.Account{Type: pintle.TypeOAuth, Provider: "müller's", ProviderAccountID: "🦊 \"7\"", AccessToken: "\\ ' \" ` 🦊", ExpiresAt: -1, Scope: "a b"},
-			passkey: pintle.Passkey{Counter: 1<<31 - 1, DeviceType: "singleDevice", Transports: "usb"},
+			passkey: pintle.Passkey{Counter: 1<<31 - 1, DeviceType: "singleDevice", Transports: []string{"usb"}},
 			session: pintle.StoredSession{Expires: time.Now().Add(20 * day).Truncate(time.Second)},
 			link:    pintle.Verification{Expires: time.Now().Add(time.Hour).Truncate(time.Second).Add(time.Millisecond)},
 		},
@@ -80,7 +80,7 @@ func (s *shared) people(t *testing.T) []person {
 			who:     "a person whose texts look like values of other types",
 			user:    pintle.User{Name: "0123", Email: "1e3@example.org", EmailVerified: time.Unix(0, 1e6), Image: "null"},
 			account: pintle.Account{Type: pintle.TypeOAuth, Provider: "007", ProviderAccountID: "12345678901234567890", AccessToken: "true", RefreshToken: "{}", TokenType: "0x10", ExpiresAt: 1},
-			passkey: pintle.Passkey{DeviceType: "1", BackedUp: true, Transports: "0"},
+			passkey: pintle.Passkey{DeviceType: "1", BackedUp: true, Transports: []string{"0"}},
 			session: pintle.StoredSession{Expires: time.Now().Add(39 * day).Truncate(time.Second)},
 			link:    pintle.Verification{Expires: time.Now().Add(day).Truncate(time.Second)},
 		},
@@ -171,7 +171,7 @@ func linkObject(v pintle.Verification) map[string]any {
 func passkeyObject(a pintle.Passkey, userID any) map[string]any {
 	return present(map[string]any{
 		"credentialID": a.CredentialID, "userId": userID, "providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.PublicKey,
-		"counter": a.Counter, "credentialDeviceType": a.DeviceType, "credentialBackedUp": a.BackedUp, "transports": a.Transports,
+		"counter": a.Counter, "credentialDeviceType": string(a.DeviceType), "credentialBackedUp": a.BackedUp, "transports": strings.Join(a.Transports, ","),
 	}, true)
 }
 

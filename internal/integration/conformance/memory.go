@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -81,7 +82,7 @@ func (r *row[T]) UnmarshalJSON(data []byte) error {
 		err := json.Unmarshal(data, &j)
 		*v = pintle.Passkey{
 			CredentialID: j.CredentialID, UserID: j.UserID, ProviderAccountID: j.ProviderAccountID, PublicKey: j.PublicKey,
-			Counter: j.Counter, DeviceType: j.DeviceType, BackedUp: j.BackedUp, Transports: j.Transports,
+			Counter: j.Counter, DeviceType: pintle.DeviceType(j.DeviceType), BackedUp: j.BackedUp, Transports: strings.FieldsFunc(j.Transports, func(r rune) bool { return r == ',' }),
 		}
 		return err
 	}
@@ -138,7 +139,7 @@ func (m *memory) dump() object {
 	for _, r := range m.rows.Authenticators {
 		a := r.value
 		passkeys = append(passkeys, jsonAuthenticator{
-			a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.Counter, a.DeviceType, a.BackedUp, a.Transports,
+			a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.Counter, string(a.DeviceType), a.BackedUp, strings.Join(a.Transports, ","),
 		})
 	}
 	all := object{

@@ -40,7 +40,7 @@ func TestKindsOfAuthenticators(t *testing.T) {
 					d.signUp(email)
 					_, passkeys := s.user(email)
 					reached := string(kind.key.Transport)
-					if len(passkeys) != 1 || !slices.Contains(strings.Split(passkeys[0].Transports, ","), reached) || d.credentials()[0].IsResidentCredential != kind.resident {
+					if len(passkeys) != 1 || !slices.Contains(passkeys[0].Transports, reached) || d.credentials()[0].IsResidentCredential != kind.resident {
 						t.Errorf("the passkeys are %+v, want one that is reached by %s and resident %t", passkeys, reached, kind.resident)
 					}
 

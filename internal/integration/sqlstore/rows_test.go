@@ -31,7 +31,7 @@ func TestRowsHaveTheShapeAuthJSGivesThem(t *testing.T) {
 			// Base64 with padding, comma-separated transports, a bare account.
 			passkey := &pintle.Passkey{
 				CredentialID: "AbC+/w==", UserID: u.ID, ProviderAccountID: "AbC+/w==", PublicKey: "pQECAyYg+/==",
-				Counter: 7, DeviceType: "multiDevice", BackedUp: true, Transports: "internal,hybrid",
+				Counter: 7, DeviceType: "multiDevice", BackedUp: true, Transports: []string{"internal", "hybrid"},
 			}
 			err = errors.Join(
 				s.LinkAccount(t.Context(), &pintle.Account{UserID: u.ID, Type: pintle.TypeOAuth, Provider: "github", ProviderAccountID: "0123", AccessToken: "gho_1", ExpiresAt: 1772368245, TokenType: "bearer", Scope: "read:user,user:email"}),
