@@ -33,6 +33,7 @@ func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credent
 		if err != nil {
 			return nil, err
 		}
+		who.provider = provider
 		// Counted before the password is verified, so that concurrent attempts
 		// cannot all start before the first is found wrong.
 		counted, err := g.count(ctx, s, who, client, devices.of(provider, who.exact))
@@ -48,7 +49,7 @@ func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credent
 		if err != nil {
 			return user, err
 		}
-		g.known.note(client + " " + who.exact)
+		g.known.note(who.knownAt(client))
 		return user, g.remember(s, devices, provider, who.exact, user)
 	}
 	return &guarded
@@ -64,11 +65,25 @@ type accountName struct {
 	// accounts whose names differ in an accent alone, and the owner of one of them
 	// must not be a known device, or a known address, of the other.
 	exact string
+
+	// provider is the id of the provider. The same name at another provider is
+	// another account, perhaps of another user.
+	provider string
+}
+
+// key returns the name under which guesses are counted.
+func (who accountName) key() string { return who.provider + "\x00" + who.counted }
+
+// knownAt returns the name under which a client is known to have signed in to the
+// account. Without the provider in it, an attacker with an account of the same name
+// at another provider would be exempt from the limit of this account.
+func (who accountName) knownAt(client string) string {
+	return client + " " + who.provider + "\x00" + who.exact
 }
 
 // account returns the name of the account that a submission is for.
 func (g *Guard) account(ctx context.Context, p *pintle.Credentials, s *pintle.Submission, typed, client string, known bool) (accountName, error) {
-	unresolved := accountName{account(typed), "typed " + typed}
+	unresolved := accountName{counted: account(typed), exact: "typed " + typed}
 	if p.Account == nil {
 		return unresolved, nil
 	}
@@ -87,7 +102,7 @@ func (g *Guard) account(ctx context.Context, p *pintle.Credentials, s *pintle.Su
 	}
 	// The prefix separates submitted names from those of the application, so
 	// that a client cannot submit the id of another account as a name.
-	return accountName{"account " + found, "account " + found}, nil
+	return accountName{counted: "account " + found, exact: "account " + found}, nil
 }
 
 func (g *Guard) perClient() Limit { return g.PerClient.or(100, 6*time.Second) }
@@ -107,13 +122,13 @@ func (g *Guard) count(ctx context.Context, s *pintle.Submission, who accountName
 			return counted, nil
 		}
 	}
-	pair := client + " " + who.counted
+	pair := client + " " + who.key()
 	counted := []attempt{
 		{&g.pairs, pair, g.PerAccountAndClient.or(10, time.Minute)},
 		{&g.clients, client, g.perClient()},
 	}
-	if !g.known.noted(client + " " + who.exact) {
-		counted = append(counted, attempt{&g.accounts, who.counted, perAccount})
+	if !g.known.noted(who.knownAt(client)) {
+		counted = append(counted, attempt{&g.accounts, who.key(), perAccount})
 	}
 	refusing, wait := take(counted)
 	if wait == 0 {

@@ -29,6 +29,10 @@
 // one user "kim" and another "kím". Set [pintle.Credentials.Account] where users
 // sign in with several names, so that one is known under all of them.
 //
+// The same name at another provider is another account: its guesses are counted
+// separately, and its owner is not known as the owner of this one. Tenants of
+// [pintle.NewFunc] whose users differ need a [Guard] each.
+//
 // An owner at a new device shares the limit of the account with all clients that
 // guess at it. An attacker with many addresses can keep that limit used up, and
 // so prevent password sign-ins of the owner at new devices, for as long as the

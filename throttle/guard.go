@@ -19,7 +19,9 @@ type Limit struct {
 
 // A Guard counts attempts. The limits of the zero value are beyond those that
 // legitimate users reach. Its fields must not be changed once it is in use. Use one
-// guard for all providers of a site; it may be used concurrently.
+// guard for all providers of a site; it may be used concurrently. Accounts are
+// counted by the id of their provider, so with [pintle.NewFunc] each tenant needs a
+// guard, which the function that returns the tenant's configuration must keep.
 type Guard struct {
 	// PerAccountAndClient bounds wrong passwords for one account from one
 	// client: 10 at once, then one a minute.

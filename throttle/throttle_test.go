@@ -488,3 +488,69 @@ func TestNewReportsAMissingFunction(t *testing.T) {
 		}
 	}
 }
+
+// SA-M6: every client can have an account "kim" at the second provider. A client that
+// signs in to it is not known as the owner of "kim" at the first, and guesses at one
+// of them do not lock out the other.
+func TestAccountsOfTwoProvidersAreCountedApart(t *testing.T) {
+	for name, account := range map[string]func(context.Context, *pintle.Submission) (string, error){
+		"by the name that was typed": nil,
+		"by the id of the account":   func(context.Context, *pintle.Submission) (string, error) { return "1", nil },
+	} {
+		twoProviders := func(t *testing.T) (s *site, forum func(address, password string) error) {
+			g := &throttle.Guard{}
+			s = newSite(t, nil, func(cfg *pintle.Config) {
+				cfg.Providers = []pintle.Provider{
+					g.Credentials(&pintle.Credentials{Account: account, Authorize: func(ctx context.Context, sub *pintle.Submission) (*pintle.User, error) {
+						return s.authorize(ctx, sub)
+					}}, "username"),
+					g.Credentials(&pintle.Credentials{ID: "forum", Account: account, Authorize: func(_ context.Context, sub *pintle.Submission) (*pintle.User, error) {
+						if sub.Text("password") == "of the attacker" {
+							return &pintle.User{ID: "a user of the forum"}, nil
+						}
+						return nil, nil
+					}}, "username"),
+				}
+			})
+			return s, func(address, password string) error {
+				_, err := s.SignIn(httptest.NewRecorder(), from(address), "forum", pintle.SignInOptions{
+					Fields: map[string]any{"username": "kim", "password": password},
+				})
+				return err
+			}
+		}
+		network := func(i int) string { return fmt.Sprintf("203.0.113.%d:1", i) }
+		t.Run(name+", known at the other", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, forum := twoProviders(t)
+				guessed := 0
+				for i := range 20 {
+					if err := forum(network(i), "of the attacker"); err != nil {
+						t.Fatal(err)
+					}
+					guessed += s.guess(10, network(i), "kim")
+				}
+				if guessed != 100 {
+					t.Errorf("%d passwords of 200 were verified, want 100", guessed)
+				}
+			})
+		})
+		t.Run(name+", guessed at the other", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, forum := twoProviders(t)
+				for i := range 110 {
+					_ = forum(network(i/10), "a guess")
+				}
+				if err := forum(here, "of the attacker"); !errors.Is(err, throttle.ErrTooMany) {
+					t.Fatalf("the limit of the account of the forum is not used up: %v", err)
+				}
+				if got := s.try(here, "kim", "open sesame"); got != "in" {
+					t.Errorf("the owner at a new address is %s", got)
+				}
+				if got := s.try(network(0), "kim", "open sesame"); got != "in" {
+					t.Errorf("the owner at an address of the guesses is %s", got)
+				}
+			})
+		})
+	}
+}
