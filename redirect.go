@@ -88,16 +88,31 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 // What cannot be parsed counts as one: browsers read more than net/url does.
 func (x *exchange) isCallback(target string) bool {
 	target, _, _ = strings.Cut(asciiURL(target), "#") // as it is sent
-	// Browsers take a backslash for a slash.
-	u, err := url.Parse(strings.ReplaceAll(target, `\`, "/"))
-	if err != nil {
-		return true
+	// Browsers take a backslash for a slash, and more than two slashes for two.
+	target = strings.ReplaceAll(target, `\`, "/")
+	if scheme, rest, ok := strings.Cut(target, "://"); ok {
+		target = scheme + "://" + strings.TrimLeft(rest, "/")
 	}
-	if u.Host != "" && !strings.EqualFold(u.Scheme+"://"+u.Host, x.origin) {
-		return false
+	u, err := url.Parse(target)
+	if err != nil || u.Host != "" && !x.mayBeHere(u) {
+		return err != nil
 	}
 	p := path.Clean("/" + u.Path + u.Opaque) // without dot segments
 	return p == x.base+"/callback" || strings.HasPrefix(p, x.base+"/callback/")
+}
+
+// mayBeHere reports whether a browser may take the host of a URL for this site's:
+// with the default port, or in characters that it maps to ASCII. A host that cannot
+// be told apart counts. So does http, from which servers redirect to https.
+func (x *exchange) mayBeHere(u *url.URL) bool {
+	if strings.EqualFold(u.Scheme+"://"+u.Host, x.origin) {
+		return true // the usual case, without parsing
+	}
+	if u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	site, err := origin.Parse(cmp.Or(u.Scheme, "https") + "://" + u.Host)
+	return err != nil || site.Host() == origin.Origin(x.origin).Host()
 }
 
 // checkCallbackURL refuses a wish in the query that is no address at all, and

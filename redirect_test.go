@@ -338,3 +338,40 @@ func TestEverySpellingOfACallbackIsRefusedAsAWayBack(t *testing.T) {
 		})
 	}
 }
+
+// W-38: a redirect callback that compares host names alone does not lead a
+// browser to a callback, with the default port or a host that the browser maps to
+// this one.
+func TestAnotherSpellingOfTheHostHidesNoCallback(t *testing.T) {
+	s := newSite(t, func(s *site) {
+		s.url = "https://app.example.com"
+		s.URL = s.url
+		s.Callbacks.Redirect = func(_ context.Context, target, _ string) (string, error) { return target, nil }
+	})
+	for target, refused := range map[string]bool{
+		"https://app.example.com:443/auth/callback/email?token=x":  true,
+		"https://APP.example.com:0443/auth/callback/email?token=x": true,
+		"https://app.example.com:/auth/callback/email?token=x":     true,
+		"https://user@app.example.com:443/auth/callback/email":     true,
+		"https:///app.example.com/auth/callback/email":             true,
+		`https:\\\app.example.com\auth\callback\email`:             true,
+		"https://app.example.com./auth/callback/email":             true,
+		"https://ａｐｐ.example.com/auth/callback/email":              true,
+		"https://app。example.com/auth/callback/email":              true,
+		"https://%61pp.example.com/auth/callback/email":            true,
+		"http://app.example.com/auth/callback/email":               true, // redirected to https
+		"//app.example.com:443/auth/callback/email":                true,
+		"http://app.example.com:80/auth/callback/email":            true,
+		"https://app.example.com:443/next":                         false,
+		"https://app.example.com:8443/auth/callback/email":         false,
+		"https://other.example/auth/callback/email":                false,
+		"//other.example/auth/callback/email":                      false,
+		"https://bücher.example/next":                              false,
+		"com.example.app://app.example.com/auth/callback/email":    false,
+	} {
+		r := s.browser().post("/auth/callback/credentials", "username", "ada", "password", people["ada"].password, "callbackUrl", target)
+		if got := r.location() == s.url; got != refused {
+			t.Errorf("with %q the browser goes to %q", target, r.location())
+		}
+	}
+}
