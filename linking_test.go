@@ -8,11 +8,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 // Who may be signed in, by the subject that the provider knows them by.
@@ -656,6 +658,42 @@ func TestAFailureToTellWhoIsSignedInLinksNothing(t *testing.T) {
 		if k.owner(t, "acme", noAddress.Subject) != nil {
 			t.Errorf("%s: the account was given away", strategy)
 		}
+	}
+}
+
+// An outage is a revocation list that fails from a moment on.
+type outage struct {
+	memstore.Revocations
+	down atomic.Bool
+}
+
+func (o *outage) Revoked(ctx context.Context, user, session string, at time.Time) (bool, error) {
+	if o.down.Load() {
+		return false, errBroken
+	}
+	return o.Revocations.Revoked(ctx, user, session, at)
+}
+
+// SA-L8: while the revocation list does not answer, it is not known whether the user
+// who began to link an account is signed in. The account does not become that of a
+// new user, and the user can link it afterwards.
+func TestARevocationListThatFailsLinksNothingElsewhere(t *testing.T) {
+	k, list := newKeeper(), &outage{}
+	s := newSite(t, withKeeper(k, pintle.StrategyJWT), func(s *site) { s.Session.Revocation = list })
+	s.idp.SignInAs(noAddress)
+	ada := k.seedUser(t, people["ada"].user)
+	b := s.browser()
+	b.is(k, ada, pintle.StrategyJWT)
+	back := b.consent(b.leave("acme"))
+	list.down.Store(true)
+	b.get(back).fails("/auth/error", "Configuration")
+	if owner := k.owner(t, "acme", noAddress.Subject); owner != nil {
+		t.Errorf("the account is that of %s", owner.ID)
+	}
+	list.down.Store(false)
+	b.signInWith("acme").goesTo(s.url)
+	if owner := k.owner(t, "acme", noAddress.Subject); owner == nil || owner.ID != ada.ID {
+		t.Errorf("after the outage the account is that of %v, want Ada", owner)
 	}
 }
 

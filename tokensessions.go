@@ -214,7 +214,13 @@ func (s tokenSessions) present(x *exchange) (*presence, error) {
 		s.logUnread(x.ctx, unread{err: err})
 	}
 	if err == nil {
-		err = s.stillGood(x.ctx, held).err
+		ended := s.stillGood(x.ctx, held)
+		if ended.cause == unanswered {
+			// It is not known whether the user is signed in. Taken for signed out,
+			// a user who links an account would lose it to a new user.
+			return nil, ended.err
+		}
+		err = ended.err
 	}
 	if err != nil {
 		if !errors.Is(err, token.ErrNoToken) {
