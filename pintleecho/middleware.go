@@ -30,7 +30,8 @@ func Mount(router router, path string, auth *pintle.Auth) {
 func Load(auth *pintle.Auth) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
-			if h := c.Request().Header; len(h["Cookie"]) == 0 && len(h["Authorization"]) == 0 {
+			// A session that the Load of another Auth found must not remain.
+			if h := c.Request().Header; len(h["Cookie"]) == 0 && len(h["Authorization"]) == 0 && Session(c) == nil {
 				return next(c) // as Load itself does: an anonymous request costs nothing
 			}
 			ctx := c.Request().Context()

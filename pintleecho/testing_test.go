@@ -51,3 +51,46 @@ func TestSignedInUsersAreGreeted(t *testing.T) {
 		t.Errorf("an anonymous request gets status %d", w.Code)
 	}
 }
+
+// SA-M3: the Load of one Auth ends the session that the Load of another has found,
+// also where the request has no cookies any more.
+func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
+	customers, staff := pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"the output of: openssl rand -base64 33"},
+	}, pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"another output of: openssl rand -base64 33"},
+	}
+	load := func(cfg pintle.Config) echo.MiddlewareFunc {
+		auth, err := pintle.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pintleecho.Load(auth)
+	}
+	e := echo.New()
+	e.Use(load(customers), func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c *echo.Context) error {
+			if s := pintleecho.Session(c); s == nil || s.User.Name != "Kim" {
+				t.Errorf("the customers have the session %v", s)
+			}
+			c.Request().Header.Del("Cookie")
+			return next(c)
+		}
+	}, load(staff))
+	e.GET("/", func(c *echo.Context) error {
+		if s := pintleecho.Session(c); s != nil {
+			t.Errorf("the staff have the session %v", s)
+		}
+		return c.NoContent(http.StatusOK)
+	})
+
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+	authtest.SignIn(t, customers, r, &pintle.User{Name: "Kim"})
+	w := httptest.NewRecorder()
+	e.ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		t.Errorf("status %d", w.Code)
+	}
+}

@@ -23,7 +23,8 @@ func Mount(router fiber.Router, path string, auth *pintle.Auth) {
 // of [fiber.Ctx]'s method Context, gets it with [pintle.SessionFrom].
 func Load(auth *pintle.Auth) fiber.Handler {
 	return func(c fiber.Ctx) error {
-		if h := &c.Request().Header; len(h.Peek(fiber.HeaderCookie)) == 0 && len(h.Peek(fiber.HeaderAuthorization)) == 0 {
+		// A session that the Load of another Auth found must not remain.
+		if h := &c.Request().Header; len(h.Peek(fiber.HeaderCookie)) == 0 && len(h.Peek(fiber.HeaderAuthorization)) == 0 && Session(c) == nil {
 			return c.Next() // as Load itself does: an anonymous request costs no copy
 		}
 		ctx := c.Context()

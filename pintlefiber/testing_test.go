@@ -58,3 +58,47 @@ func TestSignedInUsersAreGreeted(t *testing.T) {
 		t.Errorf("an anonymous request gets %s", resp.Status)
 	}
 }
+
+// SA-M3: the Load of one Auth ends the session that the Load of another has found,
+// also where the request has no cookies any more.
+func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
+	customers, staff := pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"the output of: openssl rand -base64 33"},
+	}, pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"another output of: openssl rand -base64 33"},
+	}
+	load := func(cfg pintle.Config) fiber.Handler {
+		auth, err := pintle.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pintlefiber.Load(auth)
+	}
+	app := fiber.New()
+	app.Use(load(customers), func(c fiber.Ctx) error {
+		if s := pintlefiber.Session(c); s == nil || s.User.Name != "Kim" {
+			t.Errorf("the customers have the session %v", s)
+		}
+		c.Request().Header.Del(fiber.HeaderCookie)
+		return c.Next()
+	}, load(staff))
+	app.Get("/", func(c fiber.Ctx) error {
+		if s := pintlefiber.Session(c); s != nil {
+			t.Errorf("the staff have the session %v", s)
+		}
+		return nil
+	})
+
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+	authtest.SignIn(t, customers, r, &pintle.User{Name: "Kim"})
+	resp, err := app.Test(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("status %s", resp.Status)
+	}
+}

@@ -23,7 +23,8 @@ func Mount(router gin.IRoutes, path string, auth *pintle.Auth) {
 // with [pintle.SessionFrom].
 func Load(auth *pintle.Auth) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if len(c.Request.Header["Cookie"]) == 0 && len(c.Request.Header["Authorization"]) == 0 {
+		// A session that the Load of another Auth found must not remain.
+		if len(c.Request.Header["Cookie"]) == 0 && len(c.Request.Header["Authorization"]) == 0 && Session(c) == nil {
 			return // as Load itself does: an anonymous request costs nothing
 		}
 		ctx := c.Request.Context()

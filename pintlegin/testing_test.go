@@ -52,3 +52,43 @@ func TestSignedInUsersAreGreeted(t *testing.T) {
 		t.Errorf("an anonymous request gets status %d", w.Code)
 	}
 }
+
+// SA-M3: the Load of one Auth ends the session that the Load of another has found,
+// also where the request has no cookies any more.
+func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
+	gin.SetMode(gin.TestMode)
+	customers, staff := pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"the output of: openssl rand -base64 33"},
+	}, pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"another output of: openssl rand -base64 33"},
+	}
+	load := func(cfg pintle.Config) gin.HandlerFunc {
+		auth, err := pintle.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pintlegin.Load(auth)
+	}
+	router := gin.New()
+	router.Use(load(customers), func(c *gin.Context) {
+		if s := pintlegin.Session(c); s == nil || s.User.Name != "Kim" {
+			t.Errorf("the customers have the session %v", s)
+		}
+		c.Request.Header.Del("Cookie")
+	}, load(staff))
+	router.GET("/", func(c *gin.Context) {
+		if s := pintlegin.Session(c); s != nil {
+			t.Errorf("the staff have the session %v", s)
+		}
+	})
+
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+	authtest.SignIn(t, customers, r, &pintle.User{Name: "Kim"})
+	w := httptest.NewRecorder()
+	router.ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		t.Errorf("status %d", w.Code)
+	}
+}
