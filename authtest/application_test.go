@@ -13,6 +13,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/provider"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -61,7 +62,7 @@ func mustApp(t *testing.T, cfg pintle.Config) http.Handler {
 }
 
 func TestMembersAreGreeted(t *testing.T) {
-	cfg := config(memstore.New(), &pintle.OAuth{ID: "acme", Issuer: "https://acme.example", ClientID: "app", ClientSecret: "x"})
+	cfg := config(memstore.New(), provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"}))
 	app := mustApp(t, cfg)
 
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/account", nil)
@@ -74,7 +75,7 @@ func TestMembersAreGreeted(t *testing.T) {
 }
 
 func TestOnlyRootIsAnAdministrator(t *testing.T) {
-	cfg := config(memstore.New(), &pintle.OAuth{ID: "acme", Issuer: "https://acme.example", ClientID: "app", ClientSecret: "x"})
+	cfg := config(memstore.New(), provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"}))
 	srv := httptest.NewServer(mustApp(t, cfg))
 	defer srv.Close()
 
@@ -97,7 +98,7 @@ func TestOnlyRootIsAnAdministrator(t *testing.T) {
 
 func TestTheUserOfATestIsTheStoredOne(t *testing.T) {
 	store := memstore.New()
-	cfg := config(store, &pintle.OAuth{ID: "acme", Issuer: "https://acme.example", ClientID: "app", ClientSecret: "x"})
+	cfg := config(store, provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"}))
 	srv := httptest.NewServer(mustApp(t, cfg))
 	defer srv.Close()
 
@@ -115,7 +116,7 @@ func TestTheUserOfATestIsTheStoredOne(t *testing.T) {
 
 func TestASessionEndsAfterAMonth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := config(memstore.New(), &pintle.OAuth{ID: "acme", Issuer: "https://acme.example", ClientID: "app", ClientSecret: "x"})
+		cfg := config(memstore.New(), provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"}))
 		app := mustApp(t, cfg)
 		r := httptest.NewRequest(http.MethodGet, "http://localhost/account", nil)
 		authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
