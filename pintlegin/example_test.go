@@ -81,7 +81,7 @@ func ExampleContext() {
 		func(r *http.Request) string { return pintlegin.Context(r.Context()).Param("tenant") },
 		func(_ context.Context, tenant string) (pintle.Config, error) {
 			if tenant != "blue" {
-				return pintle.Config{}, fmt.Errorf("there is no tenant %q", tenant)
+				return pintle.Config{}, fmt.Errorf("tenant %q: %w", tenant, pintle.ErrNotFound)
 			}
 			return pintle.Config{
 				BasePath:  "/" + tenant + "/auth",
