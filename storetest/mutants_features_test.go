@@ -47,9 +47,9 @@ func TestTheChecksKnowEveryFeature(t *testing.T) {
 			}
 		}
 	}
-	for i := range fields.NumField() {
-		if name := fields.Field(i).Name; !slices.Contains(append(names, "InMemory", "Remedy"), name) {
-			t.Errorf("there is no check of Features.%s", name)
+	for field := range fields.Fields() {
+		if !slices.Contains(append(names, "InMemory", "Remedy"), field.Name) {
+			t.Errorf("there is no check of Features.%s", field.Name)
 		}
 	}
 	methods := []string{"Features", "CreateUser", "User", "UserByEmail", "UserByAccount", "UpdateUser", "LinkAccount"}
