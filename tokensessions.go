@@ -96,6 +96,11 @@ func (s tokenSessions) read(q sessionRequest) sessionResult {
 // without is the result for a token that is not used. The session route clears
 // its cookie, since clients count on it.
 func (q *sessionRequest) without(err error, cause unreadCause) sessionResult {
+	if cause == unanswered {
+		// The session may be good. Clearing its cookie would sign the user out for
+		// an outage.
+		return sessionResult{unread: unread{err, cause}}
+	}
 	return sessionResult{lines: q.clearing(), unread: unread{err, cause}}
 }
 

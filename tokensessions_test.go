@@ -530,6 +530,10 @@ func TestARevocationListThatFailsLetsNobodyPass(t *testing.T) {
 	if session, err := s.auth.Session(r); session != nil || !errors.Is(err, errBroken) {
 		t.Errorf("Session returns %v, %v", session, err)
 	}
+	// The browser keeps its cookie, and the session goes on after the outage.
+	if answer := b.get("/auth/session").want(http.StatusOK); answer.body != "null" || answer.cookies()[sessionCookie] != nil {
+		t.Errorf("the session route answers %s and sets %+v", answer.body, answer.cookies())
+	}
 }
 
 type brokenList struct{}
