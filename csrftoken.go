@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/origin"
 	"github.com/pintleauth/pintle/internal/wire"
 )
@@ -55,12 +57,26 @@ func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error)
 		x.logError(fault)
 		return "", fault
 	}
+	x.csrfToken = x.tokenBeingSet(w.Header())
 	token := x.formToken()
 	setCookies(w, x.answer.cookies)
 	if w.Header()["Cache-Control"] == nil {
 		w.Header().Set("Cache-Control", "private")
 	}
 	return token, nil
+}
+
+// tokenBeingSet returns the form token that a response sets already, or "". A page
+// with two forms has one token: a second cookie would replace the first.
+func (x *exchange) tokenBeingSet(response http.Header) string {
+	for _, line := range response["Set-Cookie"] {
+		pair, _, _ := strings.Cut(line, ";")
+		if value, ok := cookie.Get(http.Header{"Cookie": {pair}}, x.set.csrf.name); ok {
+			token, _ := x.csrf.Parse(value)
+			return token
+		}
+	}
+	return ""
 }
 
 // formToken returns the form token of this browser, and makes one where it has

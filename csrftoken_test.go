@@ -319,6 +319,14 @@ func TestAFormOfTheHostHasTheTokenOfItsBrowser(t *testing.T) {
 			t.Errorf("a shared cache may keep the page: %q", w.Header())
 		}
 	})
+	t.Run("in two forms of one page", func(t *testing.T) {
+		r, w := httptest.NewRequest("GET", s.url+"/", nil), httptest.NewRecorder()
+		one, err := s.auth.CSRFToken(w, r)
+		two, again := s.auth.CSRFToken(w, r)
+		if err != nil || again != nil || one != two || len(w.Result().Cookies()) != 1 {
+			t.Errorf("the forms have the tokens %q, %v and %q, %v, and the page sets %q", one, err, two, again, w.Header()["Set-Cookie"])
+		}
+	})
 	t.Run("in a browser whose cookie this site did not make", func(t *testing.T) {
 		b := s.browser()
 		b.plant(csrfCookie, "made up|"+strings.Repeat("0", 64))

@@ -278,16 +278,14 @@ type sealedChallenge struct {
 }
 
 // keepChallenge sets the cookie that a challenge comes back in. The id in it is a
-// [flowID] only where one of its last two marks is needed.
+// [flowID], as in the cookies of other flows: one without marks would pass for a
+// challenge of Auth.js, which no browser is bound to.
 func (f *passkeyFlow) keepChallenge(x *exchange, challenge sealedChallenge, signedIn *User) error {
 	value, err := x.challenges.Seal(&challenge)
 	if err != nil {
 		return fmt.Errorf("seal challenge: %w", err)
 	}
-	id := uuid.New()
-	if proof, browser := x.proofMark(signedIn), x.browserMark(); proof != "" || browser != "" {
-		id = newFlowID(x.starter(signedIn), proof, browser)
-	}
+	id := newFlowID(x.starter(signedIn), x.proofMark(signedIn), x.browserMark())
 	line, err := x.set.challengeCheck().seal(sealedCheck{Value: value, Provider: f.id, Stamp: sealed.Stamp{ID: id}}, false)
 	if err != nil {
 		return err

@@ -790,7 +790,7 @@ func TestTheIDOfAFlowNamesTheProof(t *testing.T) {
 		b               *browser
 		flow, challenge int // dots
 	}{
-		"without a proof": {s.browser(), 1, 0},
+		"without a proof": {s.browser(), 1, 1},
 		"with a proof":    {victim, 2, 2},
 	} {
 		t.Run("SA-H1 "+name, func(t *testing.T) {
