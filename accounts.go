@@ -95,9 +95,9 @@ func (a *Auth) DeleteUser(ctx context.Context, userID string) (err error) {
 	return store.deleteUser(ctx, userID)
 }
 
-// ofPerson returns the configuration for a method that a signed-in user may use on
-// sessions, accounts and passkeys of that user: s says which user that is, and
-// never a request.
+// ofPerson returns the configuration for a method that a signed-in user may use
+// on the sessions, accounts and passkeys of that user. The session s determines
+// the user; no request is read.
 func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settings, error) {
 	set, err := a.settingsFor(ctx, method)
 	switch {
@@ -106,7 +106,7 @@ func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settin
 	case s == nil || s.User.ID == "":
 		return nil, fail(ErrAccessDenied, fmt.Errorf("%s needs the session of somebody who is signed in: call it inside Auth.Require", method))
 	case !s.isOf(set):
-		// The user with this id is another one there.
+		// In the other Auth the same id belongs to another user.
 		return nil, fail(ErrAccessDenied, fmt.Errorf("%s was given a session that another Auth, or another configuration of NewFunc, has read: call it on the Auth that guards the page", method))
 	}
 	return set, nil

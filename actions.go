@@ -37,7 +37,7 @@ type SignInOptions struct {
 //
 // An unknown or empty provider yields the sign-in page. When the sign-in fails
 // the error is an [*Error], with [ErrCredentials] for a wrong password. It is
-// logged, and told to Events.SignInFailed, as at the routes. The handler must
+// logged, and Events.SignInFailed is called, as at the routes. The handler must
 // protect itself against requests forged by other sites, for example with
 // [http.CrossOriginProtection].
 func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (next string, err error) {
@@ -113,8 +113,9 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 	q := sessionRequest{Request: known, set: set, renewal: renewAlways, trigger: TriggerUpdate, update: data}
 	before := SessionFrom(r.Context())
 	if before != nil && !before.isOf(s) {
-		// Of another Auth or tenant: its changes are not for this session, and it
-		// must not become this one before the guards of that Auth.
+		// The session is that of another Auth or tenant. Its changes are not
+		// for this session, and the guards of that Auth must not find this
+		// session in it.
 		before = nil
 	}
 	if before != nil {
@@ -132,16 +133,16 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 	return result.session, result.err
 }
 
-// inner returns an exchange that server code holds with itself, and what makes
-// the configuration unusable for it. There is no form whose origin could be in
-// doubt.
+// inner returns the exchange of a call from server code, and the fault that
+// makes the configuration unusable for it. No form is involved whose origin
+// could be in doubt.
 func (a *Auth) inner(r *http.Request, act action) (*exchange, *Error) {
 	s, known := a.settingsOrFault(r)
 	x := &exchange{settings: s, ctx: known.Context(), r: known, action: act, began: time.Now(), inside: true, csrfVerified: true}
 	return x, x.faulty()
 }
 
-// comeBackTo says where the browser goes in the end.
+// comeBackTo sets where the browser goes in the end.
 func (x *exchange) comeBackTo(to string) (err error) {
 	x.debug("called by server code")
 	if to == "" {
@@ -156,8 +157,8 @@ func (x *exchange) comeBackTo(to string) (err error) {
 	return nil
 }
 
-// leaveTo hands the outcome of an inner exchange to the host. A failure is logged
-// here: the host may show it and no more.
+// leaveTo returns the outcome of an inner exchange to the host. It logs a
+// failure here, because the host may only show it.
 func (x *exchange) leaveTo(w http.ResponseWriter, err error) (string, error) {
 	if err != nil {
 		e := classified(err)

@@ -16,9 +16,9 @@ import (
 	"github.com/pintleauth/pintle/internal/wire"
 )
 
-// An addressProof says that a person in this browser reads mail at an address
-// that a user has without having proven it. It is sealed into a cookie while the
-// person decides whether that user is theirs:
+// An addressProof states that the user of this browser reads mail at an address
+// that another user has without having proven it. It is sealed into a cookie
+// while the person decides whether that user is theirs:
 //
 //   - They sign in as that user in another way. Two proofs together prove the
 //     address for that user.
@@ -133,10 +133,10 @@ func (x *exchange) useProof(r *records, proof *addressProof) (bool, error) {
 	return row != nil && row.Identifier == proof.Address && row.Expires.After(time.Now()), err
 }
 
-// confirmAddress notes that two proofs agree: the person who reads mail at the
-// address of a user has signed in as that user in another way, by a flow that
-// began in this browser while it had the proof. What was linked by this very
-// sign-in proves nothing about whose the user is.
+// confirmAddress records that two proofs agree: the person who reads mail at
+// the address of a user has signed in as that user in another way, by a flow
+// that began in this browser while it had the proof. An account that was linked
+// by this very sign-in does not prove who owns the user.
 func (x *exchange) confirmAddress(w *work, who *arrival, d *decision) error {
 	proof := who.proof
 	if !d.returning || !proof.of(d.user) || !x.showsSecondProof(who) {

@@ -65,8 +65,8 @@ func (x *exchange) replaceCookie(c namedCookie, value string) {
 	x.addCookie(c.line(value))
 }
 
-// refuse answers a request that names no route. A person sees a page, which says
-// nothing of the request.
+// refuse answers a request that names no route. A browser gets a page that
+// repeats nothing of the request.
 func (x *exchange) refuse(err error) {
 	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: bad request", x.describe(slog.LevelInfo, fail(codeUnknownAction, err))...)
 	status := http.StatusBadRequest
@@ -141,11 +141,12 @@ func (x *exchange) errorURL(e *Error) string {
 // showsPage reports whether a browser is about to show an error page of this site.
 func (x *exchange) showsPage() bool { return x.navigates() && x.Pages.Error == "" }
 
-// mistake returns the parameters of the sign-in page for an error that a person
-// can repair, although on the wire of Auth.js it is one of the configuration: an
-// malformed address, a mail too many, a flow that took too long or went on in
-// another tab. Only a browser that is about to show a page is sent there. Clients
-// and the application's own error page know these errors as "Configuration".
+// mistake returns the parameters of the sign-in page for an error that the user
+// can correct, although Auth.js reports it as one of the configuration: a
+// malformed address, too many mails, a flow that took too long or was continued
+// in another tab. Only a browser that is about to show a page is sent there.
+// Clients and the application's own error page receive these errors as
+// "Configuration".
 func (x *exchange) mistake(e *Error) query.Values {
 	if !x.showsPage() {
 		return nil
@@ -172,7 +173,8 @@ func (x *exchange) navigates() bool {
 	return x.r.Header.Get("Sec-Fetch-Mode") == "navigate" && !x.wantsJSON()
 }
 
-// pageWithError is a page that is told of an error what a browser may know.
+// pageWithError returns the URL of a page with what a browser may know of an
+// error.
 func (x *exchange) pageWithError(page string, e *Error) string {
 	code := e.Code
 	if !code.visible() {
@@ -185,9 +187,10 @@ func (x *exchange) pageWithError(page string, e *Error) string {
 	return query.AppendValues(x.absolute(page), pairs)
 }
 
-// accountPage returns the page that an error leads to instead when the flow was
-// to link an account: the user is signed in, and a sign-in page would only puzzle
-// them. Where the application has no such page they see it, as with Auth.js.
+// accountPage returns the page that replaces the page of an error when the flow
+// was to link an account: the user is signed in, and a sign-in page would only
+// confuse them. Without such a page the user sees the sign-in page, as with
+// Auth.js.
 func (x *exchange) accountPage() (page string, ok bool) {
 	if x.Pages.Account == "" || x.records == nil || x.set == nil || x.provider == nil || x.provider.linking == nil {
 		return "", false

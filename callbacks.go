@@ -17,12 +17,13 @@ type Callbacks struct {
 	// and when the link is opened.
 	SignIn func(ctx context.Context, s *SignInAttempt) (goTo string, err error)
 
-	// SyncUser keeps stored users in step with what a provider says at each
-	// sign-in, such as a role or a name. It is called at every sign-in of a user
-	// of [Config.Store], after SignIn has let the person in, and returns what to
+	// SyncUser keeps stored users in step with what a provider reports at each
+	// sign-in, such as a role or a name. It is called at every sign-in of a
+	// user of [Config.Store], after SignIn has allowed it, and returns what to
 	// change of a.User. What differs from the stored user is written before the
 	// session is made, and together with it in a store with
-	// [Features.Transactions]. A user who is created is created with the change.
+	// [Features.Transactions]. A user who is created is created with the
+	// change.
 	//
 	// a is what SignIn was given, but for a.User: it is the user that is changed,
 	// and for a new user the one that will be created, whose ID is a proposal. An
@@ -46,11 +47,12 @@ type Callbacks struct {
 	SyncUser func(ctx context.Context, a *SignInAttempt) (UserUpdate, error)
 
 	// HasPassword reports whether a stored user has a password at another
-	// configuration of the store, which this one cannot see: another Auth, another
-	// tenant of [NewFunc], Auth.js. It is asked before the first mail to an address
-	// that the user has not proven signs in as that user, and before an account is
-	// linked by that address, as [Credentials.Knows] is for passwords here. An error
-	// fails the sign-in. Nil means that no user has one.
+	// configuration of the store, which this one cannot see: another Auth,
+	// another tenant of [NewFunc], Auth.js. It is called before the first mail
+	// to an address that the user has not proven signs in as that user, and
+	// before an account is linked by that address, as [Credentials.Knows] is
+	// for passwords here. An error fails the sign-in. Nil means that no user
+	// has one.
 	HasPassword func(ctx context.Context, u *User) (bool, error)
 
 	// Redirect chooses where the browser goes. target is what the request
@@ -69,28 +71,30 @@ type Callbacks struct {
 	JWT func(ctx context.Context, t *TokenChange) (Claims, error)
 
 	// Session makes what a browser is shown of the session. The result is
-	// encoded as JSON; nil is shown as null, as for a request without a session.
-	// [Auth.Require] lets no request pass whose session is shown so, or whose
-	// User this function has emptied in v.Session. A nil function shows the
+	// encoded as JSON; nil is shown as null, as for a request without a
+	// session. [Auth.Require] rejects a request when this function returns nil
+	// for its session or empties User in v.Session. A nil function shows the
 	// user's name, address and image.
 	Session func(ctx context.Context, v *SessionView) (any, error)
 
 	// Authorized decides in [Auth.Require] whether a request may pass, or
 	// answers it. s is nil when the request is signed out or its session has no
-	// user. An error refuses and is logged. Nil lets every signed-in user pass.
+	// user. An error rejects the request and is logged. Nil lets every
+	// signed-in user pass.
 	Authorized func(r *http.Request, s *Session) (Access, error)
 }
 
-// A SignInAttempt is a person about to be signed in.
+// A SignInAttempt is a sign-in that is verified but not complete.
 type SignInAttempt struct {
 	// User is the stored user if there is one, and otherwise the user that
 	// would be created. [Callbacks.SyncUser] gets a copy.
 	User *User
 
-	// Account is the account they come with.
+	// Account is the account that the user signs in with.
 	Account *Account
 
-	// Profile is what the provider said. Nil unless the provider is [OAuth].
+	// Profile is what the provider reported. Nil unless the provider is
+	// [OAuth].
 	Profile Profile
 
 	// Submission is what was typed. Nil unless the provider is [Credentials].
@@ -105,13 +109,14 @@ type SignInAttempt struct {
 	LinkTo *User
 
 	// SignedInAt is when the session of LinkTo began. It is zero where the
-	// session does not say, and then counts as long ago: in tables without a
-	// column for it, and in tokens without [SessionConfig.Revocation] or
-	// [SessionConfig.AbsoluteMaxAge].
+	// session does not record it, and then counts as long ago: in tables
+	// without a column for it, and in tokens without [SessionConfig.Revocation]
+	// or [SessionConfig.AbsoluteMaxAge].
 	SignedInAt time.Time
 }
 
-// A Trigger says why [Callbacks.JWT] or [Callbacks.Session] is called.
+// A Trigger is the reason for which [Callbacks.JWT] or [Callbacks.Session] is
+// called.
 type Trigger string
 
 // The triggers. The empty one is a plain read.
@@ -143,8 +148,8 @@ type TokenChange struct {
 
 	// Session is what an update came with: the data a browser posted, as
 	// encoding/json decodes it, or what server code gave to
-	// [Auth.UpdateSession]. Anybody who is signed in can post anything: copy
-	// only what users may change about themselves.
+	// [Auth.UpdateSession]. Any signed-in user can post any data: copy only
+	// what users may change about themselves.
 	Session any
 }
 

@@ -33,8 +33,8 @@ func NewClaim[T any](name string) Claim[T] {
 	return Claim[T]{name}
 }
 
-// Get returns the data in s and reports whether there is any of the right
-// type. A nil session has none.
+// Get returns the data in s, and reports whether s has data of the right type.
+// A nil session has no data.
 func (c Claim[T]) Get(s *Session) (value T, ok bool) {
 	if s == nil {
 		return value, false
@@ -64,8 +64,8 @@ func (c Claim[T]) Set(s *Session, v T) {
 	s.changes[c.name] = v
 }
 
-// In returns the data in the claims of a token, as [Callbacks.JWT] is given
-// them, and reports whether there is any of the right type.
+// In returns the data in the claims of a token, as [Callbacks.JWT] receives
+// them, and reports whether they have data of the right type.
 func (c Claim[T]) In(claims map[string]any) (value T, ok bool) {
 	v, ok := claims[c.name]
 	if !ok {

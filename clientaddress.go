@@ -18,7 +18,7 @@ func ForwardedFor(proxies ...netip.Prefix) func(*http.Request) netip.Addr {
 }
 
 // clientAddress returns the address of the client that sent a request, for the
-// log and for limits. It is invalid where it is not known.
+// log and for limits. An unknown address is invalid.
 func (s *settings) clientAddress(r *http.Request) netip.Addr {
 	if s.ClientAddress == nil {
 		return clientaddr.Connection(r)

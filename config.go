@@ -29,36 +29,38 @@ type Config struct {
 
 	// URL is the public URL of the application, for example
 	// https://app.example.com. Its path, if it has one, is the default of
-	// BasePath. Empty means AUTH_URL, then NEXTAUTH_URL, and else what each
-	// request says, which has to be trusted: see TrustHost.
+	// BasePath. Empty means AUTH_URL, then NEXTAUTH_URL, and otherwise the host
+	// of each request, which has to be trusted: see TrustHost.
 	URL string
 
 	// BasePath is the path below which the routes are. Empty means "/auth".
 	BasePath string
 
-	// TrustHost believes the headers Host, X-Forwarded-Host and
+	// TrustHost makes Pintle trust the headers Host, X-Forwarded-Host and
 	// X-Forwarded-Proto of requests. Set it behind a proxy that replaces them.
-	// Without it and without URL only requests for a loopback address are
-	// served, and none that a proxy passed on from elsewhere, because links in
-	// mails and redirects are made from the host.
-	// AUTH_TRUST_HOST=true sets it too.
+	// Links in mails and redirects are made from the host. Without TrustHost
+	// and without URL, Pintle therefore serves only requests for a loopback
+	// address that no proxy has forwarded from elsewhere. AUTH_TRUST_HOST=true
+	// sets it too.
 	TrustHost bool
 
-	// Tenant names whose token sessions, sign-in flows and mail links these are,
-	// for services whose secret is that of other tenants too: what is made for one
-	// tenant is not valid for another. With [NewFunc] empty means the key of the
-	// configuration. Set it there when keys change while the tenant stays, as
-	// keys with a version do, or to one name for tenants that share sessions.
-	// Auth.js reads no tokens and finds no mail links of a tenant; package token
-	// reads the tokens, by [token.NewTenant].
+	// Tenant is the tenant to which the token sessions, sign-in flows and mail
+	// links of this configuration belong. Services whose secret is shared by
+	// several tenants need it: what is made for one tenant is not valid for
+	// another. With [NewFunc] empty means the key of the configuration. Set it
+	// there when keys change while the tenant stays, as keys with a version do,
+	// or to one name for tenants that share sessions. Auth.js cannot read the
+	// tokens or find the mail links of a tenant; package token reads the
+	// tokens, by [token.NewTenant].
 	Tenant string
 
-	// SharedSessions leaves out the name of the tenant that [NewFunc] takes from
-	// the key: a token session of one configuration is then one in every other
-	// with the same secret and cookie name, and at Auth.js. So is a mail link in
-	// every other with the same secret and store. Set it only where all
-	// configurations are of one tenant, or each has secrets of its own: otherwise
-	// who controls the users of one tenant can be any user of another.
+	// SharedSessions leaves out the name of the tenant that [NewFunc] takes
+	// from the key. A token session of one configuration is then valid in every
+	// other with the same secret and cookie name, and at Auth.js. A mail link
+	// is valid in every other with the same secret and store. Set it only if
+	// all configurations belong to one tenant, or if each has its own secrets:
+	// otherwise an operator who controls the users of one tenant can sign in as
+	// any user of another.
 	SharedSessions bool
 
 	// Session is how long sessions last and where they are kept.
@@ -83,25 +85,26 @@ type Config struct {
 	// Texts are the words on the built-in pages and in the mails.
 	Texts Texts
 
-	// Languages are the words in further languages, each with its Lang. Pages and
-	// mails are in the one that suits the request, and in that of Texts where none
-	// does.
+	// Languages are the texts in further languages, each with its Lang. Pages
+	// and mails use the language that suits the request, and that of Texts if
+	// none suits it.
 	Languages []Texts
 
 	// Language returns the language that the user of a request has chosen, as a
-	// BCP 47 tag: "de", or "de-AT", which finds "de". Where it is nil, or returns
-	// a language that there is not, the header Accept-Language decides.
+	// BCP 47 tag: "de", or "de-AT", which finds "de". The header
+	// Accept-Language decides if Language is nil or returns a language that is
+	// not configured.
 	Language func(r *http.Request) string
 
 	// Callbacks let the host decide.
 	Callbacks Callbacks
 
-	// Refuse answers the requests that [Auth.Require] does not let pass, for
-	// example as JSON. The headers that keep the answer out of caches are set.
-	// Nil writes the default answer of [Refusal].
+	// Refuse answers the requests that [Auth.Require] rejects, for example as
+	// JSON. The headers that keep the answer out of caches are set. Nil writes
+	// the default answer of [Refusal].
 	Refuse func(w http.ResponseWriter, r *http.Request, f Refusal)
 
-	// Events tell the host what happened.
+	// Events report to the host what happened.
 	Events Events
 
 	// ClientAddress returns the address of the client that sent a request, for
@@ -129,14 +132,14 @@ type Config struct {
 	RedirectProxyURL string
 
 	// RedirectProxyHosts are the deployments that the one at RedirectProxyURL
-	// passes callbacks on to. It is required there; an empty list passes nothing
-	// on. An entry is a host, "localhost:3000", or every host below a domain,
-	// "*.preview.example.com", with a port unless that is the default. The
-	// scheme is https; http is for loopback addresses, and for entries that
-	// begin with "http://".
+	// passes callbacks on to. It is required there; with an empty list no
+	// callback is passed on. An entry is a host, "localhost:3000", or every
+	// host below a domain, "*.preview.example.com", with a port unless that is
+	// the default. The scheme is https; http is for loopback addresses, and for
+	// entries that begin with "http://".
 	//
 	// Each of these deployments receives authorization codes of users of all of
-	// them: list only hosts that no one else can have.
+	// them: list only hosts that only you control.
 	RedirectProxyHosts []string
 
 	// SealAccountTokens encrypts the providers' tokens of accounts before they
@@ -147,17 +150,19 @@ type Config struct {
 
 	// DangerouslyAllowShortSecrets accepts secrets of any length, for a
 	// deployment that shares a short one with Auth.js until it can be replaced.
-	// Who has one sealed cookie can search for a short secret.
+	// An attacker with one sealed cookie can find a short secret by brute
+	// force.
 	DangerouslyAllowShortSecrets bool
 
-	// DangerouslySkipCSRFCheck takes every POST for wanted. Set it only where
-	// something in front refuses requests from other sites.
+	// DangerouslySkipCSRFCheck accepts every POST without a check of the form
+	// token. Set it only if something in front rejects requests from other
+	// sites.
 	DangerouslySkipCSRFCheck bool
 
 	// Experimental enables what may still change.
 	Experimental Experimental
 
-	// HTTPClient makes the requests to providers. Nil means a client of our own
+	// HTTPClient makes the requests to providers. Nil means Pintle's client,
 	// with a time-out of 10 seconds.
 	HTTPClient *http.Client
 
@@ -171,7 +176,7 @@ type Experimental struct {
 	Passkeys bool
 }
 
-// A SessionStrategy says where sessions are kept.
+// A SessionStrategy determines where sessions are kept.
 type SessionStrategy string
 
 // The strategies. The empty one is StrategyDatabase when there is a [Store]
@@ -186,7 +191,7 @@ const (
 type SessionConfig struct {
 	Strategy SessionStrategy
 
-	// MaxAge is how long a session lasts that nobody uses. Zero means 30 days.
+	// MaxAge is how long an unused session lasts. Zero means 30 days.
 	MaxAge time.Duration
 
 	// UpdateAge is the least time between two extensions of one session in the
@@ -194,16 +199,16 @@ type SessionConfig struct {
 	// means one day; a negative value extends at every access.
 	UpdateAge time.Duration
 
-	// AbsoluteMaxAge ends a session however much it is used. Zero means never.
-	// It is counted from the sign-in, which tokens note in the claim auth_time
+	// AbsoluteMaxAge ends a session even if it is in use. Zero means never. It
+	// is counted from the sign-in, which tokens record in the claim auth_time
 	// whatever [Callbacks.JWT] returns; a token that lacks it, because Auth.js
 	// wrote it or because there was no limit yet, counts from its iat.
 	AbsoluteMaxAge time.Duration
 
 	// RotateAtSignIn gives a database session a new token at every sign-in and
-	// removes the one the browser came with. Without it a sign-in of the user
-	// who is signed in already, with a provider or a mail, lets the old session
-	// go on, as Auth.js does. A credentials sign-in always rotates.
+	// removes the session that the browser had. Without it a user who is signed
+	// in and signs in again, with a provider or a mail, keeps the old session,
+	// as with Auth.js. A credentials sign-in always rotates.
 	RotateAtSignIn bool
 
 	// AllowBearer also accepts sessions in the header "Authorization: Bearer",
@@ -215,11 +220,12 @@ type SessionConfig struct {
 	// random bits.
 	GenerateToken func() (string, error)
 
-	// Describe notes in data what a person will know a new session by in a list
-	// of their devices, such as the name of the browser. r is the request that
-	// signs them in. With database sessions it becomes [StoredSession.Data],
-	// where the store has room for it; with token sessions it becomes claims of
-	// the token, which has to fit into cookies. Nil notes nothing.
+	// Describe writes into data how a user will recognise a new session in a
+	// list of their devices, such as the name of the browser. r is the request
+	// that signs the user in. With database sessions data becomes
+	// [StoredSession.Data], where the store has room for it; with token
+	// sessions it becomes claims of the token, which has to fit into cookies.
+	// Nil writes nothing.
 	Describe func(r *http.Request, data map[string]any)
 
 	// Revocation ends token sessions before they expire. Nil means that a
@@ -228,19 +234,19 @@ type SessionConfig struct {
 }
 
 // Revocation ends token sessions before they expire: at sign-out, when a user
-// signs out everywhere, and when a user is deleted. It is asked for every
-// token that is read, and what it is told must reach all processes, whose clocks
-// must agree to a second. Package memstore has one for a single process, packages
-// sqlstore and redisstore have those for several. Package storetest checks one of
-// your own.
+// signs out everywhere, and when a user is deleted. Revoked is called for every
+// token that is read, and an ended session must be known to all processes,
+// whose clocks must agree to a second. Package memstore has a Revocation for a
+// single process, packages sqlstore and redisstore have one for several.
+// Package storetest checks your own.
 type Revocation interface {
 	// Revoked reports whether a session of a user was ended. signedIn is when
-	// the person signed in, zero where the token does not say: such a token is
-	// older than the last RevokeUser, if there was one. An error counts as
-	// ended.
+	// the user signed in, zero if the token does not contain it: such a token
+	// counts as older than the last RevokeUser, if there was one. An error
+	// counts as ended.
 	//
-	// An id that is empty is one like any other: of the tokens of this user that
-	// have none.
+	// An empty sessionID is valid: it stands for all tokens of this user that
+	// have no session id.
 	Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error)
 
 	// Revoke ends one session. It may be forgotten after the given time.
@@ -265,14 +271,14 @@ type JWTConfig struct {
 	// must take part in the key, or tokens of one tenant are valid for another.
 	//
 	// Encode gets the claims iat, exp and jti as well, in Unix seconds, and
-	// should keep them: Pintle refuses claims of Decode whose exp has passed or
-	// whose nbf has not come, and takes claims without exp for ones that do not
+	// should keep them: Pintle rejects claims of Decode whose exp has passed or
+	// whose nbf has not come, and treats claims without exp as ones that do not
 	// expire. An error of Decode means that the token is not valid.
 	Encode func(ctx context.Context, claims Claims, salt string, maxAge time.Duration) (string, error)
 	Decode func(ctx context.Context, token, salt string) (Claims, error)
 }
 
-// SecureCookies says when cookies are marked as secure.
+// SecureCookies determines when cookies are marked as secure.
 type SecureCookies int
 
 // When cookies are marked as secure.
