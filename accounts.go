@@ -6,8 +6,8 @@ import (
 )
 
 // Account returns an account of the store with its provider's tokens, opened if
-// they are sealed. The error matches [ErrNotFound] when there is none. The
-// tokens may have expired: see [Auth.Refresh].
+// they are sealed. The error matches [ErrNotFound] when the store has no such
+// account. The tokens may have expired: see [Auth.Refresh].
 func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) (account *Account, err error) {
 	defer a.logFailed(ctx, "Account", &err)
 	s, err := a.settingsFor(ctx, "Account")

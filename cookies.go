@@ -31,12 +31,13 @@ type Cookie struct {
 	// SameSite is "strict", "lax" or "none". The default is "lax".
 	SameSite string
 
-	// MaxAge is a lifetime in the browser, for the cookies that have none of
-	// their own.
+	// MaxAge is the lifetime in the browser of a cookie that has no fixed
+	// lifetime.
 	MaxAge time.Duration
 
 	// Insecure leaves out the attribute Secure, AllowScripts the attribute
-	// HttpOnly. Either gives the cookie to those it should be kept from.
+	// HttpOnly. Insecure exposes the cookie to the network, AllowScripts to
+	// scripts.
 	Insecure     bool
 	AllowScripts bool
 

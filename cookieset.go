@@ -33,7 +33,7 @@ type cookieSet struct {
 	// secure reports that cookies of the site have the attribute Secure.
 	secure bool
 
-	// fault is what a browser would not accept of them.
+	// fault describes the cookies of the set that a browser would reject.
 	fault *Error
 }
 
@@ -70,8 +70,8 @@ func (s *settings) resolveCookies() *Error {
 	if s.plain.fault != nil && s.secure.fault == nil {
 		s.plain.fault.Err = fmt.Errorf("%w: %s; open the site by https, set Config.URL (AUTH_URL) to its https URL where a proxy ends the TLS connection, or leave the name as it is in development", s.plain.fault.Err, s.plainBecause())
 	}
-	// Where the scheme of the site is not known, what suits one of them is
-	// judged when a request shows it.
+	// While the scheme of the site is not known, a request shows it, and a
+	// fault in one of the sets is reported then.
 	switch known := strings.ToLower(s.URL); {
 	case strings.HasPrefix(known, "https:"):
 		return s.secure.fault
@@ -83,7 +83,7 @@ func (s *settings) resolveCookies() *Error {
 	return nil
 }
 
-// plainBecause says why cookies are those of a site without TLS.
+// plainBecause returns the reason for the cookies of a site without TLS.
 func (s *settings) plainBecause() string {
 	if s.URL != "" {
 		return "Config.URL (AUTH_URL) is http"
@@ -110,8 +110,8 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 		{&set.state, prefix + "authjs.state", s.Cookies.State, checkMaxAge},
 		{&set.nonce, prefix + "authjs.nonce", s.Cookies.Nonce, checkMaxAge},
 		{&set.challenge, prefix + "authjs.challenge", s.Cookies.WebAuthnChallenge, checkMaxAge},
-		// Neighbours cannot plant it, so that no proof of theirs confirms an
-		// address for the person who signs in here.
+		// Other hosts of the domain cannot plant it, so their proofs cannot
+		// confirm an address for the user who signs in here.
 		{&set.addressProof, hostPrefix + "authjs.address-proof", Cookie{}, checkMaxAge},
 	} {
 		*c.cookie = c.override.over(c.name, secure, c.maxAge)

@@ -31,19 +31,20 @@ type Credentials struct {
 	// Account names the account that a submission is for, so that package
 	// throttle counts guesses at an account once, however it is named: by its
 	// address or by its user name. It runs before Authorize and must not depend
-	// on the password. An empty name means that there is no such account, for
-	// which what was typed stands; an error is a fault of the application, and
-	// Authorize does not run. Nil counts by what was typed.
+	// on the password. An empty name means that there is no such account:
+	// guesses are then counted by what was typed. An error is a fault of the
+	// application, and Authorize does not run. Nil counts by what was typed.
 	//
 	// Where an account has several names, a client that is refused for one name
 	// after guessing at another learns that both are of one account.
 	Account func(ctx context.Context, c *Submission) (string, error)
 
 	// Knows reports whether a stored user can sign in here: whether they have
-	// set a password. [Auth.Unlink] asks it before it removes their last account,
-	// where nil counts as no. The first mail to an address that the user has not
-	// proven asks it, too, before it signs in as that user; there nil counts as
-	// yes, and the reader of the mail is asked whose the user is.
+	// set a password. [Auth.Unlink] calls it before it removes their last
+	// account; nil counts as no. The first mail to an address that the user has
+	// not proven calls it too, before the mail signs in as that user; nil
+	// counts as yes, and the reader of the mail has to answer whose account it
+	// is.
 	Knows func(ctx context.Context, u *User) (bool, error)
 
 	Style Style

@@ -116,7 +116,7 @@ func (x *exchange) requireCSRF() error {
 	return &Error{Code: ErrMissingCSRF, Err: x.whyUnverified()}
 }
 
-// whyUnverified says what a form lacks that was refused.
+// whyUnverified returns what a rejected form lacks.
 func (x *exchange) whyUnverified() error {
 	name := x.set.csrf.name
 	value, sent := x.initialCookie(x.set.csrf)
@@ -133,7 +133,7 @@ func (x *exchange) whyUnverified() error {
 	return fmt.Errorf("the field csrfToken is not the token of the cookie %s: the form was made for another browser, or before the cookie was replaced", name)
 }
 
-// whyNoCookie says why the cookie of the form token may not have come. Browsers
+// whyNoCookie returns why the cookie of the form token may be missing. Browsers
 // keep the cookies of two hosts apart, also of two names for this machine.
 func (x *exchange) whyNoCookie(name string) error {
 	sender, err := origin.Parse(x.r.Header.Get("Origin"))

@@ -77,7 +77,7 @@ type storedUser struct {
 	user    *User
 }
 
-// errNoSession says that a token opens no session.
+// errNoSession is the error for a token without a session.
 var errNoSession = errors.New("the database has no session with the token")
 
 // sessionOfCookie returns the session of the request's cookie as look finds it,
@@ -307,8 +307,8 @@ func (s dbSessions) endOtherDevices(ctx context.Context, asking *Session) (ended
 	return store.endUserSessions(ctx, asking.User.ID, except)
 }
 
-// shown is a session as its owner may see it on another device. No page has a use
-// for its token, which lists of some stores have.
+// shown is a session as its owner may see it on another device. It has no
+// token: no page needs it, although the lists of some stores contain it.
 func (s dbSessions) shown(device *StoredSession, asking *Session) *StoredSession {
 	device.Current = asking.stored != nil && device.is(asking.stored.Token)
 	device.Token = ""

@@ -51,8 +51,8 @@ func (h debugHandler) WithGroup(name string) slog.Handler {
 
 // debug logs a step of a flow. pairs are names and values of further attributes.
 //
-// A reader of the log must not be able to take part in the flow or to tell whose
-// it is: values are words of this package, and names from the configuration.
+// A reader of the log must not be able to take part in the flow or to identify
+// its user: values are words of this package, and names from the configuration.
 func (l logger) debug(ctx context.Context, step string, pairs ...string) {
 	if !l.debugs(ctx) {
 		return

@@ -30,9 +30,9 @@
 //
 // # Stores
 //
-// A [Store] keeps users and the accounts they sign in with. Without one nobody
-// is remembered: a session token is all there is. Packages store/memstore and
-// store/sqlstore are stores; package storetest checks one of your own.
+// A [Store] keeps users and the accounts they sign in with. Without one no user
+// is recorded: a session token is all there is. Packages store/memstore and
+// store/sqlstore are stores; package storetest checks your own.
 //
 // # Pages
 //
@@ -43,15 +43,16 @@
 //
 // # Account pages
 //
-// People can see where they are signed in and how they can sign in, and change
+// A user can see where they are signed in and how they can sign in, and change
 // both: [Auth.Devices], [Auth.EndDevice] and [Auth.EndOtherDevices],
 // [Auth.Accounts] and [Auth.Unlink], [Auth.Passkeys] and [Auth.RenamePasskey],
 // [Auth.DeleteUser]. Signing in while signed in links an account.
 //
 // # The host decides
 //
-// [Callbacks] let the host refuse somebody, choose what a session holds and
-// shows, and say who may see which page. [Events] tell it what happened.
+// [Callbacks] let the host reject a sign-in, choose what a session holds and
+// shows, and decide which user may see which page. [Events] report what
+// happened.
 //
 // # Compatibility
 //
@@ -63,9 +64,9 @@
 //
 // # Security
 //
-// What a browser, a provider or a proxy sends is not believed until it was
-// checked, and a failed check signs nobody in. Package throttle limits guesses and
-// mails where the host puts it round its providers. SECURITY.md says what that
-// covers and what is left to the host: limiting the number of requests as such,
-// and protecting its own forms from other sites.
+// Pintle checks everything that a browser, a provider or a proxy sends before
+// it uses it. A request that fails a check is not signed in. Package throttle
+// limits guesses and mails if the host wraps its providers in it. SECURITY.md
+// lists what that covers and what is left to the host: limiting the number of
+// requests as such, and protecting its own forms from other sites.
 package pintle

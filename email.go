@@ -70,7 +70,7 @@ type Email struct {
 	Style Style
 }
 
-// A MailRequest is a wish for a mail with a sign-in link.
+// A MailRequest is a request for a mail with a sign-in link.
 type MailRequest struct {
 	// Address is where the mail would go, in normal form.
 	Address string
@@ -135,8 +135,8 @@ type Verification struct {
 	Expires time.Time
 }
 
-// complete calls the function of that name, unless the host has set what it
-// would.
+// complete calls the function Complete, unless the host has set the field that
+// it would set.
 func (p *Email) complete(c *http.Client) error {
 	if p.Complete == nil || p.Send != nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/pintleauth/pintle/internal/origin"
 )
 
-// emit calls a handler of the host. What it fails with is for the log: the
-// thing it is told about has happened.
+// emit calls a handler of the host. Its error is only logged: the event has
+// already happened.
 func emit[E any](ctx context.Context, s *settings, name string, handler func(context.Context, E) error, event E) {
 	if handler == nil {
 		return
@@ -55,7 +55,7 @@ func (x *exchange) emitSignInFailed(e *Error) {
 // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5
 const browserMaxAge = 400 * 24 * time.Hour
 
-// announce says at the start what an operator should not overlook.
+// announce logs at the start what an operator should not overlook.
 func (s *settings) announce(ctx context.Context) {
 	switch {
 	case s.Debug && s.Logger == nil:

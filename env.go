@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// environment is the only door to environment variables.
+// environment is the only access to environment variables.
 type environment func(string) string
 
 func (c *Config) environment() environment {
@@ -76,8 +76,8 @@ func pathOf(raw string) string {
 	return strings.TrimRight(u.Path, "/")
 }
 
-// checkSwitches refuses a switch that says neither yes nor no: taken for either, it
-// could be the contrary of what the operator means.
+// checkSwitches rejects a switch that means neither yes nor no: either reading
+// could be the opposite of what the operator means.
 func (env environment) checkSwitches() *Error {
 	const name = "AUTH_TRUST_HOST"
 	if _, ok := readSwitch(env(name)); !ok {

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// A Code names a way in which a request can fail. Each is an error of its own,
-// so that a cause can be asked for:
+// A Code names a way in which a request can fail. Each code is an error, so
+// that errors.Is finds the cause:
 //
 //	if errors.Is(err, pintle.ErrAccessDenied) { … }
 //
-// The constants below are the codes a host has reason to ask for. Log records
-// carry the code of every error in the attribute "code".
+// The constants below are the codes that a host may need to test for. Log
+// records carry the code of every error in the attribute "code".
 type Code string
 
 // The codes that browsers may see, as the parameter "error" of the page they
@@ -21,7 +21,7 @@ const (
 	// ErrAccessDenied is the refusal of [Callbacks.SignIn].
 	ErrAccessDenied Code = "AccessDenied"
 
-	// ErrCredentials is a submission that [Credentials.Authorize] found wrong.
+	// ErrCredentials is a submission that [Credentials.Authorize] rejected.
 	ErrCredentials Code = "CredentialsSignin"
 
 	// ErrVerification is a mail link that is used up, expired or unknown.
@@ -30,11 +30,11 @@ const (
 	// ErrMissingCSRF is a form without the token of this browser.
 	ErrMissingCSRF Code = "MissingCSRF"
 
-	// ErrOAuthCallback is an error answer of a provider.
+	// ErrOAuthCallback is an error response of a provider.
 	ErrOAuthCallback Code = "OAuthCallbackError"
 
-	// ErrOAuthAccountNotLinked is an account that belongs to another user than
-	// the one signed in, or an address that does.
+	// ErrOAuthAccountNotLinked is an account or an address that belongs to
+	// another user than the one signed in.
 	ErrOAuthAccountNotLinked Code = "OAuthAccountNotLinked"
 
 	// ErrAccountNotLinked is the same for passkeys.
@@ -61,16 +61,15 @@ const (
 	// browser began.
 	ErrInvalidCheck Code = "InvalidCheck"
 
-	// ErrEmailSignIn is a mail that could not be sent, or an address that is
-	// none.
+	// ErrEmailSignIn is a mail that could not be sent, or an invalid address.
 	ErrEmailSignIn Code = "EmailSignInError"
 
 	// ErrEvent is an error of one of the [Events].
 	ErrEvent Code = "EventError"
 )
 
-// ErrLastSignIn is the refusal of [Auth.Unlink] to remove the last way in which
-// somebody can sign in. The host's page may say so.
+// ErrLastSignIn is returned by [Auth.Unlink], which does not remove the last
+// way in which a user can sign in. The page of the host may show it.
 const ErrLastSignIn Code = "LastSignIn"
 
 // The codes of mistakes that are in the log once.
@@ -134,8 +133,8 @@ func (c Code) onSignInPage() bool {
 	return false
 }
 
-// An Error is a request that failed. Code and Detail may be shown to a
-// browser if Code is one of those that may; Err is for the operator only.
+// An Error is a request that failed. A browser may see Code if it is one of the
+// codes for browsers, and then Detail; Err is for the operator only.
 type Error struct {
 	Code Code
 
@@ -144,7 +143,7 @@ type Error struct {
 	Detail string
 
 	// RetryAfter is how long to wait before the next attempt, where that helps.
-	// Scripts are told so with status 429.
+	// Scripts receive it with status 429.
 	RetryAfter time.Duration
 
 	// Provider is the id of the provider, if one was involved.
@@ -177,8 +176,8 @@ func (e *Error) Unwrap() []error {
 // fail returns an error with a code and a cause.
 func fail(code Code, err error) *Error { return &Error{Code: code, Err: err} }
 
-// classified returns err as an *Error. What nobody classified is everything
-// that only the operator can repair.
+// classified returns err as an *Error. An error without a code becomes
+// ErrConfiguration, which only the operator can repair.
 func classified(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

@@ -6,9 +6,9 @@ import (
 	"net/netip"
 )
 
-// Events tell the host what happened, after it happened. Handlers run in the
-// request that caused them. An error they return is logged as [ErrEvent] and
-// changes nothing. All are optional; they may be called concurrently.
+// Events report to the host what has happened. Handlers run in the request that
+// caused them. An error they return is logged as [ErrEvent] and changes
+// nothing. All are optional; they may be called concurrently.
 type Events struct {
 	// SignIn: a session was made and the browser is about to be sent on. It is
 	// called also where [Callbacks.JWT] returned nil claims, and there is no session.
@@ -39,8 +39,8 @@ type Events struct {
 	// LinkAccount: the store has a new account of the user.
 	LinkAccount func(ctx context.Context, e *LinkAccountEvent) error
 
-	// ClonedPasskey: a sign-in was refused because the counter of the passkey
-	// did not grow, which it does unless there are two of it.
+	// ClonedPasskey: a sign-in was rejected because the counter of the passkey
+	// did not grow. It grows unless the passkey exists twice.
 	ClonedPasskey func(ctx context.Context, a *Passkey) error
 
 	// Session: the session route read or updated a session.
@@ -52,7 +52,8 @@ type SignInEvent struct {
 	User    *User
 	Account *Account
 
-	// Profile is what the provider said. Nil unless the provider is [OAuth].
+	// Profile is what the provider reported. Nil unless the provider is
+	// [OAuth].
 	Profile Profile
 
 	// NewUser reports that the user was created by this sign-in. It is nil

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Features says which methods of a [Store] work. The zero value is a store of
-// users, and of which accounts are theirs. [New] fails when a configuration
-// needs more than its store has, and so do methods of [Auth]: their errors match
-// [errors.ErrUnsupported].
+// Features reports which methods of a [Store] work. The zero value is a store
+// of users, and of which accounts are theirs. [New] fails when a configuration
+// needs more than its store has, and so do methods of [Auth]: their errors
+// match [errors.ErrUnsupported].
 type Features struct {
 	// Accounts are the methods Account, UserAccounts, UpdateAccount and
 	// UnlinkAccount. [Auth.Account], [Auth.UpdateAccount], [Auth.Accounts] and
@@ -58,14 +58,14 @@ type Features struct {
 	// rows expire without it does not have it.
 	Sweep bool
 
-	// InMemory reports that what the store keeps is known to this process alone,
-	// and is gone when it ends. It has no methods. A browser whose session is not
-	// there is then mentioned in the log.
+	// InMemory reports that only this process has what the store keeps, and
+	// that it is gone when the process ends. It has no methods. If a browser
+	// has a session that the store does not have, the log then mentions it.
 	InMemory bool
 
-	// Remedy is how to give the store what it could have and does not, such as
-	// "name a table in Layout.Authenticators". It ends the errors of what
-	// needs that.
+	// Remedy describes how to add a missing feature to the store, such as "name
+	// a table in Layout.Authenticators". It stands at the end of the error of
+	// an operation that needs the feature.
 	Remedy string
 }
 
@@ -101,7 +101,7 @@ func (r *records) missing(what string, needed ...feature) error {
 	return nil
 }
 
-// A missingFeature is an error that says which feature a store does not have.
+// A missingFeature is an error that names a feature that the store lacks.
 type missingFeature string
 
 func (e missingFeature) Error() string { return string(e) }
@@ -109,9 +109,9 @@ func (e missingFeature) Error() string { return string(e) }
 // Is reports whether the error matches [errors.ErrUnsupported].
 func (e missingFeature) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// An UnimplementedStore is a [Store] without features, and without the methods
-// that each store has to have. A store embeds it, overrides Features and
-// implements the methods of these:
+// An UnimplementedStore is a [Store] without features. It also lacks the
+// methods that every store must have. A store embeds it, implements those
+// methods, overrides Features and implements the methods of its features:
 //
 //	type Store struct {
 //		pintle.UnimplementedStore
