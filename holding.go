@@ -16,8 +16,8 @@ type holding struct {
 	// accounts are those of providers other than mail. A passkey has one, too.
 	accounts []*Account
 
-	// unseen reports that there is, or may be, a way in without an account:
-	// a password, or accounts of a store that cannot list them.
+	// unseen reports that there is, or may be, another way in without an
+	// account: a password, or accounts of a store that cannot list them.
 	unseen bool
 }
 
@@ -34,7 +34,7 @@ func (e *heldAddress) Error() string {
 func (x *exchange) holding(ctx context.Context, r *records, found *errands, user *User) (*holding, error) {
 	h := &holding{user: user}
 	if !r.can.Accounts {
-		// Only mails signed people in here, or accounts may exist.
+		// Only mails signed users in here, or accounts may exist.
 		h.unseen = slices.ContainsFunc(x.providers, func(p *provider) bool { return !p.sendsLinks })
 	} else {
 		linked, err := r.userAccounts(ctx, user.ID)
@@ -59,9 +59,8 @@ func (x *exchange) holding(ctx context.Context, r *records, found *errands, user
 }
 
 // mayHavePassword reports whether a user may be known to a [Credentials]
-// provider, here or at another configuration of the store. The host's answer
-// comes before the transaction, during which its database may have no connection
-// for it.
+// provider, here or at another configuration of the store. The host is called
+// before the transaction: during it, its database may have no free connection.
 func (x *exchange) mayHavePassword(found *errands, user *User) (bool, error) {
 	hostKnows := x.Callbacks.HasPassword != nil
 	for _, p := range x.providers {
@@ -105,9 +104,9 @@ func (x *exchange) askForPassword(e *errands, user *User) error {
 	return nil
 }
 
-// vouched reports whether a provider had verified the user's address when one of
-// their accounts was stored. An account with another verified address says
-// nothing about this one.
+// vouched reports whether a provider had verified the user's address when one
+// of their accounts was stored. An account with another verified address is no
+// evidence for this one.
 func (h *holding) vouched() bool {
 	return h.user.Email != "" && slices.ContainsFunc(h.accounts, func(a *Account) bool { return a.VerifiedEmail == h.user.Email })
 }
@@ -123,9 +122,9 @@ func (w *work) endSessions(who *arrival, userID, except string) error {
 	return w.x.sessions.endUnproven(w, who, userID, except)
 }
 
-// stillHeld refuses an account that was linked to a user whose address a mail has
-// proven since the session was read. That proof ended the session, which may be of
-// a person who used the address before its owner did.
+// stillHeld rejects an account that was linked to a user whose address a mail
+// has proven since the session was read. That proof ended the session, which
+// may belong to a person who used the address before its owner did.
 //
 // Two transactions that overlap altogether may miss one another. That is accepted:
 // such a user has no way in but mail, and so hardly a session to link from.
@@ -150,8 +149,9 @@ func (w *work) stillHeld(who *arrival, user *User) error {
 func takenAddress(userID string) string { return "taken+" + userID + "@invalid" }
 
 // takeAddress takes an address away from a user who has not proven it, for the
-// arrival who has. A user who has it for another reason keeps it. Sessions that
-// carry the address end where they can be ended.
+// arrival who has. It fails if the person was asked about another user, or if
+// the user has proven the address meanwhile. Sessions that carry the address
+// end where they can be ended.
 func (w *work) takeAddress(who *arrival, user *User) error {
 	if user.ID != who.taking || !user.EmailVerified.IsZero() {
 		return &Error{Code: ErrVerification, Provider: who.provider.id, Err: errors.New("the address belongs to another user than the one the person was asked about")}

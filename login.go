@@ -9,8 +9,8 @@ import (
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
-// evidence is what shows which user an arrival is. The zero value is the one for
-// which most is checked.
+// evidence is the reason why an arrival counts as its user. The zero value is
+// the one with the most checks.
 type evidence uint8
 
 const (
@@ -20,12 +20,12 @@ const (
 	// byAddress: the user reads mail at the address.
 	byAddress
 
-	// byHost: the host says so. The user need not be in the store.
+	// byHost: the host returned the user, who need not be in the store.
 	byHost
 )
 
-// An arrival is a user who has authenticated and is about to be signed in. Its way
-// fills it in; login does not ask which way that was.
+// An arrival is a user who has authenticated and is about to be signed in. The
+// provider's way fills it in; login does not depend on which way that was.
 type arrival struct {
 	provider *provider
 	by       evidence
@@ -40,16 +40,16 @@ type arrival struct {
 	// fromHere reports that a form of this browser was posted, by its form token.
 	fromHere bool
 
-	// namesOwner reports that callbacks and events are given the account with the
-	// id of its user, as by Auth.js for passkeys.
+	// namesOwner reports that callbacks and events receive the account with the
+	// id of its user, as Auth.js does for passkeys.
 	namesOwner bool
 
 	// owned reports that the account had an owner when the signIn callback was
-	// asked about that user.
+	// called for that user.
 	owned bool
 
-	// user is the user by what is known before the decision, with the id for one
-	// who will be created.
+	// user is the user as known before the decision. A user who will be created
+	// already has the new id.
 	user    *User
 	account *Account
 	profile Profile
@@ -59,16 +59,16 @@ type arrival struct {
 
 	submission *Submission
 
-	// newPasskey is a passkey that was just created, for the stored user with the
-	// id registrant, or if that is empty for one who will be created.
+	// newPasskey is a passkey that was just created, for the stored user with
+	// the id registrant. If registrant is empty, the user will be created.
 	newPasskey *Passkey
 	registrant string
 
 	// linkTo reports whether the account may be linked to the signed-in user.
 	linkTo func(signedIn *User) bool
 
-	// flow is the id of the flow or ceremony; see [sealedCheck]. It is empty where
-	// there is none.
+	// flow is the id of the flow or ceremony; see [sealedCheck]. Other sign-ins
+	// leave it empty.
 	flow string
 
 	// proof is the address that was proven in this browser before, and taking
@@ -84,14 +84,14 @@ type decision struct {
 	user    *User
 	account *Account
 
-	// newUser is nil where there is no store to know it.
+	// newUser is nil without a store, which alone knows it.
 	newUser *bool
 
 	// session is the database session that goes on, or the one that
 	// [exchange.beginSession] made. It is nil for token sessions.
 	session *StoredSession
 
-	// how is how the user was found, for the log.
+	// how describes for the log how the user was found.
 	how string
 
 	// returning reports that the account or the password was the user's before this
@@ -137,7 +137,7 @@ func (x *exchange) login(who *arrival) error {
 }
 
 // presenceFor returns the signed-in user that the arrival's account may be
-// linked to, and an empty presence where there is none.
+// linked to, or an empty presence.
 func (x *exchange) presenceFor(who *arrival) (*presence, error) {
 	if x.records == nil || who.by == byHost {
 		return &presence{}, nil
@@ -158,14 +158,14 @@ func (who *arrival) links() bool {
 	return who.newPasskey != nil || who.hasProfile() && !who.owned
 }
 
-// hasProfile reports whether the user is made of a profile. The owner of the account
-// is not known before the store is asked.
+// hasProfile reports whether the user is made of a profile. The owner of the
+// account is not known before the store has been read.
 func (who *arrival) hasProfile() bool {
 	return who.by == byAccount && !who.stored && who.newPasskey == nil
 }
 
-// owner returns the user the signIn callback is asked about: the one who has
-// the account, and otherwise the one who would be created.
+// owner returns the user for the signIn callback: the owner of the account, or
+// the user who would be created.
 func (x *exchange) owner(who *arrival) (*User, error) {
 	if x.records == nil || !who.hasProfile() {
 		return who.user, nil
@@ -178,8 +178,8 @@ func (x *exchange) owner(who *arrival) (*User, error) {
 	return who.user, nil
 }
 
-// askSignIn asks the host whether the user may sign in. It reports whether the
-// browser was sent elsewhere instead.
+// askSignIn calls the host's SignIn callback. It reports whether the browser
+// was sent elsewhere instead.
 func (x *exchange) askSignIn(attempt *SignInAttempt) (elsewhere bool, err error) {
 	if x.Callbacks.SignIn == nil {
 		return false, nil
@@ -433,7 +433,7 @@ func (x *exchange) decideByAccount(w *work, who *arrival, here *presence) (*deci
 
 	case who.stored:
 		// The account had an owner a moment ago, when the user was found. That
-		// user must not come back.
+		// user has been removed and must not be created again.
 		return nil, who.removed()
 
 	case current != nil:
@@ -607,9 +607,9 @@ func (x *exchange) linksByAddress(w *work, who *arrival, user *User) (trusted, a
 	return alone, alone, nil
 }
 
-// provesAddress reports whether the provider says that it has verified the
-// address. Without [OAuth.EmailVerified] the standard claim counts where the host
-// trusts the provider with addresses.
+// provesAddress reports whether the provider has verified the address by its
+// own statement. Without [OAuth.EmailVerified] the standard claim counts if the
+// host trusts the provider with addresses.
 func (who *arrival) provesAddress() bool {
 	if verified := who.emailVerified; verified != nil {
 		return verified(who.profile)
@@ -617,9 +617,9 @@ func (who *arrival) provesAddress() bool {
 	return who.trusted && who.profile.Bool("email_verified")
 }
 
-// deniesAddress reports whether the provider says that it has not verified the
-// address. What [OAuth.EmailVerified] says counts where it is set: it knows the
-// provider's own words. Without it the standard claim counts, if it was sent.
+// deniesAddress reports whether the provider states that it has not verified
+// the address. [OAuth.EmailVerified] decides if it is set, because it reads the
+// provider's own claims. Without it the standard claim counts, if it was sent.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims
 func (who *arrival) deniesAddress() bool {
@@ -629,8 +629,8 @@ func (who *arrival) deniesAddress() bool {
 	return who.profile["email_verified"] != nil && !who.profile.Bool("email_verified")
 }
 
-// mayRegister refuses a new passkey whose account has another owner, and one for
-// a user who is no longer signed in.
+// mayRegister rejects a new passkey whose account has another owner, and one
+// for a user who is no longer signed in.
 //
 // Credential ids are no secrets, and without an attestation anyone can claim
 // one: having created it must not sign a browser in as its owner.
@@ -646,17 +646,18 @@ func (who *arrival) mayRegister(owner, current *User) error {
 	return nil
 }
 
-// mayLink refuses an account or a passkey that must not get an owner in this
+// mayLink rejects an account or a passkey that must not get an owner in this
 // sign-in.
 //
-// The signIn callback may demand a recent sign-in before an account is linked, and
-// decides by the user whether the sign-in is allowed. It was asked about the owner
-// of the account, who can remove the account meanwhile so that it is linked to the
-// signed-in user, or to a user with its address, without the callback's consent.
+// The signIn callback may demand a recent sign-in before an account is linked,
+// and decides by the user whether the sign-in is allowed. It was called for the
+// owner of the account. The owner can remove the account meanwhile: it would
+// then be linked to the signed-in user, or to a user with its address, without
+// the callback's consent.
 //
-// While the question is open whose a user is, a session of that user may be
-// one that an attacker planted: an account of the owner of the address, once
-// linked, would let the owner's next mail in.
+// While it is not decided who owns a user, an attacker may have planted the
+// session of that user: an account of the owner of the address, once linked,
+// would let the owner's next mail in.
 func (who *arrival) mayLink(owner, current *User) error {
 	switch {
 	case who.owned && owner == nil:

@@ -20,11 +20,11 @@ import (
 
 const defaultMailAge = 24 * time.Hour
 
-// linkCut is a mail link that lost its end on the way. The page is that of a link
-// that no longer works.
+// linkCut is a mail link that lost its end on the way. It shows the page of a
+// link that no longer works.
 const linkCut = "link_cut"
 
-// malformedAddress is the parameter "code" for what is no address.
+// malformedAddress is the parameter "code" for a malformed address.
 const malformedAddress = "malformed_address"
 
 // A mailFlow is a sign-in by a link in a mail.
@@ -191,7 +191,7 @@ func (x *exchange) mailToken() (string, error) {
 func (x *exchange) askedBy(random string) string { return "mail link " + random + x.csrfToken }
 
 // askedHere reports whether this browser asked for the link with a token. Links
-// of Auth.js and of [Email.GenerateToken] do not say.
+// of Auth.js and of [Email.GenerateToken] do not record the browser.
 func (x *exchange) askedHere(token string) bool {
 	if len(token) != mailToken || x.csrfToken == "" {
 		return false
@@ -204,12 +204,12 @@ func (x *exchange) askedHere(token string) bool {
 	return false
 }
 
-// openedElsewhere reports whether a page opened the link in a browser that did not
-// ask for it. An attacker can do that with a link of their own: the visitor would
-// be signed in as the attacker without noticing, and link their accounts to the
-// attacker's user. For a link that a mail program opens a browser sends
-// Sec-Fetch-Site: none. Browsers that send no such header open links as Auth.js
-// does.
+// openedElsewhere reports whether a page opened the link in a browser that did
+// not ask for it. An attacker can open a link to the attacker's own address in
+// the browser of a visitor: the visitor would be signed in as the attacker
+// without noticing, and link their accounts to the attacker's user. For a link
+// that a mail program opens a browser sends Sec-Fetch-Site: none. Browsers that
+// send no such header open links as Auth.js does.
 //
 // https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
 func (x *exchange) openedElsewhere(token string) bool {
@@ -217,8 +217,8 @@ func (x *exchange) openedElsewhere(token string) bool {
 	return site != "" && site != "none" && !x.askedHere(token)
 }
 
-// finish consumes a link, whether or not it turns out to be valid, and answers the
-// page that asks whose an address is.
+// finish consumes a link, whether or not it turns out to be valid, and answers
+// the page that asks who owns an address.
 func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 	if x.aboutAddress() {
 		return f.finishQuestion(x)

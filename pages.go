@@ -1,9 +1,9 @@
 package pintle
 
 // Pages replaces built-in pages by the host's own. Each is a path on this site
-// or an absolute URL; empty means the built-in page. Two pages are always
-// built in: the one that [Email.Confirm] shows, and the one that asks whose an
-// account is when a mail proves an address that the account has unproven.
+// or an absolute URL; empty means the built-in page. Two pages are always built
+// in: the one that [Email.Confirm] shows, and the one that asks the user who
+// owns an account when a mail proves an address that the account has unproven.
 type Pages struct {
 	// SignIn gets the parameters callbackUrl, error and code.
 	SignIn string
@@ -15,14 +15,14 @@ type Pages struct {
 	// or another of the codes a browser may see.
 	Error string
 
-	// VerifyRequest says that a mail is on its way.
+	// VerifyRequest shows that a mail is on its way.
 	VerifyRequest string
 
-	// Account is where the application shows people how they can sign in, and
-	// lets them link another account. It is where somebody who is signed in
-	// comes back to when a sign-in with a provider or a passkey fails, with the
-	// parameter error: see [ErrOAuthAccountNotLinked] and [ErrOAuthCallback].
-	// Empty means the pages that others see then. It has no built-in page.
+	// Account is where the application shows users how they can sign in, and
+	// lets them link another account. A signed-in user returns to it when a
+	// sign-in with a provider or a passkey fails, with the parameter error: see
+	// [ErrOAuthAccountNotLinked] and [ErrOAuthCallback]. Empty means the pages
+	// that other users see then. It has no built-in page.
 	Account string
 
 	// SignUp and ForgotPassword are where the built-in sign-in page links to, for

@@ -48,9 +48,10 @@ type WebAuthn struct {
 	SignInOnly bool
 
 	// Identify finds the user that was typed, which is in the query of r. It
-	// returns a user with an ID for one who exists, one without for one who would
-	// be created, and nil for none. Nil looks for the address in the field email.
-	// It is not called while a user is signed in.
+	// returns a user with an ID for one who exists, one without for one who
+	// would be created, and nil if no user is named. A nil function looks for
+	// the address in the field email. It is not called while a user is signed
+	// in.
 	Identify func(r *http.Request) (*User, error)
 
 	// Ceremony makes the options of ceremonies and verifies the answers.
@@ -59,21 +60,22 @@ type WebAuthn struct {
 	Style Style
 }
 
-// A Ceremony makes the options a browser is given to create or use a
-// credential, and verifies what it answers. It may be called concurrently. If
-// it has a method Check() error, [New] fails with what that returns.
+// A Ceremony makes the options with which a browser creates or uses a
+// credential, and verifies the browser's answer. It may be called concurrently.
+// If it has a method Check() error, [New] fails with what that returns.
 //
 // It decides what the standard leaves to cryptography and policy: challenge,
-// origin, relying party, flags, algorithms, attestation and signature. Whose the
-// credential is, that the challenge is used once and that the counter grows is
-// decided here.
+// origin, relying party, flags, algorithms, attestation and signature. Pintle
+// itself checks who owns the credential, that the challenge is used once and
+// that the counter grows.
 type Ceremony interface {
 	// RegistrationOptions returns the JSON of the options for creating a
-	// credential of r.User, none of r.Passkeys.
+	// credential of r.User other than r.Passkeys.
 	RegistrationOptions(ctx context.Context, r *CeremonyRequest) (json.RawMessage, error)
 
 	// AuthenticationOptions returns the JSON of the options for using one of
-	// r.Passkeys, or if there are none any that the authenticator finds.
+	// r.Passkeys. If r.Passkeys is empty, the authenticator may use any passkey
+	// that it finds.
 	AuthenticationOptions(ctx context.Context, r *CeremonyRequest) (json.RawMessage, error)
 
 	// VerifyRegistration returns the passkey that was created, without owner or
@@ -95,8 +97,9 @@ type CeremonyRequest struct {
 	// Challenge is 256 random bits in base64url.
 	Challenge string
 
-	// User is for whom a credential is to be created. UserHandle names them to
-	// the authenticator: 64 characters that tell nothing about them.
+	// User is the user for whom a credential is to be created. UserHandle
+	// identifies them to the authenticator: 64 characters that reveal nothing
+	// about the user.
 	User       *User
 	UserHandle string
 
@@ -134,7 +137,7 @@ func (p *WebAuthn) checkAutofill() *Error {
 	return &Error{Code: codeMissingAutocomplete, Provider: p.base().id, Err: errors.New(`none of WebAuthn.Fields has an attribute autocomplete with the word webauthn: add one, such as "username webauthn", or set DisableAutofill`)}
 }
 
-// A DeviceType says whether a passkey may be synchronised.
+// A DeviceType states whether a passkey may be synchronised.
 type DeviceType string
 
 // The device types, by the names of Auth.js.
@@ -169,8 +172,8 @@ type Passkey struct {
 	BackedUp bool
 
 	// Transports are how the authenticator may be reached, such as "usb" and
-	// "internal". None has a comma: tables have them in one text, separated by
-	// commas. Empty means that the browser did not say.
+	// "internal". A transport contains no comma: tables have them in one text,
+	// separated by commas. Empty means that the browser reported no transport.
 	Transports []string
 
 	// Name is what its user calls the passkey, see [Auth.RenamePasskey]. At

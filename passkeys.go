@@ -38,8 +38,8 @@ func (a *Auth) Passkeys(ctx context.Context, s *Session) (passkeys []*Passkey, e
 // characters, none of them a control character; an empty one takes the name
 // away.
 //
-// The error matches [ErrNotFound] when the user has no such passkey, whoever
-// else has it. The store needs [Features.PasskeyNames].
+// The error matches [ErrNotFound] when the user has no such passkey, even if
+// another user has it. The store needs [Features.PasskeyNames].
 func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name string) (err error) {
 	defer a.logFailed(ctx, "RenamePasskey", &err)
 	set, err := a.ofPerson(ctx, "RenamePasskey", s)

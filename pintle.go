@@ -45,29 +45,31 @@ func New(cfg Config) (*Auth, error) {
 // An error of config is not kept, and the next request tries again. One that
 // matches [ErrNotFound] means that there is no such tenant: the request is
 // answered with status 404. Any other error is answered as a fault of the
-// server. A configuration that [New] would refuse is kept, and its requests are answered so too; one without providers is valid
-// here, and its tenant has no way to sign in yet.
+// server. A configuration that [New] would reject is kept, and its requests are
+// answered in the same way. A configuration without providers is valid here:
+// its tenant has no way to sign in yet.
 //
 // Configurations are tenants whose sessions are apart. The key takes part in
 // what seals session tokens and flows, so that they may share a secret; see
 // [Config.Tenant] for keys with a version and [Config.SharedSessions] for
 // configurations of one site. Users are as apart as their stores: a [Store]
-// knows an account by the provider's id and the subject, without the issuer. Where
-// tenants share a store and each has an issuer, give each issuer a provider id
-// of its own. Under one id, who runs the issuer of one tenant can sign in as any
-// user of the others. The log warns of such a pair.
+// identifies an account by the provider's id and the subject, without the
+// issuer. Where tenants share a store and each has an issuer, give each issuer
+// its own provider id. Under one id, the operator of one tenant's issuer can
+// sign in as any user of the other tenants. The log warns of such a pair.
 //
-// Methods that take no request, such as [Auth.Refresh] and [Auth.Devices], go by
-// their context: that of a request inside [Auth.Load] which carries a session,
-// or the one that a callback or an event is given. For anything else, such as a
-// job at night, make an Auth with [New], and set [Config.Tenant] to the key.
+// Methods that take no request, such as [Auth.Refresh] and [Auth.Devices], use
+// the configuration of their context: the context of a request inside
+// [Auth.Load] that carries a session, or the context that a callback or an
+// event receives. For anything else, such as a job at night, make an Auth with
+// [New], and set [Config.Tenant] to the key.
 //
 // A key often comes from the Host header, which any client can set: config must
 // return an error that matches [ErrNotFound] for hosts it does not know. That
-// includes the empty key, of a request of HTTP/1.0 without a host. The empty key is
-// a tenant like others where config returns a configuration for it: its sessions are
-// those of an Auth of [New] with the same secret and without a Tenant, and of no
-// other key.
+// includes the empty key, of a request of HTTP/1.0 without a host. If config
+// returns a configuration for the empty key, it is a tenant like others: its
+// sessions are those of an Auth of [New] with the same secret and without a
+// Tenant, and are not valid for any other key.
 func NewFunc(key func(*http.Request) string, config func(ctx context.Context, key string) (Config, error)) *Auth {
 	return &Auth{chosen: newTenants(key, config)}
 }
@@ -85,9 +87,9 @@ func (a *Auth) settings(r *http.Request) (*settings, *http.Request, error) {
 	return s, r.WithContext(context.WithValue(r.Context(), chosenKey{a}, s)), nil
 }
 
-// settingsOrFault is settings for a request that is answered also where there is
-// no configuration: with settings whose fault says so, which can show an error
-// page and log.
+// settingsOrFault is settings for a request that must be answered even without
+// a configuration. It then returns settings with a fault, which can show an
+// error page and log.
 func (a *Auth) settingsOrFault(r *http.Request) (*settings, *http.Request) {
 	s, known, err := a.settings(r)
 	if err != nil {
@@ -120,13 +122,13 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 // where [SessionFrom] and [Auth.Require] find it. A request without a session
 // cookie costs nothing. A token that is older than [SessionConfig.UpdateAge] is
 // renewed, and so is a database session. Inside another Load or Require of the
-// same Auth it does nothing; what another Auth found, or another configuration
-// of [NewFunc], it replaces, also by no session.
+// same Auth it does nothing. It replaces the result of another Auth, or of
+// another configuration of [NewFunc], even if it finds no session.
 //
-// If the session is not valid, or cannot be read because the database does not
-// answer, the request goes on signed out and the reason is in the log. The
-// cookie is kept when the database does not answer, and [Auth.Require] answers
-// with status 503.
+// If the session is not valid, or the store or the revocation list is
+// unavailable, the request goes on signed out and the reason is logged. If one
+// of them is unavailable the cookie is kept, and [Auth.Require] responds with
+// status 503.
 func (a *Auth) Load(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !a.loaded(r, nil) {
@@ -149,16 +151,18 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	if outer := sessionContextOf(r.Context()); c.session == nil && outer != nil && outer.given {
 		c.session, c.given = outer.session, true
 	}
-	// Also where there is none: guards further in need not look again, and the
+	// Also without a session: guards further in need not look again, and the
 	// session of another Auth ends here.
 	return r.WithContext(c) //nolint:contextcheck // made from that of the request
 }
 
-// Session returns the session of a request, or nil when nobody is signed in. It
-// is for code that [Auth.Load] does not wrap, and does not extend the session.
+// Session returns the session of a request, or nil when the request is signed
+// out. It is for code that [Auth.Load] does not wrap, and does not extend the
+// session.
 //
-// Unlike Load it tells a failure from a stranger: an error means that the
-// session could not be read, not that there is none.
+// Unlike Load it distinguishes a failure from a signed-out request: an error
+// means that the session could not be read, and nil without an error that there
+// is no session.
 func (a *Auth) Session(r *http.Request) (*Session, error) {
 	s, known, err := a.settings(r)
 	if err != nil {
@@ -168,12 +172,13 @@ func (a *Auth) Session(r *http.Request) (*Session, error) {
 	return s.readSession(known)
 }
 
-// Require lets requests pass that carry a session with a user, or that
-// [Callbacks.Authorized] lets pass. It redirects browsers to the sign-in page,
+// Require passes requests on that carry a session with a user, or that
+// [Callbacks.Authorized] allows. It redirects browsers to the sign-in page,
 // from where they come back, and answers other clients with status 401. A user
-// who is signed in but not authorized gets status 403. Where the store did not
-// answer it responds 503, because a new sign-in would fail as well. Browsers are
-// shown a page then. [Config.Refuse] replaces these answers.
+// who is signed in but not authorized gets status 403. If the session could not
+// be read because the store or the revocation list is unavailable, it responds
+// with status 503, because a new sign-in would fail as well. Browsers are shown
+// a page with 403 and 503. [Config.Refuse] replaces these answers.
 //
 // Inside [Auth.Load] it uses the session that Load found; otherwise it reads
 // the session as Load does.
