@@ -10,7 +10,7 @@ import (
 	"github.com/pintleauth/pintle/internal/page"
 )
 
-// baseSource names what the base path was taken from.
+// baseSource names the source of the base path.
 func baseSource(given, completed string) string {
 	switch {
 	case given != "":
@@ -21,12 +21,12 @@ func baseSource(given, completed string) string {
 	return "the default of Config.BasePath"
 }
 
-// mountedAt says where the Auth belongs.
+// mountedAt describes where the Auth must be mounted.
 func (s *settings) mountedAt() string {
 	return fmt.Sprintf("mount the Auth at %s/, which is %s", s.base, s.baseSource)
 }
 
-// logGuardedSignIn says once that a guard is in front of the sign-in page.
+// logGuardedSignIn logs once that a guard is in front of the sign-in page.
 func (s *settings) logGuardedSignIn(r *http.Request) {
 	if !s.notices.first(noticeGuardedSignIn) {
 		return
@@ -39,8 +39,9 @@ func (s *settings) logGuardedSignIn(r *http.Request) {
 		slog.String("code", string(codeSignInPageLoop)), slog.String("page", s.signInPagePath()), slog.String("fix", fix))
 }
 
-// noteGuardedRoute says once that a guard refuses a request for a route: it sees
-// those that the patterns of the application do not lead to the Auth.
+// noteGuardedRoute logs once that a guard rejects a request for a route. The
+// guard receives such a request if the application's patterns do not lead it to
+// the Auth.
 func (s *settings) noteGuardedRoute(r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
 		return // which is no route, and mostly a scanner
@@ -53,14 +54,14 @@ func (s *settings) noteGuardedRoute(r *http.Request) {
 		slog.String("fix", s.mountedAt()+", for GET and POST and outside Auth.Require: the pattern \"GET /auth/\" of http.ServeMux leaves the forms to other patterns"))
 }
 
-// maxUnreached is how many browsers are sent to a sign-in page that none has
-// reached before the log says so. Of several processes behind a balancer another
-// one may have served the page.
+// maxUnreached is the number of browsers that guards send to the sign-in page
+// before any request reaches a route; then the log reports it. With several
+// processes behind a balancer another process may have served the page.
 const maxUnreached = 4
 
-// noteUnreached counts the browsers that guards send to the sign-in page. Where it
-// is served elsewhere than they are sent, an application answers with status 404,
-// of which the Auth sees nothing.
+// noteUnreached counts the browsers that guards send to the sign-in page. If
+// the page is served at another address, the application answers with status
+// 404, and the Auth does not see the request.
 func (s *settings) noteUnreached(r *http.Request) {
 	if s.Pages.SignIn != "" || s.reached.Load() || r.Header.Get("Sec-Fetch-Mode") != "navigate" || s.unreached.Add(1) != maxUnreached {
 		return
@@ -71,7 +72,7 @@ func (s *settings) noteUnreached(r *http.Request) {
 }
 
 // misrouted reports whether a request names a route at another path than those
-// below the base path, and says so once: the Auth is mounted elsewhere than
+// below the base path, and logs it once: the Auth is mounted elsewhere than
 // configured, or something in front of it has changed the path.
 func (x *exchange) misrouted() bool {
 	path := x.r.URL.EscapedPath()

@@ -11,8 +11,9 @@ import (
 	"github.com/pintleauth/pintle/internal/clip"
 )
 
-// A notice is a mistake of the operator's that requests bring to light. The log
-// has each once per configuration: requests are many, and clients can make them.
+// A notice is a configuration mistake of the operator that becomes visible in
+// requests. Each is logged once per configuration: requests are many, and
+// clients can cause them.
 type notice int
 
 const (
@@ -32,18 +33,18 @@ const (
 	noticeCount
 )
 
-// notices are those that the log has.
+// notices records which notices have been logged.
 type notices [noticeCount]atomic.Bool
 
-// first reports whether the log does not have a notice yet, and notes that it has
-// now.
+// first reports whether a notice has not been logged yet, and records that it
+// is logged now.
 func (n *notices) first(which notice) bool { return !n[which].Swap(true) }
 
 // maxOnceEach bounds the names of a onceEach. Those that a callback returns may be
 // taken from requests.
 const maxOnceEach = 16
 
-// onceEach says of each name once that it is new, up to a bound.
+// onceEach reports for each name once that it is new, up to a bound.
 type onceEach struct {
 	mu    sync.Mutex
 	names map[string]bool
@@ -62,13 +63,13 @@ func (o *onceEach) first(name string) bool {
 	return true
 }
 
-// What the operator is told to do about cookies that cannot be opened.
+// fixSecrets tells the operator what to do about cookies that cannot be opened.
 const fixSecrets = "all processes of a site need the same Config.Secrets (AUTH_SECRET), and a secret that was replaced has to stay in the list until what it made has expired"
 
-// noteForeign tells the operator once that a browser has a cookie of another
-// secret: of another process with a secret that differs, of the time before the
-// secret was replaced, or of another application on the same host. What does not
-// look as if a secret had made it is of a scanner.
+// noteForeign logs once that a browser has a cookie of another secret: of
+// another process with a secret that differs, of the time before the secret was
+// replaced, or of another application on the same host. A value that looks
+// neither sealed nor hashed comes from a scanner.
 func (s *settings) noteForeign(ctx context.Context, name, value string) {
 	sealed := strings.HasPrefix(value, "eyJ") && strings.Count(value, ".") == 4
 	hashed := len(value) > 100 && strings.Count(value, "|") == 1
@@ -79,8 +80,8 @@ func (s *settings) noteForeign(ctx context.Context, name, value string) {
 		slog.String("code", string(codeForeignSecret)), slog.String("cookie", name), slog.String("fix", fixSecrets+"; other applications on the same host need other names in Config.Cookies"))
 }
 
-// noteForgotten tells the operator once that a browser has a session which is not
-// in the memory where sessions are kept.
+// noteForgotten logs once that a browser has a session that is missing from the
+// memory where sessions are kept.
 func (s *settings) noteForgotten(ctx context.Context) {
 	if !s.records.can.InMemory || !s.notices.first(noticeForgottenSession) {
 		return
@@ -89,8 +90,8 @@ func (s *settings) noteForgotten(ctx context.Context) {
 		slog.String("code", string(codeForgottenSession)), slog.String("fix", "where sessions have to outlive the program, or where it runs in several processes, keep them in a database, or set Config.Session.Strategy to StrategyJWT"))
 }
 
-// noteNoClaims tells the operator once that a sign-in has ended without a session:
-// the user sees the sign-in page again, and no error.
+// noteNoClaims logs once that a sign-in has ended without a session: the user
+// sees the sign-in page again, and no error.
 func (x *exchange) noteNoClaims(provider string) {
 	if !x.notices.first(noticeNoClaims) {
 		return
@@ -100,9 +101,9 @@ func (x *exchange) noteNoClaims(provider string) {
 		slog.String("fix", "return t.Claims at a sign-in; to refuse one, return an error, from Callbacks.SignIn where the user is to see why"))
 }
 
-// noteMisdirectedForm tells the operator once that a form with credentials or a
-// passkey was posted to the route that begins sign-ins elsewhere. The user sees the
-// sign-in page again, and no error.
+// noteMisdirectedForm logs once that a form with credentials or a passkey was
+// posted to the route that begins sign-ins elsewhere. The user sees the sign-in
+// page again, and no error.
 func (x *exchange) noteMisdirectedForm() {
 	if !x.notices.first(noticeMisdirectedForm) {
 		return
@@ -112,8 +113,8 @@ func (x *exchange) noteMisdirectedForm() {
 		slog.String("fix", "post the form to "+x.base+"/callback/"+x.provider.id+", or call Auth.SignIn in a handler of the application"))
 }
 
-// noteNoAccountID tells the operator once that a Profile function returns no id, so
-// that the application cannot tell who comes back.
+// noteNoAccountID logs once that a Profile function returns no id, so that the
+// application cannot recognise a returning user.
 func (x *exchange) noteNoAccountID(provider string) {
 	if !x.notices.first(noticeNoAccountID) {
 		return
@@ -123,8 +124,8 @@ func (x *exchange) noteNoAccountID(provider string) {
 		slog.String("fix", "set User.ID to what the provider identifies its user by, such as Profile.ID(\"sub\"); with a Config.Store such a sign-in is an error"))
 }
 
-// noteRefusedTarget tells the operator once for each site that Callbacks.SignIn
-// sends a browser to a site where the redirect rules do not let it go.
+// noteRefusedTarget logs, once for each site, that Callbacks.SignIn sends a
+// browser to a site that the redirect rules do not allow.
 func (x *exchange) noteRefusedTarget(wish, target string) {
 	u, err := url.Parse(wish)
 	if err != nil || u.Host == "" || target != x.origin || strings.EqualFold(u.Scheme+"://"+u.Host, x.origin) {

@@ -11,7 +11,7 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// A Protocol is how an [OAuth] provider is spoken to.
+// A Protocol is the protocol of an [OAuth] provider.
 type Protocol int
 
 // The protocols.
@@ -37,8 +37,8 @@ const (
 	OpenID2
 )
 
-// A Check protects a flow against the response of another flow, which an attacker
-// could have a victim's browser open.
+// A Check protects a flow against the response of another flow, which an
+// attacker could have a victim's browser open.
 type Check string
 
 // The checks of [OAuth.Checks].
@@ -100,9 +100,9 @@ type OAuth struct {
 	// case with "-" as "_".
 	Env string
 
-	// ClientID and ClientSecret are what the service gave this application.
+	// ClientID and ClientSecret are the client credentials from the service.
 	// Empty ones are looked up as AUTH_{Env}_ID and AUTH_{Env}_SECRET. [New]
-	// refuses a provider that lacks one it needs: a public client, whose
+	// rejects a provider that lacks one it needs: a public client, whose
 	// ClientAuth is "none", needs no secret.
 	ClientID     string
 	ClientSecret string
@@ -146,18 +146,18 @@ type OAuth struct {
 	// userinfo endpoint instead of the ID token.
 	ProfileFromUserInfo bool
 
-	// MaxAge is the longest time since the person last proved to an OIDC
-	// provider who they are. Zero means any time.
+	// MaxAge is the longest time since the user last authenticated at an OIDC
+	// provider. Zero means any time.
 	//
 	// https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest
 	MaxAge time.Duration
 
-	// Profile maps what the provider said to a user whose ID is the provider's
-	// id of the account. An error ends the sign-in. So does an empty ID with a
-	// [Config.Store]; without one a user with a name or an address is given a
-	// random id, which differs at the next sign-in. The account has the tokens of
-	// the response. Nil takes the standard claims, and a missing id ends the
-	// sign-in.
+	// Profile maps the profile from the provider to a user whose ID is the
+	// provider's id of the account. An error ends the sign-in. An empty ID ends
+	// it too if there is a [Config.Store]; without one a user with a name or an
+	// address is given a random id, which differs at the next sign-in. The
+	// account has the tokens of the response. Nil takes the standard claims,
+	// and a missing id ends the sign-in.
 	Profile func(p Profile, a *Account) (*User, error)
 
 	// Account chooses what of an account is stored. It gets a copy it may
@@ -165,17 +165,17 @@ type OAuth struct {
 	// of [Account] and drops Extra.
 	Account func(a *Account) *Account
 
-	// AllowDangerousEmailAccountLinking lets a person who signs in with this
-	// provider into an existing user with the same address. Anyone who can make
-	// the provider report an address then owns that user: set it only for
-	// providers that verify addresses.
+	// AllowDangerousEmailAccountLinking signs a user of this provider in as an
+	// existing user with the same address. Anyone who can make the provider
+	// report an address then controls that user: set it only for providers that
+	// verify addresses.
 	//
 	// An account is not linked if the provider denies the address: if
 	// EmailVerified returns false, or where that is nil, if the profile has a
 	// claim email_verified that is not true. Nor is it linked to a user whose
-	// own address is unproven while others may be able to get in: see
-	// [User.EmailVerified] and [Account.VerifiedEmail]. A user who is created by
-	// this sign-in does not get an address that the provider denies.
+	// address is unproven while others may be able to sign in as that user: see
+	// [User.EmailVerified] and [Account.VerifiedEmail]. A user who is created
+	// by this sign-in does not get an address that the provider denies.
 	AllowDangerousEmailAccountLinking bool
 
 	// EmailVerified reports whether the provider has checked that the address in
@@ -260,8 +260,8 @@ func (p *OAuth) formPost() bool {
 }
 
 // proxyURL returns the URL of the redirect proxy that receives the provider's
-// responses, or "". A provider that answers with a form has none: a redirect would
-// lose the form.
+// responses, or "". It is empty for a provider that answers with a form: a
+// redirect would lose the form.
 func (p *OAuth) proxyURL() string {
 	if p.formPost() {
 		return ""
@@ -269,8 +269,8 @@ func (p *OAuth) proxyURL() string {
 	return p.RedirectProxyURL
 }
 
-// authority names who decides which user an account belongs to: the issuer, or for
-// services without one the place from which profiles come.
+// authority names the authority that decides which user an account belongs to:
+// the issuer, or for services without one the source of the profiles.
 func (p *OAuth) authority() string {
 	return cmp.Or(p.Issuer, p.UserInfo.URL, p.Token.URL, p.Authorization.URL)
 }

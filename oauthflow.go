@@ -143,8 +143,8 @@ func (f *oauthFlow) finish(x *exchange) (*arrival, error) {
 	}
 	if err != nil {
 		if _, refused := errors.AsType[*handshake.ResponseError](err); refused {
-			// The flow has had its response. An error here would say no more
-			// than the one the provider reported.
+			// The flow has had its response. An error here would add nothing to
+			// the one that the provider reported.
 			_ = x.spend(kept)
 		}
 		return nil, f.lostFlow(x, params, kept, err)
@@ -251,8 +251,8 @@ func (f *oauthFlow) describe(_ *exchange, entry page.Provider) page.Provider {
 // signed in, or was when the flow began.
 func (f *oauthFlow) linking(x *exchange) bool { return f.sessionLeftBehind(x) || x.isSignedIn() }
 
-// A protocol is how a provider is spoken to: where to send the browser, and what to
-// make of the parameters with which it comes back.
+// A protocol builds the URL to which the browser is sent, and evaluates the
+// parameters with which it comes back.
 type protocol interface {
 	// CheckClient reports credentials of the application that are missing.
 	CheckClient() error
@@ -448,7 +448,7 @@ func (f oauth2Protocol) finish(ctx context.Context, c callbackParams) (*identity
 type oauth1Protocol struct{ *handshake.OAuth1 }
 
 // begin keeps the temporary credentials where other protocols keep the state:
-// the token among them does the work of one.
+// their token serves as the state.
 func (f oauth1Protocol) begin(ctx context.Context, r authRequest) (authRedirect, error) {
 	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: r.redirectURI, Extra: r.extra})
 	if err != nil {

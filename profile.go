@@ -7,9 +7,9 @@ import (
 	"github.com/pintleauth/pintle/internal/wire"
 )
 
-// A Profile is what a provider said about a person, as it was sent: the claims
-// of an ID token or the object a userinfo endpoint answered with. Numbers are
-// [json.Number], so that ids beyond 2^53 keep their digits.
+// A Profile is what a provider reported about a user, as it was sent: the
+// claims of an ID token or the object a userinfo endpoint answered with.
+// Numbers are [json.Number], so that ids beyond 2^53 keep their digits.
 type Profile map[string]any
 
 // Text returns the named member if it is text, and otherwise the empty string.
@@ -58,9 +58,10 @@ func (p Profile) Decode(v any) error {
 	return nil
 }
 
-// defaultProfile is the mapping of a provider that has none of its own. It
-// fits the standard claims of OpenID Connect and most services besides. A member
-// of an unexpected type is left out, so that it does not keep the user out.
+// defaultProfile is the mapping of a provider without a Profile function. It
+// fits the standard claims of OpenID Connect and most services besides. A
+// member of an unexpected type is left out, so that it does not block the
+// sign-in.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims
 func defaultProfile(p Profile, _ *Account) (*User, error) {

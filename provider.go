@@ -29,8 +29,8 @@ type Style struct {
 	Logo string
 }
 
-// ProviderType says how a provider signs people in. Its values are those that
-// the provider list shows to clients and that accounts are stored with.
+// ProviderType is the way in which a provider signs users in. Clients see the
+// value in the provider list, and accounts are stored with it.
 type ProviderType string
 
 // The types of provider.
@@ -109,8 +109,9 @@ type facts struct {
 	sendsLinks bool
 	hashes     tokenhash.Hasher
 
-	// hostUsers reports that the host decides by what was typed who the user is:
-	// the store need not have an account, nor know whether there is a password.
+	// hostUsers reports that the host identifies the user by what was typed:
+	// the store need not have an account, nor record whether there is a
+	// password.
 	hostUsers bool
 
 	// knows reports whether a stored user can sign in without an account in the
@@ -139,8 +140,8 @@ type facts struct {
 	// provider issues none.
 	refresh refreshFunc
 
-	// authority names who decides which user an account belongs to. It is empty
-	// where that is this application.
+	// authority names the authority that decides which user an account belongs
+	// to. It is empty if this application decides.
 	authority string
 
 	// formPost reports that the provider has browsers post its responses from its
@@ -218,7 +219,7 @@ func (s *settings) newProvider(given Provider, env environment) (*provider, *Err
 	panic("unreachable: the set of provider kinds is closed")
 }
 
-// checkProviderID refuses ids that no URL could name: the path is compared
+// checkProviderID rejects ids that no URL could name: the path is compared
 // undecoded, and clients send "undefined" for no provider at all.
 func checkProviderID(id string) error {
 	if id == "" {
@@ -230,7 +231,7 @@ func checkProviderID(id string) error {
 	return nil
 }
 
-// checkKinds refuses combinations of providers and sessions that cannot work.
+// checkKinds rejects combinations of providers and sessions that cannot work.
 func (s *settings) checkKinds() *Error {
 	if fault := s.checkAutofill(); fault != nil {
 		return fault
@@ -242,8 +243,8 @@ func (s *settings) checkKinds() *Error {
 	return nil
 }
 
-// checkAutofill refuses a second provider in the browser's autofill list: a browser
-// runs one ceremony at a time.
+// checkAutofill rejects a second provider in the browser's autofill list: a
+// browser runs one ceremony at a time.
 func (s *settings) checkAutofill() *Error {
 	var first *provider
 	for _, p := range s.providers {
@@ -271,9 +272,9 @@ func (s *settings) checkProviders() *Error {
 	return nil
 }
 
-// checkClients refuses OAuth providers whose credentials are not set, so that a
-// deployment that lost a variable does not start. Without the check the first user
-// who chooses the provider would find out.
+// checkClients rejects OAuth providers whose credentials are not set, so that a
+// deployment that lost a variable does not start. Without the check the error
+// would appear only when a user chooses the provider.
 func (s *settings) checkClients() *Error {
 	var first *Error
 	var missing []error

@@ -11,8 +11,9 @@ import (
 )
 
 // site returns the origin at which the browser sees the request. Links in mails
-// and redirects are made from it, so a header that anybody can set is believed
-// only where it can do no harm, on this machine, or where the host says so.
+// and redirects are made from it. Any client can set the headers, so they are
+// trusted only on this machine, where they can do no harm, or where the host
+// trusts them.
 func (s *settings) site(r *http.Request) (origin.Origin, error) {
 	site, err := s.origins.Resolve(r)
 	if err != nil {
@@ -30,17 +31,17 @@ func (s *settings) site(r *http.Request) (origin.Origin, error) {
 	return site, nil
 }
 
-// What the operator is told to do about an address, without a setting, with
-// TrustHost and with a URL.
+// Advice for the operator about an address, without a setting, with TrustHost
+// and with a URL.
 const (
 	fixUntrusted = "set Config.URL (AUTH_URL) to the public URL of the application, or Config.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the headers Host or X-Forwarded-Host, and X-Forwarded-Proto"
 	fixHeaders   = "have the proxy send X-Forwarded-Host, or pass the Host header on, and X-Forwarded-Proto; or set Config.URL (AUTH_URL) to the public URL of the application"
 	fixURL       = "set Config.URL (AUTH_URL) to the address that users open, or have them open the site there"
 )
 
-// checkAddress compares the site with what the browser says of its address. It
-// returns an error where the site is believed to be on this machine although it is
-// not: sign-ins would send users to their own machines.
+// checkAddress compares the site with the address that the browser reports. It
+// returns an error if the site seems to be on this machine although it is not:
+// sign-ins would send users to their own machines.
 func (x *exchange) checkAddress(site origin.Origin) *Error {
 	seen, ok := origin.OfBrowser(x.r.Header)
 	switch {
@@ -69,9 +70,9 @@ func (x *exchange) checkSender() {
 	}
 }
 
-// noteAddress tells the operator once that a browser has the site at another
-// address. Clients that are no browsers can say anything, so the address they
-// name is for the operator to judge.
+// noteAddress logs once that a browser reports another address of the site.
+// Clients other than browsers can send any address, so the operator has to
+// judge it.
 func (x *exchange) noteAddress(site origin.Origin, seen string) {
 	if !x.notices.first(noticeAddress) {
 		return
@@ -88,10 +89,10 @@ func (x *exchange) noteAddress(site origin.Origin, seen string) {
 		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("browser", clip.Text(seen, clip.Max)), slog.String("fix", fix))
 }
 
-// noteHost tells the operator once that the Host header is none of a public site,
-// and that no proxy says another one. It is no warning: with a URL, a proxy that
-// puts the address of its upstream there is as good as any, and with TrustHost a
-// developer's machine is.
+// noteHost logs once that the Host header names no public site, and that no
+// proxy reports another host. It is not a warning: with a URL, a proxy may put
+// the address of its upstream there, and with TrustHost the site may run on a
+// developer's machine.
 func (x *exchange) noteHost(site origin.Origin) {
 	name, _, _ := strings.Cut(x.r.Host, ":")
 	inner := origin.Origin("http://"+x.r.Host).Loopback() || x.TrustHost && !strings.ContainsAny(name, ".[")
@@ -107,9 +108,9 @@ func (x *exchange) noteHost(site origin.Origin) {
 		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", fix))
 }
 
-// repeated returns the level for an error that the log may have already: anybody
-// can send requests that a configuration without an address refuses, or with
-// cookies that do not suit the scheme of the request.
+// repeated returns the level for an error that may have been logged already:
+// any client can send requests that a configuration without an address rejects,
+// or with cookies that do not suit the scheme of the request.
 func (s *settings) repeated(e *Error, level slog.Level) slog.Level {
 	which := noticeUntrustedHost
 	switch {

@@ -10,15 +10,15 @@ import (
 )
 
 // Quirks adapt an [OAuth] provider to a service that deviates from the
-// standards, or asks for what few others do. The zero value is a service that
+// standards, or requires what few others do. The zero value is a service that
 // keeps to them.
 //
 // The clients that functions are given follow no redirects and are bounded in
 // time and size. Numbers in maps are [json.Number].
 type Quirks struct {
 	// Complete finishes the provider once client id, client secret and issuer
-	// are known, be it from the environment: some services want them in places
-	// of their own. It is called by [New] with a copy it may change, maps of
+	// are known, be it from the environment: some services require them in
+	// special places. It is called by [New] with a copy it may change, maps of
 	// parameters included. An error makes the configuration invalid.
 	Complete func(p *OAuth) error
 
@@ -43,8 +43,8 @@ type Quirks struct {
 	// FormTokenBody accepts token responses that are form-encoded.
 	FormTokenBody bool
 
-	// UserInfoSigningAlg says that the userinfo endpoint answers with a JWT
-	// signed so.
+	// UserInfoSigningAlg is the algorithm of a userinfo endpoint that answers
+	// with a signed JWT.
 	UserInfoSigningAlg string
 
 	// ClaimedID matches the identifiers of an [OpenID2] provider as a whole;

@@ -29,15 +29,15 @@ func newRecords(s Store, log logger) *records {
 	return &records{store: s, can: s.Features(), log: log}
 }
 
-// isNil reports whether an interface holds nothing, or a nil pointer, of which a
-// method would panic in the first request.
+// isNil reports whether an interface is nil or holds a nil pointer, whose
+// methods would panic in the first request.
 func isNil(v any) bool {
 	value := reflect.ValueOf(v)
 	return v == nil || value.Kind() == reflect.Pointer && value.IsNil()
 }
 
-// checkNil refuses a store and a revocation list that are nil pointers: mostly what
-// a function returned beside an error that was not looked at.
+// checkNil rejects a store or a revocation list that is a nil pointer: usually
+// the result of a function whose error was not checked.
 func (s *settings) checkNil() *Error {
 	for _, part := range []struct {
 		option string
@@ -64,7 +64,8 @@ func (s *settings) resolveStore() *Error {
 	return nil
 }
 
-// checkFeatures checks that the store can do what the configuration asks of it.
+// checkFeatures checks that the store has the features that the configuration
+// needs.
 func (s *settings) checkFeatures() *Error {
 	if s.records == nil {
 		return nil // resolveStore has reported it, if that is a fault
@@ -92,8 +93,8 @@ func (s *settings) mailProvider() *provider {
 	return nil
 }
 
-// storeError classifies a failure of the store. What was not found or exists
-// already is an answer and not a failure.
+// storeError classifies a failure of the store. ErrNotFound and ErrConflict are
+// results, not failures, and pass through unchanged.
 func storeError(operation string, err error) error {
 	if err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) {
 		return err
@@ -107,8 +108,8 @@ type operation struct {
 	began time.Time // zero where it is not logged
 }
 
-// begin begins an operation. It has the name that Auth.js has for it, where that
-// has one.
+// begin begins an operation. It has the name of the same operation at Auth.js,
+// if there is one.
 func (r *records) begin(ctx context.Context, name string) operation {
 	o := operation{name: name}
 	if r.log.debugs(ctx) {
@@ -146,7 +147,7 @@ func outcome(err error) string {
 	return "error"
 }
 
-// found turns ErrNotFound into a nil result, for look-ups where both answers
+// found turns ErrNotFound into a nil result, for look-ups where both results
 // are expected.
 func found[T any](value *T, err error) (*T, error) {
 	if errors.Is(err, ErrNotFound) {
@@ -164,7 +165,7 @@ func (r *records) createUser(ctx context.Context, u *User) (*User, error) {
 	return created, r.end(ctx, o, err)
 }
 
-// user returns a user, or nil where there is none.
+// user returns a user, or nil if the user does not exist.
 func (r *records) user(ctx context.Context, id string) (*User, error) {
 	o := r.begin(ctx, "getUser")
 	u, err := r.store.User(ctx, id)
@@ -201,8 +202,8 @@ func (r *records) linkAccount(ctx context.Context, a *Account) error {
 	return r.end(ctx, o, r.store.LinkAccount(ctx, a))
 }
 
-// account returns an account. The error matches [ErrNotFound] where there is
-// none.
+// account returns an account. The error matches [ErrNotFound] if the account
+// does not exist.
 func (r *records) account(ctx context.Context, provider, providerAccountID string) (*Account, error) {
 	o := r.begin(ctx, "getAccount")
 	a, err := r.store.Account(ctx, provider, providerAccountID)
@@ -256,7 +257,7 @@ func (r *records) deleteSession(ctx context.Context, token string) (*StoredSessi
 	return found(s, r.end(ctx, o, err))
 }
 
-// deleteSessions removes those sessions that there are.
+// deleteSessions removes those of the sessions that exist.
 func (r *records) deleteSessions(ctx context.Context, tokens []string) error {
 	for _, token := range tokens {
 		if _, err := r.deleteSession(ctx, token); err != nil {
