@@ -13,9 +13,9 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// settleCallbackURL finds out where the browser is to go in the end: what the
-// body says, or else the query, or else the cookie of an earlier request. All
-// of them can be an attacker's, so each passes through the redirect callback.
+// settleCallbackURL determines where the browser goes in the end: from the
+// body, or else the query, or else the cookie of an earlier request. An
+// attacker can set all of them, so each passes through the redirect callback.
 func (x *exchange) settleCallbackURL() error {
 	asked, err := x.askedCallbackURL()
 	if err != nil {
@@ -40,7 +40,8 @@ func (x *exchange) settleCallbackURL() error {
 	return nil
 }
 
-// askedCallbackURL is what the request itself says: its body, or else its query.
+// askedCallbackURL returns the URL in the request: in its body, or else its
+// query.
 func (x *exchange) askedCallbackURL() (string, error) {
 	asked, sent, isText := x.body.String("callbackUrl")
 	switch {
@@ -52,9 +53,9 @@ func (x *exchange) askedCallbackURL() (string, error) {
 	return asked, nil
 }
 
-// redirectTarget asks the host, or the default rule, where a wish may lead. It
-// returns the URL to go to and the text that Auth.js remembers it by, which is
-// for the cookie only.
+// redirectTarget calls the Redirect callback, or applies the default rule, for
+// a requested URL. It returns the URL to go to and the text that Auth.js stores
+// for it, which is for the cookie only.
 func (x *exchange) redirectTarget(wish string) (target, text string, err error) {
 	if x.Callbacks.Redirect != nil {
 		text, err = x.Callbacks.Redirect(x.ctx, wish, x.origin)
@@ -80,10 +81,11 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 	return target, text, nil
 }
 
-// isCallback reports whether a URL is one of the callback routes. An attacker who
-// has a browser go on to a callback of theirs, such as the link in a mail to them,
-// would sign it in as the attacker right after its user has signed in: the request
-// then comes from this site, and nothing shows whose link it was.
+// isCallback reports whether a URL is one of the callback routes. An attacker
+// could have a browser go on to a callback of the attacker's flow, such as the
+// link in a mail to the attacker. It would sign the browser in as the attacker
+// right after its user has signed in: the request then comes from this site,
+// and does not show that the link is the attacker's.
 //
 // What cannot be parsed counts as one: browsers read more than net/url does.
 func (x *exchange) isCallback(target string) bool {
@@ -115,9 +117,9 @@ func (x *exchange) mayBeHere(u *url.URL) bool {
 	return err != nil || site.Host() == origin.Origin(x.origin).Host()
 }
 
-// checkCallbackURL refuses a wish in the query that is no address at all, and
-// leads people who follow a bad link to a page that says so. A bad cookie is
-// overwritten instead: it would follow the browser everywhere.
+// checkCallbackURL rejects a malformed URL in the query, and sends users who
+// follow a bad link to a page that explains it. A bad cookie is overwritten
+// instead: it would follow the browser everywhere.
 //
 // The status is that of a fault of the configuration, as on the wire of Auth.js.
 // In the log it is a bad request.
@@ -175,13 +177,13 @@ func (f *oauthFlow) redirectProxy(x *exchange) (callback string, same bool, err 
 	return base + "/callback/" + f.id, string(site) == x.origin, nil
 }
 
-// passOn sends a browser on whose sign-in began at another deployment. It
+// passOn redirects a browser whose sign-in began at another deployment. It
 // reports whether it did.
 //
-// Only a deployment with the same secret can have sealed the state. That does not
-// make its content true: a deployment that believes a forged Host header seals
-// the attacker's host, who then receives the code of a user that follows the
-// link. So the list decides.
+// Only a deployment with the same secret can have sealed the state. That does
+// not make its content true: a deployment that trusts a forged Host header
+// seals the attacker's host. If a user follows the attacker's link, that host
+// receives the user's code. So the list decides.
 func (f *oauthFlow) passOn(x *exchange, params query.Values) (bool, error) {
 	_, same, err := f.redirectProxy(x)
 	state, sent := params.Last("state")
@@ -206,8 +208,8 @@ func (f *oauthFlow) passOn(x *exchange, params query.Values) (bool, error) {
 	return true, x.redirect(query.AppendValues(content.Origin, params))
 }
 
-// checkPreview stops a flow at its beginning that the proxy would stop at its
-// end, where all deployments have the same list.
+// checkPreview rejects a flow at its beginning that the proxy would reject at
+// its end, if all deployments have the same list.
 func (x *exchange) checkPreview(callback string) error {
 	if callback == "" || len(x.previews) == 0 {
 		return nil

@@ -22,8 +22,8 @@ const (
 	refreshEarly = time.Minute
 
 	// refreshMemory is how long the outcome of a refresh is remembered. Many
-	// providers take a refresh token once; requests that were on their way with
-	// the old one are answered with the new tokens. A refused one is not sent
+	// providers accept a refresh token once; requests that were on their way
+	// with the old one receive the new tokens. A rejected token is not sent
 	// again with every request.
 	refreshMemory = 2 * time.Minute
 
@@ -35,7 +35,7 @@ const (
 // minute. It returns a as it is while that holds, and otherwise exchanges its
 // refresh token at the provider.
 //
-// However many requests ask, one exchange is under way per account: the others
+// If several requests refresh an account, one exchange is under way: the others
 // wait for its outcome, and those that come within two minutes with the old
 // refresh token get the same. With a store that has [Features.Accounts] the
 // stored account counts and is updated, and a need only have Provider and
@@ -44,12 +44,12 @@ const (
 //
 //	account, err := auth.Refresh(ctx, &pintle.Account{Provider: "google", …})
 //
-// The error matches [ErrNoRefresh] where the account has no refresh token or the
-// provider no longer takes it: the person has to sign in again. Any other error
-// may pass. Two processes that share a store may both refresh an account, and
-// the slower one then finds what the faster one stored; providers that end the
-// grant when a refresh token is used twice need requests of one person to reach
-// one process.
+// The error matches [ErrNoRefresh] if the account has no refresh token or the
+// provider no longer accepts it: the user has to sign in again. Any other error
+// may be temporary. Two processes that share a store may both refresh an
+// account, and the slower one then finds what the faster one stored; with
+// providers that end the grant when a refresh token is used twice, requests of
+// one user must reach one process.
 func (a *Auth) Refresh(ctx context.Context, account *Account) (refreshed *Account, err error) {
 	defer a.logFailed(ctx, "Refresh", &err)
 	s, err := a.settingsFor(ctx, "Refresh")
@@ -59,7 +59,7 @@ func (a *Auth) Refresh(ctx context.Context, account *Account) (refreshed *Accoun
 	return s.refresh(ctx, account)
 }
 
-// ErrNoRefresh says that an account cannot get a new access token until its
+// ErrNoRefresh means that an account cannot get a new access token until its
 // owner signs in again.
 var ErrNoRefresh = errors.New("pintle: the account cannot be refreshed")
 
@@ -184,7 +184,8 @@ func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Accou
 	return renewed, err
 }
 
-// isRefused reports whether a provider will refuse the same refresh token again.
+// isRefused reports whether a provider will reject the same refresh token
+// again.
 //
 // RFC 6749 has invalid_grant for that. dex answers an unknown, revoked or expired
 // token with status 400 and invalid_request, Glewlwyd with status 400 and no code,
@@ -208,9 +209,9 @@ func isRefused(err error) bool {
 	return false
 }
 
-// subjectOf returns who an ID token that comes with a refresh must be about: the
-// subject of the one that is kept, which was verified when it came. It is empty
-// where none is kept.
+// subjectOf returns the required subject of an ID token that comes with a
+// refresh: the subject of the kept ID token, which was verified when it came.
+// It is empty without a kept one.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse
 func subjectOf(a *Account) string {

@@ -23,14 +23,14 @@ type Access struct {
 	Response http.Handler
 }
 
-// A Refusal is a request that [Auth.Require] does not let pass. As an
-// [http.Handler] it writes the default answer, so that [Config.Refuse] can
-// change the answer to some requests and leave the others.
+// A Refusal is a request that [Auth.Require] rejects. As an [http.Handler] it
+// writes the default answer, so that [Config.Refuse] can change the answer to
+// some requests and leave the others.
 type Refusal struct {
-	// Status is 401 where the request is signed out, 403 where its user is not
-	// authorized, 503 where the session could not be read because the store or
-	// the revocation list did not answer, 404 where [NewFunc] knows no
-	// configuration, and 500 where the configuration is at fault.
+	// Status is 401 for a signed-out request, 403 for a user who is not
+	// authorized, 503 if the session could not be read because the store or the
+	// revocation list is unavailable, 404 if [NewFunc] has no configuration for
+	// the request, and 500 if the configuration is at fault.
 	Status int
 
 	// SignIn is the sign-in page, with the way back to this request. It is set
@@ -42,7 +42,8 @@ type Refusal struct {
 	// the words of [Texts]. Other clients get Status and its text.
 	Navigation bool
 
-	// Session is that of the user who is not authorized, when Status is 403.
+	// Session is the session of the user who is not authorized, when Status is
+	// 403.
 	Session *Session
 
 	settings *settings // nil where there is no configuration
@@ -136,7 +137,7 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 	return nil, false
 }
 
-// refusal says why a request may not pass and where its user can sign in.
+// refusal returns why a request may not pass and where its user can sign in.
 func (s *settings) refusal(r *http.Request, session *Session, unread bool) Refusal {
 	f := Refusal{Navigation: isNavigation(r), settings: s}
 	switch {
@@ -161,11 +162,12 @@ func (s *settings) refusal(r *http.Request, session *Session, unread bool) Refus
 }
 
 // loaded reports whether a has looked for the session of a request by its
-// configuration, s. Nil lets loaded find out which that is, where it matters.
+// configuration s. If s is nil, loaded finds the configuration when it needs
+// it.
 //
-// A request without credentials has no session to look for. What another Auth
-// found says nothing about the session here, nor does what another configuration
-// found before a handler changed the host of the request.
+// A request without credentials has no session to look for. The result of
+// another Auth does not count here, nor does the result of another
+// configuration from before a handler changed the host of the request.
 func (a *Auth) loaded(r *http.Request, s *settings) bool {
 	c := sessionContextOf(r.Context())
 	switch {
@@ -205,8 +207,7 @@ func (s *settings) signInPagePath() string {
 }
 
 // signInFrom returns the sign-in page with the way back to a request. The way
-// back is a path, so that it does not depend on what the request says of its
-// host.
+// back is a path, so that it does not depend on the host in the request.
 func (s *settings) signInFrom(r *http.Request) string {
 	back := r.URL.EscapedPath()
 	if !strings.HasPrefix(back, "/") || strings.HasPrefix(back, "//") {

@@ -15,7 +15,7 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// An action is what the path of a request asks for.
+// An action is the action that the path of a request names.
 type action string
 
 const (
@@ -30,8 +30,8 @@ const (
 	actionWebAuthnOptions action = "webauthn-options"
 )
 
-// An exchange is one request being answered: what it asked for, the
-// configuration that applies to it, and what it will be answered with.
+// An exchange is one request and its answer: the requested action, the
+// configuration that applies, and the answer so far.
 type exchange struct {
 	*settings
 	ctx    context.Context
@@ -41,8 +41,8 @@ type exchange struct {
 	origin string // https://app.example.com
 	set    *cookieSet
 
-	// inside reports that server code holds the exchange with itself, so that
-	// the method and the form of the request mean nothing.
+	// inside reports that server code called the exchange, so that the method
+	// and the form of the request have no meaning.
 	inside bool
 
 	action   action
@@ -180,8 +180,8 @@ func parseRoute(base, path string) (act action, id string, ok bool) {
 	return "", "", false
 }
 
-// guessBase takes the base path from the path of a request, while there is no
-// configuration that would say it.
+// guessBase takes the base path from the path of a request when no
+// configuration sets it.
 func (s *settings) guessBase(path string) {
 	if base, ok := routedBelow(path); ok {
 		s.base = base

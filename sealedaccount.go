@@ -17,8 +17,8 @@ const sealedPrefix = "pintle:"
 
 // sealTokens seals the access, refresh and ID tokens of an account before the
 // store sees them, so that a copy of the database gives no access to the
-// providers. Each is bound to its account and column: who can write rows must not
-// be able to use the token of another user by copying it.
+// providers. Each is bound to its account and column: an attacker who can write
+// rows must not be able to use the token of another user by copying it.
 func (s *settings) sealTokens(a *Account) *Account {
 	if !s.SealAccountTokens {
 		return a

@@ -35,8 +35,8 @@ type Session struct {
 	from    *settings // by which it was read; nil for sessions of the host's making
 }
 
-// A sessionContext carries a session, or says that a request has none. It is what
-// [context.WithValue] returns, without the cost of a key of any type.
+// A sessionContext carries a session, or records that a request has none. It is
+// what [context.WithValue] returns, without the cost of a key of any type.
 type sessionContext struct {
 	context.Context
 	session *Session
@@ -64,8 +64,8 @@ func (c *sessionContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// sessionContextOf returns what was last said about the session of a request, or
-// nil.
+// sessionContextOf returns what was last recorded about the session of a
+// request, or nil.
 func sessionContextOf(ctx context.Context) *sessionContext {
 	c, _ := ctx.Value(sessionContextKey{}).(*sessionContext)
 	return c
@@ -87,9 +87,9 @@ func WithSession(ctx context.Context, s *Session) context.Context {
 	return &sessionContext{Context: ctx, session: s, given: true}
 }
 
-// hasUser reports whether the session names its user in any way. A JWT callback
-// or a foreign server can write tokens that do not, and a session callback can
-// take the user out, or show that there is no session at all.
+// hasUser reports whether the session identifies its user in any way. A JWT
+// callback or a foreign server can write tokens without a user, and a session
+// callback can remove the user, or return that there is no session at all.
 func (s *Session) hasUser() bool {
 	if s.viewed && s.view == nil {
 		return false
@@ -173,9 +173,9 @@ type StoredSession struct {
 	// [Store.UserSessions] sets it.
 	Handle string
 
-	// Current reports that it is the session that asks, and LastUsed is when a
-	// session was last seen, which is known to [SessionConfig.UpdateAge], a day
-	// unless that says otherwise. Only [Auth.Devices] sets them.
+	// Current reports that it is the session of the request. LastUsed is when a
+	// session was last seen, as exactly as [SessionConfig.UpdateAge] records
+	// it: by default, to a day. Only [Auth.Devices] sets them.
 	Current  bool
 	LastUsed time.Time
 }
@@ -203,7 +203,7 @@ func (s StoredSession) String() string {
 // GoString returns the same.
 func (s StoredSession) GoString() string { return s.String() }
 
-// A SessionUpdate says which fields of a stored session to change. Zero fields
+// A SessionUpdate lists the fields of a stored session to change. Zero fields
 // stay as they are.
 type SessionUpdate struct {
 	Expires time.Time

@@ -24,8 +24,8 @@ type heldToken struct {
 }
 
 // decode reads the session token of a request, from its cookie and, if the
-// request may carry one there, from its Authorization header. The error matches
-// [token.ErrNoToken] where there is none.
+// request may carry one there, from its Authorization header. Without a token
+// the error matches [token.ErrNoToken].
 func (s tokenSessions) decode(ctx context.Context, r *http.Request, set *cookieSet, mayBearer bool) (heldToken, error) {
 	var held heldToken
 	var err error
@@ -175,8 +175,8 @@ func (s tokenSessions) encode(ctx context.Context, set *cookieSet, claims Claims
 	if s.JWT.Encode == nil {
 		return set.tokens.Encode(claims, maxAge)
 	}
-	// A format that keeps its claims has a time of its own then, which Decode
-	// returns and checkTimes holds it to.
+	// These claims give an expiry to a host's format that keeps its claims:
+	// Decode returns them, and checkTimes checks them.
 	stamped, now := Claims{}, time.Now()
 	maps.Copy(stamped, claims)
 	stamped["iat"], stamped["exp"], stamped["jti"] = float64(now.Unix()), float64(now.Unix()+int64(maxAge/time.Second)), uuid.New()
@@ -196,7 +196,7 @@ func (s tokenSessions) encode(ctx context.Context, set *cookieSet, claims Claims
 // https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffer_size
 const longToken = 8 << 10
 
-// What the operator is told to do about a session token that is long.
+// fixToken tells the operator what to do about a long session token.
 const fixToken = "keep less in it (Callbacks.JWT, Session.Describe), or set Config.Session.Strategy to StrategyDatabase"
 
 // tokenCookies returns the lines that store a session token, in parts if it is

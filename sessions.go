@@ -32,8 +32,8 @@ type sessions interface {
 	// its cookie. Where it is not, a sign-out can do no more than clear the cookie.
 	endCopies() bool
 
-	// read returns the session of a request and extends it, as far as the
-	// request asks for that. Only [settings.sessionOf] calls it.
+	// read returns the session of a request and extends it as q requires. Only
+	// [settings.sessionOf] calls it.
 	read(q sessionRequest) sessionResult
 
 	// present returns the user who is signed in in this browser. An expired
@@ -75,7 +75,7 @@ type sessions interface {
 	endOtherDevices(ctx context.Context, asking *Session) (ended int, err error)
 }
 
-// A renewal says how much reading a session extends it.
+// A renewal is the extent to which reading a session extends it.
 type renewal int
 
 const (
@@ -122,7 +122,7 @@ type sessionResult struct {
 	unread
 }
 
-// An unread says why a session was not read.
+// An unread is the reason why a session was not read.
 type unread struct {
 	err   error
 	cause unreadCause
@@ -138,9 +138,10 @@ const (
 	// failed is a fault of the configuration or of a callback.
 	failed
 
-	// unanswered is a store or a revocation list that did not answer. Nothing says
-	// whether the request is signed in, so it is not: a session that has ended
-	// must not be used because the list of ended ones is away.
+	// unanswered means that a store or a revocation list is unavailable. It is
+	// not known whether the request is signed in, so it counts as signed out: a
+	// session that has ended must not be used because the list of ended ones is
+	// unavailable.
 	unanswered
 )
 
@@ -150,9 +151,9 @@ func (s *settings) readsHeader(q *sessionRequest) bool {
 	return s.Session.AllowBearer && q.renewal != renewAlways
 }
 
-// sessionOf returns the session of a request. The session knows by which settings
-// it was read: the methods of another [Auth] must not take it for one of their
-// users.
+// sessionOf returns the session of a request. The session records the settings
+// by which it was read: the methods of another [Auth] must not use it for one
+// of their users.
 func (s *settings) sessionOf(q sessionRequest) sessionResult {
 	result := s.sessions.read(q)
 	if result.session != nil {
@@ -162,8 +163,9 @@ func (s *settings) sessionOf(q sessionRequest) sessionResult {
 }
 
 // loadSession reads the session of a request to the host's own handler and
-// extends it when that is due. away reports that the store or the revocation list
-// did not answer, so that a user whose session was not read may be signed in.
+// extends it when that is due. away reports that the store or the revocation
+// list is unavailable, so that a user whose session was not read may be signed
+// in.
 func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (session *Session, away bool) {
 	set, err := s.cookiesOf(req)
 	if err != nil {
@@ -322,8 +324,8 @@ type presence struct {
 	// session is the database session, nil where sessions are kept in tokens.
 	session *StoredSession
 
-	// signedInAt is when the session began. It is zero where the session does
-	// not say.
+	// signedInAt is when the session began. It is zero if the session does not
+	// record it.
 	signedInAt time.Time
 }
 

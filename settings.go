@@ -22,12 +22,13 @@ const (
 	defaultMaxAge    = 30 * 24 * time.Hour
 	defaultUpdateAge = 24 * time.Hour
 
-	// minSecret makes it hopeless to search for the secret of a hash or token: 32
-	// characters are at least 128 bits even when they are hexadecimal.
+	// minSecret prevents a brute-force search for the secret of a hash or
+	// token: 32 characters are at least 128 bits even when they are
+	// hexadecimal.
 	minSecret = 32
 
-	// outgoingTimeout bounds a request to a provider when the host gave no
-	// client of its own.
+	// outgoingTimeout bounds a request to a provider when the host sets no
+	// client.
 	outgoingTimeout = 10 * time.Second
 )
 
@@ -199,8 +200,8 @@ func (s *settings) checkPages() *Error {
 	return s.checkPageLoops()
 }
 
-// checkPageLoops refuses pages of the application that are built-in ones which
-// lead back to it: browsers would be redirected until they give up.
+// checkPageLoops rejects a page of the application that is a built-in page
+// which leads back to it: browsers would be redirected until they give up.
 func (s *settings) checkPageLoops() *Error {
 	own := map[action]string{actionSignIn: s.Pages.SignIn, actionSignOut: s.Pages.SignOut, actionError: s.Pages.Error, actionVerifyRequest: s.Pages.VerifyRequest}
 	for _, first := range []action{actionSignIn, actionSignOut, actionError, actionVerifyRequest} {

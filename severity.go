@@ -9,7 +9,8 @@ import (
 	"github.com/pintleauth/pintle/internal/handshake"
 )
 
-// A clientError is caused by the request alone, where its code does not say so.
+// A clientError is caused by the request alone, although its code does not show
+// it.
 type clientError struct{ err error }
 
 func byClient(err error) error { return &clientError{err} }
@@ -17,9 +18,10 @@ func byClient(err error) error { return &clientError{err} }
 func (e *clientError) Error() string { return e.err.Error() }
 func (e *clientError) Unwrap() error { return e.err }
 
-// level returns the level at which an error is logged. Anyone can send any number
-// of requests that fail, so what clients cause is below ERROR, which is for what
-// the operator has to repair: alarms on it must not be at the mercy of clients.
+// level returns the level at which an error is logged. Anyone can send any
+// number of failing requests, so errors that clients cause are below ERROR.
+// ERROR is for what the operator has to repair: clients must not be able to
+// trigger alarms on it.
 func (e *Error) level() slog.Level {
 	if _, ok := errors.AsType[*clientError](e.Err); ok {
 		return slog.LevelInfo
@@ -37,7 +39,7 @@ func (e *Error) level() slog.Level {
 		return e.limited(slog.LevelInfo)
 	case ErrEmailSignIn:
 		if e.recipientRefused() {
-			return slog.LevelWarn // what is typed into the form decides
+			return slog.LevelWarn // the form input decides
 		}
 		return e.limited(slog.LevelError)
 	case ErrOAuthCallback:
@@ -58,8 +60,8 @@ func (e *Error) level() slog.Level {
 	return slog.LevelError
 }
 
-// recipientRefused reports that a mail server knows no such recipient; see
-// [Email.Send].
+// recipientRefused reports that a mail server rejected the recipient as
+// unknown; see [Email.Send].
 func (e *Error) recipientRefused() bool {
 	var refused interface {
 		error
@@ -68,8 +70,8 @@ func (e *Error) recipientRefused() bool {
 	return errors.As(e.Err, &refused) && refused.RecipientRefused()
 }
 
-// limited is the level of an error that is a warning where a limit refused the
-// request: a client guesses, or asks for many mails.
+// limited is the level of an error that is a warning if a limit rejected the
+// request: a client guesses, or requests many mails.
 func (e *Error) limited(otherwise slog.Level) slog.Level {
 	if e.RetryAfter > 0 {
 		return slog.LevelWarn
@@ -77,14 +79,15 @@ func (e *Error) limited(otherwise slog.Level) slog.Level {
 	return otherwise
 }
 
-// choices are the answers of a provider that mean that the person did not go on.
+// choices are the responses of a provider that mean that the user did not go
+// on.
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1
 // https://openid.net/specs/openid-connect-core-1_0.html#AuthError
 var choices = []string{"access_denied", "login_required", "interaction_required", "consent_required", "account_selection_required"}
 
-// providerLevel is the level of what a provider sent the browser back with. A
-// client can make that up, as far as the flow is its own.
+// providerLevel is the level of an error with which a provider returned the
+// browser. A client can make up such a response to its own flow.
 func (e *Error) providerLevel() slog.Level {
 	answer, ok := errors.AsType[*handshake.ResponseError](e.Err)
 	switch {

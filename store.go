@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// ErrNotFound is what a [Store] returns when nothing matches.
+// ErrNotFound is the error of a [Store] when nothing matches.
 var ErrNotFound = errors.New("pintle: not found")
 
-// ErrConflict is what a [Store] returns when a row would break a uniqueness
+// ErrConflict is the error of a [Store] when a row would break a uniqueness
 // rule: a second user with one address, a second account with one pair of
 // provider and provider account id, a second session with one token.
 var ErrConflict = errors.New("pintle: already exists")
 
-// A Store keeps users and accounts, and further things as far as its [Features]
-// say. Package storetest checks one.
+// A Store keeps users and accounts, and what its [Features] list. Package
+// storetest checks a store.
 //
 // Every store has the methods under "Users". The others are in groups, and each
 // group is a field of Features. A method of a group that the store does not have
 // fails with an error matching [errors.ErrUnsupported]. A store of few groups
 // embeds an [UnimplementedStore], which has these methods.
 //
-// A decorator of a store embeds a Store and overrides the methods it is about.
-// It overrides InTx as well, to decorate the store of the transaction.
+// A decorator of a store embeds a Store and overrides the methods that it
+// changes. It overrides InTx as well, to decorate the store of the transaction.
 //
 // Methods may be called concurrently, honour the context, and return errors
-// matching [ErrNotFound] where nothing matches and [ErrConflict] where a row
-// exists already. Lists of what nobody has are empty, which is no error. Texts
+// matching [ErrNotFound] if nothing matches and [ErrConflict] if a row exists
+// already. A list without entries is empty, which is not an error. Texts
 // compare byte by byte: the flows have brought addresses into lower case. Times
-// keep at least milliseconds. What is passed in is not kept, and what is returned
-// belongs to the caller.
+// keep at least milliseconds. A method does not keep its arguments, and its
+// results belong to the caller.
 type Store interface {
 	// Features returns which of the groups below the store has. It is called
 	// once for each configuration and each transaction, and does not change.
@@ -60,9 +60,9 @@ type Store interface {
 	// place for are left out of the user it returns.
 	UpdateUser(ctx context.Context, id string, change UserUpdate) (*User, error)
 
-	// LinkAccount stores an account, whose UserID names its owner. It fails with
-	// ErrConflict when the account exists, whichever user owns it, and with
-	// ErrNotFound when its user does not exist.
+	// LinkAccount stores an account, whose UserID names its owner. It fails
+	// with ErrConflict when the account exists, no matter which user owns it,
+	// and with ErrNotFound when its user does not exist.
 	LinkAccount(ctx context.Context, a *Account) error
 
 	// Accounts: Features.Accounts
@@ -70,8 +70,8 @@ type Store interface {
 	// Account returns an account with its tokens.
 	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
 
-	// UserAccounts returns the accounts of a user, none for a user who has none
-	// or does not exist.
+	// UserAccounts returns the accounts of a user. The list is empty if the
+	// user has no accounts or does not exist.
 	UserAccounts(ctx context.Context, userID string) ([]*Account, error)
 
 	// UpdateAccount replaces the token fields of an existing account. Its ID, owner,
@@ -104,12 +104,12 @@ type Store interface {
 	// trip.
 	SessionAndUser(ctx context.Context, token string) (*StoredSession, *User, error)
 
-	// UpdateSession changes a session. It fails with ErrNotFound when there is
-	// none with that token.
+	// UpdateSession changes a session. It fails with ErrNotFound when no
+	// session has that token.
 	UpdateSession(ctx context.Context, token string, change SessionUpdate) error
 
 	// DeleteSession removes a session and returns the row it removed. It fails
-	// with ErrNotFound when there is none with that token. Of any number of
+	// with ErrNotFound when no session has that token. Of any number of
 	// concurrent calls exactly one gets the row.
 	DeleteSession(ctx context.Context, token string) (*StoredSession, error)
 
@@ -117,14 +117,14 @@ type Store interface {
 
 	// UserSessions yields the sessions of a user that have not expired, newest
 	// first. Handle identifies each. The Token of a yielded session may be
-	// empty, as it has to be where the store keeps only its hash, and Handle is
-	// then the SHA-256 of the token in base64url without padding: by one of the
-	// two the person's own session can be told from the others. The store may
+	// empty, as it has to be in a store that keeps only its hash; Handle is
+	// then the SHA-256 of the token in base64url without padding. Either value
+	// distinguishes the user's current session from the others. The store may
 	// hold a connection while the loop runs.
 	UserSessions(ctx context.Context, userID string) iter.Seq2[*StoredSession, error]
 
 	// EndSession removes the session of a user that has the given handle. It
-	// fails with ErrNotFound when the user has none such.
+	// fails with ErrNotFound when the user has no such session.
 	EndSession(ctx context.Context, userID, handle string) error
 
 	// EndUserSessions removes every session of a user except the one with the
@@ -151,8 +151,8 @@ type Store interface {
 	// Passkey returns the passkey with exactly the given credential id.
 	Passkey(ctx context.Context, credentialID string) (*Passkey, error)
 
-	// UserPasskeys returns the passkeys of a user, none for a user who
-	// has none or does not exist.
+	// UserPasskeys returns the passkeys of a user. The list is empty if the
+	// user has no passkeys or does not exist.
 	UserPasskeys(ctx context.Context, userID string) ([]*Passkey, error)
 
 	// UsePasskey records that the passkey with used.CredentialID has
@@ -175,9 +175,9 @@ type Store interface {
 
 	// Whole users: Features.DeleteUser
 
-	// DeleteUser removes a user with their accounts, sessions and passkeys.
-	// It fails with ErrNotFound when there is no such user; what an interrupted
-	// call left of the user is removed then, too. When DeleteUser and the
+	// DeleteUser removes a user with their accounts, sessions and passkeys. It
+	// fails with ErrNotFound when there is no such user; it then also removes
+	// what an interrupted call left of the user. When DeleteUser and the
 	// concurrent calls that store something for the user have returned, nothing
 	// of the user is left: each of these calls failed, or what it stored was
 	// removed.
@@ -186,7 +186,8 @@ type Store interface {
 	// What has expired: Features.Sweep
 
 	// Sweep removes at most limit expired sessions and mail links and returns
-	// how many it removed. A result below limit means that none is left.
+	// how many it removed. A result below limit means that nothing is left to
+	// remove.
 	Sweep(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// Transactions: Features.Transactions
