@@ -55,9 +55,10 @@ func (s *Submission) SetCookie(name, value string, maxAge time.Duration) error {
 	return nil
 }
 
-// Cookie returns the value that [Submission.SetCookie] kept in this browser under
-// a name. It is empty if the browser sent no such cookie, if the value has expired,
-// and if it was not sealed by this application with one of its secrets.
+// Cookie returns the value that [Submission.SetCookie] kept in this browser
+// under a name. It returns "" if the browser sent no such cookie, if the value
+// has expired, or if it was not sealed by this application with one of its
+// secrets.
 func (s *Submission) Cookie(name string) string {
 	if s.x == nil {
 		return ""

@@ -64,9 +64,9 @@ func (x *exchange) callSyncUser(e *errands, key syncKey, attempt *SignInAttempt)
 }
 
 // checked returns a change with the values of Extra as a store would return
-// them. A change of the address is an error: mails and trusted providers sign in
-// the user who has an address, so that a profile with the address of another
-// person would open the account to that person, or keep the owner out.
+// them. A change of the address is an error: mails and trusted providers sign
+// in the user who has an address. A profile with the address of another person
+// would open the account to that person, or lock the owner out.
 func (c UserUpdate) checked() (UserUpdate, error) {
 	if c.Email != nil || c.EmailVerified != nil {
 		return UserUpdate{}, errors.New("it must not change Email or EmailVerified: a sign-in does not change the address of a user")
@@ -135,8 +135,8 @@ func (c UserUpdate) since(u *User) (UserUpdate, bool) {
 }
 
 // keptBy returns an error if a store has no place for a member of Extra. The
-// application may read the role from a column of its own, which still has the
-// value of an earlier sign-in.
+// application may read the role from its own column, which still has the value
+// of an earlier sign-in.
 func (c UserUpdate) keptBy(u *User) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Extra)) {
 		if c.Extra[name] != nil && u.Extra[name] == nil {

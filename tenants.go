@@ -67,8 +67,9 @@ func (t *tenants) make(ctx context.Context, key string) (*settings, error) {
 		return nil, err
 	}
 	if cfg.Tenant == "" && !cfg.SharedSessions {
-		// A secret of the environment is that of every tenant. Without a name
-		// in the keys a session of one would be a session at all.
+		// A secret of the environment is shared by all tenants. Without the
+		// tenant's name in the keys a session of one tenant would be valid for
+		// every other.
 		cfg.Tenant = key
 	}
 	s := resolve(cfg)
@@ -83,14 +84,13 @@ func (t *tenants) make(ctx context.Context, key string) (*settings, error) {
 	return s, nil
 }
 
-// warnOfIssuers notes providers with one id whose accounts are in one store and
-// come from different issuers. The store knows an account by the provider's id
-// and the subject, so a subject of one issuer is the user whom another issuer
-// calls by the same name: who runs one of them is anyone.
+// warnOfIssuers logs providers with one id whose accounts are in one store and
+// come from different issuers. The store identifies an account by the
+// provider's id and the subject, so equal subjects of two issuers are one user:
+// the operator of either issuer can sign in as any user.
 //
-// It warns rather than refuses, because one operator may stand behind several
-// issuers, and because the request that comes first would otherwise decide which
-// tenant works.
+// It warns and does not reject, because one operator may run several issuers,
+// and because otherwise the first request would decide which tenant works.
 func (t *tenants) warnOfIssuers(ctx context.Context, s *settings) {
 	if s.Store == nil || s.fault != nil {
 		return

@@ -20,7 +20,7 @@ import (
 // nowhere else.
 type tokenSessions struct{ *settings }
 
-// needStoredUser returns false: a session carries what it says of its user.
+// needStoredUser returns false: a session carries the data of its user.
 func (tokenSessions) needStoredUser() bool { return false }
 
 func (tokenSessions) carryAddress() bool { return true }
@@ -32,13 +32,13 @@ func (s tokenSessions) endHeldAtSignIn() bool { return s.endCopies() }
 func (s tokenSessions) endCopies() bool { return s.Session.Revocation != nil }
 
 // claimSignedIn is when the user signed in, in Unix seconds. It is written only
-// where something asks for it, so that tokens stay those of Auth.js.
+// if the configuration needs it, so that tokens stay those of Auth.js.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#IDToken
 const claimSignedIn = "auth_time"
 
 // claimSession names a session across the renewals of its token, each of which
-// has a jti of its own. It is written where sessions can be revoked.
+// has a new jti. It is written if sessions can be revoked.
 //
 // https://openid.net/specs/openid-connect-frontchannel-1_0.html#OPLogout
 const claimSession = "sid"
@@ -166,8 +166,8 @@ func (s tokenSessions) readClaims(q *sessionRequest, held heldToken, claims Clai
 	return sessionResult{session: session, lines: lines}
 }
 
-// tooLong is the result where the new token is too long for cookies. The browser
-// keeps the one that it has.
+// tooLong is the result if the new token is too long for cookies. The browser
+// keeps its present one.
 func tooLong(err error) sessionResult {
 	return sessionResult{unread: unread{fail(codeJWTSession, err), failed}}
 }
@@ -221,8 +221,9 @@ func (s tokenSessions) present(x *exchange) (*presence, error) {
 	if err == nil {
 		ended := s.stillGood(x.ctx, held)
 		if ended.cause == unanswered {
-			// It is not known whether the user is signed in. Taken for signed out,
-			// a user who links an account would lose it to a new user.
+			// It is not known whether the user is signed in. If the request
+			// counted as signed out, the account that the user links would go
+			// to a new user.
 			return nil, ended.err
 		}
 		err = ended.err
@@ -255,12 +256,12 @@ func (s tokenSessions) tokenExpiry(held heldToken) time.Time {
 	return s.lifetime.Extended(time.Time{}, time.Now())
 }
 
-// needsSignInTime reports whether tokens have to say when the user signed in.
+// needsSignInTime reports whether tokens must record when the user signed in.
 func (s tokenSessions) needsSignInTime() bool {
 	return s.Session.AbsoluteMaxAge > 0 || s.Session.Revocation != nil
 }
 
-// signedInAt is when the user signed in, if the token says so.
+// signedInAt is when the user signed in, if the token records it.
 func (s tokenSessions) signedInAt(held heldToken) time.Time {
 	if !s.needsSignInTime() {
 		return time.Time{}
@@ -268,8 +269,8 @@ func (s tokenSessions) signedInAt(held heldToken) time.Time {
 	return held.time(claimSignedIn)
 }
 
-// beganAt is when the session of a token began, at the latest: Auth.js writes no
-// sign-in time, and a token from before one was needed has none either.
+// beganAt is when the session of a token began, at the latest: Auth.js writes
+// no sign-in time, and neither has a token from before the time was needed.
 func (s tokenSessions) beganAt(held heldToken) time.Time {
 	if at := s.signedInAt(held); !at.IsZero() || !s.needsSignInTime() {
 		return at
@@ -405,11 +406,11 @@ func (s tokenSessions) revokeBefore(ctx context.Context, e *errands, userID stri
 	return nil
 }
 
-// sessionStart returns when the session of a user begins whose sign-in came with a
-// request that began at a time.
+// sessionStart returns when a user's session begins, for a sign-in whose
+// request began at a given time.
 //
-// A session begins with the request, before a password or a code was checked: were
-// it to begin when it is issued, a sign-in under way with an old password would
+// A session begins with the request, before a password or a code is checked. If
+// it began when it is issued, a sign-in under way with an old password would
 // outlive the end of all sessions that comes with a new one. The exception is a
 // sign-in that ended the user's sessions itself.
 func (e *errands) sessionStart(userID string, began time.Time) time.Time {
@@ -435,14 +436,14 @@ func (s *settings) revokeUser(ctx context.Context, userID string) error {
 	return nil
 }
 
-// lastCopyExpires is when the last token that exists now is refused. A copy may
-// have been renewed this moment, and is good for as long as a token lives and
-// clocks may differ.
+// lastCopyExpires is the latest expiry of any copy of a token issued so far. A
+// copy may have been renewed just now, and is valid for the lifetime of a token
+// plus the tolerance for clocks.
 func (s *settings) lastCopyExpires() time.Time {
 	return time.Now().Add(s.JWT.MaxAge + 2*clockTolerance)
 }
 
-// devices yields the session that asks: no other is known here.
+// devices yields the current session: no other session is known here.
 func (s tokenSessions) devices(_ context.Context, asking *Session) iter.Seq2[*StoredSession, error] {
 	return func(yield func(*StoredSession, error) bool) {
 		device := &StoredSession{UserID: asking.User.ID, Expires: asking.Expires, Current: true, LastUsed: time.Now(), Data: asking.data}

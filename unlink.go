@@ -10,9 +10,9 @@ import (
 // an account page. They are without their tokens, which [Auth.Account] returns.
 // The store needs [Features.Accounts].
 //
-// To link another one, the person signs in with its provider while they are
-// signed in: with a form that is posted to the provider's sign-in route, or by
-// [Auth.SignIn]. [Pages.Account] is where they come back to if that fails.
+// To link another account, a signed-in user signs in with its provider: with a
+// form that is posted to the provider's sign-in route, or by [Auth.SignIn]. If
+// that fails, the user returns to [Pages.Account].
 func (a *Auth) Accounts(ctx context.Context, s *Session) (accounts []*Account, err error) {
 	defer a.logFailed(ctx, "Accounts", &err)
 	_, store, err := a.accountsOf(ctx, "Accounts", s)
@@ -30,19 +30,19 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) (accounts []*Account, e
 	return accounts, nil
 }
 
-// Unlink removes an account of the user of s, who can no longer sign in with it.
-// The error matches [ErrNotFound] when the user has no such account, also if
-// another user has it, and [ErrLastSignIn] when the user could not sign in
-// without it. Of requests that remove the last accounts at the same time one gets
-// ErrLastSignIn.
+// Unlink removes an account of the user of s, who can no longer sign in with
+// it. The error matches [ErrNotFound] when the user has no such account, also
+// if another user has it, and [ErrLastSignIn] when the user could not sign in
+// without it. Of requests that remove the last accounts at the same time one
+// gets ErrLastSignIn.
 //
-// A user can sign in with another account at a provider of this configuration; by mail,
-// if there is an [Email] provider and a mail has verified their address; and
-// where a [Credentials] provider knows them, see [Credentials.Knows]. A passkey
-// is removed with its account.
+// A user can sign in with another account at a provider of this configuration;
+// by mail, if there is an [Email] provider and a mail has verified their
+// address; and with a [Credentials] provider that knows them, see
+// [Credentials.Knows]. A passkey is removed with its account.
 //
 // Sessions that were begun with the account go on; see [Auth.EndOtherDevices].
-// No event tells of it. The store needs [Features.Accounts].
+// Unlink calls no event. The store needs [Features.Accounts].
 func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccountID string) (err error) {
 	defer a.logFailed(ctx, "Unlink", &err)
 	set, _, err := a.accountsOf(ctx, "Unlink", s)
@@ -84,7 +84,7 @@ func (a *Auth) accountsOf(ctx context.Context, method string, s *Session) (*sett
 }
 
 // knownOtherwise reports whether a user can sign in without any account: by
-// mail, or in a way that the host knows of.
+// mail, or by credentials that the host knows.
 func (s *settings) knownOtherwise(ctx context.Context, userID string) (bool, error) {
 	user, err := s.records.user(ctx, userID)
 	if err != nil {
@@ -145,8 +145,8 @@ func (s *settings) waysIn(ctx context.Context, accounts []*Account) ([]*Account,
 	return ways, nil
 }
 
-// signsIn reports whether an account lets its user in: its provider is there, and
-// admits it.
+// signsIn reports whether an account signs its user in: its provider is
+// configured, and admits it.
 func (s *settings) signsIn(ctx context.Context, account *Account) (bool, error) {
 	p := s.byID[account.Provider]
 	if p == nil || p.admits == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/pintleauth/pintle/internal/wire"
 )
 
-// A User is a person the application knows, as the store keeps them and as
-// providers describe them.
+// A User is a person that the application knows, in the form in which the store
+// keeps them and providers describe them.
 //
 // The zero value of a field means that it is not known. JSON distinguishes a
 // field that is absent from one that is null, and browser clients see the
@@ -43,8 +43,8 @@ type User struct {
 	stated statedFields
 }
 
-// statedFields remembers, for a field whose Go value is zero, what was said
-// about it: nothing, null, or the empty text.
+// statedFields records, for each field with a zero Go value, what it held:
+// nothing, null, or the empty text.
 type statedFields uint8
 
 const (
@@ -94,7 +94,7 @@ func (u User) MarshalJSON() ([]byte, error) {
 	return m.Bytes()
 }
 
-// isUserField reports whether a member of a user's JSON is a field of its own.
+// isUserField reports whether User has a field for a member of its JSON.
 func isUserField(name string) bool {
 	switch name {
 	case "id", "name", "email", "emailVerified", "image":
@@ -103,9 +103,9 @@ func isUserField(name string) bool {
 	return false
 }
 
-// extraMembers returns the members of Extra that take the place of no field.
-// Stores that keep the JSON of a user would otherwise read an address or an id
-// back that a provider put into its profile.
+// extraMembers returns the members of Extra that do not have the name of a
+// field. Otherwise stores that keep the JSON of a user would read back an
+// address or an id that a provider put into its profile.
 func (u *User) extraMembers() map[string]any {
 	for name := range u.Extra {
 		if isUserField(name) {
@@ -188,7 +188,7 @@ func (u *User) clone() *User {
 	return &c
 }
 
-// A UserUpdate says which fields of a user to change. A nil field stays as it
+// A UserUpdate lists the fields of a user to change. A nil field stays as it
 // is; a pointer to the zero value clears the field.
 type UserUpdate struct {
 	Name          *string

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// work is what a decision writes. In a transaction the events wait until it is
-// certain that it happened.
+// work performs the writes of a decision. In a transaction the events wait
+// until the writes are committed.
 type work struct {
 	*records
 	x       *exchange
@@ -18,18 +18,18 @@ type work struct {
 	events  []func()
 }
 
-// An errand is an error of a decision: something has to be done first that cannot
-// be done inside its transaction, because the host or its database might wait
-// there for the transaction itself. The decision is made again afterwards.
+// An errand is an error of a decision: something must be done first outside its
+// transaction, because the host or its database might wait for the transaction.
+// The decision is made again afterwards.
 type errand struct{ run func(*errands) error }
 
 func (e *errand) Error() string {
 	return "pintle: the decision waits for something outside its transaction"
 }
 
-// errands is what errands found out or did.
+// errands holds the results of the errands so far.
 type errands struct {
-	// passwords says which users can sign in with a password, by their ids.
+	// passwords records which users can sign in with a password, by their ids.
 	passwords map[string]bool
 
 	// synced is what [Callbacks.SyncUser] has returned.
@@ -61,7 +61,7 @@ func (x *exchange) inTransaction(run func(*work) error) error {
 	return nil
 }
 
-// undecided reports whether a decision stopped for another reason than a
+// undecided reports whether a decision stopped for a reason other than a
 // failure.
 func undecided(err error) bool {
 	if _, ok := errors.AsType[*errand](err); ok {
@@ -79,7 +79,7 @@ func (w *work) after(event func()) {
 	event()
 }
 
-// tell calls the handlers of what has happened.
+// tell calls the event handlers for what has happened.
 func (w *work) tell() {
 	w.waiting = false
 	for _, event := range w.events {
@@ -97,8 +97,8 @@ func (w *work) createUser(u *User) (*User, error) {
 	return created, nil
 }
 
-// updateUser changes a user. One who was removed meanwhile is a conflict, so that
-// the decision is made anew.
+// updateUser changes a user. If the user was removed meanwhile it returns a
+// conflict, so that the decision is made again.
 func (w *work) updateUser(id string, change UserUpdate) (*User, error) {
 	updated, err := w.records.updateUser(w.ctx, id, change)
 	if errors.Is(err, ErrNotFound) {
@@ -112,8 +112,8 @@ func (w *work) updateUser(id string, change UserUpdate) (*User, error) {
 }
 
 // sync writes what differs between a change and a stored user, and returns the
-// user as stored then. [Events.UpdateUser] is called if that is another than
-// before: a column can return a value in another form than it was written in.
+// stored user. [Events.UpdateUser] is called if the user has changed: a column
+// can return a value in another form than it was written in.
 func (w *work) sync(user *User, change UserUpdate) (*User, error) {
 	change, differs := change.since(user)
 	if !differs {
@@ -152,20 +152,20 @@ func (w *work) syncLinked(user *User, change UserUpdate) (*User, error) {
 	return w.sync(now, change)
 }
 
-// verifyEmail notes the first time that a mail proved the user's address.
+// verifyEmail records the first time that a mail proved the user's address.
 //
-// An update of one of Email and EmailVerified has both. The address may
-// change between the look at the user and this write, by the host or by another
-// request: the mark alone would then prove an address that no mail was read at.
+// An update of one of Email and EmailVerified has both. The host or another
+// request may change the address between the read of the user and this write:
+// EmailVerified alone would then prove an address at which no mail was read.
 func (w *work) verifyEmail(u *User, now time.Time) (*User, error) {
 	return w.updateUser(u.ID, UserUpdate{Email: &u.Email, EmailVerified: &now})
 }
 
 // addressLast reports whether a user's address is written after everything else
-// that signs them in. Where a process can stop between two writes, a user with
-// an address and nothing else would be in the way of the same person's next
-// attempt for ever, and to link the account to that user by the address would let
-// others in. A user without an address is in no one's way.
+// that signs them in. A process can stop between two writes. A user with an
+// address and without a way in would then block the next attempt of the same
+// person for ever, and linking the account to that user by the address would
+// let others in. A user without an address blocks no sign-in.
 //
 // A store without DeleteUser gets the calls of Auth.js in their order.
 func (w *work) addressLast() bool { return !w.inTx && w.can.DeleteUser }
@@ -197,9 +197,9 @@ func (w *work) createOwner(who *arrival, u *User) (*User, error) {
 	return created, nil
 }
 
-// giveAddress writes the address of a user who has none. If another user was
-// given it a moment ago, this one stays without: it cannot be removed, since the
-// same person may be signed in as this user in another tab by now.
+// giveAddress writes the address of a user who has none. If another user has
+// received it a moment ago, this user stays without an address and is not
+// removed: the same person may be signed in as this user in another tab by now.
 func (w *work) giveAddress(u *User, address string) error {
 	updated, err := w.records.updateUser(w.ctx, u.ID, UserUpdate{Email: &address, EmailVerified: &u.EmailVerified})
 	switch {
@@ -244,9 +244,9 @@ func (w *work) restoreAddress(who *arrival, owner *User) (*User, error) {
 	return updated, nil
 }
 
-// link stores the account as the user's, and then the passkey that goes with it:
-// an authenticator refuses to make a second passkey where the first is listed, and
-// one without an account signs no user in.
+// link stores the account as the user's, and then the passkey that goes with
+// it. An authenticator does not create a second passkey when the options list
+// the first, and a passkey without an account signs no user in.
 func (w *work) link(who *arrival, user *User) error {
 	stored := w.x.kept(who.account)
 	stored.UserID = user.ID
@@ -271,7 +271,7 @@ func (w *work) storePasskey(who *arrival, user *User) error {
 	return err
 }
 
-// undoUser removes a user whom this request created and to whom nothing leads:
+// undoUser removes a user whom this request created and who cannot sign in:
 // their account or their passkey could not be stored. It returns the cause.
 func (w *work) undoUser(user *User, cause error) error {
 	if w.inTx || !w.can.DeleteUser {
