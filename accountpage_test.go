@@ -15,13 +15,13 @@ import (
 
 func withAccountPage(s *site) { s.Pages.Account = "/account?tab=ways" }
 
-// Somebody who is signed in and wants to link an account comes back to where
-// they wanted that, whatever went wrong.
+// A signed-in user whose attempt to link an account fails returns to the page
+// on which they began it, whatever the error.
 func TestAFailureToLinkLeadsBackToTheAccountPage(t *testing.T) {
 	tests := []struct {
 		name  string
 		fault authtest.Fault
-		owned bool  // whether the account is somebody else's
+		owned bool  // whether another user owns the account
 		asked error // of Callbacks.SignIn
 		code  string
 		other string // the page for those who are not signed in
@@ -73,8 +73,8 @@ func TestAFailureToLinkLeadsBackToTheAccountPage(t *testing.T) {
 	}
 }
 
-// The account page is for those who are signed in. Whose session has ended, was
-// ended elsewhere or never was, sees what everybody sees.
+// The account page is for signed-in users. A browser without a session, or with
+// one that has expired or was ended elsewhere, sees the public pages.
 func TestOnlyWhoIsSignedInIsLedToTheAccountPage(t *testing.T) {
 	for _, strategy := range strategies {
 		k := newKeeper()
@@ -89,7 +89,7 @@ func TestOnlyWhoIsSignedInIsLedToTheAccountPage(t *testing.T) {
 		}
 		over.attempt("acme").fails("/auth/signin", "OAuthCallbackError")
 
-		// Nor is somebody who types a password: they mean to become somebody.
+		// Nor does a user who types a password: they mean to sign in.
 		b := s.browser()
 		b.is(k, ada, strategy)
 		b.post("/auth/callback/credentials", "username", "ada", "password", "wrong").fails("/auth/signin", "CredentialsSignin")
@@ -123,7 +123,7 @@ func TestAPasskeyThatCannotBeAddedLeadsBackToTheAccountPage(t *testing.T) {
 	register(s.browser(), "?email=eve@example.com").fails("/auth/signin", "AccountNotLinked")
 }
 
-// Scripts are told the address.
+// Scripts receive the address.
 func TestAScriptIsToldOfTheAccountPage(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), withAccountPage)

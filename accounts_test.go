@@ -206,7 +206,8 @@ func TestAnAccountKeepsItsTokensToItself(t *testing.T) {
 	}
 }
 
-// Every device of a person is signed out, and nobody else's: ASVS-7.4.5, SH-86.
+// Every device of the user is signed out, and no other user's: ASVS-7.4.5,
+// SH-86.
 func TestAPersonIsSignedOutEverywhere(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
@@ -296,7 +297,7 @@ func TestRemovingAUserFailsClosed(t *testing.T) {
 	}
 }
 
-// failingRevocations fails when it is told to.
+// failingRevocations fails on demand.
 type failingRevocations struct {
 	memstore.Revocations
 	fails bool
@@ -309,7 +310,7 @@ func (r *failingRevocations) RevokeUser(ctx context.Context, userID string, unti
 	return r.Revocations.RevokeUser(ctx, userID, until)
 }
 
-// What a configuration cannot do says what it lacks.
+// The error of an unsupported operation names what the configuration lacks.
 func TestWhatAStoreCannotDoIsSaid(t *testing.T) {
 	k := newKeeper()
 	plain := newSite(t, with(plainKeeper{plain: k.keeper}, k.diary, pintle.StrategyDatabase)).auth

@@ -186,7 +186,7 @@ func TestServerCodeUpdatesNobodysSession(t *testing.T) {
 	}
 }
 
-// Only the tests of a host act as somebody without a cookie.
+// Only the tests of a host act as a signed-in user without a cookie.
 func TestATestOfTheHostActsAsSomebody(t *testing.T) {
 	s := newSite(t)
 	reached := false

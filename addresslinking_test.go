@@ -91,8 +91,8 @@ func TestLinkingByAddressListensToTheProvider(t *testing.T) {
 	}
 }
 
-// A user whose own address is not proven may be of anyone, and the owner of the
-// address must not be let into it.
+// A user with an unproven address may belong to anyone, and the owner of the
+// address must not be signed in as that user.
 func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 	type world struct {
 		s    *site
@@ -431,9 +431,9 @@ func TestTheCallbackKnowsWhomAnAccountIsLinkedTo(t *testing.T) {
 	}
 }
 
-// SA-M1: an attacker makes a user with the address of a victim, links an account of
-// a trusted provider, and unlinks the one that made the user. What is left says
-// nothing about the address.
+// SA-M1: an attacker makes a user with the address of a victim, links an
+// account of a trusted provider, and unlinks the one that made the user. The
+// account that is left proves nothing about the address.
 func TestUnlinkingTheAccountThatMadeAUserHidesNothing(t *testing.T) {
 	tests := map[string]struct {
 		come   func(*browser)

@@ -28,11 +28,11 @@ func (k *keeper) once(operation string, f func()) {
 
 const attackersOwn = "mallory@evil.example"
 
-// SA-H1: The attacker, who reads mail at an address of their own, has two browsers with
-// a proof each. One takes the address away from the attacker's first user while
-// the other confirms it for that user: the first user is left with EmailVerified
-// and without an address. Where there are no transactions a provider that
-// verifies nothing then fills in the victim's address.
+// SA-H1: The attacker reads mail at the attacker's own address, and has two
+// browsers with a proof each. One takes the address away from the attacker's
+// first user while the other confirms it for that user: the first user is left
+// with EmailVerified and without an address. Without transactions a provider
+// that verifies no addresses then fills in the victim's address.
 func TestAProvenMarkIsWrittenWithItsAddress(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
@@ -133,8 +133,9 @@ func TestAnAddressThatChangesWhileItIsProvenStaysUnproven(t *testing.T) {
 	}
 }
 
-// SA-H1: A host lets a user remove their address and forgets EmailVerified. The next
-// sign-in fills in whatever a provider says, which nothing has proven.
+// SA-H1: A host lets a user remove their address and does not clear
+// EmailVerified. The next sign-in fills in the address that a provider reports,
+// which is unproven.
 func TestAnAddressThatIsFilledInIsUnproven(t *testing.T) {
 	k := newKeeper()
 	s, _ := hijackSite(t, pintle.StrategyDatabase, with(k.keeper, k.diary, pintle.StrategyDatabase))

@@ -107,7 +107,7 @@ func (s *oneSession) SessionAndUser(context.Context, string) (*pintle.StoredSess
 	return &s.session, &s.user, nil
 }
 
-// BenchmarkLoadNobody is what it costs them when nobody is signed in.
+// BenchmarkLoadNobody measures the cost for anonymous requests.
 func BenchmarkLoadNobody(b *testing.B) {
 	auth, r := benchService(b, "/")
 	r.Header.Del("Cookie")

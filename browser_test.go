@@ -164,7 +164,7 @@ func (b *browser) signInWith(provider string) *reply {
 	return b.get(b.consent(b.leave(provider)))
 }
 
-// session asks the session route. It returns nil for nobody.
+// session requests the session route. It returns nil for a signed-out browser.
 func (b *browser) session() map[string]any {
 	b.t.Helper()
 	var session map[string]any
@@ -172,7 +172,8 @@ func (b *browser) session() map[string]any {
 	return session
 }
 
-// who asks a page of the application who is signed in: a name, or "stranger".
+// who returns the name of the signed-in user from a page of the application, or
+// "stranger".
 func (b *browser) who() string {
 	b.t.Helper()
 	return strings.TrimPrefix(b.get("/").want(http.StatusOK).body, "hello, ")
@@ -197,8 +198,8 @@ func (b *browser) cookie(name string) string {
 	return ""
 }
 
-// plant sets a cookie of the site, as somebody does who controls a neighbouring
-// host. An empty value removes it.
+// plant sets a cookie of the site, as an attacker can who controls a
+// neighbouring host. An empty value removes it.
 func (b *browser) plant(name, value string) {
 	c := &http.Cookie{Name: name, Value: value, Path: "/"}
 	if value == "" {
@@ -242,7 +243,8 @@ func (r *reply) goesTo(target string) *reply {
 	return r
 }
 
-// errorCode is the error that the page is told to which the browser is sent.
+// errorCode is the error in the address of the page to which the browser is
+// sent.
 func (r *reply) errorCode() string {
 	u, err := url.Parse(r.location())
 	if err != nil {

@@ -272,8 +272,8 @@ func TestEveryFaultHasAVerdict(t *testing.T) {
 	}
 }
 
-// RP-12, RP-13: where the profile comes from userinfo, its subject is the one of
-// the ID token, or nobody is signed in.
+// RP-12, RP-13: if the profile comes from userinfo, its subject must be that of
+// the ID token; otherwise the sign-in fails.
 func TestAProfileFromUserInfoIsOfTheSamePerson(t *testing.T) {
 	for fault, want := range map[authtest.Fault]string{
 		"":                                 welcome,

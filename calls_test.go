@@ -318,7 +318,7 @@ func TestTheFailureOfAFunctionIsAsSevereAsAtTheRoutes(t *testing.T) {
 	}
 }
 
-// A guard that cannot know whom to let in says why, once.
+// A guard that cannot decide without a configuration logs the reason, once.
 func TestAGuardWithoutAConfigurationSaysSoOnce(t *testing.T) {
 	for _, cookie := range []string{"", sessionCookie + "=x"} {
 		for name, guarded := range map[string]func(*pintle.Auth) http.Handler{

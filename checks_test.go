@@ -20,7 +20,7 @@ import (
 
 var checkCookies = []string{stateCookie, pkceCookie, nonceCookie}
 
-// nothingCameOf fails the test when a callback signed somebody in or had a code
+// nothingCameOf fails the test when a callback signed a user in or had a code
 // redeemed.
 func nothingCameOf(t *testing.T, s *site, b *browser, r *reply) {
 	t.Helper()
@@ -244,7 +244,7 @@ func TestAFlowHasFifteenMinutes(t *testing.T) {
 	}
 }
 
-// RP-1, BCP-1, BCP-4, BCP-9, SH-80: what the provider is asked.
+// RP-1, BCP-1, BCP-4, BCP-9, SH-80: the request to the provider.
 func TestTheProviderIsAskedForACodeWithEveryProtection(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()
@@ -270,8 +270,8 @@ func TestTheProviderIsAskedForACodeWithEveryProtection(t *testing.T) {
 	}
 }
 
-// W-15, Q19, BCP-19, RP-18: nothing that a link adds to a sign-in changes whose
-// it is, and the rest is passed on (RP-2).
+// W-15, Q19, BCP-19, RP-18: no parameter that a link adds to a sign-in changes
+// its user, and the rest is passed on (RP-2).
 func TestTheQueryOfASignInDoesNotChangeWhoseItIs(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()
@@ -394,7 +394,7 @@ func TestAProviderMayAnswerWithAForm(t *testing.T) {
 	})
 }
 
-// RP-4, SH-29, SH-74, BCP-16: the client says who it is in the way it was told to.
+// RP-4, SH-29, SH-74, BCP-16: the client authenticates as configured.
 func TestTheClientAuthenticatesAsConfigured(t *testing.T) {
 	for _, method := range []string{authtest.ClientSecretBasic, authtest.ClientSecretPost, authtest.ClientSecretJWT} {
 		t.Run(method, func(t *testing.T) {

@@ -85,8 +85,8 @@ func TestManyFirstSignInsOfOnePersonMakeOneUser(t *testing.T) {
 }
 
 // Without transactions a tab may see the other's user before the other's
-// account, and is told to try again. There is one user all the same, and nobody
-// half-made.
+// account, and is asked to try again. There is still only one user, and it is
+// complete.
 func TestManyFirstSignInsWithoutTransactionsMakeOneUser(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, with(k.keeper, k.diary, pintle.StrategyDatabase))
@@ -258,7 +258,8 @@ func TestASessionThatManyRequestsRenewStaysOne(t *testing.T) {
 	})
 }
 
-// An expired session that many ask for is removed without anybody noticing.
+// Concurrent requests find an expired session: it is removed, and none of them
+// fails.
 func TestASessionThatManyFindExpiredIsGone(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
@@ -278,12 +279,11 @@ func TestASessionThatManyFindExpiredIsGone(t *testing.T) {
 	}
 }
 
-// A secret is replaced while people are at work, in three steps, during each of
-// which servers with the old and the new configuration answer in turn:
-// ASVS-13.3.4. Nobody is signed out, and neither a flow nor a form that is under
-// way breaks, but for forms in the first and the last step: the hash of a form
-// token covers the list of its server, and who has one of two secrets cannot
-// check it (W-12).
+// A secret is replaced in use, in three steps, during each of which servers
+// with the old and the new configuration answer in turn: ASVS-13.3.4. No user
+// is signed out, and no flow or form under way breaks, except forms in the
+// first and the last step: the hash of a form token covers the list of its
+// server, and a server with one of two secrets cannot check it (W-12).
 func TestASecretIsReplacedWhilePeopleAreAtWork(t *testing.T) {
 	const next = "the next secret, of more than 32 characters"
 	steps := [][]string{{secret}, {secret, next}, {next, secret}, {next}}
@@ -342,7 +342,7 @@ func TestASecretIsReplacedWhilePeopleAreAtWork(t *testing.T) {
 	}
 }
 
-// Many people at a time are who they are, and nobody else.
+// Concurrent requests of many users each get their own user.
 func TestNobodyIsTakenForSomebodyElse(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {

@@ -303,8 +303,8 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	}
 }
 
-// W-9, Q16: one configuration with credentials or mail does not change what is
-// asked of the next.
+// W-9, Q16: a configuration with credentials or mail does not change the
+// requirements of the next.
 func TestConfigurationsAreJudgedByThemselves(t *testing.T) {
 	if _, err := pintle.New(pintle.Config{Providers: []pintle.Provider{&pintle.Email{}}, Secrets: []string{secret}, Getenv: noEnv}); err == nil {
 		t.Fatal("New accepts mail without a store")

@@ -244,8 +244,8 @@ func TestHostileCookiesAreThoseOfAStranger(t *testing.T) {
 	})
 }
 
-// FuzzCookieHeader sends Cookie headers that a stranger makes up to every kind
-// of route: nobody is signed in, and nothing breaks.
+// FuzzCookieHeader sends arbitrary Cookie headers to every kind of route: no
+// request is signed in, and nothing breaks.
 func FuzzCookieHeader(f *testing.F) {
 	for _, value := range hostileCookies {
 		f.Add(sessionCookie + "=" + value)
@@ -335,7 +335,7 @@ func TestTheHostChoosesNamesAndAttributes(t *testing.T) {
 	}
 }
 
-// ASVS-9.1.1: a token of which one byte was changed is nobody's.
+// ASVS-9.1.1: a token with one changed byte signs no user in.
 func TestATokenThatWasChangedIsNobodys(t *testing.T) {
 	s := newSite(t)
 	app := s.net["localhost:3000"]

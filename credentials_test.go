@@ -41,7 +41,7 @@ func TestAuthorizeIsGivenTheSubmission(t *testing.T) {
 }
 
 // ASVS-16.3.1 to ASVS-16.3.4, ASVS-16.5.1: failures are in the log under their
-// codes, and the browser is told no more than the code that it may see.
+// codes, and the browser receives only the code that it may see.
 func TestFailuresAreInTheLogAndNotInTheBrowser(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.Providers = []pintle.Provider{&pintle.Credentials{Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// A brokenStore fails in the operations that are told to, and counts the calls.
+// A brokenStore fails in chosen operations, and counts the calls.
 type brokenStore struct {
 	*memstore.Store
 	fails map[string]bool
@@ -240,7 +240,7 @@ func TestASignInGivesANewToken(t *testing.T) {
 	}
 }
 
-// Nobody has to get up at night for a visitor who did not wait.
+// A cancelled request must not raise an alarm.
 func TestAVisitorWhoLeavesIsNoFailureOfOurs(t *testing.T) {
 	s := newSite(t, inDatabase(memstore.New()))
 	b := s.browser()
@@ -283,7 +283,7 @@ func TestPartsOfATokenGoWhenADatabaseSessionIsWritten(t *testing.T) {
 	}
 }
 
-// A session is good until it ends, though nobody can write that it was used.
+// A session is valid until it ends, even if its use cannot be recorded.
 func TestADatabaseThatOnlyReadsTurnsNobodyAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newBrokenStore()
@@ -308,9 +308,9 @@ func TestADatabaseThatOnlyReadsTurnsNobodyAway(t *testing.T) {
 	})
 }
 
-// W-25, SH-04: while the database is down nobody is signed in. Browsers read null,
-// as they do for a stranger, and keep their cookie; server code is told,
-// and guards answer that the service is away.
+// W-25, SH-04: while the database is down no request is signed in. Browsers
+// read null, as for an anonymous request, and keep their cookie; server code
+// gets an error, and guards answer that the service is unavailable.
 func TestADatabaseThatIsDownSignsNobodyInOrOut(t *testing.T) {
 	store := newBrokenStore()
 	s := newSite(t, inDatabase(store))
@@ -486,7 +486,7 @@ func TestAPasswordGivesADatabaseSessionToAStoredUser(t *testing.T) {
 	}
 }
 
-// W-20, Q6: an expired session is nobody's, also for what is linked.
+// W-20, Q6: an expired session counts as signed out, also for linking.
 func TestAnExpiredSessionReceivesNoAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
