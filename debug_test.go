@@ -62,9 +62,9 @@ func (f *follower) sees(t *testing.T, want ...string) {
 	}
 }
 
-// A developer follows a sign-in in the default log, whose level is above that of
-// debug records, and finds nothing there that helps to sign in or says who did:
-// S-53, W-44.
+// A developer can follow a sign-in in the default log, whose level is above
+// that of debug records. The records contain nothing that helps to sign in or
+// identifies the user: S-53, W-44.
 func TestTheLogTellsTheCourseOfASignIn(t *testing.T) {
 	f := &follower{logBook: &logBook{}}
 	useDefaultLogger(t, slog.New(slog.NewJSONHandler(f, nil)))
@@ -394,7 +394,7 @@ func TestEveryOperationOfTheStoreIsInTheLog(t *testing.T) {
 	}
 }
 
-// S-53: a record says how the call ended, and never what it was about.
+// S-53: a record contains how the call ended, and never its arguments.
 func TestARecordOfTheStoreSaysHowTheOperationEnded(t *testing.T) {
 	outcome := func(s *site, operation string) (last string) {
 		for _, entry := range s.log.entries(s.t) {
@@ -467,7 +467,8 @@ func debugLines(l *logBook) []string {
 	})
 }
 
-// namesInVain is a store that says of names what is not so.
+// namesInVain is a store that reports the feature PasskeyNames without having
+// it.
 type namesInVain struct{ pintle.Store }
 
 func (namesInVain) RenamePasskey(context.Context, string, string, string) error {

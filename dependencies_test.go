@@ -65,7 +65,7 @@ var (
 	dependency    = regexp.MustCompile("`([a-z0-9.-]+\\.[a-z]+/[^`]+)`")
 )
 
-// docs/dependencies.md says what is linked, and says it of everything that can be
+// docs/dependencies.md lists what is linked, for everything that can be
 // installed.
 func TestDependenciesAreListed(t *testing.T) {
 	text, err := os.ReadFile("docs/dependencies.md")

@@ -105,8 +105,7 @@ func TestAPersonSeesWhereTheyAreSignedIn(t *testing.T) {
 	})
 }
 
-// A store may yield tokens, and have handles of its own. No token gets as far as
-// a page.
+// A store may yield tokens and have its own handles. No token reaches a page.
 func TestDevicesHaveNoTokens(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, with(lavishStore{k.Store, map[string]string{}}, k.diary, pintle.StrategyDatabase))
@@ -167,8 +166,8 @@ func TestASessionThatIsTooOldIsNotADevice(t *testing.T) {
 	})
 }
 
-// Whoever configures longer sessions than before has rows that end sooner than
-// their last use would let them.
+// A configuration with longer sessions than before has rows that end sooner
+// than their last use would allow.
 func TestNobodyUsesASessionBeforeItBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKeeper()
@@ -184,8 +183,7 @@ func TestNobodyUsesASessionBeforeItBegins(t *testing.T) {
 	})
 }
 
-// A handle comes from a form, and says nothing about whose session
-// it may end.
+// A handle comes from a form, and does not determine whose session it may end.
 func TestNobodyEndsTheSessionOfSomebodyElse(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
@@ -209,7 +207,7 @@ func TestNobodyEndsTheSessionOfSomebodyElse(t *testing.T) {
 	if err := s.auth.EndDevice(ctx, mine, other.Handle); err != nil {
 		t.Fatal(err)
 	}
-	k.reads(t, "endSession") // and no event: nobody signed out
+	k.reads(t, "endSession") // and no event: no user signed out
 	if phone.who() != "stranger" || laptop.who() == "stranger" {
 		t.Error("another session ended than the one that was meant")
 	}
@@ -218,8 +216,8 @@ func TestNobodyEndsTheSessionOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// ASVS-7.4.3: after a change of what lets somebody in, everywhere else they can
-// be signed out.
+// ASVS-7.4.3: after a change of their credentials, users can be signed out on
+// all other devices.
 func TestAllOtherDevicesAreSignedOut(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
@@ -275,7 +273,7 @@ func TestOfTokenSessionsOneIsKnown(t *testing.T) {
 	})
 }
 
-// A description is the application's. It cannot say who somebody is.
+// A description comes from the application. It cannot change the user.
 func TestADescriptionOfASessionChangesNobody(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.Session.Describe = func(_ *http.Request, data map[string]any) {
@@ -294,7 +292,7 @@ func TestADescriptionOfASessionChangesNobody(t *testing.T) {
 	}
 }
 
-// An account page that is not behind Require does nothing, to anybody.
+// An account page that is not behind Require changes no user.
 func TestAccountPagesAreForThoseWhoAreSignedIn(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
@@ -308,7 +306,8 @@ func TestAccountPagesAreForThoseWhoAreSignedIn(t *testing.T) {
 	k.reads(t)
 }
 
-// personalMethods are what somebody who is signed in may do with what is theirs.
+// personalMethods are the methods that a signed-in user may use on their own
+// data.
 func personalMethods(auth *pintle.Auth) []personalMethod {
 	ctx := context.Background()
 	return []personalMethod{
@@ -349,8 +348,8 @@ func TestAccountPagesSayWhatTheyLack(t *testing.T) {
 	}
 }
 
-// A database that does not answer ends no list early: the page must not say that
-// nobody else is signed in.
+// If the database fails, no list ends early: the page must not claim that there
+// are no other sessions.
 func TestAListOfDevicesThatBreaksOffSaysSo(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, with(interruptedList{k.Store}, k.diary, pintle.StrategyDatabase))

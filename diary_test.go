@@ -320,7 +320,7 @@ func (k *keeper) seedSession(t *testing.T, owner *pintle.User, lasts time.Durati
 	return s.Token
 }
 
-// owner returns who has an account, nil for nobody.
+// owner returns the owner of an account, or nil.
 func (k *keeper) owner(t *testing.T, provider, id string) *pintle.User {
 	t.Helper()
 	u, err := k.Store.UserByAccount(t.Context(), provider, id)
@@ -330,7 +330,7 @@ func (k *keeper) owner(t *testing.T, provider, id string) *pintle.User {
 	return u
 }
 
-// byEmail returns the user with an address, nil for nobody.
+// byEmail returns the user with an address, or nil.
 func (k *keeper) byEmail(t *testing.T, email string) *pintle.User {
 	t.Helper()
 	u, err := k.Store.UserByEmail(t.Context(), email)

@@ -24,7 +24,7 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 		code  pintle.Code // in the log
 		level string      // there; empty where nothing is logged
 		page  string
-		shown string // the error the page is told
+		shown string // the error in the address of the page
 		do    func(t *testing.T) (*site, *reply)
 	}{
 		{pintle.ErrAccessDenied, "WARN", "/auth/error", "AccessDenied", func(t *testing.T) (*site, *reply) {
@@ -184,8 +184,8 @@ func TestErrorsThatStopNobodyAreInTheLog(t *testing.T) {
 	}
 }
 
-// A configuration that cannot work says so to the operator only: pages are the
-// error page, everything else is an answer no client takes for its own.
+// A configuration that cannot work is reported to the operator only: pages are
+// the error page, and other answers match no answer that a client expects.
 func TestAFaultyConfigurationIsAnsweredBeforeAnythingElse(t *testing.T) {
 	for _, own := range []string{"", "/oops", "/oops?from=auth"} {
 		book := &logBook{}
@@ -226,7 +226,7 @@ func TestAnErrorPageThatIsItselfProtectedDoesNotLoop(t *testing.T) {
 	}
 }
 
-// Scripts are told where the error page is instead of being sent there.
+// Scripts receive the address of the error page instead of a redirect.
 func TestScriptsAreToldOfErrors(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()
@@ -316,8 +316,8 @@ func TestServerCodeIsToldWhyASignInFailed(t *testing.T) {
 	}
 }
 
-// The host chooses what a refused password is called, and nothing else of the
-// form is told: S-17.
+// The host chooses the code of a rejected password, and no other part of the
+// form is revealed: S-17.
 func TestTheHostChoosesTheCodeOfAWrongPassword(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.Providers = append(s.Providers, &pintle.Credentials{ID: "otp", Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {

@@ -15,8 +15,8 @@ import (
 )
 
 // fullSite has a provider of every kind and keeps its users in a store: "acme",
-// whose addresses are verified, "email", and "credentials", which says that no
-// stored user has a password.
+// whose addresses are verified, "email", and "credentials", which reports that
+// no stored user has a password.
 func fullSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *txKeeper) {
 	t.Helper()
 	k := newKeeper()
@@ -88,7 +88,7 @@ func TestEventsTellWhatHappenedAndNothingElse(t *testing.T) {
 	}
 }
 
-// What is told about a sign-in depends on how the person came.
+// The content of a sign-in event depends on the provider.
 func TestASignInEventHasWhatTheWayInHas(t *testing.T) {
 	s, k := fullSite(t, pintle.StrategyJWT)
 	ada := k.seedUser(t, people["ada"].user)
@@ -171,8 +171,7 @@ func TestASessionEventHasWhatWasShown(t *testing.T) {
 	})
 }
 
-// When the host is told, it has happened: the rows are there for whoever the
-// handler asks.
+// Events come after the writes: a handler that reads the store finds the rows.
 func TestEventsComeAfterTheFact(t *testing.T) {
 	s, k := fullSite(t, pintle.StrategyDatabase)
 	check := map[string]func(context.Context) bool{
@@ -244,7 +243,7 @@ func TestAFailingHandlerChangesNothing(t *testing.T) {
 	}
 }
 
-// What a handler does to what it is told must not reach the store or the session.
+// A handler that changes its event must not change the store or the session.
 func TestHandlersWorkOnWhatIsDone(t *testing.T) {
 	s, k := fullSite(t, pintle.StrategyDatabase, func(s *site) {
 		s.Events.CreateUser = func(_ context.Context, u *pintle.User) error { u.Name = "changed"; return nil }

@@ -16,8 +16,8 @@ import (
 // browserName is what a person knows a session by.
 var browserName = pintle.NewClaim[string]("browser")
 
-// An account page: where somebody is signed in, and how they can sign in. Whose
-// account it is says the session, and never the request.
+// An account page shows where a user is signed in, and how they can sign in.
+// The session determines whose account it is, never the request.
 func ExampleAuth_Devices() {
 	store := memstore.New()
 	ali, err := store.CreateUser(context.Background(), &pintle.User{ID: "7", Name: "Ali Baba"})
@@ -115,7 +115,7 @@ func ExampleAuth_Devices() {
 	// Unauthorized
 }
 
-// exampleBrowser returns the cookies of a browser in which somebody signs in.
+// exampleBrowser returns the cookies of a browser in which a user signs in.
 func exampleBrowser(auth *pintle.Auth, name string) []*http.Cookie {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodPost, "http://localhost:3000/login", nil)
@@ -126,7 +126,7 @@ func exampleBrowser(auth *pintle.Auth, name string) []*http.Cookie {
 	return w.Result().Cookies()
 }
 
-// exampleVisit asks for a page and returns what it says, or where it leads.
+// exampleVisit requests a page and returns its text, or where it redirects.
 func exampleVisit(h http.Handler, cookies []*http.Cookie, method, path string) string {
 	r := httptest.NewRequest(method, "http://localhost:3000"+path, nil)
 	for _, c := range cookies {

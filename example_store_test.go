@@ -38,7 +38,8 @@ func (s userStore) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	return s.rows.LinkAccount(ctx, a)
 }
 
-// New says which feature a configuration needs that the store does not have.
+// The error of New names the feature that a configuration needs and the store
+// lacks.
 func ExampleUnimplementedStore() {
 	_, err := pintle.New(pintle.Config{
 		URL:     "https://app.example.com",

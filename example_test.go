@@ -55,7 +55,7 @@ func exampleAuth(callbacks pintle.Callbacks) *pintle.Auth {
 	return auth
 }
 
-// exampleSignIn returns the cookies of somebody who signs in at auth.
+// exampleSignIn returns the cookies of a user who signs in at auth.
 func exampleSignIn(auth *pintle.Auth) []*http.Cookie {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodPost, "http://localhost:3000/login", nil)
@@ -163,7 +163,7 @@ func ExampleCallbacks() {
 	// Output: {"name":"Ali Baba","role":"captain"}
 }
 
-// A host with its own sign-in form posts it to a handler of its own.
+// A host with its own sign-in form posts it to its own handler.
 func ExampleAuth_SignIn() {
 	auth := exampleAuth(pintle.Callbacks{})
 	login := http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

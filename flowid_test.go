@@ -21,7 +21,7 @@ func withHostPrefix(s *site) {
 }
 
 // plantedBy gives the browser the cookies of another one that a neighbour on a
-// sibling domain can set: all whose name has no prefix __Host-.
+// sibling domain can set: all without the prefix __Host- in their name.
 func (b *browser) plantedBy(other *browser) {
 	for _, c := range other.client.Jar.Cookies(other.address()) {
 		if !strings.HasPrefix(c.Name, "__Host-") {

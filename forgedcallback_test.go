@@ -95,7 +95,7 @@ func TestACallbackOfAnotherFlowIsRefusedWhateverTheChecks(t *testing.T) {
 	}
 }
 
-// The siblings without a state parameter of their own are bound in another way.
+// The older protocols, which have no state parameter, are bound in another way.
 func TestACallbackOfAnotherFlowIsRefusedByOlderProtocols(t *testing.T) {
 	confirm := true
 	for provider, change := range map[string]func(*site){
@@ -207,8 +207,8 @@ func TestAFlowBegunAtAuthJSEndsHere(t *testing.T) {
 	})
 }
 
-// Whoever controls a neighbouring host can plant cookies. Those of an attacker's
-// own flow must not stand in for some of the victim's.
+// An attacker who controls a neighbouring host can plant cookies. Those of the
+// attacker's own flow must not replace some of the victim's.
 func TestTheCheckCookiesOfTwoFlowsDoNotMix(t *testing.T) {
 	every := []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce}
 	for _, checks := range [][]pintle.Check{nil, {pintle.PKCE, pintle.State}, every} {

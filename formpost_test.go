@@ -71,8 +71,9 @@ func (b *browser) postFromElsewhere(target string, fields url.Values) *reply {
 	return r
 }
 
-// A browser sends no session along with a form of another site. Whose flow it is
-// must not be lost with it: https://openid.net/specs/oauth-v2-form-post-response-mode-1_0.html
+// A browser sends no session along with a form of another site. The user who
+// began the flow must not be lost with it:
+// https://openid.net/specs/oauth-v2-form-post-response-mode-1_0.html
 func TestAResponseByFormLinksToWhoBeganTheFlow(t *testing.T) {
 	for _, strategy := range strategies {
 		setUp := func(t *testing.T) (*site, *txKeeper, *browser, *pintle.User) {

@@ -16,10 +16,10 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// FuzzHandler sends requests that a stranger makes up, to the sign-in routes and
-// to a guarded page, of a site with token sessions and of one with database
-// sessions. Nothing panics, nobody is signed in, nothing leads away from the
-// site but the way to a provider, and every answer is one that there is.
+// FuzzHandler sends arbitrary requests to the sign-in routes and to a guarded
+// page, of a site with token sessions and of one with database sessions.
+// Nothing panics, no request is signed in, no redirect leads away from the site
+// except to a provider, and every answer is one of the known ones.
 func FuzzHandler(f *testing.F) {
 	form := "application/x-www-form-urlencoded"
 	f.Add("GET", "/auth/session", form, "", "", []byte(nil))
@@ -34,7 +34,7 @@ func FuzzHandler(f *testing.F) {
 	f.Add("POST", "/auth/signout", form, sessionCookie+".0=x; "+sessionCookie+".1=y", "Authorization", []byte("csrfToken=abc"))
 	f.Add("PUT", "//auth/../auth/%73ession;x?%=%&callbackUrl=%5c%5cevil", "text/plain", "=;;,", "Host", []byte("\x00"))
 
-	network := network{} // which reaches nobody
+	network := network{} // an empty network
 	services := make([]*pintle.Auth, 0, 2)
 	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyJWT, pintle.StrategyDatabase} {
 		auth, err := pintle.New(pintle.Config{
