@@ -95,8 +95,8 @@ func FuzzHandler(f *testing.F) {
 	})
 }
 
-// checkAnswer fails the test when an answer to a stranger signs somebody in,
-// leads away or breaks its header.
+// checkAnswer fails the test when an answer to an anonymous request signs a
+// user in, leads away or breaks its header.
 func checkAnswer(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
 	for name, values := range w.Header() {

@@ -9,8 +9,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// SH-44, SH-65, SH-66, W-27: a header that anybody can set decides nothing,
-// unless the host says that a proxy sets it.
+// SH-44, SH-65, SH-66, W-27: a header that any client can set decides nothing,
+// unless the configuration states that a proxy sets it.
 func TestTheOriginComesFromWhereTheHostTrustsIt(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -106,8 +106,8 @@ func TestEveryEntranceAgreesAboutTheOrigin(t *testing.T) {
 	}
 }
 
-// The answer to an untrusted host tells nothing of the configuration, and says
-// to the operator what to do.
+// The answer to an untrusted host reveals nothing of the configuration; the log
+// tells the operator what to do.
 func TestAnUntrustedHostIsToldNothing(t *testing.T) {
 	s := newSite(t)
 	w, _ := ask(s.auth, "GET", "http://app.example/auth/session", nil)
@@ -125,8 +125,8 @@ func TestAnUntrustedHostIsToldNothing(t *testing.T) {
 	}
 }
 
-// BCP-1: the callback URL that a provider is told is made from the fixed URL,
-// whatever the request says.
+// BCP-1: the callback URL for a provider is made from the fixed URL, whatever
+// the headers of the request.
 func TestTheCallbackURLIsNotMadeFromHeadersOfStrangers(t *testing.T) {
 	s := newSite(t, func(s *site) { s.URL = "http://localhost:3000" })
 	w, _ := ask(s.auth, "POST", "http://evil.example/auth/signin/acme", strings.NewReader("csrfToken=abc"),

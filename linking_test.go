@@ -24,8 +24,8 @@ var (
 	noAddress      = authtest.Person{Subject: "1003", Name: "Nobody"}
 )
 
-// A linkingCase is a row of the table that decides who somebody is who comes
-// back from a provider.
+// A linkingCase is a row of the table that decides which user has come back
+// from a provider.
 type linkingCase struct {
 	row string
 
@@ -35,8 +35,8 @@ type linkingCase struct {
 	trusted  bool   // AllowDangerousEmailAccountLinking
 	person   authtest.Person
 
-	// tokens and database are what the store is asked, beginning with the
-	// callback, and the events.
+	// tokens and database are the expected calls of the store, beginning with
+	// the callback, and the events.
 	tokens, database []string
 
 	becomes string // who is signed in afterwards: "", "ada", "grace" or "new"
@@ -104,8 +104,8 @@ func TestWhoSomebodyIsIsDecidedByTheTable(t *testing.T) {
 	}
 }
 
-// run leaves for the provider and comes back, and looks at everything the row
-// says.
+// run goes to the provider and comes back, and checks everything that the row
+// lists.
 func (tt linkingCase) run(t *testing.T, strategy pintle.SessionStrategy) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, strategy), func(s *site) {
@@ -262,9 +262,9 @@ func TestWhatIsStoredOfAnAccountByDefault(t *testing.T) {
 	}
 }
 
-// A provider where an account's id is missing would give everybody's account to
-// the first one: SH-37, Q11, Q12. One whose people have no address must not make
-// them one person.
+// With a provider whose accounts lack an id, every account would belong to the
+// first user: SH-37, Q11, Q12. Users without an address must not become one
+// user.
 func TestTwoPeopleAreTwoUsers(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
@@ -279,7 +279,7 @@ func TestTwoPeopleAreTwoUsers(t *testing.T) {
 	}
 }
 
-// ASVS-6.8.1: who somebody is is their provider and their subject there.
+// ASVS-6.8.1: a provider and its subject identify a user.
 func TestOneSubjectOfTwoProvidersIsTwoPeople(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
@@ -295,8 +295,8 @@ func TestOneSubjectOfTwoProvidersIsTwoPeople(t *testing.T) {
 	}
 }
 
-// ASVS-10.5.2, SH-82: a new address at the provider changes nothing about whose
-// the account is, not even when it is somebody else's address here.
+// ASVS-10.5.2, SH-82: a new address at the provider does not change the owner
+// of the account, even if another user here has the address.
 func TestAnAddressThatChangesMovesNoAccount(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
@@ -316,8 +316,8 @@ func TestAnAddressThatChangesMovesNoAccount(t *testing.T) {
 	}
 }
 
-// Whether the provider says that it verified an address decides nothing by
-// itself: SH-15, SH-83. Linking by address is the host's decision.
+// A provider's statement that it verified an address decides nothing by itself:
+// SH-15, SH-83. Linking by address is the host's decision.
 func TestAVerifiedAddressLinksNothing(t *testing.T) {
 	for _, fault := range []authtest.Fault{"", authtest.EmailUnverified, authtest.EmailUnverifiedText, authtest.EmailVerifiedText, authtest.EmailVerifiedNumber, authtest.EmailVerifiedMissing} {
 		for _, verifiedHere := range []bool{false, true} {
@@ -339,8 +339,8 @@ func TestAVerifiedAddressLinksNothing(t *testing.T) {
 	}
 }
 
-// An account is linked to who was signed in when the flow began, Q25 and W-22,
-// and an expired session is nobody's, Q6 and W-20.
+// An account is linked to the user who was signed in when the flow began, Q25
+// and W-22. An expired session counts as signed out, Q6 and W-20.
 func TestAnAccountIsLinkedOnlyForWhoStartedTheFlow(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
@@ -427,8 +427,8 @@ func TestAnAccountIsLinkedOnlyForWhoStartedTheFlow(t *testing.T) {
 	}
 }
 
-// A user whose account cannot be stored would be in the way of the same person's
-// next attempt: Q20. So there is none, with transactions, and without them where
+// A user whose account cannot be stored would block the same person's next
+// attempt: Q20. So no such user stays, with transactions, and without them if
 // the store can remove users.
 func TestNoHalfMadeUserStays(t *testing.T) {
 	tests := []struct {
@@ -543,7 +543,7 @@ func TestAStoreThatContradictsItselfIsAFault(t *testing.T) {
 	}
 }
 
-// Whoever refuses, nothing was written: SH-63.
+// Whichever part refuses the sign-in, nothing was written: SH-63.
 func TestARefusalWritesNothing(t *testing.T) {
 	for _, refusal := range []error{errBroken, pintle.ErrAccessDenied} {
 		k := newKeeper()
@@ -561,7 +561,7 @@ func TestARefusalWritesNothing(t *testing.T) {
 	}
 }
 
-// Where there is no store, nobody is known from one sign-in to the next: Q23.
+// Without a store, no user is recognised at the next sign-in: Q23.
 func TestWithoutAStoreTheTokenIsAllThereIs(t *testing.T) {
 	s := newSite(t)
 	subjects := map[any]bool{}
@@ -592,8 +592,8 @@ func TestAProviderWithoutUsableAddressMakesAUserAllTheSame(t *testing.T) {
 	}
 }
 
-// Every outcome of a store that fails is a fault of the server, and nobody is
-// signed in by half: ASVS-16.5.2.
+// Every failure of the store is a fault of the server, and no user is half
+// signed in: ASVS-16.5.2.
 func TestAFailingStoreSignsNobodyIn(t *testing.T) {
 	for _, strategy := range strategies {
 		for _, operation := range []string{"getUserByAccount", "begin", "getUserByEmail", "createUser", "linkAccount", "createSession", "commit"} {
@@ -714,7 +714,7 @@ func TestATokenOfAUserWhoIsGoneIsNobodys(t *testing.T) {
 	}
 }
 
-// A linked account lets in whoever has either.
+// Both accounts sign the user in.
 func TestALinkedAccountSignsIn(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.Providers = append(s.Providers, s.mailProvider()) })
@@ -762,8 +762,8 @@ func refusing(err error) func(context.Context, *pintle.SignInAttempt) (string, e
 	return func(context.Context, *pintle.SignInAttempt) (string, error) { return "", err }
 }
 
-// The way to the provider does not depend on who may sign in: nothing is asked of
-// the callback before the person is known.
+// The redirect to the provider does not depend on who may sign in: the callback
+// is not called before the user is known.
 func TestTheCallbackIsAskedWhenThePersonIsKnown(t *testing.T) {
 	asked := 0
 	k := newKeeper()

@@ -20,8 +20,7 @@ func (l *logBook) entries(t *testing.T) []map[string]any {
 	return all
 }
 
-// level returns how important the log takes the latest entry with a code, empty
-// if there is none.
+// level returns the level of the latest log entry with a code, or "".
 func (l *logBook) level(t *testing.T, code string) string {
 	t.Helper()
 	level := ""

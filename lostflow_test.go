@@ -12,8 +12,8 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// lost fails the test unless a browser that comes back from a provider is told
-// what became of its flow, on the sign-in page.
+// lost fails the test unless the sign-in page explains to a browser that comes
+// back from a provider what became of its flow.
 func (r *reply) lost(b *browser, detail string, status int, says string) {
 	r.t.Helper()
 	if want := b.site.url + "/auth/signin?error=InvalidCheck&code=" + detail; r.want(http.StatusFound).location() != want {
@@ -24,8 +24,8 @@ func (r *reply) lost(b *browser, detail string, status int, says string) {
 	}
 }
 
-// W-14, W-33: of two tabs that sign in at once, the one that began later succeeds whatever
-// the order in which they come back, and the other one is told what to do.
+// W-14, W-33: of two tabs that sign in at once, the one that began later
+// succeeds in whatever order they come back. The other one shows what to do.
 func TestTwoTabsThatSignInAtOnce(t *testing.T) {
 	back := func(b *browser, to string) *reply { return b.get(to, navigation...) }
 	t.Run("the first tab comes back first", func(t *testing.T) {

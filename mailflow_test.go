@@ -81,8 +81,8 @@ func TestAPersonSignsInByMail(t *testing.T) {
 				e.Account.Type != pintle.TypeEmail || e.Account.ProviderAccountID != user.Email || e.Profile != nil {
 				t.Errorf("the event is %+v of %+v", e, e.Account)
 			}
-			// A second time the person is known. The date of the first time stays,
-			// and nothing is told: Q4.
+			// The second time the user is known. The date of the first time
+			// stays, and no event is emitted: Q4.
 			s.eventNames()
 			s.browser().get(s.browser().mailTo("ada.lovelace@example.com").URL).goesTo(s.url)
 			if e := lastEvent[*pintle.SignInEvent](s, "signIn"); e.User.ID != user.ID || *e.NewUser {
@@ -98,7 +98,7 @@ func TestAPersonSignsInByMail(t *testing.T) {
 	}
 }
 
-// The tables of E-mail sign-in, with what the store is asked and when: the token
+// The tables of E-mail sign-in, with the calls of the store in order: the token
 // is stored before the mail is sent (Q26, W-41), events come after the commit.
 func TestAMailSignInAsksTheStoreInOrder(t *testing.T) {
 	ada := pintle.User{Name: "Ada Lovelace", Email: "ada@example.com"}
@@ -320,8 +320,8 @@ func TestTheHostNormalizesAddressesItself(t *testing.T) {
 	b.askForMail("ada@example.org").fails("/auth/error", "Configuration")
 }
 
-// SA-H1: Normalize says which addresses may sign in by a provider. It says so of
-// links that another provider of the site made, too.
+// SA-H1: Normalize determines which addresses may sign in by a provider. It
+// also applies to links that another provider of the site made.
 func TestALinkOfAnotherProviderIsForAnAddressOfThisOne(t *testing.T) {
 	for name, tt := range map[string]struct {
 		address string
@@ -364,8 +364,8 @@ func TestALinkOfAnotherProviderIsForAnAddressOfThisOne(t *testing.T) {
 	}
 }
 
-// Where Normalize rejects or changes its own results, no link would work. No mail
-// is sent then, and the log says what to do.
+// If Normalize rejects or changes its own results, no link would work. No mail
+// is sent then, and the log describes what to do.
 func TestNormalizeMustAcceptItsOwnResults(t *testing.T) {
 	for name, normalize := range map[string]func(string) (string, error){
 		"it rejects them": func(name string) (string, error) {
@@ -484,8 +484,8 @@ func TestALinkIsForItsAddressAndToken(t *testing.T) {
 	}
 }
 
-// The callback says again whom the link was for, so that a store that looks
-// links up by their token alone does no harm.
+// The callback checks again for which address the link was made, so that a
+// store that finds links by their token alone does no harm.
 func TestALinkForAnotherAddressIsRefusedWhateverTheStoreFinds(t *testing.T) {
 	s, _ := mailSite(t, pintle.StrategyJWT, func(s *site, _ *pintle.Email) {
 		s.Store = &careless{s.Store.(*txKeeper)}
@@ -493,7 +493,7 @@ func TestALinkForAnotherAddressIsRefusedWhateverTheStoreFinds(t *testing.T) {
 	s.browser().get("/auth/callback/email?token=any&email=ada@example.com").fails("/auth/error", "Verification")
 }
 
-// A careless store finds a link for whoever asks.
+// A careless store finds a link for any address.
 type careless struct{ *txKeeper }
 
 func (careless) UseVerification(_ context.Context, _, token string) (*pintle.Verification, error) {
@@ -552,8 +552,8 @@ func TestLinksSurviveANewSecret(t *testing.T) {
 	s.browser().get(pair.URL).fails("/auth/error", "Verification")
 }
 
-// The callback that may refuse is asked twice, and the second time the link is
-// used up whatever it says.
+// The SignIn callback is called twice, and the second time the link is used up
+// whatever it returns.
 func TestTheHostIsAskedBeforeTheMailAndAfterTheLink(t *testing.T) {
 	var attempts []pintle.SignInAttempt
 	answer := func(*pintle.SignInAttempt) (string, error) { return "", nil }
@@ -674,7 +674,7 @@ func TestALinkCanWaitForAPersonsWord(t *testing.T) {
 	b.postForm(m.URL, form).fails("/auth/error", "Verification")
 }
 
-// Without a form of its own a site could make the browser of its visitor sign in
+// Without a form token a site could make the browser of its visitor sign in
 // with the link of an attacker.
 func TestAPersonsWordNeedsTheirForm(t *testing.T) {
 	s, k := mailSite(t, pintle.StrategyDatabase, func(_ *site, m *pintle.Email) { m.Confirm = true })

@@ -8,8 +8,9 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// W-38: where no form token is checked no browser has one, and no link says which
-// browser asked for it. A link that another site opens asks first, always.
+// W-38: without the check of form tokens no browser has one, and no link
+// records which browser requested it. A link that another site opens always
+// asks first.
 func TestWithoutFormTokensNoBrowserAskedForALink(t *testing.T) {
 	s, _ := mailSite(t, pintle.StrategyJWT, func(s *site, _ *pintle.Email) { s.DangerouslySkipCSRFCheck = true })
 	mallory, victim := s.browser(), s.browser()

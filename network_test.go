@@ -20,7 +20,7 @@ import (
 // https included, and run in a synctest bubble, where a month takes no time.
 type network map[string]http.Handler
 
-// RoundTrip serves a request as net/http would, in a goroutine of its own.
+// RoundTrip serves a request as net/http would, in a new goroutine.
 func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	handler := n[r.URL.Host]
 	if handler == nil {

@@ -71,7 +71,7 @@ func TestACookieOfAnotherSecretIsNoticed(t *testing.T) {
 	}
 }
 
-// A store says whether what it keeps is lost with the process.
+// forgetful is a memory store that does not report InMemory.
 type forgetful struct{ *memstore.Store }
 
 func (s forgetful) Features() pintle.Features {

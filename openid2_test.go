@@ -14,8 +14,8 @@ import (
 
 const openID2Namespace = "http://specs.openid.net/auth/2.0"
 
-// withSteam gives a site a provider that speaks OpenID 2.0, which says that
-// everybody is the account with the number.
+// withSteam gives a site an OpenID 2.0 provider that reports the account with
+// the number for every user.
 func withSteam(number string, confirm *bool) func(*site) {
 	return func(s *site) {
 		s.net["steam.example"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,8 +67,8 @@ func TestSomebodySignsInOverOpenID2(t *testing.T) {
 	}
 }
 
-// What the provider does not confirm, or what was said to somebody else, is no
-// sign-in: SH-06, SH-77.
+// An assertion that the provider does not confirm, or that was made for another
+// browser, is not a sign-in: SH-06, SH-77.
 func TestAnAssertionOfOpenID2IsConfirmedAndBoundToItsBrowser(t *testing.T) {
 	confirm := false
 	s := newSite(t, withSteam("1", &confirm))

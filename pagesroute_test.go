@@ -17,9 +17,8 @@ var markups = []string{
 	`javascript:alert(1)`, `</textarea><svg/onload=alert(1)>`, `{{7*7}}`, `<!--`, `]]>`, "\u2028alert(1)",
 }
 
-// SH-10, SH-90, W-4: whatever a link to a page says, the page says nothing that
-// a browser takes for more than text. That no built-in page has a script of its
-// own makes the policy strict.
+// SH-10, SH-90, W-4: whatever a link to a page contains, browsers treat it only
+// as text. No built-in page contains a script, which makes the policy strict.
 func TestNoLinkPutsMarkupIntoAPage(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()
@@ -70,7 +69,7 @@ func TestNoNamePutsMarkupIntoAPage(t *testing.T) {
 	}
 }
 
-// SH-90: what a provider says about an error is for the log.
+// SH-90: a provider's description of an error is for the log.
 func TestAProvidersErrorIsNotRepeated(t *testing.T) {
 	s := newSite(t)
 	s.idp.Break(authtest.ResponseHostileError)

@@ -13,8 +13,8 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// noCeremony is a ceremony that nobody gets through. That of package passkey is
-// tested there, with the flows around it.
+// noCeremony is a ceremony that always fails. That of package passkey is tested
+// there, with the flows around it.
 type noCeremony struct{ fault error }
 
 func (noCeremony) RegistrationOptions(context.Context, *pintle.CeremonyRequest) (json.RawMessage, error) {
@@ -131,8 +131,9 @@ func TestConfigurationsWithPasskeysThatCannotWork(t *testing.T) {
 	}
 }
 
-// What a stranger types into the form for passkeys matters where strangers may
-// sign up, and as the field at which browsers list passkeys.
+// The input of an anonymous client in the form for passkeys matters if
+// anonymous clients may sign up, and as the field at which browsers list
+// passkeys.
 func TestTheFormForPasskeysAsksForNothingInVain(t *testing.T) {
 	password := func(autocomplete string) *pintle.Credentials {
 		return &pintle.Credentials{
@@ -200,8 +201,8 @@ func TestTheSignInPageOffersPasskeys(t *testing.T) {
 	}
 }
 
-// Without scripts nothing is in the way of the other providers, and the form of
-// the passkeys says what is wrong.
+// Without scripts the other providers work, and the form of the passkeys shows
+// what is wrong.
 func TestPasskeysWithoutScripts(t *testing.T) {
 	s := newSite(t, withPasskeys, func(s *site) { s.Providers = append(s.Providers, s.mailProvider()) })
 	b := s.browser()
