@@ -96,8 +96,8 @@ func hijackSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*
 	return s, k
 }
 
-// isAsked fails the test unless the browser is
-// asked whose the account is, and is signed out.
+// isAsked fails the test unless the browser is signed out and sees the page
+// that asks who owns the account.
 func (b *browser) isAsked(r *reply) *reply {
 	b.t.Helper()
 	r.goesTo(b.site.url + question + "?error=OAuthAccountNotLinked")
@@ -119,7 +119,7 @@ func (b *browser) makesNew() *reply {
 	return b.post(question, "choice", "new")
 }
 
-// sub returns the id of the user who is signed in, empty for nobody.
+// sub returns the id of the signed-in user, or "".
 func (b *browser) sub() string {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.site.url+"/", nil)
@@ -383,8 +383,8 @@ func TestTheQuestionLeadsToPasskeys(t *testing.T) {
 	}
 }
 
-// A user whom nobody can get into in another way belongs to the reader of the
-// mail. A session from before does not.
+// A user without another way in belongs to the reader of the mail. A session
+// from before does not.
 func TestTheFirstProofEndsOtherSessions(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run("SA-H1 unexpired session as "+string(strategy), func(t *testing.T) {
@@ -476,7 +476,7 @@ func (brokenRevocation) Revoked(context.Context, string, string, time.Time) (boo
 
 func (brokenRevocation) Revoke(context.Context, string, string, time.Time) error { return nil }
 
-// Whoever came by a provider that verifies addresses has proven theirs.
+// A user of a provider that verifies addresses has proven theirs.
 func TestAVerifyingProviderCountsAsAProof(t *testing.T) {
 	for _, strategy := range strategies {
 		for name, tt := range map[string]struct {
@@ -530,8 +530,9 @@ func TestAVerifyingProviderCountsAsAProof(t *testing.T) {
 	}
 }
 
-// Another host of the domain can plant a session of the attacker's user. An account
-// that the victim links in it does not say whose the address of that user is.
+// Another host of the domain can plant a session of the attacker's user. An
+// account that the victim links in it does not prove who owns the address of
+// that user.
 func TestAnAccountLinkedToAnUnprovenUserDoesNotVouch(t *testing.T) {
 	linked := func(t *testing.T, strategy pintle.SessionStrategy, seed pintle.User) (*site, *txKeeper, *pintle.User) {
 		t.Helper()
@@ -630,7 +631,7 @@ func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
 					if elsewhere.sub() != "" {
 						t.Error("a session from before the proof goes on")
 					}
-					// The proof is used up: it takes the address from nobody.
+					// The proof is used up: it takes the address from no user.
 					b.plant(proofCookie, proof)
 					b.makesNew().fails("/auth/error", "Verification")
 					time.Sleep(time.Second)
@@ -687,8 +688,8 @@ func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
 	})
 }
 
-// Another host of the domain can plant every cookie but the proof, which says
-// __Host- where the site has https.
+// Another host of the domain can plant every cookie but the proof, whose name
+// begins with __Host- if the site has https.
 func TestWhatANeighbourPlantsIsNoSecondProof(t *testing.T) {
 	unproven := func(t *testing.T, k *txKeeper, trap *pintle.User) {
 		t.Helper()
@@ -830,7 +831,8 @@ func TestAUserWhoLosesTheAddressDoesNotShowIt(t *testing.T) {
 	}
 }
 
-// askedSite is a site with a victim who is asked whose account it is.
+// askedSite is a site with a victim who sees the page that asks who owns the
+// account.
 func askedSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *txKeeper, *browser, *pintle.User) {
 	t.Helper()
 	s, k := hijackSite(t, strategy, changes...)
@@ -1012,8 +1014,8 @@ func TestTheQuestionBelongsToItsBrowser(t *testing.T) {
 	})
 }
 
-// The host is asked about each user that would be signed in, before anything is
-// written.
+// The callback is called for each user that would be signed in, before anything
+// is written.
 func TestTheCallbackIsAskedAboutBothUsers(t *testing.T) {
 	var judged []string
 	refuse := ""

@@ -10,7 +10,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// A provider without a mapping of its own signs users in whose profile has a
+// A provider without a Profile function signs users in whose profile has a
 // member of an unexpected type: the member is left out.
 func TestDefaultProfileIgnoresMembersOfUnexpectedTypes(t *testing.T) {
 	for _, value := range []any{json.Number("5"), true, map[string]any{}, []any{"x"}} {

@@ -21,8 +21,8 @@ func (l *logBook) records(t *testing.T, level, code string) int {
 	return n
 }
 
-// What a browser says of its address is compared with where the site is believed
-// to be. A mistake is logged once, with what to do.
+// The address that a browser reports is compared with the configured site. A
+// mistake is logged once, with what to do.
 func TestABrowserThatHasTheSiteElsewhereIsNoticed(t *testing.T) {
 	const urlFix, headersFix = "set Config.URL (AUTH_URL) to the address that users open", "have the proxy send X-Forwarded-Host"
 	tests := []struct {

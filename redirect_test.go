@@ -211,8 +211,8 @@ func TestTheHostDecidesWhereToGo(t *testing.T) {
 	b.post("/auth/signout", "callbackUrl", "/broken").fails("/auth/error", "Configuration")
 }
 
-// FuzzCallbackURL asks to go to what a stranger makes up, through the form, the
-// query and the cookie.
+// FuzzCallbackURL requests arbitrary targets through the form, the query and
+// the cookie.
 func FuzzCallbackURL(f *testing.F) {
 	for _, wish := range elsewhere {
 		f.Add(wish)

@@ -53,7 +53,7 @@ func TestARedirectProxyPassesAnswersOn(t *testing.T) {
 		t.Errorf("%s is signed in", who)
 	}
 
-	// A state that nobody with the secret made leads nowhere.
+	// A state that was not sealed with the secret leads nowhere.
 	forged := mustParse(t, atProxy)
 	q := forged.Query()
 	keys := q.Get("state")
@@ -64,9 +64,9 @@ func TestARedirectProxyPassesAnswersOn(t *testing.T) {
 	}
 }
 
-// A preview that believes the Host header of requests seals what an attacker
-// says into the state: whoever follows the link that it makes would hand the
-// attacker a code.
+// A preview that trusts the Host header of requests seals the attacker's host
+// into the state: a user who follows the resulting link would hand the attacker
+// a code.
 func TestARedirectProxyPassesNothingOnToAForgedHost(t *testing.T) {
 	for name, headers := range map[string][]string{
 		"another host":                {"X-Forwarded-Host", "evil.example"},

@@ -35,7 +35,7 @@ func refreshSite(t *testing.T, store pintle.Store, changes ...func(*site)) *site
 	}}, changes...)...)
 }
 
-// account signs somebody in and returns the account with its tokens.
+// account signs a user in and returns the account with its tokens.
 func (s *site) account() *pintle.Account {
 	s.t.Helper()
 	s.browser().signInWith("acme").goesTo(s.url)
@@ -83,8 +83,9 @@ func TestATokenThatIsGoodIsNotRefreshed(t *testing.T) {
 
 func first[T any](value T, _ error) T { return value }
 
-// However many requests find the token expired, the provider is asked once: it
-// takes the refresh token once, and ends the grant if it comes again. SH-18.
+// However many requests find the token expired, one request goes to the
+// provider: it accepts the refresh token once, and ends the grant if it comes
+// again. SH-18.
 func TestManyWhoRefreshAreAnsweredByOneExchange(t *testing.T) {
 	for name, store := range map[string]func() pintle.Store{
 		"held by the caller": func() pintle.Store { return nil },
@@ -127,8 +128,8 @@ func TestManyWhoRefreshAreAnsweredByOneExchange(t *testing.T) {
 	}
 }
 
-// Two minutes later nobody is on the way with the old token any more, and what
-// comes with it is a thief.
+// Two minutes later no request with the old token is still on the way, and a
+// request with it comes from an attacker.
 func TestTheOutcomeOfARefreshIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := refreshSite(t, nil)
@@ -162,7 +163,7 @@ func TestAProviderWithoutRefreshTokens(t *testing.T) {
 	}
 }
 
-// Knowing whose account it is does not give anybody its tokens.
+// The id of an account alone does not give access to its tokens.
 func TestAnotherRefreshTokenIsNotAnsweredFromMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := refreshSite(t, nil)
@@ -412,7 +413,7 @@ func TestTheSlowerProcessFindsWhatTheFasterStored(t *testing.T) {
 	})
 }
 
-// A store that fails after the exchange costs nobody the grant: the new tokens
+// If the store fails after the exchange, the grant is not lost: the new tokens
 // are remembered and stored with the next request.
 func TestNewTokensAreNotLostToAStoreThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -22,7 +22,7 @@ func guarded(s *site, reached *bool) http.Handler {
 	})))
 }
 
-// SH-67: a stranger is refused in the way that suits who is asking.
+// SH-67: an anonymous request is rejected in the form that suits its client.
 func TestAGuardRefusesStrangersInTheWayTheyAsk(t *testing.T) {
 	const signIn = "/auth/signin?callbackUrl=%2Fmembers%3Fa%3D1"
 	tests := []struct {
@@ -80,7 +80,7 @@ func TestAGuardLetsThroughWhoIsSignedIn(t *testing.T) {
 	}
 }
 
-// SH-04: whatever is broken, a guard lets nobody through.
+// SH-04: whatever is broken, a guard lets no request pass.
 func TestAGuardRefusesWhenAnythingIsBroken(t *testing.T) {
 	good := sealed(t, sessionCookie, claimsFor("ada"))
 	tests := []struct {
@@ -246,7 +246,8 @@ func TestAGuardDoesNotSendBrowsersInCircles(t *testing.T) {
 	}
 }
 
-// W-7, W-8: the host's own sign-in page is asked for with what it needs.
+// W-7, W-8: the redirect to the host's own sign-in page has the parameters it
+// needs.
 func TestAGuardLeadsToTheSignInPageOfTheHost(t *testing.T) {
 	for page, want := range map[string]string{
 		"/login":                            "/login?callbackUrl=%2Fmembers",
@@ -290,8 +291,8 @@ func TestAGuardWorksWithAndWithoutLoadInAnyOrder(t *testing.T) {
 	}
 }
 
-// The session of one Auth is none of another, which may have other rules for its
-// users.
+// The session of one Auth is not valid for another, which may have other rules
+// for its users.
 func TestAGuardTakesNoSessionOfAnotherAuth(t *testing.T) {
 	s := newSite(t)
 	staff := newSite(t, func(s *site) { s.Secrets = []string{"the secret of the staff, 32 characters"} })

@@ -46,7 +46,8 @@ func TestEveryRouteAnswersInItsWay(t *testing.T) {
 		{"POST", "/auth/signin/credentials", 302, "", s.url + "/auth/signin"},
 		{"POST", "/auth/signout", 302, "", s.url},
 
-		// What is no route of the method is an error of whoever made the form.
+		// A path that is not a route of the method is an error of the form's
+		// author.
 		{"GET", "/auth/signin/acme", 302, "", s.url + "/auth/error?error=Configuration"},
 		{"POST", "/auth/providers", 302, "", s.url + "/auth/error?error=Configuration"},
 		{"POST", "/auth/csrf", 302, "", s.url + "/auth/error?error=Configuration"},
@@ -139,8 +140,8 @@ func TestPathsAreReadAsTheyAreSent(t *testing.T) {
 	}
 }
 
-// FuzzPath asks for paths that a stranger makes up: whatever is taken for a
-// route is spelled like one.
+// FuzzPath requests arbitrary paths: only a path that is spelled like a route
+// is treated as one.
 func FuzzPath(f *testing.F) {
 	for _, path := range []string{
 		"/auth/session", "/auth//session/", "/authsession", "/auth/%73ession", "/auth/../auth/csrf", "/auth/callback/acme",
@@ -187,7 +188,7 @@ func TestBodiesAreReadByTheirType(t *testing.T) {
 	object, _ := json.Marshal(map[string]string{"csrfToken": token, "username": "ada", "password": people["ada"].password})
 	tests := []struct {
 		name, contentType, body string
-		code                    string // of the error the browser is told
+		code                    string // of the error that the browser sees
 	}{
 		{"a form", "application/x-www-form-urlencoded", form, ""},
 		{"a form with a charset", "application/x-www-form-urlencoded; charset=utf-8", form, ""},
@@ -220,7 +221,7 @@ func TestBodiesAreReadByTheirType(t *testing.T) {
 	}
 }
 
-// A stranger does not decide how much memory a request takes.
+// A client cannot decide how much memory a request takes.
 func TestBodiesAreBounded(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()

@@ -52,7 +52,7 @@ func (w *wiretap) on(s *site) {
 	}
 }
 
-// telling are the parameters and members that nobody else may know.
+// telling are the parameters and members that must stay secret.
 var telling = []string{
 	"code", "state", "nonce", "code_verifier", "access_token", "refresh_token", "id_token", "token", "client_secret",
 	"client_assertion", "csrfToken", "password", "oauth_token", "oauth_token_secret", "oauth_verifier",
@@ -145,8 +145,8 @@ func sent(r *http.Request) string {
 	return string(text)
 }
 
-// talkative is a site with every kind of provider and flow, that says all it can
-// say, and the wiretap on it.
+// talkative is a site with every kind of provider and flow that reports all it
+// can, and the wiretap on it.
 func talkative(t *testing.T, strategy pintle.SessionStrategy) (*site, *txKeeper, *wiretap) {
 	t.Helper()
 	tap := &wiretap{secrets: map[string]string{secret: "secret of the application", clientSecret: "client secret", typed: "password"}}

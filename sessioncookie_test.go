@@ -170,7 +170,7 @@ func (s *secondLookupFails) SessionAndUser(ctx context.Context, token string) (*
 	return s.txKeeper.SessionAndUser(ctx, token)
 }
 
-// SA-M8: tokens that do not say whose they are may be of different users.
+// SA-M8: tokens without a subject may be of different users.
 func TestTokensWithoutASubjectAreNotOfOneUser(t *testing.T) {
 	for name, custom := range map[string]bool{"our format": false, "a format of the host": true} {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestTokensWithoutASubjectAreNotOfOneUser(t *testing.T) {
 	}
 }
 
-// withoutSubject returns a session token that does not say whose it is.
+// withoutSubject returns a session token without a subject.
 func (s *site) withoutSubject(username string, custom bool) string {
 	claims := claimsFor(username)
 	delete(claims, "sub")

@@ -424,7 +424,7 @@ func TestAFailedSignInIsAnEventAndOneRecord(t *testing.T) {
 	})
 }
 
-// forwarding is a proxy that says whose request it passes on.
+// forwarding is a proxy that names the client whose request it passes on.
 type forwarding struct {
 	next   http.RoundTripper
 	client string

@@ -79,8 +79,8 @@ func TestTheTokenCallbackIsNotAskedAboutDatabaseSessions(t *testing.T) {
 	}
 }
 
-// Whoever the token callback keeps out has signed in all the same, as far as the
-// host is told.
+// A sign-in that the token callback ends has still happened, as far as the
+// events report.
 func TestATokenCallbackThatReturnsNothingKeepsThePersonOut(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
@@ -99,8 +99,8 @@ func TestATokenCallbackThatReturnsNothingKeepsThePersonOut(t *testing.T) {
 	}
 }
 
-// Whatever a callback fails with, the person sees that something is wrong here,
-// and nobody is signed in.
+// Whatever error a callback returns, the user sees that something is wrong
+// here, and is not signed in.
 func TestACallbackThatFailsAtASignInIsAFault(t *testing.T) {
 	tests := []struct {
 		name   string

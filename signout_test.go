@@ -148,8 +148,8 @@ func TestPlantedCookiesDoNotPreventASignOut(t *testing.T) {
 	}
 }
 
-// A part that a sibling domain plants makes the session unreadable. The sign-out ends
-// it all the same, or says that it could not.
+// A part that a sibling domain plants makes the session unreadable. The
+// sign-out still ends it, or reports that it could not.
 func TestASignOutEndsASessionAmongPlantedParts(t *testing.T) {
 	size := 5000
 	signOut := func(t *testing.T, planted, behind string, changes ...func(*site)) (s *site, w *httptest.ResponseRecorder, copied *browser) {
@@ -266,8 +266,8 @@ func TestOrphanedPartsAreCleared(t *testing.T) {
 	}
 }
 
-// SH-41, ASVS-7.2.4: where token sessions can be revoked, a sign-in ends the one
-// that the browser held, whoever it was of.
+// SH-41, ASVS-7.2.4: if token sessions can be revoked, a sign-in ends the one
+// that the browser held, of whichever user.
 func TestSignInEndsTheTokenSessionBefore(t *testing.T) {
 	for _, next := range []string{"ada", "grace"} {
 		t.Run("SA-L9 "+next+" signs in after ada", func(t *testing.T) {
@@ -374,8 +374,8 @@ func TestASignInEndsTheSessionsBehindPlantedCookies(t *testing.T) {
 	}
 }
 
-// A database session is found in the numbered part where a planted cookie in front of
-// it is none.
+// A database session is found in the numbered part even if a planted cookie in
+// front of it holds no session.
 func TestASessionBehindAPlantedCookieIsRotated(t *testing.T) {
 	s := newSite(t, inDatabase(memstore.New()), func(s *site) { s.Session.RotateAtSignIn = true })
 	b, thief := s.browser(), s.browser()
