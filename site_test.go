@@ -21,9 +21,9 @@ import (
 // secret is what the sites of the tests seal and hash with.
 const secret = "a secret for tests, 32 characters or more"
 
-// A site is an application under test, on a network of its own together with
-// the identity provider it trusts. Its configuration can be changed until
-// newSite returns.
+// A site is an application under test, on its own network together with the
+// identity provider it trusts. Its configuration can be changed until newSite
+// returns.
 type site struct {
 	pintle.Config
 
@@ -45,15 +45,15 @@ type event struct {
 	of   any
 }
 
-// newSite returns a site at http://localhost:3000 after the changes. Unless they
-// say otherwise it keeps sessions in tokens and has two providers: "acme", which
-// is s.idp over OpenID Connect and says that everybody is Ada, and
-// "credentials", which knows the passwords of s.person. Everything is logged,
+// newSite returns a site at http://localhost:3000 after the changes. By default
+// it keeps sessions in tokens and has two providers: "acme", which is s.idp
+// over OpenID Connect and reports every user as Ada, and "credentials", which
+// knows the passwords of s.person. Everything is logged, and every event is
+// remembered.
 // and every event is remembered.
-//
-// Below the base path the sign-in routes are served. Everywhere else is a page
-// of the application that says who is signed in, and below /members one that is
-// guarded.
+// The sign-in routes are served below the base path. Every other path is a page
+// of the application that names the signed-in user; the pages below /members
+// are guarded.
 func newSite(t *testing.T, changes ...func(*site)) *site {
 	t.Helper()
 	s := &site{t: t, url: "http://localhost:3000", net: network{}, log: &logBook{}}

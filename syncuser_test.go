@@ -80,7 +80,7 @@ func newRoleSite(t *testing.T, v variant, changes ...func(*site)) *roleSite {
 	return r
 }
 
-// roleOfProfile takes over the role that "acme" says.
+// roleOfProfile takes over the role that "acme" reports.
 func roleOfProfile(a *pintle.SignInAttempt) (pintle.UserUpdate, error) {
 	if a.Account.Provider != "acme" {
 		return pintle.UserUpdate{}, nil
@@ -111,7 +111,7 @@ func (r *roleSite) lastCall(t *testing.T) *pintle.SignInAttempt {
 	return call
 }
 
-// role is what the session route says of the browser's role.
+// role is the browser's role in the answer of the session route.
 func (b *browser) role() string {
 	b.t.Helper()
 	role, _ := b.session()["role"].(string)
@@ -350,7 +350,7 @@ func TestEveryWayToSignInSyncsTheUser(t *testing.T) {
 	}
 }
 
-// Nobody is synced who is not about to be signed in as a stored user.
+// Only a user who is about to be signed in as a stored user is synced.
 func TestNobodyElseIsSynced(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -408,8 +408,8 @@ func TestNobodyElseIsSynced(t *testing.T) {
 	}
 }
 
-// A callback that fails, or returns what it must not, signs nobody in, and leaves
-// the store as it was.
+// A callback that fails, or returns what it must not, ends the sign-in and
+// leaves the store as it was.
 func TestASyncThatFailsRefusesTheSignIn(t *testing.T) {
 	address, name := "mallory@example.com", "Mallory"
 	answer := func(change pintle.UserUpdate) func(*pintle.SignInAttempt) (pintle.UserUpdate, error) {
@@ -783,8 +783,8 @@ func TestTheHostHearsOfAChangeOnly(t *testing.T) {
 	}
 }
 
-// Another tab may link the same account while the callback runs: what the callback
-// said of a link is not taken for what it says of a sign-in.
+// Another tab may link the same account while the callback runs: the result of
+// the callback for a link is not used for a sign-in.
 func TestASyncOfALinkIsNotThatOfASignIn(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.String(), func(t *testing.T) {
@@ -862,8 +862,8 @@ func TestAUserWhoIsDeletedBeforeTheirRoleIsWritten(t *testing.T) {
 	}
 }
 
-// A role that the tables have no column for is not dropped in silence: the
-// application may read a column of its own that keeps the role of yesterday.
+// A role without a column in the tables is not dropped silently: the
+// application may read its own column, which keeps the role of yesterday.
 func TestARoleWithoutAColumnRefusesTheSignIn(t *testing.T) {
 	for _, way := range []string{"a new user", "a known user", "a new user by mail"} {
 		t.Run(way, func(t *testing.T) {

@@ -21,8 +21,8 @@ import (
 	"github.com/pintleauth/pintle/token"
 )
 
-// byHost is a service in which every host has a configuration of its own, made
-// by make. The log of all of them is the book's.
+// byHost is a service in which make returns a configuration for each host. All
+// of them log to book.
 func byHost(book *logBook, make func(ctx context.Context, host string) (pintle.Config, error)) *pintle.Auth {
 	return pintle.NewFunc(func(r *http.Request) string { return r.Host }, func(ctx context.Context, host string) (pintle.Config, error) {
 		cfg, err := make(ctx, host)
@@ -73,7 +73,7 @@ func TestEachTenantHasItsOwnConfiguration(t *testing.T) {
 			t.Errorf("the providers of %s are %s", host, body)
 		}
 	}
-	// A session of one tenant is none at another.
+	// A session of one tenant is not valid at another.
 	cookie := adaAt(t, auth, "red.example")
 	page := auth.Load(http.HandlerFunc(sayWho))
 	for host, want := range map[string]string{"red.example": "hello, Ada Lovelace", "blue.example": "hello, stranger"} {
@@ -167,7 +167,7 @@ func TestAConfigurationThatCannotWorkIsAFault(t *testing.T) {
 	}
 }
 
-// A fault of a tenant is answered below its own base path, which nobody knows
+// A fault of a tenant is answered below its own base path, which is unknown
 // while it has no configuration.
 func TestAFaultIsAnsweredBelowEveryBasePath(t *testing.T) {
 	var book logBook
@@ -285,7 +285,7 @@ func TestMethodsGoByTheTenantOfTheirContext(t *testing.T) {
 	for _, host := range []string{"red.example", "blue.example"} {
 		seen = nil
 		cookie := adaAt(t, auth, host)
-		get(page, "http://"+host+"/") // by a stranger
+		get(page, "http://"+host+"/") // anonymously
 		get(page, "http://"+host+"/", "Cookie", cookie)
 		get(auth, "http://"+host+"/auth/session", "Cookie", cookie)
 		r := httptest.NewRequest("GET", "http://"+host+"/", nil)
@@ -315,7 +315,7 @@ func TestMethodsGoByTheTenantOfTheirContext(t *testing.T) {
 	}
 }
 
-// A configuration that New would refuse works for nobody.
+// A configuration that New would reject works for no request.
 func TestMethodsMeetTheFaultOfATenant(t *testing.T) {
 	var book logBook
 	var got error
@@ -333,7 +333,7 @@ func TestMethodsMeetTheFaultOfATenant(t *testing.T) {
 	}
 }
 
-// A stranger who makes up hosts does not fill the memory.
+// A client that makes up hosts does not fill the memory.
 func TestConfigurationsAreForgotten(t *testing.T) {
 	var book logBook
 	made := map[string]int{}
@@ -487,7 +487,8 @@ func TestAGuardDecidesForTheTenantOfItsRequest(t *testing.T) {
 	})
 }
 
-// What a flow remembers in cookies is the tenant's, too: it says who began it.
+// The flow data in cookies belongs to the tenant, too: it records who began the
+// flow.
 func TestFlowOfOneTenantDoesNotEndAtAnother(t *testing.T) {
 	var book logBook
 	s := newSite(t)
@@ -666,8 +667,8 @@ type listStore struct {
 	list []string
 }
 
-// SA-M3: a value that one tenant keeps in a browser is none of another tenant, whose
-// limits it would lift.
+// SA-M3: a value that one tenant keeps in a browser is not valid for another
+// tenant, whose limits it would lift.
 func TestASubmissionCookieIsOfOneTenant(t *testing.T) {
 	read := ""
 	auth := pintle.NewFunc(func(r *http.Request) string { return r.Host }, func(_ context.Context, key string) (pintle.Config, error) {

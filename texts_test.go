@@ -254,7 +254,7 @@ func englishIn(v reflect.Value) (all []string) {
 	return all
 }
 
-// The pages of a host that the sign-in page links to are told the way back.
+// The pages of the host to which the sign-in page links receive the way back.
 func TestLinksToPagesOfTheHostKnowTheWayBack(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.Pages = pintle.Pages{SignUp: "/join?a=1", ForgotPassword: "https://help.example/forgot"}
@@ -311,7 +311,7 @@ func TestAFaultyPageLeavesTheOthersTheirWords(t *testing.T) {
 	}
 }
 
-// A browser is told why a guard refuses, in the words of the site.
+// A browser sees why a guard rejects it, in the texts of the site.
 func TestAGuardTellsABrowserWhatIsWrong(t *testing.T) {
 	refusing := func(*http.Request, *pintle.Session) (pintle.Access, error) { return pintle.Access{}, nil }
 	tests := []struct {

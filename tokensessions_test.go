@@ -67,8 +67,8 @@ func TestATokenIsRenewedWhenThatIsDue(t *testing.T) {
 	}
 }
 
-// ASVS-7.3.1, ASVS-9.2.1: a session that nobody uses ends, with 15 seconds for
-// clocks that differ.
+// ASVS-7.3.1, ASVS-9.2.1: an unused session ends, with 15 seconds for clocks
+// that differ.
 func TestASessionThatNobodyUsesEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, func(s *site) { s.Session.MaxAge = time.Hour })
@@ -93,7 +93,7 @@ func TestASessionThatNobodyUsesEnds(t *testing.T) {
 	})
 }
 
-// ASVS-7.3.2: used every day, a session still ends where the host says so.
+// ASVS-7.3.2: a session in daily use still ends at the time that the host sets.
 func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
 	callback := func(_ context.Context, change *pintle.TokenChange) (pintle.Claims, error) { return change.Claims, nil }
 	for _, tt := range []struct {
@@ -212,7 +212,8 @@ func TestATokenCallbackEndsASession(t *testing.T) {
 	if r := b.get("/auth/session").want(http.StatusOK); r.body != "null" || !r.clears(sessionCookie) {
 		t.Errorf("the session route answers %s with cookies %q", r.body, r.header["Set-Cookie"])
 	}
-	// At a sign-in it keeps everybody out, and whoever was in.
+	// At a sign-in the callback rejects the new user, and the session before
+	// ends too.
 	b.becomes("grace")
 	r := b.post("/auth/callback/credentials", "username", "ada", "password", people["ada"].password).goesTo(s.url)
 	if !r.clears(sessionCookie) {
@@ -221,7 +222,7 @@ func TestATokenCallbackEndsASession(t *testing.T) {
 }
 
 // W-24: a callback that fails is the application's fault. On its own pages the
-// cookie stays, and server code is told.
+// cookie stays, and server code gets an error.
 func TestAFailingCallbackIsNoSession(t *testing.T) {
 	for name, change := range map[string]func(*site, *bool){
 		"of the token": func(s *site, broken *bool) {
@@ -516,7 +517,7 @@ func TestAnEndedTokenIsRememberedUntilNobodyTakesIt(t *testing.T) {
 	})
 }
 
-// SH-04: a session nobody can vouch for is none.
+// SH-04: a session that cannot be checked is not used.
 func TestARevocationListThatFailsLetsNobodyPass(t *testing.T) {
 	s := newSite(t, func(s *site) { s.Session.Revocation = brokenList{} })
 	b := s.browser()

@@ -75,8 +75,8 @@ func TestTheLastWayToSignInStays(t *testing.T) {
 	}
 }
 
-// An account comes from a form, and is removed from nobody but the
-// person who sent it.
+// The account to unlink comes from a form. It is removed only from the user who
+// sent the form.
 func TestNobodyUnlinksTheAccountOfSomebodyElse(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyJWT))

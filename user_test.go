@@ -218,7 +218,7 @@ func TestAProfileIsReadByType(t *testing.T) {
 			t.Errorf("Text(%q) is %q, want %q", name, got, want)
 		}
 	}
-	// SH-37: what cannot be an id is none.
+	// SH-37: a value that cannot be an id is rejected.
 	for name, want := range map[string]string{"text": "a", "number": "12345678901234567890", "yes": "", "null": "", "missing": "", "object": "", "list": ""} {
 		if got := p.ID(name); got != want {
 			t.Errorf("ID(%q) is %q, want %q", name, got, want)
