@@ -167,7 +167,7 @@ func (s *settings) openState(state string) (*sealedState, error) {
 	return &content, nil
 }
 
-// keptChecks is what the check cookies of this browser say of its flow.
+// keptChecks is the content of this browser's check cookies.
 type keptChecks struct {
 	values map[Check]string
 	errs   map[Check]error
@@ -181,19 +181,19 @@ type keptChecks struct {
 	issued int64
 }
 
-// value returns what was kept for a check, or why there is nothing.
+// value returns what was kept for a check, or an error if there is no value.
 func (k *keptChecks) value(c Check) (string, error) { return k.values[c], k.errs[c] }
 
 // takeChecks reads the check cookies of a provider's flow. Each is good for one
-// callback: the lines that clear them are sent with a success here, and with the
-// page that a failure leads to (see clearLeftovers).
+// callback: a success clears them here, and after a failure the page to which
+// it leads does (see clearLeftovers).
 //
-// A state is required whatever [OAuth.Checks] says: services that accept any
-// code verifier would otherwise take a response of an attacker's flow for one of
-// this browser. The exception is a flow that began at Auth.js, which sends the
-// listed checks only. A listed check without our mark proves that. Where no check
-// is listed nothing could, so that a callback without a state is refused: an
-// attacker could have opened it.
+// A state is required whatever [OAuth.Checks] lists: some services accept any
+// code verifier, so without a state the response of an attacker's flow would
+// pass as one of this browser's. The exception is a flow that began at Auth.js,
+// which sends the listed checks only. A listed check without our mark proves
+// that. If no check is listed there is no such proof, and a callback without a
+// state is rejected: an attacker could have opened it.
 func (f *oauthFlow) takeChecks(x *exchange) *keptChecks {
 	k := &keptChecks{values: map[Check]string{}, errs: map[Check]error{}}
 	found := map[Check]*sealedCheck{}
@@ -253,11 +253,11 @@ func (k *keptChecks) keep(found map[Check]*sealedCheck) {
 }
 
 // clearLeftovers clears check cookies of a flow that failed, so that its state,
-// nonce and verifier cannot be used again. Answers that report an error carry no
-// cookies, so it is the page they lead to that does it.
+// nonce and verifier cannot be used again. Answers that report an error carry
+// no cookies, so the page to which they lead clears them.
 //
-// A response of a flow that a later one replaced has used nothing of the later
-// one, which goes on in another tab.
+// If a later flow replaced the flow of a response, the response has used
+// nothing of the later flow, which continues in another tab.
 func (x *exchange) clearLeftovers() {
 	code, failed := x.query.First("error")
 	if detail, _ := x.query.First("code"); code == string(ErrInvalidCheck) && detail == flowReplaced {
@@ -277,9 +277,9 @@ func (x *exchange) clearChecks() {
 	}
 }
 
-// What became of a flow that a browser came back from and that cannot be
-// completed. The sign-in page is given it as the parameter "code", and says what
-// to do.
+// These details describe the flow of a returning browser that cannot be
+// completed. The sign-in page receives them as the parameter "code", and shows
+// what to do.
 const (
 	flowExpired  = "flow_expired"
 	flowReplaced = "flow_replaced" // by one that the browser began later
@@ -287,10 +287,10 @@ const (
 	flowUnknown  = "flow_unknown" // to this browser
 )
 
-// lostFlow adds to an error what became of the flow. The cookies of a browser are
-// those of one flow, as with Auth.js: of two tabs that sign in, the one that began
-// later has them. The state of a response is sealed, so that it shows whether it
-// is one of this site, and how old.
+// lostFlow adds to an error what became of the flow. The cookies of a browser
+// belong to one flow, as with Auth.js: of two tabs that sign in, the one that
+// began later has them. The state of a response is sealed, so it shows whether
+// this site made it, and when.
 func (f *oauthFlow) lostFlow(x *exchange, params query.Values, kept *keptChecks, err error) error {
 	state, _ := params.Last("state")
 	_, unopened := x.openState(state)

@@ -16,8 +16,8 @@ type Config struct {
 	// IDs differ.
 	Providers []Provider
 
-	// Store keeps users and accounts, and sessions unless Session says
-	// otherwise. Nil keeps the session in a sealed cookie and nothing else.
+	// Store keeps users and accounts, and sessions unless Session sets another
+	// strategy. Nil keeps the session in a sealed cookie and nothing else.
 	Store Store
 
 	// Secrets derive every key. The first one writes; the others are still
@@ -72,8 +72,8 @@ type Config struct {
 	// Cookies overrides names and attributes of cookies.
 	Cookies Cookies
 
-	// SecureCookies says whether cookies carry the attribute Secure and the
-	// name prefixes that depend on it.
+	// SecureCookies determines whether cookies carry the attribute Secure and
+	// the name prefixes that depend on it.
 	SecureCookies SecureCookies
 
 	// Pages replaces built-in pages by the host's own.

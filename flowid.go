@@ -69,10 +69,10 @@ func (s *settings) starter(user *User) string {
 	return sealed.Mark(s.jwtSecrets[0], starterPurpose, user.ID)
 }
 
-// startedBy reports whether the flow with this id was begun by user, or signed out
-// if user is nil. A flow begun at Auth.js, whose id does not say, counts as begun by
-// the user who is signed in. Without a check cookie there is no id, and no proof
-// that any flow began: nothing is linked.
+// startedBy reports whether the flow with this id was begun by user, or signed
+// out if user is nil. The id of a flow begun at Auth.js does not name its user:
+// the flow counts as begun by the user who is signed in. Without a check cookie
+// there is no id, and no proof that any flow began: nothing is linked.
 func (s *settings) startedBy(id string, user *User) bool {
 	flow := parseFlowID(id)
 	if !flow.ours {

@@ -35,10 +35,10 @@ func (x *exchange) postedParams() query.Values {
 
 // requireStarter makes sure that an account is linked to the user who began the
 // flow, or not at all. The provider's form is posted from another site, and a
-// browser does not send session cookies along, which say SameSite=Lax: the
-// user would look signed out, and would be given a second user. So the browser
-// posts the form once more from a page of this site. If there is still no session
-// of that user, the sign-in ends with an error.
+// browser does not send session cookies with SameSite=Lax along: the user would
+// look signed out, and a second user would be created. So the browser posts the
+// form once more from a page of this site. If there is still no session of that
+// user, the sign-in ends with an error.
 //
 // https://www.rfc-editor.org/rfc/rfc6265#section-5.2 leaves SameSite to
 // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.2
@@ -99,8 +99,8 @@ func (x *exchange) postAgain(action string, params query.Values) error {
 	return x.show(x.pages().Continue(data))
 }
 
-// restoreCallbackURL goes where the flow was to end, if this request has no
-// cookie that says so. What was kept passes through the redirect rules again.
+// restoreCallbackURL sets the end of the flow, if this request has no cookie
+// with it. The kept URL passes through the redirect rules again.
 func (x *exchange) restoreCallbackURL(kept string) error {
 	if kept == "" {
 		return nil

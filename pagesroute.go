@@ -57,7 +57,7 @@ func (x *exchange) signInPage() error {
 	return x.show(x.pages().SignIn(data))
 }
 
-// linkWithCallback is the URL of a page of the host that is told the way back.
+// linkWithCallback is the URL of a page of the host, with the way back.
 func (x *exchange) linkWithCallback(own string) string {
 	if own == "" {
 		return ""
@@ -65,9 +65,9 @@ func (x *exchange) linkWithCallback(own string) string {
 	return query.Append(x.absolute(own), "callbackUrl", x.callbackText)
 }
 
-// formCallbackURL is the way back as the forms carry it: a path if it was asked
-// for as one, so that a form posted through another host name of this site
-// comes back there.
+// formCallbackURL is the way back in the forms: a path if the request contained
+// a path, so that a form posted through another host name of this site comes
+// back there.
 func (x *exchange) formCallbackURL() string {
 	if asked, _ := x.query.Last("callbackUrl"); strings.HasPrefix(asked, "/") {
 		if path, here := strings.CutPrefix(x.callbackText, x.origin); here && path != "" {
@@ -83,11 +83,12 @@ func (x *exchange) button(p *provider) page.Provider {
 	return p.describe(x, b)
 }
 
-// formAction is the route that a form on a page of this site posts to. On a site
-// that takes itself for one of this machine it has no host: where a proxy put the
-// address of its upstream into the Host header, a password goes to the site that
-// showed the form, and not to the machine of the user. Other sites name their host
-// as Auth.js does, and may be open under another name than the form is for.
+// formAction is the route that a form on a page of this site posts to. On a
+// site that believes to be on this machine it has no host: if a proxy put the
+// address of its upstream into the Host header, a password goes to the site
+// that showed the form, and not to the machine of the user. Other sites name
+// their host as Auth.js does, because they may be open under another name than
+// the form is for.
 func (x *exchange) formAction(path string) string {
 	if x.URL == "" && !x.TrustHost {
 		return x.base + path

@@ -152,9 +152,9 @@ func (s *settings) resolveRedirectProxy() *Error {
 	return nil
 }
 
-// mayReceive reports whether callbacks are passed on to a deployment. Over http a
-// code can be read on the way, so http is for loopback addresses, and for entries
-// of the list that say so.
+// mayReceive reports whether callbacks are passed on to a deployment. Over http
+// a code can be read on the way, so http is for loopback addresses, and for
+// entries of the list that begin with "http://".
 func (s *settings) mayReceive(deployment origin.Origin) bool {
 	if s.previews.Match(deployment) {
 		return true

@@ -246,8 +246,8 @@ func (s *settings) showSession(q *sessionRequest, session *Session, claims Claim
 	if s.Callbacks.Session == nil {
 		return nil
 	}
-	// The callback is given a copy, which is shown by the default view also where
-	// it is a part of what is shown: the session itself would contain itself.
+	// The callback receives a copy. If its result contains the copy, the copy
+	// is shown by the default view: the session itself would contain itself.
 	own := *session
 	view := &SessionView{Session: &own, Claims: claims}
 	if session.stored != nil {

@@ -50,7 +50,7 @@ type event struct {
 // over OpenID Connect and reports every user as Ada, and "credentials", which
 // knows the passwords of s.person. Everything is logged, and every event is
 // remembered.
-// and every event is remembered.
+//
 // The sign-in routes are served below the base path. Every other path is a page
 // of the application that names the signed-in user; the pages below /members
 // are guarded.

@@ -58,9 +58,9 @@ type Texts struct {
 	// SignUp links to [Pages].SignUp: "Create an account".
 	SignUp string
 
-	// Words translates what the configuration says, by what it says: names of
-	// providers, and labels, placeholders and titles of a [Field]. Words that are
-	// not in it are shown as they are. Where the configuration is silent, it says
+	// Words translates words of the configuration, which are its keys: names of
+	// providers, and labels, placeholders and titles of a [Field]. Words that
+	// are not in it are shown unchanged. The defaults of the configuration are
 	// "Email", "Credentials", "Passkey", "Username" and "Password".
 	Words map[string]string
 
