@@ -11,8 +11,8 @@ import (
 )
 
 // An Account ties a [User] to an identity at a provider. Callbacks and events
-// receive it with everything the provider's token response held; the store
-// receives what [OAuth.Account] lets through.
+// receive it with everything in the provider's token response; the store
+// receives the fields that [OAuth.Account] returns.
 //
 // It carries credentials for the provider's API. Package fmt and log/slog print it
 // without them; its JSON has them.
@@ -40,7 +40,7 @@ type Account struct {
 	IDToken      string
 
 	// ExpiresAt is when AccessToken expires, in Unix seconds. Zero means that
-	// the provider did not say.
+	// the provider did not report it.
 	ExpiresAt int64
 
 	// TokenType is in lower case, mostly "bearer".
@@ -177,8 +177,8 @@ func (a *Account) clone() *Account {
 	return &c
 }
 
-// storedByDefault is what is kept of an account when [OAuth.Account] is nil:
-// the token fields every shared table has a column for.
+// storedByDefault returns the stored part of an account when [OAuth.Account] is
+// nil: the token fields for which every shared table has a column.
 func storedByDefault(a *Account) *Account {
 	c := *a
 	c.Extra = nil

@@ -21,17 +21,17 @@ func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) 
 }
 
 // UpdateAccount replaces the stored tokens of an account, which a sign-in of a
-// known person leaves as they are. An application that uses them calls it from
+// known user does not change. An application that uses them calls it from
 // [Events.SignIn] with the event's account:
 //
 //	SignIn: func(ctx context.Context, e *pintle.SignInEvent) error {
 //		return auth.UpdateAccount(ctx, e.Account)
 //	},
 //
-// What [OAuth.Account] lets through is stored, sealed if tokens are. A refresh
-// token that the provider did not send again is kept, as many send one at the
-// first sign-in only. Accounts without an access token, such as those of mails
-// and passwords, are left alone. The error matches [ErrNotFound] when the
+// The fields that [OAuth.Account] returns are stored, sealed if tokens are. A
+// refresh token that the provider did not send again is kept, as many send one
+// at the first sign-in only. Accounts without an access token, such as those of
+// mails and passwords, are left alone. The error matches [ErrNotFound] when the
 // account is not stored.
 func (a *Auth) UpdateAccount(ctx context.Context, account *Account) (err error) {
 	defer a.logFailed(ctx, "UpdateAccount", &err)

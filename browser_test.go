@@ -188,7 +188,7 @@ func (b *browser) address() *url.URL {
 	return u
 }
 
-// cookie returns what a cookie of the site holds, empty if there is none.
+// cookie returns the value of a cookie of the site, or "".
 func (b *browser) cookie(name string) string {
 	for _, c := range b.client.Jar.Cookies(b.address()) {
 		if c.Name == name {

@@ -22,8 +22,8 @@ type Credentials struct {
 
 	// Authorize checks what was submitted. It returns the user, or nil when the
 	// submission is wrong. An [*Error] with [ErrCredentials] chooses the code
-	// that the sign-in page is given; any other error is a fault of the
-	// application, which the person sees as one.
+	// on the sign-in page; any other error is shown to the user as a fault of
+	// the application.
 	//
 	// It is called for every attempt: package throttle limits them.
 	Authorize func(ctx context.Context, c *Submission) (*User, error)

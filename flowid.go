@@ -122,11 +122,12 @@ func (x *exchange) browserMark() string {
 	return sealed.Mark(x.jwtSecrets[0], browserPurpose, x.formToken())
 }
 
-// errBegunElsewhere refuses the callback of a flow that began in another browser.
+// errBegunElsewhere rejects the callback of a flow that began in another
+// browser.
 var errBegunElsewhere = fail(ErrInvalidCheck, errors.New("the sign-in began in another browser, or the cookie of the form token was replaced meanwhile"))
 
-// begunHere reports whether the flow with this id began in this browser, as far as
-// the id says.
+// begunHere reports whether the flow with this id began in this browser, as far
+// as the id records it.
 func (x *exchange) begunHere(id string) bool {
 	flow := parseFlowID(id)
 	if flow.browser == "" {

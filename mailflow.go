@@ -235,8 +235,8 @@ func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 		return nil, f.confirmLink(x, identifier)
 	}
 	if confirm {
-		// The button is on a page of ours, and not one that another site
-		// presses for its visitor.
+		// The form token shows that the button was pressed on a page of this
+		// site, and not by a page of another site.
 		if err := x.requireCSRF(); err != nil {
 			return nil, err
 		}

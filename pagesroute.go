@@ -83,12 +83,12 @@ func (x *exchange) button(p *provider) page.Provider {
 	return p.describe(x, b)
 }
 
-// formAction is the route that a form on a page of this site posts to. On a
-// site that believes to be on this machine it has no host: if a proxy put the
-// address of its upstream into the Host header, a password goes to the site
-// that showed the form, and not to the machine of the user. Other sites name
-// their host as Auth.js does, because they may be open under another name than
-// the form is for.
+// formAction is the route that a form on a page of this site posts to. Without
+// Config.URL and TrustHost the site serves only this machine, and the route has
+// no host: if a proxy put the address of its upstream into the Host header, a
+// password goes to the site that showed the form, and not to the machine of the
+// user. Other sites name their host as Auth.js does, and may be open under
+// another name than the form is for.
 func (x *exchange) formAction(path string) string {
 	if x.URL == "" && !x.TrustHost {
 		return x.base + path

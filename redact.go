@@ -8,10 +8,11 @@ import (
 	"slices"
 )
 
-// Hosts print what callbacks and events are given. Package fmt prints the fields
-// of a struct, and so do handlers of log/slog: a log would have tokens, passwords
-// and mail links, with which its readers can sign in. The types below have a
-// LogValue for log/slog and a Format for every verb of package fmt.
+// Hosts print the values that callbacks and events receive. Package fmt prints
+// the fields of a struct, and so do handlers of log/slog: a log would have
+// tokens, passwords and mail links, with which its readers can sign in. The
+// types below have a LogValue for log/slog and a Format for every verb of
+// package fmt.
 
 // redacted writes the attributes of v in place of its fields.
 func redacted(to fmt.State, name string, v slog.LogValuer) {

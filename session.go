@@ -125,8 +125,8 @@ func (s *Session) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("userId", s.User.ID), slog.Time("expires", s.Expires))
 }
 
-// addShown adds what is shown of the user under a name: the claim of the token
-// as it is, or the field of the user.
+// addShown adds to m the shown value of the user under a name: the claim of the
+// token as it is, or the field of the user.
 func (s *Session) addShown(m *wire.Object, name, claim string) {
 	switch {
 	case s.data != nil:

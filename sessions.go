@@ -13,8 +13,8 @@ import (
 )
 
 // sessions is where the sessions of a configuration live: [tokenSessions] keeps
-// them in tokens, [dbSessions] in rows of the store. [settings.chooseSessions]
-// chooses, and nothing else asks for the strategy.
+// them in tokens, [dbSessions] in rows of the store. Only
+// [settings.chooseSessions] reads the strategy.
 type sessions interface {
 	// needStoredUser reports whether a session is a row of the store, which
 	// belongs to a user of the store.

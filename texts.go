@@ -116,8 +116,8 @@ type Texts struct {
 	// SignOutCancel links back to the site: "Stay signed in".
 	SignOutCancel string
 
-	// VerifyRequestHeading is on the page that says that a mail is on its way:
-	// "Check your email".
+	// VerifyRequestHeading is on the page that is shown while a mail is on its
+	// way: "Check your email".
 	VerifyRequestHeading string
 
 	// VerifyRequestText has one paragraph per entry: "We sent you a link. Open it
@@ -129,11 +129,12 @@ type Texts struct {
 	// has to be pressed: "Finish signing in".
 	ConfirmLinkHeading string
 
-	// ConfirmLinkText says what the button does; %s is the name of the site: "One
+	// ConfirmLinkText describes the button; %s is the name of the site: "One
 	// more step and you are signed in to %s."
 	ConfirmLinkText string
 
-	// ConfirmLinkAddress says who will be signed in: "Your address: %s".
+	// ConfirmLinkAddress names the user who will be signed in: "Your address:
+	// %s".
 	ConfirmLinkAddress string
 
 	// ConfirmLinkHint is for people who did not ask for the link: "If you did not
@@ -148,20 +149,20 @@ type Texts struct {
 	// there".
 	ContinueHeading string
 
-	// ContinueText says where the button leads; %s is the name of the site: "One
-	// more step and you are back at %s."
+	// ContinueText describes where the button leads; %s is the name of the
+	// site: "One more step and you are back at %s."
 	ContinueText string
 
 	// ContinueButton is "Continue".
 	ContinueButton string
 
-	// AddressTakenHeading is on the page that asks whose an account is when a
-	// mail proves an address that the account has unproven: "Is this account
-	// yours?"
+	// AddressTakenHeading is on the page that asks the user who owns an account
+	// when a mail proves an address that the account has unproven: "Is this
+	// account yours?"
 	AddressTakenHeading string
 
-	// AddressTakenText says so; %s is the address: "An account here has your
-	// address %s, but its owner has never opened a mail from us."
+	// AddressTakenText explains it; %s is the address: "An account here has
+	// your address %s, but its owner has never opened a mail from us."
 	AddressTakenText string
 
 	// AddressTakenOwn stands above the ways to sign in to that account: "If it is
@@ -229,8 +230,8 @@ type Texts struct {
 	// to %s".
 	MailHeading string
 
-	// MailText says what the button does: "Press the button to finish signing in.
-	// It works once."
+	// MailText describes the button: "Press the button to finish signing in. It
+	// works once."
 	MailText string
 
 	// MailButton is "Sign in".
@@ -241,9 +242,9 @@ type Texts struct {
 	MailIgnore string
 }
 
-// ErrorText is what a page says about one error. It is another name of a struct
-// type without one, so that Texts converts to the type of the package that writes
-// the pages, which imports nothing of this one.
+// ErrorText is the text of a page about one error. It is an alias of a struct
+// type without a name, so that Texts converts to the type of the package that
+// writes the pages, which does not import this one.
 type ErrorText = struct {
 	// Heading is the title of the page.
 	Heading string

@@ -392,9 +392,9 @@ func (s tokenSessions) endUnproven(w *work, who *arrival, userID, _ string) erro
 	return &errand{func(e *errands) error { return s.revokeBefore(w.x.ctx, e, userID) }}
 }
 
-// revokeBefore ends the token sessions of a user that exist now, and notes when
-// the next one may begin. Tokens say in whole seconds when their session began,
-// and those of the current second are ended, too.
+// revokeBefore ends the token sessions of a user that exist now, and records
+// when the next one may begin. Tokens record in whole seconds when their
+// session began, and those of the current second are ended, too.
 func (s tokenSessions) revokeBefore(ctx context.Context, e *errands, userID string) error {
 	if err := s.revokeUser(ctx, userID); err != nil {
 		return err
@@ -547,7 +547,7 @@ func (u *User) fromToken(tok token.Token) {
 	u.ID, u.Name, u.Email, u.Image = tok.Subject(), tok.Name(), tok.Email(), tok.Picture()
 }
 
-// fromClaims fills in a user from claims. What is not of the right type is left
+// fromClaims fills in a user from claims. Claims of the wrong type are left
 // out: a token of another server may hold anything.
 func (u *User) fromClaims(claims Claims) {
 	u.ID, _ = wire.ID(claims["sub"])
