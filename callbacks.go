@@ -9,12 +9,12 @@ import (
 // Callbacks let the host decide. All are optional; they may be called
 // concurrently.
 type Callbacks struct {
-	// SignIn decides whether a person may sign in. It returns "" and nil to let
-	// them, an error to refuse, or a URL to send them to instead: a path or a URL
-	// of this site, or what Redirect accepts. An error that is not a [Code] or an
-	// [*Error] is shown to the person as [ErrAccessDenied] and to the operator as
-	// it is. With an [Email] provider it is called twice: before the mail is sent,
-	// and when the link is opened.
+	// SignIn decides whether a user may sign in. It returns "" and nil to allow
+	// the sign-in, an error to deny it, or a URL to which the browser goes
+	// instead: a path or a URL of this site, or what Redirect accepts. An error
+	// that is not a [Code] or an [*Error] is shown to the user as
+	// [ErrAccessDenied] and logged unchanged. With an [Email] provider SignIn
+	// is called twice: before the mail is sent, and when the link is opened.
 	SignIn func(ctx context.Context, s *SignInAttempt) (goTo string, err error)
 
 	// SyncUser keeps stored users in step with what a provider reports at each
@@ -25,11 +25,12 @@ type Callbacks struct {
 	// [Features.Transactions]. A user who is created is created with the
 	// change.
 	//
-	// a is what SignIn was given, but for a.User: it is the user that is changed,
-	// and for a new user the one that will be created, whose ID is a proposal. An
-	// account of another provider can be linked to a user, and then signs that
-	// user in: let a.Account.Provider decide what the account may change. While
-	// an account or a passkey is linked to the signed-in user, a.LinkTo is set.
+	// a is the SignInAttempt of SignIn, except for a.User: that is the user to
+	// change. For a new user it is the one that will be created, whose ID is a
+	// proposal. An account of another provider can be linked to a user, and
+	// then signs that user in: let a.Account.Provider decide what the account
+	// may change. While an account or a passkey is linked to the signed-in
+	// user, a.LinkTo is set.
 	//
 	// Profile is set for [OAuth] only. With an [Email] provider it is called when
 	// the link is opened. It is not called for [Credentials], whose Authorize
@@ -39,11 +40,11 @@ type Callbacks struct {
 	// with the name of a field of the user, fail the sign-in. So do members of
 	// Extra that the store has no place for.
 	//
-	// An error refuses the sign-in, and leaves no session; one that is not a
-	// [Code] or an [*Error] is shown to the person as [ErrConfiguration]. It runs
-	// outside the transaction of the sign-in, so that it may use the store. It may
-	// be called more than once in a sign-in, and in one that is then refused: let
-	// it return what to write, and write nothing.
+	// An error denies the sign-in, and leaves no session; one that is not a
+	// [Code] or an [*Error] is shown to the user as [ErrConfiguration].
+	// SyncUser runs outside the transaction of the sign-in, so that it may use
+	// the store. It may be called more than once in a sign-in, and in one that
+	// is then denied: it should return what to write, and write nothing.
 	SyncUser func(ctx context.Context, a *SignInAttempt) (UserUpdate, error)
 
 	// HasPassword reports whether a stored user has a password at another

@@ -35,8 +35,8 @@ type Credentials struct {
 	// guesses are then counted by what was typed. An error is a fault of the
 	// application, and Authorize does not run. Nil counts by what was typed.
 	//
-	// Where an account has several names, a client that is refused for one name
-	// after guessing at another learns that both are of one account.
+	// If an account has several names, a client that has guessed at one name
+	// and is rejected for another learns that both belong to one account.
 	Account func(ctx context.Context, c *Submission) (string, error)
 
 	// Knows reports whether a stored user can sign in here: whether they have

@@ -13,7 +13,7 @@ import (
 // linked is what a program links that imports a package.
 type linked struct {
 	packages []string
-	uses     []string // modules of others that packages of its own module import
+	uses     []string // modules of others that packages of the module import
 	brings   []string // those that come with them
 }
 

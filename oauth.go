@@ -49,10 +49,10 @@ const (
 	// https://www.rfc-editor.org/rfc/rfc7636
 	PKCE Check = "pkce"
 
-	// State binds the response to this browser. Every flow has a state, whether
-	// it is listed or not: there are services that accept any code verifier. To
-	// list it matters where Auth.js serves the same site: a flow begun there is
-	// then refused unless it has a state, too.
+	// State binds the response to this browser. Every flow has a state, listed
+	// or not, because some services accept any code verifier. Listing it
+	// matters if Auth.js serves the same site: a flow begun there is then
+	// rejected unless it has a state, too.
 	//
 	// https://www.rfc-editor.org/rfc/rfc6749#section-10.12
 	State Check = "state"
@@ -64,8 +64,8 @@ const (
 
 	// NoChecks, alone in the list, turns PKCE and the nonce off, for services
 	// that reject them. The state stays. A flow that began at Auth.js with its
-	// "none" leaves nothing in the browser that could prove it, and cannot be
-	// completed here: the user signs in again.
+	// "none" leaves no proof in the browser, and cannot be completed here: the
+	// user signs in again.
 	//
 	// For a service that does not return the state parameter, [Quirks.Leave] and
 	// [Quirks.Return] can carry the state in another place, such as the callback

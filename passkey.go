@@ -38,13 +38,13 @@ type WebAuthn struct {
 	// autocomplete with the word webauthn.
 	DisableAutofill bool
 
-	// SignInOnly leaves it to other providers to make users. Without it anyone can
-	// sign up with an unused address without proving that they own it, and the
-	// options route tells whether an address is taken.
+	// SignInOnly leaves it to other providers to create users. Without it
+	// anyone can sign up with an unused address without proving that they own
+	// it, and the options route reveals whether an address is taken.
 	//
-	// With it, a user who is not signed in can only sign in with a passkey that
-	// their authenticator finds by itself, whatever they type, and users add
-	// passkeys while they are signed in.
+	// With it, a signed-out user can only sign in with a passkey that their
+	// authenticator finds by itself, whatever they type. Users add passkeys
+	// while they are signed in.
 	SignInOnly bool
 
 	// Identify finds the user that was typed, which is in the query of r. It

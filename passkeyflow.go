@@ -80,8 +80,8 @@ func (f *passkeyFlow) describe(x *exchange, entry page.Provider) page.Provider {
 	return entry
 }
 
-// fields are the inputs of the form. What an anonymous client types there matters
-// only where it may sign up: otherwise a field of another form does as well for the
+// fields are the inputs of the form. The input of an anonymous client matters
+// only if it may sign up: otherwise a field of another form is enough for the
 // list of passkeys.
 func (f *passkeyFlow) fields(x *exchange) []page.Field {
 	listed := func(other *provider) bool { return other.listsPasskeys }
