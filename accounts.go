@@ -104,7 +104,7 @@ func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settin
 	case err != nil:
 		return nil, err
 	case s == nil || s.User.ID == "":
-		return nil, fail(ErrAccessDenied, fmt.Errorf("%s needs the session of somebody who is signed in: call it inside Auth.Require", method))
+		return nil, fail(ErrAccessDenied, fmt.Errorf("%s requires the session of a signed-in user: call it inside Auth.Require", method))
 	case !s.isOf(set):
 		// In the other Auth the same id belongs to another user.
 		return nil, fail(ErrAccessDenied, fmt.Errorf("%s was given a session that another Auth, or another configuration of NewFunc, has read: call it on the Auth that guards the page", method))

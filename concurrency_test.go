@@ -85,7 +85,7 @@ func TestManyFirstSignInsOfOnePersonMakeOneUser(t *testing.T) {
 }
 
 // Without transactions a tab may see the other's user before the other's
-// account, and is asked to try again. There is still only one user, and it is
+// account, and the page says to try again. There is still only one user, and it is
 // complete.
 func TestManyFirstSignInsWithoutTransactionsMakeOneUser(t *testing.T) {
 	k := newKeeper()
