@@ -227,7 +227,7 @@ func TestAPersonIsSignedOutEverywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, b := range devices {
-				if b.who() != "stranger" || b.session() != nil {
+				if b.who() != "anonymous" || b.session() != nil {
 					t.Error("SH-86 a device is still signed in")
 				}
 			}
@@ -252,7 +252,7 @@ func TestAUserWhoIsRemovedIsSignedInNowhere(t *testing.T) {
 				if err := s.auth.DeleteUser(t.Context(), ada.ID); err != nil {
 					t.Fatal(err)
 				}
-				if b.who() != "stranger" || b.session() != nil {
+				if b.who() != "anonymous" || b.session() != nil {
 					t.Error("SH-16 the user is still signed in")
 				}
 				if k.owner(t, "acme", adaElsewhere.Subject) != nil || k.byEmail(t, ada.Email) != nil {

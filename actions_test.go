@@ -146,7 +146,7 @@ func TestServerCodeSignsOut(t *testing.T) {
 	if names := s.eventNames(); !slices.Equal(names, []string{"signOut"}) {
 		t.Errorf("the events are %q", names)
 	}
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Errorf("%s is signed in", who)
 	}
 	if r := b.get("/logout", "Referer", "https://evil.example/").want(http.StatusSeeOther); r.location() != s.url {
@@ -218,8 +218,8 @@ func TestServerCodeEndsTheSessionOfANativeApplication(t *testing.T) {
 				authorization := "Bearer " + b.cookie(sessionCookie)
 
 				// The route ends the session of a cookie only.
-				stranger := s.browser()
-				stranger.postForm("/auth/signout", url.Values{"csrfToken": {stranger.csrf()}}, "Authorization", authorization)
+				anonymous := s.browser()
+				anonymous.postForm("/auth/signout", url.Values{"csrfToken": {anonymous.csrf()}}, "Authorization", authorization)
 				if who := b.who(); who != "Ada Lovelace" {
 					t.Fatalf("allowed %t: after the sign-out route %s is signed in", allowed, who)
 				}

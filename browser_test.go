@@ -173,7 +173,7 @@ func (b *browser) session() map[string]any {
 }
 
 // who returns the name of the signed-in user from a page of the application, or
-// "stranger".
+// "anonymous".
 func (b *browser) who() string {
 	b.t.Helper()
 	return strings.TrimPrefix(b.get("/").want(http.StatusOK).body, "hello, ")

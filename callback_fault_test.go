@@ -240,7 +240,7 @@ func TestAProviderThatMisbehavesSignsNobodyIn(t *testing.T) {
 				case operator:
 					r.fails("/auth/error", operator)
 				}
-				if who := b.who(); (who != "stranger") != (want == welcome) {
+				if who := b.who(); (who != "anonymous") != (want == welcome) {
 					t.Errorf("%s is signed in", who)
 				}
 				if want != welcome && b.session() != nil {
@@ -346,7 +346,7 @@ func TestAnEndpointThatFailsEndsTheSignIn(t *testing.T) {
 						if code := r.errorCode(); code != operator && code != retry {
 							t.Errorf("the browser is sent to %q", r.location())
 						}
-						if who := b.who(); who != "stranger" {
+						if who := b.who(); who != "anonymous" {
 							t.Errorf("%s is signed in", who)
 						}
 						if took := time.Since(start); took > 25*time.Second {

@@ -25,7 +25,7 @@ var checkCookies = []string{stateCookie, pkceCookie, nonceCookie}
 func nothingCameOf(t *testing.T, s *site, b *browser, r *reply) {
 	t.Helper()
 	r.fails("/auth/error", operator)
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Errorf("%s is signed in", who)
 	}
 	if sent := s.idp.Requests(authtest.TokenEndpoint); len(sent) > 0 {
@@ -128,7 +128,7 @@ func TestAFlowEndsInTheBrowserItBeganIn(t *testing.T) {
 	q.Set("code", mustParse(t, back).Query().Get("code"))
 	mine.RawQuery = q.Encode()
 	ada.get(mine.String()).fails("/auth/error", operator)
-	if who := ada.who(); who != "stranger" {
+	if who := ada.who(); who != "anonymous" {
 		t.Errorf("%s is signed in with the code of another browser", who)
 	}
 }
@@ -382,7 +382,7 @@ func TestAProviderMayAnswerWithAForm(t *testing.T) {
 		s.idp.Break(authtest.ResponseLoginRequired)
 		b := s.browser()
 		answer(t, b, b.post("/auth/signin/acme?prompt=none&max_age=0").location()).fails("/auth/signin", retry)
-		if who := b.who(); who != "stranger" {
+		if who := b.who(); who != "anonymous" {
 			t.Errorf("%s is signed in", who)
 		}
 	})

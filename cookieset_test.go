@@ -151,14 +151,14 @@ func TestStrayCookiesDoNotDisturbASession(t *testing.T) {
 		{"with two numbers", sessionCookie + ".0.1=junk; " + good, "Ada Lovelace"},
 		{"with a left-over part", good + "; " + sessionCookie + ".0=junk", "Ada Lovelace"},
 		{"with a negative part", good + "; " + sessionCookie + ".-1=junk", "Ada Lovelace"},
-		{"after an empty one, since the first counts", sessionCookie + "=; " + good, "stranger"},
+		{"after an empty one, since the first counts", sessionCookie + "=; " + good, "anonymous"},
 		{"with a nameless one", "=" + sessionCookie + "=x; " + good, "Ada Lovelace"},
 		{"with one that is no pair", "junk; " + good, "Ada Lovelace"},
 		{"the first of two", good + "; " + sessionCookie + "=junk", "Ada Lovelace"},
-		{"SH-47 the second of two", sessionCookie + "=junk; " + good, "stranger"},
-		{"in capitals", strings.ToUpper(sessionCookie) + good[len(sessionCookie):], "stranger"},
-		{"under the secure name", "__Secure-" + good, "stranger"},
-		{"in quotes", sessionCookie + `="` + good[len(sessionCookie)+1:] + `"`, "stranger"},
+		{"SH-47 the second of two", sessionCookie + "=junk; " + good, "anonymous"},
+		{"in capitals", strings.ToUpper(sessionCookie) + good[len(sessionCookie):], "anonymous"},
+		{"under the secure name", "__Secure-" + good, "anonymous"},
+		{"in quotes", sessionCookie + `="` + good[len(sessionCookie)+1:] + `"`, "anonymous"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, _ := ask(s.net["localhost:3000"], "GET", s.url+"/", nil, "Cookie", tt.cookies)
@@ -181,7 +181,7 @@ func TestNoOtherSealedValueIsASession(t *testing.T) {
 		}
 		thief := s.browser()
 		thief.plant(sessionCookie, value)
-		if who := thief.who(); who != "stranger" {
+		if who := thief.who(); who != "anonymous" {
 			t.Errorf("with the value of %s %s is signed in", name, who)
 		}
 		if session := thief.session(); session != nil {
@@ -191,7 +191,7 @@ func TestNoOtherSealedValueIsASession(t *testing.T) {
 	for _, salt := range []string{"__Secure-" + sessionCookie, stateCookie, "encodedState", "next-auth.session-token"} {
 		thief := s.browser()
 		thief.plant(sessionCookie, sealed(t, salt, claimsFor("ada")))
-		if who := thief.who(); who != "stranger" {
+		if who := thief.who(); who != "anonymous" {
 			t.Errorf("with a token for %q %s is signed in", salt, who)
 		}
 	}
@@ -281,7 +281,7 @@ func FuzzCookieHeader(f *testing.F) {
 				t.Errorf("the session is %s", w.Body)
 			}
 		}
-		if w, _ := ask(page, "GET", "http://localhost/", nil, "Cookie", header); w.Body.String() != "hello, stranger" {
+		if w, _ := ask(page, "GET", "http://localhost/", nil, "Cookie", header); w.Body.String() != "hello, anonymous" {
 			t.Errorf("the page says %s", w.Body)
 		}
 	})
@@ -344,7 +344,7 @@ func TestATokenThatWasChangedIsNobodys(t *testing.T) {
 		spoiled := []byte(good)
 		spoiled[i] ^= 1
 		w, _ := ask(app, "GET", s.url+"/", nil, "Cookie", sessionCookie+"="+string(spoiled))
-		if w.Body.String() != "hello, stranger" {
+		if w.Body.String() != "hello, anonymous" {
 			t.Fatalf("with byte %d changed the page says %q", i, w.Body)
 		}
 	}
@@ -380,7 +380,7 @@ func TestSecretsCanBeReplaced(t *testing.T) {
 		{"the only secret", []string{secret}, "Ada Lovelace"},
 		{"the second of two", []string{newer, secret}, "Ada Lovelace"},
 		{"the last of three", []string{newest, newer, secret}, "Ada Lovelace"},
-		{"a removed one", []string{newest, newer}, "stranger"},
+		{"a removed one", []string{newest, newer}, "anonymous"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSite(t, func(s *site) { s.Secrets = tt.secrets })
@@ -389,7 +389,7 @@ func TestSecretsCanBeReplaced(t *testing.T) {
 			if who := b.who(); who != tt.who {
 				t.Fatalf("%s is signed in, want %s", who, tt.who)
 			}
-			if tt.who == "stranger" {
+			if tt.who == "anonymous" {
 				return
 			}
 			b.get("/auth/session")

@@ -145,7 +145,7 @@ func TestAnExpiredDatabaseSessionIsRemoved(t *testing.T) {
 				token := b.cookie(sessionCookie)
 				time.Sleep(time.Hour + time.Millisecond)
 				w, _ := ask(s.handler(), "GET", s.url+path, nil, "Cookie", sessionCookie+"="+token)
-				if body := w.Body.String(); body != "hello, stranger" && body != "null" {
+				if body := w.Body.String(); body != "hello, anonymous" && body != "null" {
 					t.Errorf("GET %s answers %s", path, body)
 				}
 				if cleared := len(w.Header()["Set-Cookie"]) > 0 && strings.Contains(setCookies(w.Header())[sessionCookie], "Max-Age=0"); cleared != (path == "/auth/session") {
@@ -187,7 +187,7 @@ func TestADatabaseSessionEndsWithItsRow(t *testing.T) {
 			}
 			id := lastEvent[*pintle.SignInEvent](s, "signIn").User.ID
 			end(t, s, id, b.cookie(sessionCookie))
-			if who := b.who(); who != "stranger" {
+			if who := b.who(); who != "anonymous" {
 				t.Errorf("%s is signed in", who)
 			}
 			b.get("/members").want(http.StatusFound)
@@ -209,14 +209,14 @@ func TestTheClientDoesNotChooseItsToken(t *testing.T) {
 	}
 	b = s.browser()
 	b.plant(sessionCookie, "chosen")
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Errorf("%s is signed in", who)
 	}
 	if r := b.get("/auth/session"); r.body != "null" || !r.clears(sessionCookie) {
 		t.Errorf("the session route answers %s with cookies %q", r.body, r.header["Set-Cookie"])
 	}
 	b.plant(sessionCookie, sealed(t, sessionCookie, claimsFor("ada")))
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Errorf("with a token of the other strategy %s is signed in", who)
 	}
 }
@@ -232,7 +232,7 @@ func TestASignInGivesANewToken(t *testing.T) {
 	if b.cookie(sessionCookie) == old {
 		t.Error("the token is the same")
 	}
-	if who := thief.who(); who != "stranger" {
+	if who := thief.who(); who != "anonymous" {
 		t.Errorf("with the old token %s is signed in", who)
 	}
 	if who := b.who(); who != "Ada Lovelace" {
@@ -322,7 +322,7 @@ func TestADatabaseThatIsDownSignsNobodyInOrOut(t *testing.T) {
 	if r := b.get("/auth/session").want(http.StatusOK); r.body != "null" || len(r.header["Set-Cookie"]) > 0 {
 		t.Errorf("the session route answers %s with cookies %q", r.body, r.header["Set-Cookie"])
 	}
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Errorf("on a page %s is signed in", who)
 	}
 	b.get("/members").want(http.StatusServiceUnavailable)
@@ -476,9 +476,9 @@ func TestAPasswordGivesADatabaseSessionToAStoredUser(t *testing.T) {
 		t.Errorf("W-42 the session of before is still there: %v", err)
 	}
 
-	stranger := s.browser()
-	stranger.post("/auth/callback/credentials", "username", "grace", "password", people["grace"].password).fails("/auth/error", "Configuration")
-	if who := stranger.who(); who != "stranger" {
+	anonymous := s.browser()
+	anonymous.post("/auth/callback/credentials", "username", "grace", "password", people["grace"].password).fails("/auth/error", "Configuration")
+	if who := anonymous.who(); who != "anonymous" {
 		t.Errorf("%s is signed in, whom the store does not have", who)
 	}
 	if !s.log.has("UnsupportedStrategy") {
@@ -539,7 +539,7 @@ func TestTheHostMayMakeTheTokens(t *testing.T) {
 	fail = true
 	b = s.browser()
 	b.signInWith("acme").fails("/auth/error", "Configuration")
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Errorf("%s is signed in", who)
 	}
 }
@@ -556,7 +556,7 @@ func TestARowThatOutlivesItsSessionIsNobodys(t *testing.T) {
 
 		b := s.browser()
 		b.plant(sessionCookie, held[0])
-		if who := b.who(); who != "stranger" {
+		if who := b.who(); who != "anonymous" {
 			t.Errorf("ASVS-7.3.2 %s is signed in", who)
 		}
 		if n := k.sessions(t, ada.ID); n != 1 {

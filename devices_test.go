@@ -197,7 +197,7 @@ func TestNobodyEndsTheSessionOfSomebodyElse(t *testing.T) {
 			t.Errorf("EndDevice(%q) is %v, want ErrNotFound", handle, err)
 		}
 	}
-	if grace.who() != "Grace Hopper" || phone.who() == "stranger" {
+	if grace.who() != "Grace Hopper" || phone.who() == "anonymous" {
 		t.Fatal("a session ended that was not to")
 	}
 
@@ -208,7 +208,7 @@ func TestNobodyEndsTheSessionOfSomebodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.reads(t, "endSession") // and no event: no user signed out
-	if phone.who() != "stranger" || laptop.who() == "stranger" {
+	if phone.who() != "anonymous" || laptop.who() == "anonymous" {
 		t.Error("another session ended than the one that was meant")
 	}
 	if err := s.auth.EndDevice(ctx, mine, other.Handle); !errors.Is(err, pintle.ErrNotFound) {
@@ -231,10 +231,10 @@ func TestAllOtherDevicesAreSignedOut(t *testing.T) {
 		t.Errorf("EndOtherDevices returns %d, %v", n, err)
 	}
 	k.reads(t, "endUserSessions")
-	if phone.who() != "stranger" || tablet.who() != "stranger" {
+	if phone.who() != "anonymous" || tablet.who() != "anonymous" {
 		t.Error("another device is still signed in")
 	}
-	if laptop.who() == "stranger" || grace.who() == "stranger" {
+	if laptop.who() == "anonymous" || grace.who() == "anonymous" {
 		t.Error("too much ended")
 	}
 }
@@ -267,7 +267,7 @@ func TestOfTokenSessionsOneIsKnown(t *testing.T) {
 		if _, err := s.auth.EndOtherDevices(t.Context(), session); !errors.Is(err, pintle.Code("UnsupportedStrategy")) {
 			t.Errorf("EndOtherDevices is %v", err)
 		}
-		if laptop.who() == "stranger" {
+		if laptop.who() == "anonymous" {
 			t.Error("the session ended")
 		}
 	})

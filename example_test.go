@@ -119,8 +119,8 @@ func ExampleAuth_Require() {
 
 	ali := exampleSignIn(auth)
 	fmt.Println(exampleGet(app, "/health").Status)
-	stranger := exampleGet(app, "/cave")
-	fmt.Println(stranger.Status, stranger.Header.Get("Location"))
+	anonymous := exampleGet(app, "/cave")
+	fmt.Println(anonymous.Status, anonymous.Header.Get("Location"))
 	fmt.Println(exampleGet(app, "/cave", ali...).Status)
 	fmt.Println(exampleGet(app, "/treasure", ali...).Status)
 	// Output:

@@ -246,7 +246,7 @@ func TestAResponseByFormEndsTheSessionThatTheBrowserGotMeanwhile(t *testing.T) {
 				b.postForm(page.action(), page.hidden()).goesTo(s.url + "/")
 				copied := s.browser()
 				copied.plant(secureSessionCookie, held)
-				if before, after := copied.who(), b.who(); before != "stranger" || after != "Ada" {
+				if before, after := copied.who(), b.who(); before != "anonymous" || after != "Ada" {
 					t.Errorf("the session from before is of %s, the browser's of %s", before, after)
 				}
 			})

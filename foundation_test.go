@@ -58,7 +58,7 @@ func TestFoundationSuite(t *testing.T) {
 			s.idp.Break(tt.faults...)
 			b := s.browser()
 			b.attempt("acme")
-			want := "stranger"
+			want := "anonymous"
 			if tt.accept {
 				want = "Ada Lovelace"
 			}

@@ -89,7 +89,7 @@ func TestEveryEntranceAgreesAboutTheOrigin(t *testing.T) {
 	r.Header.Set("Cookie", sessionCookie+"="+sealed(t, sessionCookie, claimsFor("ada")))
 	w = httptest.NewRecorder()
 	strict.handler().ServeHTTP(w, r)
-	if w.Body.String() != "hello, stranger" {
+	if w.Body.String() != "hello, anonymous" {
 		t.Errorf("at an untrusted host Load says %q", w.Body)
 	}
 	if session, err := strict.auth.Session(r); err == nil || session != nil {

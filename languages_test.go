@@ -85,12 +85,12 @@ func TestMailsAndRefusalsAreInTheLanguageOfTheRequest(t *testing.T) {
 	if r := b.get("/members", "Accept-Language", "de").want(http.StatusForbidden); !strings.Contains(r.body, "<h1>Gesperrt</h1>") {
 		t.Errorf("the refusal says %s", r.body)
 	}
-	stranger := s.browser()
+	anonymous := s.browser()
 	form := map[string]string{"de": "Anmelden bei localhost:3000", "en": "Sign in to localhost:3000"}
 	for language, subject := range form {
-		fields := stranger.get("/auth/signin").hidden()
+		fields := anonymous.get("/auth/signin").hidden()
 		fields.Set("email", language+"@example.com")
-		stranger.postForm("/auth/signin/email", fields, "Accept-Language", language).want(http.StatusFound)
+		anonymous.postForm("/auth/signin/email", fields, "Accept-Language", language).want(http.StatusFound)
 		if m := s.lastMail(); m.Subject != subject || m.Lang != language || !strings.Contains(m.HTML, `<html lang="`+language+`"`) {
 			t.Errorf("asked in %s, the mail is in %s: %s", language, m.Lang, m.Subject)
 		}

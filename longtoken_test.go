@@ -56,7 +56,7 @@ func TestALongSessionTokenIsNoticed(t *testing.T) {
 				t.Errorf("the log does not say %q: %s", text, cause)
 			}
 		}
-		if who := b.who(); who != "stranger" {
+		if who := b.who(); who != "anonymous" {
 			t.Errorf("%s is signed in", who)
 		}
 	})

@@ -38,7 +38,7 @@ func TestTwoTabsThatSignInAtOnce(t *testing.T) {
 			t.Errorf("the record is %v", entry)
 		}
 		back(b, b.consent(second)).goesTo(s.url)
-		if who := b.who(); who == "stranger" {
+		if who := b.who(); who == "anonymous" {
 			t.Error("the second tab does not sign in")
 		}
 	})
@@ -49,7 +49,7 @@ func TestTwoTabsThatSignInAtOnce(t *testing.T) {
 		second := b.leave("acme")
 		back(b, b.consent(second)).goesTo(s.url)
 		back(b, b.consent(first)).lost(b, "flow_unknown", http.StatusBadRequest, "finished in another tab")
-		if who := b.who(); who == "stranger" {
+		if who := b.who(); who == "anonymous" {
 			t.Error("the first tab signs out")
 		}
 	})

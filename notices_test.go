@@ -96,7 +96,7 @@ func TestASessionThatIsNotInMemoryIsNoticed(t *testing.T) {
 	for range 2 {
 		second := other.browser()
 		second.plant(sessionCookie, held)
-		if who := second.who(); who != "stranger" {
+		if who := second.who(); who != "anonymous" {
 			t.Fatalf("%s is signed in", who)
 		}
 	}

@@ -86,7 +86,7 @@ func TestAnAssertionOfOpenID2IsConfirmedAndBoundToItsBrowser(t *testing.T) {
 	eve := s.browser()
 	*eve.client = *b.client
 	eve.get(changed.String()).fails("/auth/error", operator)
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Errorf("%s is signed in", who)
 	}
 }

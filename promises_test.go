@@ -115,7 +115,7 @@ func TestASignInReplacesWhatWasThereBefore(t *testing.T) {
 		}
 		old := s.browser()
 		old.plant(sessionCookie, before)
-		if who := old.who(); who != "stranger" {
+		if who := old.who(); who != "anonymous" {
 			t.Errorf("the old token still is %s", who)
 		}
 	})
@@ -127,7 +127,7 @@ func TestASignInReplacesWhatWasThereBefore(t *testing.T) {
 		if err := s.auth.SignOutEverywhere(t.Context(), lastEvent[*pintle.SignInEvent](s, "signIn").User.ID); err != nil {
 			t.Fatal(err)
 		}
-		if a, b := here.who(), there.who(); a != "stranger" || b != "stranger" {
+		if a, b := here.who(), there.who(); a != "anonymous" || b != "anonymous" {
 			t.Errorf("%s and %s are signed in", a, b)
 		}
 	})
@@ -213,7 +213,7 @@ func TestSignOutNeedsNobodyElse(t *testing.T) {
 	b.signInWith("acme")
 	delete(s.net, "idp.example")
 	b.post("/auth/signout").want(http.StatusFound)
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Errorf("%s is signed in", who)
 	}
 }

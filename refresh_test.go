@@ -482,7 +482,7 @@ func TestACallbackKeepsATokenFresh(t *testing.T) {
 		}
 		s.idp.Break(authtest.TokenInvalidGrant)
 		time.Sleep(time.Hour)
-		if who := b.who(); who != "stranger" {
+		if who := b.who(); who != "anonymous" {
 			t.Errorf("BCP-14 after the grant has ended %s is signed in", who)
 		}
 	})

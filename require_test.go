@@ -351,12 +351,12 @@ func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
 		wrap func(http.Handler) http.Handler
 		want string
 	}{
-		"the Load of the staff":                   {func(h http.Handler) http.Handler { return customers.Load(staff.Load(h)) }, "stranger"},
-		"the guard of the staff":                  {func(h http.Handler) http.Handler { return customers.Load(staff.Require(h)) }, "stranger"},
-		"the Load inside the guard":               {func(h http.Handler) http.Handler { return customers.Require(staff.Load(h)) }, "stranger"},
-		"where the cookies were removed":          {func(h http.Handler) http.Handler { return customers.Load(forget(staff.Load(h))) }, "stranger"},
-		"where the guard gets no cookies":         {func(h http.Handler) http.Handler { return customers.Load(forget(staff.Require(h))) }, "stranger"},
-		"where there is no configuration":         {func(h http.Handler) http.Handler { return customers.Load(unknown.Load(h)) }, "stranger"},
+		"the Load of the staff":                   {func(h http.Handler) http.Handler { return customers.Load(staff.Load(h)) }, "anonymous"},
+		"the guard of the staff":                  {func(h http.Handler) http.Handler { return customers.Load(staff.Require(h)) }, "anonymous"},
+		"the Load inside the guard":               {func(h http.Handler) http.Handler { return customers.Require(staff.Load(h)) }, "anonymous"},
+		"where the cookies were removed":          {func(h http.Handler) http.Handler { return customers.Load(forget(staff.Load(h))) }, "anonymous"},
+		"where the guard gets no cookies":         {func(h http.Handler) http.Handler { return customers.Load(forget(staff.Require(h))) }, "anonymous"},
+		"where there is no configuration":         {func(h http.Handler) http.Handler { return customers.Load(unknown.Load(h)) }, "anonymous"},
 		"the Load of the customers":               {customers.Load, "Ada Lovelace"},
 		"the Load of the customers, further in":   {func(h http.Handler) http.Handler { return customers.Load(staff.Load(customers.Load(h))) }, "Ada Lovelace"},
 		"the guard of the customers, further in":  {func(h http.Handler) http.Handler { return customers.Load(staff.Load(customers.Require(h))) }, "Ada Lovelace"},

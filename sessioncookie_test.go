@@ -47,11 +47,11 @@ func TestPlantedSessionCookies(t *testing.T) {
 			const c = sessionCookie
 			for _, tt := range []struct{ name, header, who string }{
 				{"SA-M8 a planted part that is junk", c + ".0=junk; " + c + "=" + ada, "Ada Lovelace"},
-				{"SA-M8 a planted part of another user", c + ".0=" + mallory + "; " + c + "=" + ada, "stranger"},
-				{"SA-M8 a planted part after the cookie", c + "=" + ada + "; " + c + ".0=" + mallory, "stranger"},
-				{"SA-M8 a planted cookie beside the parts", c + "=" + mallory + "; " + c + ".0=" + ada[:half] + "; " + c + ".1=" + ada[half:], "stranger"},
-				{"SA-M8 the name twice, of two users", c + "=" + mallory + "; " + c + "=" + ada, "stranger"},
-				{"SA-M8 the name twice, of two users, the other way round", c + "=" + ada + "; " + c + "=" + mallory, "stranger"},
+				{"SA-M8 a planted part of another user", c + ".0=" + mallory + "; " + c + "=" + ada, "anonymous"},
+				{"SA-M8 a planted part after the cookie", c + "=" + ada + "; " + c + ".0=" + mallory, "anonymous"},
+				{"SA-M8 a planted cookie beside the parts", c + "=" + mallory + "; " + c + ".0=" + ada[:half] + "; " + c + ".1=" + ada[half:], "anonymous"},
+				{"SA-M8 the name twice, of two users", c + "=" + mallory + "; " + c + "=" + ada, "anonymous"},
+				{"SA-M8 the name twice, of two users, the other way round", c + "=" + ada + "; " + c + "=" + mallory, "anonymous"},
 				{"SA-M8 the name twice, of one user", c + "=" + ada + "; " + c + "=" + ada, "Ada Lovelace"},
 				{"SA-M8 the cookie before junk of the name", c + "=" + ada + "; " + c + "=junk", "Ada Lovelace"},
 				{"left-over junk beside the parts", c + "=junk; " + c + ".0=" + ada[:half] + "; " + c + ".1=" + ada[half:], "Ada Lovelace"},
@@ -62,12 +62,12 @@ func TestPlantedSessionCookies(t *testing.T) {
 						t.Errorf("on a page %s is signed in, want %s", got, tt.who)
 					}
 					route := s.sendCookies("GET", "/auth/session", tt.header)
-					if signedIn := route.Body.String() != "null"; signedIn != (tt.who != "stranger") || signedIn && !strings.Contains(route.Body.String(), tt.who) {
+					if signedIn := route.Body.String() != "null"; signedIn != (tt.who != "anonymous") || signedIn && !strings.Contains(route.Body.String(), tt.who) {
 						t.Errorf("the session route answers %s", route.Body)
 					}
 					r := httptest.NewRequest("GET", s.url+"/", nil)
 					r.Header.Set("Cookie", tt.header)
-					if session, err := s.auth.Session(r); err != nil || (session != nil) != (tt.who != "stranger") {
+					if session, err := s.auth.Session(r); err != nil || (session != nil) != (tt.who != "anonymous") {
 						t.Errorf("Session returns %v, %v", session, err)
 					}
 					if !custom {
@@ -75,11 +75,11 @@ func TestPlantedSessionCookies(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if tok, err := codec.FromRequest(r); tok.Name() != strings.Replace(tt.who, "stranger", "", 1) {
+						if tok, err := codec.FromRequest(r); tok.Name() != strings.Replace(tt.who, "anonymous", "", 1) {
 							t.Errorf("package token reads %v, %v", tok, err)
 						}
 					}
-					if tt.who == "stranger" {
+					if tt.who == "anonymous" {
 						if lines := route.Header()["Set-Cookie"]; strings.Contains(strings.Join(lines, " "), sessionCookie) {
 							t.Errorf("clearing the user's cookie leaves the planted one: %q", lines)
 						}
@@ -128,8 +128,8 @@ func TestPlantedDatabaseSessions(t *testing.T) {
 	const c = sessionCookie
 	for _, tt := range []struct{ name, header, who string }{
 		{"SA-M8 a planted part that is junk", c + ".0=junk; " + c + "=" + ada, "Ada Lovelace"},
-		{"SA-M8 a planted part of another user", c + ".0=" + mallory + "; " + c + "=" + ada, "stranger"},
-		{"SA-M8 the name twice, of two users", c + "=" + mallory + "; " + c + "=" + ada, "stranger"},
+		{"SA-M8 a planted part of another user", c + ".0=" + mallory + "; " + c + "=" + ada, "anonymous"},
+		{"SA-M8 the name twice, of two users", c + "=" + mallory + "; " + c + "=" + ada, "anonymous"},
 		{"SA-M8 the name twice, of one user", c + "=" + ada + "; " + c + "=" + again, "Ada Lovelace"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -137,10 +137,10 @@ func TestPlantedDatabaseSessions(t *testing.T) {
 				t.Errorf("on a page %s is signed in, want %s", got, tt.who)
 			}
 			route := s.sendCookies("GET", "/auth/session", tt.header)
-			if signedIn := route.Body.String() != "null"; signedIn != (tt.who != "stranger") {
+			if signedIn := route.Body.String() != "null"; signedIn != (tt.who != "anonymous") {
 				t.Errorf("the session route answers %s", route.Body)
 			}
-			if tt.who == "stranger" && strings.Contains(strings.Join(route.Header()["Set-Cookie"], " "), c) {
+			if tt.who == "anonymous" && strings.Contains(strings.Join(route.Header()["Set-Cookie"], " "), c) {
 				t.Errorf("clearing the user's cookie leaves the planted one: %q", route.Header()["Set-Cookie"])
 			}
 		})
@@ -181,7 +181,7 @@ func TestTokensWithoutASubjectAreNotOfOneUser(t *testing.T) {
 			})
 			header := sessionCookie + "=" + s.withoutSubject("grace", custom) + "; " + sessionCookie + "=" + s.withoutSubject("ada", custom)
 			w := s.sendCookies("GET", "/", header)
-			if got := strings.TrimPrefix(w.Body.String(), "hello, "); got != "stranger" {
+			if got := strings.TrimPrefix(w.Body.String(), "hello, "); got != "anonymous" {
 				t.Errorf("SA-M8 %s is signed in", got)
 			}
 			if !strings.Contains(s.log.String(), "different users") {
@@ -219,7 +219,7 @@ func TestSignOutEndsPlantedSessionsToo(t *testing.T) {
 			mallory.signInWith("acme")
 			held := ada.cookie(sessionCookie)
 			ada.plant(sessionCookie+".0", mallory.cookie(sessionCookie))
-			if who := ada.who(); who != "stranger" {
+			if who := ada.who(); who != "anonymous" {
 				t.Fatalf("%s is signed in", who)
 			}
 			r := ada.post("/auth/signout").goesTo(s.url)
@@ -230,7 +230,7 @@ func TestSignOutEndsPlantedSessionsToo(t *testing.T) {
 				t.Errorf("the events are %q", names)
 			}
 			ada.plant(sessionCookie, held)
-			if ada.who() != "stranger" || mallory.who() != "stranger" {
+			if ada.who() != "anonymous" || mallory.who() != "anonymous" {
 				t.Error("a session of the request did not end")
 			}
 		})
@@ -296,11 +296,11 @@ func TestTimesOfAFormatOfTheHost(t *testing.T) {
 		}{
 			{"SA-L12 not expired", pintle.Claims{"exp": now(time.Minute)}, "Ada Lovelace"},
 			{"SA-L12 expired within the tolerance", pintle.Claims{"exp": now(-14 * time.Second)}, "Ada Lovelace"},
-			{"SA-L12 expired", pintle.Claims{"exp": now(-15 * time.Second)}, "stranger"},
-			{"SA-L12 not valid yet", pintle.Claims{"nbf": now(time.Minute)}, "stranger"},
+			{"SA-L12 expired", pintle.Claims{"exp": now(-15 * time.Second)}, "anonymous"},
+			{"SA-L12 not valid yet", pintle.Claims{"nbf": now(time.Minute)}, "anonymous"},
 			{"SA-L12 valid", pintle.Claims{"nbf": now(-time.Minute)}, "Ada Lovelace"},
-			{"SA-L12 an exp that is no number", pintle.Claims{"exp": "never"}, "stranger"},
-			{"SA-L12 an exp that is null", pintle.Claims{"exp": nil}, "stranger"},
+			{"SA-L12 an exp that is no number", pintle.Claims{"exp": "never"}, "anonymous"},
+			{"SA-L12 an exp that is null", pintle.Claims{"exp": nil}, "anonymous"},
 			{"no times at all", pintle.Claims{}, "Ada Lovelace"},
 		} {
 			tt.claims["sub"], tt.claims["name"] = "user-ada", "Ada Lovelace"
@@ -324,7 +324,7 @@ func TestTimesOfAFormatOfTheHost(t *testing.T) {
 		held := b.cookie(sessionCookie)
 		time.Sleep(time.Hour + 15*time.Second)
 		b.plant(sessionCookie, held)
-		if who := b.who(); who != "stranger" {
+		if who := b.who(); who != "anonymous" {
 			t.Errorf("SA-L12 after its end %s is signed in", who)
 		}
 	})

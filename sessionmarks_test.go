@@ -62,7 +62,7 @@ func TestTokenCallbackCannotExtendASession(t *testing.T) {
 				}
 				time.Sleep(5 * time.Minute)
 				b.plant(sessionCookie, held)
-				if who := b.who(); who != "stranger" {
+				if who := b.who(); who != "anonymous" {
 					t.Errorf("after its absolute lifetime %s is signed in", who)
 				}
 			})
@@ -80,7 +80,7 @@ func TestTokenCallbackCannotExtendASession(t *testing.T) {
 				time.Sleep(time.Minute)
 				b.get("/auth/session")
 				b.post("/auth/signout")
-				if who := copied.who(); who != "stranger" {
+				if who := copied.who(); who != "anonymous" {
 					t.Errorf("with a copy from before the sign-out %s is signed in", who)
 				}
 			})
@@ -146,7 +146,7 @@ func TestTokensWithoutMarks(t *testing.T) {
 					t.Errorf("the renewed token outlives the session: %v", claims)
 				}
 				b.post("/auth/signout")
-				if who := copied.who(); who != "stranger" {
+				if who := copied.who(); who != "anonymous" {
 					t.Errorf("with the token from before the renewal %s is signed in", who)
 				}
 			})
@@ -162,7 +162,7 @@ func TestTokensWithoutMarks(t *testing.T) {
 				t.Errorf("before it %s is signed in", who)
 			}
 			time.Sleep(time.Second)
-			if who := b.who(); who != "stranger" {
+			if who := b.who(); who != "anonymous" {
 				t.Errorf("after it %s is signed in", who)
 			}
 		})
@@ -173,7 +173,7 @@ func TestTokensWithoutMarks(t *testing.T) {
 		delete(claims, "iat")
 		b := s.browser()
 		b.plant(sessionCookie, sealed(t, sessionCookie, claims))
-		if who := b.who(); who != "stranger" {
+		if who := b.who(); who != "anonymous" {
 			t.Errorf("%s is signed in", who)
 		}
 	})
@@ -188,7 +188,7 @@ func TestTokensWithoutMarks(t *testing.T) {
 			time.Sleep(time.Minute)
 			b := s.browser()
 			b.becomes("ada") // as Auth.js renews the token of before
-			if who := b.who(); who != "stranger" {
+			if who := b.who(); who != "anonymous" {
 				t.Errorf("%s is signed in", who)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 func TestSomebodySignsInWithAPassword(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Fatalf("before anything %s is signed in", who)
 	}
 	b.signIn("ada").goesTo(s.url)

@@ -55,7 +55,7 @@ func TestASignInUnderWayDoesNotOutliveTheEndOfAllSessions(t *testing.T) {
 						t.Fatal(err)
 					}
 					<-done
-					if who := b.who(); who != "stranger" {
+					if who := b.who(); who != "anonymous" {
 						t.Errorf("%s is signed in", who)
 					}
 				})

@@ -84,7 +84,7 @@ func TestSignOutThatIsNotRecordedIsAnError(t *testing.T) {
 			if r := b.post("/auth/signout").goesTo(s.url); !r.clears(sessionCookie) {
 				t.Errorf("the second attempt sets %q", r.header["Set-Cookie"])
 			}
-			if who := copied.who(); who != "stranger" {
+			if who := copied.who(); who != "anonymous" {
 				t.Errorf("with a copy of the cookie %s is signed in", who)
 			}
 		})
@@ -140,7 +140,7 @@ func TestPlantedCookiesDoNotPreventASignOut(t *testing.T) {
 				if n := len(w.Header()["Set-Cookie"]); n > 40 {
 					t.Errorf("%d cookies are set", n)
 				}
-				if who := b.who(); who != "stranger" {
+				if who := b.who(); who != "anonymous" {
 					t.Errorf("with a copy of the cookie %s is signed in", who)
 				}
 			})
@@ -187,7 +187,7 @@ func TestASignOutEndsASessionAmongPlantedParts(t *testing.T) {
 			if w.Code != http.StatusFound || w.Header().Get("Location") != s.url {
 				t.Errorf("status %d, Location %q", w.Code, w.Header().Get("Location"))
 			}
-			if who := copied.who(); who != "stranger" {
+			if who := copied.who(); who != "anonymous" {
 				t.Errorf("with a copy of the cookies %s is signed in", who)
 			}
 			if event := lastEvent[*pintle.SignOutEvent](s, "signOut"); event.Claims["name"] != "Ada Lovelace" {
@@ -278,7 +278,7 @@ func TestSignInEndsTheTokenSessionBefore(t *testing.T) {
 				elsewhere.signIn("ada")
 				copied.plant(sessionCookie, b.cookie(sessionCookie))
 				b.signIn(next)
-				if who := copied.who(); who != "stranger" {
+				if who := copied.who(); who != "anonymous" {
 					t.Errorf("with the token of before %s is signed in", who)
 				}
 				if who := b.who(); who != people[next].user.Name {
@@ -307,7 +307,7 @@ func TestSignInEndsTheTokenSessionBefore(t *testing.T) {
 		none = true
 		b.post("/auth/callback/credentials", "username", "grace", "password", people["grace"].password).goesTo(s.url)
 		none = false
-		if who := copied.who(); who != "stranger" {
+		if who := copied.who(); who != "anonymous" {
 			t.Errorf("with the token of before %s is signed in", who)
 		}
 	})
@@ -389,7 +389,7 @@ func TestASessionBehindAPlantedCookieIsRotated(t *testing.T) {
 		t.Fatal("the session is not found")
 	}
 	b.get(back).goesTo(s.url)
-	if who := thief.who(); who != "stranger" {
+	if who := thief.who(); who != "anonymous" {
 		t.Errorf("SA-L9 with the old token %s is signed in", who)
 	}
 	if who := b.who(); who != "Ada Lovelace" {

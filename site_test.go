@@ -109,7 +109,7 @@ func (s *site) handler() http.Handler {
 func sayWho(w http.ResponseWriter, r *http.Request) {
 	session := pintle.SessionFrom(r.Context())
 	if session == nil {
-		_, _ = io.WriteString(w, "hello, stranger")
+		_, _ = io.WriteString(w, "hello, anonymous")
 		return
 	}
 	_, _ = io.WriteString(w, "hello, "+session.User.Name)

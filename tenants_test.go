@@ -76,7 +76,7 @@ func TestEachTenantHasItsOwnConfiguration(t *testing.T) {
 	// A session of one tenant is not valid at another.
 	cookie := adaAt(t, auth, "red.example")
 	page := auth.Load(http.HandlerFunc(sayWho))
-	for host, want := range map[string]string{"red.example": "hello, Ada Lovelace", "blue.example": "hello, stranger"} {
+	for host, want := range map[string]string{"red.example": "hello, Ada Lovelace", "blue.example": "hello, anonymous"} {
 		if got := get(page, "http://"+host+"/", "Cookie", cookie).Body.String(); got != want {
 			t.Errorf("at %s the page says %q, want %q", host, got, want)
 		}
@@ -373,7 +373,7 @@ func TestSessionOfOneTenantIsNoneAtAnother(t *testing.T) {
 		change func(host string, cfg *pintle.Config)
 		there  string
 	}{
-		{"SA-M3 with one secret", func(string, *pintle.Config) {}, "stranger"},
+		{"SA-M3 with one secret", func(string, *pintle.Config) {}, "anonymous"},
 		{"SA-M3 with the secret of the environment", func(_ string, cfg *pintle.Config) {
 			cfg.Secrets, cfg.Getenv = nil, func(name string) string {
 				if name == "AUTH_SECRET" {
@@ -381,12 +381,12 @@ func TestSessionOfOneTenantIsNoneAtAnother(t *testing.T) {
 				}
 				return ""
 			}
-		}, "stranger"},
+		}, "anonymous"},
 		{"SA-M3 with a secret that the other one has replaced", func(host string, cfg *pintle.Config) {
 			if host == "bank.example" {
 				cfg.Secrets = []string{"the secret of the tenant at " + host + ", which is long", secret}
 			}
-		}, "stranger"},
+		}, "anonymous"},
 		{"SA-M3 with a format of the host's that uses the salt", func(host string, cfg *pintle.Config) {
 			cfg.JWT.Encode = func(_ context.Context, claims pintle.Claims, salt string, _ time.Duration) (string, error) {
 				return sealed(t, salt, claims), nil
@@ -398,8 +398,8 @@ func TestSessionOfOneTenantIsNoneAtAnother(t *testing.T) {
 				}
 				return claims, json.Unmarshal([]byte(plain), &claims)
 			}
-		}, "stranger"},
-		{"SA-M3 of two tenants with names of their own", func(host string, cfg *pintle.Config) { cfg.Tenant = "tenant of " + host }, "stranger"},
+		}, "anonymous"},
+		{"SA-M3 of two tenants with names of their own", func(host string, cfg *pintle.Config) { cfg.Tenant = "tenant of " + host }, "anonymous"},
 		{"of one tenant with two hosts", func(_ string, cfg *pintle.Config) { cfg.Tenant = "one" }, "Ada Lovelace"},
 		{"where the host shares sessions", func(_ string, cfg *pintle.Config) { cfg.SharedSessions = true }, "Ada Lovelace"},
 	} {
@@ -412,7 +412,7 @@ func TestSessionOfOneTenantIsNoneAtAnother(t *testing.T) {
 				if got := strings.TrimPrefix(get(page, "http://"+host+"/", "Cookie", cookie).Body.String(), "hello, "); got != want {
 					t.Errorf("at %s %s is signed in, want %s", host, got, want)
 				}
-				if got := get(auth, "http://"+host+"/auth/session", "Cookie", cookie).Body.String(); (got == "null") != (want == "stranger") {
+				if got := get(auth, "http://"+host+"/auth/session", "Cookie", cookie).Body.String(); (got == "null") != (want == "anonymous") {
 					t.Errorf("at %s the session route answers %s", host, got)
 				}
 			}
@@ -481,7 +481,7 @@ func TestAGuardDecidesForTheTenantOfItsRequest(t *testing.T) {
 	}
 	t.Run("Load alone", func(t *testing.T) {
 		h := auth.Load(moved(auth.Load(http.HandlerFunc(sayWho))))
-		if got := get(h, "http://evil.example/", "Cookie", evil, "X-Forwarded-Host", "bank.example").Body.String(); got != "hello, stranger" {
+		if got := get(h, "http://evil.example/", "Cookie", evil, "X-Forwarded-Host", "bank.example").Body.String(); got != "hello, anonymous" {
 			t.Error(got)
 		}
 	})

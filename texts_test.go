@@ -184,7 +184,7 @@ func (b *browser) signInByForm() {
 	b.t.Helper()
 	action, fields := b.leaveFor("/")
 	b.postFromElsewhere(action, fields).want(http.StatusFound)
-	if b.who() == "stranger" {
+	if b.who() == "anonymous" {
 		b.t.Fatal("the browser is signed out")
 	}
 }

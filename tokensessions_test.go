@@ -76,13 +76,13 @@ func TestASessionThatNobodyUsesEnds(t *testing.T) {
 		for _, tt := range []struct {
 			wait time.Duration
 			who  string
-		}{{time.Hour, "Ada Lovelace"}, {14 * time.Second, "Ada Lovelace"}, {time.Second, "stranger"}, {day, "stranger"}} {
+		}{{time.Hour, "Ada Lovelace"}, {14 * time.Second, "Ada Lovelace"}, {time.Second, "anonymous"}, {day, "anonymous"}} {
 			time.Sleep(tt.wait)
 			w, _ := ask(s.handler(), "GET", s.url+"/", nil, "Cookie", sessionCookie+"="+token)
 			if got := strings.TrimPrefix(w.Body.String(), "hello, "); got != tt.who {
 				t.Errorf("%v later %s is signed in, want %s", tt.wait, got, tt.who)
 			}
-			if len(w.Header()["Set-Cookie"]) > 0 && tt.who == "stranger" {
+			if len(w.Header()["Set-Cookie"]) > 0 && tt.who == "anonymous" {
 				t.Errorf("a page clears a cookie it cannot read: %q", w.Header()["Set-Cookie"])
 			}
 		}
@@ -126,7 +126,7 @@ func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
 					}
 					time.Sleep(day)
 				}
-				if who := b.who(); who != "stranger" {
+				if who := b.who(); who != "anonymous" {
 					t.Errorf("after 90 days %s is signed in", who)
 				}
 			})
@@ -205,7 +205,7 @@ func TestATokenCallbackEndsASession(t *testing.T) {
 	b := s.browser()
 	b.signIn("ada")
 	end = true
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Errorf("on a page %s is signed in", who)
 	}
 	b.get("/members").want(http.StatusFound)
@@ -249,7 +249,7 @@ func TestAFailingCallbackIsNoSession(t *testing.T) {
 			b.signIn("ada")
 			held := b.cookie(sessionCookie)
 			broken = true
-			if who := b.who(); who != "stranger" {
+			if who := b.who(); who != "anonymous" {
 				t.Errorf("on a page %s is signed in", who)
 			}
 			b.get("/members").want(http.StatusFound)
@@ -451,7 +451,7 @@ func TestTheHostMayHaveAFormatOfItsOwn(t *testing.T) {
 		t.Errorf("the session is of %v", user)
 	}
 	b.plant(sessionCookie, "forged")
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Errorf("with a forged ticket %s is signed in", who)
 	}
 }
@@ -470,7 +470,7 @@ func TestEndedTokenSessionsStayEnded(t *testing.T) {
 			t.Fatalf("%s is signed in", who)
 		}
 		b.post("/auth/signout")
-		if who := thief.who(); who != "stranger" {
+		if who := thief.who(); who != "anonymous" {
 			t.Errorf("with a copy from before the renewal %s is signed in", who)
 		}
 		if who := elsewhere.who(); who != "Ada Lovelace" {
@@ -479,7 +479,7 @@ func TestEndedTokenSessionsStayEnded(t *testing.T) {
 		if err := s.auth.SignOutEverywhere(t.Context(), "user-ada"); err != nil {
 			t.Fatal(err)
 		}
-		if who := elsewhere.who(); who != "stranger" {
+		if who := elsewhere.who(); who != "anonymous" {
 			t.Errorf("after signing out everywhere %s is signed in", who)
 		}
 		time.Sleep(time.Second)
@@ -511,7 +511,7 @@ func TestAnEndedTokenIsRememberedUntilNobodyTakesIt(t *testing.T) {
 			t.Fatalf("with a token that was not ended %s is signed in", who)
 		}
 		thief.plant(sessionCookie, held)
-		if who := thief.who(); who != "stranger" {
+		if who := thief.who(); who != "anonymous" {
 			t.Errorf("with a token that was ended %s is signed in", who)
 		}
 	})
@@ -522,7 +522,7 @@ func TestARevocationListThatFailsLetsNobodyPass(t *testing.T) {
 	s := newSite(t, func(s *site) { s.Session.Revocation = brokenList{} })
 	b := s.browser()
 	b.becomes("ada")
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		t.Errorf("%s is signed in", who)
 	}
 	b.get("/members").want(http.StatusServiceUnavailable)
@@ -601,9 +601,9 @@ func TestSessionsInTheAuthorizationHeader(t *testing.T) {
 		who     string
 	}{
 		{"where it is allowed", true, "Bearer ", "Ada Lovelace"},
-		{"where it is not", false, "Bearer ", "stranger"},
-		{"under another scheme", true, "Basic ", "stranger"},
-		{"SH-02 with a broken escape", true, "Bearer %", "stranger"},
+		{"where it is not", false, "Bearer ", "anonymous"},
+		{"under another scheme", true, "Basic ", "anonymous"},
+		{"SH-02 with a broken escape", true, "Bearer %", "anonymous"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSite(t, func(s *site) { s.Session.AllowBearer = tt.allowed })
@@ -644,7 +644,7 @@ func TestACookieThatIsNotValidHidesTheBearerToken(t *testing.T) {
 			t.Fatalf("custom format %t: without a cookie the page says %s", custom, got)
 		}
 		w, _ = ask(s.handler(), "GET", s.url+"/", nil, "Authorization", "Bearer "+token, "Cookie", sessionCookie+"=dead")
-		if got := w.Body.String(); got != "hello, stranger" {
+		if got := w.Body.String(); got != "hello, anonymous" {
 			t.Errorf("SA-M8 custom format %t: beside a dead cookie the page says %s", custom, got)
 		}
 		r := httptest.NewRequest(http.MethodPost, s.url+"/logout", nil)
