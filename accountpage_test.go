@@ -96,7 +96,7 @@ func TestOnlyWhoIsSignedInIsLedToTheAccountPage(t *testing.T) {
 
 		k.fail("getSessionAndUser", "getUser")
 		if to := b.get("/auth/callback/acme?error=access_denied&state=x").location(); !strings.HasPrefix(to, s.url+"/auth/") {
-			t.Errorf("%s: when nobody knows who is signed in, the browser is sent to %q", strategy, to)
+			t.Errorf("%s: when the store cannot say who is signed in, the browser is sent to %q", strategy, to)
 		}
 	}
 }

@@ -189,7 +189,7 @@ func TestTheHostTakesTheTokensOfEverySignIn(t *testing.T) {
 		t.Errorf("without a refresh token the tokens are %+v", third)
 	}
 	b := s.browser()
-	b.get(b.mailTo("somebody@example.com").URL).goesTo(s.url) // has no tokens, and no fault
+	b.get(b.mailTo("mail-only@example.com").URL).goesTo(s.url) // has no tokens, and no fault
 	if err := s.auth.UpdateAccount(t.Context(), &pintle.Account{Provider: "acme", ProviderAccountID: "unknown", AccessToken: "x"}); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("an unknown account: %v", err)
 	}
@@ -232,7 +232,7 @@ func TestAPersonIsSignedOutEverywhere(t *testing.T) {
 				}
 			}
 			if who := other.who(); who != grace.Name {
-				t.Errorf("somebody else is %s", who)
+				t.Errorf("the session of the other user is of %s", who)
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func TestServerCodeSignsInAndOut(t *testing.T) {
 			nil,
 		},
 		{"with no provider", "", pintle.SignInOptions{RedirectTo: "/home"}, nil, s.url + "/auth/signin?callbackUrl=http%3A%2F%2Flocalhost%3A3000%2Fhome", nil, nil},
-		{"with an unknown one", "nobody", pintle.SignInOptions{}, nil, s.url + "/auth/signin?callbackUrl=", nil, nil},
+		{"with an unknown one", "unknown", pintle.SignInOptions{}, nil, s.url + "/auth/signin?callbackUrl=", nil, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

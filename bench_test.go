@@ -63,7 +63,7 @@ func BenchmarkLoad(b *testing.B) {
 	auth, r := benchService(b, "/protected")
 	benchmark(b, auth.Load(auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if pintle.SessionFrom(r.Context()).User.Name == "" {
-			b.Fatal("nobody is signed in")
+			b.Fatal("the browser is signed out")
 		}
 	}))), r)
 }
@@ -89,7 +89,7 @@ func BenchmarkLoadStored(b *testing.B) {
 	r.Header.Set("Cookie", "authjs.session-token=t")
 	benchmark(b, auth.Load(auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if pintle.SessionFrom(r.Context()).User.Name == "" {
-			b.Fatal("nobody is signed in")
+			b.Fatal("the browser is signed out")
 		}
 	}))), r)
 }

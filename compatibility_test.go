@@ -35,9 +35,9 @@ func TestRoutesAreThoseOfTheReference(t *testing.T) {
 		{"S-1 the form token", "GET", "/auth/csrf", 200, "application/json"},
 		{"S-1 the sign-in page", "GET", "/auth/signin", 200, "text/html"},
 		{"S-1 the sign-out page", "GET", "/auth/signout", 200, "text/html"},
-		{"S-2 the session of a stranger", "GET", "/auth/session", 200, "application/json"},
+		{"S-2 the session route for an anonymous request", "GET", "/auth/session", 200, "application/json"},
 		{"S-2 an update without the form token", "POST", "/auth/session", 400, "application/json"},
-		{"S-3 a callback that nobody began", "GET", "/auth/callback/acme?code=x&state=y", 302, ""},
+		{"S-3 a callback of a flow that did not begin", "GET", "/auth/callback/acme?code=x&state=y", 302, ""},
 		{"S-4 a page about a fault", "GET", "/auth/error?error=Configuration", 500, "text/html"},
 		{"S-4 a page about a refusal", "GET", "/auth/error?error=AccessDenied", 403, "text/html"},
 		{"S-4 a page about a link, S-33", "GET", "/auth/error?error=Verification", 403, "text/html"},
@@ -127,7 +127,7 @@ func TestFailuresLeadWhereTheReferenceSends(t *testing.T) {
 			s.Config.Providers = append(s.Config.Providers, s.mailProvider())
 		})
 		b := s.browser()
-		b.post("/auth/signin/email", "email", "nobody").fails("/auth/error", "Configuration")
+		b.post("/auth/signin/email", "email", "not-an-address").fails("/auth/error", "Configuration")
 		b.post("/auth/signin/nowhere").fails("/auth/error", "Configuration")
 		if page := b.get("/auth/error?error=Configuration"); !strings.Contains(page.body, s.url+"/auth/signin") {
 			t.Error("the error page leads nowhere")

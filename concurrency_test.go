@@ -326,7 +326,7 @@ func TestASecretIsReplacedWhilePeopleAreAtWork(t *testing.T) {
 						return "a page says " + who
 					}
 					if r := b.get("/auth/session"); r.body == "null" {
-						return "the session route knows nobody"
+						return "the session route returns null"
 					}
 				}
 				if r := b.postForm("/auth/signout", form()); r.location() != s.url {

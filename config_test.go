@@ -233,7 +233,7 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			[]string{"Config.Pages.Error"},
 		},
 		{
-			"a colour that is none", func(c *pintle.Config) { c.Theme.BrandColor = "red;}body{" },
+			"an invalid colour", func(c *pintle.Config) { c.Theme.BrandColor = "red;}body{" },
 			pintle.ErrConfiguration,
 			[]string{"Config.Theme"},
 		},
@@ -347,7 +347,7 @@ func TestTheEnvironmentCompletesTheConfiguration(t *testing.T) {
 			"http://app.example/auth/session", 200, "",
 		},
 		{
-			"W-26 an empty AUTH_URL is none",
+			"W-26 an empty AUTH_URL counts as unset",
 			map[string]string{"AUTH_SECRET": base, "AUTH_URL": "", "NEXTAUTH_URL": "http://app.example/api/auth"},
 			pintle.Config{},
 			"http://app.example/api/auth/session", 200, "",
@@ -364,7 +364,7 @@ func TestTheEnvironmentCompletesTheConfiguration(t *testing.T) {
 		{"AUTH_TRUST_HOST=1", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": "1"}, pintle.Config{}, "http://app.example/auth/session", 200, ""},
 		{"W-26 AUTH_TRUST_HOST=false", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": "false"}, pintle.Config{}, "http://app.example/auth/session", 500, ""},
 		{"W-26 AUTH_TRUST_HOST=0", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": "0"}, pintle.Config{}, "http://app.example/auth/session", 500, ""},
-		{"W-26 an empty AUTH_TRUST_HOST is none", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": ""}, pintle.Config{TrustHost: true}, "http://app.example/auth/session", 200, ""},
+		{"W-26 an empty AUTH_TRUST_HOST counts as unset", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": ""}, pintle.Config{TrustHost: true}, "http://app.example/auth/session", 200, ""},
 		{"W-48 the configuration does not hide AUTH_TRUST_HOST", map[string]string{"AUTH_SECRET": base, "AUTH_TRUST_HOST": "yes"}, pintle.Config{TrustHost: false}, "http://app.example/auth/session", 200, ""},
 	}
 	for _, tt := range tests {
@@ -431,7 +431,7 @@ func TestNewReadsNothingButTheEnvironmentItIsGiven(t *testing.T) {
 	authorize := func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil }
 	providers := []pintle.Provider{&pintle.Credentials{Authorize: authorize}}
 	if _, err := pintle.New(pintle.Config{Providers: providers, Getenv: noEnv}); !errors.Is(err, pintle.Code("MissingSecret")) {
-		t.Errorf("with a Getenv of its own, New fails with %v, want MissingSecret", err)
+		t.Errorf("with Config.Getenv set, New fails with %v, want MissingSecret", err)
 	}
 	if _, err := pintle.New(pintle.Config{Providers: providers}); err != nil {
 		t.Errorf("without one, New fails with %v although AUTH_SECRET is set", err)

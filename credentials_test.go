@@ -16,7 +16,7 @@ func TestAuthorizeIsGivenTheSubmission(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.Providers = []pintle.Provider{&pintle.Credentials{Authorize: func(_ context.Context, c *pintle.Submission) (*pintle.User, error) {
 			got = c
-			return &pintle.User{Name: "Somebody"}, nil
+			return &pintle.User{Name: "Ada"}, nil
 		}}}
 	})
 	b := s.browser()

@@ -149,7 +149,7 @@ func (x *exchange) whyNoCookie(name string) error {
 // showCSRF answers GET csrf.
 func (x *exchange) showCSRF() error {
 	if x.DangerouslySkipCSRFCheck {
-		x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: somebody asks for a CSRF token although the check is off", slog.String("code", "csrf-disabled"))
+		x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a client requested a CSRF token although the check is off", slog.String("code", "csrf-disabled"))
 		x.addCookie(x.set.csrf.clear())
 		x.answer.status = http.StatusNotFound
 		return nil

@@ -230,7 +230,7 @@ func TestTheFormTokenCanBeLeftToTheHost(t *testing.T) {
 		t.Errorf("GET csrf answers %q with cookies %q", r.body, r.header["Set-Cookie"])
 	}
 	if !s.log.has("csrf-disabled") {
-		t.Error("the log does not say that somebody asked for a token")
+		t.Error("the log does not report the request for a token")
 	}
 	r := b.postForm("/auth/callback/credentials", url.Values{"username": {"ada"}, "password": {people["ada"].password}})
 	if r.goesTo(s.url); b.who() != "Ada Lovelace" {

@@ -297,7 +297,7 @@ func TestAccountPagesAreForThoseWhoAreSignedIn(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
 	for _, tt := range personalMethods(s.auth) {
-		for name, session := range map[string]*pintle.Session{"no session": nil, "a session of nobody": {}} {
+		for name, session := range map[string]*pintle.Session{"no session": nil, "a session without a user": {}} {
 			if err := tt.do(session); !errors.Is(err, pintle.ErrAccessDenied) {
 				t.Errorf("%s with %s is %v, want AccessDenied", tt.name, name, err)
 			}

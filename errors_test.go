@@ -77,7 +77,7 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 		}},
 		{pintle.ErrEmailSignIn, "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s, _ := mailSite(t, pintle.StrategyJWT)
-			return s, s.browser().askForMail("nobody")
+			return s, s.browser().askForMail("not-an-address")
 		}},
 		{"CallbackRouteError", "ERROR", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
@@ -300,7 +300,7 @@ func TestServerCodeIsToldWhyASignInFailed(t *testing.T) {
 	}{
 		{"a wrong password", "credentials", map[string]any{"username": "ada", "password": "guess"}, pintle.ErrCredentials, nil},
 		{"a refusal", "credentials", map[string]any{"username": "grace", "password": people["grace"].password}, pintle.ErrAccessDenied, errBroken},
-		{"an address that is none", "email", map[string]any{"email": "nobody"}, pintle.ErrEmailSignIn, nil},
+		{"an invalid address", "email", map[string]any{"email": "not-an-address"}, pintle.ErrEmailSignIn, nil},
 		{"a refusal before the mail", "email", map[string]any{"email": "grace@example.com"}, pintle.ErrAccessDenied, errBroken},
 	}
 	for _, tt := range tests {

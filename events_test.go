@@ -55,14 +55,14 @@ func TestEventsTellWhatHappenedAndNothingElse(t *testing.T) {
 			}, []string{"linkAccount", "signIn"}},
 			{"signing out", func(b *browser) { b.post("/auth/signout").goesTo(s.url) }, []string{"signOut"}},
 			{"signing out once more", func(b *browser) { b.post("/auth/signout").goesTo(s.url) }, nil},
-			{"asking for the session of nobody", func(b *browser) { b.session() }, nil},
+			{"requesting the session while signed out", func(b *browser) { b.session() }, nil},
 			{"signing in with the account", func(b *browser) { b.signInWith("acme").goesTo(s.url) }, []string{"signIn"}},
 			{"a wrong password", func(b *browser) {
 				b.post("/auth/callback/credentials", "username", "ada", "password", "guess").fails("/auth/signin", "CredentialsSignin")
 			}, nil},
 			{"a right password", func(b *browser) { b.signIn("ada") }, []string{"signIn"}},
 			{"a used link", func(b *browser) { b.get(s.lastMail().URL).fails("/auth/error", "Verification") }, nil},
-			{"somebody new by mail", func(b *browser) { b.get(b.mailTo("new@example.com").URL).goesTo(s.url) }, []string{"createUser", "signIn"}},
+			{"a new user by mail", func(b *browser) { b.get(b.mailTo("new@example.com").URL).goesTo(s.url) }, []string{"createUser", "signIn"}},
 			{"an account of another user", func(b *browser) { b.signInWith("acme").fails("/auth/signin", "OAuthAccountNotLinked") }, nil},
 			{"a session that expired", func(b *browser) {
 				if strategy == pintle.StrategyDatabase {
@@ -138,7 +138,7 @@ func TestASignOutEventHasWhatWasEnded(t *testing.T) {
 	t.Run("a row that was gone", func(t *testing.T) {
 		s, _ := fullSite(t, pintle.StrategyDatabase)
 		b := s.browser()
-		b.plant(sessionCookie, "a-token-that-nobody-knows")
+		b.plant(sessionCookie, "an-unknown-token")
 		b.post("/auth/signout").goesTo(s.url)
 		if e := lastEvent[*pintle.SignOutEvent](s, "signOut"); e.Claims != nil || e.Session != nil {
 			t.Errorf("the event is %+v", e)
@@ -225,7 +225,7 @@ func TestAFailingHandlerChangesNothing(t *testing.T) {
 	b := s.browser()
 	b.signInWith("acme").goesTo(s.url)
 	if b.session() == nil {
-		t.Error("nobody is signed in")
+		t.Error("the browser is signed out")
 	}
 	b.get(b.mailTo("ada@example.com").URL).goesTo(s.url)
 	b.post("/auth/signout").goesTo(s.url)

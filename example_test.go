@@ -88,7 +88,7 @@ func ExampleAuth_Load() {
 			fmt.Fprintf(w, "Hello, %s!", s.User.Name)
 			return
 		}
-		fmt.Fprint(w, "Hello, whoever you are!")
+		fmt.Fprint(w, "Hello! You are signed out.")
 	}))
 
 	for _, cookies := range [][]*http.Cookie{nil, exampleSignIn(auth)} {
@@ -96,7 +96,7 @@ func ExampleAuth_Load() {
 		fmt.Println(string(text))
 	}
 	// Output:
-	// Hello, whoever you are!
+	// Hello! You are signed out.
 	// Hello, Ali Baba!
 }
 
@@ -205,7 +205,7 @@ func ExampleNewFunc() {
 	auth := pintle.NewFunc(tenant, func(_ context.Context, host string) (pintle.Config, error) {
 		secret, known := secrets[host]
 		if !known {
-			return pintle.Config{}, fmt.Errorf("nobody rents %q", host)
+			return pintle.Config{}, fmt.Errorf("no tenant has the host %q", host)
 		}
 		return pintle.Config{
 			URL:       "http://" + host,

@@ -86,7 +86,7 @@ func FuzzHandler(f *testing.F) {
 			checkAnswer(t, w)
 
 			guarded := auth.Load(auth.Require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-				t.Error("a stranger reached a guarded page")
+				t.Error("an anonymous request reached a guarded page")
 			})))
 			w = httptest.NewRecorder()
 			guarded.ServeHTTP(w, request())
@@ -109,7 +109,7 @@ func checkAnswer(t *testing.T, w *httptest.ResponseRecorder) {
 	for _, line := range w.Header()["Set-Cookie"] {
 		for _, name := range []string{sessionCookie, "__Secure-" + sessionCookie} {
 			if strings.HasPrefix(line, name) && !strings.Contains(line, "=; Max-Age=0") {
-				t.Errorf("a stranger is given a session: %s", line)
+				t.Errorf("an anonymous request received a session: %s", line)
 			}
 		}
 	}

@@ -117,7 +117,7 @@ func TestAnInterruptedFirstSignInCanBeRepeated(t *testing.T) {
 					way.again(b)
 					is := b.sub()
 					if is == "" {
-						t.Fatalf("the second attempt signs nobody in; log:\n%s", s.log)
+						t.Fatalf("the second attempt does not sign the user in; log:\n%s", s.log)
 					}
 					user, err := k.Store.User(t.Context(), is)
 					if err != nil {

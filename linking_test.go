@@ -21,7 +21,7 @@ import (
 var (
 	adaElsewhere   = authtest.Person{Subject: "1001", Name: "Ada Lovelace", Email: "Ada@Example.com", EmailVerified: true}
 	graceElsewhere = authtest.Person{Subject: "1002", Name: "Grace Hopper", Email: "grace@example.com", EmailVerified: true}
-	noAddress      = authtest.Person{Subject: "1003", Name: "Nobody"}
+	noAddress      = authtest.Person{Subject: "1003", Name: "No Address"}
 )
 
 // A linkingCase is a row of the table that decides which user has come back
@@ -80,17 +80,17 @@ var linkingTable = []linkingCase{
 		database: []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "userAccounts", "endUserSessions", "linkAccount", "createSession", "commit", "event linkAccount", "event signIn"},
 	},
 	{
-		row: "O7 somebody new", person: adaElsewhere, becomes: "new",
+		row: "O7 a new user", person: adaElsewhere, becomes: "new",
 		tokens:   []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "commit", "event createUser", "event linkAccount", "event signIn"},
 		database: []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "createSession", "commit", "event createUser", "event linkAccount", "event signIn"},
 	},
 	{
-		row: "O7 somebody new without an address", person: noAddress, becomes: "new",
+		row: "O7 a new user without an address", person: noAddress, becomes: "new",
 		tokens:   []string{"getUserByAccount", "begin", "getUserByAccount", "createUser", "linkAccount", "commit", "event createUser", "event linkAccount", "event signIn"},
 		database: []string{"getUserByAccount", "begin", "getUserByAccount", "createUser", "linkAccount", "createSession", "commit", "event createUser", "event linkAccount", "event signIn"},
 	},
 	{
-		row: "O7 somebody new at a provider that is trusted", trusted: true, person: adaElsewhere, becomes: "new",
+		row: "O7 a new user of a trusted provider", trusted: true, person: adaElsewhere, becomes: "new",
 		tokens:   []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "commit", "event createUser", "event linkAccount", "event signIn"},
 		database: []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "createSession", "commit", "event createUser", "event linkAccount", "event signIn"},
 	},
@@ -157,7 +157,7 @@ func (tt linkingCase) run(t *testing.T, strategy pintle.SessionStrategy) {
 
 	is := k.owner(t, "acme", tt.person.Subject)
 	if is == nil {
-		t.Fatal("the account belongs to nobody")
+		t.Fatal("the account belongs to no user")
 	}
 	if tt.becomes == "new" {
 		if is.Name != tt.person.Name || is.Email != strings.ToLower(tt.person.Email) || !is.EmailVerified.IsZero() {
@@ -224,7 +224,7 @@ func TestTheLinkEventHasTheStoredAccount(t *testing.T) {
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
 		acme := s.idp.OIDC("acme")
 		acme.Account = func(a *pintle.Account) *pintle.Account {
-			return &pintle.Account{RefreshToken: a.RefreshToken, Scope: a.Scope, UserID: "somebody else", Provider: "another", ProviderAccountID: "other"}
+			return &pintle.Account{RefreshToken: a.RefreshToken, Scope: a.Scope, UserID: "another user", Provider: "another", ProviderAccountID: "other"}
 		}
 		s.Providers = []pintle.Provider{acme}
 	})

@@ -148,7 +148,7 @@ func TestALostFlowIsExplained(t *testing.T) {
 		b := s.browser()
 		b.get(to, navigation...).lost(b, "flow_unknown", http.StatusBadRequest, "began in another browser")
 	})
-	t.Run("a response that nobody asked for spoils no flow", func(t *testing.T) {
+	t.Run("an unsolicited response ends no flow", func(t *testing.T) {
 		s := newSite(t)
 		b := s.browser()
 		to := b.consent(b.leave("acme"))

@@ -112,10 +112,10 @@ func TestAMailSignInAsksTheStoreInOrder(t *testing.T) {
 		{"E1", pintle.StrategyDatabase, true, "", []string{"getUserByEmail", "begin", "getUserByEmail", "userAccounts", "endUserSessions", "updateUser", "createSession", "commit", "event updateUser", "event signIn"}},
 		{"E2", pintle.StrategyDatabase, true, "same", []string{"getUserByEmail", "getSessionAndUser", "begin", "getUserByEmail", "userAccounts", "endUserSessions", "updateUser", "createSession", "commit", "event updateUser", "event signIn"}},
 		{"E3", pintle.StrategyDatabase, true, "other", []string{"getUserByEmail", "getSessionAndUser", "begin", "getUserByEmail", "userAccounts", "endUserSessions", "deleteSession", "updateUser", "createSession", "commit", "event updateUser", "event signIn"}},
-		{"E3 with a token nobody knows", pintle.StrategyDatabase, true, "unknown", []string{"getUserByEmail", "getSessionAndUser", "begin", "getUserByEmail", "userAccounts", "endUserSessions", "deleteSession", "updateUser", "createSession", "commit", "event updateUser", "event signIn"}},
+		{"E3 with an unknown token", pintle.StrategyDatabase, true, "unknown", []string{"getUserByEmail", "getSessionAndUser", "begin", "getUserByEmail", "userAccounts", "endUserSessions", "deleteSession", "updateUser", "createSession", "commit", "event updateUser", "event signIn"}},
 		{"E4", pintle.StrategyJWT, true, "", []string{"getUserByEmail", "begin", "getUserByEmail", "userAccounts", "updateUser", "commit", "event updateUser", "event signIn"}},
 		{"E5", pintle.StrategyDatabase, false, "", []string{"getUserByEmail", "begin", "getUserByEmail", "createUser", "createSession", "commit", "event createUser", "event signIn"}},
-		{"E5 while somebody is signed in", pintle.StrategyDatabase, false, "other", []string{"getUserByEmail", "getSessionAndUser", "begin", "getUserByEmail", "createUser", "createSession", "commit", "event createUser", "event signIn"}},
+		{"E5 while another user is signed in", pintle.StrategyDatabase, false, "other", []string{"getUserByEmail", "getSessionAndUser", "begin", "getUserByEmail", "createUser", "createSession", "commit", "event createUser", "event signIn"}},
 		{"E6", pintle.StrategyJWT, false, "", []string{"getUserByEmail", "begin", "getUserByEmail", "createUser", "commit", "event createUser", "event signIn"}},
 	}
 	for _, tt := range tests {
@@ -134,7 +134,7 @@ func TestAMailSignInAsksTheStoreInOrder(t *testing.T) {
 			case "other":
 				held = k.seedSession(t, grace, time.Hour)
 			case "unknown":
-				held = "a-token-that-nobody-knows"
+				held = "an-unknown-token"
 			}
 			b.plant(sessionCookie, held)
 			m := b.mailTo(ada.Email)
@@ -252,7 +252,7 @@ func TestAMailThatCannotBeSentIsAFault(t *testing.T) {
 		s, _ := mailSite(t, pintle.StrategyJWT, func(_ *site, m *pintle.Email) {
 			m.Send = func(ctx context.Context, _ *pintle.Message) error {
 				if _, ends := ctx.Deadline(); ends {
-					return errors.New("the context has a deadline of its own")
+					return errors.New("Pintle set a deadline on the context")
 				}
 				return ctx.Err()
 			}
@@ -330,7 +330,7 @@ func TestALinkOfAnotherProviderIsForAnAddressOfThisOne(t *testing.T) {
 	}{
 		"an address that it refuses": {"mallory@evil.example", nil, false},
 		"an address that it changes": {"ada+news@corp.example", nil, false},
-		"an address of its own":      {"ada@corp.example", nil, true},
+		"an address that it keeps":   {"ada@corp.example", nil, true},
 		"a secret for each":          {"ada@corp.example", func(p *pintle.Email) { p.Secret = "a secret for the links of the staff" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -467,7 +467,7 @@ func TestALinkIsForItsAddressAndToken(t *testing.T) {
 			b := s.browser()
 			b.get(tt.link).fails("/auth/error", tt.code)
 			if b.session() != nil {
-				t.Error("somebody is signed in")
+				t.Error("the browser is signed in")
 			}
 			if tt.code != "Verification" {
 				return
@@ -506,7 +506,7 @@ func TestALinkWorksInAnotherBrowser(t *testing.T) {
 	other := s.browser()
 	other.get(m.URL).goesTo(s.url + "/inbox?folder=1")
 	if other.session() == nil {
-		t.Error("nobody is signed in")
+		t.Error("the browser is signed out")
 	}
 }
 
@@ -660,7 +660,7 @@ func TestALinkCanWaitForAPersonsWord(t *testing.T) {
 	page := b.get(m.URL).want(http.StatusOK)
 	form := page.hidden()
 	if !strings.Contains(page.body, "ada@example.com") || form.Get("csrfToken") == "" {
-		t.Errorf("the page asks nobody: %s", page.body)
+		t.Errorf("the page does not name the address and post a form: %s", page.body)
 	}
 	if policy := page.header.Get("Referrer-Policy"); policy != "strict-origin" && policy != "no-referrer" {
 		t.Errorf("BCP-11 the page lets the link leak by %q", policy)
@@ -669,7 +669,7 @@ func TestALinkCanWaitForAPersonsWord(t *testing.T) {
 
 	b.postForm(m.URL, form).goesTo(s.url + "/inbox")
 	if b.session() == nil {
-		t.Error("nobody is signed in")
+		t.Error("the browser is signed out")
 	}
 	b.postForm(m.URL, form).fails("/auth/error", "Verification")
 }
@@ -697,7 +697,7 @@ func TestALinkMayComeBackAsAForm(t *testing.T) {
 	m := b.mailTo("ada@example.com")
 	b.postForm(m.URL, url.Values{}).goesTo(s.url)
 	if b.session() == nil {
-		t.Error("nobody is signed in")
+		t.Error("the browser is signed out")
 	}
 }
 

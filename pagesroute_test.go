@@ -142,7 +142,7 @@ func TestThePagesOfTheHostTakeThePlaceOfOurs(t *testing.T) {
 		})
 		b := s.browser()
 		b.postForm("/auth/signin/acme", url.Values{}).goesTo("https://accounts.example.com/login?x=1&error=MissingCSRF")
-		b.get("/auth/callback/nobody").goesTo("https://accounts.example.com/oops?error=Configuration")
+		b.get("/auth/callback/unknown").goesTo("https://accounts.example.com/oops?error=Configuration")
 	})
 }
 

@@ -148,7 +148,7 @@ func TestTheFormForPasskeysAsksForNothingInVain(t *testing.T) {
 		passkey  *pintle.WebAuthn
 		want     []string // the names of its inputs
 	}{
-		{"strangers sign up", password("username webauthn"), &pintle.WebAuthn{}, []string{"email"}},
+		{"new users can sign up", password("username webauthn"), &pintle.WebAuthn{}, []string{"email"}},
 		{"no other field lists passkeys", password("username"), &pintle.WebAuthn{SignInOnly: true}, []string{"email"}},
 		{"another field lists passkeys", password("username webauthn"), &pintle.WebAuthn{SignInOnly: true}, nil},
 		{"fields of one's own", password("username webauthn"), &pintle.WebAuthn{SignInOnly: true, Fields: own}, []string{"own"}},

@@ -858,7 +858,7 @@ func TestTheProofIsUsedOnce(t *testing.T) {
 			}
 		})
 	}
-	t.Run("SA-H1 a copy of the proof, when nobody has the address any more", func(t *testing.T) {
+	t.Run("SA-H1 a copy of the proof, when no user has the address any more", func(t *testing.T) {
 		s, k, victim, _ := askedSite(t, pintle.StrategyDatabase)
 		proof := victim.cookie(proofCookie)
 		victim.makesNew().goesTo(s.url)
@@ -1159,7 +1159,7 @@ func TestAStoreThatCannotListAccounts(t *testing.T) {
 			t.Errorf("the page is %s", tail(page.body))
 		}
 	})
-	t.Run("with nothing but mails there is nobody else", func(t *testing.T) {
+	t.Run("with mail as the only provider there is no other user", func(t *testing.T) {
 		b, r := mail(t)
 		r.goesTo(b.site.url)
 	})

@@ -47,12 +47,12 @@ func TestNoSecretIsEverLogged(t *testing.T) {
 	secrets = append(secrets, s.lastMail().Token, s.lastMail().URL)
 	b.get(s.lastMail().URL)
 	b.get(s.lastMail().URL) // a second time, which fails
-	b.post("/auth/callback/credentials", "username", "ada", "password", "a wrong password nobody may read")
+	b.post("/auth/callback/credentials", "username", "ada", "password", "a wrong password")
 	b.signIn("ada")
 	keep(sessionCookie)
-	b.plant(sessionCookie, "a token that somebody made up")
+	b.plant(sessionCookie, "a made-up token")
 	b.session()
-	secrets = append(secrets, people["ada"].password, "a wrong password nobody may read", "a token that somebody made up", secret, "the secret the client has at the provider")
+	secrets = append(secrets, people["ada"].password, "a wrong password", "a made-up token", secret, "the secret the client has at the provider")
 
 	log := s.log.String()
 	if !strings.Contains(log, "signed in") {
@@ -134,7 +134,7 @@ func TestASignInReplacesWhatWasThereBefore(t *testing.T) {
 }
 
 func TestFlowsAreNotMixedUp(t *testing.T) {
-	t.Run("BCP-5 every flow has a verifier of its own", func(t *testing.T) {
+	t.Run("BCP-5 every flow has another verifier", func(t *testing.T) {
 		b := newSite(t).browser()
 		if a, c := b.leave("acme").Query().Get("code_challenge"), b.leave("acme").Query().Get("code_challenge"); a == c {
 			t.Error("two flows have one challenge")
@@ -187,7 +187,7 @@ func TestFlowsAreNotMixedUp(t *testing.T) {
 	t.Run("SH-71 and S-11 tenants do not share what was discovered", func(t *testing.T) {
 		s := newSite(t)
 		other := s.newIdentityProvider("https://idp.other.example")
-		other.SignInAs(authtest.Person{Subject: "sub-of-other", Name: "Somebody Else", Email: "else@example.com"})
+		other.SignInAs(authtest.Person{Subject: "sub-of-other", Name: "Other Person", Email: "else@example.com"})
 		s.serve(pintle.NewFunc(func(r *http.Request) string { return r.URL.Query().Get("tenant") },
 			func(_ context.Context, tenant string) (pintle.Config, error) {
 				cfg := s.Config
@@ -256,7 +256,7 @@ func TestALinkIsBoundToItsRequest(t *testing.T) {
 }
 
 func TestSetCookieLines(t *testing.T) {
-	t.Run("CK-11 each is a line of its own, in the order of the reference", func(t *testing.T) {
+	t.Run("CK-11 each cookie is one line, in the order of the reference", func(t *testing.T) {
 		lines := newSite(t).browser().get("/auth/csrf").header["Set-Cookie"]
 		if len(lines) != 2 || !strings.HasPrefix(lines[0], csrfCookie) || !strings.HasPrefix(lines[1], callbackURLCookie) {
 			t.Errorf("the lines are %q", lines)
@@ -320,7 +320,7 @@ func TestTheHostsClientMakesEveryRequest(t *testing.T) {
 	s.browser().signInWith("acme").want(http.StatusFound)
 	for _, endpoint := range []authtest.Endpoint{authtest.DiscoveryEndpoint, authtest.JWKSEndpoint, authtest.TokenEndpoint, authtest.UserInfoEndpoint} {
 		if _, asked := s.idp.LastRequest(endpoint); !asked {
-			t.Errorf("nobody asked %v", endpoint)
+			t.Errorf("%v received no request", endpoint)
 		}
 	}
 	if u := lastEvent[*pintle.SignInEvent](s, "signIn").User; u.Email == "" || u.Name == "" {

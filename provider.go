@@ -193,7 +193,7 @@ func (s *settings) resolveProviders(env environment) *Error {
 		if _, taken := s.byID[p.id]; taken {
 			// One of them would be unreachable: routes and accounts know a
 			// provider by its id.
-			note(&Error{Code: ErrConfiguration, Provider: p.id, Err: fmt.Errorf("Config.Providers[%d] has the ID %q, as a provider before it: set the field ID of one of them to a name of its own", i, p.id)})
+			note(&Error{Code: ErrConfiguration, Provider: p.id, Err: fmt.Errorf("Config.Providers[%d] has the ID %q, as a provider before it: set the field ID of one of them to another name", i, p.id)})
 			continue
 		}
 		s.byID[p.id] = p

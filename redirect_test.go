@@ -57,7 +57,7 @@ func TestARedirectNeverLeavesTheSite(t *testing.T) {
 		{"in JSON", func(b *browser, wish string) *reply {
 			return b.postJSON("/auth/signout", map[string]any{"csrfToken": b.csrf(), "callbackUrl": wish}, "X-Auth-Return-Redirect", "1")
 		}},
-		{"of somebody who signs in", func(b *browser, wish string) *reply {
+		{"of a user who signs in", func(b *browser, wish string) *reply {
 			return b.post("/auth/callback/credentials", "username", "ada", "password", people["ada"].password, "callbackUrl", wish)
 		}},
 	}

@@ -194,7 +194,7 @@ func TestARefreshThatFailsSaysWhetherToTryAgain(t *testing.T) {
 		{"the provider hangs", authtest.At(authtest.TokenEndpoint, authtest.Hangs), true, false},
 		{"the provider sends no token", authtest.AccessTokenMissing, true, true},
 		{"RP-15 oidcc-client-test-refresh-token-invalid-issuer the ID token is of another issuer", authtest.RefreshedIDTokenWrongIssuer, true, true},
-		{"RP-15 oidcc-client-test-refresh-token-invalid-sub the ID token is about somebody else", authtest.RefreshedIDTokenWrongSubject, true, true},
+		{"RP-15 oidcc-client-test-refresh-token-invalid-sub the ID token is about another user", authtest.RefreshedIDTokenWrongSubject, true, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -55,8 +55,8 @@ func TestEveryRouteAnswersInItsWay(t *testing.T) {
 		{"POST", "/auth/verify-request", 302, "", s.url + "/auth/error?error=Configuration"},
 		{"GET", "/auth/callback", 302, "", s.url + "/auth/error?error=Configuration"},
 		{"GET", "/auth/callback/credentials", 302, "", s.url + "/auth/error?error=Configuration"},
-		{"POST", "/auth/signin/nobody", 302, "", s.url + "/auth/error?error=Configuration"},
-		{"GET", "/auth/callback/nobody", 302, "", s.url + "/auth/error?error=Configuration"},
+		{"POST", "/auth/signin/unknown", 302, "", s.url + "/auth/error?error=Configuration"},
+		{"GET", "/auth/callback/unknown", 302, "", s.url + "/auth/error?error=Configuration"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.method+" "+tt.path, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 const (
 	clientSecret = "the client secret & more"
-	typed        = "a password that somebody typed"
+	typed        = "a password that a user typed"
 )
 
 // A wiretap remembers every secret that goes by: the values of cookies, what
@@ -190,15 +190,15 @@ func everything(s *site, tap *wiretap) {
 		b.get("/")
 		b.post("/auth/signout")
 	}
-	b.askForMail("somebody@example.com")
+	b.askForMail("linus@example.com")
 	if s.mailsSent() > 0 {
 		m := s.lastMail()
 		tap.heard("mail link", m.URL, m.Token, m.Text)
 		visit(m.URL)
 		visit(m.URL)
-		visit(strings.Replace(m.URL, "somebody", "nobody", 1))
+		visit(strings.Replace(m.URL, "linus", "mallory", 1))
 	}
-	b.askForMail("nobody at all")
+	b.askForMail("not an address")
 	b.post("/auth/callback/credentials", "username", "ada", "password", typed)
 	b.post("/auth/callback/credentials", "username", "ada", "password", people["ada"].password)
 	b.postJSON("/auth/session", map[string]any{"csrfToken": b.csrf(), "data": map[string]any{"note": typed}})

@@ -209,7 +209,7 @@ func TestAnAddressThatDoesNotExistIsAWarning(t *testing.T) {
 	s, _ := mailSite(t, pintle.StrategyJWT, func(_ *site, m *pintle.Email) {
 		m.Send = func(context.Context, *pintle.Message) error { return fmt.Errorf("smtp: %w", unknownMailbox{errBroken}) }
 	})
-	s.browser().askForMail("nobody@example.com").fails("/auth/error", "Configuration")
+	s.browser().askForMail("mallory@example.com").fails("/auth/error", "Configuration")
 	if level := s.log.level(t, "EmailSignInError"); level != "WARN" {
 		t.Errorf("it is at level %s", level)
 	}
@@ -289,7 +289,7 @@ func TestAFailedSignInIsAnEventAndOneRecord(t *testing.T) {
 			b.signInWith("acme")
 		}},
 		{"a link that is unknown", "email", pintle.ErrVerification, nil, func(b *browser) { b.get("/auth/callback/email?token=a&email=ada@example.com") }},
-		{"a malformed address", "email", pintle.ErrEmailSignIn, nil, func(b *browser) { b.askForMail("nobody") }},
+		{"a malformed address", "email", pintle.ErrEmailSignIn, nil, func(b *browser) { b.askForMail("not-an-address") }},
 		{"a mail too many", "email", pintle.ErrEmailSignIn, func(s *site) {
 			for _, p := range s.Providers {
 				if p, ok := p.(*pintle.Email); ok {
@@ -348,7 +348,7 @@ func TestAFailedSignInIsAnEventAndOneRecord(t *testing.T) {
 		{"a callback that cannot say where to go", "credentials", "/auth/callback/credentials", []string{"callbackUrl", "/home"}, func(s *site) {
 			s.Callbacks.Redirect = func(context.Context, string, string) (string, error) { return "", errBroken }
 		}},
-		{"a malformed address", "email", "/auth/signin/email", []string{"email", "nobody"}, nil},
+		{"a malformed address", "email", "/auth/signin/email", []string{"email", "not-an-address"}, nil},
 		{"a provider that is away", "acme", "/auth/signin/acme", nil, func(s *site) { delete(s.net, "idp.example") }},
 	} {
 		t.Run("SA-L13, S-52 from a form of the application's as from the sign-in page: "+tt.name, func(t *testing.T) {
@@ -451,7 +451,7 @@ func TestAMistakeOfThePersonLeadsToTheSignInPage(t *testing.T) {
 		do          func(b *browser, headers ...string) *reply
 	}{
 		{"a malformed address", "error=EmailSignin&code=malformed_address", 400, "That is not an email address. Check it and try again.", nil, func(b *browser, headers ...string) *reply {
-			return b.postForm("/auth/signin/email", url.Values{"csrfToken": {b.csrf()}, "email": {"nobody"}}, headers...)
+			return b.postForm("/auth/signin/email", url.Values{"csrfToken": {b.csrf()}, "email": {"not-an-address"}}, headers...)
 		}},
 		{"a mail too many", "error=EmailSignin&code=too_many_mails", 429, "Too many emails were asked for", tooMany, func(b *browser, headers ...string) *reply {
 			return b.postForm("/auth/signin/email", url.Values{"csrfToken": {b.csrf()}, "email": {"ada@example.com"}}, headers...)

@@ -37,6 +37,6 @@ func TestAWrongPasswordIsShownOnTheSignInPage(t *testing.T) {
 	r.fails("/auth/signin", "CredentialsSignin")
 	b.get(r.location()).want(http.StatusOK)
 	if b.session() != nil {
-		t.Error("somebody is signed in")
+		t.Error("the browser is signed in")
 	}
 }

@@ -31,9 +31,9 @@ func TestTheTokenCallbackLearnsHowThePersonCame(t *testing.T) {
 		kind    pintle.ProviderType
 		profile bool
 	}{
-		{"somebody new by mail", byMail, pintle.TriggerSignUp, &yes, pintle.TypeEmail, false},
+		{"a new user by mail", byMail, pintle.TriggerSignUp, &yes, pintle.TypeEmail, false},
 		{"the same again", byMail, pintle.TriggerSignIn, &no, pintle.TypeEmail, false},
-		{"somebody new by a provider", byProvider, pintle.TriggerSignUp, &yes, pintle.TypeOIDC, true},
+		{"a new user by a provider", byProvider, pintle.TriggerSignUp, &yes, pintle.TypeOIDC, true},
 		{"the same again", byProvider, pintle.TriggerSignIn, &no, pintle.TypeOIDC, true},
 		{"by password", func(b *browser) { b.signIn("ada") }, pintle.TriggerSignIn, &no, pintle.TypeCredentials, false},
 	}
@@ -49,7 +49,7 @@ func TestTheTokenCallbackLearnsHowThePersonCame(t *testing.T) {
 	if last := k.byEmail(t, "ada@example.com"); last == nil {
 		t.Error("the mail made no user")
 	}
-	t.Run("S-30 without a store nobody knows who is new", func(t *testing.T) {
+	t.Run("S-30 without a store no user counts as new", func(t *testing.T) {
 		s := newSite(t, func(s *site) {
 			s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
 				last = c
@@ -95,7 +95,7 @@ func TestATokenCallbackThatReturnsNothingKeepsThePersonOut(t *testing.T) {
 		t.Errorf("the events are %q", names)
 	}
 	if b.session() != nil {
-		t.Error("somebody is signed in")
+		t.Error("the browser is signed in")
 	}
 }
 
@@ -146,7 +146,7 @@ func TestACallbackThatFailsAtASignInIsAFault(t *testing.T) {
 				t.Errorf("the log has %s at level %q:\n%s", tt.code, level, s.log)
 			}
 			if b.session() != nil {
-				t.Error("somebody is signed in")
+				t.Error("the browser is signed in")
 			}
 			for _, name := range s.eventNames() {
 				if name == "signIn" {

@@ -108,7 +108,7 @@ func (t *tenants) warnOfIssuers(ctx context.Context, s *settings) {
 				t.warned = map[string]bool{}
 			}
 			t.warned[p.id] = true
-			s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: tenants share a store in which accounts of different issuers have one provider id: a subject of one issuer is the user of another. Give each issuer a provider id of its own, or each tenant a store",
+			s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: tenants share a store in which accounts of different issuers have one provider id: a subject of one issuer is the user of another. Give each issuer another provider id, or each tenant another store",
 				slog.String("code", "shared-provider-id"), slog.String("provider", p.id),
 				slog.String("issuer", p.authority), slog.String("otherIssuer", q.authority))
 			break

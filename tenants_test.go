@@ -399,7 +399,7 @@ func TestSessionOfOneTenantIsNoneAtAnother(t *testing.T) {
 				return claims, json.Unmarshal([]byte(plain), &claims)
 			}
 		}, "anonymous"},
-		{"SA-M3 of two tenants with names of their own", func(host string, cfg *pintle.Config) { cfg.Tenant = "tenant of " + host }, "anonymous"},
+		{"SA-M3 of two tenants with different names", func(host string, cfg *pintle.Config) { cfg.Tenant = "tenant of " + host }, "anonymous"},
 		{"of one tenant with two hosts", func(_ string, cfg *pintle.Config) { cfg.Tenant = "one" }, "Ada Lovelace"},
 		{"where the host shares sessions", func(_ string, cfg *pintle.Config) { cfg.SharedSessions = true }, "Ada Lovelace"},
 	} {
@@ -612,13 +612,13 @@ func TestAnEmptyKeyIsATenantOfItsOwn(t *testing.T) {
 	}
 	unnamed, red := adaAt(t, single, "red.example"), adaAt(t, auth, "red.example")
 	if !isSignedIn(auth, "", unnamed) {
-		t.Error("SA-M3 the session of an Auth of New is none under the empty key, which the documentation of NewFunc says")
+		t.Error("SA-M3 NewFunc with an empty key rejects the session of an Auth of New, against its documentation")
 	}
 	if isSignedIn(auth, "", red) {
-		t.Error("SA-M3 the session of a tenant is one under the empty key")
+		t.Error("SA-M3 NewFunc with an empty key accepts the session of a tenant")
 	}
 	if isSignedIn(auth, "red.example", unnamed) {
-		t.Error("SA-M3 the session of the empty key is one of a tenant")
+		t.Error("SA-M3 a tenant accepts the session of the empty key")
 	}
 }
 

@@ -342,7 +342,7 @@ func TestServerCodeKeepsDataWithTheSession(t *testing.T) {
 			s.net["localhost:3000"] = mountedAt(s, "/count", counting(s.auth))
 			b := s.browser()
 			if r := b.get("/count"); r.body != `{"again":0,"known":false,"n":0}` || len(r.header["Set-Cookie"]) > 0 {
-				t.Errorf("for nobody the page says %s and sets %q", r.body, r.header["Set-Cookie"])
+				t.Errorf("for an anonymous request the page says %s and sets %q", r.body, r.header["Set-Cookie"])
 			}
 			b.signInWith("acme")
 			for i, want := range []string{`{"again":1,"known":true,"n":1}`, `{"again":2,"known":true,"n":2}`, `{"again":3,"known":true,"n":3}`} {
@@ -406,7 +406,7 @@ func TestClaimsAreReadByTheirType(t *testing.T) {
 		t.Errorf("after Set the role is %q", got)
 	}
 	if _, ok := role.Get(nil); ok {
-		t.Error("nobody has a role")
+		t.Error("a nil session has a role")
 	}
 	for _, name := range []string{"", "sub", "exp", "iat", "nbf", "jti", "iss", "aud"} {
 		func() {

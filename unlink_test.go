@@ -21,7 +21,7 @@ func TestTheLastWayToSignInStays(t *testing.T) {
 	password := func(knows bool, err error) *pintle.Credentials {
 		return &pintle.Credentials{Authorize: checkPassword, Knows: func(_ context.Context, u *pintle.User) (bool, error) {
 			if u.Name != "Ada Lovelace" {
-				return false, errors.New("asked about somebody else")
+				return false, errors.New("Knows received another user")
 			}
 			return knows, err
 		}}
@@ -45,7 +45,7 @@ func TestTheLastWayToSignInStays(t *testing.T) {
 		{name: "mail and no address", verified: verified, mail: true, want: pintle.ErrLastSignIn},
 		{name: "a password", ways: []pintle.Provider{password(true, nil)}},
 		{name: "no password", ways: []pintle.Provider{password(false, nil)}, want: pintle.ErrLastSignIn},
-		{name: "passwords of which nobody says whose they are", ways: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, want: pintle.ErrLastSignIn},
+		{name: "passwords without Knows", ways: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, want: pintle.ErrLastSignIn},
 		{name: "passwords that cannot be looked up", ways: []pintle.Provider{password(true, errBroken)}, want: pintle.ErrConfiguration},
 	}
 	for _, tt := range tests {
@@ -97,10 +97,10 @@ func TestNobodyUnlinksTheAccountOfSomebodyElse(t *testing.T) {
 			t.Errorf("account %s belongs to %v", id, is)
 		}
 	}
-	if err := s.auth.Unlink(t.Context(), signedInAs(k.seedUser(t, pintle.User{Name: "Somebody"})), "acme", "1001"); !errors.Is(err, pintle.ErrNotFound) {
-		t.Errorf("Unlink by somebody who has no account is %v", err)
+	if err := s.auth.Unlink(t.Context(), signedInAs(k.seedUser(t, pintle.User{Name: "Linus Torvalds"})), "acme", "1001"); !errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf("Unlink by a user without the account is %v", err)
 	}
-	if err := s.auth.Unlink(t.Context(), signedInAs(&pintle.User{ID: "nobody"}), "acme", "1001"); !errors.Is(err, pintle.ErrNotFound) {
+	if err := s.auth.Unlink(t.Context(), signedInAs(&pintle.User{ID: "unknown"}), "acme", "1001"); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("Unlink for a user who was removed is %v", err)
 	}
 }
@@ -252,7 +252,7 @@ func TestAPasskeyGoesWithItsAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := unlink("acme", "1001"); err != nil {
-		t.Errorf("Unlink of somebody who has a passkey is %v", err)
+		t.Errorf("Unlink by a user who has a passkey is %v", err)
 	}
 }
 

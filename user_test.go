@@ -126,15 +126,15 @@ func TestAnAccountOfAnotherServerIsRead(t *testing.T) {
 		text string
 		want pintle.Account
 	}{
-		"numbers for ids":     {`{"provider":"acme","providerAccountId":42,"userId":7}`, pintle.Account{Provider: "acme", ProviderAccountID: "42", UserID: "7"}},
-		"null members":        {`{"provider":"acme","access_token":null,"expires_at":null,"scope":null}`, pintle.Account{Provider: "acme"}},
-		"a time as text":      {`{"expires_at":"1795197406"}`, pintle.Account{ExpiresAt: 1795197406}},
-		"a time that is none": {`{"expires_at":"soon"}`, pintle.Account{Extra: map[string]any{"expires_at": "soon"}}},
+		"numbers for ids": {`{"provider":"acme","providerAccountId":42,"userId":7}`, pintle.Account{Provider: "acme", ProviderAccountID: "42", UserID: "7"}},
+		"null members":    {`{"provider":"acme","access_token":null,"expires_at":null,"scope":null}`, pintle.Account{Provider: "acme"}},
+		"a time as text":  {`{"expires_at":"1795197406"}`, pintle.Account{ExpiresAt: 1795197406}},
+		"an invalid time": {`{"expires_at":"soon"}`, pintle.Account{Extra: map[string]any{"expires_at": "soon"}}},
 		"a state that is no text": {
 			`{"session_state":{"a":[1,null]}}`,
 			pintle.Account{SessionState: map[string]any{"a": []any{json.Number("1"), nil}}},
 		},
-		"a token that is none": {
+		"a token that is no text": {
 			`{"access_token":{"a":1}}`,
 			pintle.Account{Extra: map[string]any{"access_token": map[string]any{"a": json.Number("1")}}},
 		},
