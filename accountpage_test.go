@@ -75,7 +75,7 @@ func TestAFailureToLinkLeadsBackToTheAccountPage(t *testing.T) {
 
 // The account page is for signed-in users. A browser without a session, or with
 // one that has expired or was ended elsewhere, sees the public pages.
-func TestOnlyWhoIsSignedInIsLedToTheAccountPage(t *testing.T) {
+func TestOnlySignedInUsersAreLedToTheAccountPage(t *testing.T) {
 	for _, strategy := range strategies {
 		k := newKeeper()
 		s := newSite(t, withKeeper(k, strategy), withAccountPage)

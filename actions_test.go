@@ -177,7 +177,7 @@ func TestCookiesOfServerCodeReplaceThoseOfBefore(t *testing.T) {
 	}
 }
 
-func TestServerCodeUpdatesNobodysSession(t *testing.T) {
+func TestUpdateSessionWithoutASessionDoesNothing(t *testing.T) {
 	s := newSite(t)
 	w := httptest.NewRecorder()
 	session, err := s.auth.UpdateSession(w, httptest.NewRequest("GET", s.url+"/", nil), map[string]any{"x": 1})
@@ -187,7 +187,7 @@ func TestServerCodeUpdatesNobodysSession(t *testing.T) {
 }
 
 // Only the tests of a host act as a signed-in user without a cookie.
-func TestATestOfTheHostActsAsSomebody(t *testing.T) {
+func TestATestOfTheHostSignsInWithWithSession(t *testing.T) {
 	s := newSite(t)
 	reached := false
 	r := httptest.NewRequest("GET", s.url+"/members", nil)

@@ -160,7 +160,7 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 		t.Run("SA-M1 SH-15 SH-82 a user "+tt.name, func(t *testing.T) {
 			knows := tt.knows
 			if knows == nil {
-				knows = knowsNobody
+				knows = knowsNoUser
 			}
 			s, k, _ := trusting(t, nil, func(s *site) {
 				s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, Knows: knows}

@@ -107,8 +107,8 @@ func (s *oneSession) SessionAndUser(context.Context, string) (*pintle.StoredSess
 	return &s.session, &s.user, nil
 }
 
-// BenchmarkLoadNobody measures the cost for anonymous requests.
-func BenchmarkLoadNobody(b *testing.B) {
+// BenchmarkLoadAnonymous measures the cost for anonymous requests.
+func BenchmarkLoadAnonymous(b *testing.B) {
 	auth, r := benchService(b, "/")
 	r.Header.Del("Cookie")
 	benchmark(b, auth.Load(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})), r)

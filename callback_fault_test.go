@@ -223,7 +223,7 @@ var verdicts = []struct {
 // Each fault of a provider has its verdict: those of the metadata (BCP-18), of the
 // way back (ASVS-10.2.2, a mix-up of providers) and of the ID token, whose
 // algorithm (ASVS-9.1.2) and audience (ASVS-9.2.3, ASVS-9.2.4) are checked.
-func TestAProviderThatMisbehavesSignsNobodyIn(t *testing.T) {
+func TestAProviderThatMisbehavesSignsNoUserIn(t *testing.T) {
 	for _, v := range verdicts {
 		for provider, want := range map[string]string{"acme": v.oidc, "hub": v.hub, "old": v.old} {
 			t.Run(provider+" "+string(v.fault), func(t *testing.T) {
@@ -377,7 +377,7 @@ func TestAnOutageIsNotRemembered(t *testing.T) {
 }
 
 // SH-37, Q12: without a store, a mapping may leave the id out, but not everything.
-func TestAnErrorInThePlaceOfAProfileIsNobody(t *testing.T) {
+func TestAnErrorInPlaceOfAProfileSignsNoUserIn(t *testing.T) {
 	for fault, want := range map[authtest.Fault]string{authtest.ProfileError: retry, authtest.ProfileNullID: welcome} {
 		s := newSite(t, threeProviders, func(s *site) { s.Store = nil })
 		s.idp.Break(fault)

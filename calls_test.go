@@ -291,7 +291,7 @@ func TestTheFailureOfAFunctionIsAsSevereAsAtTheRoutes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			memory := memstore.New()
 			s, r, ada := callSite(t, memory, func(s *site) {
-				s.Providers[1].(*pintle.Credentials).Knows = knowsNobody
+				s.Providers[1].(*pintle.Credentials).Knows = knowsNoUser
 				if tt.change != nil {
 					tt.change(s)
 				}

@@ -343,7 +343,7 @@ func TestASecretIsReplacedWhilePeopleAreAtWork(t *testing.T) {
 }
 
 // Concurrent requests of many users each get their own user.
-func TestNobodyIsTakenForSomebodyElse(t *testing.T) {
+func TestConcurrentUsersKeepTheirSessions(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
 		s.Providers = append(s.Providers, s.mailProvider())

@@ -207,7 +207,7 @@ var hostileCookies = []string{
 // SH-02, SH-47, SH-49, SH-58, SH-59, ASVS-9.1.2, CK-5, CK-10: whatever a cookie
 // holds, such as a token that names no algorithm or no key, the answer is that of
 // a client without a session.
-func TestHostileCookiesAreThoseOfAStranger(t *testing.T) {
+func TestHostileCookiesCountAsSignedOut(t *testing.T) {
 	s := newSite(t)
 	app := s.net["localhost:3000"]
 	for _, name := range []string{sessionCookie, sessionCookie + ".0", csrfCookie, callbackURLCookie, stateCookie, pkceCookie, nonceCookie} {
@@ -336,7 +336,7 @@ func TestTheHostChoosesNamesAndAttributes(t *testing.T) {
 }
 
 // ASVS-9.1.1: a token with one changed byte signs no user in.
-func TestATokenThatWasChangedIsNobodys(t *testing.T) {
+func TestAChangedTokenCountsAsSignedOut(t *testing.T) {
 	s := newSite(t)
 	app := s.net["localhost:3000"]
 	good := sealed(t, sessionCookie, claimsFor("ada"))

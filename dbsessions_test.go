@@ -284,7 +284,7 @@ func TestPartsOfATokenGoWhenADatabaseSessionIsWritten(t *testing.T) {
 }
 
 // A session is valid until it ends, even if its use cannot be recorded.
-func TestADatabaseThatOnlyReadsTurnsNobodyAway(t *testing.T) {
+func TestAReadOnlyDatabaseKeepsUsersSignedIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newBrokenStore()
 		s := newSite(t, inDatabase(store))
@@ -311,7 +311,7 @@ func TestADatabaseThatOnlyReadsTurnsNobodyAway(t *testing.T) {
 // W-25, SH-04: while the database is down no request is signed in. Browsers
 // read null, as for an anonymous request, and keep their cookie; server code
 // gets an error, and guards answer that the service is unavailable.
-func TestADatabaseThatIsDownSignsNobodyInOrOut(t *testing.T) {
+func TestADatabaseThatIsDownSignsNoUserInOrOut(t *testing.T) {
 	store := newBrokenStore()
 	s := newSite(t, inDatabase(store))
 	b := s.browser()
@@ -546,7 +546,7 @@ func TestTheHostMayMakeTheTokens(t *testing.T) {
 
 // With an absolute lifetime a row may last longer than its session: after the
 // lifetime was shortened, for example.
-func TestARowThatOutlivesItsSessionIsNobodys(t *testing.T) {
+func TestARowOfAnExpiredSessionCountsAsSignedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKeeper()
 		s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.Session.AbsoluteMaxAge = 10 * day })

@@ -168,7 +168,7 @@ func TestASessionThatIsTooOldIsNotADevice(t *testing.T) {
 
 // A configuration with longer sessions than before has rows that end sooner
 // than their last use would allow.
-func TestNobodyUsesASessionBeforeItBegins(t *testing.T) {
+func TestASessionIsNotUsedBeforeItBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKeeper()
 		s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
@@ -184,7 +184,7 @@ func TestNobodyUsesASessionBeforeItBegins(t *testing.T) {
 }
 
 // A handle comes from a form, and does not determine whose session it may end.
-func TestNobodyEndsTheSessionOfSomebodyElse(t *testing.T) {
+func TestAUserCannotEndTheSessionOfAnotherUser(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
 	phone, laptop := s.arrive("phone"), s.arrive("laptop")
@@ -274,7 +274,7 @@ func TestOfTokenSessionsOneIsKnown(t *testing.T) {
 }
 
 // A description comes from the application. It cannot change the user.
-func TestADescriptionOfASessionChangesNobody(t *testing.T) {
+func TestDescribeCannotChangeTheUser(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.Session.Describe = func(_ *http.Request, data map[string]any) {
 			data["sub"], data["name"] = "user-grace", "Grace Hopper"

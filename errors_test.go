@@ -129,7 +129,7 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 
 // What goes wrong where no page can be shown is in the log, and the person gets
 // what they asked for.
-func TestErrorsThatStopNobodyAreInTheLog(t *testing.T) {
+func TestErrorsThatStopNoRequestAreInTheLog(t *testing.T) {
 	tests := []struct {
 		code, level string
 		do          func(t *testing.T) *site

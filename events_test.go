@@ -23,12 +23,12 @@ func fullSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*si
 	changes = append([]func(*site){withKeeper(k, strategy), func(s *site) {
 		acme := s.idp.OIDC("acme")
 		acme.EmailVerified = verifiedClaim
-		s.Providers = []pintle.Provider{acme, &pintle.Credentials{Authorize: checkPassword, Knows: knowsNobody}, s.mailProvider()}
+		s.Providers = []pintle.Provider{acme, &pintle.Credentials{Authorize: checkPassword, Knows: knowsNoUser}, s.mailProvider()}
 	}}, changes...)
 	return newSite(t, changes...), k
 }
 
-func knowsNobody(context.Context, *pintle.User) (bool, error) { return false, nil }
+func knowsNoUser(context.Context, *pintle.User) (bool, error) { return false, nil }
 
 // verifiedClaim believes the standard claim.
 func verifiedClaim(p pintle.Profile) bool { return p.Bool("email_verified") }

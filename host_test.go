@@ -127,7 +127,7 @@ func TestAnUntrustedHostIsToldNothing(t *testing.T) {
 
 // BCP-1: the callback URL for a provider is made from the fixed URL, whatever
 // the headers of the request.
-func TestTheCallbackURLIsNotMadeFromHeadersOfStrangers(t *testing.T) {
+func TestTheCallbackURLIsNotMadeFromUntrustedHeaders(t *testing.T) {
 	s := newSite(t, func(s *site) { s.URL = "http://localhost:3000" })
 	w, _ := ask(s.auth, "POST", "http://evil.example/auth/signin/acme", strings.NewReader("csrfToken=abc"),
 		"Content-Type", "application/x-www-form-urlencoded", "Cookie", csrfCookie+"="+formCookie("abc", secret), "X-Forwarded-Host", "evil.example")

@@ -96,7 +96,7 @@ var linkingTable = []linkingCase{
 	},
 }
 
-func TestWhoSomebodyIsIsDecidedByTheTable(t *testing.T) {
+func TestTheTableDecidesWhichUserSignsIn(t *testing.T) {
 	for _, tt := range linkingTable {
 		for _, strategy := range strategies {
 			t.Run(tt.row+" with sessions as "+string(strategy), func(t *testing.T) { tt.run(t, strategy) })
@@ -496,7 +496,7 @@ func TestNoHalfMadeUserStays(t *testing.T) {
 }
 
 // Losing a race is no failure: what another request wrote is found.
-func TestWhoIsSlowerByAMomentFindsWhatTheOtherWrote(t *testing.T) {
+func TestTheSlowerOfTwoSignInsFindsWhatTheOtherWrote(t *testing.T) {
 	for _, store := range []string{"with transactions", "without"} {
 		t.Run(store, func(t *testing.T) {
 			k := newKeeper()
@@ -594,7 +594,7 @@ func TestAProviderWithoutUsableAddressMakesAUserAllTheSame(t *testing.T) {
 
 // Every failure of the store is a fault of the server, and no user is half
 // signed in: ASVS-16.5.2.
-func TestAFailingStoreSignsNobodyIn(t *testing.T) {
+func TestAFailingStoreSignsNoUserIn(t *testing.T) {
 	for _, strategy := range strategies {
 		for _, operation := range []string{"getUserByAccount", "begin", "getUserByEmail", "createUser", "linkAccount", "createSession", "commit"} {
 			if operation == "createSession" && strategy == pintle.StrategyJWT {
@@ -621,7 +621,7 @@ func TestAFailingStoreSignsNobodyIn(t *testing.T) {
 }
 
 // A store that fails once must not make the callback judge the wrong person.
-func TestTheCallbackIsNotAskedAboutSomebodyUnknown(t *testing.T) {
+func TestTheSignInCallbackNeedsAReadableStore(t *testing.T) {
 	k := newKeeper()
 	asked := false
 	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
@@ -697,7 +697,7 @@ func TestARevocationListThatFailsLinksNothingElsewhere(t *testing.T) {
 	}
 }
 
-func TestATokenOfAUserWhoIsGoneIsNobodys(t *testing.T) {
+func TestATokenOfADeletedUserCountsAsSignedOut(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyJWT))
 	s.idp.SignInAs(noAddress)

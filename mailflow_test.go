@@ -257,18 +257,18 @@ func TestAMailThatCannotBeSentIsAFault(t *testing.T) {
 				return ctx.Err()
 			}
 		})
-		s.browser().mailToNobody(t)
+		s.browser().mailThatIsNotSent(t)
 	})
 }
 
-// mailToNobody asks for a mail that the site's Send function forgets.
-func (b *browser) mailToNobody(t *testing.T) {
+// mailThatIsNotSent requests a mail that the Send function of the site drops.
+func (b *browser) mailThatIsNotSent(t *testing.T) {
 	t.Helper()
 	b.askForMail("ada@example.com").goesTo(b.site.url + "/auth/verify-request?provider=email&type=email")
 }
 
 // Who cannot be one person's mailbox gets no mail, no row, and no cookie.
-func TestAnAddressThatIsNoneGetsNoMail(t *testing.T) {
+func TestAnInvalidAddressGetsNoMail(t *testing.T) {
 	s, k := mailSite(t, pintle.StrategyDatabase)
 	for name, typed := range map[string]string{
 		"SH-07 a list":                         "ada@example.com,eve@evil.example",

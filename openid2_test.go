@@ -54,7 +54,7 @@ func withSteam(number string, confirm *bool) func(*site) {
 	}
 }
 
-func TestSomebodySignsInOverOpenID2(t *testing.T) {
+func TestSignInOverOpenID2(t *testing.T) {
 	confirm := true
 	s := newSite(t, withSteam("76561197960287930", &confirm))
 	b := s.browser()

@@ -88,7 +88,7 @@ func hijackSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*
 		s.Session.Revocation = &memstore.Revocations{}
 		s.Providers = []pintle.Provider{
 			s.idp.OIDC("acme"), verifying, s.mailProvider(), &pintle.WebAuthn{Ceremony: anyPasskey{}},
-			&pintle.Credentials{Authorize: checkPassword, Knows: knowsNobody},
+			&pintle.Credentials{Authorize: checkPassword, Knows: knowsNoUser},
 		}
 	}}, changes...)
 	s := newSite(t, changes...)
@@ -312,7 +312,7 @@ func TestAMailDoesNotJoinAUserWithAPasswordElsewhere(t *testing.T) {
 			asked bool
 		}{
 			"a user with one":    {func(_ context.Context, u *pintle.User) (bool, error) { return u.Email == victimAddress, nil }, true},
-			"a user without one": {knowsNobody, false},
+			"a user without one": {knowsNoUser, false},
 		} {
 			t.Run(name+" with sessions as "+string(strategy), func(t *testing.T) {
 				s, k := mailSite(t, strategy, func(s *site, _ *pintle.Email) { s.Callbacks.HasPassword = tt.has })
@@ -347,8 +347,8 @@ func TestAMailDoesNotJoinAUserWithAPasswordElsewhere(t *testing.T) {
 	for name, tt := range map[string]struct {
 		elsewhere, here func(context.Context, *pintle.User) (bool, error)
 	}{
-		"a password elsewhere and none here":                                {func(context.Context, *pintle.User) (bool, error) { return true, nil }, knowsNobody},
-		"none elsewhere and a password here that the host does not know of": {knowsNobody, nil},
+		"a password elsewhere and none here":                                {func(context.Context, *pintle.User) (bool, error) { return true, nil }, knowsNoUser},
+		"none elsewhere and a password here that the host does not know of": {knowsNoUser, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) {
@@ -1105,7 +1105,7 @@ func TestAPasskeyWithoutAnAccountIsAWayIn(t *testing.T) {
 // A store that cannot say which accounts a user has may have some.
 // SA-H1: a passkey signs in as the user of its account. Where the two name different
 // users, as after a merge by hand, it signs in as neither.
-func TestAPasskeyOfAnotherUsersAccountSignsNobodyIn(t *testing.T) {
+func TestAPasskeyOfAnotherUsersAccountSignsNoUserIn(t *testing.T) {
 	s, k := hijackSite(t, pintle.StrategyDatabase)
 	ada, mallory := k.seedUser(t, people["ada"].user), k.seedUser(t, pintle.User{Name: "Mallory"})
 	if err := errors.Join(

@@ -206,7 +206,7 @@ func TestFlowsAreNotMixedUp(t *testing.T) {
 	})
 }
 
-func TestSignOutNeedsNobodyElse(t *testing.T) {
+func TestSignOutNeedsNoProvider(t *testing.T) {
 	// RP-20
 	s := newSite(t)
 	b := s.browser()

@@ -163,7 +163,7 @@ func TestAMalformedCallbackCookieIsReplaced(t *testing.T) {
 	}
 }
 
-func TestAnAddressInTheQueryThatIsNoneIsAFault(t *testing.T) {
+func TestAnInvalidAddressInTheQueryIsAFault(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()
 	if r := b.get("/auth/session?callbackUrl=foo").want(http.StatusInternalServerError); r.body != serverFault {

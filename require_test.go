@@ -23,7 +23,7 @@ func guarded(s *site, reached *bool) http.Handler {
 }
 
 // SH-67: an anonymous request is rejected in the form that suits its client.
-func TestAGuardRefusesStrangersInTheWayTheyAsk(t *testing.T) {
+func TestAGuardRefusesAnonymousRequestsInTheirFormat(t *testing.T) {
 	const signIn = "/auth/signin?callbackUrl=%2Fmembers%3Fa%3D1"
 	tests := []struct {
 		name, method string
@@ -68,7 +68,7 @@ func TestAGuardTellsNativeApplicationsHowToAskAgain(t *testing.T) {
 	}
 }
 
-func TestAGuardLetsThroughWhoIsSignedIn(t *testing.T) {
+func TestAGuardLetsSignedInUsersThrough(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()
 	r := b.get("/members/secret?x=1").want(http.StatusFound)

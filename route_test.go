@@ -341,7 +341,7 @@ func TestGetRequestsChangeNothing(t *testing.T) {
 }
 
 // SH-32: members of a body that name a user, a role or a session change nothing.
-func TestNoFieldOfABodyMakesARequestSomebodyElses(t *testing.T) {
+func TestNoFieldOfABodyChangesTheUserOfARequest(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()
 	b.signIn("ada")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSomebodySignsInWithAPassword(t *testing.T) {
+func TestSignInWithPassword(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()
 	if who := b.who(); who != "anonymous" {
@@ -21,7 +21,7 @@ func TestSomebodySignsInWithAPassword(t *testing.T) {
 	}
 }
 
-func TestSomebodySignsInWithAProvider(t *testing.T) {
+func TestSignInWithProvider(t *testing.T) {
 	s := newSite(t)
 	b := s.browser()
 	b.signInWith("acme").goesTo(s.url)

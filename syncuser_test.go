@@ -351,7 +351,7 @@ func TestEveryWayToSignInSyncsTheUser(t *testing.T) {
 }
 
 // Only a user who is about to be signed in as a stored user is synced.
-func TestNobodyElseIsSynced(t *testing.T) {
+func TestNoOtherSignInIsSynced(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*site)

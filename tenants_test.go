@@ -367,7 +367,7 @@ func houses(book *logBook, change func(host string, cfg *pintle.Config)) *pintle
 }
 
 // W-63: a secret that tenants share does not make them share sessions.
-func TestSessionOfOneTenantIsNoneAtAnother(t *testing.T) {
+func TestASessionOfOneTenantIsRejectedAtAnother(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(host string, cfg *pintle.Config)
@@ -517,7 +517,7 @@ func TestFlowOfOneTenantDoesNotEndAtAnother(t *testing.T) {
 
 // SA-M3: tenants that share a store and a secret share no mail links: each
 // decides which addresses may sign in, and by which mails. W-63
-func TestAMailLinkOfOneTenantIsNoneAtAnother(t *testing.T) {
+func TestAMailLinkOfOneTenantIsRejectedAtAnother(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(cfg *pintle.Config, mail *pintle.Email)
 		good   bool // at another tenant

@@ -69,7 +69,7 @@ func TestATokenIsRenewedWhenThatIsDue(t *testing.T) {
 
 // ASVS-7.3.1, ASVS-9.2.1: an unused session ends, with 15 seconds for clocks
 // that differ.
-func TestASessionThatNobodyUsesEnds(t *testing.T) {
+func TestAnUnusedSessionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, func(s *site) { s.Session.MaxAge = time.Hour })
 		token := signedInCookie(t, s.auth)
@@ -492,7 +492,7 @@ func TestEndedTokenSessionsStayEnded(t *testing.T) {
 
 // A token is taken for 15 seconds after its end, and what ended it is remembered
 // for as long.
-func TestAnEndedTokenIsRememberedUntilNobodyTakesIt(t *testing.T) {
+func TestAnEndedTokenIsRememberedUntilItExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		list := new(memstore.Revocations)
 		s := newSite(t, func(s *site) { s.Session.Revocation = list })
@@ -518,7 +518,7 @@ func TestAnEndedTokenIsRememberedUntilNobodyTakesIt(t *testing.T) {
 }
 
 // SH-04: a session that cannot be checked is not used.
-func TestARevocationListThatFailsLetsNobodyPass(t *testing.T) {
+func TestARevocationListThatFailsLetsNoRequestPass(t *testing.T) {
 	s := newSite(t, func(s *site) { s.Session.Revocation = brokenList{} })
 	b := s.browser()
 	b.becomes("ada")

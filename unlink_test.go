@@ -77,7 +77,7 @@ func TestTheLastWayToSignInStays(t *testing.T) {
 
 // The account to unlink comes from a form. It is removed only from the user who
 // sent the form.
-func TestNobodyUnlinksTheAccountOfSomebodyElse(t *testing.T) {
+func TestAUserCannotUnlinkTheAccountOfAnotherUser(t *testing.T) {
 	k := newKeeper()
 	s := newSite(t, withKeeper(k, pintle.StrategyJWT))
 	ada, grace := k.seedUser(t, people["ada"].user), k.seedUser(t, people["grace"].user)

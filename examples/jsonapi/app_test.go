@@ -79,7 +79,7 @@ func TestAnApplicationReceivesADenial(t *testing.T) {
 }
 
 // Any page in the browser can send something to the application that waits.
-func TestAnAnswerToAnotherQuestionIsNone(t *testing.T) {
+func TestAnAnswerToAnotherQuestionIsRejected(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err := signIn(ctx, "http://127.0.0.1:1", func(address string) error {
