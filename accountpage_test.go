@@ -35,8 +35,8 @@ func TestAFailureToLinkLeadsBackToTheAccountPage(t *testing.T) {
 	for _, tt := range tests {
 		for _, strategy := range strategies {
 			t.Run(tt.name+" with sessions as "+string(strategy), func(t *testing.T) {
-				k := newKeeper()
-				s := newSite(t, withKeeper(k, strategy), withAccountPage, func(s *site) {
+				k := newRecordingStore()
+				s := newSite(t, withRecordingStore(k, strategy), withAccountPage, func(s *site) {
 					s.Providers = []pintle.Provider{s.idp.OIDC("acme")}
 					s.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) { return "", tt.asked }
 				})
@@ -48,7 +48,7 @@ func TestAFailureToLinkLeadsBackToTheAccountPage(t *testing.T) {
 					s.idp.Break(tt.fault)
 				}
 				b := s.browser()
-				held := b.is(k, ada, strategy)
+				held := b.signInAs(k, ada, strategy)
 				s.eventNames()
 				r := b.attempt("acme").want(http.StatusFound)
 				if want := s.url + "/account?tab=ways&error=" + tt.code; r.location() != want {
@@ -77,8 +77,8 @@ func TestAFailureToLinkLeadsBackToTheAccountPage(t *testing.T) {
 // one that has expired or was ended elsewhere, sees the public pages.
 func TestOnlySignedInUsersAreLedToTheAccountPage(t *testing.T) {
 	for _, strategy := range strategies {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, strategy), withAccountPage)
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, strategy), withAccountPage)
 		ada := k.seedUser(t, people["ada"].user)
 		s.idp.Break(authtest.ResponseAccessDenied)
 		over := s.browser()
@@ -91,7 +91,7 @@ func TestOnlySignedInUsersAreLedToTheAccountPage(t *testing.T) {
 
 		// Nor does a user who types a password: they mean to sign in.
 		b := s.browser()
-		b.is(k, ada, strategy)
+		b.signInAs(k, ada, strategy)
 		b.post("/auth/callback/credentials", "username", "ada", "password", "wrong").fails("/auth/signin", "CredentialsSignin")
 
 		k.fail("getSessionAndUser", "getUser")
@@ -125,10 +125,10 @@ func TestAPasskeyThatCannotBeAddedLeadsBackToTheAccountPage(t *testing.T) {
 
 // Scripts receive the address.
 func TestAScriptIsToldOfTheAccountPage(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), withAccountPage)
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), withAccountPage)
 	b := s.browser()
-	b.is(k, k.seedUser(t, people["ada"].user), pintle.StrategyDatabase)
+	b.signInAs(k, k.seedUser(t, people["ada"].user), pintle.StrategyDatabase)
 	var answer struct{ URL string }
 	s.idp.Break(authtest.DiscoveryForeignIssuer)
 	r := b.postJSON("/auth/signin/acme", map[string]any{"csrfToken": b.csrf()}, "X-Auth-Return-Redirect", "1")
@@ -142,12 +142,12 @@ func TestAScriptIsToldOfTheAccountPage(t *testing.T) {
 func TestAnAccountIsLinkedListedAndUnlinked(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, strategy), withAccountPage)
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, strategy), withAccountPage)
 			ada := k.seedUser(t, people["ada"].user)
 			k.seedAccount(t, ada, "acme", "home")
 			b := s.browser()
-			b.is(k, ada, strategy)
+			b.signInAs(k, ada, strategy)
 			s.eventNames()
 			back := b.consent(b.leave("acme"))
 			b.get(back).goesTo(s.url)

@@ -17,8 +17,8 @@ import (
 
 // Who reads the database does not get at the providers.
 func TestTokensAreSealedBeforeTheyAreStored(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 		acme := s.idp.OIDC("acme")
 		acme.Authorization.Params = map[string]string{"scope": "openid profile email offline_access"}
 		s.Providers = []pintle.Provider{acme}
@@ -69,8 +69,8 @@ func TestTokensAreSealedBeforeTheyAreStored(t *testing.T) {
 
 // A sealed token opens in the account and the column it was sealed for only.
 func TestSealedTokensCannotBeMoved(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.SealAccountTokens = true })
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) { s.SealAccountTokens = true })
 	s.browser().signInWith("acme").goesTo(s.url)
 	victim, err := k.Store.Account(t.Context(), "acme", "1001")
 	if err != nil {
@@ -115,12 +115,12 @@ func TestSealedTokensCannotBeMoved(t *testing.T) {
 // Two equal tokens do not look equal, and what was stored before sealing was
 // turned on is read as it is.
 func TestSealingCanBeTurnedOnLater(t *testing.T) {
-	k := newKeeper()
-	plain := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	plain := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	plain.browser().signInWith("acme").goesTo(plain.url)
 	before := lastEvent[*pintle.SignInEvent](plain, "signIn").Account
 
-	later := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.SealAccountTokens = true })
+	later := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) { s.SealAccountTokens = true })
 	if got, err := later.auth.Account(t.Context(), "acme", "1001"); err != nil || got.AccessToken != before.AccessToken {
 		t.Errorf("the account of before is %v (%v)", got, err)
 	}
@@ -146,10 +146,10 @@ func TestSealingCanBeTurnedOnLater(t *testing.T) {
 // A sign-in of a known person leaves the stored tokens as they are (Q27), unless
 // the host takes them.
 func TestTheHostTakesTheTokensOfEverySignIn(t *testing.T) {
-	k := newKeeper()
+	k := newRecordingStore()
 	take := false
 	var s *site
-	s = newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s2 *site) {
+	s = newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s2 *site) {
 		acme := s2.idp.OIDC("acme")
 		acme.Authorization.Params = map[string]string{"scope": "openid profile email offline_access"}
 		s2.Providers = []pintle.Provider{acme, s2.mailProvider()}
@@ -211,8 +211,8 @@ func TestAnAccountKeepsItsTokensToItself(t *testing.T) {
 func TestAPersonIsSignedOutEverywhere(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, strategy), func(s *site) { s.Session.Revocation = &memstore.Revocations{} })
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, strategy), func(s *site) { s.Session.Revocation = &memstore.Revocations{} })
 			grace := k.seedUser(t, people["grace"].user)
 			s.idp.SignInAs(adaElsewhere)
 			devices := []*browser{s.browser(), s.browser(), s.browser()}
@@ -220,7 +220,7 @@ func TestAPersonIsSignedOutEverywhere(t *testing.T) {
 				b.signInWith("acme").goesTo(s.url)
 			}
 			other := s.browser()
-			other.is(k, grace, strategy)
+			other.signInAs(k, grace, strategy)
 
 			ada := k.owner(t, "acme", adaElsewhere.Subject)
 			if err := s.auth.SignOutEverywhere(t.Context(), ada.ID); err != nil {
@@ -243,8 +243,8 @@ func TestAUserWhoIsRemovedIsSignedInNowhere(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := newKeeper()
-				s := newSite(t, withKeeper(k, strategy), func(s *site) { s.Session.Revocation = &memstore.Revocations{} })
+				k := newRecordingStore()
+				s := newSite(t, withRecordingStore(k, strategy), func(s *site) { s.Session.Revocation = &memstore.Revocations{} })
 				s.idp.SignInAs(adaElsewhere)
 				b := s.browser()
 				b.signInWith("acme").goesTo(s.url)
@@ -275,15 +275,15 @@ func TestAUserWhoIsRemovedIsSignedInNowhere(t *testing.T) {
 // Tokens go first: a failure between the two leaves a user who can sign in again
 // and not one who is signed in without existing.
 func TestRemovingAUserFailsClosed(t *testing.T) {
-	k := newKeeper()
+	k := newRecordingStore()
 	revocations := &failingRevocations{}
-	s := newSite(t, withKeeper(k, pintle.StrategyJWT), func(s *site) { s.Session.Revocation = revocations })
+	s := newSite(t, withRecordingStore(k, pintle.StrategyJWT), func(s *site) { s.Session.Revocation = revocations })
 	ada := k.seedUser(t, people["ada"].user)
 	revocations.fails = true
 	if err := s.auth.DeleteUser(t.Context(), ada.ID); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
 		t.Errorf("the error is %v", err)
 	}
-	k.reads(t)
+	k.wantCalls(t)
 	if err := s.auth.SignOutEverywhere(t.Context(), ada.ID); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
 		t.Errorf("the error is %v", err)
 	}
@@ -312,9 +312,9 @@ func (r *failingRevocations) RevokeUser(ctx context.Context, userID string, unti
 
 // The error of an unsupported operation names what the configuration lacks.
 func TestWhatAStoreCannotDoIsSaid(t *testing.T) {
-	k := newKeeper()
-	plain := newSite(t, with(plainKeeper{plain: k.keeper}, k.diary, pintle.StrategyDatabase)).auth
-	tokens := newSite(t, withKeeper(newKeeper(), pintle.StrategyJWT)).auth
+	k := newRecordingStore()
+	plain := newSite(t, with(plainRecordingStore{plain: k.recordingStore}, k.callLog, pintle.StrategyDatabase)).auth
+	tokens := newSite(t, withRecordingStore(newRecordingStore(), pintle.StrategyJWT)).auth
 	nothing := newSite(t).auth
 	tenants := pintle.NewFunc(func(*http.Request) string { return "" }, func(context.Context, string) (pintle.Config, error) { return pintle.Config{}, nil })
 	ctx := t.Context()
@@ -355,8 +355,8 @@ func TestWhatAStoreCannotDoIsSaid(t *testing.T) {
 // Providers send session_state as they like, and the specification lets it be any
 // JSON value.
 func TestASessionStateThatIsNoTextIsShownAndStored(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 		s.Providers = []pintle.Provider{s.idp.OIDC("acme")}
 		s.idp.Tamper(authtest.Tamper{Token: func(body map[string]any) {
 			body["session_state"] = map[string]any{"hash": "x", "at": []any{1, true, nil}}

@@ -44,8 +44,8 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 	x, fault := a.inner(r, actionSignIn)
 	x.provider = x.byID[provider]
 	// The fields are all that such a provider needs: there is no page in between.
-	atOnce := x.provider != nil && x.provider.hostUsers
-	if atOnce {
+	inOneStep := x.provider != nil && x.provider.hostUsers
+	if inOneStep {
 		x.action = actionCallback
 	}
 	if fault != nil {
@@ -64,7 +64,7 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 		}
 	}
 	x.body = body.Of(o.Fields)
-	if atOnce {
+	if inOneStep {
 		return x.leaveTo(w, x.callback())
 	}
 	return x.leaveTo(w, x.signIn())
@@ -139,7 +139,7 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 func (a *Auth) inner(r *http.Request, act action) (*exchange, *Error) {
 	s, known := a.settingsOrFault(r)
 	x := &exchange{settings: s, ctx: known.Context(), r: known, action: act, began: time.Now(), inside: true, csrfVerified: true}
-	return x, x.faulty()
+	return x, x.configFault()
 }
 
 // comeBackTo sets where the browser goes in the end.

@@ -17,7 +17,7 @@ import (
 // trusting is a site that links accounts of the provider "careful", and of
 // "partner", by their address. "acme" reports addresses, too, and is not trusted
 // with them.
-func trusting(t *testing.T, verified func(pintle.Profile) bool, changes ...func(*site)) (s *site, k *txKeeper, careful *authtest.IdentityProvider) {
+func trusting(t *testing.T, verified func(pintle.Profile) bool, changes ...func(*site)) (s *site, k *recordingTxStore, careful *authtest.IdentityProvider) {
 	t.Helper()
 	changes = append([]func(*site){func(s *site) {
 		careful = s.net["careful.example"].(*authtest.IdentityProvider)
@@ -96,7 +96,7 @@ func TestLinkingByAddressListensToTheProvider(t *testing.T) {
 func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 	type world struct {
 		s    *site
-		k    *txKeeper
+		k    *recordingTxStore
 		user *pintle.User
 	}
 	signUp := func(provider string) func(*testing.T, world) {
@@ -189,7 +189,7 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 		s, k, _ := trusting(t, nil)
 		user := k.seedUser(t, people["ada"].user)
 		mallory := s.browser()
-		mallory.is(k, user, pintle.StrategyDatabase)
+		mallory.signInAs(k, user, pintle.StrategyDatabase)
 		b := s.browser()
 		b.signInWith("careful").goesTo(s.url)
 		if mallory.sub() != "" || b.sub() != user.ID {
@@ -217,8 +217,8 @@ func TestATrustedProviderThatDeniesAnAddressMakesNoTrap(t *testing.T) {
 				var judged string
 				s, k, careful := trusting(t, verifiedClaim, func(s *site) {
 					s.provider("partner").EmailVerified = verified
-					if k, ok := s.Store.(*txKeeper); ok && !transactions {
-						s.Store = k.keeper
+					if k, ok := s.Store.(*recordingTxStore); ok && !transactions {
+						s.Store = k.recordingStore
 					}
 					s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
 						judged = a.User.Email
@@ -359,7 +359,7 @@ func TestTheDecisionIsTheOneTheCallbackWasAskedAbout(t *testing.T) {
 				}
 			}
 			borrowed := s.browser()
-			borrowed.is(k, victim, strategy)
+			borrowed.signInAs(k, victim, strategy)
 			borrowed.signInWith("careful").fails("/auth/signin", "OAuthAccountNotLinked")
 			if owner := k.owner(t, "careful", "1"); owner != nil {
 				t.Errorf("the attacker's account was linked to %+v", owner)

@@ -12,7 +12,7 @@ import (
 )
 
 // once runs f before the next operation of that name, and then never again.
-func (k *keeper) once(operation string, f func()) {
+func (k *recordingStore) once(operation string, f func()) {
 	var mu sync.Mutex
 	done := false
 	k.before = func(op string) {
@@ -42,8 +42,8 @@ func TestAProvenMarkIsWrittenWithItsAddress(t *testing.T) {
 }
 
 func fillIn(t *testing.T, strategy pintle.SessionStrategy) {
-	k := newKeeper()
-	s, _ := hijackSite(t, strategy, with(k.keeper, k.diary, strategy)) // no transactions, as Redis, MongoDB and Xata
+	k := newRecordingStore()
+	s, _ := hijackSite(t, strategy, with(k.recordingStore, k.callLog, strategy)) // no transactions, as Redis, MongoDB and Xata
 	s.idp.SignInAs(authtest.Person{Subject: "666", Name: "Mallory", Email: attackersOwn})
 	s.browser().signInWith("acme").goesTo(s.url)
 	trap := k.byEmail(t, attackersOwn)
@@ -84,17 +84,17 @@ func fillIn(t *testing.T, strategy pintle.SessionStrategy) {
 // new address, although no mail was read there.
 func TestAnAddressThatChangesWhileItIsProvenStaysUnproven(t *testing.T) {
 	for name, way := range map[string]struct {
-		seed func(t *testing.T, s *site, k *txKeeper) *pintle.User
+		seed func(t *testing.T, s *site, k *recordingTxStore) *pintle.User
 		come func(b *browser)
 	}{
 		"a mail to a user whom only mail signs in": {
-			func(t *testing.T, _ *site, k *txKeeper) *pintle.User {
+			func(t *testing.T, _ *site, k *recordingTxStore) *pintle.User {
 				return k.seedUser(t, pintle.User{Name: "Mallory", Email: attackersOwn})
 			},
 			func(b *browser) { b.get(b.mailTo(attackersOwn).URL) },
 		},
 		"a second proof": {
-			func(t *testing.T, s *site, k *txKeeper) *pintle.User {
+			func(t *testing.T, s *site, k *recordingTxStore) *pintle.User {
 				s.idp.SignInAs(authtest.Person{Subject: "666", Name: "Mallory", Email: attackersOwn})
 				s.browser().signInWith("acme").goesTo(s.url)
 				return k.byEmail(t, attackersOwn)
@@ -106,8 +106,8 @@ func TestAnAddressThatChangesWhileItIsProvenStaysUnproven(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newKeeper()
-			s, _ := hijackSite(t, pintle.StrategyDatabase, with(k.keeper, k.diary, pintle.StrategyDatabase))
+			k := newRecordingStore()
+			s, _ := hijackSite(t, pintle.StrategyDatabase, with(k.recordingStore, k.callLog, pintle.StrategyDatabase))
 			mallory := way.seed(t, s, k)
 			k.once("updateUser", func() {
 				address, never := victimAddress, mallory.EmailVerified
@@ -137,8 +137,8 @@ func TestAnAddressThatChangesWhileItIsProvenStaysUnproven(t *testing.T) {
 // EmailVerified. The next sign-in fills in the address that a provider reports,
 // which is unproven.
 func TestAnAddressThatIsFilledInIsUnproven(t *testing.T) {
-	k := newKeeper()
-	s, _ := hijackSite(t, pintle.StrategyDatabase, with(k.keeper, k.diary, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s, _ := hijackSite(t, pintle.StrategyDatabase, with(k.recordingStore, k.callLog, pintle.StrategyDatabase))
 	mallory := k.seedUser(t, pintle.User{Name: "Mallory", Email: attackersOwn, EmailVerified: time.Now()})
 	k.seedAccount(t, mallory, "acme", attackerElsewhere.Subject)
 	none := ""
@@ -157,8 +157,8 @@ func TestAnAddressThatIsFilledInIsUnproven(t *testing.T) {
 // was given meanwhile, for no address, must not count for the one that a provider
 // reports without having verified it.
 func TestAnAddressThatIsWrittenLastIsUnproven(t *testing.T) {
-	k := newKeeper()
-	s, _ := hijackSite(t, pintle.StrategyDatabase, with(k.keeper, k.diary, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s, _ := hijackSite(t, pintle.StrategyDatabase, with(k.recordingStore, k.callLog, pintle.StrategyDatabase))
 	k.once("updateUser", func() {
 		owner, now := k.owner(t, "acme", attackerElsewhere.Subject), time.Now()
 		if owner.Email != "" {

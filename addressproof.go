@@ -137,7 +137,7 @@ func (x *exchange) useProof(r *records, proof *addressProof) (bool, error) {
 // the address of a user has signed in as that user in another way, by a flow
 // that began in this browser while it had the proof. An account that was linked
 // by this very sign-in does not prove who owns the user.
-func (x *exchange) confirmAddress(w *work, who *arrival, d *decision) error {
+func (x *exchange) confirmAddress(w *unitOfWork, who *arrival, d *decision) error {
 	proof := who.proof
 	if !d.returning || !proof.of(d.user) || !x.showsSecondProof(who) {
 		return nil

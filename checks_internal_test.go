@@ -38,11 +38,11 @@ func TestWhoBeganAFlow(t *testing.T) {
 	}{
 		"SA-M4 no cookie says":                {"", false, false, false},
 		"Auth.js":                             {uuid, true, true, true},
-		"signed out":                          {uuid + "." + s.starter(nil), false, false, true},
-		"Ada":                                 {uuid + "." + s.starter(ada), true, false, false},
-		"Ada, before the secret was replaced": {uuid + "." + earlier.starter(ada), true, false, false},
-		"Ada, elsewhere":                      {uuid + "." + other.starter(ada), false, false, false},
-		"a mark that was cut off":             {uuid + "." + s.starter(ada)[:10], false, false, false},
+		"signed out":                          {uuid + "." + s.userMark(nil), false, false, true},
+		"Ada":                                 {uuid + "." + s.userMark(ada), true, false, false},
+		"Ada, before the secret was replaced": {uuid + "." + earlier.userMark(ada), true, false, false},
+		"Ada, elsewhere":                      {uuid + "." + other.userMark(ada), false, false, false},
+		"a mark that was cut off":             {uuid + "." + s.userMark(ada)[:10], false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, who := range []struct {

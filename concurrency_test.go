@@ -12,16 +12,15 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// crowd is how many do the same thing at a time.
-const crowd = 64
+// clients is the number of clients that send a request at the same moment.
+const clients = 64
 
-// atOnce runs f for everybody in the crowd at the same moment, and returns what
-// it returned.
-func atOnce[T any](f func(i int) T) []T {
-	results := make([]T, crowd)
+// inParallel runs f concurrently for each client and returns the results.
+func inParallel[T any](f func(i int) T) []T {
+	results := make([]T, clients)
 	start := make(chan struct{})
 	var all sync.WaitGroup
-	for i := range crowd {
+	for i := range clients {
 		all.Go(func() {
 			<-start
 			results[i] = f(i)
@@ -54,21 +53,21 @@ func occurrences(list []string, entry string) (n int) {
 func TestManyFirstSignInsOfOnePersonMakeOneUser(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, strategy))
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, strategy))
 			s.idp.SignInAs(adaElsewhere)
-			tabs, backs := make([]*browser, crowd), make([]string, crowd)
+			tabs, backs := make([]*browser, clients), make([]string, clients)
 			for i := range tabs {
 				tabs[i] = s.browser()
 				backs[i] = tabs[i].consent(tabs[i].leave("acme"))
 			}
 			s.eventNames()
-			got := outcomes(atOnce(func(i int) *reply { return tabs[i].get(backs[i]) }))
-			if got[s.url] != crowd {
+			got := outcomes(inParallel(func(i int) *reply { return tabs[i].get(backs[i]) }))
+			if got[s.url] != clients {
 				t.Errorf("the tabs are sent to %v; log:\n%.2000s", got, s.log)
 			}
 			names := s.eventNames()
-			if occurrences(names, "createUser") != 1 || occurrences(names, "linkAccount") != 1 || occurrences(names, "signIn") != crowd {
+			if occurrences(names, "createUser") != 1 || occurrences(names, "linkAccount") != 1 || occurrences(names, "signIn") != clients {
 				t.Errorf("the events are %q", names)
 			}
 			ada := k.owner(t, "acme", adaElsewhere.Subject)
@@ -88,17 +87,17 @@ func TestManyFirstSignInsOfOnePersonMakeOneUser(t *testing.T) {
 // account, and the page says to try again. There is still only one user, and it is
 // complete.
 func TestManyFirstSignInsWithoutTransactionsMakeOneUser(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, with(k.keeper, k.diary, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, with(k.recordingStore, k.callLog, pintle.StrategyDatabase))
 	s.idp.SignInAs(adaElsewhere)
-	tabs, backs := make([]*browser, crowd), make([]string, crowd)
+	tabs, backs := make([]*browser, clients), make([]string, clients)
 	for i := range tabs {
 		tabs[i] = s.browser()
 		backs[i] = tabs[i].consent(tabs[i].leave("acme"))
 	}
-	got := outcomes(atOnce(func(i int) *reply { return tabs[i].get(backs[i]) }))
+	got := outcomes(inParallel(func(i int) *reply { return tabs[i].get(backs[i]) }))
 	refused := got[s.url+"/auth/signin?error=OAuthAccountNotLinked"]
-	if got[s.url] == 0 || got[s.url]+refused != crowd {
+	if got[s.url] == 0 || got[s.url]+refused != clients {
 		t.Errorf("the tabs are sent to %v; log:\n%.2000s", got, s.log)
 	}
 	ada := k.owner(t, "acme", adaElsewhere.Subject)
@@ -115,12 +114,12 @@ func TestALinkThatManyOpenAtOnceWorksOnce(t *testing.T) {
 		t.Run("SH-19 SH-20 ASVS-6.5.1 "+string(strategy), func(t *testing.T) {
 			s, k := mailSite(t, strategy)
 			m := s.browser().mailTo("ada@example.com")
-			browsers := make([]*browser, crowd)
+			browsers := make([]*browser, clients)
 			for i := range browsers {
 				browsers[i] = s.browser()
 			}
-			got := outcomes(atOnce(func(i int) *reply { return browsers[i].get(m.URL) }))
-			if got[s.url] != 1 || got[s.url+"/auth/error?error=Verification"] != crowd-1 {
+			got := outcomes(inParallel(func(i int) *reply { return browsers[i].get(m.URL) }))
+			if got[s.url] != 1 || got[s.url+"/auth/error?error=Verification"] != clients-1 {
 				t.Errorf("the browsers are sent to %v", got)
 			}
 			in := 0
@@ -143,18 +142,18 @@ func TestALinkThatManyOpenAtOnceWorksOnce(t *testing.T) {
 // and all one person's.
 func TestManyLinksOfOnePersonMakeOneUser(t *testing.T) {
 	s, k := mailSite(t, pintle.StrategyDatabase)
-	browsers := make([]*browser, crowd)
-	links := make([]string, crowd)
+	browsers := make([]*browser, clients)
+	links := make([]string, clients)
 	for i := range browsers {
 		browsers[i] = s.browser()
 		links[i] = browsers[i].mailTo("ada@example.com").URL
 	}
 	s.eventNames()
-	got := outcomes(atOnce(func(i int) *reply { return browsers[i].get(links[i]) }))
-	if got[s.url] != crowd {
+	got := outcomes(inParallel(func(i int) *reply { return browsers[i].get(links[i]) }))
+	if got[s.url] != clients {
 		t.Errorf("the browsers are sent to %v; log:\n%.2000s", got, s.log)
 	}
-	if n := k.sessions(t, k.byEmail(t, "ada@example.com").ID); n != crowd {
+	if n := k.sessions(t, k.byEmail(t, "ada@example.com").ID); n != clients {
 		t.Errorf("there are %d sessions, want one for each browser", n)
 	}
 	names := s.eventNames()
@@ -166,18 +165,18 @@ func TestManyLinksOfOnePersonMakeOneUser(t *testing.T) {
 // An authorization code is good for one session, however often the browser comes
 // back with it: SH-17, SH-77.
 func TestACallbackThatIsRepeatedSignsInOnce(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	s.idp.SignInAs(adaElsewhere)
 	b := s.browser()
 	back := b.consent(b.leave("acme"))
-	twins := make([]*browser, crowd)
+	twins := make([]*browser, clients)
 	for i := range twins {
 		twins[i] = s.browser()
 		twins[i].client.Jar.SetCookies(b.address(), b.client.Jar.Cookies(b.address()))
 	}
-	got := outcomes(atOnce(func(i int) *reply { return twins[i].get(back) }))
-	if got[s.url] != 1 || got[s.url+"/auth/error?error=Configuration"]+got[s.url+"/auth/signin?error=OAuthCallbackError"] != crowd-1 {
+	got := outcomes(inParallel(func(i int) *reply { return twins[i].get(back) }))
+	if got[s.url] != 1 || got[s.url+"/auth/error?error=Configuration"]+got[s.url+"/auth/signin?error=OAuthCallbackError"] != clients-1 {
 		t.Errorf("the browsers are sent to %v", got)
 	}
 	if n := k.sessions(t, k.owner(t, "acme", adaElsewhere.Subject).ID); n != 1 {
@@ -189,19 +188,19 @@ func TestACallbackThatIsRepeatedSignsInOnce(t *testing.T) {
 func TestAnAccountThatManyLinkAtOnceHasOneOwner(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, strategy))
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, strategy))
 			s.idp.SignInAs(noAddress)
-			browsers, backs, users := make([]*browser, crowd), make([]string, crowd), make([]*pintle.User, crowd)
+			browsers, backs, users := make([]*browser, clients), make([]string, clients), make([]*pintle.User, clients)
 			for i := range browsers {
 				users[i] = k.seedUser(t, pintle.User{Name: "Person", Email: fmt.Sprintf("person-%d@example.com", i)})
 				browsers[i] = s.browser()
-				browsers[i].is(k, users[i], strategy)
+				browsers[i].signInAs(k, users[i], strategy)
 				backs[i] = browsers[i].consent(browsers[i].leave("acme"))
 			}
 			s.eventNames()
-			got := outcomes(atOnce(func(i int) *reply { return browsers[i].get(backs[i]) }))
-			if got[s.url] != 1 || got[s.url+"/auth/signin?error=OAuthAccountNotLinked"] != crowd-1 {
+			got := outcomes(inParallel(func(i int) *reply { return browsers[i].get(backs[i]) }))
+			if got[s.url] != 1 || got[s.url+"/auth/signin?error=OAuthAccountNotLinked"] != clients-1 {
 				t.Errorf("the browsers are sent to %v", got)
 			}
 			if n := occurrences(s.eventNames(), "linkAccount"); n != 1 {
@@ -215,11 +214,11 @@ func TestAnAccountThatManyLinkAtOnceHasOneOwner(t *testing.T) {
 // session stays one, and no answer takes it away.
 func TestASessionThatManyRequestsRenewStaysOne(t *testing.T) {
 	t.Run("database", func(t *testing.T) {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 		ada := k.seedUser(t, people["ada"].user)
 		held := k.seedSession(t, ada, 20*24*time.Hour) // of 30, so it is due
-		replies := atOnce(func(i int) *reply {
+		replies := inParallel(func(i int) *reply {
 			b := s.browser()
 			b.plant(sessionCookie, held)
 			if i%2 == 0 {
@@ -245,7 +244,7 @@ func TestASessionThatManyRequestsRenewStaysOne(t *testing.T) {
 		claims := claimsFor("ada")
 		claims["iat"] = time.Now().Add(-48 * time.Hour).Unix()
 		held := sealed(t, sessionCookie, claims)
-		for i, r := range atOnce(func(int) *reply {
+		for i, r := range inParallel(func(int) *reply {
 			b := s.browser()
 			b.plant(sessionCookie, held)
 			return b.get("/")
@@ -261,11 +260,11 @@ func TestASessionThatManyRequestsRenewStaysOne(t *testing.T) {
 // Concurrent requests find an expired session: it is removed, and none of them
 // fails.
 func TestASessionThatManyFindExpiredIsGone(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	ada := k.seedUser(t, people["ada"].user)
 	held := k.seedSession(t, ada, -time.Second)
-	for i, r := range atOnce(func(int) *reply {
+	for i, r := range inParallel(func(int) *reply {
 		b := s.browser()
 		b.plant(sessionCookie, held)
 		return b.get("/auth/session")
@@ -309,7 +308,7 @@ func TestASecretIsReplacedWhilePeopleAreAtWork(t *testing.T) {
 				mu.Unlock()
 				server.ServeHTTP(w, r)
 			})
-			failed := atOnce(func(int) string {
+			failed := inParallel(func(int) string {
 				b := s.browser()
 				form := func() url.Values {
 					if i != 1 {
@@ -336,7 +335,7 @@ func TestASecretIsReplacedWhilePeopleAreAtWork(t *testing.T) {
 			})
 			failed = slices.DeleteFunc(failed, func(f string) bool { return f == "" })
 			if len(failed) > 0 {
-				t.Errorf("%d of %d people were disturbed: %s; log:\n%.1500s", len(failed), crowd, failed[0], s.log)
+				t.Errorf("%d of %d people were disturbed: %s; log:\n%.1500s", len(failed), clients, failed[0], s.log)
 			}
 		})
 	}
@@ -344,11 +343,11 @@ func TestASecretIsReplacedWhilePeopleAreAtWork(t *testing.T) {
 
 // Concurrent requests of many users each get their own user.
 func TestConcurrentUsersKeepTheirSessions(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 		s.Providers = append(s.Providers, s.mailProvider())
 	})
-	wrong := atOnce(func(i int) string {
+	wrong := inParallel(func(i int) string {
 		address := fmt.Sprintf("person-%d@example.com", i)
 		b := s.browser()
 		if code := b.askForMail(address).errorCode(); code != "" {

@@ -168,7 +168,7 @@ func (s dbSessions) extend(q *sessionRequest, stored *StoredSession) (lines []st
 }
 
 // create writes the row of a session.
-func (s dbSessions) create(w *work, d *decision) error {
+func (s dbSessions) create(w *unitOfWork, d *decision) error {
 	generate := s.Session.GenerateToken
 	if generate == nil {
 		generate = randomToken
@@ -201,7 +201,7 @@ func randomToken() (string, error) {
 // rotate replaces the session this browser came with. An attacker who planted its
 // token, or copied it before the sign-in, has nothing afterwards. Auth.js lets the
 // session go on, or leaves it beside the new one.
-func (s dbSessions) rotate(w *work, d *decision) error {
+func (s dbSessions) rotate(w *unitOfWork, d *decision) error {
 	if !s.Session.RotateAtSignIn {
 		return nil
 	}
@@ -216,7 +216,7 @@ func (s dbSessions) rotate(w *work, d *decision) error {
 	return w.x.beginSession(w, d)
 }
 
-func (dbSessions) endOther(w *work, here *presence, user *User) error {
+func (dbSessions) endOther(w *unitOfWork, here *presence, user *User) error {
 	if here.user != nil && here.user.ID == user.ID {
 		return nil
 	}
@@ -248,7 +248,7 @@ func (s dbSessions) end(x *exchange, held []string) (ended []*SignOutEvent, err 
 }
 
 // endUnproven does nothing where the store cannot list sessions.
-func (dbSessions) endUnproven(w *work, _ *arrival, userID, except string) error {
+func (dbSessions) endUnproven(w *unitOfWork, _ *arrival, userID, except string) error {
 	if !w.can.SessionList {
 		return nil
 	}

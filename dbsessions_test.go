@@ -548,8 +548,8 @@ func TestTheHostMayMakeTheTokens(t *testing.T) {
 // lifetime was shortened, for example.
 func TestARowOfAnExpiredSessionCountsAsSignedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.Session.AbsoluteMaxAge = 10 * day })
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) { s.Session.AbsoluteMaxAge = 10 * day })
 		ada := k.seedUser(t, people["ada"].user)
 		held := []string{k.seedSession(t, ada, 30*day), k.seedSession(t, ada, 31*day)}
 		time.Sleep(10 * day)

@@ -205,31 +205,31 @@ func TestTheLogTellsWhatBecomesOfASession(t *testing.T) {
 	for _, tt := range []struct {
 		step   string
 		change func(*site)
-		do     func(b *browser, k *txKeeper)
+		do     func(b *browser, k *recordingTxStore)
 	}{
-		{"decided: user found by the account", nil, func(b *browser, _ *txKeeper) {
+		{"decided: user found by the account", nil, func(b *browser, _ *recordingTxStore) {
 			b.signInWith("acme")
 			b.site.browser().signInWith("acme")
 		}},
-		{"decided: account linked to the user who is signed in", inDatabase, func(b *browser, _ *txKeeper) {
+		{"decided: account linked to the user who is signed in", inDatabase, func(b *browser, _ *recordingTxStore) {
 			b.mailTo("ada@example.com")
 			b.get(b.site.lastMail().URL)
 			b.signInWith("acme")
 		}},
-		{"decided: refused", nil, func(b *browser, k *txKeeper) {
+		{"decided: refused", nil, func(b *browser, k *recordingTxStore) {
 			k.seedUser(t, pintle.User{Email: strings.ToLower(adaElsewhere.Email)})
 			b.signInWith("acme")
 		}},
-		{"decided: none: the store failed", nil, func(b *browser, k *txKeeper) {
+		{"decided: none: the store failed", nil, func(b *browser, k *recordingTxStore) {
 			k.fail("createUser")
 			b.signInWith("acme")
 		}},
-		{"Callbacks.SignIn called: refused", func(s *site) { s.Callbacks.SignIn = refusing(errBroken) }, func(b *browser, _ *txKeeper) {
+		{"Callbacks.SignIn called: refused", func(s *site) { s.Callbacks.SignIn = refusing(errBroken) }, func(b *browser, _ *recordingTxStore) {
 			b.signInWith("acme")
 		}},
 		{"no session issued: Callbacks.JWT returned no claims", func(s *site) {
 			s.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
-		}, func(b *browser, _ *txKeeper) { b.signInWith("acme") }},
+		}, func(b *browser, _ *recordingTxStore) { b.signInWith("acme") }},
 		{"session ended by Callbacks.JWT", func(s *site) {
 			s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
 				if c.Trigger == "" {
@@ -237,34 +237,34 @@ func TestTheLogTellsWhatBecomesOfASession(t *testing.T) {
 				}
 				return c.Claims, nil
 			}
-		}, func(b *browser, _ *txKeeper) {
+		}, func(b *browser, _ *recordingTxStore) {
 			b.signInWith("acme")
 			b.who()
 		}},
-		{"session extended", func(s *site) { s.Session.UpdateAge = -1 }, func(b *browser, _ *txKeeper) {
+		{"session extended", func(s *site) { s.Session.UpdateAge = -1 }, func(b *browser, _ *recordingTxStore) {
 			b.signInWith("acme")
 			b.who()
 		}},
-		{"session extended", func(s *site) { inDatabase(s); s.Session.UpdateAge = -1 }, func(b *browser, k *txKeeper) {
+		{"session extended", func(s *site) { inDatabase(s); s.Session.UpdateAge = -1 }, func(b *browser, k *recordingTxStore) {
 			b.plant(sessionCookie, k.seedSession(t, k.seedUser(t, people["ada"].user), time.Hour))
 			b.who()
 		}},
-		{"session expired", inDatabase, func(b *browser, k *txKeeper) {
+		{"session expired", inDatabase, func(b *browser, k *recordingTxStore) {
 			b.plant(sessionCookie, k.seedSession(t, k.seedUser(t, people["ada"].user), -time.Hour))
 			b.who()
 		}},
-		{"session cookie not accepted, so the request counts as signed out", nil, func(b *browser, _ *txKeeper) {
+		{"session cookie not accepted, so the request counts as signed out", nil, func(b *browser, _ *recordingTxStore) {
 			b.plant(sessionCookie, "a token that was made up")
 			b.leave("acme")
 		}},
-		{"cookie not accepted: " + csrfCookie, nil, func(b *browser, _ *txKeeper) {
+		{"cookie not accepted: " + csrfCookie, nil, func(b *browser, _ *recordingTxStore) {
 			b.plant(csrfCookie, "a form token|that was made up")
 			b.csrf()
 		}},
-		{"callback URL not accepted, so the browser goes to the home page in the end", nil, func(b *browser, _ *txKeeper) {
+		{"callback URL not accepted, so the browser goes to the home page in the end", nil, func(b *browser, _ *recordingTxStore) {
 			b.post("/auth/signout", "callbackUrl", "https://evil.example")
 		}},
-		{"called by server code", nil, func(b *browser, _ *txKeeper) {
+		{"called by server code", nil, func(b *browser, _ *recordingTxStore) {
 			_, _ = b.site.auth.SignOut(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, b.site.url+"/leave", nil), pintle.SignOutOptions{RedirectTo: "/"})
 		}},
 	} {
@@ -373,7 +373,7 @@ func TestEveryOperationOfTheStoreIsInTheLog(t *testing.T) {
 	for _, strategy := range strategies {
 		s, k, tap := talkative(t, strategy)
 		everything(s, tap)
-		want := slices.DeleteFunc(k.read(), func(entry string) bool {
+		want := slices.DeleteFunc(k.takeCalls(), func(entry string) bool {
 			return entry == "begin" || strings.HasPrefix(entry, "event ")
 		})
 		for i, entry := range want {
@@ -383,7 +383,7 @@ func TestEveryOperationOfTheStoreIsInTheLog(t *testing.T) {
 		}
 		var got []string
 		for _, entry := range s.log.entries(t) {
-			// The keeper does not note who lists passkeys.
+			// recordingStore does not record the calls that list passkeys.
 			if name, ok := entry["operation"].(string); ok && name != "listAuthenticatorsByUserId" {
 				got = append(got, name)
 			}
@@ -419,8 +419,8 @@ func TestARecordOfTheStoreSaysHowTheOperationEnded(t *testing.T) {
 		{"another request was faster", map[string]error{"linkAccount": pintle.ErrConflict}, map[string]string{"linkAccount": "conflict", "transaction": "rolled back"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 			k.failing = tt.failing
 			s.browser().signInWith("acme")
 			for operation, want := range tt.want {

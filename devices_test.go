@@ -64,8 +64,8 @@ func (s *site) devicesOf(session *pintle.Session) []*pintle.StoredSession {
 // ASVS-7.5.2: people see where they are signed in.
 func TestAPersonSeesWhereTheyAreSignedIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.Session.Describe = describeDevice })
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) { s.Session.Describe = describeDevice })
 		k.seedSession(t, k.seedUser(t, people["grace"].user), time.Hour) // which is not theirs
 		start := time.Now()
 		phone := s.arrive("phone")
@@ -107,8 +107,8 @@ func TestAPersonSeesWhereTheyAreSignedIn(t *testing.T) {
 
 // A store may yield tokens and have its own handles. No token reaches a page.
 func TestDevicesHaveNoTokens(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, with(lavishStore{k.Store, map[string]string{}}, k.diary, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, with(lavishStore{k.Store, map[string]string{}}, k.callLog, pintle.StrategyDatabase))
 	s.arrive("phone")
 	devices := s.devicesOf(s.arrive("laptop").held())
 	current := 0
@@ -153,8 +153,8 @@ func (s lavishStore) UserSessions(ctx context.Context, userID string) iter.Seq2[
 // With an absolute lifetime a row may outlive its session.
 func TestASessionThatIsTooOldIsNotADevice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.Session.AbsoluteMaxAge = 10 * day })
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) { s.Session.AbsoluteMaxAge = 10 * day })
 		s.arrive("phone")
 		time.Sleep(2 * day)
 		s.arrive("tablet")
@@ -170,8 +170,8 @@ func TestASessionThatIsTooOldIsNotADevice(t *testing.T) {
 // than their last use would allow.
 func TestASessionIsNotUsedBeforeItBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 		laptop := s.arrive("laptop")
 		k.seedSession(t, k.owner(t, "acme", "1001"), 7*day)
 		time.Sleep(day)
@@ -185,11 +185,11 @@ func TestASessionIsNotUsedBeforeItBegins(t *testing.T) {
 
 // A handle comes from a form, and does not determine whose session it may end.
 func TestAUserCannotEndTheSessionOfAnotherUser(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	phone, laptop := s.arrive("phone"), s.arrive("laptop")
 	grace := s.browser()
-	grace.is(k, k.seedUser(t, people["grace"].user), pintle.StrategyDatabase)
+	grace.signInAs(k, k.seedUser(t, people["grace"].user), pintle.StrategyDatabase)
 	ctx, mine := t.Context(), laptop.held()
 	theirs := s.devicesOf(grace.held())[0].Handle
 	for _, handle := range []string{theirs, "", grace.cookie(sessionCookie), phone.cookie(sessionCookie), "AAAA"} {
@@ -201,13 +201,13 @@ func TestAUserCannotEndTheSessionOfAnotherUser(t *testing.T) {
 		t.Fatal("a session ended that was not to")
 	}
 
-	k.read()
+	k.takeCalls()
 	devices := s.devicesOf(mine)
 	other := devices[slices.IndexFunc(devices, func(d *pintle.StoredSession) bool { return !d.Current })]
 	if err := s.auth.EndDevice(ctx, mine, other.Handle); err != nil {
 		t.Fatal(err)
 	}
-	k.reads(t, "endSession") // and no event: no user signed out
+	k.wantCalls(t, "endSession") // and no event: no user signed out
 	if phone.who() != "anonymous" || laptop.who() == "anonymous" {
 		t.Error("another session ended than the one that was meant")
 	}
@@ -219,18 +219,18 @@ func TestAUserCannotEndTheSessionOfAnotherUser(t *testing.T) {
 // ASVS-7.4.3: after a change of their credentials, users can be signed out on
 // all other devices.
 func TestAllOtherDevicesAreSignedOut(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	phone, tablet, laptop := s.arrive("phone"), s.arrive("tablet"), s.arrive("laptop")
 	grace := s.browser()
-	grace.is(k, k.seedUser(t, people["grace"].user), pintle.StrategyDatabase)
+	grace.signInAs(k, k.seedUser(t, people["grace"].user), pintle.StrategyDatabase)
 	session := laptop.held()
-	k.read()
+	k.takeCalls()
 	n, err := s.auth.EndOtherDevices(t.Context(), session)
 	if err != nil || n != 2 {
 		t.Errorf("EndOtherDevices returns %d, %v", n, err)
 	}
-	k.reads(t, "endUserSessions")
+	k.wantCalls(t, "endUserSessions")
 	if phone.who() != "anonymous" || tablet.who() != "anonymous" {
 		t.Error("another device is still signed in")
 	}
@@ -243,8 +243,8 @@ func TestAllOtherDevicesAreSignedOut(t *testing.T) {
 // say, and nothing pretends that the others were ended.
 func TestOfTokenSessionsOneIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, pintle.StrategyJWT), func(s *site) {
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, pintle.StrategyJWT), func(s *site) {
 			s.Session.Describe = describeDevice
 			s.Session.Revocation = &memstore.Revocations{}
 		})
@@ -294,8 +294,8 @@ func TestDescribeCannotChangeTheUser(t *testing.T) {
 
 // An account page that is not behind Require changes no user.
 func TestAccountPagesAreForThoseWhoAreSignedIn(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	for _, tt := range personalMethods(s.auth) {
 		for name, session := range map[string]*pintle.Session{"no session": nil, "a session without a user": {}} {
 			if err := tt.do(session); !errors.Is(err, pintle.ErrAccessDenied) {
@@ -303,7 +303,7 @@ func TestAccountPagesAreForThoseWhoAreSignedIn(t *testing.T) {
 			}
 		}
 	}
-	k.reads(t)
+	k.wantCalls(t)
 }
 
 // personalMethods are the methods that a signed-in user may use on their own
@@ -335,8 +335,8 @@ func containsAll(text string, parts ...string) bool {
 
 func TestAccountPagesSayWhatTheyLack(t *testing.T) {
 	ada := &pintle.Session{User: people["ada"].user}
-	k := newKeeper()
-	plain := newSite(t, with(plainKeeper{plain: k.keeper}, k.diary, pintle.StrategyDatabase)).auth
+	k := newRecordingStore()
+	plain := newSite(t, with(plainRecordingStore{plain: k.recordingStore}, k.callLog, pintle.StrategyDatabase)).auth
 	tenants := pintle.NewFunc(func(*http.Request) string { return "" }, func(context.Context, string) (pintle.Config, error) { return pintle.Config{}, nil })
 	for i, tt := range personalMethods(plain) {
 		if err := tt.do(ada); !errors.Is(err, pintle.Code("MissingAdapterMethods")) || !containsAll(err.Error(), tt.name, tt.needs) {
@@ -351,8 +351,8 @@ func TestAccountPagesSayWhatTheyLack(t *testing.T) {
 // If the database fails, no list ends early: the page must not claim that there
 // are no other sessions.
 func TestAListOfDevicesThatBreaksOffSaysSo(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, with(interruptedList{k.Store}, k.diary, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, with(interruptedList{k.Store}, k.callLog, pintle.StrategyDatabase))
 	session := s.arrive("laptop").held()
 	var failure error
 	n := 0

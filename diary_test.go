@@ -14,27 +14,28 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// A diary is what happened in a site, in order: what the store was asked for, by
-// the names Auth.js has for it, and every event after the word "event".
-type diary struct {
+// A callLog records the calls of the store and the events of a site in order. A
+// call has the name of the method in Auth.js's adapter, an event the word "event"
+// before its name.
+type callLog struct {
 	mu      sync.Mutex
 	entries []string
 
-	// failing are the operations that fail, and what they fail with.
+	// failing maps operations to the errors that they return.
 	failing map[string]error
 
 	// before is called before an operation, without a lock.
 	before func(operation string)
 }
 
-func (d *diary) note(entry string) {
+func (d *callLog) note(entry string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.entries = append(d.entries, entry)
 }
 
-// asked notes an operation, and returns what it has to fail with.
-func (d *diary) asked(operation string) error {
+// record notes an operation and returns the error that it must return, or nil.
+func (d *callLog) record(operation string) error {
 	if d.before != nil {
 		d.before(operation)
 	}
@@ -45,7 +46,7 @@ func (d *diary) asked(operation string) error {
 }
 
 // fail makes operations fail from now on.
-func (d *diary) fail(operations ...string) {
+func (d *callLog) fail(operations ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.failing = map[string]error{}
@@ -54,8 +55,8 @@ func (d *diary) fail(operations ...string) {
 	}
 }
 
-// read returns the entries so far, and begins anew.
-func (d *diary) read() []string {
+// takeCalls returns the entries so far and empties the log.
+func (d *callLog) takeCalls() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	entries := d.entries
@@ -63,30 +64,30 @@ func (d *diary) read() []string {
 	return entries
 }
 
-// reads fails the test unless the diary holds these entries, and begins anew.
-func (d *diary) reads(t *testing.T, want ...string) {
+// wantCalls fails the test unless the log holds exactly want, and empties the log.
+func (d *callLog) wantCalls(t *testing.T, want ...string) {
 	t.Helper()
-	if got := d.read(); !slices.Equal(got, want) {
-		t.Errorf("the diary reads\n\t%s\nwant\n\t%s", strings.Join(got, ", "), strings.Join(want, ", "))
+	if got := d.takeCalls(); !slices.Equal(got, want) {
+		t.Errorf("the calls are\n\t%s\nwant\n\t%s", strings.Join(got, ", "), strings.Join(want, ", "))
 	}
 }
 
-// A keeper is a store in memory that keeps a diary. It has no transactions.
-type keeper struct {
+// A recordingStore is a store in memory with a call log. It has no transactions.
+type recordingStore struct {
 	pintle.Store
-	*diary
+	*callLog
 }
 
-// A txKeeper is a keeper with transactions.
-type txKeeper struct {
-	*keeper
+// A recordingTxStore is a recordingStore with transactions.
+type recordingTxStore struct {
+	*recordingStore
 	tx pintle.Store
 }
 
-// newKeeper returns an empty store and its diary.
-func newKeeper() *txKeeper {
+// newRecordingStore returns an empty store and its call log.
+func newRecordingStore() *recordingTxStore {
 	memory := memstore.New()
-	return &txKeeper{&keeper{sequential{memory}, &diary{}}, memory}
+	return &recordingTxStore{&recordingStore{sequential{memory}, &callLog{}}, memory}
 }
 
 // sequential is a store without its transactions.
@@ -107,14 +108,14 @@ func lacking(s pintle.Store, change func(*pintle.Features)) pintle.Features {
 	return f
 }
 
-// A plainKeeper is a store that can do what mail and database sessions need and
+// A plainRecordingStore is a store that can do what mail and database sessions need and
 // nothing beyond.
-type plainKeeper struct {
+type plainRecordingStore struct {
 	unable
 	plain
 }
 
-func (plainKeeper) Features() pintle.Features {
+func (plainRecordingStore) Features() pintle.Features {
 	return pintle.Features{Sessions: true, Verifications: true}
 }
 
@@ -136,18 +137,18 @@ type plain interface {
 	UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error)
 }
 
-func (k *txKeeper) Features() pintle.Features { return k.tx.Features() }
+func (k *recordingTxStore) Features() pintle.Features { return k.tx.Features() }
 
 // InTx notes how a transaction ends.
-func (k *txKeeper) InTx(ctx context.Context, f func(pintle.Store) error) error {
-	if err := k.asked("begin"); err != nil {
+func (k *recordingTxStore) InTx(ctx context.Context, f func(pintle.Store) error) error {
+	if err := k.record("begin"); err != nil {
 		return err
 	}
 	err := k.tx.InTx(ctx, func(s pintle.Store) error {
-		if err := f(&keeper{s, k.diary}); err != nil {
+		if err := f(&recordingStore{s, k.callLog}); err != nil {
 			return err
 		}
-		return k.asked("commit")
+		return k.record("commit")
 	})
 	if err != nil {
 		k.note("rollback")
@@ -155,121 +156,120 @@ func (k *txKeeper) InTx(ctx context.Context, f func(pintle.Store) error) error {
 	return err
 }
 
-func asked[T any](k *keeper, operation string, run func() (T, error)) (result T, err error) {
-	if err := k.asked(operation); err != nil {
+func asked[T any](k *recordingStore, operation string, run func() (T, error)) (result T, err error) {
+	if err := k.record(operation); err != nil {
 		return result, err
 	}
 	return run()
 }
 
-func (k *keeper) does(operation string, run func() error) error {
-	if err := k.asked(operation); err != nil {
+func (k *recordingStore) does(operation string, run func() error) error {
+	if err := k.record(operation); err != nil {
 		return err
 	}
 	return run()
 }
 
-func (k *keeper) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
+func (k *recordingStore) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
 	return asked(k, "createUser", func() (*pintle.User, error) { return k.Store.CreateUser(ctx, u) })
 }
 
-func (k *keeper) User(ctx context.Context, id string) (*pintle.User, error) {
+func (k *recordingStore) User(ctx context.Context, id string) (*pintle.User, error) {
 	return asked(k, "getUser", func() (*pintle.User, error) { return k.Store.User(ctx, id) })
 }
 
-func (k *keeper) UserByEmail(ctx context.Context, email string) (*pintle.User, error) {
+func (k *recordingStore) UserByEmail(ctx context.Context, email string) (*pintle.User, error) {
 	return asked(k, "getUserByEmail", func() (*pintle.User, error) { return k.Store.UserByEmail(ctx, email) })
 }
 
-func (k *keeper) UserByAccount(ctx context.Context, provider, id string) (*pintle.User, error) {
+func (k *recordingStore) UserByAccount(ctx context.Context, provider, id string) (*pintle.User, error) {
 	return asked(k, "getUserByAccount", func() (*pintle.User, error) { return k.Store.UserByAccount(ctx, provider, id) })
 }
 
-func (k *keeper) UpdateUser(ctx context.Context, id string, change pintle.UserUpdate) (*pintle.User, error) {
+func (k *recordingStore) UpdateUser(ctx context.Context, id string, change pintle.UserUpdate) (*pintle.User, error) {
 	return asked(k, "updateUser", func() (*pintle.User, error) { return k.Store.UpdateUser(ctx, id, change) })
 }
 
-func (k *keeper) LinkAccount(ctx context.Context, a *pintle.Account) error {
+func (k *recordingStore) LinkAccount(ctx context.Context, a *pintle.Account) error {
 	return k.does("linkAccount", func() error { return k.Store.LinkAccount(ctx, a) })
 }
 
-func (k *keeper) CreateSession(ctx context.Context, s *pintle.StoredSession) error {
+func (k *recordingStore) CreateSession(ctx context.Context, s *pintle.StoredSession) error {
 	return k.does("createSession", func() error { return k.Store.CreateSession(ctx, s) })
 }
 
-func (k *keeper) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
-	if err := k.asked("getSessionAndUser"); err != nil {
+func (k *recordingStore) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
+	if err := k.record("getSessionAndUser"); err != nil {
 		return nil, nil, err
 	}
 	return k.Store.SessionAndUser(ctx, token)
 }
 
-func (k *keeper) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
+func (k *recordingStore) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
 	return k.does("updateSession", func() error { return k.Store.UpdateSession(ctx, token, change) })
 }
 
-func (k *keeper) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
+func (k *recordingStore) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
 	return asked(k, "deleteSession", func() (*pintle.StoredSession, error) { return k.Store.DeleteSession(ctx, token) })
 }
 
-func (k *keeper) CreateVerification(ctx context.Context, v *pintle.Verification) error {
+func (k *recordingStore) CreateVerification(ctx context.Context, v *pintle.Verification) error {
 	return k.does("createVerificationToken", func() error { return k.Store.CreateVerification(ctx, v) })
 }
 
-func (k *keeper) UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error) {
+func (k *recordingStore) UseVerification(ctx context.Context, identifier, token string) (*pintle.Verification, error) {
 	return asked(k, "useVerificationToken", func() (*pintle.Verification, error) {
 		return k.Store.UseVerification(ctx, identifier, token)
 	})
 }
 
-func (k *keeper) Account(ctx context.Context, provider, id string) (*pintle.Account, error) {
+func (k *recordingStore) Account(ctx context.Context, provider, id string) (*pintle.Account, error) {
 	return asked(k, "getAccount", func() (*pintle.Account, error) { return k.Store.Account(ctx, provider, id) })
 }
 
-func (k *keeper) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+func (k *recordingStore) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	return k.does("updateAccount", func() error { return k.Store.UpdateAccount(ctx, a) })
 }
 
-func (k *keeper) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
+func (k *recordingStore) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
 	return asked(k, "userAccounts", func() ([]*pintle.Account, error) { return k.Store.UserAccounts(ctx, userID) })
 }
 
-func (k *keeper) UnlinkAccount(ctx context.Context, userID, provider, id string, keepOneOf []*pintle.Account) error {
+func (k *recordingStore) UnlinkAccount(ctx context.Context, userID, provider, id string, keepOneOf []*pintle.Account) error {
 	return k.does("unlinkAccount", func() error { return k.Store.UnlinkAccount(ctx, userID, provider, id, keepOneOf) })
 }
 
-func (k *keeper) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
+func (k *recordingStore) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	return k.does("createAuthenticator", func() error { return k.Store.CreatePasskey(ctx, a) })
 }
 
-func (k *keeper) EndSession(ctx context.Context, userID, handle string) error {
+func (k *recordingStore) EndSession(ctx context.Context, userID, handle string) error {
 	return k.does("endSession", func() error { return k.Store.EndSession(ctx, userID, handle) })
 }
 
-func (k *keeper) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
+func (k *recordingStore) EndUserSessions(ctx context.Context, userID, except string) (int, error) {
 	return asked(k, "endUserSessions", func() (int, error) { return k.Store.EndUserSessions(ctx, userID, except) })
 }
 
-func (k *keeper) DeleteUser(ctx context.Context, id string) error {
+func (k *recordingStore) DeleteUser(ctx context.Context, id string) error {
 	return k.does("deleteUser", func() error { return k.Store.DeleteUser(ctx, id) })
 }
 
-// with makes the site keep its users and sessions in store, whose diary it
-// writes its events into.
-func with(store pintle.Store, d *diary, strategy pintle.SessionStrategy) func(*site) {
+// with makes the site use store and record its events in d.
+func with(store pintle.Store, d *callLog, strategy pintle.SessionStrategy) func(*site) {
 	return func(s *site) {
 		s.Store, s.Session.Strategy = store, strategy
 		s.writeEvents(d)
 	}
 }
 
-// withKeeper makes the site keep its users and sessions in k.
-func withKeeper(k *txKeeper, strategy pintle.SessionStrategy) func(*site) {
-	return with(k, k.diary, strategy)
+// withRecordingStore makes the site keep its users and sessions in k.
+func withRecordingStore(k *recordingTxStore, strategy pintle.SessionStrategy) func(*site) {
+	return with(k, k.callLog, strategy)
 }
 
-// writeEvents notes events in the diary, too.
-func (s *site) writeEvents(d *diary) {
+// writeEvents records the events of the site in the call log.
+func (s *site) writeEvents(d *callLog) {
 	e := s.Events
 	s.Events = pintle.Events{
 		SignIn:      noting(d, "signIn", e.SignIn),
@@ -281,15 +281,15 @@ func (s *site) writeEvents(d *diary) {
 	}
 }
 
-func noting[E any](d *diary, name string, next func(context.Context, E) error) func(context.Context, E) error {
+func noting[E any](d *callLog, name string, next func(context.Context, E) error) func(context.Context, E) error {
 	return func(ctx context.Context, e E) error {
 		d.note("event " + name)
 		return next(ctx, e)
 	}
 }
 
-// seedUser stores a user, unnoticed by the diary.
-func (k *keeper) seedUser(t *testing.T, u pintle.User) *pintle.User {
+// seedUser stores a user, unnoticed by the call log.
+func (k *recordingStore) seedUser(t *testing.T, u pintle.User) *pintle.User {
 	t.Helper()
 	stored, err := k.Store.CreateUser(t.Context(), &u)
 	if err != nil {
@@ -298,8 +298,8 @@ func (k *keeper) seedUser(t *testing.T, u pintle.User) *pintle.User {
 	return stored
 }
 
-// seedAccount stores an account of a user, unnoticed by the diary.
-func (k *keeper) seedAccount(t *testing.T, owner *pintle.User, provider, id string) {
+// seedAccount stores an account of a user, unnoticed by the call log.
+func (k *recordingStore) seedAccount(t *testing.T, owner *pintle.User, provider, id string) {
 	t.Helper()
 	err := k.Store.LinkAccount(t.Context(), &pintle.Account{
 		UserID: owner.ID, Type: pintle.TypeOIDC, Provider: provider, ProviderAccountID: id,
@@ -310,8 +310,8 @@ func (k *keeper) seedAccount(t *testing.T, owner *pintle.User, provider, id stri
 }
 
 // seedSession signs a user in with a session in the database, unnoticed by the
-// diary, and returns its token.
-func (k *keeper) seedSession(t *testing.T, owner *pintle.User, lasts time.Duration) string {
+// call log, and returns its token.
+func (k *recordingStore) seedSession(t *testing.T, owner *pintle.User, lasts time.Duration) string {
 	t.Helper()
 	s := &pintle.StoredSession{Token: "session-of-" + owner.ID + "-for-" + lasts.String(), UserID: owner.ID, Expires: time.Now().Add(lasts), Created: time.Now()}
 	if err := k.Store.CreateSession(t.Context(), s); err != nil {
@@ -321,7 +321,7 @@ func (k *keeper) seedSession(t *testing.T, owner *pintle.User, lasts time.Durati
 }
 
 // owner returns the owner of an account, or nil.
-func (k *keeper) owner(t *testing.T, provider, id string) *pintle.User {
+func (k *recordingStore) owner(t *testing.T, provider, id string) *pintle.User {
 	t.Helper()
 	u, err := k.Store.UserByAccount(t.Context(), provider, id)
 	if err != nil && !errors.Is(err, pintle.ErrNotFound) {
@@ -331,7 +331,7 @@ func (k *keeper) owner(t *testing.T, provider, id string) *pintle.User {
 }
 
 // byEmail returns the user with an address, or nil.
-func (k *keeper) byEmail(t *testing.T, email string) *pintle.User {
+func (k *recordingStore) byEmail(t *testing.T, email string) *pintle.User {
 	t.Helper()
 	u, err := k.Store.UserByEmail(t.Context(), email)
 	if err != nil && !errors.Is(err, pintle.ErrNotFound) {
@@ -341,7 +341,7 @@ func (k *keeper) byEmail(t *testing.T, email string) *pintle.User {
 }
 
 // sessions counts the sessions of a user.
-func (k *keeper) sessions(t *testing.T, userID string) int {
+func (k *recordingStore) sessions(t *testing.T, userID string) int {
 	t.Helper()
 	return count(t, k.UserSessions(t.Context(), userID))
 }

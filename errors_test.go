@@ -49,9 +49,9 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 			return s, s.browser().signInWith("acme")
 		}},
 		{pintle.ErrOAuthAccountNotLinked, "INFO", "/auth/signin", "OAuthAccountNotLinked", func(t *testing.T) (*site, *reply) {
-			k := newKeeper()
+			k := newRecordingStore()
 			k.seedUser(t, people["ada"].user)
-			s := newSite(t, withKeeper(k, pintle.StrategyJWT))
+			s := newSite(t, withRecordingStore(k, pintle.StrategyJWT))
 			return s, s.browser().signInWith("acme")
 		}},
 		{pintle.ErrWebAuthn, "INFO", "/auth/error", "WebAuthnVerificationError", func(t *testing.T) (*site, *reply) {
@@ -63,8 +63,8 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 			return s, s.browser().post("/auth/signin/unknown")
 		}},
 		{pintle.ErrStore, "ERROR", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, pintle.StrategyJWT))
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, pintle.StrategyJWT))
 			k.fail("getUserByAccount")
 			return s, s.browser().signInWith("acme")
 		}},
@@ -93,7 +93,7 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 			return s, s.browser().get("/auth/signin/acme")
 		}},
 		{"UnsupportedStrategy", "ERROR", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
-			s := newSite(t, withKeeper(newKeeper(), pintle.StrategyDatabase))
+			s := newSite(t, withRecordingStore(newRecordingStore(), pintle.StrategyDatabase))
 			return s, s.browser().post("/auth/callback/credentials", "username", "ada", "password", people["ada"].password)
 		}},
 		{"OAuthCallbackError", "ERROR", "/auth/signin", "OAuthCallbackError", func(t *testing.T) (*site, *reply) { // OAuthProfileParseError is its cause
@@ -156,8 +156,8 @@ func TestErrorsThatStopNoRequestAreInTheLog(t *testing.T) {
 			return s
 		}},
 		{"SessionTokenError", "ERROR", func(t *testing.T) *site {
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 			k.fail("getSessionAndUser")
 			b := s.browser()
 			b.plant(sessionCookie, "any")
@@ -165,8 +165,8 @@ func TestErrorsThatStopNoRequestAreInTheLog(t *testing.T) {
 			return s
 		}},
 		{"SignOutError", "ERROR", func(t *testing.T) *site {
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 			k.fail("deleteSession")
 			b := s.browser()
 			b.plant(sessionCookie, "any")
@@ -273,8 +273,8 @@ func TestErrorsCanBeAskedForTheirCause(t *testing.T) {
 
 // Server code that signs people in gets the error itself.
 func TestServerCodeIsToldWhyASignInFailed(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyJWT), func(s *site) {
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyJWT), func(s *site) {
 		s.Providers = append(s.Providers, s.mailProvider())
 		s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
 			if a.User.Email == "grace@example.com" {

@@ -17,10 +17,10 @@ import (
 // fullSite has a provider of every kind and keeps its users in a store: "acme",
 // whose addresses are verified, "email", and "credentials", which reports that
 // no stored user has a password.
-func fullSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *txKeeper) {
+func fullSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *recordingTxStore) {
 	t.Helper()
-	k := newKeeper()
-	changes = append([]func(*site){withKeeper(k, strategy), func(s *site) {
+	k := newRecordingStore()
+	changes = append([]func(*site){withRecordingStore(k, strategy), func(s *site) {
 		acme := s.idp.OIDC("acme")
 		acme.EmailVerified = verifiedClaim
 		s.Providers = []pintle.Provider{acme, &pintle.Credentials{Authorize: checkPassword, Knows: knowsNoUser}, s.mailProvider()}
@@ -129,7 +129,7 @@ func TestASignOutEventHasWhatWasEnded(t *testing.T) {
 		s, k := fullSite(t, pintle.StrategyDatabase)
 		ada := k.seedUser(t, people["ada"].user)
 		b := s.browser()
-		b.is(k, ada, pintle.StrategyDatabase)
+		b.signInAs(k, ada, pintle.StrategyDatabase)
 		b.post("/auth/signout").goesTo(s.url)
 		if e := lastEvent[*pintle.SignOutEvent](s, "signOut"); e.Claims != nil || e.Session == nil || e.Session.UserID != ada.ID {
 			t.Errorf("the event is %+v", e)
@@ -162,7 +162,7 @@ func TestASessionEventHasWhatWasShown(t *testing.T) {
 			s.Callbacks.Session = func(context.Context, *pintle.SessionView) (any, error) { return map[string]any{"hello": "world"}, nil }
 		})
 		b := s.browser()
-		b.is(k, k.seedUser(t, people["ada"].user), pintle.StrategyDatabase)
+		b.signInAs(k, k.seedUser(t, people["ada"].user), pintle.StrategyDatabase)
 		shown := b.session()
 		e := lastEvent[*pintle.SessionEvent](s, "session")
 		if diff := cmp.Diff(any(shown), e.Session); diff != "" || e.Claims != nil {

@@ -12,18 +12,18 @@ import (
 // cookies it is a UUID and, after a dot each, up to three keyed hashes, which may be
 // empty:
 //
-//	uuid.starter.proof.browser
+//	uuid.user.proof.browser
 //
 // The cookies of a flow that began at Auth.js have a UUID each and no dot.
 type flowID struct {
 	// ours reports that the flow began here and not at Auth.js.
 	ours bool
 
-	// starter is the mark of the user who was signed in when the flow began, or
+	// user is the mark of the user who was signed in when the flow began, or
 	// empty. An account is linked only if that user is signed in when the browser
 	// comes back: otherwise an attacker who can plant a session cookie could collect
 	// the accounts of others.
-	starter string
+	user string
 
 	// proof is the mark of the proof of an address that the browser had; see
 	// [exchange.proofMark].
@@ -35,14 +35,14 @@ type flowID struct {
 
 func parseFlowID(text string) flowID {
 	_, marks, ours := strings.Cut(text, ".")
-	starter, marks, _ := strings.Cut(marks, ".")
+	user, marks, _ := strings.Cut(marks, ".")
 	proof, browser, _ := strings.Cut(marks, ".")
-	return flowID{ours, starter, proof, browser}
+	return flowID{ours, user, proof, browser}
 }
 
 // newFlowID returns the text of a new id.
-func newFlowID(starter, proof, browser string) string {
-	text := uuid.New() + "." + starter
+func newFlowID(user, proof, browser string) string {
+	text := uuid.New() + "." + user
 	if proof != "" || browser != "" {
 		text += "." + proof
 	}
@@ -56,17 +56,18 @@ func newFlowID(starter, proof, browser string) string {
 func marked(id string) bool { return parseFlowID(id).ours }
 
 const (
-	starterPurpose   = "pintle sign-in starter"
+	userMarkPurpose  = "pintle sign-in starter"
 	proofMarkPurpose = "pintle address proof"
 	browserPurpose   = "pintle sign-in browser"
 )
 
-// starter returns the mark of the user who begins a flow, who may be nil.
-func (s *settings) starter(user *User) string {
+// userMark returns the mark of the user who is signed in when a flow begins.
+// A nil user, for a signed-out browser, has an empty mark.
+func (s *settings) userMark(user *User) string {
 	if user == nil {
 		return ""
 	}
-	return sealed.Mark(s.jwtSecrets[0], starterPurpose, user.ID)
+	return sealed.Mark(s.jwtSecrets[0], userMarkPurpose, user.ID)
 }
 
 // startedBy reports whether the flow with this id was begun by user, or signed
@@ -79,9 +80,9 @@ func (s *settings) startedBy(id string, user *User) bool {
 		return id != ""
 	}
 	if user == nil {
-		return flow.starter == ""
+		return flow.user == ""
 	}
-	return sealed.HasMark(flow.starter, s.jwtSecrets, starterPurpose, user.ID)
+	return sealed.HasMark(flow.user, s.jwtSecrets, userMarkPurpose, user.ID)
 }
 
 // bindsFlows reports whether a flow or ceremony ends only in the browser in which it

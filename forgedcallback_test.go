@@ -123,13 +123,13 @@ func yes(b bool) string {
 // fails if that signs the victim in or links the attacker's account.
 func refuseForgedCallback(t *testing.T, change func(*site), provider string, without []string, begun, signedIn bool) {
 	t.Helper()
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), change)
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), change)
 	forged := stolenVisit(t, s, provider, without...)
 	victim := s.browser()
 	held := ""
 	if signedIn {
-		held = victim.is(k, k.seedUser(t, people["ada"].user), pintle.StrategyDatabase)
+		held = victim.signInAs(k, k.seedUser(t, people["ada"].user), pintle.StrategyDatabase)
 	}
 	if begun {
 		victim.leave(provider)
@@ -215,8 +215,8 @@ func TestTheCheckCookiesOfTwoFlowsDoNotMix(t *testing.T) {
 		for _, name := range []string{stateCookie, pkceCookie} {
 			for _, signedIn := range []bool{false, true} {
 				t.Run("W-51 SA-L4 "+name+" planted, signed in: "+yes(signedIn), func(t *testing.T) {
-					k := newKeeper()
-					s := newSite(t, withKeeper(k, pintle.StrategyDatabase), withoutPKCE(pintle.OAuth2, checks))
+					k := newRecordingStore()
+					s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), withoutPKCE(pintle.OAuth2, checks))
 					s.idp.SignInAs(mallory)
 					m := s.browser()
 					forged := m.consent(m.leave("acme"))
@@ -226,7 +226,7 @@ func TestTheCheckCookiesOfTwoFlowsDoNotMix(t *testing.T) {
 					victim := s.browser()
 					held := ""
 					if signedIn {
-						held = victim.is(k, k.seedUser(t, people["ada"].user), pintle.StrategyDatabase)
+						held = victim.signInAs(k, k.seedUser(t, people["ada"].user), pintle.StrategyDatabase)
 					}
 					victim.leave("acme")
 					victim.plant(name, planted)

@@ -76,17 +76,17 @@ func (b *browser) postFromElsewhere(target string, fields url.Values) *reply {
 // https://openid.net/specs/oauth-v2-form-post-response-mode-1_0.html
 func TestAResponseByFormLinksToWhoBeganTheFlow(t *testing.T) {
 	for _, strategy := range strategies {
-		setUp := func(t *testing.T) (*site, *txKeeper, *browser, *pintle.User) {
+		setUp := func(t *testing.T) (*site, *recordingTxStore, *browser, *pintle.User) {
 			t.Helper()
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, strategy), withFormPost)
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, strategy), withFormPost)
 			s.idp.SignInAs(noAddress)
 			ada := k.seedUser(t, people["ada"].user)
 			b := s.browser()
 			b.isOverTLS(k, ada, strategy)
 			return s, k, b, ada
 		}
-		linkedNothing := func(t *testing.T, k *txKeeper) {
+		linkedNothing := func(t *testing.T, k *recordingTxStore) {
 			t.Helper()
 			if owner := k.owner(t, "acme", noAddress.Subject); owner != nil {
 				t.Errorf("SA-L8 the account belongs to %s (%s)", owner.Name, owner.ID)
@@ -188,8 +188,8 @@ func TestAResponseByFormLinksToWhoBeganTheFlow(t *testing.T) {
 
 // A user who calls linking off at the provider is still signed in.
 func TestAResponseByFormThatRefusesLeadsToTheAccountPage(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), withFormPost, func(s *site) { s.Pages.Account = "/account" })
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), withFormPost, func(s *site) { s.Pages.Account = "/account" })
 	s.idp.Break(authtest.ResponseLoginRequired)
 	b := s.browser()
 	action, fields := b.leaveFor("/")
@@ -206,8 +206,8 @@ func TestAResponseByFormThatRefusesLeadsToTheAccountPage(t *testing.T) {
 // Auth.js does not say whether a user began the flow. Who comes back signed out is
 // signed in, as there.
 func TestAResponseByFormOfAFlowThatAuthJSBeganSignedOut(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), withFormPost)
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), withFormPost)
 	b := s.browser()
 	action, fields := b.leaveFor("/projects/7")
 	for _, name := range checkCookies {
@@ -228,8 +228,8 @@ func TestAResponseByFormEndsTheSessionThatTheBrowserGotMeanwhile(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run("SA-L8 with sessions as "+string(strategy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := newKeeper()
-				s := newSite(t, withKeeper(k, strategy), withFormPost, func(s *site) {
+				k := newRecordingStore()
+				s := newSite(t, withRecordingStore(k, strategy), withFormPost, func(s *site) {
 					s.Session.RotateAtSignIn = true
 					if strategy == pintle.StrategyJWT {
 						s.Session.RotateAtSignIn, s.Session.Revocation = false, &memstore.Revocations{}
@@ -255,7 +255,7 @@ func TestAResponseByFormEndsTheSessionThatTheBrowserGotMeanwhile(t *testing.T) {
 }
 
 // isOverTLS signs a stored user in on a site with https.
-func (b *browser) isOverTLS(k *txKeeper, u *pintle.User, strategy pintle.SessionStrategy) {
+func (b *browser) isOverTLS(k *recordingTxStore, u *pintle.User, strategy pintle.SessionStrategy) {
 	b.t.Helper()
 	held := ""
 	if strategy == pintle.StrategyDatabase {
@@ -271,8 +271,8 @@ func (b *browser) isOverTLS(k *txKeeper, u *pintle.User, strategy pintle.Session
 // The cookie with the callback URL stays in the browser as well.
 func TestAResponseByFormEndsWhereItsFlowBegan(t *testing.T) {
 	t.Run("W-52 SA-L8 signed out it takes no further page", func(t *testing.T) {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, pintle.StrategyDatabase), withFormPost)
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), withFormPost)
 		b := s.browser()
 		action, fields := b.leaveFor("/projects/7")
 		r := b.postFromElsewhere(action, fields).goesTo(s.url + "/projects/7")

@@ -118,7 +118,7 @@ func (h *holding) othersMayEnter() bool { return len(h.accounts) > 0 || h.unseen
 // time, but for the database session with the token except: one of them may be
 // of a person who used the address before its owner did. A store that cannot
 // list sessions, and tokens without [SessionConfig.Revocation], keep theirs.
-func (w *work) endSessions(who *arrival, userID, except string) error {
+func (w *unitOfWork) endSessions(who *arrival, userID, except string) error {
 	return w.x.sessions.endUnproven(w, who, userID, except)
 }
 
@@ -128,7 +128,7 @@ func (w *work) endSessions(who *arrival, userID, except string) error {
 //
 // Two transactions that overlap altogether may miss one another. That is accepted:
 // such a user has no way in but mail, and so hardly a session to link from.
-func (w *work) stillHeld(who *arrival, user *User) error {
+func (w *unitOfWork) stillHeld(who *arrival, user *User) error {
 	if !w.inTx || user.Email == "" || !user.EmailVerified.IsZero() {
 		return nil
 	}
@@ -152,7 +152,7 @@ func takenAddress(userID string) string { return "taken+" + userID + "@invalid" 
 // arrival who has. It fails if the person was asked about another user, or if
 // the user has proven the address meanwhile. Sessions that carry the address
 // end where they can be ended.
-func (w *work) takeAddress(who *arrival, user *User) error {
+func (w *unitOfWork) takeAddress(who *arrival, user *User) error {
 	if user.ID != who.taking || !user.EmailVerified.IsZero() {
 		return &Error{Code: ErrVerification, Provider: who.provider.id, Err: errors.New("the address belongs to another user than the one the person was asked about")}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// writes are the operations of the diary that change something.
+// writes are the operations of the call log that change something.
 var writes = []string{
 	"createUser", "updateUser", "linkAccount", "createAuthenticator", "createSession", "deleteSession",
 	"createVerificationToken", "useVerificationToken", "endUserSessions", "deleteUser",
@@ -22,7 +22,7 @@ var writes = []string{
 
 // stopAfter makes everything fail that comes after the n-th write from now on, as
 // if the process had died there. It reports whether it came to that.
-func (d *diary) stopAfter(n int) (stopped func() bool) {
+func (d *callLog) stopAfter(n int) (stopped func() bool) {
 	done, dead := 0, false
 	d.before = func(operation string) {
 		if dead || done == n {
@@ -38,7 +38,7 @@ func (d *diary) stopAfter(n int) (stopped func() bool) {
 }
 
 // goOn ends what stopAfter began.
-func (d *diary) goOn() {
+func (d *callLog) goOn() {
 	d.before = nil
 	d.fail()
 }
@@ -91,9 +91,9 @@ func TestAnInterruptedFirstSignInCanBeRepeated(t *testing.T) {
 		for _, strategy := range strategies {
 			for n, completed := 0, false; !completed; n++ {
 				t.Run(fmt.Sprintf("%s, %s, syncs %t, stopped after write %d", way.name, strategy, syncs, n), func(t *testing.T) {
-					k := newKeeper()
+					k := newRecordingStore()
 					s, _ := hijackSite(t, strategy, func(s *site) {
-						s.Store = k.keeper
+						s.Store = k.recordingStore
 						evil := s.newIdentityProvider("https://evil.example")
 						evil.SignInAs(authtest.Person{Subject: "666", Name: "Mallory", Email: "ada@example.com", EmailVerified: true})
 						s.Providers = append(s.Providers, evil.OIDC("evil"))
@@ -169,9 +169,9 @@ func goesOnWithout(b *browser) *reply {
 // The address of a half-made user is not theirs for another account to take over.
 func TestAHalfMadeUserIsNotGivenAway(t *testing.T) {
 	for n := range 4 {
-		k := newKeeper()
+		k := newRecordingStore()
 		s, _ := hijackSite(t, pintle.StrategyDatabase, func(s *site) {
-			s.Store = k.keeper
+			s.Store = k.recordingStore
 			evil := s.newIdentityProvider("https://evil.example")
 			evil.SignInAs(authtest.Person{Subject: "666", Name: "Mallory", Email: "ada@example.com"})
 			s.Providers = append(s.Providers, evil.OIDC("evil"))
@@ -202,8 +202,8 @@ func TestAPasskeyThatTwoInstancesRegisterKeepsItsUser(t *testing.T) {
 		for _, first := range steps {
 			for _, second := range steps {
 				t.Run(fmt.Sprintf("%s, one waits before %s and the other before %s", strategy, first, second), func(t *testing.T) {
-					kept := newKeeper()
-					k := []*keeper{kept.keeper, {kept.Store, &diary{}}}
+					kept := newRecordingStore()
+					k := []*recordingStore{kept.recordingStore, {kept.Store, &callLog{}}}
 					var sites []*site
 					var browsers []*browser
 					for _, k := range k {
@@ -215,8 +215,8 @@ func TestAPasskeyThatTwoInstancesRegisterKeepsItsUser(t *testing.T) {
 					form := url.Values{"csrfToken": {a.csrf()}, "action": {"register"}, "data": {`{"id":"AAAA"}`}}
 					b.client.Jar.SetCookies(a.address(), a.client.Jar.Cookies(a.address()))
 
-					one, answered := postUntil(a, k[0].diary, first, form)
-					other, answeredToo := postUntil(b, k[1].diary, second, form)
+					one, answered := postUntil(a, k[0].callLog, first, form)
+					other, answeredToo := postUntil(b, k[1].callLog, second, form)
 					close(one)
 					<-answered
 					close(other)
@@ -249,7 +249,7 @@ func TestAPasskeyThatTwoInstancesRegisterKeepsItsUser(t *testing.T) {
 
 // postUntil posts the answer of a ceremony and returns when the request comes to
 // an operation, where it waits until goOn is closed, or when it is answered.
-func postUntil(b *browser, d *diary, operation string, form url.Values) (goOn, answered chan struct{}) {
+func postUntil(b *browser, d *callLog, operation string, form url.Values) (goOn, answered chan struct{}) {
 	goOn, answered = make(chan struct{}), make(chan struct{})
 	there := make(chan struct{})
 	var once sync.Once
@@ -287,9 +287,9 @@ func TestADeletedUserDoesNotComeBack(t *testing.T) {
 			{"before the user is updated", false, "updateUser"},
 		} {
 			t.Run(fmt.Sprintf("by mail, %s, %s", strategy, tt.name), func(t *testing.T) {
-				k := newKeeper()
+				k := newRecordingStore()
 				s, _ := hijackSite(t, strategy, func(s *site) {
-					s.Store = k.keeper
+					s.Store = k.recordingStore
 					if tt.transactions {
 						s.Store = k
 					}
@@ -321,11 +321,11 @@ func TestADeletedUserDoesNotComeBack(t *testing.T) {
 		}
 		for _, at := range []string{"begin", "getUserByAccount"} {
 			t.Run(fmt.Sprintf("by passkey, %s, before %s", strategy, at), func(t *testing.T) {
-				k := newKeeper()
+				k := newRecordingStore()
 				s, _ := hijackSite(t, strategy, func(s *site) {
 					s.Store = k
 					if at != "begin" {
-						s.Store = k.keeper
+						s.Store = k.recordingStore
 					}
 				})
 				b := s.browser()

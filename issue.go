@@ -5,7 +5,7 @@ import "github.com/pintleauth/pintle/internal/query"
 // beginSession makes the session of a decision, unless one of the same user goes on.
 // Every session begins here, in the transaction of its decision, and reaches the
 // browser by [exchange.issue].
-func (x *exchange) beginSession(w *work, d *decision) error {
+func (x *exchange) beginSession(w *unitOfWork, d *decision) error {
 	if d.session != nil {
 		return nil
 	}

@@ -39,33 +39,33 @@ type linkingCase struct {
 	// the callback, and the events.
 	tokens, database []string
 
-	becomes string // who is signed in afterwards: "", "ada", "grace" or "new"
-	code    string // of an error
+	signsInAs string // the user of the session afterwards: "", "ada", "grace" or "new"
+	code      string // of an error
 }
 
 var linkingTable = []linkingCase{
 	{
-		row: "O1 the account of the user who is signed in", owner: "ada", signedIn: "ada", person: adaElsewhere, becomes: "ada",
+		row: "O1 the account of the user who is signed in", owner: "ada", signedIn: "ada", person: adaElsewhere, signsInAs: "ada",
 		tokens:   []string{"getUserByAccount", "getUser", "begin", "getUserByAccount", "commit", "event signIn"},
 		database: []string{"getUserByAccount", "getSessionAndUser", "begin", "getUserByAccount", "commit", "event signIn"},
 	},
 	{
-		row: "O2 the account of another user", owner: "grace", signedIn: "ada", person: adaElsewhere, becomes: "ada", code: "OAuthAccountNotLinked",
+		row: "O2 the account of another user", owner: "grace", signedIn: "ada", person: adaElsewhere, signsInAs: "ada", code: "OAuthAccountNotLinked",
 		tokens:   []string{"getUserByAccount", "getUser", "begin", "getUserByAccount", "rollback"},
 		database: []string{"getUserByAccount", "getSessionAndUser", "begin", "getUserByAccount", "rollback"},
 	},
 	{
-		row: "O3 the account of a user", owner: "ada", person: adaElsewhere, becomes: "ada",
+		row: "O3 the account of a user", owner: "ada", person: adaElsewhere, signsInAs: "ada",
 		tokens:   []string{"getUserByAccount", "begin", "getUserByAccount", "commit", "event signIn"},
 		database: []string{"getUserByAccount", "begin", "getUserByAccount", "createSession", "commit", "event signIn"},
 	},
 	{
-		row: "O4 a new account of the user who is signed in", signedIn: "grace", person: adaElsewhere, becomes: "grace",
+		row: "O4 a new account of the user who is signed in", signedIn: "grace", person: adaElsewhere, signsInAs: "grace",
 		tokens:   []string{"getUserByAccount", "getUser", "begin", "getUserByAccount", "linkAccount", "getUser", "commit", "event linkAccount", "event signIn"},
 		database: []string{"getUserByAccount", "getSessionAndUser", "begin", "getUserByAccount", "linkAccount", "getUser", "commit", "event linkAccount", "event signIn"},
 	},
 	{
-		row: "O4 a new account, whose address is another user's", signedIn: "grace", known: true, person: adaElsewhere, becomes: "grace",
+		row: "O4 a new account, whose address is another user's", signedIn: "grace", known: true, person: adaElsewhere, signsInAs: "grace",
 		tokens:   []string{"getUserByAccount", "getUser", "begin", "getUserByAccount", "linkAccount", "getUser", "commit", "event linkAccount", "event signIn"},
 		database: []string{"getUserByAccount", "getSessionAndUser", "begin", "getUserByAccount", "linkAccount", "getUser", "commit", "event linkAccount", "event signIn"},
 	},
@@ -75,22 +75,22 @@ var linkingTable = []linkingCase{
 		database: []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "getUserByAccount", "rollback"},
 	},
 	{
-		row: "O6 Q2 W-34 the same, of a provider that is trusted", known: true, trusted: true, person: adaElsewhere, becomes: "ada",
+		row: "O6 Q2 W-34 the same, of a provider that is trusted", known: true, trusted: true, person: adaElsewhere, signsInAs: "ada",
 		tokens:   []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "userAccounts", "linkAccount", "commit", "event linkAccount", "event signIn"},
 		database: []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "userAccounts", "endUserSessions", "linkAccount", "createSession", "commit", "event linkAccount", "event signIn"},
 	},
 	{
-		row: "O7 a new user", person: adaElsewhere, becomes: "new",
+		row: "O7 a new user", person: adaElsewhere, signsInAs: "new",
 		tokens:   []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "commit", "event createUser", "event linkAccount", "event signIn"},
 		database: []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "createSession", "commit", "event createUser", "event linkAccount", "event signIn"},
 	},
 	{
-		row: "O7 a new user without an address", person: noAddress, becomes: "new",
+		row: "O7 a new user without an address", person: noAddress, signsInAs: "new",
 		tokens:   []string{"getUserByAccount", "begin", "getUserByAccount", "createUser", "linkAccount", "commit", "event createUser", "event linkAccount", "event signIn"},
 		database: []string{"getUserByAccount", "begin", "getUserByAccount", "createUser", "linkAccount", "createSession", "commit", "event createUser", "event linkAccount", "event signIn"},
 	},
 	{
-		row: "O7 a new user of a trusted provider", trusted: true, person: adaElsewhere, becomes: "new",
+		row: "O7 a new user of a trusted provider", trusted: true, person: adaElsewhere, signsInAs: "new",
 		tokens:   []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "commit", "event createUser", "event linkAccount", "event signIn"},
 		database: []string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "createSession", "commit", "event createUser", "event linkAccount", "event signIn"},
 	},
@@ -107,8 +107,8 @@ func TestTheTableDecidesWhichUserSignsIn(t *testing.T) {
 // run goes to the provider and comes back, and checks everything that the row
 // lists.
 func (tt linkingCase) run(t *testing.T, strategy pintle.SessionStrategy) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, strategy), func(s *site) {
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, strategy), func(s *site) {
 		acme := s.idp.OIDC("acme")
 		acme.AllowDangerousEmailAccountLinking = tt.trusted
 		s.Providers = []pintle.Provider{acme}
@@ -131,10 +131,10 @@ func (tt linkingCase) run(t *testing.T, strategy pintle.SessionStrategy) {
 	b := s.browser()
 	held := ""
 	if tt.signedIn != "" {
-		held = b.is(k, user(tt.signedIn), strategy)
+		held = b.signInAs(k, user(tt.signedIn), strategy)
 	}
 	back := b.consent(b.leave("acme"))
-	k.read()
+	k.takeCalls()
 	s.eventNames()
 	r := b.get(back)
 
@@ -142,7 +142,7 @@ func (tt linkingCase) run(t *testing.T, strategy pintle.SessionStrategy) {
 	if strategy == pintle.StrategyDatabase {
 		want = tt.database
 	}
-	k.reads(t, want...)
+	k.wantCalls(t, want...)
 	if tt.code != "" {
 		r.fails("/auth/signin", tt.code)
 		if held != "" && b.cookie(sessionCookie) != held {
@@ -159,19 +159,19 @@ func (tt linkingCase) run(t *testing.T, strategy pintle.SessionStrategy) {
 	if is == nil {
 		t.Fatal("the account belongs to no user")
 	}
-	if tt.becomes == "new" {
+	if tt.signsInAs == "new" {
 		if is.Name != tt.person.Name || is.Email != strings.ToLower(tt.person.Email) || !is.EmailVerified.IsZero() {
 			t.Errorf("the new user is %+v", is)
 		}
 		if is.ID == tt.person.Subject {
 			t.Error("the user has the provider's id")
 		}
-	} else if is.ID != users[tt.becomes].ID {
-		t.Errorf("the account belongs to %s, want %s", is.ID, users[tt.becomes].ID)
-	} else if !sameUser(is, users[tt.becomes]) {
+	} else if is.ID != users[tt.signsInAs].ID {
+		t.Errorf("the account belongs to %s, want %s", is.ID, users[tt.signsInAs].ID)
+	} else if !sameUser(is, users[tt.signsInAs]) {
 		t.Errorf("the sign-in changed the user to %+v", is)
 	}
-	s.checkSignedIn(b, k, is, strategy, tt.becomes == "new")
+	s.checkSignedIn(b, k, is, strategy, tt.signsInAs == "new")
 
 	reused := strategy == pintle.StrategyDatabase && tt.signedIn != ""
 	if now := b.cookie(sessionCookie); reused != (now == held) {
@@ -179,8 +179,8 @@ func (tt linkingCase) run(t *testing.T, strategy pintle.SessionStrategy) {
 	}
 }
 
-// is signs a stored user in, and returns the session's token.
-func (b *browser) is(k *txKeeper, u *pintle.User, strategy pintle.SessionStrategy) string {
+// signInAs signs a stored user in, and returns the session's token.
+func (b *browser) signInAs(k *recordingTxStore, u *pintle.User, strategy pintle.SessionStrategy) string {
 	b.t.Helper()
 	held := ""
 	if strategy == pintle.StrategyDatabase {
@@ -199,7 +199,7 @@ func sameUser(a, b *pintle.User) bool {
 }
 
 // checkSignedIn looks at the session, and at what the events were told.
-func (s *site) checkSignedIn(b *browser, k *txKeeper, u *pintle.User, strategy pintle.SessionStrategy, isNew bool) {
+func (s *site) checkSignedIn(b *browser, k *recordingTxStore, u *pintle.User, strategy pintle.SessionStrategy, isNew bool) {
 	s.t.Helper()
 	e := lastEvent[*pintle.SignInEvent](s, "signIn")
 	if e.User.ID != u.ID || e.NewUser == nil || *e.NewUser != isNew || e.Account.AccessToken == "" || e.Profile.ID("sub") == "" {
@@ -220,8 +220,8 @@ func (s *site) checkSignedIn(b *browser, k *txKeeper, u *pintle.User, strategy p
 // The event tells what was stored, with its owner (Q3), and what the provider
 // said about the person.
 func TestTheLinkEventHasTheStoredAccount(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 		acme := s.idp.OIDC("acme")
 		acme.Account = func(a *pintle.Account) *pintle.Account {
 			return &pintle.Account{RefreshToken: a.RefreshToken, Scope: a.Scope, UserID: "another user", Provider: "another", ProviderAccountID: "other"}
@@ -250,8 +250,8 @@ func TestTheLinkEventHasTheStoredAccount(t *testing.T) {
 }
 
 func TestWhatIsStoredOfAnAccountByDefault(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyJWT))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyJWT))
 	s.browser().signInWith("acme").goesTo(s.url)
 	stored, err := k.Store.Account(t.Context(), "acme", "1001")
 	if err != nil {
@@ -266,8 +266,8 @@ func TestWhatIsStoredOfAnAccountByDefault(t *testing.T) {
 // first user: SH-37, Q11, Q12. Users without an address must not become one
 // user.
 func TestTwoPeopleAreTwoUsers(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	s.idp.Break(authtest.EmailMissing)
 	for _, person := range []authtest.Person{adaElsewhere, graceElsewhere} {
 		s.idp.SignInAs(person)
@@ -281,8 +281,8 @@ func TestTwoPeopleAreTwoUsers(t *testing.T) {
 
 // ASVS-6.8.1: a provider and its subject identify a user.
 func TestOneSubjectOfTwoProvidersIsTwoPeople(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 		other := s.newIdentityProvider("https://other.example")
 		s.Providers = append(s.Providers, other.OIDC("other"))
 		other.SignInAs(authtest.Person{Subject: adaElsewhere.Subject, Name: "Eve", Email: "eve@example.com"})
@@ -298,8 +298,8 @@ func TestOneSubjectOfTwoProvidersIsTwoPeople(t *testing.T) {
 // ASVS-10.5.2, SH-82: a new address at the provider does not change the owner
 // of the account, even if another user here has the address.
 func TestAnAddressThatChangesMovesNoAccount(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	s.idp.SignInAs(adaElsewhere)
 	s.browser().signInWith("acme").goesTo(s.url)
 	ada := k.owner(t, "acme", adaElsewhere.Subject)
@@ -321,8 +321,8 @@ func TestAnAddressThatChangesMovesNoAccount(t *testing.T) {
 func TestAVerifiedAddressLinksNothing(t *testing.T) {
 	for _, fault := range []authtest.Fault{"", authtest.EmailUnverified, authtest.EmailUnverifiedText, authtest.EmailVerifiedText, authtest.EmailVerifiedNumber, authtest.EmailVerifiedMissing} {
 		for _, verifiedHere := range []bool{false, true} {
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 			user := people["ada"].user
 			if verifiedHere {
 				user.EmailVerified = time.Now()
@@ -344,13 +344,13 @@ func TestAVerifiedAddressLinksNothing(t *testing.T) {
 func TestAnAccountIsLinkedOnlyForWhoStartedTheFlow(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
-			setUp := func(t *testing.T) (*site, *txKeeper, *pintle.User, *pintle.User) {
-				k := newKeeper()
-				s := newSite(t, withKeeper(k, strategy))
+			setUp := func(t *testing.T) (*site, *recordingTxStore, *pintle.User, *pintle.User) {
+				k := newRecordingStore()
+				s := newSite(t, withRecordingStore(k, strategy))
 				s.idp.SignInAs(noAddress)
 				return s, k, k.seedUser(t, people["ada"].user), k.seedUser(t, people["grace"].user)
 			}
-			newUser := func(t *testing.T, k *txKeeper, s *site, b *browser, others ...*pintle.User) {
+			newUser := func(t *testing.T, k *recordingTxStore, s *site, b *browser, others ...*pintle.User) {
 				t.Helper()
 				is := k.owner(t, "acme", noAddress.Subject)
 				if is == nil || slices.ContainsFunc(others, func(u *pintle.User) bool { return u.ID == is.ID }) {
@@ -362,23 +362,23 @@ func TestAnAccountIsLinkedOnlyForWhoStartedTheFlow(t *testing.T) {
 				s, k, ada, grace := setUp(t)
 				b := s.browser()
 				back := b.consent(b.leave("acme"))
-				b.is(k, grace, strategy)
+				b.signInAs(k, grace, strategy)
 				b.get(back).goesTo(s.url)
 				newUser(t, k, s, b, ada, grace)
 			})
 			t.Run("another session than the one that left", func(t *testing.T) {
 				s, k, ada, grace := setUp(t)
 				b := s.browser()
-				b.is(k, ada, strategy)
+				b.signInAs(k, ada, strategy)
 				back := b.consent(b.leave("acme"))
-				b.is(k, grace, strategy)
+				b.signInAs(k, grace, strategy)
 				b.get(back).goesTo(s.url)
 				newUser(t, k, s, b, ada, grace)
 			})
 			t.Run("signed out on the way", func(t *testing.T) {
 				s, k, ada, _ := setUp(t)
 				b := s.browser()
-				b.is(k, ada, strategy)
+				b.signInAs(k, ada, strategy)
 				back := b.consent(b.leave("acme"))
 				b.plant(sessionCookie, "")
 				b.get(back).goesTo(s.url)
@@ -400,7 +400,7 @@ func TestAnAccountIsLinkedOnlyForWhoStartedTheFlow(t *testing.T) {
 			t.Run("a session that renews on the way", func(t *testing.T) {
 				s, k, ada, _ := setUp(t)
 				b := s.browser()
-				b.is(k, ada, strategy)
+				b.signInAs(k, ada, strategy)
 				back := b.consent(b.leave("acme"))
 				b.session()
 				b.get(back).goesTo(s.url)
@@ -417,7 +417,7 @@ func TestAnAccountIsLinkedOnlyForWhoStartedTheFlow(t *testing.T) {
 					check["jti"], _, _ = strings.Cut(check["jti"].(string), ".")
 					b.plant(name, sealed(t, name, check))
 				}
-				b.is(k, ada, strategy)
+				b.signInAs(k, ada, strategy)
 				b.get(b.consent(at)).goesTo(s.url)
 				if is := k.owner(t, "acme", noAddress.Subject); is == nil || is.ID != ada.ID {
 					t.Errorf("the account went to %+v, want Ada", is)
@@ -433,48 +433,48 @@ func TestAnAccountIsLinkedOnlyForWhoStartedTheFlow(t *testing.T) {
 func TestNoHalfMadeUserStays(t *testing.T) {
 	tests := []struct {
 		name  string
-		store func(*txKeeper) pintle.Store
+		store func(*recordingTxStore) pintle.Store
 		fails string
 		wants []string
 		stays bool
 	}{
 		{
-			"LinkAccount fails in a transaction", func(k *txKeeper) pintle.Store { return k }, "linkAccount",
+			"LinkAccount fails in a transaction", func(k *recordingTxStore) pintle.Store { return k }, "linkAccount",
 			[]string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "rollback"},
 			false,
 		},
 		{
-			"CreateSession fails in a transaction", func(k *txKeeper) pintle.Store { return k }, "createSession",
+			"CreateSession fails in a transaction", func(k *recordingTxStore) pintle.Store { return k }, "createSession",
 			[]string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "createSession", "rollback"},
 			false,
 		},
 		{
-			"the commit fails", func(k *txKeeper) pintle.Store { return k }, "commit",
+			"the commit fails", func(k *recordingTxStore) pintle.Store { return k }, "commit",
 			[]string{"getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "createSession", "commit", "rollback"},
 			false,
 		},
 		{
-			"LinkAccount fails without transactions", func(k *txKeeper) pintle.Store { return k.keeper }, "linkAccount",
+			"LinkAccount fails without transactions", func(k *recordingTxStore) pintle.Store { return k.recordingStore }, "linkAccount",
 			[]string{"getUserByAccount", "getUserByAccount", "getUserByEmail", "createUser", "linkAccount", "deleteUser"},
 			false,
 		},
 		{
-			"LinkAccount fails in a store that cannot remove users", func(k *txKeeper) pintle.Store { return plainKeeper{plain: k.keeper} }, "linkAccount",
+			"LinkAccount fails in a store that cannot remove users", func(k *recordingTxStore) pintle.Store { return plainRecordingStore{plain: k.recordingStore} }, "linkAccount",
 			[]string{"getUserByAccount", "getUserByAccount", "getUserByEmail", "createUser", "event createUser", "linkAccount"},
 			true,
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			k := newKeeper()
-			s := newSite(t, with(tt.store(k), k.diary, pintle.StrategyDatabase))
+			k := newRecordingStore()
+			s := newSite(t, with(tt.store(k), k.callLog, pintle.StrategyDatabase))
 			s.idp.SignInAs(adaElsewhere)
 			b := s.browser()
 			back := b.consent(b.leave("acme"))
-			k.read()
+			k.takeCalls()
 			k.fail(tt.fails)
 			b.get(back).fails("/auth/error", "Configuration")
-			k.reads(t, tt.wants...)
+			k.wantCalls(t, tt.wants...)
 			if stays := k.byEmail(t, "ada@example.com") != nil; stays != tt.stays {
 				t.Errorf("Q20 the half-made user stays: %t, want %t", stays, tt.stays)
 			}
@@ -499,12 +499,12 @@ func TestNoHalfMadeUserStays(t *testing.T) {
 func TestTheSlowerOfTwoSignInsFindsWhatTheOtherWrote(t *testing.T) {
 	for _, store := range []string{"with transactions", "without"} {
 		t.Run(store, func(t *testing.T) {
-			k := newKeeper()
+			k := newRecordingStore()
 			var kept pintle.Store = k
 			if store == "without" {
-				kept = k.keeper
+				kept = k.recordingStore
 			}
-			s := newSite(t, with(kept, k.diary, pintle.StrategyDatabase))
+			s := newSite(t, with(kept, k.callLog, pintle.StrategyDatabase))
 			s.idp.SignInAs(adaElsewhere)
 			b := s.browser()
 			back := b.consent(b.leave("acme"))
@@ -528,14 +528,14 @@ func TestTheSlowerOfTwoSignInsFindsWhatTheOtherWrote(t *testing.T) {
 // A store that refuses as existing what it does not find is at fault, and the
 // flow does not go on for ever.
 func TestAStoreThatContradictsItselfIsAFault(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
-	k.diary.failing = map[string]error{"linkAccount": pintle.ErrConflict}
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
+	k.callLog.failing = map[string]error{"linkAccount": pintle.ErrConflict}
 	s.browser().signInWith("acme").fails("/auth/error", "Configuration")
 	if !s.log.has("AdapterError") {
 		t.Errorf("the log does not say so:\n%s", s.log)
 	}
-	if n := len(slices.DeleteFunc(k.read(), func(e string) bool { return e != "linkAccount" })); n != 2 {
+	if n := len(slices.DeleteFunc(k.takeCalls(), func(e string) bool { return e != "linkAccount" })); n != 2 {
 		t.Errorf("it tried %d times, want 2", n)
 	}
 	if k.byEmail(t, "ada@example.com") != nil {
@@ -546,15 +546,15 @@ func TestAStoreThatContradictsItselfIsAFault(t *testing.T) {
 // Whichever part refuses the sign-in, nothing was written: SH-63.
 func TestARefusalWritesNothing(t *testing.T) {
 	for _, refusal := range []error{errBroken, pintle.ErrAccessDenied} {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 			s.Callbacks.SignIn = refusing(refusal)
 		})
 		b := s.browser()
 		back := b.consent(b.leave("acme"))
-		k.read()
+		k.takeCalls()
 		b.get(back).fails("/auth/error", "AccessDenied")
-		k.reads(t, "getUserByAccount")
+		k.wantCalls(t, "getUserByAccount")
 		if b.session() != nil {
 			t.Error("SH-63 the person is signed in")
 		}
@@ -583,8 +583,8 @@ func TestWithoutAStoreTheTokenIsAllThereIs(t *testing.T) {
 }
 
 func TestAProviderWithoutUsableAddressMakesAUserAllTheSame(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	s.idp.Break(authtest.EmailNull)
 	s.browser().signInWith("acme").goesTo(s.url)
 	if is := k.owner(t, "acme", "1001"); is == nil || is.Email != "" {
@@ -601,8 +601,8 @@ func TestAFailingStoreSignsNoUserIn(t *testing.T) {
 				continue
 			}
 			t.Run(string(strategy)+" "+operation, func(t *testing.T) {
-				k := newKeeper()
-				s := newSite(t, withKeeper(k, strategy))
+				k := newRecordingStore()
+				s := newSite(t, withRecordingStore(k, strategy))
 				b := s.browser()
 				back := b.consent(b.leave("acme"))
 				k.fail(operation)
@@ -622,9 +622,9 @@ func TestAFailingStoreSignsNoUserIn(t *testing.T) {
 
 // A store that fails once must not make the callback judge the wrong person.
 func TestTheSignInCallbackNeedsAReadableStore(t *testing.T) {
-	k := newKeeper()
+	k := newRecordingStore()
 	asked := false
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 		s.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) {
 			asked = true
 			return "", nil
@@ -646,12 +646,12 @@ func TestTheSignInCallbackNeedsAReadableStore(t *testing.T) {
 
 func TestAFailureToTellWhoIsSignedInLinksNothing(t *testing.T) {
 	for _, strategy := range strategies {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, strategy))
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, strategy))
 		s.idp.SignInAs(noAddress)
 		ada := k.seedUser(t, people["ada"].user)
 		b := s.browser()
-		b.is(k, ada, strategy)
+		b.signInAs(k, ada, strategy)
 		back := b.consent(b.leave("acme"))
 		k.fail("getUser", "getSessionAndUser")
 		b.get(back).fails("/auth/error", "Configuration")
@@ -678,12 +678,12 @@ func (o *outage) Revoked(ctx context.Context, user, session string, at time.Time
 // who began to link an account is signed in. The account does not become that of a
 // new user, and the user can link it afterwards.
 func TestARevocationListThatFailsLinksNothingElsewhere(t *testing.T) {
-	k, list := newKeeper(), &outage{}
-	s := newSite(t, withKeeper(k, pintle.StrategyJWT), func(s *site) { s.Session.Revocation = list })
+	k, list := newRecordingStore(), &outage{}
+	s := newSite(t, withRecordingStore(k, pintle.StrategyJWT), func(s *site) { s.Session.Revocation = list })
 	s.idp.SignInAs(noAddress)
 	ada := k.seedUser(t, people["ada"].user)
 	b := s.browser()
-	b.is(k, ada, pintle.StrategyJWT)
+	b.signInAs(k, ada, pintle.StrategyJWT)
 	back := b.consent(b.leave("acme"))
 	list.down.Store(true)
 	b.get(back).fails("/auth/error", "Configuration")
@@ -698,12 +698,12 @@ func TestARevocationListThatFailsLinksNothingElsewhere(t *testing.T) {
 }
 
 func TestATokenOfADeletedUserCountsAsSignedOut(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyJWT))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyJWT))
 	s.idp.SignInAs(noAddress)
 	ada := k.seedUser(t, people["ada"].user)
 	b := s.browser()
-	b.is(k, ada, pintle.StrategyJWT)
+	b.signInAs(k, ada, pintle.StrategyJWT)
 	back := b.consent(b.leave("acme"))
 	if err := k.Store.DeleteUser(t.Context(), ada.ID); err != nil {
 		t.Fatal(err)
@@ -716,8 +716,8 @@ func TestATokenOfADeletedUserCountsAsSignedOut(t *testing.T) {
 
 // Both accounts sign the user in.
 func TestALinkedAccountSignsIn(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.Providers = append(s.Providers, s.mailProvider()) })
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) { s.Providers = append(s.Providers, s.mailProvider()) })
 	b := s.browser()
 	b.get(b.mailTo("ada@example.com").URL).goesTo(s.url)
 	s.idp.SignInAs(noAddress)
@@ -731,8 +731,8 @@ func TestALinkedAccountSignsIn(t *testing.T) {
 
 // The address a provider reports is one and the same in any case.
 func TestAddressesOfProvidersAreInLowerCase(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	k.seedUser(t, people["ada"].user)
 	s.idp.Break(authtest.EmailUppercase)
 	s.browser().signInWith("acme").fails("/auth/signin", "OAuthAccountNotLinked")
@@ -740,13 +740,13 @@ func TestAddressesOfProvidersAreInLowerCase(t *testing.T) {
 
 // A new session at every sign-in, where the host asks for it: W-42, SH-41.
 func TestASignInCanRotateTheSession(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) { s.Session.RotateAtSignIn = true })
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) { s.Session.RotateAtSignIn = true })
 	ada := k.seedUser(t, people["ada"].user)
 	k.seedAccount(t, ada, "acme", adaElsewhere.Subject)
 	s.idp.SignInAs(adaElsewhere)
 	b := s.browser()
-	held := b.is(k, ada, pintle.StrategyDatabase)
+	held := b.signInAs(k, ada, pintle.StrategyDatabase)
 	b.signInWith("acme").goesTo(s.url)
 	if b.cookie(sessionCookie) == held || k.sessions(t, ada.ID) != 1 {
 		t.Errorf("W-42 SH-41 there are %d sessions, and the token is the old one: %t", k.sessions(t, ada.ID), b.cookie(sessionCookie) == held)
@@ -766,8 +766,8 @@ func refusing(err error) func(context.Context, *pintle.SignInAttempt) (string, e
 // is not called before the user is known.
 func TestTheCallbackIsAskedWhenThePersonIsKnown(t *testing.T) {
 	asked := 0
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 		s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
 			asked++
 			if owner := k.owner(t, "acme", "1001"); owner != nil && a.User.ID != owner.ID {
@@ -792,15 +792,15 @@ func TestTheCallbackIsAskedWhenThePersonIsKnown(t *testing.T) {
 }
 
 func TestASignInThatIsSentElsewhereLeavesNothingBehind(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 		s.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) { return "/waiting-list?a=b", nil }
 	})
 	b := s.browser()
 	back := b.consent(b.leave("acme"))
-	k.read()
+	k.takeCalls()
 	r := b.get(back).goesTo(s.url + "/waiting-list?a=b")
-	k.reads(t, "getUserByAccount")
+	k.wantCalls(t, "getUserByAccount")
 	for _, name := range []string{stateCookie, pkceCookie, nonceCookie} {
 		if !r.clears(name) {
 			t.Errorf("W-14 the cookie %s stays", name)

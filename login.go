@@ -209,23 +209,23 @@ func (x *exchange) decide(who *arrival, here *presence) (d *decision, err error)
 		if d, err = x.decideByHost(who); err != nil || !who.proof.of(d.user) {
 			return d, err
 		}
-		err = x.settle(who, func(w *work) error { return x.confirmAddress(w, who, d) })
+		err = x.runDecision(who, func(w *unitOfWork) error { return x.confirmAddress(w, who, d) })
 		return d, err
 	}
 	if x.records == nil {
 		return &decision{user: who.user, account: who.account, how: "the user of the profile: there is no store"}, nil
 	}
-	err = x.settle(who, func(w *work) (err error) {
+	err = x.runDecision(who, func(w *unitOfWork) (err error) {
 		d, err = x.attempt(w, who, here)
 		return err
 	})
 	return d, err
 }
 
-// settle runs a decision in one transaction where the store has them, and again
-// when another request wrote first or when something had to be done outside the
-// transaction.
-func (x *exchange) settle(who *arrival, run func(*work) error) error {
+// runDecision runs a decision in one transaction if the store supports them. It
+// repeats the decision if another request wrote first, or after an errand, which
+// must be done outside the transaction.
+func (x *exchange) runDecision(who *arrival, run func(*unitOfWork) error) error {
 	conflicts := 0
 	for {
 		err := x.inTransaction(run)
@@ -271,11 +271,11 @@ func (x *exchange) decideByHost(who *arrival) (*decision, error) {
 	if err := x.records.deleteSessions(x.ctx, held); err != nil {
 		return nil, err
 	}
-	return d, x.beginSession(&work{records: x.records, x: x, ctx: x.ctx}, d)
+	return d, x.beginSession(&unitOfWork{records: x.records, x: x, ctx: x.ctx}, d)
 }
 
 // attempt decides once.
-func (x *exchange) attempt(w *work, who *arrival, here *presence) (d *decision, err error) {
+func (x *exchange) attempt(w *unitOfWork, who *arrival, here *presence) (d *decision, err error) {
 	if who.by == byAddress {
 		d, err = x.decideByAddress(w, who, here)
 	} else {
@@ -307,7 +307,7 @@ func (x *exchange) attempt(w *work, who *arrival, here *presence) (d *decision, 
 // reader does there from then on.
 //
 // https://www.usenix.org/conference/usenixsecurity22/presentation/sudhodanan
-func (x *exchange) decideByAddress(w *work, who *arrival, here *presence) (*decision, error) {
+func (x *exchange) decideByAddress(w *unitOfWork, who *arrival, here *presence) (*decision, error) {
 	user, err := w.userByEmail(w.ctx, who.user.Email)
 	if err != nil {
 		return nil, err
@@ -331,7 +331,7 @@ func (x *exchange) decideByAddress(w *work, who *arrival, here *presence) (*deci
 
 // createByMail creates the user of a mail. loser is the user that loses the
 // address to them, nil if the address is free.
-func (w *work) createByMail(who *arrival, loser *User, now time.Time) (*User, error) {
+func (w *unitOfWork) createByMail(who *arrival, loser *User, now time.Time) (*User, error) {
 	created := who.newcomer(now)
 	change, err := w.synced(who, created, true, nil)
 	if err != nil {
@@ -350,7 +350,7 @@ func (w *work) createByMail(who *arrival, loser *User, now time.Time) (*User, er
 }
 
 // enterByMail signs in the user who has the address that a mail has proven.
-func (x *exchange) enterByMail(w *work, who *arrival, here *presence, user *User, now time.Time) (*User, error) {
+func (x *exchange) enterByMail(w *unitOfWork, who *arrival, here *presence, user *User, now time.Time) (*User, error) {
 	first, alone := user.EmailVerified.IsZero(), false
 	if first {
 		var err error
@@ -394,7 +394,7 @@ func (who *arrival) newcomer(now time.Time) *User {
 // no mail has proven, and a [heldAddress] if others may be able to get in. alone
 // reports that no other can, and that nothing vouches for the address either: the
 // sessions of the user end with the proof.
-func (x *exchange) mayConfirm(w *work, who *arrival, user *User) (alone bool, err error) {
+func (x *exchange) mayConfirm(w *unitOfWork, who *arrival, user *User) (alone bool, err error) {
 	h, err := x.holding(w.ctx, w.records, &who.errands, user)
 	switch {
 	case err != nil:
@@ -408,7 +408,7 @@ func (x *exchange) mayConfirm(w *work, who *arrival, user *User) (alone bool, er
 }
 
 // decideByAccount is the table for a user who has an account.
-func (x *exchange) decideByAccount(w *work, who *arrival, here *presence) (*decision, error) {
+func (x *exchange) decideByAccount(w *unitOfWork, who *arrival, here *presence) (*decision, error) {
 	owner, err := w.userByAccount(w.ctx, who.account)
 	if err != nil {
 		return nil, err
@@ -468,7 +468,7 @@ func (who *arrival) vouchFor(current *User) {
 // decideKnown goes on with the session of the user who is signed in and has the
 // account. A registration that stopped after the account was stored goes on,
 // too.
-func (w *work) decideKnown(who *arrival, owner *User, here *presence) (*decision, error) {
+func (w *unitOfWork) decideKnown(who *arrival, owner *User, here *presence) (*decision, error) {
 	var linkTo *presence
 	if who.newPasskey != nil {
 		linkTo = here
@@ -486,7 +486,7 @@ func (w *work) decideKnown(who *arrival, owner *User, here *presence) (*decision
 }
 
 // decideOwner signs in the owner of the account.
-func (x *exchange) decideOwner(w *work, who *arrival, owner *User) (*decision, error) {
+func (x *exchange) decideOwner(w *unitOfWork, who *arrival, owner *User) (*decision, error) {
 	change, err := w.synced(who, owner, false, nil)
 	if err != nil {
 		return nil, err
@@ -503,7 +503,7 @@ func (x *exchange) decideOwner(w *work, who *arrival, owner *User) (*decision, e
 
 // decideUnowned is the part of the table for an account without an owner while the
 // request is signed out.
-func (x *exchange) decideUnowned(w *work, who *arrival) (*decision, error) {
+func (x *exchange) decideUnowned(w *unitOfWork, who *arrival) (*decision, error) {
 	var user *User
 	var err error
 	if who.user.Email != "" {
@@ -530,7 +530,7 @@ func (x *exchange) decideUnowned(w *work, who *arrival) (*decision, error) {
 }
 
 // createByAccount creates a user with the account.
-func (w *work) createByAccount(who *arrival) (*User, error) {
+func (w *unitOfWork) createByAccount(who *arrival) (*User, error) {
 	created := who.user
 	if who.trusted && who.deniesAddress() {
 		// Accounts of the provider vouch for addresses: no later account must
@@ -551,7 +551,7 @@ func (w *work) createByAccount(who *arrival) (*User, error) {
 
 // linkByAddress links the account to the user who has its address. See
 // linksByAddress for alone.
-func (w *work) linkByAddress(who *arrival, user *User, alone bool) (*User, error) {
+func (w *unitOfWork) linkByAddress(who *arrival, user *User, alone bool) (*User, error) {
 	change, err := w.synced(who, user, false, nil)
 	if err != nil {
 		return nil, err
@@ -570,7 +570,7 @@ func (w *work) linkByAddress(who *arrival, user *User, alone bool) (*User, error
 // decideLate looks once more for an owner of the account before it is refused
 // for its address. The user with the address may be the owner, created a moment ago
 // in another tab that had the same account.
-func (x *exchange) decideLate(w *work, who *arrival) (*decision, error) {
+func (x *exchange) decideLate(w *unitOfWork, who *arrival) (*decision, error) {
 	owner, err := w.userByAccount(w.ctx, who.account)
 	if err != nil {
 		return nil, err
@@ -589,7 +589,7 @@ func (x *exchange) decideLate(w *work, who *arrival) (*decision, error) {
 // one; and the address of the user must be proven too, or the owner of the
 // address would be let into a user that another person registered. alone reports
 // that no other can get into that user: the sessions of the user end with the link.
-func (x *exchange) linksByAddress(w *work, who *arrival, user *User) (trusted, alone bool, err error) {
+func (x *exchange) linksByAddress(w *unitOfWork, who *arrival, user *User) (trusted, alone bool, err error) {
 	switch {
 	case !who.trusted || who.deniesAddress():
 		return false, false, nil

@@ -20,10 +20,10 @@ import (
 )
 
 // mailSite is a site whose mail ends in s.mails, and its store.
-func mailSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site, *pintle.Email)) (*site, *txKeeper) {
+func mailSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site, *pintle.Email)) (*site, *recordingTxStore) {
 	t.Helper()
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, strategy), func(s *site) {
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, strategy), func(s *site) {
 		mail := s.mailProvider()
 		s.Providers = []pintle.Provider{mail}
 		for _, change := range changes {
@@ -138,9 +138,9 @@ func TestAMailSignInAsksTheStoreInOrder(t *testing.T) {
 			}
 			b.plant(sessionCookie, held)
 			m := b.mailTo(ada.Email)
-			k.reads(t, "getUserByEmail", "createVerificationToken")
+			k.wantCalls(t, "getUserByEmail", "createVerificationToken")
 			b.get(m.URL).goesTo(s.url)
-			k.reads(t, append([]string{"useVerificationToken"}, tt.want...)...)
+			k.wantCalls(t, append([]string{"useVerificationToken"}, tt.want...)...)
 
 			if is := b.session()["user"].(map[string]any)["email"]; is != ada.Email {
 				t.Errorf("%v is signed in", is)
@@ -174,7 +174,7 @@ func TestTheLinkIsStoredAsAHash(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var stored *pintle.Verification
 			s, _ := mailSite(t, pintle.StrategyJWT, tt.change, func(s *site, _ *pintle.Email) {
-				s.Store = &verificationSpy{s.Store.(*txKeeper), func(v *pintle.Verification) { stored = v }}
+				s.Store = &verificationSpy{s.Store.(*recordingTxStore), func(v *pintle.Verification) { stored = v }}
 			})
 			began := time.Now()
 			m := s.browser().mailTo("ada@example.com")
@@ -201,13 +201,13 @@ func TestTheLinkIsStoredAsAHash(t *testing.T) {
 
 // A verificationSpy shows what is stored of a link.
 type verificationSpy struct {
-	*txKeeper
+	*recordingTxStore
 	look func(*pintle.Verification)
 }
 
 func (s *verificationSpy) CreateVerification(ctx context.Context, v *pintle.Verification) error {
 	s.look(v)
-	return s.txKeeper.CreateVerification(ctx, v)
+	return s.recordingTxStore.CreateVerification(ctx, v)
 }
 
 // Whatever keeps a link from being stored or sent ends on the error page, with
@@ -238,7 +238,7 @@ func TestAMailThatCannotBeSentIsAFault(t *testing.T) {
 			m.GenerateToken = func() (string, error) { return "", errBroken }
 		})
 		s.browser().askForMail("ada@example.com").fails("/auth/error", "Configuration")
-		k.reads(t, "getUserByEmail")
+		k.wantCalls(t, "getUserByEmail")
 	})
 	t.Run("the store does not answer", func(t *testing.T) {
 		s, k := mailSite(t, pintle.StrategyJWT)
@@ -291,7 +291,7 @@ func TestAnInvalidAddressGetsNoMail(t *testing.T) {
 	b.postJSON("/auth/signin/email", map[string]any{"csrfToken": b.csrf(), "email": []string{"ada@example.com", "eve@evil.example"}}).
 		fails("/auth/error", "Configuration")
 	b.post("/auth/signin/email").fails("/auth/error", "Configuration")
-	k.reads(t)
+	k.wantCalls(t)
 	if n := s.mailsSent(); n != 0 {
 		t.Errorf("%d mails were sent", n)
 	}
@@ -424,9 +424,9 @@ func TestALinkEndsInTime(t *testing.T) {
 					t.Error("an expired link made a user")
 				}
 				// It is used up by being looked at.
-				k.read()
+				k.takeCalls()
 				s.browser().get(late.URL).fails("/auth/error", "Verification")
-				k.reads(t, "useVerificationToken")
+				k.wantCalls(t, "useVerificationToken")
 			})
 		})
 	}
@@ -488,13 +488,13 @@ func TestALinkIsForItsAddressAndToken(t *testing.T) {
 // store that finds links by their token alone does no harm.
 func TestALinkForAnotherAddressIsRefusedWhateverTheStoreFinds(t *testing.T) {
 	s, _ := mailSite(t, pintle.StrategyJWT, func(s *site, _ *pintle.Email) {
-		s.Store = &careless{s.Store.(*txKeeper)}
+		s.Store = &careless{s.Store.(*recordingTxStore)}
 	})
 	s.browser().get("/auth/callback/email?token=any&email=ada@example.com").fails("/auth/error", "Verification")
 }
 
 // A careless store finds a link for any address.
-type careless struct{ *txKeeper }
+type careless struct{ *recordingTxStore }
 
 func (careless) UseVerification(_ context.Context, _, token string) (*pintle.Verification, error) {
 	return &pintle.Verification{Identifier: "victim@example.com", Token: token, Expires: time.Now().Add(time.Hour)}, nil
@@ -542,7 +542,7 @@ func TestLinksSurviveANewSecret(t *testing.T) {
 	m := before.browser().mailTo("ada@example.com")
 	pair := before.browser().mailTo("grace@example.com")
 	rotated := func(secrets ...string) *site {
-		return newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+		return newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 			s.Providers, s.Secrets = []pintle.Provider{s.mailProvider()}, secrets
 		})
 	}
@@ -636,7 +636,7 @@ func TestOnlyAPersonUsesALinkUp(t *testing.T) {
 	for _, confirm := range []bool{false, true} {
 		s, k := mailSite(t, pintle.StrategyDatabase, func(_ *site, m *pintle.Email) { m.Confirm = confirm })
 		m := s.browser().mailTo("ada@example.com")
-		k.read()
+		k.takeCalls()
 		scanner := s.browser()
 		scanner.do(http.MethodHead, m.URL, nil)
 		for _, header := range [][]string{{"Sec-Purpose", "prefetch"}, {"Sec-Purpose", "prefetch;prerender"}, {"Purpose", "prefetch"}, {"X-Moz", "prefetch"}} {
@@ -646,7 +646,7 @@ func TestOnlyAPersonUsesALinkUp(t *testing.T) {
 			scanner.get(m.URL).want(http.StatusOK)
 			scanner.get(m.URL).want(http.StatusOK)
 		}
-		k.reads(t)
+		k.wantCalls(t)
 		if scanner.session() != nil {
 			t.Errorf("W-38 confirm=%t: a scanner is signed in", confirm)
 		}
@@ -665,7 +665,7 @@ func TestALinkCanWaitForAPersonsWord(t *testing.T) {
 	if policy := page.header.Get("Referrer-Policy"); policy != "strict-origin" && policy != "no-referrer" {
 		t.Errorf("BCP-11 the page lets the link leak by %q", policy)
 	}
-	k.reads(t, "getUserByEmail", "createVerificationToken")
+	k.wantCalls(t, "getUserByEmail", "createVerificationToken")
 
 	b.postForm(m.URL, form).goesTo(s.url + "/inbox")
 	if b.session() == nil {
@@ -679,14 +679,14 @@ func TestALinkCanWaitForAPersonsWord(t *testing.T) {
 func TestAPersonsWordNeedsTheirForm(t *testing.T) {
 	s, k := mailSite(t, pintle.StrategyDatabase, func(_ *site, m *pintle.Email) { m.Confirm = true })
 	m := s.browser().mailTo("eve@example.com")
-	k.read()
+	k.takeCalls()
 	victim := s.browser()
 	victim.csrf()
 	victim.postForm(m.URL, url.Values{}).fails("/auth/signin", "MissingCSRF")
 	if victim.session() != nil {
 		t.Error("SH-46 a form of another site signs in")
 	}
-	if slices.Contains(k.read(), "useVerificationToken") {
+	if slices.Contains(k.takeCalls(), "useVerificationToken") {
 		t.Error("SH-46 a form of another site uses a link up")
 	}
 }

@@ -75,7 +75,7 @@ func (f *oauthFlow) begin(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	kept := sealedCheck{Provider: f.id, Stamp: sealed.Stamp{ID: newFlowID(x.starter(user), x.proofMark(user), x.browserMark())}}
+	kept := sealedCheck{Provider: f.id, Stamp: sealed.Stamp{ID: newFlowID(x.userMark(user), x.proofMark(user), x.browserMark())}}
 	if f.formPost && x.callbackText != x.origin && len(x.callbackText) <= maxKeptCallbackURL {
 		kept.CallbackURL = x.callbackText
 	}

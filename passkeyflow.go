@@ -285,7 +285,7 @@ func (f *passkeyFlow) keepChallenge(x *exchange, challenge sealedChallenge, sign
 	if err != nil {
 		return fmt.Errorf("seal challenge: %w", err)
 	}
-	id := newFlowID(x.starter(signedIn), x.proofMark(signedIn), x.browserMark())
+	id := newFlowID(x.userMark(signedIn), x.proofMark(signedIn), x.browserMark())
 	line, err := x.set.challengeCheck().seal(sealedCheck{Value: value, Provider: f.id, Stamp: sealed.Stamp{ID: id}}, false)
 	if err != nil {
 		return err

@@ -76,10 +76,10 @@ func (b *browser) passkey(action, id string, typed ...string) *reply {
 // hijackSite has a provider that reports addresses without verifying them
 // ("acme"), one that verifies them ("careful"), mails, passkeys, and passwords of
 // which checkPassword knows.
-func hijackSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *txKeeper) {
+func hijackSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *recordingTxStore) {
 	t.Helper()
-	k := newKeeper()
-	changes = append([]func(*site){withKeeper(k, strategy), func(s *site) {
+	k := newRecordingStore()
+	changes = append([]func(*site){withRecordingStore(k, strategy), func(s *site) {
 		careful := s.newIdentityProvider("https://careful.example")
 		verifying := careful.OIDC("careful")
 		verifying.EmailVerified = verifiedClaim
@@ -437,7 +437,7 @@ func TestTheFirstProofEndsOtherSessions(t *testing.T) {
 			s, k := hijackSite(t, strategy)
 			trap := k.seedUser(t, pintle.User{Email: victimAddress})
 			mallory, victim := s.browser(), s.browser()
-			mallory.is(k, trap, strategy)
+			mallory.signInAs(k, trap, strategy)
 			back := mallory.consent(mallory.leave("careful"))
 			m := victim.mailTo(victimAddress)
 			k.before = func(operation string) {
@@ -534,14 +534,14 @@ func TestAVerifyingProviderCountsAsAProof(t *testing.T) {
 // account that the victim links in it does not prove who owns the address of
 // that user.
 func TestAnAccountLinkedToAnUnprovenUserDoesNotVouch(t *testing.T) {
-	linked := func(t *testing.T, strategy pintle.SessionStrategy, seed pintle.User) (*site, *txKeeper, *pintle.User) {
+	linked := func(t *testing.T, strategy pintle.SessionStrategy, seed pintle.User) (*site, *recordingTxStore, *pintle.User) {
 		t.Helper()
 		s, k := hijackSite(t, strategy)
 		s.net["careful.example"].(*authtest.IdentityProvider).SignInAs(authtest.Person{Subject: "7", Name: "Victim", Email: victimAddress, EmailVerified: true})
 		trap := k.seedUser(t, seed)
 		k.seedAccount(t, trap, "acme", attackerElsewhere.Subject)
 		b := s.browser()
-		b.is(k, trap, strategy)
+		b.signInAs(k, trap, strategy)
 		b.signInWith("careful").goesTo(s.url)
 		if owner := k.owner(t, "careful", "7"); owner == nil || owner.ID != trap.ID {
 			t.Fatalf("the account is linked to %v", owner)
@@ -554,7 +554,7 @@ func TestAnAccountLinkedToAnUnprovenUserDoesNotVouch(t *testing.T) {
 				s, k, victim, trap := askedSite(t, strategy)
 				s.net["careful.example"].(*authtest.IdentityProvider).SignInAs(authtest.Person{Subject: "7", Name: "Victim", Email: victimAddress, EmailVerified: true})
 				time.Sleep(16 * time.Minute)
-				victim.is(k, trap, strategy)
+				victim.signInAs(k, trap, strategy)
 				victim.signInWith("careful").goesTo(s.url)
 				mail := s.browser()
 				mail.isAsked(mail.get(mail.mailTo(victimAddress).URL))
@@ -645,8 +645,8 @@ func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
 		}
 	}
 	t.Run("SA-H1 with a provider that answers with a form from its own site", func(t *testing.T) {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, pintle.StrategyDatabase), withFormPost, func(s *site) { s.Providers = append(s.Providers, s.mailProvider()) })
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), withFormPost, func(s *site) { s.Providers = append(s.Providers, s.mailProvider()) })
 		s.idp.SignInAs(attackerElsewhere)
 		signIn := func(b *browser) {
 			action, fields := b.leaveFor("/")
@@ -691,7 +691,7 @@ func TestSigningInAsBeforeConfirmsTheAddress(t *testing.T) {
 // Another host of the domain can plant every cookie but the proof, whose name
 // begins with __Host- if the site has https.
 func TestWhatANeighbourPlantsIsNoSecondProof(t *testing.T) {
-	unproven := func(t *testing.T, k *txKeeper, trap *pintle.User) {
+	unproven := func(t *testing.T, k *recordingTxStore, trap *pintle.User) {
 		t.Helper()
 		if now := k.byEmail(t, victimAddress); now == nil || now.ID != trap.ID || !now.EmailVerified.IsZero() {
 			t.Errorf("the address belongs to %+v, want it unproven", now)
@@ -735,7 +735,7 @@ func TestWhatANeighbourPlantsIsNoSecondProof(t *testing.T) {
 		t.Run("SA-H1 a session, to which the victim's account is linked, as "+string(strategy), func(t *testing.T) {
 			s, k, victim, trap := askedSite(t, strategy)
 			s.net["careful.example"].(*authtest.IdentityProvider).SignInAs(authtest.Person{Subject: "7", Name: "Victim", Email: victimAddress, EmailVerified: true})
-			victim.is(k, trap, strategy)
+			victim.signInAs(k, trap, strategy)
 			for range 2 {
 				victim.signInWith("careful").fails("/auth/signin", "OAuthAccountNotLinked")
 				unproven(t, k, trap)
@@ -749,7 +749,7 @@ func TestWhatANeighbourPlantsIsNoSecondProof(t *testing.T) {
 		})
 		t.Run("SA-H1 a session, in which the attacker's account signs in, as "+string(strategy), func(t *testing.T) {
 			s, k, victim, trap := askedSite(t, strategy)
-			victim.is(k, trap, strategy)
+			victim.signInAs(k, trap, strategy)
 			victim.signInWith("acme").goesTo(s.url)
 			unproven(t, k, trap)
 		})
@@ -833,7 +833,7 @@ func TestAUserWhoLosesTheAddressDoesNotShowIt(t *testing.T) {
 
 // askedSite is a site with a victim who sees the page that asks who owns the
 // account.
-func askedSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *txKeeper, *browser, *pintle.User) {
+func askedSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *recordingTxStore, *browser, *pintle.User) {
 	t.Helper()
 	s, k := hijackSite(t, strategy, changes...)
 	s.browser().signInWith("acme").goesTo(s.url)
@@ -847,10 +847,10 @@ func TestTheProofIsUsedOnce(t *testing.T) {
 		t.Run("SA-H1 a button that is pressed many times makes one user, "+string(strategy), func(t *testing.T) {
 			s, k, victim, trap := askedSite(t, strategy)
 			token := victim.csrf()
-			got := outcomes(atOnce(func(int) *reply {
+			got := outcomes(inParallel(func(int) *reply {
 				return victim.postForm(question, url.Values{"csrfToken": {token}, "choice": {"new"}})
 			}))
-			if got[s.url] != 1 || got[s.url+"/auth/error?error=Verification"] != crowd-1 {
+			if got[s.url] != 1 || got[s.url+"/auth/error?error=Verification"] != clients-1 {
 				t.Errorf("the answers lead to %v", got)
 			}
 			if own := k.byEmail(t, victimAddress); own == nil || own.ID == trap.ID {
@@ -878,7 +878,7 @@ func TestTheProofIsUsedOnce(t *testing.T) {
 		back := victim.consent(victim.leave("acme"))
 		token := victim.csrf()
 		twin.client.Jar.SetCookies(victim.address(), victim.client.Jar.Cookies(victim.address()))
-		done := atOnce(func(i int) *reply {
+		done := inParallel(func(i int) *reply {
 			if i == 0 {
 				return victim.get(back)
 			}
@@ -1035,12 +1035,12 @@ func TestTheCallbackIsAskedAboutBothUsers(t *testing.T) {
 	judged = nil
 	victim.isAsked(victim.get(m.URL))
 	refuse = trap.ID // everybody else is refused
-	k.read()
+	k.takeCalls()
 	victim.makesNew().fails("/auth/error", "AccessDenied")
 	if len(judged) != 2 || judged[0] != trap.ID || judged[1] == trap.ID {
 		t.Errorf("the callback was asked about %q, want the user %q and a new one", judged, trap.ID)
 	}
-	k.reads(t, "useVerificationToken")
+	k.wantCalls(t, "useVerificationToken")
 	if now := k.byEmail(t, victimAddress); now.ID != trap.ID {
 		t.Errorf("a refusal took the address: it belongs to %+v", now)
 	}
@@ -1049,11 +1049,11 @@ func TestTheCallbackIsAskedAboutBothUsers(t *testing.T) {
 // A column that cannot be null gets an address to which no mail goes.
 func TestAnAddressThatCannotBeNull(t *testing.T) {
 	for _, transactions := range []bool{true, false} {
-		k := newKeeper()
-		strict := &strictKeeper{k.keeper}
+		k := newRecordingStore()
+		strict := &strictStore{k.recordingStore}
 		var store pintle.Store = strict
 		if transactions {
-			store = &strictTxKeeper{strict, k}
+			store = &strictTxStore{strict, k}
 		}
 		s, _ := hijackSite(t, pintle.StrategyDatabase, func(s *site) { s.Store = store })
 		s.browser().signInWith("acme").goesTo(s.url)
@@ -1071,24 +1071,24 @@ func TestAnAddressThatCannotBeNull(t *testing.T) {
 	}
 }
 
-// A strictKeeper refuses to take an address away, as a column does that is NOT
+// A strictStore refuses to take an address away, as a column does that is NOT
 // NULL. New users may be without, so that it can do without transactions.
-type strictKeeper struct{ *keeper }
+type strictStore struct{ *recordingStore }
 
-func (k *strictKeeper) UpdateUser(ctx context.Context, id string, change pintle.UserUpdate) (*pintle.User, error) {
+func (k *strictStore) UpdateUser(ctx context.Context, id string, change pintle.UserUpdate) (*pintle.User, error) {
 	if change.Email != nil && *change.Email == "" {
 		return nil, errBroken
 	}
-	return k.keeper.UpdateUser(ctx, id, change)
+	return k.recordingStore.UpdateUser(ctx, id, change)
 }
 
-type strictTxKeeper struct {
-	*strictKeeper
-	k *txKeeper
+type strictTxStore struct {
+	*strictStore
+	k *recordingTxStore
 }
 
-func (k *strictTxKeeper) InTx(ctx context.Context, f func(pintle.Store) error) error {
-	return k.k.InTx(ctx, func(s pintle.Store) error { return f(&strictKeeper{s.(*keeper)}) })
+func (k *strictTxStore) InTx(ctx context.Context, f func(pintle.Store) error) error {
+	return k.k.InTx(ctx, func(s pintle.Store) error { return f(&strictStore{s.(*recordingStore)}) })
 }
 
 // A passkey may have lost its account, and may get it back.
@@ -1128,7 +1128,7 @@ func TestAPasskeyOfAUserWhoSignedOutIsNotStored(t *testing.T) {
 		s, k := hijackSite(t, strategy)
 		ada := k.seedUser(t, people["ada"].user)
 		b := s.browser()
-		b.is(k, ada, strategy)
+		b.signInAs(k, ada, strategy)
 		b.get("/auth/webauthn-options/passkey?action=register").want(http.StatusOK)
 		if err := k.Store.DeleteUser(t.Context(), ada.ID); err != nil {
 			t.Fatal(err)
@@ -1141,10 +1141,10 @@ func TestAPasskeyOfAUserWhoSignedOutIsNotStored(t *testing.T) {
 }
 
 func TestAStoreThatCannotListAccounts(t *testing.T) {
-	k := newKeeper()
+	k := newRecordingStore()
 	k.seedUser(t, pintle.User{Email: victimAddress})
 	mail := func(t *testing.T, providers ...string) (*browser, *reply) {
-		s := newSite(t, with(plainKeeper{plain: k.keeper}, k.diary, pintle.StrategyDatabase), func(s *site) {
+		s := newSite(t, with(plainRecordingStore{plain: k.recordingStore}, k.callLog, pintle.StrategyDatabase), func(s *site) {
 			s.Providers = []pintle.Provider{s.mailProvider()}
 			if len(providers) > 0 {
 				s.Providers = append(s.Providers, s.idp.OIDC(providers[0]))

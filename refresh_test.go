@@ -97,7 +97,7 @@ func TestManyWhoRefreshAreAnsweredByOneExchange(t *testing.T) {
 				a := s.account()
 				for round := range 3 {
 					time.Sleep(time.Hour)
-					tokens := atOnce(func(i int) string {
+					tokens := inParallel(func(i int) string {
 						ask := a
 						if s.Store != nil && i%2 == 0 {
 							ask = &pintle.Account{Provider: "acme", ProviderAccountID: a.ProviderAccountID}
@@ -417,7 +417,7 @@ func TestTheSlowerProcessFindsWhatTheFasterStored(t *testing.T) {
 // are remembered and stored with the next request.
 func TestNewTokensAreNotLostToAStoreThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newKeeper()
+		k := newRecordingStore()
 		s := refreshSite(t, k)
 		a := s.account()
 		time.Sleep(time.Hour)

@@ -76,7 +76,7 @@ func (x *exchange) serve() {
 		return
 	}
 	x.debug("request accepted", "method", x.r.Method)
-	if fault := x.faulty(); fault != nil {
+	if fault := x.configFault(); fault != nil {
 		x.answerFault(fault)
 		return
 	}
@@ -188,8 +188,8 @@ func (s *settings) guessBase(path string) {
 	}
 }
 
-// faulty returns what makes the configuration unusable for this request.
-func (x *exchange) faulty() *Error {
+// configFault returns what makes the configuration unusable for this request.
+func (x *exchange) configFault() *Error {
 	site, err := x.settings.site(x.r)
 	if err != nil {
 		return classified(err)

@@ -147,7 +147,7 @@ func sent(r *http.Request) string {
 
 // talkative is a site with every kind of provider and flow that reports all it
 // can, and the wiretap on it.
-func talkative(t *testing.T, strategy pintle.SessionStrategy) (*site, *txKeeper, *wiretap) {
+func talkative(t *testing.T, strategy pintle.SessionStrategy) (*site, *recordingTxStore, *wiretap) {
 	t.Helper()
 	tap := &wiretap{secrets: map[string]string{secret: "secret of the application", clientSecret: "client secret", typed: "password"}}
 	s, k := fullSite(t, strategy, func(s *site) {

@@ -118,8 +118,8 @@ func encodePlain(claims map[string]any) string {
 
 // With database sessions the same rules hold.
 func TestPlantedDatabaseSessions(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	adas, mallorys := k.seedUser(t, people["ada"].user), k.seedUser(t, people["grace"].user)
 	ada, mallory, again := k.seedSession(t, adas, time.Hour), k.seedSession(t, mallorys, time.Hour), "another session of Ada"
 	if err := k.Store.CreateSession(t.Context(), &pintle.StoredSession{Token: again, UserID: adas.ID, Expires: time.Now().Add(time.Hour)}); err != nil {
@@ -146,8 +146,8 @@ func TestPlantedDatabaseSessions(t *testing.T) {
 		})
 	}
 	t.Run("SA-M8 a database that fails for the second", func(t *testing.T) {
-		failing := &secondLookupFails{txKeeper: k}
-		s := newSite(t, with(failing, k.diary, pintle.StrategyDatabase))
+		failing := &secondLookupFails{recordingTxStore: k}
+		s := newSite(t, with(failing, k.callLog, pintle.StrategyDatabase))
 		r := httptest.NewRequest("GET", s.url+"/", nil)
 		r.Header.Set("Cookie", c+"="+ada+"; "+c+"="+mallory)
 		if session, err := s.auth.Session(r); session != nil || !errors.Is(err, errBroken) {
@@ -158,7 +158,7 @@ func TestPlantedDatabaseSessions(t *testing.T) {
 
 // secondLookupFails is a store that answers once.
 type secondLookupFails struct {
-	*txKeeper
+	*recordingTxStore
 	asked bool
 }
 
@@ -167,7 +167,7 @@ func (s *secondLookupFails) SessionAndUser(ctx context.Context, token string) (*
 		return nil, nil, errBroken
 	}
 	s.asked = true
-	return s.txKeeper.SessionAndUser(ctx, token)
+	return s.recordingTxStore.SessionAndUser(ctx, token)
 }
 
 // SA-M8: tokens without a subject may be of different users.
@@ -347,7 +347,7 @@ func TestASignOutEndsTheSessionBehindPlantedCookies(t *testing.T) {
 			s, k := hijackSite(t, strategy)
 			user := k.seedUser(t, pintle.User{Name: "Ada", Email: "ada@example.com"})
 			victim := s.browser()
-			victim.is(k, user, strategy)
+			victim.signInAs(k, user, strategy)
 			held := victim.cookie(sessionCookie)
 			csrf := victim.csrf()
 			var pairs []string

@@ -43,15 +43,15 @@ type sessions interface {
 
 	// create writes what the store keeps of the session of a decision, in its
 	// transaction. Only [exchange.beginSession] calls it.
-	create(w *work, d *decision) error
+	create(w *unitOfWork, d *decision) error
 
 	// rotate ends the sessions that the browser holds and gives it one with another
 	// token, where the host asks for that.
-	rotate(w *work, d *decision) error
+	rotate(w *unitOfWork, d *decision) error
 
 	// endOther ends the sessions that the browser holds, before the sign-in of
 	// user, unless it is signed in as that user. here is the presence in it.
-	endOther(w *work, here *presence, user *User) error
+	endOther(w *unitOfWork, here *presence, user *User) error
 
 	// issue gives the browser the session of a decision, and reports whether there
 	// is one. Only [exchange.issue] calls it.
@@ -63,7 +63,7 @@ type sessions interface {
 
 	// endUnproven ends the sessions of a user, but for the one with the token
 	// except, in the transaction of a decision. See [work.endSessions].
-	endUnproven(w *work, who *arrival, userID, except string) error
+	endUnproven(w *unitOfWork, who *arrival, userID, except string) error
 
 	// endEverywhere ends every session of a user.
 	endEverywhere(ctx context.Context, userID string) error

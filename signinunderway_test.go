@@ -26,9 +26,9 @@ func TestASignInUnderWayDoesNotOutliveTheEndOfAllSessions(t *testing.T) {
 		for _, by := range []string{"a form", "server code"} {
 			t.Run(name+" while signing in by "+by, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					k := newKeeper()
+					k := newRecordingStore()
 					ada := k.seedUser(t, pintle.User{Email: "ada@example.com", EmailVerified: time.Now()})
-					s := newSite(t, withKeeper(k, pintle.StrategyJWT), func(s *site) {
+					s := newSite(t, withRecordingStore(k, pintle.StrategyJWT), func(s *site) {
 						s.Session.Revocation = &memstore.Revocations{}
 						s.Providers = []pintle.Provider{s.idp.OIDC("acme"), &pintle.Credentials{Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {
 							time.Sleep(1500 * time.Millisecond)

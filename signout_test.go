@@ -221,8 +221,8 @@ func TestASignOutEndsASessionAmongPlantedParts(t *testing.T) {
 		}
 	})
 	t.Run("SA-L3 more than are tried, with database sessions", func(t *testing.T) {
-		k := newKeeper()
-		s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+		k := newRecordingStore()
+		s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 		session := k.seedSession(t, k.seedUser(t, people["ada"].user), time.Hour)
 		b := s.browser()
 		form := strings.NewReader(url.Values{"csrfToken": {b.csrf()}}.Encode())
@@ -343,8 +343,8 @@ func TestASignInEndsTheSessionsBehindPlantedCookies(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, pintle.StrategyDatabase), tt.change, func(s *site) {
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), tt.change, func(s *site) {
 				s.Providers = append(s.Providers, s.mailProvider())
 				s.idp.SignInAs(adaElsewhere)
 			})

@@ -29,7 +29,7 @@ type syncKey struct {
 // transactions keeps what was written when the decision is made again. It calls
 // it only for a user who will be signed in, because the callback of a host may
 // write something itself.
-func (w *work) synced(who *arrival, user *User, isNew bool, here *presence) (UserUpdate, error) {
+func (w *unitOfWork) synced(who *arrival, user *User, isNew bool, here *presence) (UserUpdate, error) {
 	if w.x.Callbacks.SyncUser == nil {
 		return UserUpdate{}, nil
 	}

@@ -22,7 +22,7 @@ import (
 // link accounts by their address.
 type roleSite struct {
 	*site
-	*txKeeper
+	*recordingTxStore
 
 	mu    sync.Mutex
 	calls []*pintle.SignInAttempt // of Callbacks.SyncUser
@@ -51,7 +51,7 @@ func newRoleSite(t *testing.T, v variant, changes ...func(*site)) *roleSite {
 	r := &roleSite{sync: roleOfProfile}
 	changes = append([]func(*site){func(s *site) {
 		if !v.transactions {
-			s.Store = s.Store.(*txKeeper).keeper
+			s.Store = s.Store.(*recordingTxStore).recordingStore
 		}
 		careful := s.Providers[1].(*pintle.OAuth)
 		careful.AllowDangerousEmailAccountLinking = true
@@ -75,7 +75,7 @@ func newRoleSite(t *testing.T, v variant, changes ...func(*site)) *roleSite {
 			return map[string]any{"name": v.Session.User.Name, "role": v.Claims["role"]}, nil
 		}
 	}}, changes...)
-	r.site, r.txKeeper = hijackSite(t, v.strategy, changes...)
+	r.site, r.recordingTxStore = hijackSite(t, v.strategy, changes...)
 	r.becomesAtProvider("admin")
 	return r
 }
@@ -88,8 +88,8 @@ func roleOfProfile(a *pintle.SignInAttempt) (pintle.UserUpdate, error) {
 	return pintle.UserUpdate{Extra: map[string]any{"role": a.Profile["role"]}}, nil
 }
 
-// note writes into the diary. Both embedded types have a method of the name.
-func (r *roleSite) note(entry string) { r.txKeeper.note(entry) }
+// note writes into the call log. Both embedded types have a method of the name.
+func (r *roleSite) note(entry string) { r.recordingTxStore.note(entry) }
 
 // becomesAtProvider gives Ada a role at the provider.
 func (r *roleSite) becomesAtProvider(role any) {
@@ -118,7 +118,7 @@ func (b *browser) role() string {
 	return role
 }
 
-func (k *keeper) stored(t *testing.T, id string) *pintle.User {
+func (k *recordingStore) stored(t *testing.T, id string) *pintle.User {
 	t.Helper()
 	u, err := k.Store.User(t.Context(), id)
 	if err != nil {
@@ -221,9 +221,9 @@ func TestARoleIsWrittenWhereItDiffers(t *testing.T) {
 				b := r.browser()
 				tt.do(r)
 				back := b.consent(b.leave("acme"))
-				r.read()
+				r.takeCalls()
 				b.get(back).goesTo(r.url)
-				r.reads(t, strings.Split(want, ", ")...)
+				r.wantCalls(t, strings.Split(want, ", ")...)
 			})
 		}
 	}
@@ -231,9 +231,9 @@ func TestARoleIsWrittenWhereItDiffers(t *testing.T) {
 		r := newRoleSite(t, variants[0])
 		b := r.browser()
 		back := b.consent(b.leave("acme"))
-		r.read()
+		r.takeCalls()
 		b.get(back).goesTo(r.url)
-		r.reads(t, "getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "rollback", "syncUser", "begin", "getUserByAccount", "getUserByEmail",
+		r.wantCalls(t, "getUserByAccount", "begin", "getUserByAccount", "getUserByEmail", "rollback", "syncUser", "begin", "getUserByAccount", "getUserByEmail",
 			"createUser", "linkAccount", "createSession", "commit", "event createUser", "event linkAccount", "event signIn")
 	})
 }
@@ -454,11 +454,11 @@ func TestASyncThatFailsRefusesTheSignIn(t *testing.T) {
 					b := r.browser()
 					back := b.consent(b.leave("acme"))
 					r.sync = tt.sync
-					r.read()
+					r.takeCalls()
 					b.get(back).fails("/auth/error", tt.code)
-					for _, entry := range r.read() {
+					for _, entry := range r.takeCalls() {
 						if slices.Contains(writes, entry) || strings.HasPrefix(entry, "event ") {
-							t.Errorf("the diary has %q", entry)
+							t.Errorf("the call log has %q", entry)
 						}
 					}
 					if b.sub() != "" {
@@ -614,7 +614,7 @@ func TestALinkedAccountChangesTheUserAsStored(t *testing.T) {
 			b.signInWith("careful").goesTo(r.url)
 			id := b.sub()
 			r.sync = func(a *pintle.SignInAttempt) (pintle.UserUpdate, error) {
-				if _, err := r.txKeeper.Store.UpdateUser(t.Context(), id, pintle.UserUpdate{Extra: map[string]any{"role": "root", "team": "engines"}}); err != nil {
+				if _, err := r.recordingTxStore.Store.UpdateUser(t.Context(), id, pintle.UserUpdate{Extra: map[string]any{"role": "root", "team": "engines"}}); err != nil {
 					t.Error(err)
 				}
 				if a.LinkTo == nil || a.User.Extra["role"] != nil {
@@ -652,14 +652,14 @@ func TestAUserWhoIsDeletedDuringTheSyncDoesNotComeBack(t *testing.T) {
 				var called []string
 				r.sync = func(a *pintle.SignInAttempt) (pintle.UserUpdate, error) {
 					called = append(called, a.User.ID)
-					if err := r.txKeeper.Store.DeleteUser(t.Context(), id); err != nil && !errors.Is(err, pintle.ErrNotFound) {
+					if err := r.recordingTxStore.Store.DeleteUser(t.Context(), id); err != nil && !errors.Is(err, pintle.ErrNotFound) {
 						t.Error(err)
 					}
 					return pintle.UserUpdate{Extra: map[string]any{"role": "member"}}, nil
 				}
 				b := r.browser()
 				answer := signIn(b)
-				if _, err := r.txKeeper.Store.User(t.Context(), id); !errors.Is(err, pintle.ErrNotFound) {
+				if _, err := r.recordingTxStore.Store.User(t.Context(), id); !errors.Is(err, pintle.ErrNotFound) {
 					t.Errorf("the deleted user: %v", err)
 				}
 				if way == "provider" {
@@ -681,14 +681,14 @@ func TestManySignInsOfOnePersonChangeTheRoleOnce(t *testing.T) {
 			r := newRoleSite(t, v)
 			r.browser().signInWith("acme").goesTo(r.url)
 			r.becomesAtProvider("member")
-			tabs, backs := make([]*browser, crowd), make([]string, crowd)
+			tabs, backs := make([]*browser, clients), make([]string, clients)
 			for i := range tabs {
 				tabs[i] = r.browser()
 				backs[i] = tabs[i].consent(tabs[i].leave("acme"))
 			}
 			r.eventNames()
-			got := outcomes(atOnce(func(i int) *reply { return tabs[i].get(backs[i]) }))
-			if got[r.url] != crowd {
+			got := outcomes(inParallel(func(i int) *reply { return tabs[i].get(backs[i]) }))
+			if got[r.url] != clients {
 				t.Errorf("the tabs are sent to %v", got)
 			}
 			for _, tab := range tabs {
@@ -697,7 +697,7 @@ func TestManySignInsOfOnePersonChangeTheRoleOnce(t *testing.T) {
 				}
 			}
 			names := r.eventNames()
-			if n := occurrences(names, "updateUser"); occurrences(names, "signIn") != crowd || n == 0 || n > 1 && v.transactions {
+			if n := occurrences(names, "updateUser"); occurrences(names, "signIn") != clients || n == 0 || n > 1 && v.transactions {
 				t.Errorf("the events are %q", names)
 			}
 		})
@@ -824,7 +824,7 @@ func TestAUserWhoIsDeletedBeforeTheirRoleIsWritten(t *testing.T) {
 			r.before = func(operation string) {
 				if operation == "updateUser" {
 					r.before = nil
-					if err := r.txKeeper.Store.DeleteUser(t.Context(), id); err != nil && !errors.Is(err, pintle.ErrNotFound) {
+					if err := r.recordingTxStore.Store.DeleteUser(t.Context(), id); err != nil && !errors.Is(err, pintle.ErrNotFound) {
 						t.Error(err)
 					}
 				}
@@ -844,7 +844,7 @@ func TestAUserWhoIsDeletedBeforeTheirRoleIsWritten(t *testing.T) {
 			r.before = func(operation string) {
 				if linked && operation == "getUser" {
 					r.before = nil
-					if err := r.txKeeper.Store.DeleteUser(t.Context(), id); err != nil && !errors.Is(err, pintle.ErrNotFound) {
+					if err := r.recordingTxStore.Store.DeleteUser(t.Context(), id); err != nil && !errors.Is(err, pintle.ErrNotFound) {
 						t.Error(err)
 					}
 				}

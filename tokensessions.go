@@ -279,14 +279,14 @@ func (s tokenSessions) beganAt(held heldToken) time.Time {
 }
 
 // create does nothing: a token is made when it is issued.
-func (tokenSessions) create(*work, *decision) error { return nil }
+func (tokenSessions) create(*unitOfWork, *decision) error { return nil }
 
 // rotate does nothing: every sign-in issues a new token, and ends the one before
 // where that is possible.
-func (tokenSessions) rotate(*work, *decision) error { return nil }
+func (tokenSessions) rotate(*unitOfWork, *decision) error { return nil }
 
 // endOther does nothing, for the same reason.
-func (tokenSessions) endOther(*work, *presence, *User) error { return nil }
+func (tokenSessions) endOther(*unitOfWork, *presence, *User) error { return nil }
 
 // issue writes a token with the claims the host wants in it. There is no session
 // if the host wants none.
@@ -385,7 +385,7 @@ func (s tokenSessions) end(x *exchange, held []string) (ended []*SignOutEvent, e
 //
 // The list of ended sessions may be in the database of the transaction, and would
 // wait for the transaction: the list is written outside it.
-func (s tokenSessions) endUnproven(w *work, who *arrival, userID, _ string) error {
+func (s tokenSessions) endUnproven(w *unitOfWork, who *arrival, userID, _ string) error {
 	if s.Session.Revocation == nil || !who.errands.revoked[userID].IsZero() {
 		return nil
 	}

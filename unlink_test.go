@@ -50,8 +50,8 @@ func TestTheLastWayToSignInStays(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			k := newKeeper()
-			s := newSite(t, withKeeper(k, pintle.StrategyDatabase), func(s *site) {
+			k := newRecordingStore()
+			s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 				s.Providers = append([]pintle.Provider{s.idp.OIDC("acme"), s.idp.OAuth2("hub")}, tt.ways...)
 				if tt.mail {
 					s.Providers = append(s.Providers, s.mailProvider())
@@ -78,8 +78,8 @@ func TestTheLastWayToSignInStays(t *testing.T) {
 // The account to unlink comes from a form. It is removed only from the user who
 // sent the form.
 func TestAUserCannotUnlinkTheAccountOfAnotherUser(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyJWT))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyJWT))
 	ada, grace := k.seedUser(t, people["ada"].user), k.seedUser(t, people["grace"].user)
 	for _, id := range []string{"1001", "1003"} {
 		k.seedAccount(t, ada, "acme", id)
@@ -108,8 +108,8 @@ func TestAUserCannotUnlinkTheAccountOfAnotherUser(t *testing.T) {
 // The store checks what has to be left and removes in one step: flows.md has no
 // event for it.
 func TestUnlinkingIsOneStepWithoutAnEvent(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	ada := k.seedUser(t, people["ada"].user)
 	k.seedAccount(t, ada, "acme", "1001")
 	k.seedAccount(t, ada, "acme", "1003")
@@ -119,16 +119,16 @@ func TestUnlinkingIsOneStepWithoutAnEvent(t *testing.T) {
 	if err := unlink("1001"); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
 		t.Errorf("Unlink is %v", err)
 	}
-	k.reads(t, "getUser", "userAccounts", "unlinkAccount")
+	k.wantCalls(t, "getUser", "userAccounts", "unlinkAccount")
 	k.fail()
 	if err := unlink("1001"); err != nil {
 		t.Fatal(err)
 	}
-	k.reads(t, "getUser", "userAccounts", "unlinkAccount")
+	k.wantCalls(t, "getUser", "userAccounts", "unlinkAccount")
 	if err := unlink("1003"); !errors.Is(err, pintle.ErrLastSignIn) || errors.Is(err, pintle.ErrStore) {
 		t.Errorf("Unlink of the last is %v", err)
 	}
-	k.reads(t, "getUser", "userAccounts")
+	k.wantCalls(t, "getUser", "userAccounts")
 
 	for _, operation := range []string{"getUser", "userAccounts"} {
 		k.fail(operation)
@@ -141,13 +141,13 @@ func TestUnlinkingIsOneStepWithoutAnEvent(t *testing.T) {
 // A rendezvous lets the first list of accounts be returned when both requests
 // have one.
 type rendezvous struct {
-	*keeper
+	*recordingStore
 	first sync.WaitGroup
 	lists atomic.Int32
 }
 
 func (r *rendezvous) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
-	accounts, err := r.keeper.UserAccounts(ctx, userID)
+	accounts, err := r.recordingStore.UserAccounts(ctx, userID)
 	if r.lists.Add(1) <= 2 {
 		r.first.Done()
 		r.first.Wait()
@@ -157,10 +157,10 @@ func (r *rendezvous) UserAccounts(ctx context.Context, userID string) ([]*pintle
 
 func TestTwoRequestsDoNotUnlinkTheLastTwoAccounts(t *testing.T) {
 	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyDatabase, pintle.StrategyJWT} {
-		k := newKeeper()
-		store := &rendezvous{keeper: k.keeper}
+		k := newRecordingStore()
+		store := &rendezvous{recordingStore: k.recordingStore}
 		store.first.Add(2)
-		s := newSite(t, with(store, k.diary, strategy))
+		s := newSite(t, with(store, k.callLog, strategy))
 		ada := k.seedUser(t, people["ada"].user)
 		ids := []string{"1001", "1003"}
 		errs := make([]error, len(ids))
@@ -183,8 +183,8 @@ func TestTwoRequestsDoNotUnlinkTheLastTwoAccounts(t *testing.T) {
 }
 
 func TestAStoreWithoutTransactionsUnlinksToo(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, with(k.keeper, k.diary, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, with(k.recordingStore, k.callLog, pintle.StrategyDatabase))
 	ada := k.seedUser(t, people["ada"].user)
 	k.seedAccount(t, ada, "acme", "1001")
 	if err := s.auth.Unlink(t.Context(), signedInAs(ada), "acme", "1001"); !errors.Is(err, pintle.ErrLastSignIn) {
@@ -258,8 +258,8 @@ func TestAPasskeyGoesWithItsAccount(t *testing.T) {
 
 // A page has no use for what the application may do at the provider.
 func TestLinkedAccountsAreListedWithoutTheirTokens(t *testing.T) {
-	k := newKeeper()
-	s := newSite(t, withKeeper(k, pintle.StrategyDatabase))
+	k := newRecordingStore()
+	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase))
 	session := s.arrive("laptop").held()
 	k.seedAccount(t, k.seedUser(t, people["grace"].user), "acme", "1002")
 	accounts, err := s.auth.Accounts(t.Context(), session)

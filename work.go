@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// work performs the writes of a decision. In a transaction the events wait
+// unitOfWork performs the writes of a decision. In a transaction the events wait
 // until the writes are committed.
-type work struct {
+type unitOfWork struct {
 	*records
 	x       *exchange
 	ctx     context.Context
@@ -42,13 +42,13 @@ type errands struct {
 	marking bool
 }
 
-func (x *exchange) inTransaction(run func(*work) error) error {
+func (x *exchange) inTransaction(run func(*unitOfWork) error) error {
 	if !x.records.can.Transactions {
-		return run(&work{records: x.records, x: x, ctx: x.ctx})
+		return run(&unitOfWork{records: x.records, x: x, ctx: x.ctx})
 	}
-	var done *work
+	var done *unitOfWork
 	err := x.records.inTx(x.ctx, func(r *records) error {
-		done = &work{records: r, x: x, ctx: x.ctx, inTx: true, waiting: true}
+		done = &unitOfWork{records: r, x: x, ctx: x.ctx, inTx: true, waiting: true}
 		return run(done)
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func undecided(err error) bool {
 	return ok
 }
 
-func (w *work) after(event func()) {
+func (w *unitOfWork) after(event func()) {
 	if w.waiting {
 		w.events = append(w.events, event)
 		return
@@ -80,7 +80,7 @@ func (w *work) after(event func()) {
 }
 
 // tell calls the event handlers for what has happened.
-func (w *work) tell() {
+func (w *unitOfWork) tell() {
 	w.waiting = false
 	for _, event := range w.events {
 		event()
@@ -88,7 +88,7 @@ func (w *work) tell() {
 	w.events = nil
 }
 
-func (w *work) createUser(u *User) (*User, error) {
+func (w *unitOfWork) createUser(u *User) (*User, error) {
 	created, err := w.records.createUser(w.ctx, u.clone())
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (w *work) createUser(u *User) (*User, error) {
 
 // updateUser changes a user. If the user was removed meanwhile it returns a
 // conflict, so that the decision is made again.
-func (w *work) updateUser(id string, change UserUpdate) (*User, error) {
+func (w *unitOfWork) updateUser(id string, change UserUpdate) (*User, error) {
 	updated, err := w.records.updateUser(w.ctx, id, change)
 	if errors.Is(err, ErrNotFound) {
 		return nil, ErrConflict
@@ -114,7 +114,7 @@ func (w *work) updateUser(id string, change UserUpdate) (*User, error) {
 // sync writes what differs between a change and a stored user, and returns the
 // stored user. [Events.UpdateUser] is called if the user has changed: a column
 // can return a value in another form than it was written in.
-func (w *work) sync(user *User, change UserUpdate) (*User, error) {
+func (w *unitOfWork) sync(user *User, change UserUpdate) (*User, error) {
 	change, differs := change.since(user)
 	if !differs {
 		return user, nil
@@ -138,7 +138,7 @@ func (w *work) sync(user *User, change UserUpdate) (*User, error) {
 // syncLinked does the same for the signed-in user to whom an account was just
 // linked. That user was read with the session, before the callbacks ran, and is
 // read again.
-func (w *work) syncLinked(user *User, change UserUpdate) (*User, error) {
+func (w *unitOfWork) syncLinked(user *User, change UserUpdate) (*User, error) {
 	if change.Name == nil && change.Image == nil && len(change.Extra) == 0 {
 		return user, nil
 	}
@@ -157,7 +157,7 @@ func (w *work) syncLinked(user *User, change UserUpdate) (*User, error) {
 // An update of one of Email and EmailVerified has both. The host or another
 // request may change the address between the read of the user and this write:
 // EmailVerified alone would then prove an address at which no mail was read.
-func (w *work) verifyEmail(u *User, now time.Time) (*User, error) {
+func (w *unitOfWork) verifyEmail(u *User, now time.Time) (*User, error) {
 	return w.updateUser(u.ID, UserUpdate{Email: &u.Email, EmailVerified: &now})
 }
 
@@ -168,10 +168,10 @@ func (w *work) verifyEmail(u *User, now time.Time) (*User, error) {
 // let others in. A user without an address blocks no sign-in.
 //
 // A store without DeleteUser gets the calls of Auth.js in their order.
-func (w *work) addressLast() bool { return !w.inTx && w.can.DeleteUser }
+func (w *unitOfWork) addressLast() bool { return !w.inTx && w.can.DeleteUser }
 
 // createOwner creates a user with the arrival's account and passkey.
-func (w *work) createOwner(who *arrival, u *User) (*User, error) {
+func (w *unitOfWork) createOwner(who *arrival, u *User) (*User, error) {
 	address := ""
 	if w.addressLast() {
 		u = u.clone()
@@ -200,7 +200,7 @@ func (w *work) createOwner(who *arrival, u *User) (*User, error) {
 // giveAddress writes the address of a user who has none. If another user has
 // received it a moment ago, this user stays without an address and is not
 // removed: the same person may be signed in as this user in another tab by now.
-func (w *work) giveAddress(u *User, address string) error {
+func (w *unitOfWork) giveAddress(u *User, address string) error {
 	updated, err := w.records.updateUser(w.ctx, u.ID, UserUpdate{Email: &address, EmailVerified: &u.EmailVerified})
 	switch {
 	case errors.Is(err, ErrConflict):
@@ -218,7 +218,7 @@ func (w *work) giveAddress(u *User, address string) error {
 
 // restoreAddress gives a user the address that a first sign-in did not come to
 // write. See addressLast.
-func (w *work) restoreAddress(who *arrival, owner *User) (*User, error) {
+func (w *unitOfWork) restoreAddress(who *arrival, owner *User) (*User, error) {
 	address := who.user.Email
 	if !w.addressLast() || owner.Email != "" || !who.hasProfile() || address == "" {
 		return owner, nil
@@ -247,7 +247,7 @@ func (w *work) restoreAddress(who *arrival, owner *User) (*User, error) {
 // link stores the account as the user's, and then the passkey that goes with
 // it. An authenticator does not create a second passkey when the options list
 // the first, and a passkey without an account signs no user in.
-func (w *work) link(who *arrival, user *User) error {
+func (w *unitOfWork) link(who *arrival, user *User) error {
 	stored := w.x.kept(who.account)
 	stored.UserID = user.ID
 	if err := w.linkAccount(w.ctx, w.x.sealTokens(stored)); err != nil {
@@ -259,7 +259,7 @@ func (w *work) link(who *arrival, user *User) error {
 
 // storePasskey stores the passkey that the arrival has just created as the
 // user's.
-func (w *work) storePasskey(who *arrival, user *User) error {
+func (w *unitOfWork) storePasskey(who *arrival, user *User) error {
 	if who.newPasskey == nil {
 		return nil
 	}
@@ -273,7 +273,7 @@ func (w *work) storePasskey(who *arrival, user *User) error {
 
 // undoUser removes a user whom this request created and who cannot sign in:
 // their account or their passkey could not be stored. It returns the cause.
-func (w *work) undoUser(user *User, cause error) error {
+func (w *unitOfWork) undoUser(user *User, cause error) error {
 	if w.inTx || !w.can.DeleteUser {
 		return cause
 	}
