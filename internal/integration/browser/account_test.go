@@ -11,13 +11,13 @@ import (
 )
 
 // labelled presses the button that is called label where a page is read aloud.
-func (v *visitor) labelled(label string) {
+func (v *browserUser) labelled(label string) {
 	v.t.Helper()
 	v.leave("press "+label, chromedp.Click(fmt.Sprintf(`//button[@aria-label = %q]`, label)))
 }
 
 // asMary signs in with Mary's password.
-func (v *visitor) asMary(q *quickstart) {
+func (v *browserUser) asMary(q *quickstart) {
 	v.t.Helper()
 	v.open(q.url + "/account")
 	v.fill("E-mail", "mary@example.com")
@@ -27,7 +27,7 @@ func (v *visitor) asMary(q *quickstart) {
 }
 
 // onAPhone makes the browser call itself one of a phone.
-func (v *visitor) onAPhone() *visitor {
+func (v *browserUser) onAPhone() *browserUser {
 	v.t.Helper()
 	setting(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
 		UserAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1",
@@ -38,7 +38,7 @@ func (v *visitor) onAPhone() *visitor {
 // ASVS-7.5.2: users see their sessions, and can end them.
 func TestAUserSignsOutOtherDevices(t *testing.T) {
 	q := startQuickstart(t, "database")
-	laptop, phone := newVisitor(t).withoutScripts(), newVisitor(t).onAPhone()
+	laptop, phone := newBrowserUser(t).withoutScripts(), newBrowserUser(t).onAPhone()
 	laptop.asMary(q)
 	phone.asMary(q)
 	laptop.open(q.url + "/account")
@@ -67,7 +67,7 @@ func TestAUserSignsOutOtherDevices(t *testing.T) {
 func TestAUserLinksAnAccountAndDeletesTheUser(t *testing.T) {
 	eachKind(t, func(t *testing.T, sessions string) {
 		q := startQuickstart(t, sessions)
-		mary, emmy := newVisitor(t).withoutScripts(), newVisitor(t).withoutScripts()
+		mary, emmy := newBrowserUser(t).withoutScripts(), newBrowserUser(t).withoutScripts()
 		link := func(whom string) {
 			t.Helper()
 			mary.press("Link an account")
@@ -125,7 +125,7 @@ func TestAUserLinksAnAccountAndDeletesTheUser(t *testing.T) {
 
 // cannotComeBackWith checks that a copy of earlier cookies is not valid (SH-16,
 // SH-86).
-func (v *visitor) cannotComeBackWith(before map[string]*network.Cookie, q *quickstart) {
+func (v *browserUser) cannotComeBackWith(before map[string]*network.Cookie, q *quickstart) {
 	v.t.Helper()
 	copied := 0
 	for name, c := range before {

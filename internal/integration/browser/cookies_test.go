@@ -17,7 +17,7 @@ import (
 func TestTheBrowserKeepsTheSessionFromScripts(t *testing.T) {
 	eachKind(t, func(t *testing.T, sessions string) {
 		q := startQuickstart(t, sessions)
-		v := newVisitor(t)
+		v := newBrowserUser(t)
 		v.open(q.url + "/account")
 		v.fill("E-mail", "mary@example.com")
 		v.fill("Password", "ammonite and belemnite")
@@ -73,7 +73,7 @@ func TestTheBrowserAcceptsThePrefixedCookiesOverTLS(t *testing.T) {
 	srv := httptest.NewTLSServer(mux)
 	defer srv.Close()
 
-	v := newVisitor(t, chromedp.IgnoreCertErrors)
+	v := newBrowserUser(t, chromedp.IgnoreCertErrors)
 	v.open(srv.URL)
 	v.press("Sign in with")
 	during := v.cookies(srv.URL)

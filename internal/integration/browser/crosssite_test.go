@@ -43,7 +43,7 @@ func TestFormsOfAnotherOriginDoNothing(t *testing.T) {
 	}))
 	defer evil.Close()
 
-	v := newVisitor(t)
+	v := newBrowserUser(t)
 	v.open(q.url + "/account")
 	v.fill("E-mail", "mary@example.com")
 	v.fill("Password", "ammonite and belemnite")
@@ -56,7 +56,7 @@ func TestFormsOfAnotherOriginDoNothing(t *testing.T) {
 	for where, origin := range origins {
 		for what, f := range forgeries {
 			t.Run(what+" from "+where, func(t *testing.T) {
-				v := &visitor{t: t, ctx: v.ctx}
+				v := &browserUser{t: t, ctx: v.ctx}
 				v.open(origin + "/?forgery=" + url.QueryEscape(what))
 				resp := v.press("Win a prize")
 				if !strings.HasPrefix(f.path, "/auth/") && resp.Status != http.StatusForbidden {

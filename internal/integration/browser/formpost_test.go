@@ -79,7 +79,7 @@ func TestAResponseByFormLinksTheAccount(t *testing.T) {
 	for _, scripts := range []bool{true, false} {
 		t.Run(fmt.Sprintf("SA-L8 with scripts: %t", scripts), func(t *testing.T) {
 			l := newLinker(t)
-			v := newVisitor(t, chromedp.IgnoreCertErrors)
+			v := newBrowserUser(t, chromedp.IgnoreCertErrors)
 			v.open(l.url + "/auth/signin")
 			v.press("Sign in with Credentials")
 			v.sees("Hello Mary Anning")
@@ -107,7 +107,7 @@ func TestAResponseByFormLinksTheAccount(t *testing.T) {
 // SA-L8: a signed-out browser cannot link, and returns to the page where it began.
 func TestAResponseByFormEndsWhereItBegan(t *testing.T) {
 	l := newLinker(t)
-	v := newVisitor(t, chromedp.IgnoreCertErrors)
+	v := newBrowserUser(t, chromedp.IgnoreCertErrors)
 	v.open(l.url + "/link")
 	v.press("Ada Lovelace")
 	v.do("wait for the account page", chromedp.WaitVisible("#account"))
@@ -118,7 +118,7 @@ func TestAResponseByFormEndsWhereItBegan(t *testing.T) {
 // cannot send it to a callback URL once the user has begun a flow there.
 func TestTheSignInPageHasNoOpenerOfAnotherSite(t *testing.T) {
 	l := newLinker(t)
-	v := newVisitor(t, chromedp.IgnoreCertErrors)
+	v := newBrowserUser(t, chromedp.IgnoreCertErrors)
 	v.open(l.url + "/auth/signin")
 	v.sees("Sign in")
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -129,7 +129,7 @@ func TestTheSignInPageHasNoOpenerOfAnotherSite(t *testing.T) {
 	defer evil.Close()
 	v.open(evil.URL)
 	v.do("open the window", chromedp.Click(`//button[1]`))
-	for patient := time.Now().Add(patience); !read(v, chromedp.Evaluate[bool](`!!window.win && win.closed`)); {
+	for patient := time.Now().Add(pageTimeout); !read(v, chromedp.Evaluate[bool](`!!window.win && win.closed`)); {
 		if time.Now().After(patient) {
 			t.Fatal("SA-H2 the other site keeps hold of the window")
 		}

@@ -20,7 +20,7 @@ var views = []struct {
 
 // looks takes a screenshot of the page in every view, and checks that nothing
 // overflows to the side and that the page follows the colour scheme.
-func (v *visitor) looks(name string) {
+func (v *browserUser) looks(name string) {
 	v.t.Helper()
 	grounds := map[string]string{}
 	for _, view := range views {
@@ -38,7 +38,7 @@ func (v *visitor) looks(name string) {
 
 func TestPagesFitTheWindowAndTheColorScheme(t *testing.T) {
 	q := startQuickstart(t, "database")
-	v := newVisitor(t)
+	v := newBrowserUser(t)
 	v.open(q.url)
 	v.looks("1-home")
 	v.open(q.url + "/account")

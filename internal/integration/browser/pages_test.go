@@ -75,7 +75,7 @@ func ownPages(t *testing.T) string {
 // A browser takes the style sheet of the host, which the policy of the page allows
 // by its hash, and no other.
 func TestAStyleSheetOfTheHostIsObeyed(t *testing.T) {
-	v := newVisitor(t)
+	v := newBrowserUser(t)
 	v.open(ownPages(t) + "/auth/signin")
 	for property, want := range map[string]string{"color": "rgb(1, 2, 3)", "letterSpacing": "7px"} {
 		if got := read(v, chromedp.Evaluate[string](`getComputedStyle(document.querySelector("h1")).`+property)); got != want {
@@ -86,7 +86,7 @@ func TestAStyleSheetOfTheHostIsObeyed(t *testing.T) {
 
 func TestPagesAreInTheLanguageOfTheUser(t *testing.T) {
 	site := ownPages(t)
-	v := newVisitor(t)
+	v := newBrowserUser(t)
 	v.open(site + "/auth/signin?error=german")
 	v.sees("Anmelden")
 	if got := read(v, chromedp.Evaluate[string]("document.documentElement.lang")); got != "de" {
@@ -100,7 +100,7 @@ func TestPagesAreInTheLanguageOfTheUser(t *testing.T) {
 // guard shows a signed-in user why they may not.
 func TestAFormOfTheApplicationSignsInAndOut(t *testing.T) {
 	site := ownPages(t)
-	v := newVisitor(t)
+	v := newBrowserUser(t)
 	enter := func() {
 		v.open(site + "/")
 		v.do("wait for the form token", chromedp.WaitVisible(`body[data-ready=yes]`))

@@ -12,7 +12,7 @@ import (
 
 // withPasskeys gives the browser a virtual authenticator that stores passkeys and
 // verifies the user.
-func (v *visitor) withPasskeys() *visitor {
+func (v *browserUser) withPasskeys() *browserUser {
 	v.t.Helper()
 	setting(v, webauthn.Enable, webauthn.EnableParams{})
 	_, err := chromedp.Call(v.ctx, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
@@ -25,7 +25,7 @@ func (v *visitor) withPasskeys() *visitor {
 	return v
 }
 
-func (v *visitor) signInAs(q *quickstart, email, password string) {
+func (v *browserUser) signInAs(q *quickstart, email, password string) {
 	v.t.Helper()
 	v.open(q.url + "/account")
 	v.fill("E-mail", email)
@@ -37,7 +37,7 @@ func (v *visitor) signInAs(q *quickstart, email, password string) {
 func TestUsersManageTheirPasskeys(t *testing.T) {
 	eachKind(t, func(t *testing.T, sessions string) {
 		q := startQuickstart(t, sessions)
-		v := newVisitor(t).withPasskeys()
+		v := newBrowserUser(t).withPasskeys()
 		v.signInAs(q, "mary@example.com", "ammonite and belemnite")
 		v.sees("You have none.")
 		v.press("Add a passkey")
@@ -71,13 +71,13 @@ func TestUsersManageTheirPasskeys(t *testing.T) {
 
 // comesTo waits until a script has navigated to another page. Scripts fail on a
 // page that is being left, and run again on the next one.
-func (v *visitor) comesTo(path string) {
+func (v *browserUser) comesTo(path string) {
 	v.t.Helper()
-	ctx, cancel := context.WithTimeout(v.ctx, patience)
+	ctx, cancel := context.WithTimeout(v.ctx, pageTimeout)
 	defer cancel()
 	there := fmt.Sprintf("location.pathname === %q && document.readyState === 'complete'", path)
 	for {
-		_, err := chromedp.Run(ctx, chromedp.Poll[bool](there, chromedp.WithPollingTimeout(patience)))
+		_, err := chromedp.Run(ctx, chromedp.Poll[bool](there, chromedp.WithPollingTimeout(pageTimeout)))
 		if err == nil {
 			return
 		}
@@ -90,7 +90,7 @@ func (v *visitor) comesTo(path string) {
 // Passkeys are the only way to sign in that needs a script.
 func TestWithoutScriptsNoPasskeyIsOffered(t *testing.T) {
 	q := startQuickstart(t, "database")
-	v := newVisitor(t).withoutScripts()
+	v := newBrowserUser(t).withoutScripts()
 	v.signInAs(q, "mary@example.com", "ammonite and belemnite")
 	v.sees("You have none.", "This browser makes passkeys when scripts may run.")
 	if strings.Contains(v.text(), "Add a passkey") {
@@ -102,7 +102,7 @@ func TestPasskeysAreNotOfferedAtAnAddress(t *testing.T) {
 	q := startQuickstart(t, "database")
 	named := q.url
 	q.url = strings.Replace(q.url, "localhost", "127.0.0.1", 1)
-	v := newVisitor(t).withPasskeys()
+	v := newBrowserUser(t).withPasskeys()
 	v.signInAs(q, "mary@example.com", "ammonite and belemnite")
 	v.sees("Passkeys belong to a name, and this page is at an address: open it at localhost to add one.")
 	v.press("open it at localhost")
@@ -115,7 +115,7 @@ func TestPasskeysAreNotOfferedAtAnAddress(t *testing.T) {
 // Without a session no passkey is added, whatever address the client sends.
 func TestAnonymousClientsCannotAddPasskeys(t *testing.T) {
 	q := startQuickstart(t, "database")
-	v := newVisitor(t)
+	v := newBrowserUser(t)
 	v.open(q.url)
 	for _, query := range []string{"action=register&email=eve@example.com", "action=register&email=mary@example.com", "action=register"} {
 		status := read(v, chromedp.Evaluate[float64](fmt.Sprintf(`fetch("/auth/webauthn-options/passkey?%s").then(r => r.status)`, query), chromedp.EvalAwaitPromise))

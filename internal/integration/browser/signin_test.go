@@ -15,18 +15,18 @@ func eachKind(t *testing.T, test func(t *testing.T, sessions string)) {
 func TestAUserSignsInByPasswordAndOutAgain(t *testing.T) {
 	eachKind(t, func(t *testing.T, sessions string) {
 		q := startQuickstart(t, sessions)
-		journey(newVisitor(t), q)
+		journey(newBrowserUser(t), q)
 	})
 }
 
 func TestEverythingWorksWithoutJavaScript(t *testing.T) {
 	q := startQuickstart(t, "database")
-	journey(newVisitor(t).withoutScripts(), q)
+	journey(newBrowserUser(t).withoutScripts(), q)
 }
 
 // journey goes from the protected page through the sign-in page back to it,
 // changes the session, and signs out.
-func journey(v *visitor, q *quickstart) {
+func journey(v *browserUser, q *quickstart) {
 	v.t.Helper()
 	v.open(q.url)
 	v.sees("You are not signed in", "mary@example.com")
@@ -56,7 +56,7 @@ func journey(v *visitor, q *quickstart) {
 func TestAUserSignsInThroughTheIdentityProvider(t *testing.T) {
 	eachKind(t, func(t *testing.T, sessions string) {
 		q := startQuickstart(t, sessions)
-		v := newVisitor(t)
+		v := newBrowserUser(t)
 		v.open(q.url + "/account")
 		v.press("Sign in with Local identity provider")
 		v.sees("Sign in to Pintle quickstart", "Choose who to be")
@@ -79,7 +79,7 @@ func TestAUserSignsInThroughTheIdentityProvider(t *testing.T) {
 func TestAWrongPasswordIsSaidAndTheRightOneStillWorks(t *testing.T) {
 	eachKind(t, func(t *testing.T, sessions string) {
 		q := startQuickstart(t, sessions)
-		v := newVisitor(t)
+		v := newBrowserUser(t)
 		v.open(q.url + "/account")
 		for _, wrong := range [][2]string{{"mary@example.com", "the moving finger writes"}, {"unknown@example.com", "ammonite and belemnite"}} {
 			v.fill("E-mail", wrong[0])
@@ -109,7 +109,7 @@ func TestSessionsSurviveARestart(t *testing.T) {
 		if got := secret.Mode().Perm(); got != 0o600 {
 			t.Errorf("the secret has mode %o, want 600", got)
 		}
-		v := newVisitor(t)
+		v := newBrowserUser(t)
 		v.open(q.url + "/account")
 		v.fill("E-mail", "mary@example.com")
 		v.fill("Password", "ammonite and belemnite")

@@ -41,7 +41,7 @@ func TestPublishedClientsWorkUnchanged(t *testing.T) {
 	for _, c := range clients {
 		t.Run(c.page, func(t *testing.T) {
 			page := s.url + "/" + c.page + ".html"
-			one := browser.visitor(t, "one")
+			one := browser.openTab(t, "one")
 			one.open(page)
 			one.isSignedOut()
 
@@ -129,7 +129,7 @@ func TestClientsReportAnAttemptBeyondTheLimit(t *testing.T) {
 	browser := newBrowser(t)
 	for _, c := range clients {
 		t.Run(c.page, func(t *testing.T) {
-			p := browser.visitor(t, "one")
+			p := browser.openTab(t, "one")
 			p.open(s.url + "/" + c.page + ".html")
 			p.isSignedOut()
 			p.press("Password")
@@ -148,7 +148,7 @@ func TestClientsReportAnAttemptBeyondTheLimit(t *testing.T) {
 
 func TestOurClientDoesNotTakeAFailureForASignOut(t *testing.T) {
 	s := newSite(t)
-	p := newBrowser(t).visitor(t, "one")
+	p := newBrowser(t).openTab(t, "one")
 	p.open(s.url + "/pintle.html")
 	p.press("Password")
 	p.isSignedIn("Mary Anning")
@@ -169,7 +169,7 @@ func TestOurClientDoesNotTakeAFailureForASignOut(t *testing.T) {
 
 func TestOurClientKeepsNoSessionWhereBrowsersWriteToDisk(t *testing.T) {
 	s := newSite(t)
-	p := newBrowser(t).visitor(t, "one")
+	p := newBrowser(t).openTab(t, "one")
 	p.open(s.url + "/pintle.html")
 	p.press("Password")
 	p.isSignedIn("Mary Anning")

@@ -20,7 +20,7 @@ func TestTheJSONAPIExample(t *testing.T) {
 	app := start(t, cmd)
 	address := app.says(`http://\S+`)
 
-	p := newBrowser(t).visitor(t, "person")
+	p := newBrowser(t).openTab(t, "person")
 	p.open(address)
 	p.press("Sign in with Local identity provider")
 	p.pick("Grace Hopper")

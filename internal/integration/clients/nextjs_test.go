@@ -10,7 +10,7 @@ import (
 // next-auth, while Pintle answers /api/auth.
 func TestTheNextExample(t *testing.T) {
 	site := startExample(t, "nextjs")
-	one := newBrowser(t).visitor(t, "one")
+	one := newBrowser(t).openTab(t, "one")
 	one.open(site)
 	one.hasTitle("You are not signed in")
 	one.open(site + "/whoami")

@@ -11,7 +11,7 @@ import (
 // Two tabs of one browser show one session, whichever of them changes it.
 func TestTheReactExample(t *testing.T) {
 	site := startExample(t, "react")
-	one := newBrowser(t).visitor(t, "one")
+	one := newBrowser(t).openTab(t, "one")
 	one.open(site)
 	one.hasTitle("Hello, guest")
 

@@ -25,12 +25,12 @@ type tab struct {
 	t        *testing.T
 	name     string
 	ctx      context.Context
-	*traffic // of all tabs of the visitor
+	*traffic // of all tabs of the user
 }
 
 func TestMain(m *testing.M) { os.Exit(services.Run(m)) }
 
-// A browser is started once and used by one visitor after the other.
+// A browser is started once and used by one user after another.
 type browser struct{ ctx context.Context }
 
 func newBrowser(t *testing.T) *browser {
@@ -38,8 +38,8 @@ func newBrowser(t *testing.T) *browser {
 	return &browser{services.SharedChromium(t)}
 }
 
-// visitor opens a tab with a new profile.
-func (b *browser) visitor(t *testing.T, name string) *tab {
+// openTab opens a tab with a new profile.
+func (b *browser) openTab(t *testing.T, name string) *tab {
 	t.Helper()
 	return (&tab{t: t, ctx: b.ctx, traffic: &traffic{}}).beside(name, chromedp.WithNewBrowserContext())
 }

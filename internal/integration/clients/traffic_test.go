@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A traffic has the requests of the tabs of one visitor.
+// A traffic has the requests of the tabs of one user.
 type traffic struct {
 	mu   sync.Mutex
 	open map[request]bool

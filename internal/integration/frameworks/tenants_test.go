@@ -40,9 +40,9 @@ func withTenants(f framework) func(*setting) {
 // at is a browser that visits one tenant.
 func (b *browser) at(tenant string) *browser {
 	b.t.Helper()
-	visitor := newBrowser(b.t, b.address)
-	visitor.client.Transport = tenantHeader{visitor.client.Transport, tenant}
-	return visitor
+	own := newBrowser(b.t, b.address)
+	own.client.Transport = tenantHeader{own.client.Transport, tenant}
+	return own
 }
 
 type tenantHeader struct {

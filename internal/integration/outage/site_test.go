@@ -44,7 +44,7 @@ const (
 	slack = 4 * time.Second
 
 	people   = 24
-	visitors = 8 // at a time
+	clients = 8 // at a time
 
 	// recovery is how long after a fault all users must be served again.
 	recovery = 15 * time.Second
@@ -97,7 +97,7 @@ func open(t *testing.T, store pintle.Store) *site {
 	mux.HandleFunc("/api", s.api)
 	s.server = httptest.NewServer(bounded(mux))
 	s.client = &http.Client{
-		Transport:     &http.Transport{MaxIdleConnsPerHost: visitors},
+		Transport:     &http.Transport{MaxIdleConnsPerHost: clients},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	t.Cleanup(func() {
@@ -207,7 +207,7 @@ func (s *site) under(t *testing.T, fault func()) map[outcome]int {
 		over   atomic.Bool
 		all    sync.WaitGroup
 	)
-	for v := range visitors {
+	for v := range clients {
 		all.Go(func() {
 			for i := v; !over.Load(); i++ {
 				got, err := s.visit(t.Context(), paths[i%len(paths)], s.tokens[i%len(s.tokens)])
@@ -262,7 +262,7 @@ func (s *site) checkLog(t *testing.T) {
 	}
 }
 
-// goroutines counts those that are not between two requests of a visitor.
+// goroutines counts those that are not between two requests of a client.
 func (s *site) goroutines() int {
 	s.client.CloseIdleConnections()
 	return runtime.NumGoroutine()

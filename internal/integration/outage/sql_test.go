@@ -14,7 +14,7 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// connections is how many the pool may hold: fewer than there are visitors.
+// connections is how many the pool may hold: fewer than there are clients.
 const connections = 4
 
 // idle is how many more goroutines there may be without load: those of HTTP

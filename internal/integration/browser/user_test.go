@@ -22,26 +22,26 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
-// patience is how long a visitor waits for a page.
-const patience = 30 * time.Second
+// pageTimeout is how long a user waits for a page.
+const pageTimeout = 30 * time.Second
 
-// A visitor is a human user with a new browser profile. A step that fails ends the
+// A browserUser is a user with a new browser profile. A step that fails ends the
 // test.
-type visitor struct {
+type browserUser struct {
 	t   *testing.T
 	ctx context.Context
 }
 
-func newVisitor(t *testing.T, options ...chromedp.ExecAllocatorOption) *visitor {
+func newBrowserUser(t *testing.T, options ...chromedp.ExecAllocatorOption) *browserUser {
 	t.Helper()
-	v := &visitor{t: t, ctx: services.Chromium(t, options...)}
+	v := &browserUser{t: t, ctx: services.Chromium(t, options...)}
 	v.listen()
 	return v
 }
 
 // listen makes the test fail if a page breaks its own security policy or a
 // script does not work.
-func (v *visitor) listen() {
+func (v *browserUser) listen() {
 	var mu sync.Mutex
 	var complaints []string
 	messages := chromedp.Console(v.ctx)
@@ -67,7 +67,7 @@ func (v *visitor) listen() {
 }
 
 // do takes steps that do not navigate.
-func (v *visitor) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+func (v *browserUser) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	v.t.Helper()
 	_, err := settled(v, func(ctx context.Context) (chromedp.Void, error) {
 		return chromedp.Void{}, chromedp.Do(ctx, steps...)
@@ -78,7 +78,7 @@ func (v *visitor) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 }
 
 // leave takes steps that navigate to another page and returns its response.
-func (v *visitor) leave(what string, steps ...chromedp.Action[chromedp.Void]) *network.Response {
+func (v *browserUser) leave(what string, steps ...chromedp.Action[chromedp.Void]) *network.Response {
 	v.t.Helper()
 	resp, err := settled(v, func(ctx context.Context) (*network.Response, error) {
 		return chromedp.RunResponse(ctx, steps...)
@@ -90,7 +90,7 @@ func (v *visitor) leave(what string, steps ...chromedp.Action[chromedp.Void]) *n
 }
 
 // read returns something of the page.
-func read[T any](v *visitor, a chromedp.Action[T]) T {
+func read[T any](v *browserUser, a chromedp.Action[T]) T {
 	v.t.Helper()
 	value, err := settled(v, func(ctx context.Context) (T, error) { return chromedp.Run(ctx, a) })
 	if err != nil {
@@ -101,8 +101,8 @@ func read[T any](v *visitor, a chromedp.Action[T]) T {
 
 // settled repeats a step whose element got another id before it was used: chromedp
 // assigns new ids while it reads a new page.
-func settled[T any](v *visitor, step func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(v.ctx, patience)
+func settled[T any](v *browserUser, step func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(v.ctx, pageTimeout)
 	defer cancel()
 	for {
 		value, err := step(ctx)
@@ -113,31 +113,31 @@ func settled[T any](v *visitor, step func(context.Context) (T, error)) (T, error
 	}
 }
 
-func (v *visitor) open(address string) *network.Response {
+func (v *browserUser) open(address string) *network.Response {
 	v.t.Helper()
 	return v.leave("open "+address, chromedp.Navigate(address))
 }
 
 // press presses the link or button with a label, and waits for the next page.
-func (v *visitor) press(label string) *network.Response {
+func (v *browserUser) press(label string) *network.Response {
 	v.t.Helper()
 	return v.leave("press "+label, chromedp.Click(fmt.Sprintf(`//*[self::a or self::button][contains(normalize-space(.), %q)]`, label)))
 }
 
 // fill types into the field with a label.
-func (v *visitor) fill(label, text string) {
+func (v *browserUser) fill(label, text string) {
 	v.t.Helper()
 	field := fmt.Sprintf(`//input[@id = //label[normalize-space(.) = %[1]q]/@for or @aria-label = %[1]q]`, label)
 	v.do("fill in "+label, chromedp.Clear(field), chromedp.SendKeys(field, text))
 }
 
-func (v *visitor) text() string {
+func (v *browserUser) text() string {
 	return read(v, chromedp.EvaluateAsDevTools[string]("document.body.innerText"))
 }
-func (v *visitor) address() string { return read(v, chromedp.Location()) }
+func (v *browserUser) address() string { return read(v, chromedp.Location()) }
 
 // sees checks that the page shows a text.
-func (v *visitor) sees(want ...string) {
+func (v *browserUser) sees(want ...string) {
 	v.t.Helper()
 	got := v.text()
 	for _, w := range want {
@@ -148,7 +148,7 @@ func (v *visitor) sees(want ...string) {
 }
 
 // isAt checks the path of the page.
-func (v *visitor) isAt(path string) {
+func (v *browserUser) isAt(path string) {
 	v.t.Helper()
 	u, err := url.Parse(v.address())
 	if err != nil {
@@ -160,7 +160,7 @@ func (v *visitor) isAt(path string) {
 }
 
 // cookies returns the cookies of a site.
-func (v *visitor) cookies(site string) map[string]*network.Cookie {
+func (v *browserUser) cookies(site string) map[string]*network.Cookie {
 	v.t.Helper()
 	got, err := chromedp.Call(v.ctx, network.GetCookies, network.GetCookiesParams{URLs: []string{site}})
 	if err != nil {
@@ -175,7 +175,7 @@ func (v *visitor) cookies(site string) map[string]*network.Cookie {
 
 // session requests the session route, as a script of the site would. It returns nil
 // if the browser is signed out.
-func (v *visitor) session(site string) map[string]any {
+func (v *browserUser) session(site string) map[string]any {
 	v.t.Helper()
 	before := v.address()
 	v.open(site + "/auth/session")
@@ -187,7 +187,7 @@ func (v *visitor) session(site string) map[string]any {
 	return session
 }
 
-func (v *visitor) emulate(width int64, scheme string) {
+func (v *browserUser) emulate(width int64, scheme string) {
 	v.t.Helper()
 	v.do("resize the window", chromedp.EmulateViewport(width, 800))
 	setting(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -199,13 +199,13 @@ func (v *visitor) emulate(width int64, scheme string) {
 }
 
 // withoutScripts turns JavaScript off.
-func (v *visitor) withoutScripts() *visitor {
+func (v *browserUser) withoutScripts() *browserUser {
 	v.t.Helper()
 	setting(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	return v
 }
 
-func setting[P any](v *visitor, command cdp.Command[P, cdp.Empty], params P) {
+func setting[P any](v *browserUser, command cdp.Command[P, cdp.Empty], params P) {
 	v.t.Helper()
 	if _, err := chromedp.Call(v.ctx, command, params); err != nil {
 		v.t.Fatal(err)
@@ -213,7 +213,7 @@ func setting[P any](v *visitor, command cdp.Command[P, cdp.Empty], params P) {
 }
 
 // picture writes the page as it looks now to a file.
-func (v *visitor) picture(name string) {
+func (v *browserUser) picture(name string) {
 	v.t.Helper()
 	dir := os.Getenv("PINTLE_SCREENSHOTS")
 	if dir == "" {
