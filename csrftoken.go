@@ -20,6 +20,8 @@ func (x *exchange) settleCSRF() {
 		return
 	}
 	if value, ok := x.initialCookie(x.set.csrf); ok {
+		// The hash in the cookie shows that the token was made with the secret:
+		// another site can neither read the cookie nor make one.
 		if token, ok := x.csrf.Parse(value); ok && !x.outdatedCSRF(token, value) {
 			x.csrfToken = token
 			if x.r.Method == http.MethodPost {
@@ -60,6 +62,7 @@ func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error)
 	x.csrfToken = x.tokenBeingSet(w.Header())
 	token := x.formToken()
 	setCookies(w, x.answer.cookies)
+	// A shared cache would give the token of this browser to others.
 	if w.Header()["Cache-Control"] == nil {
 		w.Header().Set("Cache-Control", "private")
 	}

@@ -64,6 +64,7 @@ func (s dbSessions) present(x *exchange) (*presence, error) {
 		s.logUnread(x.ctx, unread{err: err})
 		return &presence{}, nil
 	}
+	// An expired session counts as signed out: no account is linked to its user.
 	if err != nil || stored == nil || stored.Expires.Before(time.Now()) || s.lifetime.Over(stored.Created, time.Now()) {
 		return &presence{}, err
 	}
@@ -220,6 +221,7 @@ func (dbSessions) endOther(w *unitOfWork, here *presence, user *User) error {
 	if here.user != nil && here.user.ID == user.ID {
 		return nil
 	}
+	// The session of another user must not stay in this browser.
 	held, _ := w.x.heldSessions()
 	return w.deleteSessions(w.ctx, held)
 }
@@ -292,6 +294,8 @@ func (s dbSessions) endDevice(ctx context.Context, asking *Session, handle strin
 	if err != nil {
 		return err
 	}
+	// With the id of the user, so that the handle of another user's session ends
+	// nothing.
 	return store.endSession(ctx, asking.User.ID, handle)
 }
 

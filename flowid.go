@@ -132,6 +132,8 @@ var errBegunElsewhere = fail(ErrInvalidCheck, errors.New("the sign-in began in a
 func (x *exchange) begunHere(id string) bool {
 	flow := parseFlowID(id)
 	if flow.browser == "" {
+		// Where flows are bound, every id that was made here has the mark. An id
+		// of Auth.js records no browser.
 		return !flow.ours || !x.set.bindsFlows()
 	}
 	return sealed.HasMark(flow.browser, x.jwtSecrets, browserPurpose, x.sentFormToken())

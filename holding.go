@@ -67,6 +67,8 @@ func (x *exchange) mayHavePassword(found *errands, user *User) (bool, error) {
 		if !p.hostUsers {
 			continue
 		}
+		// Without Knows every user may have a password: assume the case with
+		// more checks.
 		if p.knows == nil {
 			return true, nil
 		}
@@ -168,6 +170,8 @@ func (w *unitOfWork) takeAddress(who *arrival, user *User) error {
 	var unproven time.Time
 	_, err := w.updateUser(user.ID, UserUpdate{Email: &instead, EmailVerified: &unproven})
 	if err != nil && !errors.Is(err, ErrConflict) && !who.errands.marking {
+		// The column of the address may be NOT NULL, and the decision runs again
+		// with takenAddress.
 		return &errand{func(e *errands) error { e.marking = true; return nil }}
 	}
 	return err

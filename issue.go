@@ -27,5 +27,6 @@ func (x *exchange) issue(who *arrival, d *decision) error {
 	if d.newUser != nil && *d.newUser && x.Pages.NewUser != "" {
 		return x.redirect(query.Append(x.Pages.NewUser, "callbackUrl", x.callbackText))
 	}
+	// Whichever field or cookie it comes from, it has passed the redirect rules.
 	return x.redirect(x.callbackURL)
 }

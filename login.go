@@ -111,6 +111,8 @@ func (x *exchange) login(who *arrival) error {
 		return err
 	}
 	attempt := &SignInAttempt{User: stored, Account: who.account, Profile: who.profile, Submission: who.submission}
+	// The host can require a recent sign-in before an account is linked: an old
+	// session may be in the hands of another person.
 	if who.links() && here.user != nil {
 		attempt.LinkTo, attempt.SignedInAt = here.user, here.signedInAt
 	}
@@ -146,6 +148,8 @@ func (x *exchange) presenceFor(who *arrival) (*presence, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The session may have been planted after the flow began: an attacker would
+	// receive the account of the person at the browser.
 	if here.user != nil && who.linkTo != nil && !who.linkTo(here.user) {
 		return &presence{}, nil
 	}
@@ -267,6 +271,7 @@ func (x *exchange) decideByHost(who *arrival) (*decision, error) {
 		return nil, &Error{Code: codeUnsupportedStrategy, Provider: who.provider.id, Err: fmt.Errorf("the Authorize function returned the user %q, which the store does not have: with database sessions it must return a stored user, or Config.Session.Strategy must be StrategyJWT", who.user.ID)}
 	}
 	d.user = user
+	// The session that the browser had may be planted, copied or another user's.
 	held, _ := x.heldSessions()
 	if err := x.records.deleteSessions(x.ctx, held); err != nil {
 		return nil, err
@@ -284,6 +289,8 @@ func (x *exchange) attempt(w *unitOfWork, who *arrival, here *presence) (d *deci
 	if err != nil {
 		return nil, err
 	}
+	// In the transaction of the decision, so that no half-made user stays if the
+	// row of the session cannot be written.
 	if err := x.beginSession(w, d); err != nil {
 		return nil, err
 	}
@@ -362,6 +369,7 @@ func (x *exchange) enterByMail(w *unitOfWork, who *arrival, here *presence, user
 	if err != nil {
 		return nil, err
 	}
+	// A person who used the address before its owner did may hold a session.
 	if alone {
 		if err := w.endSessions(who, user.ID, ""); err != nil {
 			return nil, err
@@ -556,6 +564,7 @@ func (w *unitOfWork) linkByAddress(who *arrival, user *User, alone bool) (*User,
 	if err != nil {
 		return nil, err
 	}
+	// As in enterByMail.
 	if alone {
 		if err := w.endSessions(who, user.ID, ""); err != nil {
 			return nil, err

@@ -39,6 +39,7 @@ func (s *settings) newMailFlow(own Email, env environment) (*provider, *Error) {
 	if own.Secret != "" {
 		f.hashes = tokenhash.New(own.Secret)
 	}
+	// A link of one tenant must not work at another with the same secret and store.
 	f.hashes = f.hashes.Tenant(s.Tenant)
 	p := &provider{f.providerBase, f, facts{sendsLinks: true, hashes: f.hashes, knows: knowsAddress}}
 	env.fillEmail(&own)
@@ -169,6 +170,7 @@ func (f *mailFlow) compose(x *exchange, identifier string) (*Message, *Verificat
 		Subject: subject, Text: text, HTML: html,
 		URL: link, Token: token, Expires: expires, Provider: f.id, Theme: x.Theme, Lang: pages.Lang(), Request: x.r,
 	}
+	// The store has the hash only: a copy of the database opens no link.
 	return message, &Verification{Identifier: identifier, Token: f.hashes.Sum(token), Expires: expires}, nil
 }
 
@@ -253,6 +255,7 @@ func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 		return nil, &Error{Code: ErrVerification, Provider: f.id, Err: errors.New("the link is unknown or was used before")}
 	case verification.Expires.Before(time.Now()):
 		return nil, &Error{Code: ErrVerification, Provider: f.id, Err: errors.New("the link has expired")}
+	// A store that finds a link by its token alone must not sign in another address.
 	case verification.Identifier != identifier:
 		return nil, &Error{Code: ErrVerification, Provider: f.id, Err: errors.New("the link was made for another address")}
 	}

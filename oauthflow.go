@@ -71,11 +71,15 @@ func (f *oauthFlow) begin(x *exchange) error {
 	if err != nil {
 		return &Error{Code: ErrConfiguration, Provider: f.id, Err: err}
 	}
+	// If the store cannot tell who is signed in, no flow begins: it would count
+	// as begun by a signed-out browser, and make a user instead of a link.
 	user, _, err := x.signedIn()
 	if err != nil {
 		return err
 	}
 	kept := sealedCheck{Provider: f.id, Stamp: sealed.Stamp{ID: newFlowID(x.userMark(user), x.proofMark(user), x.browserMark())}}
+	// The cookie with the callback URL is SameSite=Lax: browsers leave it out when
+	// the provider's site posts a form.
 	if f.formPost && x.callbackText != x.origin && len(x.callbackText) <= maxKeptCallbackURL {
 		kept.CallbackURL = x.callbackText
 	}
@@ -124,6 +128,7 @@ func (f *oauthFlow) finish(x *exchange) (*arrival, error) {
 	if f.formPost {
 		params = x.postedParams()
 	}
+	// A flow of another deployment has its check cookies there.
 	if passed, err := f.passOn(x, params); passed || err != nil {
 		return nil, err
 	}
@@ -167,6 +172,8 @@ func (f *oauthFlow) finish(x *exchange) (*arrival, error) {
 	}
 	// The id in the profile is that of the account.
 	user.ID = uuid.New()
+	// Unicode lower case would turn letters of another domain into ASCII ones,
+	// such as the Kelvin sign into k, and so name the address of another user.
 	user.Email = address.LowerASCII(user.Email)
 	if who.provesAddress() {
 		account.VerifiedEmail = user.Email
@@ -182,9 +189,12 @@ func (f *oauthFlow) accept(x *exchange, kept *keptChecks) error {
 			return err
 		}
 	}
+	// An attacker on a sibling domain can plant the cookies of the attacker's
+	// flow, and open its callback in this browser.
 	if !x.begunHere(kept.id) {
 		return errBegunElsewhere
 	}
+	// A forged callback must not use up the flow, so this check is the last.
 	if err := x.spend(kept); err != nil {
 		return err
 	}
@@ -418,6 +428,8 @@ func (f oauth2Protocol) finish(ctx context.Context, c callbackParams) (*identity
 	if err != nil {
 		return nil, err
 	}
+	// State and iss are compared first, so that another site can make up neither
+	// a code nor an error: RFC 9700 section 4.7, RFC 9207 section 2.4.
 	code, err := f.Validate(ctx, c.params, state)
 	if err != nil {
 		return nil, providerError(err)

@@ -173,6 +173,8 @@ func (f *passkeyFlow) requester(x *exchange) (*User, requester, error) {
 		return nil, 0, err
 	case current != nil:
 		return current, requesterSignedIn, nil
+	// The credential ids of a named user would tell an anonymous client that
+	// the address has an account.
 	case f.passkey.SignInOnly:
 		return nil, requesterUnnamed, nil
 	}
@@ -214,6 +216,8 @@ type ceremonyOptions struct {
 }
 
 func (f *passkeyFlow) beginCeremony(x *exchange, chosen ceremony, user, signedIn *User) error {
+	// The standard recommends at least 16 bytes:
+	// https://www.w3.org/TR/webauthn-3/#sctn-cryptographic-challenges
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails
 	request := &CeremonyRequest{Origin: x.origin, Challenge: base64.RawURLEncoding.EncodeToString(random)}
@@ -309,9 +313,12 @@ func (f *passkeyFlow) takeChallenge(x *exchange) (*sealedChallenge, error) {
 	if err != nil {
 		return nil, fail(ErrInvalidCheck, fmt.Errorf("the challenge in the cookie %s %w", cookie.name, err))
 	}
+	// An attacker on a sibling domain can plant the cookie of the attacker's
+	// ceremony, and post its answer from this browser.
 	if !x.begunHere(kept.ID) {
 		return nil, errBegunElsewhere
 	}
+	// A copy of the cookie and the answer would sign in once more.
 	if !x.spent.challenges.Use(challenge.Challenge, challenge.IssuedAt) {
 		return nil, fail(ErrInvalidCheck, errors.New("the challenge was answered before: the answer and the cookie may have been copied"))
 	}
@@ -352,6 +359,8 @@ func (f *passkeyFlow) verifyCeremony(x *exchange) (*arrival, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The user comes from the sealed cookie and never from the form, which an
+	// attacker can fill in with another user.
 	request := &CeremonyRequest{Origin: x.origin, Challenge: challenge.Challenge, User: challenge.User, Answer: answer.text}
 	switch {
 	case ceremony(action) == ceremonyRegister && challenge.User != nil:
@@ -379,6 +388,7 @@ func (x *exchange) ceremonyAnswer() (*ceremonyAnswer, error) {
 	switch {
 	case !present:
 		return nil, errors.New("the form has no field data: it was posted without the script of the sign-in page")
+	// The answer is parsed before the client has proven anything.
 	case !isText || len(text) > maxCeremonyAnswer:
 		return nil, fmt.Errorf("the field data is no text of at most %d bytes", maxCeremonyAnswer)
 	}
@@ -430,6 +440,8 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 	if err != nil {
 		return nil, err
 	}
+	// The user handle must name the owner of the passkey, if it is sent:
+	// https://www.w3.org/TR/webauthn-3/#sctn-verifying-assertion
 	if userhandle.Contradicts(answer.userHandle, x.jwtSecrets, user.ID) {
 		return nil, fmt.Errorf("the authenticator says that the passkey is of another user than %s", user.ID)
 	}
@@ -450,6 +462,8 @@ func (x *exchange) use(stored, reported *Passkey) error {
 	used.Counter, used.BackedUp, used.LastUsed = reported.Counter, reported.BackedUp, time.Now().UTC().Truncate(time.Millisecond)
 	err := x.records.useAuthenticator(x.ctx, &used, stored.Counter)
 	switch {
+	// The store compares and sets the counter in one step. Of two answers of an
+	// authenticator that counts, one of which may be a copy's, one fails.
 	case errors.Is(err, ErrConflict), errors.Is(err, ErrNotFound):
 		return errors.New("the passkey was used in another request, or removed, at the same moment")
 	case err != nil:
@@ -484,6 +498,7 @@ func (f *passkeyFlow) registered(x *exchange, request *CeremonyRequest, answer *
 	if err != nil {
 		return nil, err
 	}
+	// The id that is stored must be the one that was verified.
 	if created.CredentialID != answer.credentialID {
 		return nil, errors.New("the credential that was verified is not the one that was sent")
 	}

@@ -22,6 +22,8 @@ func (x *exchange) settleCallbackURL() error {
 		return err
 	}
 	kept, _ := x.initialCookie(x.set.callbackURL)
+	// A malformed cookie is replaced: as an error it would make every request
+	// of the browser fail.
 	if asked == "" && origin.Allowed(kept) {
 		asked = kept
 	}
@@ -201,6 +203,7 @@ func (f *oauthFlow) passOn(x *exchange, params query.Values) (bool, error) {
 	if string(home) == x.origin {
 		return false, nil
 	}
+	// The deployment would receive the code of the user.
 	if !x.mayReceive(home) {
 		return false, fail(ErrInvalidCheck, fmt.Errorf("the flow says that it began at %s, which Config.RedirectProxyHosts does not list: add it if it is a deployment of yours", home))
 	}

@@ -101,6 +101,7 @@ func (e *badRequest) Unwrap() error { return e.err }
 
 // enter reads what every route needs from the request.
 func (x *exchange) enter() error {
+	// HEAD is rejected too: a mail scanner that sends it must not use up a link.
 	if x.r.Method != http.MethodGet && x.r.Method != http.MethodPost {
 		return &badRequest{http.StatusBadRequest, fmt.Errorf("method %s: only GET and POST are served", clip.Quote(x.r.Method))}
 	}
@@ -129,6 +130,7 @@ func (x *exchange) enter() error {
 	if id != "" {
 		x.provider = x.byID[id]
 		if x.provider == nil {
+			// prepare rejects it, once the error page can be shown.
 			x.provider = &provider{providerBase: providerBase{id: id}}
 		}
 	}
@@ -237,6 +239,8 @@ func (x *exchange) dispatch() error {
 		return x.callback()
 	case get && x.action == actionSignIn && x.provider == nil:
 		return x.signInPage()
+	// No GET begins a sign-in or a sign-out: a link or an image of another site
+	// can cause a GET.
 	case !get && x.action == actionSignIn:
 		return x.signIn()
 	case get && x.action == actionSignOut:

@@ -61,6 +61,8 @@ func (s tokenSessions) decodeText(ctx context.Context, set *cookieSet, text stri
 		return heldToken{}, token.ErrNoToken
 	}
 	claims, err := s.JWT.Decode(ctx, text, set.salt)
+	// Nil claims stand for our own format, whose empty token has neither a user
+	// nor an end.
 	if err == nil && claims == nil {
 		err = errors.New("Config.JWT.Decode returned no claims")
 	}
@@ -94,6 +96,7 @@ func checkTimes(claims Claims) error {
 		switch at := time.Unix(seconds, 0); {
 		case !ok:
 			return fmt.Errorf("%w: the claim %s is not a number", token.ErrInvalid, name)
+		// RFC 7519 section 4.1.4: not on or after exp.
 		case name == "exp" && !at.After(now.Truncate(time.Second).Add(-clockTolerance)):
 			return token.ErrExpired
 		case name == "nbf" && at.After(now.Add(clockTolerance)):

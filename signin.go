@@ -8,6 +8,7 @@ import (
 
 // signIn answers POST signin: it begins a sign-in with the provider of the path.
 func (x *exchange) signIn() error {
+	// Another site must not begin a sign-in in this browser.
 	if err := x.requireCSRF(); err != nil {
 		return err
 	}
@@ -25,6 +26,7 @@ func (x *exchange) callback() error {
 		return fail(codeInvalidProvider, errors.New("the callback route was called without a provider"))
 	}
 	who, err := p.finish(x)
+	// Without an arrival finish has answered with a page or a redirect.
 	if err == nil && who != nil {
 		who.provider = p
 		err = x.login(who)

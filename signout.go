@@ -14,6 +14,7 @@ import (
 // happened: the browser is sent to the error page and keeps its cookie, without
 // which the user could not try again while a copy of it stays good.
 func (x *exchange) signOut() error {
+	// Another site must not sign the user out.
 	if err := x.requireCSRF(); err != nil {
 		return err
 	}
@@ -25,6 +26,7 @@ func (x *exchange) signOut() error {
 		}
 		return fail(ErrSignOut, err)
 	}
+	// The session of the user may be one that was not tried and stays good.
 	if !all && x.sessions.endCopies() {
 		return fail(ErrSignOut, errTooManyHeld)
 	}
