@@ -65,9 +65,9 @@ func (x *exchange) replaceCookie(c namedCookie, value string) {
 	x.addCookie(c.line(value))
 }
 
-// refuse answers a request that names no route. A browser gets a page that
+// answerBadRequest answers a request that names no route. A browser gets a page that
 // repeats nothing of the request.
-func (x *exchange) refuse(err error) {
+func (x *exchange) answerBadRequest(err error) {
 	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: bad request", x.describe(slog.LevelInfo, fail(codeUnknownAction, err))...)
 	status := http.StatusBadRequest
 	if bad, ok := errors.AsType[*badRequest](err); ok {

@@ -208,8 +208,8 @@ func (b *browser) plant(name, value string) {
 	b.client.Jar.SetCookies(b.address(), []*http.Cookie{c})
 }
 
-// becomes plants the session of a user of people.
-func (b *browser) becomes(username string) {
+// plantSession plants a session of the user of people with a name.
+func (b *browser) plantSession(username string) {
 	b.t.Helper()
 	b.plant(sessionCookie, sealed(b.t, sessionCookie, claimsFor(username)))
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/pintleauth/pintle/internal/wire"
 )
 
-// settleCSRF takes the token from this browser's cookie, or makes a new one,
+// resolveCSRFToken takes the token from this browser's cookie, or makes a new one,
 // and notes whether the body repeats it.
-func (x *exchange) settleCSRF() {
+func (x *exchange) resolveCSRFToken() {
 	if x.DangerouslySkipCSRFCheck {
 		x.csrfVerified = true
 		return

@@ -82,7 +82,7 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 			t.Run(tt.name+" at "+route, func(t *testing.T) {
 				b := s.browser()
 				token := b.csrf()
-				b.becomes("ada")
+				b.plantSession("ada")
 				if tt.without {
 					b.plant(csrfCookie, "")
 				}

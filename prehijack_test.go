@@ -31,7 +31,7 @@ import (
 const (
 	victimAddress = "victim@example.com"
 	proofCookie   = "authjs.address-proof"
-	question      = "/auth/callback/email"
+	addressPage   = "/auth/callback/email"
 )
 
 // What the attacker makes their provider say.
@@ -100,7 +100,7 @@ func hijackSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*
 // that asks who owns the account.
 func (b *browser) isAsked(r *reply) *reply {
 	b.t.Helper()
-	r.goesTo(b.site.url + question + "?error=OAuthAccountNotLinked")
+	r.goesTo(b.site.url + addressPage + "?error=OAuthAccountNotLinked")
 	if set := r.cookies()[sessionCookie]; set != nil && set.Value != "" {
 		b.t.Errorf("SA-H1 the answer signs the browser in")
 	}
@@ -116,7 +116,7 @@ func tail(body string) string {
 // makesNew presses the button that goes on without the account.
 func (b *browser) makesNew() *reply {
 	b.t.Helper()
-	return b.post(question, "choice", "new")
+	return b.post(addressPage, "choice", "new")
 }
 
 // sub returns the id of the signed-in user, or "".
@@ -848,7 +848,7 @@ func TestTheProofIsUsedOnce(t *testing.T) {
 			s, k, victim, trap := askedSite(t, strategy)
 			token := victim.csrf()
 			got := outcomes(inParallel(func(int) *reply {
-				return victim.postForm(question, url.Values{"csrfToken": {token}, "choice": {"new"}})
+				return victim.postForm(addressPage, url.Values{"csrfToken": {token}, "choice": {"new"}})
 			}))
 			if got[s.url] != 1 || got[s.url+"/auth/error?error=Verification"] != clients-1 {
 				t.Errorf("the answers lead to %v", got)
@@ -882,7 +882,7 @@ func TestTheProofIsUsedOnce(t *testing.T) {
 			if i == 0 {
 				return victim.get(back)
 			}
-			return twin.postForm(question, url.Values{"csrfToken": {token}, "choice": {"new"}})
+			return twin.postForm(addressPage, url.Values{"csrfToken": {token}, "choice": {"new"}})
 		})
 		done[0].goesTo(s.url) // the person is signed in as before in any case
 		holder := k.byEmail(t, victimAddress)
@@ -913,7 +913,7 @@ func TestTheProofIsUsedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		grace := k.seedUser(t, pintle.User{Email: victimAddress})
-		victim.get(question+"?error=x").fails("/auth/error", "Verification")
+		victim.get(addressPage+"?error=x").fails("/auth/error", "Verification")
 		victim.makesNew().fails("/auth/error", "Verification")
 		if now := k.byEmail(t, victimAddress); now.ID != grace.ID {
 			t.Errorf("the address belongs to %+v", now)
@@ -934,7 +934,7 @@ func TestTheProofIsUsedOnce(t *testing.T) {
 func TestTheQuestionBelongsToItsBrowser(t *testing.T) {
 	t.Run("SA-H1 a form of another site", func(t *testing.T) {
 		_, k, victim, trap := askedSite(t, pintle.StrategyDatabase)
-		victim.postForm(question, url.Values{"choice": {"new"}}).fails("/auth/signin", "MissingCSRF")
+		victim.postForm(addressPage, url.Values{"choice": {"new"}}).fails("/auth/signin", "MissingCSRF")
 		if now := k.byEmail(t, victimAddress); now.ID != trap.ID {
 			t.Error("a form without the token of the browser took the address")
 		}
@@ -942,7 +942,7 @@ func TestTheQuestionBelongsToItsBrowser(t *testing.T) {
 	t.Run("SA-H1 another browser", func(t *testing.T) {
 		s, _, _, _ := askedSite(t, pintle.StrategyDatabase)
 		other := s.browser()
-		other.get(question+"?error=OAuthAccountNotLinked").fails("/auth/error", "Verification")
+		other.get(addressPage+"?error=OAuthAccountNotLinked").fails("/auth/error", "Verification")
 		other.makesNew().fails("/auth/error", "Verification")
 	})
 	t.Run("SA-H1 what is sealed for another purpose is no proof", func(t *testing.T) {
@@ -950,7 +950,7 @@ func TestTheQuestionBelongsToItsBrowser(t *testing.T) {
 		b := s.browser()
 		b.leave("acme")
 		b.plant(proofCookie, b.cookie(pkceCookie))
-		b.get(question+"?error=x").fails("/auth/error", "Verification")
+		b.get(addressPage+"?error=x").fails("/auth/error", "Verification")
 		b.makesNew().fails("/auth/error", "Verification")
 	})
 	t.Run("SA-H1 the address was proven meanwhile", func(t *testing.T) {
@@ -959,7 +959,7 @@ func TestTheQuestionBelongsToItsBrowser(t *testing.T) {
 		if _, err := k.Store.UpdateUser(t.Context(), trap.ID, pintle.UserUpdate{Email: &address, EmailVerified: &now}); err != nil {
 			t.Fatal(err)
 		}
-		victim.get(question+"?error=x").fails("/auth/error", "Verification")
+		victim.get(addressPage+"?error=x").fails("/auth/error", "Verification")
 		victim.makesNew().fails("/auth/error", "Verification")
 		if now := k.byEmail(t, victimAddress); now == nil || now.ID != trap.ID {
 			t.Errorf("the address was taken from the user who has proven it: it belongs to %+v", now)
@@ -980,7 +980,7 @@ func TestTheQuestionBelongsToItsBrowser(t *testing.T) {
 	})
 	t.Run("SA-H1 no choice", func(t *testing.T) {
 		_, _, victim, _ := askedSite(t, pintle.StrategyDatabase)
-		victim.post(question, "choice", "old").fails("/auth/error", "Verification")
+		victim.post(addressPage, "choice", "old").fails("/auth/error", "Verification")
 		victim.makesNew().goesTo(victim.site.url)
 	})
 	t.Run("SA-H1 the row of the proof is no mail link", func(t *testing.T) {
@@ -993,7 +993,7 @@ func TestTheQuestionBelongsToItsBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 		link := url.Values{"token": {proof.Token}, "email": {victimAddress}}
-		s.browser().get(question+"?"+link.Encode()).fails("/auth/error", "Verification")
+		s.browser().get(addressPage+"?"+link.Encode()).fails("/auth/error", "Verification")
 	})
 	t.Run("SA-H1 a script is told that the account is not linked", func(t *testing.T) {
 		s, _ := hijackSite(t, pintle.StrategyDatabase)

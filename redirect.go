@@ -13,10 +13,10 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// settleCallbackURL determines where the browser goes in the end: from the
+// resolveCallbackURL determines where the browser goes in the end: from the
 // body, or else the query, or else the cookie of an earlier request. An
 // attacker can set all of them, so each passes through the redirect callback.
-func (x *exchange) settleCallbackURL() error {
+func (x *exchange) resolveCallbackURL() error {
 	asked, err := x.askedCallbackURL()
 	if err != nil {
 		return err

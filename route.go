@@ -72,7 +72,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve fills in the answer.
 func (x *exchange) serve() {
 	if err := x.enter(); err != nil {
-		x.refuse(err)
+		x.answerBadRequest(err)
 		return
 	}
 	x.debug("request accepted", "method", x.r.Method)
@@ -213,15 +213,15 @@ func (x *exchange) configFault() *Error {
 	return x.set.fault
 }
 
-// prepare looks up the provider and settles the CSRF token and where the
+// prepare looks up the provider, and resolves the CSRF token and where the
 // browser is to go in the end.
 func (x *exchange) prepare() error {
 	if x.provider != nil && x.provider.kind == "" {
 		return fail(ErrConfiguration, byClient(fmt.Errorf("there is no provider %s", clip.Quote(x.provider.id))))
 	}
-	x.settleCSRF()
+	x.resolveCSRFToken()
 	x.checkSender()
-	return x.settleCallbackURL()
+	return x.resolveCallbackURL()
 }
 
 func (x *exchange) dispatch() error {

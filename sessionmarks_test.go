@@ -156,7 +156,7 @@ func TestTokensWithoutMarks(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSite(t, func(s *site) { s.Session.AbsoluteMaxAge = time.Hour })
 			b := s.browser()
-			b.becomes("ada")
+			b.plantSession("ada")
 			time.Sleep(time.Hour - time.Second)
 			if who := b.who(); who != "Ada Lovelace" {
 				t.Errorf("before it %s is signed in", who)
@@ -187,7 +187,7 @@ func TestTokensWithoutMarks(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			b := s.browser()
-			b.becomes("ada") // as Auth.js renews the token of before
+			b.plantSession("ada") // as Auth.js renews the token of before
 			if who := b.who(); who != "anonymous" {
 				t.Errorf("%s is signed in", who)
 			}

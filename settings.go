@@ -129,7 +129,7 @@ func resolve(cfg Config) *settings {
 	return s
 }
 
-// chooseSessions settles where sessions live.
+// chooseSessions decides where sessions live.
 func (s *settings) chooseSessions() *Error {
 	strategy := s.Session.Strategy
 	if s.records != nil && s.records.can.Sessions {

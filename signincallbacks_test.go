@@ -86,7 +86,7 @@ func TestATokenCallbackThatReturnsNothingKeepsThePersonOut(t *testing.T) {
 		s.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
 	})
 	b := s.browser()
-	b.becomes("grace")
+	b.plantSession("grace")
 	s.eventNames()
 	if r := b.signInWith("acme").goesTo(s.url); !r.clears(sessionCookie) {
 		t.Errorf("the answer sets %q", r.header["Set-Cookie"])

@@ -515,7 +515,7 @@ func TestASyncThatFailsEndsNoSession(t *testing.T) {
 				if v.strategy == pintle.StrategyDatabase {
 					earlier.plant(sessionCookie, r.seedSession(t, user, time.Hour))
 				} else {
-					earlier.becomes("ada")
+					earlier.plantSession("ada")
 				}
 				r.sync = func(*pintle.SignInAttempt) (pintle.UserUpdate, error) { return pintle.UserUpdate{}, errBroken }
 				way(r, r.browser()).fails("/auth/error", "Configuration")

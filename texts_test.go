@@ -109,7 +109,7 @@ func TestNoPageAndNoMailHasAWordThatCannotBeReplaced(t *testing.T) {
 	see("the sign-in page", b.get("/auth/signin"))
 	see("the sign-out page", b.get("/auth/signout"))
 	see("the page after a mail was sent", b.get("/auth/verify-request"))
-	see("the question about an address", victim.get(question+"?error=OAuthAccountNotLinked"))
+	see("the question about an address", victim.get(addressPage+"?error=OAuthAccountNotLinked"))
 	english := page.English()
 	for code := range english.SignInErrors {
 		see("the sign-in page with "+code, b.get("/auth/signin?error="+code))
@@ -151,7 +151,7 @@ func TestNoPageAndNoMailHasAWordThatCannotBeReplaced(t *testing.T) {
 
 	// Faults of the server.
 	down := newSite(t, marked, func(s *site) { s.Session.Revocation = brokenList{} }).browser()
-	down.becomes("ada")
+	down.plantSession("ada")
 	see("a page while the revocation list is down", down.get("/members").want(http.StatusServiceUnavailable))
 	guarded := newSite(t, marked, func(s *site) { s.Pages.SignIn = "/members/signin" }).browser()
 	see("a sign-in page behind the guard", guarded.get("/members/signin").want(http.StatusForbidden))
@@ -327,7 +327,7 @@ func TestAGuardTellsABrowserWhatIsWrong(t *testing.T) {
 	for _, tt := range tests {
 		s := newSite(t, tt.change)
 		b := s.browser()
-		b.becomes("ada")
+		b.plantSession("ada")
 		r := b.get(tt.path).want(tt.status)
 		if !strings.Contains(r.body, "<h1>"+tt.want+"</h1>") || !strings.Contains(r.body, `href="http://localhost:3000"`) {
 			t.Errorf("%s: the page says %s", tt.name, tail(r.body))

@@ -214,7 +214,7 @@ func TestATokenCallbackEndsASession(t *testing.T) {
 	}
 	// At a sign-in the callback rejects the new user, and the session before
 	// ends too.
-	b.becomes("grace")
+	b.plantSession("grace")
 	r := b.post("/auth/callback/credentials", "username", "ada", "password", people["ada"].password).goesTo(s.url)
 	if !r.clears(sessionCookie) {
 		t.Errorf("the sign-in sets %q", r.header["Set-Cookie"])
@@ -521,7 +521,7 @@ func TestAnEndedTokenIsRememberedUntilItExpires(t *testing.T) {
 func TestARevocationListThatFailsLetsNoRequestPass(t *testing.T) {
 	s := newSite(t, func(s *site) { s.Session.Revocation = brokenList{} })
 	b := s.browser()
-	b.becomes("ada")
+	b.plantSession("ada")
 	if who := b.who(); who != "anonymous" {
 		t.Errorf("%s is signed in", who)
 	}

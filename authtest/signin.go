@@ -132,7 +132,7 @@ func visit(r *http.Request) *http.Request {
 // signIn signs u in with a provider that accepts every submission, at a service
 // that otherwise has the configuration of the application.
 func signIn(cfg pintle.Config, r *http.Request, u *pintle.User) ([]*http.Cookie, error) {
-	if err := settle(r.Context(), cfg.Store, u); err != nil {
+	if err := storeUser(r.Context(), cfg.Store, u); err != nil {
 		return nil, err
 	}
 	cfg.Providers = []pintle.Provider{
@@ -178,8 +178,8 @@ func (r receiver) Header() http.Header         { return r.Response.Header }
 func (r receiver) Write(b []byte) (int, error) { return len(b), nil }
 func (r receiver) WriteHeader(int)             {}
 
-// settle makes u a user of the store, which may be nil.
-func settle(ctx context.Context, store pintle.Store, u *pintle.User) error {
+// storeUser makes u a user of the store, which may be nil.
+func storeUser(ctx context.Context, store pintle.Store, u *pintle.User) error {
 	u.Email = strings.ToLower(u.Email) // as every sign-in writes it
 	if store == nil {
 		if u.ID == "" {

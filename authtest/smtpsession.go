@@ -19,8 +19,8 @@ const (
 	maxMail    = 25 << 20
 	maxTo      = 100
 
-	// patience is how long the server waits for a command.
-	patience = time.Minute
+	// commandTimeout is how long the server waits for a command.
+	commandTimeout = time.Minute
 )
 
 // An smtpSession is one client talking to the mailbox.
@@ -89,7 +89,7 @@ func (s *smtpSession) hang() bool {
 }
 
 func (s *smtpSession) serve() {
-	s.conn.SetDeadline(time.Now().Add(patience))
+	s.conn.SetDeadline(time.Now().Add(commandTimeout))
 	switch {
 	case s.box.has(MailHangs):
 		s.hang()
@@ -99,7 +99,7 @@ func (s *smtpSession) serve() {
 		return
 	}
 	for more := s.reply(220, "authtest ESMTP"); more; {
-		s.conn.SetDeadline(time.Now().Add(patience))
+		s.conn.SetDeadline(time.Now().Add(commandTimeout))
 		line, err := s.line()
 		if err != nil {
 			return
@@ -178,7 +178,7 @@ func (s *smtpSession) startTLS() bool {
 		return false
 	}
 	conn := tls.Server(s.conn, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), commandTimeout)
 	defer cancel()
 	if conn.HandshakeContext(ctx) != nil {
 		return false

@@ -52,7 +52,7 @@ func (s *smtpSession) data() bool {
 	if !s.reply(354, "end with a dot") {
 		return false
 	}
-	s.conn.SetDeadline(time.Now().Add(patience))
+	s.conn.SetDeadline(time.Now().Add(commandTimeout))
 	s.limit.N = maxMail
 	if s.box.has(MailDrops) {
 		_, _ = s.text.ReadLine() // so that the client is in the middle

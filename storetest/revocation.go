@@ -195,7 +195,7 @@ type revocationTester struct {
 }
 
 func newRevocationTester(t testing.TB, list pintle.Revocation) *revocationTester {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	t.Cleanup(cancel)
 	return &revocationTester{TB: t, ctx: ctx, list: list}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// patience is how long a check may take: a store that waits for itself fails
+// checkTimeout is how long a check may take: a store that waits for itself fails
 // instead of hanging.
-const patience = time.Minute
+const checkTimeout = time.Minute
 
 // A tester is what one check works with.
 type tester struct {
@@ -23,7 +23,7 @@ type tester struct {
 }
 
 func newTester(t testing.TB, s pintle.Store, limits []Limit) *tester {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	t.Cleanup(cancel)
 	return &tester{TB: t, ctx: ctx, store: s, can: s.Features(), limits: limits}
 }

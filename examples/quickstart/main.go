@@ -42,7 +42,7 @@ func run(addr, file, sessions string) error {
 	defer db.Close()
 	store := sqlstore.New(db, sqlstore.SQLite)
 	people := &people{db: db, users: store, passwords: &password.Hasher{}}
-	if err := people.settle(ctx); err != nil {
+	if err := people.createDemoUsers(ctx); err != nil {
 		return err
 	}
 	secret, err := readSecret(file + ".secret")

@@ -53,8 +53,8 @@ func (p *people) lookUp(ctx context.Context, email string) (user *pintle.User, h
 	return user, hash, err
 }
 
-// settle creates the demo users that do not exist yet.
-func (p *people) settle(ctx context.Context) error {
+// createDemoUsers creates the demo users that do not exist yet.
+func (p *people) createDemoUsers(ctx context.Context) error {
 	for _, demo := range demoUsers {
 		user, hash, err := p.lookUp(ctx, demo.Email)
 		if err == nil && user == nil {

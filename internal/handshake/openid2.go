@@ -269,9 +269,9 @@ func (o *OpenID2) checkAssertion(said assertion, r OpenID2Return, now time.Time)
 //
 // https://openid.net/specs/openid-authentication-2_0.html#check_auth
 func (o *OpenID2) confirm(ctx context.Context, said assertion) error {
-	question := slices.Clone(query.Values(said))
-	set(&question, "openid.mode", "check_authentication")
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.URL, strings.NewReader(question.Encode()))
+	form := slices.Clone(query.Values(said))
+	set(&form, "openid.mode", "check_authentication")
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.URL, strings.NewReader(form.Encode()))
 	if err != nil {
 		return errors.New("the URL of the provider cannot be used")
 	}

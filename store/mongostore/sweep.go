@@ -21,7 +21,7 @@ func sweepAll(ctx context.Context, before time.Time, limit int, collections ...*
 	total := 0
 	for _, c := range collections {
 		for total < limit {
-			found, removed, err := sweep(ctx, c, before, min(limit-total, atOnce))
+			found, removed, err := sweep(ctx, c, before, min(limit-total, deleteBatch))
 			total += removed
 			if err != nil {
 				return total, fail(ctx, "sweep", err)
@@ -39,8 +39,8 @@ func sweepAll(ctx context.Context, before time.Time, limit int, collections ...*
 // them removes.
 const choice = 8
 
-// atOnce is how many documents one command removes, whose length is limited.
-const atOnce = 1000
+// deleteBatch is how many documents one command removes, whose length is limited.
+const deleteBatch = 1000
 
 func sweep(ctx context.Context, c *mongo.Collection, before time.Time, limit int) (found, removed int, err error) {
 	expired := bson.D{{Key: "expires", Value: bson.D{{Key: "$lt", Value: before}}}}

@@ -69,7 +69,7 @@ func (v *browserUser) listen() {
 // do takes steps that do not navigate.
 func (v *browserUser) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	v.t.Helper()
-	_, err := settled(v, func(ctx context.Context) (chromedp.Void, error) {
+	_, err := retryStaleNodes(v, func(ctx context.Context) (chromedp.Void, error) {
 		return chromedp.Void{}, chromedp.Do(ctx, steps...)
 	})
 	if err != nil {
@@ -80,7 +80,7 @@ func (v *browserUser) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 // leave takes steps that navigate to another page and returns its response.
 func (v *browserUser) leave(what string, steps ...chromedp.Action[chromedp.Void]) *network.Response {
 	v.t.Helper()
-	resp, err := settled(v, func(ctx context.Context) (*network.Response, error) {
+	resp, err := retryStaleNodes(v, func(ctx context.Context) (*network.Response, error) {
 		return chromedp.RunResponse(ctx, steps...)
 	})
 	if err != nil {
@@ -92,16 +92,16 @@ func (v *browserUser) leave(what string, steps ...chromedp.Action[chromedp.Void]
 // read returns something of the page.
 func read[T any](v *browserUser, a chromedp.Action[T]) T {
 	v.t.Helper()
-	value, err := settled(v, func(ctx context.Context) (T, error) { return chromedp.Run(ctx, a) })
+	value, err := retryStaleNodes(v, func(ctx context.Context) (T, error) { return chromedp.Run(ctx, a) })
 	if err != nil {
 		v.t.Fatal(err)
 	}
 	return value
 }
 
-// settled repeats a step whose element got another id before it was used: chromedp
+// retryStaleNodes repeats a step whose element got another id before it was used: chromedp
 // assigns new ids while it reads a new page.
-func settled[T any](v *browserUser, step func(context.Context) (T, error)) (T, error) {
+func retryStaleNodes[T any](v *browserUser, step func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(v.ctx, pageTimeout)
 	defer cancel()
 	for {

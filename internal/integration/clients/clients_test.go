@@ -90,7 +90,7 @@ func TestPublishedClientsWorkUnchanged(t *testing.T) {
 				two.isSignedIn("Grace Hopper")
 
 				// The session ends where no script sees it.
-				one.settles()
+				one.waitUntilQuiet()
 				setting(one, network.ClearBrowserCookies, cdp.Empty{})
 				one.lookAway()
 				one.lookBack()
@@ -103,13 +103,13 @@ func TestPublishedClientsWorkUnchanged(t *testing.T) {
 			}
 
 			one.press("Password, then welcome")
-			one.becomes("welcomed by the server", `document.querySelector("h1")?.textContent === "Welcome, Mary Anning"`)
+			one.waitFor("welcomed by the server", `document.querySelector("h1")?.textContent === "Welcome, Mary Anning"`)
 			one.open(page)
 			one.isSignedIn("Mary Anning")
 			one.press("Sign out and reload")
 			one.isSignedOut()
 			one.open(s.url + "/welcome")
-			one.becomes("signed out", `document.querySelector("h1")?.textContent === "Welcome, guest"`)
+			one.waitFor("signed out", `document.querySelector("h1")?.textContent === "Welcome, guest"`)
 		})
 	}
 }

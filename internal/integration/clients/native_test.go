@@ -27,6 +27,6 @@ func TestTheJSONAPIExample(t *testing.T) {
 	p.hasTitle("The example for desktops")
 	p.picture("question")
 	p.press("Yes")
-	p.becomes("back at the application", `document.body.innerText.startsWith("You can close this window")`)
+	p.waitFor("back at the application", `document.body.innerText.startsWith("You can close this window")`)
 	app.says("The API returns your name: Grace Hopper")
 }

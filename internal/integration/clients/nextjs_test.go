@@ -19,7 +19,7 @@ func TestTheNextExample(t *testing.T) {
 	}
 
 	one.open(site + "/members")
-	one.becomes("at the sign-in page of Pintle", `location.pathname === "/api/auth/signin" && document.querySelector("[name=username]")`)
+	one.waitFor("at the sign-in page of Pintle", `location.pathname === "/api/auth/signin" && document.querySelector("[name=username]")`)
 	if at := one.evaluate("location.origin"); at != site {
 		t.Errorf("the sign-in page is at %s, want it at the application, %s", at, site)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
-// patience is how long a user waits for a change of a page.
-const patience = 30 * time.Second
+// pageTimeout is how long a user waits for a change of a page.
+const pageTimeout = 30 * time.Second
 
 // A tab is one tab of a browser. A step that does not succeed ends the test.
 type tab struct {
@@ -61,7 +61,7 @@ func (p *tab) beside(name string, options ...chromedp.ContextOption) *tab {
 
 func (p *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, pageTimeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		p.t.Fatalf("%s: %s: %v", p.name, what, err)
@@ -75,7 +75,7 @@ func (p *tab) open(address string) {
 
 func (p *tab) press(label string) {
 	p.t.Helper()
-	p.settles()
+	p.waitUntilQuiet()
 	p.do("press "+label, chromedp.Click(fmt.Sprintf(`//button[normalize-space(.) = %q]`, label)))
 }
 
@@ -99,20 +99,20 @@ func (p *tab) hasTitle(text string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.becomes("headed "+text, fmt.Sprintf(`document.querySelector("h1")?.textContent === %s`, encoded))
+	p.waitFor("headed "+text, fmt.Sprintf(`document.querySelector("h1")?.textContent === %s`, encoded))
 }
 
-// becomes waits until a condition, written in JavaScript, is true. It fails on a
+// waitFor waits until a condition, written in JavaScript, is true. It fails on a
 // page that is being left, and is evaluated again on the next one.
-func (p *tab) becomes(what, condition string) {
+func (p *tab) waitFor(what, condition string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, pageTimeout)
 	defer cancel()
 	var err error
 	for ctx.Err() == nil {
 		// Pages in the background draw nothing, so the condition cannot be polled by
 		// animation frames.
-		if _, err = chromedp.Run(ctx, chromedp.Poll[bool]("!!("+condition+")", chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(patience))); err == nil {
+		if _, err = chromedp.Run(ctx, chromedp.Poll[bool]("!!("+condition+")", chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(pageTimeout))); err == nil {
 			return
 		}
 	}
@@ -127,13 +127,13 @@ func (p *tab) isSignedIn(name string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.becomes("signed in as "+name, fmt.Sprintf(`document.querySelector("#status")?.textContent === "authenticated" &&
+	p.waitFor("signed in as "+name, fmt.Sprintf(`document.querySelector("#status")?.textContent === "authenticated" &&
 		JSON.parse(document.querySelector("#session").textContent).user.name === %s`, encoded))
 }
 
 func (p *tab) isSignedOut() {
 	p.t.Helper()
-	p.becomes("signed out", `document.querySelector("#status")?.textContent === "unauthenticated"`)
+	p.waitFor("signed out", `document.querySelector("#status")?.textContent === "unauthenticated"`)
 }
 
 // canBeHeard waits until other tabs can notice a message of this one. Version 4 of
@@ -141,13 +141,13 @@ func (p *tab) isSignedOut() {
 // equal texts in one second are one.
 func (p *tab) canBeHeard() {
 	p.t.Helper()
-	p.becomes("a second later", `(JSON.parse(localStorage.getItem("nextauth.message"))?.timestamp ?? 0) < Math.floor(Date.now() / 1000)`)
+	p.waitFor("a second later", `(JSON.parse(localStorage.getItem("nextauth.message"))?.timestamp ?? 0) < Math.floor(Date.now() / 1000)`)
 }
 
 // result waits for the result of the call behind the last button.
 func (p *tab) result() map[string]any {
 	p.t.Helper()
-	p.becomes("done", `document.documentElement.dataset.result`)
+	p.waitFor("done", `document.documentElement.dataset.result`)
 	var result map[string]any
 	if err := json.Unmarshal([]byte(p.evaluate(`document.documentElement.dataset.result`)), &result); err != nil {
 		p.t.Fatal(err)
@@ -157,7 +157,7 @@ func (p *tab) result() map[string]any {
 
 func (p *tab) evaluate(expression string) string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, pageTimeout)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression))
 	if err != nil {
@@ -171,13 +171,13 @@ func (p *tab) evaluate(expression string) string {
 func (p *tab) lookAway() {
 	p.t.Helper()
 	p.resize("minimized")
-	p.becomes("hidden", `document.visibilityState === "hidden"`)
+	p.waitFor("hidden", `document.visibilityState === "hidden"`)
 }
 
 func (p *tab) lookBack() {
 	p.t.Helper()
 	p.resize("normal")
-	p.becomes("visible", `document.visibilityState === "visible"`)
+	p.waitFor("visible", `document.visibilityState === "visible"`)
 }
 
 func (p *tab) resize(state window.WindowState) {
@@ -188,7 +188,7 @@ func (p *tab) resize(state window.WindowState) {
 
 func setting[P, R any](p *tab, command cdp.Command[P, R], params P) R {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, pageTimeout)
 	defer cancel()
 	result, err := chromedp.Call(ctx, command, params)
 	if err != nil {
@@ -207,7 +207,7 @@ func (p *tab) picture(what string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		p.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, pageTimeout)
 	defer cancel()
 	image, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err != nil {

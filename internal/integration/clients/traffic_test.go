@@ -43,14 +43,14 @@ func (a *traffic) watch(tab context.Context) error {
 	})
 }
 
-// settles waits until no tab has sent a request for a while, as a user does. Pages
-// read the session more than once when they are opened, and make the other tabs
+// waitUntilQuiet waits until no tab has sent a request for a while, as a user does.
+// Pages read the session more than once when they are opened, and make the other tabs
 // read it. A response that is under way when the session ends or changes sets an
 // outdated cookie, also with Auth.js.
 //
 // It does not wait for ever, since a page that is left may never report the end of
 // its requests.
-func (a *traffic) settles() {
+func (a *traffic) waitUntilQuiet() {
 	const quiet, enough = 200 * time.Millisecond, 3 * time.Second
 	for end := time.Now().Add(enough); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		a.mu.Lock()

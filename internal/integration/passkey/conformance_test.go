@@ -114,7 +114,7 @@ func conformanceServer(t *testing.T) string {
 		_ = cmd.Wait() // the error of the killed process
 	})
 	url := fmt.Sprintf("http://127.0.0.1:%d", port)
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(pageTimeout); ; time.Sleep(10 * time.Millisecond) {
 		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 		if err == nil {
 			_ = c.Close()

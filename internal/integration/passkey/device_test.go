@@ -19,8 +19,8 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
-// patience is how long a user waits.
-const patience = 30 * time.Second
+// pageTimeout is how long a user waits.
+const pageTimeout = 30 * time.Second
 
 // A device is a browser with its own cookies and authenticator. A step that fails
 // ends the test.
@@ -109,7 +109,7 @@ func (d *device) present(yes bool) {
 // the same kind after it.
 func (d *device) begins(n int) {
 	d.t.Helper()
-	d.becomes("requesting a passkey", fmt.Sprintf(`asked === %d`, n))
+	d.waitFor("requesting a passkey", fmt.Sprintf(`asked === %d`, n))
 	for range 10 {
 		d.evaluate(`PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable().then(String)`)
 		d.credentials()
@@ -159,7 +159,7 @@ func command[P, R any](d *device, c cdp.Command[P, R], params P) R {
 
 func (d *device) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	ctx, cancel := context.WithTimeout(d.ctx, pageTimeout)
 	defer cancel()
 	if len(steps) == 0 {
 		ctx = d.ctx // which begins the life of the tab
@@ -179,18 +179,18 @@ func (d *device) open(path string) {
 func (d *device) home() {
 	d.t.Helper()
 	d.open("/")
-	d.becomes("ready", `document.documentElement.dataset.ready === "..."`)
+	d.waitFor("ready", `document.documentElement.dataset.ready === "..."`)
 }
 
-// becomes waits until a condition, written in JavaScript, is true. It fails on a
+// waitFor waits until a condition, written in JavaScript, is true. It fails on a
 // page that is being left, and is evaluated again on the next one.
-func (d *device) becomes(what, condition string) {
+func (d *device) waitFor(what, condition string) {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	ctx, cancel := context.WithTimeout(d.ctx, pageTimeout)
 	defer cancel()
 	var err error
 	for ctx.Err() == nil {
-		if _, err = chromedp.Run(ctx, chromedp.Poll[bool]("!!("+condition+")", chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(patience))); err == nil {
+		if _, err = chromedp.Run(ctx, chromedp.Poll[bool]("!!("+condition+")", chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(pageTimeout))); err == nil {
 			return
 		}
 	}
@@ -219,7 +219,7 @@ func (d *device) evaluate(script string) string {
 }
 
 func (d *device) try(script string) (string, error) {
-	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	ctx, cancel := context.WithTimeout(d.ctx, pageTimeout)
 	defer cancel()
 	return chromedp.Run(ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
 }

@@ -63,7 +63,7 @@ func TestALateAnswerDoesNotSpoilTheCeremonyThatOvertookIt(t *testing.T) {
 		<-l.asked
 		d.fill("email", "ada@example.com")
 		d.press("Sign in with Passkey")
-		d.becomes("signed up", `document.querySelector("h1")?.textContent === "ada@example.com"`)
+		d.waitFor("signed up", `document.querySelector("h1")?.textContent === "ada@example.com"`)
 	})
 	t.Run("pintle", func(t *testing.T) {
 		s := newSite(t, onSQLite(t), passkey.Options{})

@@ -37,7 +37,7 @@ func TestTheSignInPage(t *testing.T) {
 		d.open("/auth/signin?callbackUrl=/")
 		d.fill("email", "ada@example.com")
 		d.press("Sign in with Passkey")
-		d.becomes("signed up", fmt.Sprintf(signedIn, "ada@example.com"))
+		d.waitFor("signed up", fmt.Sprintf(signedIn, "ada@example.com"))
 		if n := len(d.credentials()); n != 1 || !d.credentials()[0].IsResidentCredential {
 			t.Fatalf("the authenticator has %d credentials, want one that is discoverable", n)
 		}
@@ -45,7 +45,7 @@ func TestTheSignInPage(t *testing.T) {
 		// With a virtual user present, the autofill list is used at once.
 		d.forget()
 		d.open("/auth/signin?callbackUrl=/")
-		d.becomes("signed in by autofill", fmt.Sprintf(signedIn, "ada@example.com"))
+		d.waitFor("signed in by autofill", fmt.Sprintf(signedIn, "ada@example.com"))
 
 		d.forget()
 		d.present(false)
@@ -54,7 +54,7 @@ func TestTheSignInPage(t *testing.T) {
 		d.present(true)
 		d.fill("email", "ada@example.com")
 		d.press("Sign in with Passkey")
-		d.becomes("signed in by the button", fmt.Sprintf(signedIn, "ada@example.com"))
+		d.waitFor("signed in by the button", fmt.Sprintf(signedIn, "ada@example.com"))
 
 		// A sensor that fails, or a user who cancels.
 		d.forget()
@@ -62,11 +62,11 @@ func TestTheSignInPage(t *testing.T) {
 		d.open("/auth/signin?callbackUrl=/")
 		d.fill("email", "ada@example.com")
 		d.press("Sign in with Passkey")
-		d.becomes("showing that nothing happened", `!document.querySelector("[data-passkey-failed]").hidden`)
+		d.waitFor("showing that nothing happened", `!document.querySelector("[data-passkey-failed]").hidden`)
 		if who := d.who(); who != "" {
 			t.Errorf("%q is signed in", who)
 		}
-		d.becomes("offering autofill again", `asked === 3`) // at first, by the button, and again
+		d.waitFor("offering autofill again", `asked === 3`) // at first, by the button, and again
 	})
 }
 
@@ -77,18 +77,18 @@ func TestTheSignInPageWithTwoKindsOfPasskeys(t *testing.T) {
 	s := newSite(t, onSQLite(t), passkey.Options{}, other)
 	d := s.device(t)
 	d.open("/auth/signin?callbackUrl=/")
-	d.becomes("offering autofill", `asked === 1`)
+	d.waitFor("offering autofill", `asked === 1`)
 	d.do("fill in the address", chromedp.SendKeys(`form[action$="/other"] input[name="email"]`, "ada@example.com"))
 	d.press("Sign in with Company key")
-	d.becomes("signed up", fmt.Sprintf(signedIn, "ada@example.com"))
+	d.waitFor("signed up", fmt.Sprintf(signedIn, "ada@example.com"))
 
 	d.forget()
 	command(d, webauthn.ClearCredentials, webauthn.ClearCredentialsParams{AuthenticatorID: d.key})
 	d.open("/auth/signin?callbackUrl=/")
 	d.do("fill in the address", chromedp.SendKeys(`form[action$="/other"] input[name="email"]`, "ada@example.com"))
 	d.press("Sign in with Company key")
-	d.becomes("showing that nothing happened", `!document.querySelector('form[action$="/other"] [data-passkey-failed]').hidden`)
-	d.becomes("offering autofill again", `asked === 3`) // at first, by the button, and again
+	d.waitFor("showing that nothing happened", `!document.querySelector('form[action$="/other"] [data-passkey-failed]').hidden`)
+	d.waitFor("offering autofill again", `asked === 3`) // at first, by the button, and again
 }
 
 // A sign-in page that is open in two tabs, or was opened yesterday, holds a
@@ -104,7 +104,7 @@ func TestTheSignInPageOffersAPasskeyThatWorks(t *testing.T) {
 	d.evaluate(`fetch("/auth/webauthn-options/passkey?action=authenticate").then(() => "")`)
 	d.present(true)
 	d.evaluate(`document.dispatchEvent(new Event("visibilitychange")), ""`)
-	d.becomes("signed in", fmt.Sprintf(signedIn, "ada@example.com"))
+	d.waitFor("signed in", fmt.Sprintf(signedIn, "ada@example.com"))
 }
 
 // With scripts off, every other way to sign in on the same page still works.
@@ -138,7 +138,7 @@ func TestTheSignInPageWithoutScripts(t *testing.T) {
 			}
 			// The mail may arrive before the page that announces it.
 			d.withScripts(true)
-			d.becomes("showing that a mail was sent", `location.pathname === "/auth/verify-request" && document.readyState === "complete"`)
+			d.waitFor("showing that a mail was sent", `location.pathname === "/auth/verify-request" && document.readyState === "complete"`)
 			d.withScripts(false)
 			d.do("open the link", chromedp.Navigate(mail.Links()[0]))
 		},
@@ -149,7 +149,7 @@ func TestTheSignInPageWithoutScripts(t *testing.T) {
 		d.open("/auth/signin?callbackUrl=/")
 		signIn()
 		d.withScripts(true)
-		d.becomes("signed in", fmt.Sprintf(signedIn, who))
+		d.waitFor("signed in", fmt.Sprintf(signedIn, who))
 	}
 }
 
@@ -211,8 +211,8 @@ func TestTheClients(t *testing.T) {
 		d.forget()
 		d.home()
 		d.evaluate(`void auth.passkey.signIn({ redirectTo: "/welcome" }) ?? ""`)
-		d.becomes("welcomed", `location.pathname === "/welcome"`)
-		d.becomes("signed in", fmt.Sprintf(signedIn, "ada@example.com"))
+		d.waitFor("welcomed", `location.pathname === "/welcome"`)
+		d.waitFor("signed in", fmt.Sprintf(signedIn, "ada@example.com"))
 	})
 	t.Run("pintle ends a ceremony when the next begins", func(t *testing.T) {
 		s := newSite(t, onSQLite(t), passkey.Options{})
@@ -272,7 +272,7 @@ func TestARemovedPasskey(t *testing.T) {
 		}
 		// The page leads to an explanation.
 		d.open("/auth/signin?callbackUrl=/")
-		d.becomes("told", `location.pathname === "/auth/error" && document.body.innerText.includes("Your passkey was not accepted")`)
+		d.waitFor("told", `location.pathname === "/auth/error" && document.body.innerText.includes("Your passkey was not accepted")`)
 	})
 }
 
@@ -300,7 +300,7 @@ func TestAnotherOriginInBetween(t *testing.T) {
 		evil := strings.Replace(proxy.URL, "127.0.0.1", "localhost", 1)
 
 		d.do("fall for it", chromedp.Navigate(evil+"/"))
-		d.becomes("ready", `document.documentElement.dataset.ready === "..."`)
+		d.waitFor("ready", `document.documentElement.dataset.ready === "..."`)
 		for _, parameters := range []string{`{}`, `{email: "eve@example.com"}`} {
 			if code := d.send(d.answer(parameters)); code != "WebAuthnVerificationError" || d.who() != "" {
 				t.Errorf("%s: error %q, signed in %q", parameters, code, d.who())
