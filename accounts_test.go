@@ -15,7 +15,7 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// Who reads the database does not get at the providers.
+// A copy of the database has no usable tokens of the providers.
 func TestTokensAreSealedBeforeTheyAreStored(t *testing.T) {
 	k := newRecordingStore()
 	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
@@ -195,7 +195,7 @@ func TestTheHostTakesTheTokensOfEverySignIn(t *testing.T) {
 	}
 }
 
-// What an account has to say about itself in a log is no secret: SH-13.
+// A logged account shows no token: SH-13.
 func TestAnAccountKeepsItsTokensToItself(t *testing.T) {
 	s := newSite(t, func(s *site) { s.Store, s.Session.Strategy = memstore.New(), pintle.StrategyJWT })
 	s.browser().signInWith("acme").goesTo(s.url)

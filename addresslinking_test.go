@@ -294,8 +294,8 @@ func TestAddressesOfProvidersAreFoldedInASCIIOnly(t *testing.T) {
 			}
 		})
 	}
-	// What a person types is folded, too, and then mailed: no letter of another
-	// domain's mailbox arrives.
+	// A typed address is folded too, and the mail goes to the folded address: no
+	// mail for another domain arrives.
 	t.Run("SA-M5 the mail goes where the address was folded to", func(t *testing.T) {
 		s, _ := mailSite(t, pintle.StrategyDatabase)
 		for typed, want := range map[string]string{"ceo@\u212Aernel.org": "ceo@kernel.org", "ceo@m\u0130crosoft.com": "ceo@microsoft.com"} {

@@ -40,7 +40,7 @@ func threeProviders(s *site) {
 	s.Providers = []pintle.Provider{s.idp.OIDC("acme"), s.idp.OAuth2("hub"), s.idp.OAuth1("old")}
 }
 
-// Where a sign-in with a provider ends.
+// The pages on which a sign-in with a provider ends.
 const (
 	welcome  = ""                   // home, and signed in
 	retry    = "OAuthCallbackError" // on the sign-in page
@@ -213,7 +213,7 @@ var verdicts = []struct {
 	{authtest.OAuth1WithoutVerifier, welcome, welcome, operator},
 	{authtest.OAuth1WithoutAccessToken, welcome, welcome, operator},
 
-	// What no sign-in meets.
+	// Faults that no sign-in meets.
 	{authtest.RefreshedIDTokenWrongIssuer, welcome, welcome, welcome},
 	{authtest.RefreshedIDTokenWrongSubject, welcome, welcome, welcome},
 	{authtest.LogoutWithoutState, welcome, welcome, welcome},

@@ -150,8 +150,8 @@ func callSite(t *testing.T, store pintle.Store, changes ...func(*site)) (*site, 
 	return s, r, &pintle.Session{User: people["ada"].user}
 }
 
-// What server code calls fails with an error that the host may show or drop. It
-// is in the log whole, once: S-52.
+// A function that server code calls returns an error, which the host may show or
+// drop. The log has the whole error once: S-52.
 func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 	auth := reflect.TypeFor[*pintle.Auth]()
 	fails := reflect.TypeFor[error]()

@@ -21,8 +21,8 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// What a team finds that replaces Auth.js route by route: each test is a row of
-// docs/compatibility.md.
+// These tests are for a site that replaces Auth.js route by route. Each test is a
+// row of docs/compatibility.md.
 
 func TestRoutesAreThoseOfTheReference(t *testing.T) {
 	s := newSite(t)

@@ -10,7 +10,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// What a form sends reaches the host as it was sent, numbers of JSON included.
+// The host receives the values of a form as they were sent, numbers of JSON
+// included.
 func TestAuthorizeIsGivenTheSubmission(t *testing.T) {
 	var got *pintle.Submission
 	s := newSite(t, func(s *site) {

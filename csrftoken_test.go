@@ -251,7 +251,7 @@ func TestTheFormCookieEndsWithTheBrowser(t *testing.T) {
 func TestServerCodeNeedsNoFormToken(t *testing.T) {
 	s := newSite(t)
 	if value := signedInCookie(t, s.auth); value == "" {
-		t.Error("server code cannot sign anybody in")
+		t.Error("server code cannot sign a user in")
 	}
 	_, r := ask(http.NotFoundHandler(), "POST", s.url+"/logout", nil, "Cookie", sessionCookie+"="+sealed(t, sessionCookie, claimsFor("ada")))
 	w := &writer{header: http.Header{}}

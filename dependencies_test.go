@@ -127,8 +127,7 @@ func installable(t *testing.T) []string {
 	return append(dirs, "password")
 }
 
-// What a program links that embeds the core: three modules, and no package for
-// tests.
+// A program that embeds the core links three modules, and no package for tests.
 func TestTheCoreLinksLittle(t *testing.T) {
 	core := linkedBy(t, ".")
 	if n := len(core.uses) + len(core.brings); n > 3 {

@@ -17,8 +17,8 @@ import (
 )
 
 // An outcome of a request that fails: where the browser is sent, with which code,
-// and what the operator reads. Everybody who is not the operator sees a code that
-// helps them or "Configuration": ASVS-16.5.1.
+// and what the operator reads. The user sees a helpful code or "Configuration":
+// ASVS-16.5.1.
 func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 	tests := []struct {
 		code  pintle.Code // in the log
@@ -127,8 +127,8 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 	}
 }
 
-// What goes wrong where no page can be shown is in the log, and the person gets
-// what they asked for.
+// A failure that cannot stop the request is logged, and the user gets the requested
+// page.
 func TestErrorsThatStopNoRequestAreInTheLog(t *testing.T) {
 	tests := []struct {
 		code, level string

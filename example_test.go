@@ -34,7 +34,7 @@ func Example() {
 	log.Fatal(http.ListenAndServe("localhost:3000", mux))
 }
 
-// exampleAuth is a service for examples, in which everybody may sign in.
+// exampleAuth is a service for examples, in which every user may sign in.
 func exampleAuth(callbacks pintle.Callbacks) *pintle.Auth {
 	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{

@@ -203,7 +203,7 @@ func TestAResponseByFormThatRefusesLeadsToTheAccountPage(t *testing.T) {
 	}
 }
 
-// Auth.js does not say whether a user began the flow. Who comes back signed out is
+// Auth.js does not say whether a user began the flow. A user who comes back signed out is
 // signed in, as there.
 func TestAResponseByFormOfAFlowThatAuthJSBeganSignedOut(t *testing.T) {
 	k := newRecordingStore()

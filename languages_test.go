@@ -48,7 +48,7 @@ func TestPagesAreInTheLanguageThatTheBrowserPrefers(t *testing.T) {
 	}
 }
 
-// What the user has chosen goes before what the browser prefers.
+// The choice of the user goes before the preference of the browser.
 func TestTheHostKnowsTheLanguage(t *testing.T) {
 	s := newSite(t, inLanguages, func(s *site) {
 		s.Language = func(r *http.Request) string {

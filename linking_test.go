@@ -17,7 +17,7 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// Who may be signed in, by the subject that the provider knows them by.
+// The users of the provider, by subject.
 var (
 	adaElsewhere   = authtest.Person{Subject: "1001", Name: "Ada Lovelace", Email: "Ada@Example.com", EmailVerified: true}
 	graceElsewhere = authtest.Person{Subject: "1002", Name: "Grace Hopper", Email: "grace@example.com", EmailVerified: true}

@@ -267,7 +267,7 @@ func (b *browser) mailThatIsNotSent(t *testing.T) {
 	b.askForMail("ada@example.com").goesTo(b.site.url + "/auth/verify-request?provider=email&type=email")
 }
 
-// Who cannot be one person's mailbox gets no mail, no row, and no cookie.
+// An address that is not one mailbox causes no mail, no row and no cookie.
 func TestAnInvalidAddressGetsNoMail(t *testing.T) {
 	s, k := mailSite(t, pintle.StrategyDatabase)
 	for name, typed := range map[string]string{

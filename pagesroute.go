@@ -196,7 +196,7 @@ func (x *exchange) showFault(fault *Error) {
 	switch {
 	case own == "":
 	case strings.HasPrefix(asked, own):
-		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the error page of the application is protected by itself: Config.Pages.Error must be open to everybody",
+		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the error page of the application is protected by itself: Config.Pages.Error must be open to anonymous requests",
 			slog.String("code", string(codeErrorPageLoop)))
 	default:
 		_ = x.redirect(query.Append(x.absolute(own), "error", string(ErrConfiguration)))

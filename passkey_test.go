@@ -215,8 +215,7 @@ func TestPasskeysWithoutScripts(t *testing.T) {
 	}
 }
 
-// What the answers of a ceremony are for is decided by the challenge, whatever
-// the ceremony makes of them.
+// The challenge decides the purpose of an answer, whatever the Ceremony accepts.
 func TestAnswersAreForWhatTheChallengeWasMade(t *testing.T) {
 	s := newSite(t, withPasskeys, func(s *site) {
 		s.Providers = []pintle.Provider{&pintle.WebAuthn{Ceremony: anyCeremony{is: pintle.Passkey{CredentialID: "AAAA"}}}}

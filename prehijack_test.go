@@ -34,7 +34,8 @@ const (
 	addressPage   = "/auth/callback/email"
 )
 
-// What the attacker makes their provider say.
+// attackerElsewhere is the attacker's profile at the provider, with the address of
+// the victim.
 var attackerElsewhere = authtest.Person{Subject: "666", Name: "Mallory", Email: victimAddress}
 
 // anyPasskey is a ceremony that lets every answer through as the passkey whose id
@@ -1018,11 +1019,11 @@ func TestTheQuestionBelongsToItsBrowser(t *testing.T) {
 // is written.
 func TestTheCallbackIsAskedAboutBothUsers(t *testing.T) {
 	var judged []string
-	refuse := ""
+	allowed := ""
 	s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) {
 		s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
 			judged = append(judged, a.User.ID)
-			if a.User.ID != refuse && refuse != "" {
+			if a.User.ID != allowed && allowed != "" {
 				return "", pintle.ErrAccessDenied
 			}
 			return "", nil
@@ -1034,7 +1035,7 @@ func TestTheCallbackIsAskedAboutBothUsers(t *testing.T) {
 	m := victim.mailTo(victimAddress)
 	judged = nil
 	victim.isAsked(victim.get(m.URL))
-	refuse = trap.ID // everybody else is refused
+	allowed = trap.ID // every other user is refused
 	k.takeCalls()
 	victim.makesNew().fails("/auth/error", "AccessDenied")
 	if len(judged) != 2 || judged[0] != trap.ID || judged[1] == trap.ID {

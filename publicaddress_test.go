@@ -118,7 +118,7 @@ func TestABrowserThatHasTheSiteElsewhereIsNoticed(t *testing.T) {
 	}
 }
 
-// What a browser proves takes the place of what the Host header suggests.
+// An address that a browser proves replaces the one that the Host header suggests.
 func TestOneMistakeIsOneRecord(t *testing.T) {
 	s := newSite(t, func(s *site) { s.URL = "https://app.example" })
 	ask(s.auth, "GET", "http://localhost:3000/auth/signin", nil, "Sec-Fetch-Site", "same-origin", "Referer", "http://localhost:3000/")

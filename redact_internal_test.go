@@ -15,8 +15,8 @@ import (
 
 const confidential = "confidential"
 
-// What callbacks and events are given can be printed: neither package fmt nor
-// log/slog repeats a token, a claim, a password or a link of it.
+// The arguments of callbacks and events can be printed: neither package fmt nor
+// log/slog shows a token, a claim, a password or a link in them.
 func TestWhatHostsPrintHasNoSecret(t *testing.T) {
 	session := &Session{
 		User: User{ID: "1"}, hasData: true, data: map[string]any{"token": confidential}, changes: map[string]any{"token": confidential},

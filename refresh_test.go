@@ -106,7 +106,7 @@ func TestManyWhoRefreshAreAnsweredByOneExchange(t *testing.T) {
 						if err != nil {
 							return err.Error()
 						}
-						renewed.AccessToken += " changed by " + string(rune('a'+i%26)) // is everybody's own
+						renewed.AccessToken += " changed by " + string(rune('a'+i%26)) // differs for each caller
 						return strings.Fields(renewed.AccessToken)[0]
 					})
 					for _, token := range tokens {
@@ -180,7 +180,8 @@ func TestAnotherRefreshTokenIsNotAnsweredFromMemory(t *testing.T) {
 	})
 }
 
-// What ends in ErrNoRefresh needs the person; everything else may pass.
+// ErrNoRefresh means that the user must sign in again; other errors may be
+// temporary.
 func TestARefreshThatFailsSaysWhetherToTryAgain(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -320,7 +321,7 @@ func TestWhatCannotBeRefreshed(t *testing.T) {
 	}
 }
 
-// Who stops waiting does not stop the exchange that others wait for.
+// A caller that gives up does not stop the exchange for which other callers wait.
 func TestARefreshOutlivesTheRequestThatBeganIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := refreshSite(t, memstore.New())
@@ -359,7 +360,7 @@ func TestAPanicDuringARefreshDoesNotEndTheProgram(t *testing.T) {
 }
 
 // A stored account is refreshed where it is stored, and the new tokens are there
-// for everybody, other processes included.
+// for all callers, other processes included.
 func TestAStoredAccountIsRefreshedInTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()

@@ -456,8 +456,8 @@ func TestTheArchitectureListsTheLeaves(t *testing.T) {
 	}
 }
 
-// What decides about trust exists once: whether a host is this machine, and which
-// letters of an address may change. Modules that are released on their own do not
+// A rule that decides about trust exists once: whether a host is this machine, and
+// which letters of an address may change. Modules that are released on their own do not
 // import the leaves, and have a copy of the function.
 func TestCopiesOfARuleAreTheSame(t *testing.T) {
 	rules := map[string][]string{ // by directory and name, the original and its copies

@@ -195,7 +195,7 @@ func TestTokensWithoutMarks(t *testing.T) {
 	})
 }
 
-// A callback may return one map for everybody.
+// A callback may return one map for all users.
 func TestTokenCallbackKeepsItsMap(t *testing.T) {
 	shared := pintle.Claims{"sub": "guest", "name": "Guest"}
 	s := newSite(t, func(s *site) {

@@ -304,7 +304,7 @@ func TestEveryWayToSignInSyncsTheUser(t *testing.T) {
 				r.calls = nil
 				name := "Countess"
 				r.sync = func(a *pintle.SignInAttempt) (pintle.UserUpdate, error) {
-					// What the callback does to what it was given has no effect.
+					// Changes that the callback makes to its argument have no effect.
 					defer func() {
 						a.User.Email, a.User.Name, a.Account.ProviderAccountID = "mallory@example.com", "Mallory", "666"
 						a.User.ID, a.User.Extra = "666", map[string]any{"role": "root"}

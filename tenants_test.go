@@ -199,7 +199,7 @@ func TestAPanicOfTheHostDoesNotEndTheProgram(t *testing.T) {
 	}
 }
 
-// Who waits for a configuration waits no longer than their request.
+// A request waits for a configuration no longer than its own context allows.
 func TestARequestDoesNotWaitLongerThanItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var book logBook
@@ -215,7 +215,7 @@ func TestARequestDoesNotWaitLongerThanItsClient(t *testing.T) {
 		if took := time.Since(start); took != time.Second || w.Code != http.StatusInternalServerError {
 			t.Errorf("after %v the answer is %d", took, w.Code)
 		}
-		// What it had begun goes on for those who still wait.
+		// Making the configuration goes on for the other requests.
 		if w := get(auth, "http://red.example/auth/session"); w.Code != http.StatusOK {
 			t.Errorf("for the next one the answer is %d; log: %s", w.Code, &book)
 		}

@@ -276,7 +276,7 @@ func TestLinksToPagesOfTheHostKnowTheWayBack(t *testing.T) {
 	}
 }
 
-// What scripts read stays the text of the wire.
+// Scripts receive the texts of Auth.js, whatever Config.Texts says.
 func TestScriptsAreAnsweredInTheWordsOfTheWire(t *testing.T) {
 	s := newSite(t, func(s *site) { s.Texts = markedTexts() })
 	b := s.browser()

@@ -230,8 +230,7 @@ func TestAPasskeyGoesWithItsAccount(t *testing.T) {
 		t.Errorf("Unlink of the last is %v", err)
 	}
 
-	// What is left of a passkey that is gone is no way to sign in, and can be
-	// removed.
+	// The account of a removed passkey is no way to sign in, and can be removed.
 	left := &pintle.Account{UserID: ada.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "BBBB"}
 	if err := store.LinkAccount(ctx, left); err != nil {
 		t.Fatal(err)

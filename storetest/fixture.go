@@ -179,7 +179,8 @@ func describedVerification(v *pintle.Verification) string {
 	return fmt.Sprintf("link %q for %q until %s", v.Token, v.Identifier, instant(v.Expires))
 }
 
-// What Auth.js does not know of a passkey not every store has to keep.
+// describedPasskey leaves out fields that Auth.js does not have: not every store
+// keeps them.
 func (t *tester) describedPasskey(a *pintle.Passkey) string {
 	if a == nil {
 		return "no passkey"

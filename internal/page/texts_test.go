@@ -141,8 +141,8 @@ func TestTheCheckForWordsFindsThem(t *testing.T) {
 
 var (
 	letters = regexp.MustCompile(`\pL[\pL '’.,?!-]*`)
-	// What the tests give the pages: the site, the providers, their fields that the
-	// texts do not name, the address.
+	// data removes the values of the tests from a page: the site, the providers,
+	// their fields that the texts do not name, the address.
 	data = strings.NewReplacer("https://app.example/x", "", "\u200b", "", "app.example", "", "GitHub", "", "alice@example.test", "", "a@b.example", "")
 )
 

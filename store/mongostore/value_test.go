@@ -77,7 +77,7 @@ func TestValuesThatJSONMakesOfOthersAreKept(t *testing.T) {
 	}
 }
 
-// What is kept reads back as it was, and nothing in it is a path or an operator.
+// Stored values read back unchanged, and none is taken for a path or an operator.
 func FuzzExtraReadsBackAsItWas(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"a":1}`, `{"a":{"b":[null,true,"x",0.1,1e3,-0,9007199254740993]}}`, `{"$ne":null}`, `{"a.b":1}`,

@@ -119,7 +119,7 @@ func (s *SessionStore) DeleteUser(ctx context.Context, id string) error {
 	if deleted != nil && !errors.Is(deleted, pintle.ErrNotFound) {
 		return deleted
 	}
-	// Those that began meanwhile, before the user was gone.
+	// Sessions that began before the user was deleted.
 	if _, err := s.sessions.endAll(ctx, id, ""); err != nil {
 		return fail(ctx, "delete user", err)
 	}

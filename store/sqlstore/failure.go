@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// What gives a layout the features it lacks.
+// Fixes for the features that a layout lacks.
 const (
 	fixTable = "name a table of the database in Layout.Authenticators"
 	fixName  = `list a column of the table as "name" in Layout.Authenticators.Columns`

@@ -30,7 +30,7 @@ var (
 		{"scope", func(a *pintle.Account) *string { return &a.Scope }},
 	}
 
-	// Those that Auth.js's tables have not.
+	// Columns that the tables of Auth.js do not have.
 	extendedTokenColumns = []tokenColumn{
 		{"oauth_token", func(a *pintle.Account) *string { return &a.OAuthToken }},
 		{"oauth_token_secret", func(a *pintle.Account) *string { return &a.OAuthTokenSecret }},

@@ -217,7 +217,7 @@ func TestASessionThatIsExtendedInTheMidstOfASweepStays(t *testing.T) {
 	}
 }
 
-// What is refused for ever must not be tried for ever.
+// A request that the service always rejects is not retried without end.
 func TestRefusalsEnd(t *testing.T) {
 	db, o := newDatabase(t, xatastore.Schema(""))
 	s := newStore(t, o)

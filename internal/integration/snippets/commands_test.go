@@ -61,8 +61,8 @@ func commands(t *testing.T) []command {
 	return found
 }
 
-// What a reader copies runs: the commands of pintle and their options exist, and
-// so do the packages, targets and scripts that others name.
+// The commands of the guides run: the commands of pintle and their options exist,
+// and so do the packages, targets and scripts that other commands name.
 func TestEveryCommandExists(t *testing.T) {
 	pintle := filepath.Join(t.TempDir(), "pintle")
 	build(t, "./cmd/pintle", pintle)
