@@ -12,7 +12,7 @@ import (
 
 // An Account ties a [User] to an identity at a provider. Callbacks and events
 // receive it with everything in the provider's token response; the store
-// receives the fields that [OAuth.Account] returns.
+// receives the fields that [OAuth.StoreAccount] returns.
 //
 // It carries credentials for the provider's API. Package fmt and log/slog print it
 // without them; its JSON has them.
@@ -177,7 +177,7 @@ func (a *Account) clone() *Account {
 	return &c
 }
 
-// storedByDefault returns the stored part of an account when [OAuth.Account] is
+// storedByDefault returns the stored part of an account when [OAuth.StoreAccount] is
 // nil: the token fields for which every shared table has a column.
 func storedByDefault(a *Account) *Account {
 	c := *a

@@ -175,7 +175,7 @@ func TestTheAccountPageMustBeAPage(t *testing.T) {
 			Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, Secrets: []string{secret},
 			Pages: pintle.Pages{Account: page}, Getenv: func(string) string { return "" },
 		})
-		if !errors.Is(err, pintle.ErrConfiguration) || !strings.Contains(err.Error(), "Config.Pages.Account") {
+		if !errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(err.Error(), "Config.Pages.Account") {
 			t.Errorf("Pages.Account %q is %v", page, err)
 		}
 	}
@@ -212,12 +212,12 @@ func TestASessionManagesNothingAtAnotherAuth(t *testing.T) {
 		t.Fatal(session, err)
 	}
 	for name, call := range personal(staff) {
-		if err := call(t.Context(), session); !errors.Is(err, pintle.ErrAccessDenied) || !strings.Contains(err.Error(), "another Auth") {
+		if err := call(t.Context(), session); !errors.Is(err, pintle.CodeAccessDenied) || !strings.Contains(err.Error(), "another Auth") {
 			t.Errorf("%s of another Auth: %v", name, err)
 		}
 	}
 	for name, call := range personal(customers) {
-		if err := call(t.Context(), session); errors.Is(err, pintle.ErrAccessDenied) {
+		if err := call(t.Context(), session); errors.Is(err, pintle.CodeAccessDenied) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -239,11 +239,11 @@ func TestASessionManagesNothingAtAnotherAuth(t *testing.T) {
 	at("evil.example", func(ctx context.Context, evil *pintle.Session) {
 		at("bank.example", func(bank context.Context, own *pintle.Session) {
 			for name, call := range personal(tenants) {
-				if err := call(bank, evil); !errors.Is(err, pintle.ErrAccessDenied) {
+				if err := call(bank, evil); !errors.Is(err, pintle.CodeAccessDenied) {
 					t.Errorf("%s at another tenant: %v", name, err)
 				}
 				for at, err := range map[string]error{"evil.example": call(ctx, evil), "bank.example": call(bank, own)} {
-					if errors.Is(err, pintle.ErrAccessDenied) {
+					if errors.Is(err, pintle.CodeAccessDenied) {
 						t.Errorf("%s at %s: %v", name, at, err)
 					}
 				}

@@ -28,7 +28,7 @@ func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) 
 //		return auth.UpdateAccount(ctx, e.Account)
 //	},
 //
-// The fields that [OAuth.Account] returns are stored, sealed if tokens are. A
+// The fields that [OAuth.StoreAccount] returns are stored, sealed if tokens are. A
 // refresh token that the provider did not send again is kept, as many send one
 // at the first sign-in only. Accounts without an access token, such as those of
 // mails and passwords, are left alone. The error matches [ErrNotFound] when the
@@ -104,10 +104,10 @@ func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settin
 	case err != nil:
 		return nil, err
 	case s == nil || s.User.ID == "":
-		return nil, fail(ErrAccessDenied, fmt.Errorf("%s requires the session of a signed-in user: call it inside Auth.Require", method))
+		return nil, fail(CodeAccessDenied, fmt.Errorf("%s requires the session of a signed-in user: call it inside Auth.Require", method))
 	case !s.isOf(set):
 		// In the other Auth the same id belongs to another user.
-		return nil, fail(ErrAccessDenied, fmt.Errorf("%s was given a session that another Auth, or another configuration of NewFunc, has read: call it on the Auth that guards the page", method))
+		return nil, fail(CodeAccessDenied, fmt.Errorf("%s was given a session that another Auth, or another configuration of NewFunc, has read: call it on the Auth that guards the page", method))
 	}
 	return set, nil
 }
@@ -115,7 +115,7 @@ func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settin
 // storeFor returns the store, if it has what a method of the host needs.
 func storeFor(s *settings, method string, needed feature) (*records, error) {
 	if s.records == nil {
-		return nil, fail(ErrConfiguration, fmt.Errorf("%s needs a Config.Store", method))
+		return nil, fail(CodeConfiguration, fmt.Errorf("%s needs a Config.Store", method))
 	}
 	if err := s.records.missing(method, needed); err != nil {
 		return nil, fail(codeMissingAdapterMethods, err)

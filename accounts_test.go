@@ -62,7 +62,7 @@ func TestTokensAreSealedBeforeTheyAreStored(t *testing.T) {
 	if opened, err := with(next, secret).Account(t.Context(), "acme", "1001"); err != nil || opened.AccessToken != plain.AccessToken {
 		t.Errorf("after a new secret opened is %v (%v)", opened, err)
 	}
-	if opened, err := with(next).Account(t.Context(), "acme", "1001"); !errors.Is(err, pintle.ErrConfiguration) || !strings.Contains(err.Error(), "Config.Secrets") {
+	if opened, err := with(next).Account(t.Context(), "acme", "1001"); !errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(err.Error(), "Config.Secrets") {
 		t.Errorf("without its secret opened is %v (%v)", opened, err)
 	}
 }
@@ -105,7 +105,7 @@ func TestSealedTokensCannotBeMoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			opened, err := auth.Account(t.Context(), row.Provider, row.ProviderAccountID)
-			if (err == nil) != tt.ok || err != nil && (!errors.Is(err, pintle.ErrConfiguration) || opened != nil) {
+			if (err == nil) != tt.ok || err != nil && (!errors.Is(err, pintle.CodeConfiguration) || opened != nil) {
 				t.Errorf("Account returns %v, %v", opened, err)
 			}
 		})
@@ -280,19 +280,19 @@ func TestRemovingAUserFailsClosed(t *testing.T) {
 	s := newSite(t, withRecordingStore(k, pintle.StrategyJWT), func(s *site) { s.Session.Revocation = revocations })
 	ada := k.seedUser(t, people["ada"].user)
 	revocations.fails = true
-	if err := s.auth.DeleteUser(t.Context(), ada.ID); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
+	if err := s.auth.DeleteUser(t.Context(), ada.ID); !errors.Is(err, pintle.CodeStore) || !errors.Is(err, errBroken) {
 		t.Errorf("the error is %v", err)
 	}
 	k.wantCalls(t)
-	if err := s.auth.SignOutEverywhere(t.Context(), ada.ID); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
+	if err := s.auth.SignOutEverywhere(t.Context(), ada.ID); !errors.Is(err, pintle.CodeStore) || !errors.Is(err, errBroken) {
 		t.Errorf("the error is %v", err)
 	}
 	revocations.fails = false
 	k.fail("deleteUser")
-	if err := s.auth.DeleteUser(t.Context(), ada.ID); !errors.Is(err, pintle.ErrStore) {
+	if err := s.auth.DeleteUser(t.Context(), ada.ID); !errors.Is(err, pintle.CodeStore) {
 		t.Errorf("the error is %v", err)
 	}
-	if ended, err := revocations.Revoked(t.Context(), ada.ID, "", time.Time{}); !ended || err != nil {
+	if ended, err := revocations.Revoked(t.Context(), pintle.TokenSession{UserID: ada.ID, ID: "", SignedIn: time.Time{}}); !ended || err != nil {
 		t.Error("the sessions were not ended first")
 	}
 }

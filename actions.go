@@ -36,7 +36,7 @@ type SignInOptions struct {
 //	next, err := auth.SignIn(w, r, "github", pintle.SignInOptions{})
 //
 // An unknown or empty provider yields the sign-in page. When the sign-in fails
-// the error is an [*Error], with [ErrCredentials] for a wrong password. It is
+// the error is an [*Error], with [CodeCredentials] for a wrong password. It is
 // logged, and Events.SignInFailed is called, as at the routes. The handler must
 // protect itself against requests forged by other sites, for example with
 // [http.CrossOriginProtection].
@@ -79,7 +79,7 @@ type SignOutOptions struct {
 }
 
 // SignOut ends the session of a request from the host's own handler, clears its
-// cookies on w and returns where the browser should go. Call it before the response is written. The error matches [ErrSignOut]
+// cookies on w and returns where the browser should go. Call it before the response is written. The error matches [CodeSignOut]
 // when the store or the revocation list could not record the sign-out: the user
 // is still signed in, and the cookies are left so that they can try again.
 func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions) (next string, err error) {

@@ -41,7 +41,7 @@ func TestServerCodeSignsInAndOut(t *testing.T) {
 			[]string{callbackURLCookie, sessionCookie},
 			nil,
 		},
-		{"with a wrong password", "credentials", pintle.SignInOptions{Fields: map[string]any{"username": "ada"}}, nil, "", nil, pintle.ErrCredentials},
+		{"with a wrong password", "credentials", pintle.SignInOptions{Fields: map[string]any{"username": "ada"}}, nil, "", nil, pintle.CodeCredentials},
 		{
 			"back to where the form was", "credentials",
 			pintle.SignInOptions{Fields: right},

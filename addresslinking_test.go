@@ -23,12 +23,12 @@ func trusting(t *testing.T, verified func(pintle.Profile) bool, changes ...func(
 		careful = s.net["careful.example"].(*authtest.IdentityProvider)
 		careful.SignInAs(adaElsewhere)
 		provider := careful.OIDC("careful")
-		provider.AllowDangerousEmailAccountLinking, provider.EmailVerified = true, verified
+		provider.DangerouslyLinkByEmail, provider.EmailVerified = true, verified
 		s.Providers[1] = provider
 		partner := s.newIdentityProvider("https://partner.example")
 		partner.SignInAs(adaElsewhere)
 		other := partner.OIDC("partner")
-		other.AllowDangerousEmailAccountLinking = true
+		other.DangerouslyLinkByEmail = true
 		s.Providers = append(s.Providers, other)
 	}}, changes...)
 	s, k = hijackSite(t, pintle.StrategyDatabase, changes...)
@@ -163,7 +163,7 @@ func TestLinkingByAddressNeedsAProvenUser(t *testing.T) {
 				knows = knowsNoUser
 			}
 			s, k, _ := trusting(t, nil, func(s *site) {
-				s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, Knows: knows}
+				s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, CanSignIn: knows}
 				if tt.change != nil {
 					tt.change(s)
 				}
@@ -309,7 +309,7 @@ func TestAddressesOfProvidersAreFoldedInASCIIOnly(t *testing.T) {
 // What a provider had verified is kept with the account, and nothing else.
 func TestTheVerifiedAddressIsKeptWithTheAccount(t *testing.T) {
 	s, k, _ := trusting(t, verifiedClaim, func(s *site) {
-		s.Providers[1].(*pintle.OAuth).Account = func(*pintle.Account) *pintle.Account { return nil }
+		s.Providers[1].(*pintle.OAuth).StoreAccount = func(*pintle.Account) *pintle.Account { return nil }
 	})
 	b := s.browser()
 	b.signInWith("careful").goesTo(s.url)

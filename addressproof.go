@@ -102,7 +102,7 @@ func (x *exchange) askAboutAddress(who *arrival, here *presence, held *heldAddre
 	}
 	x.addCookie(line)
 	x.debug("a mail proved an address that another user has unproven: the question page is shown")
-	return x.redirect(query.Append(x.callbackRoute(p.id), "error", string(ErrOAuthAccountNotLinked)))
+	return x.redirect(query.Append(x.callbackRoute(p.id), "error", string(CodeAccountNotLinked)))
 }
 
 // keptProof returns the proof that this browser has, or nil.
@@ -183,7 +183,7 @@ func (x *exchange) aboutAddress() bool {
 // GET shows it, POST goes on without the user who has the address.
 func (f *mailFlow) finishQuestion(x *exchange) (*arrival, error) {
 	refuse := func(reason string) error {
-		return &Error{Code: ErrVerification, Provider: f.id, Err: errors.New(reason)}
+		return &Error{Code: CodeVerification, Provider: f.id, Err: errors.New(reason)}
 	}
 	if x.r.Method == http.MethodPost {
 		if err := x.requireCSRF(); err != nil {

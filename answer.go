@@ -127,7 +127,7 @@ func (x *exchange) errorURL(e *Error) string {
 	}
 	page, own := "/error", x.Pages.Error
 	if e.Detail == linkCut && x.showsPage() {
-		return x.pageWithError(x.base+page, &Error{Code: ErrVerification})
+		return x.pageWithError(x.base+page, &Error{Code: CodeVerification})
 	}
 	if e.Code.onSignInPage() {
 		page, own = "/signin", x.Pages.SignIn
@@ -153,9 +153,9 @@ func (x *exchange) mistake(e *Error) query.Values {
 	}
 	var pairs query.Values
 	switch {
-	case e.Code == ErrInvalidCheck, e.Code == codeCallbackRoute && e.Detail == flowReplaced:
-		pairs.Add("error", string(ErrInvalidCheck))
-	case e.Code == ErrEmailSignIn && e.level() < slog.LevelError && !e.recipientRefused():
+	case e.Code == codeInvalidCheck, e.Code == codeCallbackRoute && e.Detail == flowReplaced:
+		pairs.Add("error", string(codeInvalidCheck))
+	case e.Code == CodeEmailSignIn && e.level() < slog.LevelError && !e.recipientRefused():
 		pairs.Add("error", "EmailSignin")
 	default:
 		return nil
@@ -178,10 +178,10 @@ func (x *exchange) navigates() bool {
 func (x *exchange) pageWithError(page string, e *Error) string {
 	code := e.Code
 	if !code.visible() {
-		code = ErrConfiguration
+		code = CodeConfiguration
 	}
 	pairs := query.Values{{Key: "error", Value: string(code)}}
-	if code == ErrCredentials {
+	if code == CodeCredentials {
 		pairs.Add("code", cmp.Or(e.Detail, "credentials"))
 	}
 	return query.AppendValues(x.absolute(page), pairs)

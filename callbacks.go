@@ -13,7 +13,7 @@ type Callbacks struct {
 	// the sign-in, an error to deny it, or a URL to which the browser goes
 	// instead: a path or a URL of this site, or what Redirect accepts. An error
 	// that is not a [Code] or an [*Error] is shown to the user as
-	// [ErrAccessDenied] and logged unchanged. With an [Email] provider SignIn
+	// [CodeAccessDenied] and logged unchanged. With an [Email] provider SignIn
 	// is called twice: before the mail is sent, and when the link is opened.
 	SignIn func(ctx context.Context, s *SignInAttempt) (goTo string, err error)
 
@@ -41,7 +41,7 @@ type Callbacks struct {
 	// Extra that the store has no place for.
 	//
 	// An error denies the sign-in, and leaves no session; one that is not a
-	// [Code] or an [*Error] is shown to the user as [ErrConfiguration].
+	// [Code] or an [*Error] is shown to the user as [CodeConfiguration].
 	// SyncUser runs outside the transaction of the sign-in, so that it may use
 	// the store. It may be called more than once in a sign-in, and in one that
 	// is then denied: it should return what to write, and write nothing.
@@ -51,7 +51,7 @@ type Callbacks struct {
 	// configuration of the store, which this one cannot see: another Auth,
 	// another tenant of [NewFunc], Auth.js. It is called before the first mail
 	// to an address that the user has not proven signs in as that user, and
-	// before an account is linked by that address, as [Credentials.Knows] is
+	// before an account is linked by that address, as [Credentials.CanSignIn] is
 	// for passwords here. An error fails the sign-in. Nil means that no user
 	// has one.
 	HasPassword func(ctx context.Context, u *User) (bool, error)
@@ -151,7 +151,7 @@ type TokenChange struct {
 	// encoding/json decodes it, or what server code gave to
 	// [Auth.UpdateSession]. Any signed-in user can post any data: copy only
 	// what users may change about themselves.
-	Session any
+	Update any
 }
 
 // A SessionView is a session about to be shown.
@@ -170,6 +170,6 @@ type SessionView struct {
 	// Trigger is TriggerUpdate or empty. NewSession is what the update came
 	// with. Both are set for database sessions only; token sessions have them
 	// in [TokenChange].
-	Trigger    Trigger
-	NewSession any
+	Trigger Trigger
+	Update  any
 }

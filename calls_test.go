@@ -172,7 +172,7 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 		t.Run(name+" of a store that is down", func(t *testing.T) {
 			s, r, ada := callSite(t, downStore{memstore.New()})
 			err := call(s.auth, r, ada)
-			if !errors.Is(err, errBroken) || !errors.Is(err, pintle.ErrStore) {
+			if !errors.Is(err, errBroken) || !errors.Is(err, pintle.CodeStore) {
 				t.Fatalf("the error is %v", err)
 			}
 			all := s.log.failures(t)
@@ -291,7 +291,7 @@ func TestTheFailureOfAFunctionIsAsSevereAsAtTheRoutes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			memory := memstore.New()
 			s, r, ada := callSite(t, memory, func(s *site) {
-				s.Providers[1].(*pintle.Credentials).Knows = knowsNoUser
+				s.Providers[1].(*pintle.Credentials).CanSignIn = knowsNoUser
 				if tt.change != nil {
 					tt.change(s)
 				}

@@ -13,6 +13,7 @@ import (
 	"github.com/pintleauth/pintle/internal/once"
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/internal/sealed"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // clockTolerance is how far the clocks of two servers that share a cookie may
@@ -101,22 +102,22 @@ func (c sealedCookie) open(x *exchange, provider string) (*sealedCheck, error) {
 func (c sealedCookie) read(x *exchange, provider string) (*sealedCheck, *Error) {
 	value, ok := x.initialCookie(c.namedCookie)
 	if !ok || value == "" {
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s is missing: the sign-in began in another browser, more than 15 minutes ago, or under another host name", c.name))
+		return nil, fail(codeInvalidCheck, fmt.Errorf("the cookie %s is missing: the sign-in began in another browser, more than 15 minutes ago, or under another host name", c.name))
 	}
 	var check sealedCheck
 	switch err := c.box.Open(value, &check); {
 	case errors.Is(err, sealed.ErrKey):
 		x.noteForeign(x.ctx, c.name, value)
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s %w: %s", c.name, err, fixSecrets))
+		return nil, fail(codeInvalidCheck, fmt.Errorf("the cookie %s %w: %s", c.name, err, fixSecrets))
 	case errors.Is(err, sealed.ErrExpired):
-		return nil, &Error{Code: ErrInvalidCheck, Detail: flowExpired, Err: fmt.Errorf("the cookie %s %w: the sign-in took more than 15 minutes", c.name, err)}
+		return nil, &Error{Code: codeInvalidCheck, Detail: flowExpired, Err: fmt.Errorf("the cookie %s %w: the sign-in took more than 15 minutes", c.name, err)}
 	case err != nil:
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s %w", c.name, err))
+		return nil, fail(codeInvalidCheck, fmt.Errorf("the cookie %s %w", c.name, err))
 	case check.Value == "":
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the cookie %s is empty", c.name))
+		return nil, fail(codeInvalidCheck, fmt.Errorf("the cookie %s is empty", c.name))
 	case check.Provider != provider:
 		// A response of one provider must not complete the flow of another.
-		return nil, &Error{Code: ErrInvalidCheck, Detail: flowReplaced, Err: fmt.Errorf("the cookie %s belongs to a sign-in with another provider, which began later in this browser, mostly in another tab", c.name)}
+		return nil, &Error{Code: codeInvalidCheck, Detail: flowReplaced, Err: fmt.Errorf("the cookie %s belongs to a sign-in with another provider, which began later in this browser, mostly in another tab", c.name)}
 	}
 	return &check, nil
 }
@@ -133,7 +134,7 @@ func (s *settings) resolveBoxes() *Error {
 	for box, salt := range map[**sealed.Box]string{&s.states: stateSalt, &s.challenges: challengeSalt} {
 		var err error
 		if *box, err = sealed.NewBox(s.jwtSecrets, salt, checkMaxAge); err != nil {
-			return fail(ErrConfiguration, err)
+			return fail(CodeConfiguration, err)
 		}
 	}
 	return nil
@@ -158,19 +159,19 @@ func (s *settings) openState(state string) (*sealedState, error) {
 	var content sealedState
 	switch err := s.states.Open(state, &content); {
 	case errors.Is(err, sealed.ErrKey):
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the state %w; both ends of a redirect proxy need the same", err))
+		return nil, fail(codeInvalidCheck, fmt.Errorf("the state %w; both ends of a redirect proxy need the same", err))
 	case errors.Is(err, sealed.ErrExpired):
-		return nil, &Error{Code: ErrInvalidCheck, Detail: flowExpired, Err: fmt.Errorf("the state %w: the sign-in took more than 15 minutes", err)}
+		return nil, &Error{Code: codeInvalidCheck, Detail: flowExpired, Err: fmt.Errorf("the state %w: the sign-in took more than 15 minutes", err)}
 	case err != nil:
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the state %w", err))
+		return nil, fail(codeInvalidCheck, fmt.Errorf("the state %w", err))
 	}
 	return &content, nil
 }
 
 // keptChecks is the content of this browser's check cookies.
 type keptChecks struct {
-	values map[Check]string
-	errs   map[Check]error
+	values map[oauth.Check]string
+	errs   map[oauth.Check]error
 
 	id          string // see sealedCheck; empty if no cookie says
 	callbackURL string // from a flow whose response is posted
@@ -182,7 +183,7 @@ type keptChecks struct {
 }
 
 // value returns what was kept for a check, or an error if there is no value.
-func (k *keptChecks) value(c Check) (string, error) { return k.values[c], k.errs[c] }
+func (k *keptChecks) value(c oauth.Check) (string, error) { return k.values[c], k.errs[c] }
 
 // takeChecks reads the check cookies of a provider's flow. Each is good for one
 // callback: a success clears them here, and after a failure the page to which
@@ -195,26 +196,26 @@ func (k *keptChecks) value(c Check) (string, error) { return k.values[c], k.errs
 // that. If no check is listed there is no such proof, and a callback without a
 // state is rejected: an attacker could have opened it.
 func (f *oauthFlow) takeChecks(x *exchange) *keptChecks {
-	k := &keptChecks{values: map[Check]string{}, errs: map[Check]error{}}
-	found := map[Check]*sealedCheck{}
+	k := &keptChecks{values: map[oauth.Check]string{}, errs: map[oauth.Check]error{}}
+	found := map[oauth.Check]*sealedCheck{}
 	elsewhere := false
 	for _, c := range []struct {
-		check  Check
+		check  oauth.Check
 		cookie sealedCookie
 	}{
-		{Nonce, x.set.nonceCheck()},
-		{PKCE, x.set.pkceCheck()},
-		{State, x.set.stateCheck()},
+		{oauth.CheckNonce, x.set.nonceCheck()},
+		{oauth.CheckPKCE, x.set.pkceCheck()},
+		{oauth.CheckState, x.set.stateCheck()},
 	} {
 		isListed := slices.Contains(f.listed, c.check)
-		if !isListed && c.check != State {
+		if !isListed && c.check != oauth.CheckState {
 			continue
 		}
 		kept, err := c.cookie.open(x, f.id)
 		if kept != nil {
 			k.cleared = append(k.cleared, c.cookie.clear())
 		}
-		if c.check == State && !isListed && elsewhere && (kept == nil || marked(kept.ID)) {
+		if c.check == oauth.CheckState && !isListed && elsewhere && (kept == nil || marked(kept.ID)) {
 			// Such a state is left from an earlier flow: Auth.js does not clear
 			// the cookies of checks that it does not use.
 			continue
@@ -231,20 +232,20 @@ func (f *oauthFlow) takeChecks(x *exchange) *keptChecks {
 }
 
 // keep takes over the checks that were found, if they are all of one flow.
-func (k *keptChecks) keep(found map[Check]*sealedCheck) {
+func (k *keptChecks) keep(found map[oauth.Check]*sealedCheck) {
 	first := true
 	for c, check := range found {
 		if mine := marked(check.ID); !first && (mine != marked(k.id) || mine && check.ID != k.id) {
 			// A neighbouring host may have planted a cookie of an attacker's
 			// flow beside those of the user's.
-			err := fail(ErrInvalidCheck, errors.New("the check cookies belong to different flows"))
-			k.errs = map[Check]error{PKCE: err, State: err, Nonce: err}
+			err := fail(codeInvalidCheck, errors.New("the check cookies belong to different flows"))
+			k.errs = map[oauth.Check]error{oauth.CheckPKCE: err, oauth.CheckState: err, oauth.CheckNonce: err}
 			return
 		}
 		first = false
 		k.id, k.values[c] = check.ID, check.Value
 	}
-	for _, c := range []Check{State, PKCE, Nonce} {
+	for _, c := range []oauth.Check{oauth.CheckState, oauth.CheckPKCE, oauth.CheckNonce} {
 		if check := found[c]; check != nil {
 			k.once, k.issued, k.callbackURL = check.Value, check.issued(), check.CallbackURL
 			return
@@ -260,7 +261,7 @@ func (k *keptChecks) keep(found map[Check]*sealedCheck) {
 // nothing of the later flow, which continues in another tab.
 func (x *exchange) clearLeftovers() {
 	code, failed := x.query.First("error")
-	if detail, _ := x.query.First("code"); code == string(ErrInvalidCheck) && detail == flowReplaced {
+	if detail, _ := x.query.First("code"); code == string(codeInvalidCheck) && detail == flowReplaced {
 		return
 	}
 	if failed {
@@ -298,12 +299,12 @@ func (f *oauthFlow) lostFlow(x *exchange, params query.Values, kept *keptChecks,
 	ours := unopened == nil || expired
 	e, invalid := errors.AsType[*Error](err)
 	switch other := errors.Is(err, handshake.ErrOtherFlow); {
-	case other && kept.values[State] != "" && (ours || f.oauth.Protocol == OAuth1):
+	case other && kept.values[oauth.CheckState] != "" && (ours || f.oauth.Protocol == oauth.OAuth1):
 		return &Error{
 			Code: codeCallbackRoute, Detail: flowReplaced, Provider: f.id,
 			Err: fmt.Errorf("%w: a sign-in that began later in this browser, mostly in another tab, took its place", err),
 		}
-	case other || !invalid || e.Code != ErrInvalidCheck || e.Detail != "":
+	case other || !invalid || e.Code != codeInvalidCheck || e.Detail != "":
 		return err
 	}
 	lost := *e

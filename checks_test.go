@@ -15,6 +15,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -308,15 +309,15 @@ func TestTheQueryOfASignInDoesNotChangeWhoseItIs(t *testing.T) {
 func TestTheHostChoosesTheChecks(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		checks  []pintle.Check
+		checks  []oauth.Check
 		cookies []string
 	}{
 		{"by default", nil, []string{pkceCookie, stateCookie}},
-		{"state alone", []pintle.Check{pintle.State}, []string{stateCookie}},
-		{"all", []pintle.Check{pintle.State, pintle.PKCE, pintle.Nonce}, checkCookies},
-		{"nonce alone", []pintle.Check{pintle.Nonce}, []string{nonceCookie, stateCookie}},
-		{"an empty list", []pintle.Check{}, []string{stateCookie}},
-		{"none", []pintle.Check{pintle.NoChecks}, []string{stateCookie}},
+		{"state alone", []oauth.Check{oauth.CheckState}, []string{stateCookie}},
+		{"all", []oauth.Check{oauth.CheckState, oauth.CheckPKCE, oauth.CheckNonce}, checkCookies},
+		{"nonce alone", []oauth.Check{oauth.CheckNonce}, []string{nonceCookie, stateCookie}},
+		{"an empty list", []oauth.Check{}, []string{stateCookie}},
+		{"none", []oauth.Check{oauth.CheckNone}, []string{stateCookie}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSite(t, func(s *site) {

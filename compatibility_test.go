@@ -18,6 +18,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -116,7 +117,7 @@ func TestFailuresLeadWhereTheReferenceSends(t *testing.T) {
 	t.Run("S-19 an error of the library keeps its type", func(t *testing.T) {
 		s := newSite(t, func(s *site) {
 			s.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) {
-				return "", pintle.ErrVerification
+				return "", pintle.CodeVerification
 			}
 		})
 		s.browser().post("/auth/callback/credentials", "username", "ada", "password", people["ada"].password).fails("/auth/error", "Verification")
@@ -293,7 +294,7 @@ func TestOptionsHaveTheDefaultsOfTheReference(t *testing.T) {
 	t.Run("S-25 the variables of a provider", func(t *testing.T) {
 		env := map[string]string{"AUTH_ACME_ONE_ID": "id-of-ours", "AUTH_ACME_ONE_SECRET": "x", "AUTH_ACME_ONE_ISSUER": "https://idp.example"}
 		s := newSite(t, func(s *site) {
-			s.Config.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme-one", Protocol: pintle.OIDC}}
+			s.Config.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme-one", Protocol: oauth.OIDC}}
 			s.Getenv = func(name string) string { return env[name] }
 		})
 		if to := s.browser().leave("acme-one"); to.Host != "idp.example" || to.Query().Get("client_id") != "id-of-ours" {
@@ -352,14 +353,14 @@ func TestChecksAreThoseThatWereConfigured(t *testing.T) {
 		}
 	})
 	t.Run("W-18 and Q24 a list replaces the default list", func(t *testing.T) {
-		_, sent := leave(t, func(p *pintle.OAuth) { p.Checks = []pintle.Check{pintle.Nonce} })
+		_, sent := leave(t, func(p *pintle.OAuth) { p.Checks = []oauth.Check{oauth.CheckNonce} })
 		if sent.Has("code_challenge") || !sent.Has("nonce") {
 			t.Errorf("the parameters are %v", sent)
 		}
 	})
 	t.Run("W-16 every check survives an answer by form", func(t *testing.T) {
 		r, _ := leave(t, func(p *pintle.OAuth) {
-			p.Checks = []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce}
+			p.Checks = []oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce}
 			p.Authorization.Params = map[string]string{"response_mode": "form_post"}
 		})
 		for _, name := range []string{pkceCookie, stateCookie, nonceCookie} {
@@ -442,7 +443,7 @@ func TestAnUpdateReachesTheCallbackOfItsStrategy(t *testing.T) {
 		s := newSite(t, func(s *site) {
 			s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
 				if c.Trigger == pintle.TriggerUpdate {
-					got = c.Session
+					got = c.Update
 				}
 				return c.Claims, nil
 			}
@@ -518,7 +519,7 @@ func TestTheSpecificationIsLeftWhereTheRegisterSaysSo(t *testing.T) {
 		for _, keep := range []func(*pintle.Account) *pintle.Account{nil, func(a *pintle.Account) *pintle.Account { return a }} {
 			s := newSite(t, func(s *site) {
 				p := s.idp.OIDC("acme")
-				p.Account = keep
+				p.StoreAccount = keep
 				s.Providers, s.Store = []pintle.Provider{p}, memstore.New()
 				s.idp.Tamper(authtest.Tamper{Token: func(body map[string]any) { body["team"] = "blue" }})
 			})

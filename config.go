@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/pintleauth/pintle/pages"
 )
 
 // Config describes how an application signs people in. Providers is the only
@@ -80,15 +82,15 @@ type Config struct {
 	Pages Pages
 
 	// Theme is the look of the built-in pages and mails.
-	Theme Theme
+	Theme pages.Theme
 
 	// Texts are the words on the built-in pages and in the mails.
-	Texts Texts
+	Texts pages.Texts
 
 	// Languages are the texts in further languages, each with its Lang. Pages
 	// and mails use the language that suits the request, and that of Texts if
 	// none suits it.
-	Languages []Texts
+	Languages []pages.Texts
 
 	// Language returns the language that the user of a request has chosen, as a
 	// BCP 47 tag: "de", or "de-AT", which finds "de". The header
@@ -108,11 +110,16 @@ type Config struct {
 	Events Events
 
 	// ClientAddress returns the address of the client that sent a request, for
-	// the log, for [Events.SignInFailed] and for package throttle. Nil means the
-	// address of the connection, which behind a proxy is the proxy's: set it to
-	// what [ForwardedFor] returns there. It may return an invalid address for a
-	// client that it does not know.
+	// the log, for [Events.SignInFailed] and for package throttle. It may return
+	// an invalid address for a client that it does not know. Nil means the
+	// address of the connection, or what TrustedProxies say.
 	ClientAddress func(r *http.Request) netip.Addr
+
+	// TrustedProxies are the proxies in front of this application. The address of
+	// a client is then the last one in X-Forwarded-For that is not a proxy's, if
+	// the connection comes from a proxy: the client can write anything before
+	// that one. ClientAddress replaces it.
+	TrustedProxies []netip.Prefix
 
 	// Logger receives what the operator should know. Nil means slog.Default() as
 	// it is when [New] or [NewFunc] makes the configuration. A Logger whose level
@@ -159,21 +166,30 @@ type Config struct {
 	// sites.
 	DangerouslySkipCSRFCheck bool
 
-	// Experimental enables what may still change.
-	Experimental Experimental
+	// ExperimentalPasskeys permits [WebAuthn] providers. They may still change
+	// in incompatible ways.
+	ExperimentalPasskeys bool
 
 	// HTTPClient makes the requests to providers. Nil means Pintle's client,
 	// with a time-out of 10 seconds.
 	HTTPClient *http.Client
 
+	// PublicNetworkOnly lets Pintle's client connect to public addresses only.
+	// Set it where the host does not choose the providers, for example where a
+	// customer enters an issuer: its metadata can name any URL as the token
+	// endpoint, which would then receive requests from inside the network of the
+	// host, with the client's credentials.
+	//
+	// The client refuses loopback, private, link-local, carrier-grade NAT,
+	// multicast and other special addresses, the metadata services of clouds
+	// among them. It looks at the address of each connection and not at names,
+	// which may resolve to another address the next time, and it does not use the
+	// proxy of the environment. An HTTPClient, here or in [OAuth], would bypass
+	// it, so [New] rejects that.
+	PublicNetworkOnly bool
+
 	// Getenv looks up environment variables. Nil means os.Getenv.
 	Getenv func(string) string
-}
-
-// Experimental enables what may still change in incompatible ways.
-type Experimental struct {
-	// Passkeys permits [WebAuthn] providers.
-	Passkeys bool
 }
 
 // A SessionStrategy determines where sessions are kept.
@@ -220,41 +236,50 @@ type SessionConfig struct {
 	// random bits.
 	GenerateToken func() (string, error)
 
-	// Describe writes into data how a user will recognise a new session in a
-	// list of their devices, such as the name of the browser. r is the request
-	// that signs the user in. With database sessions data becomes
+	// Describe returns how a user will recognise a new session in a list of
+	// their devices, such as the name of the browser. r is the request that
+	// signs the user in. With database sessions the result becomes
 	// [StoredSession.Data], where the store has room for it; with token
 	// sessions it becomes claims of the token, which has to fit into cookies.
-	// Nil writes nothing.
-	Describe func(r *http.Request, data map[string]any)
+	Describe func(r *http.Request) map[string]any
 
 	// Revocation ends token sessions before they expire. Nil means that a
 	// token is good until it expires.
-	Revocation Revocation
+	Revocation RevocationStore
 }
 
-// Revocation ends token sessions before they expire: at sign-out, when a user
-// signs out everywhere, and when a user is deleted. Revoked is called for every
-// token that is read, and an ended session must be known to all processes,
-// whose clocks must agree to a second. Package memstore has a Revocation for a
-// single process, packages sqlstore and redisstore have one for several.
+// A RevocationStore ends token sessions before they expire: at sign-out, when a
+// user signs out everywhere, and when a user is deleted. Revoked is called for
+// every token that is read, and an ended session must be known to all processes,
+// whose clocks must agree to a second. Package memstore has one for a single
+// process, packages sqlstore, redisstore and mongostore have one for several.
 // Package storetest checks your own.
-type Revocation interface {
-	// Revoked reports whether a session of a user was ended. signedIn is when
-	// the user signed in, zero if the token does not contain it: such a token
-	// counts as older than the last RevokeUser, if there was one. An error
+type RevocationStore interface {
+	// Revoked reports whether a session was ended. A session whose SignedIn is
+	// zero counts as older than the last RevokeUser, if there was one. An error
 	// counts as ended.
-	//
-	// An empty sessionID is valid: it stands for all tokens of this user that
-	// have no session id.
-	Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error)
+	Revoked(ctx context.Context, s TokenSession) (bool, error)
 
-	// Revoke ends one session. It may be forgotten after the given time.
-	Revoke(ctx context.Context, userID, sessionID string, until time.Time) error
+	// Revoke ends one session, whatever its SignedIn. It may be forgotten after
+	// the given time.
+	Revoke(ctx context.Context, s TokenSession, until time.Time) error
 
 	// RevokeUser ends every session of a user that began until now. It may be
 	// forgotten after the given time, when their tokens have expired.
 	RevokeUser(ctx context.Context, userID string, until time.Time) error
+}
+
+// A TokenSession identifies a session that is kept in a token.
+type TokenSession struct {
+	UserID string
+
+	// ID is the claim sid. It may be empty: then it stands for all tokens of the
+	// user that have no session id.
+	ID string
+
+	// SignedIn is when the user signed in. It is zero if the token does not
+	// contain it.
+	SignedIn time.Time
 }
 
 // JWTConfig is about session tokens.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -49,42 +50,42 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	}{
 		{
 			"no providers", func(c *pintle.Config) { c.Providers = nil },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Providers", "add at least one"},
 		},
 		{
 			"a nil pointer for a provider", func(c *pintle.Config) { c.Providers = append(c.Providers, (*pintle.OAuth)(nil)) },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Providers[1] is nil", "set it to a provider"},
 		},
 		{
 			"a nil pointer for the store", func(c *pintle.Config) { c.Store = (*memstore.Store)(nil) },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Store is a nil *memstore.Store", "look at the error of the function that made it"},
 		},
 		{
 			"two providers without credentials", func(c *pintle.Config) {
-				c.Providers = append(c.Providers, &pintle.OAuth{ID: "a", Protocol: pintle.OIDC, Issuer: "https://a.example"}, &pintle.OAuth{ID: "b", Protocol: pintle.OIDC, Issuer: "https://b.example"})
+				c.Providers = append(c.Providers, &pintle.OAuth{ID: "a", Protocol: oauth.OIDC, Issuer: "https://a.example"}, &pintle.OAuth{ID: "b", Protocol: oauth.OIDC, Issuer: "https://b.example"})
 			},
 			"InvalidEndpoints",
 			[]string{`provider "a": `, "AUTH_A_ID", "AUTH_A_SECRET", `provider "b": `, "AUTH_B_ID", "AUTH_B_SECRET"},
 		},
 		{
 			"a switch that is neither on nor off", func(c *pintle.Config) { c.Getenv = variable("AUTH_TRUST_HOST", "maybe") },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{`AUTH_TRUST_HOST is "maybe"`, "true, yes, on or 1", "false, no, off or 0"},
 		},
 		{
 			"blanks for a client secret", func(c *pintle.Config) {
 				c.Getenv = variable("AUTH_A_SECRET", " ")
-				c.Providers = append(c.Providers, &pintle.OAuth{ID: "a", Protocol: pintle.OIDC, Issuer: "https://a.example", ClientID: "x"})
+				c.Providers = append(c.Providers, &pintle.OAuth{ID: "a", Protocol: oauth.OIDC, Issuer: "https://a.example", ClientID: "x"})
 			},
 			"InvalidEndpoints",
 			[]string{"ClientSecret is missing", "AUTH_A_SECRET"},
 		},
 		{
 			"a nil provider", func(c *pintle.Config) { c.Providers = append(c.Providers, nil) },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Providers[1]"},
 		},
 		{
@@ -114,72 +115,72 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		},
 		{
 			"a URL without scheme", func(c *pintle.Config) { c.URL = "app.example.com" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.URL", "AUTH_URL", "https://app.example.com"},
 		},
 		{
 			"a URL of another scheme", func(c *pintle.Config) { c.URL = "ftp://app.example.com" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.URL", "AUTH_URL"},
 		},
 		{
 			"a base path that is no path", func(c *pintle.Config) { c.BasePath = "auth" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.BasePath", "begins with one /"},
 		},
 		{
 			"a base path that a browser takes for a host", func(c *pintle.Config) { c.BasePath = "//auth" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.BasePath", "begins with one /"},
 		},
 		{
 			"a base path with a query", func(c *pintle.Config) { c.BasePath = "/auth?x" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.BasePath"},
 		},
 		{"an id that no path can name", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.Credentials{ID: "pass word", Authorize: authorize}}
-		}, pintle.ErrConfiguration, []string{`"pass word"`, "letters, digits"}},
+		}, pintle.CodeConfiguration, []string{`"pass word"`, "letters, digits"}},
 		{"an id with a slash", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.Credentials{ID: "a/b", Authorize: authorize}}
-		}, pintle.ErrConfiguration, []string{`"a/b"`}},
+		}, pintle.CodeConfiguration, []string{`"a/b"`}},
 		{"the id that clients send for no provider", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.Credentials{ID: "undefined", Authorize: authorize}}
-		}, pintle.ErrConfiguration, []string{`"undefined"`}},
+		}, pintle.CodeConfiguration, []string{`"undefined"`}},
 		{"an OAuth provider without id", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.OAuth{Issuer: "https://idp.example", ClientID: "x"}}
-		}, pintle.ErrConfiguration, []string{"no ID"}},
+		}, pintle.CodeConfiguration, []string{"no ID"}},
 		{"an OAuth provider without endpoints", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", ClientID: "x", ClientSecret: canary}}
 		}, "InvalidEndpoints", []string{"acme"}},
 		{"no client id", func(c *pintle.Config) {
-			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme-works", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientSecret: canary}}
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme-works", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientSecret: canary}}
 		}, "InvalidEndpoints", []string{"ClientID is missing", "AUTH_ACME_WORKS_ID"}},
 		{"no client secret", func(c *pintle.Config) {
-			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
 		}, "InvalidEndpoints", []string{"ClientSecret is missing", "AUTH_ACME_SECRET"}},
 		{"neither, of OAuth 1.0a", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.OAuth{
-				ID: "old", Protocol: pintle.OAuth1, RequestToken: pintle.Endpoint{URL: "https://idp.example/request"},
-				Authorization: pintle.Endpoint{URL: "https://idp.example/authorize"}, Token: pintle.Endpoint{URL: "https://idp.example/token"},
-				UserInfo: pintle.Endpoint{URL: "https://idp.example/user"},
+				ID: "old", Protocol: oauth.OAuth1, RequestToken: oauth.Endpoint{URL: "https://idp.example/request"},
+				Authorization: oauth.Endpoint{URL: "https://idp.example/authorize"}, Token: oauth.Endpoint{URL: "https://idp.example/token"},
+				UserInfo: oauth.Endpoint{URL: "https://idp.example/user"},
 			}}
 		}, "InvalidEndpoints", []string{"ClientID is missing", "AUTH_OLD_ID", "ClientSecret is missing", "AUTH_OLD_SECRET"}},
 		{"no secret for the signature of ID tokens", func(c *pintle.Config) {
-			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x", ClientAuth: "none", SigningAlg: "HS256"}}
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientID: "x", ClientAuth: "none", SigningAlg: "HS256"}}
 		}, "InvalidEndpoints", []string{"ClientSecret is missing", "AUTH_ACME_SECRET"}},
 		{"two providers with one id", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.Credentials{Name: "A", Authorize: authorize}, &pintle.Credentials{Name: "B", Authorize: authorize}}
-		}, pintle.ErrConfiguration, []string{"Config.Providers[1]", `"credentials"`, "set the field ID"}},
+		}, pintle.CodeConfiguration, []string{"Config.Providers[1]", `"credentials"`, "set the field ID"}},
 		{"W-19 SH-81 an issuer without TLS", func(c *pintle.Config) {
-			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "http://idp.example", ClientID: "x", ClientSecret: canary}}
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "http://idp.example", ClientID: "x", ClientSecret: canary}}
 		}, "InvalidEndpoints", []string{"acme", "https"}},
 		{"credentials without a function", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.Credentials{}}
 		}, "MissingAuthorize", []string{"Credentials.Authorize"}},
 		{"mail without a sender", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.Email{}}
-		}, pintle.ErrConfiguration, []string{"Email.Send"}},
+		}, pintle.CodeConfiguration, []string{"Email.Send"}},
 		{"mail without a store", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.Email{Send: send}}
 		}, "MissingAdapter", []string{"Config.Store"}},
@@ -188,11 +189,11 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		}, "MissingAdapterMethods", []string{"mail provider", "pintle.Features.Verifications", "bareStore", "name a table in Layout"}},
 		{"database sessions without a store", func(c *pintle.Config) {
 			c.Session.Strategy = pintle.StrategyDatabase
-			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
 		}, "MissingAdapter", []string{"Config.Store", "Config.Session.Strategy", "StrategyJWT"}},
 		{"W-45 database sessions in a store that keeps none", func(c *pintle.Config) {
 			c.Session.Strategy, c.Store = pintle.StrategyDatabase, bareStore{}
-			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
 		}, "MissingAdapterMethods", []string{"Config.Session.Strategy", "pintle.Features.Sessions", "bareStore", "name a table in Layout"}},
 		{"W-23 database sessions for credentials alone", func(c *pintle.Config) {
 			c.Session.Strategy, c.Store = pintle.StrategyDatabase, sessionStore{}
@@ -207,69 +208,69 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		},
 		{
 			"a page that is neither path nor URL", func(c *pintle.Config) { c.Pages.SignIn = "login" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Pages.SignIn", `"login"`, "begins with /"},
 		},
 		{
 			"a sign-in page that is the built-in one", func(c *pintle.Config) { c.Pages.SignIn = "/auth/signin" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{`"/auth/signin" is the built-in page`, "leave it empty"},
 		},
 		{
 			"an error page that is the built-in one of this site", func(c *pintle.Config) {
 				c.URL, c.Pages.Error = "https://app.example.com", "https://app.example.com/auth/error?x=1"
 			},
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Pages", "redirected to it again and again"},
 		},
 		{
 			"two pages that lead to each other", func(c *pintle.Config) { c.Pages.SignIn, c.Pages.Error = "/auth/error", "/auth/signin/" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Pages", "redirected to it again and again"},
 		},
 		{
 			"SH-90 a page that is a script", func(c *pintle.Config) { c.Pages.Error = "javascript:alert(1)" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Pages.Error"},
 		},
 		{
 			"an invalid colour", func(c *pintle.Config) { c.Theme.BrandColor = "red;}body{" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Theme"},
 		},
 		{
 			"SH-90 a logo that is a script", func(c *pintle.Config) { c.Theme.Logo = "javascript:alert(1)" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Theme"},
 		},
 		{
 			"a negative lifetime", func(c *pintle.Config) { c.Session.MaxAge = -time.Hour },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Session.MaxAge", "30 days"},
 		},
 		{
 			"a negative absolute lifetime", func(c *pintle.Config) { c.Session.AbsoluteMaxAge = -1 },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Session.AbsoluteMaxAge"},
 		},
 		{"half a token format", func(c *pintle.Config) {
 			c.JWT.Decode = func(context.Context, string, string) (pintle.Claims, error) { return nil, nil }
-		}, pintle.ErrConfiguration, []string{"Config.JWT.Encode", "Config.JWT.Decode"}},
+		}, pintle.CodeConfiguration, []string{"Config.JWT.Encode", "Config.JWT.Decode"}},
 		{"CK-1 a prefix that the path breaks", func(c *pintle.Config) {
 			c.URL, c.Cookies.CSRFToken.Path = "https://app.example.com", "/auth"
-		}, pintle.ErrConfiguration, []string{"Config.Cookies", "__Host-"}},
+		}, pintle.CodeConfiguration, []string{"Config.Cookies", "__Host-"}},
 		{"CK-1 a prefix that the domain breaks", func(c *pintle.Config) {
 			c.URL, c.Cookies.CSRFToken.Domain = "https://app.example.com", "example.com"
-		}, pintle.ErrConfiguration, []string{"Config.Cookies", "__Host-"}},
+		}, pintle.CodeConfiguration, []string{"Config.Cookies", "__Host-"}},
 		{"CK-1 a prefix on a site without TLS", func(c *pintle.Config) {
 			c.URL, c.Cookies.SessionToken.Name = "http://localhost:3000", "__Secure-session"
-		}, pintle.ErrConfiguration, []string{"Config.Cookies", "__Secure-session"}},
+		}, pintle.CodeConfiguration, []string{"Config.Cookies", "__Secure-session"}},
 		{"CK-4 SameSite=None without Secure", func(c *pintle.Config) {
-			c.URL, c.Cookies.SessionToken.SameSite = "http://localhost:3000", "none"
-		}, pintle.ErrConfiguration, []string{"Config.Cookies"}},
+			c.URL, c.Cookies.SessionToken.SameSite = "http://localhost:3000", http.SameSiteNoneMode
+		}, pintle.CodeConfiguration, []string{"Config.Cookies"}},
 		{
 			"a cookie name that ends the header", func(c *pintle.Config) { c.Cookies.SessionToken.Name = "a=b; c" },
-			pintle.ErrConfiguration,
+			pintle.CodeConfiguration,
 			[]string{"Config.Cookies"},
 		},
 	}
@@ -406,7 +407,7 @@ func TestTheEnvironmentCompletesProviders(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.provider.Protocol = pintle.OIDC
+			tt.provider.Protocol = oauth.OIDC
 			before := *tt.provider
 			s := newSite(t, func(s *site) {
 				s.Getenv = func(name string) string { return tt.env[name] }
@@ -474,7 +475,7 @@ func TestACredentialIsAskedForOnlyWhereItIsSent(t *testing.T) {
 		"a secret of the environment": func(p *pintle.OAuth) { p.Env = "SHARED" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x"}
+			p := &pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientID: "x"}
 			change(p)
 			_, err := pintle.New(pintle.Config{
 				Providers: []pintle.Provider{p}, Secrets: []string{secret},

@@ -1,6 +1,9 @@
 package pintle
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // Cookies overrides names and attributes of the cookies, one by one.
 type Cookies struct {
@@ -28,21 +31,22 @@ type Cookie struct {
 	// Path narrows the cookie. The default is "/".
 	Path string
 
-	// SameSite is "strict", "lax" or "none". The default is "lax".
-	SameSite string
+	// SameSite is the attribute of that name. The default is
+	// [http.SameSiteLaxMode].
+	SameSite http.SameSite
 
 	// MaxAge is the lifetime in the browser of a cookie that has no fixed
 	// lifetime.
 	MaxAge time.Duration
 
-	// Insecure leaves out the attribute Secure, AllowScripts the attribute
-	// HttpOnly. Insecure exposes the cookie to the network, AllowScripts to
-	// scripts.
-	Insecure     bool
-	AllowScripts bool
+	// Secure determines when the cookie is marked as secure. Zero means as
+	// [Config.SecureCookies] says. [SecureNever] exposes the cookie to the
+	// network.
+	Secure SecureCookies
 
-	// Secure sets the attribute Secure where the site's scheme would not.
-	Secure bool
+	// DangerouslyAllowScripts leaves out the attribute HttpOnly, so that scripts
+	// of the page can read the cookie.
+	DangerouslyAllowScripts bool
 
 	// Partitioned and Priority set the attributes of those names.
 	Partitioned bool

@@ -3,6 +3,7 @@ package pintle
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ func (s *settings) resolveCookies() *Error {
 	for i, slot := range []**cookieSet{&s.plain, &s.secure} {
 		set, err := s.newCookieSet(secureModes[i])
 		if err != nil {
-			set.fault = fail(ErrConfiguration, err)
+			set.fault = fail(CodeConfiguration, err)
 		}
 		*slot = set
 	}
@@ -144,9 +145,9 @@ func (o Cookie) over(name string, secure bool, maxAge time.Duration) namedCookie
 	attrs := cookie.Attributes{
 		Path:        cmp.Or(o.Path, "/"),
 		Domain:      o.Domain,
-		HTTPOnly:    !o.AllowScripts,
-		Secure:      (secure || o.Secure) && !o.Insecure,
-		SameSite:    cmp.Or(o.SameSite, "Lax"),
+		HTTPOnly:    !o.DangerouslyAllowScripts,
+		Secure:      secure && o.Secure != SecureNever || o.Secure == SecureAlways,
+		SameSite:    sameSite(o.SameSite),
 		Partitioned: o.Partitioned,
 		Priority:    o.Priority,
 	}
@@ -160,4 +161,16 @@ func (o Cookie) over(name string, secure bool, maxAge time.Duration) namedCookie
 		name = o.Name
 	}
 	return namedCookie{name: strings.TrimSpace(name), attrs: attrs}
+}
+
+// sameSite returns the value of the attribute SameSite.
+func sameSite(mode http.SameSite) string {
+	switch mode {
+	case http.SameSiteStrictMode:
+		return "Strict"
+	case http.SameSiteNoneMode:
+		return "None"
+	default:
+		return "Lax"
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // setCookies returns the Set-Cookie lines of an answer by the names.
@@ -255,7 +256,7 @@ func FuzzCookieHeader(f *testing.F) {
 	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{
 			&pintle.Credentials{Authorize: checkPassword},
-			&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x", ClientSecret: "y", Checks: []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce}},
+			&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientID: "x", ClientSecret: "y", Checks: []oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce}},
 		},
 		Secrets:    []string{secret},
 		Getenv:     noEnv,
@@ -314,8 +315,8 @@ func TestSecureCookiesFollowTheSchemeOrTheHost(t *testing.T) {
 func TestTheHostChoosesNamesAndAttributes(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.url = "https://app.localhost"
-		s.Cookies.SessionToken = pintle.Cookie{Name: "__Host-session", SameSite: "strict", Partitioned: true, Priority: "high"}
-		s.Cookies.CallbackURL = pintle.Cookie{Domain: "app.localhost", Path: "/auth", AllowScripts: true, MaxAge: time.Hour}
+		s.Cookies.SessionToken = pintle.Cookie{Name: "__Host-session", SameSite: http.SameSiteStrictMode, Partitioned: true, Priority: "high"}
+		s.Cookies.CallbackURL = pintle.Cookie{Domain: "app.localhost", Path: "/auth", DangerouslyAllowScripts: true, MaxAge: time.Hour}
 	})
 	b := s.browser()
 	r := b.signIn("ada")

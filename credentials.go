@@ -5,6 +5,8 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+
+	"github.com/pintleauth/pintle/pages"
 )
 
 // Credentials is a provider that checks what a person typed into a form: a
@@ -21,7 +23,7 @@ type Credentials struct {
 	Fields []Field
 
 	// Authorize checks what was submitted. It returns the user, or nil when the
-	// submission is wrong. An [*Error] with [ErrCredentials] chooses the code
+	// submission is wrong. An [*Error] with [CodeCredentials] chooses the code
 	// on the sign-in page; any other error is shown to the user as a fault of
 	// the application.
 	//
@@ -45,9 +47,9 @@ type Credentials struct {
 	// not proven calls it too, before the mail signs in as that user; nil
 	// counts as yes, and the reader of the mail has to answer whose account it
 	// is.
-	Knows func(ctx context.Context, u *User) (bool, error)
+	CanSignIn func(ctx context.Context, u *User) (bool, error)
 
-	Style Style
+	Style pages.Style
 }
 
 // A Submission is what a person sent to a [Credentials] provider.

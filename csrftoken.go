@@ -116,7 +116,7 @@ func (x *exchange) requireCSRF() error {
 	if x.csrfVerified {
 		return nil
 	}
-	return &Error{Code: ErrMissingCSRF, Err: x.whyUnverified()}
+	return &Error{Code: codeMissingCSRF, Err: x.whyUnverified()}
 }
 
 // whyUnverified returns what a rejected form lacks.

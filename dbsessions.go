@@ -181,8 +181,7 @@ func (s dbSessions) create(w *unitOfWork, d *decision) error {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	session := &StoredSession{Token: token, UserID: d.user.ID, Created: now, Expires: now.Add(s.Session.MaxAge)}
 	if s.Session.Describe != nil {
-		session.Data = map[string]any{}
-		s.Session.Describe(w.x.r, session.Data)
+		session.Data = s.Session.Describe(w.x.r)
 	}
 	if err := w.createSession(w.ctx, session); err != nil {
 		return err
@@ -267,22 +266,22 @@ func (s dbSessions) endEverywhere(ctx context.Context, userID string) error {
 	return err
 }
 
-func (s dbSessions) devices(ctx context.Context, asking *Session) iter.Seq2[*StoredSession, error] {
-	return func(yield func(*StoredSession, error) bool) {
+func (s dbSessions) devices(ctx context.Context, asking *Session) iter.Seq2[*Device, error] {
+	return func(yield func(*Device, error) bool) {
 		store, err := storeFor(s.settings, "Devices", featureSessionList)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for device, err := range store.userSessions(ctx, asking.User.ID) {
+		for row, err := range store.userSessions(ctx, asking.User.ID) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if s.lifetime.Over(device.Created, time.Now()) {
+			if s.lifetime.Over(row.Created, time.Now()) {
 				continue
 			}
-			if !yield(s.shown(device, asking), nil) {
+			if !yield(s.device(row, asking), nil) {
 				return
 			}
 		}
@@ -311,21 +310,21 @@ func (s dbSessions) endOtherDevices(ctx context.Context, asking *Session) (ended
 	return store.endUserSessions(ctx, asking.User.ID, except)
 }
 
-// shown is a session as its owner may see it on another device. It has no
-// token: no page needs it, although the lists of some stores contain it.
-func (s dbSessions) shown(device *StoredSession, asking *Session) *StoredSession {
-	device.Current = asking.stored != nil && device.is(asking.stored.Token)
-	device.Token = ""
-	now := time.Now()
-	device.LastUsed = s.lifetime.LastExtended(device.Expires)
-	switch {
-	case device.Current || device.LastUsed.After(now):
-		device.LastUsed = now
-	case device.LastUsed.Before(device.Created):
-		// Sessions lasted less long when it was extended.
-		device.LastUsed = device.Created
+// device returns what a user may see of a session on another device.
+func (s dbSessions) device(row *StoredSession, asking *Session) *Device {
+	d := &Device{
+		Handle: row.Handle, Created: row.Created, LastUsed: s.lifetime.LastExtended(row.Expires), Expires: row.Expires,
+		Current: asking.stored != nil && row.is(asking.stored.Token), Data: row.Data,
 	}
-	return device
+	now := time.Now()
+	switch {
+	case d.Current || d.LastUsed.After(now):
+		d.LastUsed = now
+	case d.LastUsed.Before(d.Created):
+		// Sessions lasted less long when it was extended.
+		d.LastUsed = d.Created
+	}
+	return d
 }
 
 // is reports whether a session that [Store.UserSessions] yielded has a token.

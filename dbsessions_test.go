@@ -328,7 +328,7 @@ func TestADatabaseThatIsDownSignsNoUserInOrOut(t *testing.T) {
 	b.get("/members").want(http.StatusServiceUnavailable)
 	r := httptest.NewRequest("GET", s.url+"/", nil)
 	r.Header.Set("Cookie", sessionCookie+"="+held)
-	if session, err := s.auth.Session(r); session != nil || !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
+	if session, err := s.auth.Session(r); session != nil || !errors.Is(err, pintle.CodeStore) || !errors.Is(err, errBroken) {
 		t.Errorf("Session returns %v, %v", session, err)
 	}
 	for _, code := range []string{"AdapterError", "SessionTokenError"} {
@@ -401,7 +401,7 @@ func TestTheTokenIsNotShown(t *testing.T) {
 			if v.Stored == nil || v.User == nil || v.Claims != nil {
 				t.Errorf("the callback is given %+v", v)
 			}
-			return map[string]any{"session": v.Session, "id": v.User.ID, "trigger": v.Trigger, "new": v.NewSession}, nil
+			return map[string]any{"session": v.Session, "id": v.User.ID, "trigger": v.Trigger, "new": v.Update}, nil
 		}
 	})
 	b := s.browser()

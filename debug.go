@@ -85,7 +85,7 @@ func createdOr(created bool, otherwise string) string {
 }
 
 func undecidedBy(err error) string {
-	if errors.Is(err, ErrStore) {
+	if errors.Is(err, CodeStore) {
 		return "none: the store failed"
 	}
 	return "refused"

@@ -3,22 +3,45 @@ package pintle
 import (
 	"context"
 	"iter"
+	"time"
 )
+
+// A Device is a place where a user is signed in: a session, without its token.
+type Device struct {
+	// Handle identifies the session to its owner, for [Auth.EndDevice]. It is not
+	// a secret and does not sign in. It is empty for token sessions.
+	Handle string
+
+	// Created is when the user signed in, and zero where that is not known.
+	Created time.Time
+
+	// LastUsed is when the session was last seen, as exactly as
+	// [SessionConfig.UpdateAge] records it: by default, to a day.
+	LastUsed time.Time
+
+	// Expires is when the session ends unless it is used before.
+	Expires time.Time
+
+	// Current reports that it is the session that was given to [Auth.Devices].
+	Current bool
+
+	// Data is what [SessionConfig.Describe] returned when the session began, and
+	// what the application keeps with it by way of [Claim].
+	Data map[string]any
+}
 
 // Devices yields where the user of a session is signed in, the last sign-in
 // first, for an account page:
 //
 //	for device, err := range auth.Devices(ctx, pintle.SessionFrom(ctx)) {
 //
-// Of each it has the Handle that [Auth.EndDevice] takes, when it was Created and
-// LastUsed, whether it is the Current one, and what [SessionConfig.Describe]
-// noted in Data. Tokens are never included. The store needs [Features.SessionList],
-// and may hold a connection while the loop runs.
+// The store needs [Features.SessionList], and may hold a connection while the
+// loop runs.
 //
 // Token sessions are kept in browsers and nowhere else. Of those it yields only s,
 // without a handle.
-func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*StoredSession, error] {
-	return func(yield func(*StoredSession, error) bool) {
+func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*Device, error] {
+	return func(yield func(*Device, error) bool) {
 		set, err := a.ofPerson(ctx, "Devices", s)
 		if err != nil {
 			a.logCall(ctx, "Devices", err)

@@ -36,8 +36,8 @@
 //
 // # Pages
 //
-// There is a page for every step of a sign-in, and a mail. [Texts] are their
-// words, [Config].Languages those of further languages, [Theme] is their look,
+// There is a page for every step of a sign-in, and a mail. [pages.Texts] are their
+// words, [Config].Languages those of further languages, [pages.Theme] is their look,
 // and [Pages] puts pages of the application in their place. docs/pages.md has
 // examples.
 //

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/pintleauth/pintle/pages"
 )
 
 // Email is a provider that signs people in by a link in a mail.
@@ -56,7 +58,7 @@ type Email struct {
 
 	// Allow may refuse a mail before anything is stored or sent, whether or not
 	// the address has a user. Package throttle limits mails with it. An [*Error]
-	// chooses its code and RetryAfter; any other error is [ErrEmailSignIn]. Nil
+	// chooses its code and RetryAfter; any other error is [CodeEmailSignIn]. Nil
 	// allows all mails.
 	Allow func(ctx context.Context, m *MailRequest) error
 
@@ -67,7 +69,7 @@ type Email struct {
 	// person, and no mail scanner, can use it up.
 	Confirm bool
 
-	Style Style
+	Style pages.Style
 }
 
 // A MailRequest is a request for a mail with a sign-in link.
@@ -107,7 +109,7 @@ type Message struct {
 	Provider string
 
 	// Theme is the look of the host's pages.
-	Theme Theme
+	Theme pages.Theme
 
 	// Lang is the language of Subject, Text and HTML: the Lang of [Config].Texts
 	// or of one of its Languages.

@@ -16,7 +16,7 @@ func emit[E any](ctx context.Context, s *settings, name string, handler func(con
 	}
 	if err := handler(ctx, event); err != nil {
 		s.log.LogAttrs(ctx, slog.LevelError, "pintle: event handler failed",
-			slog.String("code", string(ErrEvent)), slog.String("event", name), slog.Any("error", err))
+			slog.String("code", string(codeEvent)), slog.String("event", name), slog.Any("error", err))
 	}
 }
 
@@ -42,7 +42,7 @@ func (x *exchange) emitSignInFailed(e *Error) {
 		return
 	}
 	switch e.Code {
-	case ErrMissingCSRF, codeInvalidProvider, codeUnknownAction:
+	case codeMissingCSRF, codeInvalidProvider, codeUnknownAction:
 		return
 	}
 	emit(x.ctx, x.settings, "signInFailed", x.Events.SignInFailed, &SignInFailedEvent{

@@ -81,7 +81,7 @@ func pathOf(raw string) string {
 func (env environment) checkSwitches() *Error {
 	const name = "AUTH_TRUST_HOST"
 	if _, ok := readSwitch(env(name)); !ok {
-		return fail(ErrConfiguration, fmt.Errorf("%s is %q: set it to true, yes, on or 1, or to false, no, off or 0", name, env(name)))
+		return fail(CodeConfiguration, fmt.Errorf("%s is %q: set it to true, yes, on or 1, or to false, no, off or 0", name, env(name)))
 	}
 	return nil
 }

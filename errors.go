@@ -9,7 +9,7 @@ import (
 // A Code names a way in which a request can fail. Each code is an error, so
 // that errors.Is finds the cause:
 //
-//	if errors.Is(err, pintle.ErrAccessDenied) { … }
+//	if errors.Is(err, pintle.CodeAccessDenied) { … }
 //
 // The constants below are the codes that a host may need to test for. Log
 // records carry the code of every error in the attribute "code".
@@ -18,59 +18,59 @@ type Code string
 // The codes that browsers may see, as the parameter "error" of the page they
 // are sent to. Every other error is "Configuration" to them.
 const (
-	// ErrAccessDenied is the refusal of [Callbacks.SignIn].
-	ErrAccessDenied Code = "AccessDenied"
+	// CodeAccessDenied is the refusal of [Callbacks.SignIn].
+	CodeAccessDenied Code = "AccessDenied"
 
-	// ErrCredentials is a submission that [Credentials.Authorize] rejected.
-	ErrCredentials Code = "CredentialsSignin"
+	// CodeCredentials is a submission that [Credentials.Authorize] rejected.
+	CodeCredentials Code = "CredentialsSignin"
 
-	// ErrVerification is a mail link that is used up, expired or unknown.
-	ErrVerification Code = "Verification"
+	// CodeVerification is a mail link that is used up, expired or unknown.
+	CodeVerification Code = "Verification"
 
-	// ErrMissingCSRF is a form without the token of this browser.
-	ErrMissingCSRF Code = "MissingCSRF"
+	// codeMissingCSRF is a form without the token of this browser.
+	codeMissingCSRF Code = "MissingCSRF"
 
-	// ErrOAuthCallback is an error response of a provider.
-	ErrOAuthCallback Code = "OAuthCallbackError"
+	// codeOAuthCallback is an error response of a provider.
+	codeOAuthCallback Code = "OAuthCallbackError"
 
-	// ErrOAuthAccountNotLinked is an account or an address that belongs to
+	// CodeAccountNotLinked is an account or an address that belongs to
 	// another user than the one signed in.
-	ErrOAuthAccountNotLinked Code = "OAuthAccountNotLinked"
+	CodeAccountNotLinked Code = "OAuthAccountNotLinked"
 
-	// ErrAccountNotLinked is the same for passkeys.
-	ErrAccountNotLinked Code = "AccountNotLinked"
+	// codePasskeyNotLinked is the same for passkeys.
+	codePasskeyNotLinked Code = "AccountNotLinked"
 
-	// ErrWebAuthn is a passkey ceremony that did not verify.
-	ErrWebAuthn Code = "WebAuthnVerificationError"
+	// codeWebAuthn is a passkey ceremony that did not verify.
+	codeWebAuthn Code = "WebAuthnVerificationError"
 
-	// ErrSignOut is a sign-out that the store or the revocation list could not
+	// CodeSignOut is a sign-out that the store or the revocation list could not
 	// record. The user is still signed in and can try again.
-	ErrSignOut Code = "SignOutError"
+	CodeSignOut Code = "SignOutError"
 )
 
 // Codes that only the operator sees, beside those of configuration errors,
 // which name themselves.
 const (
-	// ErrConfiguration is everything that only the operator can repair.
-	ErrConfiguration Code = "Configuration"
+	// CodeConfiguration is everything that only the operator can repair.
+	CodeConfiguration Code = "Configuration"
 
-	// ErrStore is a failing [Store].
-	ErrStore Code = "AdapterError"
+	// CodeStore is a failing [Store].
+	CodeStore Code = "AdapterError"
 
-	// ErrInvalidCheck is a callback that does not belong to a flow this
+	// codeInvalidCheck is a callback that does not belong to a flow this
 	// browser began.
-	ErrInvalidCheck Code = "InvalidCheck"
+	codeInvalidCheck Code = "InvalidCheck"
 
-	// ErrEmailSignIn is a mail that could not be sent, or an invalid address.
-	ErrEmailSignIn Code = "EmailSignInError"
+	// CodeEmailSignIn is a mail that could not be sent, or an invalid address.
+	CodeEmailSignIn Code = "EmailSignInError"
 
-	// ErrEvent is an error of one of the [Events].
-	ErrEvent Code = "EventError"
+	// codeEvent is an error of one of the [Events].
+	codeEvent Code = "EventError"
 )
 
-// ErrLastSignIn is returned by [Auth.Unlink], which does not remove the last
+// CodeLastSignIn is returned by [Auth.Unlink], which does not remove the last
 // way in which a user can sign in. The page of the host may show it.
-const ErrLastSignIn Code = "LastSignIn"
+const CodeLastSignIn Code = "LastSignIn"
 
 // The codes of mistakes that are in the log once.
 const (
@@ -116,8 +116,8 @@ func (c Code) Error() string { return "pintle: " + string(c) }
 // visible reports whether a browser may be told the code.
 func (c Code) visible() bool {
 	switch c {
-	case ErrAccessDenied, ErrCredentials, ErrVerification, ErrMissingCSRF, ErrOAuthCallback,
-		ErrOAuthAccountNotLinked, ErrAccountNotLinked, ErrWebAuthn, ErrSignOut:
+	case CodeAccessDenied, CodeCredentials, CodeVerification, codeMissingCSRF, codeOAuthCallback,
+		CodeAccountNotLinked, codePasskeyNotLinked, codeWebAuthn, CodeSignOut:
 		return true
 	}
 	return false
@@ -127,7 +127,7 @@ func (c Code) visible() bool {
 // the person can try again, rather than on the error page.
 func (c Code) onSignInPage() bool {
 	switch c {
-	case ErrCredentials, ErrMissingCSRF, ErrOAuthCallback, ErrOAuthAccountNotLinked, ErrAccountNotLinked:
+	case CodeCredentials, codeMissingCSRF, codeOAuthCallback, CodeAccountNotLinked, codePasskeyNotLinked:
 		return true
 	}
 	return false
@@ -138,8 +138,8 @@ func (c Code) onSignInPage() bool {
 type Error struct {
 	Code Code
 
-	// Detail is the parameter "code" that goes with [ErrCredentials], for which
-	// empty means "credentials", with [ErrEmailSignIn] and with [ErrInvalidCheck].
+	// Detail is the parameter "code" that goes with [CodeCredentials], for which
+	// empty means "credentials", with [CodeEmailSignIn] and with [ErrInvalidCheck].
 	Detail string
 
 	// RetryAfter is how long to wait before the next attempt, where that helps.
@@ -177,7 +177,7 @@ func (e *Error) Unwrap() []error {
 func fail(code Code, err error) *Error { return &Error{Code: code, Err: err} }
 
 // classified returns err as an *Error. An error without a code becomes
-// ErrConfiguration, which only the operator can repair.
+// CodeConfiguration, which only the operator can repair.
 func classified(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -188,7 +188,7 @@ func classified(err error) *Error {
 		}
 		return &Error{Code: code, Err: err}
 	}
-	return &Error{Code: ErrConfiguration, Err: err}
+	return &Error{Code: CodeConfiguration, Err: err}
 }
 
 // isClassified reports whether err carries a code.

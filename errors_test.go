@@ -27,55 +27,55 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 		shown string // the error in the address of the page
 		do    func(t *testing.T) (*site, *reply)
 	}{
-		{pintle.ErrAccessDenied, "WARN", "/auth/error", "AccessDenied", func(t *testing.T) (*site, *reply) {
+		{pintle.CodeAccessDenied, "WARN", "/auth/error", "AccessDenied", func(t *testing.T) (*site, *reply) {
 			s := newSite(t, func(s *site) { s.Callbacks.SignIn = refusing(errBroken) })
 			return s, s.browser().signInWith("acme")
 		}},
-		{pintle.ErrCredentials, "INFO", "/auth/signin", "CredentialsSignin", func(t *testing.T) (*site, *reply) {
+		{pintle.CodeCredentials, "INFO", "/auth/signin", "CredentialsSignin", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			return s, s.browser().post("/auth/callback/credentials", "username", "ada", "password", "guess")
 		}},
-		{pintle.ErrVerification, "INFO", "/auth/error", "Verification", func(t *testing.T) (*site, *reply) {
+		{pintle.CodeVerification, "INFO", "/auth/error", "Verification", func(t *testing.T) (*site, *reply) {
 			s, _ := mailSite(t, pintle.StrategyJWT)
 			return s, s.browser().get("/auth/callback/email?token=a&email=ada@example.com")
 		}},
-		{pintle.ErrMissingCSRF, "INFO", "/auth/signin", "MissingCSRF", func(t *testing.T) (*site, *reply) {
+		{pintle.Code("MissingCSRF"), "INFO", "/auth/signin", "MissingCSRF", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			return s, s.browser().postForm("/auth/signin/acme", nil)
 		}},
-		{pintle.ErrOAuthCallback, "INFO", "/auth/signin", "OAuthCallbackError", func(t *testing.T) (*site, *reply) {
+		{pintle.Code("OAuthCallbackError"), "INFO", "/auth/signin", "OAuthCallbackError", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			s.idp.Break(authtest.ResponseAccessDenied)
 			return s, s.browser().signInWith("acme")
 		}},
-		{pintle.ErrOAuthAccountNotLinked, "INFO", "/auth/signin", "OAuthAccountNotLinked", func(t *testing.T) (*site, *reply) {
+		{pintle.CodeAccountNotLinked, "INFO", "/auth/signin", "OAuthAccountNotLinked", func(t *testing.T) (*site, *reply) {
 			k := newRecordingStore()
 			k.seedUser(t, people["ada"].user)
 			s := newSite(t, withRecordingStore(k, pintle.StrategyJWT))
 			return s, s.browser().signInWith("acme")
 		}},
-		{pintle.ErrWebAuthn, "INFO", "/auth/error", "WebAuthnVerificationError", func(t *testing.T) (*site, *reply) {
+		{pintle.Code("WebAuthnVerificationError"), "INFO", "/auth/error", "WebAuthnVerificationError", func(t *testing.T) (*site, *reply) {
 			s := newSite(t, withPasskeys)
 			return s, s.browser().post("/auth/callback/passkey", "action", "authenticate", "data", "{}")
 		}},
-		{pintle.ErrConfiguration, "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
+		{pintle.CodeConfiguration, "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			return s, s.browser().post("/auth/signin/unknown")
 		}},
-		{pintle.ErrStore, "ERROR", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
+		{pintle.CodeStore, "ERROR", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			k := newRecordingStore()
 			s := newSite(t, withRecordingStore(k, pintle.StrategyJWT))
 			k.fail("getUserByAccount")
 			return s, s.browser().signInWith("acme")
 		}},
-		{pintle.ErrInvalidCheck, "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
+		{pintle.Code("InvalidCheck"), "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			b := s.browser()
 			back := b.consent(b.leave("acme"))
 			b.plant(stateCookie, "")
 			return s, b.get(back)
 		}},
-		{pintle.ErrEmailSignIn, "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
+		{pintle.CodeEmailSignIn, "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s, _ := mailSite(t, pintle.StrategyJWT)
 			return s, s.browser().askForMail("not-an-address")
 		}},
@@ -245,28 +245,28 @@ func TestScriptsAreToldOfErrors(t *testing.T) {
 // A host that asks for causes finds them, and one that prints them reads a
 // sentence.
 func TestErrorsCanBeAskedForTheirCause(t *testing.T) {
-	err := error(&pintle.Error{Code: pintle.ErrAccessDenied, Provider: "acme", Err: fmt.Errorf("asking: %w", errBroken)})
+	err := error(&pintle.Error{Code: pintle.CodeAccessDenied, Provider: "acme", Err: fmt.Errorf("asking: %w", errBroken)})
 	wrapped := fmt.Errorf("outside: %w", err)
-	if !errors.Is(wrapped, pintle.ErrAccessDenied) || !errors.Is(wrapped, errBroken) || errors.Is(wrapped, pintle.ErrCredentials) {
+	if !errors.Is(wrapped, pintle.CodeAccessDenied) || !errors.Is(wrapped, errBroken) || errors.Is(wrapped, pintle.CodeCredentials) {
 		t.Error("the causes are not found")
 	}
 	if e, ok := errors.AsType[*pintle.Error](wrapped); !ok || e.Provider != "acme" {
 		t.Errorf("the Error is %v", e)
 	}
-	if code, ok := errors.AsType[pintle.Code](wrapped); !ok || code != pintle.ErrAccessDenied {
+	if code, ok := errors.AsType[pintle.Code](wrapped); !ok || code != pintle.CodeAccessDenied {
 		t.Errorf("the code is %v", code)
 	}
 	if got, want := err.Error(), "pintle: AccessDenied (provider acme): asking: broken on purpose"; got != want {
 		t.Errorf("the text is %q, want %q", got, want)
 	}
-	nested := &pintle.Error{Code: pintle.ErrOAuthCallback, Err: &pintle.Error{Code: pintle.ErrStore, Err: errBroken}}
+	nested := &pintle.Error{Code: pintle.Code("OAuthCallbackError"), Err: &pintle.Error{Code: pintle.CodeStore, Err: errBroken}}
 	if got, want := nested.Error(), "pintle: OAuthCallbackError: AdapterError: broken on purpose"; got != want {
 		t.Errorf("the text is %q, want %q", got, want)
 	}
-	if got, want := (&pintle.Error{Code: pintle.ErrMissingCSRF}).Error(), "pintle: MissingCSRF"; got != want {
+	if got, want := (&pintle.Error{Code: pintle.Code("MissingCSRF")}).Error(), "pintle: MissingCSRF"; got != want {
 		t.Errorf("the text is %q, want %q", got, want)
 	}
-	if bare := (&pintle.Error{Code: pintle.ErrMissingCSRF}); !errors.Is(bare, pintle.ErrMissingCSRF) || errors.Unwrap(bare) != nil {
+	if bare := (&pintle.Error{Code: pintle.Code("MissingCSRF")}); !errors.Is(bare, pintle.Code("MissingCSRF")) || errors.Unwrap(bare) != nil {
 		t.Error("an error without a cause has one")
 	}
 }
@@ -298,10 +298,10 @@ func TestServerCodeIsToldWhyASignInFailed(t *testing.T) {
 		code           pintle.Code
 		cause          error
 	}{
-		{"a wrong password", "credentials", map[string]any{"username": "ada", "password": "guess"}, pintle.ErrCredentials, nil},
-		{"a refusal", "credentials", map[string]any{"username": "grace", "password": people["grace"].password}, pintle.ErrAccessDenied, errBroken},
-		{"an invalid address", "email", map[string]any{"email": "not-an-address"}, pintle.ErrEmailSignIn, nil},
-		{"a refusal before the mail", "email", map[string]any{"email": "grace@example.com"}, pintle.ErrAccessDenied, errBroken},
+		{"a wrong password", "credentials", map[string]any{"username": "ada", "password": "guess"}, pintle.CodeCredentials, nil},
+		{"a refusal", "credentials", map[string]any{"username": "grace", "password": people["grace"].password}, pintle.CodeAccessDenied, errBroken},
+		{"an invalid address", "email", map[string]any{"email": "not-an-address"}, pintle.CodeEmailSignIn, nil},
+		{"a refusal before the mail", "email", map[string]any{"email": "grace@example.com"}, pintle.CodeAccessDenied, errBroken},
 	}
 	for _, tt := range tests {
 		err := signIn(tt.provider, tt.fields)
@@ -311,7 +311,7 @@ func TestServerCodeIsToldWhyASignInFailed(t *testing.T) {
 		}
 	}
 	k.fail("createVerificationToken")
-	if err := signIn("email", map[string]any{"email": "ada@example.com"}); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
+	if err := signIn("email", map[string]any{"email": "ada@example.com"}); !errors.Is(err, pintle.CodeStore) || !errors.Is(err, errBroken) {
 		t.Errorf("a store that fails: the error is %v", err)
 	}
 }
@@ -321,7 +321,7 @@ func TestServerCodeIsToldWhyASignInFailed(t *testing.T) {
 func TestTheHostChoosesTheCodeOfAWrongPassword(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.Providers = append(s.Providers, &pintle.Credentials{ID: "otp", Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {
-			return nil, &pintle.Error{Code: pintle.ErrCredentials, Detail: "too late & more", Err: errBroken}
+			return nil, &pintle.Error{Code: pintle.CodeCredentials, Detail: "too late & more", Err: errBroken}
 		}})
 	})
 	b := s.browser()

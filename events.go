@@ -96,7 +96,7 @@ type LinkAccountEvent struct {
 	Account *Account
 
 	// Profile is the user that the provider's profile describes.
-	Profile *User
+	ProviderUser *User
 }
 
 // A SessionEvent is a session that was shown.

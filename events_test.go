@@ -23,7 +23,7 @@ func fullSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*si
 	changes = append([]func(*site){withRecordingStore(k, strategy), func(s *site) {
 		acme := s.idp.OIDC("acme")
 		acme.EmailVerified = verifiedClaim
-		s.Providers = []pintle.Provider{acme, &pintle.Credentials{Authorize: checkPassword, Knows: knowsNoUser}, s.mailProvider()}
+		s.Providers = []pintle.Provider{acme, &pintle.Credentials{Authorize: checkPassword, CanSignIn: knowsNoUser}, s.mailProvider()}
 	}}, changes...)
 	return newSite(t, changes...), k
 }

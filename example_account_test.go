@@ -30,11 +30,11 @@ func ExampleAuth_Devices() {
 			provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"}),
 			&pintle.Credentials{
 				Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return ali, nil },
-				Knows:     func(context.Context, *pintle.User) (bool, error) { return true, nil }, // all have passwords
+				CanSignIn: func(context.Context, *pintle.User) (bool, error) { return true, nil }, // all have passwords
 			},
 		},
 		Session: pintle.SessionConfig{
-			Describe: func(r *http.Request, data map[string]any) { browserName.Put(data, r.UserAgent()) },
+			Describe: func(r *http.Request) map[string]any { return map[string]any{"browser": r.UserAgent()} },
 		},
 		Pages:   pintle.Pages{Account: "/account"},
 		Secrets: []string{"the output of openssl rand -base64 33"},
@@ -69,7 +69,7 @@ func ExampleAuth_Devices() {
 			switch err := do(r.Context(), pintle.SessionFrom(r.Context()), r); {
 			case errors.Is(err, pintle.ErrNotFound):
 				http.Redirect(w, r, "/account?error=NotFound", http.StatusSeeOther)
-			case errors.Is(err, pintle.ErrLastSignIn):
+			case errors.Is(err, pintle.CodeLastSignIn):
 				http.Redirect(w, r, "/account?error=LastSignIn", http.StatusSeeOther)
 			case err != nil:
 				http.Error(w, "try again later", http.StatusInternalServerError)

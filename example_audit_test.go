@@ -60,7 +60,7 @@ func ExampleEvents() {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodPost, "http://localhost:3000/login", nil)
 		_, err := auth.SignIn(w, r, "credentials", pintle.SignInOptions{Fields: map[string]any{"password": password}})
-		if err != nil && !errors.Is(err, pintle.ErrCredentials) {
+		if err != nil && !errors.Is(err, pintle.CodeCredentials) {
 			log.Fatal(err)
 		}
 		cookies = w.Result().Cookies()

@@ -28,7 +28,7 @@ func ExampleCallbacks_signIn() {
 		Callbacks: pintle.Callbacks{
 			SignIn: func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
 				if !a.Profile.Bool("email_verified") || !strings.HasSuffix(a.User.Email, "@example.com") {
-					return "", pintle.ErrAccessDenied
+					return "", pintle.CodeAccessDenied
 				}
 				return "", nil
 			},

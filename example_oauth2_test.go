@@ -11,6 +11,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // A service that speaks OAuth 2 and is not in the catalogue: its endpoints, and
@@ -29,12 +30,12 @@ func ExampleOAuth() {
 		Name:         "The Forge",
 		ClientID:     "what the service gave", // or from AUTH_FORGE_ID
 		ClientSecret: "what the service gave", // or from AUTH_FORGE_SECRET
-		Authorization: pintle.Endpoint{
+		Authorization: oauth.Endpoint{
 			URL:    service.URL(authtest.AuthorizationEndpoint),
 			Params: map[string]string{"scope": "read:user"},
 		},
-		Token:    pintle.Endpoint{URL: service.URL(authtest.TokenEndpoint)},
-		UserInfo: pintle.Endpoint{URL: service.URL(authtest.UserEndpoint)},
+		Token:    oauth.Endpoint{URL: service.URL(authtest.TokenEndpoint)},
+		UserInfo: oauth.Endpoint{URL: service.URL(authtest.UserEndpoint)},
 		Profile: func(p pintle.Profile, _ *pintle.Account) (*pintle.User, error) {
 			return &pintle.User{
 				ID:    p.ID("id"), // which never changes and is given to one user only

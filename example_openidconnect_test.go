@@ -11,6 +11,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // The OpenID provider of a company needs an issuer and a client. The endpoints
@@ -28,11 +29,11 @@ func ExampleOAuth_openIDConnect() {
 		Providers: []pintle.Provider{&pintle.OAuth{
 			ID:            "company",
 			Name:          "Example Company",
-			Protocol:      pintle.OIDC,
+			Protocol:      oauth.OIDC,
 			Issuer:        company.Issuer,          // or from AUTH_COMPANY_ISSUER
 			ClientID:      "what the company gave", // or from AUTH_COMPANY_ID
 			ClientSecret:  "what the company gave", // or from AUTH_COMPANY_SECRET
-			Checks:        []pintle.Check{pintle.PKCE, pintle.Nonce},
+			Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckNonce},
 			EmailVerified: func(p pintle.Profile) bool { return p.Bool("email_verified") },
 		}},
 		Secrets: []string{"the output of openssl rand -base64 33"},

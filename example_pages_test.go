@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/pages"
 )
 
 // A site in English and German, which names itself.
@@ -20,8 +21,8 @@ func ExampleTexts() {
 	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Name: "Password", Authorize: checkPassword}},
 		Secrets:   []string{"the output of openssl rand -base64 33"},
-		Texts:     pintle.Texts{Site: "Bird Shop"},
-		Languages: []pintle.Texts{{
+		Texts:     pages.Texts{Site: "Bird Shop"},
+		Languages: []pages.Texts{{
 			Lang: "de", Site: "Vogelhandlung",
 			SignInHeading: "Anmelden", SignInLead: "weiter zur %s", SignInWith: "Mit %s anmelden",
 			Words: map[string]string{"Username": "Benutzername", "Password": "Passwort"},

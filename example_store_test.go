@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -47,7 +48,7 @@ func ExampleUnimplementedStore() {
 		Store:   userStore{rows: memstore.New()},
 		Session: pintle.SessionConfig{Strategy: pintle.StrategyDatabase},
 		Providers: []pintle.Provider{
-			&pintle.OAuth{ID: "example", Protocol: pintle.OIDC, Issuer: "https://id.example.com", ClientID: "app", ClientSecret: "secret"},
+			&pintle.OAuth{ID: "example", Protocol: oauth.OIDC, Issuer: "https://id.example.com", ClientID: "app", ClientSecret: "secret"},
 		},
 	})
 	fmt.Println(err)

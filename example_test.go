@@ -172,7 +172,7 @@ func ExampleAuth_SignIn() {
 			Fields:     map[string]any{"password": r.FormValue("password")},
 		})
 		switch {
-		case errors.Is(err, pintle.ErrCredentials):
+		case errors.Is(err, pintle.CodeCredentials):
 			http.Error(w, "That is not the word.", http.StatusUnauthorized)
 		case err != nil:
 			http.Error(w, "Try again later.", http.StatusInternalServerError)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // mallory is the attacker's own account at the provider.
@@ -18,14 +19,14 @@ var mallory = authtest.Person{Subject: "6666", Name: "Mallory"}
 
 // withoutPKCE gives a site the provider "acme", which accepts any code verifier, as
 // a service does that does not know PKCE.
-func withoutPKCE(protocol pintle.Protocol, checks []pintle.Check) func(*site) {
+func withoutPKCE(protocol oauth.Protocol, checks []oauth.Check) func(*site) {
 	return func(s *site) {
 		s.idp = authtest.NewIdentityProvider(authtest.Options{AutoConsent: true, Algorithm: authtest.ES256})
 		s.idp.Issuer = "https://idp.example"
 		s.idp.Break(authtest.PKCEIgnored)
 		s.net["idp.example"] = s.idp
 		p := s.idp.OAuth2("acme")
-		if protocol == pintle.OIDC {
+		if protocol == oauth.OIDC {
 			p = s.idp.OIDC("acme")
 		}
 		p.Checks = checks
@@ -60,24 +61,24 @@ func stolenVisit(t *testing.T, s *site, provider string, without ...string) stri
 // also while the victim has a flow under way: RFC 6749 section 10.12, RFC 9700
 // section 4.7.
 func TestACallbackOfAnotherFlowIsRefusedWhateverTheChecks(t *testing.T) {
-	lists := map[string][]pintle.Check{
+	lists := map[string][]oauth.Check{
 		"the default checks": nil,
-		"PKCE alone":         {pintle.PKCE},
-		"nonce alone":        {pintle.Nonce},
-		"state alone":        {pintle.State},
+		"PKCE alone":         {oauth.CheckPKCE},
+		"nonce alone":        {oauth.CheckNonce},
+		"state alone":        {oauth.CheckState},
 		"an empty list":      {},
-		"NoChecks":           {pintle.NoChecks},
+		"NoChecks":           {oauth.CheckNone},
 	}
 	for name, checks := range lists {
-		for protocol, title := range map[pintle.Protocol]string{pintle.OAuth2: "OAuth 2", pintle.OIDC: "OpenID Connect"} {
-			if protocol == pintle.OAuth2 && slices.Contains(checks, pintle.Nonce) {
+		for protocol, title := range map[oauth.Protocol]string{oauth.OAuth2: "OAuth 2", oauth.OIDC: "OpenID Connect"} {
+			if protocol == oauth.OAuth2 && slices.Contains(checks, oauth.CheckNonce) {
 				continue // a nonce needs an ID token
 			}
 			for _, without := range [][]string{nil, {"state"}} {
 				for _, begun := range []bool{true, false} {
 					for _, signedIn := range []bool{false, true} {
 						id := "SA-H2"
-						if slices.Contains(checks, pintle.NoChecks) && !begun {
+						if slices.Contains(checks, oauth.CheckNone) && !begun {
 							id = "SA-M4"
 						}
 						at := "state of the attacker"
@@ -166,16 +167,16 @@ func asAuthJS(t *testing.T, b *browser, names ...string) {
 // Both servers of a site that moves from Auth.js may answer any request.
 func TestAFlowBegunAtAuthJSEndsHere(t *testing.T) {
 	for name, tt := range map[string]struct {
-		checks []pintle.Check
+		checks []oauth.Check
 		kept   []string
 	}{
 		"the default checks": {nil, []string{pkceCookie}},
-		"nonce alone":        {[]pintle.Check{pintle.Nonce}, []string{nonceCookie}},
-		"state alone":        {[]pintle.Check{pintle.State}, []string{stateCookie}},
-		"every check":        {[]pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce}, checkCookies},
+		"nonce alone":        {[]oauth.Check{oauth.CheckNonce}, []string{nonceCookie}},
+		"state alone":        {[]oauth.Check{oauth.CheckState}, []string{stateCookie}},
+		"every check":        {[]oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce}, checkCookies},
 	} {
 		t.Run("W-50 "+name, func(t *testing.T) {
-			s := newSite(t, withoutPKCE(pintle.OIDC, tt.checks))
+			s := newSite(t, withoutPKCE(oauth.OIDC, tt.checks))
 			b := s.browser()
 			back := mustParse(t, b.consent(b.leave("acme")))
 			asAuthJS(t, b, tt.kept...)
@@ -189,7 +190,7 @@ func TestAFlowBegunAtAuthJSEndsHere(t *testing.T) {
 	}
 	t.Run("W-50 beside a state that a flow begun here left behind", func(t *testing.T) {
 		// Auth.js does not clear the cookie of a check that it does not know of.
-		s := newSite(t, withoutPKCE(pintle.OIDC, nil))
+		s := newSite(t, withoutPKCE(oauth.OIDC, nil))
 		b := s.browser()
 		back := b.consent(b.leave("acme"))
 		b.plant(pkceCookie, resealed(t, b, pkceCookie, func(c map[string]any) { c["jti"], _, _ = strings.Cut(c["jti"].(string), ".") }))
@@ -199,7 +200,7 @@ func TestAFlowBegunAtAuthJSEndsHere(t *testing.T) {
 		}
 	})
 	t.Run("W-50 but not without any check, of which no cookie tells", func(t *testing.T) {
-		s := newSite(t, withoutPKCE(pintle.OAuth2, []pintle.Check{pintle.NoChecks}))
+		s := newSite(t, withoutPKCE(oauth.OAuth2, []oauth.Check{oauth.CheckNone}))
 		b := s.browser()
 		back := b.consent(b.leave("acme"))
 		asAuthJS(t, b)
@@ -210,13 +211,13 @@ func TestAFlowBegunAtAuthJSEndsHere(t *testing.T) {
 // An attacker who controls a neighbouring host can plant cookies. Those of the
 // attacker's own flow must not replace some of the victim's.
 func TestTheCheckCookiesOfTwoFlowsDoNotMix(t *testing.T) {
-	every := []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce}
-	for _, checks := range [][]pintle.Check{nil, {pintle.PKCE, pintle.State}, every} {
+	every := []oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce}
+	for _, checks := range [][]oauth.Check{nil, {oauth.CheckPKCE, oauth.CheckState}, every} {
 		for _, name := range []string{stateCookie, pkceCookie} {
 			for _, signedIn := range []bool{false, true} {
 				t.Run("W-51 SA-L4 "+name+" planted, signed in: "+yes(signedIn), func(t *testing.T) {
 					k := newRecordingStore()
-					s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), withoutPKCE(pintle.OAuth2, checks))
+					s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), withoutPKCE(oauth.OAuth2, checks))
 					s.idp.SignInAs(mallory)
 					m := s.browser()
 					forged := m.consent(m.leave("acme"))
@@ -291,13 +292,13 @@ func copies(t *testing.T, s *site, b *browser, back string, n int) int {
 // A response serves once at the server, too, and not only in a browser that
 // forgets its cookies: SH-17, SH-77, BCP-17.
 func TestAResponseIsTakenOnce(t *testing.T) {
-	for name, checks := range map[string][]pintle.Check{
+	for name, checks := range map[string][]oauth.Check{
 		"the default checks": nil,
-		"NoChecks":           {pintle.NoChecks},
-		"every check":        {pintle.PKCE, pintle.State, pintle.Nonce},
+		"NoChecks":           {oauth.CheckNone},
+		"every check":        {oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce},
 	} {
 		t.Run("SA-L6 SH-17 of parallel callbacks one makes a token request, with "+name, func(t *testing.T) {
-			s := newSite(t, withoutPKCE(pintle.OIDC, checks))
+			s := newSite(t, withoutPKCE(oauth.OIDC, checks))
 			s.idp.Break(authtest.PKCEIgnored, authtest.CodeReplayAllowed)
 			b := s.browser()
 			back := b.consent(b.leave("acme"))
@@ -311,7 +312,7 @@ func TestAResponseIsTakenOnce(t *testing.T) {
 		})
 	}
 	t.Run("SA-L6 a flow begun at Auth.js without a state", func(t *testing.T) {
-		s := newSite(t, withoutPKCE(pintle.OIDC, nil))
+		s := newSite(t, withoutPKCE(oauth.OIDC, nil))
 		s.idp.Break(authtest.PKCEIgnored, authtest.CodeReplayAllowed)
 		b := s.browser()
 		back := b.consent(b.leave("acme"))
@@ -351,7 +352,7 @@ func TestAResponseIsTakenOnce(t *testing.T) {
 		}
 	})
 	t.Run("SA-L6 after a token request that failed", func(t *testing.T) {
-		s := newSite(t, withoutPKCE(pintle.OIDC, nil))
+		s := newSite(t, withoutPKCE(oauth.OIDC, nil))
 		b := s.browser()
 		back := b.consent(b.leave("acme"))
 		s.idp.Break(authtest.At(authtest.TokenEndpoint, authtest.ServerError))
@@ -365,7 +366,7 @@ func TestAResponseIsTakenOnce(t *testing.T) {
 		}
 	})
 	t.Run("SA-L6 after the provider answered with an error", func(t *testing.T) {
-		s := newSite(t, withoutPKCE(pintle.OIDC, nil))
+		s := newSite(t, withoutPKCE(oauth.OIDC, nil))
 		b := s.browser()
 		back := b.consent(b.leave("acme"))
 		refusal := mustParse(t, back)
@@ -379,7 +380,7 @@ func TestAResponseIsTakenOnce(t *testing.T) {
 		}
 	})
 	t.Run("SA-L6 and what does not belong to the flow leaves it alone", func(t *testing.T) {
-		s := newSite(t, withoutPKCE(pintle.OIDC, nil))
+		s := newSite(t, withoutPKCE(oauth.OIDC, nil))
 		b := s.browser()
 		back := mustParse(t, b.consent(b.leave("acme")))
 		for _, change := range []url.Values{{"state": {"x"}}, {"code": {""}}, {"iss": {"https://evil.example"}}} {

@@ -23,7 +23,7 @@ func newFormFlow(own Credentials) (*provider, *Error) {
 		hostUsers:     true,
 		listsPasskeys: slices.ContainsFunc(own.fields(), Field.listsPasskeys),
 	}}
-	if own.Knows != nil {
+	if own.CanSignIn != nil {
 		p.knows = f.knows
 	}
 	if own.Authorize == nil {
@@ -49,7 +49,7 @@ func (f *formFlow) finish(x *exchange) (*arrival, error) {
 		return nil, err
 	}
 	if user == nil {
-		return nil, &Error{Code: ErrCredentials, Provider: f.id}
+		return nil, &Error{Code: CodeCredentials, Provider: f.id}
 	}
 	x.debug("Authorize returned a user")
 	user = user.clone()
@@ -73,9 +73,9 @@ func (f *formFlow) describe(x *exchange, entry page.Provider) page.Provider {
 
 // knows reports whether a stored user can sign in with the form.
 func (f *formFlow) knows(ctx context.Context, user *User) (bool, error) {
-	known, err := f.form.Knows(ctx, user.clone())
+	known, err := f.form.CanSignIn(ctx, user.clone())
 	if err != nil {
-		return false, &Error{Code: ErrConfiguration, Provider: f.id, Err: fmt.Errorf("Credentials.Knows: %w", err)}
+		return false, &Error{Code: CodeConfiguration, Provider: f.id, Err: fmt.Errorf("Credentials.CanSignIn: %w", err)}
 	}
 	return known, nil
 }

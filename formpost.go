@@ -67,7 +67,7 @@ func (f *oauthFlow) requireStarter(x *exchange, kept *keptChecks) error {
 		return err
 	}
 	if user == nil || !x.startedBy(kept.id, user) {
-		return &Error{Code: ErrOAuthAccountNotLinked, Provider: f.id, Err: errors.New("the user who began the flow to link an account is no longer signed in")}
+		return &Error{Code: CodeAccountNotLinked, Provider: f.id, Err: errors.New("the user who began the flow to link an account is no longer signed in")}
 	}
 	return nil
 }

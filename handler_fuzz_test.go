@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -39,15 +40,15 @@ func FuzzHandler(f *testing.F) {
 	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyJWT, pintle.StrategyDatabase} {
 		auth, err := pintle.New(pintle.Config{
 			Providers: []pintle.Provider{
-				&pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: "https://idp.example", ClientID: "x", ClientSecret: "y", Checks: []pintle.Check{pintle.State, pintle.PKCE, pintle.Nonce}},
+				&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientID: "x", ClientSecret: "y", Checks: []oauth.Check{oauth.CheckState, oauth.CheckPKCE, oauth.CheckNonce}},
 				&pintle.OAuth{
-					ID: "hub", ClientID: "x", ClientSecret: "y", Authorization: pintle.Endpoint{URL: "https://idp.example/authorize"},
-					Token: pintle.Endpoint{URL: "https://idp.example/token"}, UserInfo: pintle.Endpoint{URL: "https://idp.example/user"},
+					ID: "hub", ClientID: "x", ClientSecret: "y", Authorization: oauth.Endpoint{URL: "https://idp.example/authorize"},
+					Token: oauth.Endpoint{URL: "https://idp.example/token"}, UserInfo: oauth.Endpoint{URL: "https://idp.example/user"},
 				},
 				&pintle.OAuth{
-					ID: "old", Protocol: pintle.OAuth1, ClientID: "x", ClientSecret: "y", RequestToken: pintle.Endpoint{URL: "https://idp.example/request"},
-					Authorization: pintle.Endpoint{URL: "https://idp.example/authorize"}, Token: pintle.Endpoint{URL: "https://idp.example/token"},
-					UserInfo: pintle.Endpoint{URL: "https://idp.example/user"},
+					ID: "old", Protocol: oauth.OAuth1, ClientID: "x", ClientSecret: "y", RequestToken: oauth.Endpoint{URL: "https://idp.example/request"},
+					Authorization: oauth.Endpoint{URL: "https://idp.example/authorize"}, Token: oauth.Endpoint{URL: "https://idp.example/token"},
+					UserInfo: oauth.Endpoint{URL: "https://idp.example/user"},
 				},
 				&pintle.Email{Send: func(context.Context, *pintle.Message) error { return nil }},
 				&pintle.Credentials{Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil }},

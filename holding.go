@@ -88,7 +88,7 @@ func (x *exchange) askForPassword(e *errands, user *User) error {
 	var err error
 	if x.Callbacks.HasPassword != nil {
 		if known, err = x.Callbacks.HasPassword(x.ctx, user.clone()); err != nil {
-			return fail(ErrConfiguration, fmt.Errorf("Callbacks.HasPassword: %w", err))
+			return fail(CodeConfiguration, fmt.Errorf("Callbacks.HasPassword: %w", err))
 		}
 	}
 	for _, p := range x.providers {
@@ -156,7 +156,7 @@ func takenAddress(userID string) string { return "taken+" + userID + "@invalid" 
 // end where they can be ended.
 func (w *unitOfWork) takeAddress(who *arrival, user *User) error {
 	if user.ID != who.taking || !user.EmailVerified.IsZero() {
-		return &Error{Code: ErrVerification, Provider: who.provider.id, Err: errors.New("the address belongs to another user than the one the person was asked about")}
+		return &Error{Code: CodeVerification, Provider: who.provider.id, Err: errors.New("the address belongs to another user than the one the person was asked about")}
 	}
 	if w.x.sessions.carryAddress() {
 		if err := w.endSessions(who, user.ID, ""); err != nil {

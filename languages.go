@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/pages"
 )
 
 // A language is one in which the pages can be shown.
@@ -22,7 +23,7 @@ type language struct {
 func (s *settings) checkTheme() *Error {
 	s.languages = nil
 	var errs []error
-	add := func(option string, texts *Texts) {
+	add := func(option string, texts *pages.Texts) {
 		pages, err := page.New(page.Theme(s.Theme), page.Texts(*texts))
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", option, err))
@@ -47,7 +48,7 @@ func (s *settings) checkTheme() *Error {
 	if err := errors.Join(errs...); err != nil {
 		pages, _ := page.New(page.Theme{}, page.Texts{}) // the defaults are sound
 		s.languages = []language{{pages: pages}}
-		return fail(ErrConfiguration, err)
+		return fail(CodeConfiguration, err)
 	}
 	return nil
 }

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/pages"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
 // inLanguages gives a site English, German and Brazilian Portuguese.
 func inLanguages(s *site) {
-	s.Languages = []pintle.Texts{
+	s.Languages = []pages.Texts{
 		{Lang: "de", SignInHeading: "Anmelden", MailSubject: "Anmelden bei %s"},
 		{Lang: "pt-BR", SignInHeading: "Entrar"},
 	}
@@ -102,11 +103,11 @@ func TestNewRefusesLanguagesThatNoRequestFinds(t *testing.T) {
 		config pintle.Config
 		want   string
 	}{
-		"no language":      {pintle.Config{Languages: []pintle.Texts{{Lang: "de"}, {SignInHeading: "Entrar"}}}, "Config.Languages[1] has no Lang"},
-		"one twice":        {pintle.Config{Languages: []pintle.Texts{{Lang: "de"}, {Lang: "DE"}}}, `"de" twice`},
-		"the first again":  {pintle.Config{Languages: []pintle.Texts{{Lang: "en"}}}, `"en" twice`},
-		"a name is lost":   {pintle.Config{Languages: []pintle.Texts{{Lang: "de", BackTo: "Zurück"}}}, "Config.Languages[0]: page: texts: BackTo"},
-		"of the first too": {pintle.Config{Texts: pintle.Texts{BackTo: "Zurück"}, Languages: []pintle.Texts{{Lang: "de"}}}, "Config.Theme and Config.Texts: page: texts: BackTo"},
+		"no language":      {pintle.Config{Languages: []pages.Texts{{Lang: "de"}, {SignInHeading: "Entrar"}}}, "Config.Languages[1] has no Lang"},
+		"one twice":        {pintle.Config{Languages: []pages.Texts{{Lang: "de"}, {Lang: "DE"}}}, `"de" twice`},
+		"the first again":  {pintle.Config{Languages: []pages.Texts{{Lang: "en"}}}, `"en" twice`},
+		"a name is lost":   {pintle.Config{Languages: []pages.Texts{{Lang: "de", BackTo: "Zurück"}}}, "Config.Languages[0]: page: texts: BackTo"},
+		"of the first too": {pintle.Config{Texts: pages.Texts{BackTo: "Zurück"}, Languages: []pages.Texts{{Lang: "de"}}}, "Config.Theme and Config.Texts: page: texts: BackTo"},
 	} {
 		c := tt.config
 		c.Providers, c.Secrets, c.Getenv = []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, []string{secret}, func(string) string { return "" }

@@ -32,7 +32,7 @@ type linkingCase struct {
 	owner    string // who has the account: "", "ada" or "grace"
 	signedIn string // who is signed in: "", "ada" or "grace"
 	known    bool   // whether a user with the address exists who has no account
-	trusted  bool   // AllowDangerousEmailAccountLinking
+	trusted  bool   // DangerouslyLinkByEmail
 	person   authtest.Person
 
 	// tokens and database are the expected calls of the store, beginning with
@@ -110,7 +110,7 @@ func (tt linkingCase) run(t *testing.T, strategy pintle.SessionStrategy) {
 	k := newRecordingStore()
 	s := newSite(t, withRecordingStore(k, strategy), func(s *site) {
 		acme := s.idp.OIDC("acme")
-		acme.AllowDangerousEmailAccountLinking = tt.trusted
+		acme.DangerouslyLinkByEmail = tt.trusted
 		s.Providers = []pintle.Provider{acme}
 	})
 	s.idp.SignInAs(tt.person)
@@ -223,7 +223,7 @@ func TestTheLinkEventHasTheStoredAccount(t *testing.T) {
 	k := newRecordingStore()
 	s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 		acme := s.idp.OIDC("acme")
-		acme.Account = func(a *pintle.Account) *pintle.Account {
+		acme.StoreAccount = func(a *pintle.Account) *pintle.Account {
 			return &pintle.Account{RefreshToken: a.RefreshToken, Scope: a.Scope, UserID: "another user", Provider: "another", ProviderAccountID: "other"}
 		}
 		s.Providers = []pintle.Provider{acme}
@@ -241,8 +241,8 @@ func TestTheLinkEventHasTheStoredAccount(t *testing.T) {
 	if err != nil || stored.AccessToken != "" || stored.IDToken != "" || stored.Scope == "" || e.Account.AccessToken != "" {
 		t.Errorf("stored is %+v (%v), which the Account function did not let through", stored, err)
 	}
-	if e.Profile.Email != "ada@example.com" || e.Profile.ID == "1001" {
-		t.Errorf("the event's profile is %+v", e.Profile)
+	if e.ProviderUser.Email != "ada@example.com" || e.ProviderUser.ID == "1001" {
+		t.Errorf("the event's profile is %+v", e.ProviderUser)
 	}
 	if signIn := lastEvent[*pintle.SignInEvent](s, "signIn"); signIn.Account.AccessToken == "" {
 		t.Error("the sign-in event has the filtered account")
@@ -545,7 +545,7 @@ func TestAStoreThatContradictsItselfIsAFault(t *testing.T) {
 
 // Whichever part refuses the sign-in, nothing was written: SH-63.
 func TestARefusalWritesNothing(t *testing.T) {
-	for _, refusal := range []error{errBroken, pintle.ErrAccessDenied} {
+	for _, refusal := range []error{errBroken, pintle.CodeAccessDenied} {
 		k := newRecordingStore()
 		s := newSite(t, withRecordingStore(k, pintle.StrategyDatabase), func(s *site) {
 			s.Callbacks.SignIn = refusing(refusal)
@@ -667,11 +667,11 @@ type outage struct {
 	down atomic.Bool
 }
 
-func (o *outage) Revoked(ctx context.Context, user, session string, at time.Time) (bool, error) {
+func (o *outage) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
 	if o.down.Load() {
 		return false, errBroken
 	}
-	return o.Revocations.Revoked(ctx, user, session, at)
+	return o.Revocations.Revoked(ctx, s)
 }
 
 // SA-L8: while the revocation list does not answer, it is not known whether the user

@@ -194,7 +194,7 @@ func (x *exchange) askSignIn(attempt *SignInAttempt) (elsewhere bool, err error)
 	case err != nil && isClassified(err):
 		return false, err
 	case err != nil:
-		return false, &Error{Code: ErrAccessDenied, Provider: attempt.Account.Provider, Err: err}
+		return false, &Error{Code: CodeAccessDenied, Provider: attempt.Account.Provider, Err: err}
 	case goTo == "":
 		return false, nil
 	}
@@ -246,7 +246,7 @@ func (x *exchange) runDecision(who *arrival, run func(*unitOfWork) error) error 
 		// Another request, perhaps of the same user in another tab, was
 		// faster by a moment. What it wrote can be found now.
 		if conflicts++; conflicts > 1 {
-			return &Error{Code: ErrStore, Provider: who.provider.id, Err: fmt.Errorf("the store refuses as existing what it does not find: %w", err)}
+			return &Error{Code: CodeStore, Provider: who.provider.id, Err: fmt.Errorf("the store refuses as existing what it does not find: %w", err)}
 		}
 		x.debug("decision made again: another request wrote first")
 	}
@@ -685,5 +685,5 @@ func (who *arrival) removed() error {
 }
 
 func (who *arrival) notLinked(reason string) error {
-	return &Error{Code: cmp.Or(who.provider.notLinked, ErrOAuthAccountNotLinked), Provider: who.provider.id, Err: errors.New(reason)}
+	return &Error{Code: cmp.Or(who.provider.notLinked, CodeAccountNotLinked), Provider: who.provider.id, Err: errors.New(reason)}
 }

@@ -44,10 +44,10 @@ func (s *settings) newMailFlow(own Email, env environment) (*provider, *Error) {
 	p := &provider{f.providerBase, f, facts{sendsLinks: true, hashes: f.hashes, knows: knowsAddress}}
 	env.fillEmail(&own)
 	if err := own.complete(s.HTTPClient); err != nil {
-		return p, &Error{Code: ErrConfiguration, Provider: p.id, Err: err}
+		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
 	}
 	if own.Send == nil {
-		return p, &Error{Code: ErrConfiguration, Provider: p.id, Err: errors.New("Email.Send is nil: set it, for example to smtp.New(…).Send")}
+		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: errors.New("Email.Send is nil: set it, for example to smtp.New(…).Send")}
 	}
 	return p, nil
 }
@@ -63,10 +63,10 @@ func knowsAddress(_ context.Context, user *User) (bool, error) {
 func (f *mailFlow) begin(x *exchange) error {
 	identifier, err := f.identifier(x)
 	if err != nil {
-		return &Error{Code: ErrEmailSignIn, Detail: malformedAddress, Provider: f.id, Err: byClient(err)}
+		return &Error{Code: CodeEmailSignIn, Detail: malformedAddress, Provider: f.id, Err: byClient(err)}
 	}
 	if err := f.email.accepts(identifier); err != nil {
-		return &Error{Code: ErrConfiguration, Provider: f.id, Err: fmt.Errorf("%w, although it has just returned it: it must return its own results unchanged, because it runs again when the link is opened", err)}
+		return &Error{Code: CodeConfiguration, Provider: f.id, Err: fmt.Errorf("%w, although it has just returned it: it must return its own results unchanged, because it runs again when the link is opened", err)}
 	}
 	if err := f.allow(x, identifier); err != nil {
 		return err
@@ -79,19 +79,19 @@ func (f *mailFlow) begin(x *exchange) error {
 	if elsewhere, err := x.askSignIn(attempt); elsewhere || err != nil {
 		if err != nil {
 			// The user is not identified yet, so every refusal looks the same.
-			return &Error{Code: ErrAccessDenied, Provider: f.id, Err: err}
+			return &Error{Code: CodeAccessDenied, Provider: f.id, Err: err}
 		}
 		return nil
 	}
 	message, verification, err := f.compose(x, identifier)
 	if err != nil {
-		return &Error{Code: ErrEmailSignIn, Provider: f.id, Err: err}
+		return &Error{Code: CodeEmailSignIn, Provider: f.id, Err: err}
 	}
 	if err := x.records.createVerification(x.ctx, verification); err != nil {
 		return err
 	}
 	if err := f.email.Send(x.ctx, message); err != nil {
-		return &Error{Code: ErrEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Send: %w", err)}
+		return &Error{Code: CodeEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Send: %w", err)}
 	}
 	x.debug("mail sent")
 	return x.redirect(query.Append(x.origin+x.base+"/verify-request", "provider", f.id, "type", "email"))
@@ -112,7 +112,7 @@ func (f *mailFlow) allow(x *exchange, identifier string) error {
 	if err == nil || isClassified(err) {
 		return err
 	}
-	return &Error{Code: ErrEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Allow: %w", err)}
+	return &Error{Code: CodeEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Allow: %w", err)}
 }
 
 // identifier returns the address that was typed, in normal form.
@@ -250,19 +250,19 @@ func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 	switch {
 	case verification == nil:
 		if identifier == "" {
-			return nil, &Error{Code: ErrVerification, Provider: f.id, Err: errors.New("the link has no address: a mail program cut it off before \"&email=\", or it was typed")}
+			return nil, &Error{Code: CodeVerification, Provider: f.id, Err: errors.New("the link has no address: a mail program cut it off before \"&email=\", or it was typed")}
 		}
-		return nil, &Error{Code: ErrVerification, Provider: f.id, Err: errors.New("the link is unknown or was used before")}
+		return nil, &Error{Code: CodeVerification, Provider: f.id, Err: errors.New("the link is unknown or was used before")}
 	case verification.Expires.Before(time.Now()):
-		return nil, &Error{Code: ErrVerification, Provider: f.id, Err: errors.New("the link has expired")}
+		return nil, &Error{Code: CodeVerification, Provider: f.id, Err: errors.New("the link has expired")}
 	// A store that finds a link by its token alone must not sign in another address.
 	case verification.Identifier != identifier:
-		return nil, &Error{Code: ErrVerification, Provider: f.id, Err: errors.New("the link was made for another address")}
+		return nil, &Error{Code: CodeVerification, Provider: f.id, Err: errors.New("the link was made for another address")}
 	}
 	// A provider with the same secret and store may have made the link, for an
 	// address that this one rejects.
 	if err := f.email.accepts(identifier); err != nil {
-		return nil, &Error{Code: ErrVerification, Provider: f.id, Err: fmt.Errorf("the link of another provider is for an address to which this one sends none: %w", err)}
+		return nil, &Error{Code: CodeVerification, Provider: f.id, Err: fmt.Errorf("the link of another provider is for an address to which this one sends none: %w", err)}
 	}
 	x.debug("mail link accepted")
 	return f.arrival(x, verification.Identifier)

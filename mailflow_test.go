@@ -592,10 +592,10 @@ func TestTheHostIsAskedBeforeTheMailAndAfterTheLink(t *testing.T) {
 		code       string // of the error page; empty for a redirect
 	}{
 		{"refused before", beforeMail, "", errBroken, false, false, "AccessDenied"},
-		{"refused before with a code", beforeMail, "", pintle.ErrCredentials, false, false, "AccessDenied"},
+		{"refused before with a code", beforeMail, "", pintle.CodeCredentials, false, false, "AccessDenied"},
 		{"sent elsewhere before", beforeMail, "/waiting-list", nil, false, false, ""},
 		{"refused after", afterLink, "", errBroken, true, true, "AccessDenied"},
-		{"refused after with a code", afterLink, "", pintle.ErrVerification, true, true, "Verification"},
+		{"refused after with a code", afterLink, "", pintle.CodeVerification, true, true, "Verification"},
 		{"sent elsewhere after", afterLink, "/waiting-list", nil, true, true, ""},
 	}
 	for _, tt := range tests {

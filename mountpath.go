@@ -106,5 +106,5 @@ func routedBelow(path string) (base string, ok bool) {
 
 // showMisrouted shows a browser that the operator has to do something.
 func (x *exchange) showMisrouted() {
-	_ = x.show(x.pages().Error(page.Site{}, string(ErrConfiguration))) // which never fails
+	_ = x.show(x.pages().Error(page.Site{}, string(CodeConfiguration))) // which never fails
 }

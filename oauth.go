@@ -9,79 +9,9 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/oauth"
+	"github.com/pintleauth/pintle/pages"
 )
-
-// A Protocol is the protocol of an [OAuth] provider.
-type Protocol int
-
-// The protocols.
-const (
-	// OAuth2 is the authorization code grant.
-	//
-	// https://www.rfc-editor.org/rfc/rfc6749#section-4.1
-	OAuth2 Protocol = iota
-
-	// OIDC is OAuth 2 with an ID token that is verified.
-	//
-	// https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth
-	OIDC
-
-	// OAuth1 is the protocol of RFC 5849 with HMAC-SHA1 signatures.
-	//
-	// https://www.rfc-editor.org/rfc/rfc5849
-	OAuth1
-
-	// OpenID2 is OpenID Authentication 2.0, checked at the provider.
-	//
-	// https://openid.net/specs/openid-authentication-2_0.html
-	OpenID2
-)
-
-// A Check protects a flow against the response of another flow, which an
-// attacker could have a victim's browser open.
-type Check string
-
-// The checks of [OAuth.Checks].
-const (
-	// PKCE binds the code to this browser's flow with an S256 challenge, at
-	// services that compare it.
-	//
-	// https://www.rfc-editor.org/rfc/rfc7636
-	PKCE Check = "pkce"
-
-	// State binds the response to this browser. Every flow has a state, listed
-	// or not, because some services accept any code verifier. Listing it
-	// matters if Auth.js serves the same site: a flow begun there is then
-	// rejected unless it has a state, too.
-	//
-	// https://www.rfc-editor.org/rfc/rfc6749#section-10.12
-	State Check = "state"
-
-	// Nonce binds the ID token to this browser's flow.
-	//
-	// https://openid.net/specs/openid-connect-core-1_0.html#NonceNotes
-	Nonce Check = "nonce"
-
-	// NoChecks, alone in the list, turns PKCE and the nonce off, for services
-	// that reject them. The state stays. A flow that began at Auth.js with its
-	// "none" leaves no proof in the browser, and cannot be completed here: the
-	// user signs in again.
-	//
-	// For a service that does not return the state parameter, [Quirks.Leave] and
-	// [Quirks.Return] can carry the state in another place, such as the callback
-	// URL.
-	NoChecks Check = "none"
-)
-
-// An Endpoint is a URL of a provider with the parameters always sent to it.
-type Endpoint struct {
-	// URL may be empty when [OAuth.Issuer] is set: it is then discovered.
-	URL string
-
-	// Params are added to the query of URL. The parameter "scope" of an
-	// authorization endpoint belongs here, in the service's own separator.
-	Params map[string]string
-}
 
 // OAuth is a provider that a browser is sent to and comes back from. The zero
 // value of every field is a working default, but for ID and the endpoints or
@@ -93,7 +23,7 @@ type OAuth struct {
 	// Name is shown to people. Empty means ID.
 	Name string
 
-	Protocol Protocol
+	Protocol oauth.Protocol
 
 	// Env is the part of environment variable names that stands for this
 	// provider, for example "GITHUB" in AUTH_GITHUB_ID. Empty means ID in upper
@@ -103,7 +33,7 @@ type OAuth struct {
 	// ClientID and ClientSecret are the client credentials from the service.
 	// Empty ones are looked up as AUTH_{Env}_ID and AUTH_{Env}_SECRET. [New]
 	// rejects a provider that lacks one it needs: a public client, whose
-	// ClientAuth is "none", needs no secret.
+	// ClientAuth is [oauth.PublicClient], needs no secret.
 	ClientID     string
 	ClientSecret string
 
@@ -115,32 +45,29 @@ type OAuth struct {
 	// follows from Issuer.
 	WellKnown string
 
-	Authorization Endpoint
-	Token         Endpoint
-	UserInfo      Endpoint
+	Authorization oauth.Endpoint
+	Token         oauth.Endpoint
+	UserInfo      oauth.Endpoint
 
 	// RequestToken is the temporary credentials endpoint of OAuth 1.0a.
-	RequestToken Endpoint
+	RequestToken oauth.Endpoint
 
 	// Checks are the protections of the flow beside a state, which is always
 	// sent, kept and compared. Nil means PKCE.
-	Checks []Check
+	Checks []oauth.Check
 
-	// ClientAuth is how the client authenticates at the token endpoint:
-	// client_secret_basic (the default), client_secret_post, client_secret_jwt,
-	// private_key_jwt or none.
-	//
-	// https://openid.net/specs/openid-connect-core-1_0.html#ClientAuthentication
-	ClientAuth string
+	// ClientAuth is how the client authenticates at the token endpoint. Empty
+	// means [oauth.ClientSecretBasic].
+	ClientAuth oauth.ClientAuth
 
-	// PrivateKey signs the assertions of private_key_jwt. PrivateKeyID is its
+	// PrivateKey signs the assertions of [oauth.PrivateKeyJWT]. PrivateKeyID is its
 	// key id at the service.
 	PrivateKey   crypto.Signer
 	PrivateKeyID string
 
 	// SigningAlg is the only algorithm accepted for ID tokens. Empty means what
 	// the metadata lists, without "none" and the symmetric ones.
-	SigningAlg string
+	SigningAlg oauth.Algorithm
 
 	// ProfileFromUserInfo takes the profile of an OIDC provider from its
 	// userinfo endpoint instead of the ID token.
@@ -163,9 +90,9 @@ type OAuth struct {
 	// Account chooses what of an account is stored. It gets a copy it may
 	// change and return; nil stores no tokens. A nil function keeps the fields
 	// of [Account] and drops Extra.
-	Account func(a *Account) *Account
+	StoreAccount func(a *Account) *Account
 
-	// AllowDangerousEmailAccountLinking signs a user of this provider in as an
+	// DangerouslyLinkByEmail signs a user of this provider in as an
 	// existing user with the same address. Anyone who can make the provider
 	// report an address then controls that user: set it only for providers that
 	// verify addresses.
@@ -176,7 +103,7 @@ type OAuth struct {
 	// address is unproven while others may be able to sign in as that user: see
 	// [User.EmailVerified] and [Account.VerifiedEmail]. A user who is created
 	// by this sign-in does not get an address that the provider denies.
-	AllowDangerousEmailAccountLinking bool
+	DangerouslyLinkByEmail bool
 
 	// EmailVerified reports whether the provider has checked that the address in
 	// a profile belongs to its user. Nil means never: an address that the provider
@@ -195,19 +122,25 @@ type OAuth struct {
 	// [Config.HTTPClient].
 	HTTPClient *http.Client
 
-	// AllowInsecure permits endpoints without TLS that are not on loopback.
-	AllowInsecure bool
+	// DangerouslyAllowHTTP permits endpoints without TLS that are not on loopback.
+	DangerouslyAllowHTTP bool
+
+	// Complete finishes the provider once client id, client secret and issuer
+	// are known, be it from the environment: some services require them in
+	// special places. It is called by [New] with a copy it may change, maps of
+	// parameters included. An error makes the configuration invalid.
+	Complete func(p *OAuth) error
 
 	// Quirks adapts to services that deviate from the standards.
-	Quirks Quirks
+	Quirks oauth.Quirks
 
 	// Style is how the sign-in page shows the provider.
-	Style Style
+	Style pages.Style
 }
 
 func (p *OAuth) base() providerBase {
 	kind := TypeOAuth
-	if p.Protocol == OIDC {
+	if p.Protocol == oauth.OIDC {
 		kind = TypeOIDC
 	}
 	return providerBase{id: p.ID, name: p.Name, kind: kind}
@@ -215,32 +148,32 @@ func (p *OAuth) base() providerBase {
 
 // complete calls the function of that name with maps that no other copy has.
 func (p *OAuth) complete() error {
-	if p.Quirks.Complete == nil {
+	if p.Complete == nil {
 		return nil
 	}
-	for _, e := range []*Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken} {
+	for _, e := range []*oauth.Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken} {
 		own := make(map[string]string, len(e.Params))
 		maps.Copy(own, e.Params)
 		e.Params = own
 	}
-	return p.Quirks.Complete(p)
+	return p.Complete(p)
 }
 
 // checks are the checks that [OAuth.Checks] lists. Auth.js uses these alone; see
 // [oauthFlow.takeChecks] for the state.
-func (p *OAuth) checks() []Check {
-	var list []Check
+func (p *OAuth) checks() []oauth.Check {
+	var list []oauth.Check
 	switch {
-	case p.Protocol == OAuth1 || p.Protocol == OpenID2:
-		return []Check{State}
+	case p.Protocol == oauth.OAuth1 || p.Protocol == oauth.OpenID2:
+		return []oauth.Check{oauth.CheckState}
 	case p.Checks == nil:
-		list = []Check{PKCE}
-	case !slices.Contains(p.Checks, NoChecks):
+		list = []oauth.Check{oauth.CheckPKCE}
+	case !slices.Contains(p.Checks, oauth.CheckNone):
 		list = slices.Clone(p.Checks)
 	}
-	if p.proxyURL() != "" && !slices.Contains(list, State) {
+	if p.proxyURL() != "" && !slices.Contains(list, oauth.CheckState) {
 		// As at Auth.js: the state tells the proxy where the browser belongs.
-		list = append(list, State)
+		list = append(list, oauth.CheckState)
 	}
 	return list
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/uuid"
 	"github.com/pintleauth/pintle/internal/wire"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // An oauthFlow is a sign-in at a provider to which the browser is sent, and from
@@ -26,9 +27,9 @@ type oauthFlow struct {
 	providerBase
 	oauth    *OAuth
 	protocol protocol
-	listed   []Check // see [OAuth.checks]
-	formPost bool    // see [OAuth.formPost]
-	proxyURL string  // see [OAuth.proxyURL]
+	listed   []oauth.Check // see [OAuth.checks]
+	formPost bool          // see [OAuth.formPost]
+	proxyURL string        // see [OAuth.proxyURL]
 }
 
 // A refreshFunc exchanges a refresh token for a token response.
@@ -41,11 +42,14 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 	incomplete := own.complete()
 	f := &oauthFlow{providerBase: own.base(), oauth: &own, listed: own.checks(), formPost: own.formPost(), proxyURL: own.proxyURL()}
 	p := &provider{f.providerBase, f, facts{
-		linking: f.linking, keep: own.Account, authority: own.authority(),
+		linking: f.linking, keep: own.StoreAccount, authority: own.authority(),
 		formPost: f.formPost, proxyURL: f.proxyURL, oneButton: true,
 	}}
 	if incomplete != nil {
 		return p, &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: incomplete}
+	}
+	if s.PublicNetworkOnly && own.HTTPClient != nil {
+		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: errors.New("Config.PublicNetworkOnly has no effect on the provider's HTTPClient: leave one of them out")}
 	}
 	var fault *Error
 	p.refresh, fault = f.speak(s.HTTPClient)
@@ -69,7 +73,7 @@ func (f *oauthFlow) begin(x *exchange) error {
 	}
 	to, err := f.protocol.begin(x.ctx, authRequest{redirectURI: redirectURI, state: state, extra: x.query})
 	if err != nil {
-		return &Error{Code: ErrConfiguration, Provider: f.id, Err: err}
+		return &Error{Code: CodeConfiguration, Provider: f.id, Err: err}
 	}
 	// If the store cannot tell who is signed in, no flow begins: it would count
 	// as begun by a signed-out browser, and make a user instead of a link.
@@ -85,13 +89,13 @@ func (f *oauthFlow) begin(x *exchange) error {
 	}
 	var sent []string
 	for _, check := range []struct {
-		name   Check
+		name   oauth.Check
 		cookie sealedCookie
 		value  string
 	}{
-		{State, x.set.stateCheck(), to.state},
-		{PKCE, x.set.pkceCheck(), to.verifier},
-		{Nonce, x.set.nonceCheck(), to.nonce},
+		{oauth.CheckState, x.set.stateCheck(), to.state},
+		{oauth.CheckPKCE, x.set.pkceCheck(), to.verifier},
+		{oauth.CheckNonce, x.set.nonceCheck(), to.nonce},
 	} {
 		if check.value == "" {
 			continue
@@ -162,12 +166,12 @@ func (f *oauthFlow) finish(x *exchange) (*arrival, error) {
 	account.setTokens(said.tokens)
 	user, err := f.user(x, said.profile, account)
 	if err != nil {
-		return nil, &Error{Code: ErrOAuthCallback, Provider: f.id, Err: fail(codeOAuthProfileParse, err)}
+		return nil, &Error{Code: codeOAuthCallback, Provider: f.id, Err: fail(codeOAuthProfileParse, err)}
 	}
 	x.debug("profile read")
 	who := &arrival{
 		by: byAccount, user: user, account: account, profile: said.profile, flow: kept.id,
-		trusted: f.oauth.AllowDangerousEmailAccountLinking, emailVerified: f.oauth.EmailVerified,
+		trusted: f.oauth.DangerouslyLinkByEmail, emailVerified: f.oauth.EmailVerified,
 		linkTo: func(signedIn *User) bool { return x.startedBy(kept.id, signedIn) },
 	}
 	// The id in the profile is that of the account.
@@ -207,7 +211,7 @@ func (f *oauthFlow) accept(x *exchange, kept *keptChecks) error {
 // end the grant of the first at providers that follow RFC 6749 section 4.1.2.
 func (x *exchange) spend(kept *keptChecks) error {
 	if !x.spent.flows.Use(kept.once, kept.issued) {
-		return &Error{Code: ErrInvalidCheck, Detail: flowUsed, Err: errors.New("the flow has had its response already: the callback URL was opened twice, or the browser's cookies were copied")}
+		return &Error{Code: codeInvalidCheck, Detail: flowUsed, Err: errors.New("the flow has had its response already: the callback URL was opened twice, or the browser's cookies were copied")}
 	}
 	return nil
 }
@@ -311,18 +315,18 @@ func (f *oauthFlow) speak(client *http.Client) (refresh refreshFunc, fault *Erro
 	client = cmp.Or(p.HTTPClient, client)
 	var check func() error
 	switch p.Protocol {
-	case OAuth1:
+	case oauth.OAuth1:
 		one := &handshake.OAuth1{
-			ID: p.ID, Env: envName(p), RequestTokenURL: p.RequestToken.URL, Authorize: p.Authorization.handshake(),
-			AccessTokenURL: p.Token.URL, UserInfo: p.UserInfo.handshake(),
+			ID: p.ID, Env: envName(p), RequestTokenURL: p.RequestToken.URL, Authorize: endpointOf(p.Authorization),
+			AccessTokenURL: p.Token.URL, UserInfo: endpointOf(p.UserInfo),
 			ConsumerKey: p.ClientID, ConsumerSecret: p.ClientSecret,
-			FetchProfile: p.Quirks.FetchProfile, Client: client, AllowInsecure: p.AllowInsecure,
+			FetchProfile: p.Quirks.FetchProfile, Client: client, AllowInsecure: p.DangerouslyAllowHTTP,
 		}
 		f.protocol, check = oauth1Protocol{one}, one.Check
-	case OpenID2:
+	case oauth.OpenID2:
 		id2 := &handshake.OpenID2{
 			ID: p.ID, URL: p.Authorization.URL, ClaimedID: p.Quirks.ClaimedID,
-			Client: client, AllowInsecure: p.AllowInsecure,
+			Client: client, AllowInsecure: p.DangerouslyAllowHTTP,
 		}
 		if fetch := p.Quirks.FetchProfile; fetch != nil {
 			id2.FetchProfile = func(ctx context.Context, c *http.Client, id string) (map[string]any, error) {
@@ -344,21 +348,25 @@ func (p *OAuth) oauth2(client *http.Client) *handshake.Provider {
 	checks := p.checks()
 	q := p.Quirks
 	return &handshake.Provider{
-		ID: p.ID, Env: envName(p), OIDC: p.Protocol == OIDC,
+		ID: p.ID, Env: envName(p), OIDC: p.Protocol == oauth.OIDC,
 		Issuer: p.Issuer, WellKnown: p.WellKnown, TenantIssuer: q.TenantIssuer,
 		ClientID: p.ClientID, ClientSecret: p.ClientSecret, ClientSecretFunc: q.ClientSecret,
-		Authorization: p.Authorization.handshake(), Token: p.Token.handshake(), UserInfo: p.UserInfo.handshake(),
+		Authorization: endpointOf(p.Authorization), Token: endpointOf(p.Token), UserInfo: endpointOf(p.UserInfo),
 		JWKS: q.JWKS,
-		PKCE: slices.Contains(checks, PKCE), State: slices.Contains(checks, State), Nonce: slices.Contains(checks, Nonce),
-		AuthMethod: p.ClientAuth, PrivateKey: p.PrivateKey, PrivateKeyID: p.PrivateKeyID,
-		AssertionAudience: q.AssertionAudience, SigningAlg: p.SigningAlg, UserInfoSigningAlg: q.UserInfoSigningAlg,
+		PKCE: slices.Contains(checks, oauth.CheckPKCE), State: slices.Contains(checks, oauth.CheckState), Nonce: slices.Contains(checks, oauth.CheckNonce),
+		AuthMethod: string(p.ClientAuth), PrivateKey: p.PrivateKey, PrivateKeyID: p.PrivateKeyID,
+		AssertionAudience: q.AssertionAudience, SigningAlg: string(p.SigningAlg), UserInfoSigningAlg: string(q.UserInfoSigningAlg),
 		ProfileFromUserInfo: p.ProfileFromUserInfo, MaxAge: p.MaxAge, TokenTypeOptional: q.TokenTypeOptional, FormTokenBody: q.FormTokenBody,
-		Hooks:  q.hooks(),
-		Client: client, AllowInsecure: p.AllowInsecure,
+		Hooks: handshake.Hooks{
+			Discovered: q.Metadata, TokenRequest: q.TokenRequest, Exchange: q.Exchange, TokenResponse: q.TokenResponse,
+			CheckClaims: q.CheckClaims, FetchProfile: q.FetchProfile, AmendProfile: q.AmendProfile,
+		},
+		Client: client, AllowInsecure: p.DangerouslyAllowHTTP,
 	}
 }
 
-func (e Endpoint) handshake() handshake.Endpoint {
+// endpointOf returns an endpoint with its parameters in a fixed order.
+func endpointOf(e oauth.Endpoint) handshake.Endpoint {
 	h := handshake.Endpoint{URL: e.URL}
 	for _, name := range slices.Sorted(maps.Keys(e.Params)) {
 		h.Params.Add(name, e.Params[name])
@@ -370,7 +378,7 @@ func (e Endpoint) handshake() handshake.Endpoint {
 // itself reports is shown on the sign-in page, where the user can try again.
 func providerError(err error) error {
 	if answer, ok := errors.AsType[*handshake.ResponseError](err); ok {
-		return fail(ErrOAuthCallback, answer)
+		return fail(codeOAuthCallback, answer)
 	}
 	return err
 }
@@ -424,7 +432,7 @@ func (f oauth2Protocol) finish(ctx context.Context, c callbackParams) (*identity
 		return nil, err
 	}
 	c.params = params
-	state, err := c.kept.value(State)
+	state, err := c.kept.value(oauth.CheckState)
 	if err != nil {
 		return nil, err
 	}
@@ -436,11 +444,11 @@ func (f oauth2Protocol) finish(ctx context.Context, c callbackParams) (*identity
 	}
 	// Both are looked for before the code is spent, so that a broken flow
 	// reaches no token endpoint.
-	verifier, err := c.kept.value(PKCE)
+	verifier, err := c.kept.value(oauth.CheckPKCE)
 	if err != nil {
 		return nil, err
 	}
-	nonce, err := c.kept.value(Nonce)
+	nonce, err := c.kept.value(oauth.CheckNonce)
 	if err != nil {
 		return nil, err
 	}
@@ -470,13 +478,13 @@ func (f oauth1Protocol) begin(ctx context.Context, r authRequest) (authRedirect,
 }
 
 func (f oauth1Protocol) finish(ctx context.Context, c callbackParams) (*identity, error) {
-	kept, err := c.kept.value(State)
+	kept, err := c.kept.value(oauth.CheckState)
 	if err != nil {
 		return nil, err
 	}
 	token, secret, ok := strings.Cut(kept, " ")
 	if !ok {
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the state holds no temporary credentials"))
+		return nil, fail(codeInvalidCheck, fmt.Errorf("the state holds no temporary credentials"))
 	}
 	result, err := f.Finish(ctx, handshake.OAuth1Return{Params: c.params, Token: token, Secret: secret, Accept: c.accept, Exchanged: c.exchanged})
 	if err != nil {
@@ -496,7 +504,7 @@ func (f openID2Protocol) begin(ctx context.Context, r authRequest) (authRedirect
 }
 
 func (f openID2Protocol) finish(ctx context.Context, c callbackParams) (*identity, error) {
-	state, err := c.kept.value(State)
+	state, err := c.kept.value(oauth.CheckState)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 const openID2Namespace = "http://specs.openid.net/auth/2.0"
@@ -42,9 +43,9 @@ func withSteam(number string, confirm *bool) func(*site) {
 			http.Redirect(w, r, back.String(), http.StatusFound)
 		})
 		s.Providers = []pintle.Provider{&pintle.OAuth{
-			ID: "steam", Protocol: pintle.OpenID2, ClientSecret: "an API key",
-			Authorization: pintle.Endpoint{URL: "https://steam.example/login"},
-			Quirks: pintle.Quirks{
+			ID: "steam", Protocol: oauth.OpenID2, ClientSecret: "an API key",
+			Authorization: oauth.Endpoint{URL: "https://steam.example/login"},
+			Quirks: oauth.Quirks{
 				ClaimedID: regexp.MustCompile(`^https://steam\.example/id/(\d+)$`),
 				FetchProfile: func(_ context.Context, _ *http.Client, tokens map[string]any) (map[string]any, error) {
 					return map[string]any{"id": tokens["id"], "name": "Ada Lovelace"}, nil

@@ -21,7 +21,7 @@ type Pages struct {
 	// Account is where the application shows users how they can sign in, and
 	// lets them link another account. A signed-in user returns to it when a
 	// sign-in with a provider or a passkey fails, with the parameter error: see
-	// [ErrOAuthAccountNotLinked] and [ErrOAuthCallback]. Empty means the pages
+	// [CodeAccountNotLinked] and OAuthCallbackError. Empty means the pages
 	// that other users see then. It has no built-in page.
 	Account string
 
@@ -34,28 +34,4 @@ type Pages struct {
 	// NewUser is where a person goes after their first sign-in. It gets the
 	// parameter callbackUrl. It has no built-in page.
 	NewUser string
-}
-
-// Theme is the look of the built-in pages and mails.
-type Theme struct {
-	// ColorScheme is "light", "dark" or "auto", which follows the browser and
-	// is the default.
-	ColorScheme string
-
-	// Logo is the URL of an image above the heading of every page: an absolute
-	// one, a path of this site such as "/logo.svg", or a data: URL.
-	Logo string
-
-	// BrandColor is the CSS colour of buttons, in mails too. It must be opaque.
-	// Empty means #346df1.
-	BrandColor string
-
-	// ButtonText is the CSS colour of the text on buttons. Empty means white
-	// where that can be read on BrandColor, and else black.
-	ButtonText string
-
-	// CSS is a style sheet for the pages that follows the built-in one, and so
-	// may override all of it. The policy of the pages lets it load images of this
-	// site and nothing else. Mails do not have it.
-	CSS string
 }

@@ -199,12 +199,12 @@ func (x *exchange) showFault(fault *Error) {
 		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the error page of the application is protected by itself: Config.Pages.Error must be open to anonymous requests",
 			slog.String("code", string(codeErrorPageLoop)))
 	default:
-		_ = x.redirect(query.Append(x.absolute(own), "error", string(ErrConfiguration)))
+		_ = x.redirect(query.Append(x.absolute(own), "error", string(CodeConfiguration)))
 		return
 	}
 	site := x.pageSite()
 	site.SignInURL = "" // which would only lead back here
-	_ = x.show(x.pages().Error(site, string(ErrConfiguration)))
+	_ = x.show(x.pages().Error(site, string(CodeConfiguration)))
 	x.answer.status = faultStatus(fault)
 }
 

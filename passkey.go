@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/pintleauth/pintle/pages"
 )
 
 // WebAuthn is a provider that signs people in with a credential of their
@@ -57,7 +59,7 @@ type WebAuthn struct {
 	// Ceremony makes the options of ceremonies and verifies the answers.
 	Ceremony Ceremony
 
-	Style Style
+	Style pages.Style
 }
 
 // A Ceremony makes the options with which a browser creates or uses a
@@ -137,14 +139,9 @@ func (p *WebAuthn) checkAutofill() *Error {
 	return &Error{Code: codeMissingAutocomplete, Provider: p.base().id, Err: errors.New(`none of WebAuthn.Fields has an attribute autocomplete with the word webauthn: add one, such as "username webauthn", or set DisableAutofill`)}
 }
 
-// A DeviceType states whether a passkey may be synchronised.
+// A DeviceType is "singleDevice", or "multiDevice" for a passkey that may be
+// synchronised.
 type DeviceType string
-
-// The device types, by the names of Auth.js.
-const (
-	SingleDevice DeviceType = "singleDevice"
-	MultiDevice  DeviceType = "multiDevice" // may be synchronised
-)
 
 // A Passkey is a WebAuthn credential that is registered for a user.
 //

@@ -56,7 +56,7 @@ func withPasskeys(s *site) {
 	s.Providers = append(s.Providers, &pintle.WebAuthn{Ceremony: noCeremony{}})
 	s.Store = memstore.New()
 	s.Session.Strategy = pintle.StrategyJWT
-	s.Experimental.Passkeys = true
+	s.ExperimentalPasskeys = true
 }
 
 // withoutNames is a store that has no room for what a passkey is called.
@@ -90,7 +90,7 @@ func TestConfigurationsWithPasskeysThatCannotWork(t *testing.T) {
 		want   string // the code, empty for none
 	}{
 		{"as they should be", func(*pintle.Config, *pintle.WebAuthn) {}, ""},
-		{"not switched on", func(c *pintle.Config, _ *pintle.WebAuthn) { c.Experimental.Passkeys = false }, "ExperimentalFeatureNotEnabled"},
+		{"not switched on", func(c *pintle.Config, _ *pintle.WebAuthn) { c.ExperimentalPasskeys = false }, "ExperimentalFeatureNotEnabled"},
 		{"no store", func(c *pintle.Config, _ *pintle.WebAuthn) { c.Store = nil }, "MissingAdapter"},
 		{"a store that keeps no passkeys", func(c *pintle.Config, _ *pintle.WebAuthn) { c.Store = withoutPasskeys{memstore.New()} }, "MissingAdapterMethods"},
 		{"a store that finds no accounts", func(c *pintle.Config, _ *pintle.WebAuthn) { c.Store = withoutAccounts{memstore.New()} }, "MissingAdapterMethods"},
@@ -114,9 +114,9 @@ func TestConfigurationsWithPasskeysThatCannotWork(t *testing.T) {
 			p := &pintle.WebAuthn{Ceremony: noCeremony{}}
 			c := pintle.Config{
 				Providers: []pintle.Provider{p}, Store: memstore.New(), Secrets: []string{secret},
-				Session:      pintle.SessionConfig{Strategy: pintle.StrategyJWT},
-				Experimental: pintle.Experimental{Passkeys: true},
-				Getenv:       func(string) string { return "" },
+				Session:              pintle.SessionConfig{Strategy: pintle.StrategyJWT},
+				ExperimentalPasskeys: true,
+				Getenv:               func(string) string { return "" },
 			}
 			tt.change(&c, p)
 			_, err := pintle.New(c)
@@ -236,16 +236,16 @@ func TestAnswersAreForWhatTheChallengeWasMade(t *testing.T) {
 
 func TestMethodsForPasskeysSayWhatTheyNeed(t *testing.T) {
 	s, ada := newSite(t), &pintle.Session{User: pintle.User{ID: "ada"}}
-	if _, err := s.auth.Passkeys(t.Context(), nil); !errors.Is(err, pintle.ErrAccessDenied) {
+	if _, err := s.auth.Passkeys(t.Context(), nil); !errors.Is(err, pintle.CodeAccessDenied) {
 		t.Errorf("without a session: %v", err)
 	}
-	if err := s.auth.RenamePasskey(t.Context(), nil, "AAAA", "Key ring"); !errors.Is(err, pintle.ErrAccessDenied) {
+	if err := s.auth.RenamePasskey(t.Context(), nil, "AAAA", "Key ring"); !errors.Is(err, pintle.CodeAccessDenied) {
 		t.Errorf("without a session: %v", err)
 	}
-	if _, err := s.auth.Passkeys(t.Context(), ada); !errors.Is(err, pintle.ErrConfiguration) {
+	if _, err := s.auth.Passkeys(t.Context(), ada); !errors.Is(err, pintle.CodeConfiguration) {
 		t.Errorf("without a store: %v", err)
 	}
-	if err := s.auth.RenamePasskey(t.Context(), ada, "AAAA", "Key ring"); !errors.Is(err, pintle.ErrConfiguration) {
+	if err := s.auth.RenamePasskey(t.Context(), ada, "AAAA", "Key ring"); !errors.Is(err, pintle.CodeConfiguration) {
 		t.Errorf("without a store: %v", err)
 	}
 	s = newSite(t, withPasskeys, func(s *site) { s.Store = withoutNames{memstore.New()} })

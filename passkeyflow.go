@@ -31,8 +31,8 @@ type passkeyFlow struct {
 func newPasskeyFlow(own WebAuthn) (*provider, *Error) {
 	f := &passkeyFlow{own.base(), &own}
 	return &provider{f.providerBase, f, facts{
-		admits: admitsPasskey, linking: (*exchange).isSignedIn, autofill: !own.DisableAutofill, notLinked: ErrAccountNotLinked,
-		removed: &Error{Code: ErrWebAuthn, Provider: f.id, Err: errors.New("the passkey or its user was removed during the sign-in")},
+		admits: admitsPasskey, linking: (*exchange).isSignedIn, autofill: !own.DisableAutofill, notLinked: codePasskeyNotLinked,
+		removed: &Error{Code: codeWebAuthn, Provider: f.id, Err: errors.New("the passkey or its user was removed during the sign-in")},
 		options: f.options, check: f.check, announce: f.announce,
 	}}, own.checkAutofill()
 }
@@ -41,19 +41,19 @@ func newPasskeyFlow(own WebAuthn) (*provider, *Error) {
 func (f *passkeyFlow) check(s *settings) *Error {
 	because := func(code Code, err error) *Error { return &Error{Code: code, Provider: f.id, Err: err} }
 	switch {
-	case !s.Experimental.Passkeys:
-		return because(codeExperimental, errors.New("passkeys may still change: set Config.Experimental.Passkeys to use them all the same"))
+	case !s.ExperimentalPasskeys:
+		return because(codeExperimental, errors.New("passkeys may still change: set Config.ExperimentalPasskeys to use them all the same"))
 	case s.records == nil:
 		return because(codeMissingAdapter, errors.New("passkeys need Config.Store, to keep them in"))
 	case f.passkey.Ceremony == nil:
-		return because(ErrConfiguration, errors.New("WebAuthn.Ceremony is nil: make the provider with passkey.New"))
+		return because(CodeConfiguration, errors.New("WebAuthn.Ceremony is nil: make the provider with passkey.New"))
 	}
 	if err := s.records.missing("a passkey provider", featureAccounts, featurePasskeys); err != nil {
 		return because(codeMissingAdapterMethods, err)
 	}
 	if checked, ok := f.passkey.Ceremony.(interface{ Check() error }); ok {
 		if err := checked.Check(); err != nil {
-			return because(ErrConfiguration, err)
+			return because(CodeConfiguration, err)
 		}
 	}
 	return nil
@@ -193,7 +193,7 @@ func (f *passkeyFlow) identify(x *exchange) (*User, error) {
 	if f.passkey.Identify != nil {
 		user, err := f.passkey.Identify(x.r)
 		if err != nil {
-			return nil, fail(ErrConfiguration, fmt.Errorf("WebAuthn.Identify: %w", err))
+			return nil, fail(CodeConfiguration, fmt.Errorf("WebAuthn.Identify: %w", err))
 		}
 		return user, nil
 	}
@@ -236,7 +236,7 @@ func (f *passkeyFlow) beginCeremony(x *exchange, chosen ceremony, user, signedIn
 	}
 	options, err := makeOptions(x.ctx, request)
 	if err != nil {
-		return fail(ErrConfiguration, fmt.Errorf("options of a passkey ceremony: %w", err))
+		return fail(CodeConfiguration, fmt.Errorf("options of a passkey ceremony: %w", err))
 	}
 	if err := f.keepChallenge(x, challenge, signedIn); err != nil {
 		return err
@@ -311,7 +311,7 @@ func (f *passkeyFlow) takeChallenge(x *exchange) (*sealedChallenge, error) {
 		err = sealed.ErrContent
 	}
 	if err != nil {
-		return nil, fail(ErrInvalidCheck, fmt.Errorf("the challenge in the cookie %s %w", cookie.name, err))
+		return nil, fail(codeInvalidCheck, fmt.Errorf("the challenge in the cookie %s %w", cookie.name, err))
 	}
 	// An attacker on a sibling domain can plant the cookie of the attacker's
 	// ceremony, and post its answer from this browser.
@@ -320,7 +320,7 @@ func (f *passkeyFlow) takeChallenge(x *exchange) (*sealedChallenge, error) {
 	}
 	// A copy of the cookie and the answer would sign in once more.
 	if !x.spent.challenges.Use(challenge.Challenge, challenge.IssuedAt) {
-		return nil, fail(ErrInvalidCheck, errors.New("the challenge was answered before: the answer and the cookie may have been copied"))
+		return nil, fail(codeInvalidCheck, errors.New("the challenge was answered before: the answer and the cookie may have been copied"))
 	}
 	x.addCookie(cookie.clear())
 	challenge.flow = kept.ID
@@ -343,7 +343,7 @@ func (f *passkeyFlow) finish(x *exchange) (*arrival, error) {
 	}
 	who, err := f.verifyCeremony(x)
 	if err != nil && !isClassified(err) {
-		err = &Error{Code: ErrWebAuthn, Provider: f.id, Err: err}
+		err = &Error{Code: codeWebAuthn, Provider: f.id, Err: err}
 	}
 	return who, err
 }

@@ -27,7 +27,7 @@ func New(cfg Config) (*Auth, error) {
 		return nil, s.fault
 	}
 	if len(s.providers) == 0 {
-		return nil, fail(ErrConfiguration, errors.New("Config.Providers is empty: add at least one provider"))
+		return nil, fail(CodeConfiguration, errors.New("Config.Providers is empty: add at least one provider"))
 	}
 	s.announce(context.Background())
 	return &Auth{fixed: s}, nil
@@ -110,7 +110,7 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 	}
 	s, _ := ctx.Value(chosenKey{a}).(*settings)
 	if s == nil {
-		return nil, fail(ErrConfiguration, fmt.Errorf("%s does not know whose configuration is meant: with NewFunc, give it the context of a request inside Auth.Load that carries a session, or that of a callback or event, and use an Auth of New elsewhere", method))
+		return nil, fail(CodeConfiguration, fmt.Errorf("%s does not know whose configuration is meant: with NewFunc, give it the context of a request inside Auth.Load that carries a session, or that of a callback or event, and use an Auth of New elsewhere", method))
 	}
 	if s.fault != nil {
 		return nil, s.fault

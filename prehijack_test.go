@@ -85,11 +85,11 @@ func hijackSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*
 		verifying := careful.OIDC("careful")
 		verifying.EmailVerified = verifiedClaim
 		careful.SignInAs(authtest.Person{Subject: "1", Name: "Mallory", Email: "mallory@example.com", EmailVerified: true})
-		s.Experimental.Passkeys = true
+		s.ExperimentalPasskeys = true
 		s.Session.Revocation = &memstore.Revocations{}
 		s.Providers = []pintle.Provider{
 			s.idp.OIDC("acme"), verifying, s.mailProvider(), &pintle.WebAuthn{Ceremony: anyPasskey{}},
-			&pintle.Credentials{Authorize: checkPassword, Knows: knowsNoUser},
+			&pintle.Credentials{Authorize: checkPassword, CanSignIn: knowsNoUser},
 		}
 	}}, changes...)
 	s := newSite(t, changes...)
@@ -266,7 +266,7 @@ func TestAMailDoesNotJoinAUserWithAPassword(t *testing.T) {
 		for _, strategy := range strategies {
 			t.Run("SA-H1 classic-federated merge, a password "+name+" with sessions as "+string(strategy), func(t *testing.T) {
 				s, k := hijackSite(t, strategy, func(s *site) {
-					s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, Knows: knows}
+					s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, CanSignIn: knows}
 				})
 				ada := people["ada"].user
 				ada.Email = victimAddress
@@ -296,7 +296,7 @@ func TestAMailDoesNotJoinAUserWithAPassword(t *testing.T) {
 	}
 	t.Run("SA-H1 a host that does not know fails closed", func(t *testing.T) {
 		s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) {
-			s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, Knows: func(context.Context, *pintle.User) (bool, error) { return false, errBroken }}
+			s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, CanSignIn: func(context.Context, *pintle.User) (bool, error) { return false, errBroken }}
 		})
 		k.seedUser(t, pintle.User{Email: victimAddress})
 		victim := s.browser()
@@ -354,7 +354,7 @@ func TestAMailDoesNotJoinAUserWithAPasswordElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) {
 				s.Callbacks.HasPassword = tt.elsewhere
-				s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, Knows: tt.here}
+				s.Providers[4] = &pintle.Credentials{Authorize: checkPassword, CanSignIn: tt.here}
 			})
 			k.seedUser(t, pintle.User{Email: victimAddress})
 			victim := s.browser()
@@ -471,11 +471,11 @@ type brokenRevocation struct{}
 
 func (brokenRevocation) RevokeUser(context.Context, string, time.Time) error { return errBroken }
 
-func (brokenRevocation) Revoked(context.Context, string, string, time.Time) (bool, error) {
+func (brokenRevocation) Revoked(context.Context, pintle.TokenSession) (bool, error) {
 	return false, nil
 }
 
-func (brokenRevocation) Revoke(context.Context, string, string, time.Time) error { return nil }
+func (brokenRevocation) Revoke(context.Context, pintle.TokenSession, time.Time) error { return nil }
 
 // A user of a provider that verifies addresses has proven theirs.
 func TestAVerifyingProviderCountsAsAProof(t *testing.T) {
@@ -1024,7 +1024,7 @@ func TestTheCallbackIsAskedAboutBothUsers(t *testing.T) {
 		s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
 			judged = append(judged, a.User.ID)
 			if a.User.ID != allowed && allowed != "" {
-				return "", pintle.ErrAccessDenied
+				return "", pintle.CodeAccessDenied
 			}
 			return "", nil
 		}

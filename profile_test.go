@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // A provider without a Profile function signs users in whose profile has a
@@ -17,7 +18,7 @@ func TestDefaultProfileIgnoresMembersOfUnexpectedTypes(t *testing.T) {
 		for _, member := range []string{"name", "email", "picture"} {
 			t.Run(fmt.Sprintf("%s %v", member, value), func(t *testing.T) {
 				s := newSite(t, func(s *site) {
-					s.Providers[0].(*pintle.OAuth).Quirks.AmendProfile = func(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+					s.Providers[0].(*pintle.OAuth).Quirks.AmendProfile = func(_ context.Context, _ *http.Client, a *oauth.Answer) error {
 						a.Profile[member] = value
 						return nil
 					}

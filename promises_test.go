@@ -11,6 +11,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -20,7 +21,7 @@ func TestNoSecretIsEverLogged(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.Store = store
 		p := s.idp.OIDC("acme")
-		p.Checks = []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce}
+		p.Checks = []oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce}
 		p.ClientSecret = "the secret the client has at the provider"
 		s.Config.Providers = []pintle.Provider{p, s.mailProvider(), &pintle.Credentials{Authorize: checkPassword}}
 		s.Session.Strategy = pintle.StrategyJWT

@@ -20,15 +20,6 @@ type Provider interface {
 	base() providerBase
 }
 
-// Style is how a provider looks on the sign-in page.
-type Style struct {
-	// BrandColor is a CSS colour for the button. Text on it is made readable.
-	BrandColor string
-
-	// Logo is the URL of an image, or empty for the built-in mark.
-	Logo string
-}
-
 // ProviderType is the way in which a provider signs users in. Clients see the
 // value in the provider list, and accounts are stored with it.
 type ProviderType string
@@ -128,7 +119,7 @@ type facts struct {
 
 	// notLinked is the code of the error of a sign-in whose account must not be
 	// linked, and removed the error of one whose account is gone by the decision.
-	// Empty ones mean [ErrOAuthAccountNotLinked].
+	// Empty ones mean [CodeAccountNotLinked].
 	notLinked Code
 	removed   *Error
 
@@ -182,18 +173,18 @@ func (s *settings) resolveProviders(env environment) *Error {
 	}
 	for i, given := range s.Config.Providers {
 		if isNil(given) {
-			note(fail(ErrConfiguration, fmt.Errorf("Config.Providers[%d] is nil: set it to a provider, or remove it", i)))
+			note(fail(CodeConfiguration, fmt.Errorf("Config.Providers[%d] is nil: set it to a provider, or remove it", i)))
 			continue
 		}
 		p, err := s.newProvider(given, env)
 		note(err)
 		if err := checkProviderID(p.id); err != nil {
-			note(&Error{Code: ErrConfiguration, Provider: p.id, Err: err})
+			note(&Error{Code: CodeConfiguration, Provider: p.id, Err: err})
 		}
 		if _, taken := s.byID[p.id]; taken {
 			// One of them would be unreachable: routes and accounts know a
 			// provider by its id.
-			note(&Error{Code: ErrConfiguration, Provider: p.id, Err: fmt.Errorf("Config.Providers[%d] has the ID %q, as a provider before it: set the field ID of one of them to another name", i, p.id)})
+			note(&Error{Code: CodeConfiguration, Provider: p.id, Err: fmt.Errorf("Config.Providers[%d] has the ID %q, as a provider before it: set the field ID of one of them to another name", i, p.id)})
 			continue
 		}
 		s.byID[p.id] = p

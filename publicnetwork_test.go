@@ -2,12 +2,15 @@ package pintle_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // SH-24: where a customer chooses the provider, its URLs must not lead into the
@@ -21,15 +24,15 @@ func TestAProviderOfATenantDoesNotReachTheInnerNetwork(t *testing.T) {
 	}))
 	defer inner.Close()
 
-	discovered := &pintle.OAuth{ID: "acme", Protocol: pintle.OIDC, Issuer: inner.URL, ClientID: "x", ClientSecret: "y"}
+	discovered := &pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: inner.URL, ClientID: "x", ClientSecret: "y"}
 	static := &pintle.OAuth{
 		ID: "acme", ClientID: "x", ClientSecret: "y",
-		Authorization: pintle.Endpoint{URL: "https://acme.example/authorize"},
-		Token:         pintle.Endpoint{URL: inner.URL + "/token"},
-		UserInfo:      pintle.Endpoint{URL: inner.URL + "/user"},
+		Authorization: oauth.Endpoint{URL: "https://acme.example/authorize"},
+		Token:         oauth.Endpoint{URL: inner.URL + "/token"},
+		UserInfo:      oauth.Endpoint{URL: inner.URL + "/user"},
 	}
-	tenant := func(p *pintle.OAuth, client *http.Client) func(*site) {
-		return func(s *site) { s.Providers, s.HTTPClient = []pintle.Provider{p}, client }
+	tenant := func(p *pintle.OAuth, publicOnly bool) func(*site) {
+		return func(s *site) { s.Providers, s.HTTPClient, s.PublicNetworkOnly = []pintle.Provider{p}, nil, publicOnly }
 	}
 	// response is the callback of a flow that was begun, with a code.
 	response := func(s *site) (*browser, string) {
@@ -38,7 +41,7 @@ func TestAProviderOfATenantDoesNotReachTheInnerNetwork(t *testing.T) {
 		return b, "/auth/callback/acme?code=c&state=" + state
 	}
 	t.Run("the inner network is reached with an ordinary client", func(t *testing.T) {
-		s := newSite(t, tenant(static, &http.Client{}))
+		s := newSite(t, tenant(static, false))
 		b, back := response(s)
 		b.get(back).goesTo(s.url)
 		if asked.Swap(0) != 2 {
@@ -46,20 +49,36 @@ func TestAProviderOfATenantDoesNotReachTheInnerNetwork(t *testing.T) {
 		}
 	})
 	t.Run("SA-L7 SH-24 an issuer on loopback", func(t *testing.T) {
-		s := newSite(t, tenant(discovered, pintle.PublicNetworkClient()))
+		s := newSite(t, tenant(discovered, true))
 		s.browser().post("/auth/signin/acme").fails("/auth/error", operator)
 	})
 	t.Run("SA-L7 SH-24 a token endpoint on loopback", func(t *testing.T) {
-		s := newSite(t, tenant(static, pintle.PublicNetworkClient()))
+		s := newSite(t, tenant(static, true))
 		b, back := response(s)
 		b.get(back).fails("/auth/error", operator)
 	})
 	t.Run("SA-L7 SH-24 the issuer of a tenant of NewFunc", func(t *testing.T) {
-		s := newSite(t, tenant(discovered, pintle.PublicNetworkClient()))
+		s := newSite(t, tenant(discovered, true))
 		s.serve(pintle.NewFunc(func(*http.Request) string { return "a" }, func(context.Context, string) (pintle.Config, error) { return s.Config, nil }))
 		s.browser().post("/auth/signin/acme").fails("/auth/error", operator)
 	})
 	if n := asked.Load(); n != 0 {
 		t.Errorf("the inner server was asked %d times", n)
+	}
+}
+
+// A client of the host's would bypass the restriction.
+func TestAClientOfTheHostDoesNotBypassThePublicNetworkOnly(t *testing.T) {
+	client := &http.Client{}
+	acme := &pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "https://acme.example", ClientID: "x", ClientSecret: "y", HTTPClient: client}
+	secrets := []string{"the output of openssl rand -base64 33"}
+	for name, cfg := range map[string]pintle.Config{
+		"of the configuration": {HTTPClient: client},
+		"of a provider":        {Providers: []pintle.Provider{acme}},
+	} {
+		cfg.Secrets, cfg.URL, cfg.PublicNetworkOnly = secrets, "https://app.example", true
+		if _, err := pintle.New(cfg); !errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(err.Error(), "PublicNetworkOnly") {
+			t.Errorf("a client %s: the error is %v", name, err)
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // records is the host's store as this package uses it, and the only way to it:
-// every operation is a debug record, every failure carries [ErrStore] and the
+// every operation is a debug record, every failure carries [CodeStore] and the
 // operation's name.
 type records struct {
 	store Store
@@ -44,7 +44,7 @@ func (s *settings) checkNil() *Error {
 		value  any
 	}{{"Config.Store", s.Store}, {"Config.Session.Revocation", s.Session.Revocation}} {
 		if part.value != nil && isNil(part.value) {
-			return fail(ErrConfiguration, fmt.Errorf("%s is a nil %T: look at the error of the function that made it, or leave the option out", part.option, part.value))
+			return fail(CodeConfiguration, fmt.Errorf("%s is a nil %T: look at the error of the function that made it, or leave the option out", part.option, part.value))
 		}
 	}
 	return nil
@@ -99,7 +99,7 @@ func storeError(operation string, err error) error {
 	if err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) {
 		return err
 	}
-	return fail(ErrStore, fmt.Errorf("%s: %w", operation, err))
+	return fail(CodeStore, fmt.Errorf("%s: %w", operation, err))
 }
 
 // An operation is a call of the store under way.
@@ -358,7 +358,7 @@ func (r *records) inTx(ctx context.Context, f func(*records) error) error {
 // logStoreFailure notes that the store failed, where the failure goes on under
 // another code.
 func (x *exchange) logStoreFailure(err error) {
-	if errors.Is(err, ErrStore) {
-		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the store failed", slog.String("code", string(ErrStore)), slog.Any("error", err))
+	if errors.Is(err, CodeStore) {
+		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the store failed", slog.String("code", string(CodeStore)), slog.Any("error", err))
 	}
 }

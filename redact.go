@@ -52,6 +52,14 @@ func (s Session) Format(to fmt.State, _ rune) { redacted(to, "Session", &s) }
 // Format prints what String returns, whatever the verb.
 func (s StoredSession) Format(to fmt.State, _ rune) { _, _ = io.WriteString(to, s.String()) }
 
+// LogValue names the device without its handle and data.
+func (d Device) LogValue() slog.Value {
+	return group(slog.Bool("current", d.Current), slog.Time("created", d.Created), slog.Time("expires", d.Expires))
+}
+
+// Format prints what LogValue returns, whatever the verb.
+func (d Device) Format(to fmt.State, _ rune) { redacted(to, "Device", d) }
+
 // LogValue names the user and the account without what was typed.
 func (s SignInAttempt) LogValue() slog.Value {
 	return group(logUser("user", s.User), logPart("account", s.Account), logUser("linkTo", s.LinkTo),
@@ -134,26 +142,6 @@ func (v Verification) LogValue() slog.Value {
 
 // Format prints what LogValue returns, whatever the verb.
 func (v Verification) Format(to fmt.State, _ rune) { redacted(to, "Verification", v) }
-
-// LogValue names the endpoint without the credentials that it is sent.
-func (r TokenRequest) LogValue() slog.Value { return group(slog.String("url", r.URL)) }
-
-// Format prints what LogValue returns, whatever the verb.
-func (r TokenRequest) Format(to fmt.State, _ rune) { redacted(to, "TokenRequest", r) }
-
-// LogValue names the status without the tokens.
-func (r TokenResponse) LogValue() slog.Value { return group(slog.Int("status", r.Status)) }
-
-// Format prints what LogValue returns, whatever the verb.
-func (r TokenResponse) Format(to fmt.State, _ rune) { redacted(to, "TokenResponse", r) }
-
-// LogValue names the members of the profile without the tokens and its values.
-func (a ProviderAnswer) LogValue() slog.Value {
-	return group(slog.Any("profile", slices.Sorted(maps.Keys(a.Profile))))
-}
-
-// Format prints what LogValue returns, whatever the verb.
-func (a ProviderAnswer) Format(to fmt.State, _ rune) { redacted(to, "ProviderAnswer", a) }
 
 // LogValue names the provider without its client secret.
 func (p OAuth) LogValue() slog.Value {

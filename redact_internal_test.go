@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -33,18 +34,18 @@ func TestWhatHostsPrintHasNoSecret(t *testing.T) {
 	for _, v := range []any{
 		session, account, attempt,
 		&StoredSession{Token: confidential, UserID: "1", Data: map[string]any{"token": confidential}},
-		&TokenChange{Claims: claims, Trigger: TriggerSignIn, User: user, Account: account, Profile: Profile{"token": confidential}, Session: confidential},
-		&SessionView{Session: session, Claims: claims, User: user, Stored: session.stored, NewSession: confidential},
+		&TokenChange{Claims: claims, Trigger: TriggerSignIn, User: user, Account: account, Profile: Profile{"token": confidential}, Update: confidential},
+		&SessionView{Session: session, Claims: claims, User: user, Stored: session.stored, Update: confidential},
 		&SignInEvent{User: user, Account: account, Profile: Profile{"token": confidential}},
 		&SignOutEvent{Claims: claims, Session: session.stored},
-		&LinkAccountEvent{User: user, Account: account, Profile: user},
+		&LinkAccountEvent{User: user, Account: account, ProviderUser: user},
 		&SessionEvent{Session: confidential, Claims: claims},
 		&Message{To: "ada@example.com", URL: confidential, Token: confidential, Text: confidential, HTML: confidential},
 		attempt.Submission,
 		&Verification{Identifier: "ada@example.com", Token: confidential, Expires: time.Now()},
-		&TokenRequest{Form: map[string][]string{"client_secret": {confidential}}, Callback: map[string]string{"code": confidential}},
-		&TokenResponse{Body: map[string]any{"access_token": confidential}},
-		&ProviderAnswer{Tokens: map[string]any{"access_token": confidential}, Claims: claims},
+		&oauth.TokenRequest{Form: map[string][]string{"client_secret": {confidential}}, Callback: map[string]string{"code": confidential}},
+		&oauth.TokenResponse{Body: map[string]any{"access_token": confidential}},
+		&oauth.Answer{Tokens: map[string]any{"access_token": confidential}, Claims: claims},
 		&OAuth{ID: "acme", ClientSecret: confidential},
 		&Email{Secret: confidential, APIKey: confidential},
 		&Config{Secrets: []string{confidential}, JWT: JWTConfig{Secrets: []string{confidential}}, Providers: []Provider{&OAuth{ClientSecret: confidential}}},

@@ -48,7 +48,7 @@ func (x *exchange) askedCallbackURL() (string, error) {
 	asked, sent, isText := x.body.String("callbackUrl")
 	switch {
 	case sent && !isText:
-		return "", fail(ErrConfiguration, byClient(errors.New("the callbackUrl of the body is not text")))
+		return "", fail(CodeConfiguration, byClient(errors.New("the callbackUrl of the body is not text")))
 	case !sent:
 		asked, _ = x.query.Last("callbackUrl")
 	}
@@ -62,7 +62,7 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 	if x.Callbacks.Redirect != nil {
 		text, err = x.Callbacks.Redirect(x.ctx, wish, x.origin)
 		if err != nil {
-			return "", "", fail(ErrConfiguration, fmt.Errorf("Callbacks.Redirect: %w", err))
+			return "", "", fail(CodeConfiguration, fmt.Errorf("Callbacks.Redirect: %w", err))
 		}
 		text = cmp.Or(text, x.origin)
 		if x.isCallback(x.absolute(text)) || x.isCallback(text) {
@@ -71,7 +71,7 @@ func (x *exchange) redirectTarget(wish string) (target, text string, err error) 
 		return x.absolute(text), text, nil
 	}
 	if text, err = origin.Verbatim(wish, x.origin); err != nil {
-		return "", "", fail(ErrConfiguration, byClient(fmt.Errorf("callback URL: %w", err)))
+		return "", "", fail(CodeConfiguration, byClient(fmt.Errorf("callback URL: %w", err)))
 	}
 	if target, err = origin.Redirect(wish, x.origin); err != nil {
 		// A line break in a path: no browser goes there, and nothing breaks.
@@ -137,7 +137,7 @@ func (x *exchange) checkCallbackURL() *Error {
 func (s *settings) resolveRedirectProxy() *Error {
 	var err error
 	if s.previews, err = origin.ParseHosts(s.RedirectProxyHosts); err != nil {
-		return fail(ErrConfiguration, fmt.Errorf("Config.RedirectProxyHosts: %w: an entry is a host such as app.example.com or *.preview.example.com", err))
+		return fail(CodeConfiguration, fmt.Errorf("Config.RedirectProxyHosts: %w: an entry is a host such as app.example.com or *.preview.example.com", err))
 	}
 	own, err := origin.Parse(s.URL)
 	if err != nil || len(s.previews) > 0 {
@@ -148,7 +148,7 @@ func (s *settings) resolveRedirectProxy() *Error {
 			continue
 		}
 		if proxy, err := origin.Parse(p.proxyURL); err == nil && proxy == own {
-			return &Error{Code: ErrConfiguration, Provider: p.id, Err: errors.New("this deployment is the one at RedirectProxyURL (AUTH_REDIRECT_PROXY_URL), and Config.RedirectProxyHosts is empty: list the hosts of the deployments that callbacks are passed on to, such as *.preview.example.com")}
+			return &Error{Code: CodeConfiguration, Provider: p.id, Err: errors.New("this deployment is the one at RedirectProxyURL (AUTH_REDIRECT_PROXY_URL), and Config.RedirectProxyHosts is empty: list the hosts of the deployments that callbacks are passed on to, such as *.preview.example.com")}
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func (f *oauthFlow) redirectProxy(x *exchange) (callback string, same bool, err 
 	}
 	site, err := origin.Parse(base)
 	if err != nil {
-		return "", false, &Error{Code: ErrConfiguration, Provider: f.id, Err: fmt.Errorf("RedirectProxyURL (AUTH_REDIRECT_PROXY_URL) is %q: %w", base, err)}
+		return "", false, &Error{Code: CodeConfiguration, Provider: f.id, Err: fmt.Errorf("RedirectProxyURL (AUTH_REDIRECT_PROXY_URL) is %q: %w", base, err)}
 	}
 	return base + "/callback/" + f.id, string(site) == x.origin, nil
 }
@@ -198,14 +198,14 @@ func (f *oauthFlow) passOn(x *exchange, params query.Values) (bool, error) {
 	}
 	home, err := origin.Parse(content.Origin)
 	if err != nil {
-		return false, fail(ErrInvalidCheck, fmt.Errorf("the state names no deployment: %w", err))
+		return false, fail(codeInvalidCheck, fmt.Errorf("the state names no deployment: %w", err))
 	}
 	if string(home) == x.origin {
 		return false, nil
 	}
 	// The deployment would receive the code of the user.
 	if !x.mayReceive(home) {
-		return false, fail(ErrInvalidCheck, fmt.Errorf("the flow says that it began at %s, which Config.RedirectProxyHosts does not list: add it if it is a deployment of yours", home))
+		return false, fail(codeInvalidCheck, fmt.Errorf("the flow says that it began at %s, which Config.RedirectProxyHosts does not list: add it if it is a deployment of yours", home))
 	}
 	x.debug("passed on to the deployment that the sign-in began at")
 	return true, x.redirect(query.AppendValues(content.Origin, params))
@@ -219,10 +219,10 @@ func (x *exchange) checkPreview(callback string) error {
 	}
 	own, err := origin.Parse(callback)
 	if err != nil {
-		return fail(ErrConfiguration, fmt.Errorf("the callback URL of this deployment: %w", err))
+		return fail(CodeConfiguration, fmt.Errorf("the callback URL of this deployment: %w", err))
 	}
 	if !x.mayReceive(own) {
-		return fail(ErrConfiguration, fmt.Errorf("this deployment is %s, which Config.RedirectProxyHosts does not list", own))
+		return fail(CodeConfiguration, fmt.Errorf("this deployment is %s, which Config.RedirectProxyHosts does not list", own))
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (s *settings) refresh(ctx context.Context, account *Account) (*Account, err
 	}
 	p := s.byID[account.Provider]
 	if p == nil {
-		return nil, fail(ErrConfiguration, fmt.Errorf("refresh: there is no provider %q", account.Provider))
+		return nil, fail(CodeConfiguration, fmt.Errorf("refresh: there is no provider %q", account.Provider))
 	}
 	if p.refresh == nil {
 		return nil, fmt.Errorf("refresh: %w: provider %s is not an OAuth 2 provider", ErrNoRefresh, p.id)
@@ -121,11 +121,11 @@ func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f fu
 	case err == nil:
 		return renewed.clone(), nil
 	case flight.IsCrash(err): // of the store or a hook of the provider, which are the host's
-		return nil, fail(ErrConfiguration, fmt.Errorf("refresh: %w", err))
+		return nil, fail(CodeConfiguration, fmt.Errorf("refresh: %w", err))
 	case isClassified(err), errors.Is(err, ErrNotFound), errors.Is(err, context.Cause(ctx)):
 		return nil, err
 	}
-	return nil, &Error{Code: ErrOAuthCallback, Provider: p.id, Err: err}
+	return nil, &Error{Code: codeOAuthCallback, Provider: p.id, Err: err}
 }
 
 // refreshStored refreshes the account that the store has.

@@ -13,6 +13,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/internal/handshake"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -208,7 +209,7 @@ func TestARefreshThatFailsSaysWhetherToTryAgain(t *testing.T) {
 				if err == nil {
 					t.Fatalf("Refresh = %v", got)
 				}
-				if errors.Is(err, pintle.ErrNoRefresh) == tt.again || !errors.Is(err, pintle.ErrOAuthCallback) {
+				if errors.Is(err, pintle.ErrNoRefresh) == tt.again || !errors.Is(err, pintle.Code("OAuthCallbackError")) {
 					t.Errorf("the error is %v", err)
 				}
 				for _, secret := range []string{a.AccessToken, a.RefreshToken, a.IDToken} {
@@ -238,7 +239,7 @@ func TestRefreshRecognisesARefusedToken(t *testing.T) {
 		status int
 		body   string
 		again  bool // the error may pass
-		quirk  func(*pintle.TokenResponse) error
+		quirk  func(*oauth.TokenResponse) error
 	}{
 		{name: "dex", status: 400, body: `{"error":"invalid_request","error_description":"Refresh token is invalid or has already been claimed by another client."}`},
 		{name: "dex an expired token", status: 400, body: `{"error":"invalid_request","error_description":"Refresh token expired."}`},
@@ -249,7 +250,7 @@ func TestRefreshRecognisesARefusedToken(t *testing.T) {
 		{name: "RFC 6749", status: 400, body: `{"error":"invalid_grant"}`},
 		{
 			name: "Microsoft", status: 400, body: `{"error":"invalid_grant","error_description":"AADSTS700082: The refresh token has expired"}`,
-			quirk: func(r *pintle.TokenResponse) error {
+			quirk: func(r *oauth.TokenResponse) error {
 				code, _ := r.Body["error"].(string)
 				return &handshake.ResponseError{Code: code}
 			},
@@ -279,7 +280,7 @@ func TestRefreshRecognisesARefusedToken(t *testing.T) {
 						_, _ = io.WriteString(w, tt.body)
 					})
 					if tt.quirk != nil {
-						s.Providers[0].(*pintle.OAuth).Quirks.TokenResponse = func(r *pintle.TokenResponse) error {
+						s.Providers[0].(*pintle.OAuth).Quirks.TokenResponse = func(r *oauth.TokenResponse) error {
 							if !refusing {
 								return nil
 							}
@@ -316,7 +317,7 @@ func TestWhatCannotBeRefreshed(t *testing.T) {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
-	if _, err := s.auth.Refresh(t.Context(), &pintle.Account{Provider: "unknown"}); !errors.Is(err, pintle.ErrConfiguration) {
+	if _, err := s.auth.Refresh(t.Context(), &pintle.Account{Provider: "unknown"}); !errors.Is(err, pintle.CodeConfiguration) {
 		t.Errorf("an unknown provider: the error is %v", err)
 	}
 }
@@ -329,7 +330,7 @@ func TestARefreshOutlivesTheRequestThatBeganIt(t *testing.T) {
 		time.Sleep(time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, err := s.auth.Refresh(ctx, a); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, pintle.ErrOAuthCallback) {
+		if _, err := s.auth.Refresh(ctx, a); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, pintle.Code("OAuthCallbackError")) {
 			t.Errorf("the impatient one got %v", err)
 		}
 		if _, err := s.auth.Refresh(t.Context(), a); err != nil || s.exchanges() != 1 {
@@ -343,7 +344,7 @@ func TestAPanicDuringARefreshDoesNotEndTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := false
 		s := refreshSite(t, nil, func(s *site) {
-			s.Providers[0].(*pintle.OAuth).Quirks.TokenResponse = func(*pintle.TokenResponse) error {
+			s.Providers[0].(*pintle.OAuth).Quirks.TokenResponse = func(*oauth.TokenResponse) error {
 				if broken {
 					panic("no such member")
 				}
@@ -353,7 +354,7 @@ func TestAPanicDuringARefreshDoesNotEndTheProgram(t *testing.T) {
 		a := s.account()
 		time.Sleep(time.Hour)
 		broken = true
-		if _, err := s.auth.Refresh(t.Context(), a); !errors.Is(err, pintle.ErrConfiguration) || !strings.Contains(err.Error(), "no such member") {
+		if _, err := s.auth.Refresh(t.Context(), a); !errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(err.Error(), "no such member") {
 			t.Errorf("the error is %v", err)
 		}
 	})
@@ -423,7 +424,7 @@ func TestNewTokensAreNotLostToAStoreThatFails(t *testing.T) {
 		a := s.account()
 		time.Sleep(time.Hour)
 		k.fail("updateAccount")
-		if _, err := s.auth.Refresh(t.Context(), a); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
+		if _, err := s.auth.Refresh(t.Context(), a); !errors.Is(err, pintle.CodeStore) || !errors.Is(err, errBroken) {
 			t.Errorf("the error is %v", err)
 		}
 		k.fail()
@@ -435,7 +436,7 @@ func TestNewTokensAreNotLostToAStoreThatFails(t *testing.T) {
 			t.Errorf("stored is %v (%v)", stored, err)
 		}
 		k.fail("getAccount")
-		if _, err := s.auth.Refresh(t.Context(), &pintle.Account{Provider: "acme", ProviderAccountID: "x"}); !errors.Is(err, pintle.ErrStore) {
+		if _, err := s.auth.Refresh(t.Context(), &pintle.Account{Provider: "acme", ProviderAccountID: "x"}); !errors.Is(err, pintle.CodeStore) {
 			t.Errorf("the error is %v", err)
 		}
 	})
@@ -493,7 +494,7 @@ func TestRefreshNeedsToKnowWhoseAccountItIs(t *testing.T) {
 	tenants := pintle.NewFunc(func(*http.Request) string { return "" }, func(context.Context, string) (pintle.Config, error) {
 		return pintle.Config{}, nil
 	})
-	if _, err := tenants.Refresh(t.Context(), &pintle.Account{}); !errors.Is(err, pintle.ErrConfiguration) {
+	if _, err := tenants.Refresh(t.Context(), &pintle.Account{}); !errors.Is(err, pintle.CodeConfiguration) {
 		t.Errorf("the error is %v", err)
 	}
 }

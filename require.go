@@ -39,7 +39,7 @@ type Refusal struct {
 
 	// Navigation reports that a browser is loading a page: a GET or HEAD that
 	// asks for HTML. The default answer redirects it to SignIn, or shows a page in
-	// the words of [Texts]. Other clients get Status and its text.
+	// the words of [pages.Texts]. Other clients get Status and its text.
 	Navigation bool
 
 	// Session is the session of the user who is not authorized, when Status is
@@ -105,7 +105,7 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 	if s.Callbacks.Authorized != nil {
 		if access, err = s.Callbacks.Authorized(known, session); err != nil {
 			s.log.LogAttrs(r.Context(), slog.LevelError, "pintle: Callbacks.Authorized failed, so the request may not pass",
-				slog.String("code", string(ErrAccessDenied)), slog.Any("error", err))
+				slog.String("code", string(CodeAccessDenied)), slog.Any("error", err))
 			access = Access{}
 		}
 	}

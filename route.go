@@ -217,7 +217,7 @@ func (x *exchange) configFault() *Error {
 // browser is to go in the end.
 func (x *exchange) prepare() error {
 	if x.provider != nil && x.provider.kind == "" {
-		return fail(ErrConfiguration, byClient(fmt.Errorf("there is no provider %s", clip.Quote(x.provider.id))))
+		return fail(CodeConfiguration, byClient(fmt.Errorf("there is no provider %s", clip.Quote(x.provider.id))))
 	}
 	x.resolveCSRFToken()
 	x.checkSender()

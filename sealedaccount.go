@@ -44,11 +44,11 @@ func (s *settings) unsealTokens(a *Account) (*Account, error) {
 		}
 		text, err := s.accountKeys.Open(nil, sealed)
 		if err != nil {
-			return nil, fail(ErrConfiguration, fmt.Errorf("a stored token of provider %s cannot be opened: Config.Secrets no longer has the secret it was sealed with", a.Provider))
+			return nil, fail(CodeConfiguration, fmt.Errorf("a stored token of provider %s cannot be opened: Config.Secrets no longer has the secret it was sealed with", a.Provider))
 		}
 		token, here := bytes.CutPrefix(text, opened.place(column.name))
 		if !here {
-			return nil, fail(ErrConfiguration, fmt.Errorf("the stored %s of an account at provider %s was sealed for another account or column: the row was changed by other means than Pintle", column.name, a.Provider))
+			return nil, fail(CodeConfiguration, fmt.Errorf("the stored %s of an account at provider %s was sealed for another account or column: the row was changed by other means than Pintle", column.name, a.Provider))
 		}
 		*column.token = string(token)
 	}
@@ -85,7 +85,7 @@ func (s *settings) resolveAccountKeys() *Error {
 	}
 	keys, err := seal.New(s.Secrets, accountSalt)
 	if err != nil {
-		return fail(ErrConfiguration, err)
+		return fail(CodeConfiguration, err)
 	}
 	s.accountKeys = keys
 	return nil

@@ -172,12 +172,6 @@ type StoredSession struct {
 	// devices. It is not a secret and does not sign in. Only
 	// [Store.UserSessions] sets it.
 	Handle string
-
-	// Current reports that it is the session of the request. LastUsed is when a
-	// session was last seen, as exactly as [SessionConfig.UpdateAge] records
-	// it: by default, to a day. Only [Auth.Devices] sets them.
-	Current  bool
-	LastUsed time.Time
 }
 
 // MarshalJSON writes the members userId and expires under the names Auth.js has

@@ -21,7 +21,7 @@ var fromScratch = map[string]func(context.Context, *pintle.TokenChange) (pintle.
 		return pintle.Claims{"sub": c.Claims["sub"], "name": c.Claims["name"], "auth_time": time.Now().Unix(), "sid": "same for all"}, nil
 	},
 	"with what a client sent": func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
-		if sent, ok := c.Session.(map[string]any); ok {
+		if sent, ok := c.Update.(map[string]any); ok {
 			maps.Copy(c.Claims, sent)
 		}
 		return c.Claims, nil

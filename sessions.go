@@ -70,7 +70,7 @@ type sessions interface {
 
 	// devices, endDevice and endOtherDevices are what the methods of [Auth] with
 	// these names do for the user of asking.
-	devices(ctx context.Context, asking *Session) iter.Seq2[*StoredSession, error]
+	devices(ctx context.Context, asking *Session) iter.Seq2[*Device, error]
 	endDevice(ctx context.Context, asking *Session, handle string) error
 	endOtherDevices(ctx context.Context, asking *Session) (ended int, err error)
 }
@@ -251,7 +251,7 @@ func (s *settings) showSession(q *sessionRequest, session *Session, claims Claim
 	own := *session
 	view := &SessionView{Session: &own, Claims: claims}
 	if session.stored != nil {
-		view.User, view.Stored, view.Trigger, view.NewSession = &own.User, session.stored, q.trigger, q.update
+		view.User, view.Stored, view.Trigger, view.Update = &own.User, session.stored, q.trigger, q.update
 	}
 	shown, err := s.Callbacks.Session(q.Context(), view)
 	if err != nil {

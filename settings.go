@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/clientaddr"
 	"github.com/pintleauth/pintle/internal/csrf"
 	"github.com/pintleauth/pintle/internal/lifetime"
 	"github.com/pintleauth/pintle/internal/origin"
+	"github.com/pintleauth/pintle/internal/publicnet"
 	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/tokenhash"
@@ -95,7 +98,15 @@ func resolve(cfg Config) *settings {
 	s.Session.MaxAge = cmp.Or(s.Session.MaxAge, defaultMaxAge)
 	s.Session.UpdateAge = cmp.Or(s.Session.UpdateAge, defaultUpdateAge)
 	s.JWT.MaxAge = cmp.Or(s.JWT.MaxAge, s.Session.MaxAge)
-	s.HTTPClient = cmp.Or(s.HTTPClient, &http.Client{Timeout: outgoingTimeout})
+	if s.HTTPClient == nil {
+		s.HTTPClient = &http.Client{Timeout: outgoingTimeout}
+		if s.PublicNetworkOnly {
+			s.HTTPClient.Transport = publicnet.Transport(nil)
+		}
+	}
+	if s.ClientAddress == nil {
+		s.ClientAddress = clientaddr.Forwarded(s.TrustedProxies...)
+	}
 	s.lifetime = lifetime.Policy{
 		MaxAge: s.Session.MaxAge, TokenMaxAge: s.JWT.MaxAge, UpdateAge: s.Session.UpdateAge, AbsoluteMaxAge: s.Session.AbsoluteMaxAge,
 	}
@@ -104,6 +115,7 @@ func resolve(cfg Config) *settings {
 
 	// The order is that in which the reference reports what is wrong.
 	for _, step := range []func() *Error{
+		func() *Error { return checkHTTPClient(cfg) },
 		s.resolvePaths,
 		s.resolveSecrets,
 		env.checkSwitches,
@@ -153,10 +165,10 @@ func (s *settings) resolvePaths() *Error {
 	var err error
 	if s.origins, err = origin.New(origin.Config{URL: s.URL, TrustForwarded: s.TrustHost}); err != nil {
 		s.origins, _ = origin.New(origin.Config{}) // which has nothing that could be wrong
-		return fail(ErrConfiguration, fmt.Errorf("Config.URL (AUTH_URL) is %q: %w: set it to the public URL of the application, such as https://app.example.com", s.URL, err))
+		return fail(CodeConfiguration, fmt.Errorf("Config.URL (AUTH_URL) is %q: %w: set it to the public URL of the application, such as https://app.example.com", s.URL, err))
 	}
 	if !strings.HasPrefix(base, "/") || strings.HasPrefix(base, "//") || strings.ContainsAny(base, "?#%\\ ") {
-		return fail(ErrConfiguration, fmt.Errorf("Config.BasePath is %q: it must be a plain path that begins with one /", base))
+		return fail(CodeConfiguration, fmt.Errorf("Config.BasePath is %q: it must be a plain path that begins with one /", base))
 	}
 	return nil
 }
@@ -194,7 +206,7 @@ func (s *settings) checkPages() *Error {
 		local := err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(page, "/")
 		absolute := err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
 		if !local && !absolute {
-			return fail(ErrConfiguration, fmt.Errorf("Config.Pages.%s is %q: it must be a path that begins with / or an http(s) URL", name, page))
+			return fail(CodeConfiguration, fmt.Errorf("Config.Pages.%s is %q: it must be a path that begins with / or an http(s) URL", name, page))
 		}
 	}
 	return s.checkPageLoops()
@@ -216,7 +228,7 @@ func (s *settings) checkPageLoops() *Error {
 				break
 			}
 			if at = next; at == first {
-				return fail(ErrConfiguration, fmt.Errorf("Config.Pages: %q is the built-in page that it takes the place of, so that browsers would be redirected to it again and again: leave it empty, or set it to a page of the application", own[first]))
+				return fail(CodeConfiguration, fmt.Errorf("Config.Pages: %q is the built-in page that it takes the place of, so that browsers would be redirected to it again and again: leave it empty, or set it to a page of the application", own[first]))
 			}
 		}
 	}
@@ -226,13 +238,13 @@ func (s *settings) checkPageLoops() *Error {
 func (s *settings) checkSession() *Error {
 	switch {
 	case s.Session.MaxAge < time.Second || s.JWT.MaxAge < time.Second:
-		return fail(ErrConfiguration, errors.New("Config.Session.MaxAge and Config.JWT.MaxAge must be at least one second; zero means 30 days"))
+		return fail(CodeConfiguration, errors.New("Config.Session.MaxAge and Config.JWT.MaxAge must be at least one second; zero means 30 days"))
 	case s.Session.AbsoluteMaxAge < 0:
-		return fail(ErrConfiguration, errors.New("Config.Session.AbsoluteMaxAge must not be negative; zero means no limit"))
+		return fail(CodeConfiguration, errors.New("Config.Session.AbsoluteMaxAge must not be negative; zero means no limit"))
 	case s.SharedSessions && s.Tenant != "":
-		return fail(ErrConfiguration, errors.New("Config.SharedSessions and Config.Tenant contradict each other: set one of them"))
+		return fail(CodeConfiguration, errors.New("Config.SharedSessions and Config.Tenant contradict each other: set one of them"))
 	case (s.JWT.Encode == nil) != (s.JWT.Decode == nil):
-		return fail(ErrConfiguration, errors.New("Config.JWT.Encode and Config.JWT.Decode must be set together"))
+		return fail(CodeConfiguration, errors.New("Config.JWT.Encode and Config.JWT.Decode must be set together"))
 	}
 	return nil
 }
@@ -243,4 +255,19 @@ func (s *settings) cookieSet(secure bool) *cookieSet {
 		return s.secure
 	}
 	return s.plain
+}
+
+// checkHTTPClient rejects a client of the host's that would bypass
+// [Config.PublicNetworkOnly].
+func checkHTTPClient(cfg Config) *Error {
+	if cfg.PublicNetworkOnly && cfg.HTTPClient != nil {
+		return fail(CodeConfiguration, errors.New("Config.PublicNetworkOnly has no effect on Config.HTTPClient: leave one of them out"))
+	}
+	return nil
+}
+
+// clientAddress returns the address of the client that sent a request, for the
+// log and for limits. An unknown address is invalid.
+func (s *settings) clientAddress(r *http.Request) netip.Addr {
+	return clientaddr.Normal(s.ClientAddress(r))
 }

@@ -30,19 +30,19 @@ func (e *Error) level() slog.Level {
 		return slog.LevelWarn
 	}
 	switch e.Code {
-	case ErrMissingCSRF, ErrVerification, ErrLastSignIn, ErrInvalidCheck, ErrWebAuthn,
-		ErrOAuthAccountNotLinked, ErrAccountNotLinked, codeInvalidProvider, codeUnknownAction, codeUnknownTenant:
+	case codeMissingCSRF, CodeVerification, CodeLastSignIn, codeInvalidCheck, codeWebAuthn,
+		CodeAccountNotLinked, codePasskeyNotLinked, codeInvalidProvider, codeUnknownAction, codeUnknownTenant:
 		return slog.LevelInfo
-	case ErrAccessDenied:
+	case CodeAccessDenied:
 		return slog.LevelWarn // the callback may have failed, too
-	case ErrCredentials:
+	case CodeCredentials:
 		return e.limited(slog.LevelInfo)
-	case ErrEmailSignIn:
+	case CodeEmailSignIn:
 		if e.recipientRefused() {
 			return slog.LevelWarn // the form input decides
 		}
 		return e.limited(slog.LevelError)
-	case ErrOAuthCallback:
+	case codeOAuthCallback:
 		return e.providerLevel()
 	case codeCallbackRoute:
 		if e.Detail == flowReplaced {

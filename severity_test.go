@@ -64,7 +64,7 @@ func TestClientsDoNotFillTheLog(t *testing.T) {
 		t.Run("SA-L13 "+tt.name, func(t *testing.T) {
 			s := newSite(t, withPasskeys, func(s *site) {
 				s.Providers = append(s.Providers, &pintle.Credentials{ID: "echo", Authorize: func(_ context.Context, c *pintle.Submission) (*pintle.User, error) {
-					return nil, fmt.Errorf("no user %s: %w", c.Text("username"), pintle.ErrCredentials)
+					return nil, fmt.Errorf("no user %s: %w", c.Text("username"), pintle.CodeCredentials)
 				}})
 			})
 			tt.do(s.browser())
@@ -190,7 +190,7 @@ func useDefaultLog(t *testing.T, book *logBook) {
 func TestALimitThatWasReachedIsAWarning(t *testing.T) {
 	s := newSite(t, func(s *site) {
 		s.Providers = []pintle.Provider{&pintle.Credentials{Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {
-			return nil, &pintle.Error{Code: pintle.ErrCredentials, RetryAfter: 1}
+			return nil, &pintle.Error{Code: pintle.CodeCredentials, RetryAfter: 1}
 		}}}
 	})
 	s.browser().post("/auth/callback/credentials", "username", "ada").fails("/auth/signin", "CredentialsSignin")
@@ -275,22 +275,22 @@ func TestAFailedSignInIsAnEventAndOneRecord(t *testing.T) {
 		change         func(*site)
 		do             func(b *browser)
 	}{
-		{"a wrong password", "credentials", pintle.ErrCredentials, nil, func(b *browser) {
+		{"a wrong password", "credentials", pintle.CodeCredentials, nil, func(b *browser) {
 			b.post("/auth/callback/credentials", "username", "ada", "password", "guess")
 		}},
-		{"a refusal of the callback", "acme", pintle.ErrAccessDenied, func(s *site) { s.Callbacks.SignIn = refusing(errBroken) }, func(b *browser) {
+		{"a refusal of the callback", "acme", pintle.CodeAccessDenied, func(s *site) { s.Callbacks.SignIn = refusing(errBroken) }, func(b *browser) {
 			b.signInWith("acme")
 		}},
-		{"a consent that was not given", "acme", pintle.ErrOAuthCallback, func(s *site) { s.idp.Break(authtest.ResponseAccessDenied) }, func(b *browser) {
+		{"a consent that was not given", "acme", pintle.Code("OAuthCallbackError"), func(s *site) { s.idp.Break(authtest.ResponseAccessDenied) }, func(b *browser) {
 			b.signInWith("acme")
 		}},
-		{"a callback of no flow", "acme", pintle.ErrInvalidCheck, nil, func(b *browser) { b.get("/auth/callback/acme?code=x") }},
+		{"a callback of no flow", "acme", pintle.Code("InvalidCheck"), nil, func(b *browser) { b.get("/auth/callback/acme?code=x") }},
 		{"a token that does not verify", "acme", "CallbackRouteError", func(s *site) { s.idp.Break(authtest.IDTokenWrongAudience) }, func(b *browser) {
 			b.signInWith("acme")
 		}},
-		{"a link that is unknown", "email", pintle.ErrVerification, nil, func(b *browser) { b.get("/auth/callback/email?token=a&email=ada@example.com") }},
-		{"a malformed address", "email", pintle.ErrEmailSignIn, nil, func(b *browser) { b.askForMail("not-an-address") }},
-		{"a mail too many", "email", pintle.ErrEmailSignIn, func(s *site) {
+		{"a link that is unknown", "email", pintle.CodeVerification, nil, func(b *browser) { b.get("/auth/callback/email?token=a&email=ada@example.com") }},
+		{"a malformed address", "email", pintle.CodeEmailSignIn, nil, func(b *browser) { b.askForMail("not-an-address") }},
+		{"a mail too many", "email", pintle.CodeEmailSignIn, func(s *site) {
 			for _, p := range s.Providers {
 				if p, ok := p.(*pintle.Email); ok {
 					p.Allow = func(context.Context, *pintle.MailRequest) error { return errBroken }
@@ -304,7 +304,7 @@ func TestAFailedSignInIsAnEventAndOneRecord(t *testing.T) {
 				s.Store, s.Session.Strategy = memstore.New(), pintle.StrategyJWT
 				s.Providers = append(s.Providers, s.mailProvider())
 				s.URL = s.url // requests come through a proxy
-				s.ClientAddress = pintle.ForwardedFor(netip.MustParsePrefix("192.0.2.0/24"))
+				s.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
 				if tt.change != nil {
 					tt.change(s)
 				}
@@ -440,7 +440,7 @@ func (f forwarding) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestAMistakeOfThePersonLeadsToTheSignInPage(t *testing.T) {
 	tooMany := func(_ *site, m *pintle.Email) {
 		m.Allow = func(context.Context, *pintle.MailRequest) error {
-			return &pintle.Error{Code: pintle.ErrEmailSignIn, Detail: "too_many_mails", RetryAfter: 1}
+			return &pintle.Error{Code: pintle.CodeEmailSignIn, Detail: "too_many_mails", RetryAfter: 1}
 		}
 	}
 	for _, tt := range []struct {

@@ -41,7 +41,7 @@ func TestTheTokenCallbackLearnsHowThePersonCame(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.do(s.browser())
 			if last.Trigger != tt.trigger || last.NewUser == nil || *last.NewUser != *tt.isNew || last.Account.Type != tt.kind ||
-				(last.Profile != nil) != tt.profile || last.Session != nil || last.Claims["sub"] != last.User.ID {
+				(last.Profile != nil) != tt.profile || last.Update != nil || last.Claims["sub"] != last.User.ID {
 				t.Errorf("the callback got %+v with %+v and %+v", last, last.User, last.Account)
 			}
 		})
@@ -165,10 +165,10 @@ func TestTheHostChoosesTheCodeOfARefusal(t *testing.T) {
 		page, code string
 	}{
 		{"no code", errBroken, "/auth/error", "AccessDenied"},
-		{"a code", pintle.ErrVerification, "/auth/error", "Verification"},
-		{"a wrapped code", errors.Join(errBroken, pintle.ErrOAuthAccountNotLinked), "/auth/signin", "OAuthAccountNotLinked"},
-		{"an Error", &pintle.Error{Code: pintle.ErrAccessDenied, Err: errBroken}, "/auth/error", "AccessDenied"},
-		{"a code that browsers must not see", pintle.ErrStore, "/auth/error", "Configuration"},
+		{"a code", pintle.CodeVerification, "/auth/error", "Verification"},
+		{"a wrapped code", errors.Join(errBroken, pintle.CodeAccountNotLinked), "/auth/signin", "OAuthAccountNotLinked"},
+		{"an Error", &pintle.Error{Code: pintle.CodeAccessDenied, Err: errBroken}, "/auth/error", "AccessDenied"},
+		{"a code that browsers must not see", pintle.CodeStore, "/auth/error", "Configuration"},
 		{"a code of the host's own", pintle.Code("SuspendedError"), "/auth/error", "Configuration"},
 	}
 	for _, tt := range tests {

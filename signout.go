@@ -24,11 +24,11 @@ func (x *exchange) signOut() error {
 		if !x.inside {
 			x.logStoreFailure(err)
 		}
-		return fail(ErrSignOut, err)
+		return fail(CodeSignOut, err)
 	}
 	// The session of the user may be one that was not tried and stays good.
 	if !all && x.sessions.endCopies() {
-		return fail(ErrSignOut, errTooManyHeld)
+		return fail(CodeSignOut, errTooManyHeld)
 	}
 	for _, event := range ended {
 		emit(x.ctx, x.settings, "signOut", x.Events.SignOut, event)

@@ -22,11 +22,11 @@ type failingList struct {
 	fails bool
 }
 
-func (l *failingList) Revoke(ctx context.Context, userID, sessionID string, until time.Time) error {
+func (l *failingList) Revoke(ctx context.Context, s pintle.TokenSession, until time.Time) error {
 	if l.fails {
 		return errBroken
 	}
-	return l.Revocations.Revoke(ctx, userID, sessionID, until)
+	return l.Revocations.Revoke(ctx, s, until)
 }
 
 // SH-75, W-61: a sign-out that was not recorded is not reported as done. The cookie
@@ -64,7 +64,7 @@ func TestSignOutThatIsNotRecordedIsAnError(t *testing.T) {
 			r := httptest.NewRequest(http.MethodPost, s.url+"/logout", nil)
 			r.Header.Set("Cookie", sessionCookie+"="+b.cookie(sessionCookie))
 			w := httptest.NewRecorder()
-			if next, err := s.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/"}); next != "" || !errors.Is(err, pintle.ErrSignOut) || !errors.Is(err, errBroken) || !errors.Is(err, pintle.ErrStore) {
+			if next, err := s.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/"}); next != "" || !errors.Is(err, pintle.CodeSignOut) || !errors.Is(err, errBroken) || !errors.Is(err, pintle.CodeStore) {
 				t.Errorf("SignOut returns %q, %v", next, err)
 			}
 			if lines := w.Header()["Set-Cookie"]; len(lines) > 0 {

@@ -194,7 +194,7 @@ func TestTheErrorsOfSignIn(t *testing.T) {
 	t.Run("the full error is always logged on the server", func(t *testing.T) {
 		s := newSite(t, func(s *site) {
 			s.Providers = []pintle.Provider{&pintle.Credentials{Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {
-				return nil, fmt.Errorf("the card is blocked: %w", pintle.ErrCredentials)
+				return nil, fmt.Errorf("the card is blocked: %w", pintle.CodeCredentials)
 			}}}
 		})
 		s.browser().post("/auth/callback/credentials", "username", "ada").fails("/auth/signin", "CredentialsSignin")
@@ -202,7 +202,7 @@ func TestTheErrorsOfSignIn(t *testing.T) {
 			t.Errorf("the log has the error of the route %d times:\n%s", got, s.log)
 		}
 		r := httptest.NewRequest(http.MethodPost, s.url+"/login", nil)
-		if _, err := s.auth.SignIn(httptest.NewRecorder(), r, "credentials", pintle.SignInOptions{RedirectTo: "/"}); !errors.Is(err, pintle.ErrCredentials) {
+		if _, err := s.auth.SignIn(httptest.NewRecorder(), r, "credentials", pintle.SignInOptions{RedirectTo: "/"}); !errors.Is(err, pintle.CodeCredentials) {
 			t.Errorf("Auth.SignIn returns %v", err)
 		}
 		if got := strings.Count(s.log.String(), "the card is blocked"); got != 2 {

@@ -54,7 +54,7 @@ func (x *exchange) callSyncUser(e *errands, key syncKey, attempt *SignInAttempt)
 		return fmt.Errorf("Callbacks.SyncUser: %w", err)
 	}
 	if change, err = change.checked(); err != nil {
-		return &Error{Code: ErrConfiguration, Provider: provider, Err: fmt.Errorf("Callbacks.SyncUser: %w", err)}
+		return &Error{Code: CodeConfiguration, Provider: provider, Err: fmt.Errorf("Callbacks.SyncUser: %w", err)}
 	}
 	if e.synced == nil {
 		e.synced = map[syncKey]UserUpdate{}
@@ -140,7 +140,7 @@ func (c UserUpdate) since(u *User) (UserUpdate, bool) {
 func (c UserUpdate) keptBy(u *User) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Extra)) {
 		if c.Extra[name] != nil && u.Extra[name] == nil {
-			return fail(ErrStore, fmt.Errorf("the store has no place for the member %q of User.Extra that Callbacks.SyncUser returned: shared tables need a column that the layout names", name))
+			return fail(CodeStore, fmt.Errorf("the store has no place for the member %q of User.Extra that Callbacks.SyncUser returned: shared tables need a column that the layout names", name))
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ func newRoleSite(t *testing.T, v variant, changes ...func(*site)) *roleSite {
 			s.Store = s.Store.(*recordingTxStore).recordingStore
 		}
 		careful := s.Providers[1].(*pintle.OAuth)
-		careful.AllowDangerousEmailAccountLinking = true
+		careful.DangerouslyLinkByEmail = true
 		s.Callbacks.SyncUser = func(_ context.Context, a *pintle.SignInAttempt) (pintle.UserUpdate, error) {
 			r.note("syncUser")
 			r.mu.Lock()
@@ -432,7 +432,7 @@ func TestASyncThatFailsRefusesTheSignIn(t *testing.T) {
 		{"an error", fail(errBroken), "Configuration", "CallbackRouteError", "ERROR"},
 		{"an error of the host's own store", fail(fmt.Errorf("find the role: %w", pintle.ErrNotFound)), "Configuration", "CallbackRouteError", "ERROR"},
 		{"an error that looks like a conflict of the store", fail(pintle.ErrConflict), "Configuration", "CallbackRouteError", "ERROR"},
-		{"a refusal", fail(fmt.Errorf("no role: %w", pintle.ErrAccessDenied)), "AccessDenied", "AccessDenied", "WARN"},
+		{"a refusal", fail(fmt.Errorf("no role: %w", pintle.CodeAccessDenied)), "AccessDenied", "AccessDenied", "WARN"},
 		{"a change of the address", answer(pintle.UserUpdate{Name: &name, Email: &address}), "Configuration", "Configuration", "ERROR"},
 		{"an address that is verified", answer(pintle.UserUpdate{Name: &name, EmailVerified: new(time.Now())}), "Configuration", "Configuration", "ERROR"},
 		{"a member named id", member("id", "1"), "Configuration", "Configuration", "ERROR"},

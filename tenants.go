@@ -46,7 +46,7 @@ func (t *tenants) settings(r *http.Request) (*settings, error) {
 	case errors.Is(err, ErrNotFound):
 		return nil, fail(codeUnknownTenant, fmt.Errorf("%s: %w", clip.Quote(key), err))
 	case err != nil:
-		return nil, fail(ErrConfiguration, err)
+		return nil, fail(CodeConfiguration, err)
 	}
 	return s, nil
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/store/memstore"
 	"github.com/pintleauth/pintle/token"
 )
@@ -278,7 +279,7 @@ func TestMethodsGoByTheTenantOfTheirContext(t *testing.T) {
 			t.Errorf("%s has %d devices, want 1", r.Host, devices)
 		}
 		another := byHost(&book, func(_ context.Context, host string) (pintle.Config, error) { return rented(host), nil })
-		if _, err := another.Account(r.Context(), "github", "1"); !errors.Is(err, pintle.ErrConfiguration) {
+		if _, err := another.Account(r.Context(), "github", "1"); !errors.Is(err, pintle.CodeConfiguration) {
 			t.Errorf("another service takes the configuration of this one: %v", err)
 		}
 	})))
@@ -310,7 +311,7 @@ func TestMethodsGoByTheTenantOfTheirContext(t *testing.T) {
 		}
 	}
 	err := auth.SignOutEverywhere(t.Context(), "1")
-	if !errors.Is(err, pintle.ErrConfiguration) || !strings.Contains(err.Error(), "NewFunc") {
+	if !errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(err.Error(), "NewFunc") {
 		t.Errorf("without a tenant: %v, want an error that says what to do", err)
 	}
 }
@@ -579,7 +580,7 @@ func TestPackageTokenReadsTheSessionOfATenant(t *testing.T) {
 func TestTenantAndSharedSessionsContradict(t *testing.T) {
 	cfg := rented("red.example")
 	cfg.Getenv, cfg.Tenant, cfg.SharedSessions = noEnv, "red", true
-	if _, err := pintle.New(cfg); !errors.Is(err, pintle.ErrConfiguration) || !strings.Contains(err.Error(), "Config.Tenant") {
+	if _, err := pintle.New(cfg); !errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(err.Error(), "Config.Tenant") {
 		t.Errorf("New returns %v", err)
 	}
 }
@@ -643,7 +644,7 @@ func TestIssuersThatShareAProviderID(t *testing.T) {
 			var book logBook
 			auth := houses(&book, func(host string, cfg *pintle.Config) {
 				cfg.Store = tt.store()
-				cfg.Providers = []pintle.Provider{&pintle.OAuth{ID: tt.id(host), Protocol: pintle.OIDC, Issuer: tt.issuer(host), ClientID: host, ClientSecret: "x"}}
+				cfg.Providers = []pintle.Provider{&pintle.OAuth{ID: tt.id(host), Protocol: oauth.OIDC, Issuer: tt.issuer(host), ClientID: host, ClientSecret: "x"}}
 			})
 			for _, host := range []string{"a.example", "b.example", "c.example", "a.example"} {
 				if w := get(auth, "http://"+host+"/auth/providers"); w.Code != http.StatusOK {

@@ -17,14 +17,15 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/pages"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
 // markedTexts returns texts of which every one is a mark without letters, for
 // every code and word that there is.
-func markedTexts() pintle.Texts {
+func markedTexts() pages.Texts {
 	english := page.English()
-	var texts pintle.Texts
+	var texts pages.Texts
 	number := 0
 	mark := func(english string) string {
 		number++
@@ -47,12 +48,12 @@ func markedTexts() pintle.Texts {
 				marked[key] = mark(value[key])
 			}
 			to.Field(i).Set(reflect.ValueOf(marked))
-		case pintle.ErrorText:
-			to.Field(i).Set(reflect.ValueOf(pintle.ErrorText{Heading: mark(""), Text: []string{mark("")}}))
-		case map[string]pintle.ErrorText:
-			marked := map[string]pintle.ErrorText{}
+		case pages.ErrorText:
+			to.Field(i).Set(reflect.ValueOf(pages.ErrorText{Heading: mark(""), Text: []string{mark("")}}))
+		case map[string]pages.ErrorText:
+			marked := map[string]pages.ErrorText{}
 			for _, key := range slices.Sorted(maps.Keys(value)) {
-				marked[key] = pintle.ErrorText{Heading: mark(""), Text: []string{mark("")}}
+				marked[key] = pages.ErrorText{Heading: mark(""), Text: []string{mark("")}}
 			}
 			to.Field(i).Set(reflect.ValueOf(marked))
 		default:
@@ -88,7 +89,7 @@ func fixedWord(body string) string {
 // Every page a browser is shown, and the mail, by the routes that lead there.
 func TestNoPageAndNoMailHasAWordThatCannotBeReplaced(t *testing.T) {
 	marked := func(s *site) {
-		s.Texts, s.Theme = markedTexts(), pintle.Theme{Logo: "/logo.svg"}
+		s.Texts, s.Theme = markedTexts(), pages.Theme{Logo: "/logo.svg"}
 		s.Texts.Site = ""
 		s.Texts.Words["Test identity provider"] = "№ 1" // as authtest calls it
 		s.Pages.SignUp, s.Pages.ForgotPassword = "/join", "/forgot"
@@ -203,7 +204,7 @@ func TestTheCheckForFixedWordsFindsThem(t *testing.T) {
 func TestTheEnglishWordsAreInTheDocumentation(t *testing.T) {
 	comments := map[string]string{}
 	for _, s := range sources(t) {
-		if s.name != "texts.go" {
+		if s.name != "pages/texts.go" {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
@@ -243,7 +244,7 @@ func englishIn(v reflect.Value) (all []string) {
 		for _, text := range value {
 			all = append(all, `"`+text+`"`)
 		}
-	case pintle.ErrorText:
+	case pages.ErrorText:
 		all = append(all, `"`+value.Heading+`"`)
 		all = append(all, englishIn(reflect.ValueOf(value.Text))...)
 	default:
@@ -297,14 +298,14 @@ func TestAFaultyPageLeavesTheOthersTheirWords(t *testing.T) {
 	auth := pintle.NewFunc(func(*http.Request) string { return "x" }, func(context.Context, string) (pintle.Config, error) {
 		return pintle.Config{
 			Secrets: []string{secret}, Getenv: func(string) string { return "" }, Pages: pintle.Pages{Account: "account"},
-			Texts: pintle.Texts{Errors: map[string]pintle.ErrorText{"Configuration": {Heading: "Kaputt"}}},
+			Texts: pages.Texts{Errors: map[string]pages.ErrorText{"Configuration": {Heading: "Kaputt"}}},
 		}, nil
 	})
 	if w := get(auth, "http://localhost:3000/auth/signin"); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "Kaputt") {
 		t.Errorf("status %d, body %s", w.Code, w.Body)
 	}
 	lost := pintle.NewFunc(func(*http.Request) string { return "x" }, func(context.Context, string) (pintle.Config, error) {
-		return pintle.Config{Secrets: []string{secret}, Getenv: func(string) string { return "" }, Texts: pintle.Texts{BackTo: "Zurück"}}, nil
+		return pintle.Config{Secrets: []string{secret}, Getenv: func(string) string { return "" }, Texts: pages.Texts{BackTo: "Zurück"}}, nil
 	})
 	if w := get(lost, "http://localhost:3000/auth/signin"); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "Something is wrong on our side") {
 		t.Errorf("texts that cannot be used: status %d, body %s", w.Code, w.Body)
@@ -364,7 +365,7 @@ func TestTheTranslationInTheGuideIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, literal, _ := strings.Cut(string(guide), "var german = pintle.Texts{")
+	_, literal, _ := strings.Cut(string(guide), "var german = pages.Texts{")
 	literal, _, found := strings.Cut(literal, "\n}\n")
 	if !found {
 		t.Fatal("the guide has no German texts")

@@ -76,7 +76,7 @@ func (s tokenSessions) read(q sessionRequest) sessionResult {
 		return q.without(fail(codeJWTSession, err), rejected)
 	}
 	if s.Callbacks.JWT != nil {
-		claims, err = s.Callbacks.JWT(q.Context(), &TokenChange{Claims: claims, Trigger: q.trigger, Session: q.update})
+		claims, err = s.Callbacks.JWT(q.Context(), &TokenChange{Claims: claims, Trigger: q.trigger, Update: q.update})
 		if err != nil {
 			return q.without(fail(codeJWTSession, fmt.Errorf("Callbacks.JWT: %w", err)), failed)
 		}
@@ -203,7 +203,7 @@ func (s tokenSessions) stillGood(ctx context.Context, held heldToken) unread {
 	}
 	// A token without a sign-in time counts as older than any RevokeUser: Auth.js
 	// writes another iat at each renewal, so iat would outdate the revocation.
-	revoked, err := s.Session.Revocation.Revoked(ctx, held.subject(), held.session(), s.signedInAt(held))
+	revoked, err := s.Session.Revocation.Revoked(ctx, TokenSession{UserID: held.subject(), ID: held.session(), SignedIn: s.signedInAt(held)})
 	if err != nil {
 		return unread{fail(codeJWTSession, fmt.Errorf("Config.Session.Revocation: %w", err)), unanswered}
 	}
@@ -293,7 +293,7 @@ func (tokenSessions) endOther(*unitOfWork, *presence, *User) error { return nil 
 func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (issued bool, err error) {
 	claims := Claims{}
 	if s.Session.Describe != nil {
-		s.Session.Describe(x.r, claims)
+		maps.Copy(claims, s.Session.Describe(x.r))
 	}
 	claims["sub"] = d.user.ID
 	for name, text := range map[string]wire.Text{"name": d.user.name(), "email": d.user.email(), "picture": d.user.image()} {
@@ -366,8 +366,8 @@ func (s tokenSessions) end(x *exchange, held []string) (ended []*SignOutEvent, e
 			continue
 		}
 		if s.Session.Revocation != nil {
-			if err := s.Session.Revocation.Revoke(x.ctx, tok.subject(), tok.session(), s.lastCopyExpires()); err != nil {
-				return nil, fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+			if err := s.Session.Revocation.Revoke(x.ctx, TokenSession{UserID: tok.subject(), ID: tok.session()}, s.lastCopyExpires()); err != nil {
+				return nil, fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
 			}
 		}
 		ended = append(ended, &SignOutEvent{Claims: claims})
@@ -375,7 +375,7 @@ func (s tokenSessions) end(x *exchange, held []string) (ended []*SignOutEvent, e
 	if unread != nil && len(ended) == 0 && x.action == actionSignOut {
 		// A token that is not valid is no session that could be ended, and any
 		// client can send one.
-		s.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: the session cookie could not be read", slog.String("code", string(ErrSignOut)), slog.Any("error", boundedError{unread}))
+		s.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: the session cookie could not be read", slog.String("code", string(CodeSignOut)), slog.Any("error", boundedError{unread}))
 	}
 	return ended, nil
 }
@@ -422,7 +422,7 @@ func (e *errands) sessionStart(userID string, began time.Time) time.Time {
 
 func (s tokenSessions) endEverywhere(ctx context.Context, userID string) error {
 	if s.Session.Revocation == nil {
-		return fail(ErrConfiguration, errors.New("SignOutEverywhere with token sessions needs Config.Session.Revocation"))
+		return fail(CodeConfiguration, errors.New("SignOutEverywhere with token sessions needs Config.Session.Revocation"))
 	}
 	return s.revokeUser(ctx, userID)
 }
@@ -431,7 +431,7 @@ func (s tokenSessions) endEverywhere(ctx context.Context, userID string) error {
 // sessions of a user have ended.
 func (s *settings) revokeUser(ctx context.Context, userID string) error {
 	if err := s.Session.Revocation.RevokeUser(ctx, userID, s.lastCopyExpires()); err != nil {
-		return fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+		return fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
 	}
 	return nil
 }
@@ -444,9 +444,9 @@ func (s *settings) lastCopyExpires() time.Time {
 }
 
 // devices yields the current session: no other session is known here.
-func (s tokenSessions) devices(_ context.Context, asking *Session) iter.Seq2[*StoredSession, error] {
-	return func(yield func(*StoredSession, error) bool) {
-		device := &StoredSession{UserID: asking.User.ID, Expires: asking.Expires, Current: true, LastUsed: time.Now(), Data: asking.data}
+func (s tokenSessions) devices(_ context.Context, asking *Session) iter.Seq2[*Device, error] {
+	return func(yield func(*Device, error) bool) {
+		device := &Device{Expires: asking.Expires, Current: true, LastUsed: time.Now(), Data: asking.data}
 		if asking.hasData {
 			claims, err := asking.claims.Claims()
 			if err != nil {

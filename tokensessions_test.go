@@ -149,9 +149,9 @@ func TestCallbacksMakeTheToken(t *testing.T) {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			calls = append(calls, call{change.Trigger, change.User != nil && change.Account != nil, strings.Join(names, " "), change.Session})
+			calls = append(calls, call{change.Trigger, change.User != nil && change.Account != nil, strings.Join(names, " "), change.Update})
 			change.Claims["role"] = "captain"
-			if update, ok := change.Session.(map[string]any); ok {
+			if update, ok := change.Update.(map[string]any); ok {
 				change.Claims["nickname"] = update["nickname"]
 			}
 			return change.Claims, nil
@@ -539,11 +539,11 @@ func TestARevocationListThatFailsLetsNoRequestPass(t *testing.T) {
 
 type brokenList struct{}
 
-func (brokenList) Revoked(context.Context, string, string, time.Time) (bool, error) {
+func (brokenList) Revoked(context.Context, pintle.TokenSession) (bool, error) {
 	return false, errBroken
 }
-func (brokenList) Revoke(context.Context, string, string, time.Time) error { return errBroken }
-func (brokenList) RevokeUser(context.Context, string, time.Time) error     { return errBroken }
+func (brokenList) Revoke(context.Context, pintle.TokenSession, time.Time) error { return errBroken }
+func (brokenList) RevokeUser(context.Context, string, time.Time) error          { return errBroken }
 
 // A browser that holds an ended session is signed out: an account that signs in
 // there is not linked to the user of that session.

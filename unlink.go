@@ -32,14 +32,14 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) (accounts []*Account, e
 
 // Unlink removes an account of the user of s, who can no longer sign in with
 // it. The error matches [ErrNotFound] when the user has no such account, also
-// if another user has it, and [ErrLastSignIn] when the user could not sign in
+// if another user has it, and [CodeLastSignIn] when the user could not sign in
 // without it. Of requests that remove the last accounts at the same time one
-// gets ErrLastSignIn.
+// gets CodeLastSignIn.
 //
 // A user can sign in with another account at a provider of this configuration;
 // by mail, if there is an [Email] provider and a mail has verified their
 // address; and with a [Credentials] provider that knows them, see
-// [Credentials.Knows]. A passkey is removed with its account.
+// [Credentials.CanSignIn]. A passkey is removed with its account.
 //
 // Sessions that were begun with the account go on; see [Auth.EndOtherDevices].
 // Unlink calls no event. The store needs [Features.Accounts].
@@ -69,7 +69,7 @@ func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccount
 const unlinkAttempts = 4
 
 func lastSignIn(a *Account, reason string) error {
-	return &Error{Code: ErrLastSignIn, Provider: a.Provider, Err: errors.New("Unlink: " + reason)}
+	return &Error{Code: CodeLastSignIn, Provider: a.Provider, Err: errors.New("Unlink: " + reason)}
 }
 
 // accountsOf returns the configuration and the store for a method by which a

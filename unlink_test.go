@@ -19,9 +19,9 @@ func signedInAs(u *pintle.User) *pintle.Session { return &pintle.Session{User: *
 func TestTheLastWayToSignInStays(t *testing.T) {
 	verified := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	password := func(knows bool, err error) *pintle.Credentials {
-		return &pintle.Credentials{Authorize: checkPassword, Knows: func(_ context.Context, u *pintle.User) (bool, error) {
+		return &pintle.Credentials{Authorize: checkPassword, CanSignIn: func(_ context.Context, u *pintle.User) (bool, error) {
 			if u.Name != "Ada Lovelace" {
-				return false, errors.New("Knows received another user")
+				return false, errors.New("CanSignIn received another user")
 			}
 			return knows, err
 		}}
@@ -35,18 +35,18 @@ func TestTheLastWayToSignInStays(t *testing.T) {
 		mail     bool
 		want     error
 	}{
-		{name: "nothing else", want: pintle.ErrLastSignIn},
+		{name: "nothing else", want: pintle.CodeLastSignIn},
 		{name: "another account at the same provider", accounts: []string{"acme"}},
 		{name: "an account at another provider", accounts: []string{"hub"}},
-		{name: "an account at a provider that is no more", accounts: []string{"gone"}, want: pintle.ErrLastSignIn},
+		{name: "an account at a provider that is no more", accounts: []string{"gone"}, want: pintle.CodeLastSignIn},
 		{name: "an address that mail has verified", email: "ada@example.com", verified: verified, mail: true},
-		{name: "an address that a provider said", email: "ada@example.com", mail: true, want: pintle.ErrLastSignIn},
-		{name: "a verified address and no mail", email: "ada@example.com", verified: verified, want: pintle.ErrLastSignIn},
-		{name: "mail and no address", verified: verified, mail: true, want: pintle.ErrLastSignIn},
+		{name: "an address that a provider said", email: "ada@example.com", mail: true, want: pintle.CodeLastSignIn},
+		{name: "a verified address and no mail", email: "ada@example.com", verified: verified, want: pintle.CodeLastSignIn},
+		{name: "mail and no address", verified: verified, mail: true, want: pintle.CodeLastSignIn},
 		{name: "a password", ways: []pintle.Provider{password(true, nil)}},
-		{name: "no password", ways: []pintle.Provider{password(false, nil)}, want: pintle.ErrLastSignIn},
-		{name: "passwords without Knows", ways: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, want: pintle.ErrLastSignIn},
-		{name: "passwords that cannot be looked up", ways: []pintle.Provider{password(true, errBroken)}, want: pintle.ErrConfiguration},
+		{name: "no password", ways: []pintle.Provider{password(false, nil)}, want: pintle.CodeLastSignIn},
+		{name: "passwords without Knows", ways: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, want: pintle.CodeLastSignIn},
+		{name: "passwords that cannot be looked up", ways: []pintle.Provider{password(true, errBroken)}, want: pintle.CodeConfiguration},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestUnlinkingIsOneStepWithoutAnEvent(t *testing.T) {
 	unlink := func(id string) error { return s.auth.Unlink(t.Context(), signedInAs(ada), "acme", id) }
 
 	k.fail("unlinkAccount")
-	if err := unlink("1001"); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) {
+	if err := unlink("1001"); !errors.Is(err, pintle.CodeStore) || !errors.Is(err, errBroken) {
 		t.Errorf("Unlink is %v", err)
 	}
 	k.wantCalls(t, "getUser", "userAccounts", "unlinkAccount")
@@ -125,14 +125,14 @@ func TestUnlinkingIsOneStepWithoutAnEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.wantCalls(t, "getUser", "userAccounts", "unlinkAccount")
-	if err := unlink("1003"); !errors.Is(err, pintle.ErrLastSignIn) || errors.Is(err, pintle.ErrStore) {
+	if err := unlink("1003"); !errors.Is(err, pintle.CodeLastSignIn) || errors.Is(err, pintle.CodeStore) {
 		t.Errorf("Unlink of the last is %v", err)
 	}
 	k.wantCalls(t, "getUser", "userAccounts")
 
 	for _, operation := range []string{"getUser", "userAccounts"} {
 		k.fail(operation)
-		if err := unlink("1003"); !errors.Is(err, pintle.ErrStore) {
+		if err := unlink("1003"); !errors.Is(err, pintle.CodeStore) {
 			t.Errorf("when %s fails Unlink is %v", operation, err)
 		}
 	}
@@ -176,8 +176,8 @@ func TestTwoRequestsDoNotUnlinkTheLastTwoAccounts(t *testing.T) {
 		if err != nil || len(left) != 1 {
 			t.Errorf("%d accounts are left (%v), want 1; the requests returned %v", len(left), err, errs)
 		}
-		if joined := errors.Join(errs...); !errors.Is(joined, pintle.ErrLastSignIn) || (errs[0] == nil) == (errs[1] == nil) {
-			t.Errorf("the requests returned %v, want ErrLastSignIn for one of them", errs)
+		if joined := errors.Join(errs...); !errors.Is(joined, pintle.CodeLastSignIn) || (errs[0] == nil) == (errs[1] == nil) {
+			t.Errorf("the requests returned %v, want CodeLastSignIn for one of them", errs)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestAStoreWithoutTransactionsUnlinksToo(t *testing.T) {
 	s := newSite(t, with(k.recordingStore, k.callLog, pintle.StrategyDatabase))
 	ada := k.seedUser(t, people["ada"].user)
 	k.seedAccount(t, ada, "acme", "1001")
-	if err := s.auth.Unlink(t.Context(), signedInAs(ada), "acme", "1001"); !errors.Is(err, pintle.ErrLastSignIn) {
+	if err := s.auth.Unlink(t.Context(), signedInAs(ada), "acme", "1001"); !errors.Is(err, pintle.CodeLastSignIn) {
 		t.Errorf("Unlink of the last is %v", err)
 	}
 	k.seedAccount(t, ada, "acme", "1003")
@@ -226,7 +226,7 @@ func TestAPasskeyGoesWithItsAccount(t *testing.T) {
 	if _, err := store.Passkey(ctx, "AAAA"); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("the passkey is still there (%v)", err)
 	}
-	if err := unlink("acme", "1001"); !errors.Is(err, pintle.ErrLastSignIn) {
+	if err := unlink("acme", "1001"); !errors.Is(err, pintle.CodeLastSignIn) {
 		t.Errorf("Unlink of the last is %v", err)
 	}
 
@@ -235,7 +235,7 @@ func TestAPasskeyGoesWithItsAccount(t *testing.T) {
 	if err := store.LinkAccount(ctx, left); err != nil {
 		t.Fatal(err)
 	}
-	if err := unlink("acme", "1001"); !errors.Is(err, pintle.ErrLastSignIn) {
+	if err := unlink("acme", "1001"); !errors.Is(err, pintle.CodeLastSignIn) {
 		t.Errorf("Unlink of the last but one whose passkey is gone is %v", err)
 	}
 	if err := unlink("passkey", "BBBB"); err != nil {
@@ -276,7 +276,7 @@ func TestLinkedAccountsAreListedWithoutTheirTokens(t *testing.T) {
 		t.Errorf("the store was to have tokens, but has %v, %v", full, err)
 	}
 	k.fail("userAccounts")
-	if _, err := s.auth.Accounts(t.Context(), session); !errors.Is(err, pintle.ErrStore) {
+	if _, err := s.auth.Accounts(t.Context(), session); !errors.Is(err, pintle.CodeStore) {
 		t.Errorf("Accounts is %v", err)
 	}
 }

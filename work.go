@@ -253,7 +253,7 @@ func (w *unitOfWork) link(who *arrival, user *User) error {
 	if err := w.linkAccount(w.ctx, w.x.sealTokens(stored)); err != nil {
 		return err
 	}
-	w.after(func() { w.x.emitLink(&LinkAccountEvent{User: user, Account: stored, Profile: who.user}) })
+	w.after(func() { w.x.emitLink(&LinkAccountEvent{User: user, Account: stored, ProviderUser: who.user}) })
 	return w.storePasskey(who, user)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // OIDC returns a Pintle provider with the given id that signs users in here over
@@ -21,20 +22,20 @@ import (
 // result. OIDC panics if the identity provider has no Issuer yet: call it after
 // [IdentityProvider.Listen].
 func (p *IdentityProvider) OIDC(id string) *pintle.OAuth {
-	o := p.oauth(id, pintle.OIDC)
+	o := p.oauth(id, oauth.OIDC)
 	o.Issuer = p.Issuer
-	o.Checks = []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce}
+	o.Checks = []oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce}
 	return o
 }
 
 // OAuth2 is [IdentityProvider.OIDC] over plain OAuth 2.0, with a profile like
 // GitHub's. Like there, the address of the profile need not be verified.
 func (p *IdentityProvider) OAuth2(id string) *pintle.OAuth {
-	o := p.oauth(id, pintle.OAuth2)
-	o.Authorization = pintle.Endpoint{URL: p.URL(AuthorizationEndpoint), Params: map[string]string{"scope": "read:user user:email"}}
+	o := p.oauth(id, oauth.OAuth2)
+	o.Authorization = oauth.Endpoint{URL: p.URL(AuthorizationEndpoint), Params: map[string]string{"scope": "read:user user:email"}}
 	o.Token.URL = p.URL(TokenEndpoint)
 	o.UserInfo.URL = p.URL(UserEndpoint)
-	o.Checks = []pintle.Check{pintle.PKCE, pintle.State}
+	o.Checks = []oauth.Check{oauth.CheckPKCE, oauth.CheckState}
 	o.Profile = func(profile pintle.Profile, _ *pintle.Account) (*pintle.User, error) {
 		return &pintle.User{
 			ID:    profile.ID("id"),
@@ -52,7 +53,7 @@ func (p *IdentityProvider) OAuth1(id string) *pintle.OAuth {
 	if _, open, ok := p.lookUp(id); open || !ok {
 		panic(fmt.Sprintf("authtest: OAuth 1.0a needs a client: register one with the ID %q first", id))
 	}
-	o := p.oauth(id, pintle.OAuth1)
+	o := p.oauth(id, oauth.OAuth1)
 	o.RequestToken.URL = p.URL(OAuth1RequestTokenEndpoint)
 	o.Authorization.URL = p.URL(OAuth1AuthorizationEndpoint)
 	o.Token.URL = p.URL(OAuth1AccessTokenEndpoint)
@@ -69,7 +70,7 @@ func (p *IdentityProvider) OAuth1(id string) *pintle.OAuth {
 }
 
 // oauth returns the parts of a provider that the protocols share.
-func (p *IdentityProvider) oauth(id string, protocol pintle.Protocol) *pintle.OAuth {
+func (p *IdentityProvider) oauth(id string, protocol oauth.Protocol) *pintle.OAuth {
 	if p.Issuer == "" {
 		panic("authtest: the identity provider has no address yet: call Listen or set Issuer first")
 	}
@@ -79,9 +80,9 @@ func (p *IdentityProvider) oauth(id string, protocol pintle.Protocol) *pintle.OA
 		ClientSecret: "any secret will do", // in open mode
 	}
 	if c, open, ok := p.lookUp(id); ok && !open {
-		o.ClientSecret, o.ClientAuth = c.Secret, c.AuthMethod
+		o.ClientSecret, o.ClientAuth = c.Secret, oauth.ClientAuth(c.AuthMethod)
 		if c.Secret == "" && c.Key == nil {
-			o.ClientAuth = ClientAuthNone
+			o.ClientAuth = oauth.PublicClient
 		}
 	}
 	return o

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/uuid"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // SignIn makes r the request of a signed-in user, for tests that call a handler:
@@ -144,9 +145,9 @@ func signIn(cfg pintle.Config, r *http.Request, u *pintle.User) ([]*http.Cookie,
 		// this one.
 		&pintle.OAuth{
 			ID: "authtest-unused", ClientID: "authtest", ClientAuth: "none",
-			Authorization: pintle.Endpoint{URL: "https://authtest.invalid/authorize"},
-			Token:         pintle.Endpoint{URL: "https://authtest.invalid/token"},
-			UserInfo:      pintle.Endpoint{URL: "https://authtest.invalid/userinfo"},
+			Authorization: oauth.Endpoint{URL: "https://authtest.invalid/authorize"},
+			Token:         oauth.Endpoint{URL: "https://authtest.invalid/token"},
+			UserInfo:      oauth.Endpoint{URL: "https://authtest.invalid/userinfo"},
 		},
 	}
 	// The test reports errors.

@@ -3,6 +3,7 @@ package authtest_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 func TestTheStorageStateIsWhatPlaywrightWrites(t *testing.T) {
 	cfg := configs()["tokens"]
-	cfg.Cookies.CallbackURL = pintle.Cookie{Domain: "localhost", SameSite: "strict"}
+	cfg.Cookies.CallbackURL = pintle.Cookie{Domain: "localhost", SameSite: http.SameSiteStrictMode}
 	for address, prefix := range map[string]string{"http://localhost:3000": "", "https://localhost": "__Secure-"} {
 		text := authtest.StorageState(t, cfg, address, &pintle.User{Name: "Kim"})
 		var state struct {

@@ -53,9 +53,9 @@ type Options struct {
 	// system's roots and the host of URL.
 	TLS *tls.Config
 
-	// AllowInsecure sends passwords unencrypted to a server that is neither
+	// DangerouslyAllowPlaintext sends passwords unencrypted to a server that is neither
 	// reached over TLS nor on this machine.
-	AllowInsecure bool
+	DangerouslyAllowPlaintext bool
 
 	// BaseDN is the entry below which the users are.
 	BaseDN string
@@ -123,7 +123,7 @@ func newDirectory(o Options) (*directory, error) {
 	if _, err := ldap.CompileFilter(d.filter("x")); err != nil || !strings.Contains(d.Filter, "%s") {
 		return nil, fmt.Errorf("Options.Filter is %q: it must be a filter in which %%s stands for the user name", d.Filter)
 	}
-	d.startTLS = u.Scheme == "ldap" && !o.AllowInsecure && !isLoopback(u.Hostname())
+	d.startTLS = u.Scheme == "ldap" && !o.DangerouslyAllowPlaintext && !isLoopback(u.Hostname())
 	if d.TLS == nil {
 		d.TLS = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
 	}
@@ -199,7 +199,7 @@ func (d *directory) connect(ctx context.Context) (*ldap.Conn, error) {
 	if d.startTLS {
 		if err := conn.StartTLS(d.TLS); err != nil {
 			_ = conn.Close()
-			return nil, fmt.Errorf("ldapauth: StartTLS at %s: %w: use an ldaps URL, or Options.AllowInsecure on a network without eavesdroppers", d.URL, err)
+			return nil, fmt.Errorf("ldapauth: StartTLS at %s: %w: use an ldaps URL, or Options.DangerouslyAllowPlaintext on a network without eavesdroppers", d.URL, err)
 		}
 	}
 	return conn, nil

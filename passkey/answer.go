@@ -80,9 +80,9 @@ func checkFlags(flags protocol.AuthenticatorFlags) error {
 // deviceType is the name of Auth.js for whether a credential can be backed up.
 func deviceType(flags protocol.AuthenticatorFlags) pintle.DeviceType {
 	if flags.HasBackupEligible() {
-		return pintle.MultiDevice
+		return "multiDevice"
 	}
-	return pintle.SingleDevice
+	return "singleDevice"
 }
 
 // explain adds the details of an error of the library, which are in another

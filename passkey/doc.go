@@ -4,7 +4,7 @@
 //	auth, err := pintle.New(pintle.Config{
 //		Providers:    []pintle.Provider{passkey.New(passkey.Options{})},
 //		Store:        sqlstore.New(db, sqlstore.SQLite),
-//		Experimental: pintle.Experimental{Passkeys: true},
+//		ExperimentalPasskeys: true,
 //	})
 //
 // The sign-in page of package pintle then offers passkeys in the browser's

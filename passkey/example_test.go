@@ -24,11 +24,11 @@ func ExampleNew() {
 	keys.SignInOnly = true
 
 	auth, err := pintle.New(pintle.Config{
-		Providers:    []pintle.Provider{keys},
-		Store:        memstore.New(),
-		Secrets:      []string{"replace me by: openssl rand -base64 33"},
-		URL:          "https://app.example.com",
-		Experimental: pintle.Experimental{Passkeys: true},
+		Providers:            []pintle.Provider{keys},
+		Store:                memstore.New(),
+		Secrets:              []string{"replace me by: openssl rand -base64 33"},
+		URL:                  "https://app.example.com",
+		ExperimentalPasskeys: true,
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -39,11 +39,11 @@ func ExampleNew() {
 // Tests of an application sign in without a browser.
 func Example_test() {
 	auth, err := pintle.New(pintle.Config{
-		Providers:    []pintle.Provider{passkey.New(passkey.Options{})},
-		Store:        memstore.New(),
-		Secrets:      []string{"a secret for tests, 32 characters or more"},
-		Experimental: pintle.Experimental{Passkeys: true},
-		Getenv:       func(string) string { return "" },
+		Providers:            []pintle.Provider{passkey.New(passkey.Options{})},
+		Store:                memstore.New(),
+		Secrets:              []string{"a secret for tests, 32 characters or more"},
+		ExperimentalPasskeys: true,
+		Getenv:               func(string) string { return "" },
 	})
 	if err != nil {
 		log.Fatal(err)

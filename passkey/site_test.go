@@ -52,9 +52,9 @@ func newSite(t *testing.T, changes ...func(*site)) *site {
 	s := &site{t: t, store: memstore.New()}
 	s.Config = pintle.Config{
 		Secrets: []string{secret}, Store: s.store, URL: origin,
-		Experimental: pintle.Experimental{Passkeys: true},
-		Getenv:       func(string) string { return "" },
-		Logger:       slog.New(slog.NewTextHandler(&s.log, nil)),
+		ExperimentalPasskeys: true,
+		Getenv:               func(string) string { return "" },
+		Logger:               slog.New(slog.NewTextHandler(&s.log, nil)),
 		Events: pintle.Events{
 			SignIn: func(_ context.Context, e *pintle.SignInEvent) error {
 				return s.happened("signIn " + e.User.Email)

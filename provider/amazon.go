@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Amazon signs users in with their Amazon account.
 //
@@ -14,7 +17,7 @@ func Amazon(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://www.amazon.com/ap/oa", "scope", "profile"),
 		Token:         endpoint("https://api.amazon.com/auth/o2/token"),
 		UserInfo:      endpoint("https://api.amazon.com/user/profile"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "user_id", name: "name", email: "email"}.user,
 	}), "access_token")
 }

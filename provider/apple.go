@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // AppleOptions are the options of [Apple].
 type AppleOptions struct {
@@ -24,13 +27,13 @@ type AppleOptions struct {
 // https://developer.apple.com/documentation/signinwithapplerestapi
 func Apple(o AppleOptions) *pintle.OAuth {
 	p := o.apply(&pintle.OAuth{
-		ID: "apple", Name: "Apple", Protocol: pintle.OIDC,
+		ID: "apple", Name: "Apple", Protocol: oauth.OIDC,
 		Issuer:        "https://appleid.apple.com",
 		Authorization: endpoint("", "scope", "name email", "response_mode", "form_post"),
-		Checks:        []pintle.Check{pintle.Nonce, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckNonce, oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       appleUser,
-		Quirks:        pintle.Quirks{AmendProfile: appleName},
+		Quirks:        oauth.Quirks{AmendProfile: appleName},
 		// The claim may be text, and false for accounts of a school or a company.
 		// https://developer.apple.com/documentation/signinwithapple/authenticating-users-with-sign-in-with-apple
 		EmailVerified: saysVerified("email_verified"),

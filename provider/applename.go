@@ -6,10 +6,11 @@ import (
 	"net/http"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // appleName adds the form field "user". One that holds no name is dropped.
-func appleName(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+func appleName(_ context.Context, _ *http.Client, a *oauth.Answer) error {
 	var user struct {
 		Name map[string]any `json:"name"`
 	}

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Asgardeo signs users in with their Asgardeo account.
 //
@@ -12,6 +15,6 @@ import "github.com/pintleauth/pintle"
 // https://wso2.com/asgardeo/docs/guides/authentication/oidc/
 func Asgardeo(o Options) *pintle.OAuth {
 	return issuerPath(o.apply(&pintle.OAuth{
-		ID: "asgardeo", Name: "Asgardeo", Protocol: pintle.OIDC,
+		ID: "asgardeo", Name: "Asgardeo", Protocol: oauth.OIDC,
 	}), "/oauth2/token")
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Atlassian signs users in with their Atlassian account.
 //
@@ -14,7 +17,7 @@ func Atlassian(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://auth.atlassian.com/authorize", "audience", "api.atlassian.com", "scope", "read:me"),
 		Token:         endpoint("https://auth.atlassian.com/oauth/token"),
 		UserInfo:      endpoint("https://api.atlassian.com/me"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "account_id", name: "name", email: "email", image: "picture"}.user,
 	})
 }

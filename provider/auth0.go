@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Auth0 signs users in with their Auth0 account.
 //
@@ -11,7 +14,7 @@ import "github.com/pintleauth/pintle"
 // https://auth0.com/docs/get-started/authentication-and-authorization-flow/authorization-code-flow
 func Auth0(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "auth0", Name: "Auth0", Protocol: pintle.OIDC,
+		ID: "auth0", Name: "Auth0", Protocol: oauth.OIDC,
 		// https://auth0.com/docs/manage-users/user-accounts/user-profiles/verified-email-usage
 		EmailVerified: o.trusted(saysVerified("email_verified")),
 	})

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Authentik signs users in with their Authentik account.
 //
@@ -12,7 +15,7 @@ import "github.com/pintleauth/pintle"
 // https://docs.goauthentik.io/add-secure-apps/providers/oauth2/
 func Authentik(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "authentik", Name: "Authentik", Protocol: pintle.OIDC,
+		ID: "authentik", Name: "Authentik", Protocol: oauth.OIDC,
 		// The claim is false unless the operator maps it.
 		// https://docs.goauthentik.io/add-secure-apps/providers/oauth2/verify-email-address/
 		EmailVerified: o.trusted(saysVerified("email_verified")),

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // AzureADB2C signs users in with their Azure AD B2C account.
 //
@@ -14,7 +17,7 @@ import "github.com/pintleauth/pintle"
 // https://learn.microsoft.com/azure/active-directory-b2c/authorization-code-flow
 func AzureADB2C(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "azure-ad-b2c", Name: "Azure AD B2C", Protocol: pintle.OIDC,
+		ID: "azure-ad-b2c", Name: "Azure AD B2C", Protocol: oauth.OIDC,
 		Profile: claims{id: "sub", name: "name|preferred_username", email: "emails.0", image: "null"}.user,
 	})
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // AzureDevOps signs users in with their Azure DevOps account.
 //
@@ -18,7 +21,7 @@ func AzureDevOps(o Options) *pintle.OAuth {
 		Token:         endpoint("https://app.vssps.visualstudio.com/oauth2/token"),
 		UserInfo: endpoint("https://app.vssps.visualstudio.com/_apis/profile/profiles/me",
 			"details", "true", "coreAttributes", "Avatar", "api-version", "6.0"),
-		Checks:     []pintle.Check{pintle.State},
+		Checks:     []oauth.Check{oauth.CheckState},
 		ClientAuth: "client_secret_post",
 		Profile: claims{id: "id", name: "displayName", email: "emailAddress", picture: func(p pintle.Profile) (any, error) {
 			if _, err := find(p, "coreAttributes!.Avatar!.value!"); err != nil {
@@ -26,13 +29,13 @@ func AzureDevOps(o Options) *pintle.OAuth {
 			}
 			return template("data:image/jpeg;base64,{coreAttributes.Avatar.value.value}")(p)
 		}}.user,
-		Quirks: pintle.Quirks{TokenRequest: azureAssertions},
+		Quirks: oauth.Quirks{TokenRequest: azureAssertions},
 	})
 }
 
 // azureAssertions turns a code into the assertion of a grant, and the secret
 // into that of a client.
-func azureAssertions(r *pintle.TokenRequest) error {
+func azureAssertions(r *oauth.TokenRequest) error {
 	assertion := r.Form.Get("code")
 	if assertion == "" {
 		assertion = r.Form.Get("refresh_token")

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // BankIDNorge signs users in with their BankID account.
 //
@@ -11,14 +14,14 @@ import "github.com/pintleauth/pintle"
 // https://developer.bankid.no/bankid-with-biometrics/
 func BankIDNorge(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "bankid-no", Name: "BankID Norge", Protocol: pintle.OIDC,
+		ID: "bankid-no", Name: "BankID Norge", Protocol: oauth.OIDC,
 		Issuer:        "https://auth.bankid.no/auth/realms/prod",
 		Authorization: endpoint("", "ui_locales", "no", "login_hint", "BIS"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce},
 		ClientAuth:    "client_secret_post",
 		// The profile is a signed answer of the userinfo endpoint.
 		ProfileFromUserInfo: true,
-		Quirks:              pintle.Quirks{UserInfoSigningAlg: "RS256"},
+		Quirks:              oauth.Quirks{UserInfoSigningAlg: "RS256"},
 		Profile:             claims{id: "sub", name: "name", email: "email|null", image: "null"}.user,
 	})
 }

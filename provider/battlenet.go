@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // BattleNet signs users in with their Battle.net account.
 //
@@ -12,9 +15,9 @@ import "github.com/pintleauth/pintle"
 // https://develop.battle.net/documentation/guides/using-oauth/authorization-code-flow
 func BattleNet(o Options) *pintle.OAuth {
 	return defaultIssuer(o.apply(&pintle.OAuth{
-		ID: "battlenet", Name: "Battle.net", Protocol: pintle.OIDC,
+		ID: "battlenet", Name: "Battle.net", Protocol: oauth.OIDC,
 		// The service rejects a request without a state.
-		Checks:  []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:  []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		Profile: claims{id: "sub", name: "battle_tag", email: "null", image: "null"}.user,
 	}), "https://oauth.battle.net")
 }

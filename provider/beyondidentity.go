@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // BeyondIdentity signs users in with their Beyond Identity account.
 //
@@ -11,7 +14,7 @@ import "github.com/pintleauth/pintle"
 // https://developer.beyondidentity.com/
 func BeyondIdentity(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "beyondidentity", Name: "Beyond Identity", Protocol: pintle.OIDC,
+		ID: "beyondidentity", Name: "Beyond Identity", Protocol: oauth.OIDC,
 		Profile: claims{
 			id: "sub", name: "name", email: "email", image: "null",
 			extra: map[string]string{"preferred_username": "preferred_username"},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // Bitbucket signs users in with their Bitbucket account.
@@ -23,7 +24,7 @@ func Bitbucket(o Options) *pintle.OAuth {
 		Profile:       claims{id: "account_id", name: "display_name|username", email: "email", image: "links!.avatar.href"}.user,
 		EmailVerified: saysVerified("email_verified"), // which is added below
 	}
-	p.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer) error {
+	p.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *oauth.Answer) error {
 		// Users can sign in without an address, so an error of this request is
 		// not one of the sign-in. Only a confirmed address is surely theirs.
 		// https://developer.atlassian.com/cloud/bitbucket/rest/api-group-users/#api-user-emails-get

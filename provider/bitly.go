@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // Bitly signs users in with their Bitly account.
@@ -23,17 +24,17 @@ func Bitly(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://bitly.com/oauth/authorize", "scope", ""),
 		Token:         endpoint("https://api-ssl.bitly.com/oauth/access_token"),
 		UserInfo:      endpoint("https://api-ssl.bitly.com/v4/user"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "account", name: "name", email: "emails.is_primary&is_verified.email"}.user,
 		// https://dev.bitly.com/api-reference/#getUser
 		EmailVerified: onlyVerified("emails.is_primary&is_verified.email"),
-		Quirks:        pintle.Quirks{AmendProfile: bitlyAccount},
+		Quirks:        oauth.Quirks{AmendProfile: bitlyAccount},
 	})
 }
 
 // bitlyAccount adds the account id, login@seconds.
-func bitlyAccount(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+func bitlyAccount(_ context.Context, _ *http.Client, a *oauth.Answer) error {
 	p := pintle.Profile(a.Profile)
 	login, err := accountID(p["login"])
 	if err != nil {

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // BungieOptions are the options of [Bungie].
 type BungieOptions struct {
@@ -23,7 +26,7 @@ func Bungie(o BungieOptions) *pintle.OAuth {
 		Authorization: endpoint("https://www.bungie.net/en/OAuth/Authorize", "reauth", "true", "scope", ""),
 		Token:         endpoint("https://www.bungie.net/platform/app/oauth/token/"),
 		UserInfo:      endpoint("https://www.bungie.net/platform/User/GetBungieAccount"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		Profile: claims{
 			id: "Response.bungieNetUser.membershipId", name: "Response.bungieNetUser.displayName", email: "null",
 			picture: bungiePicture,

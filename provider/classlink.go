@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // ClassLink signs users in with their ClassLink account.
 //
@@ -14,7 +17,7 @@ func ClassLink(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://launchpad.classlink.com/oauth2/v2/auth", "scope", "profile"),
 		Token:         endpoint("https://launchpad.classlink.com/oauth2/v2/token"),
 		UserInfo:      endpoint("https://nodeapi.classlink.com/v2/my/info"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "UserId", name: "DisplayName", email: "Email"}.user,
 	})

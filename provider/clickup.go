@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // ClickUp signs users in with their ClickUp account.
 //
@@ -15,7 +18,7 @@ func ClickUp(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://app.clickup.com/api", "scope", ""),
 		Token:         endpoint("https://api.clickup.com/api/v2/oauth/token"),
 		UserInfo:      endpoint("https://api.clickup.com/api/v2/user"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "user!.id", name: "user.username", extra: map[string]string{"profilePicture": "user.profilePicture", "color": "user.color"}}.user,
 	})
 }

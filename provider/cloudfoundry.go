@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // CloudFoundry signs users in with their Cloud Foundry account.
 //
@@ -15,7 +18,7 @@ func CloudFoundry(o Options) *pintle.OAuth {
 		Authorization: endpoint("/oauth/authorize", "scope", ""),
 		Token:         endpoint("/oauth/token"),
 		UserInfo:      endpoint("/userinfo"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "user_id", name: "name", email: "email"}.user,
 	}), "")
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Cognito signs users in with an account of an Amazon Cognito user pool.
 //
@@ -11,7 +14,7 @@ import "github.com/pintleauth/pintle"
 // https://docs.aws.amazon.com/cognito/latest/developerguide/authorization-endpoint.html
 func Cognito(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "cognito", Name: "Cognito", Protocol: pintle.OIDC,
+		ID: "cognito", Name: "Cognito", Protocol: oauth.OIDC,
 		// https://docs.aws.amazon.com/cognito/latest/developerguide/userinfo-endpoint.html
 		EmailVerified: o.trusted(saysVerified("email_verified")),
 	})

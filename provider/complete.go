@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // completing makes f finish p after its variables are read and its other
 // completions have run.
 func completing(p *pintle.OAuth, f func(own *pintle.OAuth) error) *pintle.OAuth {
-	before := p.Quirks.Complete
-	p.Quirks.Complete = func(own *pintle.OAuth) error {
+	before := p.Complete
+	p.Complete = func(own *pintle.OAuth) error {
 		if before != nil {
 			if err := before(own); err != nil {
 				return err
@@ -34,12 +35,12 @@ func onServer(p *pintle.OAuth, fallback string) *pintle.OAuth {
 		if err != nil {
 			return err
 		}
-		for _, e := range []*pintle.Endpoint{&own.Authorization, &own.Token, &own.UserInfo} {
+		for _, e := range []*oauth.Endpoint{&own.Authorization, &own.Token, &own.UserInfo} {
 			if strings.HasPrefix(e.URL, "/") {
 				e.URL = server + e.URL
 			}
 		}
-		if own.Protocol == pintle.OIDC {
+		if own.Protocol == oauth.OIDC {
 			own.Issuer = cmp.Or(own.Issuer, fallback)
 		} else {
 			own.Issuer = ""

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Dailymotion signs users in with their Dailymotion account.
 //
@@ -14,7 +17,7 @@ func Dailymotion(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://www.dailymotion.com/oauth/authorize", "scope", "email"),
 		Token:         endpoint("https://www.dailymotion.com/oauth/token"),
 		UserInfo:      endpoint("https://api.dailymotion.com/me", "fields", "id,fullname,email,avatar_720_url"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "fullname", email: "email", image: "avatar_720_url"}.user,
 	}), "access_token")

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Deezer signs users in with their Deezer account.
 //
@@ -14,15 +17,15 @@ func Deezer(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://connect.deezer.com/oauth/auth.php", "scope", "email"),
 		Token:         endpoint("https://connect.deezer.com/oauth/access_token.php", "output", "json"),
 		UserInfo:      endpoint("https://api.deezer.com/user/me"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "name", email: "email", image: "picture"}.user,
-		Quirks:        pintle.Quirks{TokenTypeOptional: true, TokenResponse: deezerExpiry},
+		Quirks:        oauth.Quirks{TokenTypeOptional: true, TokenResponse: deezerExpiry},
 	}, ","), "access_token")
 }
 
 // deezerExpiry renames the lifetime of a token to expires_in.
-func deezerExpiry(r *pintle.TokenResponse) error {
+func deezerExpiry(r *oauth.TokenResponse) error {
 	rename(r, map[string]string{"expires": "expires_in"})
 	return nil
 }

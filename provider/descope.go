@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Descope signs users in with their Descope account.
 //
@@ -11,8 +14,8 @@ import "github.com/pintleauth/pintle"
 // https://docs.descope.com/auth-methods/oidc
 func Descope(o Options) *pintle.OAuth {
 	return completing(o.apply(&pintle.OAuth{
-		ID: "descope", Name: "Descope", Protocol: pintle.OIDC,
-		Checks: []pintle.Check{pintle.PKCE, pintle.State},
+		ID: "descope", Name: "Descope", Protocol: oauth.OIDC,
+		Checks: []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 	}), func(own *pintle.OAuth) error {
 		if own.Issuer == "" && own.ClientID != "" {
 			own.Issuer = "https://api.descope.com/" + own.ClientID

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // DigitalOcean signs users in with their DigitalOcean account.
 //
@@ -14,7 +17,7 @@ func DigitalOcean(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://cloud.digitalocean.com/v1/oauth/authorize", "scope", ""),
 		Token:         endpoint("https://cloud.digitalocean.com/v1/oauth/token"),
 		UserInfo:      endpoint("https://api.digitalocean.com/v2/account"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "account!.uuid", name: "account.name", email: "account.email"}.user,
 		// https://docs.digitalocean.com/reference/api/reference/account/

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // DingTalkOptions are the options of [DingTalk].
 type DingTalkOptions struct {
@@ -23,10 +26,10 @@ func DingTalk(o DingTalkOptions) *pintle.OAuth {
 		Authorization: endpoint("https://login.dingtalk.com/oauth2/auth", "prompt", "consent", "scope", "openid"),
 		Token:         endpoint("https://api.dingtalk.com/v1.0/oauth2/userAccessToken"),
 		UserInfo:      endpoint("https://api.dingtalk.com/v1.0/contact/users/me"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "unionId", name: "nick", email: "email", image: "avatarUrl"}.user,
-		Quirks:        pintle.Quirks{TokenTypeOptional: true, Exchange: o.exchange},
+		Quirks:        oauth.Quirks{TokenTypeOptional: true, Exchange: o.exchange},
 	}), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
 		return apiRequest{endpoint: own.UserInfo}.with("x-acs-dingtalk-access-token", tokens.Text("access_token")), nil
 	})

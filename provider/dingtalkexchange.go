@@ -5,12 +5,12 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // exchange sends the members of the form as JSON in camel case, and reads the
 // same.
-func (o DingTalkOptions) exchange(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (*pintle.TokenResponse, error) {
+func (o DingTalkOptions) exchange(ctx context.Context, c *http.Client, t *oauth.TokenRequest) (*oauth.TokenResponse, error) {
 	body := map[string]string{}
 	for from, to := range map[string]string{
 		"client_id": "clientId", "client_secret": "clientSecret", "grant_type": "grantType",
@@ -20,7 +20,7 @@ func (o DingTalkOptions) exchange(ctx context.Context, c *http.Client, t *pintle
 			body[to] = value
 		}
 	}
-	r, err := apiRequest{endpoint: pintle.Endpoint{URL: t.URL}, body: body}.exchange(ctx, c)
+	r, err := apiRequest{endpoint: oauth.Endpoint{URL: t.URL}, body: body}.exchange(ctx, c)
 	if err != nil {
 		return nil, err
 	}

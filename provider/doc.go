@@ -15,7 +15,7 @@
 // passed to [pintle.New]:
 //
 //	github := provider.GitHub(provider.Options{})
-//	github.AllowDangerousEmailAccountLinking = true
+//	github.DangerouslyLinkByEmail = true
 //
 // For a service that is not here use [OpenIDConnect] if it has an OpenID Connect
 // issuer, and otherwise fill in a [pintle.OAuth].

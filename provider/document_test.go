@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/provider"
 )
 
@@ -52,7 +53,7 @@ func catalogue(t *testing.T) []entry {
 	for id, create := range constructors {
 		p := create(provider.Options{})
 		e := entry{ID: id, Name: p.Name, Func: functionOf(functions, id), Protocol: protocol(p), Issuer: p.Issuer, Scope: p.Authorization.Params["scope"]}
-		if p.Protocol == pintle.OIDC && p.Authorization.Params["scope"] == "" {
+		if p.Protocol == oauth.OIDC && p.Authorization.Params["scope"] == "" {
 			e.Scope = "openid profile email"
 		}
 		if f := facts[id]; f != nil {
@@ -115,11 +116,11 @@ func protocol(p *pintle.OAuth) string {
 	switch {
 	case p.Quirks.Leave != nil:
 		return "its own"
-	case p.Protocol == pintle.OIDC:
+	case p.Protocol == oauth.OIDC:
 		return "OpenID Connect"
-	case p.Protocol == pintle.OAuth1:
+	case p.Protocol == oauth.OAuth1:
 		return "OAuth 1.0a"
-	case p.Protocol == pintle.OpenID2:
+	case p.Protocol == oauth.OpenID2:
 		return "OpenID 2.0"
 	}
 	return "OAuth 2"
@@ -127,17 +128,17 @@ func protocol(p *pintle.OAuth) string {
 
 // checks protect the flow: those that the entry lists, and the state that every
 // flow has.
-func checks(p *pintle.OAuth) []pintle.Check {
-	if p.Protocol == pintle.OAuth1 || p.Protocol == pintle.OpenID2 {
+func checks(p *pintle.OAuth) []oauth.Check {
+	if p.Protocol == oauth.OAuth1 || p.Protocol == oauth.OpenID2 {
 		return nil
 	}
 	listed := p.Checks
 	if listed == nil {
-		listed = []pintle.Check{pintle.PKCE}
+		listed = []oauth.Check{oauth.CheckPKCE}
 	}
-	var all []pintle.Check
-	for _, check := range []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce} {
-		if check == pintle.State || slices.Contains(listed, check) {
+	var all []oauth.Check
+	for _, check := range []oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce} {
+		if check == oauth.CheckState || slices.Contains(listed, check) {
 			all = append(all, check)
 		}
 	}

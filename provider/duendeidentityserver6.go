@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // DuendeIdentityServer6 signs users in with an account of a Duende
 // IdentityServer, version 6 or later.
@@ -12,6 +15,6 @@ import "github.com/pintleauth/pintle"
 // https://docs.duendesoftware.com/identityserver/
 func DuendeIdentityServer6(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "duende-identity-server6", Name: "DuendeIdentityServer6", Protocol: pintle.OIDC,
+		ID: "duende-identity-server6", Name: "DuendeIdentityServer6", Protocol: oauth.OIDC,
 	})
 }

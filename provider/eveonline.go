@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // EVEOnlineOptions are the options of [EVEOnline].
 type EVEOnlineOptions struct {
@@ -30,8 +33,8 @@ func EVEOnline(o EVEOnlineOptions) *pintle.OAuth {
 		ID: "eveonline", Name: "EVE Online",
 		Authorization: endpoint("https://login.eveonline.com/v2/oauth/authorize", "scope", "publicData"),
 		Token:         endpoint("https://login.eveonline.com/v2/oauth/token"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: id, name: "CharacterName", email: "null", picture: evePicture}.user,
-		Quirks:        pintle.Quirks{FetchProfile: eveCharacter},
+		Quirks:        oauth.Quirks{FetchProfile: eveCharacter},
 	})
 }

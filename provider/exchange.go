@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // exchange sends a token request that is not a form and returns the response with
 // any status: the caller checks it as a token response.
-func (q apiRequest) exchange(ctx context.Context, c *http.Client) (*pintle.TokenResponse, error) {
+func (q apiRequest) exchange(ctx context.Context, c *http.Client) (*oauth.TokenResponse, error) {
 	req, err := q.request(ctx)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (q apiRequest) exchange(ctx context.Context, c *http.Client) (*pintle.Token
 	defer func() { _ = resp.Body.Close() }() // nothing to do about it: the body is read
 	d := json.NewDecoder(resp.Body)
 	d.UseNumber()
-	r := &pintle.TokenResponse{Status: resp.StatusCode, Header: resp.Header}
+	r := &oauth.TokenResponse{Status: resp.StatusCode, Header: resp.Header}
 	if err := d.Decode(&r.Body); err != nil {
 		r.Body = nil // a body that is no object is no token response
 	}
@@ -44,7 +44,7 @@ func withoutURL(err error) error {
 }
 
 // rename renames members of a token response to those of RFC 6749.
-func rename(r *pintle.TokenResponse, names map[string]string) {
+func rename(r *oauth.TokenResponse, names map[string]string) {
 	for from, to := range names {
 		if value, ok := r.Body[from]; ok {
 			r.Body[to] = value

@@ -14,13 +14,14 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/handshake"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // An apiRequest is a request to the API of a service that is more than a GET with
 // a bearer token: for a profile, a token, or to send a mail.
 type apiRequest struct {
 	method   string // empty: GET, or POST with a body
-	endpoint pintle.Endpoint
+	endpoint oauth.Endpoint
 
 	// query, header and body may hold credentials. The body is a url.Values or
 	// parts, sent as a form, or anything else, sent as JSON.
@@ -150,8 +151,8 @@ func withHeaders(p *pintle.OAuth, header map[string]string) *pintle.OAuth {
 
 // unwrap returns a function that takes the profile from the member at a path of
 // the response.
-func unwrap(path string) func(context.Context, *http.Client, *pintle.ProviderAnswer) error {
-	return func(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) (err error) {
+func unwrap(path string) func(context.Context, *http.Client, *oauth.Answer) error {
+	return func(_ context.Context, _ *http.Client, a *oauth.Answer) (err error) {
 		a.Profile, err = object(a.Profile, path)
 		return err
 	}
@@ -159,7 +160,7 @@ func unwrap(path string) func(context.Context, *http.Client, *pintle.ProviderAns
 
 // inPath appends an id of the token response to the address of an endpoint, as one
 // segment of its path.
-func inPath(e pintle.Endpoint, tokens pintle.Profile, name string) (pintle.Endpoint, error) {
+func inPath(e oauth.Endpoint, tokens pintle.Profile, name string) (oauth.Endpoint, error) {
 	id, err := accountID(tokens[name])
 	if err != nil {
 		return e, fmt.Errorf("the token response has no %q", name)

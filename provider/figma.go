@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Figma signs users in with their Figma account.
 //
@@ -14,7 +17,7 @@ func Figma(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://www.figma.com/oauth", "scope", "current_user:read"),
 		Token:         endpoint("https://api.figma.com/v1/oauth/token"),
 		UserInfo:      endpoint("https://api.figma.com/v1/me"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "id", name: "handle", email: "email", image: "img_url"}.user,
 	})
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Fitbit signs users in with their Fitbit account.
 //
@@ -17,7 +20,7 @@ func Fitbit(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://www.fitbit.com/oauth2/authorize", "scope", "profile"),
 		Token:         endpoint("https://api.fitbit.com/oauth2/token"),
 		UserInfo:      endpoint("https://api.fitbit.com/1/user/-/profile.json"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "user.encodedId", name: "user.fullName", email: "null", image: "user.avatar"}.user,
 	})
 }

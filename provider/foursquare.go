@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // FoursquareOptions are the options of [Foursquare].
@@ -33,6 +34,6 @@ func Foursquare(o FoursquareOptions) *pintle.OAuth {
 			email:   "response.user.contact!.email",
 			picture: template("{response.user.photo.prefix}original{response.user.photo.suffix}"),
 		}.user,
-		Quirks: pintle.Quirks{TokenTypeOptional: true},
+		Quirks: oauth.Quirks{TokenTypeOptional: true},
 	}), "oauth_token")
 }

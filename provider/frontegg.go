@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // Frontegg signs users in with their Frontegg account.
@@ -15,7 +16,7 @@ import (
 // https://docs.frontegg.com/docs/oauth
 func Frontegg(o Options) *pintle.OAuth {
 	return completing(onServer(o.apply(&pintle.OAuth{
-		ID: "frontegg", Name: "Frontegg", Protocol: pintle.OIDC,
+		ID: "frontegg", Name: "Frontegg", Protocol: oauth.OIDC,
 		Authorization: endpoint("/oauth/authorize"),
 		Token:         endpoint("/oauth/token"),
 	}), ""), func(own *pintle.OAuth) error {

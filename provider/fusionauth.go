@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // FusionAuthOptions are the options of [FusionAuth].
@@ -25,15 +26,15 @@ type FusionAuthOptions struct {
 // https://fusionauth.io/docs/lifecycle/authenticate-users/oauth/endpoints
 func FusionAuth(o FusionAuthOptions) *pintle.OAuth {
 	p := o.apply(&pintle.OAuth{
-		ID: "fusionauth", Name: "FusionAuth", Protocol: pintle.OIDC,
+		ID: "fusionauth", Name: "FusionAuth", Protocol: oauth.OIDC,
 		Authorization: endpoint("", "scope", "openid offline_access email profile"),
 		Token:         endpoint("/oauth2/token"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		Profile: claims{
 			id: "sub", name: "name|preferred_username|given_name+middle_name+family_name",
 			email: "email", image: "picture",
 		}.user,
-		Quirks: pintle.Quirks{TokenResponse: dropChallenge},
+		Quirks: oauth.Quirks{TokenResponse: dropChallenge},
 	})
 	return completing(onServer(p, ""), func(own *pintle.OAuth) error {
 		if o.TenantID != "" {
@@ -45,7 +46,7 @@ func FusionAuth(o FusionAuthOptions) *pintle.OAuth {
 }
 
 // dropChallenge removes the challenge from a successful response.
-func dropChallenge(r *pintle.TokenResponse) error {
+func dropChallenge(r *oauth.TokenResponse) error {
 	if r.Status != http.StatusUnauthorized {
 		r.Header.Del("WWW-Authenticate")
 	}

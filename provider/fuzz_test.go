@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/provider"
 )
 
@@ -56,7 +57,7 @@ func FuzzAppleName(f *testing.F) {
 	f.Add(`null`)
 	p := provider.Apple(provider.AppleOptions{})
 	f.Fuzz(func(t *testing.T, field string) {
-		a := &pintle.ProviderAnswer{
+		a := &oauth.Answer{
 			Callback: map[string]string{"user": field}, Profile: map[string]any{"sub": "1", "email": "a@example.com"},
 		}
 		if err := p.Quirks.AmendProfile(t.Context(), &http.Client{}, a); err != nil {

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Gitea signs users in with their Gitea account.
 //
@@ -15,7 +18,7 @@ func Gitea(o Options) *pintle.OAuth {
 		Authorization: endpoint("/login/oauth/authorize", "scope", ""),
 		Token:         endpoint("/login/oauth/access_token"),
 		UserInfo:      endpoint("/api/v1/user"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		Profile:       claims{id: "id", name: "full_name|login", email: "email", image: "avatar_url"}.user,
 	}), "https://gitea.com")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // GitHub signs users in with their GitHub account.
@@ -29,13 +30,13 @@ func GitHub(o Options) *pintle.OAuth {
 		ID: "github", Name: "GitHub",
 		// GitHub has no metadata, but sends iss with the callback.
 		Issuer:        base + "/login/oauth",
-		Authorization: pintle.Endpoint{URL: base + "/login/oauth/authorize", Params: map[string]string{"scope": "read:user user:email"}},
-		Token:         pintle.Endpoint{URL: base + "/login/oauth/access_token"},
-		UserInfo:      pintle.Endpoint{URL: api + "/user"},
+		Authorization: oauth.Endpoint{URL: base + "/login/oauth/authorize", Params: map[string]string{"scope": "read:user user:email"}},
+		Token:         oauth.Endpoint{URL: base + "/login/oauth/access_token"},
+		UserInfo:      oauth.Endpoint{URL: api + "/user"},
 		Profile:       claims{id: "id", name: "name|login", email: "email", image: "avatar_url"}.user,
 		EmailVerified: verified,
 	}
-	p.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer) error {
+	p.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *oauth.Answer) error {
 		githubAddress(ctx, c, a, endpoint(p.UserInfo.URL+"/emails"))
 		return nil
 	}

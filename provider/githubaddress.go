@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // githubAddress adds the member email_verified. The public address is kept if it
@@ -14,7 +14,7 @@ import (
 // the public address then counts as unverified.
 //
 // https://docs.github.com/en/rest/users/emails#list-email-addresses-for-the-authenticated-user
-func githubAddress(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer, emails pintle.Endpoint) {
+func githubAddress(ctx context.Context, c *http.Client, a *oauth.Answer, emails oauth.Endpoint) {
 	list, _ := apiRequest{endpoint: emails}.bearer(a.Tokens).do(ctx, c)
 	address, _ := a.Profile["email"].(string)
 	verified := isVerifiedAddress(list, address)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // GitLab signs users in with their GitLab account.
@@ -27,7 +28,7 @@ func GitLab(o Options) *pintle.OAuth {
 	}), "https://gitlab.com")
 	return completing(p, func(own *pintle.OAuth) error {
 		before, confirms := own.Quirks.AmendProfile, own.UserInfo.URL == "https://gitlab.com/api/v4/user"
-		own.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer) error {
+		own.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *oauth.Answer) error {
 			// https://docs.gitlab.com/security/user_email_confirmation/
 			confirmed, _ := a.Profile["confirmed_at"].(string)
 			a.Profile["email_verified"] = confirms && confirmed != ""

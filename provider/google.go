@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Google signs users in with their Google account.
 //
@@ -12,7 +15,7 @@ import "github.com/pintleauth/pintle"
 // https://developers.google.com/identity/openid-connect/openid-connect
 func Google(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "google", Name: "Google", Protocol: pintle.OIDC,
+		ID: "google", Name: "Google", Protocol: oauth.OIDC,
 		Issuer: "https://accounts.google.com",
 		// Google checks an address at another service when the account is made.
 		// https://developers.google.com/identity/openid-connect/openid-connect#an-id-tokens-payload

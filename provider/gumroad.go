@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Gumroad signs users in with their Gumroad account.
 //
@@ -14,7 +17,7 @@ func Gumroad(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://gumroad.com/oauth/authorize", "scope", "view_profile"),
 		Token:         endpoint("https://api.gumroad.com/oauth/token"),
 		UserInfo:      endpoint("https://api.gumroad.com/v2/user"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "user!.user_id", name: "user.name", email: "user.email", image: "user.profile_url"}.user,
 	})

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Heroku signs users in with their Heroku account.
 //
@@ -14,7 +17,7 @@ func Heroku(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://id.heroku.com/oauth/authorize", "scope", "identity"),
 		Token:         endpoint("https://id.heroku.com/oauth/token"),
 		UserInfo:      endpoint("https://api.heroku.com/account"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "name", email: "email"}.user,
 	}), map[string]string{"Accept": "application/vnd.heroku+json; version=3"})

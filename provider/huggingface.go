@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // HuggingFace signs users in with their Hugging Face account.
 //
@@ -10,9 +13,9 @@ import "github.com/pintleauth/pintle"
 // https://huggingface.co/docs/hub/oauth
 func HuggingFace(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "huggingface", Name: "Hugging Face", Protocol: pintle.OIDC,
+		ID: "huggingface", Name: "Hugging Face", Protocol: oauth.OIDC,
 		Issuer: "https://huggingface.co",
-		Checks: []pintle.Check{pintle.PKCE, pintle.State},
+		Checks: []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		// https://huggingface.co/docs/huggingface.js/hub/interfaces/UserInfo
 		EmailVerified: saysVerified("email_verified"),
 	})

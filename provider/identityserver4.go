@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // IdentityServer4 signs users in with an account of an IdentityServer4.
 //
@@ -14,6 +17,6 @@ import "github.com/pintleauth/pintle"
 // its successor is [DuendeIdentityServer6].
 func IdentityServer4(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "identity-server4", Name: "IdentityServer4", Protocol: pintle.OIDC,
+		ID: "identity-server4", Name: "IdentityServer4", Protocol: oauth.OIDC,
 	})
 }

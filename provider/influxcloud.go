@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // InfluxCloud signs users in with their InfluxCloud account.
 //
@@ -16,7 +19,7 @@ func InfluxCloud(o Options) *pintle.OAuth {
 		Authorization: endpoint("/oauth/authorize", "scope", ""),
 		Token:         endpoint("/oauth/token"),
 		UserInfo:      endpoint("/api/v1/user"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "id", name: "name", email: "email", image: "avatar_url"}.user,
 	}), "https://cloud.influxdata.com"), "access_token")
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Instagram signs users in with their Instagram account.
 //
@@ -20,6 +23,6 @@ func Instagram(o Options) *pintle.OAuth {
 		UserInfo:      endpoint("https://graph.instagram.com/me", "fields", "id,username,account_type,name"),
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "username", email: "null", image: "null"}.user,
-		Quirks:        pintle.Quirks{TokenTypeOptional: true},
+		Quirks:        oauth.Quirks{TokenTypeOptional: true},
 	}, ",")
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // Intercom signs users in with their Intercom account.
@@ -20,10 +21,10 @@ func Intercom(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://app.intercom.io/oauth", "scope", ""),
 		Token:         endpoint("https://api.intercom.io/auth/eagle/token"),
 		UserInfo:      endpoint("https://api.intercom.io/me"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "name", email: "email", image: "avatar.image_url"}.user,
-		Quirks:        pintle.Quirks{TokenTypeOptional: true, AmendProfile: intercomAddress},
+		Quirks:        oauth.Quirks{TokenTypeOptional: true, AmendProfile: intercomAddress},
 		// https://developers.intercom.com/docs/references/rest-api/api.intercom.io/admins/admin
 		EmailVerified: saysVerified("email_verified"),
 	}), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
@@ -33,7 +34,7 @@ func Intercom(o Options) *pintle.OAuth {
 }
 
 // intercomAddress leaves out an address that Intercom marks as unverified.
-func intercomAddress(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+func intercomAddress(_ context.Context, _ *http.Client, a *oauth.Answer) error {
 	if a.Profile["email_verified"] == false {
 		delete(a.Profile, "email")
 	}

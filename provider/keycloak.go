@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Keycloak signs users in with their Keycloak account.
 //
@@ -11,7 +14,7 @@ import "github.com/pintleauth/pintle"
 // https://www.keycloak.org/securing-apps/oidc-layers
 func Keycloak(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "keycloak", Name: "Keycloak", Protocol: pintle.OIDC,
+		ID: "keycloak", Name: "Keycloak", Protocol: oauth.OIDC,
 		// The realm decides how addresses are verified.
 		// https://www.keycloak.org/docs/latest/server_admin/#_client_scopes_protocol
 		EmailVerified: o.trusted(saysVerified("email_verified")),

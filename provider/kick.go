@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Kick signs users in with their Kick account.
 //
@@ -14,7 +17,7 @@ func Kick(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://id.kick.com/oauth/authorize", "scope", "user:read"),
 		Token:         endpoint("https://id.kick.com/oauth/token"),
 		UserInfo:      endpoint("https://api.kick.com/public/v1/users"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "data.0.user_id", name: "data.0.name", email: "data.0.email", image: "data.0.profile_picture"}.user,
 	})

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Kinde signs users in with their Kinde account.
 //
@@ -11,7 +14,7 @@ import "github.com/pintleauth/pintle"
 // https://docs.kinde.com/developer-tools/about/using-kinde-without-an-sdk/
 func Kinde(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "kinde", Name: "Kinde", Protocol: pintle.OIDC,
-		Checks: []pintle.Check{pintle.PKCE, pintle.State},
+		ID: "kinde", Name: "Kinde", Protocol: oauth.OIDC,
+		Checks: []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 	})
 }

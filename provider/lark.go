@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // Lark signs users in with their Lark or Feishu account.
@@ -24,16 +25,16 @@ func Lark(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://open.feishu.cn/open-apis/authen/v1/authorize", "scope", ""),
 		Token:         endpoint("https://open.feishu.cn/open-apis/authen/v1/oidc/access_token"),
 		UserInfo:      endpoint("https://open.feishu.cn/open-apis/authen/v1/user_info"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "data!.open_id", name: "data.name", email: "data.enterprise_email||data.email", image: "data.avatar_url"}.user,
-		Quirks:        pintle.Quirks{TokenTypeOptional: true, Exchange: larkExchange},
+		Quirks:        oauth.Quirks{TokenTypeOptional: true, Exchange: larkExchange},
 	})
 }
 
 // larkExchange obtains a token for the application, with which it exchanges the
 // code. Answers are wrapped in an object with a code, which is 0 for success.
-func larkExchange(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (*pintle.TokenResponse, error) {
+func larkExchange(ctx context.Context, c *http.Client, t *oauth.TokenRequest) (*oauth.TokenResponse, error) {
 	site, _, _ := strings.Cut(t.URL, "/authen/")
 	app, err := apiRequest{endpoint: endpoint(site + "/auth/v3/app_access_token/internal"), body: map[string]string{
 		"app_id": t.Form.Get("client_id"), "app_secret": t.Form.Get("client_secret"),
@@ -45,7 +46,7 @@ func larkExchange(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (
 	if token == "" {
 		return nil, errors.New("the service gave no token to the application: check ClientID and ClientSecret")
 	}
-	q := apiRequest{endpoint: pintle.Endpoint{URL: t.URL}, body: map[string]string{"grant_type": "authorization_code", "code": t.Form.Get("code")}}
+	q := apiRequest{endpoint: oauth.Endpoint{URL: t.URL}, body: map[string]string{"grant_type": "authorization_code", "code": t.Form.Get("code")}}
 	if refresh := t.Form.Get("refresh_token"); refresh != "" {
 		q.endpoint.URL = strings.Replace(t.URL, "/oidc/access_token", "/oidc/refresh_access_token", 1)
 		q.body = map[string]string{"grant_type": "refresh_token", "refresh_token": refresh}

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // LastFM signs users in with their Last.fm account. Last.fm has a proprietary
 // protocol, which this provider adapts to OAuth 2.
@@ -18,10 +21,10 @@ func LastFM(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://www.last.fm/api/auth/", "scope", ""),
 		Token:         endpoint("https://ws.audioscrobbler.com/2.0/"),
 		UserInfo:      endpoint("https://ws.audioscrobbler.com/2.0/"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "user!.id|id", name: "user.realname||user.name", image: "user.image.3.#text"}.user,
-		Quirks: pintle.Quirks{
+		Quirks: oauth.Quirks{
 			TokenTypeOptional: true, Leave: lastfmLeave, Return: lastfmReturn, Exchange: lastfmSession,
 			AmendProfile: lastfmName,
 		},

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // lastfmRequest requests the profile of the session's user, which is public.
@@ -23,7 +24,7 @@ func lastfmRequest(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error)
 
 // lastfmName makes an id for an account without one, name:NAME@SECONDS. The prefix
 // distinguishes a user whose name is a number from the account with that number.
-func lastfmName(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+func lastfmName(_ context.Context, _ *http.Client, a *oauth.Answer) error {
 	user := pintle.Profile(a.Profile).Object("user")
 	if user.Text("name") != a.Tokens["name"] {
 		return errors.New("the answer is not about the account that signed in")

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // lastfmLeave renames the parameters of the authorization URL. There is no
@@ -43,11 +44,11 @@ func lastfmReturn(params map[string]string) error {
 // lastfmSession exchanges the token for a session.
 //
 // https://www.last.fm/api/show/auth.getSession
-func lastfmSession(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (*pintle.TokenResponse, error) {
+func lastfmSession(ctx context.Context, c *http.Client, t *oauth.TokenRequest) (*oauth.TokenResponse, error) {
 	params := map[string]string{"method": "auth.getSession", "api_key": t.Form.Get("client_id"), "token": t.Form.Get("code")}
 	params["api_sig"] = lastfmSignature(params, t.Form.Get("client_secret"))
 	params["format"] = "json" // not signed
-	r, err := apiRequest{endpoint: pintle.Endpoint{URL: t.URL}, query: params}.with("User-Agent", userAgent).exchange(ctx, c)
+	r, err := apiRequest{endpoint: oauth.Endpoint{URL: t.URL}, query: params}.with("User-Agent", userAgent).exchange(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // LINE signs users in with their LINE account.
 //
@@ -11,9 +14,9 @@ import "github.com/pintleauth/pintle"
 // https://developers.line.biz/en/docs/line-login/integrate-line-login/
 func LINE(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "line", Name: "LINE", Protocol: pintle.OIDC,
+		ID: "line", Name: "LINE", Protocol: oauth.OIDC,
 		Issuer: "https://access.line.me",
-		Checks: []pintle.Check{pintle.State},
+		Checks: []oauth.Check{oauth.CheckState},
 		// ID tokens are signed with the secret of the channel.
 		SigningAlg: "HS256",
 	})

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Linear signs users in with their Linear account.
 //
@@ -14,7 +17,7 @@ func Linear(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://linear.app/oauth/authorize", "scope", "read"),
 		Token:         endpoint("https://api.linear.app/oauth/token"),
 		UserInfo:      endpoint("https://api.linear.app/graphql"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "data!.viewer!.id", name: "data.viewer.name", email: "data.viewer.email", image: "data.viewer.avatarUrl"}.user,
 	}, ","), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {

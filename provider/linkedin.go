@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // LinkedIn signs users in with their LinkedIn account.
 //
@@ -11,9 +14,9 @@ import "github.com/pintleauth/pintle"
 // https://learn.microsoft.com/linkedin/consumer/integrations/self-serve/sign-in-with-linkedin-v2
 func LinkedIn(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "linkedin", Name: "LinkedIn", Protocol: pintle.OIDC,
+		ID: "linkedin", Name: "LinkedIn", Protocol: oauth.OIDC,
 		Issuer:     "https://www.linkedin.com/oauth",
-		Checks:     []pintle.Check{pintle.State},
+		Checks:     []oauth.Check{oauth.CheckState},
 		ClientAuth: "client_secret_post",
 		// https://learn.microsoft.com/linkedin/consumer/integrations/self-serve/sign-in-with-linkedin-v2#id-token-payload
 		EmailVerified: saysVerified("email_verified"),

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Logto signs users in with their Logto account.
 //
@@ -11,7 +14,7 @@ import "github.com/pintleauth/pintle"
 // https://docs.logto.io/quick-starts/traditional
 func Logto(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "logto", Name: "Logto", Protocol: pintle.OIDC,
+		ID: "logto", Name: "Logto", Protocol: oauth.OIDC,
 		Authorization: endpoint("", "scope", "offline_access openid email profile"),
 		Profile:       claims{id: "sub", name: "name|username", email: "email", image: "picture"}.user,
 	})

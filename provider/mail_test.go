@@ -309,7 +309,7 @@ func TestNewRejectsIncompleteMailProviders(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("New: %v, want one with %q", err, tt.want)
 			}
-			if !errors.Is(err, pintle.ErrConfiguration) {
+			if !errors.Is(err, pintle.CodeConfiguration) {
 				t.Errorf("New: %v is no configuration error", err)
 			}
 		})

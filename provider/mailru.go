@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // MailRu signs users in with their Mail.ru account.
 //
@@ -14,7 +17,7 @@ func MailRu(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://oauth.mail.ru/login", "scope", "userinfo"),
 		Token:         endpoint("https://oauth.mail.ru/token"),
 		UserInfo:      endpoint("https://oauth.mail.ru/userinfo"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		Profile:       claims{id: "sub|id", name: "name|nickname|preferred_username", email: "email", image: "picture"}.user,
 	}), "access_token")
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Meetup signs users in with their Meetup account.
 //
@@ -17,7 +20,7 @@ func Meetup(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://secure.meetup.com/oauth2/authorize", "scope", ""),
 		Token:         endpoint("https://secure.meetup.com/oauth2/access"),
 		UserInfo:      endpoint("https://api.meetup.com/2/member/self"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "name", email: "email", image: "photo_url"}.user,
 	})

@@ -5,12 +5,13 @@ import (
 	"net/http"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // mergeClaims adds the claims to the profile that only the ID token has. Address
 // and email_verified come from the same source, or from sources with the same
 // address: otherwise the email_verified of one address would verify another.
-func mergeClaims(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+func mergeClaims(_ context.Context, _ *http.Client, a *oauth.Answer) error {
 	address := pintle.Profile(a.Profile).Text("email")
 	if address == "" {
 		delete(a.Profile, "email_verified")

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // MicrosoftEntraIDOptions are the options of [MicrosoftEntraID].
@@ -41,10 +42,10 @@ func MicrosoftEntraID(o MicrosoftEntraIDOptions) *pintle.OAuth {
 		o.Issuer = microsoftLogin + o.Tenant + "/v2.0"
 	}
 	p := o.apply(&pintle.OAuth{
-		ID: "microsoft-entra-id", Name: "Microsoft Entra ID", Protocol: pintle.OIDC,
+		ID: "microsoft-entra-id", Name: "Microsoft Entra ID", Protocol: oauth.OIDC,
 		Authorization: endpoint("", "scope", "openid profile email User.Read"),
 		Profile:       claims{id: "sub", name: "name", email: "email", image: "photo|null"}.user,
-		Quirks:        pintle.Quirks{TenantIssuer: true, TokenResponse: microsoftError, AmendProfile: microsoftPhoto(o.PhotoSize)},
+		Quirks:        oauth.Quirks{TenantIssuer: true, TokenResponse: microsoftError, AmendProfile: microsoftPhoto(o.PhotoSize)},
 		EmailVerified: microsoftVerified,
 	})
 	return completing(defaultIssuer(p, microsoftLogin+"common/v2.0"), func(own *pintle.OAuth) error {

@@ -11,17 +11,18 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/handshake"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // microsoftPhoto adds the picture of the user as a data URI. If there is no
 // picture, or no permission to read it, the user signs in without one.
 //
 // https://learn.microsoft.com/graph/api/profilephoto-get
-func microsoftPhoto(size int) func(context.Context, *http.Client, *pintle.ProviderAnswer) error {
+func microsoftPhoto(size int) func(context.Context, *http.Client, *oauth.Answer) error {
 	if size == 0 {
 		size = 48
 	}
-	return func(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer) error {
+	return func(ctx context.Context, c *http.Client, a *oauth.Answer) error {
 		if !slices.Contains([]int{48, 64, 96, 120, 240, 360, 432, 504, 648}, size) {
 			return nil
 		}
@@ -58,7 +59,7 @@ func microsoftVerified(p pintle.Profile) bool {
 
 // microsoftError turns an error in place of tokens into one that the sign-in page
 // shows: often the user can solve it.
-func microsoftError(r *pintle.TokenResponse) error {
+func microsoftError(r *oauth.TokenResponse) error {
 	code, _ := r.Body["error"].(string)
 	if code == "" {
 		return nil

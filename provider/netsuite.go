@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // NetSuiteOptions are the options of [NetSuite].
@@ -34,7 +35,7 @@ func NetSuite(o NetSuiteOptions) *pintle.OAuth {
 		Authorization: endpoint("https://"+host+".app.netsuite.com/app/login/oauth2/authorize.nl", "scope", "restlets rest_webservices"),
 		Token:         endpoint("https://" + host + ".suitetalk.api.netsuite.com/services/rest/auth/oauth2/v1/token"),
 		UserInfo:      endpoint(o.UserInfoURL),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "id", name: "name", email: "email", image: "null"}.user,
 	})
 	return completing(p, func(*pintle.OAuth) error {

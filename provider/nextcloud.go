@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // Nextcloud signs users in with an account of a Nextcloud server.
@@ -31,7 +32,7 @@ func Nextcloud(o Options) *pintle.OAuth {
 	}), "")
 	completing(p, func(own *pintle.OAuth) error {
 		server, _, _ := strings.Cut(own.UserInfo.URL, "/ocs/")
-		own.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *pintle.ProviderAnswer) error {
+		own.Quirks.AmendProfile = func(ctx context.Context, c *http.Client, a *oauth.Answer) error {
 			err := unwrap("ocs.data")(ctx, c, a)
 			if err == nil {
 				a.Profile["server"] = server

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Notion signs users in with their Notion account.
 //
@@ -18,6 +21,6 @@ func Notion(o Options) *pintle.OAuth {
 		UserInfo:      endpoint("https://api.notion.com/v1/users/me"),
 		Profile:       claims{id: "id", name: "name", email: "person!.email", image: "avatar_url"}.user,
 		// The token of a workspace has no person in this member.
-		Quirks: pintle.Quirks{AmendProfile: unwrap("bot.owner.user")},
+		Quirks: oauth.Quirks{AmendProfile: unwrap("bot.owner.user")},
 	}), map[string]string{"Notion-Version": "2022-06-28"})
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Okta signs users in with their Okta account.
 //
@@ -11,8 +14,8 @@ import "github.com/pintleauth/pintle"
 // https://developer.okta.com/docs/guides/implement-grant-type/authcode/main/
 func Okta(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "okta", Name: "Okta", Protocol: pintle.OIDC,
-		Checks: []pintle.Check{pintle.PKCE, pintle.State},
+		ID: "okta", Name: "Okta", Protocol: oauth.OIDC,
+		Checks: []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		// https://developer.okta.com/docs/api/openapi/okta-oauth/guides/overview/#scope-dependent-claims-not-always-returned
 		EmailVerified: o.trusted(saysVerified("email_verified")),
 	})

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // OneDrive signs users in with their Microsoft account.
 //
@@ -16,7 +19,7 @@ func OneDrive(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://login.live.com/oauth20_authorize.srf", "scope", "wl.signin wl.emails wl.offline_access"),
 		Token:         endpoint("https://login.live.com/oauth20_token.srf"),
 		UserInfo:      endpoint("https://apis.live.net/v5.0/me"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "name", email: "emails.account"}.user,
 	}), "access_token")

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // OneLogin signs users in with their OneLogin account.
 //
@@ -12,6 +15,6 @@ import "github.com/pintleauth/pintle"
 // https://developers.onelogin.com/openid-connect
 func OneLogin(o Options) *pintle.OAuth {
 	return issuerPath(o.apply(&pintle.OAuth{
-		ID: "onelogin", Name: "OneLogin", Protocol: pintle.OIDC,
+		ID: "onelogin", Name: "OneLogin", Protocol: oauth.OIDC,
 	}), "/oidc/2")
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // OpenIDConnect signs users in with any OpenID Connect provider.
 //
@@ -12,12 +15,12 @@ import "github.com/pintleauth/pintle"
 // https://openid.net/specs/openid-connect-core-1_0.html
 func OpenIDConnect(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "openid-connect", Name: "OpenID Connect", Protocol: pintle.OIDC,
+		ID: "openid-connect", Name: "OpenID Connect", Protocol: oauth.OIDC,
 		Authorization:       endpoint("", "scope", "openid profile email"),
-		Checks:              []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce},
+		Checks:              []oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce},
 		ProfileFromUserInfo: true,
 		Profile:             claims{id: "sub", name: "name||preferred_username", email: "email", image: "picture"}.user,
 		EmailVerified:       o.trusted(saysVerified("email_verified")),
-		Quirks:              pintle.Quirks{AmendProfile: mergeClaims},
+		Quirks:              oauth.Quirks{AmendProfile: mergeClaims},
 	})
 }

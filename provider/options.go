@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // Options are the options of most providers. The zero value takes all values from
@@ -56,7 +57,7 @@ func (o Options) applySeparated(p *pintle.OAuth, separator string) *pintle.OAuth
 		p.Issuer = o.Issuer
 	}
 	// Applications add parameters to these maps.
-	for _, e := range []*pintle.Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken} {
+	for _, e := range []*oauth.Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken} {
 		if e.Params == nil {
 			e.Params = map[string]string{}
 		}

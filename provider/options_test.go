@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/provider"
 )
 
@@ -40,7 +41,7 @@ func TestOptionsNeverReachAnotherProvider(t *testing.T) {
 }
 
 func TestTwitterSpeaksBothVersions(t *testing.T) { // S-40
-	for version, want := range map[string]pintle.Protocol{"": pintle.OAuth2, "2.0": pintle.OAuth2, "1.0a": pintle.OAuth1} {
+	for version, want := range map[string]oauth.Protocol{"": oauth.OAuth2, "2.0": oauth.OAuth2, "1.0a": oauth.OAuth1} {
 		p := provider.Twitter(provider.TwitterOptions{Version: version})
 		if p.Protocol != want || p.ID != "twitter" || p.Name != "Twitter" {
 			t.Errorf("version %q is %v, %q, %q", version, p.Protocol, p.ID, p.Name)
@@ -78,12 +79,12 @@ func TestTwitterRequestsTheAddressWithItsScope(t *testing.T) {
 
 func TestVKHasAVersionAndURLs(t *testing.T) { // S-41
 	p := provider.VK(provider.VKOptions{})
-	for _, e := range []pintle.Endpoint{p.Authorization, p.Token, p.UserInfo} {
+	for _, e := range []oauth.Endpoint{p.Authorization, p.Token, p.UserInfo} {
 		if e.Params["v"] != "5.126" {
 			t.Errorf("%s has version %q", e.URL, e.Params["v"])
 		}
 	}
-	const oauth, api = "https://oauth.vk.com", "https://api.vk.com/method"
+	const oauthHost, api = "https://oauth.vk.com", "https://api.vk.com/method"
 	for _, tt := range []struct {
 		name                          string
 		o                             provider.VKOptions
@@ -91,15 +92,15 @@ func TestVKHasAVersionAndURLs(t *testing.T) { // S-41
 	}{
 		{
 			name: "S-41 a version", o: provider.VKOptions{Version: "5.199"},
-			authorization: oauth + "/authorize?scope=email&v=5.199", token: oauth + "/access_token?v=5.199", profile: api + "/users.get?fields=photo_100&v=5.199",
+			authorization: oauthHost + "/authorize?scope=email&v=5.199", token: oauthHost + "/access_token?v=5.199", profile: api + "/users.get?fields=photo_100&v=5.199",
 		},
 		{
 			name: "S-41 the URLs of the specification",
 			o: provider.VKOptions{
-				AccessTokenURL: oauth + "/access_token?v=5.131", RequestTokenURL: oauth + "/access_token?v=5.131",
-				AuthorizationURL: oauth + "/authorize?response_type=code&v=5.131", ProfileURL: api + "/users.get?fields=photo_100&v=5.131",
+				AccessTokenURL: oauthHost + "/access_token?v=5.131", RequestTokenURL: oauthHost + "/access_token?v=5.131",
+				AuthorizationURL: oauthHost + "/authorize?response_type=code&v=5.131", ProfileURL: api + "/users.get?fields=photo_100&v=5.131",
 			},
-			authorization: oauth + "/authorize?response_type=code&scope=email&v=5.131", token: oauth + "/access_token?v=5.131", profile: api + "/users.get?fields=photo_100&v=5.131",
+			authorization: oauthHost + "/authorize?response_type=code&scope=email&v=5.131", token: oauthHost + "/access_token?v=5.131", profile: api + "/users.get?fields=photo_100&v=5.131",
 		},
 		{
 			name:          "S-41 other addresses",
@@ -109,29 +110,29 @@ func TestVKHasAVersionAndURLs(t *testing.T) { // S-41
 		{
 			name:          "S-41 scopes and an address",
 			o:             provider.VKOptions{AuthorizationURL: "https://a.example/?v=5.199", Options: provider.Options{Scopes: []string{"photos", "email"}}},
-			authorization: "https://a.example/?scope=photos+email&v=5.199", token: oauth + "/access_token?v=5.126", profile: api + "/users.get?fields=photo_100&v=5.126",
+			authorization: "https://a.example/?scope=photos+email&v=5.199", token: oauthHost + "/access_token?v=5.126", profile: api + "/users.get?fields=photo_100&v=5.126",
 		},
 		{
 			name:          "S-41 scopes in an address",
 			o:             provider.VKOptions{AuthorizationURL: "https://a.example/?scope=photos"},
-			authorization: "https://a.example/?scope=photos&v=5.126", token: oauth + "/access_token?v=5.126", profile: api + "/users.get?fields=photo_100&v=5.126",
+			authorization: "https://a.example/?scope=photos&v=5.126", token: oauthHost + "/access_token?v=5.126", profile: api + "/users.get?fields=photo_100&v=5.126",
 		},
 		{
 			name:          "S-41 the other name of the token endpoint",
 			o:             provider.VKOptions{RequestTokenURL: "https://r.example/?v=5.199"},
-			authorization: oauth + "/authorize?scope=email&v=5.126", token: "https://r.example/?v=5.199", profile: api + "/users.get?fields=photo_100&v=5.126",
+			authorization: oauthHost + "/authorize?scope=email&v=5.126", token: "https://r.example/?v=5.199", profile: api + "/users.get?fields=photo_100&v=5.126",
 		},
 		{
 			name:          "S-41 both names of the token endpoint",
 			o:             provider.VKOptions{AccessTokenURL: "https://t.example/", RequestTokenURL: "https://r.example/"},
-			authorization: oauth + "/authorize?scope=email&v=5.126", token: "https://t.example/?v=5.126", profile: api + "/users.get?fields=photo_100&v=5.126",
+			authorization: oauthHost + "/authorize?scope=email&v=5.126", token: "https://t.example/?v=5.126", profile: api + "/users.get?fields=photo_100&v=5.126",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := provider.VK(tt.o)
 			for _, e := range []struct {
 				name string
-				e    pintle.Endpoint
+				e    oauth.Endpoint
 				want string
 			}{{"authorization", p.Authorization, tt.authorization}, {"token", p.Token, tt.token}, {"profile", p.UserInfo, tt.profile}} {
 				if got := whole(t, e.e); got != e.want {
@@ -143,7 +144,7 @@ func TestVKHasAVersionAndURLs(t *testing.T) { // S-41
 }
 
 // whole is the URL of an endpoint with all its parameters.
-func whole(t *testing.T, e pintle.Endpoint) string {
+func whole(t *testing.T, e oauth.Endpoint) string {
 	t.Helper()
 	u, err := url.Parse(e.URL)
 	if err != nil {
@@ -195,8 +196,8 @@ func TestOptionsOfEndpointsKeepTheOtherParameters(t *testing.T) {
 
 func sameParameters(t *testing.T, usual, other *pintle.OAuth, named []string) {
 	t.Helper()
-	endpoints := func(p *pintle.OAuth) []pintle.Endpoint {
-		return []pintle.Endpoint{p.Authorization, p.Token, p.UserInfo, p.RequestToken}
+	endpoints := func(p *pintle.OAuth) []oauth.Endpoint {
+		return []oauth.Endpoint{p.Authorization, p.Token, p.UserInfo, p.RequestToken}
 	}
 	for i, e := range endpoints(usual) {
 		given := endpoints(other)[i].Params
@@ -245,7 +246,7 @@ func TestTenantsOfMicrosoftAreIssuers(t *testing.T) {
 			if tt.variable != "" {
 				p.Issuer = tt.variable
 			}
-			if err := p.Quirks.Complete(p); err != nil {
+			if err := p.Complete(p); err != nil {
 				t.Fatal(err)
 			}
 			if p.Issuer != tt.wantIssuer || p.WellKnown != tt.wantWellKnown {
@@ -258,7 +259,7 @@ func TestTenantsOfMicrosoftAreIssuers(t *testing.T) {
 func TestServersAreRequiredAndSpelledInAnyWay(t *testing.T) {
 	for _, issuer := range []string{"https://social.example", "https://social.example/", "https://social.example//"} {
 		p := provider.Mastodon(provider.Options{Issuer: issuer})
-		if err := p.Quirks.Complete(p); err != nil {
+		if err := p.Complete(p); err != nil {
 			t.Fatal(err)
 		}
 		if p.Authorization.URL != "https://social.example/oauth/authorize" || p.Issuer != "" {
@@ -272,7 +273,7 @@ func TestServersAreRequiredAndSpelledInAnyWay(t *testing.T) {
 	}
 	p := provider.Mastodon(provider.Options{Issuer: "https://social.example"})
 	p.UserInfo.URL = "https://elsewhere.example/me"
-	if err := p.Quirks.Complete(p); err != nil || p.UserInfo.URL != "https://elsewhere.example/me" {
+	if err := p.Complete(p); err != nil || p.UserInfo.URL != "https://elsewhere.example/me" {
 		t.Errorf("a changed endpoint became %s, %v", p.UserInfo.URL, err)
 	}
 }
@@ -334,7 +335,7 @@ func TestOtherVersionsAndPlaces(t *testing.T) {
 	}
 	p := provider.FusionAuth(provider.FusionAuthOptions{TenantID: "t 1", Options: provider.Options{Issuer: "https://auth.example"}})
 	p.Authorization.Params = map[string]string{}
-	if err := p.Quirks.Complete(p); err != nil || p.Authorization.Params["tenantId"] != "t 1" ||
+	if err := p.Complete(p); err != nil || p.Authorization.Params["tenantId"] != "t 1" ||
 		p.WellKnown != "https://auth.example/.well-known/openid-configuration?tenantId=t+1" {
 		t.Errorf("a tenant of FusionAuth: %v, %s, %v", p.Authorization, p.WellKnown, err)
 	}
@@ -355,13 +356,13 @@ func refused(t *testing.T, p *pintle.OAuth, want string) {
 func TestChecksStayInOrder(t *testing.T) {
 	for id, create := range constructors {
 		p := create(provider.Options{})
-		if p.Protocol == pintle.OAuth2 && p.Checks != nil && !slices.Contains(p.Checks, pintle.State) && !slices.Contains(p.Checks, pintle.PKCE) {
+		if p.Protocol == oauth.OAuth2 && p.Checks != nil && !slices.Contains(p.Checks, oauth.CheckState) && !slices.Contains(p.Checks, oauth.CheckPKCE) {
 			t.Errorf("the flow of %s has no check", id)
 		}
-		if slices.Contains(p.Checks, pintle.NoChecks) {
+		if slices.Contains(p.Checks, oauth.CheckNone) {
 			t.Errorf("%s turns every check off", id)
 		}
-		for _, e := range []pintle.Endpoint{p.Authorization, p.Token, p.UserInfo, p.RequestToken} {
+		for _, e := range []oauth.Endpoint{p.Authorization, p.Token, p.UserInfo, p.RequestToken} {
 			if u, err := url.Parse(e.URL); err != nil || u.Scheme == "http" {
 				t.Errorf("%s is spoken to at %s", id, e.URL)
 			}

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // OryHydra signs users in with an account of an Ory Hydra server.
 //
@@ -11,6 +14,6 @@ import "github.com/pintleauth/pintle"
 // https://www.ory.sh/docs/hydra/
 func OryHydra(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "hydra", Name: "Hydra", Protocol: pintle.OIDC,
+		ID: "hydra", Name: "Hydra", Protocol: oauth.OIDC,
 	})
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Oura signs users in with their Oura account.
 //
@@ -14,7 +17,7 @@ func Oura(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://cloud.ouraring.com/oauth/authorize", "scope", "email personal"),
 		Token:         endpoint("https://api.ouraring.com/oauth/token"),
 		UserInfo:      endpoint("https://api.ouraring.com/v2/usercollection/personal_info"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "id", name: "null", email: "email"}.user,
 	})
 }

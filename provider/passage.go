@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Passage signs users in with their Passage account.
 //
@@ -13,7 +16,7 @@ import "github.com/pintleauth/pintle"
 // Deprecated: Passage by 1Password was shut down in January 2026.
 func Passage(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "passage", Name: "Passage", Protocol: pintle.OIDC,
+		ID: "passage", Name: "Passage", Protocol: oauth.OIDC,
 		ClientAuth: "client_secret_basic",
 	})
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Paybin signs users in with their Paybin account.
 //
@@ -11,10 +14,10 @@ import "github.com/pintleauth/pintle"
 // https://idp.paybin.io/.well-known/openid-configuration
 func Paybin(o Options) *pintle.OAuth {
 	return onServer(o.apply(&pintle.OAuth{
-		ID: "paybin", Name: "Paybin", Protocol: pintle.OIDC,
+		ID: "paybin", Name: "Paybin", Protocol: oauth.OIDC,
 		Authorization: endpoint("/oauth2/authorize", "scope", "openid email profile"),
 		Token:         endpoint("/oauth2/token"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "sub", name: "name|preferred_username", email: "email", image: "picture"}.user,
 	}), "https://idp.paybin.io")

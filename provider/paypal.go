@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // PayPalOptions are the options of [PayPal].
 type PayPalOptions struct {
@@ -27,7 +30,7 @@ func PayPal(o PayPalOptions) *pintle.OAuth {
 		Authorization: endpoint("https://www."+environment+"paypal.com/signin/authorize", "scope", ""),
 		Token:         endpoint("https://api-m." + environment + "paypal.com/v1/oauth2/token"),
 		UserInfo:      endpoint("https://api-m."+environment+"paypal.com/v1/identity/oauth2/userinfo", "schema", "paypalv1.1"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "user_id", name: "name", email: "email|emails.primary.value", image: "picture"}.user,
 	})
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // PingIdentity signs users in with their Ping Identity account.
 //
@@ -11,6 +14,6 @@ import "github.com/pintleauth/pintle"
 // https://docs.pingidentity.com/pingone/
 func PingIdentity(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "ping-id", Name: "Ping Identity", Protocol: pintle.OIDC,
+		ID: "ping-id", Name: "Ping Identity", Protocol: oauth.OIDC,
 	})
 }

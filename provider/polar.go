@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Polar signs users in with their Polar account.
 //
@@ -14,7 +17,7 @@ func Polar(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://polar.sh/oauth2/authorize", "scope", "openid profile email"),
 		Token:         endpoint("https://api.polar.sh/v1/oauth2/token"),
 		UserInfo:      endpoint("https://api.polar.sh/v1/oauth2/userinfo"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id|sub", name: "public_name|username|name", email: "email", image: "avatar_url|picture"}.user,
 	})

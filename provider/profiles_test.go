@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/provider"
 )
 
@@ -133,14 +134,14 @@ func (c profileCase) run(t *testing.T) (map[string]any, error) {
 	t.Helper()
 	p := c.provider(t)
 	p.ClientID, p.ClientSecret = "client", "secret"
-	if p.Quirks.Complete != nil {
-		if err := p.Quirks.Complete(p); err != nil {
+	if p.Complete != nil {
+		if err := p.Complete(p); err != nil {
 			t.Fatalf("complete the provider: %v", err)
 		}
 	}
 	profile := c.Profile
 	if c.Stub != nil {
-		answer := &pintle.ProviderAnswer{Profile: profile, Tokens: c.Tokens}
+		answer := &oauth.Answer{Profile: profile, Tokens: c.Tokens}
 		if err := p.Quirks.AmendProfile(t.Context(), &http.Client{Transport: c}, answer); err != nil {
 			t.Fatalf("amend the profile: %v", err)
 		}

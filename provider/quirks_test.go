@@ -19,6 +19,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/provider"
 )
 
@@ -138,7 +139,7 @@ func TestServicesThatDeviate(t *testing.T) {
 		{name: "an error of WeCom's profiles", id: "wecom", wantErr: "60111", answer: set("/user/get", "errcode", 60111)},
 		{name: "a guest of WeCom", id: "wecom", wantErr: "not a member", answer: set("/getuserinfo", "UserId", "")},
 		{name: "the token of WeCom's application", id: "wecom", check: func(t *testing.T, e *pintle.SignInEvent) {
-			if p := provider.WeCom(provider.WeComOptions{}); p.Account(e.Account) != nil {
+			if p := provider.WeCom(provider.WeComOptions{}); p.StoreAccount(e.Account) != nil {
 				t.Error("it is stored")
 			}
 		}},
@@ -223,7 +224,7 @@ func TestAppleSignsItsSecretForEachExchange(t *testing.T) {
 		Options: provider.Options{ClientID: "com.example.web"}, TeamID: "TEAM123456", KeyID: "KEY1234567",
 		PrivateKey: string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
 	})
-	if err := p.Quirks.Complete(p); err != nil {
+	if err := p.Complete(p); err != nil {
 		t.Fatal(err)
 	}
 	secret, err := p.Quirks.ClientSecret(t.Context())
@@ -277,11 +278,11 @@ func TestAppleTakesOnlyItsOwnKindOfKey(t *testing.T) {
 
 func TestTwitchErrorsAreGivenTheirNames(t *testing.T) {
 	p := provider.Twitch(provider.Options{})
-	r := &pintle.TokenResponse{Status: http.StatusBadRequest, Body: map[string]any{"status": 400, "message": "Invalid authorization code"}}
+	r := &oauth.TokenResponse{Status: http.StatusBadRequest, Body: map[string]any{"status": 400, "message": "Invalid authorization code"}}
 	if err := p.Quirks.TokenResponse(r); err != nil || r.Body["error"] != "invalid_request" || r.Body["error_description"] != "Invalid authorization code" {
 		t.Errorf("the answer became %v, %v", r.Body, err)
 	}
-	r = &pintle.TokenResponse{Status: http.StatusOK, Body: map[string]any{"scope": []any{}}}
+	r = &oauth.TokenResponse{Status: http.StatusOK, Body: map[string]any{"scope": []any{}}}
 	if err := p.Quirks.TokenResponse(r); err != nil || r.Body["scope"] != nil {
 		t.Errorf("an empty list of scopes became %v, %v", r.Body, err)
 	}
@@ -290,7 +291,7 @@ func TestTwitchErrorsAreGivenTheirNames(t *testing.T) {
 func TestFusionAuthKeepsTheChallengeOfARefusal(t *testing.T) {
 	p := provider.FusionAuth(provider.FusionAuthOptions{})
 	for status, want := range map[int]string{http.StatusOK: "", http.StatusUnauthorized: "Basic"} {
-		r := &pintle.TokenResponse{Status: status, Header: http.Header{"Www-Authenticate": {"Basic"}}}
+		r := &oauth.TokenResponse{Status: status, Header: http.Header{"Www-Authenticate": {"Basic"}}}
 		if err := p.Quirks.TokenResponse(r); err != nil || r.Header.Get("WWW-Authenticate") != want {
 			t.Errorf("with status %d the challenge is %q, want %q", status, r.Header.Get("WWW-Authenticate"), want)
 		}
@@ -307,7 +308,7 @@ func TestRefreshesAreSentWhereTheServiceWantsThem(t *testing.T) {
 		return answering(http.StatusOK, `{"app_access_token":"app","data":{"access_token":"new"},"accessToken":"new"}`)(r)
 	})}
 	for _, p := range []*pintle.OAuth{provider.Lark(provider.Options{}), provider.DingTalk(provider.DingTalkOptions{})} {
-		r, err := p.Quirks.Exchange(t.Context(), client, &pintle.TokenRequest{URL: p.Token.URL, Form: form()})
+		r, err := p.Quirks.Exchange(t.Context(), client, &oauth.TokenRequest{URL: p.Token.URL, Form: form()})
 		if err != nil || r.Body["access_token"] != "new" {
 			t.Errorf("%s gave %v, %v", p.ID, r, err)
 		}
@@ -315,13 +316,13 @@ func TestRefreshesAreSentWhereTheServiceWantsThem(t *testing.T) {
 	if !slices.Contains(asked, "/open-apis/authen/v1/oidc/refresh_access_token") {
 		t.Errorf("only %v were requested", asked)
 	}
-	azure := &pintle.TokenRequest{Form: form()}
+	azure := &oauth.TokenRequest{Form: form()}
 	if err := provider.AzureDevOps(provider.Options{}).Quirks.TokenRequest(azure); err != nil ||
 		azure.Form.Get("assertion") != "old" || azure.Form.Get("grant_type") != "refresh_token" || azure.Form.Get("client_secret") != "" {
 		t.Errorf("the form is %v, %v", azure.Form, err)
 	}
 	shop := provider.Shopify(provider.ShopifyOptions{Shop: "a"})
-	if err := shop.Quirks.TokenRequest(&pintle.TokenRequest{Form: form()}); err != nil {
+	if err := shop.Quirks.TokenRequest(&oauth.TokenRequest{Form: form()}); err != nil {
 		t.Errorf("a refresh is taken for a callback: %v", err)
 	}
 }
@@ -329,7 +330,7 @@ func TestRefreshesAreSentWhereTheServiceWantsThem(t *testing.T) {
 func TestErrorsOfUnreachableServicesNameNoAddress(t *testing.T) {
 	client := &http.Client{Transport: transport(func(*http.Request) (*http.Response, error) { return nil, errors.New("no route") })}
 	p := provider.WeCom(provider.WeComOptions{})
-	_, err := p.Quirks.Exchange(t.Context(), client, &pintle.TokenRequest{URL: p.Token.URL, Form: url.Values{"client_secret": {clientSecret}}})
+	_, err := p.Quirks.Exchange(t.Context(), client, &oauth.TokenRequest{URL: p.Token.URL, Form: url.Values{"client_secret": {clientSecret}}})
 	if err == nil || strings.Contains(err.Error(), url.QueryEscape(clientSecret)) || strings.Contains(fmt.Sprint(err), "corpsecret") {
 		t.Errorf("the error is %v", err)
 	}

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Railway signs users in with their Railway account.
 //
@@ -14,7 +17,7 @@ func Railway(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://backboard.railway.com/oauth/auth", "scope", "openid email profile"),
 		Token:         endpoint("https://backboard.railway.com/oauth/token"),
 		UserInfo:      endpoint("https://backboard.railway.com/oauth/me"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		Profile:       claims{id: "sub", name: "name", email: "email", image: "picture"}.user,
 	})
 }

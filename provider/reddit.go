@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Reddit signs users in with their Reddit account.
 //
@@ -15,7 +18,7 @@ func Reddit(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://www.reddit.com/api/v1/authorize", "scope", "identity"),
 		Token:         endpoint("https://www.reddit.com/api/v1/access_token"),
 		UserInfo:      endpoint("https://oauth.reddit.com/api/v1/me"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "sub|id", name: "name|nickname|preferred_username", email: "email", image: "picture"}.user,
 	}, ","), map[string]string{"User-Agent": userAgent})
 }

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Roblox signs users in with their Roblox account.
 //
@@ -10,9 +13,9 @@ import "github.com/pintleauth/pintle"
 // https://create.roblox.com/docs/cloud/auth/oauth2-overview
 func Roblox(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "roblox", Name: "Roblox", Protocol: pintle.OIDC,
+		ID: "roblox", Name: "Roblox", Protocol: oauth.OIDC,
 		Issuer:        "https://apis.roblox.com/oauth/",
 		Authorization: endpoint("", "scope", "openid profile"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 	})
 }

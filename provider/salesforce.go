@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Salesforce signs users in with their Salesforce account.
 //
@@ -12,8 +15,8 @@ import "github.com/pintleauth/pintle"
 // https://help.salesforce.com/s/articleView?id=sf.remoteaccess_using_openid.htm
 func Salesforce(o Options) *pintle.OAuth {
 	return defaultIssuer(o.apply(&pintle.OAuth{
-		ID: "salesforce", Name: "Salesforce", Protocol: pintle.OIDC,
-		Checks:              []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce},
+		ID: "salesforce", Name: "Salesforce", Protocol: oauth.OIDC,
+		Checks:              []oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce},
 		ProfileFromUserInfo: true,
 	}), "https://login.salesforce.com")
 }

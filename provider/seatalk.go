@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // SeaTalk signs users in with their SeaTalk account.
 //
@@ -14,7 +17,7 @@ func SeaTalk(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://seatalkweb.com/webapp/oauth2/authorize", "scope", "email"),
 		Token:         endpoint("https://seatalkweb.com/webapp/oauth2/token"),
 		UserInfo:      endpoint("https://seatalkweb.com/webapp/oauth2/profile"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "user_id", name: "name", email: "email"}.user,
 	}), "access_token")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // ShopifyOptions are the options of [Shopify].
@@ -36,10 +37,10 @@ func Shopify(o ShopifyOptions) *pintle.OAuth {
 		Authorization: endpoint(admin+"/oauth/authorize", "scope", "read_customers"),
 		Token:         endpoint(admin + "/oauth/access_token"),
 		UserInfo:      endpoint(admin + "/api/" + cmp.Or(o.Version, "2026-10") + "/shop.json"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "shop!.id", name: "shop.name", email: "shop.email"}.user,
-		Quirks: pintle.Quirks{TokenTypeOptional: true, TokenRequest: func(r *pintle.TokenRequest) error {
+		Quirks: oauth.Quirks{TokenTypeOptional: true, TokenRequest: func(r *oauth.TokenRequest) error {
 			return checkShopCallback(r, host)
 		}},
 	}, ","), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {

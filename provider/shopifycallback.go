@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // checkShopCallback verifies that Shopify made the callback, and for this shop,
 // before its code is used.
 //
 // https://shopify.dev/docs/apps/build/authentication-authorization/access-tokens/authorization-code-grant#step-1-verify-the-installation-request
-func checkShopCallback(r *pintle.TokenRequest, host string) error {
+func checkShopCallback(r *oauth.TokenRequest, host string) error {
 	if r.Callback == nil { // a refresh
 		return nil
 	}

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // SimpleLogin signs users in with their SimpleLogin account.
 //
@@ -10,7 +13,7 @@ import "github.com/pintleauth/pintle"
 // https://simplelogin.io/docs/siwsl/intro/
 func SimpleLogin(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "simplelogin", Name: "SimpleLogin", Protocol: pintle.OIDC,
+		ID: "simplelogin", Name: "SimpleLogin", Protocol: oauth.OIDC,
 		Issuer:  "https://app.simplelogin.io",
 		Profile: claims{id: "sub", name: "name", email: "email", image: "avatar_url"}.user,
 	})

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Slack signs users in with their Slack account.
 //
@@ -11,9 +14,9 @@ import "github.com/pintleauth/pintle"
 // https://docs.slack.dev/authentication/sign-in-with-slack/
 func Slack(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "slack", Name: "Slack", Protocol: pintle.OIDC,
+		ID: "slack", Name: "Slack", Protocol: oauth.OIDC,
 		Issuer: "https://slack.com",
-		Checks: []pintle.Check{pintle.Nonce},
+		Checks: []oauth.Check{oauth.CheckNonce},
 		// https://docs.slack.dev/reference/methods/openid.connect.userInfo/
 		EmailVerified: saysVerified("email_verified"),
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // SoundCloud signs users in with their SoundCloud account.
@@ -20,16 +21,16 @@ func SoundCloud(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://secure.soundcloud.com/authorize", "scope", ""),
 		Token:         endpoint("https://secure.soundcloud.com/oauth/token"),
 		UserInfo:      endpoint("https://api.soundcloud.com/me"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "full_name|username", image: "avatar_url"}.user,
-		Quirks:        pintle.Quirks{AmendProfile: soundCloudID},
+		Quirks:        oauth.Quirks{AmendProfile: soundCloudID},
 	}))
 }
 
 // soundCloudID returns both kinds of id that accounts have had in one form: the
 // number, which is the last part of soundcloud:users:583231.
-func soundCloudID(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+func soundCloudID(_ context.Context, _ *http.Client, a *oauth.Answer) error {
 	if urn := pintle.Profile(a.Profile).Text("urn"); urn != "" {
 		a.Profile["id"] = urn[strings.LastIndex(urn, ":")+1:]
 	}

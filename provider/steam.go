@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // Steam signs users in with their Steam account, over OpenID 2.0.
@@ -18,13 +19,13 @@ import (
 // https://partner.steamgames.com/doc/features/auth#website
 func Steam(o Options) *pintle.OAuth {
 	return completing(o.apply(&pintle.OAuth{
-		ID: "steam", Name: "Steam", Protocol: pintle.OpenID2,
+		ID: "steam", Name: "Steam", Protocol: oauth.OpenID2,
 		Authorization: endpoint("https://steamcommunity.com/openid/login"),
 		UserInfo:      endpoint("https://api.steampowered.com/ISteamUser/GetPlayerSummaries/v0002/"),
 		Profile: claims{
 			id: "id", name: "response.players.0.realname||response.players.0.personaname", image: "response.players.0.avatarfull",
 		}.user,
-		Quirks: pintle.Quirks{ClaimedID: regexp.MustCompile(`https?://steamcommunity\.com/openid/id/([0-9]{15,25})`)},
+		Quirks: oauth.Quirks{ClaimedID: regexp.MustCompile(`https?://steamcommunity\.com/openid/id/([0-9]{15,25})`)},
 	}), steamProfile)
 }
 

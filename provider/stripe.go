@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Stripe signs in a business with its Stripe account, over Stripe Connect.
 //
@@ -15,7 +18,7 @@ func Stripe(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://connect.stripe.com/oauth/authorize", "scope", "read_only"),
 		Token:         endpoint("https://connect.stripe.com/oauth/token"),
 		UserInfo:      endpoint("https://api.stripe.com/v1/accounts"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile: claims{
 			id: "id", name: "display_name|settings.dashboard.display_name|business_profile.name",

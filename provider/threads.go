@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // Threads signs users in with their Threads account.
@@ -20,19 +21,19 @@ func Threads(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://threads.net/oauth/authorize", "scope", "threads_basic"),
 		Token:         endpoint("https://graph.threads.net/oauth/access_token"),
 		UserInfo:      endpoint("https://graph.threads.net/v1.0/me", "fields", "id,username,threads_profile_picture_url"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile: claims{
 			id: "data!.id", name: "data.username||null", email: "null",
 			image: "data.threads_profile_picture_url||null",
 		}.user,
-		Quirks: pintle.Quirks{TokenTypeOptional: true, AmendProfile: threadsData},
+		Quirks: oauth.Quirks{TokenTypeOptional: true, AmendProfile: threadsData},
 	}, ",")
 }
 
 // threadsData wraps a response in the object that Auth.js expects and that the
 // documentation of the service does not have.
-func threadsData(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+func threadsData(_ context.Context, _ *http.Client, a *oauth.Answer) error {
 	if _, wrapped := a.Profile["data"]; !wrapped {
 		a.Profile = map[string]any{"data": a.Profile}
 	}

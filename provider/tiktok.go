@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // TikTok signs users in with their TikTok account.
@@ -19,10 +20,10 @@ func TikTok(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://www.tiktok.com/v2/auth/authorize", "scope", "user.info.basic"),
 		Token:         endpoint("https://open.tiktokapis.com/v2/oauth/token/"),
 		UserInfo:      endpoint("https://open.tiktokapis.com/v2/user/info/", "fields", "open_id,avatar_url,display_name"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "data!.user!.open_id", name: "data.user.display_name", email: "null", image: "data.user.avatar_url"}.user,
-		Quirks:        pintle.Quirks{TokenRequest: tiktokKey, TokenResponse: tiktokStatus},
+		Quirks:        oauth.Quirks{TokenRequest: tiktokKey, TokenResponse: tiktokStatus},
 	}, ",")
 	return completing(p, func(own *pintle.OAuth) error {
 		own.Authorization.Params["client_key"] = own.ClientID
@@ -32,14 +33,14 @@ func TikTok(o Options) *pintle.OAuth {
 
 // tiktokKey adds the client id under the name that TikTok has for it. Its
 // endpoint reads a plain form content type only.
-func tiktokKey(r *pintle.TokenRequest) error {
+func tiktokKey(r *oauth.TokenRequest) error {
 	r.Form.Set("client_key", r.Form.Get("client_id"))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return nil
 }
 
 // tiktokStatus judges answers by whether there are tokens in them.
-func tiktokStatus(r *pintle.TokenResponse) error {
+func tiktokStatus(r *oauth.TokenResponse) error {
 	if r.Body["access_token"] != nil && r.Status > http.StatusOK && r.Status < http.StatusMultipleChoices {
 		r.Status = http.StatusOK
 	}

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Todoist signs users in with their Todoist account.
 //
@@ -14,10 +17,10 @@ func Todoist(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://todoist.com/oauth/authorize", "scope", "data:read"),
 		Token:         endpoint("https://todoist.com/oauth/access_token"),
 		UserInfo:      endpoint("https://api.todoist.com/api/v1/sync"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "full_name", email: "email", image: "avatar_big"}.user,
-		Quirks:        pintle.Quirks{AmendProfile: unwrap("user")},
+		Quirks:        oauth.Quirks{AmendProfile: unwrap("user")},
 	}, ","), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
 		body := map[string]string{"sync_token": "*", "resource_types": `["user"]`}
 		return apiRequest{endpoint: own.UserInfo, body: body}.bearer(tokens), nil

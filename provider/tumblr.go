@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Tumblr signs users in with their Tumblr account, over OAuth 1.0a.
 //
@@ -12,7 +15,7 @@ import "github.com/pintleauth/pintle"
 // https://www.tumblr.com/docs/en/api/v2#auth
 func Tumblr(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "tumblr", Name: "Tumblr", Protocol: pintle.OAuth1,
+		ID: "tumblr", Name: "Tumblr", Protocol: oauth.OAuth1,
 		RequestToken:  endpoint("https://www.tumblr.com/oauth/request_token"),
 		Authorization: endpoint("https://www.tumblr.com/oauth/authorize"),
 		Token:         endpoint("https://www.tumblr.com/oauth/access_token"),

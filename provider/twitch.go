@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // Twitch signs users in with their Twitch account.
@@ -15,12 +16,12 @@ import (
 // https://dev.twitch.tv/docs/authentication/getting-tokens-oidc/
 func Twitch(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "twitch", Name: "Twitch", Protocol: pintle.OIDC,
+		ID: "twitch", Name: "Twitch", Protocol: oauth.OIDC,
 		Issuer: "https://id.twitch.tv/oauth2",
 		Authorization: endpoint("", "scope", "openid user:read:email",
 			"claims", `{"id_token":{"email":null,"email_verified":null,"picture":null,"preferred_username":null}}`),
 		ClientAuth: "client_secret_post",
-		Quirks:     pintle.Quirks{TokenResponse: twitchTokens},
+		Quirks:     oauth.Quirks{TokenResponse: twitchTokens},
 		// https://dev.twitch.tv/docs/authentication/getting-tokens-oidc/#requesting-claims
 		EmailVerified: saysVerified("email_verified"),
 	})
@@ -28,7 +29,7 @@ func Twitch(o Options) *pintle.OAuth {
 
 // twitchTokens joins scopes, which come as a list, and renames errors to those of
 // RFC 6749.
-func twitchTokens(r *pintle.TokenResponse) error {
+func twitchTokens(r *oauth.TokenResponse) error {
 	if r.Status != http.StatusOK && r.Body["message"] != nil {
 		r.Body = map[string]any{"error": "invalid_request", "error_description": r.Body["message"]}
 		return nil

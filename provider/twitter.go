@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // TwitterOptions are the options of [Twitter].
@@ -30,7 +31,7 @@ func Twitter(o TwitterOptions) *pintle.OAuth {
 		Authorization: endpoint("https://x.com/i/oauth2/authorize", "scope", "users.read tweet.read offline.access"),
 		Token:         endpoint("https://api.x.com/2/oauth2/token"),
 		UserInfo:      endpoint("https://api.x.com/2/users/me", "user.fields", "profile_image_url"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		Profile:       claims{id: "data!.id", name: "data.name", email: "data.confirmed_email|data.email|null", image: "data.profile_image_url"}.user,
 		// https://docs.x.com/x-api/users/get-my-user
 		EmailVerified: onlyVerified("data.confirmed_email"),
@@ -44,7 +45,7 @@ func Twitter(o TwitterOptions) *pintle.OAuth {
 		p = TwitterOAuth1(Options{ID: "twitter"})
 		p.Name = "Twitter"
 	default:
-		p.Quirks.Complete = func(*pintle.OAuth) error {
+		p.Complete = func(*pintle.OAuth) error {
 			return fmt.Errorf(`TwitterOptions.Version is %q: use "2.0" or "1.0a"`, o.Version)
 		}
 	}

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // TwitterOAuth1 signs users in with their X account over OAuth 1.0a, whose
 // tokens do not expire. Options.ClientID and ClientSecret are the consumer key
@@ -14,7 +17,7 @@ import "github.com/pintleauth/pintle"
 // https://docs.x.com/fundamentals/authentication/oauth-1-0a/obtaining-user-access-tokens
 func TwitterOAuth1(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "twitter-oauth1", Name: "X (OAuth 1.0a)", Protocol: pintle.OAuth1,
+		ID: "twitter-oauth1", Name: "X (OAuth 1.0a)", Protocol: oauth.OAuth1,
 		RequestToken:  endpoint("https://api.x.com/oauth/request_token"),
 		Authorization: endpoint("https://api.x.com/oauth/authenticate"),
 		Token:         endpoint("https://api.x.com/oauth/access_token"),

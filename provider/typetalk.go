@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Typetalk signs users in with their Typetalk account.
 //
@@ -16,7 +19,7 @@ func Typetalk(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://typetalk.com/oauth2/authorize", "scope", "my"),
 		Token:         endpoint("https://typetalk.com/oauth2/access_token"),
 		UserInfo:      endpoint("https://typetalk.com/api/v1/profile"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "account!.id", name: "account.fullName", email: "account.mailAddress", image: "account.imageUrl"}.user,
 	}), "access_token")

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Uber signs users in with their Uber account.
 //
@@ -14,7 +17,7 @@ func Uber(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://login.uber.com/oauth/v2/authorize", "scope", "profile"),
 		Token:         endpoint("https://login.uber.com/oauth/v2/token"),
 		UserInfo:      endpoint("https://api.uber.com/v1.2/me"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "uuid", name: "first_name+last_name", email: "email", image: "picture"}.user,
 	})

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // UnitedEffects signs users in with their United Effects account.
 //
@@ -12,7 +15,7 @@ import "github.com/pintleauth/pintle"
 // https://docs.unitedeffects.com/
 func UnitedEffects(o Options) *pintle.OAuth {
 	return completing(o.apply(&pintle.OAuth{
-		ID: "united-effects", Name: "United Effects", Protocol: pintle.OIDC,
+		ID: "united-effects", Name: "United Effects", Protocol: oauth.OIDC,
 		Authorization: endpoint("", "scope", "openid email profile"),
 	}), func(own *pintle.OAuth) error {
 		own.Authorization.Params["resource"] = own.Issuer

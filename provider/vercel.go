@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Vercel signs users in with their Vercel account.
 //
@@ -15,7 +18,7 @@ func Vercel(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://vercel.com/oauth/authorize", "scope", ""),
 		Token:         endpoint("https://api.vercel.com/login/oauth/token"),
 		UserInfo:      endpoint("https://api.vercel.com/login/oauth/userinfo"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "sub", name: "name|preferred_username", email: "email", image: "picture"}.user,
 	})

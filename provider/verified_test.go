@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/provider"
 )
 
@@ -220,7 +221,7 @@ func TestOpenIDConnectTrustsTheIssuerOnRequest(t *testing.T) {
 		{"false in the profile", map[string]any{"email": "a@example.com", "email_verified": false}, map[string]any{"email": "a@example.com", "email_verified": true}, false},
 	} {
 		t.Run("SA-M1 "+tt.name, func(t *testing.T) {
-			answer := &pintle.ProviderAnswer{Profile: tt.profile, Claims: tt.claims}
+			answer := &oauth.Answer{Profile: tt.profile, Claims: tt.claims}
 			if err := p.Quirks.AmendProfile(t.Context(), nil, answer); err != nil {
 				t.Fatal(err)
 			}

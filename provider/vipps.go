@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Vipps signs users in with their Vipps account.
 //
@@ -11,10 +14,10 @@ import "github.com/pintleauth/pintle"
 // https://developer.vippsmobilepay.com/docs/APIs/login-api/
 func Vipps(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "vipps", Name: "Vipps", Protocol: pintle.OIDC,
+		ID: "vipps", Name: "Vipps", Protocol: oauth.OIDC,
 		Issuer:              "https://api.vipps.no/access-management-1.0/access/",
 		Authorization:       endpoint("", "scope", "openid name email"),
-		Checks:              []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce},
+		Checks:              []oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce},
 		ProfileFromUserInfo: true,
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // VKOptions are the options of [VK].
@@ -39,10 +40,10 @@ func VK(o VKOptions) *pintle.OAuth {
 		Authorization: endpoint("https://oauth.vk.com/authorize", "scope", "email", "v", version),
 		Token:         endpoint("https://oauth.vk.com/access_token", "v", version),
 		UserInfo:      endpoint("https://api.vk.com/method/users.get", "fields", "photo_100", "v", version),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "first_name+last_name", email: "email|null", image: "photo_100"}.user,
-		Quirks:        pintle.Quirks{TokenTypeOptional: true, AmendProfile: vkProfile},
+		Quirks:        oauth.Quirks{TokenTypeOptional: true, AmendProfile: vkProfile},
 	})
 	p.Authorization = at(p.Authorization, o.AuthorizationURL)
 	p.Token = at(p.Token, cmp.Or(o.AccessTokenURL, o.RequestTokenURL))

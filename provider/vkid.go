@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // VKID signs users in with their VK, Odnoklassniki or Mail.ru account through
@@ -20,10 +21,10 @@ func VKID(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://id.vk.com/authorize", "scope", "email phone"),
 		Token:         endpoint("https://id.vk.com/oauth2/auth"),
 		UserInfo:      endpoint("https://id.vk.com/oauth2/user_info"),
-		Checks:        []pintle.Check{pintle.PKCE, pintle.State},
+		Checks:        []oauth.Check{oauth.CheckPKCE, oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "user!.user_id", name: "user.first_name+user.last_name", email: "user.email", image: "user.avatar"}.user,
-		Quirks:        pintle.Quirks{TokenTypeOptional: true, TokenRequest: vkDevice},
+		Quirks:        oauth.Quirks{TokenTypeOptional: true, TokenRequest: vkDevice},
 	}), func(own *pintle.OAuth, tokens pintle.Profile) (apiRequest, error) {
 		form := url.Values{"client_id": {own.ClientID}, "access_token": {tokens.Text("access_token")}}
 		return apiRequest{endpoint: own.UserInfo, body: form}, nil
@@ -31,7 +32,7 @@ func VKID(o Options) *pintle.OAuth {
 }
 
 // vkDevice repeats the device of the callback: the code is valid for it alone.
-func vkDevice(r *pintle.TokenRequest) error {
+func vkDevice(r *oauth.TokenRequest) error {
 	for _, name := range []string{"device_id", "state"} {
 		if value := r.Callback[name]; value != "" {
 			r.Form.Set(name, value)

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // WeChatOptions are the options of [WeChat].
 type WeChatOptions struct {
@@ -30,10 +33,10 @@ func WeChat(o WeChatOptions) *pintle.OAuth {
 		Authorization: authorization,
 		Token:         endpoint("https://api.weixin.qq.com/sns/oauth2/access_token"),
 		UserInfo:      endpoint("https://api.weixin.qq.com/sns/userinfo"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "unionid|id", name: "nickname", email: "null", image: "headimgurl"}.user,
-		Quirks:        pintle.Quirks{TokenTypeOptional: true, TokenRequest: wechatSecret, TokenResponse: wechatError, AmendProfile: wechatID},
+		Quirks:        oauth.Quirks{TokenTypeOptional: true, TokenRequest: wechatSecret, TokenResponse: wechatError, AmendProfile: wechatID},
 	}, ",")
 	return withProfileRequest(completing(p, func(own *pintle.OAuth) error {
 		own.Authorization.Params["appid"] = own.ClientID

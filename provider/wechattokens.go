@@ -7,11 +7,12 @@ import (
 	"net/url"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // wechatSecret moves the credentials of the client to the query, under WeChat's
 // names.
-func wechatSecret(r *pintle.TokenRequest) error {
+func wechatSecret(r *oauth.TokenRequest) error {
 	u, err := url.Parse(r.URL)
 	if err != nil {
 		return err
@@ -27,7 +28,7 @@ func wechatSecret(r *pintle.TokenRequest) error {
 }
 
 // wechatError finds the error in a response with status 200.
-func wechatError(r *pintle.TokenResponse) error { return errcode(r.Body) }
+func wechatError(r *oauth.TokenResponse) error { return errcode(r.Body) }
 
 // errcode reports a failure in the form that the services of Tencent have.
 func errcode(body map[string]any) error {
@@ -40,7 +41,7 @@ func errcode(body map[string]any) error {
 
 // wechatID makes the openid the id of a user without a unionid. It rejects a
 // response that reports an error.
-func wechatID(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error {
+func wechatID(_ context.Context, _ *http.Client, a *oauth.Answer) error {
 	if err := errcode(a.Profile); err != nil {
 		return err
 	}

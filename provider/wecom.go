@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // WeComOptions are the options of [WeCom].
@@ -29,13 +30,13 @@ func WeCom(o WeComOptions) *pintle.OAuth {
 		Authorization: endpoint("https://open.work.weixin.qq.com/wwopen/sso/qrConnect", "agentid", o.AgentID, "scope", ""),
 		Token:         endpoint("https://qyapi.weixin.qq.com/cgi-bin/gettoken"),
 		UserInfo:      endpoint("https://qyapi.weixin.qq.com/cgi-bin/user/get"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "userid", name: "name", email: "email", image: "avatar"}.user,
-		Account:       func(*pintle.Account) *pintle.Account { return nil },
-		Quirks: pintle.Quirks{
+		StoreAccount:  func(*pintle.Account) *pintle.Account { return nil },
+		Quirks: oauth.Quirks{
 			TokenTypeOptional: true, Exchange: wecomMember,
-			AmendProfile: func(_ context.Context, _ *http.Client, a *pintle.ProviderAnswer) error { return errcode(a.Profile) },
+			AmendProfile: func(_ context.Context, _ *http.Client, a *oauth.Answer) error { return errcode(a.Profile) },
 		},
 	})
 	return withProfileRequest(completing(p, func(own *pintle.OAuth) error {

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // wecomMember obtains a token for the application and requests the member of the
 // code with it. Only members of the company have a UserId.
-func wecomMember(ctx context.Context, c *http.Client, t *pintle.TokenRequest) (*pintle.TokenResponse, error) {
-	r, err := apiRequest{endpoint: pintle.Endpoint{URL: t.URL}, query: map[string]string{
+func wecomMember(ctx context.Context, c *http.Client, t *oauth.TokenRequest) (*oauth.TokenResponse, error) {
+	r, err := apiRequest{endpoint: oauth.Endpoint{URL: t.URL}, query: map[string]string{
 		"corpid": t.Form.Get("client_id"), "corpsecret": t.Form.Get("client_secret"),
 	}}.exchange(ctx, c)
 	if err != nil {

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // WePay signs users in with their WePay account.
 //
@@ -14,7 +17,7 @@ func WePay(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://www.wepay.com/v2/oauth2/authorize", "scope", "view_user"),
 		Token:         endpoint("https://wepayapi.com/v2/oauth2/token"),
 		UserInfo:      endpoint("https://wepayapi.com/v2/user"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "user_id", name: "user_name", email: "email"}.user,
 	}, ",")

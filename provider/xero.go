@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Xero signs in an organisation with its Xero account, over OAuth 1.0a.
 //
@@ -13,7 +16,7 @@ import "github.com/pintleauth/pintle"
 // https://identity.xero.com there.
 func Xero(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "xero", Name: "Xero", Protocol: pintle.OAuth1,
+		ID: "xero", Name: "Xero", Protocol: oauth.OAuth1,
 		RequestToken:  endpoint("https://api.xero.com/oauth/RequestToken"),
 		Authorization: endpoint("https://api.xero.com/oauth/Authorize"),
 		Token:         endpoint("https://api.xero.com/oauth/AccessToken"),

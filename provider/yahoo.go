@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Yahoo signs users in with their Yahoo account.
 //
@@ -14,7 +17,7 @@ func Yahoo(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://api.login.yahoo.com/oauth2/request_auth", "scope", "openid profile email"),
 		Token:         endpoint("https://api.login.yahoo.com/oauth2/get_token"),
 		UserInfo:      endpoint("https://api.login.yahoo.com/openid/v1/userinfo"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		Profile:       claims{id: "sub", name: "name", email: "email", image: "picture"}.user,
 	})
 }

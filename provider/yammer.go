@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // Yammer signs users in with their Yammer account.
 //
@@ -17,15 +20,15 @@ func Yammer(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://www.yammer.com/oauth2/authorize", "scope", ""),
 		Token:         endpoint("https://www.yammer.com/oauth2/access_token"),
 		UserInfo:      endpoint("https://www.yammer.com/api/v1/users/current.json"),
-		Checks:        []pintle.Check{pintle.State},
+		Checks:        []oauth.Check{oauth.CheckState},
 		ClientAuth:    "client_secret_post",
 		Profile:       claims{id: "id", name: "full_name", email: "email"}.user,
-		Quirks:        pintle.Quirks{TokenTypeOptional: true, TokenResponse: yammerToken},
+		Quirks:        oauth.Quirks{TokenTypeOptional: true, TokenResponse: yammerToken},
 	})
 }
 
 // yammerToken takes the token from the object that wraps it.
-func yammerToken(r *pintle.TokenResponse) error {
+func yammerToken(r *oauth.TokenResponse) error {
 	if nested := pintle.Profile(r.Body).Object("access_token"); nested != nil {
 		r.Body["access_token"] = nested["token"]
 	}

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/pintleauth/pintle"
+import (
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+)
 
 // ZITADEL signs users in with their ZITADEL account.
 //
@@ -11,7 +14,7 @@ import "github.com/pintleauth/pintle"
 // https://zitadel.com/docs/guides/integrate/login/oidc
 func ZITADEL(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
-		ID: "zitadel", Name: "ZITADEL", Protocol: pintle.OIDC,
+		ID: "zitadel", Name: "ZITADEL", Protocol: oauth.OIDC,
 		// https://zitadel.com/docs/apis/openidoauth/claims
 		EmailVerified: o.trusted(saysVerified("email_verified")),
 	})

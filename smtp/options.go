@@ -42,10 +42,10 @@ type Options struct {
 	// means the system's authorities.
 	TLSConfig *tls.Config
 
-	// AllowInsecure permits NoEncryption with a server that is not on
+	// DangerouslyAllowPlaintext permits NoEncryption with a server that is not on
 	// loopback. An attacker on the network can then sign in as any user who
 	// requests a mail. A password is not sent even then.
-	AllowInsecure bool
+	DangerouslyAllowPlaintext bool
 }
 
 // Encryption is how the connection to a server is encrypted.
@@ -68,7 +68,7 @@ const (
 	// https://www.rfc-editor.org/rfc/rfc8314#section-3.3
 	ImplicitTLS
 
-	// NoEncryption is for servers on loopback; see Options.AllowInsecure.
+	// NoEncryption is for servers on loopback; see Options.DangerouslyAllowPlaintext.
 	NoEncryption
 )
 
@@ -104,8 +104,8 @@ func (o *Options) complete() error {
 		return errors.New("smtp: Options.Password is set and Options.Username is not")
 	}
 	if o.Encryption == NoEncryption && !o.onLoopback() {
-		if !o.AllowInsecure {
-			return fmt.Errorf("smtp: Options.Encryption is NoEncryption and %s is another machine, so an attacker on the network could sign in with the links: use STARTTLS or ImplicitTLS, or set Options.AllowInsecure", o.Host)
+		if !o.DangerouslyAllowPlaintext {
+			return fmt.Errorf("smtp: Options.Encryption is NoEncryption and %s is another machine, so an attacker on the network could sign in with the links: use STARTTLS or ImplicitTLS, or set Options.DangerouslyAllowPlaintext", o.Host)
 		}
 		if o.Username != "" {
 			return fmt.Errorf("smtp: a password would go to %s unencrypted: use STARTTLS or ImplicitTLS, or no Options.Username", o.Host)

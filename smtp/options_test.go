@@ -26,7 +26,7 @@ func TestInvalidOptionsAreRejected(t *testing.T) {
 		{"an unknown encryption", smtp.Options{Host: "mail.example.com", Encryption: 9}, "Options.Encryption"},
 		{"a password without a name", smtp.Options{Host: "mail.example.com", Password: password}, "Options.Username"},
 		{"no encryption to another machine", smtp.Options{Host: "mail.example.com", Encryption: smtp.NoEncryption}, "Options.AllowInsecure"},
-		{"an unencrypted password", smtp.Options{Host: "mail.example.com", Encryption: smtp.NoEncryption, AllowInsecure: true, Username: "app", Password: password}, "password"},
+		{"an unencrypted password", smtp.Options{Host: "mail.example.com", Encryption: smtp.NoEncryption, DangerouslyAllowPlaintext: true, Username: "app", Password: password}, "password"},
 		{"an invalid sender", smtp.Options{Host: "mail.example.com", From: "the app"}, "Options.From"},
 		{"a sender in quotes", smtp.Options{Host: "mail.example.com", From: `"x y"@example.com`}, "Options.From"},
 	}
@@ -41,7 +41,7 @@ func TestInvalidOptionsAreRejected(t *testing.T) {
 	for _, good := range []smtp.Options{
 		{Host: "mail.example.com"},
 		{Host: "mail.example.com", Port: 465},
-		{Host: "mail.example.com", Encryption: smtp.NoEncryption, AllowInsecure: true},
+		{Host: "mail.example.com", Encryption: smtp.NoEncryption, DangerouslyAllowPlaintext: true},
 		{Host: "127.0.0.1", Encryption: smtp.NoEncryption, Username: "app", Password: password},
 		{Host: "::1", Encryption: smtp.NoEncryption},
 	} {

@@ -21,18 +21,18 @@ type mutantList struct {
 	sweep      func(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
-func (m *mutantList) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
+func (m *mutantList) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
 	if m.revoked != nil {
-		return m.revoked(ctx, userID, sessionID, signedIn)
+		return m.revoked(ctx, s.UserID, s.ID, s.SignedIn)
 	}
-	return m.Revocations.Revoked(ctx, userID, sessionID, signedIn)
+	return m.Revocations.Revoked(ctx, s)
 }
 
-func (m *mutantList) Revoke(ctx context.Context, userID, sessionID string, until time.Time) error {
+func (m *mutantList) Revoke(ctx context.Context, s pintle.TokenSession, until time.Time) error {
 	if m.revoke != nil {
-		return m.revoke(ctx, userID, sessionID, until)
+		return m.revoke(ctx, s.UserID, s.ID, until)
 	}
-	return m.Revocations.Revoke(ctx, userID, sessionID, until)
+	return m.Revocations.Revoke(ctx, s, until)
 }
 
 func (m *mutantList) RevokeUser(ctx context.Context, userID string, until time.Time) error {
@@ -62,10 +62,10 @@ var revocationMutants = []struct {
 	}, "that was ended stays ended"},
 	{"fails when a session is ended twice", func(m *mutantList) {
 		m.revoke = func(ctx context.Context, user, id string, until time.Time) error {
-			if ended, _ := m.Revocations.Revoked(ctx, user, id, now().Add(time.Hour)); ended {
+			if ended, _ := m.Revocations.Revoked(ctx, pintle.TokenSession{UserID: user, ID: id, SignedIn: now().Add(time.Hour)}); ended {
 				return pintle.ErrConflict
 			}
-			return m.Revocations.Revoke(ctx, user, id, until)
+			return m.Revocations.Revoke(ctx, pintle.TokenSession{UserID: user, ID: id}, until)
 		}
 	}, "that was ended stays ended"},
 	{"ends one session and with it the user's", func(m *mutantList) {
@@ -78,7 +78,7 @@ var revocationMutants = []struct {
 			return m.Revocations.RevokeUser(ctx, "", until)
 		}
 		m.revoked = func(ctx context.Context, _, id string, signedIn time.Time) (bool, error) {
-			return m.Revocations.Revoked(ctx, "", id, signedIn)
+			return m.Revocations.Revoked(ctx, pintle.TokenSession{UserID: "", ID: id, SignedIn: signedIn})
 		}
 	}, "no other user's"},
 	{"lets go on what does not say when it began", func(m *mutantList) {
@@ -86,12 +86,12 @@ var revocationMutants = []struct {
 			if signedIn.IsZero() {
 				signedIn = time.Now().Add(time.Hour)
 			}
-			return m.Revocations.Revoked(ctx, user, id, signedIn)
+			return m.Revocations.Revoked(ctx, pintle.TokenSession{UserID: user, ID: id, SignedIn: signedIn})
 		}
 	}, "of unknown beginning"},
 	{"never lets a user in again", func(m *mutantList) {
 		m.revoked = func(ctx context.Context, user, id string, _ time.Time) (bool, error) {
-			return m.Revocations.Revoked(ctx, user, id, time.Time{})
+			return m.Revocations.Revoked(ctx, pintle.TokenSession{UserID: user, ID: id, SignedIn: time.Time{}})
 		}
 	}, "a user who signs in again"},
 	{"keeps the first mark of a user", func(m *mutantList) {
@@ -108,7 +108,7 @@ var revocationMutants = []struct {
 			if until.Before(time.Now()) {
 				m.Revocations = &memstore.Revocations{}
 			}
-			return m.Revocations.Revoke(ctx, user, id, until)
+			return m.Revocations.Revoke(ctx, pintle.TokenSession{UserID: user, ID: id}, until)
 		}
 	}, "no call shortens"},
 	{"has one place for users and sessions", func(m *mutantList) {
@@ -116,42 +116,42 @@ var revocationMutants = []struct {
 			if err := m.Revocations.RevokeUser(ctx, id, until); err != nil {
 				return err
 			}
-			return m.Revocations.Revoke(ctx, user, id, until)
+			return m.Revocations.Revoke(ctx, pintle.TokenSession{UserID: user, ID: id}, until)
 		}
 	}, "a user is no session"},
 	{"joins the ids of user and session", func(m *mutantList) {
 		m.revoke = func(ctx context.Context, user, id string, until time.Time) error {
-			return m.Revocations.Revoke(ctx, "", user+id, until)
+			return m.Revocations.Revoke(ctx, pintle.TokenSession{UserID: "", ID: user + id}, until)
 		}
 		m.revoked = func(ctx context.Context, user, id string, signedIn time.Time) (bool, error) {
-			if ended, err := m.Revocations.Revoked(ctx, "", user+id, signedIn); ended {
+			if ended, err := m.Revocations.Revoked(ctx, pintle.TokenSession{UserID: "", ID: user + id, SignedIn: signedIn}); ended {
 				return true, err
 			}
-			return m.Revocations.Revoked(ctx, user, "", signedIn)
+			return m.Revocations.Revoked(ctx, pintle.TokenSession{UserID: user, ID: "", SignedIn: signedIn})
 		}
 	}, "a user is no session"},
 	{"knows sessions by their ids alone", func(m *mutantList) {
 		m.revoke = func(ctx context.Context, _, id string, until time.Time) error {
-			return m.Revocations.Revoke(ctx, "", id, until)
+			return m.Revocations.Revoke(ctx, pintle.TokenSession{UserID: "", ID: id}, until)
 		}
 		m.revoked = func(ctx context.Context, user, id string, signedIn time.Time) (bool, error) {
-			if ended, err := m.Revocations.Revoked(ctx, "", id, time.Now().Add(time.Hour)); ended {
+			if ended, err := m.Revocations.Revoked(ctx, pintle.TokenSession{UserID: "", ID: id, SignedIn: time.Now().Add(time.Hour)}); ended {
 				return true, err
 			}
-			return m.Revocations.Revoked(ctx, user, id, signedIn)
+			return m.Revocations.Revoked(ctx, pintle.TokenSession{UserID: user, ID: id, SignedIn: signedIn})
 		}
 	}, "without an id"},
 	{"ignores case", func(m *mutantList) {
 		m.revoke = func(ctx context.Context, user, id string, until time.Time) error {
-			return m.Revocations.Revoke(ctx, strings.ToLower(user), strings.ToLower(id), until)
+			return m.Revocations.Revoke(ctx, pintle.TokenSession{UserID: strings.ToLower(user), ID: strings.ToLower(id)}, until)
 		}
 		m.revoked = func(ctx context.Context, user, id string, signedIn time.Time) (bool, error) {
-			return m.Revocations.Revoked(ctx, strings.ToLower(user), strings.ToLower(id), signedIn)
+			return m.Revocations.Revoked(ctx, pintle.TokenSession{UserID: strings.ToLower(user), ID: strings.ToLower(id), SignedIn: signedIn})
 		}
 	}, "byte by byte"},
 	{"ignores an ended context", func(m *mutantList) {
 		m.revoked = func(_ context.Context, user, id string, signedIn time.Time) (bool, error) {
-			return m.Revocations.Revoked(context.Background(), user, id, signedIn)
+			return m.Revocations.Revoked(context.Background(), pintle.TokenSession{UserID: user, ID: id, SignedIn: signedIn})
 		}
 	}, "whose context has ended fails"},
 	{"sweeps everything", func(m *mutantList) {
@@ -186,7 +186,7 @@ func TestEveryMutantOfAListIsNoticed(t *testing.T) {
 }
 
 // tryList reports whether a list fails a check.
-func tryList(t *testing.T, c revocationCheck, list pintle.Revocation) bool {
+func tryList(t *testing.T, c revocationCheck, list pintle.RevocationStore) bool {
 	r := &trial{TB: t}
 	done := make(chan struct{})
 	go func() {

@@ -13,12 +13,12 @@ import (
 // RunRevocation tests the lists that open returns, as [Run] tests stores:
 //
 //	func TestRevocations(t *testing.T) {
-//		storetest.RunRevocation(t, func(t *testing.T) pintle.Revocation { return newList(t) })
+//		storetest.RunRevocation(t, func(t *testing.T) pintle.RevocationStore { return newList(t) })
 //	}
 //
 // open may return the same list each time: every check uses new ids. A list
 // with a method Sweep like that of [pintle.Store] is swept.
-func RunRevocation(t *testing.T, open func(*testing.T) pintle.Revocation) {
+func RunRevocation(t *testing.T, open func(*testing.T) pintle.RevocationStore) {
 	for _, c := range revocationChecks {
 		t.Run(c.name, func(t *testing.T) { c.run(newRevocationTester(t, open(t))) })
 	}
@@ -28,7 +28,7 @@ type sweeper interface {
 	Sweep(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
-// A revocationCheck is one promise of [pintle.Revocation].
+// A revocationCheck is one promise of [pintle.RevocationStore].
 type revocationCheck struct {
 	name string
 	run  func(*revocationTester)
@@ -43,7 +43,7 @@ var revocationChecks = []revocationCheck{
 	{"a session that was ended stays ended, and no other is", func(t *revocationTester) {
 		user, session := unique(), unique()
 		for range 2 { // as when a user presses the button twice
-			t.ok("Revoke", t.list.Revoke(t.ctx, user, session, later()))
+			t.ok("Revoke", t.list.Revoke(t.ctx, pintle.TokenSession{UserID: user, ID: session}, later()))
 		}
 		for range 3 {
 			t.over(user, session, now())
@@ -88,8 +88,8 @@ var revocationChecks = []revocationCheck{
 	{"no call shortens how long another's mark is kept", func(t *revocationTester) {
 		user, session, last := unique(), unique(), now()
 		past := last.Add(-time.Hour)
-		t.ok("Revoke", t.list.Revoke(t.ctx, user, session, later()))
-		t.ok("Revoke", t.list.Revoke(t.ctx, user, session, past))
+		t.ok("Revoke", t.list.Revoke(t.ctx, pintle.TokenSession{UserID: user, ID: session}, later()))
+		t.ok("Revoke", t.list.Revoke(t.ctx, pintle.TokenSession{UserID: user, ID: session}, past))
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, past))
 		t.sweep()
@@ -98,7 +98,7 @@ var revocationChecks = []revocationCheck{
 	}},
 	{"a user is no session, and a session no user", func(t *revocationTester) {
 		a, b := unique(), unique()
-		t.ok("Revoke", t.list.Revoke(t.ctx, a, b, later()))
+		t.ok("Revoke", t.list.Revoke(t.ctx, pintle.TokenSession{UserID: a, ID: b}, later()))
 		t.goesOn(b, a, now())
 		t.goesOn(b, unique(), now())
 		t.goesOn(a, a, now())
@@ -110,7 +110,7 @@ var revocationChecks = []revocationCheck{
 	}},
 	{"sessions without an id are those of their user", func(t *revocationTester) {
 		user, other := unique(), unique()
-		t.ok("Revoke", t.list.Revoke(t.ctx, user, "", later()))
+		t.ok("Revoke", t.list.Revoke(t.ctx, pintle.TokenSession{UserID: user, ID: ""}, later()))
 		t.over(user, "", now())
 		t.goesOn(other, "", now())
 		t.goesOn(user, unique(), now())
@@ -118,7 +118,7 @@ var revocationChecks = []revocationCheck{
 	{"ids are compared byte by byte, whatever they are", func(t *revocationTester) {
 		for _, odd := range []string{"é", "\x00", "\xff", "a b", "%", "*", "'", `\`, "日本", strings.Repeat("x", 3000)} {
 			user, session, last := unique()+odd, unique()+odd, now()
-			t.ok("Revoke", t.list.Revoke(t.ctx, user, session, later()))
+			t.ok("Revoke", t.list.Revoke(t.ctx, pintle.TokenSession{UserID: user, ID: session}, later()))
 			t.over(user, session, now())
 			t.goesOn(user, session+" ", now())
 			t.goesOn(user, strings.ToUpper(session), now())
@@ -133,7 +133,7 @@ var revocationChecks = []revocationCheck{
 		errs := make(chan error, 40)
 		for range cap(errs) / 2 {
 			all.Go(func() { errs <- t.list.RevokeUser(t.ctx, user, later()) })
-			all.Go(func() { errs <- t.list.Revoke(t.ctx, user, session, later()) })
+			all.Go(func() { errs <- t.list.Revoke(t.ctx, pintle.TokenSession{UserID: user, ID: session}, later()) })
 		}
 		all.Wait()
 		close(errs)
@@ -146,10 +146,10 @@ var revocationChecks = []revocationCheck{
 	{"a call whose context has ended fails", func(t *revocationTester) {
 		ctx, cancel := context.WithCancel(t.ctx)
 		cancel()
-		if _, err := t.list.Revoked(ctx, unique(), unique(), now()); err == nil {
+		if _, err := t.list.Revoked(ctx, pintle.TokenSession{UserID: unique(), ID: unique(), SignedIn: now()}); err == nil {
 			t.Error("Revoked with a context that has ended returned no error: without a look-up the session counts as valid")
 		}
-		if err := t.list.Revoke(ctx, unique(), unique(), later()); err == nil {
+		if err := t.list.Revoke(ctx, pintle.TokenSession{UserID: unique(), ID: unique()}, later()); err == nil {
 			t.Error("Revoke with a context that has ended returned no error")
 		}
 		if err := t.list.RevokeUser(ctx, unique(), later()); err == nil {
@@ -163,11 +163,11 @@ var revocationChecks = []revocationCheck{
 		}
 		t.sweep()
 		kept, session, last := unique(), unique(), now()
-		t.ok("Revoke", t.list.Revoke(t.ctx, kept, session, later()))
+		t.ok("Revoke", t.list.Revoke(t.ctx, pintle.TokenSession{UserID: kept, ID: session}, later()))
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, kept, later()))
 		stale := now().Add(-time.Minute)
 		for range 3 {
-			t.ok("Revoke", t.list.Revoke(t.ctx, unique(), unique(), stale))
+			t.ok("Revoke", t.list.Revoke(t.ctx, pintle.TokenSession{UserID: unique(), ID: unique()}, stale))
 			t.ok("RevokeUser", t.list.RevokeUser(t.ctx, unique(), stale))
 		}
 		for i, want := range []int{4, 2, 0} {
@@ -191,10 +191,10 @@ var revocationChecks = []revocationCheck{
 type revocationTester struct {
 	testing.TB
 	ctx  context.Context // a check is one call
-	list pintle.Revocation
+	list pintle.RevocationStore
 }
 
-func newRevocationTester(t testing.TB, list pintle.Revocation) *revocationTester {
+func newRevocationTester(t testing.TB, list pintle.RevocationStore) *revocationTester {
 	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	t.Cleanup(cancel)
 	return &revocationTester{TB: t, ctx: ctx, list: list}
@@ -226,7 +226,7 @@ func (t *revocationTester) goesOn(userID, sessionID string, signedIn time.Time) 
 
 func (t *revocationTester) asked(userID, sessionID string, signedIn time.Time) bool {
 	t.Helper()
-	ended, err := t.list.Revoked(t.ctx, userID, sessionID, signedIn)
+	ended, err := t.list.Revoked(t.ctx, pintle.TokenSession{UserID: userID, ID: sessionID, SignedIn: signedIn})
 	t.ok("Revoked", err)
 	return ended
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // detail is the error detail of an attempt beyond the limit, and the key of its
-// text in [pintle.Texts].
+// text in [pages.Texts].
 const detail = "too_many_attempts"
 
 // ErrTooMany is matched by the error of an attempt beyond a limit.
@@ -41,7 +41,7 @@ func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credent
 			return nil, err
 		}
 		user, err := p.Authorize(ctx, s)
-		if err == nil && user == nil || errors.Is(err, pintle.ErrCredentials) {
+		if err == nil && user == nil || errors.Is(err, pintle.CodeCredentials) {
 			return user, err
 		}
 		// The password was right, or the application failed to verify it.
@@ -148,5 +148,5 @@ func (g *Guard) count(ctx context.Context, s *pintle.Submission, who accountName
 }
 
 func refusal(client string, wait time.Duration) error {
-	return &pintle.Error{Code: pintle.ErrCredentials, Detail: detail, RetryAfter: wait, Err: fmt.Errorf("%w from %s", ErrTooMany, client)}
+	return &pintle.Error{Code: pintle.CodeCredentials, Detail: detail, RetryAfter: wait, Err: fmt.Errorf("%w from %s", ErrTooMany, client)}
 }

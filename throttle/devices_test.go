@@ -55,7 +55,7 @@ func (b *browser) tryAt(provider, username, password string) string {
 		return "in"
 	case errors.Is(err, throttle.ErrTooMany):
 		return "refused"
-	case errors.Is(err, pintle.ErrCredentials):
+	case errors.Is(err, pintle.CodeCredentials):
 		return "wrong"
 	}
 	b.t.Errorf("%s at %s: %v", username, b.address, err)
@@ -477,7 +477,7 @@ func TestALookAlikeIsNotKnownAsTheOwner(t *testing.T) {
 }
 
 func TestExceededDecides(t *testing.T) {
-	captcha := &pintle.Error{Code: pintle.ErrCredentials, Detail: "solve_the_captcha"}
+	captcha := &pintle.Error{Code: pintle.CodeCredentials, Detail: "solve_the_captcha"}
 	var asked []*throttle.Excess
 	s := newSite(t, &throttle.Guard{Exceeded: func(_ context.Context, e *throttle.Excess) error {
 		asked = append(asked, e)
@@ -607,14 +607,14 @@ func TestAMailBeyondTheLimitIsReported(t *testing.T) {
 		s.mail(here, "kim@example.com")
 	}
 	_, err := s.SignIn(httptest.NewRecorder(), from(here), "email", pintle.SignInOptions{Fields: map[string]any{"email": "kim@example.com"}})
-	if e, ok := errors.AsType[*pintle.Error](err); !ok || e.RetryAfter <= 0 || !errors.Is(err, pintle.ErrEmailSignIn) || e.Provider != "email" {
+	if e, ok := errors.AsType[*pintle.Error](err); !ok || e.RetryAfter <= 0 || !errors.Is(err, pintle.CodeEmailSignIn) || e.Provider != "email" {
 		t.Errorf("the error is %#v", err)
 	}
 }
 
 func TestTheAddressOfTheClientIsTheConfigurations(t *testing.T) {
 	s := newSite(t, nil, func(cfg *pintle.Config) {
-		cfg.ClientAddress = pintle.ForwardedFor(netip.MustParsePrefix("10.0.0.0/8"))
+		cfg.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	})
 	forwarded := func(address string) error {
 		r := from("10.0.0.1:1")

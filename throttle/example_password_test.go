@@ -62,7 +62,7 @@ func ExampleGuard_Credentials() {
 			fmt.Println("signed in")
 		case errors.Is(err, throttle.ErrTooMany):
 			fmt.Println("too many attempts")
-		case errors.Is(err, pintle.ErrCredentials):
+		case errors.Is(err, pintle.CodeCredentials):
 			fmt.Println("wrong password")
 		default:
 			log.Fatal(err)

@@ -16,10 +16,10 @@ func Example() {
 	guard := &throttle.Guard{}
 	auth, err := pintle.New(pintle.Config{
 		// The proxies in front of this server.
-		ClientAddress: pintle.ForwardedFor(netip.MustParsePrefix("10.0.0.0/8")),
-		URL:           "https://app.example.com",
-		Secrets:       []string{"the output of: openssl rand -base64 33"},
-		Logger:        slog.New(slog.DiscardHandler),
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+		URL:            "https://app.example.com",
+		Secrets:        []string{"the output of: openssl rand -base64 33"},
+		Logger:         slog.New(slog.DiscardHandler),
 		Providers: []pintle.Provider{
 			guard.Credentials(&pintle.Credentials{Authorize: checkPassword}, "username"),
 		},

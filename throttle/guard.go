@@ -60,7 +60,7 @@ type Guard struct {
 	// within its own limits, and may be the owner of the account at a new
 	// device. If it returns nil, the attempt is allowed: for example because the
 	// submission has solved a CAPTCHA. If it returns an error, the attempt is
-	// rejected; a [pintle.Error] with the code ErrCredentials and a Detail
+	// rejected; a [pintle.Error] with the code CodeCredentials and a Detail
 	// selects the text of the sign-in page, such as where to find the CAPTCHA,
 	// or that a mail link still works. Exceeded must not verify the password. If
 	// Exceeded is nil, such attempts are rejected.

@@ -110,9 +110,9 @@ func (s *site) try(address, username, password string) string {
 	switch {
 	case err == nil:
 		return "in"
-	case errors.Is(err, throttle.ErrTooMany) && errors.Is(err, pintle.ErrCredentials):
+	case errors.Is(err, throttle.ErrTooMany) && errors.Is(err, pintle.CodeCredentials):
 		return "refused"
-	case errors.Is(err, pintle.ErrCredentials):
+	case errors.Is(err, pintle.CodeCredentials):
 		return "wrong"
 	}
 	s.t.Errorf("%s at %s: %v", username, address, err)
@@ -309,7 +309,7 @@ func TestOnlyWrongPasswordsCount(t *testing.T) {
 	if n := s.guess(100, here, "kim"); n != 10 {
 		t.Errorf("then %d guesses were looked at, want 10", n)
 	}
-	locked := error(&pintle.Error{Code: pintle.ErrCredentials, Detail: "locked"})
+	locked := error(&pintle.Error{Code: pintle.CodeCredentials, Detail: "locked"})
 	s.fail.Store(&locked)
 	if n := s.guess(100, here, "lee"); n != 10 {
 		t.Errorf("with an error for wrong passwords %d were looked at, want 10", n)

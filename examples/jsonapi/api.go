@@ -70,7 +70,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		answer(w, http.StatusTooManyRequests, map[string]string{"error": "too_many_attempts"})
 		return
 	}
-	if errors.Is(err, pintle.ErrCredentials) {
+	if errors.Is(err, pintle.CodeCredentials) {
 		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
 		return
 	}

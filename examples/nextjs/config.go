@@ -22,10 +22,10 @@ func config(idp *authtest.IdentityProvider, site, secret string) pintle.Config {
 			idp.OIDC("local"),
 		},
 		// Every connection is one of Next.js, which names the client.
-		ClientAddress: pintle.ForwardedFor(netip.MustParsePrefix("127.0.0.0/8")),
-		Secrets:       []string{secret},
-		Callbacks:     pintle.Callbacks{JWT: rename},
-		Getenv:        func(string) string { return "" }, // a variable of another project must not confuse this one
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Secrets:        []string{secret},
+		Callbacks:      pintle.Callbacks{JWT: rename},
+		Getenv:         func(string) string { return "" }, // a variable of another project must not confuse this one
 	}
 }
 
@@ -43,7 +43,7 @@ func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error
 // users change their name only.
 func rename(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
 	if t.Trigger == pintle.TriggerUpdate {
-		wish, _ := t.Session.(map[string]any)
+		wish, _ := t.Update.(map[string]any)
 		name, _ := wish["name"].(string)
 		if name = strings.TrimSpace(name); name != "" && len(name) <= 200 {
 			t.Claims["name"] = name

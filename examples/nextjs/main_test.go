@@ -38,7 +38,7 @@ func TestAPageMayOnlyWishForAName(t *testing.T) {
 		{map[string]any{"name": "", "sub": "2"}, "Kim"},
 		{"Kim the Brave", "Kim"},
 	} {
-		change := &pintle.TokenChange{Claims: pintle.Claims{"sub": "1", "name": "Kim"}, Trigger: pintle.TriggerUpdate, Session: tt.wish}
+		change := &pintle.TokenChange{Claims: pintle.Claims{"sub": "1", "name": "Kim"}, Trigger: pintle.TriggerUpdate, Update: tt.wish}
 		if claims, err := rename(t.Context(), change); err != nil || claims["name"] != tt.want || claims["sub"] != "1" {
 			t.Errorf("%v makes %v, %v", tt.wish, claims, err)
 		}

@@ -77,8 +77,8 @@ func (s *site) finish(w http.ResponseWriter, r *http.Request, did string, err er
 	switch {
 	case errors.Is(err, pintle.ErrNotFound):
 		answer = url.Values{"error": {"NotFound"}}
-	case errors.Is(err, pintle.ErrLastSignIn):
-		answer = url.Values{"error": {string(pintle.ErrLastSignIn)}}
+	case errors.Is(err, pintle.CodeLastSignIn):
+		answer = url.Values{"error": {string(pintle.CodeLastSignIn)}}
 	case err != nil:
 		s.fail(w, r, err)
 		return

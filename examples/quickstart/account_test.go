@@ -98,9 +98,7 @@ func TestDevicesAreCalledAfterTheirBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("User-Agent", header)
-		data := map[string]any{}
-		describe(r, data)
-		if got, _ := browserName.In(data); got != want {
+		if got, _ := browserName.In(describe(r)); got != want {
 			t.Errorf("%q is called %q, want %q", header, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/throttle"
 )
 
@@ -10,10 +11,10 @@ import (
 var displayName = pintle.NewClaim[string]("displayName")
 
 // config is the whole configuration of Pintle.
-func config(store pintle.Store, ended pintle.Revocation, p *people, idp *authtest.IdentityProvider, secret string, sessions pintle.SessionStrategy) pintle.Config {
+func config(store pintle.Store, ended pintle.RevocationStore, p *people, idp *authtest.IdentityProvider, secret string, sessions pintle.SessionStrategy) pintle.Config {
 	local := &pintle.OAuth{
 		ID: localProvider, Name: "Local identity provider",
-		Protocol: pintle.OIDC, Issuer: idp.Issuer,
+		Protocol: oauth.OIDC, Issuer: idp.Issuer,
 		ClientID: "Pintle quickstart", ClientSecret: "any will do there",
 	}
 	byPassword := &pintle.Credentials{
@@ -23,7 +24,7 @@ func config(store pintle.Store, ended pintle.Revocation, p *people, idp *authtes
 			{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password", "required": "required"}},
 		},
 		Authorize: p.authorize,
-		Knows:     p.hasPassword,
+		CanSignIn: p.hasPassword,
 	}
 	guard := &throttle.Guard{} // against guessing
 	return pintle.Config{
@@ -33,7 +34,7 @@ func config(store pintle.Store, ended pintle.Revocation, p *people, idp *authtes
 		Session:   pintle.SessionConfig{Strategy: sessions, Describe: describe, Revocation: ended},
 		Pages:     pintle.Pages{Account: "/account"},
 		// Passkeys may still change between versions.
-		Experimental: pintle.Experimental{Passkeys: true},
-		Getenv:       func(string) string { return "" }, // a variable of another project must not confuse this one
+		ExperimentalPasskeys: true,
+		Getenv:               func(string) string { return "" }, // a variable of another project must not confuse this one
 	}
 }

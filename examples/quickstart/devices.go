@@ -14,8 +14,8 @@ var browserName = pintle.NewClaim[string]("browser")
 
 // describe stores the name of the browser of a new session. The header itself
 // reveals more about a user than the list needs.
-func describe(r *http.Request, data map[string]any) {
-	browserName.Put(data, browserOf(r.UserAgent()))
+func describe(r *http.Request) map[string]any {
+	return map[string]any{"browser": browserOf(r.UserAgent())}
 }
 
 // A device is a session as its owner sees it.

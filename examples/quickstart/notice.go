@@ -29,14 +29,14 @@ var done = map[string]string{
 // failed are the texts for the parameter error: the codes that Pintle sends a
 // browser back with, and those our own handlers use.
 var failed = map[string]string{
-	string(pintle.ErrOAuthAccountNotLinked): "Another user signs in here with that account, so it cannot be linked to yours.",
-	string(pintle.ErrOAuthCallback):         "That was called off, or the provider has a problem. Nothing has changed.",
-	string(pintle.ErrAccessDenied):          "That account may not be used here.",
-	string(pintle.ErrWebAuthn):              "That passkey was not accepted. Nothing has changed.",
-	string(pintle.ErrAccountNotLinked):      "Another user signs in here with that passkey, so it cannot be yours.",
-	string(pintle.ErrLastSignIn):            "That is the only way you can sign in. Link another account first.",
-	"NotFound":                              "That is gone already.",
-	"Unconfirmed":                           "Nothing was deleted: tick the box if you mean it.",
+	string(pintle.CodeAccountNotLinked):              "Another user signs in here with that account, so it cannot be linked to yours.",
+	string(pintle.Code("OAuthCallbackError")):        "That was called off, or the provider has a problem. Nothing has changed.",
+	string(pintle.CodeAccessDenied):                  "That account may not be used here.",
+	string(pintle.Code("WebAuthnVerificationError")): "That passkey was not accepted. Nothing has changed.",
+	string(pintle.Code("AccountNotLinked")):          "Another user signs in here with that passkey, so it cannot be yours.",
+	string(pintle.CodeLastSignIn):                    "That is the only way you can sign in. Link another account first.",
+	"NotFound":                                       "That is gone already.",
+	"Unconfirmed":                                    "Nothing was deleted: tick the box if you mean it.",
 }
 
 // noticeFor returns the notice at the top of a page, or nil. It shows only texts of

@@ -39,7 +39,7 @@ func checkPassword(_ context.Context, s *pintle.Submission) (*pintle.User, error
 // lets users change their name only.
 func rename(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
 	if t.Trigger == pintle.TriggerUpdate {
-		wish, _ := t.Session.(map[string]any)
+		wish, _ := t.Update.(map[string]any)
 		name, _ := wish["name"].(string)
 		if name = strings.TrimSpace(name); name != "" && len(name) <= 200 {
 			t.Claims["name"] = name

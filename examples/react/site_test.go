@@ -63,7 +63,7 @@ func TestAPageMayOnlyWishForAName(t *testing.T) {
 	for _, tt := range wishes {
 		t.Run(tt.name, func(t *testing.T) {
 			claims, err := rename(t.Context(), &pintle.TokenChange{
-				Claims: pintle.Claims{"sub": "1", "name": "Kim"}, Trigger: pintle.TriggerUpdate, Session: tt.wish,
+				Claims: pintle.Claims{"sub": "1", "name": "Kim"}, Trigger: pintle.TriggerUpdate, Update: tt.wish,
 			})
 			if err != nil || claims["name"] != tt.want || claims["sub"] != "1" {
 				t.Errorf("the claims are %v, %v, want the name %q", claims, err, tt.want)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/cryptosigner"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 const (
@@ -58,7 +59,7 @@ func (p *Provider) CheckClient() error {
 // the secret it used, which the caller removes from error texts.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#ClientAuthentication
-func (p *Provider) authenticate(ctx context.Context, m *metadata, r *TokenRequest) (secret string, err error) {
+func (p *Provider) authenticate(ctx context.Context, m *metadata, r *oauth.TokenRequest) (secret string, err error) {
 	if p.ClientID == "" {
 		return "", missing(p.ID, p.Env, "ClientID", "ID")
 	}

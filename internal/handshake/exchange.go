@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // exchange sends a token request with the client's credentials and returns the
@@ -23,7 +24,7 @@ func (p *Provider) exchange(ctx context.Context, m *metadata, request url.Values
 	if err != nil {
 		return nil, err
 	}
-	r := &TokenRequest{URL: u.String(), Header: make(http.Header), Form: request, Callback: callback}
+	r := &oauth.TokenRequest{URL: u.String(), Header: make(http.Header), Form: request, Callback: callback}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded;charset=UTF-8")
 	r.Header.Set("Accept", "application/json")
 	sent := []string{request.Get("code"), request.Get("code_verifier"), request.Get("refresh_token")}
@@ -60,7 +61,7 @@ func (p *Provider) remedy(err error) string {
 	return fmt.Sprintf(": compare ClientID and ClientSecret (%s, %s) and ClientAuth with what the provider has", variable(p.ID, p.Env, "ID"), variable(p.ID, p.Env, "SECRET"))
 }
 
-func (p *Provider) send(ctx context.Context, r *TokenRequest) (*TokenResponse, error) {
+func (p *Provider) send(ctx context.Context, r *oauth.TokenRequest) (*oauth.TokenResponse, error) {
 	if p.TokenRequest != nil {
 		if err := p.TokenRequest(r); err != nil {
 			return nil, err
@@ -82,7 +83,7 @@ func (p *Provider) send(ctx context.Context, r *TokenRequest) (*TokenResponse, e
 	if err != nil {
 		return nil, err
 	}
-	return &TokenResponse{answer.status, answer.header, p.readTokens(answer)}, nil
+	return &oauth.TokenResponse{Status: answer.status, Header: answer.header, Body: p.readTokens(answer)}, nil
 }
 
 // readTokens returns the body as a map, or nil if it is not an object. It ignores
@@ -111,7 +112,7 @@ func (p *Provider) readTokens(r *reply) map[string]any {
 // the form that [Result] promises.
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-5.1
-func (p *Provider) checkTokens(r *TokenResponse) error {
+func (p *Provider) checkTokens(r *oauth.TokenResponse) error {
 	refusal := &TokenError{
 		Status: r.Status, Code: text(r.Body, "error"),
 		Description: text(r.Body, "error_description"), URI: text(r.Body, "error_uri"),

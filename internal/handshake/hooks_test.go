@@ -10,13 +10,14 @@ import (
 
 	"github.com/pintleauth/pintle/internal/handshake"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 func TestHooks(t *testing.T) {
 	t.Run("TikTok adds a field to the token request, VK ID one of the callback", func(t *testing.T) {
 		o := newOP(t)
 		p := o.oauth2()
-		p.TokenRequest = func(r *handshake.TokenRequest) error {
+		p.TokenRequest = func(r *oauth.TokenRequest) error {
 			r.Form.Set("client_key", clientID)
 			r.Header.Set("X-Odd", "1")
 			r.Form.Set("device_id", r.Callback["device_id"])
@@ -38,7 +39,7 @@ func TestHooks(t *testing.T) {
 			sendJSON(w, map[string]any{"access_token": "a", "token_type": "bearer", "scope": []string{"a", "b"}})
 		}
 		p := o.oauth2()
-		p.TokenResponse = func(r *handshake.TokenResponse) error {
+		p.TokenResponse = func(r *oauth.TokenResponse) error {
 			r.Header.Del("WWW-Authenticate")
 			r.Body["scope"] = "a b"
 			return nil
@@ -52,7 +53,7 @@ func TestHooks(t *testing.T) {
 		o := newOP(t)
 		o.answer["/token"] = saying(200, "application/json", `{"error":"interaction_required","error_description":"about `+theCode+`"}`)
 		p := o.oauth2()
-		p.TokenResponse = func(r *handshake.TokenResponse) error {
+		p.TokenResponse = func(r *oauth.TokenResponse) error {
 			code, _ := r.Body["error"].(string)
 			description, _ := r.Body["error_description"].(string)
 			return &handshake.ResponseError{Code: code, Description: description}
@@ -67,14 +68,14 @@ func TestHooks(t *testing.T) {
 	t.Run("DingTalk exchanges JSON", func(t *testing.T) {
 		o := newOP(t)
 		p := o.oauth2()
-		p.Exchange = func(_ context.Context, _ *http.Client, r *handshake.TokenRequest) (*handshake.TokenResponse, error) {
-			return &handshake.TokenResponse{Status: 200, Body: map[string]any{"access_token": "for " + r.Form.Get("code"), "token_type": "bearer"}}, nil
+		p.Exchange = func(_ context.Context, _ *http.Client, r *oauth.TokenRequest) (*oauth.TokenResponse, error) {
+			return &oauth.TokenResponse{Status: 200, Body: map[string]any{"access_token": "for " + r.Form.Get("code"), "token_type": "bearer"}}, nil
 		}
 		r, err := p.Redeem(t.Context(), options())
 		if err != nil || r.Tokens["access_token"] != "for "+theCode {
 			t.Errorf("Redeem = %v, %v", r, err)
 		}
-		p.Exchange = func(context.Context, *http.Client, *handshake.TokenRequest) (*handshake.TokenResponse, error) {
+		p.Exchange = func(context.Context, *http.Client, *oauth.TokenRequest) (*oauth.TokenResponse, error) {
 			return nil, nil
 		}
 		_, err = p.Redeem(t.Context(), options())
@@ -83,7 +84,7 @@ func TestHooks(t *testing.T) {
 	t.Run("Apple sends the name beside the code, once", func(t *testing.T) {
 		o := newOP(t)
 		p := o.provider()
-		p.AmendProfile = func(_ context.Context, _ *http.Client, a *handshake.Arrival) error {
+		p.AmendProfile = func(_ context.Context, _ *http.Client, a *oauth.Answer) error {
 			a.Profile["user"] = a.Callback["user"]
 			return nil
 		}

@@ -105,7 +105,7 @@ func checkURL(u *url.URL, allowHTTP bool) error {
 	case u.Scheme == "https", u.Scheme == "http" && allowHTTP:
 		return nil
 	case u.Scheme == "http":
-		return fmt.Errorf("%s://%s is not encrypted: use https, or set AllowInsecure for a test provider", u.Scheme, u.Host)
+		return fmt.Errorf("%s://%s is not encrypted: use https, or set DangerouslyAllowHTTP for a test provider", u.Scheme, u.Host)
 	default:
 		return fmt.Errorf("scheme %q is neither https nor http", u.Scheme)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // A Provider is the configuration of one OAuth 2 or OpenID Connect provider for
@@ -127,16 +128,16 @@ type Hooks struct {
 	Discovered func(document map[string]any) error
 
 	// TokenRequest may change a token request, client authentication included.
-	TokenRequest func(*TokenRequest) error
+	TokenRequest func(*oauth.TokenRequest) error
 
 	// Exchange sends a token request in another way, for endpoints that do not
 	// accept a form.
-	Exchange func(context.Context, *http.Client, *TokenRequest) (*TokenResponse, error)
+	Exchange func(context.Context, *http.Client, *oauth.TokenRequest) (*oauth.TokenResponse, error)
 
 	// TokenResponse may repair a token response before it is checked, or return
 	// the error that it means: a [*ResponseError] is reported like one that came
 	// with the browser.
-	TokenResponse func(*TokenResponse) error
+	TokenResponse func(*oauth.TokenResponse) error
 
 	// CheckClaims may reject the verified claims of an ID token, for rules
 	// such as which tenants or hosted domains may sign in.
@@ -147,32 +148,7 @@ type Hooks struct {
 
 	// AmendProfile may add to the profile, from the parameters of the callback
 	// or by a further request.
-	AmendProfile func(ctx context.Context, c *http.Client, a *Arrival) error
-}
-
-// A TokenRequest is a token request about to be sent: a POST of Form to URL.
-type TokenRequest struct {
-	URL    string
-	Header http.Header
-	Form   url.Values
-
-	// Callback has the parameters of the callback; nil on refresh.
-	Callback map[string]string
-}
-
-// A TokenResponse is the response of a token endpoint.
-type TokenResponse struct {
-	Status int
-	Header http.Header
-	Body   map[string]any // nil if the body was not a JSON object
-}
-
-// An Arrival is a sign-in whose tokens are received and verified.
-type Arrival struct {
-	Callback map[string]string // parameters of the callback; unsigned
-	Tokens   map[string]any    // the token response
-	Claims   map[string]any    // of the verified ID token; nil without one
-	Profile  map[string]any    // to be changed in place
+	AmendProfile func(ctx context.Context, c *http.Client, a *oauth.Answer) error
 }
 
 // A Result is the provider's response about the user who signed in. It holds

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // RedeemOptions are the values of the callback, and those that were sealed when
@@ -72,7 +73,7 @@ func (p *Provider) Redeem(ctx context.Context, o RedeemOptions) (*Result, error)
 		return nil, conceal(err, secretsOf(tokens)...)
 	}
 	if p.AmendProfile != nil {
-		a := &Arrival{Callback: o.Params.Map(), Tokens: tokens, Claims: r.IDTokenClaims, Profile: r.Profile}
+		a := &oauth.Answer{Callback: o.Params.Map(), Tokens: tokens, Claims: r.IDTokenClaims, Profile: r.Profile}
 		if err := p.AmendProfile(ctx, p.client(), a); err != nil {
 			return nil, conceal(p.errorf("profile: %w", err), secretsOf(tokens)...)
 		}

@@ -3,6 +3,8 @@ package page
 import (
 	"net/http"
 	"slices"
+
+	"github.com/pintleauth/pintle/pages"
 )
 
 // errorStatus has the status of each error that is not answered with 200, as
@@ -50,7 +52,7 @@ func (p *Pages) Error(site Site, code string) Page {
 // that its user may not make, one whose session cannot be read, or one that
 // names no page.
 func (p *Pages) Refusal(site Site, status int) Page {
-	var text ErrorText
+	var text pages.ErrorText
 	switch status {
 	case http.StatusForbidden:
 		text = p.texts.Forbidden

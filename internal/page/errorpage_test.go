@@ -42,7 +42,7 @@ func TestSignInErrors(t *testing.T) {
 		{"toString", "", generic},
 		{"<img src=x onerror=alert(1)>", "", generic},
 	}
-	p := pages(t, page.Theme{}, page.Texts{SignInErrors: map[string]string{"locked": "Ask at the desk."}})
+	p := newPages(t, page.Theme{}, page.Texts{SignInErrors: map[string]string{"locked": "Ask at the desk."}})
 	for _, tt := range tests {
 		t.Run(tt.code+" "+tt.detail, func(t *testing.T) {
 			body := string(p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{password}, Error: tt.code, Detail: tt.detail}).Body)
@@ -81,7 +81,7 @@ func TestErrorPages(t *testing.T) {
 		{"constructor", 200, "Something went wrong", false}, // W-5
 		{`"><script>alert(1)</script>`, 200, "Something went wrong", false},
 	}
-	p := pages(t, page.Theme{}, page.Texts{})
+	p := newPages(t, page.Theme{}, page.Texts{})
 	for _, tt := range tests {
 		t.Run(tt.code, func(t *testing.T) {
 			got := p.Error(site, tt.code)

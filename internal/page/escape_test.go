@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/pages"
 )
 
 // hostile is text that does something in one of the places a value can stand.
@@ -134,13 +135,13 @@ func pagesWith(t testing.TB, place, s string) map[string]page.Page {
 	texts.SignInHeading = at("heading", "Heading")
 	texts.SignInWith = strings.ReplaceAll(at("button text", "Sign in with"), "%s", "") + " %s"
 	texts.SignInErrors["CredentialsSignin"] = at("error text", "Wrong")
-	texts.Errors["AccessDenied"] = page.ErrorText{Heading: at("error heading", "No"), Text: []string{at("error text", "No")}}
+	texts.Errors["AccessDenied"] = pages.ErrorText{Heading: at("error heading", "No"), Text: []string{at("error text", "No")}}
 	texts.LogoAlt = at("logo text", "Logo")
 	texts.EmailPlaceholder = at("placeholder", "you@example.com")
 	texts.Words = map[string]string{"Username": at("word", "Name"), "Own": at("word", "Ours")}
-	texts.Forbidden = page.ErrorText{Heading: at("error heading", "No"), Text: []string{at("error text", "No")}}
+	texts.Forbidden = pages.ErrorText{Heading: at("error heading", "No"), Text: []string{at("error text", "No")}}
 	texts.ForgotPassword, texts.SignUp = at("link text", "Forgot?"), at("link text", "New?")
-	p := pages(t, page.Theme{Logo: "https://img.example/logo.png"}, texts)
+	p := newPages(t, page.Theme{Logo: "https://img.example/logo.png"}, texts)
 
 	github := oauth("github", at("provider name", "GitHub"), page.Style{
 		BrandColor: at("brand colour", "#24292f"), Logo: at("provider logo", ""),
@@ -230,7 +231,7 @@ func TestNoValueChangesTheStructureOfAPage(t *testing.T) {
 
 // The test above is worth nothing if the skeleton does not see what was added.
 func TestSkeletonNoticesMarkup(t *testing.T) {
-	body := string(pages(t, page.Theme{}, page.Texts{}).VerifyRequest(site).Body)
+	body := string(newPages(t, page.Theme{}, page.Texts{}).VerifyRequest(site).Body)
 	clean := skeleton(t, body)
 	for _, added := range []string{`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `<p onclick="x">`, `<style>p{}</style>`} {
 		if slices.Equal(skeleton(t, strings.Replace(body, "<h1>", added+"<h1>", 1)), clean) {
@@ -243,7 +244,7 @@ func FuzzSignInStructure(f *testing.F) {
 	for _, s := range hostile {
 		f.Add(s, s, s)
 	}
-	p := pages(f, page.Theme{}, page.Texts{})
+	p := newPages(f, page.Theme{}, page.Texts{})
 	render := func(email, code, name string) page.Page {
 		return p.SignIn(page.SignInData{
 			Site: site, CSRFToken: csrf, CallbackURL: "/" + name, Email: email, Error: "x" + code,

@@ -10,7 +10,7 @@ import (
 // input returns the input element of a credentials form with the one field.
 func input(t *testing.T, field page.Field) string {
 	t.Helper()
-	p := pages(t, page.Theme{}, page.Texts{}).SignIn(page.SignInData{Site: site, Providers: []page.Provider{
+	p := newPages(t, page.Theme{}, page.Texts{}).SignIn(page.SignInData{Site: site, Providers: []page.Provider{
 		{ID: "own", Name: "Own", Kind: page.Credentials, Action: "/x", Fields: []page.Field{field}},
 	}})
 	_, after, _ := strings.Cut(string(p.Body), `<input id="`)
@@ -53,7 +53,7 @@ func TestFieldAttributes(t *testing.T) {
 
 func TestFieldHasItsLabel(t *testing.T) {
 	form := func(fields ...page.Field) string {
-		return string(pages(t, page.Theme{}, page.Texts{}).SignIn(page.SignInData{Site: site, Error: "CredentialsSignin", Providers: []page.Provider{
+		return string(newPages(t, page.Theme{}, page.Texts{}).SignIn(page.SignInData{Site: site, Error: "CredentialsSignin", Providers: []page.Provider{
 			{ID: "own", Name: "Own", Kind: page.Credentials, Action: "/x", Fields: fields},
 		}}).Body)
 	}

@@ -52,7 +52,7 @@ var (
 	}
 )
 
-func pages(t testing.TB, theme page.Theme, texts page.Texts) *page.Pages {
+func newPages(t testing.TB, theme page.Theme, texts page.Texts) *page.Pages {
 	t.Helper()
 	p, err := page.New(theme, texts)
 	if err != nil {
@@ -64,11 +64,11 @@ func pages(t testing.TB, theme page.Theme, texts page.Texts) *page.Pages {
 // The pages as files, to be looked at in a browser and reviewed as a diff.
 func TestPagesLookAsTheyDid(t *testing.T) {
 	logo := "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 120 32'%3E%3Crect width='32' height='32' rx='9' fill='%237c3aed'/%3E%3Ccircle cx='16' cy='16' r='6' fill='white'/%3E%3Crect x='44' y='11' width='76' height='10' rx='5' fill='%237c3aed'/%3E%3C/svg%3E"
-	plain := pages(t, page.Theme{}, page.Texts{})
-	light := pages(t, page.Theme{ColorScheme: "light"}, page.Texts{})
-	dark := pages(t, page.Theme{ColorScheme: "dark"}, page.Texts{})
-	themed := pages(t, page.Theme{ColorScheme: "light", Logo: logo, BrandColor: "#7c3aed"}, page.Texts{})
-	arabic := pages(t, page.Theme{ColorScheme: "dark", BrandColor: "#ffb000"}, page.Texts{
+	plain := newPages(t, page.Theme{}, page.Texts{})
+	light := newPages(t, page.Theme{ColorScheme: "light"}, page.Texts{})
+	dark := newPages(t, page.Theme{ColorScheme: "dark"}, page.Texts{})
+	themed := newPages(t, page.Theme{ColorScheme: "light", Logo: logo, BrandColor: "#7c3aed"}, page.Texts{})
+	arabic := newPages(t, page.Theme{ColorScheme: "dark", BrandColor: "#ffb000"}, page.Texts{
 		Lang: "ar", Dir: "rtl",
 		SignInHeading: "تسجيل الدخول", SignInLead: "للمتابعة إلى %s", SignInWith: "الدخول عبر %s", Or: "أو", EmailLabel: "البريد الإلكتروني",
 		SignInErrors: map[string]string{"CredentialsSignin": "تعذر تسجيل الدخول. تحقق من البيانات."},

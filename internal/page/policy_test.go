@@ -39,7 +39,7 @@ func directive(p page.Page, name string) ([]string, bool) {
 }
 
 func TestEveryPageHasTheHeadersThatProtectIt(t *testing.T) {
-	for name, p := range everyPage(pages(t, page.Theme{}, page.Texts{})) {
+	for name, p := range everyPage(newPages(t, page.Theme{}, page.Texts{})) {
 		for header, want := range map[string]string{ // W-35, BCP-13
 			"Content-Type":           "text/html; charset=utf-8",
 			"X-Content-Type-Options": "nosniff",
@@ -67,7 +67,7 @@ func TestEveryPageHasTheHeadersThatProtectIt(t *testing.T) {
 
 func TestPolicyAllowsTheStylesAndScriptsOfThePageAndNoOthers(t *testing.T) {
 	elements := regexp.MustCompile(`(?s)<(style|script)>(.*?)</(?:style|script)>`)
-	for name, p := range everyPage(pages(t, page.Theme{BrandColor: "#123456", CSS: "p{}\r\nh1 > b {color: red}\r"}, page.Texts{})) {
+	for name, p := range everyPage(newPages(t, page.Theme{BrandColor: "#123456", CSS: "p{}\r\nh1 > b {color: red}\r"}, page.Texts{})) {
 		want := map[string][]string{}
 		for _, element := range elements.FindAllStringSubmatch(string(p.Body), -1) {
 			sum := sha256.Sum256([]byte(element[2]))
@@ -87,7 +87,7 @@ func TestPolicyAllowsTheStylesAndScriptsOfThePageAndNoOthers(t *testing.T) {
 // W-43: scripts come with the page, and only where there is a passkey or a form
 // that is posted by itself.
 func TestOnlySomePagesBringAScript(t *testing.T) {
-	all := everyPage(pages(t, page.Theme{}, page.Texts{}))
+	all := everyPage(newPages(t, page.Theme{}, page.Texts{}))
 	for name, p := range all {
 		_, hasScript := directive(p, "script-src")
 		_, connects := directive(p, "connect-src")
@@ -100,7 +100,7 @@ func TestOnlySomePagesBringAScript(t *testing.T) {
 // A form-action directive would also stop the redirects to the provider and
 // back, see the comment at the policy. Origin must survive a form post.
 func TestPagesWithoutAFormForbidForms(t *testing.T) {
-	for name, p := range everyPage(pages(t, page.Theme{}, page.Texts{})) {
+	for name, p := range everyPage(newPages(t, page.Theme{}, page.Texts{})) {
 		sources, forbids := directive(p, "form-action")
 		hasForm := strings.Contains(string(p.Body), "<form")
 		wantReferrer := "no-referrer"
@@ -128,7 +128,7 @@ func TestPolicyAllowsTheOriginsOfLogos(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := pages(t, page.Theme{Logo: tt.themeLogo}, page.Texts{})
+			p := newPages(t, page.Theme{Logo: tt.themeLogo}, page.Texts{})
 			got := p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{oauth("own", "Own", page.Style{Logo: tt.providerLogo})}})
 			if sources, _ := directive(got, "img-src"); strings.Join(sources, " ") != tt.want {
 				t.Errorf("img-src is %q, want %q", sources, tt.want)

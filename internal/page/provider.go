@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/page/color"
+	"github.com/pintleauth/pintle/pages"
 )
 
 // Kind says how a provider signs people in. The values are those of the type
@@ -66,13 +67,7 @@ func (p Provider) shown() bool {
 
 // Style is the look of a provider's button. What is empty or cannot be used
 // comes from the mark we carry for the provider, or is neutral.
-type Style struct {
-	// Logo is the URL of an image, as [Theme.Logo].
-	Logo string
-	// BrandColor is the CSS colour of the tile. What is drawn on it is black or
-	// white.
-	BrandColor string
-}
+type Style pages.Style
 
 // tile is the square with the mark, logo or initials on a provider's button.
 type tile struct {

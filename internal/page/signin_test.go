@@ -51,7 +51,7 @@ func forms(p page.Page) (all []form) {
 }
 
 func TestFormsAreThoseOfTheContract(t *testing.T) {
-	p := pages(t, page.Theme{}, page.Texts{})
+	p := newPages(t, page.Theme{}, page.Texts{})
 	unlisted := page.Provider{ID: "api", Name: "API", Kind: page.Credentials, Action: "/x"}
 	tests := []struct {
 		name string
@@ -102,7 +102,7 @@ func TestFormsAreThoseOfTheContract(t *testing.T) {
 func TestIDsAreUnique(t *testing.T) {
 	second, third := password, mail
 	second.ID, third.ID = "second", "third"
-	p := pages(t, page.Theme{}, page.Texts{}).SignIn(page.SignInData{
+	p := newPages(t, page.Theme{}, page.Texts{}).SignIn(page.SignInData{
 		Site: site, Error: "Signin", Providers: []page.Provider{password, second, mail, third, passkey, github},
 	})
 	seen := map[string]bool{}
@@ -123,7 +123,7 @@ func TestIDsAreUnique(t *testing.T) {
 }
 
 func TestKindsOfSigningInAreSetApart(t *testing.T) {
-	p := pages(t, page.Theme{}, page.Texts{})
+	p := newPages(t, page.Theme{}, page.Texts{})
 	tests := []struct {
 		name      string
 		providers []page.Provider
@@ -145,7 +145,7 @@ func TestKindsOfSigningInAreSetApart(t *testing.T) {
 }
 
 func TestOnlyAFirstEmailFieldTakesTheFocus(t *testing.T) {
-	p := pages(t, page.Theme{}, page.Texts{})
+	p := newPages(t, page.Theme{}, page.Texts{})
 	for want, providers := range map[int][]page.Provider{0: {github, mail}, 1: {mail, github, mail}} {
 		got := string(p.SignIn(page.SignInData{Site: site, Providers: providers}).Body)
 		if n := strings.Count(got, " autofocus"); n != want {
@@ -155,7 +155,7 @@ func TestOnlyAFirstEmailFieldTakesTheFocus(t *testing.T) {
 }
 
 func TestPasskeyForm(t *testing.T) {
-	p := pages(t, page.Theme{}, page.Texts{})
+	p := newPages(t, page.Theme{}, page.Texts{})
 	quiet, broken, elsewhere := passkey, passkey, passkey
 	quiet.ConditionalUI, broken.OptionsURL, elsewhere.Fields = false, "", nil
 	body := func(provider page.Provider) string {
@@ -182,7 +182,7 @@ func TestPasskeyForm(t *testing.T) {
 }
 
 func TestInitialsAreNotPartOfALabel(t *testing.T) {
-	got := string(pages(t, page.Theme{}, page.Texts{}).SignIn(page.SignInData{Site: site, Providers: []page.Provider{company}}).Body)
+	got := string(newPages(t, page.Theme{}, page.Texts{}).SignIn(page.SignInData{Site: site, Providers: []page.Provider{company}}).Body)
 	if want := `<span class="mark" aria-hidden="true" data-letters="CL"></span><span class="label">Sign in with Company Login</span>`; !strings.Contains(got, want) {
 		t.Errorf("no %s in %s", want, got)
 	}
@@ -190,7 +190,7 @@ func TestInitialsAreNotPartOfALabel(t *testing.T) {
 
 // Headings in order, one main landmark, no field without a label.
 func TestPagesCanBeReadAloud(t *testing.T) {
-	for name, p := range everyPage(pages(t, page.Theme{}, page.Texts{})) {
+	for name, p := range everyPage(newPages(t, page.Theme{}, page.Texts{})) {
 		body := string(p.Body)
 		if strings.Count(body, "<h1>") != 1 || regexp.MustCompile(`<h[2-6]`).MatchString(body) || strings.Count(body, "<main") != 1 {
 			t.Errorf("%s: wants one h1 and one main", name)
@@ -208,7 +208,7 @@ func TestPagesCanBeReadAloud(t *testing.T) {
 }
 
 func TestPagesOfAnUnknownSiteDoNotNameIt(t *testing.T) {
-	p := pages(t, page.Theme{}, page.Texts{})
+	p := newPages(t, page.Theme{}, page.Texts{})
 	for name, got := range map[string]page.Page{
 		"sign-in": p.SignIn(page.SignInData{}), "sign-out": p.SignOut(page.SignOutData{}), "error": p.Error(page.Site{}, "Verification"),
 	} {
@@ -221,7 +221,7 @@ func TestPagesOfAnUnknownSiteDoNotNameIt(t *testing.T) {
 }
 
 func TestPagesMayBeUsedConcurrently(t *testing.T) {
-	p := pages(t, page.Theme{}, page.Texts{})
+	p := newPages(t, page.Theme{}, page.Texts{})
 	want := string(p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{github, google}}).Body)
 	for range 8 {
 		t.Run("", func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestPagesMayBeUsedConcurrently(t *testing.T) {
 }
 
 func BenchmarkSignIn(b *testing.B) {
-	p := pages(b, page.Theme{}, page.Texts{})
+	p := newPages(b, page.Theme{}, page.Texts{})
 	data := page.SignInData{
 		Site: site, CSRFToken: csrf, CallbackURL: "https://app.example/after",
 		Providers: []page.Provider{github, google, gitlab, entra, mail, password},
@@ -248,7 +248,7 @@ func BenchmarkSignIn(b *testing.B) {
 }
 
 func BenchmarkError(b *testing.B) {
-	p := pages(b, page.Theme{}, page.Texts{})
+	p := newPages(b, page.Theme{}, page.Texts{})
 	b.ReportAllocs()
 	for b.Loop() {
 		p.Error(site, "Verification")

@@ -10,7 +10,7 @@ func (p *Pages) SignInMail(link string) (subject, text, html string, err error) 
 		URL:         link,
 		Brand:       p.theme.brand,
 		ButtonText:  p.theme.text,
-		ColorScheme: p.theme.ColorScheme,
+		ColorScheme: string(p.theme.ColorScheme),
 		Lang:        p.texts.Lang,
 		Dir:         p.texts.Dir,
 		Site:        p.texts.Site,

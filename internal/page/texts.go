@@ -10,54 +10,12 @@ import (
 	"unicode"
 
 	"github.com/pintleauth/pintle/internal/mail"
+	"github.com/pintleauth/pintle/pages"
 )
 
-// Texts is all text of the pages and the sign-in mail. Empty fields are filled
-// from [English]. The fields are those of the type Texts of the root package,
-// which documents them and converts to this one.
-type Texts struct {
-	Lang, Dir string
-	Site      string
-
-	LogoAlt, BackTo string
-
-	SignInHeading, SignInLead, SignInWith, Or, NoProviders string
-	EmailLabel, EmailPlaceholder                           string
-	PasskeyNeedsScript, PasskeyFailed                      string
-	ForgotPassword, SignUp                                 string
-
-	Words map[string]string
-
-	SignInErrors     map[string]string
-	SignInErrorOther string
-
-	SignOutHeading, SignOutQuestion, SignOutButton, SignOutCancel string
-
-	VerifyRequestHeading string
-	VerifyRequestText    []string
-
-	ConfirmLinkHeading, ConfirmLinkText, ConfirmLinkAddress, ConfirmLinkHint, ConfirmLinkButton string
-
-	ContinueHeading, ContinueText, ContinueButton string
-
-	AddressTakenHeading, AddressTakenText, AddressTakenOwn, AddressTakenOther, AddressTakenNew, AddressTakenButton string
-
-	Errors                 map[string]ErrorText
-	ErrorOther             ErrorText
-	ErrorMail, ErrorSignIn string
-
-	Forbidden, Unavailable, NoSuchPage ErrorText
-
-	MailSubject, MailHeading, MailText, MailButton, MailIgnore string
-}
-
-// ErrorText is the text of a page about one error. It is an alias of an unnamed
-// type, which the root package has too, so that its Texts convert to
-// these as a whole.
-type ErrorText = struct {
-	Heading string
-	Text    []string
-}
+// Texts are all texts of the pages and the sign-in mail. Empty fields are filled
+// from [English].
+type Texts pages.Texts
 
 // English returns the texts that are used unless the host sets others.
 func English() Texts {
@@ -139,28 +97,28 @@ func English() Texts {
 		AddressTakenNew:     "If it is not yours, go on without it. That account loses the address, and you get one of your own.",
 		AddressTakenButton:  "Make a new account",
 
-		Errors: map[string]ErrorText{
-			"Configuration": {"Something is wrong on our side", []string{
+		Errors: map[string]pages.ErrorText{
+			"Configuration": {Heading: "Something is wrong on our side", Text: []string{
 				"You could not be signed in. Try again.",
 				"If you run this site, the server log says what happened.",
 			}},
-			"AccessDenied": {"Access denied", []string{"You do not have permission to sign in."}},
-			"Verification": {"This link no longer works", []string{
+			"AccessDenied": {Heading: "Access denied", Text: []string{"You do not have permission to sign in."}},
+			"Verification": {Heading: "This link no longer works", Text: []string{
 				"It has been used already, or it has expired.",
 				"Sign in again to get a new one.",
 			}},
-			"WebAuthnVerificationError": {"Your passkey was not accepted", []string{"Try again, or sign in another way."}},
-			"SignOutError": {"You are still signed in", []string{
+			"WebAuthnVerificationError": {Heading: "Your passkey was not accepted", Text: []string{"Try again, or sign in another way."}},
+			"SignOutError": {Heading: "You are still signed in", Text: []string{
 				"Your session could not be ended. Wait a moment, go back and try again.",
 			}},
 		},
-		ErrorOther:  ErrorText{"Something went wrong", []string{"You could not be signed in."}},
+		ErrorOther:  pages.ErrorText{Heading: "Something went wrong", Text: []string{"You could not be signed in."}},
 		ErrorMail:   "If you asked for a mail, it was not sent: check the address and try again.",
 		ErrorSignIn: "Sign in",
 
-		Forbidden:   ErrorText{"Not for this account", []string{"You are signed in, but this page is not open to you."}},
-		Unavailable: ErrorText{"Try again in a moment", []string{"It cannot be checked right now whether you are signed in."}},
-		NoSuchPage:  ErrorText{"There is nothing here", []string{"The address is not that of a page, or the form could not be read."}},
+		Forbidden:   pages.ErrorText{Heading: "Not for this account", Text: []string{"You are signed in, but this page is not open to you."}},
+		Unavailable: pages.ErrorText{Heading: "Try again in a moment", Text: []string{"It cannot be checked right now whether you are signed in."}},
+		NoSuchPage:  pages.ErrorText{Heading: "There is nothing here", Text: []string{"The address is not that of a page, or the form could not be read."}},
 
 		MailSubject: letter.Subject,
 		MailHeading: letter.Heading,

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/pages"
 )
 
 // translated returns texts whose every string differs from the English one.
@@ -55,7 +56,7 @@ func translated() page.Texts {
 // A word that does not come from the texts is a letter that is left when the
 // marks of the texts and the data of the page are taken away.
 func TestEveryTextCanBeReplaced(t *testing.T) {
-	p := pages(t, page.Theme{Logo: "/logo.svg"}, translated())
+	p := newPages(t, page.Theme{Logo: "/logo.svg"}, translated())
 	all := everyPage(p)
 	ada := page.SignInData{
 		Site: site, Providers: []page.Provider{github, mail, password, passkey},
@@ -191,10 +192,10 @@ func collect(v reflect.Value) (texts []string) {
 }
 
 func TestMissingTextsAreEnglish(t *testing.T) {
-	p := pages(t, page.Theme{}, page.Texts{
+	p := newPages(t, page.Theme{}, page.Texts{
 		SignInHeading: "Anmelden",
 		SignInErrors:  map[string]string{"CredentialsSignin": "Falsch", "Locked": "Gesperrt"},
-		ErrorOther:    page.ErrorText{Text: []string{"Leider nein."}},
+		ErrorOther:    pages.ErrorText{Text: []string{"Leider nein."}},
 	})
 	for _, tt := range []struct {
 		name string
@@ -232,7 +233,7 @@ func TestNewRefusesTextsThatLoseAName(t *testing.T) {
 }
 
 func TestMailHasTheThemeAndLanguageOfThePages(t *testing.T) {
-	p := pages(t, page.Theme{ColorScheme: "dark", BrandColor: "#FFD21E"}, page.Texts{
+	p := newPages(t, page.Theme{ColorScheme: "dark", BrandColor: "#FFD21E"}, page.Texts{
 		Lang: "de", SignInHeading: "Anmelden", MailButton: "Anmelden",
 	})
 	subject, text, body, err := p.SignInMail("https://app.example/auth/callback/email?token=1")
@@ -249,7 +250,7 @@ func TestMailHasTheThemeAndLanguageOfThePages(t *testing.T) {
 // Names of providers and labels of fields come from the configuration, which has
 // one language.
 func TestWordsOfTheConfigurationAreTranslated(t *testing.T) {
-	p := pages(t, page.Theme{}, page.Texts{Words: map[string]string{"Staff card": "Ausweis", "Card number": "Kartennummer", "0000 0000": "ohne Leerzeichen", "otp": "Code", "Email": "E-Mail"}})
+	p := newPages(t, page.Theme{}, page.Texts{Words: map[string]string{"Staff card": "Ausweis", "Card number": "Kartennummer", "0000 0000": "ohne Leerzeichen", "otp": "Code", "Email": "E-Mail"}})
 	body := string(p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{fields, mail, github}}).Body)
 	for _, want := range []string{
 		">Sign in with Ausweis<", ">Kartennummer</label>", `placeholder="ohne Leerzeichen"`, ">Code</label>", ">Sign in with E-Mail<",
@@ -262,7 +263,7 @@ func TestWordsOfTheConfigurationAreTranslated(t *testing.T) {
 }
 
 func TestTheSiteHasTheNameOfTheTexts(t *testing.T) {
-	p := pages(t, page.Theme{}, page.Texts{Site: "Bird Shop"})
+	p := newPages(t, page.Theme{}, page.Texts{Site: "Bird Shop"})
 	subject, _, body, err := p.SignInMail("https://app.example/x")
 	if err != nil || subject != "Sign in to Bird Shop" || !strings.Contains(body, ">Sign in to Bird Shop</h1>") {
 		t.Errorf("subject %q, error %v, body %s", subject, err, body)
@@ -278,7 +279,7 @@ func TestTheSiteHasTheNameOfTheTexts(t *testing.T) {
 
 // The links to pages of the host are where people look for them, once.
 func TestTheSignInPageLinksToPagesOfTheHost(t *testing.T) {
-	p := pages(t, page.Theme{}, page.Texts{})
+	p := newPages(t, page.Theme{}, page.Texts{})
 	data := page.SignInData{Site: site, Providers: []page.Provider{github, password, fields}, ForgotPasswordURL: "/forgot?a=1&b=2", SignUpURL: "/new"}
 	body := string(p.SignIn(data).Body)
 	forgot, signUp := `<a class="site" href="/forgot?a=1&amp;b=2">Forgot your password?</a>`, `<a class="site" href="/new">Create an account</a>`
@@ -304,7 +305,7 @@ func TestTheSignInPageLinksToPagesOfTheHost(t *testing.T) {
 // A host may go on changing the texts it passed.
 func TestTextsAreCopied(t *testing.T) {
 	texts := page.English()
-	p := pages(t, page.Theme{}, texts)
+	p := newPages(t, page.Theme{}, texts)
 	texts.SignInErrors["CredentialsSignin"] = "changed"
 	if strings.Contains(string(p.SignIn(page.SignInData{Site: site, Error: "CredentialsSignin"}).Body), "changed") {
 		t.Error("a change after New reached the page")

@@ -12,25 +12,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/pintleauth/pintle/internal/page/color"
+	"github.com/pintleauth/pintle/pages"
 )
 
 // Theme adapts the pages to the site they belong to.
-type Theme struct {
-	// ColorScheme is "light", "dark" or "auto", which follows the browser.
-	// Empty means auto.
-	ColorScheme string
-	// Logo is the URL of an image shown above the heading: absolute, a path of
-	// this site ("/logo.svg"), or a data: URL of an image. A host that is not ASCII must be
-	// written in punycode.
-	Logo string
-	// BrandColor is an opaque CSS colour for buttons. Empty means #346df1.
-	BrandColor string
-	// ButtonText is an opaque CSS colour for the text on them. Empty means
-	// white where that can be read on BrandColor, else black.
-	ButtonText string
-	// CSS is a style sheet that follows ours.
-	CSS string
-}
+type Theme pages.Theme
 
 // DefaultBrandColor is the colour of buttons where the theme names none, in
 // pages and in mails.
@@ -44,7 +30,7 @@ var sheet = template.CSS(strings.TrimSpace(sheetText)) //nolint:gosec // embedde
 
 // theme is a checked Theme.
 type theme struct {
-	ColorScheme string
+	ColorScheme pages.ColorScheme
 	Logo        image
 	style       template.CSS
 	css         template.CSS // of the host
@@ -64,10 +50,10 @@ func (t theme) styles(own ...template.CSS) []template.CSS {
 // Meta is the value of the color-scheme meta element, which sets the canvas
 // and the form controls before the style sheet applies.
 func (t theme) Meta() string {
-	if t.ColorScheme == "auto" {
+	if t.ColorScheme == pages.Auto {
 		return "light dark"
 	}
-	return t.ColorScheme
+	return string(t.ColorScheme)
 }
 
 // Colors returns the brand colour and the colour of the text on it, or what is
@@ -101,8 +87,8 @@ func (t Theme) resolve() (theme, error) {
 	var errScheme, errLogo, errCSS error
 	switch t.ColorScheme {
 	case "":
-		resolved.ColorScheme = "auto"
-	case "auto", "light", "dark":
+		resolved.ColorScheme = pages.Auto
+	case pages.Auto, pages.Light, pages.Dark:
 	default:
 		errScheme = fmt.Errorf("page: theme colour scheme %.20q: use light, dark or auto", t.ColorScheme)
 	}

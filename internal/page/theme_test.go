@@ -61,7 +61,7 @@ func TestThemeReachesThePage(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for name, p := range everyPage(pages(t, tt.theme, page.Texts{})) {
+			for name, p := range everyPage(newPages(t, tt.theme, page.Texts{})) {
 				for _, want := range tt.want {
 					if !strings.Contains(string(p.Body), want) {
 						t.Errorf("%s page lacks %s", name, want)

@@ -232,12 +232,12 @@ func register(t *testing.T, trust func(context.Context, *passkey.Attestation) er
 	t.Helper()
 	var text bytes.Buffer
 	auth, err := pintle.New(pintle.Config{
-		Providers:    []pintle.Provider{passkey.New(passkey.Options{Attestation: passkey.AttestationDirect, Trust: trust})},
-		Store:        memstore.New(),
-		Secrets:      []string{"a secret for tests, 32 characters or more"},
-		Experimental: pintle.Experimental{Passkeys: true},
-		Getenv:       func(string) string { return "" },
-		Logger:       slog.New(slog.NewTextHandler(&text, nil)),
+		Providers:            []pintle.Provider{passkey.New(passkey.Options{Attestation: passkey.AttestationDirect, Trust: trust})},
+		Store:                memstore.New(),
+		Secrets:              []string{"a secret for tests, 32 characters or more"},
+		ExperimentalPasskeys: true,
+		Getenv:               func(string) string { return "" },
+		Logger:               slog.New(slog.NewTextHandler(&text, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)

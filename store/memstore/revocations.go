@@ -8,7 +8,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Revocations is a [pintle.Revocation] in memory, for a program of one process.
+// Revocations is a [pintle.RevocationStore] in memory, for a program of one process.
 // The zero value is empty and ready to use. When the process ends the list is
 // lost, and the sessions in it are valid again until they expire.
 type Revocations struct {
@@ -22,24 +22,24 @@ type revokedSession struct{ user, id string }
 // A revokedUser is a user whose sessions that began until end are ended.
 type revokedUser struct{ end, until time.Time }
 
-var _ pintle.Revocation = (*Revocations)(nil)
+var _ pintle.RevocationStore = (*Revocations)(nil)
 
-// Revoked implements [pintle.Revocation].
-func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
+// Revoked implements [pintle.RevocationStore].
+func (r *Revocations) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return true, err
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if _, ended := r.sessions[revokedSession{userID, sessionID}]; ended {
+	if _, ended := r.sessions[revokedSession{s.UserID, s.ID}]; ended {
 		return true, nil
 	}
-	user, ended := r.users[userID]
-	return ended && !signedIn.After(user.end), nil
+	user, ended := r.users[s.UserID]
+	return ended && !s.SignedIn.After(user.end), nil
 }
 
-// Revoke implements [pintle.Revocation].
-func (r *Revocations) Revoke(ctx context.Context, userID, sessionID string, until time.Time) error {
+// Revoke implements [pintle.RevocationStore].
+func (r *Revocations) Revoke(ctx context.Context, s pintle.TokenSession, until time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -48,12 +48,12 @@ func (r *Revocations) Revoke(ctx context.Context, userID, sessionID string, unti
 	if r.sessions == nil {
 		r.sessions = map[revokedSession]time.Time{}
 	}
-	key := revokedSession{userID, sessionID}
+	key := revokedSession{s.UserID, s.ID}
 	r.sessions[key] = later(r.sessions[key], until)
 	return nil
 }
 
-// RevokeUser implements [pintle.Revocation]. Tokens hold their beginning in whole
+// RevokeUser implements [pintle.RevocationStore]. Tokens hold their beginning in whole
 // seconds, so a session that begins in the same second is ended too.
 func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	if err := ctx.Err(); err != nil {

@@ -9,5 +9,5 @@ import (
 )
 
 func TestRevocationsKeepEveryPromise(t *testing.T) {
-	storetest.RunRevocation(t, func(*testing.T) pintle.Revocation { return &memstore.Revocations{} })
+	storetest.RunRevocation(t, func(*testing.T) pintle.RevocationStore { return &memstore.Revocations{} })
 }

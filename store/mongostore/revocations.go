@@ -15,7 +15,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Revocations is a [pintle.Revocation] in MongoDB, for token sessions that
+// Revocations is a [pintle.RevocationStore] in MongoDB, for token sessions that
 // several processes have to end:
 //
 //	Session: pintle.SessionConfig{
@@ -32,7 +32,7 @@ type Revocations struct {
 	documents *mongo.Collection
 }
 
-var _ pintle.Revocation = (*Revocations)(nil)
+var _ pintle.RevocationStore = (*Revocations)(nil)
 
 // NewRevocations returns a list in the collection that o names. It makes no
 // request.
@@ -58,14 +58,14 @@ func sessionRevocationKey(userID, sessionID string) string {
 	return revocationKey("session", userID, sessionID)
 }
 
-// Revoked implements [pintle.Revocation], in one round trip.
-func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
+// Revoked implements [pintle.RevocationStore], in one round trip.
+func (r *Revocations) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
 	var began int64
-	if !signedIn.IsZero() {
-		began = signedIn.UnixMilli()
+	if !s.SignedIn.IsZero() {
+		began = s.SignedIn.UnixMilli()
 	}
 	err := r.documents.FindOne(ctx, bson.D{
-		{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{userRevocationKey(userID), sessionRevocationKey(userID, sessionID)}}}},
+		{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{userRevocationKey(s.UserID), sessionRevocationKey(s.UserID, s.ID)}}}},
 		// A value that is no number ends the session, to fail closed.
 		{Key: "ended", Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$lt", Value: began}}}}},
 	}).Err()
@@ -75,12 +75,12 @@ func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, sig
 	return true, fail(ctx, "look for a revocation", err)
 }
 
-// Revoke implements [pintle.Revocation].
-func (r *Revocations) Revoke(ctx context.Context, userID, sessionID string, until time.Time) error {
-	return r.remember(ctx, "revoke session", sessionRevocationKey(userID, sessionID), alwaysEnded, until)
+// Revoke implements [pintle.RevocationStore].
+func (r *Revocations) Revoke(ctx context.Context, s pintle.TokenSession, until time.Time) error {
+	return r.remember(ctx, "revoke session", sessionRevocationKey(s.UserID, s.ID), alwaysEnded, until)
 }
 
-// RevokeUser implements [pintle.Revocation]. Tokens hold their beginning in whole
+// RevokeUser implements [pintle.RevocationStore]. Tokens hold their beginning in whole
 // seconds, so a session that begins in the same second is ended too.
 func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	return r.remember(ctx, "revoke user", userRevocationKey(userID), time.Now().UnixMilli(), until)

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Revocations is a [pintle.Revocation] in Redis, for token sessions that several
+// Revocations is a [pintle.RevocationStore] in Redis, for token sessions that several
 // processes have to end:
 //
 //	Session: pintle.SessionConfig{
@@ -32,7 +32,7 @@ type Revocations struct {
 	prefix string
 }
 
-var _ pintle.Revocation = (*Revocations)(nil)
+var _ pintle.RevocationStore = (*Revocations)(nil)
 
 // NewRevocations returns a list whose keys begin with prefix and "revoked:". It
 // makes no request.
@@ -55,16 +55,16 @@ func (r *Revocations) user(id string) string { return r.key("user", id, "") }
 
 func (r *Revocations) session(userID, id string) string { return r.key("session", userID, id) }
 
-// Revoked implements [pintle.Revocation]. On a Cluster the two keys may be on two
+// Revoked implements [pintle.RevocationStore]. On a Cluster the two keys may be on two
 // nodes, which are queried in parallel.
-func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
+func (r *Revocations) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
 	var began int64
-	if !signedIn.IsZero() {
-		began = signedIn.UnixMilli()
+	if !s.SignedIn.IsZero() {
+		began = s.SignedIn.UnixMilli()
 	}
 	answers, err := r.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.Get(ctx, r.user(userID))
-		p.Get(ctx, r.session(userID, sessionID))
+		p.Get(ctx, r.user(s.UserID))
+		p.Get(ctx, r.session(s.UserID, s.ID))
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -101,12 +101,12 @@ func (r *Revocations) remember(ctx context.Context, operation, key string, ended
 	return fail(ctx, operation, err)
 }
 
-// Revoke implements [pintle.Revocation].
-func (r *Revocations) Revoke(ctx context.Context, userID, sessionID string, until time.Time) error {
-	return r.remember(ctx, "revoke session", r.session(userID, sessionID), alwaysEnded, until)
+// Revoke implements [pintle.RevocationStore].
+func (r *Revocations) Revoke(ctx context.Context, s pintle.TokenSession, until time.Time) error {
+	return r.remember(ctx, "revoke session", r.session(s.UserID, s.ID), alwaysEnded, until)
 }
 
-// RevokeUser implements [pintle.Revocation]. Tokens hold their beginning in whole
+// RevokeUser implements [pintle.RevocationStore]. Tokens hold their beginning in whole
 // seconds, so a session that begins in the same second is ended too.
 func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	return r.remember(ctx, "revoke user", r.user(userID), time.Now().UnixMilli(), until)

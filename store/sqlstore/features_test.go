@@ -34,11 +34,11 @@ func TestALayoutSaysWhetherItHasPasskeys(t *testing.T) {
 				t.Errorf("the features are %+v", f)
 			}
 			_, err = pintle.New(pintle.Config{
-				URL:          "https://app.example.com",
-				Secrets:      []string{"at least thirty-two characters of randomness"},
-				Providers:    []pintle.Provider{&pintle.WebAuthn{Ceremony: ceremony{}}},
-				Store:        store,
-				Experimental: pintle.Experimental{Passkeys: true},
+				URL:                  "https://app.example.com",
+				Secrets:              []string{"at least thirty-two characters of randomness"},
+				Providers:            []pintle.Provider{&pintle.WebAuthn{Ceremony: ceremony{}}},
+				Store:                store,
+				ExperimentalPasskeys: true,
 			})
 			if tt.passkeys {
 				if err != nil {

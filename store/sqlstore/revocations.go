@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Revocations is a [pintle.Revocation] in a database, for token sessions that
+// Revocations is a [pintle.RevocationStore] in a database, for token sessions that
 // several processes have to end:
 //
 //	Session: pintle.SessionConfig{
@@ -31,7 +31,7 @@ type Revocations struct {
 	revoked, revoke, sweepStale *statement
 }
 
-var _ pintle.Revocation = (*Revocations)(nil)
+var _ pintle.RevocationStore = (*Revocations)(nil)
 
 // NewRevocations returns a list in the table pintle_revocations. It does not use
 // the database yet. It panics if there is no such dialect.
@@ -79,26 +79,26 @@ func sessionRevocationKey(userID, sessionID string) []byte {
 	return revocationKey("session", userID, sessionID)
 }
 
-// Revoked implements [pintle.Revocation], in one round trip.
-func (r *Revocations) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
+// Revoked implements [pintle.RevocationStore], in one round trip.
+func (r *Revocations) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
 	var began int64
-	if !signedIn.IsZero() {
-		began = signedIn.UnixMilli()
+	if !s.SignedIn.IsZero() {
+		began = s.SignedIn.UnixMilli()
 	}
 	var ended int64
-	err := r.records.one(ctx, []any{&ended}, r.revoked, userRevocationKey(userID), sessionRevocationKey(userID, sessionID), began)
+	err := r.records.one(ctx, []any{&ended}, r.revoked, userRevocationKey(s.UserID), sessionRevocationKey(s.UserID, s.ID), began)
 	if missing(err) {
 		return false, nil
 	}
 	return true, r.records.fail(ctx, "look for a revocation", err)
 }
 
-// Revoke implements [pintle.Revocation].
-func (r *Revocations) Revoke(ctx context.Context, userID, sessionID string, until time.Time) error {
-	return r.remember(ctx, "revoke session", sessionRevocationKey(userID, sessionID), alwaysEnded, until)
+// Revoke implements [pintle.RevocationStore].
+func (r *Revocations) Revoke(ctx context.Context, s pintle.TokenSession, until time.Time) error {
+	return r.remember(ctx, "revoke session", sessionRevocationKey(s.UserID, s.ID), alwaysEnded, until)
 }
 
-// RevokeUser implements [pintle.Revocation]. Tokens hold their beginning in whole
+// RevokeUser implements [pintle.RevocationStore]. Tokens hold their beginning in whole
 // seconds, so a session that begins in the same second is ended too.
 func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	return r.remember(ctx, "revoke user", userRevocationKey(userID), time.Now().UnixMilli(), until)

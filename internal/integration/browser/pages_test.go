@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/pages"
 )
 
 // ownPages is a site with a custom style sheet, in two languages, and with a
@@ -27,8 +28,8 @@ func ownPages(t *testing.T) string {
 		Secrets: []string{"a secret of at least 32 characters"},
 		Getenv:  func(string) string { return "" },
 		// Line breaks as an editor on Windows writes them.
-		Theme:     pintle.Theme{CSS: "@media (0px <= width) {\r\n  h1 { color: rgb(1, 2, 3) }\r\n  .card > h1 { letter-spacing: 7px }\r\n}\r\n"},
-		Languages: []pintle.Texts{{Lang: "de", SignInHeading: "Anmelden", Forbidden: pintle.ErrorText{Heading: "Gesperrt"}}},
+		Theme:     pages.Theme{CSS: "@media (0px <= width) {\r\n  h1 { color: rgb(1, 2, 3) }\r\n  .card > h1 { letter-spacing: 7px }\r\n}\r\n"},
+		Languages: []pages.Texts{{Lang: "de", SignInHeading: "Anmelden", Forbidden: pages.ErrorText{Heading: "Gesperrt"}}},
 		Language: func(r *http.Request) string {
 			if strings.HasSuffix(r.URL.Path, "/closed") || r.URL.Query().Get("error") == "german" {
 				return "de"

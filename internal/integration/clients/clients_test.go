@@ -122,7 +122,7 @@ func TestClientsReportAnAttemptBeyondTheLimit(t *testing.T) {
 	for range 10 {
 		if _, err := s.auth.SignIn(httptest.NewRecorder(), guess, "credentials", pintle.SignInOptions{
 			Fields: map[string]any{"username": "mary"},
-		}); !errors.Is(err, pintle.ErrCredentials) {
+		}); !errors.Is(err, pintle.CodeCredentials) {
 			t.Fatal(err)
 		}
 	}

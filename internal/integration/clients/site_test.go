@@ -97,7 +97,7 @@ func password() *pintle.Credentials {
 
 // rename lets users change their name.
 func rename(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
-	if change, ok := t.Session.(map[string]any); ok && t.Trigger == pintle.TriggerUpdate {
+	if change, ok := t.Update.(map[string]any); ok && t.Trigger == pintle.TriggerUpdate {
 		if name, ok := change["name"].(string); ok {
 			t.Claims["name"] = name
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/provider"
 )
 
@@ -18,7 +19,7 @@ func (e *entry) builtin() (pintle.Provider, error) {
 		p = provider.VK(provider.VKOptions{Options: o})
 		// The contract has the code challenge of the reference, which the
 		// service itself rejects: the catalogue does not send it.
-		p.Checks = []pintle.Check{pintle.PKCE}
+		p.Checks = []oauth.Check{oauth.CheckPKCE}
 	default:
 		return nil, fmt.Errorf("unknown built-in provider %q", e.ID)
 	}

@@ -17,7 +17,7 @@ import (
 func failed(what string) error { return errors.New("conformance: " + what + " failed") }
 
 // refused is the error of the callbacks where those of the reference return false.
-var refused = pintle.ErrAccessDenied
+var refused = pintle.CodeAccessDenied
 
 // canned returns the named behaviours of the contract. Behaviours that are not
 // named are left out, so that the library's own apply.
@@ -111,7 +111,7 @@ func redirect(rec *recorder, kind, argument string) func(context.Context, string
 
 func jwt(rec *recorder, kind, argument string) func(context.Context, *pintle.TokenChange) (pintle.Claims, error) {
 	return func(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
-		params := object{"token": t.Claims, "session": t.Session}
+		params := object{"token": t.Claims, "session": t.Update}
 		if t.User != nil {
 			params["user"], params["account"], params["profile"] = t.User, t.Account, t.Profile
 			params["isNewUser"] = t.NewUser
@@ -144,13 +144,13 @@ func jwtBehaviour(t *pintle.TokenChange, kind, argument string) (pintle.Claims, 
 			t.Claims["via"] = t.Account.Provider
 		}
 	case "mergeUpdate":
-		if name, ok := member(t.Session, "user", "name").(string); ok && t.Trigger == pintle.TriggerUpdate {
+		if name, ok := member(t.Update, "user", "name").(string); ok && t.Trigger == pintle.TriggerUpdate {
 			t.Claims["name"], t.Claims["edited"] = name, true
 		}
 	case "storeUpdate":
 		if t.Trigger == pintle.TriggerUpdate {
-			t.Claims["received"] = t.Session
-			if t.Session == nil {
+			t.Claims["received"] = t.Update
+			if t.Update == nil {
 				t.Claims["received"] = "nothing"
 			}
 		}
@@ -164,7 +164,7 @@ func jwtBehaviour(t *pintle.TokenChange, kind, argument string) (pintle.Claims, 
 		}
 	case "resizeOnUpdate":
 		if t.Trigger == pintle.TriggerUpdate {
-			size, _ := member(t.Session, "size").(float64)
+			size, _ := member(t.Update, "size").(float64)
 			t.Claims["pad"] = strings.Repeat("x", int(size))
 		}
 	case "pass":
@@ -194,7 +194,7 @@ func session(rec *recorder, kind string) func(context.Context, *pintle.SessionVi
 			params["token"] = v.Claims
 		}
 		if v.User != nil {
-			params["user"], params["newSession"] = v.User, v.NewSession
+			params["user"], params["newSession"] = v.User, v.Update
 		}
 		if v.Trigger != "" {
 			params["trigger"] = v.Trigger
@@ -304,7 +304,7 @@ func handlers(throwing []string, rec *recorder) pintle.Events {
 			// The reference does not name the owner in the account, only beside it.
 			account := *e.Account
 			account.UserID = ""
-			return seen("linkAccount", object{"user": e.User, "account": account, "profile": e.Profile})
+			return seen("linkAccount", object{"user": e.User, "account": account, "profile": e.ProviderUser})
 		},
 		Session: func(_ context.Context, e *pintle.SessionEvent) error {
 			message := object{"session": e.Session}

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
+	"github.com/pintleauth/pintle/pages"
 	"github.com/pintleauth/pintle/passkey"
 )
 
@@ -36,7 +39,7 @@ type settings struct {
 		MaxAge *float64
 	}
 	Pages            pintle.Pages
-	Theme            pintle.Theme
+	Theme            pages.Theme
 	Debug            bool
 	SkipCSRFCheck    bool
 	RedirectProxyURL string `json:"redirectProxyUrl"`
@@ -95,7 +98,7 @@ func (s *settings) config(rec *recorder, store *memory) (pintle.Config, error) {
 		Getenv:             func(string) string { return "" },
 
 		DangerouslySkipCSRFCheck: s.SkipCSRFCheck,
-		Experimental:             pintle.Experimental{Passkeys: s.Experimental.EnableWebAuthn},
+		ExperimentalPasskeys:     s.Experimental.EnableWebAuthn,
 	}
 	if s.UseSecureCookies != nil {
 		cfg.SecureCookies = pintle.SecureNever
@@ -152,15 +155,29 @@ func (s *settings) cookies() pintle.Cookies {
 			continue
 		}
 		o := given.Options
-		*field = pintle.Cookie{Name: given.Name, Domain: o.Domain, Path: o.Path, SameSite: o.SameSite, MaxAge: seconds(o.MaxAge)}
+		*field = pintle.Cookie{Name: given.Name, Domain: o.Domain, Path: o.Path, SameSite: sameSite(o.SameSite), MaxAge: seconds(o.MaxAge)}
 		if o.HTTPOnly != nil {
-			field.AllowScripts = !*o.HTTPOnly
+			field.DangerouslyAllowScripts = !*o.HTTPOnly
 		}
 		if o.Secure != nil {
-			field.Secure, field.Insecure = *o.Secure, !*o.Secure
+			field.Secure = pintle.SecureNever
+			if *o.Secure {
+				field.Secure = pintle.SecureAlways
+			}
 		}
 	}
 	return c
+}
+
+func sameSite(value string) http.SameSite {
+	switch strings.ToLower(value) {
+	case "strict":
+		return http.SameSiteStrictMode
+	case "none":
+		return http.SameSiteNoneMode
+	default:
+		return http.SameSiteLaxMode
+	}
 }
 
 // entry is one of the providers.
@@ -176,7 +193,7 @@ type entry struct {
 	Issuer         string
 	ClientID       string `json:"clientId"`
 	ClientSecret   string
-	Checks         []pintle.Check
+	Checks         []oauth.Check
 	Authorization  endpoint
 	Token          endpoint
 	Userinfo       endpoint
@@ -207,8 +224,8 @@ func (e *endpoint) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(e))
 }
 
-func (e endpoint) pintle() pintle.Endpoint {
-	out := pintle.Endpoint{URL: e.URL}
+func (e endpoint) pintle() oauth.Endpoint {
+	out := oauth.Endpoint{URL: e.URL}
 	for name, value := range e.Params {
 		if out.Params == nil {
 			out.Params = map[string]string{}
@@ -266,7 +283,7 @@ func (e *entry) credentials() (pintle.Provider, error) {
 			}
 			switch {
 			case u.Outcome == "credentialsSignin":
-				return nil, &pintle.Error{Code: pintle.ErrCredentials, Detail: u.Code}
+				return nil, &pintle.Error{Code: pintle.CodeCredentials, Detail: u.Code}
 			case u.Outcome == "error":
 				return nil, errors.New("conformance: authorize failed")
 			case s.Fields["password"] != u.Password:
@@ -337,13 +354,13 @@ func (e *entry) oauth() (pintle.Provider, error) {
 	p := &pintle.OAuth{
 		ID: e.ID, Name: e.Name, Issuer: e.Issuer, ClientID: e.ClientID, ClientSecret: e.ClientSecret,
 		Checks: e.Checks, Authorization: e.Authorization.pintle(), Token: e.Token.pintle(), UserInfo: e.Userinfo.pintle(),
-		ClientAuth: e.Client.AuthMethod, SigningAlg: e.Client.SigningAlg,
-		ProfileFromUserInfo:               e.IDToken != nil && !*e.IDToken,
-		RedirectProxyURL:                  e.RedirectProxy,
-		AllowDangerousEmailAccountLinking: e.AllowDangerous,
+		ClientAuth: oauth.ClientAuth(e.Client.AuthMethod), SigningAlg: oauth.Algorithm(e.Client.SigningAlg),
+		ProfileFromUserInfo:    e.IDToken != nil && !*e.IDToken,
+		RedirectProxyURL:       e.RedirectProxy,
+		DangerouslyLinkByEmail: e.AllowDangerous,
 	}
 	if e.Kind == "oidc" {
-		p.Protocol = pintle.OIDC
+		p.Protocol = oauth.OIDC
 	}
 	var err error
 	if p.Profile, err = profileMapping(e.Profile); err != nil {
@@ -352,9 +369,9 @@ func (e *entry) oauth() (pintle.Provider, error) {
 	switch e.Account {
 	case "", "default":
 	case "accessTokenOnly":
-		p.Account = func(a *pintle.Account) *pintle.Account { return &pintle.Account{AccessToken: a.AccessToken} }
+		p.StoreAccount = func(a *pintle.Account) *pintle.Account { return &pintle.Account{AccessToken: a.AccessToken} }
 	case "nothing":
-		p.Account = func(*pintle.Account) *pintle.Account { return nil }
+		p.StoreAccount = func(*pintle.Account) *pintle.Account { return nil }
 	default:
 		return nil, fmt.Errorf("unknown account mapping %q", e.Account)
 	}

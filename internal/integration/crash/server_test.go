@@ -17,6 +17,7 @@ import (
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
@@ -56,8 +57,8 @@ func serve() error {
 	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{
 			&pintle.OAuth{
-				ID: "acme", Protocol: pintle.OIDC, Issuer: os.Getenv(envIssuer), ClientID: "acme", ClientSecret: "any",
-				Checks: []pintle.Check{pintle.PKCE, pintle.State, pintle.Nonce},
+				ID: "acme", Protocol: oauth.OIDC, Issuer: os.Getenv(envIssuer), ClientID: "acme", ClientSecret: "any",
+				Checks: []oauth.Check{oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce},
 			},
 			&pintle.Email{From: "app@example.com", Send: send},
 		},

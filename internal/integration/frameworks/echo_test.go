@@ -53,7 +53,7 @@ func (h echoHandlers) login(c *echo.Context) error {
 		RedirectTo: "/account",
 		Fields:     map[string]any{"username": c.FormValue("username"), "password": c.FormValue("password")},
 	})
-	if errors.Is(err, pintle.ErrCredentials) {
+	if errors.Is(err, pintle.CodeCredentials) {
 		return echo.NewHTTPError(http.StatusUnauthorized, "wrong password")
 	}
 	if err != nil {

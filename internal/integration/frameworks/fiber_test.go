@@ -116,7 +116,7 @@ func (h fiberHandlers) login(c fiber.Ctx) error {
 		RedirectTo: "/account",
 		Fields:     map[string]any{"username": c.FormValue("username"), "password": c.FormValue("password")},
 	})
-	if errors.Is(err, pintle.ErrCredentials) {
+	if errors.Is(err, pintle.CodeCredentials) {
 		return fiber.NewError(fiber.StatusUnauthorized, "wrong password")
 	}
 	if err != nil {

@@ -57,7 +57,7 @@ func (h ginHandlers) login(c *gin.Context) {
 		Fields:     map[string]any{"username": c.PostForm("username"), "password": c.PostForm("password")},
 	})
 	switch {
-	case errors.Is(err, pintle.ErrCredentials):
+	case errors.Is(err, pintle.CodeCredentials):
 		c.String(http.StatusUnauthorized, "wrong password")
 	case err != nil:
 		c.String(http.StatusInternalServerError, "sign-in failed")

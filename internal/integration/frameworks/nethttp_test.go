@@ -58,7 +58,7 @@ func (h handlers) login(w http.ResponseWriter, r *http.Request) {
 		Fields:     map[string]any{"username": r.PostFormValue("username"), "password": r.PostFormValue("password")},
 	})
 	switch {
-	case errors.Is(err, pintle.ErrCredentials):
+	case errors.Is(err, pintle.CodeCredentials):
 		http.Error(w, "wrong password", http.StatusUnauthorized)
 	case err != nil:
 		http.Error(w, "sign-in failed", http.StatusInternalServerError)

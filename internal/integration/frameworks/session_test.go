@@ -46,7 +46,7 @@ func TestTheSessionRouteUpdatesTheSession(t *testing.T) {
 	each(t, func(t *testing.T, f framework) {
 		b := f.start(t, func(s *setting) {
 			s.Callbacks.JWT = func(_ ctx, c *pintle.TokenChange) (pintle.Claims, error) {
-				if data, ok := c.Session.(map[string]any); ok && c.Trigger == pintle.TriggerUpdate {
+				if data, ok := c.Update.(map[string]any); ok && c.Trigger == pintle.TriggerUpdate {
 					c.Claims["name"] = data["name"]
 				}
 				return c.Claims, nil

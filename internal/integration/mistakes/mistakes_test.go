@@ -453,7 +453,7 @@ var mistakes = []struct {
 		guide: "The program does not start",
 		run: func(w *setup) {
 			w.cfg.Providers = []pintle.Provider{provider.OpenIDConnect(provider.Options{ID: "corp", Issuer: "http://id.corp.example", ClientID: "x", ClientSecret: "y"})}
-			w.refused("http://id.corp.example is not encrypted", "use https, or set AllowInsecure")
+			w.refused("http://id.corp.example is not encrypted", "use https, or set DangerouslyAllowHTTP")
 		},
 	},
 	{

@@ -16,7 +16,7 @@ import (
 )
 
 func TestRevocationsKeepEveryPromise(t *testing.T) {
-	storetest.RunRevocation(t, func(t *testing.T) pintle.Revocation {
+	storetest.RunRevocation(t, func(t *testing.T) pintle.RevocationStore {
 		return mongostore.NewRevocations(services.MongoDatabase(t).Database, mongostore.Options{})
 	})
 }
@@ -34,7 +34,7 @@ func TestAnUnreadableRevocationListRejectsTokens(t *testing.T) {
 		if _, err := db.Collection("pintle_revocations").UpdateMany(t.Context(), bson.D{}, change); err != nil {
 			t.Fatal(err)
 		}
-		if ended, err := list.Revoked(t.Context(), "ada", "1", time.Now().Add(time.Hour)); !ended {
+		if ended, err := list.Revoked(t.Context(), pintle.TokenSession{UserID: "ada", ID: "1", SignedIn: time.Now().Add(time.Hour)}); !ended {
 			t.Errorf("of a mark that is no number Revoked returned %t, %v", ended, err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestAnUnreadableRevocationListRejectsTokens(t *testing.T) {
 	}
 	defer func() { _ = client.Disconnect(context.Background()) }()
 	gone := mongostore.NewRevocations(client.Database("app"), mongostore.Options{})
-	if ended, err := gone.Revoked(t.Context(), "ada", "1", time.Now()); !ended || err == nil {
+	if ended, err := gone.Revoked(t.Context(), pintle.TokenSession{UserID: "ada", ID: "1", SignedIn: time.Now()}); !ended || err == nil {
 		t.Errorf("without a server Revoked returned %t, %v", ended, err)
 	}
 }

@@ -43,7 +43,7 @@ const (
 	limit = time.Second / 2
 	slack = 4 * time.Second
 
-	people   = 24
+	people  = 24
 	clients = 8 // at a time
 
 	// recovery is how long after a fault all users must be served again.
@@ -120,7 +120,7 @@ func bounded(h http.Handler) http.Handler {
 func (s *site) api(w http.ResponseWriter, r *http.Request) {
 	session, err := s.auth.Session(r)
 	switch {
-	case errors.Is(err, pintle.ErrStore):
+	case errors.Is(err, pintle.CodeStore):
 		http.Error(w, "try again", http.StatusServiceUnavailable)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)

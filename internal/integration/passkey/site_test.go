@@ -81,11 +81,11 @@ func newSite(t *testing.T, kept pintle.Store, o passkey.Options, others ...pintl
 		Providers: append([]pintle.Provider{
 			passkey.New(o), &pintle.Credentials{Authorize: s.checkPassword},
 		}, others...),
-		Store:        kept,
-		Secrets:      []string{"the secret of a site with passkeys"},
-		Experimental: pintle.Experimental{Passkeys: true},
-		Logger:       slog.New(slog.NewTextHandler(s, nil)),
-		Getenv:       func(string) string { return "" },
+		Store:                kept,
+		Secrets:              []string{"the secret of a site with passkeys"},
+		ExperimentalPasskeys: true,
+		Logger:               slog.New(slog.NewTextHandler(s, nil)),
+		Getenv:               func(string) string { return "" },
 		Events: pintle.Events{ClonedPasskey: func(context.Context, *pintle.Passkey) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -16,7 +16,7 @@ func TestRevocationsKeepEveryPromise(t *testing.T) {
 	for _, d := range deployments {
 		t.Run(d.name, func(t *testing.T) {
 			client := d.open(t)
-			storetest.RunRevocation(t, func(*testing.T) pintle.Revocation {
+			storetest.RunRevocation(t, func(*testing.T) pintle.RevocationStore {
 				return redisstore.NewRevocations(client, rand.Text()+":")
 			})
 		})
@@ -29,7 +29,7 @@ func TestRevocationsExpireByThemselves(t *testing.T) {
 	list := redisstore.NewRevocations(client, prefix)
 	until := time.Now().Add(30 * 24 * time.Hour)
 	for _, err := range []error{
-		list.Revoke(t.Context(), "ada", "1", until), list.RevokeUser(t.Context(), "ada", until),
+		list.Revoke(t.Context(), pintle.TokenSession{UserID: "ada", ID: "1"}, until), list.RevokeUser(t.Context(), "ada", until),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestRevocationsExpireByThemselves(t *testing.T) {
 // not written by the store.
 func TestAnUnreadableRevocationListRejectsTokens(t *testing.T) {
 	gone := redisstore.NewRevocations(closed(t, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})), "")
-	if ended, err := gone.Revoked(t.Context(), "ada", "1", time.Now()); !ended || err == nil {
+	if ended, err := gone.Revoked(t.Context(), pintle.TokenSession{UserID: "ada", ID: "1", SignedIn: time.Now()}); !ended || err == nil {
 		t.Errorf("without a server Revoked returned %t, %v", ended, err)
 	}
 
@@ -67,7 +67,7 @@ func TestAnUnreadableRevocationListRejectsTokens(t *testing.T) {
 	if err := client.Set(t.Context(), keys[0], "yesterday", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if ended, err := list.Revoked(t.Context(), "ada", "1", time.Now()); !ended || err == nil {
+	if ended, err := list.Revoked(t.Context(), pintle.TokenSession{UserID: "ada", ID: "1", SignedIn: time.Now()}); !ended || err == nil {
 		t.Errorf("of a key that is no number Revoked returned %t, %v", ended, err)
 	}
 }

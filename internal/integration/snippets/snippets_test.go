@@ -75,7 +75,7 @@ var imported = []string{
 	"go.mongodb.org/mongo-driver/v2/mongo", "go.mongodb.org/mongo-driver/v2/mongo/options",
 	"github.com/pintleauth/pintle", "github.com/pintleauth/pintle/authtest", "github.com/pintleauth/pintle/ldapauth",
 	"github.com/pintleauth/pintle/passkey", "github.com/pintleauth/pintle/passkey/mds", "github.com/pintleauth/pintle/passkey/passkeytest",
-	"github.com/pintleauth/pintle/password",
+	"github.com/pintleauth/pintle/oauth", "github.com/pintleauth/pintle/pages", "github.com/pintleauth/pintle/password",
 	"github.com/pintleauth/pintle/pintleecho", "github.com/pintleauth/pintle/pintlefiber", "github.com/pintleauth/pintle/pintlegin",
 	"github.com/pintleauth/pintle/provider", "github.com/pintleauth/pintle/smtp", "github.com/pintleauth/pintle/store/memstore",
 	"github.com/pintleauth/pintle/store/mongostore", "github.com/pintleauth/pintle/store/redisstore",
@@ -132,7 +132,7 @@ var (
 // structs are the types to which a fragment of fields may belong.
 var structs = []string{
 	"pintle.Config", "pintle.Callbacks", "pintle.Events", "pintle.SessionConfig", "pintle.JWTConfig", "pintle.Cookies", "pintle.Pages",
-	"pintle.Theme", "pintle.Texts", "pintle.OAuth", "pintle.Quirks", "pintle.Email", "pintle.Credentials", "pintle.WebAuthn", "pintle.Experimental",
+	"pages.Theme", "pages.Texts", "pintle.OAuth", "oauth.Quirks", "pintle.Email", "pintle.Credentials", "pintle.WebAuthn",
 	"[]pintle.Provider", "throttle.Options", "smtp.Options", "passkey.Options", "provider.Options",
 }
 

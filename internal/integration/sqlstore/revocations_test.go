@@ -15,7 +15,7 @@ func TestRevocationsKeepEveryPromise(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
 			db := migrated(t, d)
-			storetest.RunRevocation(t, func(*testing.T) pintle.Revocation { return sqlstore.NewRevocations(db.DB, d.dialect) })
+			storetest.RunRevocation(t, func(*testing.T) pintle.RevocationStore { return sqlstore.NewRevocations(db.DB, d.dialect) })
 		})
 	}
 }
@@ -29,13 +29,13 @@ func TestALookForARevocationReadsAnIndex(t *testing.T) {
 			list := sqlstore.NewRevocations(recorded, d.dialect)
 			until := time.Now().Add(time.Hour)
 			for range 200 {
-				if err := list.Revoke(t.Context(), rand.Text(), rand.Text(), until); err != nil {
+				if err := list.Revoke(t.Context(), pintle.TokenSession{UserID: rand.Text(), ID: rand.Text()}, until); err != nil {
 					t.Fatal(err)
 				}
 			}
 			execute(t, db.DB, map[sqlstore.Dialect]string{sqlstore.PostgreSQL: "ANALYZE", sqlstore.SQLite: "ANALYZE", sqlstore.MySQL: "DO 0"}[d.dialect])
 			r.take()
-			if ended, err := list.Revoked(t.Context(), rand.Text(), rand.Text(), time.Now()); ended || err != nil {
+			if ended, err := list.Revoked(t.Context(), pintle.TokenSession{UserID: rand.Text(), ID: rand.Text(), SignedIn: time.Now()}); ended || err != nil {
 				t.Fatalf("Revoked returned %t, %v", ended, err)
 			}
 			asked := r.take()
@@ -59,7 +59,7 @@ func TestARevocationListWithoutItsTableRejectsTokens(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
 			list := sqlstore.NewRevocations(d.open(t).DB, d.dialect)
-			ended, err := list.Revoked(t.Context(), "ada", "1", time.Now())
+			ended, err := list.Revoked(t.Context(), pintle.TokenSession{UserID: "ada", ID: "1", SignedIn: time.Now()})
 			if !ended || err == nil || !strings.Contains(err.Error(), "sqlstore: look for a revocation") {
 				t.Errorf("Revoked returned %t, %v", ended, err)
 			}

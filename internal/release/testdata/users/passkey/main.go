@@ -10,11 +10,11 @@ import (
 
 func main() {
 	_, err := pintle.New(pintle.Config{
-		Providers:    []pintle.Provider{passkey.New(passkey.Options{})},
-		Store:        memstore.New(),
-		Secrets:      []string{"the output of: openssl rand -base64 33"},
-		URL:          "https://app.example.com",
-		Experimental: pintle.Experimental{Passkeys: true},
+		Providers:            []pintle.Provider{passkey.New(passkey.Options{})},
+		Store:                memstore.New(),
+		Secrets:              []string{"the output of: openssl rand -base64 33"},
+		URL:                  "https://app.example.com",
+		ExperimentalPasskeys: true,
 	})
 	fmt.Println(err)
 }

@@ -18,7 +18,7 @@ func main() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	var revocations pintle.Revocation = mongostore.NewRevocations(client.Database("app"), mongostore.Options{})
+	var revocations pintle.RevocationStore = mongostore.NewRevocations(client.Database("app"), mongostore.Options{})
 	fmt.Println(revocations != nil, mongostore.EnsureIndexes(ctx, client.Database("app"), mongostore.Options{}) != nil)
 }
 

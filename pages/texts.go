@@ -1,9 +1,9 @@
-package pintle
+package pages
 
 // Texts are the words on the built-in pages and in the mails with sign-in links.
 // Empty fields are English, so a host may change one sentence or translate all of
 // them; the comment of each field has its English words. They are plain text, in
-// which nothing is markup. [New] returns an error for a text without its %s.
+// which nothing is markup. pintle.New returns an error for a text without its %s.
 type Texts struct {
 	// Lang is the language as a BCP 47 tag, for the attribute lang: "en".
 	Lang string
@@ -16,7 +16,7 @@ type Texts struct {
 	// app.example.com.
 	Site string
 
-	// LogoAlt describes [Theme].Logo: "Logo".
+	// LogoAlt describes [pages.Theme].Logo: "Logo".
 	LogoAlt string
 
 	// BackTo links to the site, whose name is %s: "Go to %s".
@@ -40,7 +40,7 @@ type Texts struct {
 	// sign in here yet."
 	NoProviders string
 
-	// EmailLabel and EmailPlaceholder belong to the input of [Email] providers:
+	// EmailLabel and EmailPlaceholder belong to the input of pintle.Email providers:
 	// "Email", "email@example.com".
 	EmailLabel, EmailPlaceholder string
 
@@ -52,10 +52,10 @@ type Texts struct {
 	// passkey was used. Try again, or sign in another way."
 	PasskeyFailed string
 
-	// ForgotPassword links to [Pages].ForgotPassword: "Forgot your password?"
+	// ForgotPassword links to pintle.Pages.ForgotPassword: "Forgot your password?"
 	ForgotPassword string
 
-	// SignUp links to [Pages].SignUp: "Create an account".
+	// SignUp links to pintle.Pages.SignUp: "Create an account".
 	SignUp string
 
 	// Words translates words of the configuration, which are its keys: names of
@@ -242,10 +242,8 @@ type Texts struct {
 	MailIgnore string
 }
 
-// ErrorText is the text of a page about one error. It is an alias of a struct
-// type without a name, so that Texts converts to the type of the package that
-// writes the pages, which does not import this one.
-type ErrorText = struct {
+// ErrorText is the text of a page about one error.
+type ErrorText struct {
 	// Heading is the title of the page.
 	Heading string
 

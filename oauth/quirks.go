@@ -1,27 +1,19 @@
-package pintle
+package oauth
 
 import (
 	"context"
 	"net/http"
 	"net/url"
 	"regexp"
-
-	"github.com/pintleauth/pintle/internal/handshake"
 )
 
-// Quirks adapt an [OAuth] provider to a service that deviates from the
+// Quirks adapt a provider to a service that deviates from the
 // standards, or requires what few others do. The zero value is a service that
 // keeps to them.
 //
 // The clients that functions are given follow no redirects and are bounded in
 // time and size. Numbers in maps are [json.Number].
 type Quirks struct {
-	// Complete finishes the provider once client id, client secret and issuer
-	// are known, be it from the environment: some services require them in
-	// special places. It is called by [New] with a copy it may change, maps of
-	// parameters included. An error makes the configuration invalid.
-	Complete func(p *OAuth) error
-
 	// ClientSecret makes the client secret for each token request, for
 	// services whose secret is a signed statement that expires.
 	ClientSecret func(ctx context.Context) (string, error)
@@ -45,7 +37,7 @@ type Quirks struct {
 
 	// UserInfoSigningAlg is the algorithm of a userinfo endpoint that answers
 	// with a signed JWT.
-	UserInfoSigningAlg string
+	UserInfoSigningAlg Algorithm
 
 	// ClaimedID matches the identifiers of an [OpenID2] provider as a whole;
 	// its first group is the account id.
@@ -77,11 +69,11 @@ type Quirks struct {
 
 	// AmendProfile may add to the profile, from the parameters of the callback
 	// or by a further request.
-	AmendProfile func(ctx context.Context, c *http.Client, a *ProviderAnswer) error
+	AmendProfile func(ctx context.Context, c *http.Client, a *Answer) error
 }
 
 // A TokenRequest is a token request about to be sent, by POST. A function of
-// [Quirks] may change it.
+// [oauth.Quirks] may change it.
 type TokenRequest struct {
 	// URL is the token endpoint.
 	URL string
@@ -96,7 +88,7 @@ type TokenRequest struct {
 	Callback map[string]string
 }
 
-// A TokenResponse is the answer of the token endpoint. A function of [Quirks]
+// A TokenResponse is the answer of the token endpoint. A function of [oauth.Quirks]
 // may change it.
 type TokenResponse struct {
 	// Status is the status code of the response.
@@ -110,8 +102,8 @@ type TokenResponse struct {
 	Body map[string]any
 }
 
-// A ProviderAnswer is a sign-in whose tokens have been received and checked.
-type ProviderAnswer struct {
+// A Answer is a sign-in whose tokens have been received and checked.
+type Answer struct {
 	// Callback has the parameters of the callback. They are not signed.
 	Callback map[string]string
 
@@ -123,27 +115,4 @@ type ProviderAnswer struct {
 
 	// Profile may be changed in place.
 	Profile map[string]any
-}
-
-// hooks are the functions of q by the types of the handshake.
-func (q *Quirks) hooks() handshake.Hooks {
-	h := handshake.Hooks{Discovered: q.Metadata, CheckClaims: q.CheckClaims, FetchProfile: q.FetchProfile}
-	if f := q.TokenRequest; f != nil {
-		h.TokenRequest = func(r *handshake.TokenRequest) error { return f((*TokenRequest)(r)) }
-	}
-	if f := q.Exchange; f != nil {
-		h.Exchange = func(ctx context.Context, c *http.Client, r *handshake.TokenRequest) (*handshake.TokenResponse, error) {
-			response, err := f(ctx, c, (*TokenRequest)(r))
-			return (*handshake.TokenResponse)(response), err
-		}
-	}
-	if f := q.TokenResponse; f != nil {
-		h.TokenResponse = func(r *handshake.TokenResponse) error { return f((*TokenResponse)(r)) }
-	}
-	if f := q.AmendProfile; f != nil {
-		h.AmendProfile = func(ctx context.Context, c *http.Client, a *handshake.Arrival) error {
-			return f(ctx, c, (*ProviderAnswer)(a))
-		}
-	}
-	return h
 }
