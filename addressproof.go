@@ -210,7 +210,7 @@ func (f *mailFlow) finishQuestion(x *exchange) (*arrival, error) {
 	x.debug("a new user gets the proven address")
 	user := &User{ID: uuid.New(), Email: proof.Address}
 	account := &Account{Type: TypeEmail, Provider: f.id, ProviderAccountID: user.Email, UserID: user.ID}
-	return &arrival{by: byAddress, user: user, account: account, taking: proof.User}, nil
+	return &arrival{by: byAddress, user: user, account: account, taking: proof.User, authentication: readsMail()}, nil
 }
 
 func (f *mailFlow) showQuestion(x *exchange, proof *addressProof, refuse func(string) error) error {

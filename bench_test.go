@@ -14,15 +14,19 @@ import (
 const benchSecret = "a secret for benchmarks, 32 characters or more"
 
 // benchService is a service with token sessions and a request that carries one.
-func benchService(b *testing.B, target string) (*pintle.Auth, *http.Request) {
+func benchService(b *testing.B, target string, changes ...func(*pintle.Config)) (*pintle.Auth, *http.Request) {
 	b.Helper()
-	auth, err := pintle.New(pintle.Config{
+	cfg := pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{
 			Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil },
 		}},
 		Secrets: []string{benchSecret},
 		Getenv:  func(string) string { return "" },
-	})
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	auth, err := pintle.New(cfg)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -32,6 +36,7 @@ func benchService(b *testing.B, target string) (*pintle.Auth, *http.Request) {
 	}
 	sealed, err := codec.Encode(map[string]any{
 		"name": "Ada Lovelace", "email": "ada@example.com", "picture": "https://example.com/ada.png", "sub": "user-1",
+		"auth_time": time.Now().Unix(), "auth_provider": "credentials", "amr": []string{"pwd"},
 	}, 30*24*time.Hour)
 	if err != nil {
 		b.Fatal(err)
@@ -59,8 +64,16 @@ func benchmark(b *testing.B, h http.Handler, r *http.Request) {
 }
 
 // BenchmarkLoad is what a session costs the host's own handlers.
-func BenchmarkLoad(b *testing.B) {
-	auth, r := benchService(b, "/protected")
+func BenchmarkLoad(b *testing.B) { benchmarkLoad(b) }
+
+// BenchmarkLoadLimited is the same with an absolute lifetime.
+func BenchmarkLoadLimited(b *testing.B) {
+	benchmarkLoad(b, func(c *pintle.Config) { c.Session.AbsoluteMaxAge = 90 * 24 * time.Hour })
+}
+
+func benchmarkLoad(b *testing.B, changes ...func(*pintle.Config)) {
+	b.Helper()
+	auth, r := benchService(b, "/protected", changes...)
 	benchmark(b, auth.Load(auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if pintle.SessionFrom(r.Context()).User.Name == "" {
 			b.Fatal("the browser is signed out")

@@ -66,9 +66,11 @@ type Callbacks struct {
 	// t.Claims, or claims made from scratch. Returning nil claims ends the
 	// session. It is not called for database sessions.
 	//
-	// The claims iat, exp and jti are set afterwards. So are auth_time and sid
-	// where [SessionConfig.AbsoluteMaxAge] or [SessionConfig.Revocation] needs
-	// them: they stay those of the sign-in.
+	// The claims iat, exp and jti are set afterwards. So are auth_time, started and
+	// sid where [SessionConfig.AbsoluteMaxAge] or [SessionConfig.Revocation] needs
+	// them, and auth_time, amr and auth_provider with
+	// [SessionConfig.RecordAuthentication]: they stay those of the sign-in. Without
+	// it a claim auth_provider is removed.
 	JWT func(ctx context.Context, t *TokenChange) (Claims, error)
 
 	// Session makes what a browser is shown of the session. The result is
@@ -109,10 +111,11 @@ type SignInAttempt struct {
 	// account is a way in for good: ask for a recent sign-in by SignedInAt.
 	LinkTo *User
 
-	// SignedInAt is when the session of LinkTo began. It is zero where the
-	// session does not record it, and then counts as long ago: in tables
-	// without a column for it, and in tokens without [SessionConfig.Revocation]
-	// or [SessionConfig.AbsoluteMaxAge].
+	// SignedInAt is when LinkTo signed in: the Time of [Session.Authentication]. It
+	// is zero where the session does not record it, and then counts as long ago: in
+	// tables without a column for it, and in tokens without
+	// [SessionConfig.RecordAuthentication], [SessionConfig.Revocation] or
+	// [SessionConfig.AbsoluteMaxAge].
 	SignedInAt time.Time
 }
 

@@ -3,6 +3,7 @@ package pintle
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/pintleauth/pintle/token"
 )
@@ -22,12 +23,14 @@ type Claims = token.Claims
 type Claim[T any] struct{ name string }
 
 // NewClaim returns the key for the data named name. The names of the
-// registered claims (sub, exp, iat, nbf, jti, iss, aud) are refused by a panic.
+// registered claims (sub, exp, iat, nbf, jti, iss, aud) are refused by a panic. So
+// are the names by which a session records how it began (auth_time, amr,
+// auth_provider, acr, act, sid, started, proofs, roles): [Session.Authentication]
+// has what is recorded.
 //
 // https://www.rfc-editor.org/rfc/rfc7519#section-4.1
 func NewClaim[T any](name string) Claim[T] {
-	switch name {
-	case "", "sub", "exp", "iat", "nbf", "jti", "iss", "aud":
+	if slices.Contains(reservedClaims, name) {
 		panic(fmt.Sprintf("pintle: NewClaim(%q): the name is reserved", name))
 	}
 	return Claim[T]{name}

@@ -221,6 +221,19 @@ type SessionConfig struct {
 	// wrote it or because there was no limit yet, counts from its iat.
 	AbsoluteMaxAge time.Duration
 
+	// RecordAuthentication records in each new session with which provider and by
+	// which methods its user signed in, and when: see [Session.Authentication].
+	// Tokens have it in the claims auth_time, amr and auth_provider, whatever
+	// [Callbacks.JWT] returns; in the database Created has the time, and Data the
+	// rest, where the store has room for it. Without it only the time is known, of
+	// database sessions and of tokens with AbsoluteMaxAge or Revocation.
+	//
+	// An account or a passkey that is linked to the signed-in user proves nothing
+	// about that user: the session keeps what it has recorded. With database
+	// sessions RecordAuthentication turns RotateAtSignIn on, so that a user who
+	// signs in again gets a session that records it.
+	RecordAuthentication bool
+
 	// RotateAtSignIn gives a database session a new token at every sign-in and
 	// removes the session that the browser had. Without it a user who is signed
 	// in and signs in again, with a provider or a mail, keeps the old session,

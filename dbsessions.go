@@ -47,7 +47,7 @@ func (s dbSessions) read(q sessionRequest) sessionResult {
 	case stored == nil:
 		return sessionResult{lines: q.clearing()} // signed out
 	}
-	session := &Session{User: *user, Expires: stored.Expires, stored: stored}
+	session := &Session{User: *user, Expires: stored.Expires, Authentication: s.authentication(stored), stored: stored}
 	lines, err := s.extend(&q, stored)
 	if err != nil {
 		return sessionResult{unread: unread{fail(codeSessionToken, err), unanswered}}
@@ -68,7 +68,39 @@ func (s dbSessions) present(x *exchange) (*presence, error) {
 	if err != nil || stored == nil || stored.Expires.Before(time.Now()) || s.lifetime.Over(stored.Created, time.Now()) {
 		return &presence{}, err
 	}
-	return &presence{user, stored, stored.Created}, nil
+	return &presence{user, stored, s.authentication(stored), stored.Created}, nil
+}
+
+// authentication is what a session records of the sign-in.
+func (s dbSessions) authentication(stored *StoredSession) Authentication {
+	a := Authentication{Time: stored.Created}
+	if !s.Session.RecordAuthentication {
+		return a
+	}
+	if id, ok := recordedProvider(stored.Data[claimProvider]); ok {
+		a.Provider, a.Methods = id, recordedMethods(stored.Data[claimMethods])
+	}
+	return a
+}
+
+// record writes into the data of a session what it records. The host may have
+// written there what a client sent.
+func (s dbSessions) record(session *StoredSession, a Authentication) {
+	delete(session.Data, claimProvider)
+	if !s.Session.RecordAuthentication {
+		return
+	}
+	delete(session.Data, claimMethods)
+	if a.Time.IsZero() {
+		return
+	}
+	if session.Data == nil {
+		session.Data = map[string]any{}
+	}
+	session.Data[claimProvider] = a.Provider
+	if methods := encodable(a.Methods); methods != nil {
+		session.Data[claimMethods] = methods
+	}
 }
 
 // A storedUser is a session of the database and its user. Both are nil for a
@@ -179,10 +211,11 @@ func (s dbSessions) create(w *unitOfWork, d *decision) error {
 		return fmt.Errorf("Config.Session.GenerateToken: %w", err)
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	session := &StoredSession{Token: token, UserID: d.user.ID, Created: now, Expires: now.Add(s.Session.MaxAge)}
+	session := &StoredSession{Token: token, UserID: d.user.ID, Created: d.authentication.Time.UTC().Truncate(time.Millisecond), Expires: now.Add(s.Session.MaxAge)}
 	if s.Session.Describe != nil {
-		session.Data = s.Session.Describe(w.x.r)
+		session.Data = maps.Clone(s.Session.Describe(w.x.r)) // the host may return one map for all
 	}
+	s.record(session, d.authentication)
 	if err := w.createSession(w.ctx, session); err != nil {
 		return err
 	}

@@ -58,7 +58,8 @@ func (f *formFlow) finish(x *exchange) (*arrival, error) {
 	}
 	return &arrival{
 		by: byHost, user: user, submission: submission,
-		account: &Account{Type: TypeCredentials, Provider: f.id, ProviderAccountID: user.ID},
+		account:        &Account{Type: TypeCredentials, Provider: f.id, ProviderAccountID: user.ID},
+		authentication: Authentication{Methods: []string{methodPassword}},
 		// The form token is that of this browser. Without the check any site could
 		// have posted the form.
 		fromHere: x.csrfVerified && !x.DangerouslySkipCSRFCheck,

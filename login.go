@@ -59,6 +59,9 @@ type arrival struct {
 
 	submission *Submission
 
+	// authentication is when and how the user has proven who they are.
+	authentication Authentication
+
 	// newPasskey is a passkey that was just created, for the stored user with
 	// the id registrant. If registrant is empty, the user will be created.
 	newPasskey *Passkey
@@ -91,6 +94,13 @@ type decision struct {
 	// [exchange.beginSession] made. It is nil for token sessions.
 	session *StoredSession
 
+	// authentication is what the session records, and kept the presence whose
+	// session goes on as it is, or in another token, because something was linked to
+	// its user. Then authentication is that of kept: who signs in to the new account
+	// need not be the user of the session.
+	authentication Authentication
+	kept           *presence
+
 	// how describes for the log how the user was found.
 	how string
 
@@ -114,7 +124,7 @@ func (x *exchange) login(who *arrival) error {
 	// The host can require a recent sign-in before an account is linked: an old
 	// session may be in the hands of another person.
 	if who.links() && here.user != nil {
-		attempt.LinkTo, attempt.SignedInAt = here.user, here.signedInAt
+		attempt.LinkTo, attempt.SignedInAt = here.user, here.authentication.Time
 	}
 	if elsewhere, err := x.askSignIn(attempt); elsewhere || err != nil {
 		return err
@@ -217,7 +227,7 @@ func (x *exchange) decide(who *arrival, here *presence) (d *decision, err error)
 		return d, err
 	}
 	if x.records == nil {
-		return &decision{user: who.user, account: who.account, how: "the user of the profile: there is no store"}, nil
+		return &decision{user: who.user, account: who.account, authentication: who.authentication, how: "the user of the profile: there is no store"}, nil
 	}
 	err = x.runDecision(who, func(w *unitOfWork) (err error) {
 		d, err = x.attempt(w, who, here)
@@ -259,7 +269,7 @@ func (x *exchange) runDecision(who *arrival, run func(*unitOfWork) error) error 
 // right kind is made here if the user exists, and otherwise the sign-in fails.
 func (x *exchange) decideByHost(who *arrival) (*decision, error) {
 	newUser := false
-	d := &decision{user: who.user, account: who.account, newUser: &newUser, returning: true, how: "the user that Authorize returned"}
+	d := &decision{user: who.user, account: who.account, newUser: &newUser, authentication: who.authentication, returning: true, how: "the user that Authorize returned"}
 	if !x.sessions.needStoredUser() {
 		return d, nil
 	}
@@ -288,6 +298,10 @@ func (x *exchange) attempt(w *unitOfWork, who *arrival, here *presence) (d *deci
 	}
 	if err != nil {
 		return nil, err
+	}
+	d.authentication = who.authentication
+	if d.kept != nil {
+		d.authentication = d.kept.authentication
 	}
 	// In the transaction of the decision, so that no half-made user stays if the
 	// row of the session cannot be written.
@@ -457,7 +471,7 @@ func (x *exchange) decideByAccount(w *unitOfWork, who *arrival, here *presence) 
 			return nil, err
 		}
 		user, err := w.syncLinked(current, change)
-		return &decision{user: user, account: who.account, newUser: &known, session: here.session, how: "account linked to the user who is signed in"}, err
+		return &decision{user: user, account: who.account, newUser: &known, session: here.session, kept: here, how: "account linked to the user who is signed in"}, err
 	}
 	return x.decideUnowned(w, who)
 }
@@ -490,7 +504,7 @@ func (w *unitOfWork) decideKnown(who *arrival, owner *User, here *presence) (*de
 	}
 	user, err := w.sync(owner, change)
 	known := false
-	return &decision{user: user, account: who.account, newUser: &known, session: here.session, returning: who.newPasskey == nil, how: "the user who is signed in"}, err
+	return &decision{user: user, account: who.account, newUser: &known, session: here.session, kept: linkTo, returning: who.newPasskey == nil, how: "the user who is signed in"}, err
 }
 
 // decideOwner signs in the owner of the account.

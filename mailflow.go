@@ -303,8 +303,11 @@ func (f *mailFlow) arrival(x *exchange, identifier string) (*arrival, error) {
 		user = &User{ID: uuid.New(), Email: identifier}
 	}
 	account := &Account{Type: TypeEmail, Provider: f.id, ProviderAccountID: user.Email, UserID: user.ID}
-	return &arrival{by: byAddress, user: user, stored: stored, account: account}, nil
+	return &arrival{by: byAddress, user: user, stored: stored, account: account, authentication: readsMail()}, nil
 }
+
+// readsMail is how the user of a link has proven who they are.
+func readsMail() Authentication { return Authentication{Methods: []string{methodMail}} }
 
 // confirmLink shows the page with the button that uses the link.
 //

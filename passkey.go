@@ -168,6 +168,10 @@ type Passkey struct {
 	// BackedUp reports whether the passkey was synchronised when last used.
 	BackedUp bool
 
+	// UserVerified reports that the authenticator verified its user, by a PIN or a
+	// biometric. A ceremony sets it for its own use of the passkey; it is not stored.
+	UserVerified bool
+
 	// Transports are how the authenticator may be reached, such as "usb" and
 	// "internal". A transport contains no comma: tables have them in one text,
 	// separated by commas. Empty means that the browser reported no transport.

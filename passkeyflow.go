@@ -446,7 +446,19 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 		return nil, fmt.Errorf("the authenticator says that the passkey is of another user than %s", user.ID)
 	}
 	x.debug("passkey verified")
-	return &arrival{by: byAccount, user: user, stored: true, account: account, namesOwner: true}, nil
+	return &arrival{by: byAccount, user: user, stored: true, account: account, namesOwner: true, authentication: used.authentication()}, nil
+}
+
+// authentication is how the user of a passkey has just proven who they are.
+func (p *Passkey) authentication() Authentication {
+	methods := []string{methodHardware}
+	if p.DeviceType != "singleDevice" {
+		methods[0] = methodSoftware
+	}
+	if p.UserVerified {
+		methods = append(methods, methodUser)
+	}
+	return Authentication{Methods: methods}
 }
 
 // use records that a passkey has signed, and moves its counter on. One that
@@ -503,6 +515,8 @@ func (f *passkeyFlow) registered(x *exchange, request *CeremonyRequest, answer *
 		return nil, errors.New("the credential that was verified is not the one that was sent")
 	}
 	x.debug("new passkey verified")
+	proof := created.authentication()
+	created.UserVerified = false // it is of this ceremony, not of the passkey
 	created.ProviderAccountID, created.Created = created.CredentialID, time.Now().UTC().Truncate(time.Millisecond)
 	user := request.User.clone()
 	if user.ID == "" {
@@ -510,7 +524,8 @@ func (f *passkeyFlow) registered(x *exchange, request *CeremonyRequest, answer *
 	}
 	return &arrival{
 		by: byAccount, user: user, newPasskey: created, registrant: request.User.ID, namesOwner: true,
-		account: &Account{Type: TypeWebAuthn, Provider: f.id, ProviderAccountID: created.CredentialID},
-		linkTo:  func(signedIn *User) bool { return signedIn.ID == request.User.ID },
+		account:        &Account{Type: TypeWebAuthn, Provider: f.id, ProviderAccountID: created.CredentialID},
+		authentication: proof,
+		linkTo:         func(signedIn *User) bool { return signedIn.ID == request.User.ID },
 	}, nil
 }

@@ -25,6 +25,11 @@ type Session struct {
 	// Expires is when the session ends unless it is used before.
 	Expires time.Time
 
+	// Authentication is when and how the user signed in, as far as it is recorded:
+	// see [SessionConfig.RecordAuthentication]. What is not recorded is zero. A zero
+	// Time means that it may be long ago. No callback and no client can change it.
+	Authentication Authentication
+
 	claims  token.Token
 	hasData bool
 	data    map[string]any // of a database session, or changes not yet saved
@@ -165,7 +170,8 @@ type StoredSession struct {
 	Created time.Time
 
 	// Data holds what the application keeps with the session by way of
-	// [Claim]. Stores whose table has no room for it ignore it.
+	// [Claim], and in the members amr and auth_provider what
+	// [SessionConfig.RecordAuthentication] records. Stores whose table has no room for it ignore it.
 	Data map[string]any
 
 	// Handle identifies the session to its owner, for a list of signed-in

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/bearer"
@@ -117,17 +118,38 @@ func (h heldToken) subject() string {
 
 // time returns a claim that is a number of Unix seconds, or the zero time.
 func (h heldToken) time(name string) time.Time {
-	var value any
-	if h.claims != nil {
-		value = h.claims[name]
-	} else if found, err := h.Claim(name, &value); !found || err != nil {
-		return time.Time{}
+	if h.claims == nil {
+		// A number in this form, as every server writes it, needs no decoder.
+		raw, _ := h.Raw(name)
+		if seconds, err := strconv.ParseInt(raw, 10, 64); err == nil {
+			return time.Unix(seconds, 0)
+		}
 	}
-	seconds, ok := wire.Seconds(value)
+	seconds, ok := wire.Seconds(h.value(name))
 	if !ok {
 		return time.Time{}
 	}
 	return time.Unix(seconds, 0)
+}
+
+// value returns a claim as encoding/json decodes it, or nil.
+func (h heldToken) value(name string) (value any) {
+	if h.claims != nil {
+		return h.claims[name]
+	}
+	if found, err := h.Claim(name, &value); !found || err != nil {
+		return nil
+	}
+	return value
+}
+
+// began is when the session of the token began, or the zero time if the token does
+// not record it.
+func (h heldToken) began() time.Time {
+	if at := h.time(claimSignedIn); !at.IsZero() {
+		return at
+	}
+	return h.time(claimStarted)
 }
 
 // issued is when the token was written.
@@ -173,7 +195,7 @@ func (h heldToken) all() (Claims, error) {
 
 // encode makes a session token of claims, which stay as they are.
 func (s tokenSessions) encode(ctx context.Context, set *cookieSet, claims Claims) (string, error) {
-	signedIn := heldToken{claims: claims}.time(claimSignedIn)
+	signedIn := heldToken{claims: claims}.began()
 	maxAge := s.lifetime.TokenAge(signedIn, time.Now())
 	if s.JWT.Encode == nil {
 		return set.tokens.Encode(claims, maxAge)

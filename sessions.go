@@ -249,6 +249,7 @@ func (s *settings) showSession(q *sessionRequest, session *Session, claims Claim
 	// The callback receives a copy. If its result contains the copy, the copy
 	// is shown by the default view: the session itself would contain itself.
 	own := *session
+	recorded := session.Authentication
 	view := &SessionView{Session: &own, Claims: claims}
 	if session.stored != nil {
 		view.User, view.Stored, view.Trigger, view.Update = &own.User, session.stored, q.trigger, q.update
@@ -258,6 +259,7 @@ func (s *settings) showSession(q *sessionRequest, session *Session, claims Claim
 		return fmt.Errorf("Callbacks.Session: %w", err)
 	}
 	*session = own
+	session.Authentication = recorded // which no callback changes
 	if itself, same := shown.(*Session); !same || itself != &own {
 		session.view, session.viewed = shown, true
 	}
@@ -324,9 +326,10 @@ type presence struct {
 	// session is the database session, nil where sessions are kept in tokens.
 	session *StoredSession
 
-	// signedInAt is when the session began. It is zero if the session does not
-	// record it.
-	signedInAt time.Time
+	// authentication is what the session records of the sign-in, and began when the
+	// session began at the latest. Both are zero if the session does not record it.
+	authentication Authentication
+	began          time.Time
 }
 
 // signedIn returns the signed-in user, and their database session if sessions

@@ -107,6 +107,7 @@ func resolve(cfg Config) *settings {
 	if s.ClientAddress == nil {
 		s.ClientAddress = clientaddr.Forwarded(s.TrustedProxies...)
 	}
+	s.Session.RotateAtSignIn = s.Session.RotateAtSignIn || s.Session.RecordAuthentication
 	s.lifetime = lifetime.Policy{
 		MaxAge: s.Session.MaxAge, TokenMaxAge: s.JWT.MaxAge, UpdateAge: s.Session.UpdateAge, AbsoluteMaxAge: s.Session.AbsoluteMaxAge,
 	}

@@ -29,6 +29,7 @@ func (x *exchange) callback() error {
 	// Without an arrival finish has answered with a page or a redirect.
 	if err == nil && who != nil {
 		who.provider = p
+		who.authentication.Time, who.authentication.Provider = x.began, p.id
 		err = x.login(who)
 	}
 	if err != nil && !isClassified(err) {

@@ -37,6 +37,10 @@ func (s tokenSessions) endCopies() bool { return s.Session.Revocation != nil }
 // https://openid.net/specs/openid-connect-core-1_0.html#IDToken
 const claimSignedIn = "auth_time"
 
+// claimStarted is when the session began. It is written where claimSignedIn is
+// needed and not known.
+const claimStarted = "started"
+
 // claimSession names a session across the renewals of its token, each of which
 // has a new jti. It is written if sessions can be revoked.
 //
@@ -61,7 +65,7 @@ func (s tokenSessions) read(q sessionRequest) sessionResult {
 		return q.without(why.err, why.cause)
 	}
 	if s.Callbacks.JWT == nil && q.changes == nil && held.claims == nil &&
-		(!s.needsSignInTime() || !s.renewing(&q, held, false) || s.marksOf(held).areIn(held)) {
+		(!s.isMarked() || !s.renewing(&q, held, false) || s.marksOf(held).areIn(held)) {
 		return s.readPlain(&q, held)
 	}
 	marks := s.marksOf(held)
@@ -107,7 +111,7 @@ func (q *sessionRequest) without(err error, cause unreadCause) sessionResult {
 // readPlain returns the session of a token that stays as it is. Nearly every
 // request takes this path.
 func (s tokenSessions) readPlain(q *sessionRequest, held heldToken) sessionResult {
-	session := &Session{claims: held.Token, hasData: true, Expires: s.tokenExpiry(held)}
+	session := &Session{claims: held.Token, hasData: true, Expires: s.tokenExpiry(held), Authentication: s.authentication(held)}
 	session.User.fromToken(held.Token)
 	var lines []string
 	renewing := s.renewing(q, held, false)
@@ -142,7 +146,7 @@ func (s tokenSessions) readPlain(q *sessionRequest, held heldToken) sessionResul
 // reports that they are no longer those of the token: what a callback put into
 // them may be there once only, such as a provider's new refresh token.
 func (s tokenSessions) readClaims(q *sessionRequest, held heldToken, claims Claims, changed bool) sessionResult {
-	session := &Session{data: claims, Expires: s.tokenExpiry(held)}
+	session := &Session{data: claims, Expires: s.tokenExpiry(held), Authentication: s.authentication(held)}
 	session.User.fromClaims(claims)
 	renewing := s.renewing(q, held, changed)
 	if renewing {
@@ -234,18 +238,20 @@ func (s tokenSessions) present(x *exchange) (*presence, error) {
 		}
 		return &presence{}, nil // a token that is not valid counts as signed out
 	}
-	id, began := held.subject(), held.time(claimSignedIn)
+	id := held.subject()
 	if id == "" {
 		return &presence{}, nil
 	}
+	here := &presence{user: &User{ID: id}, authentication: s.authentication(held), began: s.beganAt(held)}
 	if s.records == nil {
-		return &presence{user: &User{ID: id}, signedInAt: began}, nil
+		return here, nil
 	}
 	user, err := s.records.user(x.ctx, id)
 	if user == nil {
 		return &presence{}, err
 	}
-	return &presence{user: user, signedInAt: began}, err
+	here.user = user
+	return here, err
 }
 
 // tokenExpiry is when a token ends as it is.
@@ -256,17 +262,40 @@ func (s tokenSessions) tokenExpiry(held heldToken) time.Time {
 	return s.lifetime.Extended(time.Time{}, time.Now())
 }
 
-// needsSignInTime reports whether tokens must record when the user signed in.
+// isMarked reports whether tokens have [sessionMarks].
+func (s tokenSessions) isMarked() bool {
+	return s.needsSignInTime() || s.Session.RecordAuthentication
+}
+
+// authentication is what a token records of the sign-in. The claims of a token from
+// before the configuration recorded them may be those of a callback, which may have
+// copied what a client sent; but never claimProvider.
+func (s tokenSessions) authentication(held heldToken) Authentication {
+	switch {
+	case s.Session.RecordAuthentication:
+		id, ok := recordedProvider(held.value(claimProvider))
+		at := recordedTime(held.value(claimSignedIn))
+		if !ok || at.IsZero() {
+			return Authentication{}
+		}
+		return Authentication{Time: at, Provider: id, Methods: recordedMethods(held.value(claimMethods))}
+	case s.needsSignInTime():
+		return Authentication{Time: held.time(claimSignedIn)}
+	}
+	return Authentication{}
+}
+
+// needsSignInTime reports whether tokens must record when the session began.
 func (s tokenSessions) needsSignInTime() bool {
 	return s.Session.AbsoluteMaxAge > 0 || s.Session.Revocation != nil
 }
 
-// signedInAt is when the user signed in, if the token records it.
+// signedInAt is when the session began, if the token records it.
 func (s tokenSessions) signedInAt(held heldToken) time.Time {
 	if !s.needsSignInTime() {
 		return time.Time{}
 	}
-	return held.time(claimSignedIn)
+	return held.began()
 }
 
 // beganAt is when the session of a token began, at the latest: Auth.js writes
@@ -301,8 +330,8 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (issued boo
 			claims[name] = text.Value()
 		}
 	}
-	marks := s.newMarks(who.errands.sessionStart(d.user.ID, x.began))
-	maps.Copy(claims, marks)
+	marks := s.newMarks(x, who, d)
+	claims = marks.in(claims)
 	if s.Callbacks.JWT != nil {
 		change := &TokenChange{
 			Claims: claims, Trigger: TriggerSignIn,
@@ -455,9 +484,7 @@ func (s tokenSessions) devices(_ context.Context, asking *Session) iter.Seq2[*De
 			}
 			device.Data = claims
 		}
-		if seconds, ok := wire.Seconds(device.Data[claimSignedIn]); ok {
-			device.Created = time.Unix(seconds, 0)
-		}
+		device.Created = heldToken{claims: device.Data}.began()
 		yield(device, nil)
 	}
 }
@@ -472,18 +499,50 @@ func (tokenSessions) endOtherDevices(context.Context, *Session) (int, error) {
 
 // sessionMarks are the claims by which a token session is limited and ended.
 // They come from the sign-in, and afterwards from the token before, never from a
-// callback or a client: without them [SessionConfig.AbsoluteMaxAge] and
-// [SessionConfig.Revocation] would not hold.
+// callback or a client: without them [SessionConfig.AbsoluteMaxAge],
+// [SessionConfig.Revocation] and [Session.Authentication] would not hold. A mark
+// that is nil is a claim that the token must not have.
 type sessionMarks Claims
 
-// newMarks returns the marks of a session that begins at a time.
-func (s tokenSessions) newMarks(began time.Time) sessionMarks {
-	marks := sessionMarks{}
-	if s.needsSignInTime() {
-		marks[claimSignedIn] = began.Unix()
+// unmarked are the marks of a configuration that records nothing.
+var unmarked = sessionMarks{claimProvider: nil}
+
+// newMarks returns the marks of the session of a decision.
+func (s tokenSessions) newMarks(x *exchange, who *arrival, d *decision) sessionMarks {
+	a, began := d.authentication, d.authentication.Time
+	if d.kept != nil {
+		if began = d.kept.began; began.IsZero() {
+			began = x.began
+		}
+	} else {
+		began = who.errands.sessionStart(d.user.ID, began)
+		a.Time = began
 	}
+	marks := s.marks(a, began)
 	if s.Session.Revocation != nil {
 		marks[claimSession] = uuid.New()
+	}
+	return marks
+}
+
+// marks returns the marks, but for claimSession, of a session that records an
+// authentication and began at a time.
+func (s tokenSessions) marks(a Authentication, began time.Time) sessionMarks {
+	if !s.isMarked() {
+		return unmarked
+	}
+	marks := sessionMarks{claimSignedIn: nil, claimStarted: nil, claimProvider: nil}
+	if !a.Time.IsZero() {
+		marks[claimSignedIn] = a.Time.Unix()
+	}
+	if s.needsSignInTime() && a.Time.IsZero() && !began.IsZero() {
+		marks[claimStarted] = began.Unix()
+	}
+	if s.Session.RecordAuthentication {
+		marks[claimMethods] = nil
+		if !a.Time.IsZero() {
+			marks[claimProvider], marks[claimMethods] = a.Provider, encodable(a.Methods)
+		}
 	}
 	return marks
 }
@@ -493,13 +552,7 @@ func (s tokenSessions) newMarks(began time.Time) sessionMarks {
 // begun when the token was issued, and is named by the token's id, so that a
 // copy of the token ends with it.
 func (s tokenSessions) marksOf(held heldToken) sessionMarks {
-	if !s.needsSignInTime() {
-		return nil
-	}
-	marks := sessionMarks{}
-	if began := s.beganAt(held); !began.IsZero() {
-		marks[claimSignedIn] = began.Unix()
-	}
+	marks := s.marks(s.authentication(held), s.beganAt(held))
 	if s.Session.Revocation != nil {
 		marks[claimSession] = held.session()
 		if marks[claimSession] == "" {
@@ -513,11 +566,19 @@ func (s tokenSessions) marksOf(held heldToken) sessionMarks {
 // lacks some: a callback may return one that it uses for every user.
 func (m sessionMarks) in(claims Claims) Claims {
 	for name, value := range m {
-		if !sameMark(claims[name], value) {
-			marked := maps.Clone(claims)
-			maps.Copy(marked, m)
-			return marked
+		claim, present := claims[name]
+		if present == (value != nil) && sameMark(claim, value) {
+			continue
 		}
+		marked := maps.Clone(claims)
+		for name, value := range m {
+			if value == nil {
+				delete(marked, name)
+			} else {
+				marked[name] = value
+			}
+		}
+		return marked
 	}
 	return claims
 }
@@ -526,7 +587,8 @@ func (m sessionMarks) in(claims Claims) Claims {
 func (m sessionMarks) areIn(held heldToken) bool {
 	for name, value := range m {
 		var claim any
-		if found, err := held.Claim(name, &claim); !found || err != nil || !sameMark(claim, value) {
+		found, err := held.Claim(name, &claim)
+		if found != (value != nil) || err != nil || !sameMark(claim, value) {
 			return false
 		}
 	}

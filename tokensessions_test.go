@@ -408,7 +408,7 @@ func TestClaimsAreReadByTheirType(t *testing.T) {
 	if _, ok := role.Get(nil); ok {
 		t.Error("a nil session has a role")
 	}
-	for _, name := range []string{"", "sub", "exp", "iat", "nbf", "jti", "iss", "aud"} {
+	for _, name := range []string{"", "sub", "exp", "iat", "nbf", "jti", "iss", "aud", "auth_time", "started", "sid", "amr", "auth_provider", "acr", "act", "proofs", "roles"} {
 		func() {
 			defer func() {
 				if recover() == nil {

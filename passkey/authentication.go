@@ -89,5 +89,6 @@ func (c *ceremony) verifyAuthentication(r *pintle.CeremonyRequest) (*pintle.Pass
 		return nil, fmt.Errorf("the authenticator reports a credential that is %s, but it was registered as %s", deviceType(data.Flags), stored.DeviceType)
 	}
 	stored.Counter, stored.BackedUp = data.Counter, data.Flags.HasBackupState()
+	stored.UserVerified = data.Flags.HasUserVerified()
 	return &stored, nil
 }

@@ -136,6 +136,7 @@ func (c *ceremony) verifyRegistration(ctx context.Context, r *pintle.CeremonyReq
 		Counter:      data.Counter,
 		DeviceType:   deviceType(data.Flags),
 		BackedUp:     data.Flags.HasBackupState(),
+		UserVerified: data.Flags.HasUserVerified(),
 		Transports:   transports(a.Response.Transports),
 		Name:         maker(data.AttData.AAGUID),
 	}, nil

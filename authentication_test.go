@@ -1,0 +1,371 @@
+package pintle_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// recording makes a site record authentications.
+func recording(s *site) { s.Session.RecordAuthentication = true }
+
+// showFacts adds a page that shows what the session of the request records.
+func showFacts(s *site) {
+	s.net["localhost:3000"] = mountedAt(s, "/facts", s.auth.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var recorded pintle.Authentication
+		if session := pintle.SessionFrom(r.Context()); session != nil {
+			recorded = session.Authentication
+		}
+		_ = json.NewEncoder(w).Encode(recorded)
+	})))
+}
+
+// recorded is what the session of a browser records, as the page /facts shows it.
+func (b *browser) recorded() (a pintle.Authentication) {
+	b.t.Helper()
+	b.get("/facts").want(http.StatusOK).json(&a)
+	return a
+}
+
+// wantRecorded compares what the session of a browser records. Tokens record whole
+// seconds.
+func (b *browser) wantRecorded(want pintle.Authentication) {
+	b.t.Helper()
+	got := b.recorded()
+	if d := got.Time.Sub(want.Time); d > 0 || d <= -time.Second {
+		b.t.Errorf("the session records the time %v, want %v", got.Time, want.Time)
+	}
+	got.Time, want.Time = time.Time{}, time.Time{}
+	if diff := cmp.Diff(want, got); diff != "" {
+		b.t.Errorf("the session records (-want +got):\n%s", diff)
+	}
+}
+
+func TestASessionRecordsHowItsUserSignedIn(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				amr := []any{}
+				for i := range 12 {
+					amr = append(amr, fmt.Sprintf("m%d", i))
+				}
+				long := strings.Repeat("x", 65)
+				synced := pintle.Passkey{CredentialID: "AAAA", DeviceType: "multiDevice"}
+				bound := pintle.Passkey{CredentialID: "BBBB", DeviceType: "singleDevice", UserVerified: true}
+				s, k := hijackSite(t, strategy, recording, func(s *site) {
+					s.Session.Revocation = nil
+					s.Providers[3] = &pintle.WebAuthn{Ceremony: anyCeremony{is: synced}}
+					s.Providers = append(s.Providers, &pintle.WebAuthn{ID: "bound", DisableAutofill: true, Ceremony: anyCeremony{is: bound}})
+				})
+				showFacts(s)
+				k.seedUser(t, pintle.User{ID: "user-ada", Name: "Ada Lovelace", Email: "ada@example.com"})
+
+				withAMR := func(amr any) func(b *browser) {
+					return func(b *browser) {
+						s.idp.SignInAs(authtest.Person{Subject: "9", Name: "Emmy", Email: "emmy@example.com", Claims: map[string]any{"amr": amr}})
+						b.signInWith("acme").goesTo(s.url)
+					}
+				}
+				passkey := func(provider, id string) func(b *browser) {
+					return func(b *browser) {
+						b.get("/auth/webauthn-options/" + provider + "?email=" + provider + "@example.com").want(http.StatusOK)
+						b.post("/auth/callback/"+provider, "action", "register", "data", `{"id":"`+id+`"}`).goesTo(s.url)
+					}
+				}
+				for _, tt := range []struct {
+					name    string
+					signIn  func(b *browser)
+					by      string
+					methods []string
+				}{
+					{"a password", func(b *browser) { b.signIn("ada").goesTo(s.url) }, "credentials", []string{"pwd"}},
+					{"a mail", func(b *browser) { b.get(b.mailTo("grace@example.com").URL).goesTo(s.url) }, "email", []string{"email"}},
+					{"a passkey that may be synchronised", passkey("passkey", "AAAA"), "passkey", []string{"swk"}},
+					{"a passkey of one device", passkey("bound", "BBBB"), "bound", []string{"hwk", "user"}},
+					{"a provider without amr", func(b *browser) { b.signInWith("careful").goesTo(s.url) }, "careful", nil},
+					{"a provider with amr", withAMR([]any{"pwd", "otp", "mfa"}), "acme", []string{"pwd", "otp", "mfa"}},
+					{"a provider with odd values in amr", withAMR([]any{"pwd", 7, "", long, nil, "otp"}), "acme", []string{"pwd", "otp"}},
+					{"a provider with too many values in amr", withAMR(amr), "acme", []string{"m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9"}},
+					{"a provider with a text in amr", withAMR("pwd"), "acme", nil},
+				} {
+					b := s.browser()
+					time.Sleep(time.Minute)
+					began := time.Now()
+					tt.signIn(b)
+					want := pintle.Authentication{Time: began, Provider: tt.by, Methods: tt.methods}
+					t.Log(tt.name)
+					b.wantRecorded(want)
+					time.Sleep(48 * time.Hour) // another token by then
+					b.get("/")
+					b.wantRecorded(want)
+				}
+				keys, err := k.Store.Passkey(t.Context(), "BBBB")
+				if err != nil || keys.UserVerified {
+					t.Errorf("what one ceremony verified is stored: %+v, %v", keys, err)
+				}
+			})
+		})
+	}
+}
+
+// Without the switch tokens are those of Auth.js.
+func TestTokensOfAuthJSRecordNothing(t *testing.T) {
+	s := newSite(t)
+	showFacts(s)
+	b := s.browser()
+	b.signIn("ada")
+	claims := unsealed(t, sessionCookie, b.cookie(sessionCookie))
+	names := slices.Sorted(maps.Keys(claims))
+	if want := []string{"email", "exp", "iat", "jti", "name", "sub"}; !slices.Equal(names, want) {
+		t.Errorf("the token has the claims %q, want %q", names, want)
+	}
+	if got := b.recorded(); !cmp.Equal(got, pintle.Authentication{}) {
+		t.Errorf("the session records %+v", got)
+	}
+}
+
+// The time is known where something else needs it.
+func TestTheTimeIsRecordedWhereSessionsAreLimited(t *testing.T) {
+	for name, limit := range map[string]func(*site){
+		"an absolute lifetime":  func(s *site) { s.Session.AbsoluteMaxAge = day },
+		"a revocation list":     func(s *site) { s.Session.Revocation = &memstore.Revocations{} },
+		"sessions in the store": func(s *site) { withRecordingStore(newRecordingStore(), pintle.StrategyDatabase)(s) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, limit)
+			showFacts(s)
+			b := s.browser()
+			began := time.Now()
+			b.signInWith("acme").goesTo(s.url)
+			if got := b.recorded(); got.Time.Sub(began) < -time.Second || got.Time.After(time.Now()) || got.Provider != "" || got.Methods != nil {
+				t.Errorf("the session records %+v", got)
+			}
+		})
+	}
+}
+
+// forgery is what a client sends to be taken for a user who has just used a passkey.
+func forgery() map[string]any {
+	return map[string]any{
+		"auth_time": time.Now().Unix(), "started": time.Now().Unix(),
+		"amr": []any{"hwk", "user"}, "auth_provider": "passkey",
+	}
+}
+
+// What a client posts never becomes what a session records, whatever the
+// callbacks of the host copy.
+func TestNoClientChangesWhatASessionRecords(t *testing.T) {
+	for name, callback := range fromScratch {
+		t.Run("claims "+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSite(t, recording, func(s *site) {
+					s.Session.UpdateAge = -1
+					s.Callbacks.JWT = callback
+					s.Callbacks.Session = func(_ context.Context, v *pintle.SessionView) (any, error) {
+						v.Session.Authentication = pintle.Authentication{Time: time.Now(), Provider: "passkey", Methods: []string{"hwk"}}
+						return v.Session, nil
+					}
+					s.Session.Describe = func(*http.Request) map[string]any { return forgery() }
+				})
+				showFacts(s)
+				b := s.browser()
+				want := pintle.Authentication{Time: time.Now(), Provider: "credentials", Methods: []string{"pwd"}}
+				b.signIn("ada")
+				b.wantRecorded(want)
+				time.Sleep(time.Hour)
+				b.postJSON("/auth/session", map[string]any{"csrfToken": b.csrf(), "data": forgery()}).want(http.StatusOK)
+				b.wantRecorded(want)
+			})
+		})
+	}
+	t.Run("sessions in the store", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSite(t, withRecordingStore(newRecordingStore(), pintle.StrategyDatabase), recording, func(s *site) {
+				s.Session.Describe = func(*http.Request) map[string]any { return forgery() }
+			})
+			showFacts(s)
+			b := s.browser()
+			want := pintle.Authentication{Time: time.Now(), Provider: "acme"}
+			b.signInWith("acme").goesTo(s.url)
+			b.wantRecorded(want)
+			time.Sleep(time.Hour)
+			b.postJSON("/auth/session", map[string]any{"csrfToken": b.csrf(), "data": forgery()}).want(http.StatusOK)
+			b.wantRecorded(want)
+		})
+	})
+}
+
+// A client may post its forgery before the application records anything.
+func TestAForgeryFromBeforeTheSwitchCountsAsNothing(t *testing.T) {
+	copying := fromScratch["with what a client sent"]
+	for name, forge := range map[string]func(s *site, b *browser){
+		"posted": func(s *site, b *browser) {
+			b.postJSON("/auth/session", map[string]any{"csrfToken": b.csrf(), "data": forgery()}).want(http.StatusOK)
+		},
+		"described": func(*site, *browser) {},
+	} {
+		for _, strategy := range strategies {
+			t.Run(name+" "+string(strategy), func(t *testing.T) {
+				s := newSite(t, withRecordingStore(newRecordingStore(), strategy), func(s *site) {
+					s.Callbacks.JWT = copying
+					if name == "described" {
+						s.Session.Describe = func(*http.Request) map[string]any { return forgery() }
+					}
+				})
+				b := s.browser()
+				b.signInWith("acme").goesTo(s.url)
+				forge(s, b)
+				recording(s)
+				auth, err := pintle.New(s.Config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.serve(auth)
+				showFacts(s)
+				if got := b.recorded(); got.Provider != "" || got.Methods != nil || strategy == pintle.StrategyJWT && !got.Time.IsZero() {
+					t.Errorf("the session records %+v", got)
+				}
+			})
+		}
+	}
+}
+
+// Other servers write tokens with the same secret.
+func TestOddClaimsCountAsNotRecorded(t *testing.T) {
+	good := map[string]any{"auth_time": time.Now().Unix(), "auth_provider": "acme", "amr": []string{"pwd"}}
+	many := slices.Repeat([]string{"x"}, 11)
+	for _, tt := range []struct {
+		name   string
+		change map[string]any
+		want   pintle.Authentication // without its time
+		timed  bool
+	}{
+		{"good", nil, pintle.Authentication{Provider: "acme", Methods: []string{"pwd"}}, true},
+		{"no methods", map[string]any{"amr": nil}, pintle.Authentication{Provider: "acme"}, true},
+		{"methods that are a text", map[string]any{"amr": "pwd"}, pintle.Authentication{Provider: "acme"}, true},
+		{"a method that is a number", map[string]any{"amr": []any{"pwd", 1}}, pintle.Authentication{Provider: "acme"}, true},
+		{"a method that is too long", map[string]any{"amr": []any{strings.Repeat("x", 65)}}, pintle.Authentication{Provider: "acme"}, true},
+		{"too many methods", map[string]any{"amr": many}, pintle.Authentication{Provider: "acme"}, true},
+		{"a provider that is a number", map[string]any{"auth_provider": 1}, pintle.Authentication{}, false},
+		{"a provider that is too long", map[string]any{"auth_provider": strings.Repeat("x", 257)}, pintle.Authentication{}, false},
+		{"no provider", map[string]any{"auth_provider": nil}, pintle.Authentication{}, false},
+		{"a time that is a list", map[string]any{"auth_time": []int{1}}, pintle.Authentication{}, false},
+		{"a time to come", map[string]any{"auth_time": time.Now().Add(time.Hour).Unix()}, pintle.Authentication{}, false},
+		{"a time that is negative", map[string]any{"auth_time": -1}, pintle.Authentication{}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t, recording)
+			showFacts(s)
+			claims := claimsFor("ada")
+			maps.Copy(claims, good)
+			maps.Copy(claims, tt.change)
+			b := s.browser()
+			b.plant(sessionCookie, sealed(t, sessionCookie, claims))
+			got := b.recorded()
+			if got.Time.IsZero() == tt.timed {
+				t.Errorf("the time is %v", got.Time)
+			}
+			got.Time = time.Time{}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("the session records (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A copied session and an account of the attacker's own prove nothing about the user.
+func TestALinkedAccountDoesNotMakeASessionFresh(t *testing.T) {
+	for _, strategy := range strategies {
+		for _, with := range []string{"an account", "a passkey"} {
+			t.Run(string(strategy)+" "+with, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var attempt *pintle.SignInAttempt
+					s, _ := hijackSite(t, strategy, recording, func(s *site) {
+						s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
+							attempt = a
+							return "", nil
+						}
+					})
+					showFacts(s)
+					b := s.browser()
+					want := pintle.Authentication{Time: time.Now(), Provider: "acme"}
+					b.signInWith("acme").goesTo(s.url)
+					time.Sleep(time.Hour)
+					if with == "an account" {
+						b.signInWith("careful").goesTo(s.url)
+					} else {
+						b.get("/auth/webauthn-options/passkey?action=register").want(http.StatusOK)
+						b.post("/auth/callback/passkey", "action", "register", "data", `{"id":"AAAA"}`).goesTo(s.url)
+					}
+					if attempt.LinkTo == nil || want.Time.Sub(attempt.SignedInAt) >= time.Second || attempt.SignedInAt.After(want.Time) {
+						t.Errorf("Callbacks.SignIn is told of %v", attempt.SignedInAt)
+					}
+					b.wantRecorded(want)
+					time.Sleep(time.Hour)
+					again := pintle.Authentication{Time: time.Now(), Provider: "careful"}
+					if with == "a passkey" {
+						again.Provider = "acme"
+					}
+					b.signInWith(again.Provider).goesTo(s.url)
+					b.wantRecorded(again)
+				})
+			})
+		}
+	}
+}
+
+// A token that does not record its sign-in still ends: its session began when it was
+// issued, which is no sign-in.
+func TestALinkKeepsTheBeginOfASession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := hijackSite(t, pintle.StrategyJWT, func(s *site) {
+			s.Session.AbsoluteMaxAge, s.Session.UpdateAge = 3*time.Hour, -1
+		})
+		showFacts(s)
+		user := k.seedUser(t, pintle.User{Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: time.Now()})
+		claims := claimsFor("ada")
+		claims["sub"] = user.ID
+		b := s.browser()
+		b.plant(sessionCookie, sealed(t, sessionCookie, claims))
+		time.Sleep(2 * time.Hour)
+		b.signInWith("careful").goesTo(s.url)
+		if got := b.recorded(); !got.Time.IsZero() {
+			t.Errorf("the session records %v", got.Time)
+		}
+		time.Sleep(2 * time.Hour)
+		if who := b.who(); who != "stranger" {
+			t.Errorf("after its absolute lifetime %s is signed in", who)
+		}
+	})
+}
+
+// A user who signs in again gets a session that records it, and the one before ends.
+func TestASignInAgainIsRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, withRecordingStore(newRecordingStore(), pintle.StrategyDatabase), recording)
+		showFacts(s)
+		b, copied := s.browser(), s.browser()
+		b.signInWith("acme").goesTo(s.url)
+		copied.plant(sessionCookie, b.cookie(sessionCookie))
+		time.Sleep(time.Hour)
+		again := pintle.Authentication{Time: time.Now(), Provider: "acme"}
+		b.signInWith("acme").goesTo(s.url)
+		b.wantRecorded(again)
+		if got := copied.recorded(); !got.Time.IsZero() {
+			t.Errorf("a copy of the session from before records %+v", got)
+		}
+	})
+}
