@@ -153,6 +153,14 @@ func TestTheTimeIsRecordedWhereSessionsAreLimited(t *testing.T) {
 			if got := b.recorded(); got.Time.Sub(began) < -time.Second || got.Time.After(time.Now()) || got.Provider != "" || got.Methods != nil {
 				t.Errorf("the session records %+v", got)
 			}
+			if name == "sessions in the store" {
+				return
+			}
+			for claim, value := range unsealed(t, sessionCookie, b.cookie(sessionCookie)) {
+				if value == nil || claim == "started" || claim == "auth_provider" {
+					t.Errorf("the token has the claim %s: %v", claim, value)
+				}
+			}
 		})
 	}
 }
@@ -243,6 +251,26 @@ func TestAForgeryFromBeforeTheSwitchCountsAsNothing(t *testing.T) {
 	}
 }
 
+func TestWithoutTheSwitchOnlyTheTimeIsKnown(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s := newSite(t, withRecordingStore(newRecordingStore(), strategy), recording)
+			b := s.browser()
+			b.signInWith("acme").goesTo(s.url)
+			s.Session.RecordAuthentication = false
+			auth, err := pintle.New(s.Config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.serve(auth)
+			showFacts(s)
+			if got := b.recorded(); got.Provider != "" || got.Time.IsZero() != (strategy == pintle.StrategyJWT) {
+				t.Errorf("the session records %+v", got)
+			}
+		})
+	}
+}
+
 // Other servers write tokens with the same secret.
 func TestOddClaimsCountAsNotRecorded(t *testing.T) {
 	good := map[string]any{"auth_time": time.Now().Unix(), "auth_provider": "acme", "amr": []string{"pwd"}}
@@ -289,11 +317,11 @@ func TestOddClaimsCountAsNotRecorded(t *testing.T) {
 // A copied session and an account of the attacker's own prove nothing about the user.
 func TestALinkedAccountDoesNotMakeASessionFresh(t *testing.T) {
 	for _, strategy := range strategies {
-		for _, with := range []string{"an account", "a passkey"} {
+		for _, with := range []string{"an account", "a passkey", "a passkey whose account is stored"} {
 			t.Run(string(strategy)+" "+with, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var attempt *pintle.SignInAttempt
-					s, _ := hijackSite(t, strategy, recording, func(s *site) {
+					s, k := hijackSite(t, strategy, recording, func(s *site) {
 						s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
 							attempt = a
 							return "", nil
@@ -307,6 +335,9 @@ func TestALinkedAccountDoesNotMakeASessionFresh(t *testing.T) {
 					if with == "an account" {
 						b.signInWith("careful").goesTo(s.url)
 					} else {
+						if with != "a passkey" {
+							k.seedAccount(t, &pintle.User{ID: b.sub()}, "passkey", "AAAA")
+						}
 						b.get("/auth/webauthn-options/passkey?action=register").want(http.StatusOK)
 						b.post("/auth/callback/passkey", "action", "register", "data", `{"id":"AAAA"}`).goesTo(s.url)
 					}
@@ -316,7 +347,7 @@ func TestALinkedAccountDoesNotMakeASessionFresh(t *testing.T) {
 					b.wantRecorded(want)
 					time.Sleep(time.Hour)
 					again := pintle.Authentication{Time: time.Now(), Provider: "careful"}
-					if with == "a passkey" {
+					if with != "an account" {
 						again.Provider = "acme"
 					}
 					b.signInWith(again.Provider).goesTo(s.url)
@@ -346,7 +377,7 @@ func TestALinkKeepsTheBeginOfASession(t *testing.T) {
 			t.Errorf("the session records %v", got.Time)
 		}
 		time.Sleep(2 * time.Hour)
-		if who := b.who(); who != "stranger" {
+		if who := b.who(); who != "anonymous" {
 			t.Errorf("after its absolute lifetime %s is signed in", who)
 		}
 	})

@@ -70,6 +70,10 @@ var calls = map[string]call{
 		_, err := a.SignOut(httptest.NewRecorder(), r, pintle.SignOutOptions{RedirectTo: "/"})
 		return err
 	},
+	"StartSession": func(a *pintle.Auth, r *http.Request, ada *pintle.Session) error {
+		_, _, err := a.StartSession(httptest.NewRecorder(), r, &ada.User, pintle.StartOptions{})
+		return err
+	},
 	"Session": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
 		_, err := a.Session(r)
 		return err
@@ -211,7 +215,7 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 				}
 			})
 		}
-		if slices.Contains([]string{"SignIn", "SignOut", "Session", "UpdateSession"}, name) {
+		if slices.Contains([]string{"SignIn", "SignOut", "StartSession", "Session", "UpdateSession"}, name) {
 			t.Run(name+" of a host that is not this site", func(t *testing.T) {
 				s, r, ada := callSite(t, memstore.New())
 				r.Host = "evil.example"

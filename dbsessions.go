@@ -210,8 +210,9 @@ func (s dbSessions) create(w *unitOfWork, d *decision) error {
 	if err != nil {
 		return fmt.Errorf("Config.Session.GenerateToken: %w", err)
 	}
-	now := time.Now().UTC().Truncate(time.Millisecond)
-	session := &StoredSession{Token: token, UserID: d.user.ID, Created: d.authentication.Time.UTC().Truncate(time.Millisecond), Expires: now.Add(s.Session.MaxAge)}
+	created := d.authentication.Time.UTC().Truncate(time.Millisecond)
+	expires := s.lifetime.Extended(created, time.Now()).UTC().Truncate(time.Millisecond)
+	session := &StoredSession{Token: token, UserID: d.user.ID, Created: created, Expires: expires}
 	if s.Session.Describe != nil {
 		session.Data = maps.Clone(s.Session.Describe(w.x.r)) // the host may return one map for all
 	}
@@ -259,13 +260,14 @@ func (dbSessions) endOther(w *unitOfWork, here *presence, user *User) error {
 }
 
 // issue sets the cookie of a session whose row was written with the decision.
-func (dbSessions) issue(x *exchange, _ *arrival, d *decision) (issued bool, err error) {
+func (s dbSessions) issue(x *exchange, _ *arrival, d *decision) (*issued, error) {
 	attrs := x.set.session.attrs
 	attrs.Expires = d.session.Expires
 	x.addCookie(x.set.clearSessionParts(x.r.Header)...)
 	x.addCookie(cookie.Line(x.set.session.name, d.session.Token, attrs))
 	x.debug("session issued", "strategy", string(StrategyDatabase))
-	return true, nil
+	session := &Session{User: *d.user, Expires: d.session.Expires, Authentication: s.authentication(d.session), stored: d.session}
+	return &issued{d.session.Token, session}, nil
 }
 
 func (s dbSessions) end(x *exchange, held []string) (ended []*SignOutEvent, err error) {

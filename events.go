@@ -10,8 +10,9 @@ import (
 // caused them. An error they return is logged as [ErrEvent] and changes
 // nothing. All are optional; they may be called concurrently.
 type Events struct {
-	// SignIn: a session was made and the browser is about to be sent on. It is
-	// called also where [Callbacks.JWT] returned nil claims, and there is no session.
+	// SignIn: a session was made and the browser is about to be sent on, or
+	// [Auth.StartSession] returns. It is called also where [Callbacks.JWT] returned
+	// nil claims, and there is no session.
 	SignIn func(ctx context.Context, e *SignInEvent) error
 
 	// SignInFailed: a sign-in was refused or failed. It is called for every

@@ -220,7 +220,7 @@ func (x *exchange) askSignIn(attempt *SignInAttempt) (elsewhere bool, err error)
 // users and accounts.
 func (x *exchange) decide(who *arrival, here *presence) (d *decision, err error) {
 	if who.by == byHost {
-		if d, err = x.decideByHost(who); err != nil || !who.proof.of(d.user) {
+		if d, err = x.decideByHost(who, "the Authorize function returned"); err != nil || !who.proof.of(d.user) {
 			return d, err
 		}
 		err = x.runDecision(who, func(w *unitOfWork) error { return x.confirmAddress(w, who, d) })
@@ -267,7 +267,9 @@ func (x *exchange) runDecision(who *arrival, run func(*unitOfWork) error) error 
 // With database sessions the session has to belong to a stored user. Auth.js
 // writes a token there, which its session route then rejects; a session of the
 // right kind is made here if the user exists, and otherwise the sign-in fails.
-func (x *exchange) decideByHost(who *arrival) (*decision, error) {
+//
+// origin says in an error where the user comes from.
+func (x *exchange) decideByHost(who *arrival, origin string) (*decision, error) {
 	newUser := false
 	d := &decision{user: who.user, account: who.account, newUser: &newUser, authentication: who.authentication, returning: true, how: "the user that Authorize returned"}
 	if !x.sessions.needStoredUser() {
@@ -278,7 +280,7 @@ func (x *exchange) decideByHost(who *arrival) (*decision, error) {
 		return nil, err
 	}
 	if user == nil {
-		return nil, &Error{Code: codeUnsupportedStrategy, Provider: who.provider.id, Err: fmt.Errorf("the Authorize function returned the user %q, which the store does not have: with database sessions it must return a stored user, or Config.Session.Strategy must be StrategyJWT", who.user.ID)}
+		return nil, &Error{Code: codeUnsupportedStrategy, Provider: who.provider.id, Err: fmt.Errorf("%s the user %q, which the store does not have: with database sessions it must be a stored user, or Config.Session.Strategy must be StrategyJWT", origin, who.user.ID)}
 	}
 	d.user = user
 	// The session that the browser had may be planted, copied or another user's.

@@ -53,9 +53,9 @@ type sessions interface {
 	// user, unless it is signed in as that user. here is the presence in it.
 	endOther(w *unitOfWork, here *presence, user *User) error
 
-	// issue gives the browser the session of a decision, and reports whether there
-	// is one. Only [exchange.issue] calls it.
-	issue(x *exchange, who *arrival, d *decision) (issued bool, err error)
+	// issue gives the browser the session of a decision, and returns nil where
+	// there is none. Only [exchange.giveSession] calls it.
+	issue(x *exchange, who *arrival, d *decision) (*issued, error)
 
 	// end ends the sessions with the tokens held, which the request carries. Its
 	// cookies are left.

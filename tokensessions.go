@@ -65,7 +65,7 @@ func (s tokenSessions) read(q sessionRequest) sessionResult {
 		return q.without(why.err, why.cause)
 	}
 	if s.Callbacks.JWT == nil && q.changes == nil && held.claims == nil &&
-		(!s.isMarked() || !s.renewing(&q, held, false) || s.marksOf(held).areIn(held)) {
+		(!s.needsSignInTime() || !s.renewing(&q, held, false) || s.marksOf(held).areIn(held)) {
 		return s.readPlain(&q, held)
 	}
 	marks := s.marksOf(held)
@@ -319,7 +319,7 @@ func (tokenSessions) endOther(*unitOfWork, *presence, *User) error { return nil 
 
 // issue writes a token with the claims the host wants in it. There is no session
 // if the host wants none.
-func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (issued bool, err error) {
+func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *issued, err error) {
 	claims := Claims{}
 	if s.Session.Describe != nil {
 		maps.Copy(claims, s.Session.Describe(x.r))
@@ -341,35 +341,39 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (issued boo
 			change.Trigger = TriggerSignUp
 		}
 		if claims, err = s.Callbacks.JWT(x.ctx, change); err != nil {
-			return false, fmt.Errorf("Callbacks.JWT: %w", err)
+			return nil, fmt.Errorf("Callbacks.JWT: %w", err)
 		}
 	}
 	if claims == nil {
 		if err := s.endHeld(x); err != nil {
-			return false, err
+			return nil, err
 		}
 		x.addCookie(x.set.clearSession(x.r.Header)...)
 		x.debug("no session issued: Callbacks.JWT returned no claims")
 		x.noteNoClaims(who.provider.id)
-		return false, nil
+		return nil, nil
 	}
-	text, err := s.encode(x.ctx, x.set, marks.in(claims))
+	claims = marks.in(claims)
+	text, err := s.encode(x.ctx, x.set, claims)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	lines, err := s.tokenCookies(x.ctx, x.set, x.r.Header, text)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	// The session this browser held ends, if token sessions can be ended: a copy
 	// of its token must not outlive the sign-in (SH-41). If the list does not
 	// answer, the sign-in fails.
 	if err := s.endHeld(x); err != nil {
-		return false, err
+		return nil, err
 	}
 	x.addCookie(lines...)
 	x.debug("session issued", "strategy", string(StrategyJWT))
-	return true, nil
+	held := heldToken{claims: claims}
+	session := &Session{data: claims, Expires: s.lifetime.Extended(s.beganAt(held), time.Now()), Authentication: s.authentication(held)}
+	session.User.fromClaims(claims)
+	return &issued{text, session}, nil
 }
 
 // endHeld ends the sessions that this browser held before a sign-in.
@@ -538,11 +542,8 @@ func (s tokenSessions) marks(a Authentication, began time.Time) sessionMarks {
 	if s.needsSignInTime() && a.Time.IsZero() && !began.IsZero() {
 		marks[claimStarted] = began.Unix()
 	}
-	if s.Session.RecordAuthentication {
-		marks[claimMethods] = nil
-		if !a.Time.IsZero() {
-			marks[claimProvider], marks[claimMethods] = a.Provider, encodable(a.Methods)
-		}
+	if s.Session.RecordAuthentication && !a.Time.IsZero() {
+		marks[claimProvider], marks[claimMethods] = a.Provider, encodable(a.Methods)
 	}
 	return marks
 }

@@ -6,22 +6,26 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"net/netip"
 	"strconv"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 // api is the application's server. Requests come from browsers and applications.
 type api struct {
-	auth  *pintle.Auth
-	codes *codes
+	auth      *pintle.Auth
+	passwords *pintle.Credentials
+	codes     *codes
+	guard     *throttle.Guard // limits guesses of passwords and of codes
 }
 
 // newAPI routes requests. A session comes in a cookie from browsers and in the
 // header Authorization from applications. Requests that a page of another site
 // forges with a user's cookie are rejected before they reach a handler.
-func newAPI(auth *pintle.Auth, codes *codes) http.Handler {
-	a := &api{auth, codes}
+func newAPI(auth *pintle.Auth, passwords *pintle.Credentials, guard *throttle.Guard) http.Handler {
+	a := &api{auth, passwords, newCodes(), guard}
 	own := http.NewServeMux()
 	own.Handle("GET /app/authorize", auth.Require(http.HandlerFunc(a.ask)))
 	own.Handle("POST /app/authorize", auth.Require(http.HandlerFunc(a.decide)))
@@ -51,7 +55,21 @@ func (a *api) signIn(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_request"})
 		return
 	}
-	a.issue(w, r, "credentials", map[string]any{"username": form.Username, "password": form.Password})
+	user, err := a.passwords.Authorize(r.Context(), submission(r, map[string]any{"username": form.Username, "password": form.Password}))
+	switch {
+	case err != nil:
+		fail(w, r, err)
+	case user == nil:
+		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
+	default:
+		a.issue(w, r, user, pintle.Authentication{Provider: "credentials", Methods: []string{"pwd"}})
+	}
+}
+
+// submission is what a client has sent, for the limit of guesses.
+func submission(r *http.Request, fields map[string]any) *pintle.Submission {
+	client, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return &pintle.Submission{Fields: fields, Request: r, Client: client.Addr()}
 }
 
 // signOut ends the session that the request came with.
@@ -68,10 +86,6 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	if e, ok := errors.AsType[*pintle.Error](err); ok && e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 		answer(w, http.StatusTooManyRequests, map[string]string{"error": "too_many_attempts"})
-		return
-	}
-	if errors.Is(err, pintle.CodeCredentials) {
-		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
 		return
 	}
 	slog.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)

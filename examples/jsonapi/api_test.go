@@ -15,6 +15,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/store/memstore"
+	"github.com/pintleauth/pintle/throttle"
 	"golang.org/x/oauth2"
 )
 
@@ -24,13 +25,14 @@ func startAPI(t *testing.T) (address string, cfg pintle.Config) {
 	if _, err := store.CreateUser(t.Context(), &kim); err != nil {
 		t.Fatal(err)
 	}
-	codes := newCodes(store)
-	cfg = config(store, codes, authtest.Start(t, authtest.Options{AutoConsent: true}))
+	guard := &throttle.Guard{}
+	passwords := newPasswords(store, guard)
+	cfg = config(store, passwords, authtest.Start(t, authtest.Options{AutoConsent: true}))
 	auth, err := pintle.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(newAPI(auth, codes))
+	srv := httptest.NewServer(newAPI(auth, passwords, guard))
 	t.Cleanup(srv.Close)
 	return srv.URL, cfg
 }
@@ -256,8 +258,8 @@ func TestACodeIsWorthATokenToOneApplicationOnce(t *testing.T) {
 	}
 	t.Run("for a minute", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			codes := newCodes(nil)
-			early, late := codes.give(request{}, "1"), codes.give(request{}, "1")
+			codes, session := newCodes(), &pintle.Session{}
+			early, late := codes.give(request{}, session), codes.give(request{}, session)
 			time.Sleep(59 * time.Second)
 			if _, ok := codes.take(early); !ok {
 				t.Error("a code is not valid after 59 seconds")

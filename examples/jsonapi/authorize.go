@@ -96,7 +96,7 @@ func (a *api) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	target := asked.answer("error", "access_denied")
 	if r.FormValue("answer") == "yes" {
-		target = asked.answer("code", a.codes.give(asked, pintle.SessionFrom(r.Context()).User.ID))
+		target = asked.answer("code", a.codes.give(asked, pintle.SessionFrom(r.Context())))
 	}
 	http.Redirect(w, r, target, http.StatusSeeOther) //nolint:gosec // readRequest has checked where that is
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -19,8 +18,6 @@ import (
 //
 // https://www.rfc-editor.org/rfc/rfc7636#section-4
 type codes struct {
-	users pintle.Store
-
 	mu    sync.Mutex
 	given map[string]grant
 }
@@ -28,22 +25,21 @@ type codes struct {
 // A grant is a user's consent to an application.
 type grant struct {
 	request
-	userID  string
-	expires time.Time
+	userID   string
+	signedIn pintle.Authentication // in the browser
+	expires  time.Time
 }
 
-func newCodes(users pintle.Store) *codes {
-	return &codes{users: users, given: map[string]grant{}}
-}
+func newCodes() *codes { return &codes{given: map[string]grant{}} }
 
-// give returns a code for an application that may act as the user.
-func (c *codes) give(asked request, userID string) (code string) {
+// give returns a code for an application that may act as the user of a session.
+func (c *codes) give(asked request, s *pintle.Session) (code string) {
 	now := time.Now()
 	code = rand.Text()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.given, func(_ string, g grant) bool { return g.expires.Before(now) })
-	c.given[code] = grant{asked, userID, now.Add(time.Minute)}
+	c.given[code] = grant{asked, s.User.ID, s.Authentication, now.Add(time.Minute)}
 	return code
 }
 
@@ -57,14 +53,12 @@ func (c *codes) take(code string) (grant, bool) {
 	return g, ok && time.Now().Before(g.expires)
 }
 
-// redeem returns the user of a code to Pintle, or nil to reject the request.
-func (c *codes) redeem(ctx context.Context, s *pintle.Submission) (*pintle.User, error) {
-	g, ok := c.take(s.Text("code"))
-	sum := sha256.Sum256([]byte(s.Text("code_verifier")))
+// redeem returns the grant of a code, if the application that was given the code has
+// sent it.
+func (c *codes) redeem(code string, by request, verifier string) (grant, bool) {
+	g, ok := c.take(code)
+	sum := sha256.Sum256([]byte(verifier))
 	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
-	if !ok || g.Client != s.Text("client_id") || g.Redirect != s.Text("redirect_uri") ||
-		subtle.ConstantTimeCompare([]byte(g.Challenge), []byte(challenge)) != 1 {
-		return nil, nil // an unknown or used code
-	}
-	return c.users.User(ctx, g.userID)
+	return g, ok && g.Client == by.Client && g.Redirect == by.Redirect &&
+		subtle.ConstantTimeCompare([]byte(g.Challenge), []byte(challenge)) == 1
 }

@@ -10,21 +10,18 @@ import (
 )
 
 // config is the whole configuration of Pintle. Users sign in with a password or
-// the local identity provider; applications with a code of a user.
-func config(store pintle.Store, codes *codes, idp *authtest.IdentityProvider) pintle.Config {
-	guard := &throttle.Guard{} // limits guesses of passwords and of codes
+// the local identity provider. Applications get sessions from token.go.
+func config(store pintle.Store, passwords *pintle.Credentials, idp *authtest.IdentityProvider) pintle.Config {
 	return pintle.Config{
-		Providers: []pintle.Provider{
-			guard.Credentials(&pintle.Credentials{Name: "a password", Authorize: checkPassword(store)}, "username"),
-			idp.OIDC("local"),
-			guard.Credentials(&pintle.Credentials{ID: "code", Fields: []pintle.Field{}, Authorize: codes.redeem}, "code"), // no form
-		},
-		Store:   store,
-		Secrets: []string{rand.Text() + rand.Text()}, // in production it comes from AUTH_SECRET
+		Providers: []pintle.Provider{passwords, idp.OIDC("local")},
+		Store:     store,
+		Secrets:   []string{rand.Text() + rand.Text()}, // in production it comes from AUTH_SECRET
 		Session: pintle.SessionConfig{
 			// Short tokens, which end at once when a device is lost.
 			Strategy:    pintle.StrategyDatabase,
 			AllowBearer: true,
+
+			RecordAuthentication: true,
 		},
 		Getenv: func(string) string { return "" }, // a variable of another project must not confuse this one
 	}
@@ -32,6 +29,11 @@ func config(store pintle.Store, codes *codes, idp *authtest.IdentityProvider) pi
 
 // kim is the only user with a password.
 var kim = pintle.User{ID: "1", Name: "Kim", Email: "kim@example.com"}
+
+// newPasswords returns the provider of passwords.
+func newPasswords(store pintle.Store, guard *throttle.Guard) *pintle.Credentials {
+	return guard.Credentials(&pintle.Credentials{Name: "a password", Authorize: checkPassword(store)}, "username")
+}
 
 // checkPassword stands for a table of users and their hashes; see package
 // password.

@@ -22,6 +22,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/store/memstore"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 func main() {
@@ -48,8 +49,9 @@ func serve(addr string) error {
 	if _, err := store.CreateUser(context.Background(), &kim); err != nil {
 		return err
 	}
-	codes := newCodes(store)
-	auth, err := pintle.New(config(store, codes, idp))
+	guard := &throttle.Guard{}
+	passwords := newPasswords(store, guard)
+	auth, err := pintle.New(config(store, passwords, idp))
 	if err != nil {
 		return err
 	}
@@ -60,7 +62,7 @@ func serve(addr string) error {
 	}
 	log.Printf("the API is at http://%s", listener.Addr())
 	server := &http.Server{
-		Handler: newAPI(auth, codes),
+		Handler: newAPI(auth, passwords, guard),
 		// A client that sends or reads slowly must not hold a connection forever.
 		ReadTimeout: 20 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 	}

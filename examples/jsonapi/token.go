@@ -1,9 +1,8 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -17,38 +16,35 @@ func (a *api) token(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusBadRequest, map[string]string{"error": "unsupported_grant_type"})
 		return
 	}
-	fields := map[string]any{}
-	for _, name := range []string{"code", "code_verifier", "client_id", "redirect_uri"} {
-		fields[name] = r.PostFormValue(name)
+	by := request{Client: r.PostFormValue("client_id"), Redirect: r.PostFormValue("redirect_uri")}
+	var g grant
+	limited := a.guard.Credentials(&pintle.Credentials{ID: "code", Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {
+		var ok bool
+		if g, ok = a.codes.redeem(r.PostFormValue("code"), by, r.PostFormValue("code_verifier")); !ok {
+			return nil, nil // an unknown or used code
+		}
+		return &pintle.User{ID: g.userID}, nil
+	}}, "code")
+	user, err := limited.Authorize(r.Context(), submission(r, map[string]any{"code": r.PostFormValue("code")}))
+	switch {
+	case err != nil:
+		fail(w, r, err)
+	case user == nil:
+		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
+	default:
+		a.issue(w, r, user, g.signedIn)
 	}
-	a.issue(w, r, "code", fields)
 }
 
-// issue signs a user in and responds with the token of the session. Pintle treats
-// an application like a browser: it sets a cookie, whose value is the token.
-// Callbacks, events and the list of a user's sessions are the same.
-func (a *api) issue(w http.ResponseWriter, r *http.Request, provider string, fields map[string]any) {
-	r = r.Clone(r.Context())
-	r.Header.Del("Cookie") // the request must not use a session that it may carry
-	jar := cookies{}
-	if _, err := a.auth.SignIn(jar, r, provider, pintle.SignInOptions{RedirectTo: "/", Fields: fields}); err != nil { //nolint:contextcheck // undoing half a sign-in must outlive its request
+// issue starts a session of a user and responds with its token. The application gets
+// no cookie. Events and the list of a user's sessions are those of a browser.
+func (a *api) issue(w http.ResponseWriter, r *http.Request, user *pintle.User, signedIn pintle.Authentication) {
+	token, session, err := a.auth.StartSession(nil, r, user, pintle.StartOptions{Authentication: signedIn})
+	if err != nil {
 		fail(w, r, err)
 		return
 	}
-	for _, c := range (&http.Response{Header: jar.Header()}).Cookies() {
-		if strings.HasSuffix(c.Name, "authjs.session-token") { // over TLS it has a prefix
-			answer(w, http.StatusOK, map[string]any{
-				"access_token": c.Value, "token_type": "Bearer", "expires_in": int(time.Until(c.Expires).Seconds()),
-			})
-			return
-		}
-	}
-	fail(w, r, errors.New("a callback denied the sign-in"))
+	answer(w, http.StatusOK, map[string]any{
+		"access_token": token, "token_type": "Bearer", "expires_in": int(time.Until(session.Expires).Seconds()),
+	})
 }
-
-// cookies is a response of which only the header counts.
-type cookies http.Header
-
-func (c cookies) Header() http.Header         { return http.Header(c) }
-func (c cookies) Write(b []byte) (int, error) { return len(b), nil }
-func (c cookies) WriteHeader(int)             {}
