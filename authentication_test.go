@@ -361,26 +361,35 @@ func TestALinkedAccountDoesNotMakeASessionFresh(t *testing.T) {
 // A token that does not record its sign-in still ends: its session began when it was
 // issued, which is no sign-in.
 func TestALinkKeepsTheBeginOfASession(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, k := hijackSite(t, pintle.StrategyJWT, func(s *site) {
-			s.Session.AbsoluteMaxAge, s.Session.UpdateAge = 3*time.Hour, -1
-		})
-		showFacts(s)
-		user := k.seedUser(t, pintle.User{Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: time.Now()})
-		claims := claimsFor("ada")
-		claims["sub"] = user.ID
-		b := s.browser()
-		b.plant(sessionCookie, sealed(t, sessionCookie, claims))
-		time.Sleep(2 * time.Hour)
-		b.signInWith("careful").goesTo(s.url)
-		if got := b.recorded(); !got.Time.IsZero() {
-			t.Errorf("the session records %v", got.Time)
-		}
-		time.Sleep(2 * time.Hour)
-		if who := b.who(); who != "anonymous" {
-			t.Errorf("after its absolute lifetime %s is signed in", who)
-		}
+	for _, record := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) { linkToUnrecorded(t, record) })
+	}
+}
+
+func linkToUnrecorded(t *testing.T, record bool) {
+	t.Helper()
+	s, k := hijackSite(t, pintle.StrategyJWT, func(s *site) {
+		s.Session.AbsoluteMaxAge, s.Session.UpdateAge = 3*time.Hour, -1
+		s.Session.RecordAuthentication = record
 	})
+	showFacts(s)
+	user := k.seedUser(t, pintle.User{Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: time.Now()})
+	claims := claimsFor("ada")
+	claims["sub"] = user.ID
+	b := s.browser()
+	b.plant(sessionCookie, sealed(t, sessionCookie, claims))
+	time.Sleep(2 * time.Hour)
+	b.signInWith("careful").goesTo(s.url)
+	if got := b.recorded(); !got.Time.IsZero() {
+		t.Errorf("the session records %v", got.Time)
+	}
+	if got, has := unsealed(t, sessionCookie, b.cookie(sessionCookie))["auth_provider"]; has {
+		t.Errorf("the token has the provider %v", got)
+	}
+	time.Sleep(2 * time.Hour)
+	if who := b.who(); who != "anonymous" {
+		t.Errorf("after its absolute lifetime %s is signed in", who)
+	}
 }
 
 // A user who signs in again gets a session that records it, and the one before ends.

@@ -14,7 +14,7 @@ func (a *Auth) logCall(ctx context.Context, function string, err error) {
 	log := slog.Default()
 	if a.fixed != nil {
 		log = a.fixed.log.Logger
-	} else if s, _ := ctx.Value(chosenKey{a}).(*settings); s != nil {
+	} else if s := a.known(ctx); s != nil {
 		log = s.log.Logger
 	}
 	attrs := []slog.Attr{slog.String("function", function)}
@@ -30,6 +30,15 @@ func (a *Auth) logCall(ctx context.Context, function string, err error) {
 		err = boundedError{err}
 	}
 	log.LogAttrs(ctx, level, "pintle: call failed", append(attrs, slog.Any("error", err))...)
+}
+
+// known returns the configuration that an Auth of [NewFunc] uses, if it has one.
+func (a *Auth) known(ctx context.Context) *settings {
+	if a.of != nil {
+		return a.chosen.kept(a.tenant)
+	}
+	s, _ := ctx.Value(chosenKey{a}).(*settings)
+	return s
 }
 
 // logFailed is [Auth.logCall] to be deferred.

@@ -91,9 +91,6 @@ func (s dbSessions) record(session *StoredSession, a Authentication) {
 		return
 	}
 	delete(session.Data, claimMethods)
-	if a.Time.IsZero() {
-		return
-	}
 	if session.Data == nil {
 		session.Data = map[string]any{}
 	}

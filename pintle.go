@@ -15,6 +15,11 @@ import (
 type Auth struct {
 	fixed  *settings
 	chosen *tenants
+
+	// of is the Auth whose tenant this one is, and tenant its key; see
+	// [Auth.Tenant]. Other Auths have neither.
+	of     *Auth
+	tenant string
 }
 
 // New checks cfg and returns the service it describes. It reads environment
@@ -60,9 +65,8 @@ func New(cfg Config) (*Auth, error) {
 //
 // Methods that take no request, such as [Auth.Refresh] and [Auth.Devices], use
 // the configuration of their context: the context of a request inside
-// [Auth.Load] that carries a session, or the context that a callback or an
-// event receives. For anything else, such as a job at night, make an Auth with
-// [New], and set [Config.Tenant] to the key.
+// [Auth.Load] that carries a session, or the context that a callback or an event receives. Anything
+// else, such as a job at night, calls them on [Auth.Tenant].
 //
 // A key often comes from the Host header, which any client can set: config must
 // return an error that matches [ErrNotFound] for hosts it does not know. That
@@ -74,17 +78,57 @@ func NewFunc(key func(*http.Request) string, config func(ctx context.Context, ke
 	return &Auth{chosen: newTenants(key, config)}
 }
 
+// Tenant returns the service of one tenant of an Auth of [NewFunc], named by the
+// key of its configuration:
+//
+//	err := auth.Tenant("blue").SignOutEverywhere(ctx, userID)
+//
+// Its methods use that configuration, whatever request or context they are given.
+// So they work in a job at night, which has no request, and for another tenant than
+// that of a request. The key is not checked here: the methods fail where there is no
+// such tenant, with an error that matches [ErrNotFound], or where its configuration
+// cannot be made.
+//
+// The configurations are those of a, made when they are needed and kept as long: a
+// configuration that was forgotten meanwhile is made again. Sessions that a has read
+// for the tenant are sessions of the result, and the other way round. The result is
+// small, need not be kept, and may be used concurrently.
+//
+// An Auth of [New] has one configuration and returns itself.
+func (a *Auth) Tenant(key string) *Auth {
+	if a.fixed != nil {
+		return a
+	}
+	return &Auth{chosen: a.chosen, of: a.root(), tenant: key}
+}
+
+// root returns the Auth that the host made, of which a is a tenant or itself.
+func (a *Auth) root() *Auth {
+	if a.of != nil {
+		return a.of
+	}
+	return a
+}
+
+// chosenFor returns the configuration that an Auth of [NewFunc] has for a request.
+func (a *Auth) chosenFor(r *http.Request) (*settings, error) {
+	if a.of != nil {
+		return a.chosen.ofKey(r.Context(), a.tenant)
+	}
+	return a.chosen.ofKey(r.Context(), a.chosen.key(r))
+}
+
 // settings returns the configuration of a request, and the request with a
 // context from which [Auth.settingsFor] knows it.
 func (a *Auth) settings(r *http.Request) (*settings, *http.Request, error) {
 	if a.fixed != nil {
 		return a.fixed, r, nil
 	}
-	s, err := a.chosen.settings(r)
+	s, err := a.chosenFor(r)
 	if err != nil {
 		return nil, r, err
 	}
-	return s, r.WithContext(context.WithValue(r.Context(), chosenKey{a}, s)), nil
+	return s, r.WithContext(context.WithValue(r.Context(), chosenKey{a.root()}, s)), nil
 }
 
 // settingsOrFault is settings for a request that must be answered even without
@@ -109,8 +153,14 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 		return a.fixed, nil
 	}
 	s, _ := ctx.Value(chosenKey{a}).(*settings)
+	if a.of != nil {
+		var err error
+		if s, err = a.chosen.ofKey(ctx, a.tenant); err != nil {
+			return nil, err
+		}
+	}
 	if s == nil {
-		return nil, fail(CodeConfiguration, fmt.Errorf("%s does not know whose configuration is meant: with NewFunc, give it the context of a request inside Auth.Load that carries a session, or that of a callback or event, and use an Auth of New elsewhere", method))
+		return nil, fail(CodeConfiguration, fmt.Errorf("%s does not know which tenant of NewFunc is meant: call it on Auth.Tenant, or give it the context of a request inside Auth.Load, of a callback or of an event", method))
 	}
 	if s.fault != nil {
 		return nil, s.fault

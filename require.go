@@ -174,11 +174,11 @@ func (a *Auth) loaded(r *http.Request, s *settings) bool {
 	case c == nil || c.loader == nil:
 		return len(r.Header["Cookie"]) == 0 && len(r.Header["Authorization"]) == 0
 	case s == nil && a.chosen != nil:
-		s, _ = a.chosen.settings(r) // load reports why there is no configuration
+		s, _ = a.chosenFor(r) // load reports why there is no configuration
 	case s == nil:
 		s = a.fixed
 	}
-	return c.loader == a && c.settings == s
+	return c.loader.root() == a.root() && c.settings == s
 }
 
 // hasGivenSession reports whether [WithSession] has signed a request in.

@@ -60,7 +60,7 @@ type sessionContext struct {
 type sessionContextKey struct{}
 
 // isOf reports whether a configuration read the session, or the host made it.
-func (s *Session) isOf(set *settings) bool { return s.from == nil || s.from == set }
+func (s *Session) isOf(set *settings) bool { return s.from == nil || s.from.isSame(set) }
 
 func (c *sessionContext) Value(key any) any {
 	if _, own := key.(sessionContextKey); own {

@@ -86,6 +86,17 @@ type settings struct {
 	// fault is what makes this configuration unusable. It is what New returns;
 	// a configuration made for a request answers with it.
 	fault *Error
+
+	// home are the tenants of which this is one, and key its key. home is nil for
+	// the configuration of [New].
+	home *tenants
+	key  string
+}
+
+// isSame reports whether two configurations are those of one Auth and, with
+// [NewFunc], of one tenant. A tenant's is made again after it was forgotten.
+func (s *settings) isSame(other *settings) bool {
+	return s == other || s.home != nil && s.home == other.home && s.key == other.key
 }
 
 // resolve completes and checks cfg. It always returns settings; those of a

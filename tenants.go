@@ -36,12 +36,12 @@ func newTenants(key func(*http.Request) string, config func(context.Context, str
 	return &tenants{key: key, config: config, spent: newSpent(), byKey: lru.Map[string, *settings]{Max: maxTenants}}
 }
 
-func (t *tenants) settings(r *http.Request) (*settings, error) {
-	key := t.key(r)
+// ofKey returns the configuration with a key, and makes it if it is not kept.
+func (t *tenants) ofKey(ctx context.Context, key string) (*settings, error) {
 	if s := t.kept(key); s != nil {
 		return s, nil
 	}
-	s, err := t.making.Do(r.Context(), key, func(ctx context.Context) (*settings, error) { return t.make(ctx, key) })
+	s, err := t.making.Do(ctx, key, func(ctx context.Context) (*settings, error) { return t.make(ctx, key) })
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, fail(codeUnknownTenant, fmt.Errorf("%s: %w", clip.Quote(key), err))
@@ -73,7 +73,7 @@ func (t *tenants) make(ctx context.Context, key string) (*settings, error) {
 		cfg.Tenant = key
 	}
 	s := resolve(cfg)
-	s.spent = t.spent
+	s.spent, s.home, s.key = t.spent, t, key
 	if s.fault == nil {
 		s.announce(ctx)
 	}

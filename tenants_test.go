@@ -311,7 +311,7 @@ func TestMethodsGoByTheTenantOfTheirContext(t *testing.T) {
 		}
 	}
 	err := auth.SignOutEverywhere(t.Context(), "1")
-	if !errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(err.Error(), "NewFunc") {
+	if !errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(err.Error(), "call it on Auth.Tenant") {
 		t.Errorf("without a tenant: %v, want an error that says what to do", err)
 	}
 }
