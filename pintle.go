@@ -65,8 +65,8 @@ func New(cfg Config) (*Auth, error) {
 //
 // Methods that take no request, such as [Auth.Refresh] and [Auth.Devices], use
 // the configuration of their context: the context of a request inside
-// [Auth.Load] that carries a session, or the context that a callback or an event receives. Anything
-// else, such as a job at night, calls them on [Auth.Tenant].
+// [Auth.Load] that carries a session, or the context that a callback or an event
+// receives. Anything else, such as a job at night, calls them on [Auth.Tenant].
 //
 // A key often comes from the Host header, which any client can set: config must
 // return an error that matches [ErrNotFound] for hosts it does not know. That
@@ -118,6 +118,20 @@ func (a *Auth) chosenFor(r *http.Request) (*settings, error) {
 	return a.chosen.ofKey(r.Context(), a.chosen.key(r))
 }
 
+// StoreFor returns the [Config.Store] of the configuration for a request, or nil if
+// it has none. With [NewFunc] that is the store of the tenant.
+func (a *Auth) StoreFor(r *http.Request) (Store, error) {
+	s, known, err := a.settings(r)
+	if err == nil && s.fault != nil {
+		err = s.fault
+	}
+	if err != nil {
+		a.logCall(known.Context(), "StoreFor", err)
+		return nil, err
+	}
+	return s.Store, nil
+}
+
 // settings returns the configuration of a request, and the request with a
 // context from which [Auth.settingsFor] knows it.
 func (a *Auth) settings(r *http.Request) (*settings, *http.Request, error) {
@@ -160,7 +174,7 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 		}
 	}
 	if s == nil {
-		return nil, fail(CodeConfiguration, fmt.Errorf("%s does not know which tenant of NewFunc is meant: call it on Auth.Tenant, or give it the context of a request inside Auth.Load, of a callback or of an event", method))
+		return nil, fail(CodeConfiguration, fmt.Errorf("%s does not know which tenant of NewFunc is meant: call it on Auth.Tenant, or give it the context of a request with a session inside Auth.Load, of a callback or of an event", method))
 	}
 	if s.fault != nil {
 		return nil, s.fault

@@ -176,22 +176,29 @@ func TestATenantLogsWhereItsConfigurationSays(t *testing.T) {
 	}
 }
 
-// A call without a tenant says what to do, and inside Load it needs no session.
+// A call without a tenant says what to do.
 func TestACallWithoutATenantSaysWhatToDo(t *testing.T) {
 	s := newStreet(t, "red.example")
 	useDefaultLog(t, &logBook{})
 	if _, err := s.auth.Account(t.Context(), "acme", "red.example"); err == nil || !strings.Contains(err.Error(), "call it on Auth.Tenant") {
 		t.Errorf("the error is %v", err)
 	}
-	called := false
-	get(s.auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		called = true
-		if _, err := s.auth.Account(r.Context(), "acme", "red.example"); err != nil {
-			t.Errorf("inside Load, signed out: %v", err)
+}
+
+func TestTheStoreOfARequestIsThatOfItsTenant(t *testing.T) {
+	s := newStreet(t, "red.example", "blue.example")
+	for host, want := range s.stores {
+		if got, err := s.auth.StoreFor(httptest.NewRequest("GET", "http://"+host+"/", nil)); err != nil || got != want {
+			t.Errorf("the store of %s is %v, %v", host, got, err)
 		}
-	})), "http://red.example/", "Cookie", sessionCookie+"=unknown")
-	if !called {
-		t.Error("the handler was not called")
+	}
+	book := &logBook{}
+	useDefaultLog(t, book)
+	if _, err := s.auth.StoreFor(httptest.NewRequest("GET", "http://green.example/", nil)); !errors.Is(err, pintle.ErrNotFound) || len(book.failures(t)) != 1 {
+		t.Errorf("of no tenant: %v, logged as %s", err, book)
+	}
+	if got, err := newSite(t).auth.StoreFor(httptest.NewRequest("GET", "http://localhost:3000/", nil)); err != nil || got != nil {
+		t.Errorf("without a store: %v, %v", got, err)
 	}
 }
 

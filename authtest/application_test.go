@@ -36,11 +36,7 @@ func mayPass(r *http.Request, s *pintle.Session) (pintle.Access, error) {
 }
 
 // newApp is the application: a page for members and one for administrators.
-func newApp(cfg pintle.Config) (http.Handler, error) {
-	auth, err := pintle.New(cfg)
-	if err != nil {
-		return nil, err
-	}
+func newApp(auth *pintle.Auth) http.Handler {
 	greet := func(w http.ResponseWriter, r *http.Request) {
 		user := pintle.SessionFrom(r.Context()).User
 		fmt.Fprintf(w, "Hello, %s", cmp.Or(user.Name, user.Email))
@@ -49,24 +45,25 @@ func newApp(cfg pintle.Config) (http.Handler, error) {
 	mux.Handle("/auth/", auth)
 	mux.Handle("GET /account", auth.Require(http.HandlerFunc(greet)))
 	mux.Handle("GET /admin", auth.Require(http.HandlerFunc(greet)))
-	return auth.Load(mux), nil
+	return auth.Load(mux)
 }
 
-func mustApp(t *testing.T, cfg pintle.Config) http.Handler {
+// mustAuth makes the application's Auth, or ends the test.
+func mustAuth(t *testing.T, cfg pintle.Config) *pintle.Auth {
 	t.Helper()
-	app, err := newApp(cfg)
+	auth, err := pintle.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return app
+	return auth
 }
 
 func TestMembersAreGreeted(t *testing.T) {
-	cfg := config(memstore.New(), provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"}))
-	app := mustApp(t, cfg)
+	auth := mustAuth(t, config(memstore.New(), provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"})))
+	app := newApp(auth)
 
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/account", nil)
-	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+	authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim"})
 	w := httptest.NewRecorder()
 	app.ServeHTTP(w, r)
 	if got := w.Body.String(); got != "Hello, Kim" {
@@ -75,8 +72,8 @@ func TestMembersAreGreeted(t *testing.T) {
 }
 
 func TestOnlyRootIsAnAdministrator(t *testing.T) {
-	cfg := config(memstore.New(), provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"}))
-	srv := httptest.NewServer(mustApp(t, cfg))
+	auth := mustAuth(t, config(memstore.New(), provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"})))
+	srv := httptest.NewServer(newApp(auth))
 	defer srv.Close()
 
 	for user, want := range map[*pintle.User]int{
@@ -84,7 +81,7 @@ func TestOnlyRootIsAnAdministrator(t *testing.T) {
 		{Email: "kim@example.com"}:  http.StatusForbidden,
 		nil:                         http.StatusUnauthorized, // anonymous
 	} {
-		client := authtest.HTTPClient(t, cfg, srv.URL, user)
+		client := authtest.HTTPClient(t, auth, srv.URL, user)
 		resp, err := client.Get(srv.URL + "/admin")
 		if err != nil {
 			t.Fatal(err)
@@ -98,12 +95,12 @@ func TestOnlyRootIsAnAdministrator(t *testing.T) {
 
 func TestTheUserOfATestIsTheStoredOne(t *testing.T) {
 	store := memstore.New()
-	cfg := config(store, provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"}))
-	srv := httptest.NewServer(mustApp(t, cfg))
+	auth := mustAuth(t, config(store, provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"})))
+	srv := httptest.NewServer(newApp(auth))
 	defer srv.Close()
 
 	kim := &pintle.User{Email: "kim@example.com"}
-	client := authtest.HTTPClient(t, cfg, srv.URL, kim)
+	client := authtest.HTTPClient(t, auth, srv.URL, kim)
 	// kim.ID is the key of the application's own rows about Kim.
 
 	if stored, err := store.User(t.Context(), kim.ID); err != nil || stored.Email != kim.Email {
@@ -116,10 +113,10 @@ func TestTheUserOfATestIsTheStoredOne(t *testing.T) {
 
 func TestASessionEndsAfterAMonth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := config(memstore.New(), provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"}))
-		app := mustApp(t, cfg)
+		auth := mustAuth(t, config(memstore.New(), provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"})))
+		app := newApp(auth)
 		r := httptest.NewRequest(http.MethodGet, "http://localhost/account", nil)
-		authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+		authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim"})
 
 		time.Sleep(31 * 24 * time.Hour)
 		w := httptest.NewRecorder()
@@ -132,12 +129,12 @@ func TestASessionEndsAfterAMonth(t *testing.T) {
 
 func TestASignInWithAProvider(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
-	cfg := config(memstore.New(), idp.OIDC("acme"))
-	srv := httptest.NewServer(mustApp(t, cfg))
+	auth := mustAuth(t, config(memstore.New(), idp.OIDC("acme")))
+	srv := httptest.NewServer(newApp(auth))
 	defer srv.Close()
 
 	idp.SignInAs(authtest.Person{Subject: "42", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
-	client := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	client := authtest.HTTPClient(t, auth, srv.URL, nil)
 	authtest.SignInWith(t, client, srv.URL+"/auth", "acme").Body.Close()
 	if got := pageFor(t, client, srv.URL+"/account"); got != "Hello, Ada" {
 		t.Errorf("Ada sees %q", got)
@@ -146,12 +143,12 @@ func TestASignInWithAProvider(t *testing.T) {
 
 func TestAProviderThatLiesSignsNoUserIn(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
-	cfg := config(memstore.New(), idp.OIDC("acme"))
-	srv := httptest.NewServer(mustApp(t, cfg))
+	auth := mustAuth(t, config(memstore.New(), idp.OIDC("acme")))
+	srv := httptest.NewServer(newApp(auth))
 	defer srv.Close()
 
 	idp.Break(authtest.IDTokenWrongAudience)
-	client := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	client := authtest.HTTPClient(t, auth, srv.URL, nil)
 	resp := authtest.SignInWith(t, client, srv.URL+"/auth", "acme")
 	defer resp.Body.Close()
 	if got := resp.Request.URL.Path; got != "/auth/signin" && got != "/auth/error" {
@@ -164,11 +161,11 @@ func TestAProviderThatLiesSignsNoUserIn(t *testing.T) {
 
 func TestASignInByMail(t *testing.T) {
 	box := authtest.NewMailbox(authtest.MailboxOptions{})
-	cfg := config(memstore.New(), &pintle.Email{From: "App <no-reply@example.com>", Send: box.Send})
-	srv := httptest.NewServer(mustApp(t, cfg))
+	auth := mustAuth(t, config(memstore.New(), &pintle.Email{From: "App <no-reply@example.com>", Send: box.Send}))
+	srv := httptest.NewServer(newApp(auth))
 	defer srv.Close()
 
-	client := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	client := authtest.HTTPClient(t, auth, srv.URL, nil)
 	authtest.SignInWith(t, client, srv.URL+"/auth", "email", "email", "kim@example.com").Body.Close()
 	mail, err := box.Wait(t.Context(), "kim@example.com")
 	if err != nil {
@@ -185,11 +182,11 @@ func TestASignInByMail(t *testing.T) {
 }
 
 func TestASignInWithAPassword(t *testing.T) {
-	cfg := config(nil, &pintle.Credentials{Authorize: checkPassword})
-	srv := httptest.NewServer(mustApp(t, cfg))
+	auth := mustAuth(t, config(nil, &pintle.Credentials{Authorize: checkPassword}))
+	srv := httptest.NewServer(newApp(auth))
 	defer srv.Close()
 
-	client := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	client := authtest.HTTPClient(t, auth, srv.URL, nil)
 	authtest.SignInWith(t, client, srv.URL+"/auth", "credentials", "username", "kim", "password", "open barley").Body.Close()
 	if got := pageFor(t, client, srv.URL+"/account"); got != "Unauthorized\n" {
 		t.Errorf("with a wrong password the page shows %q", got)
@@ -215,13 +212,10 @@ func TestEditorsMayWrite(t *testing.T) {
 		}
 		return c.Claims, nil
 	}
-	auth, err := pintle.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	auth := mustAuth(t, cfg)
 
 	r := httptest.NewRequest(http.MethodPost, "http://localhost/articles", nil)
-	authtest.SignIn(t, cfg, r, &pintle.User{Email: "kim@press.example"})
+	authtest.SignIn(t, auth, r, &pintle.User{Email: "kim@press.example"})
 	session, err := auth.Session(r)
 	if err != nil {
 		t.Fatal(err)

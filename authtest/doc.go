@@ -8,7 +8,7 @@
 // store of sessions:
 //
 //	r := httptest.NewRequest("GET", "http://localhost/account", nil)
-//	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+//	authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim"})
 //
 // [SignIn] is for tests that call a handler, [HTTPClient] for tests that start a
 // server, [Cookies] for tests that drive a browser and [StorageState] for those

@@ -10,9 +10,8 @@ import (
 )
 
 // greetingSite starts an application that greets the signed-in user.
-func greetingSite(t *testing.T, cfg pintle.Config) *httptest.Server {
+func greetingSite(t *testing.T, auth *pintle.Auth) *httptest.Server {
 	t.Helper()
-	auth := newAuth(t, cfg)
 	mux := http.NewServeMux()
 	mux.Handle("/auth/", auth)
 	mux.Handle("/", greeting(auth))
@@ -59,13 +58,14 @@ func TestAReadyProviderSignsInOverEveryProtocol(t *testing.T) {
 				Secrets:   []string{appSecret},
 				Getenv:    func(string) string { return "" },
 			}
-			srv := greetingSite(t, cfg)
+			auth := newAuth(t, cfg)
+			srv := greetingSite(t, auth)
 			if tt.client != nil {
 				tt.client.RedirectURIs = []string{srv.URL + "/auth/callback/acme"}
 				idp.Register(*tt.client)
 			}
 			idp.SignInAs(authtest.Person{Subject: "42", Name: "Kim", Email: "kim@example.com"})
-			resp := authtest.SignInWith(t, authtest.HTTPClient(t, cfg, srv.URL, nil), srv.URL+"/auth", "acme")
+			resp := authtest.SignInWith(t, authtest.HTTPClient(t, auth, srv.URL, nil), srv.URL+"/auth", "acme")
 			if got := bodyText(t, resp); got != "Hello Kim <kim@example.com>" {
 				t.Errorf("the application shows %s %q, want a greeting for Kim", resp.Status, got)
 			}
@@ -97,7 +97,7 @@ func TestSignInWithReportsWhyItFails(t *testing.T) {
 	defer srv.Close()
 	for name, c := range map[string]*http.Client{
 		"no cookies":        srv.Client(),
-		"no sign-in routes": authtest.HTTPClient(t, pintle.Config{}, srv.URL, nil),
+		"no sign-in routes": authtest.HTTPClient(t, nil, srv.URL, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var j judge

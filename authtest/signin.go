@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -13,26 +12,26 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/uuid"
-	"github.com/pintleauth/pintle/oauth"
 )
 
 // SignIn makes r the request of a signed-in user, for tests that call a handler:
 //
 //	r := httptest.NewRequest("GET", "http://localhost/account", nil)
-//	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim", Email: "kim@example.com"})
+//	authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim", Email: "kim@example.com"})
 //	app.ServeHTTP(w, r)
 //
-// cfg is the application's configuration. Its secrets, its store and its options
-// for sessions and cookies matter: every server with the same ones accepts the
-// cookies. Its callbacks and events run as in a sign-in with a
-// [pintle.Credentials] provider called "authtest". The host of r must be one that
-// cfg trusts, as for any request.
+// auth is the application's. It starts the session, see [pintle.Auth.StartSession]:
+// Callbacks.JWT and Events.SignIn are called as at a sign-in with a provider called
+// "authtest", Callbacks.SignIn and Callbacks.SyncUser are not. Every server with the
+// same secrets, store and options for sessions and cookies accepts the cookies. The
+// host of r must be one that auth trusts, as for any request. With an auth of
+// [pintle.NewFunc] r names the tenant.
 //
-// If cfg has a store, u is created there unless there is a user with its ID or, if
+// If auth has a store, u is created there unless there is a user with its ID or, if
 // that is empty, its address. Afterwards *u is the stored user.
-func SignIn(tb TB, cfg pintle.Config, r *http.Request, u *pintle.User) {
+func SignIn(tb TB, auth *pintle.Auth, r *http.Request, u *pintle.User) {
 	tb.Helper()
-	fresh := cookiesOf(tb, cfg, r, u)
+	fresh := cookiesOf(tb, auth, r, u)
 	kept := r.Cookies()
 	r.Header.Del("Cookie")
 	for _, c := range fresh {
@@ -49,11 +48,11 @@ func SignIn(tb TB, cfg pintle.Config, r *http.Request, u *pintle.User) {
 // with the given address, for tests that start a server. It keeps cookies and
 // follows redirects. With a nil u the client is anonymous.
 //
-//	kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim"})
+//	kim := authtest.HTTPClient(t, auth, srv.URL, &pintle.User{Name: "Kim"})
 //	resp, err := kim.Get(srv.URL + "/account")
 //
 // A server with TLS needs one line more: kim.Transport = srv.Client().Transport.
-func HTTPClient(tb TB, cfg pintle.Config, address string, u *pintle.User) *http.Client {
+func HTTPClient(tb TB, auth *pintle.Auth, address string, u *pintle.User) *http.Client {
 	tb.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -61,7 +60,7 @@ func HTTPClient(tb TB, cfg pintle.Config, address string, u *pintle.User) *http.
 		return nil
 	}
 	if u != nil {
-		site, cookies := cookiesAt(tb, cfg, address, u)
+		site, cookies := cookiesAt(tb, auth, address, u)
 		jar.SetCookies(site, cookies)
 	}
 	return &http.Client{Jar: jar}
@@ -70,9 +69,9 @@ func HTTPClient(tb TB, cfg pintle.Config, address string, u *pintle.User) *http.
 // Cookies returns the cookies of a browser in which u is signed in, see [SignIn],
 // at the site with the given address, for tests that drive a browser. The scheme
 // decides whether they are secure ones. For Playwright there is [StorageState].
-func Cookies(tb TB, cfg pintle.Config, address string, u *pintle.User) []*http.Cookie {
+func Cookies(tb TB, auth *pintle.Auth, address string, u *pintle.User) []*http.Cookie {
 	tb.Helper()
-	_, cookies := cookiesAt(tb, cfg, address, u)
+	_, cookies := cookiesAt(tb, auth, address, u)
 	return cookies
 }
 
@@ -97,7 +96,7 @@ func SignInWith(tb TB, c *http.Client, base, provider string, fields ...string) 
 	return resp
 }
 
-func cookiesAt(tb TB, cfg pintle.Config, address string, u *pintle.User) (*url.URL, []*http.Cookie) {
+func cookiesAt(tb TB, auth *pintle.Auth, address string, u *pintle.User) (*url.URL, []*http.Cookie) {
 	tb.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, http.NoBody)
 	if err == nil && r.URL.Host == "" {
@@ -107,12 +106,12 @@ func cookiesAt(tb TB, cfg pintle.Config, address string, u *pintle.User) (*url.U
 		tb.Fatalf("authtest: sign in at %q: %v", address, err)
 		return nil, nil
 	}
-	return r.URL, cookiesOf(tb, cfg, r, u)
+	return r.URL, cookiesOf(tb, auth, r, u)
 }
 
-func cookiesOf(tb TB, cfg pintle.Config, r *http.Request, u *pintle.User) []*http.Cookie {
+func cookiesOf(tb TB, auth *pintle.Auth, r *http.Request, u *pintle.User) []*http.Cookie {
 	tb.Helper()
-	cookies, err := signIn(cfg, visit(r), u)
+	cookies, err := signIn(auth, visit(r), u)
 	if err != nil {
 		tb.Fatalf("authtest: sign in %q: %v", u.Name, err)
 	}
@@ -130,35 +129,21 @@ func visit(r *http.Request) *http.Request {
 	return v
 }
 
-// signIn signs u in with a provider that accepts every submission, at a service
-// that otherwise has the configuration of the application.
-func signIn(cfg pintle.Config, r *http.Request, u *pintle.User) ([]*http.Cookie, error) {
-	if err := storeUser(r.Context(), cfg.Store, u); err != nil {
+// signIn starts a session of u in a browser that has none.
+func signIn(auth *pintle.Auth, r *http.Request, u *pintle.User) ([]*http.Cookie, error) {
+	if auth == nil {
+		return nil, errors.New("the Auth is nil: give it the application's")
+	}
+	store, err := auth.StoreFor(r)
+	if err != nil {
 		return nil, err
 	}
-	cfg.Providers = []pintle.Provider{
-		&pintle.Credentials{
-			ID:        "authtest",
-			Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return u, nil },
-		},
-		// Database sessions are refused for credentials alone. Nothing is sent to
-		// this one.
-		&pintle.OAuth{
-			ID: "authtest-unused", ClientID: "authtest", ClientAuth: "none",
-			Authorization: oauth.Endpoint{URL: "https://authtest.invalid/authorize"},
-			Token:         oauth.Endpoint{URL: "https://authtest.invalid/token"},
-			UserInfo:      oauth.Endpoint{URL: "https://authtest.invalid/userinfo"},
-		},
-	}
-	// The test reports errors.
-	cfg.Logger = slog.New(slog.DiscardHandler)
-	auth, err := pintle.New(cfg) //nolint:contextcheck // it opens nothing
-	if err != nil {
+	if err := storeUser(r.Context(), store, u); err != nil {
 		return nil, err
 	}
 	w := &http.Response{Header: http.Header{}}
-	next, err := auth.SignIn(receiver{w}, r, "authtest", pintle.SignInOptions{RedirectTo: "/"}) //nolint:contextcheck // r has it
-	if err != nil {
+	how := pintle.StartOptions{Authentication: pintle.Authentication{Provider: "authtest"}}
+	if _, _, err := auth.StartSession(receiver{w}, r, u, how); err != nil { //nolint:contextcheck // r has it
 		return nil, err
 	}
 	cookies := w.Cookies()
@@ -167,7 +152,7 @@ func signIn(cfg pintle.Config, r *http.Request, u *pintle.User) ([]*http.Cookie,
 	}
 	session, err := auth.Session(r)
 	if err == nil && session == nil {
-		err = fmt.Errorf("a callback of the application denied the sign-in: the browser was redirected to %s without a session", next)
+		err = errors.New("the application does not accept the session that it has just started")
 	}
 	return cookies, err
 }

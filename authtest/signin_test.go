@@ -80,10 +80,11 @@ func TestSignInMakesARequestOneOfTheUser(t *testing.T) {
 	for name, cfg := range configs() {
 		for _, scheme := range []string{"http", "https"} {
 			t.Run(name+" over "+scheme, func(t *testing.T) {
-				app := greeting(newAuth(t, cfg))
+				auth := newAuth(t, cfg)
+				app := greeting(auth)
 				r := httptest.NewRequest(http.MethodGet, scheme+"://localhost/account", nil)
 				r.AddCookie(&http.Cookie{Name: "theme", Value: "dark"})
-				authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim", Email: "Kim@example.com"})
+				authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim", Email: "Kim@example.com"})
 				w := httptest.NewRecorder()
 				app.ServeHTTP(w, r)
 				if got, want := w.Body.String(), "Hello Kim <kim@example.com>"; got != want {
@@ -98,11 +99,11 @@ func TestSignInMakesARequestOneOfTheUser(t *testing.T) {
 }
 
 func TestSignInReplacesTheSignedInUser(t *testing.T) {
-	cfg := configs()["tokens"]
-	app := greeting(newAuth(t, cfg))
+	auth := newAuth(t, configs()["tokens"])
+	app := greeting(auth)
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
-	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
-	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Lee"})
+	authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim"})
+	authtest.SignIn(t, auth, r, &pintle.User{Name: "Lee"})
 	w := httptest.NewRecorder()
 	app.ServeHTTP(w, r)
 	if got := w.Body.String(); got != "Hello Lee <>" {
@@ -115,11 +116,12 @@ func TestTheUserBecomesTheStoredOne(t *testing.T) {
 	cfg := configs()["tokens"]
 	cfg.Store = store
 	kim := &pintle.User{Name: "Kim", Email: "KIM@example.com"}
+	auth := newAuth(t, cfg)
 	signedIn := func(u *pintle.User) string {
 		t.Helper()
 		r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
-		authtest.SignIn(t, cfg, r, u)
-		s, err := newAuth(t, cfg).Session(r)
+		authtest.SignIn(t, auth, r, u)
+		s, err := auth.Session(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,13 +149,13 @@ func TestTheUserBecomesTheStoredOne(t *testing.T) {
 }
 
 func TestParallelTestsMaySignInOneUser(t *testing.T) {
-	cfg := configs()["sessions in a database"]
+	auth := newAuth(t, configs()["sessions in a database"])
 	ids := make(chan string)
 	for range 8 {
 		go func() {
 			u := &pintle.User{Name: "Kim", Email: "kim@example.com"}
 			var j judge
-			authtest.Cookies(&j, cfg, "http://localhost", u)
+			authtest.Cookies(&j, auth, "http://localhost", u)
 			ids <- u.ID + j.verdict
 		}()
 	}
@@ -175,14 +177,15 @@ func TestHTTPClientIsSignedInAtAServer(t *testing.T) {
 				continue // which no browser sends there
 			}
 			t.Run(name+" over "+scheme, func(t *testing.T) {
-				srv := start(greeting(newAuth(t, cfg)))
+				auth := newAuth(t, cfg)
+				srv := start(greeting(auth))
 				defer srv.Close()
-				kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim"})
+				kim := authtest.HTTPClient(t, auth, srv.URL, &pintle.User{Name: "Kim"})
 				kim.Transport = srv.Client().Transport
 				if got := pageFor(t, kim, srv.URL); got != "Hello Kim <>" {
 					t.Errorf("the application shows %q, want a greeting for Kim", got)
 				}
-				anonymous := authtest.HTTPClient(t, cfg, srv.URL, nil)
+				anonymous := authtest.HTTPClient(t, auth, srv.URL, nil)
 				anonymous.Transport = srv.Client().Transport
 				if got := pageFor(t, anonymous, srv.URL); got != "Unauthorized\n" {
 					t.Errorf("to an anonymous client the application shows %q, want Unauthorized", got)
@@ -193,7 +196,7 @@ func TestHTTPClientIsSignedInAtAServer(t *testing.T) {
 }
 
 func TestCookiesAreThoseOfTheScheme(t *testing.T) {
-	cfg := configs()["tokens"]
+	auth := newAuth(t, configs()["tokens"])
 	tests := []struct {
 		address string
 		name    string
@@ -204,7 +207,7 @@ func TestCookiesAreThoseOfTheScheme(t *testing.T) {
 	}
 	for _, tt := range tests {
 		found := false
-		for _, c := range authtest.Cookies(t, cfg, tt.address, &pintle.User{Name: "Kim"}) {
+		for _, c := range authtest.Cookies(t, auth, tt.address, &pintle.User{Name: "Kim"}) {
 			if c.Name == tt.name {
 				found = c.HttpOnly && c.Secure == tt.secure && c.SameSite == http.SameSiteLaxMode
 			}
@@ -226,10 +229,11 @@ func TestSignInRunsTheCallbacksAndEvents(t *testing.T) {
 		}
 		return c.Claims, nil
 	}
+	auth := newAuth(t, cfg)
 	u := &pintle.User{Name: "Kim"}
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
-	authtest.SignIn(t, cfg, r, u)
-	s, err := newAuth(t, cfg).Session(r)
+	authtest.SignIn(t, auth, r, u)
+	s, err := auth.Session(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,28 +267,60 @@ func TestSignInReportsWhyItFails(t *testing.T) {
 		want          string
 	}{
 		{"a host that is not trusted", "http://example.com/", change(func(*pintle.Config) {}), "Config.TrustHost"},
-		{"no secret", "http://localhost/", change(func(c *pintle.Config) { c.Secrets = nil }), "AUTH_SECRET"},
-		{"a callback that denies access", "http://localhost/", change(func(c *pintle.Config) {
-			c.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) {
-				return "", errors.New("not on the list")
-			}
-		}), "not on the list"},
-		{"a callback that sends elsewhere", "http://localhost/", change(func(c *pintle.Config) {
-			c.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) { return "/terms", nil }
-		}), "http://localhost/terms without a session"},
 		{"a callback that ends the session", "http://localhost/", change(func(c *pintle.Config) {
 			c.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
-		}), "denied the sign-in"},
+		}), "denies the session"},
+		{"a callback that denies every session that is read", "http://localhost/", change(func(c *pintle.Config) {
+			c.Callbacks.JWT = func(_ context.Context, t *pintle.TokenChange) (pintle.Claims, error) {
+				if t.Trigger == pintle.TriggerSignIn {
+					return t.Claims, nil
+				}
+				return nil, nil
+			}
+		}), "does not accept the session"},
 		{"no address", "localhost:3000", change(func(*pintle.Config) {}), "localhost:3000"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var j judge
-			authtest.Cookies(&j, tt.cfg, tt.address, &pintle.User{Name: "Kim"})
+			authtest.Cookies(&j, newAuth(t, tt.cfg), tt.address, &pintle.User{Name: "Kim"})
 			if !strings.Contains(j.verdict, tt.want) {
 				t.Errorf("the test fails with %q, want it to mention %q", j.verdict, tt.want)
 			}
 		})
+	}
+}
+
+// Callbacks.SignIn decides about sign-ins, and this is none.
+func TestSignInDoesNotAskTheSignInCallback(t *testing.T) {
+	cfg := configs()["tokens"]
+	cfg.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) { return "", errors.New("not on the list") }
+	auth := newAuth(t, cfg)
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+	authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim"})
+	if s, err := auth.Session(r); err != nil || s == nil || s.Authentication.Provider != "" {
+		t.Errorf("the session is %+v, %v", s, err)
+	}
+}
+
+// The request names the tenant, and its store gets the user.
+func TestSignInAtATenant(t *testing.T) {
+	stores := map[string]pintle.Store{"red.localhost": memstore.New(), "blue.localhost": memstore.New()}
+	auth := pintle.NewFunc(func(r *http.Request) string { return r.Host }, func(_ context.Context, host string) (pintle.Config, error) {
+		cfg := configs()["tokens"]
+		cfg.URL, cfg.Store = "http://"+host, stores[host]
+		return cfg, nil
+	})
+	kim := &pintle.User{Name: "Kim", Email: "kim@example.com"}
+	r := httptest.NewRequest(http.MethodGet, "http://red.localhost/", nil)
+	authtest.SignIn(t, auth, r, kim)
+	if s, err := auth.Session(r); err != nil || s == nil || s.User.ID != kim.ID {
+		t.Errorf("the session is %+v, %v", s, err)
+	}
+	for host, want := range map[string]bool{"red.localhost": true, "blue.localhost": false} {
+		if _, err := stores[host].User(t.Context(), kim.ID); (err == nil) != want {
+			t.Errorf("in the store of %s the user is found with %v", host, err)
+		}
 	}
 }
 
@@ -324,7 +360,7 @@ func ExampleSignIn() {
 	})))
 
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
-	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+	authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim"})
 	w := httptest.NewRecorder()
 	app.ServeHTTP(w, r)
 	fmt.Print(w.Body)
@@ -346,7 +382,7 @@ func ExampleHTTPClient() {
 	srv := httptest.NewServer(auth)
 	defer srv.Close()
 
-	kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
+	kim := authtest.HTTPClient(t, auth, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
 	resp, err := kim.Get(srv.URL + "/auth/session")
 	if err != nil {
 		panic(err)
@@ -379,7 +415,7 @@ func ExampleSignInWith() {
 	defer srv.Close()
 
 	idp.SignInAs(authtest.Person{Subject: "42", Name: "Kim"})
-	client := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	client := authtest.HTTPClient(t, auth, srv.URL, nil)
 	resp := authtest.SignInWith(t, client, srv.URL+"/auth", "acme")
 	defer resp.Body.Close()
 	_, _ = io.Copy(os.Stdout, resp.Body)

@@ -13,8 +13,8 @@ import (
 
 func TestSignInWithReportsWhatIsMissing(t *testing.T) {
 	box := authtest.NewMailbox(authtest.MailboxOptions{})
-	cfg := config(memstore.New(), &pintle.Email{From: "no-reply@example.com", Send: box.Send})
-	srv := httptest.NewServer(mustApp(t, cfg))
+	auth := mustAuth(t, config(memstore.New(), &pintle.Email{From: "no-reply@example.com", Send: box.Send}))
+	srv := httptest.NewServer(newApp(auth))
 	defer srv.Close()
 	tests := []struct {
 		name           string
@@ -31,7 +31,7 @@ func TestSignInWithReportsWhatIsMissing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.client == nil {
-				tt.client = authtest.HTTPClient(t, cfg, srv.URL, nil)
+				tt.client = authtest.HTTPClient(t, auth, srv.URL, nil)
 			}
 			var j judge
 			if resp := authtest.SignInWith(&j, tt.client, srv.URL+tt.base, tt.provider, tt.fields...); resp != nil {

@@ -12,7 +12,7 @@ import (
 // signed in, see [SignIn], at the site with the given address. It is the JSON of
 // the option storageState:
 //
-//	state := authtest.StorageState(t, cfg, "http://localhost:3000", &pintle.User{Name: "Kim"})
+//	state := authtest.StorageState(t, auth, "http://localhost:3000", &pintle.User{Name: "Kim"})
 //	err := os.WriteFile("kim.json", state, 0o600)
 //	// In the tests: test.use({ storageState: 'kim.json' })
 //
@@ -20,9 +20,9 @@ import (
 // secret.
 //
 // https://playwright.dev/docs/api/class-browser#browser-new-context-option-storage-state
-func StorageState(tb TB, cfg pintle.Config, address string, u *pintle.User) []byte {
+func StorageState(tb TB, auth *pintle.Auth, address string, u *pintle.User) []byte {
 	tb.Helper()
-	site, cookies := cookiesAt(tb, cfg, address, u)
+	site, cookies := cookiesAt(tb, auth, address, u)
 	if site == nil {
 		return nil
 	}

@@ -35,6 +35,6 @@
 // In the tests of an application, package authtest signs a user in:
 //
 //	r := httptest.NewRequest("GET", "http://localhost/account", nil)
-//	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+//	authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim"})
 //	e.ServeHTTP(httptest.NewRecorder(), r)
 package pintleecho

@@ -12,33 +12,29 @@ import (
 )
 
 // newEcho returns an application, as its main function and its tests make it.
-func newEcho(cfg pintle.Config) (*echo.Echo, error) {
-	auth, err := pintle.New(cfg)
-	if err != nil {
-		return nil, err
-	}
+func newEcho(auth *pintle.Auth) *echo.Echo {
 	e := echo.New()
 	e.Use(pintleecho.Load(auth))
 	pintleecho.Mount(e, "/auth", auth)
 	e.GET("/account", func(c *echo.Context) error {
 		return c.String(http.StatusOK, "Hello, "+pintleecho.Session(c).User.Name)
 	}, pintleecho.Require(auth))
-	return e, nil
+	return e
 }
 
 // In the tests of an application one line signs a user in.
 func TestSignedInUsersAreGreeted(t *testing.T) {
-	cfg := pintle.Config{
+	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
 		Secrets:   []string{"the output of: openssl rand -base64 33"},
-	}
-	e, err := newEcho(cfg)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	e := newEcho(auth)
 
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/account", nil)
-	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+	authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim"})
 	w := httptest.NewRecorder()
 	e.ServeHTTP(w, r)
 	if got := w.Body.String(); got != "Hello, Kim" {
@@ -55,22 +51,22 @@ func TestSignedInUsersAreGreeted(t *testing.T) {
 // SA-M3: the Load of one Auth ends the session that the Load of another has found,
 // also where the request has no cookies any more.
 func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
-	customers, staff := pintle.Config{
-		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
-		Secrets:   []string{"the output of: openssl rand -base64 33"},
-	}, pintle.Config{
-		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
-		Secrets:   []string{"another output of: openssl rand -base64 33"},
-	}
-	load := func(cfg pintle.Config) echo.MiddlewareFunc {
+	made := func(cfg pintle.Config) *pintle.Auth {
 		auth, err := pintle.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pintleecho.Load(auth)
+		return auth
 	}
+	customers, staff := made(pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"the output of: openssl rand -base64 33"},
+	}), made(pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"another output of: openssl rand -base64 33"},
+	})
 	e := echo.New()
-	e.Use(load(customers), func(next echo.HandlerFunc) echo.HandlerFunc {
+	e.Use(pintleecho.Load(customers), func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
 			if s := pintleecho.Session(c); s == nil || s.User.Name != "Kim" {
 				t.Errorf("the customers have the session %v", s)
@@ -78,7 +74,7 @@ func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
 			c.Request().Header.Del("Cookie")
 			return next(c)
 		}
-	}, load(staff))
+	}, pintleecho.Load(staff))
 	e.GET("/", func(c *echo.Context) error {
 		if s := pintleecho.Session(c); s != nil {
 			t.Errorf("the staff have the session %v", s)

@@ -13,33 +13,29 @@ import (
 )
 
 // newApp returns an application, as its main function and its tests make it.
-func newApp(cfg pintle.Config) (*fiber.App, error) {
-	auth, err := pintle.New(cfg)
-	if err != nil {
-		return nil, err
-	}
+func newApp(auth *pintle.Auth) *fiber.App {
 	app := fiber.New()
 	app.Use(pintlefiber.Load(auth))
 	pintlefiber.Mount(app, "/auth", auth)
 	app.Get("/account", pintlefiber.Require(auth), func(c fiber.Ctx) error {
 		return c.SendString("Hello, " + pintlefiber.Session(c).User.Name)
 	})
-	return app, nil
+	return app
 }
 
 // In the tests of an application one line signs a user in.
 func TestSignedInUsersAreGreeted(t *testing.T) {
-	cfg := pintle.Config{
+	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
 		Secrets:   []string{"the output of: openssl rand -base64 33"},
-	}
-	app, err := newApp(cfg)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	app := newApp(auth)
 
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/account", nil)
-	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+	authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim"})
 	resp, err := app.Test(r)
 	if err != nil {
 		t.Fatal(err)
@@ -62,28 +58,28 @@ func TestSignedInUsersAreGreeted(t *testing.T) {
 // SA-M3: the Load of one Auth ends the session that the Load of another has found,
 // also where the request has no cookies any more.
 func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
-	customers, staff := pintle.Config{
-		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
-		Secrets:   []string{"the output of: openssl rand -base64 33"},
-	}, pintle.Config{
-		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
-		Secrets:   []string{"another output of: openssl rand -base64 33"},
-	}
-	load := func(cfg pintle.Config) fiber.Handler {
+	made := func(cfg pintle.Config) *pintle.Auth {
 		auth, err := pintle.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pintlefiber.Load(auth)
+		return auth
 	}
+	customers, staff := made(pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"the output of: openssl rand -base64 33"},
+	}), made(pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"another output of: openssl rand -base64 33"},
+	})
 	app := fiber.New()
-	app.Use(load(customers), func(c fiber.Ctx) error {
+	app.Use(pintlefiber.Load(customers), func(c fiber.Ctx) error {
 		if s := pintlefiber.Session(c); s == nil || s.User.Name != "Kim" {
 			t.Errorf("the customers have the session %v", s)
 		}
 		c.Request().Header.Del(fiber.HeaderCookie)
 		return c.Next()
-	}, load(staff))
+	}, pintlefiber.Load(staff))
 	app.Get("/", func(c fiber.Ctx) error {
 		if s := pintlefiber.Session(c); s != nil {
 			t.Errorf("the staff have the session %v", s)

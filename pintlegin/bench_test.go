@@ -28,7 +28,7 @@ func BenchmarkLoad(b *testing.B) {
 		b.Run(user, func(b *testing.B) {
 			r := httptest.NewRequest(http.MethodGet, "http://localhost/", http.NoBody)
 			if user == "Kim" {
-				authtest.SignIn(b, cfg, r, &pintle.User{Name: "Kim"})
+				authtest.SignIn(b, auth, r, &pintle.User{Name: "Kim"})
 			}
 			w := httptest.NewRecorder()
 			b.ReportAllocs()

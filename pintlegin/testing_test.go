@@ -12,34 +12,30 @@ import (
 )
 
 // newRouter returns an application, as its main function and its tests make it.
-func newRouter(cfg pintle.Config) (*gin.Engine, error) {
-	auth, err := pintle.New(cfg)
-	if err != nil {
-		return nil, err
-	}
+func newRouter(auth *pintle.Auth) *gin.Engine {
 	router := gin.New()
 	router.Use(pintlegin.Load(auth))
 	pintlegin.Mount(router, "/auth", auth)
 	router.GET("/account", pintlegin.Require(auth), func(c *gin.Context) {
 		c.String(http.StatusOK, "Hello, %s", pintlegin.Session(c).User.Name)
 	})
-	return router, nil
+	return router
 }
 
 // In the tests of an application one line signs a user in.
 func TestSignedInUsersAreGreeted(t *testing.T) {
 	gin.SetMode(gin.TestMode)
-	cfg := pintle.Config{
+	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
 		Secrets:   []string{"the output of: openssl rand -base64 33"},
-	}
-	router, err := newRouter(cfg)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	router := newRouter(auth)
 
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/account", nil)
-	authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+	authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim"})
 	w := httptest.NewRecorder()
 	router.ServeHTTP(w, r)
 	if got := w.Body.String(); got != "Hello, Kim" {
@@ -57,27 +53,27 @@ func TestSignedInUsersAreGreeted(t *testing.T) {
 // also where the request has no cookies any more.
 func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
 	gin.SetMode(gin.TestMode)
-	customers, staff := pintle.Config{
-		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
-		Secrets:   []string{"the output of: openssl rand -base64 33"},
-	}, pintle.Config{
-		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
-		Secrets:   []string{"another output of: openssl rand -base64 33"},
-	}
-	load := func(cfg pintle.Config) gin.HandlerFunc {
+	made := func(cfg pintle.Config) *pintle.Auth {
 		auth, err := pintle.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pintlegin.Load(auth)
+		return auth
 	}
+	customers, staff := made(pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"the output of: openssl rand -base64 33"},
+	}), made(pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"another output of: openssl rand -base64 33"},
+	})
 	router := gin.New()
-	router.Use(load(customers), func(c *gin.Context) {
+	router.Use(pintlegin.Load(customers), func(c *gin.Context) {
 		if s := pintlegin.Session(c); s == nil || s.User.Name != "Kim" {
 			t.Errorf("the customers have the session %v", s)
 		}
 		c.Request.Header.Del("Cookie")
-	}, load(staff))
+	}, pintlegin.Load(staff))
 	router.GET("/", func(c *gin.Context) {
 		if s := pintlegin.Session(c); s != nil {
 			t.Errorf("the staff have the session %v", s)

@@ -17,9 +17,9 @@ import (
 
 // SignsInAndOut requests the pages of the site at an address as the user of the
 // identity provider "local" with the name "Ada <3".
-func SignsInAndOut(t *testing.T, cfg pintle.Config, address string) {
+func SignsInAndOut(t *testing.T, auth *pintle.Auth, address string) {
 	t.Helper()
-	ada := authtest.HTTPClient(t, cfg, address, nil)
+	ada := authtest.HTTPClient(t, auth, address, nil)
 	if text := Read(t)(ada.Get(address)); !strings.Contains(text, "Hello, guest") {
 		t.Errorf("an anonymous client sees %s", text)
 	}

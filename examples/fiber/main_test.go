@@ -15,8 +15,7 @@ import (
 func TestSignInAndOut(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
 	idp.SignInAs(authtest.Person{Subject: "42", Name: "Ada <3"})
-	cfg := config(idp)
-	auth, err := pintle.New(cfg)
+	auth, err := pintle.New(config(idp))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +26,7 @@ func TestSignInAndOut(t *testing.T) {
 	app := site(auth)
 	go func() { _ = app.Listener(ln, fiber.ListenConfig{DisableStartupMessage: true}) }()
 	t.Cleanup(func() { _ = app.ShutdownWithTimeout(100 * time.Millisecond) }) // the client may hold connections
-	e2eclient.SignsInAndOut(t, cfg, "http://"+ln.Addr().String())
+	e2eclient.SignsInAndOut(t, auth, "http://"+ln.Addr().String())
 }
 
 func TestOnlyKimHasAPassword(t *testing.T) {

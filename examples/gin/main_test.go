@@ -12,14 +12,13 @@ import (
 func TestSignInAndOut(t *testing.T) {
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
 	idp.SignInAs(authtest.Person{Subject: "42", Name: "Ada <3"})
-	cfg := config(idp)
-	auth, err := pintle.New(cfg)
+	auth, err := pintle.New(config(idp))
 	if err != nil {
 		t.Fatal(err)
 	}
 	srv := httptest.NewServer(site(auth))
 	defer srv.Close()
-	e2eclient.SignsInAndOut(t, cfg, srv.URL)
+	e2eclient.SignsInAndOut(t, auth, srv.URL)
 }
 
 func TestOnlyKimHasAPassword(t *testing.T) {

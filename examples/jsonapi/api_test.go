@@ -19,7 +19,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-func startAPI(t *testing.T) (address string, cfg pintle.Config) {
+func startAPI(t *testing.T) (address string, auth *pintle.Auth) {
 	t.Helper()
 	store := memstore.New()
 	if _, err := store.CreateUser(t.Context(), &kim); err != nil {
@@ -27,14 +27,13 @@ func startAPI(t *testing.T) (address string, cfg pintle.Config) {
 	}
 	guard := &throttle.Guard{}
 	passwords := newPasswords(store, guard)
-	cfg = config(store, passwords, authtest.Start(t, authtest.Options{AutoConsent: true}))
-	auth, err := pintle.New(cfg)
+	auth, err := pintle.New(config(store, passwords, authtest.Start(t, authtest.Options{AutoConsent: true})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	srv := httptest.NewServer(newAPI(auth, passwords, guard))
 	t.Cleanup(srv.Close)
-	return srv.URL, cfg
+	return srv.URL, auth
 }
 
 func TestAnApplicationWithAPasswordGetsAToken(t *testing.T) {
@@ -104,8 +103,8 @@ func TestGuessesAreLimited(t *testing.T) {
 
 // An application of the same computer may share the browser's cookies.
 func TestASignInOfAnApplicationLeavesTheBrowserAlone(t *testing.T) {
-	api, cfg := startAPI(t)
-	ada := authtest.HTTPClient(t, cfg, api, &pintle.User{Name: "Ada"})
+	api, auth := startAPI(t)
+	ada := authtest.HTTPClient(t, auth, api, &pintle.User{Name: "Ada"})
 	if got := send(t, ada, "POST", api+"/session", `{"username":"kim","password":"open sesame"}`); got.status != http.StatusOK {
 		t.Fatalf("Kim signs in: %+v", got)
 	}
@@ -116,8 +115,8 @@ func TestASignInOfAnApplicationLeavesTheBrowserAlone(t *testing.T) {
 
 // An anonymous user signs in first, and returns to the consent page.
 func TestAnonymousUsersSignInBeforeTheConsentPage(t *testing.T) {
-	api, cfg := startAPI(t)
-	anonymous := authtest.HTTPClient(t, cfg, api, nil)
+	api, auth := startAPI(t)
+	anonymous := authtest.HTTPClient(t, auth, api, nil)
 	asked := api + "/app/authorize?" + asking(nil).Encode()
 	r, err := http.NewRequest(http.MethodGet, asked, nil)
 	if err != nil {
@@ -153,8 +152,8 @@ func asking(changes map[string]string) url.Values {
 }
 
 func TestOnlyTheApplicationItselfIsAnswered(t *testing.T) {
-	api, cfg := startAPI(t)
-	person := authtest.HTTPClient(t, cfg, api, &pintle.User{ID: "1"})
+	api, auth := startAPI(t)
+	person := authtest.HTTPClient(t, auth, api, &pintle.User{ID: "1"})
 	person.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	tests := []struct {
 		name    string
@@ -210,8 +209,8 @@ func TestOnlyTheApplicationItselfIsAnswered(t *testing.T) {
 }
 
 func TestACodeIsWorthATokenToOneApplicationOnce(t *testing.T) {
-	api, cfg := startAPI(t)
-	person := authtest.HTTPClient(t, cfg, api, &pintle.User{ID: "1"})
+	api, auth := startAPI(t)
+	person := authtest.HTTPClient(t, auth, api, &pintle.User{ID: "1"})
 	person.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	code := func(t *testing.T) string {
 		t.Helper()

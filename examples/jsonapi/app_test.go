@@ -49,8 +49,8 @@ func clicks(person *http.Client, button string) func(address string) error {
 }
 
 func TestAnApplicationSignsInThroughTheBrowser(t *testing.T) {
-	api, cfg := startAPI(t)
-	person := authtest.HTTPClient(t, cfg, api, &pintle.User{Name: "Ada", Email: "ada@example.com"})
+	api, auth := startAPI(t)
+	person := authtest.HTTPClient(t, auth, api, &pintle.User{Name: "Ada", Email: "ada@example.com"})
 	s, err := signIn(t.Context(), api, clicks(person, "yes"))
 	if err != nil {
 		t.Fatal(err)
@@ -71,8 +71,8 @@ func TestAnApplicationSignsInThroughTheBrowser(t *testing.T) {
 }
 
 func TestAnApplicationReceivesADenial(t *testing.T) {
-	api, cfg := startAPI(t)
-	person := authtest.HTTPClient(t, cfg, api, &pintle.User{Name: "Ada"})
+	api, auth := startAPI(t)
+	person := authtest.HTTPClient(t, auth, api, &pintle.User{Name: "Ada"})
 	if _, err := signIn(t.Context(), api, clicks(person, "no")); err == nil || !strings.Contains(err.Error(), "did not let") {
 		t.Errorf("the application returns %v", err)
 	}

@@ -14,8 +14,8 @@ import (
 func TestAnAccountIsDeletedOnlyIfItsOwnerMeansIt(t *testing.T) {
 	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyDatabase, pintle.StrategyJWT} {
 		t.Run(string(strategy), func(t *testing.T) {
-			srv, cfg := startSite(t, strategy)
-			kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
+			srv, auth := startSite(t, strategy)
+			kim := authtest.HTTPClient(t, auth, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
 			page := e2eclient.Read(t)(kim.PostForm(srv.URL+"/account/delete", nil))
 			if !strings.Contains(page, "Nothing was deleted") || !strings.Contains(page, "Kim") {
 				t.Errorf("without a tick the page is:\n%s", page)
@@ -40,10 +40,10 @@ func TestAnAccountIsDeletedOnlyIfItsOwnerMeansIt(t *testing.T) {
 // The session determines the account. The fields of a form only select the object
 // to change in it.
 func TestAFormCannotChangeAnotherAccount(t *testing.T) {
-	srv, cfg := startSite(t, pintle.StrategyDatabase)
-	lee := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	srv, auth := startSite(t, pintle.StrategyDatabase)
+	lee := authtest.HTTPClient(t, auth, srv.URL, nil)
 	e2eclient.Read(t)(authtest.SignInWith(t, lee, srv.URL+"/auth", localProvider), nil)
-	kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
+	kim := authtest.HTTPClient(t, auth, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
 	for path, form := range map[string]url.Values{
 		"/account/unlink":      {"provider": {localProvider}, "id": {"1001"}},
 		"/account/devices/end": {"device": {"a guess"}},

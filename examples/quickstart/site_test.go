@@ -18,7 +18,7 @@ import (
 
 // startSite starts the site and returns its configuration, with which a test can
 // sign a user in.
-func startSite(t *testing.T, strategy pintle.SessionStrategy) (*httptest.Server, pintle.Config) {
+func startSite(t *testing.T, strategy pintle.SessionStrategy) (*httptest.Server, *pintle.Auth) {
 	t.Helper()
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
 	db, err := openDatabase(t.Context(), filepath.Join(t.TempDir(), "quickstart.db"))
@@ -28,21 +28,20 @@ func startSite(t *testing.T, strategy pintle.SessionStrategy) (*httptest.Server,
 	t.Cleanup(func() { _ = db.Close() })
 	store := sqlstore.New(db, sqlstore.SQLite)
 	folk := &people{db: db, users: store, passwords: &password.Hasher{}}
-	cfg := config(store, sqlstore.NewRevocations(db, sqlstore.SQLite), folk, idp, "a secret of at least 32 characters", strategy)
-	auth, err := pintle.New(cfg)
+	auth, err := pintle.New(config(store, sqlstore.NewRevocations(db, sqlstore.SQLite), folk, idp, "a secret of at least 32 characters", strategy))
 	if err != nil {
 		t.Fatal(err)
 	}
 	srv := httptest.NewServer(newSite(auth, strategy, folk, idp.Issuer))
 	t.Cleanup(srv.Close)
-	return srv, cfg
+	return srv, auth
 }
 
 func TestMembersSeeAndChangeTheirSession(t *testing.T) {
 	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyDatabase, pintle.StrategyJWT} {
 		t.Run(string(strategy), func(t *testing.T) {
-			srv, cfg := startSite(t, strategy)
-			kim := authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
+			srv, auth := startSite(t, strategy)
+			kim := authtest.HTTPClient(t, auth, srv.URL, &pintle.User{Name: "Kim", Email: "kim@example.com"})
 			if page := e2eclient.Read(t)(kim.Get(srv.URL + "/account")); !strings.Contains(page, "kim@example.com") {
 				t.Errorf("Kim does not see the session:\n%s", page)
 			}
@@ -58,8 +57,8 @@ func TestMembersSeeAndChangeTheirSession(t *testing.T) {
 }
 
 func TestAnonymousRequestsAreRejected(t *testing.T) {
-	srv, cfg := startSite(t, pintle.StrategyDatabase)
-	anonymous := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	srv, auth := startSite(t, pintle.StrategyDatabase)
+	anonymous := authtest.HTTPClient(t, auth, srv.URL, nil)
 	if page := e2eclient.Read(t)(anonymous.Get(srv.URL + "/account")); page != "Unauthorized\n" {
 		t.Errorf("an anonymous client sees:\n%s", page)
 	}
@@ -72,19 +71,22 @@ func TestAnonymousRequestsAreRejected(t *testing.T) {
 
 // SH-21: the page is about the passkeys of the signed-in user.
 func TestMembersSeeToTheirOwnPasskeys(t *testing.T) {
-	srv, cfg := startSite(t, pintle.StrategyDatabase)
-	store := cfg.Store
+	srv, auth := startSite(t, pintle.StrategyDatabase)
+	store, err := auth.StoreFor(httptest.NewRequest(http.MethodGet, srv.URL, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
 	browsers := map[string]*http.Client{}
 	for _, name := range []string{"Kim", "Eve"} {
 		email := strings.ToLower(name) + "@example.com"
-		browsers[name] = authtest.HTTPClient(t, cfg, srv.URL, &pintle.User{Name: name, Email: email})
-		user, err := cfg.Store.UserByEmail(t.Context(), email)
+		browsers[name] = authtest.HTTPClient(t, auth, srv.URL, &pintle.User{Name: name, Email: email})
+		user, err := store.UserByEmail(t.Context(), email)
 		if err != nil {
 			t.Fatal(err)
 		}
 		id := map[string]string{"Kim": "a2lt", "Eve": "ZXZl"}[name]
 		err = errors.Join(
-			cfg.Store.LinkAccount(t.Context(), &pintle.Account{UserID: user.ID, Type: pintle.TypeWebAuthn, Provider: passkeyProvider, ProviderAccountID: id}),
+			store.LinkAccount(t.Context(), &pintle.Account{UserID: user.ID, Type: pintle.TypeWebAuthn, Provider: passkeyProvider, ProviderAccountID: id}),
 			store.CreatePasskey(t.Context(), &pintle.Passkey{CredentialID: id, UserID: user.ID, ProviderAccountID: id, PublicKey: "AA==", DeviceType: "singleDevice", Name: name + "'s key"}),
 		)
 		if err != nil {

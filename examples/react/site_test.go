@@ -11,25 +11,24 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-func startSite(t *testing.T) (address string, cfg pintle.Config) {
+func startSite(t *testing.T) (address string, auth *pintle.Auth) {
 	t.Helper()
-	cfg = config(authtest.Start(t, authtest.Options{}))
-	auth, err := pintle.New(cfg)
+	auth, err := pintle.New(config(authtest.Start(t, authtest.Options{})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	srv := httptest.NewServer(site(auth))
 	t.Cleanup(srv.Close)
-	return srv.URL, cfg
+	return srv.URL, auth
 }
 
 func TestTheServerGreetsMembersOnly(t *testing.T) {
-	address, cfg := startSite(t)
-	kim := authtest.HTTPClient(t, cfg, address, &pintle.User{Name: "Kim"})
+	address, auth := startSite(t)
+	kim := authtest.HTTPClient(t, auth, address, &pintle.User{Name: "Kim"})
 	if status, text := get(t, kim, address+"/api/greeting"); status != http.StatusOK || text != `{"text":"The server knows you as Kim."}`+"\n" {
 		t.Errorf("Kim gets %d %s", status, text)
 	}
-	anonymous := authtest.HTTPClient(t, cfg, address, nil)
+	anonymous := authtest.HTTPClient(t, auth, address, nil)
 	if status, text := get(t, anonymous, address+"/api/greeting"); status != http.StatusUnauthorized {
 		t.Errorf("an anonymous client gets %d %s", status, text)
 	}

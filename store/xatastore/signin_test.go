@@ -66,9 +66,9 @@ func TestPeopleSignInWhileTheServiceStumbles(t *testing.T) {
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
 
-	ada := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	ada := authtest.HTTPClient(t, auth, srv.URL, nil)
 	text(t)(authtest.SignInWith(t, ada, srv.URL+"/auth", "acme"), nil)
-	bob := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	bob := authtest.HTTPClient(t, auth, srv.URL, nil)
 	text(t)(authtest.SignInWith(t, bob, srv.URL+"/auth", "email", "email", "bob@example.org"), nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -98,7 +98,7 @@ func TestPeopleSignInWhileTheServiceStumbles(t *testing.T) {
 		}
 	}
 	// The link was used.
-	mallory := authtest.HTTPClient(t, cfg, srv.URL, nil)
+	mallory := authtest.HTTPClient(t, auth, srv.URL, nil)
 	text(t)(mallory.Get(mail.Links()[0]))
 	if who := text(t)(mallory.Get(srv.URL + "/")); who != "no user" {
 		t.Errorf("a link that was used signs %s in", who)

@@ -29,7 +29,7 @@ func TestABrowserStartsSignedIn(t *testing.T) {
 	defer srv.Close()
 	ctx := services.Chromium(t) // as chromedp.NewContext gives one
 
-	for _, c := range authtest.Cookies(t, cfg, srv.URL, &pintle.User{Name: "Kim"}) {
+	for _, c := range authtest.Cookies(t, auth, srv.URL, &pintle.User{Name: "Kim"}) {
 		cookie := network.SetCookieParams{Name: c.Name, Value: c.Value, URL: srv.URL, HTTPOnly: new(c.HttpOnly), Secure: new(c.Secure)}
 		if _, err := chromedp.Call(ctx, network.SetCookie, cookie); err != nil {
 			t.Fatal(err)

@@ -15,12 +15,12 @@ import (
 
 // A storage state of authtest is one for Playwright itself.
 func TestABrowserOfPlaywrightStartsSignedIn(t *testing.T) {
-	cfg := config(t, "the secret of an application under test")
-	srv := httptest.NewServer(newAuth(t, cfg).Load(http.HandlerFunc(welcome)))
+	auth := newAuth(t, config(t, "the secret of an application under test"))
+	srv := httptest.NewServer(auth.Load(http.HandlerFunc(welcome)))
 	defer srv.Close()
 
 	state := filepath.Join(t.TempDir(), "kim.json")
-	if err := os.WriteFile(state, authtest.StorageState(t, cfg, srv.URL, &pintle.User{Name: "Kim"}), 0o600); err != nil {
+	if err := os.WriteFile(state, authtest.StorageState(t, auth, srv.URL, &pintle.User{Name: "Kim"}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), "node", "playwright.mjs", services.ChromiumPath(t), state, srv.URL).CombinedOutput()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
 )
 
@@ -132,7 +133,7 @@ func TestAClientMadeBySignInHelpersIsSignedIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		jar.SetCookies(site, authtest.Cookies(t, config(), b.address, kim()))
+		jar.SetCookies(site, authtest.Cookies(t, must(pintle.New(config())), b.address, kim()))
 		b.client.Jar = jar
 		b.get("/account").want(http.StatusOK).wantBody("Kim")
 	})

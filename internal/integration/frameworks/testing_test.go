@@ -34,7 +34,7 @@ func TestMembersOfAnApplicationUnderTestAreGreeted(t *testing.T) {
 	for name, app := range map[string]http.Handler{"chi": router, "Echo 4": e} {
 		t.Run(name, func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "http://localhost/account", nil)
-			authtest.SignIn(t, cfg, r, &pintle.User{Name: "Kim"})
+			authtest.SignIn(t, auth, r, &pintle.User{Name: "Kim"})
 			w := httptest.NewRecorder()
 			app.ServeHTTP(w, r)
 			if got := w.Body.String(); got != "Hello, Kim" {

@@ -859,7 +859,7 @@ var mistakes = []struct {
 		guide: "UntrustedHost",
 		run: func(w *setup) {
 			tb := &failing{}
-			authtest.SignIn(tb, w.cfg, httptest.NewRequest(http.MethodGet, "/members", http.NoBody), &pintle.User{Name: "Ada"})
+			authtest.SignIn(tb, w.auth(), httptest.NewRequest(http.MethodGet, "/members", http.NoBody), &pintle.User{Name: "Ada"})
 			w.contains("the failure", tb.why, "UntrustedHost", "for http://example.com", setURL, trustHost)
 		},
 	},
