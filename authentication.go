@@ -15,15 +15,15 @@ type Authentication struct {
 	// Provider is the id of the provider; empty where it is not recorded.
 	Provider string
 
-	// Methods are the methods, as values of the amr claim (RFC 8176): "pwd", "otp",
-	// "hwk"…; nil where not recorded.
+	// Methods are the methods, as values of the amr claim (RFC 8176), where the RFC
+	// has one; nil where not recorded. They are "pwd" for [Credentials], and "mail"
+	// for [Email]. For a passkey they are "pop" and "user", and "mfa" if the
+	// authenticator verified its user, by a PIN or a biometric.
 	//
-	// They are "pwd" for [Credentials], and "email" for [Email], for which the RFC
-	// has no value. For a passkey they are "hwk" if the passkey stays on one device,
-	// or "swk" if it may be synchronised, and then "user" if the authenticator
-	// verified its user, by a PIN or a biometric. For [OAuth] they are what the
-	// provider reports in the claim amr of its verified ID token: at most ten values
-	// of at most 64 bytes.
+	// For [OAuth] they are "fed", and the values of the claim amr in the verified ID
+	// token, each after "fed:". What a provider reports can therefore not pass for
+	// what this package has checked. At most eight values of at most 32 bytes are
+	// kept.
 	Methods []string
 }
 
@@ -50,27 +50,31 @@ var reservedClaims = []string{
 // The methods of the providers of this package.
 const (
 	methodPassword = "pwd"
-	methodMail     = "email"
-	methodHardware = "hwk"
-	methodSoftware = "swk"
-	methodUser     = "user"
+	methodMail     = "mail" // not registered
+	methodProvider = "fed"  // not registered
+	methodKey      = "pop"
+	methodPresence = "user"
+	methodMultiple = "mfa"
 )
 
 // Bounds of what a provider or a token may report.
 const (
-	maxMethods    = 10
+	maxMethods    = 16
 	maxMethod     = 64
+	maxReported   = 8
+	maxReport     = 32
 	maxProviderID = 256
 )
 
-// reportedMethods returns the methods in the claim amr of an ID token. Values that
-// are too long or no text are left out, and so are values after the tenth.
+// reportedMethods returns the methods of a sign-in with a provider, of which claim
+// is the claim amr of the ID token. Values that are too long or no text are left
+// out, and so are values after the eighth.
 func reportedMethods(claim any) []string {
 	values, _ := claim.([]any)
-	var methods []string
+	methods := []string{methodProvider}
 	for _, value := range values {
-		if method, ok := value.(string); ok && method != "" && len(method) <= maxMethod && len(methods) < maxMethods {
-			methods = append(methods, method)
+		if method, ok := value.(string); ok && method != "" && len(method) <= maxReport && len(methods) <= maxReported {
+			methods = append(methods, methodProvider+":"+method)
 		}
 	}
 	return methods
@@ -86,9 +90,16 @@ func recordedProvider(claim any) (id string, ok bool) {
 
 func recordedMethods(claim any) []string {
 	values, _ := claim.([]any)
-	methods := reportedMethods(claim)
-	if len(methods) != len(values) {
+	if len(values) > maxMethods {
 		return nil
+	}
+	var methods []string
+	for _, value := range values {
+		method, ok := value.(string)
+		if !ok || method == "" || len(method) > maxMethod {
+			return nil
+		}
+		methods = append(methods, method)
 	}
 	return methods
 }

@@ -172,7 +172,7 @@ func (f *oauthFlow) finish(x *exchange) (*arrival, error) {
 	who := &arrival{
 		by: byAccount, user: user, account: account, profile: said.profile, flow: kept.id,
 		trusted: f.oauth.DangerouslyLinkByEmail, emailVerified: f.oauth.EmailVerified,
-		authentication: Authentication{Methods: said.methods},
+		authentication: Authentication{Methods: reportedMethods(said.amr)},
 		linkTo:         func(signedIn *User) bool { return x.startedBy(kept.id, signedIn) },
 	}
 	// The id in the profile is that of the account.
@@ -309,8 +309,8 @@ type identity struct {
 	tokens  map[string]any
 	profile Profile
 
-	// methods are those that a verified ID token reports.
-	methods []string
+	// amr is that claim of the verified ID token.
+	amr any
 }
 
 // speak chooses the protocol of the flow.
@@ -466,7 +466,7 @@ func (f oauth2Protocol) finish(ctx context.Context, c callbackParams) (*identity
 	if err != nil {
 		return nil, providerError(err)
 	}
-	return &identity{tokens: result.Tokens, profile: result.Profile, methods: reportedMethods(result.IDTokenClaims[claimMethods])}, nil
+	return &identity{tokens: result.Tokens, profile: result.Profile, amr: result.IDTokenClaims[claimMethods]}, nil
 }
 
 type oauth1Protocol struct{ *handshake.OAuth1 }

@@ -451,12 +451,11 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 
 // authentication is how the user of a passkey has just proven who they are.
 func (p *Passkey) authentication() Authentication {
-	methods := []string{methodHardware}
-	if p.DeviceType != "singleDevice" {
-		methods[0] = methodSoftware
-	}
+	// Every ceremony requires that the user was present. A key and a PIN or a
+	// biometric are two factors.
+	methods := []string{methodKey, methodPresence}
 	if p.UserVerified {
-		methods = append(methods, methodUser)
+		methods = append(methods, methodMultiple)
 	}
 	return Authentication{Methods: methods}
 }

@@ -17,10 +17,10 @@ func TestASessionRecordsWhetherTheUserWasVerified(t *testing.T) {
 		flags byte
 		want  []string
 	}{
-		{passkeytest.UserPresent, []string{"hwk"}},
-		{verified, []string{"hwk", "user"}},
-		{passkeytest.UserPresent | passkeytest.BackupEligible, []string{"swk"}},
-		{verified | passkeytest.BackupEligible, []string{"swk", "user"}},
+		{passkeytest.UserPresent, []string{"pop", "user"}},
+		{verified, []string{"pop", "user", "mfa"}},
+		{passkeytest.UserPresent | passkeytest.BackupEligible, []string{"pop", "user"}},
+		{verified | passkeytest.BackupEligible, []string{"pop", "user", "mfa"}},
 	} {
 		var recorded []string
 		s := newSite(t, func(s *site) {
