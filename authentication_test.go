@@ -346,7 +346,7 @@ func TestALinkedAccountDoesNotMakeASessionFresh(t *testing.T) {
 					}
 					b.wantRecorded(want)
 					time.Sleep(time.Hour)
-					again := pintle.Authentication{Time: time.Now(), Provider: "careful"}
+					again := pintle.Authentication{Time: time.Now(), Provider: "careful", Methods: []string{"fed"}}
 					if with != "an account" {
 						again.Provider = "acme"
 					}
