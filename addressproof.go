@@ -146,7 +146,7 @@ func (x *exchange) confirmAddress(w *unitOfWork, who *arrival, d *decision) erro
 	if err != nil || user == nil || !proof.openFor(user) {
 		return err
 	}
-	except := ""
+	except := d.marker
 	if d.session != nil {
 		except = d.session.Token
 	}

@@ -56,6 +56,24 @@ type Callbacks struct {
 	// has one.
 	HasPassword func(ctx context.Context, u *User) (bool, error)
 
+	// Hold decides whether a sign-in needs something else first: a second factor,
+	// consent to terms of use, a missing name, a new password. It returns "" to let
+	// the user in, or the page that asks for it: a path or a URL of this site, or
+	// what Redirect accepts. The browser is sent there without a session, and
+	// the page calls [Auth.CompleteSignIn] or [Auth.CancelSignIn]. An error denies
+	// the sign-in, as one of SignIn does.
+	//
+	// It is called at every sign-in that makes a session, after the user is decided
+	// and stored, whichever the provider, and again by CompleteSignIn: with
+	// the methods that the page added and the user as the store has it now. It
+	// may then return another page. It is not called when a signed-in user links an
+	// account or signs in once more with one, nor for reads of a session.
+	//
+	// It needs [Features.Verifications]. Claims of a token session are made when
+	// the sign-in is held; see JWT. What a provider issued is in p.Account at the
+	// first call only.
+	Hold func(ctx context.Context, p *PendingSignIn) (page string, err error)
+
 	// Redirect chooses where the browser goes. target is what the request
 	// asked for, base the origin of this site. Nil accepts paths and URLs of
 	// this site and sends everything else to base.
@@ -71,6 +89,10 @@ type Callbacks struct {
 	// them, and auth_time, amr and auth_provider with
 	// [SessionConfig.RecordAuthentication]: they stay those of the sign-in. Without
 	// it a claim auth_provider is removed.
+	//
+	// If Hold holds a sign-in, JWT is called then, and the claims wait, sealed, in
+	// a cookie. The name, address and image of a stored user become those at
+	// completion, unless JWT has replaced them.
 	JWT func(ctx context.Context, t *TokenChange) (Claims, error)
 
 	// Session makes what a browser is shown of the session. The result is

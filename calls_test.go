@@ -25,6 +25,10 @@ func (downStore) UserByEmail(context.Context, string) (*pintle.User, error) { re
 
 func (downStore) DeleteUser(context.Context, string) error { return errBroken }
 
+func (downStore) UseVerification(context.Context, string, string) (*pintle.Verification, error) {
+	return nil, errBroken
+}
+
 func (downStore) Account(context.Context, string, string) (*pintle.Account, error) {
 	return nil, errBroken
 }
@@ -81,6 +85,17 @@ var calls = map[string]call{
 	"UpdateSession": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
 		_, err := a.UpdateSession(httptest.NewRecorder(), r, nil)
 		return err
+	},
+	"PendingSignIn": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
+		_, err := a.PendingSignIn(r)
+		return err
+	},
+	"CompleteSignIn": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
+		_, err := a.CompleteSignIn(httptest.NewRecorder(), r, pintle.CompleteOptions{})
+		return err
+	},
+	"CancelSignIn": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
+		return a.CancelSignIn(httptest.NewRecorder(), r)
 	},
 	"Account": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
 		_, err := a.Account(r.Context(), "acme", "1001")
@@ -154,6 +169,26 @@ func callSite(t *testing.T, store pintle.Store, changes ...func(*site)) (*site, 
 	return s, r, &pintle.Session{User: people["ada"].user}
 }
 
+// holding makes the request of a call one with a pending sign-in, which another
+// process of the site held.
+func holding(t *testing.T, r *http.Request) {
+	t.Helper()
+	memory := memstore.New()
+	if _, err := memory.CreateUser(t.Context(), &pintle.User{ID: "user-ada"}); err != nil {
+		t.Fatal(err)
+	}
+	s, _, _ := callSite(t, memory, holdingAt("/second-factor"))
+	w := httptest.NewRecorder()
+	if _, err := s.auth.SignIn(w, httptest.NewRequest(http.MethodPost, s.url+"/login", nil), "credentials", pintle.SignInOptions{
+		Fields: map[string]any{"username": "ada", "password": people["ada"].password},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range w.Result().Cookies() {
+		r.AddCookie(c)
+	}
+}
+
 // A function that server code calls returns an error, which the host may show or
 // drop. The log has the whole error once: S-52.
 func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
@@ -174,7 +209,8 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 	}
 	for name, call := range calls {
 		t.Run(name+" of a store that is down", func(t *testing.T) {
-			s, r, ada := callSite(t, downStore{memstore.New()})
+			s, r, ada := callSite(t, downStore{memstore.New()}, holdingAt("/second-factor"))
+			holding(t, r)
 			err := call(s.auth, r, ada)
 			if !errors.Is(err, errBroken) || !errors.Is(err, pintle.CodeStore) {
 				t.Fatalf("the error is %v", err)
@@ -188,6 +224,8 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 			switch name {
 			case "SignIn":
 				want = map[string]any{"msg": "pintle: request failed", "code": "AdapterError", "action": "signin", "provider": "email", "client": "192.0.2.1"}
+			case "CompleteSignIn":
+				want = map[string]any{"msg": "pintle: request failed", "code": "AdapterError", "action": "callback", "provider": "credentials", "client": "192.0.2.1"}
 			case "SignOut":
 				want = map[string]any{"msg": "pintle: request failed", "code": "SignOutError", "action": "signout", "client": "192.0.2.1"}
 			case "Session", "UpdateSession":
@@ -202,9 +240,10 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 				t.Errorf("the record is %v", entry)
 			}
 		})
-		if name != "SignIn" && name != "SignOut" { // which are as the routes are
+		if name != "SignIn" && name != "SignOut" && name != "CompleteSignIn" { // which are as the routes are
 			t.Run(name+" of a client that has left", func(t *testing.T) {
-				s, r, ada := callSite(t, downStore{memstore.New()})
+				s, r, ada := callSite(t, downStore{memstore.New()}, holdingAt("/second-factor"))
+				holding(t, r)
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
 				if err := call(s.auth, r.WithContext(ctx), ada); err == nil {
@@ -215,7 +254,7 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 				}
 			})
 		}
-		if slices.Contains([]string{"SignIn", "SignOut", "StartSession", "Session", "UpdateSession"}, name) {
+		if slices.Contains([]string{"SignIn", "SignOut", "StartSession", "Session", "UpdateSession", "PendingSignIn", "CompleteSignIn", "CancelSignIn"}, name) {
 			t.Run(name+" of a host that is not this site", func(t *testing.T) {
 				s, r, ada := callSite(t, memstore.New())
 				r.Host = "evil.example"

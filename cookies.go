@@ -14,6 +14,10 @@ type Cookies struct {
 	State             Cookie
 	Nonce             Cookie
 	WebAuthnChallenge Cookie
+
+	// PendingSignIn is the cookie of a sign-in that [Callbacks.Hold] holds. Its
+	// MaxAge is also how long the sign-in can be completed: ten minutes by default.
+	PendingSignIn Cookie
 }
 
 // A Cookie overrides what a cookie is called and how it is set. Zero fields

@@ -22,14 +22,14 @@ const checkMaxAge = 15 * time.Minute
 type cookieSet struct {
 	session, callbackURL, csrf    namedCookie
 	pkce, state, nonce, challenge namedCookie
-	addressProof                  namedCookie
+	addressProof, pending         namedCookie
 
 	// salt is what session tokens are sealed under: the name of their cookie and,
 	// where there is one, the tenant.
 	salt                                      string
 	tokens                                    *token.Codec
 	pkceBox, stateBox, nonceBox, challengeBox *sealed.Box
-	addressProofBox                           *sealed.Box
+	addressProofBox, pendingBox               *sealed.Box
 
 	// secure reports that cookies of the site have the attribute Secure.
 	secure bool
@@ -94,6 +94,7 @@ func (s *settings) plainBecause() string {
 
 func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 	set := &cookieSet{secure: secure}
+	taken := map[string]bool{}
 	prefix, hostPrefix := "", ""
 	if secure {
 		prefix, hostPrefix = "__Secure-", "__Host-"
@@ -114,11 +115,18 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 		// Other hosts of the domain cannot plant it, so their proofs cannot
 		// confirm an address for the user who signs in here.
 		{&set.addressProof, hostPrefix + "authjs.address-proof", Cookie{}, checkMaxAge},
+		{&set.pending, hostPrefix + "authjs.pending-sign-in", s.Cookies.PendingSignIn, pendingMaxAge},
 	} {
 		*c.cookie = c.override.over(c.name, secure, c.maxAge)
 		if err := cookie.Check(c.cookie.name, c.cookie.attrs); err != nil {
 			return set, fmt.Errorf("Config.Cookies: cookie %q: %w", c.cookie.name, err)
 		}
+		// The name is the salt: with one name, what is sealed for one cookie would
+		// pass for the content of the other.
+		if taken[c.cookie.name] {
+			return set, fmt.Errorf("Config.Cookies: two cookies have the name %q: give each its own", c.cookie.name)
+		}
+		taken[c.cookie.name] = true
 	}
 	if len(s.jwtSecrets) == 0 {
 		return set, nil // resolveSecrets reports it
@@ -137,7 +145,8 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 			return set, err
 		}
 	}
-	return set, nil
+	set.pendingBox, err = sealed.NewBox(s.jwtSecrets, seal.Salt(set.pending.name, s.Tenant), set.pendingAge())
+	return set, err
 }
 
 // over lays the override over the defaults of a cookie.

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/bearer"
@@ -221,6 +222,58 @@ func (s dbSessions) create(w *unitOfWork, d *decision) error {
 	return nil
 }
 
+// pendingToken begins the token of a row that is no session: see mark. It is told
+// apart by its token because not every table has a column for more.
+const pendingToken = "pending-sign-in."
+
+// dataPending marks the row in lists of sessions, which may have no tokens.
+const dataPending = "pintle.pending"
+
+// mark writes a row among the sessions of the user, which goes with them:
+// whatever ends the sessions of a user removes their rows. The row signs no
+// browser in: a browser has its token only in sealed form, and
+// [records.sessionAndUser] does not find it.
+func (s dbSessions) mark(w *work, d *decision) error {
+	random, err := randomToken()
+	if err != nil {
+		return err
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	row := &StoredSession{
+		Token: pendingToken + random, UserID: d.user.ID, Created: now,
+		Expires: now.Add(w.x.set.pendingAge() + 2*clockTolerance), Data: map[string]any{dataPending: true},
+	}
+	if err := w.createSession(w.ctx, row); err != nil {
+		return err
+	}
+	d.marker = row.Token
+	return nil
+}
+
+// isMark reports whether a row is that of a sign-in that waits.
+func (s *StoredSession) isMark() bool {
+	return s.Data[dataPending] != nil || strings.HasPrefix(s.Token, pendingToken)
+}
+
+func (dbSessions) keep(*exchange, *arrival, *decision) error { return nil }
+
+func (dbSessions) resume(d *decision, held *heldSignIn) error {
+	if !strings.HasPrefix(held.Marker, pendingToken) {
+		return errOtherSessions
+	}
+	d.marker = held.Marker
+	return nil
+}
+
+func (s dbSessions) marked(ctx context.Context, d *decision) (bool, error) {
+	return s.records.hasMark(ctx, d.marker, d.user.ID)
+}
+
+func (s dbSessions) unmark(ctx context.Context, d *decision) (bool, error) {
+	row, err := s.records.deleteSession(ctx, d.marker)
+	return row != nil && row.UserID == d.user.ID, err
+}
+
 // randomToken returns 256 random bits. A UUID, which Auth.js writes, has half
 // as many.
 func randomToken() (string, error) {
@@ -310,7 +363,7 @@ func (s dbSessions) devices(ctx context.Context, asking *Session) iter.Seq2[*Dev
 				yield(nil, err)
 				return
 			}
-			if s.lifetime.Over(row.Created, time.Now()) {
+			if row.isMark() || s.lifetime.Over(row.Created, time.Now()) {
 				continue
 			}
 			if !yield(s.device(row, asking), nil) {

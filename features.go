@@ -32,7 +32,7 @@ type Features struct {
 	SessionList bool
 
 	// Verifications are the methods CreateVerification and UseVerification.
-	// [Email] providers need them.
+	// [Email] providers and [Callbacks.Hold] need them.
 	Verifications bool
 
 	// Passkeys are the methods CreatePasskey, Passkey, UserPasskeys, UsePasskey

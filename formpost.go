@@ -47,6 +47,9 @@ func (f *oauthFlow) requireStarter(x *exchange, kept *keptChecks) error {
 	if !again && parseFlowID(kept.id).browser != "" && x.sentFormToken() == "" {
 		return errCookiesLeftBehind // [exchange.begunHere] needs the form token
 	}
+	if !again && x.Callbacks.Hold != nil && x.sentFormToken() == "" {
+		return errCookiesLeftBehind // a held sign-in is bound to it, and open forms need it
+	}
 	leftBehind := !again && x.heldToken() == ""
 	if x.records == nil || x.startedBy(kept.id, nil) && marked(kept.id) {
 		// There is nothing to link, or it began signed out. The browser may have

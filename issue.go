@@ -1,6 +1,11 @@
 package pintle
 
-import "github.com/pintleauth/pintle/internal/query"
+import (
+	"context"
+	"errors"
+
+	"github.com/pintleauth/pintle/internal/query"
+)
 
 // beginSession makes the session of a decision, unless one of the same user goes on.
 // Every session begins here, in the transaction of its decision, and reaches the
@@ -10,6 +15,34 @@ func (x *exchange) beginSession(w *unitOfWork, d *decision) error {
 		return nil
 	}
 	return x.sessions.create(w, d)
+}
+
+// admit makes the session of a sign-in that [Callbacks.Hold] lets in, after
+// its decision was stored, and ends those that the browser holds.
+//
+// The session is written, and then the mark is checked. If the sessions of the user
+// ended between the decision and now, the mark is gone, and the session goes, too. If
+// they end later, the session ends with them.
+func (x *exchange) admit(d *decision) error {
+	w := &work{records: x.records, x: x, ctx: x.ctx}
+	if err := x.beginSession(w, d); err != nil {
+		if errors.Is(err, ErrNotFound) {
+			err = noPending(errHeldEnded) // the user was deleted
+		}
+		return err
+	}
+	good, err := x.sessions.unmark(x.ctx, d)
+	if err == nil && good {
+		return x.sessions.endOther(w, &presence{}, d.user)
+	}
+	if err == nil {
+		err = noPending(errHeldEnded)
+	}
+	if d.session != nil {
+		_, undone := x.records.deleteSession(context.WithoutCancel(x.ctx), d.session.Token)
+		err = errors.Join(err, undone)
+	}
+	return err
 }
 
 // An issued is a session that a browser or an application was given.

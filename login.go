@@ -62,6 +62,10 @@ type arrival struct {
 	// authentication is when and how the user has proven who they are.
 	authentication Authentication
 
+	// unasked reports that server code started the session, which has decided what
+	// [Callbacks.Hold] decides of a sign-in.
+	unasked bool
+
 	// newPasskey is a passkey that was just created, for the stored user with
 	// the id registrant. If registrant is empty, the user will be created.
 	newPasskey *Passkey
@@ -100,6 +104,15 @@ type decision struct {
 	// need not be the user of the session.
 	authentication Authentication
 	kept           *presence
+
+	// marker is the token of the row that shows whether the sessions of the user
+	// have ended since the decision; see [dbSessions.mark].
+	marker string
+
+	// claims are those that were made when the sign-in was held, if claimed is
+	// set. They are nil if the host wants no session.
+	claims  Claims
+	claimed bool
 
 	// how describes for the log how the user was found.
 	how string
@@ -144,6 +157,9 @@ func (x *exchange) login(who *arrival) error {
 	}
 	if decided.proven || who.taking != "" {
 		x.addCookie(x.set.addressProof.clear())
+	}
+	if held, err := x.hold(who, decided); held || err != nil {
+		return err
 	}
 	return x.issue(who, decided)
 }
@@ -212,7 +228,7 @@ func (x *exchange) askSignIn(attempt *SignInAttempt) (elsewhere bool, err error)
 	if err != nil {
 		return false, err
 	}
-	x.noteRefusedTarget(goTo, target)
+	x.noteRefusedTarget("Callbacks.SignIn", goTo, target)
 	return true, x.redirect(target)
 }
 
@@ -283,6 +299,9 @@ func (x *exchange) decideByHost(who *arrival, origin string) (*decision, error) 
 		return nil, &Error{Code: codeUnsupportedStrategy, Provider: who.provider.id, Err: fmt.Errorf("%s the user %q, which the store does not have: with database sessions it must be a stored user, or Config.Session.Strategy must be StrategyJWT", origin, who.user.ID)}
 	}
 	d.user = user
+	if x.asksHold(who, d) {
+		return d, x.sessions.mark(&unitOfWork{records: x.records, x: x, ctx: x.ctx}, d)
+	}
 	// The session that the browser had may be planted, copied or another user's.
 	held, _ := x.heldSessions()
 	if err := x.records.deleteSessions(x.ctx, held); err != nil {
@@ -305,9 +324,16 @@ func (x *exchange) attempt(w *unitOfWork, who *arrival, here *presence) (d *deci
 	if d.kept != nil {
 		d.authentication = d.kept.authentication
 	}
-	// In the transaction of the decision, so that no half-made user stays if the
-	// row of the session cannot be written.
-	if err := x.beginSession(w, d); err != nil {
+	asks := x.asksHold(who, d)
+	if asks {
+		d.session = nil // the one that takes its place begins later
+		err = x.sessions.mark(w, d)
+	} else {
+		// In the transaction of the decision, so that no half-made user stays if
+		// the row of the session cannot be written.
+		err = x.beginSession(w, d)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if who.by != byAddress {
@@ -318,6 +344,9 @@ func (x *exchange) attempt(w *unitOfWork, who *arrival, here *presence) (d *deci
 	if who.namesOwner {
 		d.account = who.account.clone()
 		d.account.UserID = d.user.ID
+	}
+	if asks {
+		return d, nil
 	}
 	return d, x.sessions.rotate(w, d)
 }
@@ -391,8 +420,10 @@ func (x *exchange) enterByMail(w *unitOfWork, who *arrival, here *presence, user
 			return nil, err
 		}
 	}
-	if err := x.sessions.endOther(w, here, user); err != nil {
-		return nil, err
+	if x.Callbacks.Hold == nil { // else they end when the sign-in is complete
+		if err := x.sessions.endOther(w, here, user); err != nil {
+			return nil, err
+		}
 	}
 	if first {
 		if user, err = w.verifyEmail(user, now); err != nil {

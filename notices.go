@@ -124,9 +124,9 @@ func (x *exchange) noteNoAccountID(provider string) {
 		slog.String("fix", "set User.ID to what the provider identifies its user by, such as Profile.ID(\"sub\"); with a Config.Store such a sign-in is an error"))
 }
 
-// noteRefusedTarget logs, once for each site, that Callbacks.SignIn sends a
-// browser to a site that the redirect rules do not allow.
-func (x *exchange) noteRefusedTarget(wish, target string) {
+// noteRefusedTarget logs, once for each site, that a callback sends a browser to a
+// site that the redirect rules do not allow.
+func (x *exchange) noteRefusedTarget(callback, wish, target string) {
 	u, err := url.Parse(wish)
 	if err != nil || u.Host == "" || target != x.origin || strings.EqualFold(u.Scheme+"://"+u.Host, x.origin) {
 		return
@@ -135,10 +135,10 @@ func (x *exchange) noteRefusedTarget(wish, target string) {
 	if !x.refusedTargets.first(site) {
 		return
 	}
-	fix := "let Callbacks.Redirect return URLs of that site, and no others but those of this one; or return a path of this site from Callbacks.SignIn, where a page leads there"
+	fix := "let Callbacks.Redirect return URLs of that site, and no others but those of this one; or return a path of this site from " + callback + ", where a page leads there"
 	if x.Callbacks.Redirect != nil {
 		fix = "Callbacks.Redirect does not return the URL: let it accept that site"
 	}
-	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: Callbacks.SignIn sends a browser to another site, which the redirect rules do not allow: it goes to the home page",
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: "+callback+" sends a browser to another site, which the redirect rules do not allow: it goes to the home page",
 		slog.String("code", string(codeRefusedTarget)), slog.String("target", site), slog.String("site", x.origin), slog.String("fix", fix))
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -60,6 +61,8 @@ func (s *settings) resolveStore() *Error {
 		return fail(codeMissingAdapter, errors.New("database sessions need Config.Store; without one set Config.Session.Strategy to StrategyJWT"))
 	case s.Callbacks.SyncUser != nil && s.records == nil:
 		return fail(codeMissingAdapter, errors.New("Callbacks.SyncUser changes stored users and needs Config.Store; without one Callbacks.JWT puts a role into each token"))
+	case s.Callbacks.Hold != nil && s.records == nil:
+		return fail(codeMissingAdapter, errors.New("Callbacks.Hold needs Config.Store, where a sign-in that waits is noted so that it is completed once: set it, for example to memstore.New() for a program of one process"))
 	}
 	return nil
 }
@@ -73,6 +76,11 @@ func (s *settings) checkFeatures() *Error {
 	if mail := s.mailProvider(); mail != nil {
 		if err := s.records.missing("a mail provider", featureVerifications); err != nil {
 			return &Error{Code: codeMissingAdapterMethods, Provider: mail.id, Err: err}
+		}
+	}
+	if s.Callbacks.Hold != nil {
+		if err := s.records.missing("Callbacks.Hold", featureVerifications); err != nil {
+			return fail(codeMissingAdapterMethods, err)
 		}
 	}
 	if s.sessions.needStoredUser() {
@@ -231,8 +239,23 @@ func (r *records) createSession(ctx context.Context, s *StoredSession) error {
 	return r.end(ctx, o, r.store.CreateSession(ctx, s))
 }
 
-// sessionAndUser returns the session with a token and its user, or nil for both.
+// sessionAndUser returns the session with a token and its user, or nil for both. The
+// mark of a pending sign-in is no session.
 func (r *records) sessionAndUser(ctx context.Context, token string) (*StoredSession, *User, error) {
+	if strings.HasPrefix(token, pendingToken) {
+		return nil, nil, nil
+	}
+	return r.sessionRow(ctx, token)
+}
+
+// hasMark reports whether the mark of a pending sign-in is still there and that of
+// the user.
+func (r *records) hasMark(ctx context.Context, marker, userID string) (bool, error) {
+	row, _, err := r.sessionRow(ctx, marker)
+	return row != nil && row.UserID == userID, err
+}
+
+func (r *records) sessionRow(ctx context.Context, token string) (*StoredSession, *User, error) {
 	o := r.begin(ctx, "getSessionAndUser")
 	s, u, err := r.store.SessionAndUser(ctx, token)
 	err = r.end(ctx, o, err)

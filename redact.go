@@ -69,6 +69,14 @@ func (s SignInAttempt) LogValue() slog.Value {
 // Format prints what LogValue returns, whatever the verb.
 func (s SignInAttempt) Format(to fmt.State, _ rune) { redacted(to, "SignInAttempt", s) }
 
+// LogValue names the user and the account without the request and its cookies.
+func (p PendingSignIn) LogValue() slog.Value {
+	return group(logUser("user", p.User), logPart("account", p.Account), slog.Time("expires", p.Expires))
+}
+
+// Format prints what LogValue returns, whatever the verb.
+func (p PendingSignIn) Format(to fmt.State, _ rune) { redacted(to, "PendingSignIn", p) }
+
 // LogValue names what caused the change, without claims.
 func (t TokenChange) LogValue() slog.Value {
 	return group(slog.String("trigger", string(t.Trigger)), logUser("user", t.User), logPart("account", t.Account))

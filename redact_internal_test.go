@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"reflect"
 	"strings"
 	"testing"
@@ -33,6 +34,7 @@ func TestWhatHostsPrintHasNoSecret(t *testing.T) {
 	attempt := &SignInAttempt{User: user, Account: account, Profile: Profile{"token": confidential}, Submission: &Submission{Fields: map[string]any{"password": confidential}}, LinkTo: user}
 	for _, v := range []any{
 		session, account, attempt,
+		&PendingSignIn{User: user, Account: account, Profile: Profile{"token": confidential}, RedirectTo: confidential, Request: &http.Request{RequestURI: confidential, Header: http.Header{"Cookie": {confidential}}}},
 		&StoredSession{Token: confidential, UserID: "1", Data: map[string]any{"token": confidential}},
 		&TokenChange{Claims: claims, Trigger: TriggerSignIn, User: user, Account: account, Profile: Profile{"token": confidential}, Update: confidential},
 		&SessionView{Session: session, Claims: claims, User: user, Stored: session.stored, Update: confidential},

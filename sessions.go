@@ -45,6 +45,20 @@ type sessions interface {
 	// transaction. Only [exchange.beginSession] calls it.
 	create(w *unitOfWork, d *decision) error
 
+	// mark writes what shows later whether the sessions of the user have ended
+	// since the decision, in its transaction.
+	mark(w *work, d *decision) error
+
+	// keep makes what the session of a held sign-in consists of, and resume takes
+	// it back. resume fails for what another kind of sessions kept.
+	keep(x *exchange, who *arrival, d *decision) error
+	resume(d *decision, held *heldSignIn) error
+
+	// marked reports whether the sessions of the user have not ended since mark.
+	// unmark does the same and removes the mark.
+	marked(ctx context.Context, d *decision) (bool, error)
+	unmark(ctx context.Context, d *decision) (bool, error)
+
 	// rotate ends the sessions that the browser holds and gives it one with another
 	// token, where the host asks for that.
 	rotate(w *unitOfWork, d *decision) error

@@ -19,7 +19,11 @@ func (x *exchange) signOut() error {
 		return err
 	}
 	held, all := x.heldSessions()
-	ended, err := x.sessions.end(x, held)
+	var ended []*SignOutEvent
+	err := x.dropPending()
+	if err == nil {
+		ended, err = x.sessions.end(x, held)
+	}
 	if err != nil {
 		if !x.inside {
 			x.logStoreFailure(err)
@@ -30,6 +34,7 @@ func (x *exchange) signOut() error {
 	if !all && x.sessions.endCopies() {
 		return fail(CodeSignOut, errTooManyHeld)
 	}
+	x.addCookie(x.set.clearPending(x.r.Header)...)
 	for _, event := range ended {
 		emit(x.ctx, x.settings, "signOut", x.Events.SignOut, event)
 	}

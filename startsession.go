@@ -26,8 +26,8 @@ type StartOptions struct {
 // StartSession starts a session of a user from the host's own handler, without a
 // sign-in: after a registration, for a native application, for an operator who
 // looks at the site as a user sees it, in a test. The caller has decided that the
-// client may act as u: no password is checked, and [Callbacks.SignIn] and
-// [Callbacks.SyncUser] are not called.
+// client may act as u: no password is checked, and [Callbacks.SignIn],
+// [Callbacks.SyncUser] and [Callbacks.Hold] are not called.
 //
 // With w the cookies of the session are set, and a session that the browser holds
 // ends as at a sign-in with [Credentials]. Call it before the response is written;
@@ -81,7 +81,7 @@ func (x *exchange) startSession(u *User, o StartOptions) (*issued, error) {
 	}
 	x.debug("session started by server code")
 	who := &arrival{
-		by: byHost, user: u.clone(), authentication: proof,
+		by: byHost, user: u.clone(), authentication: proof, unasked: true,
 		provider: &provider{providerBase: providerBase{id: proof.Provider}},
 		account:  &Account{Type: TypeCredentials, Provider: proof.Provider, ProviderAccountID: u.ID},
 	}
@@ -89,6 +89,10 @@ func (x *exchange) startSession(u *User, o StartOptions) (*issued, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := x.dropPending(); err != nil { // which this session replaces
+		return nil, err
+	}
+	x.addCookie(x.set.clearPending(x.r.Header)...)
 	given, err := x.giveSession(who, d)
 	if err == nil && given == nil {
 		err = fail(CodeAccessDenied, errors.New("StartSession: Callbacks.JWT returned no claims, which denies the session"))

@@ -310,6 +310,59 @@ func (s tokenSessions) beganAt(held heldToken) time.Time {
 // create does nothing: a token is made when it is issued.
 func (tokenSessions) create(*unitOfWork, *decision) error { return nil }
 
+// mark does nothing: the time in a token shows whether it began before the sessions
+// of the user ended.
+func (tokenSessions) mark(*work, *decision) error { return nil }
+
+// keep makes the claims while what the provider reported is there.
+func (s tokenSessions) keep(x *exchange, who *arrival, d *decision) (err error) {
+	if d.claimed {
+		return nil
+	}
+	d.claims, err = s.makeClaims(x, who, d)
+	d.claimed = true
+	return err
+}
+
+func (tokenSessions) resume(d *decision, held *heldSignIn) error {
+	if !held.Claimed {
+		return errOtherSessions
+	}
+	d.claims, d.claimed = held.Claims, true
+	if !held.Stored || d.claims == nil {
+		return nil
+	}
+	for name, of := range map[string]func(*User) wire.Text{"name": (*User).name, "email": (*User).email, "picture": (*User).image} {
+		was, is := of(held.User), of(d.user)
+		if value, said := d.claims[name]; said != was.Present || said && value != was.Value() {
+			continue // the callback has chosen another
+		}
+		delete(d.claims, name)
+		if is.Present {
+			d.claims[name] = is.Value()
+		}
+	}
+	return nil
+}
+
+// marked asks the list of ended sessions about the token to be. Where there is no
+// list, no session can be ended.
+func (s tokenSessions) marked(ctx context.Context, d *decision) (bool, error) {
+	if s.Session.Revocation == nil || d.claims == nil {
+		return true, nil
+	}
+	token := heldToken{claims: d.claims}
+	ended, err := s.Session.Revocation.Revoked(ctx, d.user.ID, token.session(), token.began())
+	if err != nil {
+		return false, fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+	}
+	return !ended, nil
+}
+
+func (s tokenSessions) unmark(ctx context.Context, d *decision) (bool, error) {
+	return s.marked(ctx, d)
+}
+
 // rotate does nothing: every sign-in issues a new token, and ends the one before
 // where that is possible.
 func (tokenSessions) rotate(*unitOfWork, *decision) error { return nil }
@@ -317,9 +370,9 @@ func (tokenSessions) rotate(*unitOfWork, *decision) error { return nil }
 // endOther does nothing, for the same reason.
 func (tokenSessions) endOther(*unitOfWork, *presence, *User) error { return nil }
 
-// issue writes a token with the claims the host wants in it. There is no session
-// if the host wants none.
-func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *issued, err error) {
+// makeClaims returns the claims of the token of a new session, or nil if the host
+// wants none.
+func (s tokenSessions) makeClaims(x *exchange, who *arrival, d *decision) (Claims, error) {
 	claims := Claims{}
 	if s.Session.Describe != nil {
 		maps.Copy(claims, s.Session.Describe(x.r))
@@ -340,8 +393,26 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *iss
 		if d.newUser != nil && *d.newUser {
 			change.Trigger = TriggerSignUp
 		}
+		var err error
 		if claims, err = s.Callbacks.JWT(x.ctx, change); err != nil {
 			return nil, fmt.Errorf("Callbacks.JWT: %w", err)
+		}
+	}
+	if claims == nil {
+		return nil, nil
+	}
+	return marks.in(claims), nil
+}
+
+// issue writes a token with the claims the host wants in it. There is no session
+// if the host wants none.
+func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *issued, err error) {
+	claims := d.claims
+	if d.claimed && claims != nil {
+		claims = s.marks(d.authentication, d.authentication.Time).in(claims) // with the methods of the host's pages
+	} else if !d.claimed {
+		if claims, err = s.makeClaims(x, who, d); err != nil {
+			return nil, err
 		}
 	}
 	if claims == nil {
@@ -353,7 +424,6 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *iss
 		x.noteNoClaims(who.provider.id)
 		return nil, nil
 	}
-	claims = marks.in(claims)
 	text, err := s.encode(x.ctx, x.set, claims)
 	if err != nil {
 		return nil, err

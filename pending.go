@@ -1,0 +1,511 @@
+package pintle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/sealed"
+)
+
+// pendingMaxAge is how long a sign-in is held, unless the host says otherwise.
+const pendingMaxAge = 10 * time.Minute
+
+// A PendingSignIn is a sign-in whose user is known and that has no session yet. See
+// [Callbacks.Hold].
+type PendingSignIn struct {
+	// User is the user as the store has it now. A user of [Credentials] who is not
+	// in the store is as Authorize returned it.
+	User *User
+
+	// Account is the account that the user signed in with. It has the tokens of the
+	// provider at the first call of Hold, which may keep them with
+	// [Auth.UpdateAccount]. After that only UserID, Type, Provider and
+	// ProviderAccountID are set: the account waits in a cookie.
+	Account *Account
+
+	// Profile is what the provider reported. It is nil unless the provider is
+	// [OAuth], and set at the first call of Hold only.
+	Profile Profile
+
+	// Authentication is when the sign-in began and what has been proven so far. It
+	// includes the methods that [Auth.CompleteSignIn] adds.
+	Authentication Authentication
+
+	// NewUser reports that the user was created by this sign-in. It is nil where that
+	// is not known: for credentials.
+	NewUser *bool
+
+	// RedirectTo is the URL to which the browser goes in the end.
+	RedirectTo string
+
+	// Expires is when the sign-in can no longer be completed. It is zero in Hold,
+	// where nothing is held yet.
+	Expires time.Time
+
+	// Request is the request that signs in, and in Hold also the request that
+	// completes the sign-in: a cookie of the host in it may show that the
+	// browser has passed the second factor before.
+	Request *http.Request
+}
+
+// CompleteOptions are the details of [Auth.CompleteSignIn].
+type CompleteOptions struct {
+	// Methods are what the page has verified, as values of the claim amr: "otp" for
+	// a code of an authenticator app, "sms" for one sent by text message. They are
+	// added to Authentication.Methods, which Hold sees. A page that verified nothing,
+	// such as one with terms of use, adds none. A method has at most 64 bytes, and a
+	// session records the last ten.
+	//
+	// https://www.rfc-editor.org/rfc/rfc8176#section-2
+	Methods []string
+}
+
+// PendingSignIn returns the sign-in that [Callbacks.Hold] holds in the browser of a
+// request, or nil if there is none: no sign-in was held, it was completed or
+// cancelled, it has expired, the user was deleted, or the sessions of the user
+// have ended since. The request has no session by it, and must not be answered as
+// one of the user.
+//
+// An error means that the store or the revocation list is unavailable.
+func (a *Auth) PendingSignIn(r *http.Request) (*PendingSignIn, error) {
+	x, fault := a.inner(r, actionCallback)
+	if fault != nil {
+		a.logCall(x.ctx, "PendingSignIn", fault)
+		return nil, fault
+	}
+	p, err := x.lookAtPending()
+	if err != nil {
+		a.logCall(x.ctx, "PendingSignIn", err)
+		return nil, classified(err)
+	}
+	return p, nil
+}
+
+// CompleteSignIn signs the browser of a request in as the user of its pending
+// sign-in, once the page has what [Callbacks.Hold] asked for. It sets the
+// cookies on w and returns where the browser has to be sent. Call it before the response
+// is written.
+//
+// Hold is asked again first, with o.Methods added. If it returns another page, the
+// browser remains without a session, and next is that page: the user's second factor
+// does not complete what the terms of use hold. If it returns the same page, next is
+// that page again.
+//
+// A pending sign-in is completed once, across all processes of a site, and in the
+// browser in which it began. The error matches [ErrInvalidCheck] if there
+// is no pending sign-in, or no longer: the cases in which [Auth.PendingSignIn] returns
+// nil. It matches [ErrAccessDenied] if Hold denies the sign-in. It matches [ErrStore] if
+// the store is unavailable: before the sign-in is used up the user can try again, and
+// afterwards has to sign in again. In no case is the browser signed in. The
+// session that the browser held before ends with a success only.
+//
+// The handler must protect itself against requests forged by other sites, for
+// example with [http.CrossOriginProtection], and limit the guesses at a code.
+func (a *Auth) CompleteSignIn(w http.ResponseWriter, r *http.Request, o CompleteOptions) (next string, err error) {
+	x, fault := a.inner(r, actionCallback)
+	if fault != nil {
+		x.logError(fault)
+		return "", fault
+	}
+	lost, err := x.complete(o)
+	if lost {
+		setCookies(w, x.set.clearPending(x.r.Header))
+	}
+	return x.leaveTo(w, err)
+}
+
+// CancelSignIn ends the pending sign-in of a request and clears its cookie on w. It
+// does nothing where there is none. The error matches [ErrStore] if the store
+// is unavailable; the cookie is then left, so that the user can try again.
+func (a *Auth) CancelSignIn(w http.ResponseWriter, r *http.Request) error {
+	x, fault := a.inner(r, actionCallback)
+	if fault != nil {
+		a.logCall(x.ctx, "CancelSignIn", fault)
+		return fault
+	}
+	if err := x.dropPending(); err != nil {
+		a.logCall(x.ctx, "CancelSignIn", err)
+		return classified(err)
+	}
+	setCookies(w, x.set.clearPending(x.r.Header))
+	x.debug("pending sign-in cancelled")
+	return nil
+}
+
+// A heldSignIn is a pending sign-in as it waits, sealed, in a cookie of the browser.
+// It is good as long as the store has a row that goes with it.
+type heldSignIn struct {
+	// Secret finds the row in the [Store]. Only its hash is there.
+	Secret string `json:"secret"`
+
+	// Browser is the mark of the browser's form token: a copy of the cookie is worth
+	// nothing in another browser.
+	Browser string `json:"browser"`
+
+	Provider string   `json:"provider"`
+	By       evidence `json:"by"`
+
+	// User is the user as of the time when the sign-in was held. If Stored is set, the
+	// store has the user as it is now.
+	User    *User    `json:"user"`
+	Stored  bool     `json:"stored"`
+	Account *Account `json:"account"`
+	NewUser *bool    `json:"newUser"`
+
+	// Began is when the session begins, in Unix milliseconds, however late the sign-in
+	// is completed: the end of all sessions of the user covers it.
+	Began   int64    `json:"began"`
+	Methods []string `json:"methods,omitempty"`
+
+	// Claims and Marker are for the sessions; see the fields of [decision].
+	Claims  Claims `json:"claims,omitempty"`
+	Claimed bool   `json:"claimed,omitempty"`
+	Marker  string `json:"marker,omitempty"`
+
+	CallbackURL  string `json:"callbackUrl"`
+	CallbackText string `json:"callbackText"`
+
+	// Lines are those of [Submission.SetCookie].
+	Lines []string `json:"lines,omitempty"`
+
+	sealed.Stamp
+}
+
+// pendingPurpose stands before the secret where it is hashed, so that no link in a
+// mail can be made of it, and names what the mark of the browser is for.
+const pendingPurpose = "pintle pending sign-in "
+
+// The reasons why a sign-in is not completed.
+var (
+	errNotHeld       = errors.New("this browser has no pending sign-in")
+	errHeldElsewhere = errors.New("the sign-in is pending in another browser, or the cookie of the form token was replaced meanwhile")
+	errHeldUsed      = errors.New("the sign-in was completed or cancelled before, or another took its place")
+	errHeldEnded     = errors.New("the user was deleted, or the sessions of the user ended, while the sign-in was pending")
+	errOtherSessions = errors.New("the sign-in was held while Config.Session.Strategy was another")
+)
+
+// noPending returns the error for a sign-in that cannot be completed.
+func noPending(reason error) *Error { return fail(ErrInvalidCheck, reason) }
+
+// pendingAge is how long a sign-in is held.
+func (c *cookieSet) pendingAge() time.Duration {
+	return time.Duration(c.pending.attrs.MaxAge) * time.Second
+}
+
+// clearPending returns the lines that remove the cookie, whole and in parts.
+func (c *cookieSet) clearPending(h http.Header) []string {
+	return cookie.WriteChunked(c.pending.name, "", cookie.Received(h, c.pending.name), c.pending.attrs)
+}
+
+// asksHold reports whether the session of a decision needs the consent of the host.
+// One that goes on as it is does not, nor one whose user has added an account: it
+// records no other sign-in than before.
+func (x *exchange) asksHold(who *arrival, d *decision) bool {
+	goesOn := d.kept != nil || d.session != nil && !x.Session.RotateAtSignIn
+	return x.Callbacks.Hold != nil && !goesOn && !who.unasked
+}
+
+// hold asks the host whether a sign-in needs something else first. If it does
+// not, the session begins here. held reports that the browser was sent to a page
+// instead.
+//
+// Every way in comes by here, between login and issue.
+func (x *exchange) hold(who *arrival, d *decision) (held bool, err error) {
+	if x.Callbacks.Hold == nil {
+		return false, nil
+	}
+	if err := x.dropPending(); err != nil { // which this sign-in replaces
+		return false, err
+	}
+	if !x.asksHold(who, d) {
+		x.addCookie(x.set.clearPending(x.r.Header)...)
+		return false, nil
+	}
+	d.authentication.Time = who.errands.sessionStart(d.user.ID, d.authentication.Time)
+	h := &heldSignIn{By: who.by, User: d.user, NewUser: d.newUser, Stored: true, Lines: who.submission.cookieLines()}
+	if who.by == byHost && !x.sessions.needStoredUser() {
+		stored, err := x.records.user(x.ctx, d.user.ID)
+		if err != nil {
+			return false, err
+		}
+		if h.Stored = stored != nil; h.Stored {
+			h.User = stored
+		}
+	}
+	return x.askHold(who, d, h)
+}
+
+// askHold calls the host's Hold callback, and holds the sign-in or begins the session.
+func (x *exchange) askHold(who *arrival, d *decision, h *heldSignIn) (held bool, err error) {
+	page, err := x.Callbacks.Hold(x.ctx, x.pendingOf(who, d, h))
+	x.debug("Callbacks.Hold called", "answer", answerOf(page, err))
+	if err != nil {
+		// The row of the mark would go by itself. An error of its removal changes
+		// nothing.
+		_, _ = x.sessions.unmark(x.ctx, d)
+		if !isClassified(err) {
+			err = &Error{Code: ErrAccessDenied, Provider: who.provider.id, Err: err}
+		}
+		return false, err
+	}
+	if page != "" {
+		if err := x.renewMark(d, h); err != nil {
+			return false, err
+		}
+		return true, x.keepPending(who, d, h, page)
+	}
+	if err := x.admit(d); err != nil {
+		return false, err
+	}
+	x.addCookie(x.set.clearPending(x.r.Header)...)
+	return false, nil
+}
+
+// pendingOf returns what the host sees of a sign-in.
+func (x *exchange) pendingOf(who *arrival, d *decision, h *heldSignIn) *PendingSignIn {
+	p := &PendingSignIn{
+		User: h.User.clone(), Account: d.account.clone(), Profile: who.profile,
+		Authentication: d.authentication, RedirectTo: x.callbackURL, Request: x.r,
+	}
+	p.Authentication.Methods = slices.Clone(d.authentication.Methods)
+	if who.by != byHost {
+		p.NewUser = d.newUser
+	}
+	if h.Expires != 0 {
+		p.Expires = time.Unix(h.Expires, 0)
+	}
+	return p
+}
+
+// keepPending seals a sign-in into the cookie, writes its row and sends the browser
+// to a page.
+func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page string) error {
+	target, _, err := x.redirectTarget(page)
+	if err != nil {
+		return err
+	}
+	x.noteRefusedTarget("Callbacks.Hold", page, target)
+	if err := x.sessions.keep(x, who, d); err != nil {
+		return err
+	}
+	h.Began, h.Provider, h.Methods = d.authentication.Time.UnixMilli(), d.authentication.Provider, d.authentication.Methods
+	h.Claims, h.Claimed, h.Marker = d.claims, d.claimed, d.marker
+	if u := h.User; h.Stored { // the store has the rest
+		h.User = &User{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image, stated: u.stated}
+	}
+	h.Account = &Account{UserID: d.account.UserID, Type: d.account.Type, Provider: d.account.Provider, ProviderAccountID: d.account.ProviderAccountID}
+	if h.Secret, err = randomToken(); err != nil {
+		return err
+	}
+	h.Browser = sealed.Mark(x.jwtSecrets[0], pendingPurpose, x.formToken())
+	h.CallbackURL, h.CallbackText = x.callbackURL, x.callbackText
+	h.Stamp = sealed.Stamp{}
+	text, err := x.set.pendingBox.Seal(h)
+	if err != nil {
+		return fmt.Errorf("seal the pending sign-in: %w", err)
+	}
+	if parts := cookie.Parts(text); parts > cookie.MaxParts {
+		return fmt.Errorf("the pending sign-in has %d bytes, which are %d cookies, and no more than %d are read back: %s", len(text), parts, cookie.MaxParts, fixToken)
+	}
+	row := &Verification{
+		Identifier: h.User.ID, Token: x.hashes.Tenant(x.Tenant).Sum(pendingPurpose + h.Secret),
+		Expires: time.Now().Add(x.set.pendingAge() + 2*clockTolerance).UTC().Truncate(time.Millisecond),
+	}
+	if err := x.records.createVerification(x.ctx, row); err != nil {
+		return err
+	}
+	x.addCookie(cookie.WriteChunked(x.set.pending.name, text, cookie.Received(x.r.Header, x.set.pending.name), x.set.pending.lasting(x.set.pendingAge()))...)
+	x.debug("sign-in held")
+	return x.redirect(target)
+}
+
+// openPending returns the sign-in in the cookie of this browser. Whether it was used is
+// not known before its row is.
+func (x *exchange) openPending() (*heldSignIn, error) {
+	if x.Callbacks.Hold == nil {
+		return nil, fail(ErrConfiguration, errors.New("a pending sign-in needs Callbacks.Hold, which decides when it is complete"))
+	}
+	same := func(a, b *heldSignIn) bool { return a.Secret == b.Secret }
+	held, err := cookie.Open(x.r.Header, x.set.pending.name, x.readPending, same)
+	if err != nil {
+		return nil, noPending(err)
+	}
+	return held, nil
+}
+
+func (x *exchange) readPending(text string) (*heldSignIn, error) {
+	if text == "" {
+		return nil, errNotHeld
+	}
+	h := &heldSignIn{}
+	if err := x.set.pendingBox.Open(text, h); err != nil {
+		return nil, fmt.Errorf("the cookie %s %w", x.set.pending.name, err)
+	}
+	switch {
+	case h.Secret == "" || h.User == nil || h.User.ID == "" || h.Account == nil || x.byID[h.Provider] == nil:
+		return nil, fmt.Errorf("the cookie %s holds no sign-in with a provider of this configuration", x.set.pending.name)
+	case !sealed.HasMark(h.Browser, x.jwtSecrets, pendingPurpose, x.sentFormToken()):
+		return nil, errHeldElsewhere
+	}
+	return h, nil
+}
+
+// usePending uses the row of a sign-in up, and reports whether it was there.
+func (x *exchange) usePending(h *heldSignIn) (bool, error) {
+	row, err := x.useVerification(x.records, x.hashes.Tenant(x.Tenant), h.User.ID, pendingPurpose+h.Secret)
+	return row != nil && row.Expires.After(time.Now()), err
+}
+
+// resumed returns the sign-in that was held. The user is nil if it was deleted.
+func (x *exchange) resumed(h *heldSignIn) (*arrival, *decision, error) {
+	x.provider, x.callbackURL, x.callbackText = x.byID[h.Provider], h.CallbackURL, h.CallbackText
+	user := h.User
+	if h.Stored {
+		var err error
+		if user, err = x.records.user(x.ctx, user.ID); err != nil {
+			return nil, nil, err
+		}
+		if user == nil {
+			return nil, nil, noPending(errHeldEnded)
+		}
+	}
+	who := &arrival{provider: x.provider, by: h.By, user: user, account: h.Account}
+	if len(h.Lines) > 0 {
+		who.submission = &Submission{lines: h.Lines}
+	}
+	d := &decision{
+		user: user, account: h.Account, newUser: h.NewUser,
+		authentication: Authentication{Time: time.UnixMilli(h.Began).UTC(), Provider: h.Provider, Methods: h.Methods},
+	}
+	if err := x.sessions.resume(d, h); err != nil {
+		return nil, nil, noPending(err)
+	}
+	h.User = user
+	return who, d, nil
+}
+
+// lookAtPending returns the sign-in of this browser for a page, or nil if there is
+// none that can be completed.
+func (x *exchange) lookAtPending() (*PendingSignIn, error) {
+	h, err := x.openPending()
+	if err != nil {
+		x.debug("no pending sign-in", "reason", err.Error())
+		return nil, nil //nolint:nilerr // a cookie that is not good holds no sign-in
+	}
+	who, d, err := x.resumed(h)
+	if err == nil {
+		var good bool
+		if good, err = x.sessions.marked(x.ctx, d); err == nil && !good {
+			err = noPending(errHeldEnded)
+		}
+	}
+	if errors.Is(err, ErrInvalidCheck) {
+		x.debug("no pending sign-in", "reason", err.Error())
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x.pendingOf(who, d, h), nil
+}
+
+// fault returns why methods cannot be recorded.
+func (o CompleteOptions) fault() error {
+	for _, method := range o.Methods {
+		if method == "" || len(method) > maxMethod {
+			return fail(ErrConfiguration, fmt.Errorf("CompleteOptions.Methods has %s: a method has 1 to %d bytes", clip.Quote(method), maxMethod))
+		}
+	}
+	return nil
+}
+
+// added returns the methods together with those of the page. If they are more than a
+// session records, those that were there first are left out: a provider may have
+// reported any number.
+func (o CompleteOptions) added(methods []string) []string {
+	all := slices.Clone(methods)
+	for _, method := range o.Methods {
+		if !slices.Contains(all, method) {
+			all = append(all, method)
+		}
+	}
+	return all[max(0, len(all)-maxMethods):]
+}
+
+// complete signs the user of the pending sign-in in. lost reports that the cookie is
+// of no more use, whatever became of the sign-in.
+func (x *exchange) complete(o CompleteOptions) (lost bool, err error) {
+	if err := o.fault(); err != nil {
+		return false, err
+	}
+	h, err := x.openPending()
+	if err != nil {
+		return true, err
+	}
+	x.provider = x.byID[h.Provider]
+	// It is used up before anything else happens: of concurrent requests one goes on.
+	good, err := x.usePending(h)
+	if err != nil {
+		return false, err
+	}
+	if !good {
+		return true, noPending(errHeldUsed)
+	}
+	who, d, err := x.resumed(h)
+	if err != nil {
+		return true, err
+	}
+	d.authentication.Methods = o.added(d.authentication.Methods)
+	h.Expires = 0
+	if held, err := x.askHold(who, d, h); held || err != nil {
+		return err != nil, err
+	}
+	return true, x.issue(who, d)
+}
+
+// renewMark replaces the mark of a sign-in that was held before by one that lasts as
+// long as its next step. The new one is written first: if the sessions of the user end
+// between the two, the old one is missed.
+func (x *exchange) renewMark(d *decision, h *heldSignIn) error {
+	if h.Secret == "" {
+		return nil
+	}
+	old := *d
+	if err := x.sessions.mark(&work{records: x.records, x: x, ctx: x.ctx}, d); err != nil {
+		if errors.Is(err, ErrNotFound) {
+			err = noPending(errHeldEnded)
+		}
+		return err
+	}
+	good, err := x.sessions.unmark(x.ctx, &old)
+	if err == nil && !good {
+		err = noPending(errHeldEnded)
+	}
+	if err != nil && d.marker != "" {
+		_, _ = x.sessions.unmark(context.WithoutCancel(x.ctx), d)
+	}
+	return err
+}
+
+// dropPending uses up the pending sign-in of this browser, if it has one.
+func (x *exchange) dropPending() error {
+	h, err := x.openPending()
+	if err != nil {
+		return nil //nolint:nilerr // there is none
+	}
+	if _, err := x.usePending(h); err != nil {
+		return err
+	}
+	d := &decision{user: h.User}
+	if x.sessions.resume(d, h) != nil {
+		return nil
+	}
+	_, err = x.sessions.unmark(x.ctx, d)
+	return err
+}
