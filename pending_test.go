@@ -9,10 +9,14 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/seal"
+	"github.com/pintleauth/pintle/store/memstore"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -221,4 +225,900 @@ func TestAHeldSignInIsNoSession(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A sign-in for which Hold asks nothing is one without Hold.
+func TestASignInThatIsNotHeld(t *testing.T) {
+	for _, strategy := range strategies {
+		for name, signIn := range waysIn {
+			t.Run(fmt.Sprintf("%s, %s", name, strategy), func(t *testing.T) {
+				var first *pintle.PendingSignIn
+				s, k := pendingSite(t, strategy, func(s *site) {
+					s.Callbacks.Hold = func(_ context.Context, p *pintle.PendingSignIn) (string, error) {
+						first = p
+						return "", nil
+					}
+				})
+				b := s.browser()
+				if next := signIn(b); next != s.url && next != s.url+"/" {
+					t.Fatalf("the browser is sent to %q; log:\n%s", next, s.log)
+				}
+				if sub := b.sub(); sub == "" || sub != first.User.ID {
+					t.Errorf("the user signed in is %q", sub)
+				}
+				if !first.Expires.IsZero() || first.Request == nil {
+					t.Errorf("Hold is called with %+v", first)
+				}
+				if oauth := first.Account.Type == pintle.TypeOIDC; oauth != (first.Account.IDToken != "") || oauth != (first.Profile != nil) {
+					t.Errorf("Hold is called with %+v and the profile %v", *first.Account, first.Profile)
+				}
+				if rows := k.sessions(t, first.User.ID); strategy == pintle.StrategyDatabase && rows != 1 {
+					t.Errorf("the user has %d sessions", rows)
+				}
+			})
+		}
+	}
+}
+
+// An error of Hold denies the sign-in, at once or at its completion.
+func TestHoldDenies(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err  error
+		code pintle.Code
+	}{
+		"with a code":    {pintle.ErrCredentials, pintle.ErrCredentials},
+		"without a code": {errBroken, pintle.ErrAccessDenied},
+	} {
+		for _, strategy := range strategies {
+			t.Run(fmt.Sprintf("%s, %s", name, strategy), func(t *testing.T) {
+				var deny bool
+				var failed []*pintle.SignInFailedEvent
+				s, k := pendingSite(t, strategy, func(s *site) {
+					s.Callbacks.Hold = func(context.Context, *pintle.PendingSignIn) (string, error) {
+						if deny {
+							return "/second-factor", tt.err
+						}
+						return "/second-factor", nil
+					}
+					s.Events.SignInFailed = func(_ context.Context, e *pintle.SignInFailedEvent) error {
+						failed = append(failed, e)
+						return nil
+					}
+				})
+				b := s.browser()
+				b.isHeld(b.byPassword())
+				deny = true
+				b.isNotCompleted(tt.code)
+				if p := b.pending(); p != nil {
+					t.Errorf("a denied sign-in still waits: %+v", p)
+				}
+				other := s.browser()
+				if code := other.byPassword().errorCode(); code != string(tt.code) {
+					t.Errorf("the browser is shown %q", code)
+				}
+				other.isSignedOut()
+				if len(failed) != 2 || failed[0].Code != tt.code || failed[0].Provider != "credentials" || failed[1].Code != tt.code {
+					t.Errorf("the events are %v", failed)
+				}
+				if rows := k.sessions(t, "user-ada"); rows != 0 {
+					t.Errorf("%d rows are left", rows)
+				}
+			})
+		}
+	}
+}
+
+// Hold is asked again when a page completes a sign-in: the page of one demand does not
+// complete another, and a page that is asked for again is shown again.
+func TestEachPageCompletesItsOwnDemand(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, k := pendingSite(t, strategy, func(s *site) {
+				s.Callbacks.Hold = func(_ context.Context, p *pintle.PendingSignIn) (string, error) {
+					switch {
+					case !slices.Contains(p.Authentication.Methods, "otp"):
+						return "/second-factor", nil
+					case p.User.Name != "Ada King":
+						return "/terms", nil
+					}
+					return "", nil
+				}
+			})
+			b := s.browser()
+			b.isHeld(b.byPassword())
+			for _, step := range []struct {
+				method, next string
+			}{{"pwd", "/second-factor"}, {"otp", "/terms"}, {"otp", "/terms"}, {"", "/terms"}} {
+				var methods []string
+				if step.method != "" {
+					methods = []string{step.method}
+				}
+				if next, err := b.complete(methods...); err != nil || next != s.url+step.next {
+					t.Fatalf("CompleteSignIn: %q, %v, want %s", next, err, step.next)
+				}
+				b.isSignedOut()
+			}
+			if got := b.pending().Authentication.Methods; !slices.Equal(got, []string{"pwd", "otp"}) {
+				t.Errorf("the methods are %v", got)
+			}
+			name := "Ada King"
+			if _, err := k.Store.UpdateUser(t.Context(), "user-ada", pintle.UserUpdate{Name: &name}); err != nil {
+				t.Fatal(err)
+			}
+			b.completes(s.url, "user-ada")
+			if who := b.who(); who != name {
+				t.Errorf("the session is that of %q, want the name that the page has stored", who)
+			}
+			if rows := k.sessions(t, "user-ada"); strategy == pintle.StrategyDatabase && rows != 1 {
+				t.Errorf("the user has %d sessions", rows)
+			}
+		})
+	}
+}
+
+// AT-3: of any number of requests that complete a sign-in, one does.
+func TestAPendingSignInIsCompletedOnce(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, k := pendingSite(t, strategy)
+			b := s.browser()
+			b.isHeld(b.byPassword())
+			s.eventNames()
+			var done sync.WaitGroup
+			var mu sync.Mutex
+			sessions := 0
+			for range 20 {
+				r := b.request()
+				done.Go(func() {
+					w := httptest.NewRecorder()
+					_, err := s.auth.CompleteSignIn(w, r, pintle.CompleteOptions{Methods: []string{"otp"}})
+					mu.Lock()
+					defer mu.Unlock()
+					for _, c := range w.Result().Cookies() {
+						if c.Name == sessionCookie && c.Value != "" {
+							sessions++
+						}
+					}
+					if err != nil && !errors.Is(err, pintle.ErrInvalidCheck) {
+						t.Errorf("AT-3 %v", err)
+					}
+				})
+			}
+			done.Wait()
+			if names := s.eventNames(); sessions != 1 || !slices.Equal(names, []string{"signIn"}) {
+				t.Errorf("AT-3 %d sessions were made, with the events %v", sessions, names)
+			}
+			if rows := k.sessions(t, "user-ada"); strategy == pintle.StrategyDatabase && rows != 1 {
+				t.Errorf("AT-3 the user has %d sessions", rows)
+			}
+			b.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+		})
+	}
+}
+
+// A copy of the cookie is worth nothing in another browser, and does not use up what
+// waits in the right one.
+func TestAPendingSignInBelongsToItsBrowser(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, _ := pendingSite(t, strategy)
+			b, thief, stranger := s.browser(), s.browser(), s.browser()
+			b.isHeld(b.byPassword())
+			thief.csrf()
+			for _, other := range []*browser{thief, stranger} {
+				other.plant(pendingCookie, b.cookie(pendingCookie))
+				if p := other.pending(); p != nil {
+					t.Errorf("another browser sees the sign-in of %s", p.User.ID)
+				}
+				other.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+				other.plant(pendingCookie, b.cookie(pendingCookie))
+				if err := s.auth.CancelSignIn(httptest.NewRecorder(), other.request()); err != nil {
+					t.Error(err)
+				}
+				other.byPassword("username", "grace") // which fails, and replaces nothing
+			}
+			b.completes(s.url, "user-ada", "otp")
+		})
+	}
+}
+
+// A cookie that was not sealed for this, here, now is no pending sign-in.
+func TestWhatIsNoPendingSignIn(t *testing.T) {
+	for _, strategy := range strategies {
+		for name, tt := range map[string]struct {
+			spoil func(t *testing.T, s *site, b *browser)
+		}{
+			"a cookie that was changed": {func(_ *testing.T, _ *site, b *browser) {
+				held := []byte(b.cookie(pendingCookie))
+				held[len(held)/2] ^= 1
+				b.plant(pendingCookie, string(held))
+			}},
+			"no cookie": {func(_ *testing.T, _ *site, b *browser) { b.plant(pendingCookie, "") }},
+			"a form token of another browser": {func(_ *testing.T, s *site, b *browser) {
+				other := s.browser()
+				other.csrf()
+				b.plant(csrfCookie, other.cookie(csrfCookie))
+			}},
+			"two cookies of different sign-ins": {func(_ *testing.T, s *site, b *browser) {
+				first := b.cookie(pendingCookie)
+				b.isHeld(b.byPassword())
+				b.plant(pendingCookie+".0", first)
+			}},
+			"a sign-in by a provider that is gone": {func(t *testing.T, s *site, _ *browser) {
+				s.again(t, func(c *pintle.Config) { c.Providers = c.Providers[:4] })
+			}},
+			"a site that has no second factor any more, and so no judge": {func(t *testing.T, s *site, _ *browser) {
+				s.again(t, func(c *pintle.Config) { c.Callbacks.Hold = nil })
+			}},
+			"a site that keeps its sessions elsewhere now": {func(t *testing.T, s *site, _ *browser) {
+				s.again(t, func(c *pintle.Config) {
+					c.Session.Strategy = map[pintle.SessionStrategy]pintle.SessionStrategy{pintle.StrategyJWT: pintle.StrategyDatabase, pintle.StrategyDatabase: pintle.StrategyJWT}[c.Session.Strategy]
+				})
+			}},
+			"a sign-in of another tenant": {func(t *testing.T, s *site, _ *browser) { s.again(t, func(c *pintle.Config) { c.Tenant = "blue" }) }},
+			"a sign-in of a site with another store": {func(t *testing.T, s *site, b *browser) {
+				other := memstore.New()
+				if _, err := other.CreateUser(t.Context(), &pintle.User{ID: "user-ada"}); err != nil {
+					t.Fatal(err)
+				}
+				s.again(t, func(c *pintle.Config) { c.Store = other })
+			}},
+			"a sign-in with another secret": {func(t *testing.T, s *site, _ *browser) {
+				s.again(t, func(c *pintle.Config) { c.Secrets = []string{"another secret for tests, as long as it has to be"} })
+			}},
+		} {
+			t.Run(fmt.Sprintf("%s, %s", name, strategy), func(t *testing.T) {
+				s, k := pendingSite(t, strategy)
+				b := s.browser()
+				b.isHeld(b.byPassword())
+				tt.spoil(t, s, b)
+				rows := k.sessions(t, "user-ada")
+				next, err := b.complete("otp")
+				if next != "" || !errors.Is(err, pintle.ErrInvalidCheck) && !errors.Is(err, pintle.ErrConfiguration) {
+					t.Errorf("CompleteSignIn: %q, %v", next, err)
+				}
+				if sub := b.sub(); sub != "" {
+					t.Errorf("%s is signed in", sub)
+				}
+				if now := k.sessions(t, "user-ada"); now > rows {
+					t.Errorf("the user has %d sessions more", now-rows)
+				}
+			})
+		}
+	}
+}
+
+// again replaces the service by one with another configuration.
+func (s *site) again(t *testing.T, change func(*pintle.Config)) {
+	t.Helper()
+	cfg := s.Config
+	cfg.Providers = slices.Clone(cfg.Providers)
+	change(&cfg)
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.serve(auth)
+}
+
+// AT-2: what is sealed for one cookie is nothing in any other.
+func TestNoCookieStandsInForAnother(t *testing.T) {
+	s, k := pendingSite(t, pintle.StrategyJWT)
+	values := map[string]string{}
+	keep := func(b *browser) {
+		for _, c := range b.client.Jar.Cookies(b.address()) {
+			values[c.Name] = c.Value
+		}
+	}
+	leaving := s.browser()
+	leaving.leave("acme")
+	keep(leaving)
+	ceremony := s.browser()
+	ceremony.get("/auth/webauthn-options/passkey?action=authenticate").want(http.StatusOK)
+	keep(ceremony)
+	asked := s.browser()
+	unproven := k.seedUser(t, pintle.User{Email: victimAddress})
+	k.seedAccount(t, unproven, "acme", "elsewhere")
+	asked.isAsked(asked.get(asked.mailTo(victimAddress).URL))
+	keep(asked)
+	b := s.browser()
+	b.isHeld(b.byPassword())
+	keep(b)
+	form := b.cookie(csrfCookie)
+	signedIn := s.browser()
+	signedIn.isHeld(signedIn.byPassword())
+	signedIn.completes(s.url, "user-ada", "otp")
+	values[sessionCookie], values[csrfCookie] = signedIn.cookie(sessionCookie), form
+
+	names := []string{sessionCookie, pendingCookie, csrfCookie, callbackURLCookie, stateCookie, pkceCookie, "authjs.challenge", "authjs.address-proof"}
+	for _, from := range names {
+		if values[from] == "" {
+			t.Fatalf("there is no cookie %s", from)
+		}
+		for _, to := range names {
+			if to == from {
+				continue
+			}
+			other := s.browser()
+			other.plant(csrfCookie, form)
+			other.plant(to, values[from])
+			if sub := other.sub(); sub != "" {
+				t.Errorf("AT-2 %s as %s: %s is signed in", from, to, sub)
+			}
+			if p := other.pending(); p != nil {
+				t.Errorf("AT-2 %s as %s: the sign-in of %s waits", from, to, p.User.ID)
+			}
+			if next, err := other.complete("otp"); err == nil {
+				t.Errorf("AT-2 %s as %s: a sign-in is completed and goes to %s", from, to, next)
+			}
+		}
+	}
+	b.completes(s.url, "user-ada", "otp") // nothing was used up
+}
+
+func TestAPendingSignInExpires(t *testing.T) {
+	for _, strategy := range strategies {
+		for _, tt := range []struct {
+			name   string
+			maxAge time.Duration // of the configuration
+			waits  time.Duration
+			good   bool
+		}{
+			{"in time", 0, 9 * time.Minute, true},
+			{"too late", 0, 10*time.Minute + 15*time.Second, false},
+			{"a longer time", time.Hour, 59 * time.Minute, true},
+			{"too late for a longer time", time.Hour, time.Hour + 15*time.Second, false},
+		} {
+			t.Run(fmt.Sprintf("%s, %s", tt.name, strategy), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s, _ := pendingSite(t, strategy, func(s *site) { s.Cookies.PendingSignIn.MaxAge = tt.maxAge })
+					b := s.browser()
+					b.isHeld(b.byPassword())
+					held, form := b.cookie(pendingCookie), b.cookie(csrfCookie)
+					time.Sleep(tt.waits)
+					b.plant(pendingCookie, held) // an attacker's browser keeps it
+					b.plant(csrfCookie, form)
+					if got := b.pending() != nil; got != tt.good {
+						t.Errorf("the sign-in waits: %t, want %t", got, tt.good)
+					}
+					if tt.good {
+						b.completes(s.url, "user-ada", "otp")
+						return
+					}
+					b.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+				})
+			})
+		}
+	}
+}
+
+// AT-8: a sign-in that was held before the sessions of its user ended, or its user was
+// deleted or banned, does not outlive that.
+func TestWhatEndsSessionsEndsPendingSignIns(t *testing.T) {
+	banned := false
+	ends := map[string]func(ctx context.Context, s *site) error{
+		"SignOutEverywhere": func(ctx context.Context, s *site) error { return s.auth.SignOutEverywhere(ctx, "user-ada") },
+		"DeleteUser":        func(ctx context.Context, s *site) error { return s.auth.DeleteUser(ctx, "user-ada") },
+		"a ban": func(context.Context, *site) error {
+			banned = true
+			return nil
+		},
+	}
+	for _, strategy := range strategies {
+		for name, end := range ends {
+			for _, moment := range []string{"while it waits", "while Hold is asked the first time", "while Hold is asked again", "in a further step"} {
+				if name == "a ban" && moment != "while it waits" && moment != "in a further step" {
+					continue // Hold itself decides
+				}
+				t.Run(fmt.Sprintf("%s %s, %s", name, moment, strategy), func(t *testing.T) {
+					banned = false
+					asked := 0
+					var s *site
+					s, k := pendingSite(t, strategy, func(s2 *site) {
+						s2.Callbacks.Hold = func(ctx context.Context, p *pintle.PendingSignIn) (string, error) {
+							asked++
+							ending := moment == "while Hold is asked the first time" && asked == 1 || moment == "while Hold is asked again" && asked == 2
+							if ending {
+								if err := end(ctx, s); err != nil {
+									return "", err
+								}
+							}
+							switch {
+							case banned:
+								return "", pintle.ErrAccessDenied
+							case moment == "while Hold is asked the first time":
+								return "", nil
+							case !slices.Contains(p.Authentication.Methods, "otp"):
+								return "/second-factor", nil
+							}
+							return "", nil
+						}
+					})
+					b := s.browser()
+					b.byPassword().want(http.StatusFound)
+					if moment == "in a further step" {
+						if next, err := b.complete("pwd"); err != nil || next != s.url+"/second-factor" {
+							t.Fatal(next, err)
+						}
+					}
+					if moment == "while it waits" || moment == "in a further step" {
+						if err := end(t.Context(), s); err != nil {
+							t.Fatal(err)
+						}
+						if p := b.pending(); p != nil && !banned {
+							t.Errorf("AT-8 the sign-in of %s still waits", p.User.ID)
+						}
+					}
+					if moment != "while Hold is asked the first time" {
+						if next, err := b.complete("otp"); err == nil {
+							t.Errorf("AT-8 the sign-in is completed and goes to %s", next)
+						}
+					}
+					if sub := b.sub(); sub != "" {
+						t.Errorf("AT-8 %s is signed in", sub)
+					}
+					if rows := k.sessions(t, "user-ada"); rows != 0 {
+						t.Errorf("AT-8 the user has %d sessions", rows)
+					}
+				})
+			}
+		}
+	}
+}
+
+// AT-8: the end of all sessions between the writing of a session and its check.
+func TestTheEndOfAllSessionsDuringACompletion(t *testing.T) {
+	for _, operation := range []string{"useVerificationToken", "getUser", "createSession", "deleteSession"} {
+		t.Run(operation, func(t *testing.T) {
+			s, k := pendingSite(t, pintle.StrategyDatabase)
+			b := s.browser()
+			b.isHeld(b.byPassword())
+			k.once(operation, func() {
+				if _, err := k.Store.EndUserSessions(t.Context(), "user-ada", ""); err != nil {
+					t.Error(err)
+				}
+			})
+			b.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+			if rows := k.sessions(t, "user-ada"); rows != 0 {
+				t.Errorf("AT-8 the user has %d sessions", rows)
+			}
+		})
+	}
+}
+
+// AT-7: whatever operation of the store fails, the browser is not signed in. Until
+// the sign-in is used up nothing is lost, and afterwards the user signs in once more.
+func TestAStoreThatFailsDuringACompletion(t *testing.T) {
+	for _, strategy := range strategies {
+		for _, operation := range []string{"useVerificationToken", "getUser", "createSession", "deleteSession"} {
+			if strategy == pintle.StrategyJWT && strings.HasSuffix(operation, "Session") {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, %s", operation, strategy), func(t *testing.T) {
+				s, k := pendingSite(t, strategy)
+				b := s.browser()
+				b.isHeld(b.byPassword())
+				k.fail(operation)
+				err := b.isNotCompleted(pintle.ErrStore, "otp")
+				if !errors.Is(err, errBroken) {
+					t.Errorf("the error is %v", err)
+				}
+				k.fail()
+				if operation == "useVerificationToken" {
+					b.completes(s.url, "user-ada", "otp")
+					return
+				}
+				b.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+				b.isHeld(b.byPassword())
+				b.completes(s.url, "user-ada", "otp")
+			})
+		}
+	}
+	t.Run("the revocation list", func(t *testing.T) {
+		list := &silentList{}
+		s, _ := pendingSite(t, pintle.StrategyJWT, func(s *site) { s.Session.Revocation = list })
+		b := s.browser()
+		b.isHeld(b.byPassword())
+		list.failing = true
+		if p, err := s.auth.PendingSignIn(b.request()); p != nil || !errors.Is(err, pintle.ErrStore) {
+			t.Errorf("PendingSignIn: %+v, %v", p, err)
+		}
+		if _, err := b.complete("otp"); !errors.Is(err, pintle.ErrStore) {
+			t.Errorf("CompleteSignIn: %v", err)
+		}
+		list.failing = false
+		b.isSignedOut()
+	})
+}
+
+// silentList is a list of ended sessions that may not answer.
+type silentList struct {
+	memstore.Revocations
+	failing bool
+}
+
+func (l *silentList) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
+	if l.failing {
+		return false, errBroken
+	}
+	return l.Revocations.Revoked(ctx, userID, sessionID, signedIn)
+}
+
+// A new sign-in, a sign-out and the user's choice end what waits, also in a copy of the
+// cookies.
+func TestWhatEndsAPendingSignIn(t *testing.T) {
+	for _, strategy := range strategies {
+		for name, end := range map[string]func(t *testing.T, s *site, b *browser){
+			"a new sign-in": func(_ *testing.T, _ *site, b *browser) { b.isHeld(b.byPassword()) },
+			"a sign-out": func(t *testing.T, _ *site, b *browser) {
+				if !b.post("/auth/signout").want(http.StatusFound).clears(pendingCookie) {
+					t.Error("the cookie is left")
+				}
+			},
+			"a sign-out by server code": func(t *testing.T, s *site, b *browser) {
+				if _, err := s.auth.SignOut(httptest.NewRecorder(), b.request(), pintle.SignOutOptions{RedirectTo: "/"}); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"CancelSignIn": func(t *testing.T, s *site, b *browser) {
+				w := httptest.NewRecorder()
+				if err := s.auth.CancelSignIn(w, b.request()); err != nil {
+					t.Fatal(err)
+				}
+				b.takes(w)
+				if b.cookie(pendingCookie) != "" {
+					t.Error("the cookie is left")
+				}
+				if err := s.auth.CancelSignIn(w, b.request()); err != nil {
+					t.Errorf("without a pending sign-in: %v", err)
+				}
+			},
+		} {
+			t.Run(fmt.Sprintf("%s, %s", name, strategy), func(t *testing.T) {
+				s, k := pendingSite(t, strategy)
+				b := s.browser()
+				b.isHeld(b.byPassword())
+				copied, rows := b.cookie(pendingCookie), k.sessions(t, "user-ada")
+				end(t, s, b)
+				if now := k.sessions(t, "user-ada"); name != "a new sign-in" && now != 0 || now > rows {
+					t.Errorf("%d rows are left of %d", now, rows)
+				}
+				b.plant(pendingCookie, copied)
+				b.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+			})
+		}
+	}
+	t.Run("with a store that fails the user can try again", func(t *testing.T) {
+		s, k := pendingSite(t, pintle.StrategyJWT)
+		b := s.browser()
+		b.isHeld(b.byPassword())
+		k.fail("useVerificationToken")
+		w := httptest.NewRecorder()
+		if err := s.auth.CancelSignIn(w, b.request()); !errors.Is(err, pintle.ErrStore) || len(w.Result().Cookies()) > 0 {
+			t.Errorf("CancelSignIn: %v, with the cookies %v", err, w.Result().Cookies())
+		}
+		b.post("/auth/signout").fails("/auth/error", "SignOutError")
+		b.byPassword().fails("/auth/error", "Configuration")
+		k.fail()
+		b.completes(s.url, "user-ada", "otp")
+	})
+}
+
+// A user who is signed in and links an account, or signs in once more with one, is not
+// asked: the session goes on. A new session of the same user is asked for.
+func TestHoldIsNotAskedWhileASessionGoesOn(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, _ := pendingSite(t, strategy)
+			b := s.browser()
+			b.isHeld(b.byPassword())
+			b.completes(s.url, "user-ada", "otp")
+			for range 2 { // links the account, and then signs in with it
+				b.signInWith("acme").goesTo(s.url)
+				if sub := b.sub(); sub != "user-ada" {
+					t.Errorf("the user signed in is %q", sub)
+				}
+			}
+			b.isHeld(b.byPassword())
+			b.isHeld(b.get(b.mailTo("ada@example.com").URL))
+			b.completes(s.url, "user-ada", "otp")
+		})
+	}
+}
+
+// The session that the browser holds goes on while the sign-in of another user waits,
+// and ends when it is complete.
+func TestTheSessionBeforeAPendingSignIn(t *testing.T) {
+	for _, strategy := range strategies {
+		for name, signIn := range map[string]func(b *browser) *reply{
+			"a password": func(b *browser) *reply { return b.byPassword() },
+			"a mail":     func(b *browser) *reply { return b.get(b.mailTo("ada@example.com").URL) },
+		} {
+			t.Run(fmt.Sprintf("%s, %s", name, strategy), func(t *testing.T) {
+				s, k := pendingSite(t, strategy)
+				k.seedUser(t, people["grace"].user)
+				b := s.browser()
+				b.isHeld(b.post("/auth/callback/credentials", "username", "grace", "password", people["grace"].password))
+				b.completes(s.url, "user-grace", "otp")
+				old := b.cookie(sessionCookie)
+
+				signIn(b).goesTo(s.url + "/second-factor")
+				if sub := b.sub(); sub != "user-grace" {
+					t.Errorf("while Ada's sign-in waits, the user signed in is %q", sub)
+				}
+				if p := b.pending(); p == nil || p.User.ID != "user-ada" {
+					t.Fatalf("the pending sign-in is %+v", p)
+				}
+				b.completes(s.url, "user-ada", "otp")
+				b.plant(sessionCookie, old)
+				if sub := b.sub(); sub != "" {
+					t.Errorf("the session of %s has not ended", sub)
+				}
+			})
+		}
+	}
+}
+
+// The row that marks a waiting sign-in of a database is no session, and no device.
+func TestTheMarkOfAPendingSignInIsNoSession(t *testing.T) {
+	s, k := pendingSite(t, pintle.StrategyDatabase, func(s *site) { s.Session.AllowBearer = true })
+	b := s.browser()
+	b.isHeld(b.byPassword())
+	b.completes(s.url, "user-ada", "otp")
+	other := s.browser()
+	other.isHeld(other.byPassword())
+	plain := unsealed(t, pendingCookie, other.cookie(pendingCookie))
+	mark, _ := plain["marker"].(string)
+	if _, _, err := k.Store.SessionAndUser(t.Context(), mark); mark == "" || err != nil {
+		t.Fatalf("there is no mark %q: %v", mark, err)
+	}
+	other.plant(sessionCookie, mark)
+	if sub := other.sub(); sub != "" || other.session() != nil {
+		t.Errorf("the mark signs %s in", sub)
+	}
+	other.plant(sessionCookie, "")
+	if page := other.get("/", "Authorization", "Bearer "+mark); page.body != "hello, stranger" {
+		t.Errorf("the mark in a header: %s", page.body)
+	}
+	session, err := s.auth.Session(b.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices := 0
+	for _, err := range s.auth.Devices(t.Context(), session) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices++
+	}
+	if devices != 1 {
+		t.Errorf("%d devices are listed", devices)
+	}
+}
+
+// Token sessions: the claims are made when the sign-in is held, with everything that the
+// provider reported, and begin then. The token is written when it is complete.
+func TestTheClaimsOfAPendingSignIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var changes []*pintle.TokenChange
+		s, k := pendingSite(t, pintle.StrategyJWT, func(s *site) {
+			s.Pages.NewUser = "/welcome"
+			s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+				if c.Trigger != "" {
+					changes = append(changes, c)
+					c.Claims["idp"] = strings.Repeat(c.Account.AccessToken, 1+5000/len(c.Account.AccessToken))
+					c.Claims["picture"] = "/chosen.png"
+				}
+				return c.Claims, nil
+			}
+		})
+		b := s.browser()
+		began := time.Now().Unix()
+		b.isHeld(b.signInWith("acme"))
+		if b.cookie(pendingCookie) != "" || b.cookie(pendingCookie+".0") == "" || b.cookie(pendingCookie+".1") == "" {
+			t.Error("long claims are not kept in several cookies")
+		}
+		p := b.pending()
+		if p.NewUser == nil || !*p.NewUser {
+			t.Error("the user is not new")
+		}
+		name, image := "Ada King", "/other.png"
+		if _, err := k.Store.UpdateUser(t.Context(), p.User.ID, pintle.UserUpdate{Name: &name, Image: &image}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		b.completes("/welcome?callbackUrl="+url.QueryEscape(s.url), p.User.ID, "otp")
+		if len(changes) != 1 || changes[0].Trigger != pintle.TriggerSignUp || changes[0].Profile == nil {
+			t.Fatalf("Callbacks.JWT was called with %+v", changes)
+		}
+		codec, err := token.New(sessionCookie, secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tok, err := codec.FromRequest(b.request())
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims, err := tok.Claims()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if claims["auth_time"] != float64(began) || tok.IssuedAt().Unix() != time.Now().Unix() || claims["sid"] == nil {
+			t.Errorf("the session began at %v and its token was written at %v", claims["auth_time"], tok.IssuedAt())
+		}
+		if claims["name"] != name || claims["picture"] != "/chosen.png" || len(claims["idp"].(string)) < 5000 {
+			t.Errorf("the name is %v, the image %v", claims["name"], claims["picture"])
+		}
+		if clear := b.cookie(pendingCookie + ".1"); clear != "" {
+			t.Error("a part of the cookie is left")
+		}
+	})
+}
+
+// A sign-in for which JWT wants no session makes none when it is complete.
+func TestAPendingSignInWithoutClaims(t *testing.T) {
+	s, _ := pendingSite(t, pintle.StrategyJWT, func(s *site) {
+		s.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
+	})
+	b := s.browser()
+	b.isHeld(b.byPassword())
+	if next, err := b.complete("otp"); err != nil || next != s.url {
+		t.Errorf("CompleteSignIn: %q, %v", next, err)
+	}
+	b.isSignedOut()
+}
+
+// Claims that no browser keeps fail the sign-in at once, and not when it is complete.
+func TestClaimsThatAreTooLongToWait(t *testing.T) {
+	size := 200_000
+	s, _ := pendingSite(t, pintle.StrategyJWT, func(s *site) { s.Callbacks.JWT = fill(&size, pintle.NewClaim[string]("data")) })
+	b := s.browser()
+	b.byPassword().fails("/auth/error", "Configuration")
+	if entry := s.log.last(t, "CallbackRouteError"); !strings.Contains(fmt.Sprint(entry["error"]), "keep less in it") {
+		t.Errorf("the record is %v", entry)
+	}
+}
+
+// A user of Credentials who is not in the store waits as Authorize returned it.
+func TestAPendingUserWhoIsNotStored(t *testing.T) {
+	s := newSite(t, holdingAt("/second-factor"), func(s *site) {
+		s.Store, s.Session.Strategy = memstore.New(), pintle.StrategyJWT
+		s.Providers = []pintle.Provider{&pintle.Credentials{Knows: knowsNobody, Authorize: func(_ context.Context, c *pintle.Submission) (*pintle.User, error) {
+			if err := c.SetCookie("device", "known", time.Hour); err != nil {
+				return nil, err
+			}
+			return &pintle.User{ID: "of-ldap", Name: "Ada", Extra: map[string]any{"group": "staff"}}, nil
+		}}}
+	})
+	b := s.browser()
+	b.isHeld(b.post("/auth/callback/credentials", "callbackUrl", "/inbox"))
+	if b.cookie("device") != "" {
+		t.Error("a cookie of the submission is set before the sign-in is complete")
+	}
+	p := b.pending()
+	if p == nil || p.User.ID != "of-ldap" || p.User.Extra["group"] != "staff" || p.NewUser != nil || p.RedirectTo != s.url+"/inbox" {
+		t.Fatalf("the pending sign-in is %+v", p)
+	}
+	b.completes(s.url+"/inbox", "of-ldap", "otp")
+	if b.cookie("device") == "" {
+		t.Error("the cookie of the submission is not set")
+	}
+}
+
+// A response that a provider's page posts comes without the form token, to which the
+// sign-in is bound: the browser posts it again, and keeps its token.
+func TestAHeldResponseByForm(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s := newSite(t, withKeeper(newKeeper(), strategy), withFormPost, holdingAt("/second-factor"))
+			b := s.browser()
+			action, fields := b.leaveFor("/inbox")
+			before := b.csrf()
+			page := b.postFromElsewhere(action, fields).want(http.StatusOK)
+			b.postForm(page.action(), page.hidden()).goesTo(s.url + "/second-factor")
+			if b.csrf() != before {
+				t.Error("the form token was replaced")
+			}
+			if next, err := b.complete("otp"); err != nil || next != s.url+"/inbox" {
+				t.Errorf("CompleteSignIn: %q, %v", next, err)
+			}
+			if session, err := s.auth.Session(b.request()); err != nil || session == nil {
+				t.Errorf("the session is %v, %v", session, err)
+			}
+		})
+	}
+}
+
+// The names of the cookies are the salts.
+func TestTwoCookiesWithOneNameAreRefused(t *testing.T) {
+	s := newSite(t)
+	for name, change := range map[string]func(*pintle.Cookies){
+		"two that are named":      func(c *pintle.Cookies) { c.PendingSignIn.Name, c.SessionToken.Name = "mine", "mine" },
+		"one that has a default":  func(c *pintle.Cookies) { c.PendingSignIn.Name = sessionCookie },
+		"two that are not for it": func(c *pintle.Cookies) { c.State.Name, c.SessionToken.Name = "mine", "mine" },
+	} {
+		cfg := s.Config
+		cfg.URL = s.url
+		change(&cfg.Cookies)
+		if _, err := pintle.New(cfg); err == nil || !strings.Contains(err.Error(), "two cookies have the name") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Hold needs a store that notes what waits.
+func TestHoldNeedsAStore(t *testing.T) {
+	s := newSite(t, func(s *site) { s.Store, s.Session.Strategy = memstore.New(), pintle.StrategyJWT }, holdingAt("/second-factor"))
+	for _, tt := range []struct {
+		store pintle.Store
+		code  pintle.Code
+		says  string
+	}{
+		{nil, "MissingAdapter", "Callbacks.Hold needs Config.Store"},
+		{withoutVerifications{memstore.New()}, "MissingAdapterMethods", "Callbacks.Hold needs pintle.Features.Verifications"},
+	} {
+		cfg := s.Config
+		cfg.Store = tt.store
+		if _, err := pintle.New(cfg); !errors.Is(err, tt.code) || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("New: %v, want %q", err, tt.says)
+		}
+	}
+}
+
+type withoutVerifications struct{ pintle.Store }
+
+func (s withoutVerifications) Features() pintle.Features {
+	return lacking(s.Store, func(f *pintle.Features) { f.Verifications = false })
+}
+
+// A page of Hold on another site is as one of Callbacks.SignIn.
+func TestThePageOfHoldIsOfThisSite(t *testing.T) {
+	s, _ := pendingSite(t, pintle.StrategyJWT, holdingAt("https://evil.example/second-factor"))
+	b := s.browser()
+	b.byPassword().goesTo(s.url)
+	b.isSignedOut()
+	if entry := s.log.last(t, "RefusedTarget"); !strings.Contains(fmt.Sprint(entry["msg"]), "Callbacks.Hold sends a browser to another site") {
+		t.Errorf("the record is %v", entry)
+	}
+}
+
+// FuzzPendingSignIn opens whatever a browser sends as a pending sign-in, sealed or not.
+func FuzzPendingSignIn(f *testing.F) {
+	f.Add(`{"secret":"s","browser":"b","provider":"credentials","by":2,"user":{"id":"user-ada"},"account":{},"exp":4102444800}`)
+	f.Add(`{"user":null,"exp":"x","claims":{"sub":1}}`)
+	f.Add(`[]`)
+	f.Fuzz(func(t *testing.T, plain string) {
+		auth, err := pintle.New(pintle.Config{
+			Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword, Knows: knowsNobody}}, Secrets: []string{secret},
+			Store: memstore.New(), Session: pintle.SessionConfig{Strategy: pintle.StrategyJWT}, Getenv: noEnv, Logger: (&logBook{}).logger(), URL: "http://localhost:3000",
+			Callbacks: pintle.Callbacks{Hold: func(context.Context, *pintle.PendingSignIn) (string, error) { return "", nil }},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, value := range []string{plain, sealedText(t, pendingCookie, plain)} {
+			r := httptest.NewRequest(http.MethodPost, "http://localhost:3000/second-factor", nil)
+			r.Header.Set("Cookie", pendingCookie+"="+url.QueryEscape(value))
+			if p, err := auth.PendingSignIn(r); p != nil || err != nil {
+				t.Errorf("PendingSignIn: %+v, %v", p, err)
+			}
+			w := httptest.NewRecorder()
+			if _, err := auth.CompleteSignIn(w, r, pintle.CompleteOptions{}); !errors.Is(err, pintle.ErrInvalidCheck) {
+				t.Errorf("CompleteSignIn: %v", err)
+			}
+			if err := auth.CancelSignIn(w, r); err != nil {
+				t.Errorf("CancelSignIn: %v", err)
+			}
+		}
+	})
+}
+
+// sealedText seals a text as the application does under a salt.
+func sealedText(t *testing.T, salt, plain string) string {
+	t.Helper()
+	keys, err := seal.New([]string{secret}, salt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(keys.AppendSeal(nil, []byte(plain)))
 }
