@@ -804,24 +804,74 @@ func TestWhatEndsAPendingSignIn(t *testing.T) {
 	})
 }
 
-// A user who is signed in and links an account, or signs in once more with one, is not
-// asked: the session goes on. A new session of the same user is asked for.
+// A user who is signed in and links an account is not asked: the session goes on, and
+// records no other sign-in than before. One that takes its place is asked for.
 func TestHoldIsNotAskedWhileASessionGoesOn(t *testing.T) {
+	for _, rotate := range []bool{false, true} {
+		for _, strategy := range strategies {
+			t.Run(fmt.Sprintf("%s, rotated at sign-in: %t", strategy, rotate), func(t *testing.T) {
+				s, k := pendingSite(t, strategy, func(s *site) { s.Session.RotateAtSignIn, s.Session.RecordAuthentication = rotate, rotate })
+				b := s.browser()
+				b.isHeld(b.byPassword())
+				b.completes(s.url, "user-ada", "otp")
+				b.signInWith("acme").goesTo(s.url) // links the account
+				b.passkey("register", "CCCC").goesTo(s.url)
+				if b.sub() != "user-ada" || k.owner(t, "acme", attackerElsewhere.Subject) == nil {
+					t.Error("the account is not linked to Ada")
+				}
+				session, err := s.auth.Session(b.request())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a := session.Authentication; rotate && (a.Provider != "credentials" || !slices.Equal(a.Methods, []string{"pwd", "otp"})) {
+					t.Errorf("the session records %+v", a)
+				}
+				before := b.cookie(sessionCookie)
+				if again := b.signInWith("acme"); strategy == pintle.StrategyDatabase && !rotate {
+					again.goesTo(s.url) // the row goes on
+				} else {
+					again.goesTo(s.url + "/second-factor")
+					b.completes(s.url, "user-ada", "otp")
+				}
+				b.isHeld(b.byPassword())
+				b.isHeld(b.get(b.mailTo("ada@example.com").URL))
+				b.completes(s.url, "user-ada", "otp")
+				b.plant(sessionCookie, before)
+				if sub := b.sub(); sub != "" {
+					t.Errorf("the session of %s before has not ended", sub)
+				}
+			})
+		}
+	}
+}
+
+// A session records when the sign-in began, and every method: those of the provider and
+// those of the pages.
+func TestASessionRecordsThePagesThatCompletedIt(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
-			s, _ := pendingSite(t, strategy)
-			b := s.browser()
-			b.isHeld(b.byPassword())
-			b.completes(s.url, "user-ada", "otp")
-			for range 2 { // links the account, and then signs in with it
-				b.signInWith("acme").goesTo(s.url)
-				if sub := b.sub(); sub != "user-ada" {
-					t.Errorf("the user signed in is %q", sub)
+			synctest.Test(t, func(t *testing.T) {
+				s, _ := pendingSite(t, strategy, func(s *site) { s.Session.RecordAuthentication = true })
+				b := s.browser()
+				began := time.Now()
+				b.isHeld(b.byPassword())
+				time.Sleep(5 * time.Minute)
+				for _, bad := range []string{"", strings.Repeat("x", 65)} {
+					if _, err := b.complete("otp", bad); !errors.Is(err, pintle.ErrConfiguration) {
+						t.Errorf("the method %q: %v", bad, err)
+					}
 				}
-			}
-			b.isHeld(b.byPassword())
-			b.isHeld(b.get(b.mailTo("ada@example.com").URL))
-			b.completes(s.url, "user-ada", "otp")
+				many := []string{"otp", "2", "3", "4", "5", "6", "7", "8", "9", "10"}
+				b.completes(s.url, "user-ada", append([]string{"pwd"}, many...)...)
+				session, err := s.auth.Session(b.request())
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := session.Authentication
+				if !a.Time.Equal(began) || a.Provider != "credentials" || !slices.Equal(a.Methods, many) {
+					t.Errorf("the session records %+v", a)
+				}
+			})
 		})
 	}
 }
