@@ -28,6 +28,8 @@ func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) 
 //		return auth.UpdateAccount(ctx, e.Account)
 //	},
 //
+// With [Callbacks.Hold] it calls it there, with the account of the pending sign-in.
+//
 // The fields that [OAuth.StoreAccount] returns are stored, sealed if tokens are. A
 // refresh token that the provider did not send again is kept, as many send one
 // at the first sign-in only. Accounts without an access token, such as those of

@@ -66,8 +66,9 @@ type Callbacks struct {
 	// It is called at every sign-in that makes a session, after the user is decided
 	// and stored, whichever the provider, and again by CompleteSignIn: with
 	// the methods that the page added and the user as the store has it now. It
-	// may then return another page. It is not called when a signed-in user links an
-	// account or signs in once more with one, nor for reads of a session.
+	// may then return another page. It is not called for a session that goes on: when
+	// a signed-in user links an account or adds a passkey, when the row of a session
+	// stays as it is at a further sign-in of its user, and when a session is read.
 	//
 	// It needs [Features.Verifications]. Claims of a token session are made when
 	// the sign-in is held; see JWT. What a provider issued is in p.Account at the

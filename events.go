@@ -13,11 +13,13 @@ type Events struct {
 	// SignIn: a session was made and the browser is about to be sent on, or
 	// [Auth.StartSession] returns. It is called also where [Callbacks.JWT] returned
 	// nil claims, and there is no session.
+	// A sign-in that [Callbacks.Hold] held is complete then, and its event has neither
+	// the profile nor the tokens of the account.
 	SignIn func(ctx context.Context, e *SignInEvent) error
 
 	// SignInFailed: a sign-in was refused or failed. It is called for every
 	// error of a sign-in with one of [Config.Providers], whether it comes to the
-	// routes or to [Auth.SignIn]: a wrong password or an attempt too many, a
+	// routes, to [Auth.SignIn] or to [Auth.CompleteSignIn]: a wrong password or an attempt too many, a
 	// refusal of [Callbacks.SignIn], an error that a provider answers with, a
 	// callback that belongs to no flow of this browser, a mail link that is used
 	// up, expired or unknown, a mail that is not sent, an account that cannot be

@@ -190,7 +190,7 @@ var waysIn = map[string]func(b *browser) string{
 	},
 }
 
-// AT-1: whichever the way in, a sign-in that is held gives the browser no session, and
+// AT-1, SH-39: whichever the way in, a sign-in that is held gives the browser no session, and
 // one that is completed gives it the session it would have got.
 func TestAHeldSignInIsNoSession(t *testing.T) {
 	for _, strategy := range strategies {
@@ -906,6 +906,72 @@ func TestTheSessionBeforeAPendingSignIn(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// SA-H1: two proofs of an address end the other sessions of its user, and not the
+// sign-in that is the second proof.
+func TestAPendingSignInThatConfirmsAnAddress(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, k := pendingSite(t, strategy)
+			user := k.seedUser(t, pintle.User{ID: "victim", Email: victimAddress})
+			k.seedAccount(t, user, "acme", attackerElsewhere.Subject)
+			b := s.browser()
+			b.isAsked(b.get(b.mailTo(victimAddress).URL))
+			b.isHeld(b.signInWith("acme"))
+			if k.byEmail(t, victimAddress).EmailVerified.IsZero() {
+				t.Error("SA-H1 the address is not proven")
+			}
+			b.completes(s.url, "victim", "otp")
+		})
+	}
+}
+
+// A session that a sign-in takes the place of is there until the new one is.
+func TestASessionIsRotatedWhereHoldLetsIn(t *testing.T) {
+	s, k := pendingSite(t, pintle.StrategyDatabase, func(s *site) {
+		s.Session.RotateAtSignIn = true
+		s.Callbacks.Hold = func(context.Context, *pintle.PendingSignIn) (string, error) { return "", nil }
+	})
+	b := s.browser()
+	b.signInWith("careful").goesTo(s.url)
+	before := b.cookie(sessionCookie)
+	b.signInWith("careful").goesTo(s.url)
+	if sub := b.sub(); sub != "user-ada" || b.cookie(sessionCookie) == before {
+		t.Errorf("the user signed in is %q", sub)
+	}
+	if rows := k.sessions(t, "user-ada"); rows != 1 {
+		t.Errorf("the user has %d sessions", rows)
+	}
+}
+
+// Server code that starts a session has decided what Hold decides. What waited in the
+// browser has ended.
+func TestHoldIsNotAskedWhereServerCodeStartsASession(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, k := pendingSite(t, strategy)
+			b := s.browser()
+			b.isHeld(b.byPassword())
+			copied := b.cookie(pendingCookie)
+			w := httptest.NewRecorder()
+			user, err := k.Store.User(t.Context(), "user-ada")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := s.auth.StartSession(w, b.request(), user, pintle.StartOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			b.takes(w)
+			if sub := b.sub(); sub != "user-ada" || b.cookie(pendingCookie) != "" {
+				t.Errorf("the user signed in is %q", sub)
+			}
+			b.plant(pendingCookie, copied)
+			if _, err := b.complete("otp"); !errors.Is(err, pintle.ErrInvalidCheck) {
+				t.Errorf("what waited before is completed: %v", err)
+			}
+		})
 	}
 }
 
