@@ -2,8 +2,11 @@ package pintle_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -977,7 +980,45 @@ func TestHoldIsNotAskedWhereServerCodeStartsASession(t *testing.T) {
 
 // The row that marks a waiting sign-in of a database is no session, and no device.
 func TestTheMarkOfAPendingSignInIsNoSession(t *testing.T) {
+	t.Run("in a table with room for data", func(t *testing.T) { markIsNoSession(t, func(*txKeeper) {}) })
+	t.Run("in a table without", func(t *testing.T) {
+		markIsNoSession(t, func(k *txKeeper) { k.Store = withoutData{k.Store, &sync.Map{}} })
+	})
+}
+
+// withoutData is a store with a table of sessions as that of Auth.js: it has tokens
+// and no room for data.
+type withoutData struct {
+	pintle.Store
+	tokens *sync.Map // by their handles
+}
+
+func (s withoutData) CreateSession(ctx context.Context, row *pintle.StoredSession) error {
+	plain := *row
+	plain.Data = nil
+	hash := sha256.Sum256([]byte(row.Token))
+	s.tokens.Store(base64.RawURLEncoding.EncodeToString(hash[:]), row.Token)
+	return s.Store.CreateSession(ctx, &plain)
+}
+
+func (s withoutData) UserSessions(ctx context.Context, userID string) iter.Seq2[*pintle.StoredSession, error] {
+	return func(yield func(*pintle.StoredSession, error) bool) {
+		for row, err := range s.Store.UserSessions(ctx, userID) {
+			if err == nil {
+				token, _ := s.tokens.Load(row.Handle)
+				row.Token, _ = token.(string)
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+func markIsNoSession(t *testing.T, change func(*txKeeper)) {
+	t.Helper()
 	s, k := pendingSite(t, pintle.StrategyDatabase, func(s *site) { s.Session.AllowBearer = true })
+	change(k)
 	b := s.browser()
 	b.isHeld(b.byPassword())
 	b.completes(s.url, "user-ada", "otp")

@@ -248,11 +248,10 @@ func (r *records) sessionAndUser(ctx context.Context, token string) (*StoredSess
 	return r.sessionRow(ctx, token)
 }
 
-// hasMark reports whether the mark of a pending sign-in is still there and that of
-// the user.
-func (r *records) hasMark(ctx context.Context, marker, userID string) (bool, error) {
+// hasMark reports whether the mark of a pending sign-in is still there.
+func (r *records) hasMark(ctx context.Context, marker string) (bool, error) {
 	row, _, err := r.sessionRow(ctx, marker)
-	return row != nil && row.UserID == userID, err
+	return row != nil, err
 }
 
 func (r *records) sessionRow(ctx context.Context, token string) (*StoredSession, *User, error) {

@@ -50,7 +50,7 @@ type sessions interface {
 	mark(w *work, d *decision) error
 
 	// keep makes what the session of a held sign-in consists of, and resume takes
-	// it back. resume fails for what another kind of sessions kept.
+	// it back. A sign-in that another kind of sessions kept cannot be completed.
 	keep(x *exchange, who *arrival, d *decision) error
 	resume(d *decision, held *heldSignIn) error
 
