@@ -139,6 +139,6 @@ func (x *exchange) noteRefusedTarget(callback, wish, target string) {
 	if x.Callbacks.Redirect != nil {
 		fix = "Callbacks.Redirect does not return the URL: let it accept that site"
 	}
-	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: "+callback+" sends a browser to another site, which the redirect rules do not allow: it goes to the home page",
-		slog.String("code", string(codeRefusedTarget)), slog.String("target", site), slog.String("site", x.origin), slog.String("fix", fix))
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a callback sends a browser to another site, which the redirect rules do not allow: it goes to the home page",
+		slog.String("code", string(codeRefusedTarget)), slog.String("callback", callback), slog.String("target", site), slog.String("site", x.origin), slog.String("fix", fix))
 }

@@ -396,7 +396,7 @@ func (x *exchange) lookAtPending() (*PendingSignIn, error) {
 	h, err := x.openPending()
 	if err != nil {
 		x.debug("no pending sign-in", "reason", err.Error())
-		return nil, nil //nolint:nilerr // a cookie that is not good holds no sign-in
+		return nil, nil // a cookie that is not good holds no sign-in
 	}
 	who, d, err := x.resumed(h)
 	if err == nil {
@@ -503,8 +503,8 @@ func (x *exchange) dropPending() error {
 		return err
 	}
 	d := &decision{user: h.User}
-	if x.sessions.resume(d, h) != nil {
-		return nil
+	if err := x.sessions.resume(d, h); err != nil {
+		return nil //nolint:nilerr // what another kind of sessions kept has no mark here
 	}
 	_, err = x.sessions.unmark(x.ctx, d)
 	return err

@@ -103,14 +103,13 @@ func (b *browser) completes(next, user string, methods ...string) {
 
 // isNotCompleted fails the test unless a completion fails with a code and the browser stays
 // signed out.
-func (b *browser) isNotCompleted(code pintle.Code, methods ...string) error {
+func (b *browser) isNotCompleted(code pintle.Code, methods ...string) {
 	b.t.Helper()
 	next, err := b.complete(methods...)
 	if !errors.Is(err, code) || next != "" {
 		b.t.Errorf("CompleteSignIn: %q, %v, want the code %s", next, err, code)
 	}
 	b.isSignedOut()
-	return err
 }
 
 // isSignedOut fails the test if anything takes the browser for signed in.
@@ -702,10 +701,10 @@ func TestAStoreThatFailsDuringACompletion(t *testing.T) {
 				b := s.browser()
 				b.isHeld(b.byPassword())
 				k.fail(operation)
-				err := b.isNotCompleted(pintle.ErrStore, "otp")
-				if !errors.Is(err, errBroken) {
-					t.Errorf("the error is %v", err)
+				if next, err := b.complete("otp"); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) || next != "" {
+					t.Errorf("CompleteSignIn: %q, %v", next, err)
 				}
+				b.isSignedOut()
 				k.fail()
 				if operation == "useVerificationToken" {
 					b.completes(s.url, "user-ada", "otp")
@@ -1026,8 +1025,12 @@ func markIsNoSession(t *testing.T, change func(*txKeeper)) {
 	other.isHeld(other.byPassword())
 	plain := unsealed(t, pendingCookie, other.cookie(pendingCookie))
 	mark, _ := plain["marker"].(string)
-	if _, _, err := k.Store.SessionAndUser(t.Context(), mark); mark == "" || err != nil {
+	row, _, err := k.Store.SessionAndUser(t.Context(), mark)
+	if mark == "" || err != nil {
 		t.Fatalf("there is no mark %q: %v", mark, err)
+	}
+	if expires := other.pending().Expires; row.Expires.Before(expires) {
+		t.Errorf("the mark is there until %v, and the sign-in waits until %v", row.Expires, expires)
 	}
 	other.plant(sessionCookie, mark)
 	if sub := other.sub(); sub != "" || other.session() != nil {
@@ -1234,7 +1237,7 @@ func TestThePageOfHoldIsOfThisSite(t *testing.T) {
 	b := s.browser()
 	b.byPassword().goesTo(s.url)
 	b.isSignedOut()
-	if entry := s.log.last(t, "RefusedTarget"); !strings.Contains(fmt.Sprint(entry["msg"]), "Callbacks.Hold sends a browser to another site") {
+	if entry := s.log.last(t, "RefusedTarget"); entry["callback"] != "Callbacks.Hold" || !strings.Contains(fmt.Sprint(entry["fix"]), "from Callbacks.Hold") {
 		t.Errorf("the record is %v", entry)
 	}
 }
