@@ -1282,3 +1282,24 @@ func sealedText(t *testing.T, salt, plain string) string {
 	}
 	return string(keys.AppendSeal(nil, []byte(plain)))
 }
+
+// A further step has its own time, and its mark is there as long.
+func TestAFurtherStepHasItsOwnMark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := pendingSite(t, pintle.StrategyDatabase)
+		b := s.browser()
+		b.isHeld(b.byPassword())
+		time.Sleep(9 * time.Minute)
+		if next, err := b.complete("pwd"); err != nil || next != s.url+"/second-factor" {
+			t.Fatalf("CompleteSignIn: %q, %v", next, err)
+		}
+		mark, _ := unsealed(t, pendingCookie, b.cookie(pendingCookie))["marker"].(string)
+		row, _, err := k.Store.SessionAndUser(t.Context(), mark)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if expires := b.pending().Expires; row.Expires.Before(expires) || k.sessions(t, "user-ada") != 1 {
+			t.Errorf("the mark is there until %v, and the sign-in waits until %v", row.Expires, expires)
+		}
+	})
+}
