@@ -153,9 +153,9 @@ func (x *exchange) mistake(e *Error) query.Values {
 	}
 	var pairs query.Values
 	switch {
-	case e.Code == codeInvalidCheck, e.Code == codeCallbackRoute && e.Detail == flowReplaced:
-		pairs.Add("error", string(codeInvalidCheck))
-	case e.Code == CodeEmailSignIn && e.level() < slog.LevelError && !e.recipientRefused():
+	case e.Code == CodeInvalidCheck, e.Code == codeCallbackRoute && e.Detail == flowReplaced:
+		pairs.Add("error", string(CodeInvalidCheck))
+	case e.Code == codeEmailSignIn && e.level() < slog.LevelError && !e.recipientRefused():
 		pairs.Add("error", "EmailSignin")
 	default:
 		return nil

@@ -102,22 +102,22 @@ func (c sealedCookie) open(x *exchange, provider string) (*sealedCheck, error) {
 func (c sealedCookie) read(x *exchange, provider string) (*sealedCheck, *Error) {
 	value, ok := x.initialCookie(c.namedCookie)
 	if !ok || value == "" {
-		return nil, fail(codeInvalidCheck, fmt.Errorf("the cookie %s is missing: the sign-in began in another browser, more than 15 minutes ago, or under another host name", c.name))
+		return nil, fail(CodeInvalidCheck, fmt.Errorf("the cookie %s is missing: the sign-in began in another browser, more than 15 minutes ago, or under another host name", c.name))
 	}
 	var check sealedCheck
 	switch err := c.box.Open(value, &check); {
 	case errors.Is(err, sealed.ErrKey):
 		x.noteForeign(x.ctx, c.name, value)
-		return nil, fail(codeInvalidCheck, fmt.Errorf("the cookie %s %w: %s", c.name, err, fixSecrets))
+		return nil, fail(CodeInvalidCheck, fmt.Errorf("the cookie %s %w: %s", c.name, err, fixSecrets))
 	case errors.Is(err, sealed.ErrExpired):
-		return nil, &Error{Code: codeInvalidCheck, Detail: flowExpired, Err: fmt.Errorf("the cookie %s %w: the sign-in took more than 15 minutes", c.name, err)}
+		return nil, &Error{Code: CodeInvalidCheck, Detail: flowExpired, Err: fmt.Errorf("the cookie %s %w: the sign-in took more than 15 minutes", c.name, err)}
 	case err != nil:
-		return nil, fail(codeInvalidCheck, fmt.Errorf("the cookie %s %w", c.name, err))
+		return nil, fail(CodeInvalidCheck, fmt.Errorf("the cookie %s %w", c.name, err))
 	case check.Value == "":
-		return nil, fail(codeInvalidCheck, fmt.Errorf("the cookie %s is empty", c.name))
+		return nil, fail(CodeInvalidCheck, fmt.Errorf("the cookie %s is empty", c.name))
 	case check.Provider != provider:
 		// A response of one provider must not complete the flow of another.
-		return nil, &Error{Code: codeInvalidCheck, Detail: flowReplaced, Err: fmt.Errorf("the cookie %s belongs to a sign-in with another provider, which began later in this browser, mostly in another tab", c.name)}
+		return nil, &Error{Code: CodeInvalidCheck, Detail: flowReplaced, Err: fmt.Errorf("the cookie %s belongs to a sign-in with another provider, which began later in this browser, mostly in another tab", c.name)}
 	}
 	return &check, nil
 }
@@ -159,11 +159,11 @@ func (s *settings) openState(state string) (*sealedState, error) {
 	var content sealedState
 	switch err := s.states.Open(state, &content); {
 	case errors.Is(err, sealed.ErrKey):
-		return nil, fail(codeInvalidCheck, fmt.Errorf("the state %w; both ends of a redirect proxy need the same", err))
+		return nil, fail(CodeInvalidCheck, fmt.Errorf("the state %w; both ends of a redirect proxy need the same", err))
 	case errors.Is(err, sealed.ErrExpired):
-		return nil, &Error{Code: codeInvalidCheck, Detail: flowExpired, Err: fmt.Errorf("the state %w: the sign-in took more than 15 minutes", err)}
+		return nil, &Error{Code: CodeInvalidCheck, Detail: flowExpired, Err: fmt.Errorf("the state %w: the sign-in took more than 15 minutes", err)}
 	case err != nil:
-		return nil, fail(codeInvalidCheck, fmt.Errorf("the state %w", err))
+		return nil, fail(CodeInvalidCheck, fmt.Errorf("the state %w", err))
 	}
 	return &content, nil
 }
@@ -238,7 +238,7 @@ func (k *keptChecks) keep(found map[oauth.Check]*sealedCheck) {
 		if mine := marked(check.ID); !first && (mine != marked(k.id) || mine && check.ID != k.id) {
 			// A neighbouring host may have planted a cookie of an attacker's
 			// flow beside those of the user's.
-			err := fail(codeInvalidCheck, errors.New("the check cookies belong to different flows"))
+			err := fail(CodeInvalidCheck, errors.New("the check cookies belong to different flows"))
 			k.errs = map[oauth.Check]error{oauth.CheckPKCE: err, oauth.CheckState: err, oauth.CheckNonce: err}
 			return
 		}
@@ -261,7 +261,7 @@ func (k *keptChecks) keep(found map[oauth.Check]*sealedCheck) {
 // nothing of the later flow, which continues in another tab.
 func (x *exchange) clearLeftovers() {
 	code, failed := x.query.First("error")
-	if detail, _ := x.query.First("code"); code == string(codeInvalidCheck) && detail == flowReplaced {
+	if detail, _ := x.query.First("code"); code == string(CodeInvalidCheck) && detail == flowReplaced {
 		return
 	}
 	if failed {
@@ -304,7 +304,7 @@ func (f *oauthFlow) lostFlow(x *exchange, params query.Values, kept *keptChecks,
 			Code: codeCallbackRoute, Detail: flowReplaced, Provider: f.id,
 			Err: fmt.Errorf("%w: a sign-in that began later in this browser, mostly in another tab, took its place", err),
 		}
-	case other || !invalid || e.Code != codeInvalidCheck || e.Detail != "":
+	case other || !invalid || e.Code != CodeInvalidCheck || e.Detail != "":
 		return err
 	}
 	lost := *e

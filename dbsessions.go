@@ -233,7 +233,7 @@ const dataPending = "pintle.pending"
 // whatever ends the sessions of a user removes their rows. The row signs no
 // browser in: a browser has its token only in sealed form, and
 // [records.sessionAndUser] does not find it.
-func (s dbSessions) mark(w *work, d *decision) error {
+func (s dbSessions) mark(w *unitOfWork, d *decision) error {
 	random, err := randomToken()
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ type Email struct {
 
 	// Allow may refuse a mail before anything is stored or sent, whether or not
 	// the address has a user. Package throttle limits mails with it. An [*Error]
-	// chooses its code and RetryAfter; any other error is [CodeEmailSignIn]. Nil
+	// chooses its code and RetryAfter; any other error becomes EmailSignInError. Nil
 	// allows all mails.
 	Allow func(ctx context.Context, m *MailRequest) error
 

@@ -57,12 +57,12 @@ const (
 	// CodeStore is a failing [Store].
 	CodeStore Code = "AdapterError"
 
-	// codeInvalidCheck is a callback that does not belong to a flow this
-	// browser began.
-	codeInvalidCheck Code = "InvalidCheck"
+	// CodeInvalidCheck is a callback that does not belong to a flow this
+	// browser began, or a sign-in that is no longer pending.
+	CodeInvalidCheck Code = "InvalidCheck"
 
-	// CodeEmailSignIn is a mail that could not be sent, or an invalid address.
-	CodeEmailSignIn Code = "EmailSignInError"
+	// codeEmailSignIn is a mail that could not be sent, or an invalid address.
+	codeEmailSignIn Code = "EmailSignInError"
 
 	// codeEvent is an error of one of the [Events].
 	codeEvent Code = "EventError"
@@ -139,7 +139,7 @@ type Error struct {
 	Code Code
 
 	// Detail is the parameter "code" that goes with [CodeCredentials], for which
-	// empty means "credentials", with [CodeEmailSignIn] and with [ErrInvalidCheck].
+	// empty means "credentials", with EmailSignInError and with [CodeInvalidCheck].
 	Detail string
 
 	// RetryAfter is how long to wait before the next attempt, where that helps.

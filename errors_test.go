@@ -68,14 +68,14 @@ func TestEveryErrorHasItsPageAndItsLogEntry(t *testing.T) {
 			k.fail("getUserByAccount")
 			return s, s.browser().signInWith("acme")
 		}},
-		{pintle.Code("InvalidCheck"), "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
+		{pintle.CodeInvalidCheck, "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s := newSite(t)
 			b := s.browser()
 			back := b.consent(b.leave("acme"))
 			b.plant(stateCookie, "")
 			return s, b.get(back)
 		}},
-		{pintle.CodeEmailSignIn, "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
+		{pintle.Code("EmailSignInError"), "INFO", "/auth/error", "Configuration", func(t *testing.T) (*site, *reply) {
 			s, _ := mailSite(t, pintle.StrategyJWT)
 			return s, s.browser().askForMail("not-an-address")
 		}},
@@ -300,7 +300,7 @@ func TestServerCodeIsToldWhyASignInFailed(t *testing.T) {
 	}{
 		{"a wrong password", "credentials", map[string]any{"username": "ada", "password": "guess"}, pintle.CodeCredentials, nil},
 		{"a refusal", "credentials", map[string]any{"username": "grace", "password": people["grace"].password}, pintle.CodeAccessDenied, errBroken},
-		{"an invalid address", "email", map[string]any{"email": "not-an-address"}, pintle.CodeEmailSignIn, nil},
+		{"an invalid address", "email", map[string]any{"email": "not-an-address"}, pintle.Code("EmailSignInError"), nil},
 		{"a refusal before the mail", "email", map[string]any{"email": "grace@example.com"}, pintle.CodeAccessDenied, errBroken},
 	}
 	for _, tt := range tests {

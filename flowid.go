@@ -125,7 +125,7 @@ func (x *exchange) browserMark() string {
 
 // errBegunElsewhere rejects the callback of a flow that began in another
 // browser.
-var errBegunElsewhere = fail(codeInvalidCheck, errors.New("the sign-in began in another browser, or the cookie of the form token was replaced meanwhile"))
+var errBegunElsewhere = fail(CodeInvalidCheck, errors.New("the sign-in began in another browser, or the cookie of the form token was replaced meanwhile"))
 
 // begunHere reports whether the flow with this id began in this browser, as far
 // as the id records it.

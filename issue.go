@@ -24,7 +24,7 @@ func (x *exchange) beginSession(w *unitOfWork, d *decision) error {
 // ended between the decision and now, the mark is gone, and the session goes, too. If
 // they end later, the session ends with them.
 func (x *exchange) admit(d *decision) error {
-	w := &work{records: x.records, x: x, ctx: x.ctx}
+	w := &unitOfWork{records: x.records, x: x, ctx: x.ctx}
 	if err := x.beginSession(w, d); err != nil {
 		if errors.Is(err, ErrNotFound) {
 			err = noPending(errHeldEnded) // the user was deleted

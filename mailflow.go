@@ -63,7 +63,7 @@ func knowsAddress(_ context.Context, user *User) (bool, error) {
 func (f *mailFlow) begin(x *exchange) error {
 	identifier, err := f.identifier(x)
 	if err != nil {
-		return &Error{Code: CodeEmailSignIn, Detail: malformedAddress, Provider: f.id, Err: byClient(err)}
+		return &Error{Code: codeEmailSignIn, Detail: malformedAddress, Provider: f.id, Err: byClient(err)}
 	}
 	if err := f.email.accepts(identifier); err != nil {
 		return &Error{Code: CodeConfiguration, Provider: f.id, Err: fmt.Errorf("%w, although it has just returned it: it must return its own results unchanged, because it runs again when the link is opened", err)}
@@ -85,13 +85,13 @@ func (f *mailFlow) begin(x *exchange) error {
 	}
 	message, verification, err := f.compose(x, identifier)
 	if err != nil {
-		return &Error{Code: CodeEmailSignIn, Provider: f.id, Err: err}
+		return &Error{Code: codeEmailSignIn, Provider: f.id, Err: err}
 	}
 	if err := x.records.createVerification(x.ctx, verification); err != nil {
 		return err
 	}
 	if err := f.email.Send(x.ctx, message); err != nil {
-		return &Error{Code: CodeEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Send: %w", err)}
+		return &Error{Code: codeEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Send: %w", err)}
 	}
 	x.debug("mail sent")
 	return x.redirect(query.Append(x.origin+x.base+"/verify-request", "provider", f.id, "type", "email"))
@@ -112,7 +112,7 @@ func (f *mailFlow) allow(x *exchange, identifier string) error {
 	if err == nil || isClassified(err) {
 		return err
 	}
-	return &Error{Code: CodeEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Allow: %w", err)}
+	return &Error{Code: codeEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Allow: %w", err)}
 }
 
 // identifier returns the address that was typed, in normal form.

@@ -212,7 +212,7 @@ func (f *oauthFlow) accept(x *exchange, kept *keptChecks) error {
 // end the grant of the first at providers that follow RFC 6749 section 4.1.2.
 func (x *exchange) spend(kept *keptChecks) error {
 	if !x.spent.flows.Use(kept.once, kept.issued) {
-		return &Error{Code: codeInvalidCheck, Detail: flowUsed, Err: errors.New("the flow has had its response already: the callback URL was opened twice, or the browser's cookies were copied")}
+		return &Error{Code: CodeInvalidCheck, Detail: flowUsed, Err: errors.New("the flow has had its response already: the callback URL was opened twice, or the browser's cookies were copied")}
 	}
 	return nil
 }
@@ -488,7 +488,7 @@ func (f oauth1Protocol) finish(ctx context.Context, c callbackParams) (*identity
 	}
 	token, secret, ok := strings.Cut(kept, " ")
 	if !ok {
-		return nil, fail(codeInvalidCheck, fmt.Errorf("the state holds no temporary credentials"))
+		return nil, fail(CodeInvalidCheck, fmt.Errorf("the state holds no temporary credentials"))
 	}
 	result, err := f.Finish(ctx, handshake.OAuth1Return{Params: c.params, Token: token, Secret: secret, Accept: c.accept, Exchanged: c.exchanged})
 	if err != nil {

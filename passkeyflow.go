@@ -311,7 +311,7 @@ func (f *passkeyFlow) takeChallenge(x *exchange) (*sealedChallenge, error) {
 		err = sealed.ErrContent
 	}
 	if err != nil {
-		return nil, fail(codeInvalidCheck, fmt.Errorf("the challenge in the cookie %s %w", cookie.name, err))
+		return nil, fail(CodeInvalidCheck, fmt.Errorf("the challenge in the cookie %s %w", cookie.name, err))
 	}
 	// An attacker on a sibling domain can plant the cookie of the attacker's
 	// ceremony, and post its answer from this browser.
@@ -320,7 +320,7 @@ func (f *passkeyFlow) takeChallenge(x *exchange) (*sealedChallenge, error) {
 	}
 	// A copy of the cookie and the answer would sign in once more.
 	if !x.spent.challenges.Use(challenge.Challenge, challenge.IssuedAt) {
-		return nil, fail(codeInvalidCheck, errors.New("the challenge was answered before: the answer and the cookie may have been copied"))
+		return nil, fail(CodeInvalidCheck, errors.New("the challenge was answered before: the answer and the cookie may have been copied"))
 	}
 	x.addCookie(cookie.clear())
 	challenge.flow = kept.ID

@@ -60,7 +60,7 @@ type CompleteOptions struct {
 	// a code of an authenticator app, "sms" for one sent by text message. They are
 	// added to Authentication.Methods, which Hold sees. A page that verified nothing,
 	// such as one with terms of use, adds none. A method has at most 64 bytes, and a
-	// session records the last ten.
+	// session records the last sixteen.
 	//
 	// https://www.rfc-editor.org/rfc/rfc8176#section-2
 	Methods []string
@@ -98,9 +98,9 @@ func (a *Auth) PendingSignIn(r *http.Request) (*PendingSignIn, error) {
 // that page again.
 //
 // A pending sign-in is completed once, across all processes of a site, and in the
-// browser in which it began. The error matches [ErrInvalidCheck] if there
+// browser in which it began. The error matches [CodeInvalidCheck] if there
 // is no pending sign-in, or no longer: the cases in which [Auth.PendingSignIn] returns
-// nil. It matches [ErrAccessDenied] if Hold denies the sign-in. It matches [ErrStore] if
+// nil. It matches [CodeAccessDenied] if Hold denies the sign-in. It matches [CodeStore] if
 // the store is unavailable: before the sign-in is used up the user can try again, and
 // afterwards has to sign in again. In no case is the browser signed in. The
 // session that the browser held before ends with a success only.
@@ -121,7 +121,7 @@ func (a *Auth) CompleteSignIn(w http.ResponseWriter, r *http.Request, o Complete
 }
 
 // CancelSignIn ends the pending sign-in of a request and clears its cookie on w. It
-// does nothing where there is none. The error matches [ErrStore] if the store
+// does nothing where there is none. The error matches [CodeStore] if the store
 // is unavailable; the cookie is then left, so that the user can try again.
 func (a *Auth) CancelSignIn(w http.ResponseWriter, r *http.Request) error {
 	x, fault := a.inner(r, actionCallback)
@@ -191,7 +191,7 @@ var (
 )
 
 // noPending returns the error for a sign-in that cannot be completed.
-func noPending(reason error) *Error { return fail(ErrInvalidCheck, reason) }
+func noPending(reason error) *Error { return fail(CodeInvalidCheck, reason) }
 
 // pendingAge is how long a sign-in is held.
 func (c *cookieSet) pendingAge() time.Duration {
@@ -250,7 +250,7 @@ func (x *exchange) askHold(who *arrival, d *decision, h *heldSignIn) (held bool,
 		// nothing.
 		_, _ = x.sessions.unmark(x.ctx, d)
 		if !isClassified(err) {
-			err = &Error{Code: ErrAccessDenied, Provider: who.provider.id, Err: err}
+			err = &Error{Code: CodeAccessDenied, Provider: who.provider.id, Err: err}
 		}
 		return false, err
 	}
@@ -329,7 +329,7 @@ func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page st
 // not known before its row is.
 func (x *exchange) openPending() (*heldSignIn, error) {
 	if x.Callbacks.Hold == nil {
-		return nil, fail(ErrConfiguration, errors.New("a pending sign-in needs Callbacks.Hold, which decides when it is complete"))
+		return nil, fail(CodeConfiguration, errors.New("a pending sign-in needs Callbacks.Hold, which decides when it is complete"))
 	}
 	same := func(a, b *heldSignIn) bool { return a.Secret == b.Secret }
 	held, err := cookie.Open(x.r.Header, x.set.pending.name, x.readPending, same)
@@ -405,7 +405,7 @@ func (x *exchange) lookAtPending() (*PendingSignIn, error) {
 			err = noPending(errHeldEnded)
 		}
 	}
-	if errors.Is(err, ErrInvalidCheck) {
+	if errors.Is(err, CodeInvalidCheck) {
 		x.debug("no pending sign-in", "reason", err.Error())
 		return nil, nil
 	}
@@ -419,7 +419,7 @@ func (x *exchange) lookAtPending() (*PendingSignIn, error) {
 func (o CompleteOptions) fault() error {
 	for _, method := range o.Methods {
 		if method == "" || len(method) > maxMethod {
-			return fail(ErrConfiguration, fmt.Errorf("CompleteOptions.Methods has %s: a method has 1 to %d bytes", clip.Quote(method), maxMethod))
+			return fail(CodeConfiguration, fmt.Errorf("CompleteOptions.Methods has %s: a method has 1 to %d bytes", clip.Quote(method), maxMethod))
 		}
 	}
 	return nil
@@ -477,7 +477,7 @@ func (x *exchange) renewMark(d *decision, h *heldSignIn) error {
 		return nil
 	}
 	old := *d
-	if err := x.sessions.mark(&work{records: x.records, x: x, ctx: x.ctx}, d); err != nil {
+	if err := x.sessions.mark(&unitOfWork{records: x.records, x: x, ctx: x.ctx}, d); err != nil {
 		if errors.Is(err, ErrNotFound) {
 			err = noPending(errHeldEnded)
 		}

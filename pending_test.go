@@ -38,7 +38,7 @@ func holdingAt(page string) func(*site) {
 }
 
 // pendingSite has every way in, Ada, and a second factor.
-func pendingSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *txKeeper) {
+func pendingSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(*site)) (*site, *recordingTxStore) {
 	t.Helper()
 	s, k := hijackSite(t, strategy, append([]func(*site){holdingAt("/second-factor")}, changes...)...)
 	ada := k.seedUser(t, pintle.User{ID: "user-ada", Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: time.Now()})
@@ -51,7 +51,7 @@ func pendingSite(t *testing.T, strategy pintle.SessionStrategy, changes ...func(
 			t.Fatal(err)
 		}
 	}
-	k.read()
+	k.takeCalls()
 	return s, k
 }
 
@@ -121,7 +121,7 @@ func (b *browser) isSignedOut() {
 	if session := b.session(); session != nil {
 		b.t.Errorf("AT-1 the session route shows %v", session)
 	}
-	if who := b.who(); who != "stranger" {
+	if who := b.who(); who != "anonymous" {
 		b.t.Errorf("AT-1 Load finds %s", who)
 	}
 	if page := b.get("/members"); page.status != http.StatusFound || !strings.Contains(page.location(), "/auth/signin") {
@@ -268,8 +268,8 @@ func TestHoldDenies(t *testing.T) {
 		err  error
 		code pintle.Code
 	}{
-		"with a code":    {pintle.ErrCredentials, pintle.ErrCredentials},
-		"without a code": {errBroken, pintle.ErrAccessDenied},
+		"with a code":    {pintle.CodeCredentials, pintle.CodeCredentials},
+		"without a code": {errBroken, pintle.CodeAccessDenied},
 	} {
 		for _, strategy := range strategies {
 			t.Run(fmt.Sprintf("%s, %s", name, strategy), func(t *testing.T) {
@@ -381,7 +381,7 @@ func TestAPendingSignInIsCompletedOnce(t *testing.T) {
 							sessions++
 						}
 					}
-					if err != nil && !errors.Is(err, pintle.ErrInvalidCheck) {
+					if err != nil && !errors.Is(err, pintle.CodeInvalidCheck) {
 						t.Errorf("AT-3 %v", err)
 					}
 				})
@@ -393,7 +393,7 @@ func TestAPendingSignInIsCompletedOnce(t *testing.T) {
 			if rows := k.sessions(t, "user-ada"); strategy == pintle.StrategyDatabase && rows != 1 {
 				t.Errorf("AT-3 the user has %d sessions", rows)
 			}
-			b.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+			b.isNotCompleted(pintle.CodeInvalidCheck, "otp")
 		})
 	}
 }
@@ -404,15 +404,15 @@ func TestAPendingSignInBelongsToItsBrowser(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
 			s, _ := pendingSite(t, strategy)
-			b, thief, stranger := s.browser(), s.browser(), s.browser()
+			b, thief, other := s.browser(), s.browser(), s.browser()
 			b.isHeld(b.byPassword())
 			thief.csrf()
-			for _, other := range []*browser{thief, stranger} {
+			for _, other := range []*browser{thief, other} {
 				other.plant(pendingCookie, b.cookie(pendingCookie))
 				if p := other.pending(); p != nil {
 					t.Errorf("another browser sees the sign-in of %s", p.User.ID)
 				}
-				other.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+				other.isNotCompleted(pintle.CodeInvalidCheck, "otp")
 				other.plant(pendingCookie, b.cookie(pendingCookie))
 				if err := s.auth.CancelSignIn(httptest.NewRecorder(), other.request()); err != nil {
 					t.Error(err)
@@ -476,7 +476,7 @@ func TestWhatIsNoPendingSignIn(t *testing.T) {
 				tt.spoil(t, s, b)
 				rows := k.sessions(t, "user-ada")
 				next, err := b.complete("otp")
-				if next != "" || !errors.Is(err, pintle.ErrInvalidCheck) && !errors.Is(err, pintle.ErrConfiguration) {
+				if next != "" || !errors.Is(err, pintle.CodeInvalidCheck) && !errors.Is(err, pintle.CodeConfiguration) {
 					t.Errorf("CompleteSignIn: %q, %v", next, err)
 				}
 				if sub := b.sub(); sub != "" {
@@ -587,7 +587,7 @@ func TestAPendingSignInExpires(t *testing.T) {
 						b.completes(s.url, "user-ada", "otp")
 						return
 					}
-					b.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+					b.isNotCompleted(pintle.CodeInvalidCheck, "otp")
 				})
 			})
 		}
@@ -627,7 +627,7 @@ func TestWhatEndsSessionsEndsPendingSignIns(t *testing.T) {
 							}
 							switch {
 							case banned:
-								return "", pintle.ErrAccessDenied
+								return "", pintle.CodeAccessDenied
 							case moment == "while Hold is asked the first time":
 								return "", nil
 							case !slices.Contains(p.Authentication.Methods, "otp"):
@@ -680,7 +680,7 @@ func TestTheEndOfAllSessionsDuringACompletion(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			b.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+			b.isNotCompleted(pintle.CodeInvalidCheck, "otp")
 			if rows := k.sessions(t, "user-ada"); rows != 0 {
 				t.Errorf("AT-8 the user has %d sessions", rows)
 			}
@@ -701,7 +701,7 @@ func TestAStoreThatFailsDuringACompletion(t *testing.T) {
 				b := s.browser()
 				b.isHeld(b.byPassword())
 				k.fail(operation)
-				if next, err := b.complete("otp"); !errors.Is(err, pintle.ErrStore) || !errors.Is(err, errBroken) || next != "" {
+				if next, err := b.complete("otp"); !errors.Is(err, pintle.CodeStore) || !errors.Is(err, errBroken) || next != "" {
 					t.Errorf("CompleteSignIn: %q, %v", next, err)
 				}
 				b.isSignedOut()
@@ -710,7 +710,7 @@ func TestAStoreThatFailsDuringACompletion(t *testing.T) {
 					b.completes(s.url, "user-ada", "otp")
 					return
 				}
-				b.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+				b.isNotCompleted(pintle.CodeInvalidCheck, "otp")
 				b.isHeld(b.byPassword())
 				b.completes(s.url, "user-ada", "otp")
 			})
@@ -722,10 +722,10 @@ func TestAStoreThatFailsDuringACompletion(t *testing.T) {
 		b := s.browser()
 		b.isHeld(b.byPassword())
 		list.failing = true
-		if p, err := s.auth.PendingSignIn(b.request()); p != nil || !errors.Is(err, pintle.ErrStore) {
+		if p, err := s.auth.PendingSignIn(b.request()); p != nil || !errors.Is(err, pintle.CodeStore) {
 			t.Errorf("PendingSignIn: %+v, %v", p, err)
 		}
-		if _, err := b.complete("otp"); !errors.Is(err, pintle.ErrStore) {
+		if _, err := b.complete("otp"); !errors.Is(err, pintle.CodeStore) {
 			t.Errorf("CompleteSignIn: %v", err)
 		}
 		list.failing = false
@@ -739,11 +739,11 @@ type silentList struct {
 	failing bool
 }
 
-func (l *silentList) Revoked(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error) {
+func (l *silentList) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
 	if l.failing {
 		return false, errBroken
 	}
-	return l.Revocations.Revoked(ctx, userID, sessionID, signedIn)
+	return l.Revocations.Revoked(ctx, s)
 }
 
 // A new sign-in, a sign-out and the user's choice end what waits, also in a copy of the
@@ -786,7 +786,7 @@ func TestWhatEndsAPendingSignIn(t *testing.T) {
 					t.Errorf("%d rows are left of %d", now, rows)
 				}
 				b.plant(pendingCookie, copied)
-				b.isNotCompleted(pintle.ErrInvalidCheck, "otp")
+				b.isNotCompleted(pintle.CodeInvalidCheck, "otp")
 			})
 		}
 	}
@@ -796,7 +796,7 @@ func TestWhatEndsAPendingSignIn(t *testing.T) {
 		b.isHeld(b.byPassword())
 		k.fail("useVerificationToken")
 		w := httptest.NewRecorder()
-		if err := s.auth.CancelSignIn(w, b.request()); !errors.Is(err, pintle.ErrStore) || len(w.Result().Cookies()) > 0 {
+		if err := s.auth.CancelSignIn(w, b.request()); !errors.Is(err, pintle.CodeStore) || len(w.Result().Cookies()) > 0 {
 			t.Errorf("CancelSignIn: %v, with the cookies %v", err, w.Result().Cookies())
 		}
 		b.post("/auth/signout").fails("/auth/error", "SignOutError")
@@ -859,11 +859,11 @@ func TestASessionRecordsThePagesThatCompletedIt(t *testing.T) {
 				b.isHeld(b.byPassword())
 				time.Sleep(5 * time.Minute)
 				for _, bad := range []string{"", strings.Repeat("x", 65)} {
-					if _, err := b.complete("otp", bad); !errors.Is(err, pintle.ErrConfiguration) {
+					if _, err := b.complete("otp", bad); !errors.Is(err, pintle.CodeConfiguration) {
 						t.Errorf("the method %q: %v", bad, err)
 					}
 				}
-				many := []string{"otp", "2", "3", "4", "5", "6", "7", "8", "9", "10"}
+				many := []string{"otp", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"}
 				b.completes(s.url, "user-ada", append([]string{"pwd"}, many...)...)
 				session, err := s.auth.Session(b.request())
 				if err != nil {
@@ -970,7 +970,7 @@ func TestHoldIsNotAskedWhereServerCodeStartsASession(t *testing.T) {
 				t.Errorf("the user signed in is %q", sub)
 			}
 			b.plant(pendingCookie, copied)
-			if _, err := b.complete("otp"); !errors.Is(err, pintle.ErrInvalidCheck) {
+			if _, err := b.complete("otp"); !errors.Is(err, pintle.CodeInvalidCheck) {
 				t.Errorf("what waited before is completed: %v", err)
 			}
 		})
@@ -979,9 +979,9 @@ func TestHoldIsNotAskedWhereServerCodeStartsASession(t *testing.T) {
 
 // The row that marks a waiting sign-in of a database is no session, and no device.
 func TestTheMarkOfAPendingSignInIsNoSession(t *testing.T) {
-	t.Run("in a table with room for data", func(t *testing.T) { markIsNoSession(t, func(*txKeeper) {}) })
+	t.Run("in a table with room for data", func(t *testing.T) { markIsNoSession(t, func(*recordingTxStore) {}) })
 	t.Run("in a table without", func(t *testing.T) {
-		markIsNoSession(t, func(k *txKeeper) { k.Store = withoutData{k.Store, &sync.Map{}} })
+		markIsNoSession(t, func(k *recordingTxStore) { k.Store = withoutData{k.Store, &sync.Map{}} })
 	})
 }
 
@@ -1014,7 +1014,7 @@ func (s withoutData) UserSessions(ctx context.Context, userID string) iter.Seq2[
 	}
 }
 
-func markIsNoSession(t *testing.T, change func(*txKeeper)) {
+func markIsNoSession(t *testing.T, change func(*recordingTxStore)) {
 	t.Helper()
 	s, k := pendingSite(t, pintle.StrategyDatabase, func(s *site) { s.Session.AllowBearer = true })
 	change(k)
@@ -1037,7 +1037,7 @@ func markIsNoSession(t *testing.T, change func(*txKeeper)) {
 		t.Errorf("the mark signs %s in", sub)
 	}
 	other.plant(sessionCookie, "")
-	if page := other.get("/", "Authorization", "Bearer "+mark); page.body != "hello, stranger" {
+	if page := other.get("/", "Authorization", "Bearer "+mark); page.body != "hello, anonymous" {
 		t.Errorf("the mark in a header: %s", page.body)
 	}
 	session, err := s.auth.Session(b.request())
@@ -1143,7 +1143,7 @@ func TestClaimsThatAreTooLongToWait(t *testing.T) {
 func TestAPendingUserWhoIsNotStored(t *testing.T) {
 	s := newSite(t, holdingAt("/second-factor"), func(s *site) {
 		s.Store, s.Session.Strategy = memstore.New(), pintle.StrategyJWT
-		s.Providers = []pintle.Provider{&pintle.Credentials{Knows: knowsNobody, Authorize: func(_ context.Context, c *pintle.Submission) (*pintle.User, error) {
+		s.Providers = []pintle.Provider{&pintle.Credentials{CanSignIn: knowsNoUser, Authorize: func(_ context.Context, c *pintle.Submission) (*pintle.User, error) {
 			if err := c.SetCookie("device", "known", time.Hour); err != nil {
 				return nil, err
 			}
@@ -1170,7 +1170,7 @@ func TestAPendingUserWhoIsNotStored(t *testing.T) {
 func TestAHeldResponseByForm(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
-			s := newSite(t, withKeeper(newKeeper(), strategy), withFormPost, holdingAt("/second-factor"))
+			s := newSite(t, withRecordingStore(newRecordingStore(), strategy), withFormPost, holdingAt("/second-factor"))
 			b := s.browser()
 			action, fields := b.leaveFor("/inbox")
 			before := b.csrf()
@@ -1249,7 +1249,7 @@ func FuzzPendingSignIn(f *testing.F) {
 	f.Add(`[]`)
 	f.Fuzz(func(t *testing.T, plain string) {
 		auth, err := pintle.New(pintle.Config{
-			Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword, Knows: knowsNobody}}, Secrets: []string{secret},
+			Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword, CanSignIn: knowsNoUser}}, Secrets: []string{secret},
 			Store: memstore.New(), Session: pintle.SessionConfig{Strategy: pintle.StrategyJWT}, Getenv: noEnv, Logger: (&logBook{}).logger(), URL: "http://localhost:3000",
 			Callbacks: pintle.Callbacks{Hold: func(context.Context, *pintle.PendingSignIn) (string, error) { return "", nil }},
 		})
@@ -1263,7 +1263,7 @@ func FuzzPendingSignIn(f *testing.F) {
 				t.Errorf("PendingSignIn: %+v, %v", p, err)
 			}
 			w := httptest.NewRecorder()
-			if _, err := auth.CompleteSignIn(w, r, pintle.CompleteOptions{}); !errors.Is(err, pintle.ErrInvalidCheck) {
+			if _, err := auth.CompleteSignIn(w, r, pintle.CompleteOptions{}); !errors.Is(err, pintle.CodeInvalidCheck) {
 				t.Errorf("CompleteSignIn: %v", err)
 			}
 			if err := auth.CancelSignIn(w, r); err != nil {

@@ -198,14 +198,14 @@ func (f *oauthFlow) passOn(x *exchange, params query.Values) (bool, error) {
 	}
 	home, err := origin.Parse(content.Origin)
 	if err != nil {
-		return false, fail(codeInvalidCheck, fmt.Errorf("the state names no deployment: %w", err))
+		return false, fail(CodeInvalidCheck, fmt.Errorf("the state names no deployment: %w", err))
 	}
 	if string(home) == x.origin {
 		return false, nil
 	}
 	// The deployment would receive the code of the user.
 	if !x.mayReceive(home) {
-		return false, fail(codeInvalidCheck, fmt.Errorf("the flow says that it began at %s, which Config.RedirectProxyHosts does not list: add it if it is a deployment of yours", home))
+		return false, fail(CodeInvalidCheck, fmt.Errorf("the flow says that it began at %s, which Config.RedirectProxyHosts does not list: add it if it is a deployment of yours", home))
 	}
 	x.debug("passed on to the deployment that the sign-in began at")
 	return true, x.redirect(query.AppendValues(content.Origin, params))

@@ -47,7 +47,7 @@ type sessions interface {
 
 	// mark writes what shows later whether the sessions of the user have ended
 	// since the decision, in its transaction.
-	mark(w *work, d *decision) error
+	mark(w *unitOfWork, d *decision) error
 
 	// keep makes what the session of a held sign-in consists of, and resume takes
 	// it back. A sign-in that another kind of sessions kept cannot be completed.

@@ -30,14 +30,14 @@ func (e *Error) level() slog.Level {
 		return slog.LevelWarn
 	}
 	switch e.Code {
-	case codeMissingCSRF, CodeVerification, CodeLastSignIn, codeInvalidCheck, codeWebAuthn,
+	case codeMissingCSRF, CodeVerification, CodeLastSignIn, CodeInvalidCheck, codeWebAuthn,
 		CodeAccountNotLinked, codePasskeyNotLinked, codeInvalidProvider, codeUnknownAction, codeUnknownTenant:
 		return slog.LevelInfo
 	case CodeAccessDenied:
 		return slog.LevelWarn // the callback may have failed, too
 	case CodeCredentials:
 		return e.limited(slog.LevelInfo)
-	case CodeEmailSignIn:
+	case codeEmailSignIn:
 		if e.recipientRefused() {
 			return slog.LevelWarn // the form input decides
 		}

@@ -284,13 +284,13 @@ func TestAFailedSignInIsAnEventAndOneRecord(t *testing.T) {
 		{"a consent that was not given", "acme", pintle.Code("OAuthCallbackError"), func(s *site) { s.idp.Break(authtest.ResponseAccessDenied) }, func(b *browser) {
 			b.signInWith("acme")
 		}},
-		{"a callback of no flow", "acme", pintle.Code("InvalidCheck"), nil, func(b *browser) { b.get("/auth/callback/acme?code=x") }},
+		{"a callback of no flow", "acme", pintle.CodeInvalidCheck, nil, func(b *browser) { b.get("/auth/callback/acme?code=x") }},
 		{"a token that does not verify", "acme", "CallbackRouteError", func(s *site) { s.idp.Break(authtest.IDTokenWrongAudience) }, func(b *browser) {
 			b.signInWith("acme")
 		}},
 		{"a link that is unknown", "email", pintle.CodeVerification, nil, func(b *browser) { b.get("/auth/callback/email?token=a&email=ada@example.com") }},
-		{"a malformed address", "email", pintle.CodeEmailSignIn, nil, func(b *browser) { b.askForMail("not-an-address") }},
-		{"a mail too many", "email", pintle.CodeEmailSignIn, func(s *site) {
+		{"a malformed address", "email", pintle.Code("EmailSignInError"), nil, func(b *browser) { b.askForMail("not-an-address") }},
+		{"a mail too many", "email", pintle.Code("EmailSignInError"), func(s *site) {
 			for _, p := range s.Providers {
 				if p, ok := p.(*pintle.Email); ok {
 					p.Allow = func(context.Context, *pintle.MailRequest) error { return errBroken }
@@ -440,7 +440,7 @@ func (f forwarding) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestAMistakeOfThePersonLeadsToTheSignInPage(t *testing.T) {
 	tooMany := func(_ *site, m *pintle.Email) {
 		m.Allow = func(context.Context, *pintle.MailRequest) error {
-			return &pintle.Error{Code: pintle.CodeEmailSignIn, Detail: "too_many_mails", RetryAfter: 1}
+			return &pintle.Error{Code: pintle.Code("EmailSignInError"), Detail: "too_many_mails", RetryAfter: 1}
 		}
 	}
 	for _, tt := range []struct {

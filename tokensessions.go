@@ -312,7 +312,7 @@ func (tokenSessions) create(*unitOfWork, *decision) error { return nil }
 
 // mark does nothing: the time in a token shows whether it began before the sessions
 // of the user ended.
-func (tokenSessions) mark(*work, *decision) error { return nil }
+func (tokenSessions) mark(*unitOfWork, *decision) error { return nil }
 
 // keep makes the claims while what the provider reported is there.
 func (s tokenSessions) keep(x *exchange, who *arrival, d *decision) (err error) {
@@ -352,9 +352,9 @@ func (s tokenSessions) marked(ctx context.Context, d *decision) (bool, error) {
 		return true, nil
 	}
 	token := heldToken{claims: d.claims}
-	ended, err := s.Session.Revocation.Revoked(ctx, d.user.ID, token.session(), token.began())
+	ended, err := s.Session.Revocation.Revoked(ctx, TokenSession{UserID: d.user.ID, ID: token.session(), SignedIn: token.began()})
 	if err != nil {
-		return false, fail(ErrStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+		return false, fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
 	}
 	return !ended, nil
 }

@@ -607,7 +607,7 @@ func TestAMailBeyondTheLimitIsReported(t *testing.T) {
 		s.mail(here, "kim@example.com")
 	}
 	_, err := s.SignIn(httptest.NewRecorder(), from(here), "email", pintle.SignInOptions{Fields: map[string]any{"email": "kim@example.com"}})
-	if e, ok := errors.AsType[*pintle.Error](err); !ok || e.RetryAfter <= 0 || !errors.Is(err, pintle.CodeEmailSignIn) || e.Provider != "email" {
+	if e, ok := errors.AsType[*pintle.Error](err); !ok || e.RetryAfter <= 0 || !errors.Is(err, pintle.Code("EmailSignInError")) || e.Provider != "email" {
 		t.Errorf("the error is %#v", err)
 	}
 }

@@ -24,7 +24,7 @@ func (g *Guard) Email(p *pintle.Email) *pintle.Email {
 		})
 		if wait > 0 {
 			return &pintle.Error{
-				Code: pintle.CodeEmailSignIn, Detail: mailDetail, RetryAfter: wait, Provider: m.Provider,
+				Code: pintle.Code("EmailSignInError"), Detail: mailDetail, RetryAfter: wait, Provider: m.Provider,
 				Err: fmt.Errorf("%w from %s: the next mail can be sent in %s", ErrTooMany, client, wait.Round(time.Second)),
 			}
 		}
