@@ -2,8 +2,12 @@ package pintle_test
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -136,4 +140,66 @@ func BenchmarkCSRFRoute(b *testing.B) {
 	auth, r := benchService(b, "/auth/csrf")
 	r.Header.Del("Cookie")
 	benchmark(b, auth, r)
+}
+
+// BenchmarkLoadShown is what a session costs where Callbacks.Session decides what a
+// browser sees of it, which needs all claims of the token.
+func BenchmarkLoadShown(b *testing.B) {
+	_, r := benchService(b, "/protected")
+	auth, err := pintle.New(pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{
+			Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil },
+		}},
+		Callbacks: pintle.Callbacks{
+			Session: func(_ context.Context, v *pintle.SessionView) (any, error) { return v.Claims["name"], nil },
+		},
+		Secrets: []string{benchSecret},
+		Getenv:  func(string) string { return "" },
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchmark(b, auth.Load(auth.Require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))), r)
+}
+
+// BenchmarkSignIn is a sign-in by a form, without the check of the password: the
+// form token is verified, and a session begins in a token.
+func BenchmarkSignIn(b *testing.B) {
+	auth, err := pintle.New(pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{
+			Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {
+				return &pintle.User{ID: "user-1", Name: "Ada Lovelace", Email: "ada@example.com"}, nil
+			},
+		}},
+		Secrets: []string{benchSecret},
+		Getenv:  func(string) string { return "" },
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	auth.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodGet, "http://127.0.0.1:3000/auth/csrf", nil))
+	var form struct{ CSRFToken string }
+	if err := json.Unmarshal(w.Body.Bytes(), &form); err != nil {
+		b.Fatal(err)
+	}
+	body := strings.NewReader(url.Values{"csrfToken": {form.CSRFToken}, "username": {"ada"}, "password": {"secret"}}.Encode())
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "http://127.0.0.1:3000/auth/callback/credentials", body)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for _, c := range w.Result().Cookies() {
+		r.AddCookie(&http.Cookie{Name: c.Name, Value: c.Value})
+	}
+	out := sink{http.Header{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		clear(out.header)
+		if _, err := body.Seek(0, io.SeekStart); err != nil {
+			b.Fatal(err)
+		}
+		auth.ServeHTTP(out, r)
+		if !strings.HasPrefix(strings.Join(out.header["Set-Cookie"], "\n"), "authjs.") ||
+			!strings.Contains(strings.Join(out.header["Set-Cookie"], "\n"), "session-token=") {
+			b.Fatal("the browser is not signed in:", out.header)
+		}
+	}
 }
