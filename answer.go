@@ -19,14 +19,13 @@ import (
 // An answer is a response in the making. Cookies are sent with it unless the
 // request fails.
 type answer struct {
-	status    int
-	json      bool        // what the body is
-	noStore   bool        // whether the answer carries the headers of noStore
-	header    http.Header // of a page
-	body      []byte
-	location  string
-	cookies   []string
-	cookieBuf [5]string // for the cookies of nearly every answer
+	status   int
+	json     bool        // what the body is
+	noStore  bool        // whether the answer carries the headers of noStore
+	header   http.Header // of a page
+	body     []byte
+	location string
+	cookies  []string
 }
 
 // json answers with a value.
@@ -50,9 +49,6 @@ func (x *exchange) redirect(target string) error {
 }
 
 func (x *exchange) addCookie(lines ...string) {
-	if x.answer.cookies == nil {
-		x.answer.cookies = x.answer.cookieBuf[:0]
-	}
 	x.answer.cookies = append(x.answer.cookies, lines...)
 }
 
