@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -184,3 +185,46 @@ func storedByDefault(a *Account) *Account {
 	c.Extra = nil
 	return &c
 }
+
+// accountSalt keeps the keys of stored tokens apart from those of cookies.
+const accountSalt = "pintle.account-tokens"
+
+// sealedPrefix begins every sealed token; no provider's token begins so.
+const sealedPrefix = "pintle:"
+
+// A secretColumn is a token of an account and the name of its column.
+type secretColumn struct {
+	name  string
+	token *string
+}
+
+func (a *Account) secretColumns() [5]secretColumn {
+	return [...]secretColumn{
+		{"access_token", &a.AccessToken},
+		{"refresh_token", &a.RefreshToken},
+		{"id_token", &a.IDToken},
+		{"oauth_token", &a.OAuthToken},
+		{"oauth_token_secret", &a.OAuthTokenSecret},
+	}
+}
+
+// place identifies a column of an account. It is a hash, of which 128 bits are
+// as hard to hit again as a key of that length, so that every sealed token grows
+// by the same amount. The lengths keep two places from being spelled alike.
+func (a *Account) place(column string) []byte {
+	hash := sha256.Sum256(fmt.Appendf(nil, "%d:%s %d:%s %s", len(a.Provider), a.Provider, len(a.ProviderAccountID), a.ProviderAccountID, column))
+	return hash[:16]
+}
+
+// ProviderType is the way in which a provider signs users in. Clients see the
+// value in the provider list, and accounts are stored with it.
+type ProviderType string
+
+// The types of provider.
+const (
+	TypeOAuth       ProviderType = "oauth"
+	TypeOIDC        ProviderType = "oidc"
+	TypeEmail       ProviderType = "email"
+	TypeCredentials ProviderType = "credentials"
+	TypeWebAuthn    ProviderType = "webauthn"
+)

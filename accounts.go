@@ -1,8 +1,15 @@
 package pintle
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Account returns an account of the store with its provider's tokens, opened if
@@ -114,13 +121,253 @@ func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settin
 	return set, nil
 }
 
-// storeFor returns the store, if it has what a method of the host needs.
-func storeFor(s *settings, method string, needed feature) (*records, error) {
-	if s.records == nil {
-		return nil, fail(CodeConfiguration, fmt.Errorf("%s needs a Config.Store", method))
+// Accounts returns the accounts that are linked to the user of a session, for
+// an account page. They are without their tokens, which [Auth.Account] returns.
+// The store needs [Features.Accounts].
+//
+// To link another account, a signed-in user signs in with its provider: with a
+// form that is posted to the provider's sign-in route, or by [Auth.SignIn]. If
+// that fails, the user returns to [Pages.Account].
+func (a *Auth) Accounts(ctx context.Context, s *Session) (accounts []*Account, err error) {
+	defer a.logFailed(ctx, "Accounts", &err)
+	_, store, err := a.accountsOf(ctx, "Accounts", s)
+	if err != nil {
+		return nil, err
 	}
-	if err := s.records.missing(method, needed); err != nil {
-		return nil, fail(codeMissingAdapterMethods, err)
+	stored, err := store.userAccounts(ctx, s.User.ID)
+	if err != nil {
+		return nil, err
 	}
-	return s.records, nil
+	accounts = make([]*Account, len(stored))
+	for i, with := range stored {
+		accounts[i] = &Account{ID: with.ID, UserID: with.UserID, Type: with.Type, Provider: with.Provider, ProviderAccountID: with.ProviderAccountID, Scope: with.Scope}
+	}
+	return accounts, nil
+}
+
+// Unlink removes an account of the user of s, who can no longer sign in with
+// it. The error matches [ErrNotFound] when the user has no such account, also
+// if another user has it, and [CodeLastSignIn] when the user could not sign in
+// without it. Of requests that remove the last accounts at the same time one
+// gets CodeLastSignIn.
+//
+// A user can sign in with another account at a provider of this configuration;
+// by mail, if there is an [Email] provider and a mail has verified their
+// address; and with a [Credentials] provider that knows them, see
+// [Credentials.CanSignIn]. A passkey is removed with its account.
+//
+// Sessions that were begun with the account go on; see [Auth.EndOtherDevices].
+// Unlink calls no event. The store needs [Features.Accounts].
+func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccountID string) (err error) {
+	defer a.logFailed(ctx, "Unlink", &err)
+	set, _, err := a.accountsOf(ctx, "Unlink", s)
+	if err != nil {
+		return err
+	}
+	known, err := set.knownOtherwise(ctx, s.User.ID)
+	if err != nil {
+		return err
+	}
+	account := &Account{UserID: s.User.ID, Provider: provider, ProviderAccountID: providerAccountID}
+	for range unlinkAttempts {
+		// A conflict means that another request removed, or is removing, the
+		// accounts this one counted on: it decides again on what is left.
+		if err = set.unlink(ctx, account, known); !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+	return lastSignIn(account, "the user's other accounts are being removed by other requests")
+}
+
+// unlinkAttempts is how often Unlink decides anew when accounts of the user
+// change meanwhile.
+const unlinkAttempts = 4
+
+func lastSignIn(a *Account, reason string) error {
+	return &Error{Code: CodeLastSignIn, Provider: a.Provider, Err: errors.New("Unlink: " + reason)}
+}
+
+// accountsOf returns the configuration and the store for a method by which a
+// signed-in user changes their accounts.
+func (a *Auth) accountsOf(ctx context.Context, method string, s *Session) (*settings, *records, error) {
+	set, err := a.ofPerson(ctx, method, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := storeFor(set, method, featureAccounts)
+	return set, store, err
+}
+
+// knownOtherwise reports whether a user can sign in without any account: by
+// mail, or by credentials that the host knows.
+func (s *settings) knownOtherwise(ctx context.Context, userID string) (bool, error) {
+	user, err := s.records.user(ctx, userID)
+	if err != nil {
+		return false, err
+	}
+	if user == nil {
+		return false, ErrNotFound
+	}
+	for _, p := range s.providers {
+		if p.knows == nil {
+			continue
+		}
+		if known, err := p.knows(ctx, user); known || err != nil {
+			return known, err
+		}
+	}
+	return false, nil
+}
+
+// unlink removes an account unless it is the user's last way to sign in. The
+// store checks in the same step that one of the accounts counted on is still
+// linked.
+func (s *settings) unlink(ctx context.Context, account *Account, known bool) error {
+	linked, err := s.records.userAccounts(ctx, account.UserID)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(slices.Clone(linked), func(other *Account) bool {
+		return other.Provider == account.Provider && other.ProviderAccountID == account.ProviderAccountID
+	})
+	if len(others) == len(linked) {
+		return ErrNotFound
+	}
+	var keep []*Account // nil: nothing has to be left
+	if !known {
+		if keep, err = s.waysIn(ctx, others); err != nil {
+			return err
+		}
+		if len(keep) == 0 {
+			return lastSignIn(account, "the user has no other way to sign in")
+		}
+	}
+	return s.records.unlinkAccount(ctx, account, keep)
+}
+
+// waysIn returns those of a user's accounts that let the user sign in.
+func (s *settings) waysIn(ctx context.Context, accounts []*Account) ([]*Account, error) {
+	var ways []*Account
+	for _, account := range accounts {
+		can, err := s.signsIn(ctx, account)
+		if err != nil {
+			return nil, err
+		}
+		if can {
+			ways = append(ways, account)
+		}
+	}
+	return ways, nil
+}
+
+// signsIn reports whether an account signs its user in: its provider is
+// configured, and admits it.
+func (s *settings) signsIn(ctx context.Context, account *Account) (bool, error) {
+	p := s.byID[account.Provider]
+	if p == nil || p.admits == nil {
+		return p != nil, nil
+	}
+	return p.admits(ctx, s.records, account)
+}
+
+// Devices yields where the user of a session is signed in, the last sign-in
+// first, for an account page:
+//
+//	for device, err := range auth.Devices(ctx, pintle.SessionFrom(ctx)) {
+//
+// The store needs [Features.SessionList], and may hold a connection while the
+// loop runs.
+//
+// Token sessions are kept in browsers and nowhere else. Of those it yields only s,
+// without a handle.
+func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*Device, error] {
+	return func(yield func(*Device, error) bool) {
+		set, err := a.ofPerson(ctx, "Devices", s)
+		if err != nil {
+			a.logCall(ctx, "Devices", err)
+			yield(nil, err)
+			return
+		}
+		for device, err := range set.sessions.devices(ctx, s) {
+			if err != nil {
+				a.logCall(ctx, "Devices", err)
+			}
+			if !yield(device, err) {
+				return
+			}
+		}
+	}
+}
+
+// EndDevice ends a session of the user of s: the one with a handle that
+// [Auth.Devices] yielded, which may come from a form. The error matches
+// [ErrNotFound] when the user has no such session, also if another user has it,
+// and always for token sessions.
+func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) (err error) {
+	defer a.logFailed(ctx, "EndDevice", &err)
+	set, err := a.ofPerson(ctx, "EndDevice", s)
+	if err != nil {
+		return err
+	}
+	return set.sessions.endDevice(ctx, s, handle)
+}
+
+// EndOtherDevices ends every session of the user of s but s, and returns how
+// many there were. Token sessions can be ended only together: use
+// [Auth.SignOutEverywhere] there, and have the user sign in again.
+func (a *Auth) EndOtherDevices(ctx context.Context, s *Session) (ended int, err error) {
+	defer a.logFailed(ctx, "EndOtherDevices", &err)
+	set, err := a.ofPerson(ctx, "EndOtherDevices", s)
+	if err != nil {
+		return 0, err
+	}
+	return set.sessions.endOtherDevices(ctx, s)
+}
+
+// maxPasskeyName is the most characters of a passkey's name.
+const maxPasskeyName = 64
+
+// Passkeys returns the passkeys of the user of a session, the newest last, for an
+// account page. [Auth.Unlink] removes one, by the id of its provider and its
+// CredentialID. The store needs [Features.Passkeys].
+func (a *Auth) Passkeys(ctx context.Context, s *Session) (passkeys []*Passkey, err error) {
+	defer a.logFailed(ctx, "Passkeys", &err)
+	set, err := a.ofPerson(ctx, "Passkeys", s)
+	if err != nil {
+		return nil, err
+	}
+	store, err := storeFor(set, "Passkeys", featurePasskeys)
+	if err != nil {
+		return nil, err
+	}
+	passkeys, err = store.userAuthenticators(ctx, s.User.ID)
+	slices.SortFunc(passkeys, func(a, b *Passkey) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.CredentialID, b.CredentialID))
+	})
+	return passkeys, err
+}
+
+// RenamePasskey gives a passkey of the user of s another name. A name has at most 64
+// characters, none of them a control character; an empty one takes the name
+// away.
+//
+// The error matches [ErrNotFound] when the user has no such passkey, even if
+// another user has it. The store needs [Features.PasskeyNames].
+func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name string) (err error) {
+	defer a.logFailed(ctx, "RenamePasskey", &err)
+	set, err := a.ofPerson(ctx, "RenamePasskey", s)
+	if err != nil {
+		return err
+	}
+	store, err := storeFor(set, "RenamePasskey", featurePasskeyNames)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return byClient(errors.New("RenamePasskey: the name is not UTF-8, or has a control character: take only what a person can have typed"))
+	case utf8.RuneCountInString(name) > maxPasskeyName:
+		return byClient(fmt.Errorf("RenamePasskey: the name has more than %d characters: check its length before", maxPasskeyName))
+	}
+	return store.renameAuthenticator(ctx, s.User.ID, credentialID, name)
 }

@@ -1,43 +1,20 @@
 package pintle
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
-	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/internal/sealed"
-	"github.com/pintleauth/pintle/internal/uuid"
 	"github.com/pintleauth/pintle/internal/wire"
 )
-
-// An addressProof states that the user of this browser reads mail at an address
-// that another user has without having proven it. It is sealed into a cookie
-// while the person decides whether that user is theirs:
-//
-//   - They sign in as that user in another way. Two proofs together prove the
-//     address for that user.
-//   - They go on without. The user loses the address, and a new one is made.
-//
-// It is good for one of the two, once, for as long as the store has a row that
-// goes with it.
-type addressProof struct {
-	Address  string `json:"address"`
-	User     string `json:"user"`
-	Provider string `json:"provider"` // the mail provider
-
-	// Token finds the row in the [Store]. Only its hash is there.
-	Token string `json:"token"`
-
-	// SignedIn reports that the browser was signed in as the user when the mail
-	// link was opened.
-	SignedIn bool `json:"signedIn,omitempty"`
-}
 
 // proofPurpose stands before the token where it is hashed, so that no link in a
 // mail can be made of it.
@@ -179,69 +156,163 @@ func (x *exchange) aboutAddress() bool {
 	return asked && !link
 }
 
-// finishQuestion answers the requests of the page that asks whose the address is:
-// GET shows it, POST goes on without the user who has the address.
-func (f *mailFlow) finishQuestion(x *exchange) (*arrival, error) {
-	refuse := func(reason string) error {
-		return &Error{Code: CodeVerification, Provider: f.id, Err: errors.New(reason)}
-	}
-	if x.r.Method == http.MethodPost {
-		if err := x.requireCSRF(); err != nil {
-			return nil, err
-		}
-	}
-	proof := x.keptProof()
-	if proof == nil || proof.Provider != f.id {
-		return nil, refuse("this browser has not proven an address within the last 15 minutes")
-	}
-	if x.r.Method == http.MethodGet {
-		return nil, f.showQuestion(x, proof, refuse)
-	}
-	if choice, _, _ := x.body.String("choice"); choice != "new" {
-		return nil, refuse("the form makes no choice")
-	}
-	good, err := x.useProof(x.records, proof)
-	if err != nil {
-		return nil, err
-	}
-	if !good {
-		return nil, refuse("the proof was used before, or has expired")
-	}
-	x.debug("a new user gets the proven address")
-	user := &User{ID: uuid.New(), Email: proof.Address}
-	account := &Account{Type: TypeEmail, Provider: f.id, ProviderAccountID: user.Email, UserID: user.ID}
-	return &arrival{by: byAddress, user: user, account: account, taking: proof.User, authentication: readsMail()}, nil
+// A holding is a user with an address that no mail has proven, and how that user
+// can sign in, as far as is known.
+type holding struct {
+	user *User
+
+	// accounts are those of providers other than mail. A passkey has one, too.
+	accounts []*Account
+
+	// unseen reports that there is, or may be, another way in without an
+	// account: a password, or accounts of a store that cannot list them.
+	unseen bool
 }
 
-func (f *mailFlow) showQuestion(x *exchange, proof *addressProof, refuse func(string) error) error {
-	user, err := x.records.userByEmail(x.ctx, proof.Address)
-	if err != nil {
-		return err
+// holding finds out how a user can sign in without a mail. It fails with an
+// [errand] where the host has to be asked.
+func (x *exchange) holding(ctx context.Context, r *records, found *errands, user *User) (*holding, error) {
+	h := &holding{user: user}
+	if !r.can.Accounts {
+		// Only mails signed users in here, or accounts may exist.
+		h.unseen = slices.ContainsFunc(x.providers, func(p *provider) bool { return !p.sendsLinks })
+	} else {
+		linked, err := r.userAccounts(ctx, user.ID)
+		if err != nil {
+			return nil, err
+		}
+		h.accounts = slices.DeleteFunc(linked, func(a *Account) bool { return a.Type == TypeEmail })
 	}
-	if user == nil || user.ID != proof.User || !user.EmailVerified.IsZero() {
-		return refuse("the address no longer belongs to the user, or was proven meanwhile")
+	if h.vouched() {
+		return h, nil
 	}
-	data := page.AddressTakenData{
-		Site: x.pageSite(), Action: x.formAction("/callback/" + f.id), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(), Email: proof.Address,
+	if r.can.Passkeys {
+		passkeys, err := r.userAuthenticators(ctx, user.ID)
+		if err != nil {
+			return nil, err
+		}
+		h.unseen = h.unseen || len(passkeys) > 0
 	}
-	var accounts []*Account
-	if x.records.can.Accounts {
-		if accounts, err = x.records.userAccounts(x.ctx, user.ID); err != nil {
+	password, err := x.mayHavePassword(found, user)
+	h.unseen = h.unseen || password
+	return h, err
+}
+
+// mayHavePassword reports whether a user may be known to a [Credentials]
+// provider, here or at another configuration of the store. The host is called
+// before the transaction: during it, its database may have no free connection.
+func (x *exchange) mayHavePassword(found *errands, user *User) (bool, error) {
+	hostKnows := x.Callbacks.HasPassword != nil
+	for _, p := range x.providers {
+		if !p.hostUsers {
+			continue
+		}
+		// Without Knows every user may have a password: assume the case with
+		// more checks.
+		if p.knows == nil {
+			return true, nil
+		}
+		hostKnows = true
+	}
+	if !hostKnows {
+		return false, nil
+	}
+	if known, asked := found.passwords[user.ID]; asked {
+		return known, nil
+	}
+	return false, &errand{func(e *errands) error { return x.askForPassword(e, user) }}
+}
+
+func (x *exchange) askForPassword(e *errands, user *User) error {
+	known := false
+	var err error
+	if x.Callbacks.HasPassword != nil {
+		if known, err = x.Callbacks.HasPassword(x.ctx, user.clone()); err != nil {
+			return fail(CodeConfiguration, fmt.Errorf("Callbacks.HasPassword: %w", err))
+		}
+	}
+	for _, p := range x.providers {
+		if known || !p.hostUsers || p.knows == nil {
+			continue
+		}
+		if known, err = p.knows(x.ctx, user); err != nil {
 			return err
 		}
 	}
-	for _, other := range x.providers {
-		linked := slices.ContainsFunc(accounts, func(a *Account) bool { return a.Provider == other.id })
-		switch {
-		case other.sendsLinks: // which proves the address again, and not whose the user is
-		case other.oneButton:
-			if linked || !x.records.can.Accounts {
-				data.Providers = append(data.Providers, x.button(other))
-			}
-		case other.hostUsers, linked:
-			data.OtherSignInURL = query.Append(x.origin+x.base+"/signin", "callbackUrl", x.callbackText)
+	if e.passwords == nil {
+		e.passwords = map[string]bool{}
+	}
+	e.passwords[user.ID] = known
+	return nil
+}
+
+// vouched reports whether a provider had verified the user's address when one
+// of their accounts was stored. An account with another verified address is no
+// evidence for this one.
+func (h *holding) vouched() bool {
+	return h.user.Email != "" && slices.ContainsFunc(h.accounts, func(a *Account) bool { return a.VerifiedEmail == h.user.Email })
+}
+
+// othersMayEnter reports whether there is, or may be, a way in other than mail.
+func (h *holding) othersMayEnter() bool { return len(h.accounts) > 0 || h.unseen }
+
+// endSessions ends the sessions of a user whose address is proven for the first
+// time, but for the database session with the token except: one of them may be
+// of a person who used the address before its owner did. A store that cannot
+// list sessions, and tokens without [SessionConfig.Revocation], keep theirs.
+func (w *unitOfWork) endSessions(who *arrival, userID, except string) error {
+	return w.x.sessions.endUnproven(w, who, userID, except)
+}
+
+// stillHeld rejects an account that was linked to a user whose address a mail
+// has proven since the session was read. That proof ended the session, which
+// may belong to a person who used the address before its owner did.
+//
+// Two transactions that overlap altogether may miss one another. That is accepted:
+// such a user has no way in but mail, and so hardly a session to link from.
+func (w *unitOfWork) stillHeld(who *arrival, user *User) error {
+	if !w.inTx || user.Email == "" || !user.EmailVerified.IsZero() {
+		return nil
+	}
+	now, err := w.user(w.ctx, user.ID)
+	if err != nil {
+		return err
+	}
+	if now == nil || !now.EmailVerified.IsZero() {
+		return who.notLinked("the session ended during the sign-in: the address of its user was proven")
+	}
+	return nil
+}
+
+// takenAddress is what an address is replaced by where the store refuses users
+// without one. No mail reaches it.
+//
+// https://www.rfc-editor.org/rfc/rfc6761#section-6.4
+func takenAddress(userID string) string { return "taken+" + userID + "@invalid" }
+
+// takeAddress takes an address away from a user who has not proven it, for the
+// arrival who has. It fails if the person was asked about another user, or if
+// the user has proven the address meanwhile. Sessions that carry the address
+// end where they can be ended.
+func (w *unitOfWork) takeAddress(who *arrival, user *User) error {
+	if user.ID != who.taking || !user.EmailVerified.IsZero() {
+		return &Error{Code: CodeVerification, Provider: who.provider.id, Err: errors.New("the address belongs to another user than the one the person was asked about")}
+	}
+	if w.x.sessions.carryAddress() {
+		if err := w.endSessions(who, user.ID, ""); err != nil {
+			return err
 		}
 	}
-	x.answer.noStore = true
-	return x.show(x.pages().AddressTaken(data))
+	var instead string
+	if who.errands.marking {
+		instead = takenAddress(user.ID)
+	}
+	var unproven time.Time
+	_, err := w.updateUser(user.ID, UserUpdate{Email: &instead, EmailVerified: &unproven})
+	if err != nil && !errors.Is(err, ErrConflict) && !who.errands.marking {
+		// The column of the address may be NOT NULL, and the decision runs again
+		// with takenAddress.
+		return &errand{func(e *errands) error { e.marking = true; return nil }}
+	}
+	return err
 }

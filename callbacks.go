@@ -199,3 +199,90 @@ type SessionView struct {
 	Trigger Trigger
 	Update  any
 }
+
+// An Access is what [Callbacks.Authorized] decides about a request.
+type Access struct {
+	// Allowed lets the request pass.
+	Allowed bool
+
+	// Response answers the request instead: a redirect to another page, a text
+	// of the host, any status. Nil lets Allowed decide. With Response set the
+	// request does not pass, whatever Allowed is.
+	Response http.Handler
+}
+
+// A Refusal is a request that [Auth.Require] rejects. As an [http.Handler] it
+// writes the default answer, so that [Config.Refuse] can change the answer to
+// some requests and leave the others.
+type Refusal struct {
+	// Status is 401 for a signed-out request, 403 for a user who is not
+	// authorized, 503 if the session could not be read because the store or the
+	// revocation list is unavailable, 404 if [NewFunc] has no configuration for
+	// the request, and 500 if the configuration is at fault.
+	Status int
+
+	// SignIn is the sign-in page, with the way back to this request. It is set
+	// when Status is 401.
+	SignIn string
+
+	// Navigation reports that a browser is loading a page: a GET or HEAD that
+	// asks for HTML. The default answer redirects it to SignIn, or shows a page in
+	// the words of [pages.Texts]. Other clients get Status and its text.
+	Navigation bool
+
+	// Session is the session of the user who is not authorized, when Status is
+	// 403.
+	Session *Session
+
+	settings *settings // nil where there is no configuration
+}
+
+// A PendingSignIn is a sign-in whose user is known and that has no session yet. See
+// [Callbacks.Hold].
+type PendingSignIn struct {
+	// User is the user as the store has it now. A user of [Credentials] who is not
+	// in the store is as Authorize returned it.
+	User *User
+
+	// Account is the account that the user signed in with. It has the tokens of the
+	// provider at the first call of Hold, which may keep them with
+	// [Auth.UpdateAccount]. After that only UserID, Type, Provider and
+	// ProviderAccountID are set: the account waits in a cookie.
+	Account *Account
+
+	// Profile is what the provider reported. It is nil unless the provider is
+	// [OAuth], and set at the first call of Hold only.
+	Profile Profile
+
+	// Authentication is when the sign-in began and what has been proven so far. It
+	// includes the methods that [Auth.CompleteSignIn] adds.
+	Authentication Authentication
+
+	// NewUser reports that the user was created by this sign-in. It is nil where that
+	// is not known: for credentials.
+	NewUser *bool
+
+	// RedirectTo is the URL to which the browser goes in the end.
+	RedirectTo string
+
+	// Expires is when the sign-in can no longer be completed. It is zero in Hold,
+	// where nothing is held yet.
+	Expires time.Time
+
+	// Request is the request that signs in, and in Hold also the request that
+	// completes the sign-in: a cookie of the host in it may show that the
+	// browser has passed the second factor before.
+	Request *http.Request
+}
+
+// CompleteOptions are the details of [Auth.CompleteSignIn].
+type CompleteOptions struct {
+	// Methods are what the page has verified, as values of the claim amr: "otp" for
+	// a code of an authenticator app, "sms" for one sent by text message. They are
+	// added to Authentication.Methods, which Hold sees. A page that verified nothing,
+	// such as one with terms of use, adds none. A method has at most 64 bytes, and a
+	// session records the last sixteen.
+	//
+	// https://www.rfc-editor.org/rfc/rfc8176#section-2
+	Methods []string
+}

@@ -5,41 +5,21 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
-	"github.com/pintleauth/pintle/internal/handshake"
 	"github.com/pintleauth/pintle/internal/once"
-	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/internal/sealed"
+	"github.com/pintleauth/pintle/internal/tokenhash"
+	"github.com/pintleauth/pintle/internal/uuid"
 	"github.com/pintleauth/pintle/oauth"
 )
-
-// clockTolerance is how far the clocks of two servers that share a cookie may
-// be apart.
-const clockTolerance = sealed.ClockTolerance
 
 // usedLifetime is how long a value can be good after it was used: what a server
 // issued whose clock is ahead expires later here, and clocks may differ when it
 // is read as well.
 const usedLifetime = checkMaxAge + 2*clockTolerance
-
-// spent is what was used and must not be used again.
-//
-// The memory is that of one process, for all tenants of [NewFunc]. Where several
-// processes serve one site, a copy of a browser's cookies works once at each of
-// them. For passkeys the counter of an authenticator that counts stops that; for
-// providers, that a code is redeemed once:
-// https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2
-type spent struct {
-	// flows are the states of providers' responses, and the verifiers or nonces
-	// of flows without a state.
-	flows *once.Values
-
-	// challenges are those of passkey ceremonies.
-	challenges *once.Values
-}
 
 func newSpent() *spent {
 	return &spent{flows: once.New(usedLifetime), challenges: once.New(usedLifetime)}
@@ -69,9 +49,12 @@ type sealedCookie struct {
 	box *sealed.Box
 }
 
-func (c *cookieSet) pkceCheck() sealedCookie      { return sealedCookie{c.pkce, c.pkceBox} }
-func (c *cookieSet) stateCheck() sealedCookie     { return sealedCookie{c.state, c.stateBox} }
-func (c *cookieSet) nonceCheck() sealedCookie     { return sealedCookie{c.nonce, c.nonceBox} }
+func (c *cookieSet) pkceCheck() sealedCookie { return sealedCookie{c.pkce, c.pkceBox} }
+
+func (c *cookieSet) stateCheck() sealedCookie { return sealedCookie{c.state, c.stateBox} }
+
+func (c *cookieSet) nonceCheck() sealedCookie { return sealedCookie{c.nonce, c.nonceBox} }
+
 func (c *cookieSet) challengeCheck() sealedCookie { return sealedCookie{c.challenge, c.challengeBox} }
 
 // seal returns the Set-Cookie line that keeps a check until the browser is back.
@@ -168,68 +151,8 @@ func (s *settings) openState(state string) (*sealedState, error) {
 	return &content, nil
 }
 
-// keptChecks is the content of this browser's check cookies.
-type keptChecks struct {
-	values map[oauth.Check]string
-	errs   map[oauth.Check]error
-
-	id          string // see sealedCheck; empty if no cookie says
-	callbackURL string // from a flow whose response is posted
-	cleared     []string
-
-	// once is the value that can be used once, and issued when it was made.
-	once   string
-	issued int64
-}
-
 // value returns what was kept for a check, or an error if there is no value.
 func (k *keptChecks) value(c oauth.Check) (string, error) { return k.values[c], k.errs[c] }
-
-// takeChecks reads the check cookies of a provider's flow. Each is good for one
-// callback: a success clears them here, and after a failure the page to which
-// it leads does (see clearLeftovers).
-//
-// A state is required whatever [OAuth.Checks] lists: some services accept any
-// code verifier, so without a state the response of an attacker's flow would
-// pass as one of this browser's. The exception is a flow that began at Auth.js,
-// which sends the listed checks only. A listed check without our mark proves
-// that. If no check is listed there is no such proof, and a callback without a
-// state is rejected: an attacker could have opened it.
-func (f *oauthFlow) takeChecks(x *exchange) *keptChecks {
-	k := &keptChecks{values: map[oauth.Check]string{}, errs: map[oauth.Check]error{}}
-	found := map[oauth.Check]*sealedCheck{}
-	elsewhere := false
-	for _, c := range []struct {
-		check  oauth.Check
-		cookie sealedCookie
-	}{
-		{oauth.CheckNonce, x.set.nonceCheck()},
-		{oauth.CheckPKCE, x.set.pkceCheck()},
-		{oauth.CheckState, x.set.stateCheck()},
-	} {
-		isListed := slices.Contains(f.listed, c.check)
-		if !isListed && c.check != oauth.CheckState {
-			continue
-		}
-		kept, err := c.cookie.open(x, f.id)
-		if kept != nil {
-			k.cleared = append(k.cleared, c.cookie.clear())
-		}
-		if c.check == oauth.CheckState && !isListed && elsewhere && (kept == nil || marked(kept.ID)) {
-			// Such a state is left from an earlier flow: Auth.js does not clear
-			// the cookies of checks that it does not use.
-			continue
-		}
-		if err != nil {
-			k.errs[c.check] = err
-			continue
-		}
-		found[c.check] = kept
-		elsewhere = elsewhere || !marked(kept.ID)
-	}
-	k.keep(found)
-	return k
-}
 
 // keep takes over the checks that were found, if they are all of one flow.
 func (k *keptChecks) keep(found map[oauth.Check]*sealedCheck) {
@@ -278,39 +201,147 @@ func (x *exchange) clearChecks() {
 	}
 }
 
-// These details describe the flow of a returning browser that cannot be
-// completed. The sign-in page receives them as the parameter "code", and shows
-// what to do.
+// A flowID is what the check cookies of one flow or ceremony have in common. In the
+// cookies it is a UUID and, after a dot each, up to three keyed hashes, which may be
+// empty:
+//
+//	uuid.user.proof.browser
+//
+// The cookies of a flow that began at Auth.js have a UUID each and no dot.
+type flowID struct {
+	// ours reports that the flow began here and not at Auth.js.
+	ours bool
+
+	// user is the mark of the user who was signed in when the flow began, or
+	// empty. An account is linked only if that user is signed in when the browser
+	// comes back: otherwise an attacker who can plant a session cookie could collect
+	// the accounts of others.
+	user string
+
+	// proof is the mark of the proof of an address that the browser had; see
+	// [exchange.proofMark].
+	proof string
+
+	// browser is the mark of the browser's form token; see [exchange.browserMark].
+	browser string
+}
+
+func parseFlowID(text string) flowID {
+	_, marks, ours := strings.Cut(text, ".")
+	user, marks, _ := strings.Cut(marks, ".")
+	proof, browser, _ := strings.Cut(marks, ".")
+	return flowID{ours, user, proof, browser}
+}
+
+// newFlowID returns the text of a new id.
+func newFlowID(user, proof, browser string) string {
+	text := uuid.New() + "." + user
+	if proof != "" || browser != "" {
+		text += "." + proof
+	}
+	if browser != "" {
+		text += "." + browser
+	}
+	return text
+}
+
+// marked reports whether the flow with this id began here and not at Auth.js.
+func marked(id string) bool { return parseFlowID(id).ours }
+
 const (
-	flowExpired  = "flow_expired"
-	flowReplaced = "flow_replaced" // by one that the browser began later
-	flowUsed     = "flow_used"
-	flowUnknown  = "flow_unknown" // to this browser
+	userMarkPurpose  = "pintle sign-in starter"
+	proofMarkPurpose = "pintle address proof"
+	browserPurpose   = "pintle sign-in browser"
 )
 
-// lostFlow adds to an error what became of the flow. The cookies of a browser
-// belong to one flow, as with Auth.js: of two tabs that sign in, the one that
-// began later has them. The state of a response is sealed, so it shows whether
-// this site made it, and when.
-func (f *oauthFlow) lostFlow(x *exchange, params query.Values, kept *keptChecks, err error) error {
-	state, _ := params.Last("state")
-	_, unopened := x.openState(state)
-	expired := errors.Is(unopened, sealed.ErrExpired)
-	ours := unopened == nil || expired
-	e, invalid := errors.AsType[*Error](err)
-	switch other := errors.Is(err, handshake.ErrOtherFlow); {
-	case other && kept.values[oauth.CheckState] != "" && (ours || f.oauth.Protocol == oauth.OAuth1):
-		return &Error{
-			Code: codeCallbackRoute, Detail: flowReplaced, Provider: f.id,
-			Err: fmt.Errorf("%w: a sign-in that began later in this browser, mostly in another tab, took its place", err),
-		}
-	case other || !invalid || e.Code != CodeInvalidCheck || e.Detail != "":
-		return err
+// userMark returns the mark of the user who is signed in when a flow begins.
+// A nil user, for a signed-out browser, has an empty mark.
+func (s *settings) userMark(user *User) string {
+	if user == nil {
+		return ""
 	}
-	lost := *e
-	lost.Detail = flowUnknown
-	if expired {
-		lost.Detail = flowExpired
-	}
-	return &lost
+	return sealed.Mark(s.jwtSecrets[0], userMarkPurpose, user.ID)
 }
+
+// startedBy reports whether the flow with this id was begun by user, or signed
+// out if user is nil. The id of a flow begun at Auth.js does not name its user:
+// the flow counts as begun by the user who is signed in. Without a check cookie
+// there is no id, and no proof that any flow began: nothing is linked.
+func (s *settings) startedBy(id string, user *User) bool {
+	flow := parseFlowID(id)
+	if !flow.ours {
+		return id != ""
+	}
+	if user == nil {
+		return flow.user == ""
+	}
+	return sealed.HasMark(flow.user, s.jwtSecrets, userMarkPurpose, user.ID)
+}
+
+// bindsFlows reports whether a flow or ceremony ends only in the browser in which it
+// began.
+//
+// A neighbour on a sibling domain can plant cookies of an attacker's flow and open
+// its callback, which signs the browser in as the attacker. Where the session cookie
+// has the prefix __Host- a neighbour cannot plant the session itself, so the flow is
+// bound to the form token, whose cookie has the prefix, too. With any other name of
+// the session cookie the bond would add nothing, and cost the browsers of Auth.js's
+// flows an extra page at providers that post their response.
+//
+// A host that gives a check cookie a domain wants flows to end on another host than
+// they begin on, where the cookie of the form token does not go.
+//
+// https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-4.1.3.2
+func (c *cookieSet) bindsFlows() bool {
+	for _, own := range []namedCookie{c.session, c.csrf} {
+		if !strings.HasPrefix(own.name, "__Host-") {
+			return false
+		}
+	}
+	for _, check := range []namedCookie{c.state, c.pkce, c.nonce, c.challenge} {
+		if check.attrs.Domain != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// browserMark returns the mark of this browser for the id of a flow that begins. It
+// is empty where flows are not bound. A browser without a form token gets one:
+// server code can begin a flow that no form has begun.
+func (x *exchange) browserMark() string {
+	if !x.set.bindsFlows() {
+		return ""
+	}
+	return sealed.Mark(x.jwtSecrets[0], browserPurpose, x.formToken())
+}
+
+// errBegunElsewhere rejects the callback of a flow that began in another
+// browser.
+var errBegunElsewhere = fail(CodeInvalidCheck, errors.New("the sign-in began in another browser, or the cookie of the form token was replaced meanwhile"))
+
+// begunHere reports whether the flow with this id began in this browser, as far
+// as the id records it.
+func (x *exchange) begunHere(id string) bool {
+	flow := parseFlowID(id)
+	if flow.browser == "" {
+		// Where flows are bound, every id that was made here has the mark. An id
+		// of Auth.js records no browser.
+		return !flow.ours || !x.set.bindsFlows()
+	}
+	return sealed.HasMark(flow.browser, x.jwtSecrets, browserPurpose, x.sentFormToken())
+}
+
+// useVerification takes the link out of the store, under the hash that the
+// current secrets give or one that earlier ones gave.
+func (x *exchange) useVerification(r *records, hashes tokenhash.Hasher, identifier, token string) (*Verification, error) {
+	for _, hash := range hashes.Candidates(token) {
+		if v, err := r.useVerification(x.ctx, identifier, hash); v != nil || err != nil {
+			return v, err
+		}
+	}
+	return nil, nil // no such link
+}
+
+// challengeSalt is the salt of the value in the challenge cookie.
+const challengeSalt = "encodedWebauthnChallenge"

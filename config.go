@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/pages"
@@ -330,3 +332,143 @@ const (
 	// SecureNever marks them nowhere.
 	SecureNever
 )
+
+// Cookies overrides names and attributes of the cookies, one by one.
+type Cookies struct {
+	SessionToken      Cookie
+	CallbackURL       Cookie
+	CSRFToken         Cookie
+	PKCECodeVerifier  Cookie
+	State             Cookie
+	Nonce             Cookie
+	WebAuthnChallenge Cookie
+
+	// PendingSignIn is the cookie of a sign-in that [Callbacks.Hold] holds. Its
+	// MaxAge is also how long the sign-in can be completed: ten minutes by default.
+	PendingSignIn Cookie
+}
+
+// A Cookie overrides what a cookie is called and how it is set. Zero fields
+// keep the default.
+type Cookie struct {
+	// Name is the whole name, with its prefix if it is to have one. It is the
+	// salt of what the cookie holds sealed: servers that share a cookie must
+	// agree on it.
+	Name string
+
+	// Domain widens the cookie to a domain and its subdomains, every one of
+	// which can then read and set it.
+	Domain string
+
+	// Path narrows the cookie. The default is "/".
+	Path string
+
+	// SameSite is the attribute of that name. The default is
+	// [http.SameSiteLaxMode].
+	SameSite http.SameSite
+
+	// MaxAge is the lifetime in the browser of a cookie that has no fixed
+	// lifetime.
+	MaxAge time.Duration
+
+	// Secure determines when the cookie is marked as secure. Zero means as
+	// [Config.SecureCookies] says. [SecureNever] exposes the cookie to the
+	// network.
+	Secure SecureCookies
+
+	// DangerouslyAllowScripts leaves out the attribute HttpOnly, so that scripts
+	// of the page can read the cookie.
+	DangerouslyAllowScripts bool
+
+	// Partitioned and Priority set the attributes of those names.
+	Partitioned bool
+	Priority    string
+}
+
+// A Provider is a way to sign in: an [*OAuth], an [*Email], a [*Credentials] or a
+// [*WebAuthn]. The set is closed; ready-made ones are in package provider.
+//
+// [New] copies what it is given. A provider may be shared by configurations and
+// is never changed by a request.
+type Provider interface {
+	base() providerBase
+}
+
+// A Field is an input of a form on the sign-in page.
+type Field struct {
+	// Name is the name that [Submission.Fields] has it under.
+	Name string
+
+	// Label is shown beside the input. Empty means Name.
+	Label string
+
+	// Type is the type of the input. Empty means "text".
+	Type string
+
+	Placeholder string
+
+	// Attributes are further HTML attributes of the input, such as
+	// autocomplete. Event handlers and style are refused.
+	Attributes map[string]string
+}
+
+// listsPasskeys reports whether browsers list passkeys at a field.
+//
+// https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#attr-fe-autocomplete-webauthn
+func (f Field) listsPasskeys() bool {
+	for name, value := range f.Attributes {
+		if strings.EqualFold(name, "autocomplete") && strings.Contains(strings.ToLower(value), "webauthn") {
+			return true
+		}
+	}
+	return false
+}
+
+// providerBase is what all kinds have in common.
+type providerBase struct {
+	id, name string
+	kind     ProviderType
+}
+
+// isNil reports whether an interface is nil or holds a nil pointer, whose
+// methods would panic in the first request.
+func isNil(v any) bool {
+	value := reflect.ValueOf(v)
+	return v == nil || value.Kind() == reflect.Pointer && value.IsNil()
+}
+
+// Pages replaces built-in pages by the host's own. Each is a path on this site
+// or an absolute URL; empty means the built-in page. Two pages are always built
+// in: the one that [Email.Confirm] shows, and the one that asks the user who
+// owns an account when a mail proves an address that the account has unproven.
+type Pages struct {
+	// SignIn gets the parameters callbackUrl, error and code.
+	SignIn string
+
+	// SignOut asks for confirmation and posts to the sign-out route.
+	SignOut string
+
+	// Error gets the parameter error: Configuration, AccessDenied, Verification
+	// or another of the codes a browser may see.
+	Error string
+
+	// VerifyRequest shows that a mail is on its way.
+	VerifyRequest string
+
+	// Account is where the application shows users how they can sign in, and
+	// lets them link another account. A signed-in user returns to it when a
+	// sign-in with a provider or a passkey fails, with the parameter error: see
+	// [CodeAccountNotLinked] and OAuthCallbackError. Empty means the pages
+	// that other users see then. It has no built-in page.
+	Account string
+
+	// SignUp and ForgotPassword are where the built-in sign-in page links to, for
+	// people who have no account yet, and below the first form of a [Credentials]
+	// provider for people who forgot their password. They get the parameter
+	// callbackUrl. Empty leaves the link out.
+	SignUp, ForgotPassword string
+
+	// NewUser is where a person goes after their first sign-in. It gets the
+	// parameter callbackUrl. It has no built-in page.
+	NewUser string
+}

@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -45,7 +46,8 @@ type namedCookie struct {
 }
 
 func (c namedCookie) line(value string) string { return cookie.Line(c.name, value, c.attrs) }
-func (c namedCookie) clear() string            { return cookie.ClearLine(c.name, c.attrs) }
+
+func (c namedCookie) clear() string { return cookie.ClearLine(c.name, c.attrs) }
 
 func (c namedCookie) lasting(d time.Duration) cookie.Attributes {
 	attrs := c.attrs
@@ -183,3 +185,43 @@ func sameSite(mode http.SameSite) string {
 		return "Lax"
 	}
 }
+
+// clearSession returns the lines that make a browser forget its session, whole
+// and in parts, orphaned parts included.
+func (c *cookieSet) clearSession(h http.Header) []string {
+	received := cookie.Received(h, c.session.name)
+	lines := make([]string, 0, len(received))
+	for _, name := range received {
+		lines = append(lines, cookie.ClearLine(name, c.session.attrs))
+	}
+	return lines
+}
+
+// clearSessionParts returns the lines that clear the parts of a token that a
+// database session has taken the place of.
+func (c *cookieSet) clearSessionParts(h http.Header) []string {
+	var lines []string
+	for _, name := range cookie.Received(h, c.session.name) {
+		if name != c.session.name {
+			lines = append(lines, cookie.ClearLine(name, c.session.attrs))
+		}
+	}
+	return lines
+}
+
+// pendingAge is how long a sign-in is held.
+func (c *cookieSet) pendingAge() time.Duration {
+	return time.Duration(c.pending.attrs.MaxAge) * time.Second
+}
+
+// clearPending returns the lines that remove the cookie, whole and in parts.
+func (c *cookieSet) clearPending(h http.Header) []string {
+	return cookie.WriteChunked(c.pending.name, "", cookie.Received(h, c.pending.name), c.pending.attrs)
+}
+
+// pendingMaxAge is how long a sign-in is held, unless the host says otherwise.
+const pendingMaxAge = 10 * time.Minute
+
+// isConflict reports whether a session was not read because the request carries
+// several of different users.
+func isConflict(err error) bool { return errors.Is(err, cookie.ErrConflict) }

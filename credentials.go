@@ -90,3 +90,11 @@ func (p *Credentials) fields() []Field {
 		{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password"}},
 	}
 }
+
+// cookieLines returns the Set-Cookie lines of SetCookie. The submission may be nil.
+func (s *Submission) cookieLines() []string {
+	if s == nil {
+		return nil
+	}
+	return s.lines
+}

@@ -18,10 +18,6 @@ import (
 	"github.com/pintleauth/pintle/internal/cookie"
 )
 
-// dbSessions are sessions that are rows of the store. The cookie holds the random
-// token of the row.
-type dbSessions struct{ *settings }
-
 func (dbSessions) needStoredUser() bool { return true }
 
 // carryAddress returns false: the user is read with each session.
@@ -221,10 +217,6 @@ func (s dbSessions) create(w *unitOfWork, d *decision) error {
 	d.session = session
 	return nil
 }
-
-// pendingToken begins the token of a row that is no session: see mark. It is told
-// apart by its token because not every table has a column for more.
-const pendingToken = "pending-sign-in."
 
 // dataPending marks the row in lists of sessions, which may have no tokens.
 const dataPending = "pintle.pending"

@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -199,3 +200,38 @@ func isClassified(err error) bool {
 	_, ok := errors.AsType[Code](err)
 	return ok
 }
+
+// These details describe the flow of a returning browser that cannot be
+// completed. The sign-in page receives them as the parameter "code", and shows
+// what to do.
+const (
+	flowExpired  = "flow_expired"
+	flowReplaced = "flow_replaced" // by one that the browser began later
+	flowUsed     = "flow_used"
+	flowUnknown  = "flow_unknown" // to this browser
+)
+
+// errTooManyHeld is the error of a sign-out that may have missed the session of the
+// user among what was planted.
+var errTooManyHeld = fmt.Errorf("the request carries more than %d session cookies and ways to join them, and not all could be ended; they were planted by another site of the domain, which the name prefix __Host- prevents", maxEnded)
+
+// maxEnded bounds the work of one sign-out: what is tried as a session. A browser
+// sends fewer cookies with one name than that, however many a sibling domain
+// plants; cookies of several parts can be joined in more ways.
+const maxEnded = 64
+
+// linkCut is a mail link that lost its end on the way. It shows the page of a
+// link that no longer works.
+const linkCut = "link_cut"
+
+// noPending returns the error for a sign-in that cannot be completed.
+func noPending(reason error) *Error { return fail(CodeInvalidCheck, reason) }
+
+// The reasons why a sign-in is not completed.
+var (
+	errNotHeld       = errors.New("this browser has no pending sign-in")
+	errHeldElsewhere = errors.New("the sign-in is pending in another browser, or the cookie of the form token was replaced meanwhile")
+	errHeldUsed      = errors.New("the sign-in was completed or cancelled before, or another took its place")
+	errHeldEnded     = errors.New("the user was deleted, or the sessions of the user ended, while the sign-in was pending")
+	errOtherSessions = errors.New("the sign-in was held while Config.Session.Strategy was another")
+)

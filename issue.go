@@ -45,12 +45,6 @@ func (x *exchange) admit(d *decision) error {
 	return err
 }
 
-// An issued is a session that a browser or an application was given.
-type issued struct {
-	token   string
-	session *Session
-}
-
 // giveSession gives the browser the session of a user whose identity is decided.
 // The result is nil where [Callbacks.JWT] wants no session.
 func (x *exchange) giveSession(who *arrival, d *decision) (*issued, error) {

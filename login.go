@@ -1,126 +1,12 @@
 package pintle
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/uuid"
 )
-
-// evidence is the reason why an arrival counts as its user. The zero value is
-// the one with the most checks.
-type evidence uint8
-
-const (
-	// byAccount: the account is the user's. The store knows to whom it is linked.
-	byAccount evidence = iota
-
-	// byAddress: the user reads mail at the address.
-	byAddress
-
-	// byHost: the host returned the user, who need not be in the store.
-	byHost
-)
-
-// An arrival is a user who has authenticated and is about to be signed in. The
-// provider's way fills it in; login does not depend on which way that was.
-type arrival struct {
-	provider *provider
-	by       evidence
-
-	// stored reports that the user is a row that was found, which may be gone by
-	// the decision.
-	stored bool
-
-	// trusted reports that the host trusts the provider with addresses.
-	trusted bool
-
-	// fromHere reports that a form of this browser was posted, by its form token.
-	fromHere bool
-
-	// namesOwner reports that callbacks and events receive the account with the
-	// id of its user, as Auth.js does for passkeys.
-	namesOwner bool
-
-	// owned reports that the account had an owner when the signIn callback was
-	// called for that user.
-	owned bool
-
-	// user is the user as known before the decision. A user who will be created
-	// already has the new id.
-	user    *User
-	account *Account
-	profile Profile
-
-	// emailVerified is [OAuth.EmailVerified].
-	emailVerified func(Profile) bool
-
-	submission *Submission
-
-	// authentication is when and how the user has proven who they are.
-	authentication Authentication
-
-	// unasked reports that server code started the session, which has decided what
-	// [Callbacks.Hold] decides of a sign-in.
-	unasked bool
-
-	// newPasskey is a passkey that was just created, for the stored user with
-	// the id registrant. If registrant is empty, the user will be created.
-	newPasskey *Passkey
-	registrant string
-
-	// linkTo reports whether the account may be linked to the signed-in user.
-	linkTo func(signedIn *User) bool
-
-	// flow is the id of the flow or ceremony; see [sealedCheck]. Other sign-ins
-	// leave it empty.
-	flow string
-
-	// proof is the address that was proven in this browser before, and taking
-	// the id of the user that loses the address to this arrival.
-	proof  *addressProof
-	taking string
-
-	errands errands
-}
-
-// A decision is the user that an arrival turned out to be.
-type decision struct {
-	user    *User
-	account *Account
-
-	// newUser is nil without a store, which alone knows it.
-	newUser *bool
-
-	// session is the database session that goes on, or the one that
-	// [exchange.beginSession] made. It is nil for token sessions.
-	session *StoredSession
-
-	// authentication is what the session records, and kept the presence whose
-	// session goes on as it is, or in another token, because something was linked to
-	// its user. Then authentication is that of kept: who signs in to the new account
-	// need not be the user of the session.
-	authentication Authentication
-	kept           *presence
-
-	// marker is the token of the row that shows whether the sessions of the user
-	// have ended since the decision; see [dbSessions.mark].
-	marker string
-
-	// claims are those that were made when the sign-in was held, if claimed is
-	// set. They are nil if the host wants no session.
-	claims  Claims
-	claimed bool
-
-	// how describes for the log how the user was found.
-	how string
-
-	// returning reports that the account or the password was the user's before this
-	// sign-in, and proven that it used up the proof of the arrival.
-	returning, proven bool
-}
 
 // login asks the host, decides which user the arrival is, makes the session and
 // sends the browser on.
@@ -186,12 +72,6 @@ func (x *exchange) presenceFor(who *arrival) (*presence, error) {
 // signed-in user: it has no owner, as far as [exchange.owner] found.
 func (who *arrival) links() bool {
 	return who.newPasskey != nil || who.hasProfile() && !who.owned
-}
-
-// hasProfile reports whether the user is made of a profile. The owner of the
-// account is not known before the store has been read.
-func (who *arrival) hasProfile() bool {
-	return who.by == byAccount && !who.stored && who.newPasskey == nil
 }
 
 // owner returns the user for the signIn callback: the owner of the account, or
@@ -673,18 +553,6 @@ func (who *arrival) provesAddress() bool {
 	return who.trusted && who.profile.Bool("email_verified")
 }
 
-// deniesAddress reports whether the provider states that it has not verified
-// the address. [OAuth.EmailVerified] decides if it is set, because it reads the
-// provider's own claims. Without it the standard claim counts, if it was sent.
-//
-// https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims
-func (who *arrival) deniesAddress() bool {
-	if verified := who.emailVerified; verified != nil {
-		return !verified(who.profile)
-	}
-	return who.profile["email_verified"] != nil && !who.profile.Bool("email_verified")
-}
-
 // mayRegister rejects a new passkey whose account has another owner, and one
 // for a user who is no longer signed in.
 //
@@ -729,8 +597,4 @@ func (who *arrival) removed() error {
 		return e
 	}
 	return who.notLinked("the account or its user was removed during the sign-in")
-}
-
-func (who *arrival) notLinked(reason string) error {
-	return &Error{Code: cmp.Or(who.provider.notLinked, CodeAccountNotLinked), Provider: who.provider.id, Err: errors.New(reason)}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,10 +20,6 @@ import (
 )
 
 const defaultMailAge = 24 * time.Hour
-
-// linkCut is a mail link that lost its end on the way. It shows the page of a
-// link that no longer works.
-const linkCut = "link_cut"
 
 // malformedAddress is the parameter "code" for a malformed address.
 const malformedAddress = "malformed_address"
@@ -281,17 +278,6 @@ func isPrefetch(r *http.Request) bool {
 	return false
 }
 
-// useVerification takes the link out of the store, under the hash that the
-// current secrets give or one that earlier ones gave.
-func (x *exchange) useVerification(r *records, hashes tokenhash.Hasher, identifier, token string) (*Verification, error) {
-	for _, hash := range hashes.Candidates(token) {
-		if v, err := r.useVerification(x.ctx, identifier, hash); v != nil || err != nil {
-			return v, err
-		}
-	}
-	return nil, nil // no such link
-}
-
 // arrival is a user who reads mail at an address, or claims to.
 func (f *mailFlow) arrival(x *exchange, identifier string) (*arrival, error) {
 	user, err := x.records.userByEmail(x.ctx, identifier)
@@ -331,3 +317,70 @@ const maxShownAddress = 64 + 1 + 255
 
 // describe adds nothing: the form of every mail provider has one field.
 func (f *mailFlow) describe(_ *exchange, entry page.Provider) page.Provider { return entry }
+
+// finishQuestion answers the requests of the page that asks whose the address is:
+// GET shows it, POST goes on without the user who has the address.
+func (f *mailFlow) finishQuestion(x *exchange) (*arrival, error) {
+	refuse := func(reason string) error {
+		return &Error{Code: CodeVerification, Provider: f.id, Err: errors.New(reason)}
+	}
+	if x.r.Method == http.MethodPost {
+		if err := x.requireCSRF(); err != nil {
+			return nil, err
+		}
+	}
+	proof := x.keptProof()
+	if proof == nil || proof.Provider != f.id {
+		return nil, refuse("this browser has not proven an address within the last 15 minutes")
+	}
+	if x.r.Method == http.MethodGet {
+		return nil, f.showQuestion(x, proof, refuse)
+	}
+	if choice, _, _ := x.body.String("choice"); choice != "new" {
+		return nil, refuse("the form makes no choice")
+	}
+	good, err := x.useProof(x.records, proof)
+	if err != nil {
+		return nil, err
+	}
+	if !good {
+		return nil, refuse("the proof was used before, or has expired")
+	}
+	x.debug("a new user gets the proven address")
+	user := &User{ID: uuid.New(), Email: proof.Address}
+	account := &Account{Type: TypeEmail, Provider: f.id, ProviderAccountID: user.Email, UserID: user.ID}
+	return &arrival{by: byAddress, user: user, account: account, taking: proof.User, authentication: readsMail()}, nil
+}
+
+func (f *mailFlow) showQuestion(x *exchange, proof *addressProof, refuse func(string) error) error {
+	user, err := x.records.userByEmail(x.ctx, proof.Address)
+	if err != nil {
+		return err
+	}
+	if user == nil || user.ID != proof.User || !user.EmailVerified.IsZero() {
+		return refuse("the address no longer belongs to the user, or was proven meanwhile")
+	}
+	data := page.AddressTakenData{
+		Site: x.pageSite(), Action: x.formAction("/callback/" + f.id), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(), Email: proof.Address,
+	}
+	var accounts []*Account
+	if x.records.can.Accounts {
+		if accounts, err = x.records.userAccounts(x.ctx, user.ID); err != nil {
+			return err
+		}
+	}
+	for _, other := range x.providers {
+		linked := slices.ContainsFunc(accounts, func(a *Account) bool { return a.Provider == other.id })
+		switch {
+		case other.sendsLinks: // which proves the address again, and not whose the user is
+		case other.oneButton:
+			if linked || !x.records.can.Accounts {
+				data.Providers = append(data.Providers, x.button(other))
+			}
+		case other.hostUsers, linked:
+			data.OtherSignInURL = query.Append(x.origin+x.base+"/signin", "callbackUrl", x.callbackText)
+		}
+	}
+	x.answer.noStore = true
+	return x.show(x.pages().AddressTaken(data))
+}

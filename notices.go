@@ -2,13 +2,16 @@ package pintle
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/origin"
 )
 
 // A notice is a configuration mistake of the operator that becomes visible in
@@ -141,4 +144,195 @@ func (x *exchange) noteRefusedTarget(callback, wish, target string) {
 	}
 	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a callback sends a browser to another site, which the redirect rules do not allow: it goes to the home page",
 		slog.String("code", string(codeRefusedTarget)), slog.String("callback", callback), slog.String("target", site), slog.String("site", x.origin), slog.String("fix", fix))
+}
+
+// baseSource names the source of the base path.
+func baseSource(given, completed string) string {
+	switch {
+	case given != "":
+		return "Config.BasePath"
+	case completed != "":
+		return "the path of Config.URL (AUTH_URL)"
+	}
+	return "the default of Config.BasePath"
+}
+
+// mountedAt describes where the Auth must be mounted.
+func (s *settings) mountedAt() string {
+	return fmt.Sprintf("mount the Auth at %s/, which is %s", s.base, s.baseSource)
+}
+
+// logGuardedSignIn logs once that a guard is in front of the sign-in page.
+func (s *settings) logGuardedSignIn(r *http.Request) {
+	if !s.notices.first(noticeGuardedSignIn) {
+		return
+	}
+	fix := s.mountedAt() + ", and outside Auth.Require"
+	if s.Pages.SignIn != "" {
+		fix = "serve Config.Pages.SignIn outside Auth.Require, or let it pass in Callbacks.Authorized"
+	}
+	s.log.LogAttrs(r.Context(), slog.LevelError, "pintle: the sign-in page is behind Auth.Require, so no user can sign in",
+		slog.String("code", string(codeSignInPageLoop)), slog.String("page", s.signInPagePath()), slog.String("fix", fix))
+}
+
+// noteGuardedRoute logs once that a guard rejects a request for a route. The
+// guard receives such a request if the application's patterns do not lead it to
+// the Auth.
+func (s *settings) noteGuardedRoute(r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodPost {
+		return // which is no route, and mostly a scanner
+	}
+	if _, _, ok := s.parsePath(r.URL.EscapedPath()); !ok || !s.notices.first(noticeGuardedRoute) {
+		return
+	}
+	s.log.LogAttrs(r.Context(), slog.LevelWarn, "pintle: a request for a route of the Auth reached Auth.Require instead, which refuses it",
+		slog.String("code", string(codeGuardedRoute)), slog.String("method", r.Method), slog.String("path", clip.Text(r.URL.EscapedPath(), clip.Max)),
+		slog.String("fix", s.mountedAt()+", for GET and POST and outside Auth.Require: the pattern \"GET /auth/\" of http.ServeMux leaves the forms to other patterns"))
+}
+
+// maxUnreached is the number of browsers that guards send to the sign-in page
+// before any request reaches a route; then the log reports it. With several
+// processes behind a balancer another process may have served the page.
+const maxUnreached = 4
+
+// noteUnreached counts the browsers that guards send to the sign-in page. If
+// the page is served at another address, the application answers with status
+// 404, and the Auth does not see the request.
+func (s *settings) noteUnreached(r *http.Request) {
+	if s.Pages.SignIn != "" || s.reached.Load() || r.Header.Get("Sec-Fetch-Mode") != "navigate" || s.unreached.Add(1) != maxUnreached {
+		return
+	}
+	s.log.LogAttrs(r.Context(), slog.LevelWarn, "pintle: Auth.Require has sent browsers to the sign-in page, and none has reached it in this process",
+		slog.String("code", string(codeSignInPageMissing)), slog.String("page", s.signInPagePath()),
+		slog.String("fix", "if it is not found there, "+s.mountedAt()+": a pattern of http.ServeMux ends with a slash"))
+}
+
+// misrouted reports whether a request names a route at another path than those
+// below the base path, and logs it once: the Auth is mounted elsewhere than
+// configured, or something in front of it has changed the path.
+func (x *exchange) misrouted() bool {
+	path := x.r.URL.EscapedPath()
+	fix := ""
+	switch base, ok := routedBelow(path); {
+	case !ok || strings.HasPrefix(path, x.base+"/"):
+		return false // mostly a scanner
+	case base == "":
+		fix = "the prefix " + x.base + " was removed: mount the Auth without http.StripPrefix, and have proxies pass the whole path on"
+	default:
+		fix = x.mountedAt() + "; or set Config.BasePath to " + clip.Quote(base)
+	}
+	if x.notices.first(noticeMount) {
+		x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a request for a route reached the Auth at another path than its base path, and is refused",
+			slog.String("code", string(codeBasePathMismatch)), slog.String("path", clip.Text(path, clip.Max)), slog.String("basePath", x.base), slog.String("fix", fix))
+	}
+	return true
+}
+
+// routedBelow returns the base path for which a path would name a route.
+func routedBelow(path string) (base string, ok bool) {
+	path = "/" + strings.Trim(path, "/") // http.StripPrefix may leave no slash
+	last := max(strings.LastIndexByte(path, '/'), 0)
+	for _, end := range []int{max(strings.LastIndexByte(path[:last], '/'), 0), last} {
+		if _, _, ok := parseRoute(path[:end], path); ok {
+			return path[:end], true
+		}
+	}
+	return "", false
+}
+
+// Advice for the operator about an address, without a setting, with TrustHost
+// and with a URL.
+const (
+	fixUntrusted = "set Config.URL (AUTH_URL) to the public URL of the application, or Config.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the headers Host or X-Forwarded-Host, and X-Forwarded-Proto"
+	fixHeaders   = "have the proxy send X-Forwarded-Host, or pass the Host header on, and X-Forwarded-Proto; or set Config.URL (AUTH_URL) to the public URL of the application"
+	fixURL       = "set Config.URL (AUTH_URL) to the address that users open, or have them open the site there"
+)
+
+// checkAddress compares the site with the address that the browser reports. It
+// returns an error if the site seems to be on this machine although it is not:
+// sign-ins would send users to their own machines.
+func (x *exchange) checkAddress(site origin.Origin) *Error {
+	seen, ok := origin.OfBrowser(x.r.Header)
+	switch {
+	case ok && seen == site:
+	case ok && x.URL == "" && !x.TrustHost:
+		return fail(codeUntrustedHost, fmt.Errorf("the request is for %s, and its page is at %s, so a proxy changed the Host header: %s", site, seen, fixUntrusted))
+	case ok:
+		x.noteAddress(site, string(seen))
+	case x.URL == "" && !site.Secure() && !site.Loopback() && origin.OverTLS(x.r.Header):
+		x.noteAddress(site, "an https address")
+	case x.URL != "", x.TrustHost:
+		x.noteHost(site)
+	}
+	return nil
+}
+
+// checkSender does so with the Origin header of a form that repeats the token of
+// this browser, so that the form is one of this site's. It is for browsers that
+// send no Sec-Fetch-Site, as to sites without TLS.
+func (x *exchange) checkSender() {
+	if x.r.Method != http.MethodPost || !x.csrfVerified || x.DangerouslySkipCSRFCheck || x.r.Header.Get("Sec-Fetch-Site") != "" {
+		return
+	}
+	if sender, err := origin.Parse(x.r.Header.Get("Origin")); err == nil && string(sender) != x.origin {
+		x.noteAddress(origin.Origin(x.origin), string(sender))
+	}
+}
+
+// noteAddress logs once that a browser reports another address of the site.
+// Clients other than browsers can send any address, so the operator has to
+// judge it.
+func (x *exchange) noteAddress(site origin.Origin, seen string) {
+	if !x.notices.first(noticeAddress) {
+		return
+	}
+	x.notices.first(noticeHost) // which would say less
+	fix := fixUntrusted
+	switch {
+	case x.URL != "":
+		fix = fixURL
+	case x.TrustHost:
+		fix = fixHeaders
+	}
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a browser has this site at another address than it is believed to be at: redirects, links and cookies are those of the latter",
+		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("browser", clip.Text(seen, clip.Max)), slog.String("fix", fix))
+}
+
+// noteHost logs once that the Host header names no public site, and that no
+// proxy reports another host. It is not a warning: with a URL, a proxy may put
+// the address of its upstream there, and with TrustHost the site may run on a
+// developer's machine.
+func (x *exchange) noteHost(site origin.Origin) {
+	name, _, _ := strings.Cut(x.r.Host, ":")
+	inner := origin.Origin("http://"+x.r.Host).Loopback() || x.TrustHost && !strings.ContainsAny(name, ".[")
+	if x.fault != nil || !inner || x.URL != "" && site.Loopback() || origin.IsForwarded(x.r.Header) || !x.notices.first(noticeHost) {
+		return
+	}
+	fix := fixHeaders
+	if x.URL != "" {
+		fix = fixURL
+	}
+	fix = "none is needed if users open " + string(site) + "; otherwise " + fix
+	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: a request is for a host that only this machine or its network knows, as behind a proxy that changes the Host header: users are sent to the site",
+		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", fix))
+}
+
+// repeated returns the level for an error that may have been logged already:
+// any client can send requests that a configuration without an address rejects,
+// or with cookies that do not suit the scheme of the request.
+func (s *settings) repeated(e *Error, level slog.Level) slog.Level {
+	which := noticeUntrustedHost
+	switch {
+	case level <= slog.LevelInfo:
+		return level
+	case e.Code == codeUntrustedHost:
+	case e == s.plain.fault || e == s.secure.fault:
+		which = noticeCookies
+	default:
+		return level
+	}
+	if !s.notices.first(which) {
+		return slog.LevelInfo
+	}
+	return level
 }

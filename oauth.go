@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/query"
@@ -206,4 +207,10 @@ func (p *OAuth) proxyURL() string {
 // the issuer, or for services without one the source of the profiles.
 func (p *OAuth) authority() string {
 	return cmp.Or(p.Issuer, p.UserInfo.URL, p.Token.URL, p.Authorization.URL)
+}
+
+func cutQuery(raw string) (before, rawQuery string, found bool) {
+	before, rest, found := strings.Cut(raw, "?")
+	rawQuery, _, _ = strings.Cut(rest, "#")
+	return before, rawQuery, found
 }

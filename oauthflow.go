@@ -21,20 +21,6 @@ import (
 	"github.com/pintleauth/pintle/oauth"
 )
 
-// An oauthFlow is a sign-in at a provider to which the browser is sent, and from
-// which it comes back.
-type oauthFlow struct {
-	providerBase
-	oauth    *OAuth
-	protocol protocol
-	listed   []oauth.Check // see [OAuth.checks]
-	formPost bool          // see [OAuth.formPost]
-	proxyURL string        // see [OAuth.proxyURL]
-}
-
-// A refreshFunc exchanges a refresh token for a token response.
-type refreshFunc func(ctx context.Context, refreshToken, subject string) (map[string]any, error)
-
 func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) {
 	own.Name = cmp.Or(own.Name, own.ID)
 	own.RedirectProxyURL = cmp.Or(own.RedirectProxyURL, s.RedirectProxyURL)
@@ -266,53 +252,6 @@ func (f *oauthFlow) describe(_ *exchange, entry page.Provider) page.Provider {
 // signed in, or was when the flow began.
 func (f *oauthFlow) linking(x *exchange) bool { return f.sessionLeftBehind(x) || x.isSignedIn() }
 
-// A protocol builds the URL to which the browser is sent, and evaluates the
-// parameters with which it comes back.
-type protocol interface {
-	// CheckClient reports credentials of the application that are missing.
-	CheckClient() error
-
-	begin(ctx context.Context, r authRequest) (authRedirect, error)
-	finish(ctx context.Context, c callbackParams) (*identity, error)
-}
-
-// An authRequest is what an authorization URL is made of.
-type authRequest struct {
-	redirectURI string
-	state       string
-	extra       query.Values
-}
-
-// An authRedirect is an authorization URL, and the values for the check cookies.
-type authRedirect struct {
-	url                    string
-	state, verifier, nonce string
-}
-
-// callbackParams are those of a provider's response, and what was kept for it.
-type callbackParams struct {
-	params      query.Values
-	redirectURI string
-	kept        *keptChecks
-
-	// accept is called once when the response is known to belong to the flow of
-	// this browser, before anything of it is sent to the provider. Its error ends
-	// the sign-in.
-	accept func() error
-
-	// exchanged is called when the provider has returned tokens.
-	exchanged func()
-}
-
-// An identity is what a provider reports of a user.
-type identity struct {
-	tokens  map[string]any
-	profile Profile
-
-	// amr is that claim of the verified ID token.
-	amr any
-}
-
 // speak chooses the protocol of the flow.
 func (f *oauthFlow) speak(client *http.Client) (refresh refreshFunc, fault *Error) {
 	p := f.oauth
@@ -517,4 +456,187 @@ func (f openID2Protocol) finish(ctx context.Context, c callbackParams) (*identit
 		return nil, providerError(err)
 	}
 	return &identity{tokens: result.Tokens, profile: result.Profile}, nil
+}
+
+// postedAgain is the field of a response that this site has had posted again.
+const postedAgain = "pintle.again"
+
+// maxKeptCallbackURL bounds the callback URL in a state cookie. Browsers refuse
+// cookies of more than 4096 bytes, and sealing adds a third.
+//
+// https://www.rfc-editor.org/rfc/rfc6265#section-6.1
+const maxKeptCallbackURL = 2 << 10
+
+// errCookiesLeftBehind reports that the browser kept cookies back that are needed.
+var errCookiesLeftBehind = errors.New("the response was posted from the provider's site, without the cookies of this one")
+
+// postedParams are the parameters of a response that came as a form.
+func (x *exchange) postedParams() query.Values {
+	var params query.Values
+	fields := x.body.All()
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if text, ok := fields[name].(string); ok && name != postedAgain {
+			params.Add(name, text)
+		}
+	}
+	return params
+}
+
+// requireStarter makes sure that an account is linked to the user who began the
+// flow, or not at all. The provider's form is posted from another site, and a
+// browser does not send session cookies with SameSite=Lax along: the user would
+// look signed out, and a second user would be created. So the browser posts the
+// form once more from a page of this site. If there is still no session of that
+// user, the sign-in ends with an error.
+//
+// https://www.rfc-editor.org/rfc/rfc6265#section-5.2 leaves SameSite to
+// https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.2
+func (f *oauthFlow) requireStarter(x *exchange, kept *keptChecks) error {
+	_, again, _ := x.body.String(postedAgain)
+	if !again && parseFlowID(kept.id).browser != "" && x.sentFormToken() == "" {
+		return errCookiesLeftBehind // [exchange.begunHere] needs the form token
+	}
+	if !again && x.Callbacks.Hold != nil && x.sentFormToken() == "" {
+		return errCookiesLeftBehind // a held sign-in is bound to it, and open forms need it
+	}
+	leftBehind := !again && x.heldToken() == ""
+	if x.records == nil || x.startedBy(kept.id, nil) && marked(kept.id) {
+		// There is nothing to link, or it began signed out. The browser may have
+		// got a session meanwhile.
+		if leftBehind && x.sessions.endHeldAtSignIn() {
+			return errCookiesLeftBehind
+		}
+		return nil
+	}
+	if leftBehind {
+		return errCookiesLeftBehind
+	}
+	if !marked(kept.id) {
+		return nil // Auth.js does not say who began it
+	}
+	user, _, err := x.signedIn()
+	if err != nil {
+		return err
+	}
+	if user == nil || !x.startedBy(kept.id, user) {
+		return &Error{Code: CodeAccountNotLinked, Provider: f.id, Err: errors.New("the user who began the flow to link an account is no longer signed in")}
+	}
+	return nil
+}
+
+// postAgain has the browser post a response from this site. Nothing of it has
+// been used yet.
+func (x *exchange) postAgain(action string, params query.Values) error {
+	data := page.ContinueData{Site: x.pageSite(), Action: action}
+	for _, e := range params {
+		data.Fields = append(data.Fields, page.HiddenField{Name: e.Key, Value: e.Value})
+	}
+	data.Fields = append(data.Fields, page.HiddenField{Name: postedAgain, Value: "1"})
+	x.debug("response posted again from this site, so that the session cookie comes along")
+	// Cookies that are set because this request came without any would replace
+	// those that the browser kept back.
+	x.answer.cookies = nil
+	x.answer.noStore = true // the page holds a code
+	return x.show(x.pages().Continue(data))
+}
+
+// restoreCallbackURL sets the end of the flow, if this request has no cookie
+// with it. The kept URL passes through the redirect rules again.
+func (x *exchange) restoreCallbackURL(kept string) error {
+	if kept == "" {
+		return nil
+	}
+	asked, err := x.askedCallbackURL()
+	if _, sent := x.initialCookie(x.set.callbackURL); err != nil || sent || asked != "" {
+		return err
+	}
+	if x.callbackURL, x.callbackText, err = x.redirectTarget(kept); err != nil {
+		return err
+	}
+	x.replaceCookie(x.set.callbackURL, x.callbackText)
+	return nil
+}
+
+// lostFlow adds to an error what became of the flow. The cookies of a browser
+// belong to one flow, as with Auth.js: of two tabs that sign in, the one that
+// began later has them. The state of a response is sealed, so it shows whether
+// this site made it, and when.
+func (f *oauthFlow) lostFlow(x *exchange, params query.Values, kept *keptChecks, err error) error {
+	state, _ := params.Last("state")
+	_, unopened := x.openState(state)
+	expired := errors.Is(unopened, sealed.ErrExpired)
+	ours := unopened == nil || expired
+	e, invalid := errors.AsType[*Error](err)
+	switch other := errors.Is(err, handshake.ErrOtherFlow); {
+	case other && kept.values[oauth.CheckState] != "" && (ours || f.oauth.Protocol == oauth.OAuth1):
+		return &Error{
+			Code: codeCallbackRoute, Detail: flowReplaced, Provider: f.id,
+			Err: fmt.Errorf("%w: a sign-in that began later in this browser, mostly in another tab, took its place", err),
+		}
+	case other || !invalid || e.Code != CodeInvalidCheck || e.Detail != "":
+		return err
+	}
+	lost := *e
+	lost.Detail = flowUnknown
+	if expired {
+		lost.Detail = flowExpired
+	}
+	return &lost
+}
+
+// takeChecks reads the check cookies of a provider's flow. Each is good for one
+// callback: a success clears them here, and after a failure the page to which
+// it leads does (see clearLeftovers).
+//
+// A state is required whatever [OAuth.Checks] lists: some services accept any
+// code verifier, so without a state the response of an attacker's flow would
+// pass as one of this browser's. The exception is a flow that began at Auth.js,
+// which sends the listed checks only. A listed check without our mark proves
+// that. If no check is listed there is no such proof, and a callback without a
+// state is rejected: an attacker could have opened it.
+func (f *oauthFlow) takeChecks(x *exchange) *keptChecks {
+	k := &keptChecks{values: map[oauth.Check]string{}, errs: map[oauth.Check]error{}}
+	found := map[oauth.Check]*sealedCheck{}
+	elsewhere := false
+	for _, c := range []struct {
+		check  oauth.Check
+		cookie sealedCookie
+	}{
+		{oauth.CheckNonce, x.set.nonceCheck()},
+		{oauth.CheckPKCE, x.set.pkceCheck()},
+		{oauth.CheckState, x.set.stateCheck()},
+	} {
+		isListed := slices.Contains(f.listed, c.check)
+		if !isListed && c.check != oauth.CheckState {
+			continue
+		}
+		kept, err := c.cookie.open(x, f.id)
+		if kept != nil {
+			k.cleared = append(k.cleared, c.cookie.clear())
+		}
+		if c.check == oauth.CheckState && !isListed && elsewhere && (kept == nil || marked(kept.ID)) {
+			// Such a state is left from an earlier flow: Auth.js does not clear
+			// the cookies of checks that it does not use.
+			continue
+		}
+		if err != nil {
+			k.errs[c.check] = err
+			continue
+		}
+		found[c.check] = kept
+		elsewhere = elsewhere || !marked(kept.ID)
+	}
+	k.keep(found)
+	return k
+}
+
+// sessionLeftBehind reports whether this response was posted from the provider's
+// site in a flow that a signed-in user began: their session is in the browser, and
+// comes along to the page that an error leads to.
+func (f *oauthFlow) sessionLeftBehind(x *exchange) bool {
+	if _, again, _ := x.body.String(postedAgain); again || !f.formPost || x.heldToken() != "" {
+		return false
+	}
+	id := f.takeChecks(x).id
+	return marked(id) && !x.startedBy(id, nil)
 }

@@ -264,9 +264,6 @@ func registrant(user *User) *User {
 	return &User{ID: user.ID, Name: user.Name, Email: user.Email}
 }
 
-// challengeSalt is the salt of the value in the challenge cookie.
-const challengeSalt = "encodedWebauthnChallenge"
-
 // A sealedChallenge is that value.
 type sealedChallenge struct {
 	Challenge string `json:"challenge"`

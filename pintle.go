@@ -1,3 +1,34 @@
+// Package pintle gives a web application sign-in and sessions.
+//
+// A host application mounts an [Auth], which serves the sign-in routes and
+// pages below a base path, and reads the session of each request:
+//
+//	auth, err := pintle.New(pintle.Config{
+//		Providers: []pintle.Provider{provider.GitHub(provider.Options{})},
+//	})
+//	…
+//	mux.Handle("/auth/", auth)
+//	mux.Handle("/", auth.Load(auth.Require(app)))
+//
+// The secret is in AUTH_SECRET, the client id and secret of the provider are in
+// AUTH_GITHUB_ID and AUTH_GITHUB_SECRET.
+//
+//   - A [Provider] is a way to sign in: [OAuth], [Email], [Credentials] or
+//     [WebAuthn]. Package provider has ready-made ones, and package oauth the
+//     types that describe a provider's protocol.
+//   - A [Session] is kept in an encrypted token in a cookie, or in a database.
+//     [Auth.Load] reads it, [SessionFrom] returns it, and a [Claim] carries data
+//     of the application with it.
+//   - A [Store] keeps users, their accounts and sessions. Without one no user is
+//     recorded: a session token is all there is.
+//   - [Callbacks] let the host decide, [Events] report what happened.
+//   - [Pages] puts pages of the host in the place of built-in ones; package pages
+//     has the words and the look of those.
+//
+// Routes, cookies, session tokens and database rows are those of Auth.js: its
+// browser clients work with this package, either side reads the other's session
+// cookie, and both can share a database. docs/compatibility.md lists where this
+// package is safer, and SECURITY.md what is left to the host.
 package pintle
 
 import (
@@ -5,6 +36,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // Auth signs people in and keeps their sessions. It is an [http.Handler] for
@@ -252,4 +284,62 @@ func (a *Auth) Require(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// ServeHTTP answers the requests below [Config.BasePath]. It may be mounted at
+// any pattern that covers them; it does not strip prefixes.
+func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s, known := a.settingsOrFault(r)
+	x := &exchange{settings: s, ctx: known.Context(), w: w, r: known, began: time.Now()}
+	x.serve() //nolint:contextcheck // undoing half a sign-in must outlive its request
+	x.write(w)
+}
+
+// A sessionContext carries a session, or records that a request has none. It is
+// what [context.WithValue] returns, without the cost of a key of any type.
+type sessionContext struct {
+	context.Context
+	session *Session
+
+	// loader is the Auth that looked for the session, and settings the
+	// configuration it did so by, nil where it had none. Both are nil for sessions
+	// of [WithSession], where given is true.
+	loader   *Auth
+	settings *settings
+	given    bool
+
+	// away reports that there is no session because it could not be read.
+	away bool
+}
+
+type sessionContextKey struct{}
+
+func (c *sessionContext) Value(key any) any {
+	if _, own := key.(sessionContextKey); own {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// sessionContextOf returns what was last recorded about the session of a
+// request, or nil.
+func sessionContextOf(ctx context.Context) *sessionContext {
+	c, _ := ctx.Value(sessionContextKey{}).(*sessionContext)
+	return c
+}
+
+// SessionFrom returns the session that [Auth.Load] put into ctx, or nil when the
+// request is signed out. Where the Load of one Auth is inside that of another, the
+// inner one decides.
+func SessionFrom(ctx context.Context) *Session {
+	if c := sessionContextOf(ctx); c != nil {
+		return c.session
+	}
+	return nil
+}
+
+// WithSession returns a copy of ctx that carries s. Tests of a host application
+// use it to act as a signed-in user.
+func WithSession(ctx context.Context, s *Session) context.Context {
+	return &sessionContext{Context: ctx, session: s, given: true}
 }

@@ -1,73 +1,18 @@
 package pintle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/internal/tokenhash"
+	"github.com/pintleauth/pintle/oauth"
 )
-
-// A Provider is a way to sign in: an [*OAuth], an [*Email], a [*Credentials] or a
-// [*WebAuthn]. The set is closed; ready-made ones are in package provider.
-//
-// [New] copies what it is given. A provider may be shared by configurations and
-// is never changed by a request.
-type Provider interface {
-	base() providerBase
-}
-
-// ProviderType is the way in which a provider signs users in. Clients see the
-// value in the provider list, and accounts are stored with it.
-type ProviderType string
-
-// The types of provider.
-const (
-	TypeOAuth       ProviderType = "oauth"
-	TypeOIDC        ProviderType = "oidc"
-	TypeEmail       ProviderType = "email"
-	TypeCredentials ProviderType = "credentials"
-	TypeWebAuthn    ProviderType = "webauthn"
-)
-
-// A Field is an input of a form on the sign-in page.
-type Field struct {
-	// Name is the name that [Submission.Fields] has it under.
-	Name string
-
-	// Label is shown beside the input. Empty means Name.
-	Label string
-
-	// Type is the type of the input. Empty means "text".
-	Type string
-
-	Placeholder string
-
-	// Attributes are further HTML attributes of the input, such as
-	// autocomplete. Event handlers and style are refused.
-	Attributes map[string]string
-}
-
-// listsPasskeys reports whether browsers list passkeys at a field.
-//
-// https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#attr-fe-autocomplete-webauthn
-func (f Field) listsPasskeys() bool {
-	for name, value := range f.Attributes {
-		if strings.EqualFold(name, "autocomplete") && strings.Contains(strings.ToLower(value), "webauthn") {
-			return true
-		}
-	}
-	return false
-}
-
-// providerBase is what all kinds have in common.
-type providerBase struct {
-	id, name string
-	kind     ProviderType
-}
 
 // A provider is one of Config.Providers, completed.
 type provider struct {
@@ -163,53 +108,6 @@ type facts struct {
 	announce    func(context.Context, *settings)
 }
 
-// resolveProviders copies and completes the providers and checks them.
-func (s *settings) resolveProviders(env environment) *Error {
-	var fault *Error
-	note := func(e *Error) {
-		if e != nil && fault == nil {
-			fault = e
-		}
-	}
-	for i, given := range s.Config.Providers {
-		if isNil(given) {
-			note(fail(CodeConfiguration, fmt.Errorf("Config.Providers[%d] is nil: set it to a provider, or remove it", i)))
-			continue
-		}
-		p, err := s.newProvider(given, env)
-		note(err)
-		if err := checkProviderID(p.id); err != nil {
-			note(&Error{Code: CodeConfiguration, Provider: p.id, Err: err})
-		}
-		if _, taken := s.byID[p.id]; taken {
-			// One of them would be unreachable: routes and accounts know a
-			// provider by its id.
-			note(&Error{Code: CodeConfiguration, Provider: p.id, Err: fmt.Errorf("Config.Providers[%d] has the ID %q, as a provider before it: set the field ID of one of them to another name", i, p.id)})
-			continue
-		}
-		s.byID[p.id] = p
-		s.providers = append(s.providers, p)
-	}
-	note(s.checkKinds())
-	return fault
-}
-
-// newProvider copies and completes a provider. It is the only place that knows the
-// kinds there are.
-func (s *settings) newProvider(given Provider, env environment) (*provider, *Error) {
-	switch given := given.(type) {
-	case *OAuth:
-		return s.newOAuthFlow(*given, env)
-	case *Email:
-		return s.newMailFlow(*given, env)
-	case *Credentials:
-		return newFormFlow(*given)
-	case *WebAuthn:
-		return newPasskeyFlow(*given)
-	}
-	panic("unreachable: the set of provider kinds is closed")
-}
-
 // checkProviderID rejects ids that no URL could name: the path is compared
 // undecoded, and clients send "undefined" for no provider at all.
 func checkProviderID(id string) error {
@@ -222,66 +120,286 @@ func checkProviderID(id string) error {
 	return nil
 }
 
-// checkKinds rejects combinations of providers and sessions that cannot work.
-func (s *settings) checkKinds() *Error {
-	if fault := s.checkAutofill(); fault != nil {
-		return fault
-	}
-	others := slices.ContainsFunc(s.providers, func(p *provider) bool { return !p.hostUsers })
-	if s.sessions.needStoredUser() && len(s.providers) > 0 && !others {
-		return fail(codeUnsupportedStrategy, errors.New("credentials providers alone cannot use database sessions, which are the default with a Config.Store: set Config.Session.Strategy to StrategyJWT"))
-	}
-	return nil
+// evidence is the reason why an arrival counts as its user. The zero value is
+// the one with the most checks.
+type evidence uint8
+
+const (
+	// byAccount: the account is the user's. The store knows to whom it is linked.
+	byAccount evidence = iota
+
+	// byAddress: the user reads mail at the address.
+	byAddress
+
+	// byHost: the host returned the user, who need not be in the store.
+	byHost
+)
+
+// An arrival is a user who has authenticated and is about to be signed in. The
+// provider's way fills it in; login does not depend on which way that was.
+type arrival struct {
+	provider *provider
+	by       evidence
+
+	// stored reports that the user is a row that was found, which may be gone by
+	// the decision.
+	stored bool
+
+	// trusted reports that the host trusts the provider with addresses.
+	trusted bool
+
+	// fromHere reports that a form of this browser was posted, by its form token.
+	fromHere bool
+
+	// namesOwner reports that callbacks and events receive the account with the
+	// id of its user, as Auth.js does for passkeys.
+	namesOwner bool
+
+	// owned reports that the account had an owner when the signIn callback was
+	// called for that user.
+	owned bool
+
+	// user is the user as known before the decision. A user who will be created
+	// already has the new id.
+	user    *User
+	account *Account
+	profile Profile
+
+	// emailVerified is [OAuth.EmailVerified].
+	emailVerified func(Profile) bool
+
+	submission *Submission
+
+	// authentication is when and how the user has proven who they are.
+	authentication Authentication
+
+	// unasked reports that server code started the session, which has decided what
+	// [Callbacks.Hold] decides of a sign-in.
+	unasked bool
+
+	// newPasskey is a passkey that was just created, for the stored user with
+	// the id registrant. If registrant is empty, the user will be created.
+	newPasskey *Passkey
+	registrant string
+
+	// linkTo reports whether the account may be linked to the signed-in user.
+	linkTo func(signedIn *User) bool
+
+	// flow is the id of the flow or ceremony; see [sealedCheck]. Other sign-ins
+	// leave it empty.
+	flow string
+
+	// proof is the address that was proven in this browser before, and taking
+	// the id of the user that loses the address to this arrival.
+	proof  *addressProof
+	taking string
+
+	errands errands
 }
 
-// checkAutofill rejects a second provider in the browser's autofill list: a
-// browser runs one ceremony at a time.
-func (s *settings) checkAutofill() *Error {
-	var first *provider
-	for _, p := range s.providers {
-		switch {
-		case !p.autofill:
-		case first != nil:
-			return &Error{Code: codeDuplicateConditional, Provider: p.id, Err: fmt.Errorf("the passkeys of %q are in the autofill list already: set DisableAutofill for one of the two", first.id)}
-		default:
-			first = p
-		}
-	}
-	return nil
+// errands holds the results of the errands so far.
+type errands struct {
+	// passwords records which users can sign in with a password, by their ids.
+	passwords map[string]bool
+
+	// synced is what [Callbacks.SyncUser] has returned.
+	synced map[syncKey]UserUpdate
+
+	// revoked are the ids of users whose token sessions were ended, and when.
+	revoked map[string]time.Time
+
+	// marking takes an address away by putting another in its place.
+	marking bool
 }
 
-// checkProviders checks what providers need around them, once the store is known.
-func (s *settings) checkProviders() *Error {
-	for _, p := range s.providers {
-		if p.check == nil {
-			continue
-		}
-		if fault := p.check(s); fault != nil {
-			return fault
-		}
-	}
-	return nil
+// A decision is the user that an arrival turned out to be.
+type decision struct {
+	user    *User
+	account *Account
+
+	// newUser is nil without a store, which alone knows it.
+	newUser *bool
+
+	// session is the database session that goes on, or the one that
+	// [exchange.beginSession] made. It is nil for token sessions.
+	session *StoredSession
+
+	// authentication is what the session records, and kept the presence whose
+	// session goes on as it is, or in another token, because something was linked to
+	// its user. Then authentication is that of kept: who signs in to the new account
+	// need not be the user of the session.
+	authentication Authentication
+	kept           *presence
+
+	// marker is the token of the row that shows whether the sessions of the user
+	// have ended since the decision; see [dbSessions.mark].
+	marker string
+
+	// claims are those that were made when the sign-in was held, if claimed is
+	// set. They are nil if the host wants no session.
+	claims  Claims
+	claimed bool
+
+	// how describes for the log how the user was found.
+	how string
+
+	// returning reports that the account or the password was the user's before this
+	// sign-in, and proven that it used up the proof of the arrival.
+	returning, proven bool
 }
 
-// checkClients rejects OAuth providers whose credentials are not set, so that a
-// deployment that lost a variable does not start. Without the check the error
-// would appear only when a user chooses the provider.
-func (s *settings) checkClients() *Error {
-	var first *Error
-	var missing []error
-	for _, p := range s.providers {
-		if p.checkClient == nil {
-			continue
-		}
-		if err := p.checkClient(); err != nil {
-			missing = append(missing, err) // which names its provider
-			if first == nil {
-				first = &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: err}
-			}
-		}
+// unitOfWork performs the writes of a decision. In a transaction the events wait
+// until the writes are committed.
+type unitOfWork struct {
+	*records
+	x       *exchange
+	ctx     context.Context
+	inTx    bool
+	waiting bool
+	events  []func()
+}
+
+// An addressProof states that the user of this browser reads mail at an address
+// that another user has without having proven it. It is sealed into a cookie
+// while the person decides whether that user is theirs:
+//
+//   - They sign in as that user in another way. Two proofs together prove the
+//     address for that user.
+//   - They go on without. The user loses the address, and a new one is made.
+//
+// It is good for one of the two, once, for as long as the store has a row that
+// goes with it.
+type addressProof struct {
+	Address  string `json:"address"`
+	User     string `json:"user"`
+	Provider string `json:"provider"` // the mail provider
+
+	// Token finds the row in the [Store]. Only its hash is there.
+	Token string `json:"token"`
+
+	// SignedIn reports that the browser was signed in as the user when the mail
+	// link was opened.
+	SignedIn bool `json:"signedIn,omitempty"`
+}
+
+func (who *arrival) notLinked(reason string) error {
+	return &Error{Code: cmp.Or(who.provider.notLinked, CodeAccountNotLinked), Provider: who.provider.id, Err: errors.New(reason)}
+}
+
+// deniesAddress reports whether the provider states that it has not verified
+// the address. [OAuth.EmailVerified] decides if it is set, because it reads the
+// provider's own claims. Without it the standard claim counts, if it was sent.
+//
+// https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims
+func (who *arrival) deniesAddress() bool {
+	if verified := who.emailVerified; verified != nil {
+		return !verified(who.profile)
 	}
-	if len(missing) > 1 {
-		return fail(codeInvalidEndpoints, errors.Join(missing...))
-	}
-	return first
+	return who.profile["email_verified"] != nil && !who.profile.Bool("email_verified")
+}
+
+// hasProfile reports whether the user is made of a profile. The owner of the
+// account is not known before the store has been read.
+func (who *arrival) hasProfile() bool {
+	return who.by == byAccount && !who.stored && who.newPasskey == nil
+}
+
+// An oauthFlow is a sign-in at a provider to which the browser is sent, and from
+// which it comes back.
+type oauthFlow struct {
+	providerBase
+	oauth    *OAuth
+	protocol protocol
+	listed   []oauth.Check // see [OAuth.checks]
+	formPost bool          // see [OAuth.formPost]
+	proxyURL string        // see [OAuth.proxyURL]
+}
+
+// A refreshFunc exchanges a refresh token for a token response.
+type refreshFunc func(ctx context.Context, refreshToken, subject string) (map[string]any, error)
+
+// A protocol builds the URL to which the browser is sent, and evaluates the
+// parameters with which it comes back.
+type protocol interface {
+	// CheckClient reports credentials of the application that are missing.
+	CheckClient() error
+
+	begin(ctx context.Context, r authRequest) (authRedirect, error)
+	finish(ctx context.Context, c callbackParams) (*identity, error)
+}
+
+// A syncKey identifies a call of [Callbacks.SyncUser] within a sign-in. userID is
+// the id of the stored user, and empty for a user who will be created. linking
+// reports that the account is about to be linked to the signed-in user.
+type syncKey struct {
+	userID  string
+	linking bool
+}
+
+// A heldAddress is an error of a decision: a mail has proven the address of a
+// user whom others may be able to get into.
+type heldAddress struct{ user *User }
+
+func (e *heldAddress) Error() string {
+	return fmt.Sprintf("pintle: the address belongs to the user %s, who has not proven it", e.user.ID)
+}
+
+// An errand is an error of a decision: something must be done first outside its
+// transaction, because the host or its database might wait for the transaction.
+// The decision is made again afterwards.
+type errand struct{ run func(*errands) error }
+
+func (e *errand) Error() string {
+	return "pintle: the decision waits for something outside its transaction"
+}
+
+// An authRedirect is an authorization URL, and the values for the check cookies.
+type authRedirect struct {
+	url                    string
+	state, verifier, nonce string
+}
+
+// An authRequest is what an authorization URL is made of.
+type authRequest struct {
+	redirectURI string
+	state       string
+	extra       query.Values
+}
+
+// callbackParams are those of a provider's response, and what was kept for it.
+type callbackParams struct {
+	params      query.Values
+	redirectURI string
+	kept        *keptChecks
+
+	// accept is called once when the response is known to belong to the flow of
+	// this browser, before anything of it is sent to the provider. Its error ends
+	// the sign-in.
+	accept func() error
+
+	// exchanged is called when the provider has returned tokens.
+	exchanged func()
+}
+
+// An identity is what a provider reports of a user.
+type identity struct {
+	tokens  map[string]any
+	profile Profile
+
+	// amr is that claim of the verified ID token.
+	amr any
+}
+
+// keptChecks is the content of this browser's check cookies.
+type keptChecks struct {
+	values map[oauth.Check]string
+	errs   map[oauth.Check]error
+
+	id          string // see sealedCheck; empty if no cookie says
+	callbackURL string // from a flow whose response is posted
+	cleared     []string
+
+	// once is the value that can be used once, and issued when it was made.
+	once   string
+	issued int64
 }

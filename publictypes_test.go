@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,32 +59,18 @@ func TestThePublicInterfaceNamesNoTypeOfAnotherModule(t *testing.T) {
 // import.
 func publicPackages(t *testing.T) []*types.Package {
 	t.Helper()
-	args := []string{"list", "-export", "-deps", "-json=ImportPath,Name,Export"}
+	var patterns []string
 	for _, dir := range installable(t) {
-		args = append(args, "./"+dir+"/...")
+		patterns = append(patterns, "./"+dir+"/...")
 	}
-	cmd := exec.CommandContext(t.Context(), "go", args...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, &stderr)
-	}
+	from := exportData(t, patterns...)
 	var paths []string
-	exports := map[string]string{}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p struct{ ImportPath, Name, Export string }
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		exports[p.ImportPath] = p.Export
-		if isOurs(p.ImportPath) && p.Export != "" && p.Name != "main" && !strings.Contains(p.ImportPath+"/", "/internal/") {
-			paths = append(paths, p.ImportPath)
+	for path, name := range from.names {
+		if isOurs(path) && name != "main" && !strings.Contains(path+"/", "/internal/") {
+			paths = append(paths, path)
 		}
 	}
-	from := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	slices.Sort(paths)
 	var packages []*types.Package
 	for _, path := range paths {
 		pkg, err := from.Import(path)
@@ -93,6 +80,40 @@ func publicPackages(t *testing.T) []*types.Package {
 		packages = append(packages, pkg)
 	}
 	return packages
+}
+
+// A packageLoader imports packages from what the compiler has written about them.
+type packageLoader struct {
+	types.Importer
+	names map[string]string // of the packages, by their paths
+}
+
+// exportData compiles packages and those that they import.
+func exportData(t *testing.T, patterns ...string) packageLoader {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Name,Export"}, patterns...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	names, exports := map[string]string{}, map[string]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct{ ImportPath, Name, Export string }
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if p.Export != "" {
+			names[p.ImportPath], exports[p.ImportPath] = p.Name, p.Export
+		}
+	}
+	return packageLoader{
+		importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }),
+		names,
+	}
 }
 
 func isOurs(path string) bool { return path == module || strings.HasPrefix(path, module+"/") }

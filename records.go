@@ -1,12 +1,12 @@
 package pintle
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -30,13 +30,6 @@ func newRecords(s Store, log logger) *records {
 	return &records{store: s, can: s.Features(), log: log}
 }
 
-// isNil reports whether an interface is nil or holds a nil pointer, whose
-// methods would panic in the first request.
-func isNil(v any) bool {
-	value := reflect.ValueOf(v)
-	return v == nil || value.Kind() == reflect.Pointer && value.IsNil()
-}
-
 // checkNil rejects a store or a revocation list that is a nil pointer: usually
 // the result of a function whose error was not checked.
 func (s *settings) checkNil() *Error {
@@ -46,46 +39,6 @@ func (s *settings) checkNil() *Error {
 	}{{"Config.Store", s.Store}, {"Config.Session.Revocation", s.Session.Revocation}} {
 		if part.value != nil && isNil(part.value) {
 			return fail(CodeConfiguration, fmt.Errorf("%s is a nil %T: look at the error of the function that made it, or leave the option out", part.option, part.value))
-		}
-	}
-	return nil
-}
-
-// resolveStore checks that there is a store if the configuration needs one.
-func (s *settings) resolveStore() *Error {
-	mail := s.mailProvider()
-	switch {
-	case mail != nil && s.records == nil:
-		return &Error{Code: codeMissingAdapter, Provider: mail.id, Err: errors.New("a mail provider needs Config.Store, to keep links and users in")}
-	case s.sessions.needStoredUser() && s.records == nil:
-		return fail(codeMissingAdapter, errors.New("database sessions need Config.Store; without one set Config.Session.Strategy to StrategyJWT"))
-	case s.Callbacks.SyncUser != nil && s.records == nil:
-		return fail(codeMissingAdapter, errors.New("Callbacks.SyncUser changes stored users and needs Config.Store; without one Callbacks.JWT puts a role into each token"))
-	case s.Callbacks.Hold != nil && s.records == nil:
-		return fail(codeMissingAdapter, errors.New("Callbacks.Hold needs Config.Store, where a sign-in that waits is noted so that it is completed once: set it, for example to memstore.New() for a program of one process"))
-	}
-	return nil
-}
-
-// checkFeatures checks that the store has the features that the configuration
-// needs.
-func (s *settings) checkFeatures() *Error {
-	if s.records == nil {
-		return nil // resolveStore has reported it, if that is a fault
-	}
-	if mail := s.mailProvider(); mail != nil {
-		if err := s.records.missing("a mail provider", featureVerifications); err != nil {
-			return &Error{Code: codeMissingAdapterMethods, Provider: mail.id, Err: err}
-		}
-	}
-	if s.Callbacks.Hold != nil {
-		if err := s.records.missing("Callbacks.Hold", featureVerifications); err != nil {
-			return fail(codeMissingAdapterMethods, err)
-		}
-	}
-	if s.sessions.needStoredUser() {
-		if err := s.records.missing("StrategyDatabase in Config.Session.Strategy", featureSessions); err != nil {
-			return fail(codeMissingAdapterMethods, err)
 		}
 	}
 	return nil
@@ -384,3 +337,91 @@ func (x *exchange) logStoreFailure(err error) {
 		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the store failed", slog.String("code", string(CodeStore)), slog.Any("error", err))
 	}
 }
+
+// storeFor returns the store, if it has what a method of the host needs.
+func storeFor(s *settings, method string, needed feature) (*records, error) {
+	if s.records == nil {
+		return nil, fail(CodeConfiguration, fmt.Errorf("%s needs a Config.Store", method))
+	}
+	if err := s.records.missing(method, needed); err != nil {
+		return nil, fail(codeMissingAdapterMethods, err)
+	}
+	return s.records, nil
+}
+
+// sealTokens seals the access, refresh and ID tokens of an account before the
+// store sees them, so that a copy of the database gives no access to the
+// providers. Each is bound to its account and column: an attacker who can write
+// rows must not be able to use the token of another user by copying it.
+func (s *settings) sealTokens(a *Account) *Account {
+	if !s.SealAccountTokens {
+		return a
+	}
+	sealed := a.clone()
+	for _, column := range sealed.secretColumns() {
+		if *column.token != "" {
+			bound := append(sealed.place(column.name), *column.token...)
+			*column.token = sealedPrefix + string(s.accountKeys.AppendSeal(nil, bound))
+		}
+	}
+	return sealed
+}
+
+// unsealTokens opens what sealTokens sealed. What was stored before sealing was
+// turned on is returned as it is.
+func (s *settings) unsealTokens(a *Account) (*Account, error) {
+	opened := a.clone()
+	for _, column := range opened.secretColumns() {
+		sealed, ok := strings.CutPrefix(*column.token, sealedPrefix)
+		if !ok {
+			continue
+		}
+		text, err := s.accountKeys.Open(nil, sealed)
+		if err != nil {
+			return nil, fail(CodeConfiguration, fmt.Errorf("a stored token of provider %s cannot be opened: Config.Secrets no longer has the secret it was sealed with", a.Provider))
+		}
+		token, here := bytes.CutPrefix(text, opened.place(column.name))
+		if !here {
+			return nil, fail(CodeConfiguration, fmt.Errorf("the stored %s of an account at provider %s was sealed for another account or column: the row was changed by other means than Pintle", column.name, a.Provider))
+		}
+		*column.token = string(token)
+	}
+	return opened, nil
+}
+
+// kept is what the store is given of an account: what the provider's Account
+// function lets through.
+func (s *settings) kept(account *Account) *Account {
+	keep := storedByDefault
+	if p := s.byID[account.Provider]; p != nil && p.keep != nil {
+		keep = p.keep
+	}
+	stored := &Account{}
+	if kept := keep(account.clone()); kept != nil {
+		stored = kept
+	}
+	stored.UserID, stored.Type = account.UserID, account.Type
+	stored.Provider, stored.ProviderAccountID = account.Provider, account.ProviderAccountID
+	stored.VerifiedEmail = account.VerifiedEmail
+	return stored
+}
+
+// missing returns why something cannot be done with the store, or nil if it has
+// the features for it.
+func (r *records) missing(what string, needed ...feature) error {
+	for _, f := range needed {
+		if f.of(r.can) {
+			continue
+		}
+		remedy := "use a store that has it"
+		if r.can.Remedy != "" {
+			remedy = r.can.Remedy
+		}
+		return missingFeature(fmt.Sprintf("%s needs pintle.Features.%s, which Config.Store, a %T, does not have: %s", what, f.name, r.store, remedy))
+	}
+	return nil
+}
+
+// pendingToken begins the token of a row that is no session: see mark. It is told
+// apart by its token because not every table has a column for more.
+const pendingToken = "pending-sign-in."

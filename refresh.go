@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/flight"
@@ -65,21 +64,6 @@ var ErrNoRefresh = errors.New("pintle: the account cannot be refreshed")
 
 func (a *Account) fresh(now time.Time) bool {
 	return a.AccessToken != "" && (a.ExpiresAt == 0 || time.Unix(a.ExpiresAt, 0).After(now.Add(refreshEarly)))
-}
-
-// refreshes are the exchanges under way and those just done.
-type refreshes struct {
-	underWay flight.Group[*Account]
-	mu       sync.Mutex
-	done     map[string]refreshed
-}
-
-// refreshed is the outcome of an exchange: an account, or an error that another
-// attempt would meet again.
-type refreshed struct {
-	account *Account
-	err     error
-	at      time.Time
 }
 
 func (s *settings) refresh(ctx context.Context, account *Account) (*Account, error) {
@@ -250,21 +234,4 @@ func (r *refreshes) remember(key string, outcome refreshed) {
 		}
 	}
 	r.done[key] = outcome
-}
-
-// kept is what the store is given of an account: what the provider's Account
-// function lets through.
-func (s *settings) kept(account *Account) *Account {
-	keep := storedByDefault
-	if p := s.byID[account.Provider]; p != nil && p.keep != nil {
-		keep = p.keep
-	}
-	stored := &Account{}
-	if kept := keep(account.clone()); kept != nil {
-		stored = kept
-	}
-	stored.UserID, stored.Type = account.UserID, account.Type
-	stored.Provider, stored.ProviderAccountID = account.Provider, account.ProviderAccountID
-	stored.VerifiedEmail = account.VerifiedEmail
-	return stored
 }

@@ -12,43 +12,6 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 )
 
-// An Access is what [Callbacks.Authorized] decides about a request.
-type Access struct {
-	// Allowed lets the request pass.
-	Allowed bool
-
-	// Response answers the request instead: a redirect to another page, a text
-	// of the host, any status. Nil lets Allowed decide. With Response set the
-	// request does not pass, whatever Allowed is.
-	Response http.Handler
-}
-
-// A Refusal is a request that [Auth.Require] rejects. As an [http.Handler] it
-// writes the default answer, so that [Config.Refuse] can change the answer to
-// some requests and leave the others.
-type Refusal struct {
-	// Status is 401 for a signed-out request, 403 for a user who is not
-	// authorized, 503 if the session could not be read because the store or the
-	// revocation list is unavailable, 404 if [NewFunc] has no configuration for
-	// the request, and 500 if the configuration is at fault.
-	Status int
-
-	// SignIn is the sign-in page, with the way back to this request. It is set
-	// when Status is 401.
-	SignIn string
-
-	// Navigation reports that a browser is loading a page: a GET or HEAD that
-	// asks for HTML. The default answer redirects it to SignIn, or shows a page in
-	// the words of [pages.Texts]. Other clients get Status and its text.
-	Navigation bool
-
-	// Session is the session of the user who is not authorized, when Status is
-	// 403.
-	Session *Session
-
-	settings *settings // nil where there is no configuration
-}
-
 // ServeHTTP writes the default answer.
 func (f Refusal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
@@ -197,13 +160,6 @@ func isNavigation(r *http.Request) bool {
 		return mode == "navigate"
 	}
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
-}
-
-func (s *settings) signInPagePath() string {
-	if s.Pages.SignIn != "" {
-		return s.Pages.SignIn
-	}
-	return s.base + "/signin"
 }
 
 // signInFrom returns the sign-in page with the way back to a request. The way

@@ -1,73 +1,16 @@
 package pintle
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/body"
 	"github.com/pintleauth/pintle/internal/clip"
-	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/query"
 )
-
-// An action is the action that the path of a request names.
-type action string
-
-const (
-	actionProviders       action = "providers"
-	actionSession         action = "session"
-	actionCSRF            action = "csrf"
-	actionSignIn          action = "signin"
-	actionSignOut         action = "signout"
-	actionCallback        action = "callback"
-	actionVerifyRequest   action = "verify-request"
-	actionError           action = "error"
-	actionWebAuthnOptions action = "webauthn-options"
-)
-
-// An exchange is one request and its answer: the requested action, the
-// configuration that applies, and the answer so far.
-type exchange struct {
-	*settings
-	ctx    context.Context
-	w      http.ResponseWriter // nil inside
-	r      *http.Request
-	began  time.Time
-	origin string // https://app.example.com
-	set    *cookieSet
-
-	// inside reports that server code called the exchange, so that the method
-	// and the form of the request have no meaning.
-	inside bool
-
-	action   action
-	provider *provider // of the path, if it names one
-	query    query.Values
-	body     body.Fields
-
-	csrfToken    string
-	csrfVerified bool
-
-	// callbackURL is where the browser goes in the end; callbackText is how the
-	// cookie remembers it.
-	callbackURL, callbackText string
-
-	answer answer
-}
-
-// ServeHTTP answers the requests below [Config.BasePath]. It may be mounted at
-// any pattern that covers them; it does not strip prefixes.
-func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s, known := a.settingsOrFault(r)
-	x := &exchange{settings: s, ctx: known.Context(), w: w, r: known, began: time.Now()}
-	x.serve() //nolint:contextcheck // undoing half a sign-in must outlive its request
-	x.write(w)
-}
 
 // serve fills in the answer.
 func (x *exchange) serve() {
@@ -88,16 +31,6 @@ func (x *exchange) serve() {
 		x.answerError(err)
 	}
 }
-
-// A badRequest is a request that names no route or cannot be read.
-type badRequest struct {
-	status int
-	err    error
-}
-
-func (e *badRequest) Error() string { return e.err.Error() }
-
-func (e *badRequest) Unwrap() error { return e.err }
 
 // enter reads what every route needs from the request.
 func (x *exchange) enter() error {
@@ -149,37 +82,6 @@ func (x *exchange) readBody() (body.Fields, error) {
 		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(bodyTimeout))
 	}
 	return body.Read(x.r, body.DefaultMax)
-}
-
-// parsePath takes a path apart into its action and the id of a provider. The
-// path is compared as it was sent, undecoded: what only becomes an action or an
-// id by decoding is neither.
-func (s *settings) parsePath(path string) (act action, id string, ok bool) {
-	return parseRoute(s.base, path)
-}
-
-func parseRoute(base, path string) (act action, id string, ok bool) {
-	rest, below := strings.CutPrefix(path, base)
-	if !below || !strings.HasPrefix(rest, "/") {
-		return "", "", false
-	}
-	rest = strings.Trim(rest, "/")
-	first, second, two := strings.Cut(rest, "/")
-	second = strings.TrimLeft(second, "/")
-	if strings.Contains(second, "/") {
-		return "", "", false
-	}
-	act = action(first)
-	switch act {
-	case actionSignIn, actionCallback, actionWebAuthnOptions:
-		if second != "undefined" {
-			id = second
-		}
-		return act, id, true
-	case actionProviders, actionSession, actionCSRF, actionSignOut, actionVerifyRequest, actionError:
-		return act, "", !two
-	}
-	return "", "", false
 }
 
 // guessBase takes the base path from the path of a request when no
@@ -255,5 +157,34 @@ func (x *exchange) dispatch() error {
 	return fail(codeUnknownAction, fmt.Errorf("%s %s is not a route", x.r.Method, x.action))
 }
 
-// initialCookie reads a cookie of this request.
-func (x *exchange) initialCookie(c namedCookie) (string, bool) { return cookie.Get(x.r.Header, c.name) }
+// signIn answers POST signin: it begins a sign-in with the provider of the path.
+func (x *exchange) signIn() error {
+	// Another site must not begin a sign-in in this browser.
+	if err := x.requireCSRF(); err != nil {
+		return err
+	}
+	if x.provider == nil {
+		return x.toSignInPage()
+	}
+	return x.provider.begin(x)
+}
+
+// callback answers the callback route: a browser comes back from a provider, a
+// mail or a form, and is signed in if all is well.
+func (x *exchange) callback() error {
+	p := x.provider
+	if p == nil {
+		return fail(codeInvalidProvider, errors.New("the callback route was called without a provider"))
+	}
+	who, err := p.finish(x)
+	// Without an arrival finish has answered with a page or a redirect.
+	if err == nil && who != nil {
+		who.provider = p
+		who.authentication.Time, who.authentication.Provider = x.began, p.id
+		err = x.login(who)
+	}
+	if err != nil && !isClassified(err) {
+		err = &Error{Code: codeCallbackRoute, Provider: p.id, Err: err}
+	}
+	return err
+}

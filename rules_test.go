@@ -340,10 +340,10 @@ func TestTheLibraryDoesNothingByItself(t *testing.T) {
 // store of the host is called in one, which logs every call.
 func TestEachThingIsDoneInOnePlace(t *testing.T) {
 	places := map[string][]string{
-		"WriteHeader":   {"answer.go", "require.go"},
-		"createUser":    {"work.go", "login.go"},
-		"linkAccount":   {"work.go", "login.go"},
-		"updateUser":    {"work.go", "holding.go"},
+		"WriteHeader":   {"exchange.go", "require.go"},
+		"createUser":    {"unitofwork.go", "login.go"},
+		"linkAccount":   {"unitofwork.go", "login.go"},
+		"updateUser":    {"unitofwork.go", "addressproof.go"},
 		"createSession": {"dbsessions.go"},
 		"create":        {"issue.go"},
 	}
@@ -373,9 +373,9 @@ func TestEachThingIsDoneInOnePlace(t *testing.T) {
 // provider, or what an arrival says, so that another way in is one file.
 func TestOneConstructorKnowsTheKinds(t *testing.T) {
 	kinds := map[string][]string{ // the files that may name a kind
-		"OAuth": {"oauth.go", "oauthflow.go", "quirks.go", "env.go"}, "Email": {"email.go", "mailflow.go", "env.go"},
+		"OAuth": {"oauth.go", "oauthflow.go", "provider.go", "env.go"}, "Email": {"email.go", "mailflow.go", "env.go"},
 		"Credentials": {"credentials.go", "formflow.go"}, "WebAuthn": {"passkey.go", "passkeyflow.go"},
-		"oauthFlow": {"oauthflow.go", "checks.go", "formpost.go", "redirect.go"}, "mailFlow": {"mailflow.go", "addressproof.go"},
+		"oauthFlow": {"oauthflow.go", "checks.go", "redirect.go"}, "mailFlow": {"mailflow.go"},
 		"formFlow": {"formflow.go"}, "passkeyFlow": {"passkeyflow.go"},
 	}
 	seen := map[string]bool{}
@@ -409,9 +409,9 @@ func TestOneConstructorKnowsTheKinds(t *testing.T) {
 // what was chosen.
 func TestSessionsAreChosenOnce(t *testing.T) {
 	places := map[string][]string{
-		"Strategy":      {"settings.go", "config.go"},
-		"dbSessions":    {"settings.go", "dbsessions.go"},
-		"tokenSessions": {"settings.go", "tokensessions.go", "sessioncookie.go"},
+		"Strategy":      {"resolve.go", "config.go"},
+		"dbSessions":    {"resolve.go", "settings.go", "dbsessions.go"},
+		"tokenSessions": {"resolve.go", "settings.go", "tokensessions.go", "sessiontoken.go"},
 	}
 	for _, s := range sources(t) {
 		if s.isTest() || !s.inRoot() {

@@ -1,11 +1,13 @@
 package pintle
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/wire"
 	"github.com/pintleauth/pintle/token"
 )
@@ -38,58 +40,6 @@ type Session struct {
 	view    any
 	viewed  bool
 	from    *settings // by which it was read; nil for sessions of the host's making
-}
-
-// A sessionContext carries a session, or records that a request has none. It is
-// what [context.WithValue] returns, without the cost of a key of any type.
-type sessionContext struct {
-	context.Context
-	session *Session
-
-	// loader is the Auth that looked for the session, and settings the
-	// configuration it did so by, nil where it had none. Both are nil for sessions
-	// of [WithSession], where given is true.
-	loader   *Auth
-	settings *settings
-	given    bool
-
-	// away reports that there is no session because it could not be read.
-	away bool
-}
-
-type sessionContextKey struct{}
-
-// isOf reports whether a configuration read the session, or the host made it.
-func (s *Session) isOf(set *settings) bool { return s.from == nil || s.from.isSame(set) }
-
-func (c *sessionContext) Value(key any) any {
-	if _, own := key.(sessionContextKey); own {
-		return c
-	}
-	return c.Context.Value(key)
-}
-
-// sessionContextOf returns what was last recorded about the session of a
-// request, or nil.
-func sessionContextOf(ctx context.Context) *sessionContext {
-	c, _ := ctx.Value(sessionContextKey{}).(*sessionContext)
-	return c
-}
-
-// SessionFrom returns the session that [Auth.Load] put into ctx, or nil when the
-// request is signed out. Where the Load of one Auth is inside that of another, the
-// inner one decides.
-func SessionFrom(ctx context.Context) *Session {
-	if c := sessionContextOf(ctx); c != nil {
-		return c.session
-	}
-	return nil
-}
-
-// WithSession returns a copy of ctx that carries s. Tests of a host application
-// use it to act as a signed-in user.
-func WithSession(ctx context.Context, s *Session) context.Context {
-	return &sessionContext{Context: ctx, session: s, given: true}
 }
 
 // hasUser reports whether the session identifies its user in any way. A JWT
@@ -208,4 +158,253 @@ func (s StoredSession) GoString() string { return s.String() }
 type SessionUpdate struct {
 	Expires time.Time
 	Data    map[string]any
+}
+
+// Claims are the members of a session token by their names. Values are those
+// of encoding/json, with float64 for numbers.
+type Claims = token.Claims
+
+// A Claim is a typed key for data that a session carries.
+//
+//	var Role = pintle.NewClaim[string]("role")
+//
+// In token sessions the data is a claim of the token, written by
+// [Callbacks.JWT] through [Claim.Put] or by server code through [Claim.Set]
+// and [Auth.UpdateSession]. In database sessions it is kept with the session
+// where the store has room for it.
+type Claim[T any] struct{ name string }
+
+// NewClaim returns the key for the data named name. The names of the
+// registered claims (sub, exp, iat, nbf, jti, iss, aud) are refused by a panic. So
+// are the names by which a session records how it began (auth_time, amr,
+// auth_provider, acr, act, sid, started, proofs, roles): [Session.Authentication]
+// has what is recorded.
+//
+// https://www.rfc-editor.org/rfc/rfc7519#section-4.1
+func NewClaim[T any](name string) Claim[T] {
+	if slices.Contains(reservedClaims, name) {
+		panic(fmt.Sprintf("pintle: NewClaim(%q): the name is reserved", name))
+	}
+	return Claim[T]{name}
+}
+
+// Get returns the data in s, and reports whether s has data of the right type.
+// A nil session has no data.
+func (c Claim[T]) Get(s *Session) (value T, ok bool) {
+	if s == nil {
+		return value, false
+	}
+	if v, set := s.changes[c.name]; set {
+		value, ok = v.(T)
+		return value, ok
+	}
+	if s.stored != nil {
+		return c.In(s.stored.Data)
+	}
+	if v, set := s.data[c.name]; set {
+		return c.from(v)
+	}
+	if s.hasData {
+		found, err := s.claims.Claim(c.name, &value)
+		return value, found && err == nil
+	}
+	return value, false
+}
+
+// Set stores v in s. It lasts for this request; [Auth.UpdateSession] saves it.
+func (c Claim[T]) Set(s *Session, v T) {
+	if s.changes == nil {
+		s.changes = map[string]any{}
+	}
+	s.changes[c.name] = v
+}
+
+// In returns the data in the claims of a token, as [Callbacks.JWT] receives
+// them, and reports whether they have data of the right type.
+func (c Claim[T]) In(claims map[string]any) (value T, ok bool) {
+	v, ok := claims[c.name]
+	if !ok {
+		return value, false
+	}
+	return c.from(v)
+}
+
+// from converts what encoding/json made of the data back to its type.
+func (c Claim[T]) from(v any) (value T, ok bool) {
+	if value, ok = v.(T); ok {
+		return value, true
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return value, false
+	}
+	return value, json.Unmarshal(text, &value) == nil
+}
+
+// Put stores v in the claims of a token.
+func (c Claim[T]) Put(claims map[string]any, v T) { claims[c.name] = v }
+
+// An Authentication says when and how the user of a session proved who they are.
+type Authentication struct {
+	// Time is when; zero where it is not recorded. It is when the request came that
+	// completed the sign-in here. A provider may have asked its user earlier.
+	Time time.Time
+
+	// Provider is the id of the provider; empty where it is not recorded.
+	Provider string
+
+	// Methods are the methods, as values of the amr claim (RFC 8176), where the RFC
+	// has one; nil where not recorded. They are "pwd" for [Credentials], and "mail"
+	// for [Email]. For a passkey they are "pop" and "user", and "mfa" if the
+	// authenticator verified its user, by a PIN or a biometric.
+	//
+	// For [OAuth] they are "fed", and the values of the claim amr in the verified ID
+	// token, each after "fed:". What a provider reports can therefore not pass for
+	// what this package has checked. At most eight values of at most 32 bytes are
+	// kept.
+	Methods []string
+}
+
+// The claims of a token, and the members of [StoredSession.Data], that record an
+// [Authentication] beside claimSignedIn and [StoredSession.Created].
+//
+// Applications of Auth.js often keep the provider in a claim "provider".
+//
+// https://www.rfc-editor.org/rfc/rfc8176#section-1
+const (
+	claimMethods  = "amr"
+	claimProvider = "auth_provider"
+)
+
+// reservedClaims are those in which [NewClaim] keeps no data of the host: the
+// registered claims, and those that record or will record how a session began.
+//
+// https://www.rfc-editor.org/rfc/rfc7519#section-4.1
+var reservedClaims = []string{
+	"", "sub", "exp", "iat", "nbf", "jti", "iss", "aud",
+	claimSignedIn, claimStarted, claimSession, claimMethods, claimProvider, "acr", "act", "proofs", "roles",
+}
+
+// The methods of the providers of this package.
+const (
+	methodPassword = "pwd"
+	methodMail     = "mail" // not registered
+	methodProvider = "fed"  // not registered
+	methodKey      = "pop"
+	methodPresence = "user"
+	methodMultiple = "mfa"
+)
+
+// Bounds of what a provider or a token may report.
+const (
+	maxMethods    = 16
+	maxMethod     = 64
+	maxReported   = 8
+	maxReport     = 32
+	maxProviderID = 256
+)
+
+// reportedMethods returns the methods of a sign-in with a provider, of which claim
+// is the claim amr of the ID token. Values that are too long or no text are left
+// out, and so are values after the eighth.
+func reportedMethods(claim any) []string {
+	values, _ := claim.([]any)
+	methods := []string{methodProvider}
+	for _, value := range values {
+		if method, ok := value.(string); ok && method != "" && len(method) <= maxReport && len(methods) <= maxReported {
+			methods = append(methods, methodProvider+":"+method)
+		}
+	}
+	return methods
+}
+
+// recordedProvider and recordedMethods read what a session records. Another server
+// that shares tokens or tables may have written anything: what this package does
+// not write counts as not recorded.
+func recordedProvider(claim any) (id string, ok bool) {
+	id, ok = claim.(string)
+	return id, ok && len(id) <= maxProviderID
+}
+
+func recordedMethods(claim any) []string {
+	values, _ := claim.([]any)
+	if len(values) > maxMethods {
+		return nil
+	}
+	var methods []string
+	for _, value := range values {
+		method, ok := value.(string)
+		if !ok || method == "" || len(method) > maxMethod {
+			return nil
+		}
+		methods = append(methods, method)
+	}
+	return methods
+}
+
+// recordedTime reads a time of a token. It is zero if the time is not a number of
+// Unix seconds or has not come yet.
+func recordedTime(claim any) time.Time {
+	seconds, ok := wire.Seconds(claim)
+	if at := time.Unix(seconds, 0); ok && seconds > 0 && !at.After(time.Now().Add(clockTolerance)) {
+		return at
+	}
+	return time.Time{}
+}
+
+// encodable returns the methods in the form in which encoding/json decodes them,
+// so that they can be compared with those of a token.
+func encodable(methods []string) any {
+	if len(methods) == 0 {
+		return nil
+	}
+	values := make([]any, len(methods))
+	for i, method := range methods {
+		values[i] = method
+	}
+	return values
+}
+
+// clockTolerance is how far the clocks of two servers that share a cookie may
+// be apart.
+const clockTolerance = sealed.ClockTolerance
+
+// claimSession names a session across the renewals of its token, each of which
+// has a new jti. It is written if sessions can be revoked.
+//
+// https://openid.net/specs/openid-connect-frontchannel-1_0.html#OPLogout
+const claimSession = "sid"
+
+// claimSignedIn is when the user signed in, in Unix seconds. It is written only
+// if the configuration needs it, so that tokens stay those of Auth.js.
+//
+// https://openid.net/specs/openid-connect-core-1_0.html#IDToken
+const claimSignedIn = "auth_time"
+
+// claimStarted is when the session began. It is written where claimSignedIn is
+// needed and not known.
+const claimStarted = "started"
+
+// A Device is a place where a user is signed in: a session, without its token.
+type Device struct {
+	// Handle identifies the session to its owner, for [Auth.EndDevice]. It is not
+	// a secret and does not sign in. It is empty for token sessions.
+	Handle string
+
+	// Created is when the user signed in, and zero where that is not known.
+	Created time.Time
+
+	// LastUsed is when the session was last seen, as exactly as
+	// [SessionConfig.UpdateAge] records it: by default, to a day.
+	LastUsed time.Time
+
+	// Expires is when the session ends unless it is used before.
+	Expires time.Time
+
+	// Current reports that it is the session that was given to [Auth.Devices].
+	Current bool
+
+	// Data is what [SessionConfig.Describe] returned when the session began, and
+	// what the application keeps with it by way of [Claim].
+	Data map[string]any
 }

@@ -4,114 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
 )
-
-// sessions is where the sessions of a configuration live: [tokenSessions] keeps
-// them in tokens, [dbSessions] in rows of the store. Only
-// [settings.chooseSessions] reads the strategy.
-type sessions interface {
-	// needStoredUser reports whether a session is a row of the store, which
-	// belongs to a user of the store.
-	needStoredUser() bool
-
-	// carryAddress reports whether a session has a copy of the user's address, and
-	// shows it until the session ends.
-	carryAddress() bool
-
-	// endHeldAtSignIn reports whether a sign-in with a provider ends the session
-	// that the browser holds. The session cookie has to come along for that.
-	endHeldAtSignIn() bool
-
-	// endCopies reports whether the end of a session is the end of every copy of
-	// its cookie. Where it is not, a sign-out can do no more than clear the cookie.
-	endCopies() bool
-
-	// read returns the session of a request and extends it as q requires. Only
-	// [settings.sessionOf] calls it.
-	read(q sessionRequest) sessionResult
-
-	// present returns the user who is signed in in this browser. An expired
-	// session counts as signed out: what is linked while a browser holds it must
-	// not go to its user.
-	present(x *exchange) (*presence, error)
-
-	// create writes what the store keeps of the session of a decision, in its
-	// transaction. Only [exchange.beginSession] calls it.
-	create(w *unitOfWork, d *decision) error
-
-	// mark writes what shows later whether the sessions of the user have ended
-	// since the decision, in its transaction.
-	mark(w *unitOfWork, d *decision) error
-
-	// keep makes what the session of a held sign-in consists of, and resume takes
-	// it back. A sign-in that another kind of sessions kept cannot be completed.
-	keep(x *exchange, who *arrival, d *decision) error
-	resume(d *decision, held *heldSignIn) error
-
-	// marked reports whether the sessions of the user have not ended since mark.
-	// unmark does the same and removes the mark.
-	marked(ctx context.Context, d *decision) (bool, error)
-	unmark(ctx context.Context, d *decision) (bool, error)
-
-	// rotate ends the sessions that the browser holds and gives it one with another
-	// token, where the host asks for that.
-	rotate(w *unitOfWork, d *decision) error
-
-	// endOther ends the sessions that the browser holds, before the sign-in of
-	// user, unless it is signed in as that user. here is the presence in it.
-	endOther(w *unitOfWork, here *presence, user *User) error
-
-	// issue gives the browser the session of a decision, and returns nil where
-	// there is none. Only [exchange.giveSession] calls it.
-	issue(x *exchange, who *arrival, d *decision) (*issued, error)
-
-	// end ends the sessions with the tokens held, which the request carries. Its
-	// cookies are left.
-	end(x *exchange, held []string) ([]*SignOutEvent, error)
-
-	// endUnproven ends the sessions of a user, but for the one with the token
-	// except, in the transaction of a decision. See [work.endSessions].
-	endUnproven(w *unitOfWork, who *arrival, userID, except string) error
-
-	// endEverywhere ends every session of a user.
-	endEverywhere(ctx context.Context, userID string) error
-
-	// devices, endDevice and endOtherDevices are what the methods of [Auth] with
-	// these names do for the user of asking.
-	devices(ctx context.Context, asking *Session) iter.Seq2[*Device, error]
-	endDevice(ctx context.Context, asking *Session, handle string) error
-	endOtherDevices(ctx context.Context, asking *Session) (ended int, err error)
-}
-
-// A renewal is the extent to which reading a session extends it.
-type renewal int
-
-const (
-	renewNever  renewal = iota // read only: there is no response to write to
-	renewDue                   // when UpdateAge has passed
-	renewAlways                // the session route, as its clients expect
-)
-
-// A sessionRequest is a request whose session is to be read, and how.
-type sessionRequest struct {
-	*http.Request
-	set     *cookieSet
-	renewal renewal
-
-	// trigger and update are for the callbacks: what a client or the host sent to
-	// change the session.
-	trigger Trigger
-	update  any
-
-	// changes are those that [Claim.Set] made and that are to be saved.
-	changes map[string]any
-}
 
 // clearing returns the lines that remove the session cookie of a request that is
 // signed out. Only the session route removes it, whose clients count on that.
@@ -121,43 +18,6 @@ func (q *sessionRequest) clearing() []string {
 	}
 	return q.set.clearSession(q.Header)
 }
-
-// A sessionResult is what came of reading the session of a request.
-type sessionResult struct {
-	// session is nil where the request is signed out or the session was not read.
-	session *Session
-
-	// lines are the Set-Cookie lines for the browser. Those of a session that was
-	// not read are sent by the session route only.
-	lines []string
-
-	// unread has no error where the session was read, and where the request
-	// carries none.
-	unread
-}
-
-// An unread is the reason why a session was not read.
-type unread struct {
-	err   error
-	cause unreadCause
-}
-
-type unreadCause int
-
-const (
-	// rejected is a token that is expired, ended or not one of this site. The
-	// request is signed out.
-	rejected unreadCause = iota
-
-	// failed is a fault of the configuration or of a callback.
-	failed
-
-	// unanswered means that a store or a revocation list is unavailable. It is
-	// not known whether the request is signed in, so it counts as signed out: a
-	// session that has ended must not be used because the list of ended ones is
-	// unavailable.
-	unanswered
-)
 
 // readsHeader reports whether the session may come in the Authorization header.
 // The session route reads cookies only: its answers set them.
@@ -330,20 +190,6 @@ func (x *exchange) emitSession(s *Session) {
 		e.Claims, _ = s.claims.Claims() // they were valid a moment ago
 	}
 	emit(x.ctx, x.settings, "session", x.Events.Session, e)
-}
-
-// A presence is the user who is signed in in a browser.
-type presence struct {
-	// user is nil where the request is signed out.
-	user *User
-
-	// session is the database session, nil where sessions are kept in tokens.
-	session *StoredSession
-
-	// authentication is what the session records of the sign-in, and began when the
-	// session began at the latest. Both are zero if the session does not record it.
-	authentication Authentication
-	began          time.Time
 }
 
 // signedIn returns the signed-in user, and their database session if sessions

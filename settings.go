@@ -1,21 +1,23 @@
 package pintle
 
 import (
-	"cmp"
-	"errors"
+	"context"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/clientaddr"
 	"github.com/pintleauth/pintle/internal/csrf"
+	"github.com/pintleauth/pintle/internal/flight"
 	"github.com/pintleauth/pintle/internal/lifetime"
+	"github.com/pintleauth/pintle/internal/once"
 	"github.com/pintleauth/pintle/internal/origin"
-	"github.com/pintleauth/pintle/internal/publicnet"
+	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/tokenhash"
@@ -99,168 +101,6 @@ func (s *settings) isSame(other *settings) bool {
 	return s == other || s.home != nil && s.home == other.home && s.key == other.key
 }
 
-// resolve completes and checks cfg. It always returns settings; those of a
-// faulty configuration can still show an error page.
-func resolve(cfg Config) *settings {
-	env := cfg.environment()
-	given := cfg.BasePath
-	env.fill(&cfg)
-	s := &settings{Config: cfg, baseSource: baseSource(given, cfg.BasePath), log: newLogger(&cfg), byID: map[string]*provider{}, spent: newSpent()}
-	s.Session.MaxAge = cmp.Or(s.Session.MaxAge, defaultMaxAge)
-	s.Session.UpdateAge = cmp.Or(s.Session.UpdateAge, defaultUpdateAge)
-	s.JWT.MaxAge = cmp.Or(s.JWT.MaxAge, s.Session.MaxAge)
-	if s.HTTPClient == nil {
-		s.HTTPClient = &http.Client{Timeout: outgoingTimeout}
-		if s.PublicNetworkOnly {
-			s.HTTPClient.Transport = publicnet.Transport(nil)
-		}
-	}
-	if s.ClientAddress == nil {
-		s.ClientAddress = clientaddr.Forwarded(s.TrustedProxies...)
-	}
-	s.Session.RotateAtSignIn = s.Session.RotateAtSignIn || s.Session.RecordAuthentication
-	s.lifetime = lifetime.Policy{
-		MaxAge: s.Session.MaxAge, TokenMaxAge: s.JWT.MaxAge, UpdateAge: s.Session.UpdateAge, AbsoluteMaxAge: s.Session.AbsoluteMaxAge,
-	}
-	s.records = newRecords(s.Store, s.log)
-	unknownStrategy := s.chooseSessions()
-
-	// The order is that in which the reference reports what is wrong.
-	for _, step := range []func() *Error{
-		func() *Error { return checkHTTPClient(cfg) },
-		s.resolvePaths,
-		s.resolveSecrets,
-		env.checkSwitches,
-		s.resolveAccountKeys,
-		s.resolveBoxes,
-		s.checkNil,
-		func() *Error { return s.resolveProviders(env) },
-		s.resolveStore,
-		func() *Error { return unknownStrategy },
-		s.checkFeatures,
-		s.checkProviders,
-		s.resolveCookies,
-		s.checkTheme,
-		s.checkPages,
-		s.checkSession,
-		s.resolveRedirectProxy,
-		s.checkClients,
-	} {
-		if fault := step(); fault != nil && s.fault == nil {
-			s.fault = fault
-		}
-	}
-	return s
-}
-
-// chooseSessions decides where sessions live.
-func (s *settings) chooseSessions() *Error {
-	strategy := s.Session.Strategy
-	if s.records != nil && s.records.can.Sessions {
-		strategy = cmp.Or(strategy, StrategyDatabase)
-	}
-	switch cmp.Or(strategy, StrategyJWT) {
-	case StrategyJWT:
-		s.sessions = tokenSessions{s}
-	case StrategyDatabase:
-		s.sessions = dbSessions{s}
-	default:
-		s.sessions = tokenSessions{s} // for the settings that report the fault
-		return fail(codeUnsupportedStrategy, fmt.Errorf("Config.Session.Strategy is %q: use StrategyJWT or StrategyDatabase", strategy))
-	}
-	return nil
-}
-
-func (s *settings) resolvePaths() *Error {
-	base := cmp.Or(s.BasePath, "/auth")
-	s.base = strings.TrimRight(base, "/")
-	var err error
-	if s.origins, err = origin.New(origin.Config{URL: s.URL, TrustForwarded: s.TrustHost}); err != nil {
-		s.origins, _ = origin.New(origin.Config{}) // which has nothing that could be wrong
-		return fail(CodeConfiguration, fmt.Errorf("Config.URL (AUTH_URL) is %q: %w: set it to the public URL of the application, such as https://app.example.com", s.URL, err))
-	}
-	if !strings.HasPrefix(base, "/") || strings.HasPrefix(base, "//") || strings.ContainsAny(base, "?#%\\ ") {
-		return fail(CodeConfiguration, fmt.Errorf("Config.BasePath is %q: it must be a plain path that begins with one /", base))
-	}
-	return nil
-}
-
-func (s *settings) resolveSecrets() *Error {
-	s.jwtSecrets = s.JWT.Secrets
-	if len(s.jwtSecrets) == 0 {
-		s.jwtSecrets = s.Secrets
-	}
-	if len(s.Secrets) == 0 {
-		return fail(codeMissingSecret, errors.New("there is no secret: set AUTH_SECRET or Config.Secrets to the output of \"openssl rand -base64 33\""))
-	}
-	s.hashes = tokenhash.New(s.Secrets...)
-	s.csrf = csrf.New(s.hashes)
-	for name, list := range map[string][]string{"Config.Secrets (AUTH_SECRET)": s.Secrets, "Config.JWT.Secrets": s.JWT.Secrets} {
-		for i, secret := range list {
-			if len(secret) < minSecret && !s.DangerouslyAllowShortSecrets {
-				return fail(codeMissingSecret, fmt.Errorf("%s: secret %d has %d characters, at least %d are needed: use the output of \"openssl rand -base64 33\"", name, i+1, len(secret), minSecret))
-			}
-		}
-	}
-	return nil
-}
-
-func (s *settings) checkPages() *Error {
-	for name, page := range map[string]string{
-		"SignIn": s.Pages.SignIn, "SignOut": s.Pages.SignOut, "Error": s.Pages.Error,
-		"VerifyRequest": s.Pages.VerifyRequest, "NewUser": s.Pages.NewUser, "Account": s.Pages.Account,
-		"SignUp": s.Pages.SignUp, "ForgotPassword": s.Pages.ForgotPassword,
-	} {
-		if page == "" {
-			continue
-		}
-		u, err := url.Parse(page)
-		local := err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(page, "/")
-		absolute := err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
-		if !local && !absolute {
-			return fail(CodeConfiguration, fmt.Errorf("Config.Pages.%s is %q: it must be a path that begins with / or an http(s) URL", name, page))
-		}
-	}
-	return s.checkPageLoops()
-}
-
-// checkPageLoops rejects a page of the application that is a built-in page
-// which leads back to it: browsers would be redirected until they give up.
-func (s *settings) checkPageLoops() *Error {
-	own := map[action]string{actionSignIn: s.Pages.SignIn, actionSignOut: s.Pages.SignOut, actionError: s.Pages.Error, actionVerifyRequest: s.Pages.VerifyRequest}
-	for _, first := range []action{actionSignIn, actionSignOut, actionError, actionVerifyRequest} {
-		at := first
-		for range len(own) {
-			u, err := url.Parse(own[at])
-			if err != nil || u.Host != "" && !strings.EqualFold(u.Host, s.origins.Host()) {
-				break
-			}
-			next, _, ok := s.parsePath(u.EscapedPath())
-			if !ok {
-				break
-			}
-			if at = next; at == first {
-				return fail(CodeConfiguration, fmt.Errorf("Config.Pages: %q is the built-in page that it takes the place of, so that browsers would be redirected to it again and again: leave it empty, or set it to a page of the application", own[first]))
-			}
-		}
-	}
-	return nil
-}
-
-func (s *settings) checkSession() *Error {
-	switch {
-	case s.Session.MaxAge < time.Second || s.JWT.MaxAge < time.Second:
-		return fail(CodeConfiguration, errors.New("Config.Session.MaxAge and Config.JWT.MaxAge must be at least one second; zero means 30 days"))
-	case s.Session.AbsoluteMaxAge < 0:
-		return fail(CodeConfiguration, errors.New("Config.Session.AbsoluteMaxAge must not be negative; zero means no limit"))
-	case s.SharedSessions && s.Tenant != "":
-		return fail(CodeConfiguration, errors.New("Config.SharedSessions and Config.Tenant contradict each other: set one of them"))
-	case (s.JWT.Encode == nil) != (s.JWT.Decode == nil):
-		return fail(CodeConfiguration, errors.New("Config.JWT.Encode and Config.JWT.Decode must be set together"))
-	}
-	return nil
-}
-
 // cookieSet returns the cookies for a site that is reached over https or not.
 func (s *settings) cookieSet(secure bool) *cookieSet {
 	if secure {
@@ -269,17 +109,317 @@ func (s *settings) cookieSet(secure bool) *cookieSet {
 	return s.plain
 }
 
-// checkHTTPClient rejects a client of the host's that would bypass
-// [Config.PublicNetworkOnly].
-func checkHTTPClient(cfg Config) *Error {
-	if cfg.PublicNetworkOnly && cfg.HTTPClient != nil {
-		return fail(CodeConfiguration, errors.New("Config.PublicNetworkOnly has no effect on Config.HTTPClient: leave one of them out"))
-	}
-	return nil
-}
-
 // clientAddress returns the address of the client that sent a request, for the
 // log and for limits. An unknown address is invalid.
 func (s *settings) clientAddress(r *http.Request) netip.Addr {
 	return clientaddr.Normal(s.ClientAddress(r))
+}
+
+// browserMaxAge is how long browsers keep a cookie, whatever it asks for.
+//
+// https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5
+const browserMaxAge = 400 * 24 * time.Hour
+
+// parsePath takes a path apart into its action and the id of a provider. The
+// path is compared as it was sent, undecoded: what only becomes an action or an
+// id by decoding is neither.
+func (s *settings) parsePath(path string) (act action, id string, ok bool) {
+	return parseRoute(s.base, path)
+}
+
+func parseRoute(base, path string) (act action, id string, ok bool) {
+	rest, below := strings.CutPrefix(path, base)
+	if !below || !strings.HasPrefix(rest, "/") {
+		return "", "", false
+	}
+	rest = strings.Trim(rest, "/")
+	first, second, two := strings.Cut(rest, "/")
+	second = strings.TrimLeft(second, "/")
+	if strings.Contains(second, "/") {
+		return "", "", false
+	}
+	act = action(first)
+	switch act {
+	case actionSignIn, actionCallback, actionWebAuthnOptions:
+		if second != "undefined" {
+			id = second
+		}
+		return act, id, true
+	case actionProviders, actionSession, actionCSRF, actionSignOut, actionVerifyRequest, actionError:
+		return act, "", !two
+	}
+	return "", "", false
+}
+
+func (s *settings) signInPagePath() string {
+	if s.Pages.SignIn != "" {
+		return s.Pages.SignIn
+	}
+	return s.base + "/signin"
+}
+
+// A presence is the user who is signed in in a browser.
+type presence struct {
+	// user is nil where the request is signed out.
+	user *User
+
+	// session is the database session, nil where sessions are kept in tokens.
+	session *StoredSession
+
+	// authentication is what the session records of the sign-in, and began when the
+	// session began at the latest. Both are zero if the session does not record it.
+	authentication Authentication
+	began          time.Time
+}
+
+// sessions is where the sessions of a configuration live: [tokenSessions] keeps
+// them in tokens, [dbSessions] in rows of the store. Only
+// [settings.chooseSessions] reads the strategy.
+type sessions interface {
+	// needStoredUser reports whether a session is a row of the store, which
+	// belongs to a user of the store.
+	needStoredUser() bool
+
+	// carryAddress reports whether a session has a copy of the user's address, and
+	// shows it until the session ends.
+	carryAddress() bool
+
+	// endHeldAtSignIn reports whether a sign-in with a provider ends the session
+	// that the browser holds. The session cookie has to come along for that.
+	endHeldAtSignIn() bool
+
+	// endCopies reports whether the end of a session is the end of every copy of
+	// its cookie. Where it is not, a sign-out can do no more than clear the cookie.
+	endCopies() bool
+
+	// read returns the session of a request and extends it as q requires. Only
+	// [settings.sessionOf] calls it.
+	read(q sessionRequest) sessionResult
+
+	// present returns the user who is signed in in this browser. An expired
+	// session counts as signed out: what is linked while a browser holds it must
+	// not go to its user.
+	present(x *exchange) (*presence, error)
+
+	// create writes what the store keeps of the session of a decision, in its
+	// transaction. Only [exchange.beginSession] calls it.
+	create(w *unitOfWork, d *decision) error
+
+	// mark writes what shows later whether the sessions of the user have ended
+	// since the decision, in its transaction.
+	mark(w *unitOfWork, d *decision) error
+
+	// keep makes what the session of a held sign-in consists of, and resume takes
+	// it back. A sign-in that another kind of sessions kept cannot be completed.
+	keep(x *exchange, who *arrival, d *decision) error
+	resume(d *decision, held *heldSignIn) error
+
+	// marked reports whether the sessions of the user have not ended since mark.
+	// unmark does the same and removes the mark.
+	marked(ctx context.Context, d *decision) (bool, error)
+	unmark(ctx context.Context, d *decision) (bool, error)
+
+	// rotate ends the sessions that the browser holds and gives it one with another
+	// token, where the host asks for that.
+	rotate(w *unitOfWork, d *decision) error
+
+	// endOther ends the sessions that the browser holds, before the sign-in of
+	// user, unless it is signed in as that user. here is the presence in it.
+	endOther(w *unitOfWork, here *presence, user *User) error
+
+	// issue gives the browser the session of a decision, and returns nil where
+	// there is none. Only [exchange.giveSession] calls it.
+	issue(x *exchange, who *arrival, d *decision) (*issued, error)
+
+	// end ends the sessions with the tokens held, which the request carries. Its
+	// cookies are left.
+	end(x *exchange, held []string) ([]*SignOutEvent, error)
+
+	// endUnproven ends the sessions of a user, but for the one with the token
+	// except, in the transaction of a decision. See [work.endSessions].
+	endUnproven(w *unitOfWork, who *arrival, userID, except string) error
+
+	// endEverywhere ends every session of a user.
+	endEverywhere(ctx context.Context, userID string) error
+
+	// devices, endDevice and endOtherDevices are what the methods of [Auth] with
+	// these names do for the user of asking.
+	devices(ctx context.Context, asking *Session) iter.Seq2[*Device, error]
+	endDevice(ctx context.Context, asking *Session, handle string) error
+	endOtherDevices(ctx context.Context, asking *Session) (ended int, err error)
+}
+
+// A renewal is the extent to which reading a session extends it.
+type renewal int
+
+const (
+	renewNever  renewal = iota // read only: there is no response to write to
+	renewDue                   // when UpdateAge has passed
+	renewAlways                // the session route, as its clients expect
+)
+
+// A sessionRequest is a request whose session is to be read, and how.
+type sessionRequest struct {
+	*http.Request
+	set     *cookieSet
+	renewal renewal
+
+	// trigger and update are for the callbacks: what a client or the host sent to
+	// change the session.
+	trigger Trigger
+	update  any
+
+	// changes are those that [Claim.Set] made and that are to be saved.
+	changes map[string]any
+}
+
+// A sessionResult is what came of reading the session of a request.
+type sessionResult struct {
+	// session is nil where the request is signed out or the session was not read.
+	session *Session
+
+	// lines are the Set-Cookie lines for the browser. Those of a session that was
+	// not read are sent by the session route only.
+	lines []string
+
+	// unread has no error where the session was read, and where the request
+	// carries none.
+	unread
+}
+
+// An unread is the reason why a session was not read.
+type unread struct {
+	err   error
+	cause unreadCause
+}
+
+type unreadCause int
+
+const (
+	// rejected is a token that is expired, ended or not one of this site. The
+	// request is signed out.
+	rejected unreadCause = iota
+
+	// failed is a fault of the configuration or of a callback.
+	failed
+
+	// unanswered means that a store or a revocation list is unavailable. It is
+	// not known whether the request is signed in, so it counts as signed out: a
+	// session that has ended must not be used because the list of ended ones is
+	// unavailable.
+	unanswered
+)
+
+// An issued is a session that a browser or an application was given.
+type issued struct {
+	token   string
+	session *Session
+}
+
+// A heldSignIn is a pending sign-in as it waits, sealed, in a cookie of the browser.
+// It is good as long as the store has a row that goes with it.
+type heldSignIn struct {
+	// Secret finds the row in the [Store]. Only its hash is there.
+	Secret string `json:"secret"`
+
+	// Browser is the mark of the browser's form token: a copy of the cookie is worth
+	// nothing in another browser.
+	Browser string `json:"browser"`
+
+	Provider string   `json:"provider"`
+	By       evidence `json:"by"`
+
+	// User is the user as of the time when the sign-in was held. If Stored is set, the
+	// store has the user as it is now.
+	User    *User    `json:"user"`
+	Stored  bool     `json:"stored"`
+	Account *Account `json:"account"`
+	NewUser *bool    `json:"newUser"`
+
+	// Began is when the session begins, in Unix milliseconds, however late the sign-in
+	// is completed: the end of all sessions of the user covers it.
+	Began   int64    `json:"began"`
+	Methods []string `json:"methods,omitempty"`
+
+	// Claims and Marker are for the sessions; see the fields of [decision].
+	Claims  Claims `json:"claims,omitempty"`
+	Claimed bool   `json:"claimed,omitempty"`
+	Marker  string `json:"marker,omitempty"`
+
+	CallbackURL  string `json:"callbackUrl"`
+	CallbackText string `json:"callbackText"`
+
+	// Lines are those of [Submission.SetCookie].
+	Lines []string `json:"lines,omitempty"`
+
+	sealed.Stamp
+}
+
+// tokenSessions are sessions that are kept in the token of the session cookie, and
+// nowhere else.
+type tokenSessions struct{ *settings }
+
+// dbSessions are sessions that are rows of the store. The cookie holds the random
+// token of the row.
+type dbSessions struct{ *settings }
+
+// spent is what was used and must not be used again.
+//
+// The memory is that of one process, for all tenants of [NewFunc]. Where several
+// processes serve one site, a copy of a browser's cookies works once at each of
+// them. For passkeys the counter of an authenticator that counts stops that; for
+// providers, that a code is redeemed once:
+// https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2
+type spent struct {
+	// flows are the states of providers' responses, and the verifiers or nonces
+	// of flows without a state.
+	flows *once.Values
+
+	// challenges are those of passkey ceremonies.
+	challenges *once.Values
+}
+
+// refreshes are the exchanges under way and those just done.
+type refreshes struct {
+	underWay flight.Group[*Account]
+	mu       sync.Mutex
+	done     map[string]refreshed
+}
+
+// refreshed is the outcome of an exchange: an account, or an error that another
+// attempt would meet again.
+type refreshed struct {
+	account *Account
+	err     error
+	at      time.Time
+}
+
+// A language is one in which the pages can be shown.
+type language struct {
+	tag   string // in lower case
+	pages *page.Pages
+}
+
+// isOf reports whether a configuration read the session, or the host made it.
+func (s *Session) isOf(set *settings) bool { return s.from == nil || s.from.isSame(set) }
+
+// site returns the origin at which the browser sees the request. Links in mails
+// and redirects are made from it. Any client can set the headers, so they are
+// trusted only on this machine, where they can do no harm, or where the host
+// trusts them.
+func (s *settings) site(r *http.Request) (origin.Origin, error) {
+	site, err := s.origins.Resolve(r)
+	if err != nil {
+		return "", fail(codeUntrustedHost, byClient(err))
+	}
+	if s.URL != "" || s.TrustHost {
+		return site, nil
+	}
+	if !site.Loopback() {
+		return "", fail(codeUntrustedHost, fmt.Errorf("the request says that it is for %s: %s", site, fixUntrusted))
+	}
+	if header, elsewhere := origin.PassedOn(r.Header, site); elsewhere {
+		return "", fail(codeUntrustedHost, fmt.Errorf("the request is for %s, and a proxy passed it on from elsewhere (%s): %s", site, header, fixUntrusted))
+	}
+	return site, nil
 }

@@ -1,11 +1,7 @@
 package pintle
 
 import (
-	"fmt"
 	"strconv"
-
-	"github.com/pintleauth/pintle/internal/bearer"
-	"github.com/pintleauth/pintle/internal/cookie"
 )
 
 // signOut answers POST signout: it ends the session and sends the browser on.
@@ -41,32 +37,4 @@ func (x *exchange) signOut() error {
 	x.addCookie(x.set.clearSession(x.r.Header)...)
 	x.debug("signed out", "sessions", strconv.Itoa(len(ended)))
 	return x.redirect(x.callbackURL)
-}
-
-// mayBearer reports whether a handler of the host's may end a session that came
-// in the Authorization header.
-func (x *exchange) mayBearer() bool {
-	return x.inside && x.action == actionSignOut && x.Session.AllowBearer
-}
-
-// maxEnded bounds the work of one sign-out: what is tried as a session. A browser
-// sends fewer cookies with one name than that, however many a sibling domain
-// plants; cookies of several parts can be joined in more ways.
-const maxEnded = 64
-
-// errTooManyHeld is the error of a sign-out that may have missed the session of the
-// user among what was planted.
-var errTooManyHeld = fmt.Errorf("the request carries more than %d session cookies and ways to join them, and not all could be ended; they were planted by another site of the domain, which the name prefix __Host- prevents", maxEnded)
-
-// heldSessions returns the tokens of every session that the request may carry, and
-// whether these are all. There is one, unless cookies were planted: then all of
-// them end, since the next request would be read by those that are left.
-func (x *exchange) heldSessions() (tokens []string, all bool) {
-	tokens, all = cookie.Candidates(x.r.Header, x.set.session.name, maxEnded)
-	if len(tokens) == 0 && x.mayBearer() {
-		if text := bearer.Token(x.r.Header); text != "" {
-			tokens = []string{text}
-		}
-	}
-	return tokens, all
 }

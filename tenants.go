@@ -12,6 +12,7 @@ import (
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/flight"
 	"github.com/pintleauth/pintle/internal/lru"
+	"github.com/pintleauth/pintle/internal/origin"
 )
 
 // maxTenants bounds the configurations that are kept. Keys come from requests,
@@ -120,4 +121,91 @@ func (t *tenants) warnOfIssuers(ctx context.Context, s *settings) {
 // cannot be compared are taken for different ones.
 func sameStore(a, b Store) bool {
 	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+// logCall logs the failure of a function that server code called. The function
+// returns the error as well, which the host may show or drop.
+func (a *Auth) logCall(ctx context.Context, function string, err error) {
+	log := slog.Default()
+	if a.fixed != nil {
+		log = a.fixed.log.Logger
+	} else if s := a.known(ctx); s != nil {
+		log = s.log.Logger
+	}
+	attrs := []slog.Attr{slog.String("function", function)}
+	if isClassified(err) {
+		e := classified(err)
+		attrs = append(attrs, slog.String("code", string(e.Code)))
+		if e.Provider != "" {
+			attrs = append(attrs, slog.String("provider", clip.Text(e.Provider, clip.Max)))
+		}
+	}
+	level := callLevel(ctx, err)
+	if level < slog.LevelError {
+		err = boundedError{err}
+	}
+	log.LogAttrs(ctx, level, "pintle: call failed", append(attrs, slog.Any("error", err))...)
+}
+
+// known returns the configuration that an Auth of [NewFunc] uses, if it has one.
+func (a *Auth) known(ctx context.Context) *settings {
+	if a.of != nil {
+		return a.chosen.kept(a.tenant)
+	}
+	s, _ := ctx.Value(chosenKey{a}).(*settings)
+	return s
+}
+
+// logFailed is [Auth.logCall] to be deferred.
+func (a *Auth) logFailed(ctx context.Context, function string, err *error) {
+	if *err != nil {
+		a.logCall(ctx, function, *err)
+	}
+}
+
+// callLevel returns the level at which the failure of a function is logged. Which
+// account, passkey or session there is depends on the user, and on forms.
+func callLevel(ctx context.Context, err error) slog.Level {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return slog.LevelInfo // the client has left
+	case errors.Is(err, ErrNotFound), errors.Is(err, ErrNoRefresh):
+		return slog.LevelInfo
+	case errors.Is(err, errors.ErrUnsupported):
+		return slog.LevelWarn // the page offers what the store cannot do
+	}
+	return classified(err).level()
+}
+
+// announce logs at the start what an operator should not overlook.
+func (s *settings) announce(ctx context.Context) {
+	switch {
+	case s.Debug && s.Logger == nil:
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.Debug is on, so the log tells more than is needed in production",
+			slog.String("code", "debug-enabled"))
+	case s.Debug:
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.Debug has no effect, because Config.Logger is set: the level of its handler decides",
+			slog.String("code", "debug-enabled"))
+	}
+	if s.DangerouslyAllowShortSecrets {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.DangerouslyAllowShortSecrets is on: replace the secret by one of 32 characters or more",
+			slog.String("code", "short-secrets-allowed"))
+	}
+	for _, p := range s.providers {
+		if p.announce != nil {
+			p.announce(ctx, s)
+		}
+	}
+	if s.Session.MaxAge > browserMaxAge {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: browsers keep cookies for 400 days at most, so Config.Session.MaxAge is not reached",
+			slog.String("code", "cookie-lifetime"))
+	}
+	if site, err := origin.Parse(s.URL); err == nil && !site.Secure() && !site.Loopback() {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.URL (AUTH_URL) is http: cookies lack the attribute Secure, passwords and sessions can be read on the way, and browsers warn of forms that a page with TLS posts there",
+			slog.String("code", "insecure-url"), slog.String("url", string(site)), slog.String("fix", "set it to the https URL that users open, also where a proxy ends the TLS connection"))
+	}
+	if s.BasePath != "" && pathOf(s.URL) != "" && pathOf(s.URL) != s.base {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: the path of Config.URL (AUTH_URL) differs from Config.BasePath, which is used",
+			slog.String("code", "env-url-basepath-mismatch"), slog.String("url", pathOf(s.URL)), slog.String("basePath", s.base))
+	}
 }

@@ -16,10 +16,6 @@ import (
 	"github.com/pintleauth/pintle/token"
 )
 
-// tokenSessions are sessions that are kept in the token of the session cookie, and
-// nowhere else.
-type tokenSessions struct{ *settings }
-
 // needStoredUser returns false: a session carries the data of its user.
 func (tokenSessions) needStoredUser() bool { return false }
 
@@ -30,22 +26,6 @@ func (tokenSessions) carryAddress() bool { return true }
 func (s tokenSessions) endHeldAtSignIn() bool { return s.endCopies() }
 
 func (s tokenSessions) endCopies() bool { return s.Session.Revocation != nil }
-
-// claimSignedIn is when the user signed in, in Unix seconds. It is written only
-// if the configuration needs it, so that tokens stay those of Auth.js.
-//
-// https://openid.net/specs/openid-connect-core-1_0.html#IDToken
-const claimSignedIn = "auth_time"
-
-// claimStarted is when the session began. It is written where claimSignedIn is
-// needed and not known.
-const claimStarted = "started"
-
-// claimSession names a session across the renewals of its token, each of which
-// has a new jti. It is written if sessions can be revoked.
-//
-// https://openid.net/specs/openid-connect-frontchannel-1_0.html#OPLogout
-const claimSession = "sid"
 
 // read returns the session of a request, and extends it when that is due.
 func (s tokenSessions) read(q sessionRequest) sessionResult {

@@ -247,30 +247,3 @@ func (s tokenSessions) tokenCookies(ctx context.Context, set *cookieSet, h http.
 func (x *exchange) heldToken() string {
 	return cookie.ReadChunked(x.r.Header, x.set.session.name).Value()
 }
-
-// clearSession returns the lines that make a browser forget its session, whole
-// and in parts, orphaned parts included.
-func (c *cookieSet) clearSession(h http.Header) []string {
-	received := cookie.Received(h, c.session.name)
-	lines := make([]string, 0, len(received))
-	for _, name := range received {
-		lines = append(lines, cookie.ClearLine(name, c.session.attrs))
-	}
-	return lines
-}
-
-// clearSessionParts returns the lines that clear the parts of a token that a
-// database session has taken the place of.
-func (c *cookieSet) clearSessionParts(h http.Header) []string {
-	var lines []string
-	for _, name := range cookie.Received(h, c.session.name) {
-		if name != c.session.name {
-			lines = append(lines, cookie.ClearLine(name, c.session.attrs))
-		}
-	}
-	return lines
-}
-
-// isConflict reports whether a session was not read because the request carries
-// several of different users.
-func isConflict(err error) bool { return errors.Is(err, cookie.ErrConflict) }

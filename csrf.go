@@ -37,38 +37,6 @@ func (x *exchange) resolveCSRFToken() {
 	x.addCookie(x.set.csrf.line(value))
 }
 
-// CSRFToken returns the form token of the browser, for a page of the host with a
-// form that posts to the routes below [Config.BasePath], such as a sign-out button.
-// The form repeats the token in a hidden field:
-//
-//	<form method="post" action="/auth/signout">
-//	  <input type="hidden" name="csrfToken" value="{{.CSRFToken}}">
-//	  <button>Sign out</button>
-//	</form>
-//
-// A browser without a token gets one by a cookie on w, and a page with a token must
-// be kept out of shared caches: call CSRFToken before the response is written. The
-// token stays good until the browser is closed. It is not a secret from the page's
-// own scripts, and must not be given to another site.
-//
-// It protects the routes of Pintle only. For forms that post to the host's own
-// handlers use [http.CrossOriginProtection].
-func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error) {
-	x, fault := a.inner(r, actionCSRF)
-	if fault != nil {
-		x.logError(fault)
-		return "", fault
-	}
-	x.csrfToken = x.tokenBeingSet(w.Header())
-	token := x.formToken()
-	setCookies(w, x.answer.cookies)
-	// A shared cache would give the token of this browser to others.
-	if w.Header()["Cache-Control"] == nil {
-		w.Header().Set("Cache-Control", "private")
-	}
-	return token, nil
-}
-
 // tokenBeingSet returns the form token that a response sets already, or "". A page
 // with two forms has one token: a second cookie would replace the first.
 func (x *exchange) tokenBeingSet(response http.Header) string {

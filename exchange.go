@@ -1,0 +1,353 @@
+package pintle
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle/internal/bearer"
+	"github.com/pintleauth/pintle/internal/body"
+	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/wire"
+)
+
+// An exchange is one request and its answer: the requested action, the
+// configuration that applies, and the answer so far.
+type exchange struct {
+	*settings
+	ctx    context.Context
+	w      http.ResponseWriter // nil inside
+	r      *http.Request
+	began  time.Time
+	origin string // https://app.example.com
+	set    *cookieSet
+
+	// inside reports that server code called the exchange, so that the method
+	// and the form of the request have no meaning.
+	inside bool
+
+	action   action
+	provider *provider // of the path, if it names one
+	query    query.Values
+	body     body.Fields
+
+	csrfToken    string
+	csrfVerified bool
+
+	// callbackURL is where the browser goes in the end; callbackText is how the
+	// cookie remembers it.
+	callbackURL, callbackText string
+
+	answer answer
+}
+
+// An action is the action that the path of a request names.
+type action string
+
+const (
+	actionProviders       action = "providers"
+	actionSession         action = "session"
+	actionCSRF            action = "csrf"
+	actionSignIn          action = "signin"
+	actionSignOut         action = "signout"
+	actionCallback        action = "callback"
+	actionVerifyRequest   action = "verify-request"
+	actionError           action = "error"
+	actionWebAuthnOptions action = "webauthn-options"
+)
+
+// A badRequest is a request that names no route or cannot be read.
+type badRequest struct {
+	status int
+	err    error
+}
+
+func (e *badRequest) Error() string { return e.err.Error() }
+
+func (e *badRequest) Unwrap() error { return e.err }
+
+// initialCookie reads a cookie of this request.
+func (x *exchange) initialCookie(c namedCookie) (string, bool) { return cookie.Get(x.r.Header, c.name) }
+
+// callbackRoute is where the browser comes back to from a provider.
+func (x *exchange) callbackRoute(provider string) string {
+	return x.origin + x.base + "/callback/" + provider
+}
+
+// toForm begins a sign-in that ends at the callback route: the form for it, on the
+// sign-in page, is posted there.
+func (x *exchange) toForm() error {
+	x.noteMisdirectedForm()
+	return x.toSignInPage()
+}
+
+// toSignInPage redirects to the sign-in page.
+func (x *exchange) toSignInPage() error { return x.redirect(x.origin + x.base + "/signin") }
+
+// requirePost refuses a request to the callback route that has no form.
+func (x *exchange) requirePost() error {
+	if x.inside || x.r.Method == http.MethodPost {
+		return nil
+	}
+	return fail(codeInvalidProvider, fmt.Errorf("the callback route of a %s provider was called with %s", x.provider.kind, x.r.Method))
+}
+
+// debug logs a step of the flow that the exchange belongs to.
+func (x *exchange) debug(step string, pairs ...string) {
+	if !x.log.debugs(x.ctx) {
+		return
+	}
+	own := []string{"action", string(x.action)}
+	if x.provider != nil {
+		own = append(own, "provider", clip.Text(x.provider.id, clip.Max))
+	}
+	x.log.debug(x.ctx, step, append(own, pairs...)...)
+}
+
+// describe returns the attributes of the one record of a request that failed.
+func (x *exchange) describe(level slog.Level, e *Error) []slog.Attr {
+	attrs := []slog.Attr{slog.String("code", string(e.Code)), slog.String("action", string(x.action))}
+	if id := x.providerOf(e); id != "" {
+		attrs = append(attrs, slog.String("provider", clip.Text(id, clip.Max)))
+	}
+	if client := x.clientAddress(x.r); client.IsValid() {
+		attrs = append(attrs, slog.String("client", client.String()))
+	}
+	if err := e.Err; err != nil {
+		if level < slog.LevelError {
+			err = boundedError{err}
+		}
+		attrs = append(attrs, slog.Any("error", err))
+	}
+	return attrs
+}
+
+// providerOf returns the id of the provider that an error is about, or empty.
+func (x *exchange) providerOf(e *Error) string {
+	if e.Provider == "" && x.provider != nil {
+		return x.provider.id
+	}
+	return e.Provider
+}
+
+// emit calls a handler of the host. Its error is only logged: the event has
+// already happened.
+func emit[E any](ctx context.Context, s *settings, name string, handler func(context.Context, E) error, event E) {
+	if handler == nil {
+		return
+	}
+	if err := handler(ctx, event); err != nil {
+		s.log.LogAttrs(ctx, slog.LevelError, "pintle: event handler failed",
+			slog.String("code", string(codeEvent)), slog.String("event", name), slog.Any("error", err))
+	}
+}
+
+func (x *exchange) emitLink(e *LinkAccountEvent) {
+	emit(x.ctx, x.settings, "linkAccount", x.Events.LinkAccount, e)
+}
+
+func (x *exchange) emitSignIn(who *arrival, d *decision) {
+	e := &SignInEvent{User: d.user, Account: d.account, Profile: who.profile, NewUser: d.newUser}
+	if who.by == byHost {
+		e.NewUser = nil
+	}
+	emit(x.ctx, x.settings, "signIn", x.Events.SignIn, e)
+}
+
+// emitSignInFailed tells the host of a sign-in that failed.
+func (x *exchange) emitSignInFailed(e *Error) {
+	if x.provider == nil || x.provider.kind == "" || x.action != actionCallback && x.action != actionSignIn {
+		return
+	}
+	switch e.Code {
+	case codeMissingCSRF, codeInvalidProvider, codeUnknownAction:
+		return
+	}
+	emit(x.ctx, x.settings, "signInFailed", x.Events.SignInFailed, &SignInFailedEvent{
+		Provider: x.providerOf(e), Code: e.Code, Err: e, Client: x.clientAddress(x.r), Request: x.r,
+	})
+}
+
+func (x *exchange) emitUser(name string, handler func(context.Context, *User) error, u *User) {
+	emit(x.ctx, x.settings, name, handler, u)
+}
+
+// An answer is a response in the making. Cookies are sent with it unless the
+// request fails.
+type answer struct {
+	status   int
+	json     bool        // what the body is
+	noStore  bool        // whether the answer carries the headers of noStore
+	header   http.Header // of a page
+	body     []byte
+	location string
+	cookies  []string
+}
+
+// json answers with a value.
+func (x *exchange) json(status int, value any) error {
+	body, err := wire.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	x.setJSON(status, body)
+	return nil
+}
+
+func (x *exchange) setJSON(status int, body []byte) {
+	x.answer.status, x.answer.json, x.answer.body = status, true, body
+}
+
+// redirect sends the browser to a URL, or tells a script where it would go.
+func (x *exchange) redirect(target string) error {
+	x.answer.location = target
+	return nil
+}
+
+func (x *exchange) addCookie(lines ...string) {
+	x.answer.cookies = append(x.answer.cookies, lines...)
+}
+
+// replaceCookie sets a cookie that the answer may set already: proxies differ in
+// which of two lines they keep.
+func (x *exchange) replaceCookie(c namedCookie, value string) {
+	x.answer.cookies = slices.DeleteFunc(x.answer.cookies, func(line string) bool {
+		return strings.HasPrefix(line, c.name+"=")
+	})
+	x.addCookie(c.line(value))
+}
+
+// wantsJSON reports whether a script sent the request, which asks for the address
+// that a browser would be sent to. Version 4 of next-auth asks in its form.
+//
+// A page of another site can post that field, too, and shows its visitor JSON
+// then; whether the request is obeyed does not depend on it.
+func (x *exchange) wantsJSON() bool {
+	if x.r.Header["X-Auth-Return-Redirect"] != nil {
+		return true
+	}
+	asked, _, _ := x.body.String("json")
+	return asked == "true"
+}
+
+// navigates reports whether a browser is about to show the answer.
+//
+// https://www.w3.org/TR/fetch-metadata/#sec-fetch-mode-header
+func (x *exchange) navigates() bool {
+	return x.r.Header.Get("Sec-Fetch-Mode") == "navigate" && !x.wantsJSON()
+}
+
+// absolute completes a path to a URL of this site.
+func (x *exchange) absolute(target string) string {
+	if strings.HasPrefix(target, "/") {
+		return x.origin + target
+	}
+	return target
+}
+
+// asciiURL percent-encodes what a header cannot carry, and drops control
+// characters, which would end the header.
+func asciiURL(target string) string {
+	clean := func(c byte) bool { return c > ' ' && c < 0x7f }
+	for i := range len(target) {
+		if !clean(target[i]) {
+			var b strings.Builder
+			b.WriteString(target[:i])
+			for ; i < len(target); i++ {
+				switch c := target[i]; {
+				case clean(c):
+					b.WriteByte(c)
+				case c == ' ' || c >= 0x80:
+					fmt.Fprintf(&b, "%%%02X", c)
+				}
+			}
+			return b.String()
+		}
+	}
+	return target
+}
+
+// write sends the answer. It is the only place that does.
+func (x *exchange) write(w http.ResponseWriter) {
+	h := w.Header()
+	maps.Copy(h, x.answer.header)
+	if x.answer.json {
+		h["Content-Type"] = jsonType
+	}
+	if x.answer.noStore {
+		h["Cache-Control"], h["Expires"], h["Pragma"] = noStore, expired, noCache
+	}
+	if earlier := h["Set-Cookie"]; len(earlier) > 0 {
+		h["Set-Cookie"] = append(earlier, x.answer.cookies...)
+	} else if len(x.answer.cookies) > 0 {
+		h["Set-Cookie"] = x.answer.cookies
+	}
+	h["X-Content-Type-Options"] = noSniff
+	switch {
+	case x.action == actionProviders:
+		if x.URL == "" {
+			// The URLs in the answer are made from these headers. Vary keeps a
+			// cache from handing what one host name gave to another.
+			h["Vary"] = varyOrigin
+		}
+	case h["Cache-Control"] == nil:
+		// Answers of the reference without Cache-Control stay without it, since
+		// its clients see the header; a response that varies with everything is
+		// not reused by any cache either.
+		//
+		// https://www.rfc-editor.org/rfc/rfc9111#section-4.1
+		h["Vary"] = varyAll
+	}
+	if x.answer.location != "" {
+		location := asciiURL(x.answer.location)
+		h["Location"] = []string{location}
+		if !x.wantsJSON() {
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		// The address of an error or a next step, for a script to follow.
+		body, _ := wire.Marshal(map[string]string{"url": location}) // text always marshals
+		x.setJSON(http.StatusOK, body)
+		h["Content-Type"] = jsonType
+	}
+	w.WriteHeader(x.answer.status)
+	_, _ = w.Write(x.answer.body) // an error means that the browser has gone
+}
+
+// Values of headers that are the same in every answer.
+var (
+	jsonType = []string{"application/json"}
+	noSniff  = []string{"nosniff"}
+	varyAll  = []string{"*"}
+	noStore  = []string{"private, no-cache, no-store"}
+	expired  = []string{"0"}
+	noCache  = []string{"no-cache"}
+
+	varyOrigin = []string{"X-Forwarded-Host, X-Forwarded-Proto, Host"}
+)
+
+// heldSessions returns the tokens of every session that the request may carry, and
+// whether these are all. There is one, unless cookies were planted: then all of
+// them end, since the next request would be read by those that are left.
+func (x *exchange) heldSessions() (tokens []string, all bool) {
+	tokens, all = cookie.Candidates(x.r.Header, x.set.session.name, maxEnded)
+	if len(tokens) == 0 && x.mayBearer() {
+		if text := bearer.Token(x.r.Header); text != "" {
+			tokens = []string{text}
+		}
+	}
+	return tokens, all
+}
+
+// mayBearer reports whether a handler of the host's may end a session that came
+// in the Authorization header.
+func (x *exchange) mayBearer() bool {
+	return x.inside && x.action == actionSignOut && x.Session.AllowBearer
+}
