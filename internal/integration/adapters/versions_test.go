@@ -10,7 +10,7 @@ import (
 
 // The documentation lists which adapters are driven here, and in which version.
 func TestDocumentedVersionsAreThoseOfThePackages(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/stores.md")
+	page, err := os.ReadFile("../../../docs/shared-database.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,12 +26,12 @@ func TestDocumentedVersionsAreThoseOfThePackages(t *testing.T) {
 	for _, m := range regexp.MustCompile("`([@/a-z0-9-]+)` ([0-9]+\\.[0-9]+\\.[0-9]+)").FindAllStringSubmatch(string(page), -1) {
 		documented[m[1]] = true
 		if version := installed.Dependencies[m[1]]; version != "" && version != m[2] {
-			t.Errorf("docs/stores.md has %s in version %s, the tests have %s", m[1], m[2], version)
+			t.Errorf("docs/shared-database.md has %s in version %s, the tests have %s", m[1], m[2], version)
 		}
 	}
 	for name := range installed.Dependencies {
 		if strings.HasSuffix(name, "-adapter") && !documented[name] {
-			t.Errorf("docs/stores.md does not list %s as tested", name)
+			t.Errorf("docs/shared-database.md does not list %s as tested", name)
 		}
 	}
 }

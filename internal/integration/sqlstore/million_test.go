@@ -19,13 +19,13 @@ import (
 //
 //	go test -run '^$' -bench SessionAmong ./sqlstore
 //
-// docs/stores.md has the result for a million: at most half more time on SQLite, and
+// docs/sql.md has the result for a million: at most half more time on SQLite, and
 // a third on PostgreSQL.
 func BenchmarkSessionAmong(b *testing.B) {
 	const most = 20_000
 	for _, d := range databases {
 		if d.dialect == sqlstore.MySQL {
-			continue // docs/stores.md makes no promise for it
+			continue // docs/sql.md makes no promise for it
 		}
 		for _, n := range []int{1_000, 1_000_000} {
 			b.Run(fmt.Sprintf("%s/%d", d.name, n), func(b *testing.B) {
@@ -55,7 +55,7 @@ func BenchmarkSessionAmong(b *testing.B) {
 	}
 }
 
-// cached opens a SQLite database as docs/stores.md advises for many sessions.
+// cached opens a SQLite database as docs/sql.md advises for many sessions.
 func cached(b *testing.B, db *services.Database) *sql.DB {
 	b.Helper()
 	large, err := sql.Open(db.Driver, db.DSN+"&_pragma=cache_size(-262144)")

@@ -9,7 +9,7 @@ import (
 
 // The documentation lists the tested versions of the packages of Auth.js.
 func TestDocumentedVersionsAreThoseOfThePackages(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/stores.md")
+	page, err := os.ReadFile("../../../docs/xata.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestDocumentedVersionsAreThoseOfThePackages(t *testing.T) {
 	}
 	for name, version := range installed.Dependencies {
 		if said := "`" + name + "` " + version; !strings.Contains(string(page), said) {
-			t.Errorf("docs/stores.md does not list %s", said)
+			t.Errorf("docs/xata.md does not list %s", said)
 		}
 	}
 }
