@@ -12,7 +12,7 @@ import (
 func TestDocumentsShowCodeThatIsTested(t *testing.T) {
 	const root = "../../.."
 	var tested strings.Builder
-	for _, pattern := range []string{"*_test.go", "../browser/*_test.go", "../clients/*_test.go", root + "/authtest/*_test.go", root + "/pintle*/*_test.go"} {
+	for _, pattern := range []string{"*_test.go", "../browser/*_test.go", "../clients/*_test.go", root + "/example_*_test.go", root + "/authtest/*_test.go", root + "/pintle*/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
@@ -21,7 +21,7 @@ func TestDocumentsShowCodeThatIsTested(t *testing.T) {
 			tested.WriteString(lines(t, file))
 		}
 	}
-	for _, document := range []string{"docs/frameworks.md", "docs/testing.md"} {
+	for _, document := range []string{"docs/frameworks.md", "docs/tenants.md", "docs/testing.md"} {
 		pieces := 0
 		for rest := lines(t, filepath.Join(root, document)); ; pieces++ {
 			_, after, found := strings.Cut(rest, "\n```go\n")

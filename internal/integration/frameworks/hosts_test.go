@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/provider"
 )
 
-// S-11: The host of a request chooses the tenant, as docs/frameworks.md shows it.
+// S-11: The host of a request chooses the tenant, as docs/tenants.md shows it.
 func TestTheHostChoosesTheTenant(t *testing.T) {
 	t.Setenv("AUTH_SECRET", "a secret of at least 32 characters")
 	for _, color := range []string{"BLUE", "RED"} {
