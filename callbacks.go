@@ -173,7 +173,7 @@ type TokenChange struct {
 	// where that is not known: without a store, and for reads.
 	NewUser *bool
 
-	// Session is what an update came with: the data a browser posted, as
+	// Update is what an update came with: the data a browser posted, as
 	// encoding/json decodes it, or what server code gave to
 	// [Auth.UpdateSession]. Any signed-in user can post any data: copy only
 	// what users may change about themselves.
@@ -193,7 +193,7 @@ type SessionView struct {
 	User   *User
 	Stored *StoredSession
 
-	// Trigger is TriggerUpdate or empty. NewSession is what the update came
+	// Trigger is TriggerUpdate or empty. Update is what the update came
 	// with. Both are set for database sessions only; token sessions have them
 	// in [TokenChange].
 	Trigger Trigger

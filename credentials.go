@@ -41,7 +41,7 @@ type Credentials struct {
 	// and is rejected for another learns that both belong to one account.
 	Account func(ctx context.Context, c *Submission) (string, error)
 
-	// Knows reports whether a stored user can sign in here: whether they have
+	// CanSignIn reports whether a stored user can sign in here: whether they have
 	// set a password. [Auth.Unlink] calls it before it removes their last
 	// account; nil counts as no. The first mail to an address that the user has
 	// not proven calls it too, before the mail signs in as that user; nil

@@ -7,7 +7,7 @@ import (
 )
 
 // Events report to the host what has happened. Handlers run in the request that
-// caused them. An error they return is logged as [ErrEvent] and changes
+// caused them. An error they return is logged with the code EventError and changes
 // nothing. All are optional; they may be called concurrently.
 type Events struct {
 	// SignIn: a session was made and the browser is about to be sent on, or

@@ -88,7 +88,7 @@ type OAuth struct {
 	// and a missing id ends the sign-in.
 	Profile func(p Profile, a *Account) (*User, error)
 
-	// Account chooses what of an account is stored. It gets a copy it may
+	// StoreAccount chooses what of an account is stored. It gets a copy it may
 	// change and return; nil stores no tokens. A nil function keeps the fields
 	// of [Account] and drops Extra.
 	StoreAccount func(a *Account) *Account

@@ -2,15 +2,15 @@
 // ceremonies for a [pintle.WebAuthn] provider.
 //
 //	auth, err := pintle.New(pintle.Config{
-//		Providers:    []pintle.Provider{passkey.New(passkey.Options{})},
-//		Store:        sqlstore.New(db, sqlstore.SQLite),
+//		Providers:            []pintle.Provider{passkey.New(passkey.Options{})},
+//		Store:                sqlstore.New(db, sqlstore.SQLite),
 //		ExperimentalPasskeys: true,
 //	})
 //
 // The sign-in page of package pintle then offers passkeys in the browser's
-// autofill list. Your own pages use client/passkey.js, or one of the browser
-// clients that Auth.js works with, next-auth/webauthn and version 9 of
-// @simplewebauthn/browser.
+// autofill list. Your own pages use the client of this repository, in
+// client/src/passkey.ts, or one of those that Auth.js works with,
+// next-auth/webauthn and version 9 of @simplewebauthn/browser.
 //
 // By default credentials are discoverable, so that users need not type a name,
 // and the authenticator verifies the user, by a PIN or a biometric, so that a
