@@ -212,7 +212,8 @@ func (a *Account) secretColumns() [5]secretColumn {
 // as hard to hit again as a key of that length, so that every sealed token grows
 // by the same amount. The lengths keep two places from being spelled alike.
 func (a *Account) place(column string) []byte {
-	hash := sha256.Sum256(fmt.Appendf(nil, "%d:%s %d:%s %s", len(a.Provider), a.Provider, len(a.ProviderAccountID), a.ProviderAccountID, column))
+	hash := sha256.Sum256(fmt.Appendf(nil, "%d:%s %d:%s %s", len(a.Provider), a.Provider, len(a.ProviderAccountID),
+		a.ProviderAccountID, column))
 	return hash[:16]
 }
 

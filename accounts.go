@@ -116,7 +116,8 @@ func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settin
 		return nil, fail(CodeAccessDenied, fmt.Errorf("%s requires the session of a signed-in user: call it inside Auth.Require", method))
 	case !s.isOf(set):
 		// In the other Auth the same id belongs to another user.
-		return nil, fail(CodeAccessDenied, fmt.Errorf("%s was given a session that another Auth, or another configuration of NewFunc, has read: call it on the Auth that guards the page", method))
+		return nil, fail(CodeAccessDenied, fmt.Errorf("%s was given a session that another Auth, or another "+
+			"configuration of NewFunc, has read: call it on the Auth that guards the page", method))
 	}
 	return set, nil
 }
@@ -140,7 +141,10 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) (accounts []*Account, e
 	}
 	accounts = make([]*Account, len(stored))
 	for i, with := range stored {
-		accounts[i] = &Account{ID: with.ID, UserID: with.UserID, Type: with.Type, Provider: with.Provider, ProviderAccountID: with.ProviderAccountID, Scope: with.Scope}
+		accounts[i] = &Account{
+			ID: with.ID, UserID: with.UserID, Type: with.Type, Provider: with.Provider,
+			ProviderAccountID: with.ProviderAccountID, Scope: with.Scope,
+		}
 	}
 	return accounts, nil
 }
@@ -365,7 +369,8 @@ func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name
 	}
 	switch {
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return byClient(errors.New("RenamePasskey: the name is not UTF-8, or has a control character: take only what a person can have typed"))
+		return byClient(errors.New("RenamePasskey: the name is not UTF-8, or has a control character: take only " +
+			"what a person can have typed"))
 	case utf8.RuneCountInString(name) > maxPasskeyName:
 		return byClient(fmt.Errorf("RenamePasskey: the name has more than %d characters: check its length before", maxPasskeyName))
 	}

@@ -258,7 +258,8 @@ func (a *Auth) StartSession(w http.ResponseWriter, r *http.Request, u *User, o S
 
 func (x *exchange) startSession(u *User, o StartOptions) (*issued, error) {
 	if u == nil || u.ID == "" {
-		return nil, fail(CodeConfiguration, errors.New("StartSession: the user has no ID: give it the user that the store returned, or set User.ID"))
+		return nil, fail(CodeConfiguration,
+			errors.New("StartSession: the user has no ID: give it the user that the store returned, or set User.ID"))
 	}
 	proof := o.Authentication
 	if proof.Time.IsZero() {

@@ -34,10 +34,11 @@ func (p *addressProof) openFor(user *User) bool {
 }
 
 // proofMark returns the mark of the proof that this browser has, for the id of a
-// flow or ceremony that begins here: a keyed hash of the token. It is empty where the flow must not confirm the address: without a proof, and where
-// the request is signed in by a session that the browser did not have, or not of
-// this user, when the mail link was opened. Another host of the domain can plant
-// a session, and the cookies of a flow from another browser, but not the proof.
+// flow or ceremony that begins here: a keyed hash of the token. It is empty where
+// the flow must not confirm the address: without a proof, and where the request
+// is signed in by a session that the browser did not have, or not of this user,
+// when the mail link was opened. Another host of the domain can plant a session,
+// and the cookies of a flow from another browser, but not the proof.
 func (x *exchange) proofMark(signedIn *User) string {
 	proof := x.keptProof()
 	if proof == nil || signedIn != nil && !(proof.of(signedIn) && proof.SignedIn) {
@@ -296,7 +297,10 @@ func takenAddress(userID string) string { return "taken+" + userID + "@invalid" 
 // end where they can be ended.
 func (w *unitOfWork) takeAddress(who *arrival, user *User) error {
 	if user.ID != who.taking || !user.EmailVerified.IsZero() {
-		return &Error{Code: CodeVerification, Provider: who.provider.id, Err: errors.New("the address belongs to another user than the one the person was asked about")}
+		return &Error{
+			Code: CodeVerification, Provider: who.provider.id,
+			Err: errors.New("the address belongs to another user than the one the person was asked about"),
+		}
 	}
 	if w.x.sessions.carryAddress() {
 		if err := w.endSessions(who, user.ID, ""); err != nil {

@@ -85,7 +85,8 @@ func (c sealedCookie) open(x *exchange, provider string) (*sealedCheck, error) {
 func (c sealedCookie) read(x *exchange, provider string) (*sealedCheck, *Error) {
 	value, ok := x.initialCookie(c.namedCookie)
 	if !ok || value == "" {
-		return nil, fail(CodeInvalidCheck, fmt.Errorf("the cookie %s is missing: the sign-in began in another browser, more than 15 minutes ago, or under another host name", c.name))
+		return nil, fail(CodeInvalidCheck, fmt.Errorf("the cookie %s is missing: the sign-in began in another "+
+			"browser, more than 15 minutes ago, or under another host name", c.name))
 	}
 	var check sealedCheck
 	switch err := c.box.Open(value, &check); {
@@ -93,14 +94,21 @@ func (c sealedCookie) read(x *exchange, provider string) (*sealedCheck, *Error) 
 		x.noteForeign(x.ctx, c.name, value)
 		return nil, fail(CodeInvalidCheck, fmt.Errorf("the cookie %s %w: %s", c.name, err, fixSecrets))
 	case errors.Is(err, sealed.ErrExpired):
-		return nil, &Error{Code: CodeInvalidCheck, Detail: flowExpired, Err: fmt.Errorf("the cookie %s %w: the sign-in took more than 15 minutes", c.name, err)}
+		return nil, &Error{
+			Code: CodeInvalidCheck, Detail: flowExpired,
+			Err: fmt.Errorf("the cookie %s %w: the sign-in took more than 15 minutes", c.name, err),
+		}
 	case err != nil:
 		return nil, fail(CodeInvalidCheck, fmt.Errorf("the cookie %s %w", c.name, err))
 	case check.Value == "":
 		return nil, fail(CodeInvalidCheck, fmt.Errorf("the cookie %s is empty", c.name))
 	case check.Provider != provider:
 		// A response of one provider must not complete the flow of another.
-		return nil, &Error{Code: CodeInvalidCheck, Detail: flowReplaced, Err: fmt.Errorf("the cookie %s belongs to a sign-in with another provider, which began later in this browser, mostly in another tab", c.name)}
+		return nil, &Error{
+			Code: CodeInvalidCheck, Detail: flowReplaced,
+			Err: fmt.Errorf("the cookie %s belongs to a sign-in with another provider, which began later in this "+
+				"browser, mostly in another tab", c.name),
+		}
 	}
 	return &check, nil
 }
@@ -144,7 +152,10 @@ func (s *settings) openState(state string) (*sealedState, error) {
 	case errors.Is(err, sealed.ErrKey):
 		return nil, fail(CodeInvalidCheck, fmt.Errorf("the state %w; both ends of a redirect proxy need the same", err))
 	case errors.Is(err, sealed.ErrExpired):
-		return nil, &Error{Code: CodeInvalidCheck, Detail: flowExpired, Err: fmt.Errorf("the state %w: the sign-in took more than 15 minutes", err)}
+		return nil, &Error{
+			Code: CodeInvalidCheck, Detail: flowExpired,
+			Err: fmt.Errorf("the state %w: the sign-in took more than 15 minutes", err),
+		}
 	case err != nil:
 		return nil, fail(CodeInvalidCheck, fmt.Errorf("the state %w", err))
 	}
@@ -318,7 +329,8 @@ func (x *exchange) browserMark() string {
 
 // errBegunElsewhere rejects the callback of a flow that began in another
 // browser.
-var errBegunElsewhere = fail(CodeInvalidCheck, errors.New("the sign-in began in another browser, or the cookie of the form token was replaced meanwhile"))
+var errBegunElsewhere = fail(CodeInvalidCheck,
+	errors.New("the sign-in began in another browser, or the cookie of the form token was replaced meanwhile"))
 
 // begunHere reports whether the flow with this id began in this browser, as far
 // as the id records it.

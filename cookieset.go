@@ -71,7 +71,9 @@ func (s *settings) resolveCookies() *Error {
 		*slot = set
 	}
 	if s.plain.fault != nil && s.secure.fault == nil {
-		s.plain.fault.Err = fmt.Errorf("%w: %s; open the site by https, set Config.URL (AUTH_URL) to its https URL where a proxy ends the TLS connection, or leave the name as it is in development", s.plain.fault.Err, s.plainBecause())
+		s.plain.fault.Err = fmt.Errorf("%w: %s; open the site by https, set Config.URL (AUTH_URL) to its https URL "+
+			"where a proxy ends the TLS connection, or leave the name as it is in development", s.plain.fault.Err,
+			s.plainBecause())
 	}
 	// While the scheme of the site is not known, a request shows it, and a
 	// fault in one of the sets is reported then.

@@ -101,7 +101,8 @@ func (x *exchange) whyUnverified() error {
 	if repeated, _, _ := x.body.String("csrfToken"); repeated == "" {
 		return fmt.Errorf("the form has no field csrfToken: put the token of GET %s/csrf into it", x.base)
 	}
-	return fmt.Errorf("the field csrfToken is not the token of the cookie %s: the form was made for another browser, or before the cookie was replaced", name)
+	return fmt.Errorf("the field csrfToken is not the token of the cookie %s: the form was made for another "+
+		"browser, or before the cookie was replaced", name)
 }
 
 // whyNoCookie returns why the cookie of the form token may be missing. Browsers
@@ -109,18 +110,23 @@ func (x *exchange) whyUnverified() error {
 func (x *exchange) whyNoCookie(name string) error {
 	sender, err := origin.Parse(x.r.Header.Get("Origin"))
 	if err != nil || string(sender) == x.origin {
-		return fmt.Errorf("the cookie %s did not come: the browser keeps no cookies, or has this site at another address than %s, where it is believed to be: set Config.URL (AUTH_URL) to the address that users open", name, x.origin)
+		return fmt.Errorf("the cookie %s did not come: the browser keeps no cookies, or has this site at another "+
+			"address than %s, where it is believed to be: set Config.URL (AUTH_URL) to the address that users open",
+			name, x.origin)
 	}
 	if site := origin.Origin(x.origin); site.Loopback() && sender.Loopback() {
 		x.noteAddress(site, string(sender))
 	}
-	return fmt.Errorf("the cookie %s did not come with a form that a page at %s sent, and this site is believed to be at %s: a form of another site, or Config.URL (AUTH_URL) is not the address that users open", name, clip.Text(string(sender), clip.Max), x.origin)
+	return fmt.Errorf("the cookie %s did not come with a form that a page at %s sent, and this site is believed to "+
+		"be at %s: a form of another site, or Config.URL (AUTH_URL) is not the address that users open", name,
+		clip.Text(string(sender), clip.Max), x.origin)
 }
 
 // showCSRF answers GET csrf.
 func (x *exchange) showCSRF() error {
 	if x.DangerouslySkipCSRFCheck {
-		x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a client requested a CSRF token although the check is off", slog.String("code", "csrf-disabled"))
+		x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a client requested a CSRF token although the check is off",
+			slog.String("code", "csrf-disabled"))
 		x.addCookie(x.set.csrf.clear())
 		x.answer.status = http.StatusNotFound
 		return nil

@@ -110,7 +110,9 @@ var errNoSession = errors.New("the database has no session with the token")
 // sessionOfCookie returns the session of the request's cookie as look finds it,
 // or nil. A look-up that fails is an error also where another token opens: it
 // could have been the one of another user.
-func (s dbSessions) sessionOfCookie(ctx context.Context, r *http.Request, set *cookieSet, look func(ctx context.Context, token string) (*StoredSession, *User, error)) (*StoredSession, *User, error) {
+func (s dbSessions) sessionOfCookie(ctx context.Context, r *http.Request, set *cookieSet,
+	look func(ctx context.Context, token string) (*StoredSession, *User, error),
+) (*StoredSession, *User, error) {
 	var failure error
 	found, err := cookie.Open(r.Header, set.session.name, func(text string) (storedUser, error) {
 		if text == "" {

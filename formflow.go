@@ -31,7 +31,10 @@ func newFormFlow(own Credentials) (*provider, *Error) {
 		p.knows = f.knows
 	}
 	if own.Authorize == nil {
-		return p, &Error{Code: codeMissingAuthorize, Provider: p.id, Err: errors.New("Credentials.Authorize is nil: set it to a function that checks what was submitted")}
+		return p, &Error{
+			Code: codeMissingAuthorize, Provider: p.id,
+			Err: errors.New("Credentials.Authorize is nil: set it to a function that checks what was submitted"),
+		}
 	}
 	return p, nil
 }

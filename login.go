@@ -123,7 +123,10 @@ func (x *exchange) decide(who *arrival, here *presence) (d *decision, err error)
 		return d, err
 	}
 	if x.records == nil {
-		return &decision{user: who.user, account: who.account, authentication: who.authentication, how: "the user of the profile: there is no store"}, nil
+		return &decision{
+			user: who.user, account: who.account, authentication: who.authentication,
+			how: "the user of the profile: there is no store",
+		}, nil
 	}
 	err = x.runDecision(who, func(w *unitOfWork) (err error) {
 		d, err = x.attempt(w, who, here)
@@ -152,7 +155,10 @@ func (x *exchange) runDecision(who *arrival, run func(*unitOfWork) error) error 
 		// Another request, perhaps of the same user in another tab, was
 		// faster by a moment. What it wrote can be found now.
 		if conflicts++; conflicts > 1 {
-			return &Error{Code: CodeStore, Provider: who.provider.id, Err: fmt.Errorf("the store refuses as existing what it does not find: %w", err)}
+			return &Error{
+				Code: CodeStore, Provider: who.provider.id,
+				Err: fmt.Errorf("the store refuses as existing what it does not find: %w", err),
+			}
 		}
 		x.debug("decision made again: another request wrote first")
 	}
@@ -167,7 +173,10 @@ func (x *exchange) runDecision(who *arrival, run func(*unitOfWork) error) error 
 // origin says in an error where the user comes from.
 func (x *exchange) decideByHost(who *arrival, origin string) (*decision, error) {
 	newUser := false
-	d := &decision{user: who.user, account: who.account, newUser: &newUser, authentication: who.authentication, returning: true, how: "the user that Authorize returned"}
+	d := &decision{
+		user: who.user, account: who.account, newUser: &newUser, authentication: who.authentication,
+		returning: true, how: "the user that Authorize returned",
+	}
 	if !x.sessions.needStoredUser() {
 		return d, nil
 	}
@@ -176,7 +185,11 @@ func (x *exchange) decideByHost(who *arrival, origin string) (*decision, error) 
 		return nil, err
 	}
 	if user == nil {
-		return nil, &Error{Code: codeUnsupportedStrategy, Provider: who.provider.id, Err: fmt.Errorf("%s the user %q, which the store does not have: with database sessions it must be a stored user, or Config.Session.Strategy must be StrategyJWT", origin, who.user.ID)}
+		return nil, &Error{
+			Code: codeUnsupportedStrategy, Provider: who.provider.id,
+			Err: fmt.Errorf("%s the user %q, which the store does not have: with database sessions it must be a "+
+				"stored user, or Config.Session.Strategy must be StrategyJWT", origin, who.user.ID),
+		}
 	}
 	d.user = user
 	if x.asksHold(who, d) {
@@ -384,7 +397,10 @@ func (x *exchange) decideByAccount(w *unitOfWork, who *arrival, here *presence) 
 			return nil, err
 		}
 		user, err := w.syncLinked(current, change)
-		return &decision{user: user, account: who.account, newUser: &known, session: here.session, kept: here, how: "account linked to the user who is signed in"}, err
+		return &decision{
+			user: user, account: who.account, newUser: &known, session: here.session, kept: here,
+			how: "account linked to the user who is signed in",
+		}, err
 	}
 	return x.decideUnowned(w, who)
 }
@@ -417,7 +433,10 @@ func (w *unitOfWork) decideKnown(who *arrival, owner *User, here *presence) (*de
 	}
 	user, err := w.sync(owner, change)
 	known := false
-	return &decision{user: user, account: who.account, newUser: &known, session: here.session, kept: linkTo, returning: who.newPasskey == nil, how: "the user who is signed in"}, err
+	return &decision{
+		user: user, account: who.account, newUser: &known, session: here.session, kept: linkTo,
+		returning: who.newPasskey == nil, how: "the user who is signed in",
+	}, err
 }
 
 // decideOwner signs in the owner of the account.
@@ -461,7 +480,10 @@ func (x *exchange) decideUnowned(w *unitOfWork, who *arrival) (*decision, error)
 	if err != nil {
 		return nil, err
 	}
-	return &decision{user: user, account: who.account, newUser: &newUser, how: createdOr(newUser, "account linked to the user with the address")}, nil
+	return &decision{
+		user: user, account: who.account, newUser: &newUser,
+		how: createdOr(newUser, "account linked to the user with the address"),
+	}, nil
 }
 
 // createByAccount creates a user with the account.
@@ -512,7 +534,8 @@ func (x *exchange) decideLate(w *unitOfWork, who *arrival) (*decision, error) {
 		return nil, err
 	}
 	if owner == nil {
-		return nil, who.notLinked("a user has the address, and the address of the user or of the account is not proven: the person has to sign in as before and link the account from there")
+		return nil, who.notLinked("a user has the address, and the address of the user or of the account is not " +
+			"proven: the person has to sign in as before and link the account from there")
 	}
 	if err := who.mayRegister(owner, nil); err != nil {
 		return nil, err
@@ -587,7 +610,8 @@ func (who *arrival) mayLink(owner, current *User) error {
 	case who.owned && owner == nil:
 		return who.notLinked("the account was unlinked during the sign-in: the signIn callback was asked about its former owner")
 	case current != nil && (owner == nil || who.newPasskey != nil) && who.proof != nil && who.proof.openFor(current):
-		return who.notLinked("the address of the signed-in user waits for a proof: nothing is linked before the person has signed in as before")
+		return who.notLinked("the address of the signed-in user waits for a proof: nothing is linked before the " +
+			"person has signed in as before")
 	}
 	return nil
 }

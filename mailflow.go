@@ -44,7 +44,10 @@ func (s *settings) newMailFlow(own Email, env environment) (*provider, *Error) {
 		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
 	}
 	if own.Send == nil {
-		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: errors.New("Email.Send is nil: set it, for example to smtp.New(…).Send")}
+		return p, &Error{
+			Code: CodeConfiguration, Provider: p.id,
+			Err: errors.New("Email.Send is nil: set it, for example to smtp.New(…).Send"),
+		}
 	}
 	return p, nil
 }
@@ -63,7 +66,11 @@ func (f *mailFlow) begin(x *exchange) error {
 		return &Error{Code: codeEmailSignIn, Detail: malformedAddress, Provider: f.id, Err: byClient(err)}
 	}
 	if err := f.email.accepts(identifier); err != nil {
-		return &Error{Code: CodeConfiguration, Provider: f.id, Err: fmt.Errorf("%w, although it has just returned it: it must return its own results unchanged, because it runs again when the link is opened", err)}
+		return &Error{
+			Code: CodeConfiguration, Provider: f.id,
+			Err: fmt.Errorf("%w, although it has just returned it: it must return its own results unchanged, "+
+				"because it runs again when the link is opened", err),
+		}
 	}
 	if err := f.allow(x, identifier); err != nil {
 		return err
@@ -225,7 +232,10 @@ func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 	x.debug("mail link received")
 	token, _ := x.query.Last("token")
 	if token == "" {
-		return nil, &Error{Code: codeCallbackRoute, Detail: linkCut, Provider: f.id, Err: byClient(errors.New("the link has no token: a mail program cut it off, or it was typed"))}
+		return nil, &Error{
+			Code: codeCallbackRoute, Detail: linkCut, Provider: f.id,
+			Err: byClient(errors.New("the link has no token: a mail program cut it off, or it was typed")),
+		}
 	}
 	identifier, _ := x.query.Last("email")
 	confirm := f.email.Confirm || x.openedElsewhere(token)
@@ -247,7 +257,10 @@ func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 	switch {
 	case verification == nil:
 		if identifier == "" {
-			return nil, &Error{Code: CodeVerification, Provider: f.id, Err: errors.New("the link has no address: a mail program cut it off before \"&email=\", or it was typed")}
+			return nil, &Error{
+				Code: CodeVerification, Provider: f.id,
+				Err: errors.New("the link has no address: a mail program cut it off before \"&email=\", or it was typed"),
+			}
 		}
 		return nil, &Error{Code: CodeVerification, Provider: f.id, Err: errors.New("the link is unknown or was used before")}
 	case verification.Expires.Before(time.Now()):
@@ -259,7 +272,10 @@ func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 	// A provider with the same secret and store may have made the link, for an
 	// address that this one rejects.
 	if err := f.email.accepts(identifier); err != nil {
-		return nil, &Error{Code: CodeVerification, Provider: f.id, Err: fmt.Errorf("the link of another provider is for an address to which this one sends none: %w", err)}
+		return nil, &Error{
+			Code: CodeVerification, Provider: f.id,
+			Err: fmt.Errorf("the link of another provider is for an address to which this one sends none: %w", err),
+		}
 	}
 	x.debug("mail link accepted")
 	return f.arrival(x, verification.Identifier)
@@ -361,7 +377,8 @@ func (f *mailFlow) showQuestion(x *exchange, proof *addressProof, refuse func(st
 		return refuse("the address no longer belongs to the user, or was proven meanwhile")
 	}
 	data := page.AddressTakenData{
-		Site: x.pageSite(), Action: x.formAction("/callback/" + f.id), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(), Email: proof.Address,
+		Site: x.pageSite(), Action: x.formAction("/callback/" + f.id), CSRFToken: x.csrfToken,
+		CallbackURL: x.formCallbackURL(), Email: proof.Address,
 	}
 	var accounts []*Account
 	if x.records.can.Accounts {

@@ -67,7 +67,8 @@ func (o *onceEach) first(name string) bool {
 }
 
 // fixSecrets tells the operator what to do about cookies that cannot be opened.
-const fixSecrets = "all processes of a site need the same Config.Secrets (AUTH_SECRET), and a secret that was replaced has to stay in the list until what it made has expired"
+const fixSecrets = "all processes of a site need the same Config.Secrets (AUTH_SECRET), and a secret that was " +
+	"replaced has to stay in the list until what it made has expired"
 
 // noteForeign logs once that a browser has a cookie of another secret: of
 // another process with a secret that differs, of the time before the secret was
@@ -79,8 +80,10 @@ func (s *settings) noteForeign(ctx context.Context, name, value string) {
 	if !sealed && !hashed || !s.notices.first(noticeForeignSecret) {
 		return
 	}
-	s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a browser has a cookie that was not made with a current secret, so that its sign-in or session is lost",
-		slog.String("code", string(codeForeignSecret)), slog.String("cookie", name), slog.String("fix", fixSecrets+"; other applications on the same host need other names in Config.Cookies"))
+	s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a browser has a cookie that was not made with a current secret, "+
+		"so that its sign-in or session is lost",
+		slog.String("code", string(codeForeignSecret)), slog.String("cookie", name),
+		slog.String("fix", fixSecrets+"; other applications on the same host need other names in Config.Cookies"))
 }
 
 // noteForgotten logs once that a browser has a session that is missing from the
@@ -89,8 +92,11 @@ func (s *settings) noteForgotten(ctx context.Context) {
 	if !s.records.can.InMemory || !s.notices.first(noticeForgottenSession) {
 		return
 	}
-	s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a browser has a session that is not in memory, where sessions are kept: the program was restarted, another process made the session, or it was ended elsewhere",
-		slog.String("code", string(codeForgottenSession)), slog.String("fix", "where sessions have to outlive the program, or where it runs in several processes, keep them in a database, or set Config.Session.Strategy to StrategyJWT"))
+	s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a browser has a session that is not in memory, where sessions are "+
+		"kept: the program was restarted, another process made the session, or it was ended elsewhere",
+		slog.String("code", string(codeForgottenSession)), slog.String("fix", "where sessions have to outlive the "+
+			"program, or where it runs in several processes, keep them in a database, or set "+
+			"Config.Session.Strategy to StrategyJWT"))
 }
 
 // noteNoClaims logs once that a sign-in has ended without a session: the user
@@ -101,7 +107,8 @@ func (x *exchange) noteNoClaims(provider string) {
 	}
 	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: Callbacks.JWT returned nil claims at a sign-in, so that the user is not signed in",
 		slog.String("code", string(codeNoClaims)), slog.String("provider", provider),
-		slog.String("fix", "return t.Claims at a sign-in; to refuse one, return an error, from Callbacks.SignIn where the user is to see why"))
+		slog.String("fix", "return t.Claims at a sign-in; to refuse one, return an error, from Callbacks.SignIn "+
+			"where the user is to see why"))
 }
 
 // noteMisdirectedForm logs once that a form with credentials or a passkey was
@@ -111,7 +118,8 @@ func (x *exchange) noteMisdirectedForm() {
 	if !x.notices.first(noticeMisdirectedForm) {
 		return
 	}
-	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a form for a provider whose sign-ins end at the callback route was posted to the sign-in route, and nothing in it was looked at",
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a form for a provider whose sign-ins end at the callback route "+
+		"was posted to the sign-in route, and nothing in it was looked at",
 		slog.String("code", string(codeMisdirectedForm)), slog.String("provider", x.provider.id),
 		slog.String("fix", "post the form to "+x.base+"/callback/"+x.provider.id+", or call Auth.SignIn in a handler of the application"))
 }
@@ -122,9 +130,11 @@ func (x *exchange) noteNoAccountID(provider string) {
 	if !x.notices.first(noticeNoAccountID) {
 		return
 	}
-	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: OAuth.Profile returned a user without an ID, so that the account has another id at each sign-in",
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: OAuth.Profile returned a user without an ID, so that the "+
+		"account has another id at each sign-in",
 		slog.String("code", string(codeNoAccountID)), slog.String("provider", provider),
-		slog.String("fix", "set User.ID to what the provider identifies its user by, such as Profile.ID(\"sub\"); with a Config.Store such a sign-in is an error"))
+		slog.String("fix", "set User.ID to what the provider identifies its user by, such as Profile.ID(\"sub\"); "+
+			"with a Config.Store such a sign-in is an error"))
 }
 
 // noteRefusedTarget logs, once for each site, that a callback sends a browser to a
@@ -138,12 +148,15 @@ func (x *exchange) noteRefusedTarget(callback, wish, target string) {
 	if !x.refusedTargets.first(site) {
 		return
 	}
-	fix := "let Callbacks.Redirect return URLs of that site, and no others but those of this one; or return a path of this site from " + callback + ", where a page leads there"
+	fix := "let Callbacks.Redirect return URLs of that site, and no others but those of this one; or return a path " +
+		"of this site from " + callback + ", where a page leads there"
 	if x.Callbacks.Redirect != nil {
 		fix = "Callbacks.Redirect does not return the URL: let it accept that site"
 	}
-	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a callback sends a browser to another site, which the redirect rules do not allow: it goes to the home page",
-		slog.String("code", string(codeRefusedTarget)), slog.String("callback", callback), slog.String("target", site), slog.String("site", x.origin), slog.String("fix", fix))
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a callback sends a browser to another site, which the redirect "+
+		"rules do not allow: it goes to the home page",
+		slog.String("code", string(codeRefusedTarget)), slog.String("callback", callback),
+		slog.String("target", site), slog.String("site", x.origin), slog.String("fix", fix))
 }
 
 // baseSource names the source of the base path.
@@ -186,8 +199,10 @@ func (s *settings) noteGuardedRoute(r *http.Request) {
 		return
 	}
 	s.log.LogAttrs(r.Context(), slog.LevelWarn, "pintle: a request for a route of the Auth reached Auth.Require instead, which refuses it",
-		slog.String("code", string(codeGuardedRoute)), slog.String("method", r.Method), slog.String("path", clip.Text(r.URL.EscapedPath(), clip.Max)),
-		slog.String("fix", s.mountedAt()+", for GET and POST and outside Auth.Require: the pattern \"GET /auth/\" of http.ServeMux leaves the forms to other patterns"))
+		slog.String("code", string(codeGuardedRoute)), slog.String("method", r.Method),
+		slog.String("path", clip.Text(r.URL.EscapedPath(), clip.Max)),
+		slog.String("fix", s.mountedAt()+", for GET and POST and outside Auth.Require: the pattern \"GET /auth/\" "+
+			"of http.ServeMux leaves the forms to other patterns"))
 }
 
 // maxUnreached is the number of browsers that guards send to the sign-in page
@@ -202,7 +217,8 @@ func (s *settings) noteUnreached(r *http.Request) {
 	if s.Pages.SignIn != "" || s.reached.Load() || r.Header.Get("Sec-Fetch-Mode") != "navigate" || s.unreached.Add(1) != maxUnreached {
 		return
 	}
-	s.log.LogAttrs(r.Context(), slog.LevelWarn, "pintle: Auth.Require has sent browsers to the sign-in page, and none has reached it in this process",
+	s.log.LogAttrs(r.Context(), slog.LevelWarn, "pintle: Auth.Require has sent browsers to the sign-in page, and "+
+		"none has reached it in this process",
 		slog.String("code", string(codeSignInPageMissing)), slog.String("page", s.signInPagePath()),
 		slog.String("fix", "if it is not found there, "+s.mountedAt()+": a pattern of http.ServeMux ends with a slash"))
 }
@@ -222,8 +238,10 @@ func (x *exchange) misrouted() bool {
 		fix = x.mountedAt() + "; or set Config.BasePath to " + clip.Quote(base)
 	}
 	if x.notices.first(noticeMount) {
-		x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a request for a route reached the Auth at another path than its base path, and is refused",
-			slog.String("code", string(codeBasePathMismatch)), slog.String("path", clip.Text(path, clip.Max)), slog.String("basePath", x.base), slog.String("fix", fix))
+		x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a request for a route reached the Auth at another path than "+
+			"its base path, and is refused",
+			slog.String("code", string(codeBasePathMismatch)), slog.String("path", clip.Text(path, clip.Max)),
+			slog.String("basePath", x.base), slog.String("fix", fix))
 	}
 	return true
 }
@@ -243,9 +261,11 @@ func routedBelow(path string) (base string, ok bool) {
 // Advice for the operator about an address, without a setting, with TrustHost
 // and with a URL.
 const (
-	fixUntrusted = "set Config.URL (AUTH_URL) to the public URL of the application, or Config.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the headers Host or X-Forwarded-Host, and X-Forwarded-Proto"
-	fixHeaders   = "have the proxy send X-Forwarded-Host, or pass the Host header on, and X-Forwarded-Proto; or set Config.URL (AUTH_URL) to the public URL of the application"
-	fixURL       = "set Config.URL (AUTH_URL) to the address that users open, or have them open the site there"
+	fixUntrusted = "set Config.URL (AUTH_URL) to the public URL of the application, or Config.TrustHost " +
+		"(AUTH_TRUST_HOST=true) behind a proxy that sets the headers Host or X-Forwarded-Host, and X-Forwarded-Proto"
+	fixHeaders = "have the proxy send X-Forwarded-Host, or pass the Host header on, and X-Forwarded-Proto; or " +
+		"set Config.URL (AUTH_URL) to the public URL of the application"
+	fixURL = "set Config.URL (AUTH_URL) to the address that users open, or have them open the site there"
 )
 
 // checkAddress compares the site with the address that the browser reports. It
@@ -256,7 +276,9 @@ func (x *exchange) checkAddress(site origin.Origin) *Error {
 	switch {
 	case ok && seen == site:
 	case ok && x.URL == "" && !x.TrustHost:
-		return fail(codeUntrustedHost, fmt.Errorf("the request is for %s, and its page is at %s, so a proxy changed the Host header: %s", site, seen, fixUntrusted))
+		return fail(codeUntrustedHost,
+			fmt.Errorf("the request is for %s, and its page is at %s, so a proxy changed the Host header: %s", site,
+				seen, fixUntrusted))
 	case ok:
 		x.noteAddress(site, string(seen))
 	case x.URL == "" && !site.Secure() && !site.Loopback() && origin.OverTLS(x.r.Header):
@@ -294,8 +316,10 @@ func (x *exchange) noteAddress(site origin.Origin, seen string) {
 	case x.TrustHost:
 		fix = fixHeaders
 	}
-	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a browser has this site at another address than it is believed to be at: redirects, links and cookies are those of the latter",
-		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("browser", clip.Text(seen, clip.Max)), slog.String("fix", fix))
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a browser has this site at another address than it is believed "+
+		"to be at: redirects, links and cookies are those of the latter",
+		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)),
+		slog.String("browser", clip.Text(seen, clip.Max)), slog.String("fix", fix))
 }
 
 // noteHost logs once that the Host header names no public site, and that no
@@ -313,8 +337,10 @@ func (x *exchange) noteHost(site origin.Origin) {
 		fix = fixURL
 	}
 	fix = "none is needed if users open " + string(site) + "; otherwise " + fix
-	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: a request is for a host that only this machine or its network knows, as behind a proxy that changes the Host header: users are sent to the site",
-		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)), slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", fix))
+	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: a request is for a host that only this machine or its network "+
+		"knows, as behind a proxy that changes the Host header: users are sent to the site",
+		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)),
+		slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", fix))
 }
 
 // repeated returns the level for an error that may have been logged already:

@@ -35,7 +35,10 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 		return p, &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: incomplete}
 	}
 	if s.PublicNetworkOnly && own.HTTPClient != nil {
-		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: errors.New("Config.PublicNetworkOnly has no effect on the provider's HTTPClient: leave one of them out")}
+		return p, &Error{
+			Code: CodeConfiguration, Provider: p.id,
+			Err: errors.New("Config.PublicNetworkOnly has no effect on the provider's HTTPClient: leave one of them out"),
+		}
 	}
 	var fault *Error
 	p.refresh, fault = f.speak(s.HTTPClient)
@@ -198,7 +201,11 @@ func (f *oauthFlow) accept(x *exchange, kept *keptChecks) error {
 // end the grant of the first at providers that follow RFC 6749 section 4.1.2.
 func (x *exchange) spend(kept *keptChecks) error {
 	if !x.spent.flows.Use(kept.once, kept.issued) {
-		return &Error{Code: CodeInvalidCheck, Detail: flowUsed, Err: errors.New("the flow has had its response already: the callback URL was opened twice, or the browser's cookies were copied")}
+		return &Error{
+			Code: CodeInvalidCheck, Detail: flowUsed,
+			Err: errors.New("the flow has had its response already: the callback URL was opened twice, or the " +
+				"browser's cookies were copied"),
+		}
 	}
 	return nil
 }
@@ -296,10 +303,12 @@ func (p *OAuth) oauth2(client *http.Client) *handshake.Provider {
 		ClientID: p.ClientID, ClientSecret: p.ClientSecret, ClientSecretFunc: q.ClientSecret,
 		Authorization: endpointOf(p.Authorization), Token: endpointOf(p.Token), UserInfo: endpointOf(p.UserInfo),
 		JWKS: q.JWKS,
-		PKCE: slices.Contains(checks, oauth.CheckPKCE), State: slices.Contains(checks, oauth.CheckState), Nonce: slices.Contains(checks, oauth.CheckNonce),
+		PKCE: slices.Contains(checks, oauth.CheckPKCE), State: slices.Contains(checks, oauth.CheckState),
+		Nonce:      slices.Contains(checks, oauth.CheckNonce),
 		AuthMethod: string(p.ClientAuth), PrivateKey: p.PrivateKey, PrivateKeyID: p.PrivateKeyID,
 		AssertionAudience: q.AssertionAudience, SigningAlg: string(p.SigningAlg), UserInfoSigningAlg: string(q.UserInfoSigningAlg),
-		ProfileFromUserInfo: p.ProfileFromUserInfo, MaxAge: p.MaxAge, TokenTypeOptional: q.TokenTypeOptional, FormTokenBody: q.FormTokenBody,
+		ProfileFromUserInfo: p.ProfileFromUserInfo, MaxAge: p.MaxAge, TokenTypeOptional: q.TokenTypeOptional,
+		FormTokenBody: q.FormTokenBody,
 		Hooks: handshake.Hooks{
 			Discovered: q.Metadata, TokenRequest: q.TokenRequest, Exchange: q.Exchange, TokenResponse: q.TokenResponse,
 			CheckClaims: q.CheckClaims, FetchProfile: q.FetchProfile, AmendProfile: q.AmendProfile,
@@ -429,7 +438,10 @@ func (f oauth1Protocol) finish(ctx context.Context, c callbackParams) (*identity
 	if !ok {
 		return nil, fail(CodeInvalidCheck, fmt.Errorf("the state holds no temporary credentials"))
 	}
-	result, err := f.Finish(ctx, handshake.OAuth1Return{Params: c.params, Token: token, Secret: secret, Accept: c.accept, Exchanged: c.exchanged})
+	result, err := f.Finish(ctx, handshake.OAuth1Return{
+		Params: c.params, Token: token, Secret: secret,
+		Accept: c.accept, Exchanged: c.exchanged,
+	})
 	if err != nil {
 		return nil, providerError(err)
 	}
@@ -519,7 +531,10 @@ func (f *oauthFlow) requireStarter(x *exchange, kept *keptChecks) error {
 		return err
 	}
 	if user == nil || !x.startedBy(kept.id, user) {
-		return &Error{Code: CodeAccountNotLinked, Provider: f.id, Err: errors.New("the user who began the flow to link an account is no longer signed in")}
+		return &Error{
+			Code: CodeAccountNotLinked, Provider: f.id,
+			Err: errors.New("the user who began the flow to link an account is no longer signed in"),
+		}
 	}
 	return nil
 }

@@ -195,7 +195,8 @@ func (x *exchange) showFault(fault *Error) {
 	switch {
 	case own == "":
 	case strings.HasPrefix(asked, own):
-		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the error page of the application is protected by itself: Config.Pages.Error must be open to anonymous requests",
+		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the error page of the application is protected by itself: "+
+			"Config.Pages.Error must be open to anonymous requests",
 			slog.String("code", string(codeErrorPageLoop)))
 	default:
 		_ = x.redirect(query.Append(x.absolute(own), "error", string(CodeConfiguration)))
@@ -261,7 +262,8 @@ func (s *settings) checkTheme() *Error {
 	}
 	for i, l := range s.languages {
 		if slices.ContainsFunc(s.languages[:i], func(other language) bool { return other.tag == l.tag }) {
-			errs = append(errs, fmt.Errorf("Config.Texts and Config.Languages have the language %q twice; Config.Texts without Lang is \"en\"", l.tag))
+			errs = append(errs, fmt.Errorf(
+				"Config.Texts and Config.Languages have the language %q twice; Config.Texts without Lang is \"en\"", l.tag))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

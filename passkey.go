@@ -136,7 +136,11 @@ func (p *WebAuthn) checkAutofill() *Error {
 	if slices.ContainsFunc(p.fields(), Field.listsPasskeys) {
 		return nil
 	}
-	return &Error{Code: codeMissingAutocomplete, Provider: p.base().id, Err: errors.New(`none of WebAuthn.Fields has an attribute autocomplete with the word webauthn: add one, such as "username webauthn", or set DisableAutofill`)}
+	return &Error{
+		Code: codeMissingAutocomplete, Provider: p.base().id,
+		Err: errors.New("none of WebAuthn.Fields has an attribute autocomplete with the word webauthn: add one, " +
+			`such as "username webauthn", or set DisableAutofill`),
+	}
 }
 
 // A DeviceType is "singleDevice", or "multiDevice" for a passkey that may be

@@ -488,7 +488,8 @@ func (f *passkeyFlow) owner(x *exchange, stored *Passkey) (*Account, *User, erro
 		return nil, nil, err
 	}
 	if account == nil || account.UserID != stored.UserID {
-		return nil, nil, fmt.Errorf("there is no account of the provider %q that goes with the passkey: it was unlinked, or belongs to another provider", f.id)
+		return nil, nil, fmt.Errorf("there is no account of the provider %q that goes with the passkey: it was "+
+			"unlinked, or belongs to another provider", f.id)
 	}
 	user, err := x.records.user(x.ctx, account.UserID)
 	if err != nil {

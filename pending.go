@@ -112,7 +112,10 @@ func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page st
 	if u := h.User; h.Stored { // the store has the rest
 		h.User = &User{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image, stated: u.stated}
 	}
-	h.Account = &Account{UserID: d.account.UserID, Type: d.account.Type, Provider: d.account.Provider, ProviderAccountID: d.account.ProviderAccountID}
+	h.Account = &Account{
+		UserID: d.account.UserID, Type: d.account.Type, Provider: d.account.Provider,
+		ProviderAccountID: d.account.ProviderAccountID,
+	}
 	if h.Secret, err = randomToken(); err != nil {
 		return err
 	}
@@ -124,7 +127,8 @@ func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page st
 		return fmt.Errorf("seal the pending sign-in: %w", err)
 	}
 	if parts := cookie.Parts(text); parts > cookie.MaxParts {
-		return fmt.Errorf("the pending sign-in has %d bytes, which are %d cookies, and no more than %d are read back: %s", len(text), parts, cookie.MaxParts, fixToken)
+		return fmt.Errorf("the pending sign-in has %d bytes, which are %d cookies, and no more than %d are read "+
+			"back: %s", len(text), parts, cookie.MaxParts, fixToken)
 	}
 	row := &Verification{
 		Identifier: h.User.ID, Token: x.hashes.Tenant(x.Tenant).Sum(pendingPurpose + h.Secret),
@@ -133,7 +137,8 @@ func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page st
 	if err := x.records.createVerification(x.ctx, row); err != nil {
 		return err
 	}
-	x.addCookie(cookie.WriteChunked(x.set.pending.name, text, cookie.Received(x.r.Header, x.set.pending.name), x.set.pending.lasting(x.set.pendingAge()))...)
+	x.addCookie(cookie.WriteChunked(x.set.pending.name, text, cookie.Received(x.r.Header, x.set.pending.name),
+		x.set.pending.lasting(x.set.pendingAge()))...)
 	x.debug("sign-in held")
 	return x.redirect(target)
 }
@@ -232,7 +237,8 @@ func (x *exchange) lookAtPending() (*PendingSignIn, error) {
 func (o CompleteOptions) fault() error {
 	for _, method := range o.Methods {
 		if method == "" || len(method) > maxMethod {
-			return fail(CodeConfiguration, fmt.Errorf("CompleteOptions.Methods has %s: a method has 1 to %d bytes", clip.Quote(method), maxMethod))
+			return fail(CodeConfiguration, fmt.Errorf("CompleteOptions.Methods has %s: a method has 1 to %d bytes",
+				clip.Quote(method), maxMethod))
 		}
 	}
 	return nil

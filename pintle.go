@@ -206,7 +206,9 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 		}
 	}
 	if s == nil {
-		return nil, fail(CodeConfiguration, fmt.Errorf("%s does not know which tenant of NewFunc is meant: call it on Auth.Tenant, or give it the context of a request with a session inside Auth.Load, of a callback or of an event", method))
+		return nil, fail(CodeConfiguration, fmt.Errorf("%s does not know which tenant of NewFunc is meant: call it "+
+			"on Auth.Tenant, or give it the context of a request with a session inside Auth.Load, of a callback or "+
+			"of an event", method))
 	}
 	if s.fault != nil {
 		return nil, s.fault

@@ -38,7 +38,9 @@ func (s *settings) checkNil() *Error {
 		value  any
 	}{{"Config.Store", s.Store}, {"Config.Session.Revocation", s.Session.Revocation}} {
 		if part.value != nil && isNil(part.value) {
-			return fail(CodeConfiguration, fmt.Errorf("%s is a nil %T: look at the error of the function that made it, or leave the option out", part.option, part.value))
+			return fail(CodeConfiguration,
+				fmt.Errorf("%s is a nil %T: look at the error of the function that made it, or leave the option out",
+					part.option, part.value))
 		}
 	}
 	return nil
@@ -378,11 +380,13 @@ func (s *settings) unsealTokens(a *Account) (*Account, error) {
 		}
 		text, err := s.accountKeys.Open(nil, sealed)
 		if err != nil {
-			return nil, fail(CodeConfiguration, fmt.Errorf("a stored token of provider %s cannot be opened: Config.Secrets no longer has the secret it was sealed with", a.Provider))
+			return nil, fail(CodeConfiguration, fmt.Errorf("a stored token of provider %s cannot be opened: "+
+				"Config.Secrets no longer has the secret it was sealed with", a.Provider))
 		}
 		token, here := bytes.CutPrefix(text, opened.place(column.name))
 		if !here {
-			return nil, fail(CodeConfiguration, fmt.Errorf("the stored %s of an account at provider %s was sealed for another account or column: the row was changed by other means than Pintle", column.name, a.Provider))
+			return nil, fail(CodeConfiguration, fmt.Errorf("the stored %s of an account at provider %s was sealed "+
+				"for another account or column: the row was changed by other means than Pintle", column.name, a.Provider))
 		}
 		*column.token = string(token)
 	}
@@ -417,7 +421,8 @@ func (r *records) missing(what string, needed ...feature) error {
 		if r.can.Remedy != "" {
 			remedy = r.can.Remedy
 		}
-		return missingFeature(fmt.Sprintf("%s needs pintle.Features.%s, which Config.Store, a %T, does not have: %s", what, f.name, r.store, remedy))
+		return missingFeature(fmt.Sprintf("%s needs pintle.Features.%s, which Config.Store, a %T, does not have: %s",
+			what, f.name, r.store, remedy))
 	}
 	return nil
 }

@@ -127,7 +127,9 @@ func (x *exchange) mayBeHere(u *url.URL) bool {
 // In the log it is a bad request.
 func (x *exchange) checkCallbackURL() *Error {
 	if asked, _ := x.query.Last("callbackUrl"); asked != "" && !origin.Allowed(asked) {
-		return fail(codeInvalidCallbackURL, byClient(fmt.Errorf("the request asks to go to %s, which is neither a path nor an http(s) URL", clip.Quote(asked))))
+		return fail(codeInvalidCallbackURL,
+			byClient(fmt.Errorf("the request asks to go to %s, which is neither a path nor an http(s) URL",
+				clip.Quote(asked))))
 	}
 	return nil
 }
@@ -137,7 +139,8 @@ func (x *exchange) checkCallbackURL() *Error {
 func (s *settings) resolveRedirectProxy() *Error {
 	var err error
 	if s.previews, err = origin.ParseHosts(s.RedirectProxyHosts); err != nil {
-		return fail(CodeConfiguration, fmt.Errorf("Config.RedirectProxyHosts: %w: an entry is a host such as app.example.com or *.preview.example.com", err))
+		return fail(CodeConfiguration, fmt.Errorf("Config.RedirectProxyHosts: %w: an entry is a host such as "+
+			"app.example.com or *.preview.example.com", err))
 	}
 	own, err := origin.Parse(s.URL)
 	if err != nil || len(s.previews) > 0 {
@@ -148,7 +151,12 @@ func (s *settings) resolveRedirectProxy() *Error {
 			continue
 		}
 		if proxy, err := origin.Parse(p.proxyURL); err == nil && proxy == own {
-			return &Error{Code: CodeConfiguration, Provider: p.id, Err: errors.New("this deployment is the one at RedirectProxyURL (AUTH_REDIRECT_PROXY_URL), and Config.RedirectProxyHosts is empty: list the hosts of the deployments that callbacks are passed on to, such as *.preview.example.com")}
+			return &Error{
+				Code: CodeConfiguration, Provider: p.id,
+				Err: errors.New("this deployment is the one at RedirectProxyURL (AUTH_REDIRECT_PROXY_URL), and " +
+					"Config.RedirectProxyHosts is empty: list the hosts of the deployments that callbacks are passed " +
+					"on to, such as *.preview.example.com"),
+			}
 		}
 	}
 	return nil
@@ -174,7 +182,10 @@ func (f *oauthFlow) redirectProxy(x *exchange) (callback string, same bool, err 
 	}
 	site, err := origin.Parse(base)
 	if err != nil {
-		return "", false, &Error{Code: CodeConfiguration, Provider: f.id, Err: fmt.Errorf("RedirectProxyURL (AUTH_REDIRECT_PROXY_URL) is %q: %w", base, err)}
+		return "", false, &Error{
+			Code: CodeConfiguration, Provider: f.id,
+			Err: fmt.Errorf("RedirectProxyURL (AUTH_REDIRECT_PROXY_URL) is %q: %w", base, err),
+		}
 	}
 	return base + "/callback/" + f.id, string(site) == x.origin, nil
 }
@@ -205,7 +216,9 @@ func (f *oauthFlow) passOn(x *exchange, params query.Values) (bool, error) {
 	}
 	// The deployment would receive the code of the user.
 	if !x.mayReceive(home) {
-		return false, fail(CodeInvalidCheck, fmt.Errorf("the flow says that it began at %s, which Config.RedirectProxyHosts does not list: add it if it is a deployment of yours", home))
+		return false, fail(CodeInvalidCheck,
+			fmt.Errorf("the flow says that it began at %s, which Config.RedirectProxyHosts does not list: add it "+
+				"if it is a deployment of yours", home))
 	}
 	x.debug("passed on to the deployment that the sign-in began at")
 	return true, x.redirect(query.AppendValues(content.Origin, params))

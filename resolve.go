@@ -60,13 +60,19 @@ func (s *settings) resolveStore() *Error {
 	mail := s.mailProvider()
 	switch {
 	case mail != nil && s.records == nil:
-		return &Error{Code: codeMissingAdapter, Provider: mail.id, Err: errors.New("a mail provider needs Config.Store, to keep links and users in")}
+		return &Error{
+			Code: codeMissingAdapter, Provider: mail.id,
+			Err: errors.New("a mail provider needs Config.Store, to keep links and users in"),
+		}
 	case s.sessions.needStoredUser() && s.records == nil:
-		return fail(codeMissingAdapter, errors.New("database sessions need Config.Store; without one set Config.Session.Strategy to StrategyJWT"))
+		return fail(codeMissingAdapter,
+			errors.New("database sessions need Config.Store; without one set Config.Session.Strategy to StrategyJWT"))
 	case s.Callbacks.SyncUser != nil && s.records == nil:
-		return fail(codeMissingAdapter, errors.New("Callbacks.SyncUser changes stored users and needs Config.Store; without one Callbacks.JWT puts a role into each token"))
+		return fail(codeMissingAdapter, errors.New("Callbacks.SyncUser changes stored users and needs "+
+			"Config.Store; without one Callbacks.JWT puts a role into each token"))
 	case s.Callbacks.Hold != nil && s.records == nil:
-		return fail(codeMissingAdapter, errors.New("Callbacks.Hold needs Config.Store, where a sign-in that waits is noted so that it is completed once: set it, for example to memstore.New() for a program of one process"))
+		return fail(codeMissingAdapter, errors.New("Callbacks.Hold needs Config.Store, where a sign-in that waits "+
+			"is noted so that it is completed once: set it, for example to memstore.New() for a program of one process"))
 	}
 	return nil
 }
@@ -77,7 +83,10 @@ func resolve(cfg Config) *settings {
 	env := cfg.environment()
 	given := cfg.BasePath
 	env.fill(&cfg)
-	s := &settings{Config: cfg, baseSource: baseSource(given, cfg.BasePath), log: newLogger(&cfg), byID: map[string]*provider{}, spent: newSpent()}
+	s := &settings{
+		Config: cfg, baseSource: baseSource(given, cfg.BasePath), log: newLogger(&cfg),
+		byID: map[string]*provider{}, spent: newSpent(),
+	}
 	s.Session.MaxAge = cmp.Or(s.Session.MaxAge, defaultMaxAge)
 	s.Session.UpdateAge = cmp.Or(s.Session.UpdateAge, defaultUpdateAge)
 	s.JWT.MaxAge = cmp.Or(s.JWT.MaxAge, s.Session.MaxAge)
@@ -180,7 +189,11 @@ func (s *settings) resolveProviders(env environment) *Error {
 		if _, taken := s.byID[p.id]; taken {
 			// One of them would be unreachable: routes and accounts know a
 			// provider by its id.
-			note(&Error{Code: CodeConfiguration, Provider: p.id, Err: fmt.Errorf("Config.Providers[%d] has the ID %q, as a provider before it: set the field ID of one of them to another name", i, p.id)})
+			note(&Error{
+				Code: CodeConfiguration, Provider: p.id,
+				Err: fmt.Errorf("Config.Providers[%d] has the ID %q, as a provider before it: set the field ID of "+
+					"one of them to another name", i, p.id),
+			})
 			continue
 		}
 		s.byID[p.id] = p
@@ -210,7 +223,8 @@ func (s *settings) checkKinds() *Error {
 	}
 	others := slices.ContainsFunc(s.providers, func(p *provider) bool { return !p.hostUsers })
 	if s.sessions.needStoredUser() && len(s.providers) > 0 && !others {
-		return fail(codeUnsupportedStrategy, errors.New("credentials providers alone cannot use database sessions, which are the default with a Config.Store: set Config.Session.Strategy to StrategyJWT"))
+		return fail(codeUnsupportedStrategy, errors.New("credentials providers alone cannot use database sessions, "+
+			"which are the default with a Config.Store: set Config.Session.Strategy to StrategyJWT"))
 	}
 	return nil
 }
@@ -246,7 +260,11 @@ func (s *settings) checkAutofill() *Error {
 		switch {
 		case !p.autofill:
 		case first != nil:
-			return &Error{Code: codeDuplicateConditional, Provider: p.id, Err: fmt.Errorf("the passkeys of %q are in the autofill list already: set DisableAutofill for one of the two", first.id)}
+			return &Error{
+				Code: codeDuplicateConditional, Provider: p.id,
+				Err: fmt.Errorf("the passkeys of %q are in the autofill list already: set DisableAutofill for one "+
+					"of the two", first.id),
+			}
 		default:
 			first = p
 		}
@@ -267,7 +285,8 @@ func (s *settings) checkPages() *Error {
 		local := err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(page, "/")
 		absolute := err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
 		if !local && !absolute {
-			return fail(CodeConfiguration, fmt.Errorf("Config.Pages.%s is %q: it must be a path that begins with / or an http(s) URL", name, page))
+			return fail(CodeConfiguration,
+				fmt.Errorf("Config.Pages.%s is %q: it must be a path that begins with / or an http(s) URL", name, page))
 		}
 	}
 	return s.checkPageLoops()
@@ -276,7 +295,10 @@ func (s *settings) checkPages() *Error {
 // checkPageLoops rejects a page of the application that is a built-in page
 // which leads back to it: browsers would be redirected until they give up.
 func (s *settings) checkPageLoops() *Error {
-	own := map[action]string{actionSignIn: s.Pages.SignIn, actionSignOut: s.Pages.SignOut, actionError: s.Pages.Error, actionVerifyRequest: s.Pages.VerifyRequest}
+	own := map[action]string{
+		actionSignIn: s.Pages.SignIn, actionSignOut: s.Pages.SignOut, actionError: s.Pages.Error,
+		actionVerifyRequest: s.Pages.VerifyRequest,
+	}
 	for _, first := range []action{actionSignIn, actionSignOut, actionError, actionVerifyRequest} {
 		at := first
 		for range len(own) {
@@ -289,7 +311,9 @@ func (s *settings) checkPageLoops() *Error {
 				break
 			}
 			if at = next; at == first {
-				return fail(CodeConfiguration, fmt.Errorf("Config.Pages: %q is the built-in page that it takes the place of, so that browsers would be redirected to it again and again: leave it empty, or set it to a page of the application", own[first]))
+				return fail(CodeConfiguration, fmt.Errorf("Config.Pages: %q is the built-in page that it takes the "+
+					"place of, so that browsers would be redirected to it again and again: leave it empty, or set "+
+					"it to a page of the application", own[first]))
 			}
 		}
 	}
@@ -302,7 +326,8 @@ func (s *settings) resolvePaths() *Error {
 	var err error
 	if s.origins, err = origin.New(origin.Config{URL: s.URL, TrustForwarded: s.TrustHost}); err != nil {
 		s.origins, _ = origin.New(origin.Config{}) // which has nothing that could be wrong
-		return fail(CodeConfiguration, fmt.Errorf("Config.URL (AUTH_URL) is %q: %w: set it to the public URL of the application, such as https://app.example.com", s.URL, err))
+		return fail(CodeConfiguration, fmt.Errorf("Config.URL (AUTH_URL) is %q: %w: set it to the public URL of "+
+			"the application, such as https://app.example.com", s.URL, err))
 	}
 	if !strings.HasPrefix(base, "/") || strings.HasPrefix(base, "//") || strings.ContainsAny(base, "?#%\\ ") {
 		return fail(CodeConfiguration, fmt.Errorf("Config.BasePath is %q: it must be a plain path that begins with one /", base))
@@ -316,14 +341,17 @@ func (s *settings) resolveSecrets() *Error {
 		s.jwtSecrets = s.Secrets
 	}
 	if len(s.Secrets) == 0 {
-		return fail(codeMissingSecret, errors.New("there is no secret: set AUTH_SECRET or Config.Secrets to the output of \"openssl rand -base64 33\""))
+		return fail(codeMissingSecret,
+			errors.New("there is no secret: set AUTH_SECRET or Config.Secrets to the output of \"openssl rand -base64 33\""))
 	}
 	s.hashes = tokenhash.New(s.Secrets...)
 	s.csrf = csrf.New(s.hashes)
 	for name, list := range map[string][]string{"Config.Secrets (AUTH_SECRET)": s.Secrets, "Config.JWT.Secrets": s.JWT.Secrets} {
 		for i, secret := range list {
 			if len(secret) < minSecret && !s.DangerouslyAllowShortSecrets {
-				return fail(codeMissingSecret, fmt.Errorf("%s: secret %d has %d characters, at least %d are needed: use the output of \"openssl rand -base64 33\"", name, i+1, len(secret), minSecret))
+				return fail(codeMissingSecret,
+					fmt.Errorf("%s: secret %d has %d characters, at least %d are needed: use the output of "+
+						"\"openssl rand -base64 33\"", name, i+1, len(secret), minSecret))
 			}
 		}
 	}
@@ -333,7 +361,8 @@ func (s *settings) resolveSecrets() *Error {
 func (s *settings) checkSession() *Error {
 	switch {
 	case s.Session.MaxAge < time.Second || s.JWT.MaxAge < time.Second:
-		return fail(CodeConfiguration, errors.New("Config.Session.MaxAge and Config.JWT.MaxAge must be at least one second; zero means 30 days"))
+		return fail(CodeConfiguration,
+			errors.New("Config.Session.MaxAge and Config.JWT.MaxAge must be at least one second; zero means 30 days"))
 	case s.Session.AbsoluteMaxAge < 0:
 		return fail(CodeConfiguration, errors.New("Config.Session.AbsoluteMaxAge must not be negative; zero means no limit"))
 	case s.SharedSessions && s.Tenant != "":

@@ -232,11 +232,13 @@ const fixToken = "keep less in it (Callbacks.JWT, Session.Describe), or set Conf
 func (s tokenSessions) tokenCookies(ctx context.Context, set *cookieSet, h http.Header, text string) ([]string, error) {
 	parts := cookie.Parts(text)
 	if parts > cookie.MaxParts {
-		return nil, fmt.Errorf("the session token has %d bytes, which are %d cookies, and a session of more than %d cookies is not read back: %s", len(text), parts, cookie.MaxParts, fixToken)
+		return nil, fmt.Errorf("the session token has %d bytes, which are %d cookies, and a session of more than "+
+			"%d cookies is not read back: %s", len(text), parts, cookie.MaxParts, fixToken)
 	}
 	// A browser sends each as "name.0=value; ".
 	if size := len(text) + parts*(len(set.session.name)+len(".0=; ")); size > longToken && s.notices.first(noticeLongToken) {
-		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a session token is too long for many proxies: nginx refuses more than 8 KB of cookies with status 400, and 4 or 8 KB in one answer with status 502",
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a session token is too long for many proxies: nginx refuses "+
+			"more than 8 KB of cookies with status 400, and 4 or 8 KB in one answer with status 502",
 			slog.String("code", string(codeLongToken)), slog.Int("bytes", len(text)), slog.Int("cookies", parts),
 			slog.String("fix", fixToken+"; or raise the limits of every proxy (nginx: large_client_header_buffers, proxy_buffer_size)"))
 	}

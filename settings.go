@@ -419,7 +419,8 @@ func (s *settings) site(r *http.Request) (origin.Origin, error) {
 		return "", fail(codeUntrustedHost, fmt.Errorf("the request says that it is for %s: %s", site, fixUntrusted))
 	}
 	if header, elsewhere := origin.PassedOn(r.Header, site); elsewhere {
-		return "", fail(codeUntrustedHost, fmt.Errorf("the request is for %s, and a proxy passed it on from elsewhere (%s): %s", site, header, fixUntrusted))
+		return "", fail(codeUntrustedHost,
+			fmt.Errorf("the request is for %s, and a proxy passed it on from elsewhere (%s): %s", site, header, fixUntrusted))
 	}
 	return site, nil
 }

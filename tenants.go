@@ -109,7 +109,9 @@ func (t *tenants) warnOfIssuers(ctx context.Context, s *settings) {
 				t.warned = map[string]bool{}
 			}
 			t.warned[p.id] = true
-			s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: tenants share a store in which accounts of different issuers have one provider id: a subject of one issuer is the user of another. Give each issuer another provider id, or each tenant another store",
+			s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: tenants share a store in which accounts of different "+
+				"issuers have one provider id: a subject of one issuer is the user of another. Give each issuer "+
+				"another provider id, or each tenant another store",
 				slog.String("code", "shared-provider-id"), slog.String("provider", p.id),
 				slog.String("issuer", p.authority), slog.String("otherIssuer", q.authority))
 			break
@@ -184,11 +186,13 @@ func (s *settings) announce(ctx context.Context) {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.Debug is on, so the log tells more than is needed in production",
 			slog.String("code", "debug-enabled"))
 	case s.Debug:
-		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.Debug has no effect, because Config.Logger is set: the level of its handler decides",
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.Debug has no effect, because Config.Logger is set: the "+
+			"level of its handler decides",
 			slog.String("code", "debug-enabled"))
 	}
 	if s.DangerouslyAllowShortSecrets {
-		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.DangerouslyAllowShortSecrets is on: replace the secret by one of 32 characters or more",
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.DangerouslyAllowShortSecrets is on: replace the secret "+
+			"by one of 32 characters or more",
 			slog.String("code", "short-secrets-allowed"))
 	}
 	for _, p := range s.providers {
@@ -201,8 +205,11 @@ func (s *settings) announce(ctx context.Context) {
 			slog.String("code", "cookie-lifetime"))
 	}
 	if site, err := origin.Parse(s.URL); err == nil && !site.Secure() && !site.Loopback() {
-		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.URL (AUTH_URL) is http: cookies lack the attribute Secure, passwords and sessions can be read on the way, and browsers warn of forms that a page with TLS posts there",
-			slog.String("code", "insecure-url"), slog.String("url", string(site)), slog.String("fix", "set it to the https URL that users open, also where a proxy ends the TLS connection"))
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.URL (AUTH_URL) is http: cookies lack the attribute "+
+			"Secure, passwords and sessions can be read on the way, and browsers warn of forms that a page "+
+			"with TLS posts there",
+			slog.String("code", "insecure-url"), slog.String("url", string(site)),
+			slog.String("fix", "set it to the https URL that users open, also where a proxy ends the TLS connection"))
 	}
 	if s.BasePath != "" && pathOf(s.URL) != "" && pathOf(s.URL) != s.base {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: the path of Config.URL (AUTH_URL) differs from Config.BasePath, which is used",

@@ -177,7 +177,8 @@ func (s tokenSessions) stillGood(ctx context.Context, held heldToken) unread {
 	if s.Session.AbsoluteMaxAge > 0 {
 		switch began := s.beganAt(held); {
 		case began.IsZero():
-			return unread{err: fail(codeJWTSession, errors.New("the token does not say when it was issued, which Config.Session.AbsoluteMaxAge needs"))}
+			return unread{err: fail(codeJWTSession,
+				errors.New("the token does not say when it was issued, which Config.Session.AbsoluteMaxAge needs"))}
 		case s.lifetime.Over(began, time.Now()):
 			return unread{err: fail(codeJWTSession, errors.New("the session has reached its absolute lifetime"))}
 		}
@@ -187,7 +188,10 @@ func (s tokenSessions) stillGood(ctx context.Context, held heldToken) unread {
 	}
 	// A token without a sign-in time counts as older than any RevokeUser: Auth.js
 	// writes another iat at each renewal, so iat would outdate the revocation.
-	revoked, err := s.Session.Revocation.Revoked(ctx, TokenSession{UserID: held.subject(), ID: held.session(), SignedIn: s.signedInAt(held)})
+	revoked, err := s.Session.Revocation.Revoked(ctx, TokenSession{
+		UserID: held.subject(), ID: held.session(),
+		SignedIn: s.signedInAt(held),
+	})
 	if err != nil {
 		return unread{fail(codeJWTSession, fmt.Errorf("Config.Session.Revocation: %w", err)), unanswered}
 	}
@@ -449,7 +453,8 @@ func (s tokenSessions) end(x *exchange, held []string) (ended []*SignOutEvent, e
 			continue
 		}
 		if s.Session.Revocation != nil {
-			if err := s.Session.Revocation.Revoke(x.ctx, TokenSession{UserID: tok.subject(), ID: tok.session()}, s.lastCopyExpires()); err != nil {
+			if err := s.Session.Revocation.Revoke(x.ctx, TokenSession{UserID: tok.subject(), ID: tok.session()},
+				s.lastCopyExpires()); err != nil {
 				return nil, fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
 			}
 		}
@@ -458,7 +463,8 @@ func (s tokenSessions) end(x *exchange, held []string) (ended []*SignOutEvent, e
 	if unread != nil && len(ended) == 0 && x.action == actionSignOut {
 		// A token that is not valid is no session that could be ended, and any
 		// client can send one.
-		s.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: the session cookie could not be read", slog.String("code", string(CodeSignOut)), slog.Any("error", boundedError{unread}))
+		s.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: the session cookie could not be read",
+			slog.String("code", string(CodeSignOut)), slog.Any("error", boundedError{unread}))
 	}
 	return ended, nil
 }
@@ -548,7 +554,8 @@ func (tokenSessions) endDevice(context.Context, *Session, string) error {
 }
 
 func (tokenSessions) endOtherDevices(context.Context, *Session) (int, error) {
-	return 0, fail(codeUnsupportedStrategy, errors.New("EndOtherDevices needs database sessions: token sessions of a user end all at once, with SignOutEverywhere"))
+	return 0, fail(codeUnsupportedStrategy, errors.New("EndOtherDevices needs database sessions: token sessions of "+
+		"a user end all at once, with SignOutEverywhere"))
 }
 
 // sessionMarks are the claims by which a token session is limited and ended.

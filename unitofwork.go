@@ -376,7 +376,8 @@ func (c UserUpdate) since(u *User) (UserUpdate, bool) {
 func (c UserUpdate) keptBy(u *User) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Extra)) {
 		if c.Extra[name] != nil && u.Extra[name] == nil {
-			return fail(CodeStore, fmt.Errorf("the store has no place for the member %q of User.Extra that Callbacks.SyncUser returned: shared tables need a column that the layout names", name))
+			return fail(CodeStore, fmt.Errorf("the store has no place for the member %q of User.Extra that "+
+				"Callbacks.SyncUser returned: shared tables need a column that the layout names", name))
 		}
 	}
 	return nil
