@@ -241,13 +241,13 @@ func (a *Auth) StartSession(w http.ResponseWriter, r *http.Request, u *User, o S
 	}
 	x, fault := a.inner(r, actionSession)
 	if fault != nil {
-		a.logCall(x.ctx, "StartSession", fault)
+		a.logCall(r.Context(), "StartSession", fault)
 		return "", nil, fault
 	}
 	given, err := x.startSession(u, o)
 	if err != nil {
 		e := classified(err)
-		a.logCall(x.ctx, "StartSession", e)
+		a.logCall(r.Context(), "StartSession", e)
 		return "", nil, e
 	}
 	if w != nil {

@@ -147,8 +147,10 @@ func TestAStartedSessionIsTheOneThatLoadReturns(t *testing.T) {
 			if after, err := s.auth.Session(r); err != nil || after != nil {
 				t.Errorf("after the end of all sessions it is %+v, %v", after, err)
 			}
-			for range s.auth.Devices(t.Context(), started) { // it is of this Auth
-				break
+			for _, err := range s.auth.Devices(t.Context(), started) {
+				if err != nil {
+					t.Errorf("the Auth that began the session: %v", err)
+				}
 			}
 			other := newSite(t)
 			for _, err := range other.auth.Devices(t.Context(), started) {

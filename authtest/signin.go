@@ -134,7 +134,7 @@ func signIn(auth *pintle.Auth, r *http.Request, u *pintle.User) ([]*http.Cookie,
 	if auth == nil {
 		return nil, errors.New("the Auth is nil: give it the application's")
 	}
-	store, err := auth.StoreFor(r)
+	store, err := auth.StoreFor(r) //nolint:contextcheck // r has it
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func signIn(auth *pintle.Auth, r *http.Request, u *pintle.User) ([]*http.Cookie,
 	}
 	w := &http.Response{Header: http.Header{}}
 	how := pintle.StartOptions{Authentication: pintle.Authentication{Provider: "authtest"}}
-	if _, _, err := auth.StartSession(receiver{w}, r, u, how); err != nil { //nolint:contextcheck // r has it
+	if _, _, err := auth.StartSession(receiver{w}, r, u, how); err != nil {
 		return nil, err
 	}
 	cookies := w.Cookies()
