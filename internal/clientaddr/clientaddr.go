@@ -16,6 +16,9 @@ func Connection(r *http.Request) netip.Addr { return parse(r.RemoteAddr) }
 // unless that is one of the given proxies. Then it returns the last address in
 // X-Forwarded-For that is not a proxy's: the client can write anything before it.
 func Forwarded(proxies ...netip.Prefix) func(*http.Request) netip.Addr {
+	if len(proxies) == 0 {
+		return Connection
+	}
 	proxies = slices.Clone(proxies)
 	trusted := func(a netip.Addr) bool {
 		return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(a) })
