@@ -242,7 +242,7 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	if err != nil {
 		a.logCall(r.Context(), "Load", err)
 	}
-	c := &sessionContext{loader: a, settings: s}
+	c := &sessionContext{Context: known.Context(), loader: a, settings: s}
 	if err == nil {
 		c.session, c.away = s.loadSession(w, known)
 	}
@@ -251,7 +251,7 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	}
 	// Also without a session: guards further in need not look again, and the
 	// session of another Auth ends here.
-	return r.WithContext(c.in(known.Context())) //nolint:contextcheck // made from that of the request
+	return r.WithContext(c) //nolint:contextcheck // made from that of the request
 }
 
 // Session returns the session of a request, or nil when the request is signed
@@ -297,9 +297,10 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.write(w)
 }
 
-// A sessionContext is what the context of a request holds about its session: the
-// session, or that the request has none.
+// A sessionContext carries a session, or records that a request has none. It is
+// what [context.WithValue] returns, without the cost of a key of any type.
 type sessionContext struct {
+	context.Context
 	session *Session
 
 	// loader is the Auth that looked for the session, and settings the
@@ -315,9 +316,11 @@ type sessionContext struct {
 
 type sessionContextKey struct{}
 
-// in returns a copy of ctx that holds c.
-func (c *sessionContext) in(ctx context.Context) context.Context {
-	return context.WithValue(ctx, sessionContextKey{}, c)
+func (c *sessionContext) Value(key any) any {
+	if _, own := key.(sessionContextKey); own {
+		return c
+	}
+	return c.Context.Value(key)
 }
 
 // sessionContextOf returns what was last recorded about the session of a
@@ -340,5 +343,5 @@ func SessionFrom(ctx context.Context) *Session {
 // WithSession returns a copy of ctx that carries s. Tests of a host application
 // use it to act as a signed-in user.
 func WithSession(ctx context.Context, s *Session) context.Context {
-	return (&sessionContext{session: s, given: true}).in(ctx)
+	return &sessionContext{Context: ctx, session: s, given: true}
 }
