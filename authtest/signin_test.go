@@ -291,6 +291,101 @@ func TestSignInReportsWhyItFails(t *testing.T) {
 	}
 }
 
+// Without an Auth the test says what to give, and does not panic.
+func TestSignInNeedsAnAuth(t *testing.T) {
+	var j judge
+	if cookies := authtest.Cookies(&j, nil, "http://localhost/", &pintle.User{Name: "Kim"}); cookies != nil || !strings.Contains(j.verdict, "the Auth is nil") {
+		t.Errorf("the test gets the cookies %v and fails with %q", cookies, j.verdict)
+	}
+}
+
+// A test that names its user by an ID finds that ID in the session and in the store.
+func TestAUserKeepsTheIDThatTheTestChose(t *testing.T) {
+	for name, cfg := range configs() {
+		t.Run(name, func(t *testing.T) {
+			auth := newAuth(t, cfg)
+			r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+			kim := &pintle.User{ID: "kim", Name: "Kim"}
+			authtest.SignIn(t, auth, r, kim)
+			if s, err := auth.Session(r); err != nil || s == nil || s.User.ID != "kim" || kim.ID != "kim" {
+				t.Errorf("the session is %+v, %v, and the user %+v", s, err, kim)
+			}
+			if cfg.Store == nil {
+				return
+			}
+			if _, err := cfg.Store.User(t.Context(), "kim"); err != nil {
+				t.Errorf("the user in the store: %v", err)
+			}
+		})
+	}
+}
+
+// A lateStore does not find users at first, and fails as it is told.
+type lateStore struct {
+	pintle.Store
+	lookUp, create error
+	created        int
+}
+
+func (s *lateStore) UserByEmail(ctx context.Context, address string) (*pintle.User, error) {
+	if err := s.lookUp; err != nil {
+		if errors.Is(err, pintle.ErrNotFound) {
+			s.lookUp = nil // the next look-up finds the user
+		}
+		return nil, err
+	}
+	return s.Store.UserByEmail(ctx, address)
+}
+
+func (s *lateStore) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
+	s.created++
+	if s.create != nil {
+		return nil, s.create
+	}
+	return s.Store.CreateUser(ctx, u)
+}
+
+// A user whom a parallel test stored between the look-up and the write is that user.
+func TestAUserWhomAnotherTestHasJustStoredIsFound(t *testing.T) {
+	memory := memstore.New()
+	stored, err := memory.CreateUser(t.Context(), &pintle.User{Name: "Kim", Email: "kim@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := configs()["tokens"]
+	cfg.Store = &lateStore{Store: memory, lookUp: pintle.ErrNotFound}
+	kim := &pintle.User{Email: "kim@example.com"}
+	authtest.Cookies(t, newAuth(t, cfg), "http://localhost/", kim)
+	if kim.ID != stored.ID || kim.Name != "Kim" {
+		t.Errorf("the user is %+v, want %+v", kim, stored)
+	}
+}
+
+// A store that fails ends the test with its error, and signs no user in.
+func TestSignInFailsWithTheStore(t *testing.T) {
+	broken := errors.New("the disk is full")
+	for name, store := range map[string]*lateStore{
+		"a look-up that fails": {Store: memstore.New(), lookUp: broken},
+		"a write that fails":   {Store: memstore.New(), create: broken},
+	} {
+		for _, strategy := range []pintle.SessionStrategy{pintle.StrategyJWT, pintle.StrategyDatabase} {
+			t.Run(name+", "+string(strategy), func(t *testing.T) {
+				cfg := configs()["tokens"]
+				cfg.Store, cfg.Session.Strategy = store, strategy
+				store.created = 0
+				var j judge
+				cookies := authtest.Cookies(&j, newAuth(t, cfg), "http://localhost/", &pintle.User{Name: "Kim", Email: "kim@example.com"})
+				if cookies != nil || !strings.Contains(j.verdict, "store the user: the disk is full") {
+					t.Errorf("the test gets the cookies %v and fails with %q", cookies, j.verdict)
+				}
+				if store.lookUp != nil && store.created > 0 {
+					t.Error("a user is created although it is not known whether there is one")
+				}
+			})
+		}
+	}
+}
+
 // Callbacks.SignIn decides about sign-ins, and this is none.
 func TestSignInDoesNotAskTheSignInCallback(t *testing.T) {
 	cfg := configs()["tokens"]
