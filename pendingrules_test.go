@@ -545,3 +545,147 @@ func TestStartSessionChangesNeitherTheRequestNorTheUser(t *testing.T) {
 		t.Errorf("the request has the cookies %q, and the user is %+v", r.Header.Get("Cookie"), ada)
 	}
 }
+
+// The claims of a sign-in that waits follow the stored user, unless the callback has chosen
+// otherwise.
+func TestTheClaimsFollowTheUserUnlessTheCallbackChose(t *testing.T) {
+	for name, tt := range map[string]struct {
+		jwt    func(pintle.Claims) pintle.Claims
+		change pintle.UserUpdate
+		want   map[string]any // nil for a claim that is not there
+	}{
+		"a name that was removed": {
+			func(c pintle.Claims) pintle.Claims { return c },
+			pintle.UserUpdate{Name: new("")}, map[string]any{"name": nil, "email": "ada@example.com"},
+		},
+		"a name that the callback left out": {
+			func(c pintle.Claims) pintle.Claims { delete(c, "name"); return c },
+			pintle.UserUpdate{Name: new("Ada King")}, map[string]any{"name": nil},
+		},
+		"an image that the user did not have": {
+			func(c pintle.Claims) pintle.Claims { return c },
+			pintle.UserUpdate{Image: new("/ada.png")}, map[string]any{"picture": "/ada.png"},
+		},
+		"no claims": {func(pintle.Claims) pintle.Claims { return nil }, pintle.UserUpdate{Image: new("/ada.png")}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, k := pendingSite(t, pintle.StrategyJWT, func(s *site) {
+				s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+					if c.Trigger == "" {
+						return c.Claims, nil
+					}
+					return tt.jwt(c.Claims), nil
+				}
+			})
+			b := s.browser()
+			b.isHeld(b.signInWith("careful"))
+			if _, err := k.Store.UpdateUser(t.Context(), "user-ada", tt.change); err != nil {
+				t.Fatal(err)
+			}
+			if next, err := b.complete("otp"); err != nil || next != s.url {
+				t.Fatalf("CompleteSignIn: %q, %v", next, err)
+			}
+			if tt.want == nil {
+				b.isSignedOut()
+				return
+			}
+			claims := unsealed(t, sessionCookie, b.cookie(sessionCookie))
+			for claim, want := range tt.want {
+				if got := claims[claim]; got != want {
+					t.Errorf("the claim %s is %v, want %v", claim, got, want)
+				}
+			}
+		})
+	}
+}
+
+// The cookie of a pending sign-in is secure where the site is, unless the configuration says
+// otherwise.
+func TestTheCookieOfAPendingSignInIsSecure(t *testing.T) {
+	for _, tt := range []struct {
+		scheme string
+		set    pintle.Cookie
+		name   string
+		secure bool
+	}{
+		{"https", pintle.Cookie{}, "__Host-" + pendingCookie, true},
+		{"http", pintle.Cookie{}, pendingCookie, false},
+		{"https", pintle.Cookie{Name: "waits", Secure: pintle.SecureNever}, "waits", false},
+		{"http", pintle.Cookie{Name: "waits", Secure: pintle.SecureAlways}, "waits", true},
+	} {
+		s, _ := pendingSite(t, pintle.StrategyJWT, func(s *site) { s.Cookies.PendingSignIn = tt.set })
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, tt.scheme+"://localhost:3000/login", nil)
+		next, err := s.auth.SignIn(w, r, "credentials", pintle.SignInOptions{Fields: map[string]any{"username": "ada", "password": people["ada"].password}})
+		if err != nil || next != tt.scheme+"://localhost:3000/second-factor" {
+			t.Fatalf("SignIn: %q, %v", next, err)
+		}
+		found := false
+		for _, c := range w.Result().Cookies() {
+			if c.Name == tt.name && c.Value != "" {
+				found = true
+				if c.Secure != tt.secure || !c.HttpOnly || c.Path != "/" {
+					t.Errorf("over %s the cookie is %v", tt.scheme, c)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("over %s there is no cookie %s: %v", tt.scheme, tt.name, w.Result().Cookies())
+		}
+	}
+}
+
+// What Describe returns may be one map for all sessions, and may have names that sessions
+// record: neither becomes what a session records.
+func TestWhatDescribeReturnsIsNotWhatASessionRecords(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			shared := map[string]any{"amr": []any{"hwk"}, "auth_provider": "passkey", "browser": "Firefox"}
+			s, k := hijackSite(t, strategy, recording, func(s *site) {
+				s.Session.Describe = func(*http.Request) map[string]any { return shared }
+			})
+			ada := people["ada"].user
+			k.seedUser(t, ada)
+			for _, proof := range []pintle.Authentication{{Provider: "job", Methods: []string{"pwd"}}, {Provider: "job"}} {
+				_, started, err := s.auth.StartSession(nil, httptest.NewRequest(http.MethodGet, s.url, nil), &ada, pintle.StartOptions{Authentication: proof})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a := started.Authentication; a.Provider != "job" || !slices.Equal(a.Methods, proof.Methods) {
+					t.Errorf("the session records %+v, want %+v", a, proof)
+				}
+				current := 0
+				for d, err := range s.auth.Devices(t.Context(), started) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if d.Current {
+						current++
+					}
+				}
+				if current != 1 {
+					t.Errorf("%d devices are that of the started session", current)
+				}
+			}
+			if len(shared) != 3 || shared["auth_provider"] != "passkey" {
+				t.Errorf("the map of the host is now %v", shared)
+			}
+		})
+	}
+}
+
+// The bounds of what StartSession takes are those that the documentation gives.
+func TestStartSessionTakesWhatIsWithinItsBounds(t *testing.T) {
+	s := newSite(t, recording)
+	long := pintle.Authentication{
+		Time: time.Now().Add(5 * time.Second), Provider: strings.Repeat("p", 256),
+		Methods: slices.Repeat([]string{strings.Repeat("x", 64)}, 16),
+	}
+	_, session, err := s.auth.StartSession(nil, httptest.NewRequest(http.MethodGet, s.url, nil), new(people["ada"].user), pintle.StartOptions{Authentication: long})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := session.Authentication; a.Provider != long.Provider || !slices.Equal(a.Methods, long.Methods) || a.Time.IsZero() {
+		t.Errorf("the session records %+v", a)
+	}
+}
