@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -241,5 +242,97 @@ func TestAnAuthOfNewIsItsOnlyTenant(t *testing.T) {
 	s := newSite(t)
 	if s.auth.Tenant("any") != s.auth {
 		t.Error("Tenant returns another Auth")
+	}
+}
+
+// A tenant that is named wins over the host of a request.
+func TestANamedTenantWinsOverTheHostOfTheRequest(t *testing.T) {
+	s := newStreet(t, "red.example", "blue.example")
+	red := adaAt(t, s.auth, "red.example")
+	r := httptest.NewRequest("GET", "http://blue.example/", nil)
+	r.Header.Set("Cookie", red)
+	if store, err := s.auth.Tenant("red.example").StoreFor(r); err != nil || store != s.stores["red.example"] {
+		t.Errorf("the store is %v, %v", store, err)
+	}
+	if session, err := s.auth.Tenant("blue.example").Session(r); err != nil || session != nil {
+		t.Errorf("the other tenant reads the session %+v, %v", session, err)
+	}
+}
+
+// Inside Load of a tenant, and of a tenant of a tenant, the Auth that they come from knows the
+// tenant by the context.
+func TestAContextOfATenantIsKnownToItsAuth(t *testing.T) {
+	s := newStreet(t, "red.example", "blue.example")
+	cookie := adaAt(t, s.auth, "red.example")
+	for name, tenant := range map[string]*pintle.Auth{
+		"a tenant": s.auth.Tenant("red.example"), "a tenant of a tenant": s.auth.Tenant("blue.example").Tenant("red.example"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			called := false
+			get(tenant.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				called = true
+				if accounts, err := s.auth.Accounts(r.Context(), pintle.SessionFrom(r.Context())); err != nil || len(accounts) != 1 {
+					t.Errorf("the accounts are %v, %v", accounts, err)
+				}
+			})), "http://red.example/", "Cookie", cookie)
+			if !called {
+				t.Error("the page is not shown")
+			}
+		})
+	}
+}
+
+// Load of an Auth and Require of its tenant read the session once.
+func TestASessionIsReadOnceForATenant(t *testing.T) {
+	reads := 0
+	auth := byHost(&logBook{}, func(_ context.Context, host string) (pintle.Config, error) {
+		cfg := rented(host)
+		cfg.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+			reads++
+			return c.Claims, nil
+		}
+		return cfg, nil
+	})
+	cookie := adaAt(t, auth, "red.example")
+	reads = 0
+	w := get(auth.Load(auth.Tenant("red.example").Require(http.HandlerFunc(sayWho))), "http://red.example/", "Cookie", cookie)
+	if w.Body.String() != "hello, Ada Lovelace" || reads != 1 {
+		t.Errorf("the page says %q, and the session is read %d times", w.Body, reads)
+	}
+}
+
+// Two services may have tenants of the same name. The session of one is nothing at the other.
+func TestATenantOfAnotherAuthRejectsTheSession(t *testing.T) {
+	one, other := newStreet(t, "red.example"), newStreet(t, "red.example")
+	session := one.read(t, "red.example", adaAt(t, one.auth, "red.example"))
+	if _, err := other.auth.Tenant("red.example").Accounts(t.Context(), session); !errors.Is(err, pintle.CodeAccessDenied) {
+		t.Errorf("the tenant of another Auth takes the session: %v", err)
+	}
+}
+
+// A configuration that New would reject has no store.
+func TestAConfigurationAtFaultHasNoStore(t *testing.T) {
+	useDefaultLog(t, &logBook{})
+	auth := byHost(&logBook{}, func(context.Context, string) (pintle.Config, error) { return pintle.Config{Store: memstore.New()}, nil })
+	r := httptest.NewRequest("GET", "http://red.example/", nil)
+	if store, err := auth.StoreFor(r); store != nil || !errors.Is(err, pintle.Code("MissingSecret")) {
+		t.Errorf("the store is %v, %v", store, err)
+	}
+}
+
+// ClientAddress of the host decides, whatever TrustedProxies say, and its result is brought
+// into one form.
+func TestClientAddressOfTheHostDecides(t *testing.T) {
+	var client netip.Addr
+	s := newSite(t, func(s *site) {
+		s.ClientAddress = func(*http.Request) netip.Addr { return netip.MustParseAddr("::ffff:203.0.113.7") }
+		s.Events.SignInFailed = func(_ context.Context, e *pintle.SignInFailedEvent) error {
+			client = e.Client
+			return nil
+		}
+	})
+	s.browser().post("/auth/callback/credentials", "username", "ada", "password", "guess")
+	if want := netip.MustParseAddr("203.0.113.7"); client != want {
+		t.Errorf("the client is %v, want %v", client, want)
 	}
 }
