@@ -409,3 +409,35 @@ func TestASignInAgainIsRecorded(t *testing.T) {
 		}
 	})
 }
+
+// Other code may put the claims of a session's begin into a token. None of them becomes a
+// begin, and where both are there, the time of the sign-in counts.
+func TestOnlyASignInSaysWhenASessionBegan(t *testing.T) {
+	t.Run("a callback", func(t *testing.T) {
+		s := newSite(t, func(s *site) {
+			s.Session.AbsoluteMaxAge = day
+			s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+				c.Claims["started"], c.Claims["auth_provider"] = time.Now().Add(time.Hour).Unix(), "passkey"
+				return c.Claims, nil
+			}
+		})
+		b := s.browser()
+		b.signIn("ada").goesTo(s.url)
+		claims := unsealed(t, sessionCookie, b.cookie(sessionCookie))
+		for _, name := range []string{"started", "auth_provider"} {
+			if value, has := claims[name]; has {
+				t.Errorf("the token has the claim %s: %v", name, value)
+			}
+		}
+	})
+	t.Run("a token with both times", func(t *testing.T) {
+		s := newSite(t, func(s *site) { s.Session.AbsoluteMaxAge = time.Hour })
+		claims := claimsFor("ada")
+		claims["auth_time"], claims["started"] = time.Now().Add(-2*time.Hour).Unix(), time.Now().Unix()
+		b := s.browser()
+		b.plant(sessionCookie, sealed(t, sessionCookie, claims))
+		if who := b.who(); who != "anonymous" {
+			t.Errorf("after its absolute lifetime %s is signed in", who)
+		}
+	})
+}
