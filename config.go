@@ -266,7 +266,8 @@ type SessionConfig struct {
 // A RevocationStore ends token sessions before they expire: at sign-out, when a
 // user signs out everywhere, and when a user is deleted. Revoked is called for
 // every token that is read, and an ended session must be known to all processes,
-// whose clocks must agree to a second. Package memstore has one for a single
+// whose clocks must agree to a second. Methods are called concurrently, and fail when
+// ctx has ended. Package memstore has one for a single
 // process, packages sqlstore, redisstore and mongostore have one for several.
 // Package storetest checks your own.
 type RevocationStore interface {

@@ -234,6 +234,20 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			[]string{"Config.Pages.Error"},
 		},
 		{
+			"a check that does not exist", func(c *pintle.Config) {
+				c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientID: "x", ClientSecret: "y", Checks: []oauth.Check{"pkec"}}}
+			},
+			pintle.CodeConfiguration,
+			[]string{`"pkec"`, "package oauth"},
+		},
+		{
+			"a protocol that does not exist", func(c *pintle.Config) {
+				c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: 17, Issuer: "https://idp.example", ClientID: "x", ClientSecret: "y"}}
+			},
+			pintle.CodeConfiguration,
+			[]string{"protocol 17", "package oauth"},
+		},
+		{
 			"an invalid colour", func(c *pintle.Config) { c.Theme.BrandColor = "red;}body{" },
 			pintle.CodeConfiguration,
 			[]string{"Config.Theme"},

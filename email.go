@@ -123,14 +123,15 @@ func (p *Email) base() providerBase {
 	return providerBase{id: cmp.Or(p.ID, "email"), name: cmp.Or(p.Name, "Email"), kind: TypeEmail}
 }
 
-// A Verification is a mail link on its way: the token proves that its user reads mail
-// at the address.
+// A Verification is a row that works once: a mail link on its way, whose token proves
+// that its user reads mail at the address, or a sign-in that [Callbacks.Hold] holds.
 type Verification struct {
-	// Identifier is the normalised address.
+	// Identifier is the normalised address, or the ID of the user whose sign-in is
+	// held.
 	Identifier string
 
-	// Token is the hash of the token in the link, 64 hexadecimal digits. The
-	// token itself is nowhere but in the mail.
+	// Token is the hash of the token in the link or the cookie, 64 hexadecimal digits. The
+	// token itself is nowhere but there.
 	Token string
 
 	// Expires is when the link stops working.

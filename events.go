@@ -98,7 +98,7 @@ type LinkAccountEvent struct {
 	// Account is what was stored.
 	Account *Account
 
-	// Profile is the user that the provider's profile describes.
+	// ProviderUser is the user that the provider's profile describes.
 	ProviderUser *User
 }
 

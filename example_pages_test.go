@@ -17,7 +17,7 @@ import (
 )
 
 // A site in English and German, which names itself.
-func ExampleTexts() {
+func ExampleConfig_texts() {
 	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Name: "Password", Authorize: checkPassword}},
 		Secrets:   []string{"the output of openssl rand -base64 33"},

@@ -98,6 +98,19 @@ func TestMailsAndRefusalsAreInTheLanguageOfTheRequest(t *testing.T) {
 	}
 }
 
+// A site has one name in all languages, unless a language has another.
+func TestTheNameOfTheSiteIsThatOfAllLanguages(t *testing.T) {
+	s := newSite(t, func(s *site) {
+		s.Texts.Site = "Bird Shop"
+		s.Languages = []pages.Texts{{Lang: "de"}, {Lang: "fr", Site: "Boutique"}}
+	})
+	for language, want := range map[string]string{"en": "Bird Shop", "de": "Bird Shop", "fr": "Boutique"} {
+		if page := s.browser().get("/auth/signin", "Accept-Language", language); !strings.Contains(page.body, want) {
+			t.Errorf("the page in %s does not name %s", language, want)
+		}
+	}
+}
+
 func TestNewRefusesLanguagesThatNoRequestFinds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		config pintle.Config

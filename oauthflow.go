@@ -34,6 +34,9 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 	if incomplete != nil {
 		return p, &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: incomplete}
 	}
+	if err := known(&own); err != nil {
+		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
+	}
 	if s.PublicNetworkOnly && own.HTTPClient != nil {
 		return p, &Error{
 			Code: CodeConfiguration, Provider: p.id,
@@ -44,6 +47,22 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 	p.refresh, fault = f.speak(s.HTTPClient)
 	p.checkClient = f.protocol.CheckClient
 	return p, fault
+}
+
+// known refuses a protocol and checks that do not exist: a misspelt check would
+// leave the flow with fewer than its author meant.
+func known(p *OAuth) error {
+	if p.Protocol < oauth.OAuth2 || p.Protocol > oauth.OpenID2 {
+		return fmt.Errorf("there is no protocol %d: use a constant of package oauth", p.Protocol)
+	}
+	for _, check := range p.Checks {
+		switch check {
+		case oauth.CheckPKCE, oauth.CheckState, oauth.CheckNonce, oauth.CheckNone:
+		default:
+			return fmt.Errorf("there is no check %q: use the constants of package oauth", check)
+		}
+	}
+	return nil
 }
 
 // begin redirects to the provider, and stores what checks its response in sealed

@@ -258,7 +258,9 @@ func (s *settings) checkTheme() *Error {
 			errs = append(errs, fmt.Errorf("%s has no Lang, by which a request finds it", option))
 			continue
 		}
-		add(option, &s.Languages[i])
+		texts := s.Languages[i]
+		texts.Site = cmp.Or(texts.Site, s.Texts.Site)
+		add(option, &texts)
 	}
 	for i, l := range s.languages {
 		if slices.ContainsFunc(s.languages[:i], func(other language) bool { return other.tag == l.tag }) {

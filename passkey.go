@@ -14,7 +14,7 @@ import (
 
 // WebAuthn is a provider that signs people in with a credential of their
 // device, their password manager or a security key, over WebAuthn. It needs
-// [Experimental].Passkeys and a [Config.Store] with [Features.Passkeys].
+// [Config].ExperimentalPasskeys and a [Config.Store] with [Features.Passkeys].
 // Package passkey makes one:
 //
 //	Providers: []pintle.Provider{passkey.New(passkey.Options{})}

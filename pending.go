@@ -101,7 +101,7 @@ func (x *exchange) pendingOf(who *arrival, d *decision, h *heldSignIn) *PendingS
 func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page string) error {
 	target, _, err := x.redirectTarget(page)
 	if err != nil {
-		return err
+		return fail(CodeConfiguration, fmt.Errorf("Callbacks.Hold returned the page %s: %w", clip.Quote(page), err))
 	}
 	x.noteRefusedTarget("Callbacks.Hold", page, target)
 	if err := x.sessions.keep(x, who, d); err != nil {

@@ -151,8 +151,17 @@ func (a *Auth) chosenFor(r *http.Request) (*settings, error) {
 }
 
 // StoreFor returns the [Config.Store] of the configuration for a request, or nil if
-// it has none. With [NewFunc] that is the store of the tenant.
+// it has none. With [NewFunc] that is the store of the tenant. The request may be
+// nil for an Auth of [New] or of [Auth.Tenant]: a job finds its store so.
 func (a *Auth) StoreFor(r *http.Request) (Store, error) {
+	if r == nil {
+		if a.fixed == nil && a.of == nil {
+			err := fail(codeUnknownTenant, errors.New("StoreFor of an Auth of NewFunc needs a request, which names the tenant: call it on Auth.Tenant"))
+			a.logCall(context.Background(), "StoreFor", err)
+			return nil, err
+		}
+		r = &http.Request{}
+	}
 	s, known, err := a.settings(r)
 	if err == nil && s.fault != nil {
 		err = s.fault

@@ -31,14 +31,14 @@ const (
 )
 
 // Refresh returns an account with an access token that is good for at least a
-// minute. It returns a as it is while that holds, and otherwise exchanges its
-// refresh token at the provider.
+// minute. It returns the account as it is while that holds, and otherwise
+// exchanges its refresh token at the provider.
 //
 // If several requests refresh an account, one exchange is under way: the others
 // wait for its outcome, and those that come within two minutes with the old
 // refresh token get the same. With a store that has [Features.Accounts] the
-// stored account counts and is updated, and a need only have Provider and
-// ProviderAccountID; otherwise the caller keeps the result, in [Callbacks.JWT]
+// stored account counts and is updated, and the given one needs only Provider
+// and ProviderAccountID; otherwise the caller keeps the result, in [Callbacks.JWT]
 // for example:
 //
 //	account, err := auth.Refresh(ctx, &pintle.Account{Provider: "google", …})

@@ -203,6 +203,22 @@ func TestTheStoreOfARequestIsThatOfItsTenant(t *testing.T) {
 	}
 }
 
+// A job at night has no request.
+func TestAStoreIsFoundWithoutARequest(t *testing.T) {
+	s := newStreet(t, "red.example", "blue.example")
+	for host, want := range s.stores {
+		if got, err := s.auth.Tenant(host).StoreFor(nil); err != nil || got != want {
+			t.Errorf("the store of %s: %v, %v", host, got, err)
+		}
+	}
+	if got, err := newSite(t).auth.StoreFor(nil); err != nil || got != nil {
+		t.Errorf("of an Auth without a store: %v, %v", got, err)
+	}
+	if got, err := s.auth.StoreFor(nil); got != nil || !errors.Is(err, pintle.Code("UnknownTenant")) {
+		t.Errorf("of an Auth that needs a request: %v, %v", got, err)
+	}
+}
+
 // A tenant serves its requests as the Auth does that it comes from.
 func TestATenantServesRequests(t *testing.T) {
 	s := newStreet(t, "red.example")

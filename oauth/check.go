@@ -4,7 +4,7 @@ package oauth
 // attacker could have a victim's browser open.
 type Check string
 
-// The checks of [pintle.OAuth].
+// The checks that the field Checks of a provider lists.
 const (
 	// CheckPKCE binds the code to this browser's flow with an S256 challenge, at
 	// services that compare it.

@@ -102,7 +102,7 @@ type TokenResponse struct {
 	Body map[string]any
 }
 
-// A Answer is a sign-in whose tokens have been received and checked.
+// An Answer is a sign-in whose tokens have been received and checked.
 type Answer struct {
 	// Callback has the parameters of the callback. They are not signed.
 	Callback map[string]string

@@ -12,11 +12,12 @@ type Texts struct {
 	// Arabic and Hebrew.
 	Dir string
 
-	// Site is what the texts call the site. Empty means its host, for example
+	// Site is what the texts call the site. In Config.Languages, empty means that
+	// of Config.Texts; there it means the host of the site, for example
 	// app.example.com.
 	Site string
 
-	// LogoAlt describes [pages.Theme].Logo: "Logo".
+	// LogoAlt describes [Theme].Logo: "Logo".
 	LogoAlt string
 
 	// BackTo links to the site, whose name is %s: "Go to %s".
@@ -59,14 +60,14 @@ type Texts struct {
 	SignUp string
 
 	// Words translates words of the configuration, which are its keys: names of
-	// providers, and labels, placeholders and titles of a [Field]. Words that
+	// providers, and labels, placeholders and titles of a field. Words that
 	// are not in it are shown unchanged. The defaults of the configuration are
 	// "Email", "Credentials", "Passkey", "Username" and "Password".
 	Words map[string]string
 
 	// SignInErrors are shown on the sign-in page, by the code in its parameter
 	// error, or for CredentialsSignin, EmailSignin and InvalidCheck by that in its
-	// parameter code, which [Error].Detail sets. Codes that are not in it are
+	// parameter code, which Detail of a pintle.Error sets. Codes that are not in it are
 	// English:
 	//
 	//   - Signin, OAuthSignin, OAuthCallbackError, OAuthCreateAccount,
@@ -207,7 +208,7 @@ type Texts struct {
 	// ErrorSignIn links from an error to the sign-in page: "Sign in".
 	ErrorSignIn string
 
-	// Forbidden is the answer of [Auth.Require] to a browser whose user is signed
+	// Forbidden is the answer of Auth.Require to a browser whose user is signed
 	// in and not authorized: "Not for this account"; "You are signed in, but this
 	// page is not open to you."
 	Forbidden ErrorText

@@ -11,7 +11,7 @@ import (
 )
 
 // detail is the error detail of an attempt beyond the limit, and the key of its
-// text in [pages.Texts].
+// text in Texts of package pages.
 const detail = "too_many_attempts"
 
 // ErrTooMany is matched by the error of an attempt beyond a limit.

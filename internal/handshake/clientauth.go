@@ -36,14 +36,14 @@ func (p *Provider) checkAuthMethod() error {
 		return nil
 	case authPrivateKeyJWT:
 		if p.PrivateKey == nil {
-			return p.errorf("AuthMethod private_key_jwt needs a PrivateKey")
+			return p.errorf("ClientAuth private_key_jwt needs a PrivateKey")
 		}
 		if _, err := signingAlg(p.PrivateKey); err != nil {
 			return p.errorf("PrivateKey: %w", err)
 		}
 		return nil
 	default:
-		return p.errorf("AuthMethod %q is not supported", p.AuthMethod)
+		return p.errorf("ClientAuth %q is not supported", p.AuthMethod)
 	}
 }
 

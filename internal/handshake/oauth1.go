@@ -75,7 +75,7 @@ type OAuth1Return struct {
 func (o *OAuth1) Check() error {
 	var errs []error
 	for _, e := range []struct{ name, url string }{
-		{"RequestTokenURL", o.RequestTokenURL}, {"Authorize.URL", o.Authorize.URL}, {"AccessTokenURL", o.AccessTokenURL},
+		{"RequestToken.URL", o.RequestTokenURL}, {"Authorization.URL", o.Authorize.URL}, {"Token.URL", o.AccessTokenURL},
 	} {
 		if _, err := o.parseURL(e.url); err != nil {
 			errs = append(errs, o.errorf("%s: %w", e.name, err))
@@ -112,11 +112,11 @@ func (o *OAuth1) Begin(ctx context.Context, options BeginOptions) (OAuth1Begun, 
 
 	u, err := o.parseURL(o.Authorize.URL)
 	if err != nil {
-		return OAuth1Begun{}, o.errorf("Authorize.URL: %w", err)
+		return OAuth1Begun{}, o.errorf("Authorization.URL: %w", err)
 	}
 	params, err := query.Parse(u.RawQuery)
 	if err != nil {
-		return OAuth1Begun{}, o.errorf("Authorize.URL: %w", err)
+		return OAuth1Begun{}, o.errorf("Authorization.URL: %w", err)
 	}
 	apply(&params, o.Authorize.Params)
 	for _, e := range options.Extra {

@@ -393,7 +393,7 @@ func TestOAuth1Check(t *testing.T) {
 	}
 	o := b.client()
 	o.RequestTokenURL, o.AccessTokenURL, o.UserInfo.URL = "", "http://bird.example.test/t", "javascript:x"
-	wantError(t, o.Check(), "RequestTokenURL", "AccessTokenURL", "not encrypted", "UserInfo.URL")
+	wantError(t, o.Check(), "RequestToken.URL", "Token.URL", "not encrypted", "UserInfo.URL")
 
 	o = b.client()
 	o.ConsumerKey = ""

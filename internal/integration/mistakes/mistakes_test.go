@@ -861,6 +861,7 @@ var mistakes = []struct {
 			tb := &failing{}
 			authtest.SignIn(tb, w.auth(), httptest.NewRequest(http.MethodGet, "/members", http.NoBody), &pintle.User{Name: "Ada"})
 			w.contains("the failure", tb.why, "UntrustedHost", "for http://example.com", setURL, trustHost)
+			w.logged(1, "ERROR", "UntrustedHost", "for http://example.com", setURL, trustHost)
 		},
 	},
 }
