@@ -556,15 +556,18 @@ func TestTheClaimsFollowTheUserUnlessTheCallbackChose(t *testing.T) {
 	}{
 		"a name that was removed": {
 			func(c pintle.Claims) pintle.Claims { return c },
-			pintle.UserUpdate{Name: new("")}, map[string]any{"name": nil, "email": "ada@example.com"},
+			pintle.UserUpdate{Name: new("")},
+			map[string]any{"name": nil, "email": "ada@example.com"},
 		},
 		"a name that the callback left out": {
 			func(c pintle.Claims) pintle.Claims { delete(c, "name"); return c },
-			pintle.UserUpdate{Name: new("Ada King")}, map[string]any{"name": nil},
+			pintle.UserUpdate{Name: new("Ada King")},
+			map[string]any{"name": nil},
 		},
 		"an image that the user did not have": {
 			func(c pintle.Claims) pintle.Claims { return c },
-			pintle.UserUpdate{Image: new("/ada.png")}, map[string]any{"picture": "/ada.png"},
+			pintle.UserUpdate{Image: new("/ada.png")},
+			map[string]any{"picture": "/ada.png"},
 		},
 		"no claims": {func(pintle.Claims) pintle.Claims { return nil }, pintle.UserUpdate{Image: new("/ada.png")}, nil},
 	} {
