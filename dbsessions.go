@@ -62,10 +62,16 @@ func (s dbSessions) present(x *exchange) (*presence, error) {
 		return &presence{}, nil
 	}
 	// An expired session counts as signed out: no account is linked to its user.
-	if err != nil || stored == nil || stored.Expires.Before(time.Now()) || s.lifetime.Over(stored.Created, time.Now()) {
+	if err != nil || stored == nil || s.over(stored) {
 		return &presence{}, err
 	}
-	return &presence{user, stored, s.authentication(stored), stored.Created}, nil
+	return &presence{user: user, session: stored, authentication: s.authentication(stored), began: stored.Created}, nil
+}
+
+// over reports whether a session has expired.
+func (s dbSessions) over(stored *StoredSession) bool {
+	now := time.Now()
+	return stored.Expires.Before(now) || s.lifetime.Over(stored.Created, now)
 }
 
 // authentication is what a session records of the sign-in.
@@ -149,7 +155,7 @@ func (s dbSessions) liveSession(ctx context.Context, held string) (*StoredSessio
 	if err != nil || stored == nil {
 		return nil, nil, err
 	}
-	if stored.Expires.Before(time.Now()) || s.lifetime.Over(stored.Created, time.Now()) {
+	if s.over(stored) {
 		s.log.debug(ctx, "session expired")
 		_, err := s.records.deleteSession(ctx, held)
 		return nil, nil, err
@@ -278,13 +284,23 @@ func randomToken() (string, error) {
 // rotate replaces the session this browser came with. An attacker who planted its
 // token, or copied it before the sign-in, has nothing afterwards. Auth.js lets the
 // session go on, or leaves it beside the new one.
-func (s dbSessions) rotate(w *unitOfWork, d *decision) error {
+//
+// A session that goes on because something is linked to its user has nothing but its
+// row. If the row is gone, another request has ended the session, and it must not go
+// on in a new row: of two requests that delete it, one has the row.
+func (s dbSessions) rotate(w *unitOfWork, who *arrival, d *decision) error {
 	if !s.Session.RotateAtSignIn {
 		return nil
 	}
 	held, _ := w.x.heldSessions()
-	if err := w.deleteSessions(w.ctx, held); err != nil {
-		return err
+	for _, token := range held {
+		row, err := w.deleteSession(w.ctx, token)
+		if err != nil {
+			return err
+		}
+		if row == nil && d.kept != nil && token == d.session.Token {
+			return who.notLinked("the session of the signed-in user ended during the sign-in")
+		}
 	}
 	if !slices.Contains(held, d.session.Token) {
 		return nil

@@ -241,7 +241,7 @@ func (x *exchange) attempt(w *unitOfWork, who *arrival, here *presence) (d *deci
 	if asks {
 		return d, nil
 	}
-	return d, x.sessions.rotate(w, d)
+	return d, x.sessions.rotate(w, who, d)
 }
 
 // decideByAddress is the table for a user who reads mail at an address.

@@ -163,8 +163,10 @@ type presence struct {
 	// user is nil where the request is signed out.
 	user *User
 
-	// session is the database session, nil where sessions are kept in tokens.
+	// session is the database session, nil where sessions are kept in tokens, and
+	// token is what the revocation list has to know of a token session.
 	session *StoredSession
+	token   TokenSession
 
 	// authentication is what the session records of the sign-in, and began when the
 	// session began at the latest. Both are zero if the session does not record it.
@@ -220,8 +222,9 @@ type sessions interface {
 	unmark(ctx context.Context, d *decision) (bool, error)
 
 	// rotate ends the sessions that the browser holds and gives it one with another
-	// token, where the host asks for that.
-	rotate(w *unitOfWork, d *decision) error
+	// token, where the host asks for that. It fails if the session that would go on
+	// in another token has ended.
+	rotate(w *unitOfWork, who *arrival, d *decision) error
 
 	// endOther ends the sessions that the browser holds, before the sign-in of
 	// user, unless it is signed in as that user. here is the presence in it.

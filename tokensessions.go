@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/uuid"
@@ -186,12 +187,7 @@ func (s tokenSessions) stillGood(ctx context.Context, held heldToken) unread {
 	if s.Session.Revocation == nil {
 		return unread{}
 	}
-	// A token without a sign-in time counts as older than any RevokeUser: Auth.js
-	// writes another iat at each renewal, so iat would outdate the revocation.
-	revoked, err := s.Session.Revocation.Revoked(ctx, TokenSession{
-		UserID: held.subject(), ID: held.session(),
-		SignedIn: s.signedInAt(held),
-	})
+	revoked, err := s.Session.Revocation.Revoked(ctx, s.identity(held))
 	if err != nil {
 		return unread{fail(codeJWTSession, fmt.Errorf("Config.Session.Revocation: %w", err)), unanswered}
 	}
@@ -199,6 +195,13 @@ func (s tokenSessions) stillGood(ctx context.Context, held heldToken) unread {
 		return unread{err: fail(codeJWTSession, errors.New("the session was ended"))}
 	}
 	return unread{}
+}
+
+// identity is what the revocation list has to know of a token. One without a sign-in
+// time counts as older than any RevokeUser: Auth.js writes another iat at each
+// renewal, so iat would outdate the revocation.
+func (s tokenSessions) identity(held heldToken) TokenSession {
+	return TokenSession{UserID: held.subject(), ID: held.session(), SignedIn: s.signedInAt(held)}
 }
 
 func (s tokenSessions) present(x *exchange) (*presence, error) {
@@ -226,7 +229,7 @@ func (s tokenSessions) present(x *exchange) (*presence, error) {
 	if id == "" {
 		return &presence{}, nil
 	}
-	here := &presence{user: &User{ID: id}, authentication: s.authentication(held), began: s.beganAt(held)}
+	here := &presence{user: &User{ID: id}, authentication: s.authentication(held), began: s.beganAt(held), token: s.identity(held)}
 	if s.records == nil {
 		return here, nil
 	}
@@ -236,6 +239,15 @@ func (s tokenSessions) present(x *exchange) (*presence, error) {
 	}
 	here.user = user
 	return here, err
+}
+
+// ended asks the list, which must be there, whether a session has ended.
+func (s tokenSessions) ended(ctx context.Context, session TokenSession) (bool, error) {
+	ended, err := s.Session.Revocation.Revoked(ctx, session)
+	if err != nil {
+		return true, fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+	}
+	return ended, nil
 }
 
 // tokenExpiry is when a token ends as it is.
@@ -336,11 +348,8 @@ func (s tokenSessions) marked(ctx context.Context, d *decision) (bool, error) {
 		return true, nil
 	}
 	token := heldToken{claims: d.claims}
-	ended, err := s.Session.Revocation.Revoked(ctx, TokenSession{UserID: d.user.ID, ID: token.session(), SignedIn: token.began()})
-	if err != nil {
-		return false, fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
-	}
-	return !ended, nil
+	ended, err := s.ended(ctx, TokenSession{UserID: d.user.ID, ID: token.session(), SignedIn: token.began()})
+	return !ended && err == nil, err
 }
 
 func (s tokenSessions) unmark(ctx context.Context, d *decision) (bool, error) {
@@ -349,7 +358,7 @@ func (s tokenSessions) unmark(ctx context.Context, d *decision) (bool, error) {
 
 // rotate does nothing: every sign-in issues a new token, and ends the one before
 // where that is possible.
-func (tokenSessions) rotate(*unitOfWork, *decision) error { return nil }
+func (tokenSessions) rotate(*unitOfWork, *arrival, *decision) error { return nil }
 
 // endOther does nothing, for the same reason.
 func (tokenSessions) endOther(*unitOfWork, *presence, *User) error { return nil }
@@ -400,7 +409,7 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *iss
 		}
 	}
 	if claims == nil {
-		if err := s.endHeld(x); err != nil {
+		if err := s.endHeld(x, nil); err != nil {
 			return nil, err
 		}
 		x.addCookie(x.set.clearSession(x.r.Header)...)
@@ -419,7 +428,10 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *iss
 	// The session this browser held ends, if token sessions can be ended: a copy
 	// of its token must not outlive the sign-in (SH-41). If the list does not
 	// answer, the sign-in fails.
-	if err := s.endHeld(x); err != nil {
+	if err := s.endHeld(x, d.kept); err != nil {
+		return nil, err
+	}
+	if err := s.refuseEnded(x.ctx, d, heldToken{claims: claims}); err != nil {
 		return nil, err
 	}
 	x.addCookie(lines...)
@@ -430,9 +442,29 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *iss
 	return &issued{text, session}, nil
 }
 
-// endHeld ends the sessions that this browser held before a sign-in.
-func (s tokenSessions) endHeld(x *exchange) error {
+// refuseEnded rejects a new token of a session that has ended: the list may have
+// been written after the decision read it, while the decision was stored.
+func (s tokenSessions) refuseEnded(ctx context.Context, d *decision, held heldToken) error {
+	if s.Session.Revocation == nil || d.kept == nil {
+		return nil
+	}
+	ended, err := s.ended(ctx, s.identity(held))
+	if err == nil && ended {
+		err = fail(CodeAccessDenied, errors.New("the session that was to go on has ended"))
+	}
+	return err
+}
+
+// endHeld ends the sessions that this browser held before a sign-in, but for one that
+// goes on.
+func (s tokenSessions) endHeld(x *exchange, kept *presence) error {
 	held, _ := x.heldSessions()
+	if kept != nil {
+		held = slices.DeleteFunc(held, func(text string) bool {
+			tok, err := s.decodeText(x.ctx, x.set, text)
+			return err == nil && tok.subject() == kept.user.ID && tok.session() == kept.token.ID && kept.token.ID != ""
+		})
+	}
 	_, err := s.end(x, held)
 	return err
 }
@@ -582,6 +614,11 @@ func (s tokenSessions) newMarks(x *exchange, who *arrival, d *decision) sessionM
 	marks := s.marks(a, began)
 	if s.Session.Revocation != nil {
 		marks[claimSession] = uuid.New()
+		// A session that goes on keeps its id: a sign-out of it that comes at any
+		// moment, perhaps while this token is written, ends this token as well.
+		if d.kept != nil && d.kept.token.ID != "" {
+			marks[claimSession] = d.kept.token.ID
+		}
 	}
 	return marks
 }
