@@ -68,6 +68,12 @@ func (s dbSessions) present(x *exchange) (*presence, error) {
 	return &presence{user: user, session: stored, authentication: s.authentication(stored), began: stored.Created}, nil
 }
 
+// goesOn reads the row again.
+func (dbSessions) goesOn(w *unitOfWork, _ *arrival, here *presence) (bool, error) {
+	row, _, err := w.sessionAndUser(w.ctx, here.session.Token)
+	return row != nil, err
+}
+
 // over reports whether a session has expired.
 func (s dbSessions) over(stored *StoredSession) bool {
 	now := time.Now()

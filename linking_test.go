@@ -62,12 +62,12 @@ var linkingTable = []linkingCase{
 	{
 		row: "O4 a new account of the user who is signed in", signedIn: "grace", person: adaElsewhere, signsInAs: "grace",
 		tokens:   []string{"getUserByAccount", "getUser", "begin", "getUserByAccount", "linkAccount", "getUser", "commit", "event linkAccount", "event signIn"},
-		database: []string{"getUserByAccount", "getSessionAndUser", "begin", "getUserByAccount", "linkAccount", "getUser", "commit", "event linkAccount", "event signIn"},
+		database: []string{"getUserByAccount", "getSessionAndUser", "begin", "getUserByAccount", "getSessionAndUser", "linkAccount", "getUser", "commit", "event linkAccount", "event signIn"},
 	},
 	{
 		row: "O4 a new account, whose address is another user's", signedIn: "grace", known: true, person: adaElsewhere, signsInAs: "grace",
 		tokens:   []string{"getUserByAccount", "getUser", "begin", "getUserByAccount", "linkAccount", "getUser", "commit", "event linkAccount", "event signIn"},
-		database: []string{"getUserByAccount", "getSessionAndUser", "begin", "getUserByAccount", "linkAccount", "getUser", "commit", "event linkAccount", "event signIn"},
+		database: []string{"getUserByAccount", "getSessionAndUser", "begin", "getUserByAccount", "getSessionAndUser", "linkAccount", "getUser", "commit", "event linkAccount", "event signIn"},
 	},
 	{
 		row: "O5 SH-15 SH-82 a new account with the address of a user", known: true, person: adaElsewhere, code: "OAuthAccountNotLinked",

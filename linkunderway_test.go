@@ -95,6 +95,20 @@ func newLinkUnderWay(t *testing.T, strategy pintle.SessionStrategy, record bool,
 	return u
 }
 
+// waysIn counts what signs Ada in.
+func (u *linkUnderWay) waysIn() int {
+	u.t.Helper()
+	accounts, err := u.k.Store.UserAccounts(u.t.Context(), "user-ada")
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	passkeys, err := u.k.Store.UserPasskeys(u.t.Context(), "user-ada")
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return len(accounts) + len(passkeys)
+}
+
 // SA-L9: a session that ends while something is linked by it does not go on in another
 // one, which would have its facts and would not be held.
 func TestALinkDoesNotReviveASessionThatHasEnded(t *testing.T) {
@@ -123,6 +137,35 @@ func TestALinkDoesNotReviveASessionThatHasEnded(t *testing.T) {
 							})
 						})
 					}
+				}
+			}
+		}
+	}
+}
+
+// SA-L11: an account or a passkey is a way in for good. The session by which it would be
+// linked must be good when that is decided.
+func TestASessionThatHasEndedLinksNothing(t *testing.T) {
+	for _, strategy := range strategies {
+		for _, moment := range []string{"during Callbacks.SignIn", "during Callbacks.SyncUser"} {
+			for ending := range endings {
+				for what, link := range links {
+					t.Run(fmt.Sprintf("%s %s, %s, %s", ending, moment, what, strategy), func(t *testing.T) {
+						synctest.Test(t, func(t *testing.T) {
+							u := newLinkUnderWay(t, strategy, false, moment, ending)
+							before := u.waysIn()
+							if what == "a passkey whose account is stored" {
+								before++
+							}
+							link(u.thief)
+							if u.end != nil {
+								t.Fatal("the session did not end")
+							}
+							if after := u.waysIn(); after != before {
+								t.Errorf("SA-L11 Ada, whose session has ended, has %d ways in, and had %d", after, before)
+							}
+						})
+					})
 				}
 			}
 		}

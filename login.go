@@ -389,6 +389,9 @@ func (x *exchange) decideByAccount(w *unitOfWork, who *arrival, here *presence) 
 		if err != nil {
 			return nil, err
 		}
+		if err := x.mayLinkBy(w, who, here); err != nil {
+			return nil, err
+		}
 		who.vouchFor(current)
 		if err := w.link(who, current); err != nil {
 			return nil, err
@@ -427,6 +430,11 @@ func (w *unitOfWork) decideKnown(who *arrival, owner *User, here *presence) (*de
 	change, err := w.synced(who, owner, false, linkTo)
 	if err != nil {
 		return nil, err
+	}
+	if linkTo != nil {
+		if err := w.x.mayLinkBy(w, who, here); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.storePasskey(who, owner); err != nil {
 		return nil, err
@@ -614,6 +622,18 @@ func (who *arrival) mayLink(owner, current *User) error {
 			"person has signed in as before")
 	}
 	return nil
+}
+
+// mayLinkBy rejects an account or a passkey if the session by which it would be
+// linked has ended since it was read. A copy of the session may be in the hands of
+// an attacker, and the user may end it while the callbacks of the host run: what
+// is linked afterwards would be a way in for good.
+func (x *exchange) mayLinkBy(w *unitOfWork, who *arrival, here *presence) error {
+	good, err := x.sessions.goesOn(w, who, here)
+	if err == nil && !good {
+		err = who.notLinked("the session of the signed-in user ended during the sign-in")
+	}
+	return err
 }
 
 func (who *arrival) removed() error {

@@ -210,6 +210,10 @@ type errands struct {
 
 	// marking takes an address away by putting another in its place.
 	marking bool
+
+	// asked reports that the revocation list was asked again about the session that
+	// something is linked by, and ended that it has ended.
+	asked, ended bool
 }
 
 // A decision is the user that an arrival turned out to be.

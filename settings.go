@@ -203,6 +203,11 @@ type sessions interface {
 	// not go to its user.
 	present(x *exchange) (*presence, error)
 
+	// goesOn reports whether the session of a presence, which was read before the
+	// callbacks of the host ran, is still good. It reads in the transaction of the
+	// decision, or fails with an [errand].
+	goesOn(w *unitOfWork, who *arrival, here *presence) (bool, error)
+
 	// create writes what the store keeps of the session of a decision, in its
 	// transaction. Only [exchange.beginSession] calls it.
 	create(w *unitOfWork, d *decision) error

@@ -241,6 +241,19 @@ func (s tokenSessions) present(x *exchange) (*presence, error) {
 	return here, err
 }
 
+// goesOn asks the revocation list again. It may be in the database of the
+// transaction, and is read outside it, as in endUnproven.
+func (s tokenSessions) goesOn(w *unitOfWork, who *arrival, here *presence) (bool, error) {
+	if s.Session.Revocation == nil || who.errands.asked {
+		return !who.errands.ended, nil
+	}
+	return false, &errand{func(e *errands) (err error) {
+		e.asked = true
+		e.ended, err = s.ended(w.x.ctx, here.token)
+		return err
+	}}
+}
+
 // ended asks the list, which must be there, whether a session has ended.
 func (s tokenSessions) ended(ctx context.Context, session TokenSession) (bool, error) {
 	ended, err := s.Session.Revocation.Revoked(ctx, session)
