@@ -342,11 +342,9 @@ func recordedMethods(claim any) []string {
 	return methods
 }
 
-// recordedTime reads a time of a token. It is zero if the time is not a number of
-// Unix seconds or has not come yet.
-func recordedTime(claim any) time.Time {
-	seconds, ok := wire.Seconds(claim)
-	if at := time.Unix(seconds, 0); ok && seconds > 0 && !at.After(time.Now().Add(clockTolerance)) {
+// past returns a time that a token records, or the zero time if it has not come yet.
+func past(at time.Time) time.Time {
+	if at.Unix() > 0 && !at.After(time.Now().Add(clockTolerance)) {
 		return at
 	}
 	return time.Time{}

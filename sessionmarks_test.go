@@ -2,8 +2,10 @@ package pintle_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -211,4 +213,150 @@ func TestTokenCallbackKeepsItsMap(t *testing.T) {
 	if a, c := unsealed(t, sessionCookie, b.cookie(sessionCookie)), unsealed(t, sessionCookie, other.cookie(sessionCookie)); a["sid"] == c["sid"] {
 		t.Errorf("SA-M7 both sessions have the id %v", a["sid"])
 	}
+}
+
+// beginsLater runs a test with tokens that say that their session begins later than
+// they were issued: in years, or soon, so that the time comes while they are good.
+func beginsLater(t *testing.T, test func(t *testing.T, s *site, b *browser), changes ...func(*site)) {
+	t.Helper()
+	for _, claim := range []string{"auth_time", "started"} {
+		for name, ahead := range map[string]time.Duration{"in ten years": 3650 * day, "in three days": 3 * day} {
+			for _, record := range []bool{false, true} {
+				t.Run(fmt.Sprintf("SA-M7 %s %s, recorded %t", claim, name, record), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						s := newSite(t, append(changes, func(s *site) { s.Session.RecordAuthentication = record })...)
+						showFacts(s)
+						claims := claimsFor("ada")
+						claims[claim], claims["auth_provider"] = time.Now().Add(ahead).Unix(), "acme"
+						b := s.browser()
+						b.plant(sessionCookie, sealed(t, sessionCookie, claims))
+						test(t, s, b)
+					})
+				})
+			}
+		}
+	}
+}
+
+// Another server with the secret may write any time into a token. The absolute lifetime
+// does not wait for it.
+func TestATokenThatBeginsLaterIsLimited(t *testing.T) {
+	beginsLater(t, func(t *testing.T, _ *site, b *browser) {
+		first := b.cookie(sessionCookie)
+		if got := b.recorded(); !got.Time.IsZero() {
+			t.Errorf("the user signed in at %v, and the token was issued at %v", got.Time, time.Now())
+		}
+		time.Sleep(12 * time.Hour)
+		b.get("/auth/session") // renews it
+		for range 5 {
+			time.Sleep(12 * time.Hour)
+			if sub := b.sub(); sub != "" {
+				t.Fatalf("the session of %s goes on after AbsoluteMaxAge", sub)
+			}
+			copied := b.site.browser()
+			copied.plant(sessionCookie, first)
+			if sub := copied.sub(); sub != "" {
+				t.Fatalf("with the first token %s is signed in after AbsoluteMaxAge", sub)
+			}
+		}
+		time.Sleep(12 * time.Hour)
+		copied := b.site.browser()
+		copied.plant(sessionCookie, first)
+		if sub := copied.sub(); sub != "" {
+			t.Errorf("with the first token %s is signed in when its time has come", sub)
+		}
+	}, func(s *site) { s.Session.AbsoluteMaxAge = day })
+}
+
+// The end of all sessions covers it.
+func TestATokenThatBeginsLaterIsEnded(t *testing.T) {
+	beginsLater(t, func(t *testing.T, s *site, b *browser) {
+		if err := s.auth.SignOutEverywhere(t.Context(), "user-ada"); err != nil {
+			t.Fatal(err)
+		}
+		if sub := b.sub(); sub != "" {
+			t.Errorf("the session of %s goes on after SignOutEverywhere", sub)
+		}
+		time.Sleep(4 * day)
+		if sub := b.sub(); sub != "" {
+			t.Errorf("the session of %s goes on when its time has come", sub)
+		}
+	}, func(s *site) { s.Session.Revocation = &memstore.Revocations{} })
+}
+
+// The time at which a token was issued is no better if it has not come yet.
+func TestATokenThatIsIssuedLaterIsNotLimitedByThat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, func(s *site) { s.Session.AbsoluteMaxAge = day })
+		claims := claimsFor("ada")
+		claims["iat"] = time.Now().Add(3 * day).Unix()
+		claims["auth_time"] = time.Now().Add(2 * day).Unix()
+		b := s.browser()
+		b.plant(sessionCookie, sealed(t, sessionCookie, claims))
+		for range 5 {
+			if sub := b.sub(); sub != "" {
+				t.Fatalf("SA-M7 %s is signed in, by a token that does not say when it was issued", sub)
+			}
+			time.Sleep(12 * time.Hour)
+		}
+	})
+}
+
+// The application has no limits yet, and its callback copies what a client sent.
+func TestAClientDoesNotChooseWhenItsSessionBegan(t *testing.T) {
+	s := newSite(t, func(s *site) { s.Callbacks.JWT = fromScratch["with what a client sent"] })
+	b := s.browser()
+	b.signIn("ada")
+	later := map[string]any{"auth_time": time.Now().AddDate(10, 0, 0).Unix()}
+	b.postJSON("/auth/session", map[string]any{"csrfToken": b.csrf(), "data": later}).want(http.StatusOK)
+	s.again(t, func(c *pintle.Config) {
+		c.Session.Revocation = &memstore.Revocations{}
+		c.Callbacks.JWT = nil
+	})
+	if err := s.auth.SignOutEverywhere(t.Context(), "user-ada"); err != nil {
+		t.Fatal(err)
+	}
+	if sub := b.sub(); sub != "" {
+		t.Errorf("SA-M7 the session of %s goes on after SignOutEverywhere", sub)
+	}
+}
+
+// A callback may copy the claims of an ID token, with the time at which the provider
+// issued it. The session is not older or younger for that.
+func TestTheTimeOfAnIDTokenIsNotThatOfTheSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := pendingSite(t, pintle.StrategyJWT, recording, func(s *site) {
+			s.Session.AbsoluteMaxAge = day
+			s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+				if c.Trigger == pintle.TriggerSignIn {
+					c.Claims["iat"] = float64(time.Now().Add(-time.Hour).Unix())
+				}
+				return c.Claims, nil
+			}
+		})
+		if err := s.auth.SignOutEverywhere(t.Context(), "user-ada"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		began := time.Now()
+		b := s.browser()
+		b.isHeld(b.byPassword())
+		b.completes(s.url, "user-ada", "otp")
+		if claims := unsealed(t, sessionCookie, b.cookie(sessionCookie)); claims["exp"].(float64) > float64(began.Add(day).Unix()) {
+			t.Errorf("the token is good until %v", claims["exp"])
+		}
+		user := &pintle.User{ID: "user-ada"}
+		_, session, err := s.auth.StartSession(nil, httptest.NewRequest(http.MethodGet, s.url, nil), user, pintle.StartOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := session.Authentication.Time; !at.Equal(began) {
+			t.Errorf("the session records %v, want %v", at, began)
+		}
+		for device, err := range s.auth.Devices(t.Context(), session) {
+			if err != nil || !device.Created.Equal(began) {
+				t.Errorf("the device is %+v, %v", device, err)
+			}
+		}
+	})
 }

@@ -143,13 +143,38 @@ func (h heldToken) value(name string) (value any) {
 	return value
 }
 
+// recorded is when a session began according to a claim, or the zero time where that
+// is not recorded.
+//
+// Another server that shares the secret may have written the claim, or a callback that
+// copied what a client sent, from before the configuration needed it. A session that
+// begins after its token was issued would escape its absolute lifetime, and the end of
+// all sessions of its user: such a time counts as not recorded.
+func (h heldToken) recorded(name string) time.Time {
+	at := past(h.time(name))
+	if issued := h.issued(); !issued.IsZero() && at.After(past(issued).Add(clockTolerance)) {
+		return time.Time{}
+	}
+	return at
+}
+
 // began is when the session of the token began, or the zero time if the token does
 // not record it.
 func (h heldToken) began() time.Time {
-	if at := h.time(claimSignedIn); !at.IsZero() {
+	if at := h.recorded(claimSignedIn); !at.IsZero() {
 		return at
 	}
-	return h.time(claimStarted)
+	return h.recorded(claimStarted)
+}
+
+// newToken is a token that is not written yet. An iat among its claims, of the token
+// before or of a callback, is not when it is issued.
+func newToken(claims Claims) heldToken {
+	if _, has := claims["iat"]; has {
+		claims = maps.Clone(claims)
+		delete(claims, "iat")
+	}
+	return heldToken{claims: claims}
 }
 
 // issued is when the token was written.
@@ -195,7 +220,7 @@ func (h heldToken) all() (Claims, error) {
 
 // encode makes a session token of claims, which stay as they are.
 func (s tokenSessions) encode(ctx context.Context, set *cookieSet, claims Claims) (string, error) {
-	signedIn := heldToken{claims: claims}.began()
+	signedIn := newToken(claims).began()
 	maxAge := s.lifetime.TokenAge(signedIn, time.Now())
 	if s.JWT.Encode == nil {
 		return set.tokens.Encode(claims, maxAge)

@@ -283,13 +283,13 @@ func (s tokenSessions) authentication(held heldToken) Authentication {
 	switch {
 	case s.Session.RecordAuthentication:
 		id, ok := recordedProvider(held.value(claimProvider))
-		at := recordedTime(held.value(claimSignedIn))
+		at := held.recorded(claimSignedIn)
 		if !ok || at.IsZero() {
 			return Authentication{}
 		}
 		return Authentication{Time: at, Provider: id, Methods: recordedMethods(held.value(claimMethods))}
 	case s.needsSignInTime():
-		return Authentication{Time: held.time(claimSignedIn)}
+		return Authentication{Time: held.recorded(claimSignedIn)}
 	}
 	return Authentication{}
 }
@@ -313,7 +313,7 @@ func (s tokenSessions) beganAt(held heldToken) time.Time {
 	if at := s.signedInAt(held); !at.IsZero() || !s.needsSignInTime() {
 		return at
 	}
-	return held.issued()
+	return past(held.issued())
 }
 
 // create does nothing: a token is made when it is issued.
@@ -360,7 +360,7 @@ func (s tokenSessions) marked(ctx context.Context, d *decision) (bool, error) {
 	if s.Session.Revocation == nil || d.claims == nil {
 		return true, nil
 	}
-	token := heldToken{claims: d.claims}
+	token := newToken(d.claims)
 	ended, err := s.ended(ctx, TokenSession{UserID: d.user.ID, ID: token.session(), SignedIn: token.began()})
 	return !ended && err == nil, err
 }
@@ -444,12 +444,12 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *iss
 	if err := s.endHeld(x, d.kept); err != nil {
 		return nil, err
 	}
-	if err := s.refuseEnded(x.ctx, d, heldToken{claims: claims}); err != nil {
+	if err := s.refuseEnded(x.ctx, d, newToken(claims)); err != nil {
 		return nil, err
 	}
 	x.addCookie(lines...)
 	x.debug("session issued", "strategy", string(StrategyJWT))
-	held := heldToken{claims: claims}
+	held := newToken(claims)
 	session := &Session{data: claims, Expires: s.lifetime.Extended(s.beganAt(held), time.Now()), Authentication: s.authentication(held)}
 	session.User.fromClaims(claims)
 	return &issued{text, session}, nil
@@ -589,7 +589,7 @@ func (s tokenSessions) devices(_ context.Context, asking *Session) iter.Seq2[*De
 			}
 			device.Data = claims
 		}
-		device.Created = heldToken{claims: device.Data}.began()
+		device.Created = newToken(device.Data).began()
 		yield(device, nil)
 	}
 }
