@@ -281,7 +281,8 @@ type RevocationStore interface {
 	Revoke(ctx context.Context, s TokenSession, until time.Time) error
 
 	// RevokeUser ends every session of a user that began until now. It may be
-	// forgotten after the given time, when their tokens have expired.
+	// forgotten after the given time, when their tokens have expired, and so have
+	// the pending sign-ins.
 	RevokeUser(ctx context.Context, userID string, until time.Time) error
 }
 

@@ -1303,3 +1303,55 @@ func TestAFurtherStepHasItsOwnMark(t *testing.T) {
 		}
 	})
 }
+
+// AT-8: tokens are good for less time than a sign-in waits. The list of ended sessions
+// remembers the end of all sessions until the sign-in has expired, too.
+func TestAPendingSignInDoesNotOutliveTheListOfEndedSessions(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*site)
+		wait   time.Duration
+	}{
+		"tokens of five minutes": {func(s *site) { s.JWT.MaxAge = 5 * time.Minute }, 8 * time.Minute},
+		"a wait of an hour": {func(s *site) {
+			s.Session.MaxAge = 30 * time.Minute
+			s.Cookies.PendingSignIn.MaxAge = time.Hour
+		}, time.Hour + 10*time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				list := &memstore.Revocations{}
+				s, _ := pendingSite(t, pintle.StrategyJWT, tt.change, func(s *site) { s.Session.Revocation = list })
+				b, control := s.browser(), s.browser()
+				b.isHeld(b.byPassword())
+				control.isHeld(control.signInWith("acme")) // another user
+				if err := s.auth.SignOutEverywhere(t.Context(), "user-ada"); err != nil {
+					t.Fatal(err)
+				}
+				kept := map[*browser][2]string{}
+				for _, b := range []*browser{b, control} {
+					kept[b] = [2]string{b.cookie(pendingCookie), b.cookie(csrfCookie)}
+				}
+				time.Sleep(tt.wait)
+				if _, err := list.Sweep(t.Context(), time.Now(), 100); err != nil {
+					t.Fatal(err)
+				}
+				for b, cookies := range kept { // browsers have dropped those that expired
+					b.plant(pendingCookie, cookies[0])
+					b.plant(csrfCookie, cookies[1])
+				}
+				if _, err := control.complete("otp"); err != nil {
+					t.Fatalf("a sign-in that is not ended is not completed: %v", err)
+				}
+				if p := b.pending(); p != nil {
+					t.Errorf("AT-8 the sign-in of %s waits", p.User.ID)
+				}
+				if next, err := b.complete("otp"); err == nil {
+					t.Errorf("AT-8 the sign-in is completed and goes to %s", next)
+				}
+				if sub := b.sub(); sub != "" {
+					t.Errorf("AT-8 %s is signed in, by a sign-in from before the end of all sessions", sub)
+				}
+			})
+		})
+	}
+}

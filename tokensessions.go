@@ -570,11 +570,17 @@ func (s *settings) revokeUser(ctx context.Context, userID string) error {
 	return nil
 }
 
-// lastCopyExpires is the latest expiry of any copy of a token issued so far. A
-// copy may have been renewed just now, and is valid for the lifetime of a token
-// plus the tolerance for clocks.
+// lastCopyExpires is the latest expiry of any copy of a token issued so far, or of a
+// sign-in that waits to become one. A copy may have been renewed just now, and is
+// valid for its lifetime plus the tolerance for clocks.
 func (s *settings) lastCopyExpires() time.Time {
-	return time.Now().Add(s.JWT.MaxAge + 2*clockTolerance)
+	return time.Now().Add(s.remembered() + 2*clockTolerance)
+}
+
+// remembered is how long the revocation list knows of an end at least. The list is
+// asked whenever a pending sign-in is held once more, which makes it last longer.
+func (s *settings) remembered() time.Duration {
+	return max(s.JWT.MaxAge, s.plain.pendingAge(), s.secure.pendingAge())
 }
 
 // devices yields the current session: no other session is known here.
