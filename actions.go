@@ -207,7 +207,9 @@ type StartOptions struct {
 	// account that callbacks and events receive.
 	//
 	// A Time to come, a Provider of more than 256 bytes, more than ten Methods, or an
-	// empty one or one of more than 64 bytes, are errors.
+	// empty one or one of more than 64 bytes, are errors. So is, with a revocation
+	// list, a Time longer ago than [JWTConfig.MaxAge] or than a sign-in waits
+	// ([Cookies.PendingSignIn]), whichever is longer: the list remembers no earlier end.
 	Authentication Authentication
 }
 
@@ -303,7 +305,7 @@ func (x *exchange) checkAuthentication(a Authentication) error {
 	case len(a.Methods) != len(recordedMethods(encodable(a.Methods))):
 		return fmt.Errorf("at most %d Methods of 1 to %d bytes are recorded", maxMethods, maxMethod)
 	}
-	return nil
+	return x.sessions.mayBegin(a.Time)
 }
 
 // PendingSignIn returns the sign-in that [Callbacks.Hold] holds in the browser of a

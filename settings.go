@@ -208,6 +208,10 @@ type sessions interface {
 	// decision, or fails with an [errand].
 	goesOn(w *unitOfWork, who *arrival, here *presence) (bool, error)
 
+	// mayBegin rejects a time at which a session of server code is to begin, if the
+	// end of all sessions of its user since then may be forgotten.
+	mayBegin(at time.Time) error
+
 	// create writes what the store keeps of the session of a decision, in its
 	// transaction. Only [exchange.beginSession] calls it.
 	create(w *unitOfWork, d *decision) error

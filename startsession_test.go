@@ -264,3 +264,52 @@ func TestAStartedSessionIsAsOldAsItsSignIn(t *testing.T) {
 		}
 	})
 }
+
+// SA-L9: the list of ended sessions may have forgotten their end. A sign-in of before
+// what it remembers starts no session.
+func TestASessionDoesNotStartWithATimeThatTheListHasForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := &memstore.Revocations{}
+		s, k := hijackSite(t, pintle.StrategyJWT, func(s *site) {
+			s.Session.Revocation = list
+			s.Session.MaxAge = time.Hour
+		})
+		ada := people["ada"].user
+		k.seedUser(t, ada)
+		proven := time.Now()
+		time.Sleep(time.Minute)
+		if err := s.auth.SignOutEverywhere(t.Context(), ada.ID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour)
+		if _, err := list.Sweep(t.Context(), time.Now(), 100); err != nil {
+			t.Fatal(err)
+		}
+		for at, starts := range map[time.Time]bool{
+			proven:                                   false,
+			time.Now().Add(-time.Hour - time.Second): false,
+			time.Now().Add(-time.Hour):               true,
+		} {
+			b, w := s.browser(), httptest.NewRecorder()
+			_, _, err := s.auth.StartSession(w, b.request(), &ada, pintle.StartOptions{Authentication: pintle.Authentication{Time: at}})
+			b.takes(w)
+			if starts != (err == nil) || !starts && (!errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(err.Error(), "Revocation")) {
+				t.Errorf("SA-L9 StartSession with %v of %v: %v", at, time.Now(), err)
+			}
+			if sub := b.sub(); (sub != "") != starts {
+				t.Errorf("SA-L9 %q is signed in by a proof of %v ago", sub, time.Since(at))
+			}
+		}
+	})
+}
+
+// Rows need no list.
+func TestARowStartsWithAnyTimeOfThePast(t *testing.T) {
+	s, k := hijackSite(t, pintle.StrategyDatabase)
+	ada := people["ada"].user
+	k.seedUser(t, ada)
+	long := pintle.Authentication{Time: time.Now().AddDate(-1, 0, 0)}
+	if _, _, err := s.auth.StartSession(nil, httptest.NewRequest(http.MethodGet, s.url, nil), &ada, pintle.StartOptions{Authentication: long}); err != nil {
+		t.Error(err)
+	}
+}

@@ -316,6 +316,15 @@ func (s tokenSessions) beganAt(held heldToken) time.Time {
 	return past(held.issued())
 }
 
+// mayBegin rejects a time before those that the revocation list knows about.
+func (s tokenSessions) mayBegin(at time.Time) error {
+	if s.Session.Revocation != nil && time.Since(at) > s.remembered() {
+		return fmt.Errorf("the Time %v is longer ago than %v: Config.Session.Revocation may have forgotten that the "+
+			"sessions of the user were ended since then", at, s.remembered())
+	}
+	return nil
+}
+
 // create does nothing: a token is made when it is issued.
 func (tokenSessions) create(*unitOfWork, *decision) error { return nil }
 
