@@ -232,7 +232,8 @@ type StartOptions struct {
 // the user, stored or not, and must have an ID; [Callbacks.JWT] is called with
 // [TriggerSignIn]. The account that it receives, and [Events.SignIn] after it, has
 // the type [TypeCredentials] and the provider of o. Claims that are nil deny the
-// session: the error then matches [CodeAccessDenied].
+// session: the error then matches [CodeAccessDenied]. So it does if the revocation list
+// has ended the sessions of u since the Time of o.
 //
 // The session is as [Auth.Load] will return it, but for what [Callbacks.Session]
 // changes. Errors are logged.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -240,7 +241,8 @@ func TestASessionThatCannotStartSaysWhatToDo(t *testing.T) {
 	})
 }
 
-// A list of ended sessions ends a session whose user signed in before.
+// SA-L9: a list of ended sessions lets no session start whose user signed in before the
+// end of all sessions. The browser keeps the session that it has.
 func TestAStartedSessionIsAsOldAsItsSignIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, func(s *site) { s.Session.Revocation = &memstore.Revocations{} })
@@ -252,14 +254,26 @@ func TestAStartedSessionIsAsOldAsItsSignIn(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for _, tt := range []struct {
-			at   time.Time
-			want string
-		}{{signedIn, "anonymous"}, {time.Now(), "Ada Lovelace"}} {
-			starting(s, &ada, pintle.StartOptions{Authentication: pintle.Authentication{Time: tt.at}})
-			b := s.browser()
-			b.get("/start").want(http.StatusOK)
-			if who := b.who(); who != tt.want {
-				t.Errorf("with a sign-in at %v %s is signed in", tt.at, who)
+			at     time.Time
+			starts bool
+		}{{signedIn, false}, {time.Now(), true}} {
+			b, w := s.browser(), httptest.NewRecorder()
+			b.signIn("grace")
+			s.eventNames()
+			_, session, err := s.auth.StartSession(w, b.request(), &ada, pintle.StartOptions{Authentication: pintle.Authentication{Time: tt.at}})
+			b.takes(w)
+			names := s.eventNames()
+			if tt.starts {
+				if err != nil || session == nil || b.who() != "Ada Lovelace" || !slices.Contains(names, "signIn") {
+					t.Errorf("SA-L9 with a sign-in of now: %v, the events are %v", err, names)
+				}
+				continue
+			}
+			if !errors.Is(err, pintle.CodeAccessDenied) || session != nil || len(names) > 0 {
+				t.Errorf("SA-L9 with a sign-in of before the end: %v, %v, the events are %v", session, err, names)
+			}
+			if who := b.who(); who != people["grace"].user.Name {
+				t.Errorf("SA-L9 the browser of Grace is that of %s", who)
 			}
 		}
 	})

@@ -447,13 +447,13 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *iss
 	if err != nil {
 		return nil, err
 	}
+	if err := s.refuseEnded(x.ctx, who, d, newToken(claims)); err != nil {
+		return nil, err
+	}
 	// The session this browser held ends, if token sessions can be ended: a copy
 	// of its token must not outlive the sign-in (SH-41). If the list does not
 	// answer, the sign-in fails.
 	if err := s.endHeld(x, d.kept); err != nil {
-		return nil, err
-	}
-	if err := s.refuseEnded(x.ctx, d, newToken(claims)); err != nil {
 		return nil, err
 	}
 	x.addCookie(lines...)
@@ -464,15 +464,17 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *iss
 	return &issued{text, session}, nil
 }
 
-// refuseEnded rejects a new token of a session that has ended: the list may have
-// been written after the decision read it, while the decision was stored.
-func (s tokenSessions) refuseEnded(ctx context.Context, d *decision, held heldToken) error {
-	if s.Session.Revocation == nil || d.kept == nil {
+// refuseEnded rejects a new token of a session that has ended. Of one that goes on,
+// the list may have been written after the decision read it. One that server code
+// starts may begin before the end of all sessions of its user.
+func (s tokenSessions) refuseEnded(ctx context.Context, who *arrival, d *decision, held heldToken) error {
+	if s.Session.Revocation == nil || d.kept == nil && !who.unasked {
 		return nil
 	}
 	ended, err := s.ended(ctx, s.identity(held))
 	if err == nil && ended {
-		err = fail(CodeAccessDenied, errors.New("the session that was to go on has ended"))
+		err = fail(CodeAccessDenied, errors.New("the session has ended: the user signed out of it, or all sessions "+
+			"of the user were ended since the sign-in"))
 	}
 	return err
 }
