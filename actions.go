@@ -315,6 +315,12 @@ func (x *exchange) checkAuthentication(a Authentication) error {
 // have ended since. The request has no session by it, and must not be answered as
 // one of the user.
 //
+// With token sessions only [SessionConfig.Revocation] shows that a sign-in was
+// completed, cancelled or replaced, or that the sessions of the user have ended.
+// Without it PendingSignIn returns such a sign-in until it expires, to a browser that
+// has a copy of the cookies. The page must then change nothing for the user, such as
+// a password or a second factor, before [Auth.CompleteSignIn] has succeeded.
+//
 // An error means that the store or the revocation list is unavailable.
 func (a *Auth) PendingSignIn(r *http.Request) (*PendingSignIn, error) {
 	x, fault := a.inner(r, actionCallback)

@@ -264,7 +264,8 @@ type SessionConfig struct {
 }
 
 // A RevocationStore ends token sessions before they expire: at sign-out, when a
-// user signs out everywhere, and when a user is deleted. Revoked is called for
+// user signs out everywhere, and when a user is deleted. It also records which
+// pending sign-ins are over. Revoked is called for
 // every token that is read, and an ended session must be known to all processes,
 // whose clocks must agree to a second. Methods are called concurrently, and fail when
 // ctx has ended. Package memstore has one for a single
@@ -291,7 +292,8 @@ type TokenSession struct {
 	UserID string
 
 	// ID is the claim sid. It may be empty: then it stands for all tokens of the
-	// user that have no session id.
+	// user that have no session id. A pending sign-in has an ID that begins with
+	// "pending-sign-in."; see [Callbacks.Hold].
 	ID string
 
 	// SignedIn is when the user signed in. It is zero if the token does not

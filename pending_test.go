@@ -736,7 +736,14 @@ func TestAStoreThatFailsDuringACompletion(t *testing.T) {
 // silentList is a list of ended sessions that may not answer.
 type silentList struct {
 	memstore.Revocations
-	failing bool
+	failing, mute bool
+}
+
+func (l *silentList) Revoke(ctx context.Context, s pintle.TokenSession, until time.Time) error {
+	if l.mute {
+		return errBroken
+	}
+	return l.Revocations.Revoke(ctx, s, until)
 }
 
 func (l *silentList) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
@@ -1354,4 +1361,105 @@ func TestAPendingSignInDoesNotOutliveTheListOfEndedSessions(t *testing.T) {
 			})
 		})
 	}
+}
+
+// AT-9: a copy of the cookies of a sign-in that was cancelled, signed out, replaced or
+// completed shows a page no pending user. A page that sets a new password, or enrols
+// a second factor, of PendingSignIn.User would act for the copy.
+func TestAPendingSignInThatIsOverIsNotShown(t *testing.T) {
+	for _, strategy := range strategies {
+		for name, end := range map[string]func(s *site, b *browser) error{
+			"cancelled": func(s *site, b *browser) error {
+				return s.auth.CancelSignIn(httptest.NewRecorder(), b.request())
+			},
+			"signed out": func(_ *site, b *browser) error { b.post("/auth/signout"); return nil },
+			"replaced":   func(_ *site, b *browser) error { b.isHeld(b.byPassword()); return nil },
+			"completed":  func(_ *site, b *browser) error { _, err := b.complete("otp"); return err },
+			"held again": func(_ *site, b *browser) error { _, err := b.complete(); return err },
+			"denied": func(_ *site, b *browser) error {
+				if _, err := b.complete("otp"); err == nil {
+					return errors.New("Hold does not deny the sign-in")
+				}
+				return nil
+			},
+		} {
+			for _, claims := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%s, %s, claims %t", name, strategy, claims), func(t *testing.T) {
+					deny := false
+					s, _ := pendingSite(t, strategy, func(s *site) {
+						hold := s.Callbacks.Hold
+						s.Callbacks.Hold = func(ctx context.Context, p *pintle.PendingSignIn) (string, error) {
+							if deny {
+								return "", pintle.CodeAccessDenied
+							}
+							return hold(ctx, p)
+						}
+						if !claims {
+							s.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
+						}
+					})
+					b, thief := s.browser(), s.browser()
+					b.isHeld(b.byPassword())
+					thief.plant(pendingCookie, b.cookie(pendingCookie))
+					thief.plant(csrfCookie, b.cookie(csrfCookie))
+					if p := thief.pending(); p == nil {
+						t.Fatal("the copy shows nothing while the sign-in waits")
+					}
+					deny = name == "denied"
+					if err := end(s, b); err != nil {
+						t.Fatal(err)
+					}
+					if p := thief.pending(); p != nil {
+						t.Errorf("AT-9 the sign-in of %s is over, and PendingSignIn returns it", p.User.ID)
+					}
+				})
+			}
+		}
+	}
+}
+
+// AT-9: where the list of ended sessions fails, a sign-in is not reported as cancelled,
+// and the user can try again.
+func TestAPendingSignInIsCancelledInTheListOfEndedSessions(t *testing.T) {
+	list := &silentList{}
+	s, _ := pendingSite(t, pintle.StrategyJWT, func(s *site) { s.Session.Revocation = list })
+	b := s.browser()
+	b.isHeld(b.byPassword())
+	list.mute = true
+	w := httptest.NewRecorder()
+	if err := s.auth.CancelSignIn(w, b.request()); !errors.Is(err, pintle.CodeStore) || len(w.Result().Cookies()) > 0 {
+		t.Errorf("AT-9 CancelSignIn: %v, with the cookies %v", err, w.Result().Cookies())
+	}
+	list.mute = false
+	if err := s.auth.CancelSignIn(w, b.request()); err != nil {
+		t.Fatal(err)
+	}
+	if p := b.pending(); p != nil {
+		t.Errorf("AT-9 the sign-in of %s is cancelled, and PendingSignIn returns it", p.User.ID)
+	}
+}
+
+// AT-8: a sign-in for which Callbacks.JWT wants no session ends with the sessions of its
+// user, and not with those of before it.
+func TestAPendingSignInWithoutClaimsEndsWithTheSessionsOfItsUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := pendingSite(t, pintle.StrategyJWT, func(s *site) {
+			s.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
+		})
+		if err := s.auth.SignOutEverywhere(t.Context(), "user-ada"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		b := s.browser()
+		b.isHeld(b.byPassword())
+		if b.pending() == nil {
+			t.Error("the sign-in began after the sessions ended, and is not shown")
+		}
+		if err := s.auth.SignOutEverywhere(t.Context(), "user-ada"); err != nil {
+			t.Fatal(err)
+		}
+		if p := b.pending(); p != nil {
+			t.Errorf("AT-8 the sign-in of %s is shown, and the sessions have ended since", p.User.ID)
+		}
+	})
 }

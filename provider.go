@@ -236,7 +236,8 @@ type decision struct {
 	kept           *presence
 
 	// marker is the token of the row that shows whether the sessions of the user
-	// have ended since the decision; see [dbSessions.mark].
+	// have ended since the decision; see [dbSessions.mark]. With token sessions it is
+	// what the list of ended sessions calls a sign-in that waits; see [pendingID].
 	marker string
 
 	// claims are those that were made when the sign-in was held, if claimed is

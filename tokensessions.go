@@ -3,6 +3,8 @@ package pintle
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"iter"
@@ -346,7 +348,7 @@ func (tokenSessions) resume(d *decision, held *heldSignIn) error {
 	if !held.Claimed {
 		return errOtherSessions
 	}
-	d.claims, d.claimed = held.Claims, true
+	d.claims, d.claimed, d.marker = held.Claims, true, pendingID(held.Secret)
 	if !held.Stored || d.claims == nil {
 		return nil
 	}
@@ -363,19 +365,45 @@ func (tokenSessions) resume(d *decision, held *heldSignIn) error {
 	return nil
 }
 
-// marked asks the list of ended sessions about the token to be. Where there is no
-// list, no session can be ended.
+// pendingID names a sign-in that waits in the list of ended sessions. The list does
+// not get the secret: its readers must not find the row of the sign-in by it.
+func pendingID(secret string) string {
+	hash := sha256.Sum256([]byte(pendingToken + secret))
+	return pendingToken + base64.RawURLEncoding.EncodeToString(hash[:])
+}
+
+// marked asks the list of ended sessions about the token to be, and about the sign-in
+// that waits for it. Where there is no list, no session can be ended.
 func (s tokenSessions) marked(ctx context.Context, d *decision) (bool, error) {
-	if s.Session.Revocation == nil || d.claims == nil {
+	if s.Session.Revocation == nil || d.claims == nil && d.marker == "" {
 		return true, nil
 	}
 	token := newToken(d.claims)
-	ended, err := s.ended(ctx, TokenSession{UserID: d.user.ID, ID: token.session(), SignedIn: token.began()})
+	asked := TokenSession{UserID: d.user.ID, ID: token.session(), SignedIn: token.began()}
+	if d.marker != "" {
+		// Another token cannot have the id of this one: its session has not begun.
+		asked.ID = d.marker
+	}
+	if d.claims == nil {
+		asked.SignedIn = d.authentication.Time.Truncate(time.Second) // as a token has it
+	}
+	ended, err := s.ended(ctx, asked)
 	return !ended && err == nil, err
 }
 
+// unmark notes in the list that the sign-in is over. Its cookie cannot be taken from
+// an attacker who has a copy, and [Auth.PendingSignIn] would return its user as long
+// as the cookie is good.
 func (s tokenSessions) unmark(ctx context.Context, d *decision) (bool, error) {
-	return s.marked(ctx, d)
+	good, err := s.marked(ctx, d)
+	if err != nil || s.Session.Revocation == nil || d.marker == "" {
+		return good, err
+	}
+	until := time.Now().Add(s.plain.pendingAge() + 2*clockTolerance)
+	if err := s.Session.Revocation.Revoke(ctx, TokenSession{UserID: d.user.ID, ID: d.marker}, until); err != nil {
+		return false, fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+	}
+	return good, nil
 }
 
 // rotate does nothing: every sign-in issues a new token, and ends the one before
