@@ -344,7 +344,9 @@ func (a *Auth) PendingSignIn(r *http.Request) (*PendingSignIn, error) {
 // Hold is asked again first, with o.Methods added. If it returns another page, the
 // browser remains without a session, and next is that page: the user's second factor
 // does not complete what the terms of use hold. If it returns the same page, next is
-// that page again.
+// that page again. All pages together have six times the MaxAge of
+// Config.Cookies.PendingSignIn, which is one hour by default, from the beginning of the
+// sign-in.
 //
 // A pending sign-in is completed once, across all processes of a site, and in the
 // browser in which it began. The error matches [CodeInvalidCheck] if there

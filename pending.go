@@ -171,8 +171,19 @@ func (x *exchange) readPending(text string) (*heldSignIn, error) {
 	case !sealed.HasMark(h.Browser, x.jwtSecrets, pendingPurpose, x.sentFormToken()):
 		return nil, errHeldElsewhere
 	}
+	last := time.UnixMilli(h.Began).Add(maxHeld * x.set.pendingAge())
+	if time.Now().After(last) {
+		return nil, errHeldTooLong
+	}
+	h.Expires = min(h.Expires, last.Unix())
 	return h, nil
 }
+
+// maxHeld is for how many times the age of a pending sign-in all its pages may take
+// together. A completion that is held again gives the next page its time: without the
+// limit the proof that the sign-in began with, such as a password, would stay good for
+// as long as a browser completes one page after the other.
+const maxHeld = 6
 
 // usePending uses the row of a sign-in up, and reports whether it was there.
 func (x *exchange) usePending(h *heldSignIn) (bool, error) {

@@ -1463,3 +1463,37 @@ func TestAPendingSignInWithoutClaimsEndsWithTheSessionsOfItsUser(t *testing.T) {
 		}
 	})
 }
+
+// AT-10: who has the first factor only does not keep it good: each completion that is
+// held again, by a page that verifies nothing, gives ten minutes more, up to one hour.
+func TestTheFirstFactorIsGoodForOneHour(t *testing.T) {
+	for _, strategy := range strategies {
+		for _, maxAge := range []time.Duration{0, 20 * time.Minute} {
+			t.Run(fmt.Sprintf("%s, %v", strategy, maxAge), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s, _ := pendingSite(t, strategy, func(s *site) { s.Cookies.PendingSignIn.MaxAge = maxAge })
+					b := s.browser()
+					b.isHeld(b.byPassword())
+					began, limit := time.Now(), 6*max(maxAge, 10*time.Minute)
+					for time.Since(began) < limit-9*time.Minute {
+						time.Sleep(9 * time.Minute)
+						if next, err := b.complete(); err != nil || next != s.url+"/second-factor" {
+							t.Fatalf("after %v: %q, %v", time.Since(began), next, err)
+						}
+					}
+					held, form := b.cookie(pendingCookie), b.cookie(csrfCookie)
+					if p := b.pending(); p == nil || p.Expires.After(began.Add(limit)) {
+						t.Fatalf("AT-10 after %v the sign-in is shown as %+v", time.Since(began), p)
+					}
+					time.Sleep(time.Until(began.Add(limit + time.Second)))
+					b.plant(pendingCookie, held)
+					b.plant(csrfCookie, form)
+					if p := b.pending(); p != nil {
+						t.Errorf("AT-10 after %v the sign-in of %s is shown", time.Since(began), p.User.ID)
+					}
+					b.isNotCompleted(pintle.CodeInvalidCheck, "otp")
+				})
+			})
+		}
+	}
+}
