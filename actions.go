@@ -311,8 +311,8 @@ func (x *exchange) checkAuthentication(a Authentication) error {
 
 // PendingSignIn returns the sign-in that [Callbacks.Hold] holds in the browser of a
 // request, or nil if there is none: no sign-in was held, it was completed or
-// cancelled, it has expired, the user was deleted, or the sessions of the user
-// have ended since. The request has no session by it, and must not be answered as
+// cancelled, it has expired, the user was deleted, the account or the passkey was
+// unlinked, or the sessions of the user have ended since. The request has no session by it, and must not be answered as
 // one of the user.
 //
 // With token sessions only [SessionConfig.Revocation] shows that a sign-in was

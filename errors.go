@@ -234,6 +234,6 @@ var (
 	errHeldElsewhere = errors.New("the sign-in is pending in another browser, or the cookie of the form token was replaced meanwhile")
 	errHeldTooLong   = errors.New("the sign-in began too long ago, and its pages have not been completed in that time")
 	errHeldUsed      = errors.New("the sign-in was completed or cancelled before, or another took its place")
-	errHeldEnded     = errors.New("the user was deleted, or the sessions of the user ended, while the sign-in was pending")
+	errHeldEnded     = errors.New("the user was deleted, the account unlinked, or the sessions of the user ended, while the sign-in was pending")
 	errOtherSessions = errors.New("the sign-in was held while Config.Session.Strategy was another")
 )

@@ -191,16 +191,17 @@ func (x *exchange) usePending(h *heldSignIn) (bool, error) {
 	return row != nil && row.Expires.After(time.Now()), err
 }
 
-// resumed returns the sign-in that was held. The user is nil if it was deleted.
+// resumed returns the sign-in that was held, unless its user was deleted or its account
+// unlinked.
 func (x *exchange) resumed(h *heldSignIn) (*arrival, *decision, error) {
 	x.provider, x.callbackURL, x.callbackText = x.byID[h.Provider], h.CallbackURL, h.CallbackText
 	user := h.User
 	if h.Stored {
 		var err error
-		if user, err = x.records.user(x.ctx, user.ID); err != nil {
+		if user, err = x.userOfHeld(h); err != nil {
 			return nil, nil, err
 		}
-		if user == nil {
+		if user == nil || user.ID != h.User.ID {
 			return nil, nil, noPending(errHeldEnded)
 		}
 	}
@@ -217,6 +218,16 @@ func (x *exchange) resumed(h *heldSignIn) (*arrival, *decision, error) {
 	}
 	h.User = user
 	return who, d, nil
+}
+
+// userOfHeld returns the stored user whom a sign-in would sign in now. An account or a
+// passkey that was unlinked while the sign-in waited signs its former owner in no more:
+// the owner may have removed it because an attacker can use it.
+func (x *exchange) userOfHeld(h *heldSignIn) (*User, error) {
+	if h.By != byAccount {
+		return x.records.user(x.ctx, h.User.ID)
+	}
+	return x.records.userByAccount(x.ctx, h.Account)
 }
 
 // lookAtPending returns the sign-in of this browser for a page, or nil if there is

@@ -1497,3 +1497,42 @@ func TestTheFirstFactorIsGoodForOneHour(t *testing.T) {
 		}
 	}
 }
+
+// AT-8: a sign-in with an account or a passkey is not completed after the user has
+// unlinked it, or after another user has linked it.
+func TestASignInWithAnUnlinkedAccountIsNotCompleted(t *testing.T) {
+	for _, strategy := range strategies {
+		for name, way := range map[string]struct {
+			provider, id string
+			signIn       func(b *browser) *reply
+		}{
+			"an account": {"careful", "1", func(b *browser) *reply { return b.signInWith("careful") }},
+			"a passkey":  {"passkey", "AAAA", func(b *browser) *reply { return b.passkey("authenticate", "AAAA") }},
+		} {
+			for _, moved := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, %s, moved %t", name, strategy, moved), func(t *testing.T) {
+					s, k := pendingSite(t, strategy)
+					thief, ada := s.browser(), s.browser()
+					thief.isHeld(way.signIn(thief))
+					ada.isHeld(ada.byPassword())
+					ada.completes(s.url, "user-ada", "otp")
+					session, err := s.auth.Session(ada.request())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := s.auth.Unlink(t.Context(), session, way.provider, way.id); err != nil {
+						t.Fatal(err)
+					}
+					if moved {
+						grace := people["grace"].user
+						k.seedAccount(t, k.seedUser(t, grace), way.provider, way.id)
+					}
+					if p := thief.pending(); p != nil {
+						t.Errorf("AT-8 a sign-in with an account that is unlinked is shown for %s", p.User.ID)
+					}
+					thief.isNotCompleted(pintle.CodeInvalidCheck, "otp")
+				})
+			}
+		}
+	}
+}
