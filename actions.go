@@ -281,7 +281,7 @@ func (x *exchange) startSession(u *User, o StartOptions) (*issued, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := x.dropPending(); err != nil { // which this session replaces
+	if _, err := x.dropPending(); err != nil { // which this session replaces
 		return nil, err
 	}
 	x.addCookie(x.set.clearPending(x.r.Header)...)
@@ -373,14 +373,20 @@ func (a *Auth) CompleteSignIn(w http.ResponseWriter, r *http.Request, o Complete
 
 // CancelSignIn ends the pending sign-in of a request and clears its cookie on w. It
 // does nothing where there is none. The error matches [CodeStore] if the store
-// is unavailable; the cookie is then left, so that the user can try again.
+// or the revocation list is unavailable; the cookie is then left, so that the user can
+// try again. It matches [CodeSignOut] if the request carries more cookies with
+// the name than are tried: another site of the domain has planted them.
 func (a *Auth) CancelSignIn(w http.ResponseWriter, r *http.Request) error {
 	x, fault := a.inner(r, actionCallback)
 	if fault != nil {
 		a.logCall(x.ctx, "CancelSignIn", fault)
 		return fault
 	}
-	if err := x.dropPending(); err != nil {
+	all, err := x.dropPending()
+	if err == nil && !all {
+		err = fail(CodeSignOut, errTooManyHeld)
+	}
+	if err != nil {
 		a.logCall(x.ctx, "CancelSignIn", err)
 		return classified(err)
 	}

@@ -211,9 +211,9 @@ const (
 	flowUnknown  = "flow_unknown" // to this browser
 )
 
-// errTooManyHeld is the error of a sign-out that may have missed the session of the
-// user among what was planted.
-var errTooManyHeld = fmt.Errorf("the request carries more than %d session cookies and ways to join them, and not "+
+// errTooManyHeld is the error of a sign-out that may have missed the session or the
+// pending sign-in of the user among what was planted.
+var errTooManyHeld = fmt.Errorf("the request carries more than %d cookies with one name and ways to join them, and not "+
 	"all could be ended; they were planted by another site of the domain, which the name prefix __Host- prevents", maxEnded)
 
 // maxEnded bounds the work of one sign-out: what is tried as a session. A browser

@@ -33,7 +33,7 @@ func (x *exchange) hold(who *arrival, d *decision) (held bool, err error) {
 	if x.Callbacks.Hold == nil {
 		return false, nil
 	}
-	if err := x.dropPending(); err != nil { // which this sign-in replaces
+	if _, err := x.dropPending(); err != nil { // which this sign-in replaces
 		return false, err
 	}
 	if !x.asksHold(who, d) {
@@ -334,12 +334,27 @@ func (x *exchange) renewMark(d *decision, h *heldSignIn) error {
 	return err
 }
 
-// dropPending uses up the pending sign-in of this browser, if it has one.
-func (x *exchange) dropPending() error {
-	h, err := x.openPending()
-	if err != nil {
-		return nil //nolint:nilerr // there is none
+// dropPending uses up the pending sign-ins of this browser, and reports whether every
+// one was tried that the request may carry. There is one, unless cookies were planted:
+// a value that comes first must not keep the sign-in of a copy good.
+func (x *exchange) dropPending() (all bool, err error) {
+	if x.Callbacks.Hold == nil {
+		return true, nil // no sign-in can be completed
 	}
+	held, all := cookie.Candidates(x.r.Header, x.set.pending.name, maxEnded)
+	for _, text := range held {
+		h, err := x.readPending(text)
+		if err != nil {
+			continue // it is none of this browser
+		}
+		if err := x.dropOne(h); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+func (x *exchange) dropOne(h *heldSignIn) error {
 	if _, err := x.usePending(h); err != nil {
 		return err
 	}
@@ -347,6 +362,6 @@ func (x *exchange) dropPending() error {
 	if err := x.sessions.resume(d, h); err != nil {
 		return nil //nolint:nilerr // what another kind of sessions kept has no mark here
 	}
-	_, err = x.sessions.unmark(x.ctx, d)
+	_, err := x.sessions.unmark(x.ctx, d)
 	return err
 }

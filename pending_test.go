@@ -1536,3 +1536,47 @@ func TestASignInWithAnUnlinkedAccountIsNotCompleted(t *testing.T) {
 		}
 	}
 }
+
+// AT-11: a neighbour plants cookies that come first and do not open. What the user then
+// cancels, signs out of or replaces is over for a copy of the cookies too, or the user
+// sees that it is not.
+func TestAPendingSignInBehindPlantedCookiesEnds(t *testing.T) {
+	many := ""
+	for n := range 70 {
+		many += fmt.Sprintf("%s=planted%d; ", pendingCookie, n)
+	}
+	for _, strategy := range strategies {
+		for name, end := range map[string]func(s *site, w http.ResponseWriter, r *http.Request) error{
+			"CancelSignIn": func(s *site, w http.ResponseWriter, r *http.Request) error { return s.auth.CancelSignIn(w, r) },
+			"SignOut": func(s *site, w http.ResponseWriter, r *http.Request) error {
+				_, err := s.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/"})
+				return err
+			},
+			"SignIn": func(s *site, w http.ResponseWriter, r *http.Request) error {
+				_, err := s.auth.SignIn(w, r, "credentials", pintle.SignInOptions{RedirectTo: "/", Fields: map[string]any{"username": "ada", "password": people["ada"].password}})
+				return err
+			},
+		} {
+			for what, planted := range map[string]string{"one": pendingCookie + "=planted; ", "a part": pendingCookie + ".0=planted; ", "many": many} {
+				t.Run(fmt.Sprintf("%s, %s, %s", name, what, strategy), func(t *testing.T) {
+					s, _ := pendingSite(t, strategy)
+					b := s.browser()
+					b.isHeld(b.byPassword())
+					r, w := b.request(), httptest.NewRecorder()
+					r.Header.Set("Cookie", planted+r.Header.Get("Cookie"))
+					err := end(s, w, r)
+					if what == "many" {
+						if name != "SignIn" && (!errors.Is(err, pintle.CodeSignOut) || len(w.Result().Cookies()) > 0) {
+							t.Errorf("AT-11 %s: %v, with the cookies %v", name, err, w.Result().Cookies())
+						}
+						return
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					b.isNotCompleted(pintle.CodeInvalidCheck, "otp")
+				})
+			}
+		}
+	}
+}

@@ -16,7 +16,7 @@ func (x *exchange) signOut() error {
 	}
 	held, all := x.heldSessions()
 	var ended []*SignOutEvent
-	err := x.dropPending()
+	every, err := x.dropPending()
 	if err == nil {
 		ended, err = x.sessions.end(x, held)
 	}
@@ -26,8 +26,9 @@ func (x *exchange) signOut() error {
 		}
 		return fail(CodeSignOut, err)
 	}
-	// The session of the user may be one that was not tried and stays good.
-	if !all && x.sessions.endCopies() {
+	// The session of the user, or the sign-in that waits, may be one that was not
+	// tried and stays good.
+	if !all && x.sessions.endCopies() || !every {
 		return fail(CodeSignOut, errTooManyHeld)
 	}
 	x.addCookie(x.set.clearPending(x.r.Header)...)
