@@ -206,7 +206,7 @@ type StartOptions struct {
 	// [Config.Providers]: "registration" says as much. It is also the provider of the
 	// account that callbacks and events receive.
 	//
-	// A Time to come, a Provider of more than 256 bytes, more than ten Methods, or an
+	// A Time to come, a Provider of more than 256 bytes, more than sixteen Methods, or an
 	// empty one or one of more than 64 bytes, are errors. So is, with a revocation
 	// list, a Time longer ago than [JWTConfig.MaxAge] or than a sign-in waits
 	// ([Cookies.PendingSignIn]), whichever is longer: the list remembers no earlier end.
