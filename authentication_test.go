@@ -441,3 +441,25 @@ func TestOnlyASignInSaysWhenASessionBegan(t *testing.T) {
 		}
 	})
 }
+
+// No callback changes what a session records, also not in place.
+func TestACallbackThatWritesIntoTheMethodsChangesNothing(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s := newSite(t, withRecordingStore(newRecordingStore(), strategy), recording, func(s *site) {
+				s.Callbacks.Session = func(_ context.Context, v *pintle.SessionView) (any, error) {
+					for i := range v.Session.Authentication.Methods {
+						v.Session.Authentication.Methods[i] = "mfa"
+					}
+					return v.Session, nil
+				}
+			})
+			showFacts(s)
+			b := s.browser()
+			b.signInWith("acme").goesTo(s.url)
+			if got := b.recorded(); !slices.Equal(got.Methods, []string{"fed"}) {
+				t.Errorf("the session records %v", got.Methods)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"github.com/pintleauth/pintle/internal/cookie"
 )
@@ -124,6 +125,7 @@ func (s *settings) showSession(q *sessionRequest, session *Session, claims Claim
 	// is shown by the default view: the session itself would contain itself.
 	own := *session
 	recorded := session.Authentication
+	recorded.Methods = slices.Clone(recorded.Methods)
 	view := &SessionView{Session: &own, Claims: claims}
 	if session.stored != nil {
 		view.User, view.Stored, view.Trigger, view.Update = &own.User, session.stored, q.trigger, q.update
