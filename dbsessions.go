@@ -100,6 +100,7 @@ func (s dbSessions) authentication(stored *StoredSession) Authentication {
 // written there what a client sent.
 func (s dbSessions) record(session *StoredSession, a Authentication) {
 	delete(session.Data, claimProvider)
+	delete(session.Data, dataPending) // or no list of devices would have the session
 	if !s.Session.RecordAuthentication {
 		return
 	}
@@ -235,9 +236,6 @@ func (s dbSessions) create(w *unitOfWork, d *decision) error {
 	d.session = session
 	return nil
 }
-
-// dataPending marks the row in lists of sessions, which may have no tokens.
-const dataPending = "pintle.pending"
 
 // mark writes a row among the sessions of the user, which goes with them:
 // whatever ends the sessions of a user removes their rows. The row signs no

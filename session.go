@@ -177,8 +177,9 @@ type Claim[T any] struct{ name string }
 // NewClaim returns the key for the data named name. The names of the
 // registered claims (sub, exp, iat, nbf, jti, iss, aud) are refused by a panic. So
 // are the names by which a session records how it began (auth_time, amr,
-// auth_provider, acr, act, sid, started, proofs, roles): [Session.Authentication]
-// has what is recorded.
+// auth_provider, acr, act, sid, started, proofs, roles), of which
+// [Session.Authentication] has what is recorded, and pintle.pending, which marks a
+// sign-in that waits.
 //
 // https://www.rfc-editor.org/rfc/rfc7519#section-4.1
 func NewClaim[T any](name string) Claim[T] {
@@ -283,7 +284,12 @@ const (
 var reservedClaims = []string{
 	"", "sub", "exp", "iat", "nbf", "jti", "iss", "aud",
 	claimSignedIn, claimStarted, claimSession, claimMethods, claimProvider, "acr", "act", "proofs", "roles",
+	dataPending,
 }
+
+// dataPending is the member of [StoredSession.Data] that marks the row of a sign-in that
+// waits in lists of sessions, which may have no tokens.
+const dataPending = "pintle.pending"
 
 // The methods of the providers of this package.
 const (
