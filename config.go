@@ -255,7 +255,9 @@ type SessionConfig struct {
 	// their devices, such as the name of the browser. r is the request that
 	// signs the user in. With database sessions the result becomes
 	// [StoredSession.Data], where the store has room for it; with token
-	// sessions it becomes claims of the token, which has to fit into cookies.
+	// sessions it becomes claims of the token, which has to fit into cookies. There
+	// the names of the user's claims (sub, name, email, picture) and those that
+	// [NewClaim] refuses are left out.
 	Describe func(r *http.Request) map[string]any
 
 	// Revocation ends token sessions before they expire. Nil means that a

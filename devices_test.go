@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -293,6 +294,69 @@ func TestDescribeCannotChangeTheUser(t *testing.T) {
 	if session.User.ID != "user-ada" || session.User.Name != "Ada Lovelace" {
 		t.Errorf("the user is %+v", session.User)
 	}
+}
+
+// What a client calls itself is not the name of a user who has none, and sets none of the
+// claims by which a session records how it began.
+func TestDescribeCannotNameTheUser(t *testing.T) {
+	s, _ := hijackSite(t, pintle.StrategyJWT, func(s *site) {
+		s.Session.Describe = func(*http.Request) map[string]any {
+			data := map[string]any{"name": "Firefox on Linux", "email": "firefox@example.com", "picture": "https://app.example.com/firefox.png", "acr": "high"}
+			deviceName.Put(data, "laptop")
+			return data
+		}
+		s.Callbacks.JWT = func(_ context.Context, change *pintle.TokenChange) (pintle.Claims, error) {
+			for _, name := range []string{"name", "picture", "acr"} {
+				if value, said := change.Claims[name]; said {
+					t.Errorf("the claim %s is %v", name, value)
+				}
+			}
+			return change.Claims, nil
+		}
+	})
+	b := s.browser()
+	b.get(b.mailTo("new@example.com").URL).want(http.StatusFound) // a user without a name
+	session := b.held()
+	if u := session.User; u.Name != "" || u.Image != "" || u.Email != "new@example.com" {
+		t.Errorf("the user is %+v", u)
+	}
+	if name, ok := deviceName.Get(session); !ok || name != "laptop" {
+		t.Errorf("the device is %q, %t", name, ok)
+	}
+
+	nameless := s.browser()
+	w := httptest.NewRecorder()
+	_, started, err := s.auth.StartSession(w, nameless.request(), &pintle.User{ID: "nameless"}, pintle.StartOptions{})
+	if err != nil || started.User.Email != "" {
+		t.Errorf("the user without an address is %+v, %v", started, err)
+	}
+}
+
+// A description does not hide a session from the list of the user's devices.
+func TestDescribeCannotHideASession(t *testing.T) {
+	s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) {
+		s.Session.Describe = func(r *http.Request) map[string]any {
+			return map[string]any{r.Header.Get("X-Name"): true}
+		}
+	})
+	ada := people["ada"].user
+	k.seedUser(t, ada)
+	b := s.browser()
+	r, w := b.request(), httptest.NewRecorder()
+	r.Header.Set("X-Name", "pintle.pending")
+	if _, _, err := s.auth.StartSession(w, r, &ada, pintle.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.takes(w)
+	if n := count(t, s.auth.Devices(t.Context(), b.held())); n != 1 {
+		t.Errorf("the user has a session and sees %d devices", n)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("NewClaim takes the name of the mark of a sign-in that waits")
+		}
+	}()
+	pintle.NewClaim[bool]("pintle.pending")
 }
 
 // An account page that is not behind Require changes no user.

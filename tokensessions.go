@@ -10,6 +10,7 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
+	"net/http"
 	"reflect"
 	"slices"
 	"time"
@@ -416,10 +417,7 @@ func (tokenSessions) endOther(*unitOfWork, *presence, *User) error { return nil 
 // makeClaims returns the claims of the token of a new session, or nil if the host
 // wants none.
 func (s tokenSessions) makeClaims(x *exchange, who *arrival, d *decision) (Claims, error) {
-	claims := Claims{}
-	if s.Session.Describe != nil {
-		maps.Copy(claims, s.Session.Describe(x.r))
-	}
+	claims := s.described(x.r)
 	claims["sub"] = d.user.ID
 	for name, text := range map[string]wire.Text{"name": d.user.name(), "email": d.user.email(), "picture": d.user.image()} {
 		if text.Present {
@@ -445,6 +443,21 @@ func (s tokenSessions) makeClaims(x *exchange, who *arrival, d *decision) (Claim
 		return nil, nil
 	}
 	return marks.in(claims), nil
+}
+
+// described returns the claims that describe the client. A user who has no name must not
+// get what a client calls itself for one, nor a session a beginning that the sign-in
+// has not recorded.
+func (s tokenSessions) described(r *http.Request) Claims {
+	claims := Claims{}
+	if s.Session.Describe == nil {
+		return claims
+	}
+	maps.Copy(claims, s.Session.Describe(r))
+	for _, name := range slices.Concat(reservedClaims, []string{"name", "email", "picture"}) {
+		delete(claims, name)
+	}
+	return claims
 }
 
 // issue writes a token with the claims the host wants in it. There is no session
