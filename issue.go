@@ -32,13 +32,14 @@ func (x *exchange) admit(d *decision) error {
 		return err
 	}
 	good, err := x.sessions.unmark(x.ctx, d)
-	if err == nil && good {
-		return x.sessions.endOther(w, &presence{}, d.user)
-	}
-	if err == nil {
+	if err == nil && !good {
 		err = noPending(errHeldEnded)
 	}
-	if d.session != nil {
+	if err == nil {
+		err = x.sessions.endOther(w, &presence{}, d.user)
+	}
+	if err != nil && d.session != nil {
+		// No browser gets its token, and it would be among the devices of the user.
 		_, undone := x.records.deleteSession(context.WithoutCancel(x.ctx), d.session.Token)
 		err = errors.Join(err, undone)
 	}

@@ -1580,3 +1580,35 @@ func TestAPendingSignInBehindPlantedCookiesEnds(t *testing.T) {
 		}
 	}
 }
+
+// AT-7: a completion that fails where the sessions that the browser holds should end
+// leaves no session that no browser has.
+func TestAFailedCompletionLeavesNoSession(t *testing.T) {
+	s, k := pendingSite(t, pintle.StrategyDatabase)
+	b := s.browser()
+	b.isHeld(b.byPassword())
+	b.completes(s.url, "user-ada", "otp")
+	b.isHeld(b.byPassword())
+	calls := 0
+	k.before = func(op string) {
+		k.fail()
+		if op != "deleteSession" {
+			return
+		}
+		if calls++; calls == 2 { // the first removes the mark
+			k.fail("deleteSession")
+		}
+	}
+	_, err := b.complete("otp")
+	k.before = nil
+	k.fail()
+	if !errors.Is(err, pintle.CodeStore) {
+		t.Fatal(err)
+	}
+	if rows := k.sessions(t, "user-ada"); rows != 1 {
+		t.Errorf("AT-7 CompleteSignIn failed and the user has %d rows, want that of the session before", rows)
+	}
+	if sub := b.sub(); sub != "user-ada" {
+		t.Errorf("the session before is that of %q", sub)
+	}
+}
