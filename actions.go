@@ -101,6 +101,11 @@ func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions)
 // browser posts. It sets the cookies on w and returns the session as it is
 // afterwards, or nil when the request is signed out. Call it before the response is
 // written.
+//
+// If [Auth.StartSession], [Auth.SignIn], [Auth.CompleteSignIn] or [Auth.SignOut] has set
+// the cookies of another session on w, or cleared them, that session is updated, or
+// none. Changes that were made to the session of another user are not saved then, and
+// [SessionFrom] still returns that session.
 func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
 	s, known, err := a.settings(r)
 	if err != nil {
@@ -120,6 +125,13 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 		// session in it.
 		before = nil
 	}
+	if header, answered := set.answered(r.Header, w.Header()); answered {
+		q.Request = known.Clone(known.Context())
+		q.Header = header
+		if before != nil && !s.isSessionOf(q, before.User.ID) {
+			before = nil
+		}
+	}
 	if before != nil {
 		q.changes = before.changes
 	}
@@ -133,6 +145,12 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 		*before = *result.session
 	}
 	return result.session, result.err
+}
+
+// isSessionOf reports whether a request has a session of a user.
+func (s *settings) isSessionOf(q sessionRequest, userID string) bool {
+	now := s.sessionOf(sessionRequest{Request: q.Request, set: q.set, renewal: renewNever}).session
+	return now != nil && now.User.ID == userID
 }
 
 // inner returns the exchange of a call from server code, and the fault that

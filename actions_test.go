@@ -2,6 +2,7 @@ package pintle_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -174,6 +175,102 @@ func TestCookiesOfServerCodeReplaceThoseOfBefore(t *testing.T) {
 	}
 	if who := b.who(); who != "Grace Hopper" {
 		t.Errorf("%s is signed in, want Grace", who)
+	}
+}
+
+// A browser of Grace registers Ada. What the handler updates afterwards is the session
+// of Ada, which the response begins, and not that of Grace, whose cookie came along. A
+// sign-out by the handler is not undone either.
+func TestUpdateSessionSeesWhatTheResponseSets(t *testing.T) {
+	language := pintle.NewClaim[string]("language")
+	for _, strategy := range strategies {
+		for _, size := range []int{0, 6000} { // of the token, whole and in parts
+			for name, tt := range map[string]struct {
+				act   func(s *site, w http.ResponseWriter, r *http.Request) error
+				user  string
+				saved bool
+			}{
+				"StartSession of another user": {func(s *site, w http.ResponseWriter, r *http.Request) error {
+					ada := people["ada"].user
+					_, _, err := s.auth.StartSession(w, r, &ada, pintle.StartOptions{})
+					return err
+				}, "user-ada", false},
+				"StartSession of the same user": {func(s *site, w http.ResponseWriter, r *http.Request) error {
+					grace := people["grace"].user
+					_, _, err := s.auth.StartSession(w, r, &grace, pintle.StartOptions{})
+					return err
+				}, "user-grace", true},
+				"SignIn": {func(s *site, w http.ResponseWriter, r *http.Request) error {
+					_, err := s.auth.SignIn(w, r, "credentials", pintle.SignInOptions{RedirectTo: "/", Fields: map[string]any{"username": "ada", "password": people["ada"].password}})
+					return err
+				}, "user-ada", false},
+				"SignOut": {func(s *site, w http.ResponseWriter, r *http.Request) error {
+					_, err := s.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/"})
+					return err
+				}, "", false},
+				"Load":    {func(*site, http.ResponseWriter, *http.Request) error { return nil }, "user-grace", true},
+				"no Load": {nil, "user-grace", false},
+			} {
+				t.Run(fmt.Sprintf("%s, %s, %d bytes", name, strategy, size), func(t *testing.T) {
+					s, k := hijackSite(t, strategy, func(s *site) {
+						s.Session.Revocation = nil
+						s.Session.UpdateAge = -1 // Load sets a cookie, too
+						s.Session.Describe = func(r *http.Request) map[string]any {
+							if r.Header.Get("X-Long") == "" {
+								return nil
+							}
+							return map[string]any{"pad": strings.Repeat("x", size)}
+						}
+					})
+					for _, person := range []string{"ada", "grace"} {
+						k.seedUser(t, people[person].user)
+					}
+					b := s.browser()
+					w, r := httptest.NewRecorder(), b.request()
+					r.Header.Set("X-Long", "1")
+					grace := people["grace"].user
+					if _, _, err := s.auth.StartSession(w, r, &grace, pintle.StartOptions{}); err != nil {
+						t.Fatal(err)
+					}
+					b.takes(w)
+
+					update := func(w http.ResponseWriter, r *http.Request) {
+						if before := pintle.SessionFrom(r.Context()); before != nil {
+							language.Set(before, "en")
+						}
+						if tt.act != nil {
+							if err := tt.act(s, w, r); err != nil {
+								t.Fatal(err)
+							}
+						}
+						session, err := s.auth.UpdateSession(w, r, nil)
+						if err != nil || (session == nil) != (tt.user == "") || session != nil && session.User.ID != tt.user {
+							t.Errorf("UpdateSession returns %+v, %v", session, err)
+						}
+						before := pintle.SessionFrom(r.Context())
+						if before != nil && before.User.ID != "user-grace" {
+							t.Errorf("the session of the request is that of %s now", before.User.ID)
+						}
+					}
+					w, r = httptest.NewRecorder(), b.request()
+					if tt.act == nil {
+						update(w, r)
+					} else {
+						s.auth.Load(http.HandlerFunc(update)).ServeHTTP(w, r)
+					}
+					b.takes(w)
+					if sub := b.sub(); sub != tt.user {
+						t.Errorf("the browser is that of %q, want %q", sub, tt.user)
+					}
+					if tt.user == "" {
+						return
+					}
+					if value, saved := language.Get(b.held()); saved != tt.saved {
+						t.Errorf("the session has the language %q, %t", value, saved)
+					}
+				})
+			}
+		}
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -209,6 +211,39 @@ func (c *cookieSet) clearSessionParts(h http.Header) []string {
 		}
 	}
 	return lines
+}
+
+// answered returns the header of a request with the session cookies that the browser
+// has after a response, and whether the response sets or clears any. Server code that
+// has begun another session, or ended the one of the request, must not go on with the
+// cookies that came: they would sign the user of before in again.
+func (c *cookieSet) answered(request, response http.Header) (h http.Header, answered bool) {
+	set := map[string]string{}
+	for _, line := range response["Set-Cookie"] {
+		pair, _, _ := strings.Cut(line, ";")
+		name, value, _ := strings.Cut(pair, "=")
+		if len(cookie.Received(http.Header{"Cookie": {name + "=x"}}, c.session.name)) > 0 {
+			set[name] = value
+		}
+	}
+	if len(set) == 0 {
+		return request, false
+	}
+	var pairs []string
+	for _, line := range request["Cookie"] {
+		for pair := range strings.SplitSeq(line, ";") {
+			name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
+			if _, replaced := set[name]; !replaced {
+				pairs = append(pairs, strings.TrimSpace(pair))
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		pairs = append(pairs, name+"="+set[name]) // an empty one counts as none
+	}
+	h = request.Clone()
+	h["Cookie"] = []string{strings.Join(pairs, "; ")}
+	return h, true
 }
 
 // pendingAge is how long a sign-in is held.
