@@ -69,6 +69,9 @@ type Callbacks struct {
 	// may then return another page. It is not called for a session that goes on: when
 	// a signed-in user links an account or adds a passkey, when the row of a session
 	// stays as it is at a further sign-in of its user, and when a session is read.
+	// CompleteSignIn does not call SignIn: check here, too, whether a user is banned. An
+	// account that [OAuth].DangerouslyLinkByEmail links is linked before Hold is called,
+	// and stays linked if the sign-in is denied or given up.
 	//
 	// It needs [Features.Verifications]. Claims of a token session are made when
 	// the sign-in is held; see JWT. What a provider issued is in p.Account at the

@@ -104,6 +104,10 @@ type OAuth struct {
 	// address is unproven while others may be able to sign in as that user: see
 	// [User.EmailVerified] and [Account.VerifiedEmail]. A user who is created
 	// by this sign-in does not get an address that the provider denies.
+	//
+	// The account is linked before [Callbacks.Hold] is called, and stays linked if the
+	// sign-in is not completed. It is a way in to the user for good, which every
+	// sign-in with it has to complete by Hold's second factor.
 	DangerouslyLinkByEmail bool
 
 	// EmailVerified reports whether the provider has checked that the address in

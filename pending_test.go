@@ -1612,3 +1612,56 @@ func TestAFailedCompletionLeavesNoSession(t *testing.T) {
 		t.Errorf("the session before is that of %q", sub)
 	}
 }
+
+// What is decided before Hold stays when the sign-in is given up, also an account that
+// was linked by its address: it is a way in only together with the second factor.
+func TestAnAccountThatIsLinkedByItsAddressIsHeldEachTime(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, k := pendingSite(t, strategy, func(s *site) {
+				trusting := s.idp.OIDC("acme")
+				trusting.DangerouslyLinkByEmail = true
+				s.Providers[0] = trusting
+			})
+			s.idp.SignInAs(adaElsewhere)
+			for range 2 {
+				b := s.browser()
+				b.isHeld(b.signInWith("acme"))
+				b.isSignedOut()
+				if err := s.auth.CancelSignIn(httptest.NewRecorder(), b.request()); err != nil {
+					t.Fatal(err)
+				}
+				if o := k.owner(t, "acme", adaElsewhere.Subject); o == nil || o.ID != "user-ada" {
+					t.Errorf("the account is linked to %v; the documentation says to user-ada", o)
+				}
+			}
+		})
+	}
+}
+
+// A ban that only Callbacks.SignIn knows does not end a sign-in that waits, and Hold is
+// asked again: the documentation says where to check.
+func TestHoldAndNotSignInIsAskedAtCompletion(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			var asked []string
+			s, _ := pendingSite(t, strategy, func(s *site) {
+				hold := s.Callbacks.Hold
+				s.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) {
+					asked = append(asked, "SignIn")
+					return "", nil
+				}
+				s.Callbacks.Hold = func(ctx context.Context, p *pintle.PendingSignIn) (string, error) {
+					asked = append(asked, "Hold")
+					return hold(ctx, p)
+				}
+			})
+			b := s.browser()
+			b.isHeld(b.byPassword())
+			b.completes(s.url, "user-ada", "otp")
+			if !slices.Equal(asked, []string{"SignIn", "Hold", "Hold"}) {
+				t.Errorf("the callbacks are asked in the order %v", asked)
+			}
+		})
+	}
+}
