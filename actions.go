@@ -126,8 +126,9 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 		before = nil
 	}
 	if header, answered := set.answered(r.Header, w.Header()); answered {
-		q.Request = known.Clone(known.Context())
-		q.Header = header
+		with := *known
+		with.Header = header
+		q.Request = &with
 		if before != nil && !s.isSessionOf(q, before.User.ID) {
 			before = nil
 		}
