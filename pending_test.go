@@ -1363,7 +1363,7 @@ func TestAPendingSignInDoesNotOutliveTheListOfEndedSessions(t *testing.T) {
 	}
 }
 
-// AT-9: a copy of the cookies of a sign-in that was cancelled, signed out, replaced or
+// A copy of the cookies of a sign-in that was cancelled, signed out, replaced or
 // completed shows a page no pending user. A page that sets a new password, or enrols
 // a second factor, of PendingSignIn.User would act for the copy.
 func TestAPendingSignInThatIsOverIsNotShown(t *testing.T) {
@@ -1410,7 +1410,7 @@ func TestAPendingSignInThatIsOverIsNotShown(t *testing.T) {
 						t.Fatal(err)
 					}
 					if p := thief.pending(); p != nil {
-						t.Errorf("AT-9 the sign-in of %s is over, and PendingSignIn returns it", p.User.ID)
+						t.Errorf("the sign-in of %s is over, and PendingSignIn returns it", p.User.ID)
 					}
 				})
 			}
@@ -1418,7 +1418,7 @@ func TestAPendingSignInThatIsOverIsNotShown(t *testing.T) {
 	}
 }
 
-// AT-9: where the list of ended sessions fails, a sign-in is not reported as cancelled,
+// Where the list of ended sessions fails, a sign-in is not reported as cancelled,
 // and the user can try again.
 func TestAPendingSignInIsCancelledInTheListOfEndedSessions(t *testing.T) {
 	list := &silentList{}
@@ -1428,14 +1428,14 @@ func TestAPendingSignInIsCancelledInTheListOfEndedSessions(t *testing.T) {
 	list.mute = true
 	w := httptest.NewRecorder()
 	if err := s.auth.CancelSignIn(w, b.request()); !errors.Is(err, pintle.CodeStore) || len(w.Result().Cookies()) > 0 {
-		t.Errorf("AT-9 CancelSignIn: %v, with the cookies %v", err, w.Result().Cookies())
+		t.Errorf("CancelSignIn: %v, with the cookies %v", err, w.Result().Cookies())
 	}
 	list.mute = false
 	if err := s.auth.CancelSignIn(w, b.request()); err != nil {
 		t.Fatal(err)
 	}
 	if p := b.pending(); p != nil {
-		t.Errorf("AT-9 the sign-in of %s is cancelled, and PendingSignIn returns it", p.User.ID)
+		t.Errorf("the sign-in of %s is cancelled, and PendingSignIn returns it", p.User.ID)
 	}
 }
 
