@@ -296,11 +296,13 @@ func (x *exchange) startSession(u *User, o StartOptions) (*issued, error) {
 		provider: &provider{providerBase: providerBase{id: proof.Provider}},
 		account:  &Account{Type: TypeCredentials, Provider: proof.Provider, ProviderAccountID: u.ID},
 	}
-	d, err := x.decideByHost(who, "StartSession was given")
-	if err != nil {
+	// This session replaces the pending sign-in, which goes first: if the store fails
+	// there, no row is left of a session that no client has.
+	if _, err := x.dropPending(); err != nil {
 		return nil, err
 	}
-	if _, err := x.dropPending(); err != nil { // which this session replaces
+	d, err := x.decideByHost(who, "StartSession was given")
+	if err != nil {
 		return nil, err
 	}
 	x.addCookie(x.set.clearPending(x.r.Header)...)

@@ -1464,7 +1464,7 @@ func TestAPendingSignInWithoutClaimsEndsWithTheSessionsOfItsUser(t *testing.T) {
 	})
 }
 
-// AT-10: who has the first factor only does not keep it good: each completion that is
+// An attacker who has the first factor only does not keep it good: each completion that is
 // held again, by a page that verifies nothing, gives ten minutes more, up to one hour.
 func TestTheFirstFactorIsGoodForOneHour(t *testing.T) {
 	for _, strategy := range strategies {
@@ -1483,13 +1483,13 @@ func TestTheFirstFactorIsGoodForOneHour(t *testing.T) {
 					}
 					held, form := b.cookie(pendingCookie), b.cookie(csrfCookie)
 					if p := b.pending(); p == nil || p.Expires.After(began.Add(limit)) {
-						t.Fatalf("AT-10 after %v the sign-in is shown as %+v", time.Since(began), p)
+						t.Fatalf("after %v the sign-in is shown as %+v", time.Since(began), p)
 					}
 					time.Sleep(time.Until(began.Add(limit + time.Second)))
 					b.plant(pendingCookie, held)
 					b.plant(csrfCookie, form)
 					if p := b.pending(); p != nil {
-						t.Errorf("AT-10 after %v the sign-in of %s is shown", time.Since(began), p.User.ID)
+						t.Errorf("after %v the sign-in of %s is shown", time.Since(began), p.User.ID)
 					}
 					b.isNotCompleted(pintle.CodeInvalidCheck, "otp")
 				})
@@ -1537,7 +1537,7 @@ func TestASignInWithAnUnlinkedAccountIsNotCompleted(t *testing.T) {
 	}
 }
 
-// AT-11: a neighbour plants cookies that come first and do not open. What the user then
+// A neighbour plants cookies that come first and do not open. What the user then
 // cancels, signs out of or replaces is over for a copy of the cookies too, or the user
 // sees that it is not.
 func TestAPendingSignInBehindPlantedCookiesEnds(t *testing.T) {
@@ -1567,7 +1567,7 @@ func TestAPendingSignInBehindPlantedCookiesEnds(t *testing.T) {
 					err := end(s, w, r)
 					if what == "many" {
 						if name != "SignIn" && (!errors.Is(err, pintle.CodeSignOut) || len(w.Result().Cookies()) > 0) {
-							t.Errorf("AT-11 %s: %v, with the cookies %v", name, err, w.Result().Cookies())
+							t.Errorf("%s: %v, with the cookies %v", name, err, w.Result().Cookies())
 						}
 						return
 					}

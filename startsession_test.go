@@ -327,3 +327,22 @@ func TestARowStartsWithAnyTimeOfThePast(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// AT-7: a StartSession that fails leaves no row of a session that no client has.
+func TestAStartThatFailsLeavesNoSession(t *testing.T) {
+	s, k := pendingSite(t, pintle.StrategyDatabase)
+	ada := people["ada"].user
+	b := s.browser()
+	b.isHeld(b.byPassword())
+	before := k.sessions(t, ada.ID) // the mark of the pending sign-in
+	k.fail("useVerificationToken")
+	_, _, err := s.auth.StartSession(httptest.NewRecorder(), b.request(), &ada, pintle.StartOptions{})
+	k.fail()
+	if !errors.Is(err, pintle.CodeStore) {
+		t.Fatal(err)
+	}
+	if rows := k.sessions(t, ada.ID); rows != before {
+		t.Errorf("AT-7 StartSession failed, and the user has %d rows, %d before", rows, before)
+	}
+	b.completes(s.url, ada.ID, "otp")
+}
