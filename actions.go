@@ -252,7 +252,9 @@ type StartOptions struct {
 // [TriggerSignIn]. The account that it receives, and [Events.SignIn] after it, has
 // the type [TypeCredentials] and the provider of o. Claims that are nil deny the
 // session: the error then matches [CodeAccessDenied]. So it does if the revocation list
-// has ended the sessions of u since the Time of o.
+// has ended the sessions of u since the Time of o. With a zero Time the session begins
+// after that: in a handler that has called [Auth.SignOutEverywhere], the call takes up to
+// a second, because tokens and lists count in whole seconds.
 //
 // The session is as [Auth.Load] will return it, but for what [Callbacks.Session]
 // changes. Errors are logged.
@@ -285,7 +287,10 @@ func (x *exchange) startSession(u *User, o StartOptions) (*issued, error) {
 	}
 	proof := o.Authentication
 	if proof.Time.IsZero() {
-		proof.Time = x.began
+		var err error
+		if proof.Time, err = x.sessions.begin(x.ctx, u.ID); err != nil {
+			return nil, err
+		}
 	}
 	if err := x.checkAuthentication(proof); err != nil {
 		return nil, fail(CodeConfiguration, fmt.Errorf("StartOptions.Authentication: %w", err))

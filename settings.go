@@ -208,6 +208,10 @@ type sessions interface {
 	// decision, or fails with an [errand].
 	goesOn(w *unitOfWork, who *arrival, here *presence) (bool, error)
 
+	// begin returns when a session of a user that begins now began, which is after the
+	// last end of all sessions of the user.
+	begin(ctx context.Context, userID string) (time.Time, error)
+
 	// mayBegin rejects a time at which a session of server code is to begin, if the
 	// end of all sessions of its user since then may be forgotten.
 	mayBegin(at time.Time) error

@@ -346,3 +346,40 @@ func TestAStartThatFailsLeavesNoSession(t *testing.T) {
 	}
 	b.completes(s.url, ada.ID, "otp")
 }
+
+// A user who changes a password ends all sessions, and goes on in this browser. Copies
+// of the cookies from before are of no use, nor is a session that begins with the end.
+func TestASessionStartsAfterTheEndOfAllOthers(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newRecordingStore()
+				s := newSite(t, withRecordingStore(k, strategy), func(s *site) { s.Session.Revocation = &memstore.Revocations{} })
+				ada := k.seedUser(t, people["ada"].user)
+				starting(s, ada, pintle.StartOptions{})
+				start := s.net["localhost:3000"]
+				s.net["localhost:3000"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/start" && r.Method == http.MethodPost {
+						if err := s.auth.SignOutEverywhere(r.Context(), ada.ID); err != nil {
+							t.Error(err)
+						}
+					}
+					start.ServeHTTP(w, r)
+				})
+				b, copied := s.browser(), s.browser()
+				b.get("/start").want(http.StatusOK)
+				copied.plant(sessionCookie, b.cookie(sessionCookie))
+				if b.who() != ada.Name || copied.who() != ada.Name {
+					t.Fatalf("before: %s, %s", b.who(), copied.who())
+				}
+				b.post("/start").want(http.StatusOK)
+				if who := b.who(); who != ada.Name {
+					t.Errorf("this browser is %s", who)
+				}
+				if who := copied.who(); who != "anonymous" {
+					t.Errorf("a copy of the cookie from before is %s", who)
+				}
+			})
+		})
+	}
+}

@@ -319,6 +319,27 @@ func (s tokenSessions) beganAt(held heldToken) time.Time {
 	return past(held.issued())
 }
 
+// begin waits for the next second if the sessions of the user have ended in this one.
+// The list cannot tell such a session from those that it has ended.
+func (s tokenSessions) begin(ctx context.Context, userID string) (time.Time, error) {
+	now := time.Now()
+	if s.Session.Revocation == nil {
+		return now, nil
+	}
+	ended, err := s.ended(ctx, TokenSession{UserID: userID, ID: uuid.New(), SignedIn: now.Truncate(time.Second)})
+	if err != nil || !ended {
+		return now, err
+	}
+	next := time.NewTimer(time.Until(now.Truncate(time.Second).Add(time.Second)))
+	defer next.Stop()
+	select {
+	case <-next.C:
+		return time.Now(), nil
+	case <-ctx.Done():
+		return now, ctx.Err()
+	}
+}
+
 // mayBegin rejects a time before those that the revocation list knows about.
 func (s tokenSessions) mayBegin(at time.Time) error {
 	if s.Session.Revocation != nil && time.Since(at) > s.remembered() {
