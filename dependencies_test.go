@@ -145,7 +145,7 @@ func TestTheCoreLinksLittle(t *testing.T) {
 // Package authtest plays the other side of the protocol.
 func TestLibrariesForOneThingHaveOneLeaf(t *testing.T) {
 	leaves := map[string][]string{
-		"golang.org/x/text/unicode/norm": {"internal/address", "throttle"},
+		"golang.org/x/text/unicode/norm": {"internal/address", "throttle", "password"},
 		"github.com/go-jose/":            {"internal/handshake", "authtest"},
 		"golang.org/x/sync/singleflight": {"internal/flight"}, // guards against panics
 	}

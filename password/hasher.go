@@ -3,14 +3,12 @@ package password
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"runtime"
 	"strings"
 	"sync"
 
-	"golang.org/x/crypto/argon2"
 	"golang.org/x/sync/semaphore"
 )
 
@@ -57,6 +55,7 @@ type Hasher struct {
 	once   sync.Once
 	memory *semaphore.Weighted // in KiB
 	total  int64
+	meter  *meter
 }
 
 // cost returns the settings with the defaults filled in.
@@ -92,76 +91,103 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	case len(password) > MaxLength:
 		return "", ErrTooLong
 	}
-	s := stored{params: p, salt: make([]byte, saltLen)}
-	rand.Read(s.salt) // never fails
-	if s.key, err = h.derive(ctx, p, password, s.salt, keyLen); err != nil {
+	s, err := h.fresh(ctx, p, password)
+	if err != nil {
 		return "", err
 	}
 	return s.String(), nil
 }
 
+// fresh hashes a text with a new salt.
+func (h *Hasher) fresh(ctx context.Context, p params, text string) (stored, error) {
+	release, err := h.acquire(ctx, int64(p.memory))
+	if err != nil {
+		return stored{}, err
+	}
+	defer release()
+	s := stored{params: p, salt: make([]byte, saltLen), key: make([]byte, keyLen)}
+	rand.Read(s.salt) // never fails
+	s.key = s.keyOf(h, text)
+	return s, nil
+}
+
 // Verify reports whether hash is a hash of password. Like [Hasher.Hash] it waits
 // for other hashes.
 //
-// Hashes are PHC strings of Argon2id, with any settings, or bcrypt hashes ($2a$,
-// $2b$, $2y$) up to cost 14, so that existing users can sign in; replace those
+// Hashes are PHC strings of Argon2id, with any settings, or the hash of another
+// system that [Import] accepts, so that existing users can sign in; replace those
 // that [Hasher.Outdated] reports. An error means that the password was not
-// compared: ctx ended, or the hash is damaged ([ErrHash]). A wrong password is
-// not an error.
+// compared: ctx ended, or the hash is damaged or costs too much ([ErrHash]). It is
+// for the operator. A wrong password is not an error.
 //
-// The empty hash stands for an unknown user: no password matches it, in the time
-// that a hash of this Hasher takes. That hides which users have an account if
-// their hashes have the current settings. Bcrypt and outdated hashes take a
-// different time until they are replaced, which may reveal those accounts.
+// The empty hash stands for an unknown user, or one without a password: no password
+// matches it, in the time that a hash of this Hasher takes. So do texts that begin
+// with "!". That hides which users have an account if their hashes have the current
+// settings. Other hashes take a different time until they are replaced, which may
+// reveal those accounts.
+//
+// A hash of bcrypt matches the first 72 bytes of a longer password, because it knows
+// no more; the hash that replaces it knows the whole.
 func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error) {
-	p, err := h.cost()
+	own, err := h.cost()
 	if err != nil {
 		return false, err
 	}
 	if len(password) > MaxLength {
 		return false, nil // for every user, so it reveals no account
 	}
-	if isBcrypt(hash) {
-		return h.verifyBcrypt(ctx, hash, password)
+	// An empty or damaged hash causes the same work as a valid one.
+	f := form(stored{params: own, salt: make([]byte, saltLen), key: make([]byte, keyLen)})
+	none := unusable(hash)
+	if !none {
+		known, parseErr := parse(hash)
+		if parseErr == nil {
+			f = known
+		} else {
+			none, err = true, parseErr
+		}
 	}
-	s, parseErr := parsePHC(hash)
-	if parseErr != nil {
-		// An empty or damaged hash causes the same work as a valid one.
-		s = stored{params: p, salt: make([]byte, saltLen), key: make([]byte, keyLen)}
+	// A hash takes a core, however little memory it needs.
+	release, waitErr := h.acquire(ctx, max(f.kib(), int64(own.memory)))
+	if waitErr != nil {
+		return false, waitErr
 	}
-	key, err := h.derive(ctx, s.params, password, s.salt, uint32(len(s.key))) //nolint:gosec // at most maxKey
+	defer release()
+	same, workErr := f.matches(h, password)
 	switch {
-	case err != nil:
+	case workErr != nil:
+		return false, workErr
+	case none:
 		return false, err
-	case hash == "":
-		return false, nil
-	case parseErr != nil:
-		return false, parseErr
 	}
-	return subtle.ConstantTimeCompare(key, s.key) == 1 && password != "", nil
+	return same && acceptable(f, password), nil
 }
 
-// Outdated reports whether a hash has other settings than new ones. If it does,
+// acceptable reports whether a password that matches is one. No account has the
+// empty password, even if another program stored its hash.
+//
+// Nor does one of another system have a zero byte: programs disagree whether it ends
+// a password, and both bcrypt and HMAC give several such texts one hash.
+func acceptable(f form, password string) bool {
+	if _, own := f.(stored); !own && strings.Contains(password, "\x00") {
+		return false
+	}
+	return password != ""
+}
+
+// Outdated reports whether a hash has other settings than new ones, or is one of
+// another system. If it is,
 // store a new hash after a successful [Hasher.Verify], while the password is
 // known, and only if the stored hash still is the one that was verified: otherwise
-// a sign-in under way brings back the old password after a change. The empty hash
-// is not outdated.
+// a sign-in under way brings back the old password after a change. The hash of a user
+// without a password is not outdated.
 func (h *Hasher) Outdated(hash string) bool {
 	p, err := h.cost()
-	if err != nil || hash == "" {
+	if err != nil || unusable(hash) {
 		return false
 	}
 	s, err := parsePHC(hash)
 	return err != nil || s.params != p || len(s.salt) < saltLen || len(s.key) != keyLen
-}
-
-func (h *Hasher) derive(ctx context.Context, p params, password string, salt []byte, size uint32) ([]byte, error) {
-	release, err := h.acquire(ctx, int64(p.memory))
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	return argon2.IDKey([]byte(password), salt, p.passes, p.memory, p.threads, size), nil
 }
 
 // acquire waits until kib of memory may be used.
@@ -180,9 +206,4 @@ func (h *Hasher) acquire(ctx context.Context, kib int64) (release func(), err er
 		return nil, fmt.Errorf("password: wait for others to be hashed: %w", err)
 	}
 	return func() { h.memory.Release(kib) }, nil
-}
-
-// isBcrypt reports whether hash has a prefix of bcrypt.
-func isBcrypt(hash string) bool {
-	return strings.HasPrefix(hash, "$2a$") || strings.HasPrefix(hash, "$2b$") || strings.HasPrefix(hash, "$2y$")
 }

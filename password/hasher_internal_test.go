@@ -48,9 +48,8 @@ func TestAFloodWaits(t *testing.T) {
 // No account has the empty password, even if another program stored its hash.
 func TestAHashOfNothingMatchesNothing(t *testing.T) {
 	h := &Hasher{Memory: 64, Passes: 1}
-	s := stored{params: params{64, 1, 1}, salt: make([]byte, saltLen)}
-	var err error
-	if s.key, err = h.derive(t.Context(), s.params, "", s.salt, keyLen); err != nil {
+	s, err := h.fresh(t.Context(), params{64, 1, 1}, "")
+	if err != nil {
 		t.Fatal(err)
 	}
 	if ok, err := h.Verify(t.Context(), s.String(), ""); ok || err != nil {

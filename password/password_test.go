@@ -102,14 +102,26 @@ func TestNoPasswordIsTruncated(t *testing.T) {
 			t.Errorf("%d bytes: the last one does not count", n)
 		}
 	}
-	t.Run("bcrypt rejects what it would truncate", func(t *testing.T) {
-		const hash = "$2a$04$F4DfRiWNFTxAVVnjdgQC/.RztXDTPpBr8SIWmRrwjHtCNzMKQGiFu" // 72 times x
-		for n, want := range map[int]bool{71: false, 72: true, 73: false} {
-			if ok, err := h.Verify(t.Context(), hash, strings.Repeat("x", n)); ok != want || err != nil {
-				t.Errorf("%d bytes: Verify = %t, %v, want %t", n, ok, err, want)
-			}
+}
+
+// ASVS-6.2.8: what another system has cut is not cut again.
+func TestAHashOfBcryptKnows72BytesAndItsReplacementAll(t *testing.T) {
+	h := cheap()
+	const hash = "$2a$04$F4DfRiWNFTxAVVnjdgQC/.RztXDTPpBr8SIWmRrwjHtCNzMKQGiFu" // 72 times x
+	for n, want := range map[int]bool{71: false, 72: true, 73: true} {
+		if ok, err := h.Verify(t.Context(), hash, strings.Repeat("x", n)); ok != want || err != nil {
+			t.Errorf("%d bytes: Verify = %t, %v, want %t", n, ok, err, want)
 		}
-	})
+	}
+	if !h.Outdated(hash) {
+		t.Error("the hash of bcrypt is not replaced")
+	}
+	replacement := mustHash(t, h, strings.Repeat("x", 73))
+	for n, want := range map[int]bool{72: false, 73: true, 74: false} {
+		if ok, err := h.Verify(t.Context(), replacement, strings.Repeat("x", n)); ok != want || err != nil {
+			t.Errorf("replacement, %d bytes: Verify = %t, %v, want %t", n, ok, err, want)
+		}
+	}
 }
 
 func TestHashRejects(t *testing.T) {

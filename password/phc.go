@@ -1,16 +1,19 @@
 package password
 
 import (
+	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"golang.org/x/crypto/argon2"
 )
 
 // ErrHash is matched by errors about a stored hash that this package cannot
 // verify.
-var ErrHash = errors.New("not a password hash in a known format")
+var ErrHash = errors.New("the password hash cannot be verified")
 
 // The bounds of a stored hash. A hash is data: an attacker who can write one row
 // must not be able to stop the server with it.
@@ -63,6 +66,20 @@ func (s stored) String() string {
 		base64.RawStdEncoding.EncodeToString(s.salt), base64.RawStdEncoding.EncodeToString(s.key))
 }
 
+func (s stored) kib() int64 { return int64(s.memory) }
+
+// keyOf computes the key of a password. It is empty if the meter only counts.
+func (s stored) keyOf(h *Hasher, password string) []byte {
+	if !h.meter.spend(argon2Work, int(s.memory)*int(s.passes)) {
+		return nil
+	}
+	return argon2.IDKey([]byte(password), s.salt, s.passes, s.memory, s.threads, uint32(len(s.key))) //nolint:gosec // at most maxKey
+}
+
+func (s stored) matches(h *Hasher, password string) (bool, error) {
+	return subtle.ConstantTimeCompare(s.keyOf(h, password), s.key) == 1, nil
+}
+
 // parsePHC accepts exactly the form that String writes, so that a hash has one
 // spelling. Errors name the fault without repeating the hash.
 func parsePHC(text string) (stored, error) {
@@ -74,7 +91,7 @@ func parsePHC(text string) (stored, error) {
 	}
 	fields := strings.Split(text, "$")
 	if len(fields) != 6 || fields[0] != "" || fields[1] != "argon2id" {
-		return fail("neither Argon2id nor bcrypt")
+		return fail("not Argon2id")
 	}
 	if fields[2] != "v=19" {
 		return fail("another version of Argon2 than 19")
