@@ -36,8 +36,8 @@ const (
 //
 // An error matches [ErrHash] and says what is wrong, without the hash: a form that
 // is not known, a damaged text, or a cost above what [Hasher.Verify] would compute.
-// Such a user needs a new password. For other sources see [ImportKeycloak]
-// and [Hasher.Wrap].
+// Such a user needs a new password. For other sources see [ImportKeycloak],
+// [Firebase.Import] and [Hasher.Wrap].
 func Import(hash string) (string, error) {
 	if unusable(hash) {
 		return "", nil
@@ -83,6 +83,7 @@ var parsers = []struct {
 	{"$scrypt$", func(_, rest string) (form, error) { return parsePHCScrypt(rest) }},
 	{"scrypt$", func(_, rest string) (form, error) { return parseDjangoScrypt(rest) }},
 	{"scrypt:", func(_, rest string) (form, error) { return parseWerkzeugScrypt(rest) }},
+	{"$firescrypt$", func(_, rest string) (form, error) { return parseFirebase(rest) }},
 	{"$wrapped$", func(_, rest string) (form, error) { return parseWrapped(rest) }},
 	{"s2:", func(_, rest string) (form, error) { return parseColonScrypt(rest) }},
 

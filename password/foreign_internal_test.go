@@ -23,13 +23,20 @@ var dearest = []struct {
 	{"$argon2id$v=19$m=262144,t=4,p=16$c29tZXNhbHQ$" + strings.Repeat("A", 43), argon2Work, maxWork},
 	{"$wrapped$md5$$argon2id$v=19$m=262144,t=4,p=16$c29tZXNhbHQ$" + strings.Repeat("A", 43), argon2Work, maxWork},
 	{"$scrypt$ln=17,r=16,p=1$c29tZXNhbHQ$" + strings.Repeat("A", 86), scryptWork, maxScryptWork},
+	{"$firescrypt$ln=17,r=16,p=1,k=" + dearestSigner + "$c29tZXNhbHQ$" + strings.Repeat("A", 86), scryptWork, maxScryptWork},
 	{"$pbkdf2$2000000$c29tZXNhbHQ$" + strings.Repeat("A", 86), pbkdf2Work, 4 * maxIterations}, // blocks of 20 bytes
 	{"$2b$14$CCCCCCCCCCCCCCCCCCCCC.gkH6UnjS0HnlIFKPrxOxecnCGXTwVua", bcryptWork, 1 << maxBcryptCost},
 }
 
+// dearestSigner is the id of the signer key of dryHasher.
+const dearestSigner = "9d908ecfb6b256de"
+
 // dryHasher counts the work of a call without doing it.
 func dryHasher() *Hasher {
-	return &Hasher{Memory: 64, Passes: 1, meter: &meter{dry: true}}
+	return &Hasher{
+		Memory: 64, Passes: 1, meter: &meter{dry: true},
+		Firebase: []Firebase{{SignerKey: strings.Repeat("AAAA", 8)}},
+	}
 }
 
 // SH-56: no stored text makes a server do more work than the bounds allow, whatever
@@ -48,6 +55,7 @@ func FuzzVerify(f *testing.F) {
 		}
 	}
 	for _, hostile := range []string{
+		"", "!", "$", "$$$$$$", ":", "::", "$2b$99$", "scrypt:::$$", "pbkdf2:$$", "$wrapped$$$", "$firescrypt$,,$$", "AQAAAAH/////",
 		"$scrypt$ln=63,r=1073741824,p=1073741824$c29tZXNhbHQ$" + strings.Repeat("A", 86),
 	} {
 		f.Add(hostile)
@@ -129,6 +137,7 @@ func TestHashesOfOtherSystemsWait(t *testing.T) {
 		"bcrypt, no place left":     {"$2b$04$CCCCCCCCCCCCCCCCCCCCC.gkH6UnjS0HnlIFKPrxOxecnCGXTwVua", 128, true},
 		"scrypt, one place left":    {"$scrypt$ln=1,r=8,p=1$c29tZXNhbHQ$" + strings.Repeat("A", 86), 64, false},
 		"scrypt of 128 KiB":         {"$scrypt$ln=7,r=8,p=1$c29tZXNhbHQ$" + strings.Repeat("A", 86), 64, true},
+		"Firebase, 128 KiB":         {"$firescrypt$ln=7,r=8,p=1,k=" + dearestSigner + "$c29tZXNhbHQ$" + strings.Repeat("A", 86), 64, true},
 		"little Argon2, no place":   {"$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$" + strings.Repeat("A", 43), 128, true},
 		"wrapped, no place left":    {"$wrapped$md5$$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$" + strings.Repeat("A", 43), 128, true},
 		"wrapped Argon2 of 128 KiB": {"$wrapped$md5$$argon2id$v=19$m=128,t=1,p=1$c29tZXNhbHQ$" + strings.Repeat("A", 43), 64, true},

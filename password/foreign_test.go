@@ -176,6 +176,10 @@ func TestWhatIsRefusedAtImportAndAtVerification(t *testing.T) {
 		{"Better Auth, more", "salt:" + hex64 + ":", "no known form"},
 		{"Lucia, another version", "s3:salt:" + hex64, "no known form"},
 
+		{"Firebase, too much memory", "$firescrypt$ln=18,r=8,p=1,k=00$" + salt + "$" + key32, "N 262144"},
+		{"Firebase, no key", "$firescrypt$ln=14,r=8,p=1$" + salt + "$" + key32, "parameters"},
+		{"Firebase, no salt", "$firescrypt$ln=14,r=8,p=1,k=00$$" + key32, "salt"},
+
 		{"MD5", "5f4dcc3b5aa765d61d8327deb882cf99", "Hasher.Wrap"},
 		{"SHA-1", "5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8", "Hasher.Wrap"},
 		{"SHA-256", hex32, "Hasher.Wrap"},

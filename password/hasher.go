@@ -52,6 +52,10 @@ type Hasher struct {
 	// single stored hash (at most 256 MiB) if that is more.
 	Concurrent int
 
+	// Firebase has the projects of Firebase Authentication whose hashes were
+	// imported with [Firebase.Import].
+	Firebase []Firebase
+
 	once   sync.Once
 	memory *semaphore.Weighted // in KiB
 	total  int64
