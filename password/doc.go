@@ -13,6 +13,10 @@
 // as long as for others, so the response time does not reveal which users have an
 // account.
 //
+// An application that moves from another system keeps the passwords of its users:
+// Verify accepts the hashes of many, compared as that system did, and [Import]
+// checks them beforehand.
+//
 // Passwords are used as they are, byte for byte: no truncation, no change of
 // case, no Unicode normalisation. The application decides how long or how common
 // a password may be, with [Check]; a [Hasher] rejects the empty one and those

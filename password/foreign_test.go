@@ -151,6 +151,7 @@ func TestWhatIsRefusedAtImportAndAtVerification(t *testing.T) {
 		{"PBKDF2 of Werkzeug, no hexadecimal", "pbkdf2:sha256:1000$salt$" + padded, "hexadecimal"},
 		{"ASP.NET Identity, too many iterations", "AQAAAAEAHoSBAAAAEAABAgMEBQYHCAkKCwwNDg+yWU7rLgUwPZb1Itsmra7cbxw2EFpwpVFIEtP+JIuUEw==", "iterations"},
 		{"ASP.NET Identity, most iterations of 32 bits", "AQAAAAH/////AAAAEAABAgMEBQYHCAkKCwwNDg+yWU7rLgUwPZb1Itsmra7cbxw2EFpwpVFIEtP+JIuUEw==", "iterations"},
+		{"ASP.NET Identity, no iteration", "AQAAAAEAAAAAAAAAEAABAgMEBQYHCAkKCwwNDg+yWU7rLgUwPZb1Itsmra7cbxw2EFpwpVFIEtP+JIuUEw==", "iterations"},
 		{"ASP.NET Identity, a salt of 4 GiB", "AQAAAAEAACcQ/////wABAgMEBQYHCAkKCwwNDg+yWU7rLgUwPZb1Itsmra7cbxw2EFpwpVFIEtP+JIuUEw==", "cut short"},
 		{"ASP.NET Identity, unknown digest", "AQAAAAMAACcQAAAAEAABAgMEBQYHCAkKCwwNDg+yWU7rLgUwPZb1Itsmra7cbxw2EFpwpVFIEtP+JIuUEw==", "digest"},
 		{"ASP.NET Identity 3, short key", "AQAAAAIAAAAyAAAAEOMwvh3+FZxqkdMBz2ekgGhwQ4A=", "key"},

@@ -67,7 +67,7 @@ type checker struct {
 
 // The packages that guides use, with their import paths.
 var imported = []string{
-	"cmp", "context", "database/sql", "embed", "encoding/json", "errors", "fmt", "html/template", "io", "log", "log/slog", "maps", "net",
+	"cmp", "context", "crypto", "database/sql", "embed", "encoding/json", "errors", "fmt", "html/template", "io", "log", "log/slog", "maps", "net",
 	"net/http", "net/http/cookiejar", "net/http/httptest", "net/url", "os", "slices", "strconv", "strings", "testing", "time",
 	"golang.org/x/text/language",
 	"github.com/chromedp/cdproto/network", "github.com/chromedp/chromedp", "github.com/gin-gonic/gin", "github.com/go-chi/chi/v5",
