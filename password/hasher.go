@@ -47,9 +47,10 @@ type Hasher struct {
 
 	// Concurrent is how many hashes of this cost may be computed at a time;
 	// further calls wait. Zero means as many as there are cores to compute
-	// them. Hashes of higher cost count as several, so that Memory times
-	// Concurrent is the most memory that hashing takes, or the memory of a
-	// single stored hash (at most 256 MiB) if that is more.
+	// them. Hashes that need more memory count as several, those of other
+	// systems that need less as one, so that Memory times Concurrent is the most
+	// memory that hashing takes, or the memory of a single stored hash (at most
+	// 256 MiB) if that is more.
 	Concurrent int
 
 	// Firebase has the projects of Firebase Authentication whose hashes were

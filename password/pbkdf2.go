@@ -151,8 +151,6 @@ func parseASPNET(text string) (form, error) {
 		switch {
 		case digest > 2:
 			return refuse("ASP.NET Identity with an unknown digest")
-		case iterations > maxIterations:
-			return refuse(fmt.Sprintf("%d iterations, 1 to %d are allowed", iterations, maxIterations))
 		case uint64(saltLen) > uint64(len(rest)):
 			return refuse("ASP.NET Identity, cut short")
 		}
