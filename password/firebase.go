@@ -56,7 +56,7 @@ func (f Firebase) Import(hash, salt string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	separator, err := decodeBase64(padded, f.SaltSeparator, 0, maxSalt)
+	separator, err := decodeBase64(padded, f.SaltSeparator)
 	if err != nil {
 		return "", fmt.Errorf("password: Firebase: SaltSeparator: %w", err)
 	}
@@ -69,12 +69,12 @@ func (f Firebase) Import(hash, salt string) (string, error) {
 	}
 	// The Admin SDK writes the alphabet of URLs.
 	standard := strings.NewReplacer("-", "+", "_", "/")
-	own, err := decodeBase64(padded, standard.Replace(salt), minForeignSalt, maxSalt)
-	if err != nil {
-		_, err := refuse("salt: " + err.Error())
+	own, err := decodeBase64(padded, standard.Replace(salt))
+	if err != nil || len(own) == 0 {
+		_, err := refuse("the salt is not base64 of a byte or more")
 		return "", err
 	}
-	key, err := decodeBase64(padded, standard.Replace(hash), minSigner, maxSigner)
+	key, err := decodeBase64(padded, standard.Replace(hash))
 	if err != nil || len(key) != len(signer) {
 		_, err := refuse("the hash has another length than the signer key")
 		return "", err
@@ -85,7 +85,10 @@ func (f Firebase) Import(hash, salt string) (string, error) {
 
 // signer decodes the signer key.
 func (f Firebase) signer() ([]byte, error) {
-	key, err := decodeBase64(base64.StdEncoding, f.SignerKey, minSigner, maxSigner)
+	key, err := decodeBase64(base64.StdEncoding, f.SignerKey)
+	if err == nil {
+		err = checkLen(len(key), minSigner, maxSigner)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("password: Firebase: SignerKey: %w", err)
 	}
@@ -128,12 +131,18 @@ func parseFirebase(rest string) (form, error) {
 	if err := cost.check(); err != nil {
 		return refuse(err.Error())
 	}
-	salt, err := decodeBase64(unpadded, fields[1], minForeignSalt, 2*maxSalt)
+	salt, err := decodeBase64(unpadded, fields[1])
 	if err != nil {
 		return refuse("salt: " + err.Error())
 	}
-	key, err := decodeBase64(unpadded, fields[2], minSigner, maxSigner)
+	key, err := decodeBase64(unpadded, fields[2])
 	if err != nil {
+		return refuse("key: " + err.Error())
+	}
+	if err := checkLen(len(salt), minForeignSalt, 2*maxSalt); err != nil {
+		return refuse("salt: " + err.Error())
+	}
+	if err := checkLen(len(key), minSigner, maxSigner); err != nil {
 		return refuse("key: " + err.Error())
 	}
 	return firebaseHash{cost, others[0][2:], salt, key}, nil

@@ -97,6 +97,9 @@ func TestFirebaseRejects(t *testing.T) {
 		{"a damaged salt", firebaseProject(), firebaseHash, "!", true},
 		{"a damaged hash", firebaseProject(), "!", firebaseSalt, true},
 		{"a short hash", firebaseProject(), firebaseSalt, firebaseSalt, true},
+		{"a hash that is shorter than the key", firebaseProject(), firebaseHash[:44], firebaseSalt, true},
+		{"a short key", change(func(p *password.Firebase) { p.SignerKey = "Bw==" }), firebaseHash, firebaseSalt, false},
+		{"a long salt", firebaseProject(), firebaseHash, strings.Repeat("AAAA", 43), true},
 	} {
 		stored, err := tt.project.Import(tt.hash, tt.salt)
 		if stored != "" || err == nil || errors.Is(err, password.ErrHash) != tt.ofTheHash {

@@ -142,25 +142,25 @@ func parseArgon2id(text string) (form, error) {
 // padded is base64 as most systems write it.
 var padded = base64.StdEncoding.Strict()
 
-// decodeBase64 decodes text and checks how many bytes it has.
-func decodeBase64(enc *base64.Encoding, text string, minLen, maxLen int) ([]byte, error) {
+func decodeBase64(enc *base64.Encoding, text string) ([]byte, error) {
 	// The decoder skips line breaks, which would be a second spelling.
 	data, err := enc.DecodeString(text)
 	if err != nil || strings.ContainsAny(text, "\r\n") {
 		return nil, errors.New("not base64")
 	}
-	return data, checkLen(len(data), minLen, maxLen)
+	return data, nil
 }
 
-// decodeHex decodes text and checks how many bytes it has.
-func decodeHex(text string, minLen, maxLen int) ([]byte, error) {
+func decodeHex(text string) ([]byte, error) {
 	data, err := hex.DecodeString(text)
 	if err != nil {
 		return nil, errors.New("not hexadecimal")
 	}
-	return data, checkLen(len(data), minLen, maxLen)
+	return data, nil
 }
 
+// checkLen checks how many bytes a salt or a key has. A hash is checked in one place,
+// whatever text it came in.
 func checkLen(n, minLen, maxLen int) error {
 	if n < minLen || n > maxLen {
 		return fmt.Errorf("%d bytes, %d to %d are allowed", n, minLen, maxLen)

@@ -165,6 +165,8 @@ func TestWhatIsRefusedAtImportAndAtVerification(t *testing.T) {
 		{"scrypt, p 17", "$scrypt$ln=10,r=8,p=17$" + salt + "$" + key32, "p 17"},
 		{"scrypt, too much work", "$scrypt$ln=17,r=8,p=3$" + salt + "$" + key32, "too much work"},
 		{"scrypt, a parameter more", "$scrypt$ln=10,r=8,p=1,k=1$" + salt + "$" + key32, "parameters"},
+		{"scrypt, short key", "$scrypt$ln=10,r=8,p=1$" + salt + "$" + key32[:20], "key"},
+		{"scrypt, long key", "$scrypt$ln=10,r=8,p=1$" + salt + "$" + strings.Repeat("AAAA", 22), "key"},
 		{"scrypt, no salt", "$scrypt$ln=10,r=8,p=1$$" + key32, "salt"},
 		{"scrypt of Django, N not a power of two", "scrypt$16385$seasalt$8$1$" + padded, "N 16385"},
 		{"scrypt of Django, N 1", "scrypt$1$seasalt$8$1$" + padded, "N 1"},
@@ -179,6 +181,8 @@ func TestWhatIsRefusedAtImportAndAtVerification(t *testing.T) {
 
 		{"Firebase, too much memory", "$firescrypt$ln=18,r=8,p=1,k=00$" + salt + "$" + key32, "N 262144"},
 		{"Firebase, no key", "$firescrypt$ln=14,r=8,p=1$" + salt + "$" + key32, "parameters"},
+		{"Firebase, short key", "$firescrypt$ln=14,r=8,p=1,k=00$" + salt + "$" + key32[:20], "key"},
+		{"Firebase, long salt", "$firescrypt$ln=14,r=8,p=1,k=00$" + strings.Repeat("AAAA", 43) + "$" + key32, "salt"},
 		{"Firebase, no salt", "$firescrypt$ln=14,r=8,p=1,k=00$$" + key32, "salt"},
 
 		{"MD5", "5f4dcc3b5aa765d61d8327deb882cf99", "Hasher.Wrap"},
@@ -191,6 +195,7 @@ func TestWhatIsRefusedAtImportAndAtVerification(t *testing.T) {
 		{"wrapped, too much memory", "$wrapped$md5$" + strings.Replace(wrapped, "m=64", "m=4294967295", 1), "memory"},
 		{"wrapped, unknown digest", "$wrapped$md4$" + wrapped, "unknown digest"},
 		{"wrapped, no hash", "$wrapped$md5$" + salt, "not Argon2id"},
+		{"wrapped, long salt", "$wrapped$md5$" + strings.Repeat("AAAA", 22) + wrapped, "salt"},
 		{"wrapped twice", "$wrapped$md5$$wrapped$md5$" + wrapped, "not Argon2id"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -37,11 +37,11 @@ func ImportKeycloak(secretData, credentialData string) (string, error) {
 	if json.Unmarshal([]byte(secretData), &secret) != nil || json.Unmarshal([]byte(credentialData), &credential) != nil {
 		return fail("secretData and credentialData of Keycloak are not JSON of a password")
 	}
-	salt, err := decodeBase64(padded, secret.Salt, minForeignSalt, maxSalt)
+	salt, err := decodeBase64(padded, secret.Salt)
 	if err != nil {
 		return fail("salt: " + err.Error())
 	}
-	key, err := decodeBase64(padded, secret.Value, minKey, maxKey)
+	key, err := decodeBase64(padded, secret.Value)
 	if err != nil {
 		return fail("value: " + err.Error())
 	}

@@ -26,7 +26,7 @@ func TestPasswordsOfKeycloakThatAreRefused(t *testing.T) {
 		{"damaged JSON", secret[:80], pbkdf2, "JSON"},
 		{"very long", secret + strings.Repeat(" ", 4096), pbkdf2, "too long"},
 		{"no salt", `{"value":"BuViHNDGmCq80fvpty/QoggTI8NSt0CuNDGgeoa5f5A="}`, pbkdf2, "salt"},
-		{"no value", `{"salt":"RJ0aLMQ2qKbZuROs7qQhcA=="}`, pbkdf2, "value"},
+		{"no value", `{"salt":"RJ0aLMQ2qKbZuROs7qQhcA=="}`, pbkdf2, "key"},
 		{"an algorithm of an extension", secret, strings.Replace(pbkdf2, "pbkdf2-sha256", "bcrypt", 1), "algorithm"},
 		{"too many iterations", secret, strings.Replace(pbkdf2, "27500", "2000001", 1), "2000001 iterations"},
 		{"iterations beyond 32 bits", secret, strings.Replace(pbkdf2, "27500", "4294967297", 1), "JSON"},

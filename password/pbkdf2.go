@@ -74,7 +74,7 @@ func parseDjangoPBKDF2(digest, rest string) (form, error) {
 	if len(fields) != 3 {
 		return refuse("PBKDF2 of Django without iterations, salt and key")
 	}
-	key, err := decodeBase64(padded, fields[2], minKey, maxKey)
+	key, err := decodeBase64(padded, fields[2])
 	if err != nil {
 		return refuse("key: " + err.Error())
 	}
@@ -91,7 +91,7 @@ func parseWerkzeugPBKDF2(rest string) (form, error) {
 	if len(fields) != 3 || !ok {
 		return refuse("PBKDF2 of Werkzeug without digest, iterations, salt and key")
 	}
-	key, err := decodeHex(fields[2], minKey, maxKey)
+	key, err := decodeHex(fields[2])
 	if err != nil {
 		return refuse("key: " + err.Error())
 	}
@@ -121,11 +121,11 @@ func parsePasslibPBKDF2(digest, rest string) (form, error) {
 	if len(fields) != 3 {
 		return refuse("PBKDF2 without iterations, salt and key")
 	}
-	salt, err := decodeBase64(adapted, fields[1], minForeignSalt, maxSalt)
+	salt, err := decodeBase64(adapted, fields[1])
 	if err != nil {
 		return refuse("salt: " + err.Error())
 	}
-	key, err := decodeBase64(adapted, fields[2], minKey, maxKey)
+	key, err := decodeBase64(adapted, fields[2])
 	if err != nil {
 		return refuse("key: " + err.Error())
 	}
@@ -138,9 +138,9 @@ func parsePasslibPBKDF2(digest, rest string) (form, error) {
 //
 // https://github.com/dotnet/aspnetcore/blob/main/src/Identity/Extensions.Core/src/PasswordHasher.cs
 func parseASPNET(text string) (form, error) {
-	data, err := decodeBase64(padded, text, 1, maxText)
+	data, err := decodeBase64(padded, text)
 	switch {
-	case err != nil:
+	case err != nil || len(data) == 0:
 	case data[0] == 0 && len(data) == 1+16+32:
 		return newPBKDF2("sha1", 1000, data[1:17], data[17:])
 	case data[0] == 1 && len(data) > 13:

@@ -92,11 +92,11 @@ func parsePHCScrypt(rest string) (form, error) {
 	if !ok || len(others) != 0 {
 		return refuse("parameters are not ln, r and p")
 	}
-	salt, err := decodeBase64(unpadded, fields[1], minForeignSalt, maxSalt)
+	salt, err := decodeBase64(unpadded, fields[1])
 	if err != nil {
 		return refuse("salt: " + err.Error())
 	}
-	key, err := decodeBase64(unpadded, fields[2], minKey, maxKey)
+	key, err := decodeBase64(unpadded, fields[2])
 	if err != nil {
 		return refuse("key: " + err.Error())
 	}
@@ -126,7 +126,7 @@ func parseDjangoScrypt(rest string) (form, error) {
 	if len(fields) != 5 {
 		return refuse("scrypt of Django without N, salt, r, p and key")
 	}
-	key, err := decodeBase64(padded, fields[4], minKey, maxKey)
+	key, err := decodeBase64(padded, fields[4])
 	if err != nil {
 		return refuse("key: " + err.Error())
 	}
@@ -143,7 +143,7 @@ func parseWerkzeugScrypt(rest string) (form, error) {
 	if len(fields) != 3 || len(params) != 3 {
 		return refuse("scrypt of Werkzeug without N, r, p, salt and key")
 	}
-	key, err := decodeHex(fields[2], minKey, maxKey)
+	key, err := decodeHex(fields[2])
 	if err != nil {
 		return refuse("key: " + err.Error())
 	}
@@ -167,8 +167,8 @@ func textScrypt(n, r, p, salt string, key []byte) (form, error) {
 // https://github.com/better-auth/better-auth/blob/main/packages/better-auth/src/crypto/password.ts
 func parseColonScrypt(rest string) (form, error) {
 	salt, digits, _ := strings.Cut(rest, ":")
-	key, err := decodeHex(digits, 64, 64)
-	if err != nil {
+	key, err := decodeHex(digits)
+	if err != nil || len(key) != 64 {
 		return refuse("no known form")
 	}
 	return newScrypt(scryptHash{scryptCost: scryptCost{1 << 14, 16, 1}, compose: true, salt: []byte(salt), key: key})

@@ -83,8 +83,11 @@ func parseWrapped(rest string) (form, error) {
 	if !known {
 		return refuse("wrapped, with an unknown digest")
 	}
-	salted, err := decodeBase64(unpadded, salt, 0, maxSalt)
+	salted, err := decodeBase64(unpadded, salt)
 	if err != nil {
+		return refuse("wrapped, salt: " + err.Error())
+	}
+	if err := checkLen(len(salted), 0, maxSalt); err != nil {
 		return refuse("wrapped, salt: " + err.Error())
 	}
 	s, err := parsePHC("$" + phc)
