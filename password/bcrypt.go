@@ -104,7 +104,7 @@ func parsePasslibBcrypt(rest string) (form, error) {
 		variant, rounds, _ = strings.Cut(params, ",r=")
 	}
 	cost, ok := positive(rounds)
-	if !ok || cost > 99 || len(fields[1]) != 22 {
+	if !ok || len(fields[1]) != 22 {
 		return refuse("damaged bcrypt_sha256 hash")
 	}
 	return parseBcrypt(fmt.Sprintf("$%s$%02d$%s%s", variant, cost, fields[1], fields[2]), digest)

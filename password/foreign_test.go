@@ -129,6 +129,7 @@ func TestWhatIsRefusedAtImportAndAtVerification(t *testing.T) {
 		{"bcrypt_sha256 of Django, cost 15", "bcrypt_sha256$" + strings.Replace(bcrypt, "$04$", "$15$", 1), "cost 15"},
 		{"bcrypt_sha256 of passlib, cost 15", "$bcrypt-sha256$v=2,t=2b,r=15$" + bcrypt[7:29] + "$" + bcrypt[29:], "cost 15"},
 		{"bcrypt_sha256 of passlib, version 3", "$bcrypt-sha256$v=3,t=2b,r=4$" + bcrypt[7:29] + "$" + bcrypt[29:], "damaged"},
+		{"bcrypt_sha256 of passlib, short salt", "$bcrypt-sha256$v=2,t=2b,r=4$" + bcrypt[7:28] + "$" + bcrypt[28:], "damaged"},
 		{"bcrypt_sha256 of passlib, without a key", "$bcrypt-sha256$v=2,t=2b,r=4$" + bcrypt[7:29], "without"},
 
 		{"PBKDF2 of Django, too many iterations", "pbkdf2_sha256$2000001$seasalt$" + padded, "2000001 iterations"},
