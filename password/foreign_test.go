@@ -61,6 +61,9 @@ func TestHashesOfOtherSystems(t *testing.T) {
 				{"of the old hash itself", f.hash, false},
 				{"empty", "", false},
 			} {
+				if tt.entered != f.password && strings.Contains(f.source, ", its ") {
+					continue // these are costly; their formats have a cheap hash, too
+				}
 				if ok, err := h.Verify(t.Context(), stored, tt.entered); ok != tt.want || err != nil {
 					t.Errorf("password %s: Verify = %t, %v, want %t", tt.what, ok, err, tt.want)
 				}
@@ -216,7 +219,7 @@ func TestWhatIsRefusedAtImportAndAtVerification(t *testing.T) {
 }
 
 func BenchmarkVerifyOtherSystems(b *testing.B) {
-	for _, name := range []string{"Django pbkdf2_sha256, its test", "Better Auth", "Django scrypt, its test", "Django bcrypt"} {
+	for _, name := range []string{"Django pbkdf2_sha256, its test", "Better Auth", "Django scrypt", "Django bcrypt"} {
 		for _, f := range foreign(b) {
 			if f.source != name {
 				continue
