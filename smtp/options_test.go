@@ -25,7 +25,7 @@ func TestInvalidOptionsAreRejected(t *testing.T) {
 		{"a negative time-out", smtp.Options{Host: "mail.example.com", Timeout: -time.Second}, "Options.Timeout"},
 		{"an unknown encryption", smtp.Options{Host: "mail.example.com", Encryption: 9}, "Options.Encryption"},
 		{"a password without a name", smtp.Options{Host: "mail.example.com", Password: password}, "Options.Username"},
-		{"no encryption to another machine", smtp.Options{Host: "mail.example.com", Encryption: smtp.NoEncryption}, "Options.AllowInsecure"},
+		{"no encryption to another machine", smtp.Options{Host: "mail.example.com", Encryption: smtp.NoEncryption}, "Options.DangerouslyAllowPlaintext"},
 		{"an unencrypted password", smtp.Options{Host: "mail.example.com", Encryption: smtp.NoEncryption, DangerouslyAllowPlaintext: true, Username: "app", Password: password}, "password"},
 		{"an invalid sender", smtp.Options{Host: "mail.example.com", From: "the app"}, "Options.From"},
 		{"a sender in quotes", smtp.Options{Host: "mail.example.com", From: `"x y"@example.com`}, "Options.From"},
