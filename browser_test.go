@@ -6,12 +6,13 @@ import (
 	"html"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/testsite"
 )
 
 // The session cookie and those of the checks, on a site without TLS.
@@ -34,12 +35,7 @@ type browser struct {
 
 // browser returns a new browser, which knows nothing of the site.
 func (s *site) browser() *browser {
-	jar, _ := cookiejar.New(nil) // which never fails without options
-	return &browser{s.t, s, &http.Client{
-		Transport:     s.net,
-		Jar:           jar,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return &browser{s.t, s, testsite.Browser(s.net)}
 }
 
 // A reply is a response that was read to its end.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/testsite"
 )
 
 // clients is the number of clients that send a request at the same moment.
@@ -17,18 +18,7 @@ const clients = 64
 
 // inParallel runs f concurrently for each client and returns the results.
 func inParallel[T any](f func(i int) T) []T {
-	results := make([]T, clients)
-	start := make(chan struct{})
-	var all sync.WaitGroup
-	for i := range clients {
-		all.Go(func() {
-			<-start
-			results[i] = f(i)
-		})
-	}
-	close(start)
-	all.Wait()
-	return results
+	return testsite.InParallel(clients, f)
 }
 
 // outcomes counts the answers by where they lead.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/testsite"
 	"github.com/pintleauth/pintle/oauth"
 )
 
@@ -261,7 +262,7 @@ func FuzzCookieHeader(f *testing.F) {
 		Secrets:    []string{secret},
 		Getenv:     noEnv,
 		Logger:     slog.New(slog.DiscardHandler),
-		HTTPClient: &http.Client{Transport: network{}},
+		HTTPClient: &http.Client{Transport: testsite.Network{}},
 	})
 	if err != nil {
 		f.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/internal/testsite"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -90,7 +91,7 @@ func TestTheLogTellsTheCourseOfASignIn(t *testing.T) {
 		tap.on(s)
 	})
 	_, host, _ := strings.Cut(s.url, "://")
-	own := network{host: s.net[host]}
+	own := testsite.Network{host: s.net[host]}
 	tap.on(&site{net: own})
 	s.net[host] = own[host]
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/testsite"
 	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/store/memstore"
 )
@@ -35,7 +36,7 @@ func FuzzHandler(f *testing.F) {
 	f.Add("POST", "/auth/signout", form, sessionCookie+".0=x; "+sessionCookie+".1=y", "Authorization", []byte("csrfToken=abc"))
 	f.Add("PUT", "//auth/../auth/%73ession;x?%=%&callbackUrl=%5c%5cevil", "text/plain", "=;;,", "Host", []byte("\x00"))
 
-	network := network{} // an empty network
+	network := testsite.Network{} // an empty network
 	services := make([]*pintle.Auth, 0, 2)
 	for _, strategy := range []pintle.SessionStrategy{pintle.StrategyJWT, pintle.StrategyDatabase} {
 		auth, err := pintle.New(pintle.Config{

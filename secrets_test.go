@@ -13,6 +13,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/internal/testsite"
 )
 
 const (
@@ -161,7 +162,7 @@ func talkative(t *testing.T, strategy pintle.SessionStrategy) (*site, *recording
 		tap.on(s)
 	})
 	_, host, _ := strings.Cut(s.url, "://")
-	own := network{host: s.net[host]}
+	own := testsite.Network{host: s.net[host]}
 	tap.on(&site{net: own})
 	s.net[host] = own[host]
 	return s, k, tap

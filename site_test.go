@@ -16,6 +16,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/internal/seal"
+	"github.com/pintleauth/pintle/internal/testsite"
 )
 
 // secret is what the sites of the tests seal and hash with.
@@ -30,7 +31,7 @@ type site struct {
 	t    *testing.T
 	auth *pintle.Auth
 	url  string // its origin
-	net  network
+	net  testsite.Network
 	idp  *authtest.IdentityProvider
 	log  *logBook
 
@@ -56,7 +57,7 @@ type event struct {
 // are guarded.
 func newSite(t *testing.T, changes ...func(*site)) *site {
 	t.Helper()
-	s := &site{t: t, url: "http://localhost:3000", net: network{}, log: &logBook{}}
+	s := &site{t: t, url: "http://localhost:3000", net: testsite.Network{}, log: &logBook{}}
 	s.idp = s.newIdentityProvider("https://idp.example")
 	s.Config = pintle.Config{
 		Providers:  []pintle.Provider{s.idp.OIDC("acme"), &pintle.Credentials{Authorize: checkPassword}},

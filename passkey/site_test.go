@@ -7,21 +7,20 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/cookiejar"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/testsite"
 	"github.com/pintleauth/pintle/passkey"
 	"github.com/pintleauth/pintle/passkey/passkeytest"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
 const (
-	secret   = "a secret for tests, 32 characters or more"
+	secret   = testsite.Secret
 	origin   = "http://localhost:3000"
 	base     = origin + "/auth"
 	callback = base + "/callback/passkey"
@@ -91,17 +90,6 @@ func (s *site) happened(event string) error {
 	return nil
 }
 
-// RoundTrip lets a site be the transport of its browsers.
-func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
-	w := httptest.NewRecorder()
-	received := httptest.NewRequestWithContext(r.Context(), r.Method, r.URL.String(), r.Body)
-	received.Header = r.Header
-	s.auth.ServeHTTP(w, received)
-	resp := w.Result()
-	resp.Request = r
-	return resp, nil
-}
-
 // A browser keeps cookies and stops at each redirect.
 type browser struct {
 	*http.Client
@@ -109,11 +97,7 @@ type browser struct {
 }
 
 func (s *site) browser() *browser {
-	jar, _ := cookiejar.New(nil) // which never fails without options
-	return &browser{&http.Client{
-		Transport: s, Jar: jar,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}, s}
+	return &browser{testsite.Browser(testsite.Network{"localhost:3000": s.auth, "app.localhost:3000": s.auth}), s}
 }
 
 // signIn performs a ceremony and fails the test unless it signs a user in.

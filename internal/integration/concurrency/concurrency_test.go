@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/internal/integration/services"
+	"github.com/pintleauth/pintle/internal/testsite"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { os.Exit(services.Run(m)) }
 
 const (
 	clients   = 64
-	secret    = "a secret for tests, 32 characters or more"
+	secret    = testsite.Secret
 	newSecret = "the secret that replaces the other"
 	cookie    = "authjs.session-token"
 )
@@ -86,13 +86,9 @@ func (s *site) open(t *testing.T, secrets ...string) *site {
 
 func (s *site) browser(t *testing.T) *http.Client {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return testsite.Browser(transport)
 }
 
 func (s *site) count(t *testing.T, table string) (n int) {
@@ -105,19 +101,8 @@ func (s *site) count(t *testing.T, table string) (n int) {
 
 // inParallel runs f concurrently for each client and counts the results.
 func inParallel(f func(i int) string) map[string]int {
-	results := make([]string, clients)
-	start := make(chan struct{})
-	var all sync.WaitGroup
-	for i := range clients {
-		all.Go(func() {
-			<-start
-			results[i] = f(i)
-		})
-	}
-	close(start)
-	all.Wait()
 	counts := map[string]int{}
-	for _, r := range results {
+	for _, r := range testsite.InParallel(clients, f) {
 		counts[r]++
 	}
 	return counts

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/testsite"
 )
 
 // A browser keeps cookies and stops at each redirect, so that a test can look at
@@ -23,21 +24,14 @@ type browser struct {
 
 func newBrowser(t *testing.T, address string) *browser {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	transport := &http.Transport{
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // the servers' certificates are made up
 		ForceAttemptHTTP2: true,
 	}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &browser{t, address, &http.Client{
-		Transport:     transport,
-		Jar:           jar,
-		Timeout:       10 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	client := testsite.Browser(transport)
+	client.Timeout = 10 * time.Second
+	return &browser{t, address, client}
 }
 
 // A reply is a response that was read to its end.

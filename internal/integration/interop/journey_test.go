@@ -8,11 +8,12 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"strings"
 
 	"github.com/pintleauth/pintle/authtest"
+
+	"github.com/pintleauth/pintle/internal/testsite"
 )
 
 // sessionCookie is its name on an https site, with both servers.
@@ -49,11 +50,7 @@ func newJourney(ctx context.Context, s *site, base http.RoundTripper, seed uint6
 		choose: rand.New(rand.NewPCG(seed, uint64(2*number))),
 		turns:  &turns{site: s, base: base, next: rand.New(rand.NewPCG(seed, uint64(2*number+1)))},
 	}
-	jar, _ := cookiejar.New(nil) // never fails
-	j.browser = &http.Client{
-		Jar: jar, Transport: j.turns,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	j.browser = testsite.Browser(j.turns)
 	return j
 }
 

@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/pintleauth/pintle/internal/testsite"
 )
 
 // hosts are the servers of a test by host and port. Other hosts are addresses of
@@ -59,18 +61,13 @@ type browser struct {
 }
 
 func (n hosts) browser(t *testing.T) *browser {
-	jar, _ := cookiejar.New(nil) // which never fails without options
-	return &browser{t: t, client: &http.Client{
-		Jar:           jar,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DialContext: n.dial,
-			// The servers of a test have one certificate for whatever name they
-			// are called by.
-			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
-			DisableKeepAlives: true,
-		},
-	}}
+	return &browser{t: t, client: testsite.Browser(&http.Transport{
+		DialContext: n.dial,
+		// The servers of a test have one certificate for whatever name they
+		// are called by.
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+		DisableKeepAlives: true,
+	})}
 }
 
 // forget removes the browser's cookies.

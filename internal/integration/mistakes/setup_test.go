@@ -19,10 +19,11 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/internal/testsite"
 )
 
 const (
-	secret      = "a secret for tests, 32 characters or more"
+	secret      = testsite.Secret
 	otherSecret = "another secret, 32 characters or more"
 
 	// The title of the page for what only the operator can repair.

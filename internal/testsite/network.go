@@ -1,27 +1,22 @@
-package pintle_test
+package testsite
 
 import (
-	"bytes"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"runtime/debug"
-	"strings"
 	"sync"
 )
 
-// A network is an Internet without sockets: a request goes to the handler that
+// A Network is an Internet without sockets: a request goes to the handler that
 // has the host of its URL. Tests on it are fast, may give their sites any name,
 // https included, and run in a synctest bubble, where a month takes no time.
-type network map[string]http.Handler
+type Network map[string]http.Handler
 
 // RoundTrip serves a request as net/http would, in a new goroutine.
-func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
+func (n Network) RoundTrip(r *http.Request) (*http.Response, error) {
 	handler := n[r.URL.Host]
 	if handler == nil {
 		return nil, fmt.Errorf("dial %s: no such host", r.URL.Host)
@@ -113,46 +108,4 @@ func (w *wire) abort(failure error) {
 		close(w.begun)
 	})
 	w.body.CloseWithError(failure)
-}
-
-// A logBook is a log that tests read.
-type logBook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logBook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logBook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// has reports whether an entry with the code was logged.
-func (l *logBook) has(code string) bool {
-	return strings.Contains(l.String(), fmt.Sprintf(`"code":%q`, code))
-}
-
-var errBroken = errors.New("broken on purpose")
-
-// logger returns a logger that writes everything into the book.
-func (l *logBook) logger() *slog.Logger {
-	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
-// ask sends one request to a handler without a network, and returns the answer
-// and the request that was sent. A header is a name and a value.
-func ask(h http.Handler, method, target string, body io.Reader, headers ...string) (*httptest.ResponseRecorder, *http.Request) {
-	r := httptest.NewRequest(method, target, body)
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w, r
 }
