@@ -277,7 +277,9 @@ func (a *Auth) StartSession(w http.ResponseWriter, r *http.Request, u *User, o S
 	if w != nil {
 		setCookies(w, x.answer.cookies)
 	}
-	return given.token, given.session, nil
+	session := given.session()
+	session.from = x.settings
+	return given.token, session, nil
 }
 
 func (x *exchange) startSession(u *User, o StartOptions) (*issued, error) {

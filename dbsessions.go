@@ -336,8 +336,9 @@ func (s dbSessions) issue(x *exchange, _ *arrival, d *decision) (*issued, error)
 	x.addCookie(x.set.clearSessionParts(x.r.Header)...)
 	x.addCookie(cookie.Line(x.set.session.name, d.session.Token, attrs))
 	x.debug("session issued", "strategy", string(StrategyDatabase))
-	session := &Session{User: *d.user, Expires: d.session.Expires, Authentication: s.authentication(d.session), stored: d.session}
-	return &issued{d.session.Token, session}, nil
+	return &issued{d.session.Token, func() *Session {
+		return &Session{User: *d.user, Expires: d.session.Expires, Authentication: s.authentication(d.session), stored: d.session}
+	}}, nil
 }
 
 func (s dbSessions) end(x *exchange, held []string) (ended []*SignOutEvent, err error) {

@@ -211,7 +211,13 @@ func (x *exchange) redirect(target string) error {
 	return nil
 }
 
+// usualCookies is how many cookies most answers set at most.
+const usualCookies = 4
+
 func (x *exchange) addCookie(lines ...string) {
+	if x.answer.cookies == nil {
+		x.answer.cookies = make([]string, 0, max(usualCookies, len(lines)))
+	}
 	x.answer.cookies = append(x.answer.cookies, lines...)
 }
 

@@ -54,7 +54,6 @@ func (x *exchange) giveSession(who *arrival, d *decision) (*issued, error) {
 		return nil, err
 	}
 	if given != nil {
-		given.session.from = x.settings
 		x.debug("signed in")
 	}
 	x.addCookie(who.submission.cookieLines()...)

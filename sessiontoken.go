@@ -133,11 +133,17 @@ func (h heldToken) time(name string) time.Time {
 }
 
 // value returns a claim as encoding/json decodes it, or nil.
-func (h heldToken) value(name string) (value any) {
+func (h heldToken) value(name string) any {
 	if h.claims != nil {
 		return h.claims[name]
 	}
-	if found, err := h.Claim(name, &value); !found || err != nil {
+	return decodedClaim(h.Token, name)
+}
+
+// decodedClaim is apart from value, in which its variable, which is on the heap,
+// would cost an allocation for claims that are a map already.
+func decodedClaim(t token.Token, name string) (value any) {
+	if found, err := t.Claim(name, &value); !found || err != nil {
 		return nil
 	}
 	return value

@@ -326,10 +326,11 @@ const (
 	unanswered
 )
 
-// An issued is a session that a browser or an application was given.
+// An issued is a session that a browser or an application was given. Only server code
+// that starts one asks for more than the token.
 type issued struct {
 	token   string
-	session *Session
+	session func() *Session
 }
 
 // A heldSignIn is a pending sign-in as it waits, sealed, in a cookie of the browser.

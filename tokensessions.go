@@ -440,9 +440,12 @@ func (tokenSessions) endOther(*unitOfWork, *presence, *User) error { return nil 
 func (s tokenSessions) makeClaims(x *exchange, who *arrival, d *decision) (Claims, error) {
 	claims := s.described(x.r)
 	claims["sub"] = d.user.ID
-	for name, text := range map[string]wire.Text{"name": d.user.name(), "email": d.user.email(), "picture": d.user.image()} {
-		if text.Present {
-			claims[name] = text.Value()
+	for _, shown := range []struct {
+		name string
+		text wire.Text
+	}{{"name", d.user.name()}, {"email", d.user.email()}, {"picture", d.user.image()}} {
+		if shown.text.Present {
+			claims[shown.name] = shown.text.Value()
 		}
 	}
 	marks := s.newMarks(x, who, d)
@@ -520,10 +523,12 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *iss
 	}
 	x.addCookie(lines...)
 	x.debug("session issued", "strategy", string(StrategyJWT))
-	held := newToken(claims)
-	session := &Session{data: claims, Expires: s.lifetime.Extended(s.beganAt(held), time.Now()), Authentication: s.authentication(held)}
-	session.User.fromClaims(claims)
-	return &issued{text, session}, nil
+	return &issued{text, func() *Session {
+		held := newToken(claims)
+		session := &Session{data: claims, Expires: s.lifetime.Extended(s.beganAt(held), time.Now()), Authentication: s.authentication(held)}
+		session.User.fromClaims(claims)
+		return session
+	}}, nil
 }
 
 // refuseEnded rejects a new token of a session that has ended. Of one that goes on,
