@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"time"
+
+	"github.com/pintleauth/pintle/accountstore"
 )
 
 // ErrNotFound is the error of a [Store] when nothing matches.
@@ -192,6 +194,11 @@ type Store interface {
 	Sweep(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// Transactions: Features.Transactions
+
+	// AccountStore returns where package account keeps passwords, second factors and
+	// what users have begun, or nil if the store has no room for them. In the store
+	// that InTx gives to f it is part of the transaction.
+	AccountStore() accountstore.Store
 
 	// InTx calls f with a store whose changes become visible together when f
 	// returns nil, and not at all when it returns an error or panics. The
@@ -409,6 +416,9 @@ func (UnimplementedStore) DeleteUser(context.Context, string) error {
 func (UnimplementedStore) Sweep(context.Context, time.Time, int) (int, error) {
 	return 0, unimplemented("Sweep")
 }
+
+// AccountStore returns nil.
+func (UnimplementedStore) AccountStore() accountstore.Store { return nil }
 
 // InTx fails.
 func (UnimplementedStore) InTx(context.Context, func(Store) error) error {

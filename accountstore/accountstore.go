@@ -1,0 +1,230 @@
+// Package accountstore has the rows that package account keeps for the users of a
+// [pintle.Store]: their passwords and second factors, what they have begun and not
+// finished, and what an operator has decided about them.
+//
+// All stores of Pintle but xatastore have them, beside the tables of Auth.js as well.
+// A store of your own implements [Store] and returns it from its method AccountStore;
+// package storetest checks it.
+//
+// What a row has to keep secret is hashed or sealed before it comes here: passwords
+// and recovery codes by package password, tokens of 256 random bits by SHA-256, codes
+// by HMAC, secrets of authenticator apps by [pintle.Config.Secrets]. A copy of the
+// database signs no user in.
+//
+// [pintle.Store]: https://pkg.go.dev/github.com/pintleauth/pintle#Store
+// [pintle.Config.Secrets]: https://pkg.go.dev/github.com/pintleauth/pintle#Config
+package accountstore
+
+import (
+	"context"
+	"time"
+)
+
+// A Store keeps the rows. Missing rows are pintle.ErrNotFound, and a row that exists,
+// or has changed since it was read, is pintle.ErrConflict. Ids are compared byte by
+// byte. Times have whole milliseconds. Texts are valid UTF-8 without NUL; a Secret and a
+// Payload have up to 64 KiB, a Name and a BanReason up to 2000 bytes, ids, kinds and
+// subjects up to 255 bytes.
+//
+// Methods may be called concurrently by several processes. Those that say so are one
+// step: of any number of concurrent calls, each sees what the others did before it, and
+// none undoes another.
+//
+// The users of the rows need not exist: a store does not check them, since in tables
+// that are shared with Auth.js it could not. [pintle.Store].DeleteUser removes the
+// state, the factors and the flows of its user, and [pintle.Store].Sweep removes flows
+// and factors that have expired.
+//
+// [pintle.Store]: https://pkg.go.dev/github.com/pintleauth/pintle#Store
+type Store interface {
+	// State returns the state of a user. A user without a row has the zero State,
+	// with UserID set.
+	State(ctx context.Context, userID string) (*State, error)
+
+	// ChangeState replaces the state of a user if its Version is still s.Version,
+	// and adds one to it. Version 0 creates the row. Otherwise it fails with
+	// pintle.ErrConflict, and the caller reads the state again. It leaves what
+	// CountFailure counts as it is. It is one step.
+	ChangeState(ctx context.Context, s *State) error
+
+	// CountFailure counts a failed attempt of a user at a time, unless limit
+	// failures or more were counted in the window that ends then. It is one step,
+	// and does not change the Version of the state. It creates the row of a user who
+	// has none, without a version: ChangeState with Version 0 succeeds afterwards.
+	CountFailure(ctx context.Context, userID string, at time.Time, window time.Duration, limit int) (Failures, error)
+
+	// CountSuccess takes back the failure that CountFailure has counted at a time, if
+	// there is one, and ends the row of failures. It is one step.
+	CountSuccess(ctx context.Context, userID string, at time.Time) error
+
+	// Factors returns the factors of a user, expired ones as well, in the order of
+	// Created, Kind and ID. The list is empty if there are none.
+	Factors(ctx context.Context, userID string) ([]*Factor, error)
+
+	// AddFactor stores a factor with Version 1, whatever f.Version is. It fails with
+	// pintle.ErrConflict if the user has one of this Kind and ID. It is one step.
+	AddFactor(ctx context.Context, f *Factor) error
+
+	// ReplaceFactor replaces everything but UserID, Kind, ID and Created of the
+	// factor with these if its Version is still f.Version, and adds one to it.
+	// Otherwise it fails with pintle.ErrConflict, and with pintle.ErrNotFound if
+	// there is no such factor. It is one step.
+	ReplaceFactor(ctx context.Context, f *Factor) error
+
+	// AdvanceFactor sets Step and LastUsed of a factor if its Step is less than
+	// step, and leaves its Version. Otherwise it fails with pintle.ErrConflict, and
+	// with pintle.ErrNotFound if there is no such factor. It is one step: of any
+	// number of concurrent calls with one step, one succeeds.
+	AdvanceFactor(ctx context.Context, userID, kind, id string, step int64, used time.Time) error
+
+	// DeleteFactor removes a factor. It fails with pintle.ErrNotFound if there is no
+	// such factor. It is one step: of any number of concurrent calls, one succeeds.
+	DeleteFactor(ctx context.Context, userID, kind, id string) error
+
+	// DeleteFactors removes the factors of a user that have one of the kinds, except
+	// those with one of the ids, and returns how many it removed. Without kinds it
+	// removes nothing.
+	DeleteFactors(ctx context.Context, userID string, kinds, except []string) (int, error)
+
+	// CreateFlow stores a flow with Version 1 and without Attempts, whatever f has
+	// in these. It fails with pintle.ErrConflict if there is one with this ID.
+	CreateFlow(ctx context.Context, f *Flow) error
+
+	// Flow returns a flow, expired or not.
+	Flow(ctx context.Context, id Hash) (*Flow, error)
+
+	// AttemptFlow adds one to the Attempts of a flow and returns the new number. If
+	// it has limit or more already, it fails with pintle.ErrConflict and adds
+	// nothing. It leaves the Version. It is one step.
+	AttemptFlow(ctx context.Context, id Hash, limit int) (int, error)
+
+	// ChangeFlow replaces Payload, Code and Expires of a flow if its Version is still
+	// f.Version, and adds one to it. Otherwise it fails with pintle.ErrConflict, and
+	// with pintle.ErrNotFound if there is no such flow. It is one step.
+	ChangeFlow(ctx context.Context, f *Flow) error
+
+	// UseFlow removes a flow and returns it, expired or not. It fails with
+	// pintle.ErrNotFound if there is no such flow, or if it is of another kind, which
+	// then stays. It is one step: of any number of concurrent calls, one gets it.
+	UseFlow(ctx context.Context, id Hash, kind string) (*Flow, error)
+
+	// EndFlows removes the flows of a subject that have one of the kinds, and returns
+	// how many it removed. Without kinds it removes nothing.
+	EndFlows(ctx context.Context, subject string, kinds ...string) (int, error)
+
+	// CountFlows returns how many flows a subject has of a kind that expire after a
+	// time.
+	CountFlows(ctx context.Context, subject, kind string, after time.Time) (int, error)
+}
+
+// A State is what an application has decided about a user.
+type State struct {
+	UserID string
+
+	// Version is 0 for a user without a state, and grows by one with each change.
+	Version int64
+
+	// Roles are names of roles, in the order in which they were given.
+	Roles []string
+
+	// BannedUntil is when a ban ends. Zero means that the user is not banned.
+	// [Forever] is a ban without an end.
+	BannedUntil time.Time
+	BanReason   string
+
+	// DeleteAt is when the user will be deleted. Zero means not at all.
+	DeleteAt time.Time
+
+	// Must is what the user has to do at the next sign-in, such as "password"
+	// or "enrol"; empty means nothing.
+	Must string
+
+	// Claim is an address that the user has given and not proven.
+	Claim string
+
+	// Suspended reports that codes are no longer accepted of the user.
+	Suspended bool
+
+	// Created is when the row was made, and LastSignIn when the user last signed in.
+	// Both may be zero.
+	Created, LastSignIn time.Time
+
+	// Streak is how many failures CountFailure has counted since the last
+	// CountSuccess. ChangeState does not write it.
+	Streak int
+}
+
+// Forever is the end of a ban that has none.
+var Forever = time.UnixMilli(1<<53 - 1).UTC()
+
+// Failures is the result of [Store.CountFailure].
+type Failures struct {
+	// Counted reports that the failure was counted. If it was not, there were enough
+	// in the window already.
+	Counted bool
+
+	// Recent is how many failures are in the window, this one included, and Oldest
+	// when the first of them was.
+	Recent int
+	Oldest time.Time
+
+	// Streak is how many failures were counted since the last success, this one
+	// included.
+	Streak int
+}
+
+// A Factor is something by which a user can prove who they are, or a browser that has
+// proven it.
+type Factor struct {
+	UserID string
+
+	// Kind is "password", "totp", "recovery" or "device", and ID distinguishes the
+	// factors of a user of one kind. It is empty for a password.
+	Kind, ID string
+
+	// Version is 1 for a new factor, and grows by one with each ReplaceFactor.
+	Version int64
+
+	// Secret is a hash, or sealed.
+	Secret string
+
+	// Step is the last time step at which a code was accepted.
+	Step int64
+
+	// Name is what the user calls it.
+	Name string
+
+	// Created is when the factor was stored first. LastUsed is when it was used last,
+	// and zero if it was not. Expires is when it can no longer be used; zero means
+	// never.
+	Created, LastUsed, Expires time.Time
+}
+
+// A Hash is the SHA-256 of a token, or an HMAC-SHA-256.
+type Hash [32]byte
+
+// A Flow is something that a user has begun and not finished: a sign-up, a reset of a
+// password, a second factor.
+type Flow struct {
+	// ID is the hash of the token that continues the flow.
+	ID Hash
+
+	// Kind is what was begun, such as "reset", and Subject whom it is about: the id of
+	// a user, or the keyed hash of an address.
+	Kind, Subject string
+
+	// Version is 1 for a new flow, and grows by one with each ChangeFlow.
+	Version int64
+
+	// Payload is sealed.
+	Payload string
+
+	// Code is the keyed hash of a code that continues the flow in the browser that
+	// began it. Zero means that there is none.
+	Code Hash
+
+	// Attempts is how many codes were tried.
+	Attempts int
+
+	Created, Expires time.Time
+}
