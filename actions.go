@@ -214,8 +214,8 @@ func setCookies(w http.ResponseWriter, lines []string) {
 	}
 }
 
-// StartOptions are the details of [Auth.StartSession]. The zero value is a session
-// of a user who has signed in just now, in a way that is not recorded.
+// StartOptions are the details of [Auth.StartSession]. With the zero value the session
+// begins now and records no provider and no method.
 type StartOptions struct {
 	// Authentication is when and how the user proved who they are. A zero Time
 	// means now. The lifetime of the session counts from an earlier Time, too, and
@@ -338,10 +338,10 @@ func (x *exchange) checkAuthentication(a Authentication) error {
 }
 
 // PendingSignIn returns the sign-in that [Callbacks.Hold] holds in the browser of a
-// request, or nil if there is none: no sign-in was held, it was completed or
-// cancelled, it has expired, the user was deleted, the account or the passkey was
-// unlinked, or the sessions of the user have ended since. The request has no session by it, and must not be answered as
-// one of the user.
+// request. It returns nil if no sign-in was held, or if the sign-in was completed,
+// was cancelled or has expired, or if since then the user was deleted, the account or
+// the passkey was unlinked, or the sessions of the user have ended. The user is not
+// signed in: the request must be answered as one without a session.
 //
 // With token sessions only [SessionConfig.Revocation] shows that a sign-in was
 // completed, cancelled or replaced, or that the sessions of the user have ended.
@@ -369,10 +369,10 @@ func (a *Auth) PendingSignIn(r *http.Request) (*PendingSignIn, error) {
 // cookies on w and returns where the browser has to be sent. Call it before the response
 // is written.
 //
-// Hold is asked again first, with o.Methods added. If it returns another page, the
-// browser remains without a session, and next is that page: the user's second factor
-// does not complete what the terms of use hold. If it returns the same page, next is
-// that page again. All pages together have six times the MaxAge of
+// CompleteSignIn first calls Hold again, with o.Methods added. If Hold returns a page,
+// next is that page, and the browser still has no session. So a right second factor
+// does not complete a sign-in that also waits for consent to the terms of use. All
+// pages together have six times the MaxAge of
 // Config.Cookies.PendingSignIn, which is one hour by default, from the beginning of the
 // sign-in.
 //
@@ -399,8 +399,8 @@ func (a *Auth) CompleteSignIn(w http.ResponseWriter, r *http.Request, o Complete
 	return x.leaveTo(w, err)
 }
 
-// CancelSignIn ends the pending sign-in of a request and clears its cookie on w. It
-// does nothing where there is none. The error matches [CodeStore] if the store
+// CancelSignIn ends the pending sign-in of a request and clears its cookie on w.
+// Without a pending sign-in it does nothing. The error matches [CodeStore] if the store
 // or the revocation list is unavailable; the cookie is then left, so that the user can
 // try again. It matches [CodeSignOut] if the request carries more cookies with
 // the name than are tried: another site of the domain has planted them.

@@ -291,10 +291,10 @@ func (w *unitOfWork) stillHeld(who *arrival, user *User) error {
 // https://www.rfc-editor.org/rfc/rfc6761#section-6.4
 func takenAddress(userID string) string { return "taken+" + userID + "@invalid" }
 
-// takeAddress takes an address away from a user who has not proven it, for the
-// arrival who has. It fails if the person was asked about another user, or if
-// the user has proven the address meanwhile. Sessions that carry the address
-// end where they can be ended.
+// takeAddress removes an address from a user who has not proven it, because the user
+// of the arrival has. It fails if user is not the one whom the page named when it
+// asked, or has proven the address since. Sessions that carry the address end if
+// they can be ended.
 func (w *unitOfWork) takeAddress(who *arrival, user *User) error {
 	if user.ID != who.taking || !user.EmailVerified.IsZero() {
 		return &Error{

@@ -165,7 +165,8 @@ func TestTheTimeIsRecordedWhereSessionsAreLimited(t *testing.T) {
 	}
 }
 
-// forgery is what a client sends to be taken for a user who has just used a passkey.
+// forgery are claims that a client sends. If they were believed, the session would
+// record that a passkey was used just now.
 func forgery() map[string]any {
 	return map[string]any{
 		"auth_time": time.Now().Unix(), "started": time.Now().Unix(),
@@ -342,7 +343,7 @@ func TestALinkedAccountDoesNotMakeASessionFresh(t *testing.T) {
 						b.post("/auth/callback/passkey", "action", "register", "data", `{"id":"AAAA"}`).goesTo(s.url)
 					}
 					if attempt.LinkTo == nil || want.Time.Sub(attempt.SignedInAt) >= time.Second || attempt.SignedInAt.After(want.Time) {
-						t.Errorf("Callbacks.SignIn is told of %v", attempt.SignedInAt)
+						t.Errorf("SignInAttempt.SignedInAt is %v, want %v or less than a second before", attempt.SignedInAt, want.Time)
 					}
 					b.wantRecorded(want)
 					time.Sleep(time.Hour)

@@ -1,7 +1,6 @@
 package pintle_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,25 +8,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
+
+	"github.com/pintleauth/pintle/internal/testsite"
 )
 
 // A logBook is a log that tests read.
 type logBook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logBook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logBook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	testsite.LogBook
 }
 
 // has reports whether an entry with the code was logged.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
-	"github.com/pintleauth/pintle/store/memstore"
 )
 
 // letsIn is a callback that asks for nothing.
@@ -417,14 +416,14 @@ func TestTheCookieGoesWithItsSignIn(t *testing.T) {
 		}
 	})
 	t.Run("at a session that cannot be given", func(t *testing.T) {
-		list := &deafList{}
+		list := &failingList{}
 		s, k := pendingSite(t, pintle.StrategyJWT, func(s *site) { s.Session.Revocation = list })
 		k.seedUser(t, people["grace"].user)
 		b := s.browser()
 		b.isHeld(b.post("/auth/callback/credentials", "username", "grace", "password", people["grace"].password))
 		b.completes(s.url, "user-grace", "otp")
 		b.isHeld(b.byPassword())
-		list.failing = true
+		list.fails = true
 		next, err := b.complete("otp")
 		if next != "" || !errors.Is(err, pintle.CodeStore) || b.cookie(pendingCookie) != "" {
 			t.Errorf("CompleteSignIn: %q, %v", next, err)
@@ -473,19 +472,6 @@ func TestTheCookieGoesWithItsSignIn(t *testing.T) {
 			t.Error("the cookie is left")
 		}
 	})
-}
-
-// deafList is a list of ended sessions that may not take another.
-type deafList struct {
-	memstore.Revocations
-	failing bool
-}
-
-func (l *deafList) Revoke(ctx context.Context, s pintle.TokenSession, until time.Time) error {
-	if l.failing {
-		return errBroken
-	}
-	return l.Revocations.Revoke(ctx, s, until)
 }
 
 // A mark that cannot be removed fails what would leave it.

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -203,21 +202,8 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // A logBook is a log that tests read.
 type logBook struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
+	testsite.LogBook
 	checked []string // codes
-}
-
-func (l *logBook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logBook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // records returns the records of a level with a code, as text.
