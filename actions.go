@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/internal/body"
+	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/pages"
 )
 
 // SignInOptions are the details of [Auth.SignIn]. The zero value is a sign-in
@@ -421,6 +423,20 @@ func (a *Auth) CancelSignIn(w http.ResponseWriter, r *http.Request) error {
 	setCookies(w, x.set.clearPending(x.r.Header))
 	x.debug("pending sign-in cancelled")
 	return nil
+}
+
+// Texts returns the words of the built-in pages in the language that suits a request,
+// for pages of the host that speak as those do. Fields that the configuration leaves
+// empty have the English words, and Lang is the language that was chosen. Other requests
+// share the maps and lists of the result: copy one before you change it. Without a
+// configuration for the request, which is logged, the words are English.
+func (a *Auth) Texts(r *http.Request) pages.Texts {
+	s, known, err := a.settings(r)
+	if err != nil {
+		a.logCall(r.Context(), "Texts", err)
+		return pages.Texts(page.English())
+	}
+	return pages.Texts(s.pagesFor(known).Texts())
 }
 
 // CSRFToken returns the form token of the browser, for a page of the host with a

@@ -111,6 +111,10 @@ type Config struct {
 	// Events report to the host what happened.
 	Events Events
 
+	// Accounts adds sign-up, passwords and second factors, with their pages: package
+	// account has it. Nil adds nothing.
+	Accounts Accounts
+
 	// ClientAddress returns the address of the client that sent a request, for
 	// the log, for [Events.SignInFailed] and for package throttle. It may return
 	// an invalid address for a client that it does not know. Nil means the
@@ -192,6 +196,35 @@ type Config struct {
 
 	// Getenv looks up environment variables. Nil means os.Getenv.
 	Getenv func(string) string
+}
+
+// Accounts adds the accounts of package account to a configuration. An application
+// that makes pages and rules of its own part of each configuration can implement it,
+// too.
+type Accounts interface {
+	// Attach is called once for each configuration that is made, before it is checked:
+	// by [New], and for each tenant of [NewFunc], again where a tenant was forgotten. It
+	// may be called concurrently.
+	//
+	// cfg is a copy. Its Secrets, URL, BasePath, TrustHost and RedirectProxyURL are those
+	// in effect, from the environment where the host has set none. Attach may change cfg:
+	// add a provider, wrap Callbacks and Events, set Session.RecordAuthentication.
+	//
+	// a is the Auth of this configuration: what New returns, and for a tenant what
+	// [Auth.Tenant] returns. Attach may keep it, and calls its methods only later.
+	//
+	// The handler serves the path account below BasePath, and the paths with one more
+	// segment below that: /auth/account and /auth/account/password. Each request has
+	// passed the checks of the routes. It is a GET, a HEAD or a POST of at most 64 KiB,
+	// which can be read again. A POST has the form token of its browser in the field
+	// csrfToken, as a form or as JSON, and comes from a page of this site, as far as the
+	// browser says. [Auth.CSRFToken] returns the token for a form, and [Auth.Texts] the
+	// words. The path is plain: a name in it has no escapes.
+	//
+	// The response has the headers Cache-Control, Vary, Cross-Origin-Resource-Policy and
+	// X-Content-Type-Options already, and the cookie of a new form token. A nil handler
+	// adds no routes. An error makes New fail with its text.
+	Attach(a *Auth, cfg *Config) (http.Handler, error)
 }
 
 // A SessionStrategy determines where sessions are kept.
@@ -327,13 +360,10 @@ type JWTConfig struct {
 // SecureCookies determines when cookies are marked as secure.
 type SecureCookies int
 
-// When cookies are marked as secure.
+// When cookies are marked as secure. Zero marks them on sites whose URL is https.
 const (
-	// SecureByScheme marks them on sites whose URL is https.
-	SecureByScheme SecureCookies = iota
-
 	// SecureAlways marks them everywhere.
-	SecureAlways
+	SecureAlways SecureCookies = iota + 1
 
 	// SecureNever marks them nowhere.
 	SecureNever

@@ -296,8 +296,8 @@ func TestSecureCookiesFollowTheSchemeOrTheHost(t *testing.T) {
 		mode      pintle.SecureCookies
 		secure    bool
 	}{
-		{"http", "http://localhost:3000", pintle.SecureByScheme, false},
-		{"https", "https://app.localhost", pintle.SecureByScheme, true},
+		{"http", "http://localhost:3000", pintle.SecureCookies(0), false},
+		{"https", "https://app.localhost", pintle.SecureCookies(0), true},
 		{"http, always", "http://localhost:3000", pintle.SecureAlways, true},
 		{"https, never", "https://app.localhost", pintle.SecureNever, false},
 	} {

@@ -87,6 +87,31 @@ func (x *exchange) requireCSRF() error {
 	return &Error{Code: codeMissingCSRF, Err: x.whyUnverified()}
 }
 
+// requireOwnPage stops requests to Config.Accounts that are not of a page of this site.
+// The form token shows that the page could read a cookie of this browser, and a page of
+// a sibling domain can plant one. What the browser says of the page cannot be planted.
+//
+// https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+func (x *exchange) requireOwnPage() error {
+	if sites := x.r.Header["Sec-Fetch-Site"]; len(sites) > 0 {
+		if site := strings.Join(sites, ","); site != "same-origin" && site != "none" {
+			return &Error{Code: codeMissingCSRF, Err: fmt.Errorf("the browser says that the page that sent the form is %s", clip.Quote(site))}
+		}
+	} else if senders := x.r.Header["Origin"]; len(senders) > 0 {
+		if sender, err := origin.Parse(strings.Join(senders, ",")); err != nil || string(sender) != x.origin {
+			return &Error{Code: codeMissingCSRF, Err: fmt.Errorf("a page at %s sent the form, and this site is believed to be at %s: "+
+				"a form of another site, or Config.URL (AUTH_URL) is not the address that users open",
+				clip.Quote(strings.Join(senders, ",")), x.origin)}
+		}
+	}
+	// A page of another site can send JSON as text without asking this one, and as a type
+	// in whose parameter is the word: https://fetch.spec.whatwg.org/#cors-safelisted-request-header
+	if kind := mediaType(x.r.Header.Get("Content-Type")); kind != typeForm && kind != typeJSON && len(x.sent) > 0 {
+		return &Error{Code: codeMissingCSRF, Err: fmt.Errorf("the body has the type %s: send a form, or JSON as %s", clip.Quote(kind), typeJSON)}
+	}
+	return x.requireCSRF()
+}
+
 // whyUnverified returns what a rejected form lacks.
 func (x *exchange) whyUnverified() error {
 	name := x.set.csrf.name

@@ -35,8 +35,10 @@ type exchange struct {
 
 	action   action
 	provider *provider // of the path, if it names one
+	page     string    // of the path, if it names one of Config.Accounts
 	query    query.Values
 	body     body.Fields
+	sent     []byte // the whole body of a request to Config.Accounts
 
 	csrfToken    string
 	csrfVerified bool
@@ -61,6 +63,9 @@ const (
 	actionVerifyRequest   action = "verify-request"
 	actionError           action = "error"
 	actionWebAuthnOptions action = "webauthn-options"
+
+	// actionAccount is served by [Config.Accounts]. Auth.js does not have it.
+	actionAccount action = "account"
 )
 
 // A badRequest is a request that names no route or cannot be read.
@@ -189,6 +194,9 @@ type answer struct {
 	body     []byte
 	location string
 	cookies  []string
+
+	// passed is the request that Config.Accounts answers.
+	passed *http.Request
 }
 
 // json answers with a value.
@@ -241,6 +249,33 @@ func (x *exchange) wantsJSON() bool {
 	}
 	asked, _, _ := x.body.String("json")
 	return asked == "true"
+}
+
+// The types of a body that has fields for Config.Accounts.
+const (
+	typeForm = "application/x-www-form-urlencoded"
+	typeJSON = "application/json"
+)
+
+// asksForJSON reports whether a script sent a request to Config.Accounts.
+func (x *exchange) asksForJSON() bool {
+	if x.r.Header["X-Auth-Return-Redirect"] != nil || mediaType(x.r.Header.Get("Content-Type")) == typeJSON {
+		return true
+	}
+	for _, line := range x.r.Header["Accept"] {
+		for accepted := range strings.SplitSeq(line, ",") {
+			if mediaType(accepted) == typeJSON {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mediaType returns the type and subtype of a header field, without its parameters.
+func mediaType(field string) string {
+	kind, _, _ := strings.Cut(field, ";")
+	return strings.ToLower(strings.TrimSpace(kind))
 }
 
 // navigates reports whether a browser is about to show the answer.
@@ -297,6 +332,11 @@ func (x *exchange) write(w http.ResponseWriter) {
 	}
 	h["X-Content-Type-Options"] = noSniff
 	switch {
+	case x.action == actionAccount:
+		// The handler may add to these: the values are its own.
+		h.Set("Cache-Control", "no-store")
+		h.Set("Vary", "Cookie, Accept")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	case x.action == actionProviders:
 		if x.URL == "" {
 			// The URLs in the answer are made from these headers. Vary keeps a
@@ -310,6 +350,10 @@ func (x *exchange) write(w http.ResponseWriter) {
 		//
 		// https://www.rfc-editor.org/rfc/rfc9111#section-4.1
 		h["Vary"] = varyAll
+	}
+	if x.answer.passed != nil {
+		x.accounts.ServeHTTP(w, x.answer.passed)
+		return
 	}
 	if x.answer.location != "" {
 		location := asciiURL(x.answer.location)
@@ -329,7 +373,7 @@ func (x *exchange) write(w http.ResponseWriter) {
 
 // Values of headers that are the same in every answer.
 var (
-	jsonType = []string{"application/json"}
+	jsonType = []string{typeJSON}
 	noSniff  = []string{"nosniff"}
 	varyAll  = []string{"*"}
 	noStore  = []string{"private, no-cache, no-store"}

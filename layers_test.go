@@ -16,6 +16,7 @@ import (
 
 // upward are the references that point to a higher layer, and why each stays.
 var upward = map[string]string{
+	"Accounts -> Auth":       "an extension calls what a host calls, in the requests that it answers",
 	"Session -> settings":    "a session remembers the configuration that read it, so that no other Auth uses it for one of its users",
 	"Submission -> exchange": "the cookies that a submission sets belong to the answer of its request",
 	"Refusal -> settings":    "a refusal can write the default answer, in the language and the look of the configuration",

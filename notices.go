@@ -251,7 +251,7 @@ func routedBelow(path string) (base string, ok bool) {
 	path = "/" + strings.Trim(path, "/") // http.StripPrefix may leave no slash
 	last := max(strings.LastIndexByte(path, '/'), 0)
 	for _, end := range []int{max(strings.LastIndexByte(path[:last], '/'), 0), last} {
-		if _, _, ok := parseRoute(path[:end], path); ok {
+		if act, _, ok := parseRoute(path[:end], path); ok && act != actionAccount {
 			return path[:end], true
 		}
 	}

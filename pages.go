@@ -370,12 +370,39 @@ func (x *exchange) answerBadRequest(err error) {
 	}
 	misrouted := x.action == "" && x.misrouted()
 	switch {
+	case x.action == actionAccount:
+		x.refuse(status)
 	case !x.navigates():
 		x.setJSON(status, []byte(`"Bad request."`))
 	case misrouted:
 		x.showMisrouted()
 	default:
 		_ = x.show(x.pages().Refusal(x.pageSite(), status)) // never fails
+	}
+}
+
+// refuse answers a request to Config.Accounts that does not reach its handler: a script
+// with a code, and a browser with a page.
+func (x *exchange) refuse(status int) {
+	if x.asksForJSON() {
+		code := "invalid"
+		switch status {
+		case http.StatusForbidden:
+			code = "csrf"
+		case http.StatusRequestEntityTooLarge:
+			code = "too_large"
+		}
+		_ = x.json(status, map[string]string{"error": code}) // text always marshals
+	} else if status == http.StatusForbidden {
+		_ = x.show(x.pages().ForeignForm(x.pageSite())) // never fails
+	} else {
+		_ = x.show(x.pages().Refusal(x.pageSite(), status)) // never fails
+	}
+	if status == http.StatusMethodNotAllowed {
+		if x.answer.header == nil {
+			x.answer.header = http.Header{}
+		}
+		x.answer.header.Set("Allow", "GET, HEAD, POST")
 	}
 }
 

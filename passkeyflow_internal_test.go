@@ -60,7 +60,7 @@ func TestCredentialIDs(t *testing.T) {
 
 // W-37: a tenant that is forgotten and made again remembers what was used.
 func TestTenantsShareWhatWasUsed(t *testing.T) {
-	tenants := newTenants(nil, func(context.Context, string) (Config, error) { return Config{}, nil })
+	tenants := NewFunc(nil, func(context.Context, string) (Config, error) { return Config{}, nil }).chosen
 	tenants.byKey.Max = 1
 	made := map[string]*settings{}
 	for _, key := range []string{"a", "b"} { // which takes the place of the first
@@ -74,7 +74,7 @@ func TestTenantsShareWhatWasUsed(t *testing.T) {
 	if err != nil || again == first {
 		t.Fatalf("the tenant was not made again: %v", err)
 	}
-	if first.spent != again.spent || first.spent == resolve(Config{}).spent {
+	if first.spent != again.spent || first.spent == resolve(Config{}, nil).spent {
 		t.Error("W-37 SA-L6: what was used is forgotten with a tenant, or shared with another service")
 	}
 }

@@ -59,7 +59,8 @@ type Auth struct {
 // goroutine. The error of a configuration that cannot work names the option
 // and what to do.
 func New(cfg Config) (*Auth, error) {
-	s := resolve(cfg)
+	a := &Auth{}
+	s := resolve(cfg, a.attach)
 	if s.fault != nil {
 		return nil, s.fault
 	}
@@ -67,8 +68,12 @@ func New(cfg Config) (*Auth, error) {
 		return nil, fail(CodeConfiguration, errors.New("Config.Providers is empty: add at least one provider"))
 	}
 	s.announce(context.Background())
-	return &Auth{fixed: s}, nil
+	a.fixed = s
+	return a, nil
 }
+
+// attach lets [Config.Accounts] complete a configuration of which a is the Auth.
+func (a *Auth) attach(cfg *Config) (http.Handler, error) { return cfg.Accounts.Attach(a, cfg) }
 
 // NewFunc returns a service whose configuration depends on the request: other
 // providers for another host, other secrets for another tenant.
@@ -107,7 +112,9 @@ func New(cfg Config) (*Auth, error) {
 // sessions are those of an Auth of [New] with the same secret and without a
 // Tenant, and are not valid for any other key.
 func NewFunc(key func(*http.Request) string, config func(ctx context.Context, key string) (Config, error)) *Auth {
-	return &Auth{chosen: newTenants(key, config)}
+	a := &Auth{chosen: newTenants(key, config)}
+	a.chosen.auth = a
+	return a
 }
 
 // Tenant returns the service of one tenant of an Auth of [NewFunc], named by the
@@ -192,7 +199,7 @@ func (a *Auth) settings(r *http.Request) (*settings, *http.Request, error) {
 func (a *Auth) settingsOrFault(r *http.Request) (*settings, *http.Request) {
 	s, known, err := a.settings(r)
 	if err != nil {
-		s = resolve(Config{TrustHost: true})
+		s = resolve(Config{TrustHost: true}, nil)
 		s.fault = classified(err)
 		s.guessBase(r.URL.EscapedPath())
 	}

@@ -78,13 +78,16 @@ func (s *settings) resolveStore() *Error {
 }
 
 // resolve completes and checks cfg. It always returns settings; those of a
-// faulty configuration can still show an error page.
-func resolve(cfg Config) *settings {
+// faulty configuration can still show an error page. attach calls the Attach of
+// [Config.Accounts].
+func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 	env := cfg.environment()
 	given := cfg.BasePath
 	env.fill(&cfg)
+	source := baseSource(given, cfg.BasePath)
+	accounts, unattached := attachAccounts(&cfg, attach)
 	s := &settings{
-		Config: cfg, baseSource: baseSource(given, cfg.BasePath), log: newLogger(&cfg),
+		Config: cfg, baseSource: source, log: newLogger(&cfg), accounts: accounts,
 		byID: map[string]*provider{}, spent: newSpent(),
 	}
 	s.Session.MaxAge = cmp.Or(s.Session.MaxAge, defaultMaxAge)
@@ -108,6 +111,7 @@ func resolve(cfg Config) *settings {
 
 	// The order is that in which the reference reports what is wrong.
 	for _, step := range []func() *Error{
+		func() *Error { return unattached },
 		func() *Error { return checkHTTPClient(cfg) },
 		s.resolvePaths,
 		s.resolveSecrets,
@@ -132,6 +136,23 @@ func resolve(cfg Config) *settings {
 		}
 	}
 	return s
+}
+
+// attachAccounts lets [Config.Accounts] complete a configuration, and returns the
+// handler of its pages. The lists are copied: the host may use its own for other
+// configurations.
+func attachAccounts(cfg *Config, attach func(*Config) (http.Handler, error)) (http.Handler, *Error) {
+	if cfg.Accounts == nil {
+		return nil, nil
+	}
+	cfg.BasePath = cmp.Or(cfg.BasePath, defaultBasePath)
+	cfg.Providers, cfg.Secrets, cfg.Languages = slices.Clone(cfg.Providers), slices.Clone(cfg.Secrets), slices.Clone(cfg.Languages)
+	handler, err := attach(cfg)
+	if err != nil {
+		// The routes are known, and answer as every route of a faulty configuration.
+		return http.NotFoundHandler(), classified(fmt.Errorf("Config.Accounts: %w", err))
+	}
+	return handler, nil
 }
 
 // chooseSessions decides where sessions live.
@@ -321,7 +342,7 @@ func (s *settings) checkPageLoops() *Error {
 }
 
 func (s *settings) resolvePaths() *Error {
-	base := cmp.Or(s.BasePath, "/auth")
+	base := cmp.Or(s.BasePath, defaultBasePath)
 	s.base = strings.TrimRight(base, "/")
 	var err error
 	if s.origins, err = origin.New(origin.Config{URL: s.URL, TrustForwarded: s.TrustHost}); err != nil {

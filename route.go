@@ -1,8 +1,10 @@
 package pintle
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"time"
@@ -34,11 +36,16 @@ func (x *exchange) serve() {
 
 // enter reads what every route needs from the request.
 func (x *exchange) enter() error {
-	// HEAD is rejected too: a mail scanner that sends it must not use up a link.
-	if x.r.Method != http.MethodGet && x.r.Method != http.MethodPost {
-		return &badRequest{http.StatusBadRequest, fmt.Errorf("method %s: only GET and POST are served", clip.Quote(x.r.Method))}
-	}
 	act, id, ok := x.parsePath(x.r.URL.EscapedPath())
+	switch {
+	case x.r.Method == http.MethodGet || x.r.Method == http.MethodPost:
+	case act != actionAccount:
+		// HEAD is rejected too: a mail scanner that sends it must not use up a link.
+		return &badRequest{http.StatusBadRequest, fmt.Errorf("method %s: only GET and POST are served", clip.Quote(x.r.Method))}
+	case x.r.Method != http.MethodHead:
+		x.action = act
+		return &badRequest{http.StatusMethodNotAllowed, fmt.Errorf("method %s: only GET, HEAD and POST are served", clip.Quote(x.r.Method))}
+	}
 	if !ok {
 		return &badRequest{http.StatusBadRequest, fmt.Errorf("no route has the path %s", clip.Quote(x.r.URL.EscapedPath()))}
 	}
@@ -60,7 +67,9 @@ func (x *exchange) enter() error {
 			return &badRequest{status, err}
 		}
 	}
-	if id != "" {
+	if act == actionAccount {
+		x.page = id
+	} else if id != "" {
 		x.provider = x.byID[id]
 		if x.provider == nil {
 			// prepare rejects it, once the error page can be shown.
@@ -81,7 +90,31 @@ func (x *exchange) readBody() (body.Fields, error) {
 		// that has none, of a test or a framework, is bounded by its own server.
 		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(bodyTimeout))
 	}
+	if x.action == actionAccount {
+		return x.readAccountBody()
+	}
 	return body.Read(x.r, body.DefaultMax)
+}
+
+// maxAccountBody is the limit of the routes of Config.Accounts: 64 KiB.
+const maxAccountBody = 64 << 10
+
+// readAccountBody reads a body of any type, which the handler of Config.Accounts reads
+// again.
+func (x *exchange) readAccountBody() (fields body.Fields, err error) {
+	if x.sent, err = body.Bytes(x.r, maxAccountBody); err != nil {
+		return fields, err
+	}
+	return body.Read(x.withBody(), maxAccountBody)
+}
+
+// withBody returns the request with the body that was read.
+func (x *exchange) withBody() *http.Request {
+	r := *x.r
+	if x.sent != nil {
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(x.sent)), int64(len(x.sent))
+	}
+	return &r
 }
 
 // guessBase takes the base path from the path of a request when no
@@ -123,6 +156,9 @@ func (x *exchange) prepare() error {
 	}
 	x.resolveCSRFToken()
 	x.checkSender()
+	if x.action == actionAccount {
+		return nil // whose pages keep their way back themselves
+	}
 	return x.resolveCallbackURL()
 }
 
@@ -133,6 +169,9 @@ func (x *exchange) dispatch() error {
 		return x.listProviders()
 	case get && x.action == actionCSRF:
 		return x.showCSRF()
+	case x.action == actionAccount:
+		x.accountRoute()
+		return nil
 	case x.action == actionSession:
 		return x.sessionRoute()
 	case get && x.action == actionWebAuthnOptions:
@@ -167,6 +206,27 @@ func (x *exchange) signIn() error {
 		return x.toSignInPage()
 	}
 	return x.provider.begin(x)
+}
+
+// accountRoute passes a request on to Config.Accounts.
+func (x *exchange) accountRoute() {
+	if x.r.Method == http.MethodPost {
+		if err := x.requireOwnPage(); err != nil {
+			x.logError(classified(err))
+			x.answer = answer{}
+			x.refuse(http.StatusForbidden)
+			return
+		}
+	}
+	r := x.withBody()
+	// The path has one form, whatever slashes were sent.
+	u := *r.URL
+	u.Path, u.RawPath = x.base+"/"+string(actionAccount), ""
+	if x.page != "" {
+		u.Path += "/" + x.page
+	}
+	r.URL = &u
+	x.answer.passed = r
 }
 
 // callback answers the callback route: a browser comes back from a provider, a

@@ -24,6 +24,8 @@ import (
 )
 
 const (
+	defaultBasePath = "/auth"
+
 	defaultMaxAge    = 30 * 24 * time.Hour
 	defaultUpdateAge = 24 * time.Hour
 
@@ -49,6 +51,9 @@ type settings struct {
 	origins    *origin.Resolver
 	previews   origin.Hosts // of RedirectProxyHosts
 	log        logger
+
+	// accounts serves the routes of [Config.Accounts]. Without it there are none.
+	accounts http.Handler
 
 	providers []*provider
 	byID      map[string]*provider
@@ -120,11 +125,15 @@ func (s *settings) clientAddress(r *http.Request) netip.Addr {
 // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5
 const browserMaxAge = 400 * 24 * time.Hour
 
-// parsePath takes a path apart into its action and the id of a provider. The
-// path is compared as it was sent, undecoded: what only becomes an action or an
+// parsePath takes a path apart into its action and the id of a provider, or the name
+// of a page of [Config.Accounts]. The path is compared as it was sent, undecoded: what only becomes an action or an
 // id by decoding is neither.
 func (s *settings) parsePath(path string) (act action, id string, ok bool) {
-	return parseRoute(s.base, path)
+	act, id, ok = parseRoute(s.base, path)
+	if act == actionAccount && s.accounts == nil {
+		return "", "", false
+	}
+	return act, id, ok
 }
 
 func parseRoute(base, path string) (act action, id string, ok bool) {
@@ -145,6 +154,8 @@ func parseRoute(base, path string) (act action, id string, ok bool) {
 			id = second
 		}
 		return act, id, true
+	case actionAccount:
+		return act, second, !strings.Contains(second, "%")
 	case actionProviders, actionSession, actionCSRF, actionSignOut, actionVerifyRequest, actionError:
 		return act, "", !two
 	}

@@ -21,6 +21,7 @@ const maxTenants = 1000
 
 // tenants are the configurations of a service by their keys.
 type tenants struct {
+	auth   *Auth // whose tenants they are
 	key    func(*http.Request) string
 	config func(context.Context, string) (Config, error)
 
@@ -73,7 +74,7 @@ func (t *tenants) make(ctx context.Context, key string) (*settings, error) {
 		// every other.
 		cfg.Tenant = key
 	}
-	s := resolve(cfg)
+	s := resolve(cfg, t.auth.Tenant(key).attach)
 	s.spent, s.home, s.key = t.spent, t, key
 	if s.fault == nil {
 		s.announce(ctx)

@@ -48,6 +48,13 @@ func (p *Pages) Error(site Site, code string) Page {
 	return p.notice(site, status, n)
 }
 
+// ForeignForm returns the page about a form that may be one of another site.
+func (p *Pages) ForeignForm(site Site) Page {
+	return p.notice(site, http.StatusForbidden, notice{
+		root: "error", Icon: "alert", Heading: p.texts.ErrorOther.Heading, Text: []string{p.texts.signInError("MissingCSRF", "")},
+	})
+}
+
 // Refusal returns the page about a request that is refused with a status: one
 // that its user may not make, one whose session cannot be read, or one that
 // names no page.

@@ -138,6 +138,10 @@ func (t Texts) complete() Texts {
 	return t
 }
 
+// Texts returns the words of the pages, with everything that the host left out in
+// English. Its maps and lists are those of the pages, which must not change.
+func (p *Pages) Texts() Texts { return p.texts }
+
 // fillEmpty copies the fields that are empty in to, so that a text added later
 // cannot be forgotten here.
 func fillEmpty(to, from reflect.Value) {
