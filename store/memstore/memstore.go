@@ -30,6 +30,7 @@ func New() *Store {
 		sessions:       make(map[sessionKey]*session),
 		verifications:  make(map[verificationKey]int64),
 		authenticators: make(map[string]*authenticator),
+		accountTables:  newAccountTables(),
 	}}}
 }
 
@@ -53,6 +54,7 @@ type tables struct {
 	sessions       map[sessionKey]*session
 	verifications  map[verificationKey]int64 // when it expires, in milliseconds
 	authenticators map[string]*authenticator
+	accountTables
 }
 
 // records is what a [Store] and the store of a transaction have in common.

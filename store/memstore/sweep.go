@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Sweep implements [pintle.Store]. It looks at every session and mail link
-// while all other calls wait: about ten milliseconds for 100,000 of them.
+// Sweep implements [pintle.Store]. It looks at every session, mail link,
+// flow and factor while all other calls wait: about ten milliseconds for 100,000 of
+// them.
 func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	if err := r.write(ctx); err != nil {
 		return 0, err
@@ -31,5 +32,5 @@ func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, e
 			n++
 		}
 	}
-	return n, nil
+	return n + r.sweepAccountRows(end, limit-n), nil
 }

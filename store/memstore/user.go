@@ -150,6 +150,7 @@ func (r records) DeleteUser(ctx context.Context, id string) error {
 		return err
 	}
 	defer r.writeDone()
+	r.deleteAccountRows(id)
 	row := r.users[id]
 	if row == nil {
 		return pintle.ErrNotFound
