@@ -8,7 +8,7 @@ import (
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
-var accountStoreChecks = []check{
+var accountsChecks = []check{
 	{"9, 18 an account reads back as it was linked", func(t *tester) {
 		s := t.accounts()
 		a, other := t.link(newAccount(t.someone().ID)), t.link(newAccount(t.someone().ID))

@@ -381,13 +381,14 @@ func (t *tester) oneLoser(what string, errs []error) {
 }
 
 // oneWinner checks that one call succeeded and that the others failed with the
-// right error.
-func (t *tester) oneWinner(what string, lost error, errs []error) {
+// right error. It returns the index of the one.
+func (t *tester) oneWinner(what string, lost error, errs []error) (winner int) {
 	t.Helper()
 	winners := 0
-	for _, err := range errs {
+	for i, err := range errs {
 		switch {
 		case err == nil:
+			winner = i
 			winners++
 		case !errors.Is(err, lost):
 			t.Errorf("%s: a loser got %v, want %v", what, err, lost)
@@ -396,4 +397,5 @@ func (t *tester) oneWinner(what string, lost error, errs []error) {
 	if winners != 1 {
 		t.Errorf("%s succeeded %d times of %d, want 1", what, winners, len(errs))
 	}
+	return winner
 }

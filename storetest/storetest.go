@@ -108,14 +108,15 @@ func groups() []group {
 		{"SessionUpdate", sessionUpdateChecks},
 		{"Verification", verificationChecks},
 		{"Passkey", passkeyChecks},
-		{"Accounts", accountStoreChecks},
+		{"Accounts", accountsChecks},
+		{"AccountStore", accountStoreChecks},
 		{"SessionList", sessionListerChecks},
 		{"DeleteUser", userDeleterChecks},
 		{"Sweep", sweeperChecks},
 		{"Transactions", transactionChecks},
 		{"Text", textChecks},
-		{"Race", raceChecks},
-		{"Cancelled", cancelledChecks},
+		{"Race", slices.Concat(raceChecks, accountRaceChecks)},
+		{"Cancelled", slices.Concat(cancelledChecks, accountCancelledChecks)},
 	}
 }
 
