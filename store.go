@@ -176,29 +176,32 @@ type Store interface {
 	// with ErrNotFound when the user has no such passkey.
 	RenamePasskey(ctx context.Context, userID, credentialID, name string) error
 
-	// Whole users: Features.DeleteUser
-
-	// DeleteUser removes a user with their accounts, sessions and passkeys. It
-	// fails with ErrNotFound when there is no such user; it then also removes
-	// what an interrupted call left of the user. When DeleteUser and the
-	// concurrent calls that store something for the user have returned, nothing
-	// of the user is left: each of these calls failed, or what it stored was
-	// removed.
-	DeleteUser(ctx context.Context, id string) error
-
-	// What has expired: Features.Sweep
-
-	// Sweep removes at most limit expired sessions and mail links and returns
-	// how many it removed. A result below limit means that nothing is left to
-	// remove.
-	Sweep(ctx context.Context, before time.Time, limit int) (int, error)
-
-	// Transactions: Features.Transactions
+	// Passwords and second factors
 
 	// AccountStore returns where package account keeps passwords, second factors and
 	// what users have begun, or nil if the store has no room for them. In the store
 	// that InTx gives to f it is part of the transaction.
 	AccountStore() accountstore.Store
+
+	// Whole users: Features.DeleteUser
+
+	// DeleteUser removes a user with their accounts, sessions and passkeys, and
+	// with their rows in AccountStore. It fails with ErrNotFound when there is no
+	// such user; it then also removes what an interrupted call left of the user.
+	// When DeleteUser and the concurrent calls of this interface that store
+	// something for the user have returned, nothing of the user is left: each of
+	// these calls failed, or what it stored was removed. Calls of AccountStore do
+	// not ask whether there is a user.
+	DeleteUser(ctx context.Context, id string) error
+
+	// What has expired: Features.Sweep
+
+	// Sweep removes at most limit expired sessions, mail links, and flows and
+	// factors of AccountStore, and returns how many it removed. A result below
+	// limit means that nothing is left to remove.
+	Sweep(ctx context.Context, before time.Time, limit int) (int, error)
+
+	// Transactions: Features.Transactions
 
 	// InTx calls f with a store whose changes become visible together when f
 	// returns nil, and not at all when it returns an error or panics. The

@@ -21,10 +21,14 @@ import (
 )
 
 // A Store keeps the rows. Missing rows are pintle.ErrNotFound, and a row that exists,
-// or has changed since it was read, is pintle.ErrConflict. Ids are compared byte by
-// byte. Times have whole milliseconds. Texts are valid UTF-8 without NUL; a Secret and a
-// Payload have up to 64 KiB, a Name and a BanReason up to 2000 bytes, ids, kinds and
-// subjects up to 255 bytes.
+// or has changed since it was read, is pintle.ErrConflict. Ids, kinds and subjects are
+// compared byte by byte. Times are zero, or from 1970 to [Forever]; a store cuts off
+// what is less than a millisecond. Texts are valid UTF-8 without NUL; a Secret and a
+// Payload have up to 64 KiB, a Name and a BanReason up to 2000 bytes, other texts up to
+// 255 bytes.
+//
+// A store changes nothing that it is given, and keeps no reference to it. What it
+// returns belongs to the caller.
 //
 // Methods may be called concurrently by several processes. Those that say so are one
 // step: of any number of concurrent calls, each sees what the others did before it, and
@@ -32,8 +36,11 @@ import (
 //
 // The users of the rows need not exist: a store does not check them, since in tables
 // that are shared with Auth.js it could not. [pintle.Store].DeleteUser removes the
-// state, the factors and the flows of its user, and [pintle.Store].Sweep removes flows
-// and factors that have expired.
+// state, the factors and the flows whose Subject is the id of its user. It removes
+// what is left under an id also when it does not find the user: what was stored while
+// a user was deleted, a second call removes. [pintle.Store].Sweep removes flows and
+// factors that have expired; a store without it removes them without being asked, an
+// hour after they expired or later.
 //
 // [pintle.Store]: https://pkg.go.dev/github.com/pintleauth/pintle#Store
 type Store interface {
@@ -48,17 +55,25 @@ type Store interface {
 	ChangeState(ctx context.Context, s *State) error
 
 	// CountFailure counts a failed attempt of a user at a time, unless limit
-	// failures or more were counted in the window that ends then. It is one step,
-	// and does not change the Version of the state. It creates the row of a user who
-	// has none, without a version: ChangeState with Version 0 succeeds afterwards.
+	// failures or more were counted in the window that ends then. A failure that is
+	// as old as the window is long is no longer in it. One that is later than at,
+	// by the clock of another process, is in it: otherwise a clock that is behind
+	// would permit more attempts. A store may forget a failure that has left the
+	// window of a later call. With a limit of 0 or less it counts nothing, and says
+	// what is in the window.
+	//
+	// It is one step, and does not change the Version of the state. It creates the
+	// row of a user who has none, without a version: ChangeState with Version 0
+	// succeeds afterwards.
 	CountFailure(ctx context.Context, userID string, at time.Time, window time.Duration, limit int) (Failures, error)
 
-	// CountSuccess takes back the failure that CountFailure has counted at a time, if
-	// there is one, and ends the row of failures. It is one step.
+	// CountSuccess takes back one failure that CountFailure has counted at a time, if
+	// there is one, and sets the Streak to 0. The other failures in the window stay.
+	// It creates no row. It is one step.
 	CountSuccess(ctx context.Context, userID string, at time.Time) error
 
 	// Factors returns the factors of a user, expired ones as well, in the order of
-	// Created, Kind and ID. The list is empty if there are none.
+	// Created, Kind and ID, texts byte by byte. The list is empty if there are none.
 	Factors(ctx context.Context, userID string) ([]*Factor, error)
 
 	// AddFactor stores a factor with Version 1, whatever f.Version is. It fails with
@@ -74,7 +89,7 @@ type Store interface {
 	// AdvanceFactor sets Step and LastUsed of a factor if its Step is less than
 	// step, and leaves its Version. Otherwise it fails with pintle.ErrConflict, and
 	// with pintle.ErrNotFound if there is no such factor. It is one step: of any
-	// number of concurrent calls with one step, one succeeds.
+	// number of concurrent calls with the same step, one succeeds.
 	AdvanceFactor(ctx context.Context, userID, kind, id string, step int64, used time.Time) error
 
 	// DeleteFactor removes a factor. It fails with pintle.ErrNotFound if there is no
@@ -82,12 +97,13 @@ type Store interface {
 	DeleteFactor(ctx context.Context, userID, kind, id string) error
 
 	// DeleteFactors removes the factors of a user that have one of the kinds, except
-	// those with one of the ids, and returns how many it removed. Without kinds it
-	// removes nothing.
+	// those, of any kind, with one of the ids, and returns how many it removed.
+	// Without kinds it removes nothing.
 	DeleteFactors(ctx context.Context, userID string, kinds, except []string) (int, error)
 
 	// CreateFlow stores a flow with Version 1 and without Attempts, whatever f has
-	// in these. It fails with pintle.ErrConflict if there is one with this ID.
+	// in these. It fails with pintle.ErrConflict if there is one with this ID,
+	// expired or not. It is one step.
 	CreateFlow(ctx context.Context, f *Flow) error
 
 	// Flow returns a flow, expired or not.
@@ -163,13 +179,11 @@ type Failures struct {
 	// in the window already.
 	Counted bool
 
-	// Recent is how many failures are in the window, this one included, and Oldest
-	// when the first of them was.
+	// Recent is how many failures are in the window, and Oldest when the first of
+	// them was; zero if there are none. Streak is how many were counted since the
+	// last success. All three include this failure if it was counted.
 	Recent int
 	Oldest time.Time
-
-	// Streak is how many failures were counted since the last success, this one
-	// included.
 	Streak int
 }
 
@@ -226,5 +240,6 @@ type Flow struct {
 	// Attempts is how many codes were tried.
 	Attempts int
 
+	// Created is when the flow was begun, and Expires when it ends. Neither is zero.
 	Created, Expires time.Time
 }
