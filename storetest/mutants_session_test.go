@@ -46,8 +46,8 @@ var sessionMutants = []mutant{
 	{"a sweep knows no limit", func(s *memstore.Store) pintle.Store { return boundless{s} }, "removes no more than its limit"},
 	{"a sweep is one millisecond late", func(s *memstore.Store) pintle.Store { return inclusive{s} }, "what expires at the given instant"},
 	{"a sweep removes what is alive", func(s *memstore.Store) pintle.Store { return eager{s} }, "the others stay"},
-	{"a sweep removes nothing", func(s *memstore.Store) pintle.Store { return lazy{s} }, "expired sessions and mail links are removed"},
-	{"a sweep does not count", func(s *memstore.Store) pintle.Store { return noCount{s} }, "expired sessions and mail links are removed"},
+	{"a sweep removes nothing", func(s *memstore.Store) pintle.Store { return lazy{s} }, "expired sessions, mail links, flows and factors are removed"},
+	{"a sweep does not count", func(s *memstore.Store) pintle.Store { return noCount{s} }, "expired sessions, mail links, flows and factors are removed"},
 }
 
 // resurrecting writes the whole session back, as key-value stores do.

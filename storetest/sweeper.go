@@ -4,10 +4,11 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
 )
 
 var sweeperChecks = []check{
-	{"expired sessions and mail links are removed, the others stay", func(t *tester) {
+	{"expired sessions, mail links, flows and factors are removed, the others stay", func(t *tester) {
 		s := t.sweeper()
 		w := t.mess(3, 2)
 		n, err := s.Sweep(t.ctx, time.Now(), 1000)
@@ -83,11 +84,14 @@ var sweeperChecks = []check{
 	}},
 }
 
-// A mess is a user with sessions and mail links, some of which have expired.
+// A mess is a user with sessions, mail links, flows and factors, some of which have
+// expired.
 type mess struct {
-	user                 *pintle.User
-	live, dead           []*pintle.StoredSession
-	openLinks, deadLinks []*pintle.Verification
+	user                     *pintle.User
+	live, dead               []*pintle.StoredSession
+	openLinks, deadLinks     []*pintle.Verification
+	openFlows, deadFlows     []*accountstore.Flow
+	liveFactors, deadFactors []*accountstore.Factor
 }
 
 func (t *tester) mess(sessions, links int) *mess {
@@ -109,10 +113,23 @@ func (t *tester) mess(sessions, links int) *mess {
 			w.openLinks = append(w.openLinks, t.createVerification(newVerification()))
 		}
 	}
+	if t.store.AccountStore() != nil {
+		for i := range links {
+			age := time.Duration(i+1) * time.Minute
+			flow, factor, live := newFlow(w.user.ID, reset), newFactor(w.user.ID, device), newFactor(w.user.ID, device)
+			flow.Expires, factor.Expires, live.Created = now().Add(-age), now().Add(-age), live.Created.Add(age)
+			w.deadFlows = append(w.deadFlows, t.createFlow(flow))
+			w.openFlows = append(w.openFlows, t.createFlow(newFlow(w.user.ID, reset)))
+			w.deadFactors = append(w.deadFactors, t.addFactor(factor))
+			w.liveFactors = append(w.liveFactors, t.addFactor(live))
+		}
+	}
 	return w
 }
 
-func (w *mess) expired() int { return len(w.dead) + len(w.deadLinks) }
+func (w *mess) expired() int {
+	return len(w.dead) + len(w.deadLinks) + len(w.deadFlows) + len(w.deadFactors)
+}
 
 // swept checks that the expired is gone and the rest is there.
 func (w *mess) swept(t *tester) {
@@ -122,6 +139,12 @@ func (w *mess) swept(t *tester) {
 	}
 	for _, v := range w.deadLinks {
 		t.unusable(v.Identifier, v.Token)
+	}
+	for _, f := range w.deadFlows {
+		t.noFlow(f.ID)
+	}
+	if t.store.AccountStore() != nil {
+		t.factors(w.user.ID, w.liveFactors...)
 	}
 	w.whole(t)
 }
@@ -134,5 +157,22 @@ func (w *mess) whole(t *tester) {
 	}
 	for _, v := range w.openLinks {
 		t.uses(v)
+	}
+	for _, f := range w.openFlows {
+		t.flow(f)
+	}
+	if t.store.AccountStore() == nil {
+		return
+	}
+	found, err := t.rows().Factors(t.ctx, w.user.ID)
+	t.ok("Factors", err)
+	live := 0
+	for _, f := range found {
+		if f.Expires.After(now()) {
+			live++
+		}
+	}
+	if live != len(w.liveFactors) {
+		t.Errorf("%d factors are there that have not expired, want %d", live, len(w.liveFactors))
 	}
 }

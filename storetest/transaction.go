@@ -262,4 +262,9 @@ func (t *tester) disturb(b belongings) {
 			t.ok("DeletePasskey", s.DeletePasskey(t.ctx, b.user.ID, b.passkey.CredentialID))
 		}
 	}
+	if b.rows != nil {
+		for _, change := range rowChanges {
+			t.ok(change.name, change.call(t, t.rows(), b.rows))
+		}
+	}
 }

@@ -57,6 +57,7 @@ type belongings struct {
 	account *pintle.Account
 	session *pintle.StoredSession
 	passkey *pintle.Passkey
+	rows    *rowsOf
 }
 
 func (t *tester) everything() belongings {
@@ -68,6 +69,9 @@ func (t *tester) everything() belongings {
 	}
 	if t.can.Passkeys {
 		b.passkey = t.createPasskey(newPasskey(u.ID))
+	}
+	if t.store.AccountStore() != nil {
+		b.rows = t.allRows(u.ID)
 	}
 	return b
 }
@@ -87,6 +91,9 @@ func (t *tester) there(b belongings) {
 	}
 	if b.passkey != nil {
 		t.passkey(b.passkey)
+	}
+	if b.rows != nil {
+		b.rows.there(t)
 	}
 }
 
@@ -119,5 +126,8 @@ func (t *tester) gone(b belongings) {
 		if len(left) != 0 {
 			t.Errorf("UserPasskeys returned %d passkeys, want none", len(left))
 		}
+	}
+	if b.rows != nil {
+		b.rows.gone(t)
 	}
 }
