@@ -327,7 +327,11 @@ var accountRaceChecks = []check{
 		users := make([]*pintle.User, writers)
 		t.oneWinner("InTx", pintle.ErrNotFound, race(func(i int) error {
 			return s.InTx(t.ctx, func(tx pintle.Store) error {
-				if _, err := tx.AccountStore().UseFlow(t.ctx, f.ID, f.Kind); err != nil {
+				rows := tx.AccountStore()
+				if rows == nil {
+					return errors.New("the store of a transaction has no AccountStore")
+				}
+				if _, err := rows.UseFlow(t.ctx, f.ID, f.Kind); err != nil {
 					return err
 				}
 				u, err := tx.CreateUser(t.ctx, newUser())
@@ -335,8 +339,7 @@ var accountRaceChecks = []check{
 					return err
 				}
 				users[i] = u
-				p := newFactor(u.ID, password)
-				return tx.AccountStore().AddFactor(t.ctx, p)
+				return rows.AddFactor(t.ctx, newFactor(u.ID, password))
 			})
 		}))
 		there := 0

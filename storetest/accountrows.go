@@ -275,9 +275,6 @@ var accountRowTransactionChecks = []check{
 		var r *rowsOf
 		t.ok("InTx", s.InTx(t.ctx, func(tx pintle.Store) error {
 			in := t.within(tx)
-			if tx.AccountStore() == nil {
-				t.Fatal("the store of a transaction has no AccountStore")
-			}
 			before.there(in)
 			r = in.allRows(unique())
 			r.there(in)
@@ -292,7 +289,7 @@ var accountRowTransactionChecks = []check{
 		for _, change := range rowChanges {
 			before := t.allRows(unique())
 			err := s.InTx(t.ctx, func(tx pintle.Store) error {
-				t.ok(change.name, change.call(t, tx.AccountStore(), before))
+				t.ok(change.name, change.call(t, t.within(tx).rows(), before))
 				return errChanged
 			})
 			if !errors.Is(err, errChanged) {
@@ -318,7 +315,7 @@ var accountRowTransactionChecks = []check{
 		r.gone(t)
 		id, at := unique(), now()
 		_ = s.InTx(t.ctx, func(tx pintle.Store) error {
-			_, err := tx.AccountStore().CountFailure(t.ctx, id, at, time.Hour, 5)
+			_, err := t.within(tx).rows().CountFailure(t.ctx, id, at, time.Hour, 5)
 			t.ok("CountFailure", err)
 			return errChanged
 		})
@@ -352,8 +349,9 @@ var accountRowTransactionChecks = []check{
 		} {
 			var made *rowsOf
 			t.conflict(what, s.InTx(t.ctx, func(tx pintle.Store) error {
-				made = t.within(tx).allRows(unique())
-				return call(tx.AccountStore())
+				in := t.within(tx)
+				made = in.allRows(unique())
+				return call(in.rows())
 			}))
 			made.gone(t)
 		}
@@ -404,7 +402,7 @@ var accountRowTransactionChecks = []check{
 		for _, result := range []error{nil, errChanged} {
 			var kept accountstore.Store
 			_ = s.InTx(t.ctx, func(tx pintle.Store) error {
-				kept = tx.AccountStore()
+				kept = t.within(tx).rows()
 				return result
 			})
 			for _, method := range append(append([]rowChange(nil), rowChanges...), rowLookups...) {

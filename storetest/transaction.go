@@ -231,6 +231,10 @@ var transactionChecks = []check{
 
 // within is the same check, on the store of a transaction.
 func (t *tester) within(tx pintle.Store) *tester {
+	t.Helper()
+	if t.store.AccountStore() != nil && tx.AccountStore() == nil {
+		t.Fatal("the store of a transaction has no AccountStore")
+	}
 	in := *t
 	in.store, in.can = tx, tx.Features()
 	return &in
