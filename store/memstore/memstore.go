@@ -1,8 +1,8 @@
 // Package memstore keeps users and sessions in memory, for tests,
 // demonstrations and programs of one process that may forget.
 //
-// A [Store] has every feature of [pintle.Features]. It keeps no
-// session token, only its hash, starts no goroutine, and forgets what has
+// A [Store] has every feature of [pintle.Features], and the rows of package account. It
+// keeps no session token, only its hash, starts no goroutine, and forgets what has
 // expired when [Store.Sweep] is called.
 package memstore
 
