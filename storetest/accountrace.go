@@ -13,33 +13,35 @@ import (
 // rounds is how often a race for one row is run.
 const rounds = 4
 
+// accountRaceChecks ask the store for its rows in each call, so that a store of
+// several instances may return those of another one each time.
 var accountRaceChecks = []check{
 	{"of 64 changes of one version of a state one is made", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		id := unique()
 		for version := range int64(rounds) {
 			winner := t.oneWinner("ChangeState", pintle.ErrConflict, race(func(i int) error {
 				s := newState(id)
 				s.Version, s.Must = version, fmt.Sprint(i)
-				return rows.ChangeState(t.ctx, s)
+				return t.rows().ChangeState(t.ctx, s)
 			}))
-			found, err := rows.State(t.ctx, id)
+			found, err := t.rows().State(t.ctx, id)
 			t.ok("State", err)
 			t.same("the change that was made", fmt.Sprint(found.Version, " ", found.Must), fmt.Sprint(version+1, " ", winner))
 		}
 	}},
 	{"roles that are given at once are all given", func(t *tester) {
 		const givers = 8
-		rows := t.rows()
+		t.rows()
 		id := unique()
 		for _, err := range race(func(i int) error {
 			for i < givers {
-				s, err := rows.State(t.ctx, id)
+				s, err := t.rows().State(t.ctx, id)
 				if err != nil {
 					return err
 				}
 				s.Roles = append(s.Roles, fmt.Sprint(i))
-				if err := rows.ChangeState(t.ctx, s); !errors.Is(err, pintle.ErrConflict) {
+				if err := t.rows().ChangeState(t.ctx, s); !errors.Is(err, pintle.ErrConflict) {
 					return err
 				}
 			}
@@ -47,21 +49,21 @@ var accountRaceChecks = []check{
 		}) {
 			t.ok("ChangeState", err)
 		}
-		found, err := rows.State(t.ctx, id)
+		found, err := t.rows().State(t.ctx, id)
 		t.ok("State", err)
 		if len(found.Roles) != givers || found.Version != givers {
 			t.Errorf("%d roles were given, and the state has %q in version %d", givers, found.Roles, found.Version)
 		}
 	}},
 	{"of 64 failures no more are counted than the limit, and no fewer", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		for limit := range rounds * 5 {
 			if limit%5 != 0 {
 				continue
 			}
 			id, at := unique(), now()
 			t.countedFailures(limit, race(func(i int) error {
-				return t.fails(rows, id, at.Add(time.Duration(i)*time.Millisecond), limit)
+				return t.fails(id, at.Add(time.Duration(i)*time.Millisecond), limit)
 			}))
 			if n := t.recent(id, at.Add(time.Second), time.Hour); n != limit {
 				t.Errorf("%d failures are in the window, want %d", n, limit)
@@ -70,11 +72,11 @@ var accountRaceChecks = []check{
 		}
 	}},
 	{"64 failures at once are all counted", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		id, at := unique(), now()
 		recent := make([]int, writers)
 		for _, err := range race(func(i int) error {
-			f, err := rows.CountFailure(t.ctx, id, at, time.Hour, noLimit)
+			f, err := t.rows().CountFailure(t.ctx, id, at, time.Hour, noLimit)
 			recent[i] = f.Recent
 			return err
 		}) {
@@ -84,15 +86,15 @@ var accountRaceChecks = []check{
 		t.state(&accountstore.State{UserID: id, Streak: writers})
 	}},
 	{"failures and changes of a state at once are all kept", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		for range rounds {
 			id, at := unique(), now()
 			want := newState(id)
 			for _, err := range race(func(i int) error {
 				if i == writers/2 {
-					return rows.ChangeState(t.ctx, want)
+					return t.rows().ChangeState(t.ctx, want)
 				}
-				_, err := rows.CountFailure(t.ctx, id, at, time.Hour, noLimit)
+				_, err := t.rows().CountFailure(t.ctx, id, at, time.Hour, noLimit)
 				return err
 			}) {
 				t.ok("CountFailure or ChangeState", err)
@@ -102,13 +104,13 @@ var accountRaceChecks = []check{
 		}
 	}},
 	{"successes at once take back their failures, each its own", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		id, at := unique(), now()
 		for _, err := range race(func(i int) error {
 			at := at.Add(time.Duration(i) * time.Millisecond)
-			_, err := rows.CountFailure(t.ctx, id, at, time.Hour, noLimit)
+			_, err := t.rows().CountFailure(t.ctx, id, at, time.Hour, noLimit)
 			if err == nil && i%2 == 0 {
-				err = rows.CountSuccess(t.ctx, id, at)
+				err = t.rows().CountSuccess(t.ctx, id, at)
 			}
 			return err
 		}) {
@@ -117,7 +119,7 @@ var accountRaceChecks = []check{
 		t.counts(id, at.Add(time.Minute), time.Hour, 0, accountstore.Failures{Recent: writers / 2, Oldest: at.Add(time.Millisecond), Streak: t.streak(id)})
 	}},
 	{"of 64 factors with one user, kind and id one is stored", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		for range rounds {
 			id := unique()
 			factors := make([]*accountstore.Factor, writers)
@@ -125,19 +127,19 @@ var accountRaceChecks = []check{
 				factors[i] = newFactor(id, password)
 				factors[i].ID = ""
 			}
-			winner := t.oneWinner("AddFactor", pintle.ErrConflict, race(func(i int) error { return rows.AddFactor(t.ctx, factors[i]) }))
+			winner := t.oneWinner("AddFactor", pintle.ErrConflict, race(func(i int) error { return t.rows().AddFactor(t.ctx, factors[i]) }))
 			factors[winner].Version = 1
 			t.factors(id, factors[winner])
 		}
 	}},
 	{"of 64 replacements of one version of a factor one is made", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		f := t.addFactor(newFactor(unique(), password))
 		for range rounds {
 			winner := t.oneWinner("ReplaceFactor", pintle.ErrConflict, race(func(i int) error {
 				change := *f
 				change.Secret = fmt.Sprint(i)
-				return rows.ReplaceFactor(t.ctx, &change)
+				return t.rows().ReplaceFactor(t.ctx, &change)
 			}))
 			f.Version++
 			f.Secret = fmt.Sprint(winner)
@@ -145,21 +147,21 @@ var accountRaceChecks = []check{
 		}
 	}},
 	{"of 64 who send one code one is let in", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		f := t.addFactor(newFactor(unique(), totp))
 		for range rounds {
 			f.Step++
 			t.oneWinner("AdvanceFactor", pintle.ErrConflict, race(func(int) error {
-				return rows.AdvanceFactor(t.ctx, f.UserID, f.Kind, f.ID, f.Step, f.LastUsed)
+				return t.rows().AdvanceFactor(t.ctx, f.UserID, f.Kind, f.ID, f.Step, f.LastUsed)
 			}))
 			t.factors(f.UserID, f)
 		}
 	}},
 	{"of 64 steps at once the greatest stays", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		f := t.addFactor(newFactor(unique(), totp))
 		for _, err := range race(func(i int) error {
-			err := rows.AdvanceFactor(t.ctx, f.UserID, f.Kind, f.ID, f.Step+1+int64(i), f.LastUsed)
+			err := t.rows().AdvanceFactor(t.ctx, f.UserID, f.Kind, f.ID, f.Step+1+int64(i), f.LastUsed)
 			if errors.Is(err, pintle.ErrConflict) && i < writers-1 {
 				return nil
 			}
@@ -171,30 +173,30 @@ var accountRaceChecks = []check{
 		t.factors(f.UserID, f)
 	}},
 	{"of 64 who use one recovery code one gets it", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		id := unique()
 		kept := t.addFactor(newFactor(id, recovery))
 		for range rounds {
 			f := t.addFactor(newFactor(id, recovery))
 			t.oneWinner("DeleteFactor", pintle.ErrNotFound, race(func(int) error {
-				return rows.DeleteFactor(t.ctx, id, f.Kind, f.ID)
+				return t.rows().DeleteFactor(t.ctx, id, f.Kind, f.ID)
 			}))
 			t.factors(id, kept)
 		}
 	}},
 	{"a factor that is changed while it is deleted stays deleted", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		for range rounds {
 			f := t.addFactor(newFactor(unique(), totp))
 			for _, err := range race(func(i int) error {
 				var err error
 				switch {
 				case i == writers/2:
-					return rows.DeleteFactor(t.ctx, f.UserID, f.Kind, f.ID)
+					return t.rows().DeleteFactor(t.ctx, f.UserID, f.Kind, f.ID)
 				case i%2 == 0:
-					err = rows.ReplaceFactor(t.ctx, f)
+					err = t.rows().ReplaceFactor(t.ctx, f)
 				default:
-					err = rows.AdvanceFactor(t.ctx, f.UserID, f.Kind, f.ID, f.Step+int64(i), f.LastUsed)
+					err = t.rows().AdvanceFactor(t.ctx, f.UserID, f.Kind, f.ID, f.Step+int64(i), f.LastUsed)
 				}
 				if errors.Is(err, pintle.ErrNotFound) || errors.Is(err, pintle.ErrConflict) {
 					return nil
@@ -207,7 +209,7 @@ var accountRaceChecks = []check{
 		}
 	}},
 	{"of 64 flows with one id one is stored", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		for range rounds {
 			id := hash()
 			flows := make([]*accountstore.Flow, writers)
@@ -215,7 +217,7 @@ var accountRaceChecks = []check{
 				flows[i] = newFlow(unique(), reset)
 				flows[i].ID = id
 			}
-			winner := t.oneWinner("CreateFlow", pintle.ErrConflict, race(func(i int) error { return rows.CreateFlow(t.ctx, flows[i]) }))
+			winner := t.oneWinner("CreateFlow", pintle.ErrConflict, race(func(i int) error { return t.rows().CreateFlow(t.ctx, flows[i]) }))
 			for i, f := range flows {
 				if i != winner {
 					t.open(0, f.Subject, reset)
@@ -226,12 +228,12 @@ var accountRaceChecks = []check{
 		}
 	}},
 	{"of 64 attempts no more are counted than the limit, and no fewer", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		for _, limit := range []int{1, 5, 10, writers} {
 			f := t.createFlow(newFlow(unique(), reset))
 			attempts := make([]int, writers)
 			for i, err := range race(func(i int) (err error) {
-				attempts[i], err = rows.AttemptFlow(t.ctx, f.ID, limit)
+				attempts[i], err = t.rows().AttemptFlow(t.ctx, f.ID, limit)
 				return err
 			}) {
 				if err != nil {
@@ -249,13 +251,13 @@ var accountRaceChecks = []check{
 		}
 	}},
 	{"of 64 changes of one version of a flow one is made", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		f := t.createFlow(newFlow(unique(), reset))
 		for range rounds {
 			winner := t.oneWinner("ChangeFlow", pintle.ErrConflict, race(func(i int) error {
 				change := *f
 				change.Payload = fmt.Sprint(i)
-				return rows.ChangeFlow(t.ctx, &change)
+				return t.rows().ChangeFlow(t.ctx, &change)
 			}))
 			f.Version++
 			f.Payload = fmt.Sprint(winner)
@@ -263,15 +265,15 @@ var accountRaceChecks = []check{
 		}
 	}},
 	{"attempts are not lost while a flow is changed", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		for range rounds {
 			f := t.createFlow(newFlow(unique(), reset))
 			f.Payload = "changed"
 			for _, err := range race(func(i int) error {
 				if i == writers/2 {
-					return rows.ChangeFlow(t.ctx, f)
+					return t.rows().ChangeFlow(t.ctx, f)
 				}
-				_, err := rows.AttemptFlow(t.ctx, f.ID, noLimit)
+				_, err := t.rows().AttemptFlow(t.ctx, f.ID, noLimit)
 				return err
 			}) {
 				t.ok("AttemptFlow or ChangeFlow", err)
@@ -281,11 +283,11 @@ var accountRaceChecks = []check{
 		}
 	}},
 	{"of 64 who use one flow one gets it", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		for range rounds {
 			f := t.createFlow(newFlow(unique(), reset))
 			t.oneWinner("UseFlow", pintle.ErrNotFound, race(func(int) error {
-				used, err := rows.UseFlow(t.ctx, f.ID, f.Kind)
+				used, err := t.rows().UseFlow(t.ctx, f.ID, f.Kind)
 				if err == nil && describedFlow(used) != describedFlow(f) {
 					return errors.New("the winner got " + describedFlow(used))
 				}
@@ -295,19 +297,19 @@ var accountRaceChecks = []check{
 		}
 	}},
 	{"a flow that is tried and changed while it is used is gone", func(t *tester) {
-		rows := t.rows()
+		t.rows()
 		for range rounds {
 			f := t.createFlow(newFlow(unique(), reset))
 			for _, err := range race(func(i int) error {
 				var err error
 				switch {
 				case i == writers/2:
-					_, err := rows.UseFlow(t.ctx, f.ID, f.Kind)
+					_, err := t.rows().UseFlow(t.ctx, f.ID, f.Kind)
 					return err
 				case i%2 == 0:
-					_, err = rows.AttemptFlow(t.ctx, f.ID, noLimit)
+					_, err = t.rows().AttemptFlow(t.ctx, f.ID, noLimit)
 				default:
-					err = rows.ChangeFlow(t.ctx, f)
+					err = t.rows().ChangeFlow(t.ctx, f)
 				}
 				if errors.Is(err, pintle.ErrNotFound) || errors.Is(err, pintle.ErrConflict) {
 					return nil
@@ -358,8 +360,8 @@ var accountRaceChecks = []check{
 }
 
 // fails counts a failure. One that is not counted is a conflict.
-func (t *tester) fails(rows accountstore.Store, id string, at time.Time, limit int) error {
-	f, err := rows.CountFailure(t.ctx, id, at, time.Hour, limit)
+func (t *tester) fails(id string, at time.Time, limit int) error {
+	f, err := t.rows().CountFailure(t.ctx, id, at, time.Hour, limit)
 	if err == nil && !f.Counted {
 		return pintle.ErrConflict
 	}
