@@ -44,13 +44,8 @@ type accountTables struct {
 	flowsOf map[string]map[accountstore.Hash]*accountstore.Flow // by subject
 }
 
-// whole is t as a row has it: in milliseconds.
-func whole(t time.Time) time.Time {
-	if t.IsZero() {
-		return time.Time{}
-	}
-	return instant(t.UnixMilli())
-}
+// whole is t as a row has it: in milliseconds. No time stays no time.
+func whole(t time.Time) time.Time { return instant(t.UnixMilli()) }
 
 // State implements [accountstore.Store].
 func (r accountRows) State(ctx context.Context, userID string) (*accountstore.State, error) {
