@@ -69,7 +69,7 @@ type Store interface {
 
 	// CountSuccess takes back one failure that CountFailure has counted at a time, if
 	// there is one, and sets the Streak to 0. The other failures in the window stay.
-	// It creates no row. It is one step.
+	// It is one step.
 	CountSuccess(ctx context.Context, userID string, at time.Time) error
 
 	// Factors returns the factors of a user, expired ones as well, in the order of

@@ -67,11 +67,13 @@ var factorChecks = []check{
 			t.ok("AdvanceFactor", t.rows().AdvanceFactor(t.ctx, f.UserID, f.Kind, f.ID, f.Step+1, at))
 			f.Step++
 			t.factors(f.UserID, f)
+			t.wholeFactor(f.UserID)
 			f.Created = now()
 			t.ok("ReplaceFactor", t.rows().ReplaceFactor(t.ctx, f))
 			f.Created = at
 			f.Version++
 			t.factors(f.UserID, f)
+			t.wholeFactor(f.UserID)
 		})
 	}},
 	{"expired factors are listed with the others", func(t *tester) {
@@ -344,4 +346,14 @@ var factorChecks = []check{
 		}
 		t.factors(want.UserID, want)
 	}},
+}
+
+// wholeFactor checks that the times of a user's factors have whole milliseconds.
+func (t *tester) wholeFactor(userID string) {
+	t.Helper()
+	found, err := t.rows().Factors(t.ctx, userID)
+	t.ok("Factors", err)
+	for _, f := range found {
+		t.wholeMilliseconds(f.Created, f.LastUsed, f.Expires)
+	}
 }

@@ -55,9 +55,14 @@ var flowChecks = []check{
 			f = t.createFlow(f)
 			t.flow(f)
 			f.Expires = at.Add(time.Millisecond)
-			t.ok("ChangeFlow", t.rows().ChangeFlow(t.ctx, f))
-			f.Version++
-			t.flow(f)
+			for range 2 {
+				found, err := t.rows().Flow(t.ctx, f.ID)
+				t.ok("Flow", err)
+				t.wholeMilliseconds(found.Created, found.Expires)
+				t.ok("ChangeFlow", t.rows().ChangeFlow(t.ctx, f))
+				f.Version++
+				t.flow(f)
+			}
 		})
 	}},
 	{"an id and a code may have any bytes, and all of them count", func(t *tester) {

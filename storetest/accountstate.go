@@ -55,6 +55,9 @@ var stateChecks = []check{
 		t.eachInstant(func(_ string, at time.Time) {
 			s := &accountstore.State{UserID: unique(), BannedUntil: at, DeleteAt: at, Created: at, LastSignIn: at}
 			t.state(t.changeState(s))
+			found, err := t.rows().State(t.ctx, s.UserID)
+			t.ok("State", err)
+			t.wholeMilliseconds(found.BannedUntil, found.DeleteAt, found.Created, found.LastSignIn)
 		})
 	}},
 	{"a ban for ever ends when it began to: never", func(t *tester) {
@@ -151,6 +154,17 @@ func (t *tester) eachInstant(f func(what string, at time.Time)) {
 	f("after 2038", time.Date(2038, 2, 1, 0, 0, 0, int(time.Millisecond), time.UTC))
 	f("the year 9999", time.Date(9999, 12, 31, 23, 59, 59, int(999*time.Millisecond), time.UTC))
 	f("none", time.Time{})
+}
+
+// wholeMilliseconds checks that times that were read have no fractions of a
+// millisecond, in any store: what was read from two is equal then.
+func (t *tester) wholeMilliseconds(read ...time.Time) {
+	t.Helper()
+	for _, at := range read {
+		if at.Nanosecond()%int(time.Millisecond) != 0 {
+			t.Errorf("the time %s was read, want whole milliseconds", at.Format(time.RFC3339Nano))
+		}
+	}
 }
 
 var failureChecks = []check{

@@ -106,6 +106,11 @@ var stateMutants = []mutant{
 	}, "a role may be any text"),
 	stateReads("the times of a state have whole seconds", func(s *accountstore.State) { s.DeleteAt = s.DeleteAt.Truncate(time.Second) }, "a state reads back as it was stored"),
 	stateReads("the times of a state are rounded", func(s *accountstore.State) { s.LastSignIn = s.LastSignIn.Round(10 * time.Millisecond) }, "the times of a state are kept"),
+	stateReads("the times of a state are those of the process", func(s *accountstore.State) {
+		if !s.Created.IsZero() {
+			s.Created = s.Created.Add(time.Microsecond)
+		}
+	}, "the times of a state are kept"),
 	stateReads("no time of a state is 1970", func(s *accountstore.State) {
 		if s.DeleteAt.IsZero() {
 			s.DeleteAt = time.UnixMilli(0)
