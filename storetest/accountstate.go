@@ -60,7 +60,7 @@ var stateChecks = []check{
 			t.wholeMilliseconds(found.BannedUntil, found.DeleteAt, found.Created, found.LastSignIn)
 		})
 	}},
-	{"a ban for ever ends when it began to: never", func(t *tester) {
+	{"a ban for ever reads back as accountstore.Forever", func(t *tester) {
 		s := newState(unique())
 		s.BannedUntil = accountstore.Forever
 		t.changeState(s)
