@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -220,17 +221,19 @@ func setCookies(w http.ResponseWriter, lines []string) {
 // begins now and records no provider and no method.
 type StartOptions struct {
 	// Authentication is when and how the user proved who they are. A zero Time
-	// means now. The lifetime of the session counts from an earlier Time, too, and
-	// [SessionConfig.Revocation] ends the session if the user's sessions were ended
-	// since then. Provider and Methods are kept with
-	// [SessionConfig.RecordAuthentication]. Provider need not be one of
+	// means now, and a zero Started means Time: the lifetime of the session counts from
+	// there, and [SessionConfig.Revocation] ends the session if the user's sessions were
+	// ended since then. Provider, Methods and Proofs are kept with
+	// [SessionConfig.RecordAuthentication]. A method without a proof was proven at Time,
+	// and a proof later than Time moves Time. Provider need not be one of
 	// [Config.Providers]: "registration" says as much. It is also the provider of the
 	// account that callbacks and events receive.
 	//
-	// A Time to come, a Provider of more than 256 bytes, more than sixteen Methods, or an
-	// empty one or one of more than 64 bytes, are errors. So is, with a revocation
-	// list, a Time longer ago than [JWTConfig.MaxAge] or than a sign-in waits
-	// ([Cookies.PendingSignIn]), whichever is longer: the list remembers no earlier end.
+	// A time to come, a Started after Time, a Provider of more than 256 bytes, more than
+	// sixteen Methods, or an empty one or one of more than 64 bytes, are errors. So is,
+	// with a revocation list, a Started longer ago than [JWTConfig.MaxAge] or than a sign-in
+	// waits ([Cookies.PendingSignIn]), whichever is longer: the list remembers no earlier
+	// end.
 	Authentication Authentication
 }
 
@@ -296,6 +299,7 @@ func (x *exchange) startSession(u *User, o StartOptions) (*issued, error) {
 			return nil, err
 		}
 	}
+	proof = proof.complete()
 	if err := x.checkAuthentication(proof); err != nil {
 		return nil, fail(CodeConfiguration, fmt.Errorf("StartOptions.Authentication: %w", err))
 	}
@@ -328,15 +332,19 @@ func (x *exchange) checkAuthentication(a Authentication) error {
 	now := time.Now()
 	switch {
 	case a.Time.After(now.Add(clockTolerance)):
-		return fmt.Errorf("the Time %v is to come", a.Time)
-	case x.lifetime.Over(a.Time, now):
-		return fmt.Errorf("the Time %v is longer ago than Config.Session.AbsoluteMaxAge", a.Time)
+		return fmt.Errorf("the Time %v, or a proof then, is to come", a.Time)
+	case slices.ContainsFunc(slices.Collect(maps.Values(a.Proofs)), time.Time.IsZero):
+		return errors.New("a proof has no time")
+	case a.Started.After(a.Time):
+		return fmt.Errorf("the session has Started %v, after the last proof", a.Started)
+	case x.lifetime.Over(a.Started, now):
+		return fmt.Errorf("the session has begun %v, longer ago than Config.Session.AbsoluteMaxAge: see Started and Time", a.Started)
 	case len(a.Provider) > maxProviderID:
 		return fmt.Errorf("the Provider has %d bytes, and at most %d are recorded", len(a.Provider), maxProviderID)
 	case len(a.Methods) != len(recordedMethods(encodable(a.Methods))):
 		return fmt.Errorf("at most %d Methods of 1 to %d bytes are recorded", maxMethods, maxMethod)
 	}
-	return x.sessions.mayBegin(a.Time)
+	return x.sessions.mayBegin(a.Started)
 }
 
 // PendingSignIn returns the sign-in that [Callbacks.Hold] holds in the browser of a

@@ -90,8 +90,8 @@ type Callbacks struct {
 	//
 	// The claims iat, exp and jti are set afterwards. So are auth_time, started and
 	// sid where [SessionConfig.AbsoluteMaxAge] or [SessionConfig.Revocation] needs
-	// them, and auth_time, amr and auth_provider with
-	// [SessionConfig.RecordAuthentication]: they stay those of the sign-in. Without
+	// them, and auth_time, started, amr, auth_provider and proofs with
+	// [SessionConfig.RecordAuthentication]: no callback changes them. Without
 	// it a claim auth_provider is removed.
 	//
 	// If Hold holds a sign-in, JWT is called then, and the claims wait, sealed, in
@@ -137,7 +137,7 @@ type SignInAttempt struct {
 	// account is a way in for good: ask for a recent sign-in by SignedInAt.
 	LinkTo *User
 
-	// SignedInAt is when LinkTo signed in: the Time of [Session.Authentication]. It
+	// SignedInAt is when LinkTo last proved who they are: the Time of [Session.Authentication]. It
 	// is zero where the session does not record it, and then counts as long ago: in
 	// tables without a column for it, and in tokens without
 	// [SessionConfig.RecordAuthentication], [SessionConfig.Revocation] or
@@ -257,8 +257,8 @@ type PendingSignIn struct {
 	// [OAuth], and set at the first call of Hold only.
 	Profile Profile
 
-	// Authentication is when the sign-in began and what has been proven so far. It
-	// includes the methods that [Auth.CompleteSignIn] adds.
+	// Authentication is when the sign-in began (Started) and what has been proven so far,
+	// each method at its time. It includes the methods that [Auth.CompleteSignIn] adds.
 	Authentication Authentication
 
 	// NewUser reports that the user was created by this sign-in. It is nil where that
@@ -282,7 +282,7 @@ type PendingSignIn struct {
 type CompleteOptions struct {
 	// Methods are what the page has verified, as values of the claim amr: "otp" for
 	// a code of an authenticator app, "sms" for one sent by text message. They are
-	// added to Authentication.Methods, which Hold sees. A page that verified nothing,
+	// added to Authentication.Methods, proven now, which Hold sees. A page that verified nothing,
 	// such as one with terms of use, adds none. A method has at most 64 bytes, and a
 	// session records the last sixteen.
 	//

@@ -251,17 +251,17 @@ type SessionConfig struct {
 	UpdateAge time.Duration
 
 	// AbsoluteMaxAge ends a session even if it is in use. Zero means never. It
-	// is counted from the sign-in, which tokens record in the claim auth_time
-	// whatever [Callbacks.JWT] returns; a token that lacks it, because Auth.js
-	// wrote it or because there was no limit yet, counts from its iat.
+	// is counted from the sign-in, which tokens record in the claim started, or in
+	// auth_time where they lack that, whatever [Callbacks.JWT] returns; a token that lacks
+	// both, because Auth.js wrote it or because there was no limit yet, counts from its iat.
 	AbsoluteMaxAge time.Duration
 
 	// RecordAuthentication records in each new session with which provider and by
-	// which methods its user signed in, and when: see [Session.Authentication].
-	// Tokens have it in the claims auth_time, amr and auth_provider, whatever
-	// [Callbacks.JWT] returns; in the database Created has the time, and Data the
-	// rest, where the store has room for it. Without it only the time is known, of
-	// database sessions and of tokens with AbsoluteMaxAge or Revocation.
+	// which methods its user signed in, and when each was last proven: see
+	// [Session.Authentication]. Tokens have it in the claims auth_time, started, amr,
+	// auth_provider and proofs, whatever [Callbacks.JWT] returns; in the database Data
+	// has members of these names, where the store has room for it. Without it only the
+	// time is known, of database sessions and of tokens with AbsoluteMaxAge or Revocation.
 	//
 	// An account or a passkey that is linked to the signed-in user proves nothing
 	// about that user: the session keeps what it has recorded. With database
@@ -331,7 +331,7 @@ type TokenSession struct {
 	// "pending-sign-in."; see [Callbacks.Hold].
 	ID string
 
-	// SignedIn is when the user signed in. It is zero if the token does not
+	// SignedIn is when the session began. It is zero if the token does not
 	// contain it.
 	SignedIn time.Time
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/bearer"
 	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 func (dbSessions) needStoredUser() bool { return true }
@@ -89,14 +90,30 @@ func (s dbSessions) over(stored *StoredSession) bool {
 
 // authentication is what a session records of the sign-in.
 func (s dbSessions) authentication(stored *StoredSession) Authentication {
-	a := Authentication{Time: stored.Created}
-	if !s.Session.RecordAuthentication {
+	a := Authentication{Time: stored.Created, Started: stored.Created}
+	id, ok := recordedProvider(stored.Data[claimProvider])
+	if !s.Session.RecordAuthentication || !ok {
 		return a
 	}
-	if id, ok := recordedProvider(stored.Data[claimProvider]); ok {
-		a.Provider, a.Methods = id, recordedMethods(stored.Data[claimMethods])
+	methods := recordedMethods(stored.Data[claimMethods])
+	at, said := wire.Seconds(stored.Data[claimSignedIn])
+	if !said { // from before proofs were recorded
+		a.Provider, a.Methods = id, methods
+		if a.Time.IsZero() {
+			return a
+		}
+		return a.complete()
 	}
-	return a
+	if a.Started.IsZero() { // the table has no column for it
+		began, _ := wire.Seconds(stored.Data[claimStarted])
+		a.Started = past(time.Unix(began, 0))
+	}
+	if a.Time = past(time.Unix(at, 0)); a.Time.IsZero() {
+		return a
+	}
+	a.Provider = id
+	a.Methods, a.Proofs = recordedProofs(methods, stored.Data[claimProofs], past)
+	return a.startedAt(a.Started) // which has milliseconds
 }
 
 // record writes into the data of a session what it records. The host may have
@@ -107,13 +124,16 @@ func (s dbSessions) record(session *StoredSession, a Authentication) {
 	if !s.Session.RecordAuthentication {
 		return
 	}
-	delete(session.Data, claimMethods)
 	if session.Data == nil {
 		session.Data = map[string]any{}
 	}
-	session.Data[claimProvider] = a.Provider
-	if methods := encodable(a.Methods); methods != nil {
-		session.Data[claimMethods] = methods
+	for name, value := range map[string]any{
+		claimProvider: a.Provider, claimMethods: encodable(a.Methods), claimProofs: encodableTimes(a.Proofs),
+		claimSignedIn: float64(a.Time.Unix()), claimStarted: float64(a.Started.Unix()),
+	} {
+		if session.Data[name] = value; value == nil {
+			delete(session.Data, name)
+		}
 	}
 }
 
@@ -226,7 +246,7 @@ func (s dbSessions) create(w *unitOfWork, d *decision) error {
 	if err != nil {
 		return fmt.Errorf("Config.Session.GenerateToken: %w", err)
 	}
-	created := d.authentication.Time.UTC().Truncate(time.Millisecond)
+	created := d.authentication.Started.UTC().Truncate(time.Millisecond)
 	expires := s.lifetime.Extended(created, time.Now()).UTC().Truncate(time.Millisecond)
 	session := &StoredSession{Token: token, UserID: d.user.ID, Created: created, Expires: expires}
 	if s.Session.Describe != nil {

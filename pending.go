@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,7 +41,7 @@ func (x *exchange) hold(who *arrival, d *decision) (held bool, err error) {
 		x.addCookie(x.set.clearPending(x.r.Header)...)
 		return false, nil
 	}
-	d.authentication.Time = who.errands.sessionStart(d.user.ID, d.authentication.Time)
+	d.authentication = d.authentication.startedAt(who.errands.sessionStart(d.user.ID, d.authentication.Started))
 	h := &heldSignIn{By: who.by, User: d.user, NewUser: d.newUser, Stored: true, Lines: who.submission.cookieLines()}
 	if who.by == byHost && !x.sessions.needStoredUser() {
 		stored, err := x.records.user(x.ctx, d.user.ID)
@@ -86,7 +87,7 @@ func (x *exchange) pendingOf(who *arrival, d *decision, h *heldSignIn) *PendingS
 		User: h.User.clone(), Account: d.account.clone(), Profile: who.profile,
 		Authentication: d.authentication, RedirectTo: x.callbackURL, Request: x.r,
 	}
-	p.Authentication.Methods = slices.Clone(d.authentication.Methods)
+	p.Authentication.Methods, p.Authentication.Proofs = slices.Clone(d.authentication.Methods), maps.Clone(d.authentication.Proofs)
 	if who.by != byHost {
 		p.NewUser = d.newUser
 	}
@@ -107,7 +108,11 @@ func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page st
 	if err := x.sessions.keep(x, who, d); err != nil {
 		return err
 	}
-	h.Began, h.Provider, h.Methods = d.authentication.Time.UnixMilli(), d.authentication.Provider, d.authentication.Methods
+	h.Began, h.Provider, h.Methods = d.authentication.Started.UnixMilli(), d.authentication.Provider, d.authentication.Methods
+	h.Proofs = make(map[string]int64, len(d.authentication.Proofs))
+	for method, at := range d.authentication.Proofs {
+		h.Proofs[method] = at.UnixMilli()
+	}
 	h.Claims, h.Claimed, h.Marker = d.claims, d.claimed, d.marker
 	if u := h.User; h.Stored { // the store has the rest
 		h.User = &User{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image, stated: u.stated}
@@ -209,10 +214,11 @@ func (x *exchange) resumed(h *heldSignIn) (*arrival, *decision, error) {
 	if len(h.Lines) > 0 {
 		who.submission = &Submission{lines: h.Lines}
 	}
-	d := &decision{
-		user: user, account: h.Account, newUser: h.NewUser,
-		authentication: Authentication{Time: time.UnixMilli(h.Began).UTC(), Provider: h.Provider, Methods: h.Methods},
+	proven := Authentication{Time: time.UnixMilli(h.Began).UTC(), Provider: h.Provider, Methods: h.Methods, Proofs: map[string]time.Time{}}
+	for method, at := range h.Proofs {
+		proven.Proofs[method] = time.UnixMilli(at).UTC()
 	}
+	d := &decision{user: user, account: h.Account, newUser: h.NewUser, authentication: proven.complete()}
 	if err := x.sessions.resume(d, h); err != nil {
 		return nil, nil, noPending(err)
 	}
@@ -266,19 +272,6 @@ func (o CompleteOptions) fault() error {
 	return nil
 }
 
-// added returns the methods together with those of the page. If they are more than a
-// session records, those that were there first are left out: a provider may have
-// reported any number.
-func (o CompleteOptions) added(methods []string) []string {
-	all := slices.Clone(methods)
-	for _, method := range o.Methods {
-		if !slices.Contains(all, method) {
-			all = append(all, method)
-		}
-	}
-	return all[max(0, len(all)-maxMethods):]
-}
-
 // complete signs the user of the pending sign-in in. lost reports that the cookie is
 // of no more use, whatever became of the sign-in.
 func (x *exchange) complete(o CompleteOptions) (lost bool, err error) {
@@ -302,7 +295,7 @@ func (x *exchange) complete(o CompleteOptions) (lost bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	d.authentication.Methods = o.added(d.authentication.Methods)
+	d.authentication = d.authentication.with(o.Methods, x.began)
 	h.Expires = 0
 	if held, err := x.askHold(who, d, h); held || err != nil {
 		return err != nil, err

@@ -877,7 +877,7 @@ func TestASessionRecordsThePagesThatCompletedIt(t *testing.T) {
 					t.Fatal(err)
 				}
 				a := session.Authentication
-				if !a.Time.Equal(began) || a.Provider != "credentials" || !slices.Equal(a.Methods, many) {
+				if !a.Started.Equal(began) || !a.Time.Equal(time.Now()) || a.Provider != "credentials" || !slices.Equal(a.Methods, many) || len(a.Proofs) != len(many) {
 					t.Errorf("the session records %+v", a)
 				}
 			})
@@ -923,7 +923,7 @@ func TestTheSessionBeforeAPendingSignIn(t *testing.T) {
 func TestAPendingSignInThatConfirmsAnAddress(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
-			s, k := pendingSite(t, strategy)
+			s, k := pendingSite(t, strategy, recording)
 			user := k.seedUser(t, pintle.User{ID: "victim", Email: victimAddress})
 			k.seedAccount(t, user, "acme", attackerElsewhere.Subject)
 			b := s.browser()

@@ -20,9 +20,10 @@ const confidential = "confidential"
 // The arguments of callbacks and events can be printed: neither package fmt nor
 // log/slog shows a token, a claim, a password or a link in them.
 func TestWhatHostsPrintHasNoSecret(t *testing.T) {
+	view := any(confidential)
 	session := &Session{
 		User: User{ID: "1"}, hasData: true, data: map[string]any{"token": confidential}, changes: map[string]any{"token": confidential},
-		stored: &StoredSession{Token: confidential}, view: confidential, claims: token.Token{},
+		stored: &StoredSession{Token: confidential}, view: &view, claims: token.Token{},
 	}
 	account := &Account{Provider: "acme", ProviderAccountID: "2", Type: TypeOIDC, UserID: "1", SessionState: confidential, Extra: map[string]any{"token": confidential}}
 	for _, field := range account.tokenFields() {

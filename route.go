@@ -241,6 +241,7 @@ func (x *exchange) callback() error {
 	if err == nil && who != nil {
 		who.provider = p
 		who.authentication.Time, who.authentication.Provider = x.began, p.id
+		who.authentication = who.authentication.complete()
 		err = x.login(who)
 	}
 	if err != nil && !isClassified(err) {

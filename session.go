@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,9 +28,10 @@ type Session struct {
 	// Expires is when the session ends unless it is used before.
 	Expires time.Time
 
-	// Authentication is when and how the user signed in, as far as it is recorded:
-	// see [SessionConfig.RecordAuthentication]. What is not recorded is zero. A zero
-	// Time means that it may be long ago. No callback and no client can change it.
+	// Authentication is when and how the user proved who they are, as far as it is
+	// recorded: see [SessionConfig.RecordAuthentication]. What is not recorded is zero.
+	// A zero Time means that it may be long ago. No callback and no client can change
+	// it.
 	Authentication Authentication
 
 	claims  token.Token
@@ -37,8 +39,7 @@ type Session struct {
 	data    map[string]any // of a database session, or changes not yet saved
 	changes map[string]any
 	stored  *StoredSession
-	view    any
-	viewed  bool
+	view    *any      // what Callbacks.Session made of it; nil where it was not called
 	from    *settings // by which it was read; nil for sessions of the host's making
 }
 
@@ -46,7 +47,7 @@ type Session struct {
 // callback or a foreign server can write tokens without a user, and a session
 // callback can remove the user, or return that there is no session at all.
 func (s *Session) hasUser() bool {
-	if s.viewed && s.view == nil {
+	if s.view != nil && *s.view == nil {
 		return false
 	}
 	return s.User.ID != "" || s.User.Email != "" || s.User.Name != "" || s.User.Image != ""
@@ -58,8 +59,8 @@ func (s *Session) MarshalJSON() ([]byte, error) {
 	if s == nil {
 		return []byte("null"), nil
 	}
-	if s.viewed {
-		return wire.Marshal(s.view)
+	if s.view != nil {
+		return wire.Marshal(*s.view)
 	}
 	m := wire.NewObject()
 	m.Begin("user")
@@ -115,13 +116,14 @@ type StoredSession struct {
 	UserID  string
 	Expires time.Time
 
-	// Created is when the user signed in. Zero means that the store does not
+	// Created is when the session began. Zero means that the store does not
 	// know, as tables shared with Auth.js do not.
 	Created time.Time
 
 	// Data holds what the application keeps with the session by way of
-	// [Claim], and in the members amr and auth_provider what
-	// [SessionConfig.RecordAuthentication] records. Stores whose table has no room for it ignore it.
+	// [Claim], and in the members auth_time, started, amr, auth_provider and proofs what
+	// [SessionConfig.RecordAuthentication] records. Stores whose table has no room for it
+	// ignore it.
 	Data map[string]any
 
 	// Handle identifies the session to its owner, for a list of signed-in
@@ -246,10 +248,18 @@ func (c Claim[T]) from(v any) (value T, ok bool) {
 func (c Claim[T]) Put(claims map[string]any, v T) { claims[c.name] = v }
 
 // An Authentication says when and how the user of a session proved who they are.
+// Times are those of this server. Tokens, and the Data of a [StoredSession], have them in
+// whole seconds.
 type Authentication struct {
-	// Time is when; zero where it is not recorded. It is when the request came that
-	// completed the sign-in here. A provider may have asked its user earlier.
+	// Time is when the user last proved it, by any method; zero where it is not
+	// recorded. It is when the request came that completed the sign-in here. A provider
+	// may have asked its user earlier.
 	Time time.Time
+
+	// Started is when the session began, which is the sign-in; zero where it is not
+	// recorded. A later proof leaves it: [SessionConfig.AbsoluteMaxAge] counts from it, and
+	// the end of all sessions of the user ends those that started before.
+	Started time.Time
 
 	// Provider is the id of the provider; empty where it is not recorded.
 	Provider string
@@ -264,6 +274,77 @@ type Authentication struct {
 	// what this package has checked. At most eight values of at most 32 bytes are
 	// kept.
 	Methods []string
+
+	// Proofs is when each of Methods was last proven; nil where Methods is. A session
+	// from before proofs were recorded has all of its methods at Time.
+	Proofs map[string]time.Time
+}
+
+// complete returns a with what follows from the rest: each method was proven at Time,
+// unless Proofs says when, and a method of Proofs is one of Methods. Without Started
+// the session began at Time, and the last proof is at Time or later. Lists and maps are
+// new ones.
+func (a Authentication) complete() Authentication {
+	if a.Started.IsZero() {
+		a.Started = a.Time
+	}
+	proofs := maps.Clone(a.Proofs)
+	a.Methods = slices.Clone(a.Methods)
+	for _, method := range slices.Sorted(maps.Keys(proofs)) {
+		if !slices.Contains(a.Methods, method) {
+			a.Methods = append(a.Methods, method)
+		}
+	}
+	if len(a.Methods) > 0 && proofs == nil {
+		proofs = make(map[string]time.Time, len(a.Methods))
+	}
+	for _, method := range a.Methods {
+		if _, said := proofs[method]; !said {
+			proofs[method] = a.Time
+		}
+	}
+	for _, at := range proofs {
+		if at.After(a.Time) {
+			a.Time = at
+		}
+	}
+	a.Proofs = proofs
+	return a
+}
+
+// with returns a after a further proof by methods at a time, which may be none. If they
+// are more than a session records, those that were there first are left out: a provider
+// may have reported any number.
+func (a Authentication) with(methods []string, at time.Time) Authentication {
+	if len(methods) == 0 {
+		return a
+	}
+	a = a.complete()
+	if a.Proofs == nil {
+		a.Proofs = map[string]time.Time{}
+	}
+	for _, method := range methods {
+		if !slices.Contains(a.Methods, method) {
+			a.Methods = append(a.Methods, method)
+		}
+		a.Proofs[method] = at
+	}
+	for len(a.Methods) > maxMethods {
+		delete(a.Proofs, a.Methods[0])
+		a.Methods = a.Methods[1:]
+	}
+	a.Time = at
+	return a.startedAt(a.Started) // which may be in the next second
+}
+
+// startedAt returns a for a session that begins at a time, which is not after its last
+// proof.
+func (a Authentication) startedAt(began time.Time) Authentication {
+	a.Started = began
+	if a.Time.Before(began) {
+		a.Time = began
+	}
+	return a
 }
 
 // The claims of a token, and the members of [StoredSession.Data], that record an
@@ -275,6 +356,10 @@ type Authentication struct {
 const (
 	claimMethods  = "amr"
 	claimProvider = "auth_provider"
+
+	// claimProofs is an object with a member for each method: when it was last proven,
+	// in Unix seconds.
+	claimProofs = "proofs"
 )
 
 // reservedClaims are those in which [NewClaim] keeps no data of the host: the
@@ -283,7 +368,7 @@ const (
 // https://www.rfc-editor.org/rfc/rfc7519#section-4.1
 var reservedClaims = []string{
 	"", "sub", "exp", "iat", "nbf", "jti", "iss", "aud",
-	claimSignedIn, claimStarted, claimSession, claimMethods, claimProvider, "acr", "act", "proofs", "roles",
+	claimSignedIn, claimStarted, claimSession, claimMethods, claimProvider, claimProofs, "acr", "act", "roles",
 	dataPending,
 }
 
@@ -348,6 +433,24 @@ func recordedMethods(claim any) []string {
 	return methods
 }
 
+// recordedProofs reads when each of the methods was last proven. A method whose time
+// does not count for counts, because it has not come, counts as not proven.
+func recordedProofs(methods []string, claim any, counts func(time.Time) time.Time) (proven []string, proofs map[string]time.Time) {
+	times, _ := claim.(map[string]any)
+	for _, method := range methods {
+		seconds, ok := wire.Seconds(times[method])
+		at := counts(time.Unix(seconds, 0))
+		if !ok || at.IsZero() {
+			continue
+		}
+		if proofs == nil {
+			proofs = make(map[string]time.Time, len(methods))
+		}
+		proven, proofs[method] = append(proven, method), at
+	}
+	return proven, proofs
+}
+
 // past returns a time that a token records, or the zero time if it has not come yet.
 func past(at time.Time) time.Time {
 	if at.Unix() > 0 && !at.After(time.Now().Add(clockTolerance)) {
@@ -369,6 +472,18 @@ func encodable(methods []string) any {
 	return values
 }
 
+// encodableTimes does the same with proofs.
+func encodableTimes(proofs map[string]time.Time) any {
+	if len(proofs) == 0 {
+		return nil
+	}
+	values := make(map[string]any, len(proofs))
+	for method, at := range proofs {
+		values[method] = float64(at.Unix())
+	}
+	return values
+}
+
 // clockTolerance is how far the clocks of two servers that share a cookie may
 // be apart.
 const clockTolerance = sealed.ClockTolerance
@@ -379,14 +494,15 @@ const clockTolerance = sealed.ClockTolerance
 // https://openid.net/specs/openid-connect-frontchannel-1_0.html#OPLogout
 const claimSession = "sid"
 
-// claimSignedIn is when the user signed in, in Unix seconds. It is written only
-// if the configuration needs it, so that tokens stay those of Auth.js.
+// claimSignedIn is when the user last proved who they are, in Unix seconds. It is written
+// only if the configuration needs it, so that tokens stay those of Auth.js.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#IDToken
 const claimSignedIn = "auth_time"
 
-// claimStarted is when the session began. It is written where claimSignedIn is
-// needed and not known.
+// claimStarted is when the session began, in Unix seconds: a later proof neither lengthens
+// a session nor takes it from the end of all sessions. It is written with claimProofs,
+// and where claimSignedIn is needed and not known.
 const claimStarted = "started"
 
 // A Device is a place where a user is signed in: a session, without its token.
@@ -395,7 +511,7 @@ type Device struct {
 	// a secret and does not sign in. It is empty for token sessions.
 	Handle string
 
-	// Created is when the user signed in, and zero where that is not known.
+	// Created is when the session began, and zero where that is not known.
 	Created time.Time
 
 	// LastUsed is when the session was last seen, as exactly as

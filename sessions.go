@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -125,7 +126,7 @@ func (s *settings) showSession(q *sessionRequest, session *Session, claims Claim
 	// is shown by the default view: the session itself would contain itself.
 	own := *session
 	recorded := session.Authentication
-	recorded.Methods = slices.Clone(recorded.Methods)
+	recorded.Methods, recorded.Proofs = slices.Clone(recorded.Methods), maps.Clone(recorded.Proofs)
 	view := &SessionView{Session: &own, Claims: claims}
 	if session.stored != nil {
 		view.User, view.Stored, view.Trigger, view.Update = &own.User, session.stored, q.trigger, q.update
@@ -137,7 +138,7 @@ func (s *settings) showSession(q *sessionRequest, session *Session, claims Claim
 	*session = own
 	session.Authentication = recorded // which no callback changes
 	if itself, same := shown.(*Session); !same || itself != &own {
-		session.view, session.viewed = shown, true
+		session.view = &shown
 	}
 	return nil
 }
@@ -182,8 +183,8 @@ func (x *exchange) emitSession(s *Session) {
 		return
 	}
 	e := &SessionEvent{Session: s}
-	if s.viewed {
-		e.Session = s.view
+	if s.view != nil {
+		e.Session = *s.view
 	}
 	switch {
 	case s.data != nil:

@@ -120,7 +120,10 @@ func (h heldToken) subject() string {
 func (h heldToken) time(name string) time.Time {
 	if h.claims == nil {
 		// A number in this form, as every server writes it, needs no decoder.
-		raw, _ := h.Raw(name)
+		raw, said := h.Raw(name)
+		if !said {
+			return time.Time{}
+		}
 		if seconds, err := strconv.ParseInt(raw, 10, 64); err == nil {
 			return time.Unix(seconds, 0)
 		}
@@ -149,15 +152,18 @@ func decodedClaim(t token.Token, name string) (value any) {
 	return value
 }
 
-// recorded is when a session began according to a claim, or the zero time where that
+// recorded is when a session began, or its user proved who they are, according to a claim, or the zero time where that
 // is not recorded.
 //
 // Another server that shares the secret may have written the claim, or a callback that
 // copied what a client sent, from before the configuration needed it. A session that
 // begins after its token was issued would escape its absolute lifetime, and the end of
 // all sessions of its user: such a time counts as not recorded.
-func (h heldToken) recorded(name string) time.Time {
-	at := past(h.time(name))
+func (h heldToken) recorded(name string) time.Time { return h.counts(h.time(name)) }
+
+// counts returns a time that the token records, or the zero time.
+func (h heldToken) counts(at time.Time) time.Time {
+	at = past(at)
 	if issued := h.issued(); !issued.IsZero() && at.After(past(issued).Add(clockTolerance)) {
 		return time.Time{}
 	}
@@ -165,12 +171,14 @@ func (h heldToken) recorded(name string) time.Time {
 }
 
 // began is when the session of the token began, or the zero time if the token does
-// not record it.
+// not record it. No session begins after a proof of its user: of two claims that
+// contradict each other, the earlier one counts.
 func (h heldToken) began() time.Time {
-	if at := h.recorded(claimSignedIn); !at.IsZero() {
-		return at
+	began, proven := h.recorded(claimStarted), h.recorded(claimSignedIn)
+	if began.IsZero() || !proven.IsZero() && proven.Before(began) {
+		return proven
 	}
-	return h.recorded(claimStarted)
+	return began
 }
 
 // newToken is a token that is not written yet. An iat among its claims, of the token

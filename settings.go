@@ -369,6 +369,9 @@ type heldSignIn struct {
 	Began   int64    `json:"began"`
 	Methods []string `json:"methods,omitempty"`
 
+	// Proofs is when each of Methods was proven, in Unix milliseconds.
+	Proofs map[string]int64 `json:"proofs,omitempty"`
+
 	// Claims and Marker are for the sessions; see the fields of [decision].
 	Claims  Claims `json:"claims,omitempty"`
 	Claimed bool   `json:"claimed,omitempty"`

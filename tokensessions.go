@@ -290,9 +290,20 @@ func (s tokenSessions) authentication(held heldToken) Authentication {
 		if !ok || at.IsZero() {
 			return Authentication{}
 		}
-		return Authentication{Time: at, Provider: id, Methods: recordedMethods(held.value(claimMethods))}
+		a := Authentication{Time: at, Started: held.began(), Provider: id, Methods: recordedMethods(held.value(claimMethods))}
+		if held.recorded(claimStarted).IsZero() {
+			// It was written before proofs were recorded: a claim of that name is not
+			// ours.
+			return a.complete()
+		}
+		a.Methods, a.Proofs = recordedProofs(a.Methods, held.value(claimProofs), held.counts)
+		return a
 	case s.needsSignInTime():
-		return Authentication{Time: held.recorded(claimSignedIn)}
+		a := Authentication{Time: held.recorded(claimSignedIn), Started: held.began()}
+		if !a.Time.IsZero() {
+			a.Time = a.Started // a later proof is not recorded here
+		}
+		return a
 	}
 	return Authentication{}
 }
@@ -407,7 +418,7 @@ func (s tokenSessions) marked(ctx context.Context, d *decision) (bool, error) {
 		asked.ID = d.marker
 	}
 	if d.claims == nil {
-		asked.SignedIn = d.authentication.Time.Truncate(time.Second) // as a token has it
+		asked.SignedIn = d.authentication.Started.Truncate(time.Second) // as a token has it
 	}
 	ended, err := s.ended(ctx, asked)
 	return !ended && err == nil, err
@@ -489,7 +500,7 @@ func (s tokenSessions) described(r *http.Request) Claims {
 func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *issued, err error) {
 	claims := d.claims
 	if d.claimed && claims != nil {
-		claims = s.marks(d.authentication, d.authentication.Time).in(claims) // with the methods of the host's pages
+		claims = s.marks(d.authentication).in(claims) // with the methods of the host's pages
 	} else if !d.claimed {
 		if claims, err = s.makeClaims(x, who, d); err != nil {
 			return nil, err
@@ -699,16 +710,16 @@ var unmarked = sessionMarks{claimProvider: nil}
 
 // newMarks returns the marks of the session of a decision.
 func (s tokenSessions) newMarks(x *exchange, who *arrival, d *decision) sessionMarks {
-	a, began := d.authentication, d.authentication.Time
-	if d.kept != nil {
-		if began = d.kept.began; began.IsZero() {
-			began = x.began
+	a := d.authentication
+	switch {
+	case d.kept == nil:
+		a = a.startedAt(who.errands.sessionStart(d.user.ID, a.Started))
+	case a.Started.IsZero():
+		if a.Started = d.kept.began; a.Started.IsZero() {
+			a.Started = x.began
 		}
-	} else {
-		began = who.errands.sessionStart(d.user.ID, began)
-		a.Time = began
 	}
-	marks := s.marks(a, began)
+	marks := s.marks(a)
 	if s.Session.Revocation != nil {
 		marks[claimSession] = uuid.New()
 		// A session that goes on keeps its id: a sign-out of it that comes at any
@@ -721,20 +732,22 @@ func (s tokenSessions) newMarks(x *exchange, who *arrival, d *decision) sessionM
 }
 
 // marks returns the marks, but for claimSession, of a session that records an
-// authentication and began at a time.
-func (s tokenSessions) marks(a Authentication, began time.Time) sessionMarks {
+// authentication.
+func (s tokenSessions) marks(a Authentication) sessionMarks {
 	if !s.isMarked() {
 		return unmarked
 	}
 	marks := sessionMarks{claimSignedIn: nil, claimStarted: nil, claimProvider: nil}
-	if !a.Time.IsZero() {
-		marks[claimSignedIn] = a.Time.Unix()
-	}
-	if s.needsSignInTime() && a.Time.IsZero() && !began.IsZero() {
-		marks[claimStarted] = began.Unix()
-	}
-	if s.Session.RecordAuthentication && !a.Time.IsZero() {
-		marks[claimProvider], marks[claimMethods] = a.Provider, encodable(a.Methods)
+	switch {
+	case a.Time.IsZero():
+		if s.needsSignInTime() && !a.Started.IsZero() {
+			marks[claimStarted] = a.Started.Unix()
+		}
+	case s.Session.RecordAuthentication:
+		marks[claimSignedIn], marks[claimStarted] = a.Time.Unix(), a.Started.Unix()
+		marks[claimProvider], marks[claimMethods], marks[claimProofs] = a.Provider, encodable(a.Methods), encodableTimes(a.Proofs)
+	default:
+		marks[claimSignedIn] = a.Started.Unix()
 	}
 	return marks
 }
@@ -744,7 +757,11 @@ func (s tokenSessions) marks(a Authentication, began time.Time) sessionMarks {
 // begun when the token was issued, and is named by the token's id, so that a
 // copy of the token ends with it.
 func (s tokenSessions) marksOf(held heldToken) sessionMarks {
-	marks := s.marks(s.authentication(held), s.beganAt(held))
+	a := s.authentication(held)
+	if a.Started.IsZero() {
+		a.Started = s.beganAt(held)
+	}
+	marks := s.marks(a)
 	if s.Session.Revocation != nil {
 		marks[claimSession] = held.session()
 		if marks[claimSession] == "" {
