@@ -243,6 +243,11 @@ type Refusal struct {
 // A PendingSignIn is a sign-in whose user is known and that has no session yet. See
 // [Callbacks.Hold].
 type PendingSignIn struct {
+	// ID names the sign-in: it is the same at each call of Hold and on each page of one
+	// sign-in, so that guesses at a code can be counted by it. It is not a secret, and
+	// does not continue the sign-in. It has 36 characters.
+	ID string
+
 	// User is the user as the store has it now. A user of [Credentials] who is not
 	// in the store is as Authorize returned it.
 	User *User

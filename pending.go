@@ -11,6 +11,7 @@ import (
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/sealed"
+	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // pendingPurpose stands before the secret where it is hashed, so that no link in a
@@ -42,7 +43,7 @@ func (x *exchange) hold(who *arrival, d *decision) (held bool, err error) {
 		return false, nil
 	}
 	d.authentication = d.authentication.startedAt(who.errands.sessionStart(d.user.ID, d.authentication.Started))
-	h := &heldSignIn{By: who.by, User: d.user, NewUser: d.newUser, Stored: true, Lines: who.submission.cookieLines()}
+	h := &heldSignIn{ID: uuid.New(), By: who.by, User: d.user, NewUser: d.newUser, Stored: true, Lines: who.submission.cookieLines()}
 	if who.by == byHost && !x.sessions.needStoredUser() {
 		stored, err := x.records.user(x.ctx, d.user.ID)
 		if err != nil {
@@ -84,7 +85,7 @@ func (x *exchange) askHold(who *arrival, d *decision, h *heldSignIn) (held bool,
 // pendingOf returns what the host sees of a sign-in.
 func (x *exchange) pendingOf(who *arrival, d *decision, h *heldSignIn) *PendingSignIn {
 	p := &PendingSignIn{
-		User: h.User.clone(), Account: d.account.clone(), Profile: who.profile,
+		ID: h.ID, User: h.User.clone(), Account: d.account.clone(), Profile: who.profile,
 		Authentication: d.authentication, RedirectTo: x.callbackURL, Request: x.r,
 	}
 	p.Authentication.Methods, p.Authentication.Proofs = slices.Clone(d.authentication.Methods), maps.Clone(d.authentication.Proofs)
@@ -171,7 +172,7 @@ func (x *exchange) readPending(text string) (*heldSignIn, error) {
 		return nil, fmt.Errorf("the cookie %s %w", x.set.pending.name, err)
 	}
 	switch {
-	case h.Secret == "" || h.User == nil || h.User.ID == "" || h.Account == nil || x.byID[h.Provider] == nil:
+	case h.Secret == "" || h.ID == "" || h.User == nil || h.User.ID == "" || h.Account == nil || x.byID[h.Provider] == nil:
 		return nil, fmt.Errorf("the cookie %s holds no sign-in with a provider of this configuration", x.set.pending.name)
 	case !sealed.HasMark(h.Browser, x.jwtSecrets, pendingPurpose, x.sentFormToken()):
 		return nil, errHeldElsewhere

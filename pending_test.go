@@ -1665,3 +1665,58 @@ func TestHoldAndNotSignInIsAskedAtCompletion(t *testing.T) {
 		})
 	}
 }
+
+// The guesses of one sign-in can be counted, whatever pages it goes through.
+func TestAPendingSignInHasOneNameOnAllItsPages(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			var asked []string
+			s, _ := pendingSite(t, strategy, func(s *site) {
+				s.Callbacks.Hold = func(_ context.Context, p *pintle.PendingSignIn) (string, error) {
+					asked = append(asked, p.ID)
+					for _, method := range []string{"otp", "terms"} {
+						if !slices.Contains(p.Authentication.Methods, method) {
+							return "/second-factor", nil
+						}
+					}
+					return "", nil
+				}
+			})
+			b := s.browser()
+			b.isHeld(b.byPassword())
+			names := []string{b.pending().ID, b.pending().ID}
+			for range 2 { // the second of which finds that the code is missing
+				if _, err := b.complete("otp"); err != nil {
+					t.Fatal(err)
+				}
+				names = append(names, b.pending().ID)
+			}
+			b.completes(s.url, "user-ada", "terms")
+			names = append(names, asked...)
+			if len(names) != 8 || len(names[0]) != 36 || len(slices.Compact(names)) != 1 {
+				t.Errorf("one sign-in has the names %q", names)
+			}
+			other := s.browser()
+			other.isHeld(other.byPassword())
+			if other.pending().ID == names[0] {
+				t.Error("two sign-ins have one name")
+			}
+			// One without a name, from before there were names, could be guessed at for ever.
+			text := unsealed(t, pendingCookie, other.cookie(pendingCookie))
+			delete(text, "id")
+			unnamed := s.browser()
+			unnamed.plant(csrfCookie, other.cookie(csrfCookie))
+			unnamed.plant(pendingCookie, sealed(t, pendingCookie, text))
+			if p := unnamed.pending(); p != nil {
+				t.Errorf("a sign-in without a name goes on: %+v", p)
+			}
+			// The name stands in for nothing.
+			copied := s.browser()
+			copied.csrf()
+			copied.plant(pendingCookie, other.pending().ID)
+			if p := copied.pending(); p != nil {
+				t.Errorf("the name continues the sign-in of %s", p.User.ID)
+			}
+		})
+	}
+}

@@ -350,6 +350,9 @@ type heldSignIn struct {
 	// Secret finds the row in the [Store]. Only its hash is there.
 	Secret string `json:"secret"`
 
+	// ID is that of [PendingSignIn].
+	ID string `json:"id"`
+
 	// Browser is the mark of the browser's form token: a copy of the cookie is worth
 	// nothing in another browser.
 	Browser string `json:"browser"`
