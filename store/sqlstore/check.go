@@ -45,7 +45,7 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 		}
 		problems = append(problems, found...)
 	}
-	for _, look := range []func(context.Context) ([]Problem, error){s.checkOwners, s.checkExpired} {
+	for _, look := range []func(context.Context) ([]Problem, error){s.checkAccountTables, s.checkOwners, s.checkExpired} {
 		found, err := look(ctx)
 		if err != nil {
 			return nil, s.fail(ctx, "check", err)
@@ -55,7 +55,7 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 	return problems, nil
 }
 
-// all returns the tables there are in the layout.
+// all returns the tables there are in the layout, without those of package account.
 func (t *tables) all() []*table {
 	all := []*table{t.users, t.accounts, t.sessions, t.verifications}
 	if t.authenticators != nil {
@@ -120,8 +120,16 @@ func (s *Store) needs(t *table) []need {
 		return []need{{[]string{"sessionToken"}, true, "each request of a signed-in browser reads the whole table"}, owner, expires}
 	case s.tables.verifications:
 		return []need{{[]string{"identifier", "token"}, false, "each mail link that is opened reads the whole table"}, expires}
+	case s.tables.authenticators:
+		return []need{{[]string{"credentialID"}, true, "one passkey can belong to two users"}, owner}
+	case s.tables.states:
+		return []need{{[]string{"user_id"}, true, "each sign-in reads the whole table"}}
+	case s.tables.factors:
+		return []need{{[]string{"user_id", "kind", "id"}, true, "each sign-in reads the whole table"}, expires}
+	case s.tables.flows:
+		return []need{{[]string{"id"}, true, "each step of a flow reads the whole table"}, {[]string{"subject", "kind"}, false, "what a user has begun is looked for in the whole table"}, expires}
 	}
-	return []need{{[]string{"credentialID"}, true, "one passkey can belong to two users"}, owner}
+	return []need{{[]string{"session"}, true, "each request of a signed-in browser reads the whole table"}, {[]string{"user_id"}, false, owner.without}, expires}
 }
 
 func (s *Store) checkTable(ctx context.Context, t *table) ([]Problem, error) {

@@ -72,6 +72,9 @@ func (r records) liveSessions(ctx context.Context, userID string) (sessions []*p
 		}
 		return nil
 	}, r.sql.userSessions, owner)
+	if err == nil && r.tables.facts != nil {
+		err = r.addFacts(ctx, userID, sessions)
+	}
 	slices.SortStableFunc(sessions, func(a, b *pintle.StoredSession) int {
 		return cmp.Or(b.Created.Compare(a.Created), b.Expires.Compare(a.Expires))
 	})
@@ -88,11 +91,17 @@ func (r records) EndSession(ctx context.Context, userID, handle string) error {
 	if err != nil {
 		return r.fail(ctx, "end session", err)
 	}
-	n, err := r.exec(ctx, r.sql.endSession, owner, key)
-	if err == nil && n == 0 {
-		return pintle.ErrNotFound
-	}
-	return r.fail(ctx, "end session", err)
+	return r.withFacts(ctx, "end session", func(r records) error {
+		n, err := r.exec(ctx, r.sql.endSession, owner, key)
+		if err == nil && n == 0 {
+			return pintle.ErrNotFound
+		}
+		if err == nil && r.tables.facts != nil {
+			hash, _ := handles.DecodeString(handle) // byHandle has found it
+			err = r.deleteFacts(ctx, hash)
+		}
+		return r.fail(ctx, "end session", err)
+	})
 }
 
 // byHandle returns what the column of tokens holds for a session of a user.
@@ -131,6 +140,12 @@ func (r records) EndUserSessions(ctx context.Context, userID, except string) (in
 	if key, ok := r.tokenColumn(except); ok && except != "" {
 		s, args = r.sql.endUserSessionsExcept, append(args, key)
 	}
-	n, err := r.exec(ctx, s, args...)
-	return n, r.fail(ctx, "end sessions", err)
+	n := 0
+	err := r.withFacts(ctx, "end sessions", func(r records) (err error) {
+		if n, err = r.exec(ctx, s, args...); err == nil && r.tables.facts != nil {
+			err = r.pruneFacts(ctx, userID, owner)
+		}
+		return r.fail(ctx, "end sessions", err)
+	})
+	return n, err
 }

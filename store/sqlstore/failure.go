@@ -37,7 +37,9 @@ func (r records) fail(ctx context.Context, operation string, err error) error {
 		return pintle.ErrNotFound
 	case errors.Is(err, pintle.ErrNotFound), errors.Is(err, pintle.ErrConflict):
 		return err
-	case isDuplicate(err), r.tx && isRace(err):
+	case r.tx && isRace(err):
+		return fmt.Errorf("sqlstore: %s: %w", operation, errLostRace)
+	case isDuplicate(err):
 		return fmt.Errorf("sqlstore: %s: %w", operation, pintle.ErrConflict)
 	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {

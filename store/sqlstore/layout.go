@@ -27,6 +27,13 @@ type Layout struct {
 	// Authenticators may be the zero Table, for tables without passkeys.
 	Authenticators Table
 
+	// AccountTables says that the tables of package account stand beside those of
+	// Auth.js, in the schema of the table of users: pintle_states, pintle_factors and
+	// pintle_flows, and pintle_facts for the data of sessions if the table of sessions
+	// has no column for it. [MigrateShared] makes them. Without them
+	// [Store.AccountStore] is nil, and the statements name no table but those above.
+	AccountTables bool
+
 	// Times is how times are kept.
 	Times TimeFormat
 
@@ -162,6 +169,8 @@ type tables struct {
 	users, accounts, sessions, verifications *table
 
 	authenticators *table // nil without such a table
+
+	accountTables
 }
 
 func (l Layout) tables() (*tables, error) {
@@ -186,6 +195,7 @@ func (l Layout) tables() (*tables, error) {
 		*want.to = t
 		errs = append(errs, err)
 	}
+	errs = append(errs, r.makeAccountTables())
 	switch {
 	case !l.Dialect.known():
 		errs = append(errs, fmt.Errorf("Layout.Dialect is %d: use PostgreSQL, MySQL or SQLite", int(l.Dialect)))
@@ -211,6 +221,8 @@ func own(d Dialect) Layout {
 		hashed:    true,
 		jsonState: true,
 		exact:     true,
+
+		AccountTables: true,
 		Users: Table{Name: "pintle_users", ID: TextID, Columns: map[string]string{
 			"emailVerified": "email_verified", "extra": "extra",
 		}},

@@ -15,8 +15,10 @@ import (
 type lookup struct {
 	session sessionRow
 	user    userRow
+	facts   factsRow
 	dest    []any // scanners, in the order of the columns
 	values  []driver.Value
+	args    [2]any
 }
 
 func (r records) newLookup() *lookup {
@@ -25,6 +27,9 @@ func (r records) newLookup() *lookup {
 	}
 	l := &lookup{}
 	l.dest = append(l.session.dest(r)[1:], l.user.dest(r)...) // the user's id is that of the session
+	if r.tables.facts != nil {
+		l.dest = append(l.dest, &l.facts.owner, &l.facts.data)
+	}
 	l.values = make([]driver.Value, len(l.dest))
 	return l
 }
@@ -37,19 +42,28 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 	}
 	l := r.newLookup()
 	defer r.lookups.Put(l)
-	if err := r.find(ctx, l, key); err != nil {
+	args := append(l.args[:0], key)
+	if r.tables.facts != nil {
+		args = append(args, factsKey(token))
+	}
+	err := r.find(ctx, l, args)
+	clear(l.args[:]) // the pool keeps no token
+	if err != nil {
 		return nil, nil, r.fail(ctx, "find session", err)
 	}
 	u := l.user.user(r)
 	s := l.session.session(token, handleOf(token))
 	s.UserID = u.ID
+	if r.tables.facts != nil {
+		s.Data = l.facts.of(u.ID)
+	}
 	return s, u, nil
 }
 
-func (r records) find(ctx context.Context, l *lookup, key any) error {
+func (r records) find(ctx context.Context, l *lookup, args []any) error {
 	switch {
 	case r.dialect == PostgreSQL && !r.tx:
-		err := r.askDriver(ctx, l, key)
+		err := r.askDriver(ctx, l, args)
 		if !errors.Is(err, driver.ErrSkip) && !errors.Is(err, driver.ErrBadConn) {
 			return err
 		}
@@ -59,9 +73,9 @@ func (r records) find(ctx context.Context, l *lookup, key any) error {
 		// by way of one, which sets a time-out, a look-up takes 1.4 times as
 		// long. A request that is given up meanwhile waits for others at most,
 		// and they are bounded by the busy timeout.
-		return r.first(context.WithoutCancel(ctx), l.dest, r.sql.sessionAndUser, key)
+		return r.first(context.WithoutCancel(ctx), l.dest, r.sql.sessionAndUser, args...)
 	}
-	return r.one(ctx, l.dest, r.sql.sessionAndUser, key)
+	return r.one(ctx, l.dest, r.sql.sessionAndUser, args...)
 }
 
 // connectionLeft reports whether a statement need not wait for a connection.
@@ -75,7 +89,7 @@ func (r records) connectionLeft() bool {
 // already, which costs as much as the rest of database/sql. The pool keeps its
 // limits and handles broken connections as usual. Other drivers need a
 // statement prepared on the connection, which only the pool can find.
-func (r records) askDriver(ctx context.Context, l *lookup, key driver.Value) error {
+func (r records) askDriver(ctx context.Context, l *lookup, args []any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -90,7 +104,11 @@ func (r records) askDriver(ctx context.Context, l *lookup, key driver.Value) err
 		if !ok {
 			return driver.ErrSkip
 		}
-		rows, err := queryer.QueryContext(look, r.sql.sessionAndUser.text, []driver.NamedValue{{Ordinal: 1, Value: key}})
+		named := make([]driver.NamedValue, len(args))
+		for i, value := range args {
+			named[i] = driver.NamedValue{Ordinal: i + 1, Value: value}
+		}
+		rows, err := queryer.QueryContext(look, r.sql.sessionAndUser.text, named)
 		if err != nil {
 			return err
 		}

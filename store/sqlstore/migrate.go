@@ -39,7 +39,7 @@ func Migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 	}
 	steps, err := readMigrations(Migrations(d))
 	if err == nil {
-		err = d.migrate(ctx, db, steps)
+		err = d.migrate(ctx, db, func(ctx context.Context, run runner) error { return d.apply(ctx, run, steps) })
 	}
 	if err != nil {
 		return fmt.Errorf("sqlstore: migrate: %w", err)
@@ -136,21 +136,24 @@ func (d Dialect) apply(ctx context.Context, run runner, steps []migration) error
 	return nil
 }
 
-// migrate applies the steps while no other process does.
-func (d Dialect) migrate(ctx context.Context, db *sql.DB, steps []migration) error {
+// A change is what is done to the tables of a database.
+type change func(ctx context.Context, run runner) error
+
+// migrate changes tables while no other process does.
+func (d Dialect) migrate(ctx context.Context, db *sql.DB, f change) error {
 	switch d {
 	case PostgreSQL:
-		return d.migratePostgreSQL(ctx, db, steps)
+		return d.migratePostgreSQL(ctx, db, f)
 	case MySQL:
-		return d.migrateMySQL(ctx, db, steps)
+		return d.migrateMySQL(ctx, db, f)
 	}
-	return d.migrateSQLite(ctx, db, steps)
+	return d.migrateSQLite(ctx, db, f)
 }
 
 // migratePostgreSQL changes tables in one transaction, whose lock ends with it.
 // The number means nothing: it is this package's among the locks of the
 // database.
-func (d Dialect) migratePostgreSQL(ctx context.Context, db *sql.DB, steps []migration) error {
+func (d Dialect) migratePostgreSQL(ctx context.Context, db *sql.DB, f change) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -159,7 +162,7 @@ func (d Dialect) migratePostgreSQL(ctx context.Context, db *sql.DB, steps []migr
 	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(7235419853017462)"); err != nil {
 		return err
 	}
-	if err := d.apply(ctx, tx, steps); err != nil {
+	if err := f(ctx, tx); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -172,7 +175,7 @@ const (
 
 // migrateMySQL changes tables one by one, since there a transaction cannot hold
 // such changes. Each can be repeated, for a run that broke off.
-func (d Dialect) migrateMySQL(ctx context.Context, db *sql.DB, steps []migration) error {
+func (d Dialect) migrateMySQL(ctx context.Context, db *sql.DB, f change) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
@@ -186,12 +189,12 @@ func (d Dialect) migrateMySQL(ctx context.Context, db *sql.DB, steps []migration
 		locked = got.Int64 == 1
 	}
 	defer endConn(context.WithoutCancel(ctx), conn, unlockMySQL)
-	return d.apply(ctx, conn, steps)
+	return f(ctx, conn)
 }
 
 // migrateSQLite changes tables in one transaction. It waits for its turn even
 // on a connection that has no busy timeout.
-func (d Dialect) migrateSQLite(ctx context.Context, db *sql.DB, steps []migration) error {
+func (d Dialect) migrateSQLite(ctx context.Context, db *sql.DB, f change) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
@@ -212,7 +215,7 @@ func (d Dialect) migrateSQLite(ctx context.Context, db *sql.DB, steps []migratio
 			return ctx.Err()
 		}
 	}
-	if err := d.apply(ctx, conn, steps); err != nil {
+	if err := f(ctx, conn); err != nil {
 		endConn(context.WithoutCancel(ctx), conn, "ROLLBACK")
 		return err
 	}

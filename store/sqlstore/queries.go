@@ -35,6 +35,22 @@ type queries struct {
 	renameAuthenticator                    *statement // nil if passkeys have no names
 	deleteAuthenticator                    *statement
 	sweepSessions, sweepVerifications      *statement
+
+	// Those below are nil without the tables of package account.
+
+	state, changeState, createState    *statement
+	ensureState, lockState, countState *statement // lockState locks the row that ensureState has made
+	factors, addFactor, replaceFactor  *statement
+	advanceFactor, factorExists        *statement
+	deleteFactor                       *statement
+	createFlow, flow, attemptFlow      *statement
+	changeFlow, useFlow, countFlows    *statement
+	lockFlow                           *statement   // MySQL: what useFlow does not return
+	deleteAccountRows                  []*statement // of a user, one for each table
+	sweepFlows, sweepFactors           *statement
+	lockSession, putFacts, facts       *statement // the data of sessions, where it is in a table
+	userFacts, deleteFacts             *statement
+	staleFacts, keepFacts, dropFacts   *statement
 }
 
 func newQueries(t *tables) *queries {
@@ -48,6 +64,9 @@ func newQueries(t *tables) *queries {
 		b.authenticators(q)
 	}
 	b.sweeps(q)
+	if t.states != nil {
+		b.accountRows(q)
+	}
 	return q
 }
 
@@ -282,9 +301,14 @@ func (b builder) sessions(q *queries) {
 	token, owner, expires := t.columns["sessionToken"], t.columns["userId"], t.columns["expires"]
 	q.createSession = b.insertOwned(t, t.inserted("sessionToken", "userId", "expires", "created", "data"))
 	columns := t.names("", "userId", "id", "expires", "created", "data")
-	q.sessionAndUser = b.statement("SELECT %s FROM %s s JOIN %s u ON u.%s = s.%s WHERE %s",
-		list(append(t.names("s.", "id", "expires", "created", "data"), b.userColumns("u.")...)),
-		t.quoted, u.quoted, u.columns["id"], owner, b.is("s."+token, 1))
+	found := append(t.names("s.", "id", "expires", "created", "data"), b.userColumns("u.")...)
+	data := "" // where it is in a table
+	if f := b.facts; f != nil {
+		found = append(found, f.names("f.", "user_id", "data")...)
+		data = fmt.Sprintf(" LEFT JOIN %s f ON f.%s = $2", f.quoted, f.columns["session"])
+	}
+	q.sessionAndUser = b.statement("SELECT %s FROM %s s JOIN %s u ON u.%s = s.%s%s WHERE %s",
+		list(found), t.quoted, u.quoted, u.columns["id"], owner, data, b.is("s."+token, 1))
 	q.sessionExists = b.statement("SELECT %s FROM %s WHERE %s", expires, t.quoted, b.is(token, 1))
 	for mask := range q.updateSession {
 		var changed []string
@@ -348,8 +372,13 @@ func (b builder) sweeps(q *queries) {
 
 // sweep deletes at most $2 rows that expired before $1.
 func (b builder) sweep(t *table, key ...string) *statement {
+	return b.sweepRows(t, b.sameForm(t.columns["expires"]), key...)
+}
+
+// sweepRows is sweep with a further condition for the rows.
+func (b builder) sweepRows(t *table, condition string, key ...string) *statement {
 	expires := t.columns["expires"]
-	expired := expires + " < $1" + b.sameForm(expires)
+	expired := expires + " < $1" + condition
 	if b.Dialect == MySQL {
 		return b.statement("DELETE FROM %s WHERE %s ORDER BY %s LIMIT $2", t.quoted, expired, expires)
 	}

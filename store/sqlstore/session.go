@@ -64,11 +64,20 @@ func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) err
 	if t.makesID() {
 		args = append(args, t.ID.propose(""))
 	}
-	return r.createOwned(ctx, "create session", r.sql.createSession, r.touched(t, args)...)
+	args = r.touched(t, args)
+	if r.tables.facts == nil || data == nil {
+		return r.createOwned(ctx, "create session", r.sql.createSession, args...)
+	}
+	return r.inOneStep(ctx, "create session", func(r records) error {
+		if err := r.createOwned(ctx, "create session", r.sql.createSession, args...); err != nil {
+			return err
+		}
+		return r.fail(ctx, "create session: data", r.putFacts(ctx, s.Token, s.UserID, data, s.Expires))
+	})
 }
 
-// UpdateSession implements [pintle.Store]. Data is ignored where the
-// table has no column for it.
+// UpdateSession implements [pintle.Store]. Data is ignored if the layout has no place
+// for it.
 func (r records) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {
 	key, ok := r.tokenColumn(token)
 	if !ok {
@@ -78,6 +87,9 @@ func (r records) UpdateSession(ctx context.Context, token string, change pintle.
 	if !change.Expires.IsZero() {
 		mask |= 1
 		args = append(args, r.tables.Times.column(r.dialect, change.Expires))
+	}
+	if change.Data != nil && r.tables.facts != nil {
+		return r.updateWithFacts(ctx, token, key, change)
 	}
 	if change.Data != nil && r.tables.sessions.has("data") {
 		data, err := object(change.Data).column()
@@ -98,12 +110,48 @@ func (r records) UpdateSession(ctx context.Context, token string, change pintle.
 	return r.fail(ctx, "update session", r.one(ctx, []any{&expires}, r.sql.sessionExists, key))
 }
 
+// updateWithFacts changes a session whose data is in the table of data. The row of the
+// session is locked before, so that a call that deletes it waits and then removes both.
+func (r records) updateWithFacts(ctx context.Context, token string, key any, change pintle.SessionUpdate) error {
+	data, err := object(change.Data).column()
+	if err != nil {
+		return r.fail(ctx, "update session", fmt.Errorf("encode Data: %w", err))
+	}
+	change.Data = nil
+	return r.inOneStep(ctx, "update session", func(r records) error {
+		if err := r.UpdateSession(ctx, token, change); err != nil {
+			return err
+		}
+		var owner idText
+		expires := instant{wallClock: r.dialect == MySQL}
+		err := r.one(ctx, []any{&owner, &expires}, r.sql.lockSession, key)
+		if err == nil {
+			err = r.putFacts(ctx, token, string(owner), data, expires.Time)
+		}
+		return r.fail(ctx, "update session: data", err)
+	})
+}
+
 // DeleteSession implements [pintle.Store].
-func (r records) DeleteSession(ctx context.Context, token string) (*pintle.StoredSession, error) {
+func (r records) DeleteSession(ctx context.Context, token string) (s *pintle.StoredSession, err error) {
 	key, ok := r.tokenColumn(token)
 	if !ok {
 		return nil, r.absent(ctx)
 	}
+	err = r.withFacts(ctx, "delete session", func(r records) (err error) {
+		if s, err = r.deleteSession(ctx, token, key); err != nil || r.tables.facts == nil {
+			return err
+		}
+		s.Data, err = r.takeFacts(ctx, token, s.UserID)
+		return r.fail(ctx, "delete session: data", err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (r records) deleteSession(ctx context.Context, token string, key any) (*pintle.StoredSession, error) {
 	var row sessionRow
 	find := r.sql.deleteSession
 	if !r.dialect.returning() {

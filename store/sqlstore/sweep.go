@@ -5,18 +5,30 @@ import (
 	"time"
 )
 
-// Sweep implements [pintle.Store]. Rows are removed in the order in which
+// Sweep implements [pintle.Store]. It removes flows, factors and data of sessions as
+// well, if the layout has their tables. Rows are removed in the order in which
 // they expired, in one statement per table: call it with a few hundred at a
 // time, so that requests need not wait for it. Several processes may sweep at
 // once.
 func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
-	total := 0
+	total, sessions := 0, 0
 	end := r.tables.Times.column(r.dialect, before)
-	for _, s := range []*statement{r.sql.sweepSessions, r.sql.sweepVerifications} {
+	for _, sweep := range []struct {
+		*statement
+		end any
+	}{
+		{r.sql.sweepSessions, end},
+		{r.sql.sweepVerifications, end},
+		{r.sql.sweepFlows, before.UnixMilli()},
+		{r.sql.sweepFactors, before.UnixMilli()},
+	} {
 		if total >= limit {
 			break
 		}
-		result, err := r.repeat(ctx, s, end, limit-total) // for as long as the context of the host allows
+		if sweep.statement == nil {
+			continue
+		}
+		result, err := r.repeat(ctx, sweep.statement, sweep.end, limit-total) // for as long as the context of the host allows
 		if err != nil {
 			return total, r.fail(ctx, "sweep", err)
 		}
@@ -25,6 +37,14 @@ func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, e
 			return total, r.fail(ctx, "sweep", err)
 		}
 		total += int(n)
+		if sweep.statement == r.sql.sweepSessions {
+			sessions = int(n)
+		}
 	}
-	return total, nil
+	if r.tables.facts == nil || limit <= 0 {
+		return total, nil
+	}
+	// The data of the sessions that were removed counts as part of them.
+	n, err := r.sweepFacts(ctx, before, limit-total+sessions)
+	return total + max(0, n-sessions), r.fail(ctx, "sweep", err)
 }

@@ -346,7 +346,7 @@ func (r records) DeleteUser(ctx context.Context, id string) error {
 	}
 	found := false
 	err := r.untilNoRace(ctx, "delete user", func(r records) (err error) {
-		found, err = r.deleteUser(ctx, key)
+		found, err = r.deleteUser(ctx, id, key)
 		return err
 	})
 	if err == nil && !found {
@@ -368,12 +368,17 @@ func (r records) untilNoRace(ctx context.Context, operation string, f func(recor
 	return err
 }
 
-func (r records) deleteUser(ctx context.Context, key any) (found bool, err error) {
+func (r records) deleteUser(ctx context.Context, id string, key any) (found bool, err error) {
 	// A transaction that adds a row for the user waits, and then fails because the
 	// user is gone. Without the lock a session made in between would keep the
 	// user, in tables that do not cascade.
 	if err := r.lockUser(ctx, key); err != nil {
 		return false, r.fail(ctx, "delete user", err)
+	}
+	for _, s := range r.sql.deleteAccountRows {
+		if _, err := r.exec(ctx, s, id); err != nil {
+			return false, r.fail(ctx, "delete user", err)
+		}
 	}
 	for _, s := range r.sql.deleteUser {
 		n, err := r.exec(ctx, s, key)

@@ -60,7 +60,7 @@ func TestOwnTablesKeepEveryPromise(t *testing.T) {
 			t.Parallel()
 			db := migrated(t, d)
 			storetest.Run(t, func(t *testing.T) pintle.Store {
-				empty(t, db.DB, "pintle_sessions", "pintle_authenticators", "pintle_accounts", "pintle_users", "pintle_verifications")
+				empty(t, db.DB, "pintle_sessions", "pintle_authenticators", "pintle_accounts", "pintle_users", "pintle_verifications", "pintle_states", "pintle_factors", "pintle_flows")
 				return sqlstore.New(db.DB, d.dialect)
 			})
 		})

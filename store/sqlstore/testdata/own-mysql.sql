@@ -163,3 +163,75 @@ DELETE FROM `pintle_sessions` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 -- sweepVerifications
 DELETE FROM `pintle_verifications` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 
+-- state
+SELECT `version`, `roles`, `banned_until`, `ban_reason`, `delete_at`, `must`, `claim`, `suspended`, `created`, `last_sign_in`, `streak` FROM `pintle_states` WHERE `user_id` = ?;
+
+-- changeState
+UPDATE `pintle_states` SET `version` = `version` + 1, `roles` = ?, `banned_until` = ?, `ban_reason` = ?, `delete_at` = ?, `must` = ?, `claim` = ?, `suspended` = ?, `created` = ?, `last_sign_in` = ? WHERE `user_id` = ? AND `version` = ?;
+
+-- createState
+INSERT INTO `pintle_states` (`user_id`, `version`, `roles`, `banned_until`, `ban_reason`, `delete_at`, `must`, `claim`, `suspended`, `created`, `last_sign_in`, `streak`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0);
+
+-- ensureState
+INSERT INTO `pintle_states` (`user_id`, `version`, `suspended`, `streak`) VALUES (?, ?, ?, 0) ON DUPLICATE KEY UPDATE `user_id` = `user_id`;
+
+-- lockState
+SELECT `failures`, `streak` FROM `pintle_states` WHERE `user_id` = ? FOR UPDATE;
+
+-- countState
+UPDATE `pintle_states` SET `failures` = ?, `streak` = ? WHERE `user_id` = ?;
+
+-- factors
+SELECT `kind`, `id`, `version`, `secret`, `step`, `name`, `created`, `last_used`, `expires` FROM `pintle_factors` WHERE `user_id` = ?;
+
+-- addFactor
+INSERT INTO `pintle_factors` (`user_id`, `kind`, `id`, `version`, `secret`, `step`, `name`, `created`, `last_used`, `expires`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- replaceFactor
+UPDATE `pintle_factors` SET `version` = `version` + 1, `secret` = ?, `step` = ?, `name` = ?, `last_used` = ?, `expires` = ? WHERE `user_id` = ? AND `kind` = ? AND `id` = ? AND `version` = ?;
+
+-- advanceFactor
+UPDATE `pintle_factors` SET `step` = ?, `last_used` = ? WHERE `user_id` = ? AND `kind` = ? AND `id` = ? AND `step` < ?;
+
+-- factorExists
+SELECT `version` FROM `pintle_factors` WHERE `user_id` = ? AND `kind` = ? AND `id` = ?;
+
+-- deleteFactor
+DELETE FROM `pintle_factors` WHERE `user_id` = ? AND `kind` = ? AND `id` = ?;
+
+-- createFlow
+INSERT INTO `pintle_flows` (`id`, `kind`, `subject`, `version`, `payload`, `code`, `attempts`, `created`, `expires`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- flow
+SELECT `kind`, `subject`, `version`, `payload`, `code`, `attempts`, `created`, `expires` FROM `pintle_flows` WHERE `id` = ?;
+
+-- attemptFlow
+UPDATE `pintle_flows` SET `attempts` = LAST_INSERT_ID(`attempts` + 1) WHERE `id` = ? AND `attempts` < ?;
+
+-- changeFlow
+UPDATE `pintle_flows` SET `version` = `version` + 1, `payload` = ?, `code` = ?, `expires` = ? WHERE `id` = ? AND `version` = ?;
+
+-- useFlow
+DELETE FROM `pintle_flows` WHERE `id` = ? AND `kind` = ?;
+
+-- countFlows
+SELECT COUNT(*) FROM `pintle_flows` WHERE `subject` = ? AND `kind` = ? AND `expires` > ?;
+
+-- lockFlow
+SELECT `kind`, `subject`, `version`, `payload`, `code`, `attempts`, `created`, `expires` FROM `pintle_flows` WHERE `id` = ? AND `kind` = ? FOR UPDATE;
+
+-- deleteAccountRows[0]
+DELETE FROM `pintle_states` WHERE `user_id` = ?;
+
+-- deleteAccountRows[1]
+DELETE FROM `pintle_factors` WHERE `user_id` = ?;
+
+-- deleteAccountRows[2]
+DELETE FROM `pintle_flows` WHERE `subject` = ?;
+
+-- sweepFlows
+DELETE FROM `pintle_flows` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
+
+-- sweepFactors
+DELETE FROM `pintle_factors` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
+

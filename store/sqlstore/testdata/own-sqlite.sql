@@ -160,3 +160,72 @@ DELETE FROM "pintle_sessions" WHERE ("token_hash") IN (SELECT "token_hash" FROM 
 -- sweepVerifications
 DELETE FROM "pintle_verifications" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "pintle_verifications" WHERE "expires" < ?1 AND typeof("expires") = 'integer' ORDER BY "expires" LIMIT ?2) AND "expires" < ?1 AND typeof("expires") = 'integer';
 
+-- state
+SELECT "version", "roles", "banned_until", "ban_reason", "delete_at", "must", "claim", "suspended", "created", "last_sign_in", "streak" FROM "pintle_states" WHERE "user_id" = ?1;
+
+-- changeState
+UPDATE "pintle_states" SET "version" = "version" + 1, "roles" = ?3, "banned_until" = ?4, "ban_reason" = ?5, "delete_at" = ?6, "must" = ?7, "claim" = ?8, "suspended" = ?9, "created" = ?10, "last_sign_in" = ?11 WHERE "user_id" = ?1 AND "version" = ?2;
+
+-- createState
+INSERT INTO "pintle_states" ("user_id", "version", "roles", "banned_until", "ban_reason", "delete_at", "must", "claim", "suspended", "created", "last_sign_in", "streak") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0) ON CONFLICT ("user_id") DO NOTHING;
+
+-- ensureState
+INSERT INTO "pintle_states" ("user_id", "version", "suspended", "streak") VALUES (?1, ?2, ?3, 0) ON CONFLICT ("user_id") DO NOTHING;
+
+-- lockState
+SELECT "failures", "streak" FROM "pintle_states" WHERE "user_id" = ?1;
+
+-- countState
+UPDATE "pintle_states" SET "failures" = ?2, "streak" = ?3 WHERE "user_id" = ?1;
+
+-- factors
+SELECT "kind", "id", "version", "secret", "step", "name", "created", "last_used", "expires" FROM "pintle_factors" WHERE "user_id" = ?1;
+
+-- addFactor
+INSERT INTO "pintle_factors" ("user_id", "kind", "id", "version", "secret", "step", "name", "created", "last_used", "expires") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
+
+-- replaceFactor
+UPDATE "pintle_factors" SET "version" = "version" + 1, "secret" = ?5, "step" = ?6, "name" = ?7, "last_used" = ?8, "expires" = ?9 WHERE "user_id" = ?1 AND "kind" = ?2 AND "id" = ?3 AND "version" = ?4;
+
+-- advanceFactor
+UPDATE "pintle_factors" SET "step" = ?4, "last_used" = ?5 WHERE "user_id" = ?1 AND "kind" = ?2 AND "id" = ?3 AND "step" < ?4;
+
+-- factorExists
+SELECT "version" FROM "pintle_factors" WHERE "user_id" = ?1 AND "kind" = ?2 AND "id" = ?3;
+
+-- deleteFactor
+DELETE FROM "pintle_factors" WHERE "user_id" = ?1 AND "kind" = ?2 AND "id" = ?3;
+
+-- createFlow
+INSERT INTO "pintle_flows" ("id", "kind", "subject", "version", "payload", "code", "attempts", "created", "expires") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9);
+
+-- flow
+SELECT "kind", "subject", "version", "payload", "code", "attempts", "created", "expires" FROM "pintle_flows" WHERE "id" = ?1;
+
+-- attemptFlow
+UPDATE "pintle_flows" SET "attempts" = "attempts" + 1 WHERE "id" = ?1 AND "attempts" < ?2 RETURNING "attempts";
+
+-- changeFlow
+UPDATE "pintle_flows" SET "version" = "version" + 1, "payload" = ?3, "code" = ?4, "expires" = ?5 WHERE "id" = ?1 AND "version" = ?2;
+
+-- useFlow
+DELETE FROM "pintle_flows" WHERE "id" = ?1 AND "kind" = ?2 RETURNING "kind", "subject", "version", "payload", "code", "attempts", "created", "expires";
+
+-- countFlows
+SELECT COUNT(*) FROM "pintle_flows" WHERE "subject" = ?1 AND "kind" = ?2 AND "expires" > ?3;
+
+-- deleteAccountRows[0]
+DELETE FROM "pintle_states" WHERE "user_id" = ?1;
+
+-- deleteAccountRows[1]
+DELETE FROM "pintle_factors" WHERE "user_id" = ?1;
+
+-- deleteAccountRows[2]
+DELETE FROM "pintle_flows" WHERE "subject" = ?1;
+
+-- sweepFlows
+DELETE FROM "pintle_flows" WHERE ("id") IN (SELECT "id" FROM "pintle_flows" WHERE "expires" < ?1 ORDER BY "expires" LIMIT ?2) AND "expires" < ?1;
+
+-- sweepFactors
+DELETE FROM "pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM "pintle_factors" WHERE "expires" < ?1 ORDER BY "expires" LIMIT ?2) AND "expires" < ?1;
+
