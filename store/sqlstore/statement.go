@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync/atomic"
 )
 
@@ -91,7 +92,7 @@ func (r records) result(ctx context.Context, s *statement, args ...any) (sql.Res
 
 // repeat runs a statement, again after each lost race.
 func (r records) repeat(ctx context.Context, s *statement, args ...any) (result sql.Result, err error) {
-	err = r.again(func() error {
+	err = r.again(ctx, func(r records) error {
 		result, err = r.runOnce(ctx, s, args...)
 		return err
 	})
@@ -100,14 +101,24 @@ func (r records) repeat(ctx context.Context, s *statement, args ...any) (result 
 
 // again runs a statement. If it loses a race outside a transaction, it had no
 // effect and runs again.
-func (r records) again(run func() error) (err error) {
+//
+// A lone statement has the isolation level of the connection. From repeatable read
+// on, PostgreSQL gives it up as often as the rows that it changes are changed while it
+// waits for them. In a transaction of the store it changes them after the wait.
+func (r records) again(ctx context.Context, run func(records) error) (err error) {
 	for range attempts {
-		if err = run(); err == nil || r.tx || !isRace(err) {
+		err = run(r)
+		if isLostRace(err) && r.dialect == PostgreSQL && !r.tx {
+			err = r.atomically(ctx, "statement", run)
+		}
+		if r.tx || !isLostRace(err) {
 			break
 		}
 	}
 	return err
 }
+
+func isLostRace(err error) bool { return err != nil && (isRace(err) || errors.Is(err, errLostRace)) }
 
 // attempts is how often an operation is tried that may lose a race.
 const attempts = 10
@@ -128,7 +139,7 @@ func (r records) runOnce(ctx context.Context, s *statement, args ...any) (sql.Re
 func (r records) one(ctx context.Context, dest []any, s *statement, args ...any) error {
 	ctx, cancel := withStatementTimeout(ctx)
 	defer cancel()
-	return r.again(func() error { return r.first(ctx, dest, s, args...) })
+	return r.again(ctx, func(r records) error { return r.first(ctx, dest, s, args...) })
 }
 
 func (r records) first(ctx context.Context, dest []any, s *statement, args ...any) error {

@@ -45,7 +45,7 @@ func TestOwnTablesKeepEveryPromiseAtEveryIsolationLevel(t *testing.T) {
 				t.Fatalf("the isolation level is %q", level)
 			}
 			storetest.Run(t, func(t *testing.T) pintle.Store {
-				empty(t, db.DB, "pintle_sessions", "pintle_authenticators", "pintle_accounts", "pintle_users", "pintle_verifications")
+				empty(t, db.DB, ownTables...)
 				return sqlstore.New(set, tt.dialect)
 			})
 		})

@@ -54,13 +54,19 @@ func empty(t testing.TB, db *sql.DB, tables ...string) {
 	}
 }
 
+// ownTables are the tables of the store, children first.
+var ownTables = []string{
+	"pintle_sessions", "pintle_authenticators", "pintle_accounts", "pintle_users", "pintle_verifications",
+	"pintle_states", "pintle_factors", "pintle_flows",
+}
+
 func TestOwnTablesKeepEveryPromise(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			db := migrated(t, d)
 			storetest.Run(t, func(t *testing.T) pintle.Store {
-				empty(t, db.DB, "pintle_sessions", "pintle_authenticators", "pintle_accounts", "pintle_users", "pintle_verifications", "pintle_states", "pintle_factors", "pintle_flows")
+				empty(t, db.DB, ownTables...)
 				return sqlstore.New(db.DB, d.dialect)
 			})
 		})
