@@ -23,6 +23,12 @@ func allLayouts() map[string]Layout {
 		layouts["kysely-"+d.String()] = Kysely(d)
 		layouts["typeorm-"+d.String()] = TypeORM(d)
 	}
+	// One layout of each kind of user ids, with the tables of package account.
+	for _, name := range []string{"pg-postgresql", "supabase-postgresql", "drizzle-mysql", "d1-sqlite"} {
+		l := layouts[name]
+		l.AccountTables = true
+		layouts[name+"-accounts"] = l
+	}
 	return layouts
 }
 

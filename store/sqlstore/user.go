@@ -341,8 +341,11 @@ func (r records) updateUser(ctx context.Context, key any, c *userChange) (*pintl
 // DeleteUser implements [pintle.Store].
 func (r records) DeleteUser(ctx context.Context, id string) error {
 	key, ok := r.tables.Users.ID.column(id)
-	if !ok {
+	if !ok && (r.tables.states == nil || !storable(id)) {
 		return r.absent(ctx)
+	}
+	if !ok {
+		key = nil // no user has the id, but rows of package account may
 	}
 	found := false
 	err := r.untilNoRace(ctx, "delete user", func(r records) (err error) {
@@ -369,21 +372,28 @@ func (r records) untilNoRace(ctx context.Context, operation string, f func(recor
 }
 
 func (r records) deleteUser(ctx context.Context, id string, key any) (found bool, err error) {
+	if key != nil {
+		found, err = r.deleteUserRows(ctx, key)
+	}
+	for _, s := range r.sql.deleteAccountRows {
+		if err == nil {
+			_, err = r.exec(ctx, s, id)
+		}
+	}
+	return found, r.fail(ctx, "delete user", err)
+}
+
+func (r records) deleteUserRows(ctx context.Context, key any) (found bool, err error) {
 	// A transaction that adds a row for the user waits, and then fails because the
 	// user is gone. Without the lock a session made in between would keep the
 	// user, in tables that do not cascade.
 	if err := r.lockUser(ctx, key); err != nil {
-		return false, r.fail(ctx, "delete user", err)
-	}
-	for _, s := range r.sql.deleteAccountRows {
-		if _, err := r.exec(ctx, s, id); err != nil {
-			return false, r.fail(ctx, "delete user", err)
-		}
+		return false, err
 	}
 	for _, s := range r.sql.deleteUser {
 		n, err := r.exec(ctx, s, key)
 		if err != nil {
-			return false, r.fail(ctx, "delete user", err)
+			return false, err
 		}
 		found = n > 0 // the table of users is the last
 	}

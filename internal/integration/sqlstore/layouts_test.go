@@ -101,6 +101,12 @@ func repair(t testing.TB, db *services.Database, s *sqlstore.Store) {
 	}
 }
 
+// withAccounts is the layout with the tables of package account.
+func (l sharedLayout) withAccounts() sharedLayout {
+	l.layout.AccountTables = true
+	return l
+}
+
 // quoted is the name of a table as a statement has it.
 func (l sharedLayout) quoted(table string) string {
 	mark := `"`
@@ -112,6 +118,15 @@ func (l sharedLayout) quoted(table string) string {
 
 func (l sharedLayout) tables() []string {
 	var names []string
+	if l.layout.AccountTables {
+		schema, _, dotted := strings.Cut(l.layout.Users.Name, ".")
+		for _, table := range []string{"pintle_states", "pintle_factors", "pintle_flows", "pintle_facts"} {
+			if dotted {
+				table = schema + "." + table
+			}
+			names = append(names, l.quoted(table))
+		}
+	}
 	for _, table := range []sqlstore.Table{l.layout.Sessions, l.layout.Authenticators, l.layout.Accounts, l.layout.Users, l.layout.Verifications} {
 		if table.Name != "" {
 			names = append(names, l.quoted(table.Name))
@@ -122,16 +137,19 @@ func (l sharedLayout) tables() []string {
 
 func TestSharedTablesKeepEveryPromiseOnceCheckIsContent(t *testing.T) {
 	for _, l := range sharedLayouts {
-		t.Run(l.file, func(t *testing.T) {
-			t.Parallel()
-			db := l.create(t)
-			repair(t, db, l.store(t, db))
-			storetest.Run(t, func(t *testing.T) pintle.Store {
-				empty(t, db.DB, l.tables()...)
-				return l.store(t, db)
-			}, append(l.limits, storetest.AuthJSAccounts)...)
-		})
+		t.Run(l.file, func(t *testing.T) { l.keepsEveryPromise(t) })
+		t.Run(l.file+" with the tables of package account", func(t *testing.T) { l.withAccounts().keepsEveryPromise(t) })
 	}
+}
+
+func (l sharedLayout) keepsEveryPromise(t *testing.T) {
+	t.Parallel()
+	db := l.create(t)
+	repair(t, db, l.store(t, db))
+	storetest.Run(t, func(t *testing.T) pintle.Store {
+		empty(t, db.DB, l.tables()...)
+		return l.store(t, db)
+	}, append(slices.Clip(l.limits), storetest.AuthJSAccounts)...)
 }
 
 func TestCheckNamesEveryMissingIndexAndItsStatement(t *testing.T) {

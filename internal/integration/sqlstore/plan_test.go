@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/integration/services"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
@@ -23,11 +24,24 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 			checkPlans(t, db, "own-"+d.dialect.String(), d.dialect, func(db *sql.DB) *sqlstore.Store { return sqlstore.New(db, d.dialect) })
 		})
 	}
+	layouts := slices.Clone(sharedLayouts)
 	for _, l := range sharedLayouts {
-		t.Run(l.file, func(t *testing.T) {
+		if _, err := os.Stat(statements(l.file + "-accounts")); err == nil {
+			layouts = append(layouts, l.withAccounts())
+		}
+	}
+	if len(layouts) == len(sharedLayouts) {
+		t.Error("no layout has its statements for the tables of package account listed")
+	}
+	for _, l := range layouts {
+		name := l.file
+		if l.layout.AccountTables {
+			name += "-accounts"
+		}
+		t.Run(name, func(t *testing.T) {
 			db := l.create(t)
 			repair(t, db, l.store(t, db))
-			checkPlans(t, db, l.file, l.layout.Dialect, func(db *sql.DB) *sqlstore.Store {
+			checkPlans(t, db, name, l.layout.Dialect, func(db *sql.DB) *sqlstore.Store {
 				s, err := sqlstore.NewShared(db, l.layout)
 				if err != nil {
 					t.Fatal(err)
@@ -74,12 +88,17 @@ func searches(statement string) bool {
 	return verb == "SELECT" || verb == "UPDATE" || verb == "DELETE"
 }
 
+// statements is the file that lists the statements of a layout.
+func statements(layout string) string {
+	return filepath.Join("../../../store/sqlstore/testdata", layout+".sql")
+}
+
 // listed returns the statements of a layout by their names. Those that differ only
 // in the columns they change share a name, since they find rows in the same way;
 // those that remove the rows of a user have different names.
 func listed(t *testing.T, layout string) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../../store/sqlstore/testdata", layout+".sql"))
+	text, err := os.ReadFile(statements(layout))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,9 +217,80 @@ func exercise(t *testing.T, s *sqlstore.Store) {
 	ok(s.UsePasskey(ctx, &pintle.Passkey{CredentialID: "passkey 000003", Counter: 1}, 0))
 	ok(s.RenamePasskey(ctx, u.ID, "passkey 000003", "mine"))
 	ok(s.DeletePasskey(ctx, u.ID, "passkey 000003"))
+	if rows := s.AccountStore(); rows != nil {
+		exerciseAccounts(t, s, rows, u.ID)
+	}
 	_, err = s.Sweep(ctx, now, 10)
 	ok(err)
 	ok(s.DeleteUser(ctx, u.ID))
+}
+
+// exerciseAccounts calls every method that looks something up for package account, and
+// those of sessions whose data may be in a table.
+func exerciseAccounts(t *testing.T, s *sqlstore.Store, rows accountstore.Store, user string) {
+	t.Helper()
+	ctx, now := t.Context(), time.Now()
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := rows.State(ctx, user)
+	ok(err)
+	ok(rows.ChangeState(ctx, &accountstore.State{UserID: user}))
+	_, err = rows.CountFailure(ctx, user, now, time.Hour, 10)
+	ok(err)
+	ok(rows.CountSuccess(ctx, user, now))
+	f := &accountstore.Factor{UserID: user, Kind: "totp", ID: "1", Version: 1}
+	ok(rows.AddFactor(ctx, f))
+	_, err = rows.Factors(ctx, user)
+	ok(err)
+	ok(rows.ReplaceFactor(ctx, f))
+	if err := rows.ReplaceFactor(ctx, f); !errors.Is(err, pintle.ErrConflict) {
+		t.Errorf("ReplaceFactor with an old version: %v, want ErrConflict", err)
+	}
+	ok(rows.AdvanceFactor(ctx, user, "totp", "1", 2, now))
+	_, err = rows.DeleteFactors(ctx, user, []string{"device"}, []string{"2"})
+	ok(err)
+	ok(rows.DeleteFactor(ctx, user, "totp", "1"))
+	for i := range 2 {
+		ok(rows.CreateFlow(ctx, &accountstore.Flow{ID: accountstore.Hash{byte(i)}, Kind: "reset", Subject: user, Expires: now}))
+	}
+	_, err = rows.Flow(ctx, accountstore.Hash{})
+	ok(err)
+	_, err = rows.AttemptFlow(ctx, accountstore.Hash{}, 3)
+	ok(err)
+	ok(rows.ChangeFlow(ctx, &accountstore.Flow{Version: 1, Expires: now}))
+	_, err = rows.CountFlows(ctx, user, "reset", now)
+	ok(err)
+	_, err = rows.UseFlow(ctx, accountstore.Hash{}, "reset")
+	ok(err)
+	_, err = rows.EndFlows(ctx, user, "reset")
+	ok(err)
+
+	var handle string
+	kept := map[string]any{"a": "b"}
+	create := func(token string, expires time.Time) {
+		t.Helper()
+		ok(s.CreateSession(ctx, &pintle.StoredSession{Token: token, UserID: user, Expires: expires, Data: kept}))
+	}
+	create("listed", now.Add(time.Hour))
+	for session, err := range s.UserSessions(ctx, user) {
+		ok(err)
+		handle = session.Handle
+	}
+	ok(s.EndSession(ctx, user, handle))
+	create("expired", now.Add(-time.Hour))
+	create("extended", now.Add(-time.Hour))
+	ok(s.UpdateSession(ctx, "extended", pintle.SessionUpdate{Data: kept}))
+	ok(s.UpdateSession(ctx, "extended", pintle.SessionUpdate{Expires: now.Add(time.Hour)}))
+	_, err = s.Sweep(ctx, now, 10)
+	ok(err)
+	_, err = s.DeleteSession(ctx, "extended")
+	ok(err)
+	_, err = s.EndUserSessions(ctx, user, "")
+	ok(err)
 }
 
 // explain returns the plan, one step a line, with every column.

@@ -1,0 +1,234 @@
+-- createUser
+INSERT INTO "users" ("name", "email", "emailVerified", "image") VALUES ($1, $2, $3, $4) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- user
+SELECT "id", "name", "email", "emailVerified", "image" FROM "users" WHERE "id" = CAST($1 AS bigint);
+
+-- userByEmail
+SELECT "id", "name", "email", "emailVerified", "image" FROM "users" WHERE "email" = $1;
+
+-- userByAccount
+SELECT u."id", u."name", u."email", u."emailVerified", u."image" FROM "accounts" a JOIN "users" u ON u."id" = a."userId" WHERE a."provider" = $1 AND a."providerAccountId" = $2;
+
+-- deleteUser[0]
+DELETE FROM "sessions" WHERE "userId" = CAST($1 AS bigint);
+
+-- deleteUser[1]
+DELETE FROM "accounts" WHERE "userId" = CAST($1 AS bigint);
+
+-- deleteUser[2]
+DELETE FROM "users" WHERE "id" = CAST($1 AS bigint);
+
+-- lockUser
+SELECT "id" FROM "users" WHERE "id" = CAST($1 AS bigint) FOR UPDATE;
+
+-- updateUser[1]
+UPDATE "users" SET "name" = $2 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[2]
+UPDATE "users" SET "email" = $2 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[3]
+UPDATE "users" SET "name" = $2, "email" = $3 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[4]
+UPDATE "users" SET "emailVerified" = $2 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[5]
+UPDATE "users" SET "name" = $2, "emailVerified" = $3 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[6]
+UPDATE "users" SET "email" = $2, "emailVerified" = $3 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[7]
+UPDATE "users" SET "name" = $2, "email" = $3, "emailVerified" = $4 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[8]
+UPDATE "users" SET "image" = $2 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[9]
+UPDATE "users" SET "name" = $2, "image" = $3 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[10]
+UPDATE "users" SET "email" = $2, "image" = $3 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[11]
+UPDATE "users" SET "name" = $2, "email" = $3, "image" = $4 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[12]
+UPDATE "users" SET "emailVerified" = $2, "image" = $3 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[13]
+UPDATE "users" SET "name" = $2, "emailVerified" = $3, "image" = $4 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[14]
+UPDATE "users" SET "email" = $2, "emailVerified" = $3, "image" = $4 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- updateUser[15]
+UPDATE "users" SET "name" = $2, "email" = $3, "emailVerified" = $4, "image" = $5 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
+
+-- linkAccount
+INSERT INTO "accounts" ("userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state") SELECT u."id", $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM "users" u WHERE u."id" = CAST($1 AS bigint) FOR KEY SHARE;
+
+-- account
+SELECT "userId", "type", "provider", "providerAccountId", "id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state" FROM "accounts" WHERE "provider" = $1 AND "providerAccountId" = $2;
+
+-- userAccounts
+SELECT "userId", "type", "provider", "providerAccountId", "id", "access_token", "refresh_token", "id_token", "expires_at", "token_type", "scope", "session_state" FROM "accounts" WHERE "userId" = CAST($1 AS bigint);
+
+-- updateAccount
+UPDATE "accounts" SET "access_token" = $3, "refresh_token" = $4, "id_token" = $5, "expires_at" = $6, "token_type" = $7, "scope" = $8, "session_state" = $9 WHERE "provider" = $1 AND "providerAccountId" = $2;
+
+-- unlinkAccount
+DELETE FROM "accounts" WHERE "userId" = CAST($1 AS bigint) AND "provider" = $2 AND "providerAccountId" = $3;
+
+-- ownAccount
+SELECT "type" FROM "accounts" WHERE "userId" = CAST($1 AS bigint) AND "provider" = $2 AND "providerAccountId" = $3 FOR UPDATE;
+
+-- createSession
+INSERT INTO "sessions" ("sessionToken", "userId", "expires") SELECT $1, u."id", $3 FROM "users" u WHERE u."id" = CAST($2 AS bigint) FOR KEY SHARE;
+
+-- sessionAndUser
+SELECT s."id", s."expires", u."id", u."name", u."email", u."emailVerified", u."image", f."user_id", f."data" FROM "sessions" s JOIN "users" u ON u."id" = s."userId" LEFT JOIN "pintle_facts" f ON f."session" = $2 WHERE s."sessionToken" = $1;
+
+-- sessionExists
+SELECT "expires" FROM "sessions" WHERE "sessionToken" = $1;
+
+-- deleteSession
+DELETE FROM "sessions" WHERE "sessionToken" = $1 RETURNING "userId", "id", "expires";
+
+-- updateSession[1]
+UPDATE "sessions" SET "expires" = $2 WHERE "sessionToken" = $1;
+
+-- updateSession[3]
+UPDATE "sessions" SET "expires" = $2 WHERE "sessionToken" = $1;
+
+-- session
+SELECT "userId", "id", "expires" FROM "sessions" WHERE "sessionToken" = $1;
+
+-- userSessions
+SELECT "sessionToken", "userId", "id", "expires" FROM "sessions" WHERE "userId" = CAST($1 AS bigint);
+
+-- endSession
+DELETE FROM "sessions" WHERE "userId" = CAST($1 AS bigint) AND "sessionToken" = $2;
+
+-- endUserSessions
+DELETE FROM "sessions" WHERE "userId" = CAST($1 AS bigint);
+
+-- endUserSessionsExcept
+DELETE FROM "sessions" WHERE "userId" = CAST($1 AS bigint) AND NOT ("sessionToken" = $2);
+
+-- sessionTokens
+SELECT "sessionToken" FROM "sessions" WHERE "userId" = CAST($1 AS bigint);
+
+-- createVerification
+INSERT INTO "verification_token" ("identifier", "token", "expires") VALUES ($1, $2, $3);
+
+-- useVerification
+DELETE FROM "verification_token" WHERE "identifier" = $1 AND "token" = $2 RETURNING "expires";
+
+-- verification
+SELECT "expires" FROM "verification_token" WHERE "identifier" = $1 AND "token" = $2;
+
+-- sweepSessions
+DELETE FROM "sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+
+-- sweepVerifications
+DELETE FROM "verification_token" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "verification_token" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+
+-- state
+SELECT "version", "roles", "banned_until", "ban_reason", "delete_at", "must", "claim", "suspended", "created", "last_sign_in", "streak" FROM "pintle_states" WHERE "user_id" = $1;
+
+-- changeState
+UPDATE "pintle_states" SET "version" = "version" + 1, "roles" = $3, "banned_until" = $4, "ban_reason" = $5, "delete_at" = $6, "must" = $7, "claim" = $8, "suspended" = $9, "created" = $10, "last_sign_in" = $11 WHERE "user_id" = $1 AND "version" = $2;
+
+-- createState
+INSERT INTO "pintle_states" ("user_id", "version", "roles", "banned_until", "ban_reason", "delete_at", "must", "claim", "suspended", "created", "last_sign_in", "streak") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0) ON CONFLICT ("user_id") DO NOTHING;
+
+-- ensureState
+INSERT INTO "pintle_states" ("user_id", "version", "suspended", "streak") VALUES ($1, $2, $3, 0) ON CONFLICT ("user_id") DO NOTHING;
+
+-- lockState
+SELECT "failures", "streak" FROM "pintle_states" WHERE "user_id" = $1 FOR UPDATE;
+
+-- countState
+UPDATE "pintle_states" SET "failures" = $2, "streak" = $3 WHERE "user_id" = $1;
+
+-- factors
+SELECT "kind", "id", "version", "secret", "step", "name", "created", "last_used", "expires" FROM "pintle_factors" WHERE "user_id" = $1;
+
+-- addFactor
+INSERT INTO "pintle_factors" ("user_id", "kind", "id", "version", "secret", "step", "name", "created", "last_used", "expires") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+
+-- replaceFactor
+UPDATE "pintle_factors" SET "version" = "version" + 1, "secret" = $5, "step" = $6, "name" = $7, "last_used" = $8, "expires" = $9 WHERE "user_id" = $1 AND "kind" = $2 AND "id" = $3 AND "version" = $4;
+
+-- advanceFactor
+UPDATE "pintle_factors" SET "step" = $4, "last_used" = $5 WHERE "user_id" = $1 AND "kind" = $2 AND "id" = $3 AND "step" < $4;
+
+-- factorExists
+SELECT "version" FROM "pintle_factors" WHERE "user_id" = $1 AND "kind" = $2 AND "id" = $3;
+
+-- deleteFactor
+DELETE FROM "pintle_factors" WHERE "user_id" = $1 AND "kind" = $2 AND "id" = $3;
+
+-- createFlow
+INSERT INTO "pintle_flows" ("id", "kind", "subject", "version", "payload", "code", "attempts", "created", "expires") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
+-- flow
+SELECT "kind", "subject", "version", "payload", "code", "attempts", "created", "expires" FROM "pintle_flows" WHERE "id" = $1;
+
+-- attemptFlow
+UPDATE "pintle_flows" SET "attempts" = "attempts" + 1 WHERE "id" = $1 AND "attempts" < $2 RETURNING "attempts";
+
+-- changeFlow
+UPDATE "pintle_flows" SET "version" = "version" + 1, "payload" = $3, "code" = $4, "expires" = $5 WHERE "id" = $1 AND "version" = $2;
+
+-- useFlow
+DELETE FROM "pintle_flows" WHERE "id" = $1 AND "kind" = $2 RETURNING "kind", "subject", "version", "payload", "code", "attempts", "created", "expires";
+
+-- countFlows
+SELECT COUNT(*) FROM "pintle_flows" WHERE "subject" = $1 AND "kind" = $2 AND "expires" > $3;
+
+-- deleteAccountRows[0]
+DELETE FROM "pintle_facts" WHERE "user_id" = $1;
+
+-- deleteAccountRows[1]
+DELETE FROM "pintle_states" WHERE "user_id" = $1;
+
+-- deleteAccountRows[2]
+DELETE FROM "pintle_factors" WHERE "user_id" = $1;
+
+-- deleteAccountRows[3]
+DELETE FROM "pintle_flows" WHERE "subject" = $1;
+
+-- sweepFlows
+DELETE FROM "pintle_flows" WHERE ("id") IN (SELECT "id" FROM "pintle_flows" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+
+-- sweepFactors
+DELETE FROM "pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM "pintle_factors" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+
+-- lockSession
+SELECT "userId", "expires" FROM "sessions" WHERE "sessionToken" = $1 FOR UPDATE;
+
+-- putFacts
+INSERT INTO "pintle_facts" ("session", "user_id", "data", "expires") VALUES ($1, $2, $3, $4) ON CONFLICT ("session") DO UPDATE SET "user_id" = $2, "data" = $3, "expires" = $4;
+
+-- facts
+SELECT "user_id", "data" FROM "pintle_facts" WHERE "session" = $1;
+
+-- userFacts
+SELECT "session", "data" FROM "pintle_facts" WHERE "user_id" = $1;
+
+-- deleteFacts
+DELETE FROM "pintle_facts" WHERE "session" = $1;
+
+-- staleFacts
+SELECT "session", "user_id", "expires" FROM "pintle_facts" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2;
+
+-- keepFacts
+UPDATE "pintle_facts" SET "expires" = $3 WHERE "session" = $1 AND "expires" = $2;
+
+-- dropFacts
+DELETE FROM "pintle_facts" WHERE "session" = $1 AND "expires" = $2;
+
