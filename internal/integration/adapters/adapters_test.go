@@ -142,7 +142,21 @@ func (i installation) open(t *testing.T) *shared {
 			t.Fatalf("%s: %v", p.Fix, err)
 		}
 	}
-	return &shared{i, authjs, s}
+	return &shared{i, authjs, i.withAccountTables(t, db)}
+}
+
+// withAccountTables makes the tables of package account beside those of the adapter.
+func (i installation) withAccountTables(t *testing.T, db *services.Database) *sqlstore.Store {
+	t.Helper()
+	i.layout.AccountTables = true
+	if err := sqlstore.MigrateShared(t.Context(), db.DB, i.layout); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlstore.NewShared(db.DB, i.layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // elsewhere sets another time zone in a database, for new connections.
