@@ -38,8 +38,9 @@ func addressOf(args []string) (string, error) {
 type opening int
 
 const (
-	mayCreate opening = iota // a file that does not exist is made
-	mustExist                // creates no file and changes no setting of one
+	mayCreate      opening = iota // a file that does not exist is made
+	mustExist                     // creates no file and changes no setting of one
+	mustHaveTables                // the same, for a database with the tables of Auth.js
 )
 
 // openDatabase opens what a URL names. It does not connect yet.
@@ -70,7 +71,11 @@ func openSQLite(address string, how opening) (*sql.DB, error) {
 		settings := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 		return sql.Open("sqlite", "file:"+path+"?"+cmp.Or(query, settings))
 	}
-	if _, err := os.Stat(strings.TrimPrefix(path, "//")); err != nil {
+	_, err := os.Stat(strings.TrimPrefix(path, "//"))
+	switch {
+	case err != nil && how == mustHaveTables:
+		return nil, fmt.Errorf("there is no database with the tables of Auth.js: %w", err)
+	case err != nil:
 		return nil, fmt.Errorf("there is no database yet: run pintle migrate: %w", err)
 	}
 	return sql.Open("sqlite", "file:"+path+"?mode=rw&"+cmp.Or(query, "_pragma=busy_timeout(5000)"))

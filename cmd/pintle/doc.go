@@ -5,6 +5,8 @@
 //	pintle providers search WORD         … where a word occurs
 //	pintle providers show ID [-url URL]  what to register, and which variables to set
 //	pintle migrate [URL]                 make the tables of package sqlstore, or bring them up to date
+//	pintle migrate -layout NAME -accounts [URL]
+//	                                     make the tables of package account beside those of Auth.js
 //	pintle doctor                        faults of the environment and the servers it names
 //	pintle doctor [-layout NAME] URL     faults of a database
 //	pintle token [-cookie NAME] [-tenant NAME]

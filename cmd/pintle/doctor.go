@@ -21,6 +21,8 @@ func doctor(w io.Writer, args []string) error {
 	flags := flag.NewFlagSet("doctor", flag.ContinueOnError)
 	var tables tableFlags
 	tables.register(flags)
+	flags.BoolVar(&tables.passkeys, "passkeys", false, "examine the table of passkeys of the layout too")
+	flags.BoolVar(&tables.accounts, "accounts", false, "examine the tables of package account beside those of the layout too")
 	if err := parse(flags, args); err != nil {
 		return err
 	}

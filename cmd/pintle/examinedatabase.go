@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// layouts are the layouts that the doctor supports, by the names of Auth.js's
+// layouts are the layouts that the command supports, by the names of Auth.js's
 // adapters.
 var layouts = map[string]func(sqlstore.Dialect) sqlstore.Layout{
 	"pg":       func(sqlstore.Dialect) sqlstore.Layout { return sqlstore.PG() },
@@ -29,7 +29,7 @@ var layouts = map[string]func(sqlstore.Dialect) sqlstore.Layout{
 // [sqlstore.Layout] does.
 type tableFlags struct {
 	layout                 string
-	passkeys               bool
+	passkeys, accounts     bool
 	tables, columns, extra pairs
 }
 
@@ -50,14 +50,13 @@ func (p *pairs) Set(text string) error {
 
 func (f *tableFlags) register(flags *flag.FlagSet) {
 	flags.StringVar(&f.layout, "layout", "", "the `adapter` of Auth.js that made the tables: "+strings.Join(slices.Sorted(maps.Keys(layouts)), ", "))
-	flags.BoolVar(&f.passkeys, "passkeys", false, "examine the table of passkeys of the layout too")
 	flags.Var(&f.tables, "table", "another name of a table, as `users=app_user`; may be repeated")
 	flags.Var(&f.columns, "column", "another name of a column, as `users.emailVerified=verified`")
 	flags.Var(&f.extra, "extra", "a further column, as `users=role`")
 }
 
 func (f *tableFlags) given() bool {
-	return f.layout != "" || f.passkeys || len(f.tables)+len(f.columns)+len(f.extra) > 0
+	return f.layout != "" || f.passkeys || f.accounts || len(f.tables)+len(f.columns)+len(f.extra) > 0
 }
 
 // examineDatabase looks at the database that args or the environment name.
@@ -66,9 +65,8 @@ func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags
 	if err != nil {
 		return err
 	}
-	// A mistyped option is reported before the database is opened.
-	if _, known := layouts[f.layout]; f.layout != "" && !known {
-		return usagef("there is no layout %q, only %s", f.layout, strings.Join(slices.Sorted(maps.Keys(layouts)), ", "))
+	if err := f.check(); err != nil {
+		return err
 	}
 	db, dialect, err := openDatabase(address, mustExist)
 	if err != nil {
@@ -100,32 +98,50 @@ func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags
 	return nil
 }
 
+// check reports a mistyped option before the database is opened.
+func (f *tableFlags) check() error {
+	if _, known := layouts[f.layout]; f.layout != "" && !known {
+		return usagef("there is no layout %q, only %s", f.layout, strings.Join(slices.Sorted(maps.Keys(layouts)), ", "))
+	}
+	return nil
+}
+
 // store returns a store on its own tables, or on those of a layout.
 func (f *tableFlags) store(db *sql.DB, dialect sqlstore.Dialect) (*sqlstore.Store, error) {
 	if f.layout == "" {
 		if f.given() {
-			return nil, usagef("-table, -column, -extra and -passkeys are about the tables of a -layout")
+			return nil, usagef("-table, -column, -extra, -passkeys and -accounts are about the tables of a -layout")
 		}
 		return sqlstore.New(db, dialect), nil
 	}
-	l := layouts[f.layout](dialect)
-	if l.Dialect != dialect {
-		return nil, usagef("that layout is for %v, and the database is %v", l.Dialect, dialect)
-	}
-	if !f.passkeys {
-		l.Authenticators = sqlstore.Table{}
-	}
-	if err := f.change(&l); err != nil {
+	l, err := f.of(dialect)
+	if err != nil {
 		return nil, err
-	}
-	if f.passkeys && l.Authenticators.Name == "" {
-		return nil, usagef("the layout has no table for passkeys: name yours with -table authenticators=NAME")
 	}
 	store, err := sqlstore.NewShared(db, l)
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
 	return store, nil
+}
+
+// of returns the layout in a dialect.
+func (f *tableFlags) of(dialect sqlstore.Dialect) (sqlstore.Layout, error) {
+	l := layouts[f.layout](dialect)
+	if l.Dialect != dialect {
+		return l, usagef("that layout is for %v, and the database is %v", l.Dialect, dialect)
+	}
+	if !f.passkeys {
+		l.Authenticators = sqlstore.Table{}
+	}
+	l.AccountTables = f.accounts
+	if err := f.change(&l); err != nil {
+		return l, err
+	}
+	if f.passkeys && l.Authenticators.Name == "" {
+		return l, usagef("the layout has no table for passkeys: name yours with -table authenticators=NAME")
+	}
+	return l, nil
 }
 
 // change applies the names of the flags to a layout.

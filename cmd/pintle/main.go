@@ -17,7 +17,7 @@ type command struct {
 var commands = []command{
 	{"secret", "secret", "Prints a fresh AUTH_SECRET, with 256 random bits, for an environment file.", printSecret},
 	{"providers", "providers [list | search WORD | show ID [-url URL] [-as ID]]", "Lists the catalogue of providers, searches it, or shows what to register and set for one.", providers},
-	{"migrate", "migrate [URL]", "Makes the tables of package sqlstore in a database, or brings them up to date.", migrate},
+	{"migrate", "migrate [-layout NAME -accounts] [URL]", "Makes the tables of package sqlstore in a database, or brings them up to date. With -layout it makes those of package account beside the tables of Auth.js, and changes none of these.", migrate},
 	{"doctor", "doctor [-layout NAME] [URL]", "Examines the environment and the servers it names, or the database at a URL alone, and changes nothing.", doctor},
 	{"token", "token [-cookie NAME] [-tenant NAME] < TOKEN", "Opens the session token on standard input with AUTH_SECRET and shows its claims.", func(w io.Writer, args []string) error { return openToken(os.Stdin, w, args) }},
 }

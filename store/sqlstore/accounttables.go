@@ -62,7 +62,8 @@ func (t *accountTables) all() []*table {
 
 // MigrateShared makes the tables of [Layout.AccountTables], or those of them that are
 // missing, and changes no other table. Any number of processes may call it at once. Tables
-// made by a later version are left as they are.
+// made by a later version are left as they are. It fails if the layout's table of users
+// does not exist.
 //
 // The user of the database needs the right to create tables. If the application does not
 // have it, apply the statements that [Store.Check] returns as another user.
@@ -72,17 +73,27 @@ func MigrateShared(ctx context.Context, db *sql.DB, l Layout) error {
 		err = errors.New("Layout.AccountTables is not set: there are no tables to make")
 	}
 	if err == nil {
-		err = l.Dialect.migrate(ctx, db, func(ctx context.Context, run runner) error {
-			for _, statement := range t.accountStatements() {
-				if _, err := run.ExecContext(ctx, statement); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		err = l.Dialect.migrate(ctx, db, t.migrateAccountTables)
 	}
 	if err != nil {
 		return fmt.Errorf("sqlstore: migrate: %w", err)
+	}
+	return nil
+}
+
+func (t *tables) migrateAccountTables(ctx context.Context, run runner) error {
+	// In a database without users of Auth.js the tables would be in the wrong place.
+	users, err := run.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE 1 = 0", t.users.columns["id"], t.users.quoted))
+	if err == nil {
+		err = errors.Join(users.Err(), users.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("the table %s, which the layout names: %w", t.users.Name, err)
+	}
+	for _, statement := range t.accountStatements() {
+		if _, err := run.ExecContext(ctx, statement); err != nil {
+			return err
+		}
 	}
 	return nil
 }
