@@ -382,13 +382,16 @@ func (b builder) sweepRows(t *table, condition string, key ...string) *statement
 	if b.Dialect == MySQL {
 		return b.statement("DELETE FROM %s WHERE %s ORDER BY %s LIMIT $2", t.quoted, expired, expires)
 	}
-	lock := ""
-	if b.Dialect == PostgreSQL {
-		lock = " FOR UPDATE SKIP LOCKED" // several processes may sweep at once
-	}
 	// The condition is repeated for a session that was extended meanwhile.
-	return b.statement("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[4]s LIMIT $2%[5]s) AND %[3]s",
-		t.quoted, list(key), expired, expires, lock)
+	if b.Dialect == PostgreSQL {
+		// Several processes may sweep at once. The rows are chosen once: as a subquery
+		// of the condition, some plans choose others for each row of the table, and
+		// more than the limit.
+		return b.statement("WITH expired AS (SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[4]s LIMIT $2 FOR UPDATE SKIP LOCKED) "+
+			"DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM expired) AND %[3]s", t.quoted, list(key), expired, expires)
+	}
+	return b.statement("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[4]s LIMIT $2) AND %[3]s",
+		t.quoted, list(key), expired, expires)
 }
 
 // sameForm restricts a comparison of times to those in the layout's format. In

@@ -46,7 +46,8 @@ func NewRevocations(db *sql.DB, d Dialect) *Revocations {
 	switch d {
 	case PostgreSQL:
 		remember += "ON CONFLICT (id) DO UPDATE SET ended = GREATEST(pintle_revocations.ended, $2), expires = GREATEST(pintle_revocations.expires, $3)"
-		stale = "DELETE FROM pintle_revocations WHERE id IN (SELECT id FROM pintle_revocations WHERE expires < $1 ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED) AND expires < $1"
+		stale = "WITH stale AS (SELECT id FROM pintle_revocations WHERE expires < $1 ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED) " +
+			"DELETE FROM pintle_revocations WHERE id IN (SELECT id FROM stale) AND expires < $1" // chosen once, as in builder.sweepRows
 	case MySQL:
 		remember += "ON DUPLICATE KEY UPDATE ended = GREATEST(ended, $2), expires = GREATEST(expires, $3)"
 		stale = "DELETE FROM pintle_revocations WHERE expires < $1 ORDER BY expires LIMIT $2"

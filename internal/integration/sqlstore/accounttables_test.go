@@ -55,7 +55,7 @@ func described(t *testing.T, db *sql.DB, d sqlstore.Dialect) string {
 	return b.String()
 }
 
-// AC-211, AC-216: what package account keeps changes neither the tables of Auth.js nor
+// What package account keeps changes neither the tables of Auth.js nor
 // the rows in them.
 func TestAccountTablesLeaveTheTablesOfAuthJSAsTheyAre(t *testing.T) {
 	for _, l := range sharedLayouts {
@@ -208,7 +208,7 @@ func TestMigrateKeepsTheRowsOfSharedTables(t *testing.T) {
 	}
 }
 
-// AC-210: a program of the version before, which does not know the newest tables, goes
+// A program of the version before, which does not know the newest tables, goes
 // on while and after a newer one migrates.
 func TestAVersionWithoutAccountTablesGoesOnAfterTheMigration(t *testing.T) {
 	for _, d := range databases {

@@ -85,7 +85,7 @@ func checkPlans(t *testing.T, db *services.Database, layout string, d sqlstore.D
 // searches reports whether a statement looks for rows.
 func searches(statement string) bool {
 	verb, _, _ := strings.Cut(statement, " ")
-	return verb == "SELECT" || verb == "UPDATE" || verb == "DELETE"
+	return verb == "SELECT" || verb == "UPDATE" || verb == "DELETE" || verb == "WITH"
 }
 
 // statements is the file that lists the statements of a layout.

@@ -149,8 +149,8 @@ UPDATE "authenticator" SET "counter" = $3, "credentialBackedUp" = $4 WHERE "cred
 DELETE FROM "authenticator" WHERE "userId" = $1 AND "credentialID" = $2;
 
 -- sweepSessions
-DELETE FROM "session" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "session" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "sessionToken" FROM "session" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "session" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM expired) AND "expires" < $1;
 
 -- sweepVerifications
-DELETE FROM "verificationToken" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "verificationToken" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "identifier", "token" FROM "verificationToken" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "verificationToken" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM expired) AND "expires" < $1;
 

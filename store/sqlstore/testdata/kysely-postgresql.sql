@@ -131,8 +131,8 @@ DELETE FROM "VerificationToken" WHERE "identifier" = $1 AND "token" = $2 RETURNI
 SELECT "expires" FROM "VerificationToken" WHERE "identifier" = $1 AND "token" = $2;
 
 -- sweepSessions
-DELETE FROM "Session" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "Session" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "sessionToken" FROM "Session" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "Session" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM expired) AND "expires" < $1;
 
 -- sweepVerifications
-DELETE FROM "VerificationToken" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "VerificationToken" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "identifier", "token" FROM "VerificationToken" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "VerificationToken" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM expired) AND "expires" < $1;
 

@@ -158,10 +158,10 @@ UPDATE "pintle_authenticators" SET "name" = $3 WHERE "user_id" = $1 AND "credent
 DELETE FROM "pintle_authenticators" WHERE "user_id" = $1 AND "credential_id" = $2;
 
 -- sweepSessions
-DELETE FROM "pintle_sessions" WHERE ("token_hash") IN (SELECT "token_hash" FROM "pintle_sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "token_hash" FROM "pintle_sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "pintle_sessions" WHERE ("token_hash") IN (SELECT "token_hash" FROM expired) AND "expires" < $1;
 
 -- sweepVerifications
-DELETE FROM "pintle_verifications" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "pintle_verifications" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "identifier", "token" FROM "pintle_verifications" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "pintle_verifications" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM expired) AND "expires" < $1;
 
 -- state
 SELECT "version", "roles", "banned_until", "ban_reason", "delete_at", "must", "claim", "suspended", "created", "last_sign_in", "streak" FROM "pintle_states" WHERE "user_id" = $1;
@@ -227,8 +227,8 @@ DELETE FROM "pintle_factors" WHERE "user_id" = $1;
 DELETE FROM "pintle_flows" WHERE "subject" = $1;
 
 -- sweepFlows
-DELETE FROM "pintle_flows" WHERE ("id") IN (SELECT "id" FROM "pintle_flows" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "id" FROM "pintle_flows" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "pintle_flows" WHERE ("id") IN (SELECT "id" FROM expired) AND "expires" < $1;
 
 -- sweepFactors
-DELETE FROM "pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM "pintle_factors" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "user_id", "kind", "id" FROM "pintle_factors" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM expired) AND "expires" < $1;
 

@@ -131,10 +131,10 @@ DELETE FROM "verification_token" WHERE "identifier" = $1 AND "token" = $2 RETURN
 SELECT "expires" FROM "verification_token" WHERE "identifier" = $1 AND "token" = $2;
 
 -- sweepSessions
-DELETE FROM "sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "sessionToken" FROM "sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM expired) AND "expires" < $1;
 
 -- sweepVerifications
-DELETE FROM "verification_token" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "verification_token" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "identifier", "token" FROM "verification_token" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "verification_token" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM expired) AND "expires" < $1;
 
 -- state
 SELECT "version", "roles", "banned_until", "ban_reason", "delete_at", "must", "claim", "suspended", "created", "last_sign_in", "streak" FROM "pintle_states" WHERE "user_id" = $1;
@@ -203,10 +203,10 @@ DELETE FROM "pintle_factors" WHERE "user_id" = $1;
 DELETE FROM "pintle_flows" WHERE "subject" = $1;
 
 -- sweepFlows
-DELETE FROM "pintle_flows" WHERE ("id") IN (SELECT "id" FROM "pintle_flows" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "id" FROM "pintle_flows" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "pintle_flows" WHERE ("id") IN (SELECT "id" FROM expired) AND "expires" < $1;
 
 -- sweepFactors
-DELETE FROM "pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM "pintle_factors" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "user_id", "kind", "id" FROM "pintle_factors" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM expired) AND "expires" < $1;
 
 -- lockSession
 SELECT "userId", "expires" FROM "sessions" WHERE "sessionToken" = $1 FOR UPDATE;

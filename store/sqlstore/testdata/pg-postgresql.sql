@@ -131,8 +131,8 @@ DELETE FROM "verification_token" WHERE "identifier" = $1 AND "token" = $2 RETURN
 SELECT "expires" FROM "verification_token" WHERE "identifier" = $1 AND "token" = $2;
 
 -- sweepSessions
-DELETE FROM "sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "sessionToken" FROM "sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM expired) AND "expires" < $1;
 
 -- sweepVerifications
-DELETE FROM "verification_token" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "verification_token" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "identifier", "token" FROM "verification_token" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "verification_token" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM expired) AND "expires" < $1;
 

@@ -149,8 +149,8 @@ UPDATE "Authenticator" SET "counter" = $3, "credentialBackedUp" = $4 WHERE "cred
 DELETE FROM "Authenticator" WHERE "userId" = $1 AND "credentialID" = $2;
 
 -- sweepSessions
-DELETE FROM "Session" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "Session" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "sessionToken" FROM "Session" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "Session" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM expired) AND "expires" < $1;
 
 -- sweepVerifications
-DELETE FROM "VerificationToken" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "VerificationToken" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "identifier", "token" FROM "VerificationToken" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "VerificationToken" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM expired) AND "expires" < $1;
 

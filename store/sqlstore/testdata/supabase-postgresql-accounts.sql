@@ -131,10 +131,10 @@ DELETE FROM "next_auth"."verification_tokens" WHERE "identifier" = $1 AND "token
 SELECT "expires" FROM "next_auth"."verification_tokens" WHERE "identifier" = $1 AND "token" = $2;
 
 -- sweepSessions
-DELETE FROM "next_auth"."sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "next_auth"."sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "sessionToken" FROM "next_auth"."sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "next_auth"."sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM expired) AND "expires" < $1;
 
 -- sweepVerifications
-DELETE FROM "next_auth"."verification_tokens" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "next_auth"."verification_tokens" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "identifier", "token" FROM "next_auth"."verification_tokens" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "next_auth"."verification_tokens" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM expired) AND "expires" < $1;
 
 -- state
 SELECT "version", "roles", "banned_until", "ban_reason", "delete_at", "must", "claim", "suspended", "created", "last_sign_in", "streak" FROM "next_auth"."pintle_states" WHERE "user_id" = $1;
@@ -203,10 +203,10 @@ DELETE FROM "next_auth"."pintle_factors" WHERE "user_id" = $1;
 DELETE FROM "next_auth"."pintle_flows" WHERE "subject" = $1;
 
 -- sweepFlows
-DELETE FROM "next_auth"."pintle_flows" WHERE ("id") IN (SELECT "id" FROM "next_auth"."pintle_flows" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "id" FROM "next_auth"."pintle_flows" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "next_auth"."pintle_flows" WHERE ("id") IN (SELECT "id" FROM expired) AND "expires" < $1;
 
 -- sweepFactors
-DELETE FROM "next_auth"."pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM "next_auth"."pintle_factors" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "user_id", "kind", "id" FROM "next_auth"."pintle_factors" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "next_auth"."pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM expired) AND "expires" < $1;
 
 -- lockSession
 SELECT "userId", "expires" FROM "next_auth"."sessions" WHERE "sessionToken" = $1 FOR UPDATE;

@@ -131,8 +131,8 @@ DELETE FROM "next_auth"."verification_tokens" WHERE "identifier" = $1 AND "token
 SELECT "expires" FROM "next_auth"."verification_tokens" WHERE "identifier" = $1 AND "token" = $2;
 
 -- sweepSessions
-DELETE FROM "next_auth"."sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "next_auth"."sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "sessionToken" FROM "next_auth"."sessions" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "next_auth"."sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM expired) AND "expires" < $1;
 
 -- sweepVerifications
-DELETE FROM "next_auth"."verification_tokens" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "next_auth"."verification_tokens" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1;
+WITH expired AS (SELECT "identifier", "token" FROM "next_auth"."verification_tokens" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "next_auth"."verification_tokens" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM expired) AND "expires" < $1;
 

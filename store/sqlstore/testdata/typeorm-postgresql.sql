@@ -131,8 +131,8 @@ DELETE FROM "verification_tokens" WHERE "identifier" = $1 AND "token" = $2 RETUR
 SELECT "expires" FROM "verification_tokens" WHERE "identifier" = $1 AND "token" = $2;
 
 -- sweepSessions
-DELETE FROM "sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM "sessions" WHERE "expires" < $1 AND "expires" NOT LIKE '%-%' ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1 AND "expires" NOT LIKE '%-%';
+WITH expired AS (SELECT "sessionToken" FROM "sessions" WHERE "expires" < $1 AND "expires" NOT LIKE '%-%' ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "sessions" WHERE ("sessionToken") IN (SELECT "sessionToken" FROM expired) AND "expires" < $1 AND "expires" NOT LIKE '%-%';
 
 -- sweepVerifications
-DELETE FROM "verification_tokens" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM "verification_tokens" WHERE "expires" < $1 AND "expires" NOT LIKE '%-%' ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) AND "expires" < $1 AND "expires" NOT LIKE '%-%';
+WITH expired AS (SELECT "identifier", "token" FROM "verification_tokens" WHERE "expires" < $1 AND "expires" NOT LIKE '%-%' ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "verification_tokens" WHERE ("identifier", "token") IN (SELECT "identifier", "token" FROM expired) AND "expires" < $1 AND "expires" NOT LIKE '%-%';
 
