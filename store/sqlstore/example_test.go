@@ -47,6 +47,28 @@ func ExampleNewShared() {
 	}
 }
 
+// Passwords and second factors are kept in tables beside those of Auth.js.
+func ExampleMigrateShared() {
+	db, err := sql.Open("pgx", "postgres://localhost/app")
+	if err != nil {
+		log.Fatal(err)
+	}
+	layout := sqlstore.Drizzle(sqlstore.PostgreSQL)
+	layout.AccountTables = true
+	if err := sqlstore.MigrateShared(context.Background(), db, layout); err != nil {
+		log.Fatal(err)
+	}
+	store, err := sqlstore.NewShared(db, layout)
+	if err != nil {
+		log.Fatal(err)
+	}
+	auth, err := pintle.New(pintle.Config{Store: store})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_ = auth
+}
+
 // A host sweeps when it likes, a few hundred rows at a time.
 func ExampleStore_Sweep() {
 	sweep := func(ctx context.Context, store *sqlstore.Store) error {
