@@ -130,9 +130,23 @@ func columnValue(v any) any {
 
 // CreateUser implements [pintle.Store]. The id of the stored user may differ from
 // the proposed one where the layout or the database makes ids.
-func (r records) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
-	created, err := r.createUser(ctx, u)
-	return created, r.fail(ctx, "create user", err)
+func (r records) CreateUser(ctx context.Context, u *pintle.User) (created *pintle.User, err error) {
+	if r.tables.states == nil || r.tables.Users.ID != Integer {
+		created, err = r.createUser(ctx, u)
+		return created, r.fail(ctx, "create user", err)
+	}
+	// A database may give out the number of a user whom Auth.js has deleted once more.
+	// The password of that user must not sign in as the new one.
+	err = r.inOneStep(ctx, "create user", func(r records) error {
+		if created, err = r.createUser(ctx, u); err == nil {
+			err = r.deleteAccountRows(ctx, created.ID)
+		}
+		return r.fail(ctx, "create user", err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return created, nil
 }
 
 func (r records) createUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
@@ -375,12 +389,20 @@ func (r records) deleteUser(ctx context.Context, id string, key any) (found bool
 	if key != nil {
 		found, err = r.deleteUserRows(ctx, key)
 	}
-	for _, s := range r.sql.deleteAccountRows {
-		if err == nil {
-			_, err = r.exec(ctx, s, id)
-		}
+	if err == nil {
+		err = r.deleteAccountRows(ctx, id)
 	}
 	return found, r.fail(ctx, "delete user", err)
+}
+
+// deleteAccountRows removes the rows of a user from the tables of package account.
+func (r records) deleteAccountRows(ctx context.Context, id string) error {
+	for _, s := range r.sql.deleteAccountRows {
+		if _, err := r.exec(ctx, s, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r records) deleteUserRows(ctx context.Context, key any) (found bool, err error) {

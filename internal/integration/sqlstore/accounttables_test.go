@@ -274,6 +274,44 @@ func TestCheckNamesMissingAccountTablesAndTheirStatements(t *testing.T) {
 	}
 }
 
+// A number that is given out once more does not bring the password of the user who had
+// it before.
+func TestANumberThatIsGivenOutAgainHasNoPassword(t *testing.T) {
+	for _, l := range sharedLayouts {
+		if l.file != "pg-postgresql" {
+			continue
+		}
+		l := l.withAccounts()
+		db := l.create(t)
+		s := l.store(t, db)
+		repair(t, db, s)
+		before, err := s.CreateUser(t.Context(), &pintle.User{Email: "ada@example.org"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(
+			s.AccountStore().AddFactor(t.Context(), &accountstore.Factor{UserID: before.ID, Kind: "password", Secret: "$argon2id$"}),
+			s.AccountStore().ChangeState(t.Context(), &accountstore.State{UserID: before.ID, Roles: []string{"admin"}}),
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+		execute(t, db.DB, "DELETE FROM users")
+		execute(t, db.DB, "ALTER SEQUENCE users_id_seq RESTART")
+		u, err := s.CreateUser(t.Context(), &pintle.User{Email: "grace@example.org"})
+		if err != nil || u.ID != before.ID {
+			t.Fatalf("CreateUser() = %+v, %v, want the id %s", u, err, before.ID)
+		}
+		factors, err := s.AccountStore().Factors(t.Context(), u.ID)
+		if err != nil || len(factors) != 0 {
+			t.Errorf("Factors() = %v, %v, want none", factors, err)
+		}
+		if state, err := s.AccountStore().State(t.Context(), u.ID); err != nil || len(state.Roles) != 0 {
+			t.Errorf("State() = %+v, %v, want no roles", state, err)
+		}
+	}
+}
+
 // A factsSite is a store whose sessions have their data in a table, and a user.
 type factsSite struct {
 	*testing.T
