@@ -482,6 +482,29 @@ func TestASweepKeepsTheDataOfSessionsThatAuthJSExtended(t *testing.T) {
 	})
 }
 
+// A session that Auth.js extended, and that has expired since, is found among the data
+// before its turn to be swept.
+func TestASweepLeavesTheDataOfExpiredSessionsThatAreLeft(t *testing.T) {
+	eachFactsSite(t, func(s *factsSite) {
+		s.session("extended", -3*time.Hour)
+		s.session("later", -time.Hour)
+		s.byAuthJS("UPDATE SESSIONS SET expires = (SELECT e FROM (SELECT expires AS e FROM SESSIONS WHERE %[1]s = 'later') x) WHERE %[1]s = 'extended'", s.l.quoted("sessionToken"))
+		s.session("first", -2*time.Hour)
+		for n := 1; n == 1; {
+			var err error
+			if n, err = s.Sweep(s.Context(), time.Now(), 1); n > 1 || err != nil {
+				s.Fatalf("Sweep() of one = %d, %v", n, err)
+			}
+			for _, token := range []string{"extended", "later"} {
+				if found, _, err := s.SessionAndUser(s.Context(), token); err == nil && found.Data["of"] != token {
+					s.Errorf("the session %q is there without its data", token)
+				}
+			}
+		}
+		s.has()
+	})
+}
+
 func TestASessionWithItsDataIsCheckedInOneRoundTrip(t *testing.T) {
 	eachFactsSite(t, func(s *factsSite) {
 		s.session("token", time.Hour)
