@@ -326,14 +326,18 @@ func eachFactsSite(t *testing.T, test func(*factsSite)) {
 	for _, l := range sharedLayouts {
 		t.Run(l.file, func(t *testing.T) {
 			t.Parallel()
-			l := l.withAccounts()
-			db := l.create(t)
-			s := &factsSite{T: t, Store: l.store(t, db), l: l, db: db}
-			repair(t, db, s.Store)
-			s.user = s.someone("ada@example.org")
-			test(s)
+			test(newFactsSite(t, l.withAccounts()))
 		})
 	}
+}
+
+func newFactsSite(t *testing.T, l sharedLayout) *factsSite {
+	t.Helper()
+	db := l.create(t)
+	s := &factsSite{T: t, Store: l.store(t, db), l: l, db: db}
+	repair(t, db, s.Store)
+	s.user = s.someone("ada@example.org")
+	return s
 }
 
 func (s *factsSite) someone(email string) *pintle.User {
@@ -503,6 +507,39 @@ func TestASweepLeavesTheDataOfExpiredSessionsThatAreLeft(t *testing.T) {
 		}
 		s.has()
 	})
+}
+
+// PostgreSQL ends the transaction that has waited in a circle for deadlock_timeout, here
+// that of the store. The call begins again.
+func TestAChangeThatADeadlockEndedIsMade(t *testing.T) {
+	for _, l := range sharedLayouts {
+		if l.file != "drizzle-postgresql" {
+			continue
+		}
+		s := newFactsSite(t, l.withAccounts())
+		s.session("token", time.Hour)
+		tx, err := s.db.BeginTx(s.Context(), nil)
+		s.ok(err)
+		defer func() { _ = tx.Rollback() }()
+		for _, statement := range []string{"SET LOCAL deadlock_timeout = '1min'", "SELECT session FROM pintle_facts FOR UPDATE"} {
+			_, err := tx.ExecContext(s.Context(), statement)
+			s.ok(err)
+		}
+		changed := make(chan error)
+		go func() {
+			changed <- s.UpdateSession(s.Context(), "token", pintle.SessionUpdate{Data: map[string]any{"of": "token", "changed": true}})
+		}()
+		for waits := false; !waits; {
+			s.ok(s.db.QueryRowContext(s.Context(), "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waits))
+		}
+		_, err = tx.ExecContext(s.Context(), `SELECT "userId" FROM session FOR UPDATE`)
+		s.ok(err)
+		s.ok(tx.Commit())
+		s.ok(<-changed)
+		if found, _, err := s.SessionAndUser(s.Context(), "token"); err != nil || found.Data["changed"] != true {
+			s.Errorf("SessionAndUser() = %+v, %v, want the changed data", found, err)
+		}
+	}
 }
 
 func TestASessionWithItsDataIsCheckedInOneRoundTrip(t *testing.T) {
