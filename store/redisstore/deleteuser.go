@@ -45,6 +45,9 @@ func (s *Store) deleteLeftovers(ctx context.Context, id string) error {
 	// One by one: keys of one command have to be on one node.
 	for _, key := range []string{
 		s.keys.accountSet(id), s.keys.lastAccount(id), s.keys.sessionSet(id), s.keys.lastSession(id), s.keys.passkeys(id), s.keys.removals(id),
+		// Only once the user is gone: without these a password would need no second
+		// factor, and a ban would have ended.
+		s.keys.flows(id), s.keys.factors(id), s.keys.state(id),
 	} {
 		if err := s.client.Del(ctx, key).Err(); err != nil {
 			return err
@@ -53,9 +56,12 @@ func (s *Store) deleteLeftovers(ctx context.Context, id string) error {
 	return nil
 }
 
-// deleteBelongings removes the sessions, accounts and passkeys of a user.
+// deleteBelongings removes the sessions, flows, accounts and passkeys of a user.
 func (s *Store) deleteBelongings(ctx context.Context, id string) error {
 	if _, err := s.sessions.endAll(ctx, id, ""); err != nil {
+		return err
+	}
+	if _, err := s.accountStore().endFlows(ctx, id, func(string) bool { return true }); err != nil {
 		return err
 	}
 	accounts, err := s.UserAccounts(ctx, id)

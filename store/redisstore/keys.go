@@ -28,6 +28,7 @@ func newKeys(o Options) keys {
 		AccountSetKeyPrefix:        base(o.AccountSetKeyPrefix, "user:accounts:"),
 		SessionSetKeyPrefix:        base(o.SessionSetKeyPrefix, "user:sessions:"),
 		UnlinkingKeyPrefix:         base(o.UnlinkingKeyPrefix, "user:unlinking:"),
+		AccountStoreKeyPrefix:      base(o.AccountStoreKeyPrefix, "pintle:"),
 	}
 }
 
@@ -74,6 +75,17 @@ func (k keys) verification(identifier, token string) (key string, ok bool) {
 }
 
 func (k keys) passkeys(userID string) string { return k.AuthenticatorUserKeyPrefix + userID }
+
+func (k keys) state(userID string) string   { return k.AccountStoreKeyPrefix + "state:" + userID }
+func (k keys) factors(userID string) string { return k.AccountStoreKeyPrefix + "factors:" + userID }
+func (k keys) flows(subject string) string  { return k.AccountStoreKeyPrefix + "flows:" + subject }
+func (k keys) flow(name string) string      { return k.AccountStoreKeyPrefix + "flow:" + name }
+
+// factor returns the field of a factor in the hash of its user. The kind has no
+// colon in it, so the first colon is the border.
+func (k keys) factor(kind, id string) string { return kindField(kind) + ":" + id }
+
+func kindField(kind string) string { return inProvider.Replace(kind) }
 
 var slashes = regexp.MustCompile(`:+`)
 

@@ -34,6 +34,10 @@ type Options struct {
 	AccountSetKeyPrefix string // user:accounts:
 	SessionSetKeyPrefix string // user:sessions:
 	UnlinkingKeyPrefix  string // user:unlinking:
+
+	// AccountStoreKeyPrefix is in front of the keys of [Store.AccountStore], which
+	// are pintle:state:, pintle:factors:, pintle:flow: and pintle:flows: by default.
+	AccountStoreKeyPrefix string // pintle:
 }
 
 // A Store keeps users, accounts, sessions, mail links and passkeys in Redis.
