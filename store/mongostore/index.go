@@ -36,6 +36,10 @@ func (s *Store) needs() []need {
 		{collection: s.authenticators, fields: []string{"credentialID"}, unique: true},
 		{collection: s.authenticators, fields: []string{"userId"}},
 		{collection: s.revocations, fields: []string{"expires"}},
+		{collection: s.people.factors, fields: []string{"userId"}},
+		{collection: s.people.factors, fields: []string{"expires"}},
+		{collection: s.people.flows, fields: []string{"subject", "kind"}},
+		{collection: s.people.flows, fields: []string{"expires"}},
 	}
 }
 
@@ -228,7 +232,9 @@ func (c *collection) check() error {
 
 func (s *Store) checkCollations(ctx context.Context) error {
 	names := bson.A{}
-	for _, c := range []*mongo.Collection{s.users, s.accounts, s.sessions, s.verifications, s.authenticators} {
+	for _, c := range []*mongo.Collection{
+		s.users, s.accounts, s.sessions, s.verifications, s.authenticators, s.people.states, s.people.factors, s.people.flows,
+	} {
 		names = append(names, c.Name())
 	}
 	cursor, err := s.users.Database().ListCollections(ctx, bson.D{{Key: "name", Value: bson.D{{Key: "$in", Value: names}}}})

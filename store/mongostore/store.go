@@ -30,6 +30,11 @@ type Options struct {
 
 	// Revocations is what [NewRevocations] keeps.
 	Revocations string // pintle_revocations
+
+	// States, Factors and Flows are what [Store.AccountStore] keeps.
+	States  string // pintle_states
+	Factors string // pintle_factors
+	Flows   string // pintle_flows
 }
 
 // A Store keeps users, accounts, sessions, mail links and passkeys in MongoDB.
@@ -38,6 +43,7 @@ type Options struct {
 type Store struct {
 	pintle.UnimplementedStore
 	users, accounts, sessions, verifications, authenticators, revocations *mongo.Collection
+	people                                                                accountStore
 }
 
 var _ pintle.Store = (*Store)(nil)
@@ -81,6 +87,11 @@ func newStore(db *mongo.Database, o Options) *Store {
 		verifications:  collection(o.VerificationTokens, "verification_tokens"),
 		authenticators: collection(o.Authenticators, "authenticators"),
 		revocations:    collection(o.Revocations, "pintle_revocations"),
+		people: accountStore{
+			states:  collection(o.States, "pintle_states"),
+			factors: collection(o.Factors, "pintle_factors"),
+			flows:   collection(o.Flows, "pintle_flows"),
+		},
 	}
 }
 

@@ -183,18 +183,26 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	if err := s.deleteBelongings(ctx, key); err != nil {
 		return fail(ctx, "delete user", err)
 	}
+	// Only once the user is gone: without these a password would need no second
+	// factor, and a ban would have ended.
+	if err := s.people.forget(ctx, id); err != nil {
+		return fail(ctx, "delete user", err)
+	}
 	if user.DeletedCount == 0 {
 		return absent(ctx)
 	}
 	return nil
 }
 
-// deleteBelongings removes the sessions, accounts and passkeys of a user.
+// deleteBelongings removes the sessions, accounts, passkeys and flows of a user.
 func (s *Store) deleteBelongings(ctx context.Context, id bson.ObjectID) error {
 	for _, c := range []*mongo.Collection{s.sessions, s.accounts, s.authenticators} {
 		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {
 			return fmt.Errorf("%s: %w", c.Name(), err)
 		}
+	}
+	if _, err := s.people.flows.DeleteMany(ctx, bson.D{{Key: "subject", Value: id.Hex()}}); err != nil {
+		return fmt.Errorf("%s: %w", s.people.flows.Name(), err)
 	}
 	return nil
 }
