@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/integration/services"
 	"github.com/pintleauth/pintle/store/memstore"
 	"github.com/pintleauth/pintle/store/redisstore"
@@ -245,6 +246,7 @@ func TestADeletedUserLeavesNoKey(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			client := d.open(t)
 			s, _ := whole(t, client)
+			person(t, s)
 			if _, err := s.UseVerification(t.Context(), ada.Email, "abc"); err != nil {
 				t.Fatal(err)
 			}
@@ -326,6 +328,7 @@ func TestWithoutRedisNoLookUpReturnsAResult(t *testing.T) {
 	client := closed(t, redis.NewClient(&redis.Options{Addr: server.Addr, ContextTimeoutEnabled: true, MaxRetries: -1}))
 	s, _ := whole(t, client)
 	alone := redisstore.Sessions(memstore.New(), client, redisstore.Options{BaseKeyPrefix: "x:"})
+	rows := s.AccountStore()
 	server.Stop(t)
 	for name, call := range map[string]func() error{
 		"SessionAndUser":            func() error { _, _, err := s.SessionAndUser(t.Context(), "t0"); return err },
@@ -334,8 +337,20 @@ func TestWithoutRedisNoLookUpReturnsAResult(t *testing.T) {
 		"UseVerification":           func() error { _, err := s.UseVerification(t.Context(), ada.Email, "abc"); return err },
 		"SessionAndUser, elsewhere": func() error { _, _, err := alone.SessionAndUser(t.Context(), "t0"); return err },
 		"DeleteUser, elsewhere":     func() error { return alone.DeleteUser(t.Context(), ada.ID) },
+		"State":                     func() error { _, err := rows.State(t.Context(), ada.ID); return err },
+		"ChangeState":               func() error { return rows.ChangeState(t.Context(), &accountstore.State{UserID: ada.ID}) },
+		"CountFailure":              func() error { _, err := rows.CountFailure(t.Context(), ada.ID, noon, time.Hour, 3); return err },
+		"Factors":                   func() error { _, err := rows.Factors(t.Context(), ada.ID); return err },
+		"AddFactor":                 func() error { return rows.AddFactor(t.Context(), &accountstore.Factor{UserID: ada.ID}) },
+		"AdvanceFactor":             func() error { return rows.AdvanceFactor(t.Context(), ada.ID, "totp", "1", 8, noon) },
+		"DeleteFactors":             func() error { _, err := rows.DeleteFactors(t.Context(), ada.ID, []string{"totp"}, nil); return err },
+		"Flow":                      func() error { _, err := rows.Flow(t.Context(), accountstore.Hash{}); return err },
+		"AttemptFlow":               func() error { _, err := rows.AttemptFlow(t.Context(), accountstore.Hash{}, 5); return err },
+		"UseFlow":                   func() error { _, err := rows.UseFlow(t.Context(), accountstore.Hash{}, "reset"); return err },
+		"EndFlows":                  func() error { _, err := rows.EndFlows(t.Context(), ada.ID, "reset"); return err },
+		"CountFlows":                func() error { _, err := rows.CountFlows(t.Context(), ada.ID, "reset", noon); return err },
 	} {
-		if err := call(); err == nil || errors.Is(err, pintle.ErrNotFound) {
+		if err := call(); err == nil || errors.Is(err, pintle.ErrNotFound) || errors.Is(err, pintle.ErrConflict) {
 			t.Errorf("%s without a server: %v, want an error other than a result", name, err)
 		}
 	}
