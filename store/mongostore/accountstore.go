@@ -22,8 +22,15 @@ type accountStore struct {
 // AccountStore implements [pintle.Store].
 func (s *Store) AccountStore() accountstore.Store { return s.people }
 
-// forget removes the factors and the state of a user who is gone.
+// forget removes what is kept of a user who is gone. Before that, a password would
+// need no second factor for a moment, and a ban would have ended.
 func (a accountStore) forget(ctx context.Context, userID string) error {
+	if !storable(userID) {
+		return nil
+	}
+	if _, err := a.flows.DeleteMany(ctx, bson.D{{Key: "subject", Value: userID}}); err != nil {
+		return fmt.Errorf("%s: %w", a.flows.Name(), err)
+	}
 	if _, err := a.factors.DeleteMany(ctx, bson.D{{Key: "userId", Value: userID}}); err != nil {
 		return fmt.Errorf("%s: %w", a.factors.Name(), err)
 	}

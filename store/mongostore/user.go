@@ -171,6 +171,9 @@ func userUpdate(change pintle.UserUpdate) (update bson.D, err error) {
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	key, ok := objectID(id)
 	if !ok {
+		if err := s.people.forget(ctx, id); err != nil {
+			return fail(ctx, "delete user", err)
+		}
 		return absent(ctx)
 	}
 	if err := s.deleteBelongings(ctx, key); err != nil {
@@ -183,8 +186,6 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	if err := s.deleteBelongings(ctx, key); err != nil {
 		return fail(ctx, "delete user", err)
 	}
-	// Only once the user is gone: without these a password would need no second
-	// factor, and a ban would have ended.
 	if err := s.people.forget(ctx, id); err != nil {
 		return fail(ctx, "delete user", err)
 	}
@@ -194,15 +195,12 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	return nil
 }
 
-// deleteBelongings removes the sessions, accounts, passkeys and flows of a user.
+// deleteBelongings removes the sessions, accounts and passkeys of a user.
 func (s *Store) deleteBelongings(ctx context.Context, id bson.ObjectID) error {
 	for _, c := range []*mongo.Collection{s.sessions, s.accounts, s.authenticators} {
 		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {
 			return fmt.Errorf("%s: %w", c.Name(), err)
 		}
-	}
-	if _, err := s.people.flows.DeleteMany(ctx, bson.D{{Key: "subject", Value: id.Hex()}}); err != nil {
-		return fmt.Errorf("%s: %w", s.people.flows.Name(), err)
 	}
 	return nil
 }

@@ -26,6 +26,20 @@ func (s *Store) AccountStore() accountstore.Store { return s.accountStore() }
 
 func (s *Store) accountStore() accountStore { return accountStore{s.client, s.keys} }
 
+// forget removes what is kept of a user who is gone. Before that, a password would
+// need no second factor for a moment, and a ban would have ended.
+func (a accountStore) forget(ctx context.Context, userID string) error {
+	if _, err := a.endFlows(ctx, userID, func(string) bool { return true }); err != nil {
+		return err
+	}
+	for _, key := range []string{a.keys.flows(userID), a.keys.factors(userID), a.keys.state(userID)} {
+		if err := a.client.Del(ctx, key).Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // failRead is fail for what only reads. A client of a Cluster then looks whether
 // the key is on another node by now.
 func (a accountStore) failRead(ctx context.Context, operation string, err error) error {

@@ -14,9 +14,12 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	u, _, err := s.user(ctx, id)
 	if errors.Is(err, pintle.ErrNotFound) {
 		if isUserID(id) {
-			if err := s.deleteLeftovers(ctx, id); err != nil {
-				return fail(ctx, "delete user", err)
-			}
+			err = s.deleteLeftovers(ctx, id)
+		} else {
+			err = s.accountStore().forget(ctx, id)
+		}
+		if err != nil {
+			return fail(ctx, "delete user", err)
 		}
 		return absent(ctx)
 	}
@@ -45,23 +48,17 @@ func (s *Store) deleteLeftovers(ctx context.Context, id string) error {
 	// One by one: keys of one command have to be on one node.
 	for _, key := range []string{
 		s.keys.accountSet(id), s.keys.lastAccount(id), s.keys.sessionSet(id), s.keys.lastSession(id), s.keys.passkeys(id), s.keys.removals(id),
-		// Only once the user is gone: without these a password would need no second
-		// factor, and a ban would have ended.
-		s.keys.flows(id), s.keys.factors(id), s.keys.state(id),
 	} {
 		if err := s.client.Del(ctx, key).Err(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.accountStore().forget(ctx, id)
 }
 
-// deleteBelongings removes the sessions, flows, accounts and passkeys of a user.
+// deleteBelongings removes the sessions, accounts and passkeys of a user.
 func (s *Store) deleteBelongings(ctx context.Context, id string) error {
 	if _, err := s.sessions.endAll(ctx, id, ""); err != nil {
-		return err
-	}
-	if _, err := s.accountStore().endFlows(ctx, id, func(string) bool { return true }); err != nil {
 		return err
 	}
 	accounts, err := s.UserAccounts(ctx, id)
