@@ -44,14 +44,14 @@ func (s *SessionStore) Features() pintle.Features {
 
 var (
 	errNoTransaction = fmt.Errorf("redisstore: a session is not part of a transaction of the users: %w", errors.ErrUnsupported)
-	errNoSweep       = fmt.Errorf("redisstore: sessions expire in Redis: for mail links call Sweep of the store of the users: %w", errors.ErrUnsupported)
+	errNoSweep       = fmt.Errorf("redisstore: sessions expire in Redis: for everything else call Sweep of the store of the users: %w", errors.ErrUnsupported)
 )
 
 // InTx fails with an error matching [errors.ErrUnsupported].
 func (s *SessionStore) InTx(context.Context, func(pintle.Store) error) error { return errNoTransaction }
 
 // Sweep fails with an error matching [errors.ErrUnsupported]. Sessions go by
-// themselves, and the store of the users sweeps its mail links.
+// themselves, and the store of the users sweeps everything else.
 func (s *SessionStore) Sweep(context.Context, time.Time, int) (int, error) { return 0, errNoSweep }
 
 // CreateSession implements [pintle.Store].

@@ -2,6 +2,7 @@ package mongostore_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
@@ -45,8 +47,9 @@ func TestClientInputIsAlwaysAText(t *testing.T) {
 	db := services.MongoDatabase(t, r.monitor())
 	s := open(t, db)
 	u, _ := whole(t, s)
-	ctx := t.Context()
+	rows, ctx := s.AccountStore(), t.Context()
 	for _, text := range []string{`{"$ne":null}`, `{"$gt":""}`, `$where`, `this.a || true`, `[$regex]`, `$$ROOT`} {
+		flow := &accountstore.Flow{ID: sha256.Sum256([]byte(text)), Kind: text, Subject: text, Payload: text, Expires: time.Now()}
 		r.sent()
 		_, _, err := s.SessionAndUser(ctx, text)
 		for i, err := range []error{
@@ -69,20 +72,35 @@ func TestClientInputIsAlwaysAText(t *testing.T) {
 			s.UsePasskey(ctx, &pintle.Passkey{CredentialID: text}, 1),
 			s.RenamePasskey(ctx, u.ID, text, text),
 			s.DeletePasskey(ctx, u.ID, text),
+			errorOf(rows.State(ctx, text)),
+			rows.ChangeState(ctx, &accountstore.State{UserID: text, Roles: []string{text}, BanReason: text, Must: text, Claim: text}),
+			errorOf(rows.CountFailure(ctx, text, time.Now(), time.Hour, 3)),
+			rows.CountSuccess(ctx, text, time.Now()),
+			errorOf(rows.Factors(ctx, text)),
+			rows.AddFactor(ctx, &accountstore.Factor{UserID: text, Kind: text, ID: text, Secret: text, Name: text}),
+			rows.ReplaceFactor(ctx, &accountstore.Factor{UserID: text, Kind: text, ID: text, Version: 1, Secret: text, Name: text}),
+			rows.AdvanceFactor(ctx, text, text, text, 1, time.Now()),
+			rows.DeleteFactor(ctx, text, text, text),
+			errorOf(rows.DeleteFactors(ctx, text, []string{text}, []string{text})),
+			rows.CreateFlow(ctx, flow),
+			rows.ChangeFlow(ctx, flow),
+			errorOf(rows.UseFlow(ctx, flow.ID, text)),
+			errorOf(rows.EndFlows(ctx, text, text)),
+			errorOf(rows.CountFlows(ctx, text, text, time.Now())),
 		} {
-			if err != nil && !errors.Is(err, pintle.ErrNotFound) {
+			if err != nil && !errors.Is(err, pintle.ErrNotFound) && !errors.Is(err, pintle.ErrConflict) {
 				t.Errorf("call %d with %q: %v", i, text, err)
 			}
 		}
 		commands := r.sent()
-		if len(commands) < 16 {
+		if len(commands) < 31 {
 			t.Errorf("%d commands were sent, want one for each call that looks for the text", len(commands))
 		}
 		seen := 0
 		for _, command := range commands {
 			seen += texts(t, command, text)
 		}
-		if seen < 20 {
+		if seen < 45 {
 			t.Errorf("%q was in %d places, want more", text, seen)
 		}
 	}

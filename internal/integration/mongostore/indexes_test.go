@@ -65,7 +65,9 @@ func TestIndexesAreMadeOnceAndThoseOfOthersServe(t *testing.T) {
 		if err := mongostore.EnsureIndexes(t.Context(), db.Database, mongostore.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		for collection, want := range map[string]int{"users": 1, "accounts": 2, "sessions": 3, "verification_tokens": 2, "authenticators": 2} {
+		for collection, want := range map[string]int{
+			"users": 1, "accounts": 2, "sessions": 3, "verification_tokens": 2, "authenticators": 2, "pintle_factors": 2, "pintle_flows": 2,
+		} {
 			indexes, err := db.Collection(collection).Indexes().ListSpecifications(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -65,7 +65,7 @@ func TestDocumentsAreThoseOfTheAdapter(t *testing.T) {
 
 func TestCollectionsHaveTheNamesOfTheOptions(t *testing.T) {
 	db := services.MongoDatabase(t)
-	o := mongostore.Options{Users: "u", Accounts: "a", Sessions: "s", VerificationTokens: "v", Authenticators: "p", Revocations: "r"}
+	o := mongostore.Options{Users: "u", Accounts: "a", Sessions: "s", VerificationTokens: "v", Authenticators: "p", Revocations: "r", States: "ps", Factors: "pf", Flows: "pl"}
 	if err := mongostore.EnsureIndexes(t.Context(), db.Database, o); err != nil {
 		t.Fatal(err)
 	}
@@ -74,12 +74,13 @@ func TestCollectionsHaveTheNamesOfTheOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole(t, s)
+	person(t, s)
 	names, err := db.ListCollectionNames(t.Context(), bson.D{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(names)
-	if want := []string{"a", "p", "r", "s", "u", "v"}; !slices.Equal(names, want) {
+	if want := []string{"a", "p", "pf", "pl", "ps", "r", "s", "u", "v"}; !slices.Equal(names, want) {
 		t.Errorf("the collections are %q, want %q", names, want)
 	}
 }

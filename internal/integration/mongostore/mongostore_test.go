@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/integration/services"
 	"github.com/pintleauth/pintle/store/mongostore"
 	"github.com/pintleauth/pintle/storetest"
@@ -98,6 +99,7 @@ func TestADatabaseThatIsDownIsNoAnswerAndComesBack(t *testing.T) {
 	defer func() { _ = client.Disconnect(context.Background()) }()
 	s := open(t, &services.Mongo{Database: client.Database("app")})
 	whole(t, s)
+	rows, flow := s.AccountStore(), person(t, s)
 	server.Stop(t)
 	for name, call := range map[string]func() error{
 		"SessionAndUser":  func() error { _, _, err := s.SessionAndUser(t.Context(), "t0"); return err },
@@ -106,6 +108,18 @@ func TestADatabaseThatIsDownIsNoAnswerAndComesBack(t *testing.T) {
 		"UseVerification": func() error { _, err := s.UseVerification(t.Context(), ada.Email, "abc"); return err },
 		"DeleteSession":   func() error { _, err := s.DeleteSession(t.Context(), "t0"); return err },
 		"DeleteUser":      func() error { return s.DeleteUser(t.Context(), ada.ID) },
+		"State":           func() error { _, err := rows.State(t.Context(), ada.ID); return err },
+		"ChangeState":     func() error { return rows.ChangeState(t.Context(), &accountstore.State{UserID: ada.ID}) },
+		"CountFailure":    func() error { _, err := rows.CountFailure(t.Context(), ada.ID, noon, time.Hour, 3); return err },
+		"Factors":         func() error { _, err := rows.Factors(t.Context(), ada.ID); return err },
+		"AddFactor":       func() error { return rows.AddFactor(t.Context(), &accountstore.Factor{UserID: ada.ID}) },
+		"AdvanceFactor":   func() error { return rows.AdvanceFactor(t.Context(), ada.ID, "totp", "1", 8, noon) },
+		"DeleteFactors":   func() error { _, err := rows.DeleteFactors(t.Context(), ada.ID, []string{"totp"}, nil); return err },
+		"Flow":            func() error { _, err := rows.Flow(t.Context(), flow.ID); return err },
+		"AttemptFlow":     func() error { _, err := rows.AttemptFlow(t.Context(), flow.ID, 5); return err },
+		"UseFlow":         func() error { _, err := rows.UseFlow(t.Context(), flow.ID, flow.Kind); return err },
+		"EndFlows":        func() error { _, err := rows.EndFlows(t.Context(), ada.ID, flow.Kind); return err },
+		"CountFlows":      func() error { _, err := rows.CountFlows(t.Context(), ada.ID, flow.Kind, noon); return err },
 		"Open": func() error {
 			_, err := mongostore.Open(t.Context(), client.Database("app"), mongostore.Options{})
 			return err
