@@ -27,6 +27,9 @@
 //     passkey, also under concurrent calls: unique indexes ensure it, and [Open]
 //     fails where they are missing;
 //   - a mail link and the move of a passkey's counter succeed once;
+//   - a factor or a flow is there once, and what [Store.AccountStore] calls one step
+//     is one: the id of each document is its whole key. Counting a failure reads the
+//     document, and replaces what it has read or is repeated;
 //   - an update changes what is there and never brings back what was removed;
 //   - of two calls of UnlinkAccount that would remove the last two accounts of a
 //     user, in whichever processes, one fails: while such a call runs, the user's
@@ -51,7 +54,8 @@
 //     the user and the account fail because the address is taken. They
 //     succeed when tried again.
 //   - DeleteUser removes the sessions first and the user last. If it breaks off,
-//     call it again to finish.
+//     call it again to finish. The second factors and the ban of a user go after
+//     the user: a call that breaks off leaves no user without them.
 //   - An UnlinkAccount whose process dies leaves the account or removes it. If
 //     the account is left, it is for an hour not counted as a way to sign in.
 //   - A process that dies after it stored a session, account or passkey of a user
@@ -68,7 +72,8 @@
 // Ids are ObjectIDs, times are Dates, and a session's token is plain, as the
 // adapter has them. This package adds two fields to a session, created and
 // data, which the adapter keeps when it extends one, and verifiedEmail to an
-// account. Passkeys are in a separate collection, since the adapter has none.
+// account. Passkeys are in a separate collection, since the adapter has none, and so
+// are the rows of [Store.AccountStore].
 //
 // The adapter makes no indexes; those of [EnsureIndexes] are good for it too.
 package mongostore

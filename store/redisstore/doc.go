@@ -14,7 +14,7 @@
 // which go-redis ends a command that is on its way only after ReadTimeout. The
 // server must not evict keys (maxmemory-policy noeviction, or volatile-ttl if
 // losing sessions is acceptable): an evicted address or account can be taken by
-// another user.
+// another user, and an evicted ban or second factor no longer exists.
 //
 // # What holds everywhere
 //
@@ -25,6 +25,8 @@
 //     id to one account, a session token to one session, a credential id to one
 //     passkey, also under concurrent calls;
 //   - a mail link and the move of a passkey's counter succeed once;
+//   - every operation of [Store.AccountStore] that is one step is one script or
+//     command;
 //   - an update changes what is there and never brings back what was removed;
 //   - of two calls of UnlinkAccount that would remove the last two accounts of a
 //     user, in whichever processes, one fails;
@@ -45,7 +47,10 @@
 //   - An account, session or passkey is in its owner's lists before it exists.
 //     An entry that does not exist, or that belongs to another user, is skipped.
 //   - DeleteUser removes the sessions first and the user last. If it breaks off,
-//     call it again to finish.
+//     call it again to finish. The second factors and the ban of a user go after
+//     the user: a call that breaks off leaves no user without them.
+//   - A flow is in the list of its subject before it exists. EndFlows skips an
+//     entry without a flow, and leaves it, since the flow may be about to come.
 //   - An UnlinkAccount whose process dies leaves the account or removes it. If
 //     the account is left, it is for an hour not counted as a way to sign in.
 //   - A process that dies after it stored a session, account or passkey of a user
@@ -65,8 +70,9 @@
 //
 // # Expiry
 //
-// Sessions and mail links go by themselves an hour after they have expired, so
-// there is no [Store.Sweep]. Until then they are returned as expired.
+// Sessions, mail links and flows go by themselves an hour after they have expired,
+// so there is no [Store.Sweep]. Until then they are returned as expired. A factor
+// that has expired as long goes when its user is given another.
 //
 // # Sharing with Auth.js
 //
@@ -75,7 +81,8 @@
 // adapter writes is in no set: such sessions and accounts work, but of several
 // that it writes in a row only the last is listed and removed with the user. An
 // account of a deleted user, which the adapter leaves when the user had several,
-// has no owner and may be linked again. A session that only
+// has no owner and may be linked again. The keys of [Store.AccountStore] are this
+// package's alone. A session that only
 // Auth.js extends leaves its set when it would have expired without that. Session
 // tokens are plain, as the adapter has them. This package adds two members to a
 // session, created and data, which the adapter keeps when it extends one,

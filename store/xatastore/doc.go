@@ -13,6 +13,8 @@
 // the service, made after its API types, its documentation and the public
 // client, and not with the service itself.
 //
+// [Store.AccountStore] returns nil: passwords and second factors need another store.
+//
 // Databases that have columns named xata_id instead of records with an id, which
 // Xata calls Postgres-enabled, are not read: use package sqlstore with them.
 //
