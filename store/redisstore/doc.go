@@ -12,9 +12,9 @@
 //
 // It needs Redis 6.2 or Valkey. Give the client ContextTimeoutEnabled, without
 // which go-redis ends a command that is on its way only after ReadTimeout. The
-// server must not evict keys (maxmemory-policy noeviction, or volatile-ttl if
-// losing sessions is acceptable): an evicted address or account can be taken by
-// another user, and an evicted ban or second factor no longer exists.
+// server must not evict keys (maxmemory-policy noeviction): an evicted address or
+// account can be taken by another user, an evicted ban or second factor no longer
+// exists, and what an evicted list names is not found when it has to end.
 //
 // # What holds everywhere
 //
