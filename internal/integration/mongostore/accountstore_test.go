@@ -129,6 +129,56 @@ func TestRowsAreReadAndWrittenAsTheStoreIs(t *testing.T) {
 	}
 }
 
+// BSON has no other texts, and the server would reject the command or keep it.
+func TestRowsWithTextsThatAreNotUTF8AreRejected(t *testing.T) {
+	var r recorder
+	db := services.MongoDatabase(t, r.monitor())
+	s := open(t, db)
+	rows, flow := s.AccountStore(), person(t, s)
+	const spoiled = "a\xff"
+	flow.Version, flow.Payload = 1, spoiled
+	another := &accountstore.Flow{ID: sha256.Sum256([]byte("another token")), Payload: spoiled}
+	r.sent()
+	for name, err := range map[string]error{
+		"State":         errorOf(rows.State(t.Context(), spoiled)),
+		"ChangeState":   rows.ChangeState(t.Context(), &accountstore.State{UserID: ada.ID, Version: 1, Roles: []string{spoiled}}),
+		"AddFactor":     rows.AddFactor(t.Context(), &accountstore.Factor{UserID: ada.ID, Kind: "password", Secret: spoiled}),
+		"ReplaceFactor": rows.ReplaceFactor(t.Context(), &accountstore.Factor{UserID: ada.ID, Kind: "totp", ID: "1", Version: 1, Name: spoiled}),
+		"DeleteFactors": errorOf(rows.DeleteFactors(t.Context(), ada.ID, []string{spoiled}, nil)),
+		"CreateFlow":    rows.CreateFlow(t.Context(), another),
+		"ChangeFlow":    rows.ChangeFlow(t.Context(), flow),
+		"EndFlows":      errorOf(rows.EndFlows(t.Context(), ada.ID, spoiled)),
+	} {
+		if err == nil || errors.Is(err, pintle.ErrConflict) || errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("%s of a text that is not UTF-8: %v, want an error", name, err)
+		}
+	}
+	for name, err := range map[string]error{
+		"AdvanceFactor": rows.AdvanceFactor(t.Context(), ada.ID, "totp", spoiled, 8, noon),
+		"DeleteFactor":  rows.DeleteFactor(t.Context(), ada.ID, "totp", spoiled),
+		"UseFlow":       errorOf(rows.UseFlow(t.Context(), flow.ID, spoiled)),
+		"DeleteUser":    s.DeleteUser(t.Context(), spoiled),
+	} {
+		if !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("%s of a text that is not UTF-8: %v, want ErrNotFound", name, err)
+		}
+	}
+	if commands := r.sent(); len(commands) != 0 {
+		t.Errorf("the server received %v", commands)
+	}
+}
+
+// A success of a user without failures leaves no document.
+func TestASuccessOfAUserWithoutFailuresMakesNoDocument(t *testing.T) {
+	db := services.MongoDatabase(t)
+	if err := open(t, db).AccountStore().CountSuccess(t.Context(), ada.ID, noon); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := db.Collection("pintle_states").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
+		t.Errorf("there are %d states, %v", n, err)
+	}
+}
+
 // A document that cannot be read is not the absence of a ban.
 func TestADocumentThatCannotBeReadIsAnError(t *testing.T) {
 	db := services.MongoDatabase(t)

@@ -207,6 +207,46 @@ func TestAFactorThatExpiredAnHourAgoGoesWhenAnotherIsAdded(t *testing.T) {
 	}
 }
 
+// JSON would keep another text.
+func TestRowsWithTextsThatAreNotUTF8AreRejected(t *testing.T) {
+	client := single(t)
+	s := redisstore.New(client, redisstore.Options{})
+	rows, flow := s.AccountStore(), person(t, s)
+	before := client.HGetAll(t.Context(), "pintle:factors:"+ada.ID).Val()
+	const spoiled = "a\xff"
+	flow.Version, flow.Payload = 1, spoiled
+	another := flowOf("another token")
+	another.Payload = spoiled
+	for name, err := range map[string]error{
+		"ChangeState":   rows.ChangeState(t.Context(), &accountstore.State{UserID: ada.ID, Version: 1, Roles: []string{spoiled}}),
+		"AddFactor":     rows.AddFactor(t.Context(), &accountstore.Factor{UserID: ada.ID, Kind: "password", Secret: spoiled}),
+		"ReplaceFactor": rows.ReplaceFactor(t.Context(), &accountstore.Factor{UserID: ada.ID, Kind: "totp", ID: "1", Version: 1, Name: spoiled}),
+		"CreateFlow":    rows.CreateFlow(t.Context(), another),
+		"ChangeFlow":    rows.ChangeFlow(t.Context(), flow),
+	} {
+		if err == nil || errors.Is(err, pintle.ErrConflict) || errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("%s of a text that is not UTF-8: %v, want an error", name, err)
+		}
+	}
+	if state, err := rows.State(t.Context(), ada.ID); err != nil || state.Version != 1 {
+		t.Errorf("the state is %+v, %v", state, err)
+	}
+	if after := client.HGetAll(t.Context(), "pintle:factors:"+ada.ID).Val(); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("the factors are %v", after)
+	}
+}
+
+// A key that is made for a success would stay for ever.
+func TestASuccessOfAUserWithoutFailuresMakesNoKey(t *testing.T) {
+	client := single(t)
+	if err := redisstore.New(client, redisstore.Options{}).AccountStore().CountSuccess(t.Context(), ada.ID, noon); err != nil {
+		t.Fatal(err)
+	}
+	if keys := keysOf(t, client); len(keys) != 0 {
+		t.Errorf("the keys are %q", keys)
+	}
+}
+
 // A ban that cannot be read is not the absence of a ban.
 func TestARowThatCannotBeReadIsAnError(t *testing.T) {
 	client := single(t)
