@@ -173,8 +173,26 @@ func TestTheListOfFlowsHasOnlyThoseThatThereAre(t *testing.T) {
 	if left := client.Exists(t.Context(), "pintle:flows:eve").Val(); left != 0 {
 		t.Error("the list of another subject has the flow")
 	}
-	if err := rows.CreateFlow(t.Context(), next); !errors.Is(err, pintle.ErrConflict) {
+	// A process that died before it took its entry out again leaves one that leads
+	// to a flow about another subject.
+	if err := client.ZAdd(t.Context(), "pintle:flows:eve", redis.Z{Member: nameOf(next.ID) + " reset", Score: 1e15}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := rows.CountFlows(t.Context(), "eve", "reset", noon); n != 0 || err != nil {
+		t.Errorf("CountFlows of another subject = %d, %v, want 0", n, err)
+	}
+	if n, err := rows.EndFlows(t.Context(), "eve", "reset"); n != 0 || err != nil {
+		t.Errorf("EndFlows of another subject = %d, %v, want 0", n, err)
+	}
+
+	// A call that is refused does not move the end of an entry back.
+	sooner := *next
+	sooner.Expires = time.Now()
+	if err := rows.CreateFlow(t.Context(), &sooner); !errors.Is(err, pintle.ErrConflict) {
 		t.Errorf("CreateFlow a second time: %v, want ErrConflict", err)
+	}
+	if score := client.ZScore(t.Context(), list, nameOf(next.ID)+" reset").Val(); score != float64(later.Add(time.Hour).UnixMilli()) {
+		t.Errorf("after CreateFlow a second time the entry ends at %.0f", score)
 	}
 	if n, err := rows.EndFlows(t.Context(), ada.ID, "reset"); n != 1 || err != nil {
 		t.Errorf("EndFlows after CreateFlow a second time = %d, %v, want 1", n, err)
@@ -343,6 +361,58 @@ func TestADeletionThatBreaksOffLeavesTheBanAndTheSecondFactor(t *testing.T) {
 				t.Errorf("DeleteUser again after %d commands left %s", after, key)
 			}
 		}
+	}
+}
+
+// A flow that was used between the commands of ChangeFlow must not come back.
+func TestAFlowThatIsUsedWhileItIsChangedStaysUsed(t *testing.T) {
+	client := single(t)
+	s := redisstore.New(client, redisstore.Options{})
+	for use := 1; ; use++ {
+		client.FlushAll(t.Context())
+		flow := flowOf("token")
+		if err := s.AccountStore().CreateFlow(t.Context(), flow); err != nil {
+			t.Fatal(err)
+		}
+		changing := again(t, client)
+		d := &death{after: 100, before: func(command int) {
+			if command != use {
+				return
+			}
+			if _, err := s.AccountStore().UseFlow(t.Context(), flow.ID, flow.Kind); err != nil {
+				t.Error(err)
+			}
+		}}
+		changing.(*redis.Client).AddHook(d)
+		flow.Version = 1
+		err := redisstore.New(changing, redisstore.Options{}).AccountStore().ChangeFlow(t.Context(), flow)
+		if d.commands < use {
+			if err != nil || use < 3 {
+				t.Errorf("ChangeFlow sent %d commands, %v", d.commands, err)
+			}
+			return
+		}
+		if !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("ChangeFlow of a flow that was used before command %d: %v, want ErrNotFound", use, err)
+		}
+		if _, err := s.AccountStore().Flow(t.Context(), flow.ID); !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("a flow that was used before command %d: %v, want ErrNotFound", use, err)
+		}
+	}
+}
+
+// No user of the store has an id with a colon, but a row may have one.
+func TestRowsUnderAnIDThatNoUserHasGoWithDeleteUser(t *testing.T) {
+	client := single(t)
+	s := redisstore.New(client, redisstore.Options{})
+	if err := s.AccountStore().AddFactor(t.Context(), &accountstore.Factor{UserID: "a:b", Kind: "password"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteUser(t.Context(), "a:b"); !errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf("DeleteUser: %v, want ErrNotFound", err)
+	}
+	if keys := keysOf(t, client); len(keys) != 0 {
+		t.Errorf("the keys are %q", keys)
 	}
 }
 
