@@ -314,8 +314,7 @@ func (d *death) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 func (d *death) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, commands []redis.Cmder) error {
-		d.commands++
+	return func(ctx context.Context, commands []redis.Cmder) error { // of a new connection
 		if d.commands > d.after {
 			return errDead
 		}
