@@ -347,6 +347,69 @@ func (x *exchange) checkAuthentication(a Authentication) error {
 	return x.sessions.mayBegin(a.Started)
 }
 
+// Reauthenticate records that the user of the request's session has just proven once
+// more who they are. The caller has verified it: a password, a code, a passkey of this
+// very user. o.Methods says how, and names one method at least.
+//
+// The session is replaced by another one of the same user, whose cookies are set on w. It
+// has the data of the session before, and what that has recorded, with the methods of o
+// proven now: Time moves, Started stays. It lasts as after a renewal, and no longer than
+// [SessionConfig.AbsoluteMaxAge] allows. Call it before the response is written. The
+// session is returned, and [SessionFrom] returns it as well, with changes by [Claim.Set]
+// that are not saved yet. With token sessions [Callbacks.JWT] is called with
+// [TriggerUpdate].
+//
+// Requests of the page may be on their way with the session before. For ten seconds they
+// read it as it was, without the new proof, and their answers set and clear no cookies.
+// Then it is gone. With token sessions that needs [SessionConfig.Revocation]: without it
+// the token before is good until it expires, never with the new proof, and a request that
+// is on its way may bring it back.
+//
+// It needs [SessionConfig.RecordAuthentication]. The error matches [CodeAccessDenied]
+// where the browser has no session, or the session ended or was replaced meanwhile, as by
+// [Auth.SignOutEverywhere] in another request; [CodeStore] where the store or the
+// revocation list is unavailable. Then no cookie is set. Errors are logged. A session
+// that came in the header Authorization is not replaced.
+//
+// The handler must protect itself against requests forged by other sites, and limit the
+// guesses.
+func (a *Auth) Reauthenticate(w http.ResponseWriter, r *http.Request, o CompleteOptions) (*Session, error) {
+	x, fault := a.inner(r, actionSession)
+	if fault != nil {
+		a.logCall(r.Context(), "Reauthenticate", fault)
+		return nil, fault
+	}
+	session, err := x.reauthenticate(w, o)
+	if err != nil {
+		e := classified(err)
+		a.logCall(x.ctx, "Reauthenticate", e)
+		return nil, e
+	}
+	setCookies(w, x.answer.cookies)
+	session.from = x.settings
+	if before := SessionFrom(r.Context()); before != nil && before.isOf(x.settings) && before.User.ID == session.User.ID {
+		session.changes = before.changes
+		*before = *session // handlers further in see the session as it is now
+	}
+	return session, nil
+}
+
+func (x *exchange) reauthenticate(w http.ResponseWriter, o CompleteOptions) (*Session, error) {
+	if !x.Session.RecordAuthentication {
+		return nil, fail(CodeConfiguration, errors.New("Reauthenticate records a proof: set Config.Session.RecordAuthentication"))
+	}
+	if len(o.Methods) == 0 {
+		return nil, fail(CodeConfiguration, errors.New("CompleteOptions.Methods is empty: name what was verified, such as \"pwd\""))
+	}
+	if err := o.fault(); err != nil {
+		return nil, err
+	}
+	if _, answered := x.set.answered(x.r.Header, w.Header()); answered {
+		return nil, noSession(errors.New("the response sets or clears the cookies of another session"))
+	}
+	return x.sessions.prove(x, o.Methods)
+}
+
 // PendingSignIn returns the sign-in that [Callbacks.Hold] holds in the browser of a
 // request. It returns nil if no sign-in was held, or if the sign-in was completed,
 // was cancelled or has expired, or if since then the user was deleted, the account or

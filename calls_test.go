@@ -78,6 +78,10 @@ var calls = map[string]call{
 		_, _, err := a.StartSession(httptest.NewRecorder(), r, &ada.User, pintle.StartOptions{})
 		return err
 	},
+	"Reauthenticate": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
+		_, err := a.Reauthenticate(httptest.NewRecorder(), r, pintle.CompleteOptions{Methods: []string{"pwd"}})
+		return err
+	},
 	"Session": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
 		_, err := a.Session(r)
 		return err
@@ -209,7 +213,7 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 	}
 	for name, call := range calls {
 		t.Run(name+" of a store that is down", func(t *testing.T) {
-			s, r, ada := callSite(t, downStore{memstore.New()}, holdingAt("/second-factor"))
+			s, r, ada := callSite(t, downStore{memstore.New()}, holdingAt("/second-factor"), recording)
 			holding(t, r)
 			err := call(s.auth, r, ada)
 			if !errors.Is(err, errBroken) || !errors.Is(err, pintle.CodeStore) {
@@ -242,7 +246,7 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 		})
 		if name != "SignIn" && name != "SignOut" && name != "CompleteSignIn" { // which are as the routes are
 			t.Run(name+" of a client that has left", func(t *testing.T) {
-				s, r, ada := callSite(t, downStore{memstore.New()}, holdingAt("/second-factor"))
+				s, r, ada := callSite(t, downStore{memstore.New()}, holdingAt("/second-factor"), recording)
 				holding(t, r)
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
@@ -254,7 +258,7 @@ func TestAFailureOfAFunctionIsInTheLogOnce(t *testing.T) {
 				}
 			})
 		}
-		if slices.Contains([]string{"SignIn", "SignOut", "StartSession", "Session", "UpdateSession", "PendingSignIn", "CompleteSignIn", "CancelSignIn"}, name) {
+		if slices.Contains([]string{"SignIn", "SignOut", "StartSession", "Reauthenticate", "Session", "UpdateSession", "PendingSignIn", "CompleteSignIn", "CancelSignIn"}, name) {
 			t.Run(name+" of a host that is not this site", func(t *testing.T) {
 				s, r, ada := callSite(t, memstore.New())
 				r.Host = "evil.example"

@@ -45,6 +45,9 @@ func (s dbSessions) read(q sessionRequest) sessionResult {
 	case stored == nil:
 		return sessionResult{lines: q.clearing()} // signed out
 	}
+	if stored.isReplaced() {
+		q.onlyRead()
+	}
 	session := &Session{User: *user, Expires: stored.Expires, Authentication: s.authentication(stored), stored: stored}
 	lines, err := s.extend(&q, stored)
 	if err != nil {
@@ -57,7 +60,7 @@ func (s dbSessions) read(q sessionRequest) sessionResult {
 }
 
 func (s dbSessions) present(x *exchange) (*presence, error) {
-	stored, user, err := s.sessionOfCookie(x.ctx, x.r, x.set, s.records.sessionAndUser)
+	stored, user, err := s.sessionOfCookie(x.ctx, x.r, x.set, s.sessionAndUser)
 	if isConflict(err) {
 		s.logUnread(x.ctx, unread{err: err})
 		return &presence{}, nil
@@ -121,6 +124,7 @@ func (s dbSessions) authentication(stored *StoredSession) Authentication {
 func (s dbSessions) record(session *StoredSession, a Authentication) {
 	delete(session.Data, claimProvider)
 	delete(session.Data, dataPending) // or no list of devices would have the session
+	delete(session.Data, dataReplaces)
 	if !s.Session.RecordAuthentication {
 		return
 	}
@@ -182,7 +186,7 @@ func (s dbSessions) sessionOfCookie(ctx context.Context, r *http.Request, set *c
 // liveSession returns the session with a token and its user, if it has not
 // expired. One that has is removed.
 func (s dbSessions) liveSession(ctx context.Context, held string) (*StoredSession, *User, error) {
-	stored, user, err := s.records.sessionAndUser(ctx, held)
+	stored, user, err := s.sessionAndUser(ctx, held)
 	if err == nil && stored == nil {
 		s.noteForgotten(ctx)
 	}
@@ -191,10 +195,98 @@ func (s dbSessions) liveSession(ctx context.Context, held string) (*StoredSessio
 	}
 	if s.over(stored) {
 		s.log.debug(ctx, "session expired")
-		_, err := s.records.deleteSession(ctx, held)
+		_, err := s.records.deleteSession(ctx, stored.Token)
 		return nil, nil, err
 	}
 	return stored, user, nil
+}
+
+// sessionAndUser returns the session with a token and its user, also if the session was
+// replaced a moment ago.
+func (s dbSessions) sessionAndUser(ctx context.Context, held string) (*StoredSession, *User, error) {
+	stored, user, err := s.records.sessionAndUser(ctx, held)
+	if err != nil || stored != nil || !s.Session.RecordAuthentication {
+		return stored, user, err
+	}
+	return s.records.sessionRow(ctx, replacedToken(held))
+}
+
+// replacedToken is the token of the row that stands in for a session that was replaced.
+// The row of the session itself is gone: an extension by another request, which read it
+// before, would make one that is left last. No browser has this token, and
+// [records.sessionAndUser] does not find it.
+func replacedToken(held string) string {
+	hash := sha256.Sum256([]byte(held))
+	return pendingToken + "replaced." + base64.RawURLEncoding.EncodeToString(hash[:])
+}
+
+// isReplaced reports whether a row stands in for a session that was replaced.
+func (s *StoredSession) isReplaced() bool { return strings.HasPrefix(s.Token, pendingToken) }
+
+// prove writes a row with another token and removes the one before. Of two requests that
+// remove it, one has the row.
+func (s dbSessions) prove(x *exchange, methods []string) (*Session, error) {
+	stored, user, err := s.sessionOfCookie(x.ctx, x.r, x.set, s.sessionAndUser)
+	switch {
+	case isConflict(err):
+		return nil, noSession(err)
+	case err != nil:
+		return nil, err
+	case stored == nil || s.over(stored):
+		return nil, noSession(errNoSession)
+	case stored.isReplaced():
+		return nil, noSession(errReplaced)
+	}
+	a := s.authentication(stored)
+	if a.Started.IsZero() {
+		a.Started = x.began
+	}
+	d := &decision{user: user, authentication: a.with(methods, x.began), replaces: stored}
+	w := &unitOfWork{records: s.records, x: x, ctx: x.ctx}
+	standIn := &StoredSession{
+		Token: replacedToken(stored.Token), UserID: stored.UserID, Created: stored.Created,
+		Expires: time.Now().Add(replacedGrace).UTC().Truncate(time.Millisecond), Data: maps.Clone(stored.Data),
+	}
+	if standIn.Data == nil {
+		standIn.Data = map[string]any{}
+	}
+	standIn.Data[dataPending] = true // it is in no list
+	if err := w.createSession(x.ctx, standIn); err != nil {
+		if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+			err = noSession(errEndedMeanwhile) // replaced by another request, or the user was deleted
+		}
+		return nil, err
+	}
+	session, err := s.replace(w, d)
+	if err != nil {
+		undo := context.WithoutCancel(x.ctx)
+		tokens := []string{standIn.Token}
+		if d.session != nil {
+			tokens = append(tokens, d.session.Token)
+		}
+		return nil, errors.Join(err, s.records.deleteSessions(undo, tokens))
+	}
+	if _, err := s.issue(x, nil, d); err != nil {
+		return nil, err
+	}
+	return session, nil
+}
+
+// replace writes the row of a decision in the place of the one that it replaces.
+func (s dbSessions) replace(w *unitOfWork, d *decision) (*Session, error) {
+	if err := w.x.beginSession(w, d); err != nil {
+		return nil, err
+	}
+	session := &Session{User: *d.user, Expires: d.session.Expires, Authentication: s.authentication(d.session), stored: d.session}
+	q := &sessionRequest{Request: w.x.r, set: w.x.set, trigger: TriggerUpdate}
+	if err := s.showSession(q, session, nil); err != nil {
+		return nil, err
+	}
+	row, err := w.deleteSession(w.ctx, d.replaces.Token)
+	if err == nil && row == nil {
+		err = noSession(errEndedMeanwhile)
+	}
+	return session, err
 }
 
 // extend moves the end of a session when UpdateAge has passed since it was moved
@@ -249,10 +341,16 @@ func (s dbSessions) create(w *unitOfWork, d *decision) error {
 	created := d.authentication.Started.UTC().Truncate(time.Millisecond)
 	expires := s.lifetime.Extended(created, time.Now()).UTC().Truncate(time.Millisecond)
 	session := &StoredSession{Token: token, UserID: d.user.ID, Created: created, Expires: expires}
-	if s.Session.Describe != nil {
+	switch {
+	case d.replaces != nil:
+		session.Data = maps.Clone(d.replaces.Data)
+	case s.Session.Describe != nil:
 		session.Data = maps.Clone(s.Session.Describe(w.x.r)) // the host may return one map for all
 	}
 	s.record(session, d.authentication)
+	if d.replaces != nil {
+		session.Data[dataReplaces] = replacedToken(d.replaces.Token)
+	}
 	if err := w.createSession(w.ctx, session); err != nil {
 		return err
 	}
@@ -366,6 +464,13 @@ func (s dbSessions) end(x *exchange, held []string) (ended []*SignOutEvent, err 
 		stored, err := s.records.deleteSession(x.ctx, text)
 		if err != nil {
 			return nil, err
+		}
+		if stored != nil {
+			if before, _ := stored.Data[dataReplaces].(string); strings.HasPrefix(before, pendingToken) {
+				if _, err := s.records.deleteSession(x.ctx, before); err != nil {
+					return nil, err
+				}
+			}
 		}
 		if i == 0 || stored != nil {
 			ended = append(ended, &SignOutEvent{Session: stored})

@@ -192,6 +192,17 @@ func classified(err error) *Error {
 	return &Error{Code: CodeConfiguration, Err: err}
 }
 
+// noSession is the error of server code that asks for the session of a user where
+// there is none.
+func noSession(why error) *Error {
+	return fail(CodeAccessDenied, fmt.Errorf("the request has no session: %w", why))
+}
+
+var (
+	errReplaced       = errors.New("it was replaced a moment ago: the browser has the new one")
+	errEndedMeanwhile = errors.New("it ended meanwhile: the user signed out of it, or all sessions of the user were ended")
+)
+
 // isClassified reports whether err carries a code.
 func isClassified(err error) bool {
 	if _, ok := errors.AsType[*Error](err); ok {

@@ -235,6 +235,10 @@ type decision struct {
 	authentication Authentication
 	kept           *presence
 
+	// replaces is the database session whose beginning and data the new one has, because
+	// its user was asked once more.
+	replaces *StoredSession
+
 	// marker is the token of the row that shows whether the sessions of the user
 	// have ended since the decision; see [dbSessions.mark]. With token sessions it is
 	// what the list of ended sessions calls a sign-in that waits; see [pendingID].

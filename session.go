@@ -180,8 +180,8 @@ type Claim[T any] struct{ name string }
 // registered claims (sub, exp, iat, nbf, jti, iss, aud) are refused by a panic. So
 // are the names by which a session records how it began (auth_time, amr,
 // auth_provider, acr, act, sid, started, proofs, roles), of which
-// [Session.Authentication] has what is recorded, and pintle.pending, which marks a
-// sign-in that waits.
+// [Session.Authentication] has what is recorded, pintle.pending, which marks a
+// sign-in that waits, and pintle.replaces, which names the session before.
 //
 // https://www.rfc-editor.org/rfc/rfc7519#section-4.1
 func NewClaim[T any](name string) Claim[T] {
@@ -369,8 +369,12 @@ const (
 var reservedClaims = []string{
 	"", "sub", "exp", "iat", "nbf", "jti", "iss", "aud",
 	claimSignedIn, claimStarted, claimSession, claimMethods, claimProvider, claimProofs, "acr", "act", "roles",
-	dataPending,
+	dataPending, dataReplaces,
 }
+
+// dataReplaces is the member of [StoredSession.Data] that names the row which stands in for
+// the session before, so that a sign-out ends both.
+const dataReplaces = "pintle.replaces"
 
 // dataPending is the member of [StoredSession.Data] that marks the row of a sign-in that
 // waits in lists of sessions, which may have no tokens.

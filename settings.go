@@ -120,6 +120,10 @@ func (s *settings) clientAddress(r *http.Request) netip.Addr {
 	return clientaddr.Normal(s.ClientAddress(r))
 }
 
+// replacedGrace is how long a session that was replaced is still read: requests of a
+// page are on their way with its token when the answer arrives that replaces it.
+const replacedGrace = 10 * time.Second
+
 // browserMaxAge is how long browsers keep a cookie, whatever it asks for.
 //
 // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5
@@ -258,6 +262,12 @@ type sessions interface {
 	// there is none. Only [exchange.giveSession] calls it.
 	issue(x *exchange, who *arrival, d *decision) (*issued, error)
 
+	// prove replaces the session that the browser holds by one of the same user whose
+	// methods have just been proven once more, and adds its cookies to the answer. The
+	// session before is read as it was for replacedGrace, and then is gone. It fails
+	// where there is no session, or none any more.
+	prove(x *exchange, methods []string) (*Session, error)
+
 	// end ends the sessions with the tokens held, which the request carries. Its
 	// cookies are left.
 	end(x *exchange, held []string) ([]*SignOutEvent, error)
@@ -298,6 +308,12 @@ type sessionRequest struct {
 
 	// changes are those that [Claim.Set] made and that are to be saved.
 	changes map[string]any
+}
+
+// onlyRead keeps the request from what would change a session that was replaced: its
+// cookie would take the place of the new one.
+func (q *sessionRequest) onlyRead() {
+	q.renewal, q.trigger, q.update, q.changes = renewNever, "", nil, nil
 }
 
 // A sessionResult is what came of reading the session of a request.

@@ -45,8 +45,12 @@ func (s tokenSessions) read(q sessionRequest) sessionResult {
 	case err != nil:
 		return q.without(err, rejected)
 	}
-	if why := s.stillGood(q.Context(), held); why.err != nil {
+	why, replaced := s.stillGood(q.Context(), held)
+	if why.err != nil {
 		return q.without(why.err, why.cause)
+	}
+	if replaced {
+		q.onlyRead()
 	}
 	if s.Callbacks.JWT == nil && q.changes == nil && held.claims == nil &&
 		(!s.needsSignInTime() || !s.renewing(&q, held, false) || s.marksOf(held).areIn(held)) {
@@ -173,31 +177,151 @@ func (s tokenSessions) renewing(q *sessionRequest, held heldToken, changed bool)
 }
 
 // stillGood checks whether a valid token was ended before its time. The result
-// has no error if it was not.
-func (s tokenSessions) stillGood(ctx context.Context, held heldToken) unread {
+// has no error if it was not. replaced reports that its session goes on under another
+// token.
+func (s tokenSessions) stillGood(ctx context.Context, held heldToken) (why unread, replaced bool) {
 	if !s.needsSignInTime() {
-		return unread{}
+		return unread{}, false
 	}
 	if s.Session.AbsoluteMaxAge > 0 {
 		switch began := s.beganAt(held); {
 		case began.IsZero():
 			return unread{err: fail(codeJWTSession,
-				errors.New("the token does not say when it was issued, which Config.Session.AbsoluteMaxAge needs"))}
+				errors.New("the token does not say when it was issued, which Config.Session.AbsoluteMaxAge needs"))}, false
 		case s.lifetime.Over(began, time.Now()):
-			return unread{err: fail(codeJWTSession, errors.New("the session has reached its absolute lifetime"))}
+			return unread{err: fail(codeJWTSession, errors.New("the session has reached its absolute lifetime"))}, false
 		}
 	}
 	if s.Session.Revocation == nil {
-		return unread{}
+		return unread{}, false
 	}
 	revoked, err := s.Session.Revocation.Revoked(ctx, s.identity(held))
+	if err == nil && revoked {
+		replaced, err = s.wasReplaced(ctx, s.identity(held))
+	}
 	if err != nil {
-		return unread{fail(codeJWTSession, fmt.Errorf("Config.Session.Revocation: %w", err)), unanswered}
+		return unread{fail(codeJWTSession, fmt.Errorf("Config.Session.Revocation: %w", err)), unanswered}, false
 	}
-	if revoked {
-		return unread{err: fail(codeJWTSession, errors.New("the session was ended"))}
+	if revoked && !replaced {
+		return unread{err: fail(codeJWTSession, errors.New("the session was ended"))}, false
 	}
-	return unread{}
+	return unread{}, replaced
+}
+
+// successor is the id of the session that replaces one. It follows from the id before,
+// so that the end of the one is the end of the other, whichever request comes first.
+func successor(id string) string {
+	hash := sha256.Sum256([]byte("pintle replaced session " + id))
+	return base64.RawURLEncoding.EncodeToString(hash[:])
+}
+
+// replacement names to the revocation list when a session was replaced: as the end of all
+// sessions of a user whose only session that is. The list has no other times.
+func replacement(id string) string { return "pintle.replaced." + id }
+
+// wasReplaced reports whether a session that the list has was replaced a moment ago, and
+// its successor has not ended. A session that began replacedGrace before now counts as
+// ended if the replacement came after that.
+func (s tokenSessions) wasReplaced(ctx context.Context, old TokenSession) (bool, error) {
+	if !s.Session.RecordAuthentication || old.ID == "" {
+		return false, nil
+	}
+	latest := time.Now().Add(-replacedGrace).Truncate(time.Second)
+	recent, err := s.Session.Revocation.Revoked(ctx, TokenSession{UserID: replacement(old.ID), ID: old.ID, SignedIn: latest})
+	if err != nil || !recent {
+		return false, err
+	}
+	ended, err := s.Session.Revocation.Revoked(ctx, TokenSession{UserID: old.UserID, ID: successor(old.ID), SignedIn: old.SignedIn})
+	return err == nil && !ended, err
+}
+
+// prove replaces the token. Without a list the one before is good until it expires, as
+// any copy is.
+func (s tokenSessions) prove(x *exchange, methods []string) (*Session, error) {
+	held, err := s.decode(x.ctx, x.r, x.set, false)
+	if err != nil {
+		return nil, noSession(err)
+	}
+	why, replaced := s.stillGood(x.ctx, held)
+	switch {
+	case why.cause == unanswered:
+		return nil, fail(CodeStore, why.err)
+	case why.err != nil:
+		return nil, noSession(why.err)
+	case replaced:
+		return nil, noSession(errReplaced)
+	case held.subject() == "":
+		return nil, noSession(errors.New("the token names no user"))
+	}
+	a := s.authentication(held)
+	for _, began := range []time.Time{s.beganAt(held), past(held.issued()), x.began} {
+		if a.Started.IsZero() {
+			a.Started = began
+		}
+	}
+	marks := s.marks(a.with(methods, x.began))
+	old := s.identity(held)
+	if s.Session.Revocation != nil {
+		if marks[claimSession] = successor(old.ID); old.ID == "" {
+			marks[claimSession] = uuid.New()
+		}
+	}
+	claims, err := held.all()
+	if err != nil {
+		return nil, noSession(err)
+	}
+	claims = marks.in(claims)
+	if s.Callbacks.JWT != nil {
+		if claims, err = s.Callbacks.JWT(x.ctx, &TokenChange{Claims: claims, Trigger: TriggerUpdate}); err != nil {
+			return nil, fmt.Errorf("Callbacks.JWT: %w", err)
+		}
+		if claims == nil {
+			return nil, fail(CodeAccessDenied, errors.New("Callbacks.JWT returned no claims, which denies the session"))
+		}
+		claims = marks.in(claims)
+	}
+	text, err := s.encode(x.ctx, x.set, claims)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := s.tokenCookies(x.ctx, x.set, x.r.Header, text)
+	if err != nil {
+		return nil, err
+	}
+	next := newToken(claims)
+	session := &Session{data: claims, Expires: s.lifetime.Extended(s.beganAt(next), time.Now()), Authentication: s.authentication(next)}
+	session.User.fromClaims(claims)
+	if err := s.showSession(&sessionRequest{Request: x.r, set: x.set, trigger: TriggerUpdate}, session, claims); err != nil {
+		return nil, err
+	}
+	if s.Session.Revocation != nil {
+		if err := s.replace(x.ctx, old, s.identity(next)); err != nil {
+			return nil, err
+		}
+	}
+	x.addCookie(lines...)
+	return session, nil
+}
+
+// replace ends a session and lets the next one be, unless that has ended, too: all
+// sessions of the user were ended, or a sign-out came between. The list is asked last. An
+// end that it does not have by then ends the next session as any other.
+func (s tokenSessions) replace(ctx context.Context, old, next TokenSession) error {
+	list := s.Session.Revocation
+	// The time of the replacement is first: without it the session before would be gone at
+	// once, and the user signed out if the rest fails.
+	err := list.RevokeUser(ctx, replacement(old.ID), time.Now().Add(replacedGrace+2*clockTolerance))
+	if err == nil {
+		err = list.Revoke(ctx, TokenSession{UserID: old.UserID, ID: old.ID}, s.lastCopyExpires())
+	}
+	if err != nil {
+		return fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+	}
+	ended, err := s.ended(ctx, next)
+	if err == nil && ended {
+		err = noSession(errEndedMeanwhile)
+	}
+	return err
 }
 
 // identity is what the revocation list has to know of a token. One without a sign-in
@@ -213,7 +337,7 @@ func (s tokenSessions) present(x *exchange) (*presence, error) {
 		s.logUnread(x.ctx, unread{err: err})
 	}
 	if err == nil {
-		ended := s.stillGood(x.ctx, held)
+		ended, _ := s.stillGood(x.ctx, held) // nothing is linked to one that was replaced: goesOn refuses it
 		if ended.cause == unanswered {
 			// It is not known whether the user is signed in. If the request
 			// counted as signed out, the account that the user links would go
@@ -586,11 +710,8 @@ func (s tokenSessions) end(x *exchange, held []string) (ended []*SignOutEvent, e
 			unread = err
 			continue
 		}
-		if s.Session.Revocation != nil {
-			if err := s.Session.Revocation.Revoke(x.ctx, TokenSession{UserID: tok.subject(), ID: tok.session()},
-				s.lastCopyExpires()); err != nil {
-				return nil, fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
-			}
+		if err := s.endOne(x.ctx, tok); err != nil {
+			return nil, err
 		}
 		ended = append(ended, &SignOutEvent{Claims: claims})
 	}
@@ -601,6 +722,24 @@ func (s tokenSessions) end(x *exchange, held []string) (ended []*SignOutEvent, e
 			slog.String("code", string(CodeSignOut)), slog.Any("error", boundedError{unread}))
 	}
 	return ended, nil
+}
+
+// endOne notes in the list, where there is one, that a session has ended. The session that
+// replaces it ends with it: another request may be making that one.
+func (s tokenSessions) endOne(ctx context.Context, tok heldToken) error {
+	if s.Session.Revocation == nil {
+		return nil
+	}
+	ids := []string{tok.session()}
+	if s.Session.RecordAuthentication && ids[0] != "" {
+		ids = append(ids, successor(ids[0]))
+	}
+	for _, id := range ids {
+		if err := s.Session.Revocation.Revoke(ctx, TokenSession{UserID: tok.subject(), ID: id}, s.lastCopyExpires()); err != nil {
+			return fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+		}
+	}
+	return nil
 }
 
 // endUnproven ends every session of the user. It does nothing where sessions
