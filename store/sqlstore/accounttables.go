@@ -33,21 +33,21 @@ var (
 
 // makeAccountTables makes the tables of package account ready, in the schema of the
 // users.
-func (r *tables) makeAccountTables() error {
-	if !r.AccountTables {
+func (t *tables) makeAccountTables() error {
+	if !t.AccountTables {
 		return nil
 	}
 	var errs []error
 	table := func(name string, columns []string) *table {
-		t, err := r.Dialect.table(Table{Name: r.schema() + name, ID: TextID}, known{expected: columns}, "Layout.AccountTables")
+		made, err := t.Dialect.table(Table{Name: t.schema() + name, ID: TextID}, known{expected: columns}, "Layout.AccountTables")
 		errs = append(errs, err)
-		return t
+		return made
 	}
-	r.states = table("pintle_states", append(slices.Clone(stateColumns), "failures", "streak"))
-	r.factors = table("pintle_factors", factorColumns)
-	r.flows = table("pintle_flows", flowColumns)
-	if r.sessions != nil && !r.sessions.has("data") {
-		r.facts = table("pintle_facts", factsColumns)
+	t.states = table("pintle_states", append(slices.Clone(stateColumns), "failures", "streak"))
+	t.factors = table("pintle_factors", factorColumns)
+	t.flows = table("pintle_flows", flowColumns)
+	if t.sessions != nil && !t.sessions.has("data") {
+		t.facts = table("pintle_facts", factsColumns)
 	}
 	return errors.Join(errs...)
 }
@@ -83,10 +83,7 @@ func MigrateShared(ctx context.Context, db *sql.DB, l Layout) error {
 
 func (t *tables) migrateAccountTables(ctx context.Context, run runner) error {
 	// In a database without users of Auth.js the tables would be in the wrong place.
-	users, err := run.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE 1 = 0", t.users.columns["id"], t.users.quoted))
-	if err == nil {
-		err = errors.Join(users.Err(), users.Close())
-	}
+	_, err := run.ExecContext(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE 1 = 0", t.users.columns["id"], t.users.quoted))
 	if err != nil {
 		return fmt.Errorf("the table %s, which the layout names: %w", t.users.Name, err)
 	}
