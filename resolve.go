@@ -243,7 +243,7 @@ func (s *settings) checkKinds() *Error {
 		return fault
 	}
 	others := slices.ContainsFunc(s.providers, func(p *provider) bool { return !p.hostUsers })
-	if s.sessions.needStoredUser() && len(s.providers) > 0 && !others {
+	if s.sessions.needStoredUser() && s.Accounts == nil && len(s.providers) > 0 && !others {
 		return fail(codeUnsupportedStrategy, errors.New("credentials providers alone cannot use database sessions, "+
 			"which are the default with a Config.Store: set Config.Session.Strategy to StrategyJWT"))
 	}

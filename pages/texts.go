@@ -241,6 +241,9 @@ type Texts struct {
 	// MailIgnore is for people who did not ask for the mail: "If you did not ask
 	// for this mail, you can ignore it."
 	MailIgnore string
+
+	// Account is about the pages and mails of package account.
+	Account AccountTexts
 }
 
 // ErrorText is the text of a page about one error.

@@ -86,29 +86,8 @@ func Render(d Data) (subject, text, html string, err error) {
 	if strings.ContainsFunc(d.Site, unicode.IsControl) {
 		return "", "", "", errSite
 	}
-	v := view{
-		Lang: d.Lang, Dir: d.Dir, Align: "left",
-		Schemes: "light dark", Colors: light, Dark: &dark,
-		Brand: d.Brand, ButtonText: d.ButtonText,
-		Host: spelled(cmp.Or(d.Site, host)), Texts: texts,
-		// The template would write a "+" of the query as a reference, which
-		// programs that look for links with a pattern do not undo.
-		Href: template.HTMLAttr(`href="` + template.HTMLEscapeString(d.URL) + `"`), //nolint:gosec // scheme checked, value escaped
-	}
-	switch d.ColorScheme {
-	case "light":
-		v.Schemes, v.Dark = "light", nil
-	case "dark":
-		v.Schemes, v.Colors, v.Dark = "dark", dark, nil
-	}
-	if v.Lang == "" {
-		v.Lang = "en"
-	}
-	if v.Dir != "rtl" {
-		v.Dir = "ltr"
-	} else {
-		v.Align = "right"
-	}
+	v := d.look()
+	v.Host, v.Texts, v.Href = spelled(cmp.Or(d.Site, host)), texts, hrefOf(d.URL)
 	v.Before, v.After, _ = strings.Cut(texts.Heading, "%s")
 	var body bytes.Buffer
 	if err := htmlTemplate.Execute(&body, v); err != nil {
@@ -156,4 +135,29 @@ func linkHost(link string) (string, error) {
 // mail programs do not make a second link of it.
 func spelled(host string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(host), ".", "&#8203;.")) //nolint:gosec // escaped
+}
+
+// look is the part of a view that the theme and the language decide.
+func (d Data) look() view {
+	v := view{
+		Lang: cmp.Or(d.Lang, "en"), Dir: "ltr", Align: "left",
+		Schemes: "light dark", Colors: light, Dark: &dark,
+		Brand: d.Brand, ButtonText: d.ButtonText,
+	}
+	switch d.ColorScheme {
+	case "light":
+		v.Schemes, v.Dark = "light", nil
+	case "dark":
+		v.Schemes, v.Colors, v.Dark = "dark", dark, nil
+	}
+	if d.Dir == "rtl" {
+		v.Dir, v.Align = "rtl", "right"
+	}
+	return v
+}
+
+// hrefOf is a link whose host was checked. The template would write a "+" of the query
+// as a reference, which programs that look for links with a pattern do not undo.
+func hrefOf(link string) template.HTMLAttr {
+	return template.HTMLAttr(`href="` + template.HTMLEscapeString(link) + `"`) //nolint:gosec // scheme checked, value escaped
 }

@@ -74,6 +74,7 @@ var (
 	confirmLinkTemplate  = parse("confirmlink.html")
 	continueTemplate     = parse("continue.html")
 	addressTakenTemplate = parse("addresstaken.html")
+	formTemplate         = parse("form.html")
 )
 
 func parse(name string) *template.Template {

@@ -17,3 +17,10 @@ func (p *Pages) SignInMail(link string) (subject, text, html string, err error) 
 		Texts:       p.texts.mail(),
 	})
 }
+
+// LetterMail writes a mail about an account, in the theme and the language of the pages.
+func (p *Pages) LetterMail(l mail.Letter) (subject, text, html string, err error) {
+	l.Brand, l.ButtonText, l.ColorScheme = p.theme.brand, p.theme.text, string(p.theme.ColorScheme)
+	l.Lang, l.Dir, l.Site = p.texts.Lang, p.texts.Dir, p.texts.Site
+	return l.Render()
+}

@@ -125,6 +125,8 @@ func English() Texts {
 		MailText:    letter.Text,
 		MailButton:  letter.Button,
 		MailIgnore:  letter.Ignore,
+
+		Account: englishAccount(),
 	}
 }
 
@@ -134,6 +136,11 @@ func (t Texts) complete() Texts {
 	t.SignInErrors = overlay(english.SignInErrors, t.SignInErrors)
 	t.Errors = overlay(english.Errors, t.Errors)
 	t.Words = overlay(english.Words, t.Words)
+	t.Account.Pages = overlayFilled(english.Account.Pages, t.Account.Pages)
+	t.Account.Words = overlay(english.Account.Words, t.Account.Words)
+	t.Account.Problems = overlay(english.Account.Problems, t.Account.Problems)
+	t.Account.Notices = overlay(english.Account.Notices, t.Account.Notices)
+	t.Account.Mails = overlayFilled(english.Account.Mails, t.Account.Mails)
 	fillEmpty(reflect.ValueOf(&t).Elem(), reflect.ValueOf(english))
 	return t
 }
@@ -160,6 +167,17 @@ func fillEmpty(to, from reflect.Value) {
 func overlay[V any](under, over map[string]V) map[string]V {
 	all := maps.Clone(under)
 	maps.Copy(all, over)
+	return all
+}
+
+// overlayFilled is overlay for entries of several texts, of which each that is empty
+// stays English.
+func overlayFilled[V any](under, over map[string]V) map[string]V {
+	all := maps.Clone(under)
+	for name, entry := range over {
+		fillEmpty(reflect.ValueOf(&entry).Elem(), reflect.ValueOf(under[name]))
+		all[name] = entry
+	}
 	return all
 }
 

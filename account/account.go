@@ -1,0 +1,177 @@
+// Package account gives an application sign-up, passwords, and second factors:
+//
+//	cfg := pintle.Config{
+//		Store: store,
+//		URL:   "https://app.example.com",
+//		Accounts: account.New(account.Options{
+//			From: "App <no-reply@app.example.com>",
+//			Mail: sender.Send, // of package smtp, or your own
+//		}),
+//	}
+//
+// The sign-in page then has a form for address and password, with links to sign up and
+// to choose a new password. All pages work without scripts. They are below
+// [pintle.Config.BasePath] + "/account", answer JSON to requests that ask for it, and
+// are in the look and the language of the sign-in page.
+//
+// # What it guarantees
+//
+// Every sign-in passes one gate, [pintle.Callbacks.Hold], whichever way the user comes:
+// a password alone makes no session for a user who has a second factor, and neither
+// does a provider, a mail link or a reset.
+//
+// A user exists once the mailbox of the address was read: an attacker who signs up with
+// the address of another person leaves nothing behind that the owner could confirm by
+// mistake.
+//
+// Answers do not reveal whether an address has an account: status, headers, text and
+// the number of mails are the same.
+//
+// No link works alone. What a link begins is finished by a form that also needs the
+// browser that began it, or a secret typed there, so that a program that opens the
+// links in mails, and presses buttons, changes nothing.
+package account
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/clientaddr"
+	"github.com/pintleauth/pintle/password"
+	"github.com/pintleauth/pintle/throttle"
+)
+
+// Options are the rules of an application. The zero value of each is the recommended
+// one. Mail is required.
+type Options struct {
+	// Mail sends a mail. It should return as soon as a mail server has taken
+	// responsibility, and honour ctx. A mail that fails is recorded in the log and
+	// changes nothing: the answer to the browser stays the same.
+	Mail func(ctx context.Context, m *pintle.Message) error
+
+	// From is the sender. Empty leaves it to Mail.
+	From string
+
+	// SignUp is who may make an account, and what is asked for.
+	SignUp SignUp
+
+	// Passwords are the rules for passwords.
+	Passwords Passwords
+
+	// SecondFactor is which users need a second factor.
+	SecondFactor SecondFactor
+
+	// Admit may refuse a request that would send a mail to an address that anyone
+	// can type, before anything is looked up: for example one without the answer
+	// to a CAPTCHA. action is "sign-up" or "forgot". The browser gets status 403.
+	Admit func(ctx context.Context, r *http.Request, action string) error
+}
+
+// SignUp is who may make an account. The zero value lets everyone in who can read mail at
+// the address.
+type SignUp struct {
+	// Closed lets only users sign in whom an operator or a provider has made.
+	Closed bool
+
+	// Allow may refuse an address by its text, for example by its domain. It must
+	// not depend on whether the address has an account: its answer is shown before
+	// the address was proven. Nil allows all.
+	Allow func(ctx context.Context, address string) error
+}
+
+// Passwords are the rules for passwords.
+type Passwords struct {
+	// MinLength is the least number of characters. Zero means 15, or 8 if
+	// [SecondFactor].Required is set. NIST SP 800-63B-4 asks for 15 where a password
+	// alone signs in. Less than 8 is an error.
+	MinLength int
+
+	// Hasher makes and verifies the hashes. Nil means the zero Hasher. An
+	// application that hashes elsewhere, too, gives the same one to both: it bounds
+	// the memory.
+	Hasher *password.Hasher
+
+	// Guard limits wrong passwords and mails. Nil means the zero Guard of package
+	// throttle.
+	Guard *throttle.Guard
+
+	// Import returns the hash of a user's password in the table that the
+	// application has used before, or "" if there is none. It is called when a user
+	// signs in who has no password here. If the password matches, the hash is
+	// moved. Nil means that there is no such table.
+	//
+	// [password.Hasher.Verify] lists the hashes that it accepts.
+	Import func(ctx context.Context, u *pintle.User) (hash string, err error)
+}
+
+// Accounts is what [New] returns. Its methods may be called concurrently once
+// [pintle.New] has returned.
+type Accounts struct {
+	o        Options
+	attached atomic.Bool
+
+	auth     *pintle.Auth
+	store    pintle.Store
+	rows     accountstore.Store
+	callback pintle.Callbacks
+	events   pintle.Events
+	site     *site
+	boxes    *boxes
+	hasher   *password.Hasher
+	mails    *pintle.Email // limits the mails that anyone can cause
+	guard    *throttle.Guard
+	logger   *slog.Logger
+	address  func(*http.Request) netip.Addr // of the client
+	minimum  int                            // of characters of a password
+	routes   map[string]*route
+}
+
+// New returns the accounts of one configuration, for [pintle.Config.Accounts]. With
+// [pintle.NewFunc] each tenant needs its own.
+func New(o Options) *Accounts { return &Accounts{o: o} }
+
+// Attach implements [pintle.Accounts].
+func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, error) {
+	if a.attached.Swap(true) {
+		return nil, errors.New("account: one value of account.New is used by two configurations: call account.New for each")
+	}
+	if err := a.check(cfg); err != nil {
+		return nil, err
+	}
+	a.auth, a.store, a.rows = auth, cfg.Store, cfg.Store.AccountStore()
+	a.callback, a.events = cfg.Callbacks, cfg.Events
+	a.minimum = a.o.Passwords.minimum(a.o.SecondFactor)
+	if a.hasher = a.o.Passwords.Hasher; a.hasher == nil {
+		a.hasher = &password.Hasher{}
+	}
+	if a.guard = a.o.Passwords.Guard; a.guard == nil {
+		a.guard = &throttle.Guard{}
+	}
+	a.mails = a.guard.Email(&pintle.Email{})
+	a.logger = cfg.Logger
+	if a.address = cfg.ClientAddress; a.address == nil {
+		a.address = clientaddr.Forwarded(cfg.TrustedProxies...)
+	}
+	var err error
+	if a.site, err = newSite(cfg); err != nil {
+		return nil, err
+	}
+	if a.boxes, err = newBoxes(cfg); err != nil {
+		return nil, err
+	}
+	a.routes = a.allRoutes()
+	a.configure(cfg)
+	return http.HandlerFunc(a.serve), nil
+}
+
+func (a *Accounts) log() *slog.Logger { return cmp.Or(a.logger, slog.Default()) }
+
+// client is the address of the client, for limits.
+func (v *visit) client() netip.Addr { return clientaddr.Normal(v.address(v.r)) }

@@ -1,0 +1,114 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/password"
+)
+
+// providerID is the id of the provider of passwords. Clients of Auth.js sign in with it.
+const providerID = "credentials"
+
+// check returns what makes a configuration unusable.
+func (a *Accounts) check(cfg *pintle.Config) error {
+	var errs []error
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf("account: "+format, args...)) }
+	if a.o.Mail == nil {
+		wrong("Options.Mail is nil: sign-up and forgotten passwords need mails")
+	}
+	switch {
+	case cfg.Store == nil:
+		wrong("Config.Store is nil: accounts are kept in a store")
+	case cfg.Store.AccountStore() == nil:
+		wrong("the store has no room for accounts: its AccountStore is nil; tables that are shared with Auth.js need those of "+
+			"\"pintle migrate -accounts\"%s", remedy(cfg.Store))
+	default:
+		f := cfg.Store.Features()
+		for _, need := range []struct {
+			has  bool
+			name string
+		}{{f.Accounts, "Accounts"}, {f.Verifications, "Verifications"}, {f.DeleteUser, "DeleteUser"}} {
+			if !need.has {
+				wrong("the store lacks Features.%s%s", need.name, remedy(cfg.Store))
+			}
+		}
+		tokens := cfg.Session.Strategy == pintle.StrategyJWT || cfg.Session.Strategy == "" && !f.Sessions
+		if tokens && cfg.Session.Revocation == nil {
+			wrong("token sessions need Config.Session.Revocation: without it a reset of a password could not end the sessions of a thief")
+		}
+		if !tokens && !f.SessionList {
+			wrong("the store lacks Features.SessionList%s", remedy(cfg.Store))
+		}
+	}
+	if cfg.URL == "" && cfg.TrustHost {
+		wrong("Config.TrustHost without Config.URL: the links in mails would lead where the header Host says, which a client can choose")
+	}
+	if slices.ContainsFunc(cfg.Providers, isPasswords) {
+		wrong("a provider has the id %q, which is that of the passwords of this package: give yours another ID", providerID)
+	}
+	if n := a.o.Passwords.MinLength; n != 0 && n < password.MinLength {
+		wrong("Options.Passwords.MinLength is %d: the least is %d", n, password.MinLength)
+	}
+	if err := a.o.SecondFactor.check(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func remedy(s pintle.Store) string {
+	if r := s.Features().Remedy; r != "" {
+		return ": " + r
+	}
+	return ""
+}
+
+func isPasswords(p pintle.Provider) bool {
+	c, ok := p.(*pintle.Credentials)
+	return ok && (c.ID == providerID || c.ID == "")
+}
+
+// configure adds to a configuration what accounts need.
+func (a *Accounts) configure(cfg *pintle.Config) {
+	// A mail scanner that opens links must not use one up, and a user of a provider
+	// that makes accounts by itself has not proven the address.
+	for i, p := range cfg.Providers {
+		switch p := p.(type) {
+		case *pintle.Email:
+			c := *p
+			c.Confirm = true
+			cfg.Providers[i] = &c
+		case *pintle.WebAuthn:
+			c := *p
+			c.SignInOnly = true
+			cfg.Providers[i] = &c
+		}
+	}
+	cfg.Providers = append(cfg.Providers, a.guard.Credentials(a.passwordProvider(), "email"))
+	cfg.Session.RecordAuthentication = true
+	cfg.Callbacks.Hold = a.gate
+	if !a.o.SignUp.Closed {
+		cfg.Pages.SignUp = cmp.Or(cfg.Pages.SignUp, a.site.path("sign-up"))
+	}
+	cfg.Pages.ForgotPassword = cmp.Or(cfg.Pages.ForgotPassword, a.site.path("forgot"))
+}
+
+// gate is what [pintle.Callbacks.Hold] asks at every sign-in, and again when a page has
+// done its part. The host's own question comes last.
+func (a *Accounts) gate(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
+	for _, ask := range []func(context.Context, *pintle.PendingSignIn) (string, error){
+		a.askBan, a.askProof, a.askSecondFactor, a.askMust,
+	} {
+		if page, err := ask(ctx, p); page != "" || err != nil {
+			return page, err
+		}
+	}
+	if a.callback.Hold != nil {
+		return a.callback.Hold(ctx, p)
+	}
+	return "", nil
+}

@@ -1,0 +1,109 @@
+package account
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/mail"
+)
+
+// A letter is a mail to be written.
+type letter struct {
+	kind    string // of pages.AccountTexts.Mails
+	to      string
+	value   string // for %s in its text
+	code    string
+	link    string // of the button
+	token   string // in the link
+	expires time.Time
+}
+
+// send writes a mail and hands it to the host. An error is recorded and not returned: the
+// answer to the browser must not tell whether there was a mail, and what has happened
+// stays.
+func (v *visit) send(l letter) {
+	if err := v.trySend(l); err != nil {
+		var refused interface{ RecipientRefused() bool }
+		level := slog.LevelError
+		if errors.As(err, &refused) && refused.RecipientRefused() {
+			level = slog.LevelWarn // any client can type an address that does not exist
+		}
+		v.log().Log(v.ctx, level, "pintle: mail of an account not sent", slog.String("kind", l.kind), slog.Any("error", err))
+	}
+}
+
+func (v *visit) trySend(l letter) error {
+	t := v.texts.Account.Mails[l.kind]
+	data := mail.Letter{
+		Data: mail.Data{URL: l.link}, Subject: strings.Replace(t.Subject, "%s", v.siteName(), 1), Heading: t.Heading,
+		Code: l.code, Ignore: t.Ignore,
+	}
+	if l.link != "" {
+		data.Button = t.Button
+	}
+	for _, text := range t.Text {
+		data.Text = append(data.Text, strings.Replace(text, "%s", clip.Text(l.value, 64), 1))
+	}
+	if strings.Contains(l.kind, "-") && l.token == "" { // a notice says when
+		data.Facts = []string{time.Now().UTC().Format("2006-01-02 15:04 UTC")}
+	}
+	subject, text, html, err := v.pages.LetterMail(data)
+	if err != nil {
+		return err
+	}
+	return v.o.Mail(v.ctx, &pintle.Message{
+		From: v.o.From, To: l.to, Subject: subject, Text: text, HTML: html, URL: l.link, Token: l.token, Expires: l.expires,
+		Provider: providerID, Theme: v.site.theme, Lang: v.texts.Lang, Request: v.r,
+	})
+}
+
+// siteName is what mails call the site.
+func (v *visit) siteName() string {
+	if v.texts.Site != "" {
+		return v.texts.Site
+	}
+	_, host, _ := strings.Cut(v.site.originOf(v.r), "://")
+	return host
+}
+
+// url is the absolute URL of a page, for mails.
+func (v *visit) url(name string, pairs ...string) string {
+	return v.site.originOf(v.r) + withQuery(v.site.path(name), pairs...)
+}
+
+// allowMail counts a mail that anyone can cause, before anything is looked up.
+func (v *visit) allowMail(address string) error {
+	err := v.mails.Allow(v.ctx, &pintle.MailRequest{Address: address, Provider: providerID, Request: v.r, Client: v.client()})
+	if err == nil {
+		return nil
+	}
+	var limit *pintle.Error
+	if errors.As(err, &limit) {
+		return tooMany(limit.RetryAfter)
+	}
+	return unavailable(err)
+}
+
+// admitAction asks the host whether the request may cause a mail at all.
+func (v *visit) admitAction(action string) error {
+	if v.o.Admit == nil {
+		return nil
+	}
+	if err := v.o.Admit(v.ctx, v.r, action); err != nil {
+		v.log().InfoContext(v.ctx, "pintle: Options.Admit refused a request", slog.String("action", action), slog.Any("error", err))
+		return problemOf("refused")
+	}
+	return nil
+}
+
+// notify tells the user at their proven address what has been done to the account.
+func (v *visit) notify(kind string, u *pintle.User, value, page string) {
+	if u.Email == "" || u.EmailVerified.IsZero() {
+		return
+	}
+	v.send(letter{kind: kind, to: u.Email, value: value, link: v.url(page)})
+}

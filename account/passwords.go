@@ -1,0 +1,180 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/address"
+	"github.com/pintleauth/pintle/password"
+)
+
+// factorPassword is the kind of the row of a password. A user has at most one, with an
+// empty id. Its Step is when the password was chosen, in Unix seconds.
+const factorPassword = "password"
+
+// minimum is the least number of characters. A password that alone signs in has to
+// be longer than one that goes with a second factor.
+//
+// https://pages.nist.gov/800-63-4/sp800-63b.html#passwordver
+func (p Passwords) minimum(second SecondFactor) int {
+	const alone = 15
+	if second.Required != nil {
+		return cmp.Or(p.MinLength, password.MinLength)
+	}
+	return cmp.Or(p.MinLength, alone)
+}
+
+// passwordProvider is the form of the sign-in page.
+func (a *Accounts) passwordProvider() *pintle.Credentials {
+	return &pintle.Credentials{
+		ID:   providerID,
+		Name: "Password",
+		Fields: []pintle.Field{
+			{Name: "email", Label: "Email", Type: "email", Attributes: map[string]string{
+				"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "required": "true", "dir": "ltr",
+			}},
+			{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{
+				"autocomplete": "current-password", "required": "true",
+			}},
+		},
+		Authorize: a.authorize,
+		CanSignIn: func(ctx context.Context, u *pintle.User) (bool, error) {
+			row, err := a.passwordOf(ctx, u.ID)
+			return row != nil, err
+		},
+	}
+}
+
+// authorize checks an address and a password. An unknown address, a user without a
+// password and a wrong password cost one computation of a hash, and are answered alike.
+func (a *Accounts) authorize(ctx context.Context, s *pintle.Submission) (*pintle.User, error) {
+	entered := s.Text("password")
+	u, err := a.userAt(ctx, s.Text("email"))
+	if err != nil {
+		return nil, err
+	}
+	right, err := a.verifyPassword(ctx, u, entered)
+	if err != nil || !right {
+		return nil, err
+	}
+	return u, nil
+}
+
+// userAt returns the user of an address as it was typed, or nil.
+func (a *Accounts) userAt(ctx context.Context, typed string) (*pintle.User, error) {
+	email, err := address.Normalize(typed)
+	if err != nil {
+		return nil, nil
+	}
+	u, err := a.store.UserByEmail(ctx, email)
+	if errors.Is(err, pintle.ErrNotFound) {
+		return nil, nil
+	}
+	return u, err
+}
+
+// verifyPassword compares a password with that of a user, who may be nil, and replaces a
+// hash with other settings than those of today.
+func (a *Accounts) verifyPassword(ctx context.Context, u *pintle.User, entered string) (bool, error) {
+	row, hash, err := a.storedPassword(ctx, u)
+	if err != nil {
+		return false, err
+	}
+	right, err := a.hasher.Verify(ctx, hash, entered)
+	if err != nil || !right {
+		return false, err
+	}
+	if row == nil || a.hasher.Outdated(hash) {
+		a.renewHash(ctx, u, row, hash, entered)
+	}
+	return true, nil
+}
+
+// storedPassword returns the row of a user's password and its hash. The hash may be one of
+// the application's former table, and then has no row.
+func (a *Accounts) storedPassword(ctx context.Context, u *pintle.User) (row *accountstore.Factor, hash string, err error) {
+	if u == nil {
+		return nil, "", nil
+	}
+	if row, err = a.passwordOf(ctx, u.ID); err != nil {
+		return nil, "", err
+	}
+	if row == nil {
+		if a.o.Passwords.Import == nil {
+			return nil, "", nil
+		}
+		if hash, err = a.o.Passwords.Import(ctx, u); err != nil {
+			return nil, "", fmt.Errorf("account: Options.Passwords.Import: %w", err)
+		}
+		return nil, hash, nil
+	}
+	if !row.Expires.IsZero() && !row.Expires.After(time.Now()) {
+		return row, "", nil
+	}
+	return row, row.Secret, nil
+}
+
+// passwordOf returns the row of a user's password, or nil.
+func (a *Accounts) passwordOf(ctx context.Context, userID string) (*accountstore.Factor, error) {
+	factors, err := a.rows.Factors(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range factors {
+		if f.Kind == factorPassword {
+			return f, nil
+		}
+	}
+	return nil, nil
+}
+
+// renewHash replaces the hash of a password that was right just now, unless the password
+// was changed since it was read. A failure is recorded and leaves the old hash.
+func (a *Accounts) renewHash(ctx context.Context, u *pintle.User, row *accountstore.Factor, hash, entered string) {
+	fresh, err := a.hasher.Hash(ctx, entered)
+	if err == nil && row == nil {
+		err = a.rows.AddFactor(ctx, newPassword(u.ID, fresh, time.Now()))
+	} else if err == nil {
+		changed := *row
+		changed.Secret = fresh
+		err = a.rows.ReplaceFactor(ctx, &changed)
+	}
+	if err != nil && !errors.Is(err, pintle.ErrConflict) && !errors.Is(err, pintle.ErrNotFound) {
+		a.log().WarnContext(ctx, "pintle: hash of a password not renewed", slog.Any("error", err))
+	}
+}
+
+func newPassword(userID, hash string, at time.Time) *accountstore.Factor {
+	at = at.UTC().Truncate(time.Millisecond)
+	return &accountstore.Factor{UserID: userID, Kind: factorPassword, Secret: hash, Step: at.Unix(), Created: at}
+}
+
+// choose checks a password that a user chooses, and returns its hash.
+func (v *visit) choose(field, chosen, email string) (hash string, err error) {
+	related := append(strings.FieldsFunc(email, func(r rune) bool { return r == '@' || r == '.' }), v.siteName())
+	err = password.Check(chosen, related...)
+	var p *problem
+	switch {
+	case errors.Is(err, password.ErrTooLong):
+		p = inField(field, "password_too_long")
+	case errors.Is(err, password.ErrTooShort) || len([]rune(chosen)) < v.minimum:
+		p = inField(field, "password_too_short")
+		p.number, p.data = v.minimum, map[string]any{"min": v.minimum}
+	case err != nil:
+		p = inField(field, "password_guessable")
+	}
+	if p != nil {
+		return "", p
+	}
+	if hash, err = v.hasher.Hash(v.ctx, chosen); err != nil {
+		return "", unavailable(err)
+	}
+	return hash, nil
+}

@@ -1,0 +1,172 @@
+package account
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/page"
+)
+
+// A route is a page and its form. The wire is described in docs/accounts.md.
+type route struct {
+	name string
+
+	// who is what a request needs: nothing, a session, or a session whose user has
+	// proven who they are lately.
+	who access
+
+	// show makes the page, and do what its form asks for; do returns where to go next.
+	// Neither of them knows whether a browser or a script asks. A GET changes nothing
+	// that is stored.
+	show func(*visit) (*view, error)
+	do   func(*visit) (next string, err error)
+}
+
+type access int
+
+const (
+	forAnyone access = iota
+	forUsers
+	forProven // see actionDemand
+)
+
+// A view is what a page shows, and what a script gets instead.
+type view struct {
+	page page.FormPage
+	data map[string]any
+	file *file  // instead of both
+	goTo string // where the browser goes instead
+}
+
+// A file is an attachment.
+type file struct{ name, text string }
+
+func (a *Accounts) allRoutes() map[string]*route {
+	all := map[string]*route{}
+	for _, r := range []*route{
+		{name: "", who: forUsers, show: (*visit).showAccount},
+		{name: "me", who: forUsers, show: (*visit).showMe},
+
+		{name: "sign-up", show: (*visit).showSignUp, do: (*visit).signUp},
+		{name: "sign-up-sent", show: (*visit).showSignUpSent, do: (*visit).proveSignUp},
+		{name: "sign-up-finish", show: (*visit).showSignUpFinish, do: (*visit).finishSignUp},
+
+		{name: "forgot", show: (*visit).showForgot, do: (*visit).forgot},
+		{name: "forgot-sent", show: (*visit).showForgotSent},
+		{name: "reset", show: (*visit).showReset, do: (*visit).reset},
+		{name: "password", who: forProven, show: (*visit).showPassword, do: (*visit).changePassword},
+		{name: "must-change", show: (*visit).showMustChange, do: (*visit).mustChange},
+		{name: "prove", show: (*visit).showProve, do: (*visit).prove},
+
+		{name: "second-factor", show: (*visit).showSecondFactor, do: (*visit).secondFactor},
+		{name: "enrol", show: (*visit).showEnrol, do: (*visit).enrol},
+		{name: "totp", who: forProven, show: (*visit).showTOTP, do: (*visit).addTOTP},
+		{name: "factor", who: forProven, do: (*visit).changeFactor},
+		{name: "recovery-codes", who: forProven, show: (*visit).showRecoveryCodes, do: (*visit).makeRecoveryCodes},
+		{name: "confirm", who: forUsers, show: (*visit).showConfirm, do: (*visit).confirm},
+	} {
+		all[r.name] = r
+	}
+	return all
+}
+
+// serve answers a request below the path of accounts. The root has checked the address,
+// the form token and the sender.
+func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.EscapedPath(), a.site.base+"/account"), "/")
+	v, err := a.visit(w, r)
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	v.route = a.routes[name]
+	if v.route == nil {
+		v.fail(problemOf("not_found"))
+		return
+	}
+	switch {
+	case r.Method == http.MethodPost && v.route.do != nil:
+		v.post()
+	case r.Method != http.MethodPost && v.route.show != nil:
+		v.get()
+	default:
+		allow := "GET, HEAD"
+		if v.route.do != nil {
+			allow = "POST"
+		}
+		w.Header().Set("Allow", allow)
+		v.status = http.StatusMethodNotAllowed
+		v.fail(problemOf("invalid"))
+	}
+}
+
+func (v *visit) get() {
+	if err := v.admit(); err != nil {
+		v.fail(err)
+		return
+	}
+	shown, err := v.route.show(v)
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	v.write(shown)
+}
+
+func (v *visit) post() {
+	err := v.admit()
+	if err == nil {
+		var next string
+		if next, err = v.route.do(v); err == nil {
+			v.leave(next)
+			return
+		}
+	}
+	// What was entered is wrong: the page is shown again, with what to change.
+	if p := asProblem(err); p.again && v.route.show != nil && !v.json {
+		v.problem = p
+		if shown, again := v.route.show(v); again == nil {
+			v.status = p.status
+			v.write(shown)
+			return
+		}
+	}
+	v.fail(err)
+}
+
+// admit decides whether the request may use the route.
+func (v *visit) admit() error {
+	if v.route.who == forAnyone {
+		return nil
+	}
+	session, err := v.auth.Session(v.r)
+	if err != nil {
+		return unavailable(err)
+	}
+	if session == nil || session.User.ID == "" {
+		return problemOf("signed_out")
+	}
+	v.session = session
+	if v.route.who == forProven {
+		return v.demand(v.actionDemand())
+	}
+	return nil
+}
+
+// user returns the user of the session as the store has it.
+func (v *visit) user() (*pintle.User, error) {
+	if v.stored != nil {
+		return v.stored, nil
+	}
+	u, err := v.store.User(v.ctx, v.session.User.ID)
+	if errors.Is(err, pintle.ErrNotFound) {
+		return nil, problemOf("signed_out")
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	v.stored = u
+	return u, nil
+}

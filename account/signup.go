@@ -1,0 +1,276 @@
+package account
+
+import (
+	"errors"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/address"
+	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/uuid"
+)
+
+// showSignUp is the form for an address. It asks for no password: the one who reads the
+// mail chooses it, so there is no password of an attacker to confirm.
+func (v *visit) showSignUp() (*view, error) {
+	if v.o.SignUp.Closed {
+		return nil, problemOf("refused")
+	}
+	p := v.newPage("sign-up", "")
+	p.Forms = []page.Form{v.formTo("sign-up", "sign-up", v.emailInput())}
+	p.Links = []page.Link{{URL: v.site.signIn("callbackUrl", v.callbackURL()), Text: v.word("sign_in")}}
+	return &view{page: p}, nil
+}
+
+func (v *visit) emailInput() page.Input {
+	return page.Input{
+		Name: "email", Label: v.word("email"), Type: "email", Value: v.form["email"], Autocomplete: "email", LTR: true, Required: true,
+	}
+}
+
+// signUp mails a code and a link. Its answer is the same for every address.
+func (v *visit) signUp() (next string, err error) {
+	if v.o.SignUp.Closed {
+		return "", problemOf("refused")
+	}
+	if err := v.admitAction("sign-up"); err != nil {
+		return "", err
+	}
+	email, err := address.Normalize(v.form["email"])
+	if err != nil {
+		return "", inField("email", "invalid_email")
+	}
+	if v.o.SignUp.Allow != nil {
+		if err := v.o.SignUp.Allow(v.ctx, email); err != nil {
+			return "", problemOf("refused")
+		}
+	}
+	if err := v.allowMail(email); err != nil {
+		return "", err
+	}
+	u, err := v.userAt(v.ctx, email)
+	if err != nil {
+		return "", unavailable(err)
+	}
+	// An address that has an account gets a flow, too: one that nothing continues. It
+	// behaves alike and costs alike.
+	token, f, err := v.beginFlow(v.ctx, signUpKind, v.boxes.subject(email), payload{Email: email, CallbackURL: v.callbackURL()})
+	if err != nil {
+		return "", err
+	}
+	if f == nil {
+		token = newToken() // enough mails were sent; see maxOpen
+	} else if err := v.mailSignUp(f, token, isProved(u)); err != nil {
+		return "", err
+	}
+	if err := v.setFlowCookie(signUpKind, &heldFlow{Token: token, Began: true}); err != nil {
+		return "", err
+	}
+	return v.site.path("sign-up-sent"), nil
+}
+
+// isProved reports whether a user has proven the address that they have.
+func isProved(u *pintle.User) bool { return u != nil && u.Email != "" && !u.EmailVerified.IsZero() }
+
+// mailSignUp sends the mail of a flow, with a new code.
+func (v *visit) mailSignUp(f *flow, token string, known bool) error {
+	code := v.newCode(f)
+	l := letter{
+		kind: "sign-up", to: f.payload.Email, code: spaced(code),
+		link: v.url("sign-up-finish", "token", token), token: token, expires: f.Expires,
+	}
+	if known {
+		f.Code = [32]byte{} // no code continues it
+		l = letter{kind: "sign-up-known", to: f.payload.Email, link: v.site.originOf(v.r) + v.site.signIn()}
+	}
+	if err := v.changeFlow(v.ctx, f); err != nil {
+		return err
+	}
+	v.send(l)
+	return nil
+}
+
+// showSignUpSent is the form for the code.
+func (v *visit) showSignUpSent() (*view, error) {
+	held, err := v.heldCookie(signUpKind)
+	if err != nil {
+		return nil, err
+	}
+	email := ""
+	if f, err := v.findFlow(v.ctx, signUpKind, hashOf(held.Token)); err == nil {
+		email = f.payload.Email
+	}
+	p := v.newPage("sign-up-sent", email)
+	if email == "" {
+		p.Text = page.Plain(v.pageText("sign-up-sent").Text[1:]...)
+	}
+	p.Forms = []page.Form{
+		v.formTo("sign-up-sent", "sign-up-sent", v.codeInput()),
+		{
+			Action: v.site.path("sign-up-sent"), Button: v.word("again"), Secondary: true,
+			Hidden: []page.HiddenField{{Name: "again", Value: "1"}},
+		},
+	}
+	p.Links = []page.Link{v.link("sign-up", "begin_again")}
+	return &view{page: p}, nil
+}
+
+// codeInput is the field for a code that was mailed.
+func (v *visit) codeInput() page.Input {
+	return page.Input{
+		Name: "code", Label: v.word("code"), Hint: v.word("code_hint"), Autocomplete: "one-time-code", InputMode: "numeric",
+		MaxLength: 20, LTR: true, Required: true,
+	}
+}
+
+// proveSignUp takes the code, or sends the mail again.
+func (v *visit) proveSignUp() (next string, err error) {
+	f, held, err := v.heldFlow(signUpKind)
+	if err != nil {
+		return "", err
+	}
+	if !held.Began {
+		return "", problemOf("flow_missing")
+	}
+	if v.form["again"] != "" {
+		if f.payload.Again >= codeAgain {
+			return "", tooMany(0)
+		}
+		if err := v.allowMail(f.payload.Email); err != nil {
+			return "", err
+		}
+		u, err := v.userAt(v.ctx, f.payload.Email)
+		if err != nil {
+			return "", unavailable(err)
+		}
+		f.payload.Again++
+		if err := v.mailSignUp(f, held.Token, isProved(u)); err != nil {
+			return "", err
+		}
+		return withQuery(v.site.path("sign-up-sent"), "notice", "mail_sent"), nil
+	}
+	if err := v.checkCode(v.ctx, f, v.form["code"]); err != nil {
+		return "", err
+	}
+	f.payload.Proved, f.Code = true, [32]byte{}
+	f.Expires = time.Now().Add(30 * time.Minute).UTC().Truncate(time.Millisecond)
+	if err := v.changeFlow(v.ctx, f); err != nil {
+		return "", err
+	}
+	return v.site.path("sign-up-finish"), nil
+}
+
+// provenSignUp returns the flow of a browser that has shown that its user reads the mail:
+// by the link, or by the code where the flow began.
+func (v *visit) provenSignUp() (*flow, *heldFlow, error) {
+	f, held, err := v.heldFlow(signUpKind)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !held.Linked && (!held.Began || !f.payload.Proved) {
+		return nil, nil, problemOf("flow_missing")
+	}
+	return f, held, nil
+}
+
+// showSignUpFinish is the form for the password. It names the address, so that a person who
+// follows the link of an attacker sees whose account it would be.
+func (v *visit) showSignUpFinish() (*view, error) {
+	if taken, err := v.takeLink(signUpKind); taken || err != nil {
+		return &view{goTo: v.site.path("sign-up-finish")}, err
+	}
+	f, _, err := v.provenSignUp()
+	if err != nil {
+		return nil, err
+	}
+	u, err := v.userAt(v.ctx, f.payload.Email)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if isProved(u) {
+		return v.knownAddress(f.payload.Email), nil
+	}
+	p := v.newPage("sign-up-finish", f.payload.Email)
+	p.Forms = []page.Form{v.formTo("sign-up-finish", "sign-up-finish", v.newPasswordInput("password"))}
+	return &view{page: p, data: map[string]any{"email": f.payload.Email}}, nil
+}
+
+func (v *visit) knownAddress(email string) *view {
+	p := v.newPage("sign-up-known", email)
+	p.Links = []page.Link{{URL: v.site.signIn(), Text: v.word("sign_in")}, v.link("forgot", "forgot")}
+	return &view{page: p}
+}
+
+// newPasswordInput is the field for a password that is chosen.
+func (v *visit) newPasswordInput(name string) page.Input {
+	return page.Input{
+		Name: name, Label: v.word("new_password"), Type: "password", Autocomplete: "new-password", Required: true,
+		Hint: strings.Replace(v.word("password_hint"), "%s", strconv.Itoa(v.minimum), 1),
+	}
+}
+
+// finishSignUp makes the user, and signs in through the provider of passwords, so that
+// every rule for sign-ins holds here as well.
+func (v *visit) finishSignUp() (next string, err error) {
+	f, held, err := v.provenSignUp()
+	if err != nil {
+		return "", err
+	}
+	hash, err := v.choose("password", v.form["password"], f.payload.Email)
+	if err != nil {
+		return "", err
+	}
+	// Of two browsers that finish one flow, one goes on.
+	if err := v.useFlow(v.ctx, signUpKind, f); err != nil {
+		return "", err
+	}
+	v.clearCookie(signUpKind)
+	if err := v.createUser(f.payload.Email, hash); err != nil {
+		return "", err
+	}
+	_, _ = v.rows.EndFlows(v.ctx, f.Subject, signUpKind.name) // they expire in any case, and find the address taken
+	target := "/"
+	if held.Began && f.payload.CallbackURL != "" {
+		target = f.payload.CallbackURL // another browser may be that of another person
+	}
+	next, err = v.auth.SignIn(v.w, v.r, providerID, pintle.SignInOptions{
+		RedirectTo: target, Fields: map[string]any{"email": f.payload.Email, "password": v.form["password"]},
+	})
+	if err != nil {
+		return v.site.signIn(), nil // the account exists; the sign-in page says what is wrong
+	}
+	return next, nil
+}
+
+// createUser makes a user with a proven address and a password: both or none.
+func (v *visit) createUser(email, hash string) error {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	var made *pintle.User
+	create := func(s pintle.Store) (err error) {
+		if made, err = s.CreateUser(v.ctx, &pintle.User{ID: uuid.New(), Email: email, EmailVerified: now}); err != nil {
+			return err
+		}
+		return s.AccountStore().AddFactor(v.ctx, newPassword(made.ID, hash, now))
+	}
+	var err error
+	if v.store.Features().Transactions {
+		err = v.store.InTx(v.ctx, create)
+	} else if err = create(v.store); err != nil && made != nil {
+		err = errors.Join(err, v.store.DeleteUser(v.ctx, made.ID))
+	}
+	if errors.Is(err, pintle.ErrConflict) {
+		return problemOf("account_exists")
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	if v.events.CreateUser != nil {
+		if err := v.events.CreateUser(v.ctx, made); err != nil {
+			v.log().ErrorContext(v.ctx, "pintle: Events.CreateUser failed", slog.Any("error", err))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/pages"
+)
+
+// A visit is one request and its answer.
+type visit struct {
+	*Accounts
+	w     http.ResponseWriter
+	r     *http.Request
+	ctx   context.Context
+	route *route
+
+	// json reports that a script asks.
+	json  bool
+	csrf  string
+	texts pages.Texts
+	pages *page.Pages
+
+	// form has what was sent, the first value of each name.
+	form map[string]string
+
+	session *pintle.Session // of routes that need one
+	stored  *pintle.User    // its user, once read
+
+	// problem is what the page reports, status the status of the answer if it is not
+	// that of the page.
+	problem *problem
+	status  int
+}
+
+// visit reads a request. The visit it returns can always answer.
+func (a *Accounts) visit(w http.ResponseWriter, r *http.Request) (*visit, error) {
+	v := &visit{Accounts: a, w: w, r: r, ctx: r.Context(), texts: a.auth.Texts(r)}
+	v.pages = a.site.pages[v.texts.Lang]
+	v.json = wantsJSON(r)
+	var err error
+	if v.csrf, err = a.auth.CSRFToken(w, r); err != nil {
+		return v, unavailable(err)
+	}
+	if r.Method == http.MethodPost {
+		if v.form, err = readForm(r); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// wantsJSON reports whether a script sent the request.
+func wantsJSON(r *http.Request) bool {
+	if r.Header["X-Auth-Return-Redirect"] != nil || isJSON(r) {
+		return true
+	}
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
+}
+
+func isJSON(r *http.Request) bool {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return kind == "application/json"
+}
+
+// readForm reads the fields of a form, or the members of a JSON object that are text,
+// numbers or truth values. The body is bounded by the root.
+func readForm(r *http.Request) (map[string]string, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, problemOf("invalid")
+	}
+	form := map[string]string{}
+	if isJSON(r) {
+		var members map[string]any
+		if json.Unmarshal(body, &members) != nil {
+			return nil, problemOf("invalid")
+		}
+		for name, value := range members {
+			switch value := value.(type) {
+			case string:
+				form[name] = value
+			case bool:
+				if value {
+					form[name] = "1"
+				}
+			case float64:
+				text, _ := json.Marshal(value)
+				form[name] = string(text)
+			}
+		}
+		return form, nil
+	}
+	values, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, problemOf("invalid")
+	}
+	for name, all := range values {
+		form[name] = all[0]
+	}
+	return form, nil
+}
+
+// callbackURL returns where the request wants to go in the end, if that is on this
+// site, and else "".
+func (v *visit) callbackURL() string {
+	wanted := v.form["callbackUrl"]
+	if wanted == "" {
+		wanted = v.r.URL.Query().Get("callbackUrl")
+	}
+	return v.onSite(wanted)
+}
+
+// account texts, by the names of the pages and words.
+func (v *visit) pageText(name string) pages.PageText { return v.texts.Account.Pages[name] }
+
+func (v *visit) word(name string) string { return v.texts.Account.Words[name] }

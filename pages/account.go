@@ -1,0 +1,53 @@
+package pages
+
+// AccountTexts are the words on the pages of package account and in its mails. What is
+// empty, and names that are missing in a map, are English. The guide "Sign-up and
+// passwords" lists the names.
+type AccountTexts struct {
+	// Pages are the texts of the pages by their names: the last part of their path,
+	// such as "sign-up".
+	Pages map[string]PageText
+
+	// Words are labels, hints and links, by their names.
+	Words map[string]string
+
+	// Problems say what is wrong, by the code of the error, such as
+	// "password_too_short". Where a number belongs the text has %s. Codes that are
+	// not in it get the text of "".
+	Problems map[string]string
+
+	// Notices say what has been done, by the code in the parameter "notice" of the
+	// page. Codes that are not in it show no notice.
+	Notices map[string]string
+
+	// Mails are the texts of the mails by their kind, such as "reset".
+	Mails map[string]MailText
+}
+
+// PageText is the text of a page with a form.
+type PageText struct {
+	// Heading is the title of the page.
+	Heading string
+
+	// Text has one paragraph per entry. Where an address or a name belongs an entry
+	// has %s.
+	Text []string
+
+	// Button sends the form.
+	Button string
+
+	// Hint stands below the form.
+	Hint string
+}
+
+// MailText is the text of a mail.
+type MailText struct {
+	// Subject is one line; %s is the name of the site. Heading stands above the text.
+	Subject, Heading string
+
+	// Text has one paragraph per entry. Where a name belongs an entry has %s.
+	Text []string
+
+	// Button labels the link; Ignore is for readers who did not ask for the mail.
+	Button, Ignore string
+}
