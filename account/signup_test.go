@@ -1,29 +1,15 @@
 package account_test
 
-import (
-	"io"
-	"testing"
-)
-
-func copyTo(w io.Writer, r io.Reader) (int64, error) { return io.Copy(w, r) }
+import "testing"
 
 func TestASignUpByTheCodeOfTheMailSignsIn(t *testing.T) {
-	for name, tokens := range map[string]bool{"database": false, "tokens": true} {
-		t.Run(name, func(t *testing.T) {
-			s := newSite(t, tokens)
-			b := s.browser()
-			b.get("/auth/account/sign-up").post("/auth/account/sign-up", "email", "ada@example.com")
-			code := mailedCode.FindString(s.lastMail().Text)
-			b.post("/auth/account/sign-up-sent", "code", code)
-			b.post("/auth/account/sign-up-finish", "password", "correct horse battery")
-			if got := b.get("/").page; got != "ada@example.com" {
-				t.Fatalf("signed in as %q after the sign-up", got)
-			}
-			other := s.browser()
-			other.get("/auth/signin").post("/auth/callback/credentials", "email", "Ada@example.com", "password", "correct horse battery")
-			if got := other.get("/").page; got != "ada@example.com" {
-				t.Fatalf("signed in as %q by the password: %d %s", got, other.status, other.page)
-			}
-		})
-	}
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens)
+		b := s.browser()
+		b.get("/auth/account/sign-up").post("/auth/account/sign-up", "email", "Ada@example.com").isAt("/auth/account/sign-up-sent")
+		b.post("/auth/account/sign-up-sent", "code", s.code()).isAt("/auth/account/sign-up-finish").says("ada@example.com")
+		b.post("/auth/account/sign-up-finish", "password", goodPassword).isSignedInAs("ada@example.com")
+		s.browser().signIn("Ada@example.com", goodPassword).isSignedInAs("ada@example.com")
+		s.browser().signIn("ada@example.com", "another password").isSignedInAs("")
+	})
 }
