@@ -43,6 +43,9 @@ var (
 	totpKind    = kind{"totp", 10 * time.Minute, "pintle.totp"}
 )
 
+// longestFlow is for how long a payload opens. The row of a flow says when it ends.
+const longestFlow = 24 * time.Hour
+
 // maxOpen is how many flows of one kind a subject has at a time. A new flow does not end
 // the older ones: anyone could end the reset of another user by asking for one.
 const maxOpen = 5
@@ -213,7 +216,7 @@ type boxes struct {
 func newBoxes(cfg *pintle.Config) (*boxes, error) {
 	b := &boxes{secrets: cfg.Secrets, tenant: cfg.Tenant, cookies: map[string]*sealed.Box{}}
 	var err error
-	if b.payloads, err = b.of("pintle account payload", 0); err != nil {
+	if b.payloads, err = b.of("pintle account payload", longestFlow); err != nil {
 		return nil, err
 	}
 	for _, k := range []kind{signUpKind, resetKind, confirmKind, totpKind} {
@@ -229,10 +232,14 @@ func newBoxes(cfg *pintle.Config) (*boxes, error) {
 // of returns a box for one purpose. Tenants may share a secret, and none opens what
 // belongs to another.
 func (b *boxes) of(purpose string, life time.Duration) (*sealed.Box, error) {
+	return sealed.NewBox(b.secrets, b.purpose(purpose), life)
+}
+
+func (b *boxes) purpose(of string) string {
 	if b.tenant != "" {
-		purpose += " of " + b.tenant
+		return of + " of " + b.tenant
 	}
-	return sealed.NewBox(b.secrets, purpose, life)
+	return of
 }
 
 // subject is the keyed hash of an address, for flows about an address without a user.
