@@ -211,12 +211,16 @@ type boxes struct {
 	tenant   string
 	payloads *sealed.Box
 	cookies  map[string]*sealed.Box // by the whole name of the cookie
+	totp     *totpBox
 }
 
 func newBoxes(cfg *pintle.Config) (*boxes, error) {
 	b := &boxes{secrets: cfg.Secrets, tenant: cfg.Tenant, cookies: map[string]*sealed.Box{}}
 	var err error
 	if b.payloads, err = b.of("pintle account payload", longestFlow); err != nil {
+		return nil, err
+	}
+	if b.totp, err = newTOTPBox(b.secrets, b.purpose("pintle totp secret")); err != nil {
 		return nil, err
 	}
 	for _, k := range []kind{signUpKind, resetKind, confirmKind, totpKind} {

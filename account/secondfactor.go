@@ -3,17 +3,22 @@ package account
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
 )
 
 // SecondFactor is which users need a second factor. The zero value offers one to each
 // user, and asks those who have one at every sign-in.
 type SecondFactor struct {
 	// Required reports whether a user needs a second factor, for example because of a
-	// role. A user who has none adds one before the sign-in goes on. Nil means that
-	// no user needs one.
+	// role. A user who has none adds one before the sign-in goes on. It is also asked
+	// before a user removes the last one; p then has no more than the user, the
+	// request, and the proofs of the session. Nil means that no user needs one.
 	Required func(ctx context.Context, p *pintle.PendingSignIn) (bool, error)
 
 	// SkipFor are the ids of providers that vouch for a second factor: a user who
@@ -35,5 +40,220 @@ func (s SecondFactor) check() error {
 	if strings.Contains(s.Issuer, ":") {
 		return errors.New("account: Options.SecondFactor.Issuer has a colon, which separates it from the name of the account in the apps")
 	}
+	if slices.Contains(s.SkipFor, providerID) {
+		return errors.New("account: Options.SecondFactor.SkipFor has \"" + providerID + "\": a password is one factor, and vouches for no second one")
+	}
 	return nil
+}
+
+// The methods that a second factor adds to a session.
+const (
+	methodTOTP     = "otp"
+	methodRecovery = "recovery" // not registered
+)
+
+// The limits of wrong codes. They are counted for the user, in the store: whoever can
+// cause them has the password, the mailbox or the session already.
+const (
+	secondAttempts = 5 // of one sign-in
+	failureLimit   = 10
+	failureWindow  = 15 * time.Minute
+
+	// streakLimit is how many wrong codes in a row end the codes of authenticator apps.
+	//
+	// https://pages.nist.gov/800-63-4/sp800-63b.html#throttle
+	streakLimit = 100
+)
+
+// factors are the second factors of a user.
+type factors struct {
+	totp     []*accountstore.Factor
+	recovery []*accountstore.Factor
+}
+
+// asked reports whether the user has a second factor. Recovery codes alone are not one:
+// they are for the loss of one.
+func (f *factors) asked() bool { return len(f.totp) > 0 }
+
+func (a *Accounts) factorsOf(ctx context.Context, userID string) (*factors, error) {
+	rows, err := a.rows.Factors(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	f := &factors{}
+	for _, row := range rows {
+		switch row.Kind {
+		case factorTOTP:
+			f.totp = append(f.totp, row)
+		case factorRecovery:
+			f.recovery = append(f.recovery, row)
+		}
+	}
+	f.recovery = newestSet(f.recovery)
+	return f, nil
+}
+
+// askSecondFactor holds the sign-in of a user who has a second factor, or needs one.
+func (a *Accounts) askSecondFactor(ctx context.Context, p *pintle.PendingSignIn) (string, error) {
+	if a.o.SecondFactor.Off || a.hasBoth(p) {
+		return "", nil
+	}
+	set, err := a.factorsOf(ctx, p.User.ID)
+	if err != nil {
+		return "", storeFault(err)
+	}
+	methods := p.Authentication.Methods
+	switch {
+	case set.asked():
+		// The first proof never has these methods: those of a provider begin with "fed:".
+		if slices.Contains(methods, methodTOTP) || slices.Contains(methods, methodRecovery) {
+			return "", nil
+		}
+		return a.heldAt("second-factor"), nil
+	default:
+		must, err := a.needsFactor(ctx, p)
+		if err != nil || !must {
+			return "", err
+		}
+		return a.heldAt("enrol"), nil
+	}
+}
+
+// heldAt is a page of a sign-in that is held. Clients of Auth.js that sign in without a
+// redirect take the user for signed in unless the URL has a parameter error.
+func (a *Accounts) heldAt(name string) string {
+	return withQuery(a.site.path(name), "error", "SecondFactorRequired")
+}
+
+// hasBoth reports whether the first proof is two factors: a passkey that verified its
+// user, or a provider that vouches for a second one.
+func (a *Accounts) hasBoth(p *pintle.PendingSignIn) bool {
+	if slices.Contains(a.o.SecondFactor.SkipFor, p.Authentication.Provider) {
+		return true
+	}
+	return p.Account != nil && p.Account.Type == pintle.TypeWebAuthn && slices.Contains(p.Authentication.Methods, "mfa")
+}
+
+// needsFactor reports whether a user has to have a second factor: by the rules of the
+// application, or because an operator has removed a lost one.
+func (a *Accounts) needsFactor(ctx context.Context, p *pintle.PendingSignIn) (bool, error) {
+	if a.o.SecondFactor.Required != nil {
+		if must, err := a.o.SecondFactor.Required(ctx, p); must || err != nil {
+			return must, err
+		}
+	}
+	state, err := a.rows.State(ctx, p.User.ID)
+	if err != nil {
+		return false, storeFault(err)
+	}
+	return state.Must == mustEnrol, nil
+}
+
+// storeFault is an error of the store in a callback, where others deny the sign-in.
+func storeFault(err error) error { return &pintle.Error{Code: pintle.CodeStore, Err: err} }
+
+// proveSecondFactor checks a code of an authenticator app or a recovery code, and uses it
+// up. method is what it proves. The limits for wrong codes of the user hold; the caller
+// limits those of its own flow. A user without a second factor proves nothing.
+func (v *visit) proveSecondFactor(u *pintle.User, typed string) (method string, err error) {
+	return v.proveCode(u, typed, func() error { return nil })
+}
+
+// proveCode is proveSecondFactor; count counts the attempt of a flow before the code is
+// compared.
+func (v *visit) proveCode(u *pintle.User, typed string, count func() error) (method string, err error) {
+	code, method := secondCode(typed)
+	if method == "" {
+		return "", inField("code", "code_wrong") // not a guess
+	}
+	set, err := v.factorsOf(v.ctx, u.ID)
+	if err != nil {
+		return "", unavailable(err)
+	}
+	state, err := v.rows.State(v.ctx, u.ID)
+	if err != nil {
+		return "", unavailable(err)
+	}
+	if !set.asked() {
+		return "", inField("code", "code_wrong")
+	}
+	var opened []openedTOTP
+	if method == methodTOTP {
+		if state.Suspended || state.Streak >= streakLimit {
+			return "", suspended()
+		}
+		if opened = v.openTOTP(set.totp); len(opened) == 0 {
+			return "", notCheckable()
+		}
+	}
+	// The attempt is counted before the comparison, so that parallel requests have no
+	// more attempts than others.
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	if err := v.countFailure(u, method, at); err != nil {
+		return "", err
+	}
+	if err := count(); err != nil {
+		return "", err
+	}
+	if method == methodRecovery {
+		err = v.useRecoveryCode(u, set.recovery, code)
+	} else if err = v.useTOTP(opened, code, at); isWrong(err) && len(opened) < len(set.totp) {
+		err = notCheckable() // the code may be that of the app that does not open
+	}
+	if err != nil {
+		return "", err
+	}
+	v.countSuccess(u, state, at)
+	return method, nil
+}
+
+// secondCode tells by its form which code was typed.
+func secondCode(typed string) (code, method string) {
+	if code, is := digits(typed, totpDigits); is {
+		return code, methodTOTP
+	}
+	if code, is := recoveryCode(typed); is {
+		return code, methodRecovery
+	}
+	return "", ""
+}
+
+func isWrong(err error) bool {
+	var p *problem
+	return errors.As(err, &p) && p.code == "code_wrong"
+}
+
+// suspended shows the page again, which has links to other ways.
+func suspended() *problem {
+	p := problemOf("suspended")
+	p.again = true
+	return p
+}
+
+func (v *visit) countFailure(u *pintle.User, method string, at time.Time) error {
+	f, err := v.rows.CountFailure(v.ctx, u.ID, at, failureWindow, failureLimit)
+	switch {
+	case err != nil:
+		return unavailable(err)
+	case !f.Counted:
+		return tooMany(max(time.Second, f.Oldest.Add(failureWindow).Sub(at)))
+	case method == methodTOTP && f.Streak > streakLimit:
+		return suspended() // parallel requests were first
+	case f.Streak == streakLimit:
+		v.log().WarnContext(v.ctx, "pintle: too many wrong codes in a row: those of authenticator apps are no longer accepted",
+			slog.String("user", u.ID))
+	}
+	return nil
+}
+
+// countSuccess takes the attempt back. A recovery code also ends a suspension. An error
+// is recorded: the code was right, and too many failures counted are no danger.
+func (v *visit) countSuccess(u *pintle.User, state *accountstore.State, at time.Time) {
+	err := v.rows.CountSuccess(v.ctx, u.ID, at)
+	if err == nil && state.Suspended {
+		err = v.changeState(v.ctx, u.ID, func(s *accountstore.State) { s.Suspended = false })
+	}
+	if err != nil {
+		v.log().WarnContext(v.ctx, "pintle: success of a code not recorded", slog.Any("error", err))
+	}
 }

@@ -15,9 +15,6 @@ func (v *visit) demand(Demand) error  { return nil }
 func (a *Accounts) askBan(context.Context, *pintle.PendingSignIn) (string, error)   { return "", nil }
 func (a *Accounts) askProof(context.Context, *pintle.PendingSignIn) (string, error) { return "", nil }
 func (a *Accounts) askMust(context.Context, *pintle.PendingSignIn) (string, error)  { return "", nil }
-func (a *Accounts) askSecondFactor(context.Context, *pintle.PendingSignIn) (string, error) {
-	return "", nil
-}
 
 var errNotYet = problemOf("not_found")
 
