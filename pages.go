@@ -56,6 +56,10 @@ func (x *exchange) signInPage() error {
 		Email: email, Error: shown, Detail: detail,
 		SignUpURL: x.linkWithCallback(x.Pages.SignUp), ForgotPasswordURL: x.linkWithCallback(x.Pages.ForgotPassword),
 	}
+	if x.Accounts != nil { // the texts of what its pages have done
+		notice, _ := x.query.Last("notice")
+		data.Notice = x.pages().Texts().Account.Notices[notice]
+	}
 	for _, p := range x.providers {
 		data.Providers = append(data.Providers, x.button(p))
 	}

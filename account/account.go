@@ -127,10 +127,20 @@ type Accounts struct {
 	hasher   *password.Hasher
 	mails    *pintle.Email // limits the mails that anyone can cause
 	guard    *throttle.Guard
-	logger   *slog.Logger
-	address  func(*http.Request) netip.Addr // of the client
-	minimum  int                            // of characters of a password
-	routes   map[string]*route
+
+	// passwords is the provider of passwords, within its limits. providers are the
+	// names of those that users have accounts of, by their ids, and credentials the
+	// other ones of the application. hasMail reports one that mails links.
+	passwords   *pintle.Credentials
+	providers   map[string]string
+	credentials []*pintle.Credentials
+	hasMail     bool
+
+	tokens  bool // sessions are tokens
+	logger  *slog.Logger
+	address func(*http.Request) netip.Addr // of the client
+	minimum int                            // of characters of a password
+	routes  map[string]*route
 }
 
 // New returns the accounts of one configuration, for [pintle.Config.Accounts]. With

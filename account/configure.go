@@ -37,7 +37,7 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 				wrong("the store lacks Features.%s%s", need.name, remedy(cfg.Store))
 			}
 		}
-		tokens := cfg.Session.Strategy == pintle.StrategyJWT || cfg.Session.Strategy == "" && !f.Sessions
+		tokens := usesTokens(cfg)
 		if tokens && cfg.Session.Revocation == nil {
 			wrong("token sessions need Config.Session.Revocation: without it a reset of a password could not end the sessions of a thief")
 		}
@@ -60,6 +60,11 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 	return errors.Join(errs...)
 }
 
+// usesTokens reports whether sessions are tokens.
+func usesTokens(cfg *pintle.Config) bool {
+	return cfg.Session.Strategy == pintle.StrategyJWT || cfg.Session.Strategy == "" && !cfg.Store.Features().Sessions
+}
+
 func remedy(s pintle.Store) string {
 	if r := s.Features().Remedy; r != "" {
 		return ": " + r
@@ -76,20 +81,29 @@ func isPasswords(p pintle.Provider) bool {
 func (a *Accounts) configure(cfg *pintle.Config) {
 	// A mail scanner that opens links must not use one up, and a user of a provider
 	// that makes accounts by itself has not proven the address.
+	a.providers = map[string]string{}
 	for i, p := range cfg.Providers {
 		switch p := p.(type) {
+		case *pintle.OAuth:
+			a.providers[p.ID] = cmp.Or(p.Name, p.ID)
+		case *pintle.Credentials:
+			a.credentials = append(a.credentials, p)
 		case *pintle.Email:
+			a.hasMail = true
 			c := *p
 			c.Confirm = true
 			cfg.Providers[i] = &c
 		case *pintle.WebAuthn:
+			a.providers[cmp.Or(p.ID, "passkey")] = cmp.Or(p.Name, "Passkey")
 			c := *p
 			c.SignInOnly = true
 			cfg.Providers[i] = &c
 		}
 	}
-	cfg.Providers = append(cfg.Providers, a.guard.Credentials(a.passwordProvider(), "email"))
+	a.passwords = a.guard.Credentials(a.passwordProvider(), "email")
+	cfg.Providers = append(cfg.Providers, a.passwords)
 	cfg.Session.RecordAuthentication = true
+	a.tokens = usesTokens(cfg)
 	cfg.Callbacks.Hold = a.gate
 	if !a.o.SignUp.Closed {
 		cfg.Pages.SignUp = cmp.Or(cfg.Pages.SignUp, a.site.path("sign-up"))
@@ -100,15 +114,20 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 // gate is what [pintle.Callbacks.Hold] asks at every sign-in, and again when a page has
 // done its part. The host's own question comes last.
 func (a *Accounts) gate(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
+	if page, err := a.ask(ctx, p); page != "" || err != nil || a.callback.Hold == nil {
+		return page, err
+	}
+	return a.callback.Hold(ctx, p)
+}
+
+// ask returns the page of this package to which a sign-in has to go first.
+func (a *Accounts) ask(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
 	for _, ask := range []func(context.Context, *pintle.PendingSignIn) (string, error){
-		a.askBan, a.askProof, a.askSecondFactor, a.askMust,
+		a.askBan, a.askPassword, a.askProof, a.askSecondFactor, a.askMust,
 	} {
 		if page, err := ask(ctx, p); page != "" || err != nil {
 			return page, err
 		}
-	}
-	if a.callback.Hold != nil {
-		return a.callback.Hold(ctx, p)
 	}
 	return "", nil
 }

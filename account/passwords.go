@@ -16,7 +16,8 @@ import (
 )
 
 // factorPassword is the kind of the row of a password. A user has at most one, with an
-// empty id. Its Step is when the password was chosen, in Unix seconds.
+// empty id. Its Step is when the password was chosen, in Unix milliseconds, and 0 if that is
+// not known.
 const factorPassword = "password"
 
 // minimum is the least number of characters. A password that alone signs in has to
@@ -46,8 +47,8 @@ func (a *Accounts) passwordProvider() *pintle.Credentials {
 		},
 		Authorize: a.authorize,
 		CanSignIn: func(ctx context.Context, u *pintle.User) (bool, error) {
-			row, err := a.passwordOf(ctx, u.ID)
-			return row != nil, err
+			_, hash, err := a.storedPassword(ctx, u)
+			return hash != "", err
 		},
 	}
 }
@@ -140,7 +141,9 @@ func (a *Accounts) passwordOf(ctx context.Context, userID string) (*accountstore
 func (a *Accounts) renewHash(ctx context.Context, u *pintle.User, row *accountstore.Factor, hash, entered string) {
 	fresh, err := a.hasher.Hash(ctx, entered)
 	if err == nil && row == nil {
-		err = a.rows.AddFactor(ctx, newPassword(u.ID, fresh, time.Now()))
+		moved := newPassword(u.ID, fresh, time.Now())
+		moved.Step = 0 // it was chosen before
+		err = a.rows.AddFactor(ctx, moved)
 	} else if err == nil {
 		changed := *row
 		changed.Secret = fresh
@@ -153,7 +156,7 @@ func (a *Accounts) renewHash(ctx context.Context, u *pintle.User, row *accountst
 
 func newPassword(userID, hash string, at time.Time) *accountstore.Factor {
 	at = at.UTC().Truncate(time.Millisecond)
-	return &accountstore.Factor{UserID: userID, Kind: factorPassword, Secret: hash, Step: at.Unix(), Created: at}
+	return &accountstore.Factor{UserID: userID, Kind: factorPassword, Secret: hash, Step: at.UnixMilli(), Created: at}
 }
 
 // choose checks a password that a user chooses, and returns its hash.

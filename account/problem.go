@@ -114,6 +114,13 @@ func asProblem(err error) *problem {
 	return unavailable(err)
 }
 
+// record logs a fault of the server that changes nothing for the client.
+func (v *visit) record(err error) {
+	if p := asProblem(err); p.err != nil {
+		v.logError(p)
+	}
+}
+
 // logError records a fault of the server. It holds nothing that was entered.
 func (v *visit) logError(p *problem) {
 	v.log().ErrorContext(v.ctx, "pintle: account request failed", slog.String("route", v.r.URL.EscapedPath()), slog.Any("error", p.err))

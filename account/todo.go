@@ -1,41 +1,20 @@
 package account
 
-import (
-	"context"
-
-	"github.com/pintleauth/pintle"
-)
-
 // A Demand is how fresh and how strong the proofs of a session have to be.
 type Demand struct{}
 
 func (v *visit) actionDemand() Demand { return Demand{} }
 func (v *visit) demand(Demand) error  { return nil }
 
-func (a *Accounts) askBan(context.Context, *pintle.PendingSignIn) (string, error)   { return "", nil }
-func (a *Accounts) askProof(context.Context, *pintle.PendingSignIn) (string, error) { return "", nil }
-func (a *Accounts) askMust(context.Context, *pintle.PendingSignIn) (string, error)  { return "", nil }
-
 var errNotYet = problemOf("not_found")
 
 func (v *visit) showAccount() (*view, error)        { return nil, errNotYet }
 func (v *visit) showMe() (*view, error)             { return nil, errNotYet }
-func (v *visit) showForgot() (*view, error)         { return nil, errNotYet }
-func (v *visit) showForgotSent() (*view, error)     { return nil, errNotYet }
-func (v *visit) showReset() (*view, error)          { return nil, errNotYet }
-func (v *visit) showPassword() (*view, error)       { return nil, errNotYet }
-func (v *visit) showMustChange() (*view, error)     { return nil, errNotYet }
-func (v *visit) showProve() (*view, error)          { return nil, errNotYet }
 func (v *visit) showSecondFactor() (*view, error)   { return nil, errNotYet }
 func (v *visit) showEnrol() (*view, error)          { return nil, errNotYet }
 func (v *visit) showTOTP() (*view, error)           { return nil, errNotYet }
 func (v *visit) showRecoveryCodes() (*view, error)  { return nil, errNotYet }
 func (v *visit) showConfirm() (*view, error)        { return nil, errNotYet }
-func (v *visit) forgot() (string, error)            { return "", errNotYet }
-func (v *visit) reset() (string, error)             { return "", errNotYet }
-func (v *visit) changePassword() (string, error)    { return "", errNotYet }
-func (v *visit) mustChange() (string, error)        { return "", errNotYet }
-func (v *visit) prove() (string, error)             { return "", errNotYet }
 func (v *visit) secondFactor() (string, error)      { return "", errNotYet }
 func (v *visit) enrol() (string, error)             { return "", errNotYet }
 func (v *visit) addTOTP() (string, error)           { return "", errNotYet }

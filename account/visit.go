@@ -57,6 +57,13 @@ func (a *Accounts) visit(w http.ResponseWriter, r *http.Request) (*visit, error)
 	return v, nil
 }
 
+// visitOf is the visit of a request that another route answers, for a mail.
+func (a *Accounts) visitOf(r *http.Request) *visit {
+	v := &visit{Accounts: a, r: r, ctx: r.Context(), texts: a.auth.Texts(r)}
+	v.pages = a.site.pages[v.texts.Lang]
+	return v
+}
+
 // wantsJSON reports whether a script sent the request.
 func wantsJSON(r *http.Request) bool {
 	if r.Header["X-Auth-Return-Redirect"] != nil || isJSON(r) {

@@ -22,6 +22,17 @@ func englishAccount() pages.AccountTexts {
 			"sign-up-known": {
 				Heading: "You have an account", Text: []string{"There is an account with your address %s. Sign in to it."},
 			},
+			"sign-up-taken": {
+				Heading: "Is this account yours?", Text: []string{
+					"An account has the address %s and has not confirmed it.",
+					"If it is yours, sign in to it and confirm the address.",
+				},
+				Button: "Sign in to it",
+			},
+			"sign-up-new": {
+				Heading: "It is not yours", Text: []string{"You get a new account with the address. The other account loses it."},
+				Button: "Go on without it",
+			},
 			"forgot": {
 				Heading: "Forgot your password?", Text: []string{"Type your address. We send you a link to choose a new password."},
 				Button: "Send the mail",
@@ -53,6 +64,10 @@ func englishAccount() pages.AccountTexts {
 			"prove": {
 				Heading: "Check your email", Text: []string{"We sent a code to %s. Type it to confirm your address."},
 				Button: "Continue",
+			},
+			"prove-begin": {
+				Heading: "Confirm your address", Text: []string{"We send a code to %s."},
+				Button: "Send the code",
 			},
 			"second-factor": {
 				Heading: "One more step", Text: []string{"Type the code that your authenticator app shows."},
@@ -128,6 +143,9 @@ func englishAccount() pages.AccountTexts {
 			"sign_in":           "Sign in",
 			"sign_up":           "Create an account",
 			"forgot":            "Forgot your password?",
+			"prove":             "Confirm your address",
+			"signs_in_with":     "It signs in with: %s.",
+			"reset_code_hint":   "The code of your authenticator app, or a recovery code.",
 			"begin_again":       "Begin again",
 			"cancel":            "Sign in as another user",
 			"use_recovery_code": "Use a recovery code",
@@ -178,6 +196,8 @@ func englishAccount() pages.AccountTexts {
 			"password_changed": "Your password is changed. All your other devices are signed out.",
 			"password_set":     "Your password is set.",
 			"password_removed": "Your password is removed.",
+			"address_proved":   "Your address is confirmed. All your other devices are signed out.",
+			"sign_in_again":    "Sign in once more.",
 			"mail_sent":        "We sent the mail again.",
 			"factor_added":     "The app is added. You need its code when you sign in.",
 			"factor_removed":   "The app is removed.",
@@ -205,7 +225,7 @@ func englishAccount() pages.AccountTexts {
 			},
 			"reset-unknown": {
 				Subject: "No account at %s", Heading: "There is no account with this address",
-				Text:   []string{"Your address was entered to choose a new password, but no account has it. You may have used another address."},
+				Text:   []string{"Your address was entered to choose a new password, but no account has confirmed it. You may have used another address."},
 				Button: "Create an account", Ignore: "If it was not you, you can ignore this mail.",
 			},
 			"code": {

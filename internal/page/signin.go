@@ -35,6 +35,10 @@ type SignInData struct {
 	// Detail is the parameter code beside it, which may be anything as well.
 	Detail string
 
+	// Notice says what has been done, for example that a password was changed. It is
+	// not shown together with an error.
+	Notice string
+
 	// ForgotPasswordURL and SignUpURL are pages of the host that the page links to.
 	ForgotPasswordURL, SignUpURL string
 }
@@ -48,6 +52,7 @@ type signInView struct {
 	frame
 	Lead        string
 	Error       string
+	Notice      string
 	Providers   []providerView
 	CSRFToken   string
 	CallbackURL string
@@ -74,6 +79,7 @@ func (p *Pages) SignIn(d SignInData) Page {
 	view := signInView{
 		frame:       p.frame(d.Site, "signin", p.texts.SignInHeading, tileStyles(tiles)...),
 		Error:       p.texts.signInError(d.Error, d.Detail),
+		Notice:      d.Notice,
 		Providers:   providers,
 		CSRFToken:   d.CSRFToken,
 		CallbackURL: d.CallbackURL,

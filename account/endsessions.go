@@ -1,0 +1,154 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+)
+
+// endedFlows are the kinds that end with the sessions of their user. The sign-ins that
+// wait end with the sessions themselves.
+var endedFlows = []string{
+	resetKind.name, secondKind.name, enrolKind.name, proveKind.name, confirmKind.name, totpKind.name,
+}
+
+// endSessions ends what was begun as a user: sessions, sign-ins that wait for a page, and
+// flows.
+func (a *Accounts) endSessions(ctx context.Context, userID string) error {
+	if err := a.auth.SignOutEverywhere(ctx, userID); err != nil {
+		return unavailable(err)
+	}
+	if _, err := a.rows.EndFlows(ctx, userID, endedFlows...); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// whileSignedOut makes a change that must not leave a session of before. They end
+// before it, so that a crash in between leaves a user signed out and never a thief signed
+// in, and after it, because a sign-in may have been under way.
+func (a *Accounts) whileSignedOut(ctx context.Context, userID string, change func() error) error {
+	if err := a.endSessions(ctx, userID); err != nil {
+		return err
+	}
+	if err := change(); err != nil {
+		return err
+	}
+	return a.endSessions(ctx, userID)
+}
+
+// untilNextSecond waits for a session to begin after the end of the others. Tokens and
+// revocation lists count in whole seconds: a sign-in in this one would be ended, too.
+func (a *Accounts) untilNextSecond(ctx context.Context) {
+	if !a.tokens {
+		return
+	}
+	now := time.Now()
+	wait := time.NewTimer(now.Truncate(time.Second).Add(time.Second).Sub(now))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+}
+
+// storePassword stores the password of a user: a first one, or another one. before is the
+// row that was read, or nil.
+func (a *Accounts) storePassword(ctx context.Context, userID string, before *accountstore.Factor, hash string) error {
+	row := newPassword(userID, hash, time.Now())
+	var err error
+	if before == nil {
+		err = a.rows.AddFactor(ctx, row)
+	} else {
+		row.Version = before.Version
+		err = a.rows.ReplaceFactor(ctx, row)
+	}
+	if errors.Is(err, pintle.ErrConflict) || errors.Is(err, pintle.ErrNotFound) {
+		return problemOf("changed_meanwhile")
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// proveAddress records that the user reads mail at the address.
+func (a *Accounts) proveAddress(ctx context.Context, userID string) error {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	if _, err := a.store.UpdateUser(ctx, userID, pintle.UserUpdate{EmailVerified: &now}); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// startAgain gives this browser a new session in place of one that has ended with all
+// others. methods are what the user has proven now.
+func (v *visit) startAgain(u *pintle.User, before pintle.Authentication, methods ...string) error {
+	for _, method := range methods {
+		if !slices.Contains(before.Methods, method) {
+			before.Methods = append(slices.Clone(before.Methods), method)
+		}
+	}
+	before.Time = time.Time{} // from before the end of the sessions it would end, too
+	if _, _, err := v.auth.StartSession(v.w, v.r, u, pintle.StartOptions{Authentication: before}); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// A holding is how a user can sign in.
+type holding struct {
+	// names are the names of the providers, in order.
+	names []string
+
+	password bool
+
+	// others reports a way of the application: a provider of credentials of its
+	// own, or another configuration of the store.
+	others bool
+	mail   bool
+}
+
+// ways finds out how a user can sign in, by the rule of [pintle.Auth.Unlink].
+func (a *Accounts) ways(ctx context.Context, u *pintle.User) (*holding, error) {
+	h := &holding{mail: a.hasMail && isProved(u)}
+	accounts, err := a.store.UserAccounts(ctx, u.ID)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	names := map[string]bool{}
+	for _, linked := range accounts {
+		if name, configured := a.providers[linked.Provider]; configured {
+			names[name] = true
+		}
+	}
+	h.names = slices.Sorted(maps.Keys(names))
+	if _, hash, err := a.storedPassword(ctx, u); err != nil {
+		return nil, unavailable(err)
+	} else if hash != "" {
+		h.password = true
+	}
+	for _, p := range a.credentials {
+		known := p.CanSignIn == nil
+		if p.CanSignIn != nil {
+			if known, err = p.CanSignIn(ctx, u); err != nil {
+				return nil, unavailable(err)
+			}
+		}
+		h.others = h.others || known
+	}
+	if a.callback.HasPassword != nil && !h.others {
+		if h.others, err = a.callback.HasPassword(ctx, u); err != nil {
+			return nil, unavailable(err)
+		}
+	}
+	return h, nil
+}
+
+// beside reports whether there is a way in other than the password.
+func (h *holding) beside() bool { return len(h.names) > 0 || h.others || h.mail }

@@ -1,0 +1,212 @@
+package account
+
+import (
+	"errors"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/address"
+	"github.com/pintleauth/pintle/internal/page"
+)
+
+func (v *visit) showForgot() (*view, error) {
+	p := v.newPage("forgot", "")
+	p.Forms = []page.Form{v.formTo("forgot", "forgot", v.emailInput())}
+	p.Links = []page.Link{{URL: v.site.signIn("callbackUrl", v.callbackURL()), Text: v.word("sign_in")}}
+	return &view{page: p}, nil
+}
+
+func (v *visit) showForgotSent() (*view, error) {
+	p := v.newPage("forgot-sent", "")
+	p.Links = []page.Link{{URL: v.site.signIn(), Text: v.word("sign_in")}, v.link("forgot", "begin_again")}
+	return &view{page: p}, nil
+}
+
+// forgot mails a link to choose a new password. Its answer and its work are the same for
+// every address, and nothing of the user changes.
+func (v *visit) forgot() (next string, err error) {
+	if err := v.admitAction("forgot"); err != nil {
+		return "", err
+	}
+	email, err := address.Normalize(v.form["email"])
+	if err != nil {
+		return "", inField("email", "invalid_email")
+	}
+	if err := v.allowMail(email); err != nil {
+		return "", err
+	}
+	u, err := v.userAt(v.ctx, email)
+	if err != nil {
+		return "", unavailable(err)
+	}
+	// An address without an account gets a flow, too, whose token is dropped.
+	subject, l := v.boxes.subject(email), letter{kind: "reset-unknown", to: email}
+	if isProved(u) {
+		subject, l = u.ID, letter{kind: "reset", to: u.Email}
+	} else if !v.o.SignUp.Closed {
+		l.link = v.url("sign-up")
+	}
+	token, f, err := v.beginFlow(v.ctx, resetKind, subject, payload{Email: email})
+	if err != nil {
+		return "", err
+	}
+	if f == nil {
+		return v.site.path("forgot-sent"), nil // enough mails were sent; see maxOpen
+	}
+	if isProved(u) {
+		l.link, l.token, l.expires = v.url("reset", "token", token), token, f.Expires
+	}
+	v.send(l)
+	return v.site.path("forgot-sent"), nil
+}
+
+// heldReset returns the flow of a reset and its user. A user who has another address by
+// now, or is banned, cannot go on.
+func (v *visit) heldReset() (*flow, *pintle.User, error) {
+	f, held, err := v.heldFlow(resetKind)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !held.Linked {
+		return nil, nil, problemOf("flow_missing")
+	}
+	u, err := v.store.User(v.ctx, f.Subject)
+	if errors.Is(err, pintle.ErrNotFound) {
+		return nil, nil, problemOf("link_expired")
+	}
+	if err != nil {
+		return nil, nil, unavailable(err)
+	}
+	if !isProved(u) || u.Email != f.payload.Email {
+		return nil, nil, problemOf("link_expired")
+	}
+	state, err := v.rows.State(v.ctx, u.ID)
+	if err != nil {
+		return nil, nil, unavailable(err)
+	}
+	if state.BannedUntil.After(time.Now()) {
+		return nil, nil, problemOf("link_expired")
+	}
+	return f, u, nil
+}
+
+// showReset is the form for the new password. It names the address, so that a person who
+// follows the link of an attacker sees whose password it would be.
+func (v *visit) showReset() (*view, error) {
+	if taken, err := v.takeLink(resetKind); taken || err != nil {
+		return &view{goTo: v.site.path("reset")}, err
+	}
+	_, u, err := v.heldReset()
+	if err != nil {
+		return nil, err
+	}
+	second, err := v.asksSecondFactor(u)
+	if err != nil {
+		return nil, err
+	}
+	p := v.newPage("reset", u.Email)
+	inputs := []page.Input{v.newPasswordInput("password")}
+	if second {
+		inputs = append(inputs, page.Input{
+			Name: "code", Label: v.word("totp_code"), Hint: v.word("reset_code_hint"), Autocomplete: "one-time-code", MaxLength: 40,
+			LTR: true, Required: true,
+		})
+	}
+	p.Forms = []page.Form{v.formTo("reset", "reset", inputs...)}
+	return &view{page: p, data: map[string]any{"email": u.Email, "second_factor": second}}, nil
+}
+
+// reset replaces the password of the user who reads the mail. It makes no session: the
+// sign-in that follows asks for everything that a sign-in asks for.
+func (v *visit) reset() (next string, err error) {
+	f, u, err := v.heldReset()
+	if err != nil {
+		return "", err
+	}
+	hash, err := v.choose("password", v.form["password"], u.Email)
+	if err != nil {
+		return "", err
+	}
+	if err := v.proveForReset(f, u); err != nil {
+		return "", err
+	}
+	row, err := v.passwordOf(v.ctx, u.ID)
+	if err != nil {
+		return "", unavailable(err)
+	}
+	// Of two requests with one link, one goes on.
+	if err := v.useFlow(v.ctx, resetKind, f); err != nil {
+		return "", err
+	}
+	v.clearCookie(resetKind)
+	if err := v.whileSignedOut(v.ctx, u.ID, func() error { return v.newSecret(u, row, hash) }); err != nil {
+		return "", err
+	}
+	v.notify("password-reset", u, "", "forgot")
+	v.untilNextSecond(v.ctx)
+	return v.site.signIn("notice", "password_reset"), nil
+}
+
+// newSecret stores a password that the user has chosen. That settles what was asked about
+// the old one.
+func (v *visit) newSecret(u *pintle.User, before *accountstore.Factor, hash string) error {
+	if err := v.storePassword(v.ctx, u.ID, before, hash); err != nil {
+		return err
+	}
+	state, err := v.rows.State(v.ctx, u.ID)
+	if err != nil {
+		return unavailable(err)
+	}
+	if state.Must != mustPassword {
+		return nil
+	}
+	err = v.changeState(v.ctx, u.ID, func(s *accountstore.State) {
+		if s.Must == mustPassword {
+			s.Must = ""
+		}
+	})
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// proveForReset asks a user who has a second factor for it, before the password changes:
+// the mailbox alone must not take over an account that has more than a password.
+func (v *visit) proveForReset(f *flow, u *pintle.User) error {
+	if second, err := v.asksSecondFactor(u); err != nil || !second {
+		return err
+	}
+	if v.form["code"] == "" {
+		p := inField("code", "second_factor_required")
+		p.again = true
+		return p
+	}
+	_, err := v.rows.AttemptFlow(v.ctx, f.ID, secondAttempts)
+	switch {
+	case errors.Is(err, pintle.ErrConflict):
+		if _, err := v.rows.UseFlow(v.ctx, f.ID, resetKind.name); err != nil && !errors.Is(err, pintle.ErrNotFound) {
+			return unavailable(err)
+		}
+		return problemOf("link_expired")
+	case errors.Is(err, pintle.ErrNotFound):
+		return problemOf("link_expired")
+	case err != nil:
+		return unavailable(err)
+	}
+	_, err = v.proveSecondFactor(u, v.form["code"])
+	return err
+}
+
+// asksSecondFactor reports whether a user has a second factor that is asked for.
+func (v *visit) asksSecondFactor(u *pintle.User) (bool, error) {
+	if v.o.SecondFactor.Off {
+		return false, nil
+	}
+	set, err := v.factorsOf(v.ctx, u.ID)
+	if err != nil {
+		return false, unavailable(err)
+	}
+	return set.asked(), nil
+}

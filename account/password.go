@@ -1,0 +1,326 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/page"
+)
+
+// mustPassword is what a user has to do who needs another password.
+const mustPassword = "password"
+
+// showPassword has the form to change the password, or to set a first one, and one to
+// remove it.
+func (v *visit) showPassword() (*view, error) {
+	u, err := v.user()
+	if err != nil {
+		return nil, err
+	}
+	h, err := v.ways(v.ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	name := "password-first"
+	inputs := []page.Input{v.newPasswordInput("password")}
+	if h.password {
+		name = "password"
+		inputs = append([]page.Input{v.currentPasswordInput("current")}, inputs...)
+	} else if !isProved(u) {
+		return nil, v.unproved()
+	}
+	p := v.newPage(name, "")
+	p.Forms = []page.Form{v.formTo("password", name, inputs...)}
+	if h.password && h.beside() {
+		remove := v.formTo("password", "password-remove")
+		remove.Heading, remove.Secondary = v.pageText("password-remove").Heading, true
+		remove.Hidden = append(remove.Hidden, page.HiddenField{Name: "remove", Value: "1"})
+		p.Forms = append(p.Forms, remove)
+	}
+	p.Links = []page.Link{v.link("", "back")}
+	return &view{page: p, data: map[string]any{"has_password": h.password, "min": v.minimum}}, nil
+}
+
+// currentPasswordInput is the field for the password that the user has.
+func (v *visit) currentPasswordInput(name string) page.Input {
+	return page.Input{
+		Name: name, Label: v.word("current_password"), Type: "password", Autocomplete: "current-password", Required: true,
+	}
+}
+
+// unproved is the problem of a user who has not proven the address. What signs a user in
+// must not be added before: an attacker could add it to an account that the owner of the
+// address then uses.
+func (v *visit) unproved() *problem {
+	p := problemOf("address_unproved")
+	p.links = []page.Link{v.link("prove", "prove")}
+	return p
+}
+
+// changePassword changes the password of the session's user, sets a first one, or
+// removes it. All other sessions end.
+func (v *visit) changePassword() (next string, err error) {
+	u, err := v.user()
+	if err != nil {
+		return "", err
+	}
+	row, current, err := v.storedPassword(v.ctx, u)
+	if err != nil {
+		return "", unavailable(err)
+	}
+	switch {
+	case v.form["remove"] != "":
+		if current == "" {
+			return "", problemOf("not_found")
+		}
+		return v.removePassword(u, row)
+	case current == "":
+		// A form that sends a current password means the change of one.
+		if _, sent := v.form["current"]; sent {
+			return "", problemOf("changed_meanwhile")
+		}
+		return v.firstPassword(u, row)
+	}
+	if _, sent := v.form["current"]; !sent {
+		return "", problemOf("has_password")
+	}
+	if err := v.verifyCurrent(u, v.form["current"]); err != nil {
+		return "", err
+	}
+	if v.form["password"] == v.form["current"] {
+		return "", inField("password", "password_same")
+	}
+	// Verifying may have replaced the hash.
+	if row, err = v.passwordOf(v.ctx, u.ID); err != nil {
+		return "", unavailable(err)
+	}
+	return v.replacePassword(u, row, "password_changed", "password-changed")
+}
+
+// firstPassword sets the password of a user who has none.
+func (v *visit) firstPassword(u *pintle.User, row *accountstore.Factor) (next string, err error) {
+	if !isProved(u) {
+		return "", v.unproved()
+	}
+	return v.replacePassword(u, row, "password_set", "password-set")
+}
+
+// replacePassword stores the password of the form and gives this browser a new session.
+// row is what the user has so far.
+func (v *visit) replacePassword(u *pintle.User, row *accountstore.Factor, notice, mail string) (next string, err error) {
+	hash, err := v.choose("password", v.form["password"], u.Email)
+	if err != nil {
+		return "", err
+	}
+	before := v.session.Authentication
+	if err := v.whileSignedOut(v.ctx, u.ID, func() error { return v.newSecret(u, row, hash) }); err != nil {
+		return "", err
+	}
+	v.notify(mail, u, "", "forgot")
+	if err := v.startAgain(u, before, "pwd"); err != nil {
+		return "", err
+	}
+	return withQuery(v.site.path(""), "notice", notice), nil
+}
+
+// removePassword removes a password that is not the last way in.
+func (v *visit) removePassword(u *pintle.User, row *accountstore.Factor) (next string, err error) {
+	h, err := v.ways(v.ctx, u)
+	if err != nil {
+		return "", err
+	}
+	if !h.beside() {
+		return "", problemOf("last_sign_in")
+	}
+	before := v.session.Authentication
+	if err := v.whileSignedOut(v.ctx, u.ID, func() error { return v.dropPassword(u, row) }); err != nil {
+		return "", err
+	}
+	v.notify("password-removed", u, "", "")
+	if err := v.startAgain(u, before); err != nil {
+		return "", err
+	}
+	return withQuery(v.site.path(""), "notice", "password_removed"), nil
+}
+
+// dropPassword removes the hash. Where the application has a table of its own a row without
+// a hash stays: the password there would be good again.
+func (v *visit) dropPassword(u *pintle.User, row *accountstore.Factor) error {
+	if v.o.Passwords.Import != nil {
+		return v.storePassword(v.ctx, u.ID, row, "")
+	}
+	err := v.rows.DeleteFactor(v.ctx, u.ID, factorPassword, "")
+	if err != nil && !errors.Is(err, pintle.ErrNotFound) {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// verifyCurrent checks the password of a user who is signed in, within the limits of
+// guesses: a session may be in the hands of a thief.
+func (v *visit) verifyCurrent(u *pintle.User, entered string) error {
+	found, err := v.passwords.Authorize(v.ctx, &pintle.Submission{
+		Fields: map[string]any{"email": u.Email, "password": entered}, Request: v.r, Client: v.client(),
+	})
+	if limit, ok := errors.AsType[*pintle.Error](err); ok && errors.Is(err, pintle.CodeCredentials) {
+		return tooMany(limit.RetryAfter)
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	if found == nil || found.ID != u.ID {
+		return inField("current", "wrong_password")
+	}
+	return nil
+}
+
+// askMust is the part of the gate for users who need another password.
+func (a *Accounts) askMust(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
+	state, err := a.rows.State(ctx, p.User.ID)
+	if err != nil {
+		return "", storeFault(err)
+	}
+	if state.Must == mustPassword {
+		return a.heldAt("must-change"), nil
+	}
+	return "", nil
+}
+
+// pending returns the sign-in that waits in this browser.
+func (v *visit) pending() (*pintle.PendingSignIn, error) {
+	p, err := v.auth.PendingSignIn(v.r)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if p == nil {
+		return nil, problemOf("flow_missing")
+	}
+	return p, nil
+}
+
+// mustChangeOf returns the user of a sign-in that waits for another password.
+func (v *visit) mustChangeOf() (*pintle.PendingSignIn, error) {
+	p, err := v.pending()
+	if err != nil {
+		return nil, err
+	}
+	// Only the page to which the gate leads: a sign-in that waits for a second factor
+	// must not change the password.
+	page, err := v.ask(v.ctx, p)
+	if err != nil {
+		return nil, asProblem(err)
+	}
+	if page != v.heldAt("must-change") {
+		return nil, problemOf("flow_missing")
+	}
+	return p, nil
+}
+
+func (v *visit) showMustChange() (*view, error) {
+	if _, err := v.mustChangeOf(); err != nil {
+		return nil, err
+	}
+	p := v.newPage("must-change", "")
+	p.Forms = []page.Form{v.formTo("must-change", "must-change", v.newPasswordInput("password"))}
+	return &view{page: p, data: map[string]any{"min": v.minimum}}, nil
+}
+
+// mustChange replaces the password of a user who may sign in but for that, and goes on
+// with the sign-in. All sessions of before end.
+func (v *visit) mustChange() (next string, err error) {
+	p, err := v.mustChangeOf()
+	if err != nil {
+		return "", err
+	}
+	row, old, err := v.storedPassword(v.ctx, p.User)
+	if err != nil {
+		return "", unavailable(err)
+	}
+	chosen := v.form["password"]
+	same, err := v.hasher.Verify(v.ctx, old, chosen)
+	if err != nil {
+		return "", unavailable(err)
+	}
+	if same {
+		return "", inField("password", "password_same")
+	}
+	hash, err := v.choose("password", chosen, p.User.Email)
+	if err != nil {
+		return "", err
+	}
+	if err := v.newSecret(p.User, row, hash); err != nil {
+		return "", err
+	}
+	v.notify("password-changed", p.User, "", "forgot")
+	if next, err = v.auth.CompleteSignIn(v.w, v.r.WithContext(withNewPassword(v.ctx)), pintle.CompleteOptions{}); err != nil {
+		return "", asProblem(err)
+	}
+	return v.onlyThisSession(p, next)
+}
+
+// onlyThisSession ends everything of before, and goes on with the session that the
+// response sets. Where there is none yet, because the application has a page of its own
+// to show, everything ends, and the user signs in once more.
+func (v *visit) onlyThisSession(p *pintle.PendingSignIn, next string, methods ...string) (string, error) {
+	var s *pintle.Session
+	if next == p.RedirectTo {
+		var err error
+		if s, err = v.auth.UpdateSession(v.w, v.r, nil); err != nil {
+			return "", unavailable(err)
+		}
+	}
+	if err := v.endSessions(v.ctx, p.User.ID); err != nil {
+		return "", err
+	}
+	if s == nil || s.User.ID != p.User.ID {
+		v.untilNextSecond(v.ctx)
+		return v.site.signIn("notice", "sign_in_again"), nil
+	}
+	return next, v.startAgain(p.User, p.Authentication, methods...)
+}
+
+type newPasswordKey struct{}
+
+// withNewPassword marks the completion of a sign-in on whose page the password was
+// replaced.
+func withNewPassword(ctx context.Context) context.Context {
+	return context.WithValue(ctx, newPasswordKey{}, true)
+}
+
+// askPassword denies a sign-in whose password was changed or removed after the request
+// came. A sign-in with the old one may be under way while its owner ends all sessions.
+func (a *Accounts) askPassword(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
+	if p.Authentication.Provider != providerID || ctx.Value(newPasswordKey{}) != nil {
+		return "", nil
+	}
+	row, err := a.passwordOf(ctx, p.User.ID)
+	if err != nil {
+		return "", storeFault(err)
+	}
+	stale := row == nil && a.o.Passwords.Import == nil ||
+		row != nil && (row.Secret == "" || time.UnixMilli(row.Step).After(p.Authentication.Time))
+	if stale {
+		return "", &pintle.Error{
+			Code: pintle.CodeCredentials, Provider: providerID,
+			Err: errors.New("account: the password was changed while the sign-in was under way"),
+		}
+	}
+	return "", nil
+}
+
+// askBan denies the sign-in of a user who is banned.
+func (a *Accounts) askBan(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
+	state, err := a.rows.State(ctx, p.User.ID)
+	if err != nil {
+		return "", storeFault(err)
+	}
+	if state.BannedUntil.After(time.Now()) {
+		return "", &pintle.Error{
+			Code: pintle.CodeAccessDenied, Provider: p.Authentication.Provider, Err: errors.New("account: the user is banned"),
+		}
+	}
+	return "", nil
+}

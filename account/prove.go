@@ -1,0 +1,217 @@
+package account
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"strconv"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/page"
+)
+
+// A user proves the address by a code that was mailed to it: at the sign-in with a
+// password that was set before anyone had proven the address (an import, or an
+// operator, made the user), or while signed in, before the first password or second
+// factor is added.
+
+// askProof is the part of the gate for users with a password who have not proven their
+// address.
+func (a *Accounts) askProof(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
+	if p.Authentication.Provider != providerID || p.User.Email == "" || isProved(p.User) {
+		return "", nil
+	}
+	// Held for the first time: the page that follows says that there is a mail.
+	if p.Expires.IsZero() {
+		v := a.visitOf(p.Request)
+		if _, err := v.codeFlow(proveKind, pendingID(p), p.User); err != nil {
+			v.record(err) // the page offers to send it
+		}
+	}
+	return a.heldAt("prove"), nil
+}
+
+// pendingID names the flow of a kind that goes with a sign-in that waits.
+func pendingID(p *pintle.PendingSignIn) string {
+	return "pending " + p.User.ID + " " + strconv.FormatInt(p.Authentication.Time.UnixMilli(), 10)
+}
+
+// idOf is the id of the one flow of a kind that belongs to something with a name.
+func (b *boxes) idOf(k kind, name string) accountstore.Hash {
+	return sha256.Sum256([]byte("pintle account " + k.name + "\x00" + b.tenant + "\x00" + name))
+}
+
+// codeFlow begins the flow of a code and mails it, unless there is one already, or too
+// many mails went to the address.
+func (v *visit) codeFlow(k kind, name string, u *pintle.User) (*flow, error) {
+	id := v.boxes.idOf(k, name)
+	f, err := v.findFlow(v.ctx, k, id)
+	if p, ok := errors.AsType[*problem](err); !ok || p.code != "link_expired" {
+		return f, err
+	}
+	if err := v.allowMail(u.Email); err != nil {
+		return nil, err
+	}
+	// The row of one that has expired may not be swept yet.
+	if _, err := v.rows.UseFlow(v.ctx, id, k.name); err != nil && !errors.Is(err, pintle.ErrNotFound) {
+		return nil, unavailable(err)
+	}
+	if f, err = v.createFlow(v.ctx, k, id, u.ID, payload{Email: u.Email}); err != nil {
+		return nil, err
+	}
+	return f, v.mailCode(f)
+}
+
+// mailCode sends a new code to the address of a flow.
+func (v *visit) mailCode(f *flow) error {
+	code := v.newCode(f)
+	if err := v.changeFlow(v.ctx, f); err != nil {
+		return err
+	}
+	v.send(letter{kind: "code", to: f.payload.Email, code: spaced(code)})
+	return nil
+}
+
+// A proving is a user whose address is to be proven.
+type proving struct {
+	user *pintle.User
+	name string // of the flow
+
+	// session is that of a user who is signed in. Otherwise a sign-in waits.
+	session *pintle.Session
+}
+
+// proving returns whose address is to be proven: that of the sign-in that waits, and
+// otherwise that of the session.
+func (v *visit) proving() (*proving, error) {
+	p, err := v.auth.PendingSignIn(v.r)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if p != nil && !isProved(p.User) && p.Authentication.Provider == providerID {
+		return &proving{user: p.User, name: pendingID(p)}, nil
+	}
+	session, err := v.auth.Session(v.r)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if session == nil || session.User.ID == "" {
+		return nil, problemOf("signed_out")
+	}
+	v.session = session
+	u, err := v.user()
+	if err != nil {
+		return nil, err
+	}
+	if isProved(u) || u.Email == "" {
+		return nil, problemOf("not_found")
+	}
+	return &proving{user: u, name: "user " + u.ID, session: session}, nil
+}
+
+func (v *visit) showProve() (*view, error) {
+	who, err := v.proving()
+	if err != nil {
+		return nil, err
+	}
+	f, err := v.findFlow(v.ctx, proveKind, v.boxes.idOf(proveKind, who.name))
+	var missing *problem
+	if err != nil && (!errors.As(err, &missing) || missing.code != "link_expired") {
+		return nil, err
+	}
+	again := page.Form{
+		Action: v.site.path("prove"), Button: v.word("again"), Secondary: true,
+		Hidden: []page.HiddenField{{Name: "again", Value: "1"}},
+	}
+	data := map[string]any{"email": who.user.Email, "sent": f != nil}
+	if f == nil { // a page that is only shown sends no mail
+		p := v.newPage("prove-begin", who.user.Email)
+		again.Button, again.Secondary = v.pageText("prove-begin").Button, false
+		p.Forms = []page.Form{again}
+		return &view{page: p, data: data}, nil
+	}
+	p := v.newPage("prove", who.user.Email)
+	p.Forms = []page.Form{v.formTo("prove", "prove", v.codeInput()), again}
+	return &view{page: p, data: data}, nil
+}
+
+// prove takes the code, or mails one.
+func (v *visit) prove() (next string, err error) {
+	who, err := v.proving()
+	if err != nil {
+		return "", err
+	}
+	if v.form["again"] != "" {
+		return v.mailProof(who)
+	}
+	f, err := v.findFlow(v.ctx, proveKind, v.boxes.idOf(proveKind, who.name))
+	if err != nil {
+		return "", err
+	}
+	if f.Subject != who.user.ID || f.payload.Email != who.user.Email {
+		return "", problemOf("link_expired")
+	}
+	if err := v.checkCode(v.ctx, f, v.form["code"]); err != nil {
+		return "", err
+	}
+	if err := v.useFlow(v.ctx, proveKind, f); err != nil {
+		return "", err
+	}
+	if who.session == nil {
+		return v.provePending(who.user)
+	}
+	if err := v.whileSignedOut(v.ctx, who.user.ID, func() error { return v.proveAddress(v.ctx, who.user.ID) }); err != nil {
+		return "", err
+	}
+	if err := v.startAgain(who.user, who.session.Authentication, "mail"); err != nil {
+		return "", err
+	}
+	if c := v.callbackURL(); c != "" {
+		return c, nil
+	}
+	return withQuery(v.site.path(""), "notice", "address_proved"), nil
+}
+
+// provePending goes on with the sign-in of a user who has typed the code.
+func (v *visit) provePending(u *pintle.User) (next string, err error) {
+	p, err := v.pending()
+	if err != nil {
+		return "", err
+	}
+	if err := v.proveAddress(v.ctx, u.ID); err != nil {
+		return "", err
+	}
+	if next, err = v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: []string{"mail"}}); err != nil {
+		return "", asProblem(err)
+	}
+	if next == v.site.originOf(v.r)+v.heldAt("must-change") {
+		return next, nil // which ends the sessions of before
+	}
+	// Another person may have used the account before its address was proven.
+	return v.onlyThisSession(p, next, "mail")
+}
+
+// mailProof mails the code once more, or for the first time.
+func (v *visit) mailProof(who *proving) (next string, err error) {
+	f, err := v.findFlow(v.ctx, proveKind, v.boxes.idOf(proveKind, who.name))
+	switch p := (*problem)(nil); {
+	case errors.As(err, &p) && p.code == "link_expired":
+		if _, err := v.codeFlow(proveKind, who.name, who.user); err != nil {
+			return "", err
+		}
+	case err != nil:
+		return "", err
+	case f.payload.Again >= codeAgain:
+		return "", tooMany(0)
+	default:
+		if err := v.allowMail(f.payload.Email); err != nil {
+			return "", err
+		}
+		f.payload.Again++
+		if err := v.mailCode(f); err != nil {
+			return "", err
+		}
+	}
+	return withQuery(v.site.path("prove"), "notice", "mail_sent"), nil
+}
