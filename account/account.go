@@ -84,6 +84,13 @@ type SignUp struct {
 	// not depend on whether the address has an account: its answer is shown before
 	// the address was proven. Nil allows all.
 	Allow func(ctx context.Context, address string) error
+
+	// Fields are what else a sign-up asks for, such as a name or consent. A field
+	// with the attribute "required" has to be filled in; a value has at most 200
+	// characters. The field "name" becomes the name of the user, others members of
+	// [pintle.User].Extra as text, and a ticked checkbox "1". The store needs room
+	// for them.
+	Fields []pintle.Field
 }
 
 // Passwords are the rules for passwords.
@@ -97,6 +104,11 @@ type Passwords struct {
 	// application that hashes elsewhere, too, gives the same one to both: it bounds
 	// the memory.
 	Hasher *password.Hasher
+
+	// Breached asks a service whether a password that a user chooses was stolen
+	// somewhere. Nil asks none: it is a third party. The list of common passwords in
+	// package password holds in any case.
+	Breached *BreachCheck
 
 	// Guard limits wrong passwords and mails. Nil means the zero Guard of package
 	// throttle.
@@ -179,6 +191,22 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 	a.routes = a.allRoutes()
 	a.configure(cfg)
 	return http.HandlerFunc(a.serve), nil
+}
+
+// ChangePasswordHandler leads to the page on which users change their password. Password
+// managers look for it:
+//
+//	mux.Handle("/.well-known/change-password", accounts.ChangePasswordHandler())
+//
+// https://w3c.github.io/webappsec-change-password-url/
+func (a *Accounts) ChangePasswordHandler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.site == nil { // no configuration has it
+			http.NotFound(w, r)
+			return
+		}
+		http.Redirect(w, r, a.site.path("password"), http.StatusFound)
+	})
 }
 
 func (a *Accounts) log() *slog.Logger { return cmp.Or(a.logger, slog.Default()) }

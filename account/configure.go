@@ -54,10 +54,20 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 	if n := a.o.Passwords.MinLength; n != 0 && n < password.MinLength {
 		wrong("Options.Passwords.MinLength is %d: the least is %d", n, password.MinLength)
 	}
+	for _, f := range a.o.SignUp.Fields {
+		if f.Name == "" || slices.Contains(ownFields, f.Name) {
+			wrong("Options.SignUp.Fields has the name %q, which has another meaning", f.Name)
+		}
+	}
 	if err := a.o.SecondFactor.check(); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// ownFields are the names of what forms and users have already.
+var ownFields = []string{
+	"id", "email", "emailVerified", "image", "password", "code", "again", "choice", "token", "csrfToken", "callbackUrl",
 }
 
 // usesTokens reports whether sessions are tokens.

@@ -63,6 +63,9 @@ type payload struct {
 	Secret      string `json:"secret,omitempty"`
 	Name        string `json:"name,omitempty"`
 
+	// Fields are what the application asks for at a sign-up.
+	Fields map[string]string `json:"fields,omitempty"`
+
 	// Proved reports that the code of the mail was typed in the browser that began.
 	Proved bool `json:"proved,omitempty"`
 
@@ -90,6 +93,10 @@ type heldFlow struct {
 	// opened here.
 	Began  bool `json:"began,omitempty"`
 	Linked bool `json:"linked,omitempty"`
+
+	// Taking is the id of the user who loses the address, because the person in this
+	// browser has said that the account is not theirs.
+	Taking string `json:"taking,omitempty"`
 }
 
 // newToken returns 256 random bits.
@@ -327,7 +334,7 @@ func (v *visit) takeLink(k kind) (taken bool, err error) {
 	}
 	held := &heldFlow{Token: token, Linked: true}
 	if before, err := v.heldCookie(k); err == nil && before.Token == token {
-		held.Began = before.Began
+		held.Began, held.Taking = before.Began, before.Taking
 	}
 	return true, v.setFlowCookie(k, held)
 }

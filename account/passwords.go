@@ -176,6 +176,9 @@ func (v *visit) choose(field, chosen, email string) (hash string, err error) {
 	if p != nil {
 		return "", p
 	}
+	if err := v.checkBreach(field, chosen); err != nil {
+		return "", err
+	}
 	if hash, err = v.hasher.Hash(v.ctx, chosen); err != nil {
 		return "", unavailable(err)
 	}

@@ -53,6 +53,8 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "sign-up-sent", show: (*visit).showSignUpSent, do: (*visit).proveSignUp},
 		{name: "sign-up-finish", show: (*visit).showSignUpFinish, do: (*visit).finishSignUp},
 
+		{name: "address-choice", do: (*visit).chooseAddress},
+
 		{name: "forgot", show: (*visit).showForgot, do: (*visit).forgot},
 		{name: "forgot-sent", show: (*visit).showForgotSent},
 		{name: "reset", show: (*visit).showReset, do: (*visit).reset},

@@ -1,8 +1,6 @@
 package account
 
 import (
-	"errors"
-	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -10,7 +8,6 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/page"
-	"github.com/pintleauth/pintle/internal/uuid"
 )
 
 // showSignUp is the form for an address. It asks for no password: the one who reads the
@@ -20,7 +17,7 @@ func (v *visit) showSignUp() (*view, error) {
 		return nil, problemOf("refused")
 	}
 	p := v.newPage("sign-up", "")
-	p.Forms = []page.Form{v.formTo("sign-up", "sign-up", v.emailInput())}
+	p.Forms = []page.Form{v.formTo("sign-up", "sign-up", append([]page.Input{v.emailInput()}, v.fieldInputs()...)...)}
 	p.Links = []page.Link{{URL: v.site.signIn("callbackUrl", v.callbackURL()), Text: v.word("sign_in")}}
 	return &view{page: p}, nil
 }
@@ -48,6 +45,10 @@ func (v *visit) signUp() (next string, err error) {
 			return "", problemOf("refused")
 		}
 	}
+	fields, err := v.readFields()
+	if err != nil {
+		return "", err
+	}
 	if err := v.allowMail(email); err != nil {
 		return "", err
 	}
@@ -57,7 +58,8 @@ func (v *visit) signUp() (next string, err error) {
 	}
 	// An address that has an account gets a flow, too: one that nothing continues. It
 	// behaves alike and costs alike.
-	token, f, err := v.beginFlow(v.ctx, signUpKind, v.boxes.subject(email), payload{Email: email, CallbackURL: v.callbackURL()})
+	begun := payload{Email: email, CallbackURL: v.callbackURL(), Fields: fields}
+	token, f, err := v.beginFlow(v.ctx, signUpKind, v.boxes.subject(email), begun)
 	if err != nil {
 		return "", err
 	}
@@ -182,26 +184,33 @@ func (v *visit) showSignUpFinish() (*view, error) {
 	if taken, err := v.takeLink(signUpKind); taken || err != nil {
 		return &view{goTo: v.site.path("sign-up-finish")}, err
 	}
-	f, _, err := v.provenSignUp()
+	f, held, err := v.provenSignUp()
 	if err != nil {
 		return nil, err
 	}
-	u, err := v.userAt(v.ctx, f.payload.Email)
+	n, err := v.newcomer(f, held)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
-	if isProved(u) {
+	switch n.fate {
+	case knownUser:
 		return v.knownAddress(f.payload.Email), nil
+	case asksWhose:
+		return v.askWhose(f.payload.Email, n.holding), nil
 	}
 	p := v.newPage("sign-up-finish", f.payload.Email)
-	p.Forms = []page.Form{v.formTo("sign-up-finish", "sign-up-finish", v.newPasswordInput("password"))}
-	return &view{page: p, data: map[string]any{"email": f.payload.Email}}, nil
+	var inputs []page.Input
+	if !held.Began {
+		inputs = v.fieldInputs() // what was entered elsewhere may be of another person
+	}
+	p.Forms = []page.Form{v.formTo("sign-up-finish", "sign-up-finish", append(inputs, v.newPasswordInput("password"))...)}
+	return &view{page: p, data: map[string]any{"email": f.payload.Email, "min": v.minimum}}, nil
 }
 
 func (v *visit) knownAddress(email string) *view {
 	p := v.newPage("sign-up-known", email)
 	p.Links = []page.Link{{URL: v.site.signIn(), Text: v.word("sign_in")}, v.link("forgot", "forgot")}
-	return &view{page: p}
+	return &view{page: p, data: map[string]any{"email": email, "account": "exists"}}
 }
 
 // newPasswordInput is the field for a password that is chosen.
@@ -219,16 +228,34 @@ func (v *visit) finishSignUp() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	hash, err := v.choose("password", v.form["password"], f.payload.Email)
+	n, err := v.newcomer(f, held)
 	if err != nil {
 		return "", err
+	}
+	switch n.fate {
+	case knownUser:
+		return "", problemOf("account_exists")
+	case asksWhose:
+		return v.site.path("sign-up-finish"), nil // which asks
+	}
+	n.fields = f.payload.Fields
+	if !held.Began {
+		if n.fields, err = v.readFields(); err != nil {
+			return "", err
+		}
+	}
+	if n.hash, err = v.choose("password", v.form["password"], n.email); err != nil {
+		return "", err
+	}
+	if elsewhere, err := v.askSignUp(n); elsewhere != "" || err != nil {
+		return elsewhere, err
 	}
 	// Of two browsers that finish one flow, one goes on.
 	if err := v.useFlow(v.ctx, signUpKind, f); err != nil {
 		return "", err
 	}
 	v.clearCookie(signUpKind)
-	if err := v.createUser(f.payload.Email, hash); err != nil {
+	if err := v.settle(n); err != nil {
 		return "", err
 	}
 	_, _ = v.rows.EndFlows(v.ctx, f.Subject, signUpKind.name) // they expire in any case, and find the address taken
@@ -237,40 +264,10 @@ func (v *visit) finishSignUp() (next string, err error) {
 		target = f.payload.CallbackURL // another browser may be that of another person
 	}
 	next, err = v.auth.SignIn(v.w, v.r, providerID, pintle.SignInOptions{
-		RedirectTo: target, Fields: map[string]any{"email": f.payload.Email, "password": v.form["password"]},
+		RedirectTo: target, Fields: map[string]any{"email": n.email, "password": v.form["password"]},
 	})
 	if err != nil {
 		return v.site.signIn(), nil // the account exists; the sign-in page says what is wrong
 	}
 	return next, nil
-}
-
-// createUser makes a user with a proven address and a password: both or none.
-func (v *visit) createUser(email, hash string) error {
-	now := time.Now().UTC().Truncate(time.Millisecond)
-	var made *pintle.User
-	create := func(s pintle.Store) (err error) {
-		if made, err = s.CreateUser(v.ctx, &pintle.User{ID: uuid.New(), Email: email, EmailVerified: now}); err != nil {
-			return err
-		}
-		return s.AccountStore().AddFactor(v.ctx, newPassword(made.ID, hash, now))
-	}
-	var err error
-	if v.store.Features().Transactions {
-		err = v.store.InTx(v.ctx, create)
-	} else if err = create(v.store); err != nil && made != nil {
-		err = errors.Join(err, v.store.DeleteUser(v.ctx, made.ID))
-	}
-	if errors.Is(err, pintle.ErrConflict) {
-		return problemOf("account_exists")
-	}
-	if err != nil {
-		return unavailable(err)
-	}
-	if v.events.CreateUser != nil {
-		if err := v.events.CreateUser(v.ctx, made); err != nil {
-			v.log().ErrorContext(v.ctx, "pintle: Events.CreateUser failed", slog.Any("error", err))
-		}
-	}
-	return nil
 }

@@ -1,0 +1,101 @@
+package account
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha1" //nolint:gosec // what the service asks for
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// A BreachCheck asks a service whether a password that a user chooses is in a list of
+// stolen ones. The service gets the first five digits of the SHA-1 of the password, which
+// many passwords have, and returns the rest of those that it knows. The zero value asks
+// Have I Been Pwned.
+//
+// https://haveibeenpwned.com/API/v3#SearchingPwnedPasswordsByRange
+type BreachCheck struct {
+	// URL is the address of the service, to which the five digits are added. Empty
+	// means "https://api.pwnedpasswords.com/range/".
+	URL string
+
+	// Client sends the request. Nil means [http.DefaultClient]. The service has two
+	// seconds to answer.
+	Client *http.Client
+
+	// FailClosed rejects a password that could not be checked. Otherwise it is accepted,
+	// which is recorded in the log.
+	FailClosed bool
+}
+
+const (
+	breachTime = 2 * time.Second
+	maxBreach  = 1 << 20 // bytes of an answer; about 40,000 are usual
+)
+
+// breached reports whether a password is in the list.
+func (c *BreachCheck) breached(ctx context.Context, chosen string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, breachTime)
+	defer cancel()
+	sum := sha1.Sum([]byte(chosen)) //nolint:gosec // what the service asks for
+	digest := strings.ToUpper(hex.EncodeToString(sum[:]))
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, cmp.Or(c.URL, "https://api.pwnedpasswords.com/range/")+digest[:5], nil)
+	if err != nil {
+		return false, err
+	}
+	// Answers have one length, whatever is asked.
+	r.Header.Set("Add-Padding", "true")
+	resp, err := cmp.Or(c.Client, http.DefaultClient).Do(r)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err // without the URL, which has the digits
+	}
+	if err != nil {
+		return false, fmt.Errorf("the service for stolen passwords: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return false, fmt.Errorf("the service for stolen passwords answers with status %d", resp.StatusCode)
+	}
+	limited := &io.LimitedReader{R: resp.Body, N: maxBreach}
+	lines := bufio.NewScanner(limited)
+	for lines.Scan() {
+		rest, count, _ := strings.Cut(strings.TrimSpace(lines.Text()), ":")
+		if strings.EqualFold(rest, digest[5:]) {
+			return count != "0", nil // with 0 it is padding
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return false, fmt.Errorf("the answer of the service for stolen passwords: %w", err)
+	}
+	if limited.N == 0 {
+		return false, fmt.Errorf("the answer of the service for stolen passwords has more than %d bytes", maxBreach)
+	}
+	return false, nil
+}
+
+// checkBreach rejects a password that is in a list of stolen ones.
+func (v *visit) checkBreach(field, chosen string) error {
+	c := v.o.Passwords.Breached
+	if c == nil {
+		return nil
+	}
+	found, err := c.breached(v.ctx, chosen)
+	switch {
+	case found:
+		return inField(field, "password_breached")
+	case err == nil:
+		return nil
+	case c.FailClosed:
+		return unavailable(err)
+	}
+	v.log().WarnContext(v.ctx, "pintle: password not checked for breaches", slog.Any("error", err))
+	return nil
+}

@@ -1,0 +1,307 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/uuid"
+)
+
+// A fate is what becomes of a person who has shown that they read mail at an address.
+type fate int
+
+const (
+	// newUser: the address is free.
+	newUser fate = iota
+
+	// knownUser: a user has proven it.
+	knownUser
+
+	// sameUser: a user has it who cannot sign in at all, such as one whom an operator
+	// has made. The person becomes that user.
+	sameUser
+
+	// asksWhose: a user has it, unproven, and can sign in. An attacker may have made
+	// that user, and the person may be that user: they are asked.
+	asksWhose
+
+	// takesAddress: they were asked, and the user loses it.
+	takesAddress
+)
+
+// A newcomer is a person who has shown that they read mail at an address.
+type newcomer struct {
+	email   string
+	fate    fate
+	user    *pintle.User // who has the address
+	holding *holding     // of user, where it is asked for
+	hash    string
+	fields  map[string]string
+}
+
+// newcomer decides what becomes of the person in a browser. The mailbox alone does not let
+// them into the account of a user who has not proven the address and can sign in: that takes
+// a sign-in, too.
+func (v *visit) newcomer(f *flow, held *heldFlow) (*newcomer, error) {
+	n := &newcomer{email: f.payload.Email}
+	var err error
+	if n.user, err = v.userAt(v.ctx, n.email); err != nil {
+		return nil, unavailable(err)
+	}
+	if n.user == nil {
+		return n, nil
+	}
+	if isProved(n.user) {
+		n.fate = knownUser
+		return n, nil
+	}
+	if n.holding, err = v.ways(v.ctx, n.user); err != nil {
+		return nil, err
+	}
+	switch {
+	case !n.holding.beside() && !n.holding.password:
+		n.fate = sameUser
+	case held.Taking == n.user.ID:
+		n.fate = takesAddress
+	default:
+		n.fate = asksWhose
+	}
+	return n, nil
+}
+
+// askWhose is the question whether the account with the address is that of the person.
+func (v *visit) askWhose(email string, h *holding) *view {
+	names := h.names
+	if h.password {
+		names = append([]string{v.word("passwords")}, names...)
+	}
+	p := v.newPage("sign-up-taken", email)
+	if len(names) > 0 {
+		p.Text = append(p.Text, page.Fill(v.word("signs_in_with"), strings.Join(names, ", ")))
+	}
+	choice := func(name, value string) page.Form {
+		return page.Form{
+			Action: v.site.path("address-choice"), Button: v.pageText(name).Button,
+			Hidden: []page.HiddenField{{Name: "choice", Value: value}},
+		}
+	}
+	theirs, other := choice("sign-up-taken", "theirs"), choice("sign-up-new", "new")
+	other.Heading, other.Secondary = v.pageText("sign-up-new").Heading, true
+	p.Hint = strings.Join(v.pageText("sign-up-new").Text, " ")
+	p.Forms = []page.Form{theirs, other}
+	return &view{page: p, data: map[string]any{"email": email, "account": "unconfirmed", "ways": names}}
+}
+
+// chooseAddress takes the answer. It changes nothing but the cookie of this browser.
+func (v *visit) chooseAddress() (next string, err error) {
+	f, held, err := v.provenSignUp()
+	if err != nil {
+		return "", err
+	}
+	n, err := v.newcomer(f, held)
+	if err != nil {
+		return "", err
+	}
+	switch v.form["choice"] {
+	case "theirs":
+		// The sign-in is the second proof, and a code, once signed in, the first one again.
+		return v.site.signIn("callbackUrl", v.site.path("prove")), nil
+	case "new":
+	default:
+		return "", problemOf("invalid")
+	}
+	if n.fate == asksWhose {
+		held.Taking = n.user.ID
+		if err := v.setFlowCookie(signUpKind, held); err != nil {
+			return "", err
+		}
+	}
+	return v.site.path("sign-up-finish"), nil
+}
+
+// askSignUp asks the host whether the user may sign in, before the user exists.
+func (v *visit) askSignUp(n *newcomer) (elsewhere string, err error) {
+	if v.callback.SignIn == nil {
+		return "", nil
+	}
+	u := n.made(time.Now())
+	goTo, err := v.callback.SignIn(v.ctx, &pintle.SignInAttempt{
+		User: u, Account: &pintle.Account{Type: pintle.TypeCredentials, Provider: providerID, ProviderAccountID: u.ID},
+	})
+	if err != nil {
+		v.log().InfoContext(v.ctx, "pintle: Callbacks.SignIn denied a sign-up", slog.Any("error", err))
+		return "", problemOf("refused")
+	}
+	if goTo == "" {
+		return "", nil
+	}
+	return cmp.Or(v.onSite(goTo), "/"), nil
+}
+
+// made is the user that a newcomer becomes.
+func (n *newcomer) made(now time.Time) *pintle.User {
+	if n.fate == sameUser {
+		return n.user
+	}
+	u := &pintle.User{ID: uuid.New(), Email: n.email, EmailVerified: now.UTC().Truncate(time.Millisecond)}
+	for name, value := range n.fields {
+		if name == "name" {
+			u.Name = value
+			continue
+		}
+		if u.Extra == nil {
+			u.Extra = map[string]any{}
+		}
+		u.Extra[name] = value
+	}
+	return u
+}
+
+// settle stores what becomes of a newcomer: all of it or nothing.
+func (v *visit) settle(n *newcomer) error {
+	switch n.fate {
+	case sameUser:
+		return v.whileSignedOut(v.ctx, n.user.ID, func() error { return v.becomeUser(n) })
+	case takesAddress:
+		// Its sessions carry the address.
+		if err := v.endSessions(v.ctx, n.user.ID); err != nil {
+			return err
+		}
+	}
+	made, taken, err := v.createUser(n, "")
+	if err != nil && n.fate == takesAddress && !errors.Is(err, pintle.ErrConflict) && !errors.Is(err, errProvenMeanwhile) {
+		// The column of the address may be NOT NULL. No mail reaches this one.
+		//
+		// https://www.rfc-editor.org/rfc/rfc6761#section-6.4
+		made, taken, err = v.createUser(n, "taken+"+n.user.ID+"@invalid")
+	}
+	switch {
+	case errors.Is(err, pintle.ErrConflict), errors.Is(err, errProvenMeanwhile):
+		return problemOf("account_exists")
+	case err != nil:
+		return unavailable(err)
+	}
+	if taken != nil {
+		v.tell("UpdateUser", v.events.UpdateUser, taken)
+	}
+	v.tell("CreateUser", v.events.CreateUser, made)
+	return nil
+}
+
+// createUser makes the user of a newcomer with a password: both or none. The user who
+// loses the address gets another one instead, and is returned as taken.
+func (v *visit) createUser(n *newcomer, instead string) (made, taken *pintle.User, err error) {
+	err = v.together(func(s pintle.Store) (err error) {
+		if n.fate == takesAddress {
+			if taken, err = v.takeAddress(s, n.user, instead); err != nil {
+				return err
+			}
+		}
+		if made, err = s.CreateUser(v.ctx, n.made(time.Now())); err != nil {
+			return err
+		}
+		err = s.AccountStore().AddFactor(v.ctx, newPassword(made.ID, n.hash, time.Now()))
+		if err != nil && !v.store.Features().Transactions {
+			err = errors.Join(err, s.DeleteUser(v.ctx, made.ID))
+		}
+		return err
+	})
+	return made, taken, err
+}
+
+// together runs changes as one transaction where the store has them.
+func (v *visit) together(change func(pintle.Store) error) error {
+	if v.store.Features().Transactions {
+		return v.store.InTx(v.ctx, change)
+	}
+	return change(v.store)
+}
+
+// becomeUser gives a user who could not sign in the password and the address.
+func (v *visit) becomeUser(n *newcomer) error {
+	row, err := v.passwordOf(v.ctx, n.user.ID)
+	if err != nil {
+		return unavailable(err)
+	}
+	if err := v.newSecret(n.user, row, n.hash); err != nil {
+		return err
+	}
+	return v.proveAddress(v.ctx, n.user.ID)
+}
+
+var errProvenMeanwhile = errors.New("the address was proven meanwhile")
+
+// takeAddress takes the address away from a user who has not proven it.
+func (v *visit) takeAddress(s pintle.Store, u *pintle.User, instead string) (*pintle.User, error) {
+	now, err := s.User(v.ctx, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	if isProved(now) {
+		return nil, errProvenMeanwhile
+	}
+	if now.Email != u.Email {
+		return nil, nil
+	}
+	return s.UpdateUser(v.ctx, u.ID, pintle.UserUpdate{Email: &instead, EmailVerified: &time.Time{}})
+}
+
+// tell calls an event of the application.
+func (v *visit) tell(name string, event func(context.Context, *pintle.User) error, u *pintle.User) {
+	if event == nil {
+		return
+	}
+	if err := event(v.ctx, u); err != nil {
+		v.log().ErrorContext(v.ctx, "pintle: Events."+name+" failed", slog.Any("error", err))
+	}
+}
+
+// maxField is the most characters of a field of the application.
+const maxField = 200
+
+// fieldInputs are the fields of the application.
+func (v *visit) fieldInputs() []page.Input {
+	var inputs []page.Input
+	for _, f := range v.o.SignUp.Fields {
+		_, required := f.Attributes["required"]
+		in := page.Input{
+			Name: f.Name, Label: cmp.Or(f.Label, f.Name), Type: f.Type, Value: v.form[f.Name],
+			Autocomplete: f.Attributes["autocomplete"], Required: required,
+		}
+		if f.Type == "checkbox" {
+			in.Checked = v.form[f.Name] != ""
+		} else {
+			in.MaxLength = maxField
+		}
+		inputs = append(inputs, in)
+	}
+	return inputs
+}
+
+// readFields returns what was entered into the fields of the application. Nothing else that
+// was sent is kept.
+func (v *visit) readFields() (map[string]string, error) {
+	var fields map[string]string
+	for _, f := range v.o.SignUp.Fields {
+		value := strings.TrimSpace(v.form[f.Name])
+		_, required := f.Attributes["required"]
+		if required && value == "" || len([]rune(value)) > maxField || strings.ContainsFunc(value, unicode.IsControl) {
+			return nil, inField(f.Name, "invalid")
+		}
+		if value == "" {
+			continue
+		}
+		if fields == nil {
+			fields = map[string]string{}
+		}
+		fields[f.Name] = value
+	}
+	return fields, nil
+}
