@@ -37,6 +37,9 @@ var (
 	enrolKind  = kind{name: "enrol", life: time.Hour}
 	proveKind  = kind{name: "prove", life: time.Hour}
 
+	// wrongKind marks the day on which a user was told of wrong codes.
+	wrongKind = kind{name: "wrong-codes", life: 24 * time.Hour}
+
 	// confirmKind counts the attempts of a session, and totpKind has a secret that the
 	// user has not confirmed.
 	confirmKind = kind{"confirm", 10 * time.Minute, "pintle.confirm"}

@@ -10,12 +10,10 @@ var errNotYet = problemOf("not_found")
 
 func (v *visit) showAccount() (*view, error)        { return nil, errNotYet }
 func (v *visit) showMe() (*view, error)             { return nil, errNotYet }
-func (v *visit) showSecondFactor() (*view, error)   { return nil, errNotYet }
 func (v *visit) showEnrol() (*view, error)          { return nil, errNotYet }
 func (v *visit) showTOTP() (*view, error)           { return nil, errNotYet }
 func (v *visit) showRecoveryCodes() (*view, error)  { return nil, errNotYet }
 func (v *visit) showConfirm() (*view, error)        { return nil, errNotYet }
-func (v *visit) secondFactor() (string, error)      { return "", errNotYet }
 func (v *visit) enrol() (string, error)             { return "", errNotYet }
 func (v *visit) addTOTP() (string, error)           { return "", errNotYet }
 func (v *visit) changeFactor() (string, error)      { return "", errNotYet }
