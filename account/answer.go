@@ -2,6 +2,7 @@ package account
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -144,6 +145,11 @@ func (v *visit) absolute(next string) string {
 
 // fail answers with a problem that the page cannot show.
 func (v *visit) fail(err error) {
+	var stepUp *StepUpError
+	if errors.As(err, &stepUp) {
+		v.failStepUp(stepUp)
+		return
+	}
 	p := asProblem(err)
 	if p.err != nil {
 		v.logError(p)

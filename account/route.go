@@ -17,6 +17,9 @@ type route struct {
 	// proven who they are lately.
 	who access
 
+	// data reports that the answer is JSON, whatever the request prefers.
+	data bool
+
 	// show makes the page, and do what its form asks for; do returns where to go next.
 	// Neither of them knows whether a browser or a script asks. A GET changes nothing
 	// that is stored.
@@ -47,7 +50,7 @@ func (a *Accounts) allRoutes() map[string]*route {
 	all := map[string]*route{}
 	for _, r := range []*route{
 		{name: "", who: forUsers, show: (*visit).showAccount},
-		{name: "me", who: forUsers, show: (*visit).showMe},
+		{name: "me", who: forUsers, data: true, show: (*visit).showMe},
 
 		{name: "sign-up", show: (*visit).showSignUp, do: (*visit).signUp},
 		{name: "sign-up-sent", show: (*visit).showSignUpSent, do: (*visit).proveSignUp},
@@ -88,6 +91,7 @@ func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) {
 		v.fail(problemOf("not_found"))
 		return
 	}
+	v.json = v.json || v.route.data
 	switch {
 	case r.Method == http.MethodPost && v.route.do != nil:
 		v.post()

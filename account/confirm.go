@@ -1,0 +1,416 @@
+package account
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/page"
+)
+
+// The ways in which a signed-in user confirms who they are.
+const (
+	byPassword = "password"
+	byTOTP     = "totp"
+	byRecovery = "recovery"
+	byMail     = "mail"
+)
+
+// wayWords are the words of the links to the ways.
+var wayWords = map[string]string{
+	byPassword: "use_password", byTOTP: "use_totp", byRecovery: "use_recovery_code", byMail: "use_mail",
+}
+
+// A confirmation is what a signed-in user has to prove, and how they can.
+type confirmation struct {
+	demand Demand
+	need   Level // of the demand
+
+	// has is what the proofs reach already, and able what the user can reach.
+	has, able Level
+
+	// ways are those of the next step, the best one first. They may be empty: a user
+	// of a provider alone signs in again, for a redirect through the provider shows only
+	// that a browser has a session there.
+	ways []string
+	way  string // that was chosen
+}
+
+// confirmation reads what the request asks for, and what the user has.
+func (v *visit) confirmation() (*confirmation, error) {
+	c := &confirmation{demand: v.demanded()}
+	u, err := v.user()
+	if err != nil {
+		return nil, err
+	}
+	if c.need, err = v.levelFor(v.ctx, c.demand, u.ID); err != nil {
+		return nil, err
+	}
+	facts := v.session.Authentication
+	c.has = v.levelSince(facts, c.demand.since(0))
+	if c.able, err = v.strongest(v.ctx, u.ID); err != nil {
+		return nil, err
+	}
+	if c.ways, err = v.waysFor(u, c); err != nil {
+		return nil, err
+	}
+	if len(c.ways) > 0 {
+		c.way = c.ways[0]
+		if wanted := v.asked("method"); slices.Contains(c.ways, wanted) {
+			c.way = wanted
+		}
+	}
+	return c, nil
+}
+
+// demanded is the demand of a request. Who asks for less proves less: the page that
+// demanded it decides again.
+func (v *visit) demanded() Demand {
+	level := levelNamed(v.asked("acr_values"))
+	if level == 0 {
+		return accountDemand
+	}
+	d := Demand{Level: level}
+	const longest = 10 * 365 * 24 * 60 * 60
+	if seconds, err := strconv.Atoi(v.asked("max_age")); err == nil && seconds > 0 && seconds <= longest {
+		d.MaxAge = time.Duration(seconds) * time.Second
+	}
+	return d
+}
+
+// asked returns a field of the form, or a parameter of the query.
+func (v *visit) asked(name string) string {
+	if sent := v.form[name]; sent != "" {
+		return sent
+	}
+	return queryOf(v.r.URL, name)
+}
+
+// waysFor returns the ways that bring a user nearer to a level. A user who has proven one
+// factor lately is asked for the other alone.
+func (v *visit) waysFor(u *pintle.User, c *confirmation) ([]string, error) {
+	_, hash, err := v.storedPassword(v.ctx, u)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	set, err := v.factorsOf(v.ctx, u.ID)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var first, second []string
+	if hash != "" {
+		first = append(first, byPassword)
+	} else if isProved(u) {
+		// A mail shows less than a password: the mailbox is open on many devices.
+		first = append(first, byMail)
+	}
+	if set.asked() && !v.o.SecondFactor.Off {
+		second = append(second, byTOTP)
+		if len(set.recovery) > 0 {
+			second = append(second, byRecovery)
+		}
+	}
+	switch {
+	case c.need > c.able:
+		return nil, nil
+	case c.need == OneFactor && (hash != "" || len(second) == 0):
+		return append(first, second...), nil
+	case c.need == OneFactor:
+		return append(second, first...), nil
+	}
+	if only := v.without(methodTOTP, methodRecovery); v.levelSince(only, c.demand.since(0)) == 0 {
+		return first, nil
+	}
+	return second, nil
+}
+
+// without returns the facts of the session without some methods.
+func (v *visit) without(methods ...string) pintle.Authentication {
+	facts := v.session.Authentication
+	kept := map[string]time.Time{}
+	for method, at := range facts.Proofs {
+		if !slices.Contains(methods, method) {
+			kept[method] = at
+		}
+	}
+	facts.Proofs = kept
+	return facts
+}
+
+// showConfirm is the page on which a signed-in user proves who they are. It never sends
+// the browser on by itself, so that two pages cannot send it to and fro.
+func (v *visit) showConfirm() (*view, error) {
+	c, err := v.confirmation()
+	if err != nil {
+		return nil, err
+	}
+	p := v.newPage("confirm", "")
+	data := map[string]any{"acr_values": c.need.andAbove(), "methods": c.ways, "confirmed": c.has >= c.need}
+	if c.ways == nil {
+		data["methods"] = []string{}
+	}
+	back := page.Link{URL: v.wayBack(), Text: v.pageText("confirm").Button}
+	switch {
+	case c.has >= c.need && v.problem == nil:
+		p.Text, p.Links = page.Plain(v.word("confirmed")), []page.Link{back}
+	case c.need > c.able && c.need == TwoFactors && !v.o.SecondFactor.Off:
+		p.Text = page.Plain(v.word("needs_second_factor"))
+		p.Links = []page.Link{v.link("totp", "add_totp", "callbackUrl", v.wayBack())}
+	case len(c.ways) == 0:
+		p.Text = page.Plain(v.word("sign_in_again"))
+		p.Links = []page.Link{{URL: v.site.signIn("callbackUrl", v.wayBack()), Text: v.word("sign_in")}}
+	default:
+		if p.Forms, err = v.confirmForms(c); err != nil {
+			return nil, err
+		}
+		for _, way := range c.ways {
+			if way != c.way {
+				pairs := append(v.confirmQuery(), "callbackUrl", v.callbackURL(), "method", way)
+				p.Links = append(p.Links, v.link("confirm", wayWords[way], pairs...))
+			}
+		}
+	}
+	return &view{page: p, data: data}, nil
+}
+
+// confirmQuery is the demand of the request, for the next one.
+func (v *visit) confirmQuery() []string {
+	return []string{"acr_values", v.asked("acr_values"), "max_age", v.asked("max_age")}
+}
+
+// confirmForms are the forms of the chosen way.
+func (v *visit) confirmForms(c *confirmation) ([]page.Form, error) {
+	var in page.Input
+	switch c.way {
+	case byPassword:
+		in = page.Input{Name: "password", Label: v.word("current_password"), Type: "password", Autocomplete: "current-password", Required: true}
+	case byTOTP:
+		in = page.Input{
+			Name: "code", Label: v.word("totp_code"), Hint: v.word("totp_code_hint"), Autocomplete: "one-time-code", InputMode: "numeric",
+			MaxLength: 20, LTR: true, Required: true,
+		}
+	case byRecovery:
+		in = page.Input{Name: "code", Label: v.word("recovery_code"), Autocomplete: "off", MaxLength: 40, LTR: true, Required: true}
+	case byMail:
+		send := v.confirmForm(c.way)
+		send.Hidden = append(send.Hidden, page.HiddenField{Name: "again", Value: "1"})
+		if _, _, err := v.mailedConfirm(); err != nil {
+			send.Button = v.word("send_code") // there is none yet, or none that still works
+			return []page.Form{send}, nil
+		}
+		send.Button, send.Secondary = v.word("again"), true
+		return []page.Form{v.confirmForm(c.way, v.codeInput()), send}, nil
+	}
+	return []page.Form{v.confirmForm(c.way, in)}, nil
+}
+
+func (v *visit) confirmForm(way string, inputs ...page.Input) page.Form {
+	f := v.formTo("confirm", "confirm", inputs...)
+	f.Hidden = append(f.Hidden, page.HiddenField{Name: "method", Value: way})
+	pairs := v.confirmQuery()
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			f.Hidden = append(f.Hidden, page.HiddenField{Name: pairs[i], Value: pairs[i+1]})
+		}
+	}
+	return f
+}
+
+// confirm takes a proof of the user of the session. It can sign no other user in: nothing
+// in the form names one.
+func (v *visit) confirm() (next string, err error) {
+	c, err := v.confirmation()
+	if err != nil {
+		return "", err
+	}
+	if wanted := v.form["method"]; wanted != "" && wanted != c.way || c.way == "" {
+		return "", problemOf("invalid") // a way that the user does not have, or not now
+	}
+	if c.way == byMail && v.form["again"] != "" {
+		return v.mailConfirm()
+	}
+	method, err := v.prove1(c.way)
+	if err != nil {
+		return "", err
+	}
+	renewed, err := v.reauthenticate(method)
+	if err != nil {
+		return "", err
+	}
+	if v.levelSince(renewed.Authentication, c.demand.since(0)) < c.need {
+		return withQuery(v.site.path("confirm"), append(v.confirmQuery(), "callbackUrl", v.callbackURL())...), nil
+	}
+	return v.wayBack(), nil
+}
+
+// prove1 verifies one proof and returns its method.
+func (v *visit) prove1(way string) (method string, err error) {
+	u, err := v.user()
+	if err != nil {
+		return "", err
+	}
+	switch way {
+	case byPassword:
+		return methodPassword, v.provePassword(u)
+	case byMail:
+		return methodMail, v.proveMailed()
+	}
+	return v.proveSecondFactor(u, v.form["code"])
+}
+
+// maxPasswords is how many passwords a session may try. A thief of a session has no more
+// guesses at the password, whatever address they come from.
+const maxPasswords = 10
+
+// triesKind counts the passwords of a session, for as long as sessions usually last.
+var triesKind = kind{name: "confirm-tries", life: 30 * 24 * time.Hour}
+
+// provePassword compares the password of the form with that of the user. The attempt is
+// counted first, and a right one ends the count.
+func (v *visit) provePassword(u *pintle.User) error {
+	id := v.triesID()
+	_, err := v.rows.AttemptFlow(v.ctx, id, maxPasswords)
+	if errors.Is(err, pintle.ErrNotFound) {
+		if _, err = v.createFlow(v.ctx, triesKind, id, u.ID, payload{}); err != nil && !errors.Is(err, pintle.ErrConflict) {
+			return err
+		}
+		_, err = v.rows.AttemptFlow(v.ctx, id, maxPasswords)
+	}
+	if errors.Is(err, pintle.ErrConflict) {
+		p := problemOf("too_many_attempts")
+		p.links = []page.Link{{URL: v.site.signIn("callbackUrl", v.wayBack()), Text: v.word("sign_in")}}
+		return p
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	right, err := v.verifyPassword(v.ctx, u, v.form["password"])
+	if err != nil {
+		return unavailable(err)
+	}
+	if !right {
+		return inField("password", "wrong_password")
+	}
+	if _, err := v.rows.UseFlow(v.ctx, id, triesKind.name); err != nil && !errors.Is(err, pintle.ErrNotFound) {
+		v.log().WarnContext(v.ctx, "pintle: count of passwords of a session not cleared", slog.Any("error", err))
+	}
+	return nil
+}
+
+// triesID names the session, also after it was renewed: each renewal would bring further
+// guesses.
+func (v *visit) triesID() accountstore.Hash {
+	return sha256.Sum256(fmt.Appendf(nil, "pintle confirm tries\x00%s\x00%s\x00%d",
+		v.boxes.tenant, v.session.User.ID, v.session.Authentication.Started.Unix()))
+}
+
+// mailedConfirm returns the flow whose code was mailed to the user of the session.
+func (v *visit) mailedConfirm() (*flow, *heldFlow, error) {
+	f, held, err := v.heldFlow(confirmKind)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.Subject != v.session.User.ID {
+		return nil, nil, problemOf("flow_missing") // of the user who was signed in here before
+	}
+	return f, held, nil
+}
+
+// mailConfirm mails a code, or a new one.
+func (v *visit) mailConfirm() (next string, err error) {
+	u, err := v.user()
+	if err != nil {
+		return "", err
+	}
+	if err := v.allowMail(u.Email); err != nil {
+		return "", err
+	}
+	f, held, err := v.mailedConfirm()
+	if err == nil {
+		if f.payload.Again >= codeAgain {
+			return "", tooMany(0)
+		}
+		f.payload.Again++
+	} else {
+		held = &heldFlow{Began: true}
+		if held.Token, f, err = v.beginFlow(v.ctx, confirmKind, u.ID, payload{Email: u.Email}); err != nil {
+			return "", err
+		}
+		if f == nil {
+			return "", tooMany(0)
+		}
+	}
+	code := v.newCode(f)
+	if err := v.changeFlow(v.ctx, f); err != nil {
+		return "", err
+	}
+	if err := v.setFlowCookie(confirmKind, held); err != nil {
+		return "", err
+	}
+	v.send(letter{kind: "code", to: u.Email, code: spaced(code), expires: f.Expires})
+	return withQuery(v.site.path("confirm"), append(v.confirmQuery(), "callbackUrl", v.callbackURL(), "method", byMail)...), nil
+}
+
+// proveMailed takes the code. It works once.
+func (v *visit) proveMailed() error {
+	f, _, err := v.mailedConfirm()
+	if err != nil {
+		return err
+	}
+	if err := v.checkCode(v.ctx, f, v.form["code"]); err != nil {
+		return err
+	}
+	if err := v.useFlow(v.ctx, confirmKind, f); err != nil {
+		return err
+	}
+	v.clearCookie(confirmKind)
+	u, err := v.user()
+	if err != nil {
+		return err
+	}
+	if f.payload.Email != u.Email {
+		return problemOf("link_expired") // the address was changed since
+	}
+	return nil
+}
+
+// reauthenticate gives the browser a new session in which a method was proven now.
+func (v *visit) reauthenticate(method string) (*pintle.Session, error) {
+	facts := v.session.Authentication
+	methods := append(slices.Clone(facts.Methods), method)
+	slices.Sort(methods)
+	_, s, err := v.auth.StartSession(v.w, v.r, v.stored, pintle.StartOptions{Authentication: pintle.Authentication{
+		Time: time.Now().UTC(), Provider: facts.Provider, Methods: slices.Compact(methods),
+	}})
+	return s, err
+}
+
+// wayBack is where the browser goes in the end: a page of this site that can be shown.
+// An address off the site becomes the start page, and so does a route that only acts.
+func (v *visit) wayBack() string {
+	wanted := v.asked("callbackUrl")
+	if wanted == "" {
+		return v.site.path("")
+	}
+	next := v.callbackURL()
+	u, err := url.Parse(next)
+	if next == "" || err != nil {
+		return "/"
+	}
+	if below, is := strings.CutPrefix(u.EscapedPath(), v.site.base+"/"); is {
+		name, is := strings.CutPrefix(strings.TrimSuffix(below, "/"), "account")
+		r := v.routes[strings.TrimPrefix(name, "/")]
+		if !is || r == nil || r.show == nil || r.name == "confirm" {
+			return "/"
+		}
+	}
+	return next
+}
