@@ -352,6 +352,9 @@ func TestALinkedAccountDoesNotMakeASessionFresh(t *testing.T) {
 					if attempt.LinkTo == nil || want.Time.Sub(attempt.SignedInAt) >= time.Second || attempt.SignedInAt.After(want.Time) {
 						t.Errorf("SignInAttempt.SignedInAt is %v, want %v or less than a second before", attempt.SignedInAt, want.Time)
 					}
+					if got := attempt.Authentication; !got.Time.Equal(attempt.SignedInAt) || got.Provider != "acme" || !slices.Equal(got.Methods, want.Methods) {
+						t.Errorf("Callbacks.SignIn is told of %+v, want the proofs of the session", got)
+					}
 					b.wantRecorded(want)
 					time.Sleep(time.Hour)
 					again := pintle.Authentication{Time: time.Now(), Provider: "careful", Methods: []string{"fed"}}

@@ -143,6 +143,10 @@ type SignInAttempt struct {
 	// [SessionConfig.RecordAuthentication], [SessionConfig.Revocation] or
 	// [SessionConfig.AbsoluteMaxAge].
 	SignedInAt time.Time
+
+	// Authentication is how LinkTo has signed in: that of the session. It is zero
+	// where LinkTo is nil.
+	Authentication Authentication
 }
 
 // A Trigger is the reason for which [Callbacks.JWT] or [Callbacks.Session] is

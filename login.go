@@ -23,7 +23,7 @@ func (x *exchange) login(who *arrival) error {
 	// The host can require a recent sign-in before an account is linked: an old
 	// session may be in the hands of another person.
 	if who.links() && here.user != nil {
-		attempt.LinkTo, attempt.SignedInAt = here.user, here.authentication.Time
+		attempt.LinkTo, attempt.SignedInAt, attempt.Authentication = here.user, here.authentication.Time, here.authentication
 	}
 	if elsewhere, err := x.askSignIn(attempt); elsewhere || err != nil {
 		return err

@@ -278,7 +278,7 @@ func (w *unitOfWork) synced(who *arrival, user *User, isNew bool, here *presence
 	}
 	attempt := &SignInAttempt{User: user.clone(), Account: who.account.clone(), Profile: who.profile}
 	if here != nil {
-		attempt.LinkTo, attempt.SignedInAt = user.clone(), here.authentication.Time
+		attempt.LinkTo, attempt.SignedInAt, attempt.Authentication = user.clone(), here.authentication.Time, here.authentication
 	}
 	return UserUpdate{}, &errand{func(e *errands) error { return w.x.callSyncUser(e, key, attempt) }}
 }
