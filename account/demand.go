@@ -230,6 +230,25 @@ func isScript(r *http.Request) bool {
 	return wantsJSON(r) || !strings.Contains(strings.Join(r.Header["Accept"], ","), "text/html")
 }
 
+// askSignIn is what [pintle.Callbacks.SignIn] asks. An account that is linked, and a passkey
+// that is added, is a way in for good: it demands what every change of them demands. The
+// user begins again after the confirmation, since what the provider issued is not kept.
+func (a *Accounts) askSignIn(ctx context.Context, attempt *pintle.SignInAttempt) (goTo string, err error) {
+	if u := attempt.LinkTo; u != nil {
+		need, err := a.levelFor(ctx, accountDemand, u.ID)
+		if err != nil {
+			return "", &pintle.Error{Code: pintle.CodeStore, Err: err}
+		}
+		if a.levelSince(attempt.Authentication, accountDemand.since(slack)) < need {
+			return withQuery(a.site.path("confirm"), "callbackUrl", a.site.path("")), nil
+		}
+	}
+	if a.callback.SignIn != nil {
+		return a.callback.SignIn(ctx, attempt)
+	}
+	return "", nil
+}
+
 // guardVisit is a visit to a page of the host. It reads neither the body nor the form
 // token.
 func (a *Accounts) guardVisit(w http.ResponseWriter, r *http.Request) *visit {

@@ -28,6 +28,7 @@ import (
 type site struct {
 	t        *testing.T
 	server   *httptest.Server
+	mux      *http.ServeMux // for pages of a test
 	auth     *pintle.Auth
 	accounts *account.Accounts
 	store    pintle.Store
@@ -52,7 +53,7 @@ func newSite(t *testing.T, tokens bool, changes ...func(*pintle.Config, *account
 	t.Helper()
 	s := &site{t: t, hasher: &password.Hasher{Memory: 64, Passes: 1}}
 	mux := http.NewServeMux()
-	s.server = httptest.NewServer(mux)
+	s.mux, s.server = mux, httptest.NewServer(mux)
 	t.Cleanup(s.server.Close)
 	cfg := pintle.Config{
 		Store: memstore.New(), URL: s.server.URL, Secrets: []string{strings.Repeat("secret ", 6)},
