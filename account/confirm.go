@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -383,13 +384,23 @@ func (v *visit) proveMailed() error {
 }
 
 // reauthenticate gives the browser a new session in which a method was proven now.
+//
+// Stand-in until Auth.Reauthenticate: only what was proven lately is kept.
 func (v *visit) reauthenticate(method string) (*pintle.Session, error) {
 	facts := v.session.Authentication
-	methods := append(slices.Clone(facts.Methods), method)
-	slices.Sort(methods)
+	now := time.Now().UTC()
+	proofs := map[string]time.Time{method: now}
+	for m, at := range facts.Proofs {
+		if at.After(now.Add(-accountDemand.MaxAge)) {
+			proofs[m] = now
+		}
+	}
 	_, s, err := v.auth.StartSession(v.w, v.r, v.stored, pintle.StartOptions{Authentication: pintle.Authentication{
-		Time: time.Now().UTC(), Provider: facts.Provider, Methods: slices.Compact(methods),
+		Time: now, Provider: facts.Provider, Methods: slices.Sorted(maps.Keys(proofs)),
 	}})
+	if err == nil {
+		s.Authentication.Proofs = proofs
+	}
 	return s, err
 }
 
