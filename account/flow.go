@@ -40,8 +40,8 @@ var (
 	// wrongKind marks the day on which a user was told of wrong codes.
 	wrongKind = kind{name: "wrong-codes", life: 24 * time.Hour}
 
-	// confirmKind counts the attempts of a session, and totpKind has a secret that the
-	// user has not confirmed.
+	// confirmKind counts the attempts of a session, and totpKind has a secret and
+	// recovery codes that the user has not saved.
 	confirmKind = kind{"confirm", 10 * time.Minute, "pintle.confirm"}
 	totpKind    = kind{"totp", 10 * time.Minute, "pintle.totp"}
 )
@@ -77,8 +77,10 @@ type payload struct {
 	Again     int   `json:"again,omitempty"`
 	CodeUntil int64 `json:"until,omitempty"`
 
-	// Codes are recovery codes that were shown and are not stored yet, as hashes.
+	// Codes are recovery codes that are shown until the user has saved them. They are
+	// stored as hashes afterwards. Step is that of the code which has confirmed Secret.
 	Codes []string `json:"codes,omitempty"`
+	Step  int64    `json:"step,omitempty"`
 }
 
 // A flow is a row with its payload.
@@ -222,6 +224,7 @@ type boxes struct {
 	payloads *sealed.Box
 	cookies  map[string]*sealed.Box // by the whole name of the cookie
 	totp     *totpBox
+	keys     *sealed.Box // of secrets in forms
 }
 
 func newBoxes(cfg *pintle.Config) (*boxes, error) {
@@ -231,6 +234,9 @@ func newBoxes(cfg *pintle.Config) (*boxes, error) {
 		return nil, err
 	}
 	if b.totp, err = newTOTPBox(b.secrets, b.purpose("pintle totp secret")); err != nil {
+		return nil, err
+	}
+	if b.keys, err = b.of("pintle account new key", keyLife); err != nil {
 		return nil, err
 	}
 	for _, k := range []kind{signUpKind, resetKind, confirmKind, totpKind} {

@@ -158,14 +158,10 @@ func (v *visit) newSecret(u *pintle.User, before *accountstore.Factor, hash stri
 	if err != nil {
 		return unavailable(err)
 	}
-	if state.Must != mustPassword {
+	if !mustDo(state, mustPassword) {
 		return nil
 	}
-	err = v.changeState(v.ctx, u.ID, func(s *accountstore.State) {
-		if s.Must == mustPassword {
-			s.Must = ""
-		}
-	})
+	err = v.changeState(v.ctx, u.ID, func(s *accountstore.State) { dropMust(s, mustPassword) })
 	if err != nil {
 		return unavailable(err)
 	}

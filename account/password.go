@@ -183,7 +183,7 @@ func (a *Accounts) askMust(ctx context.Context, p *pintle.PendingSignIn) (page s
 	if err != nil {
 		return "", storeFault(err)
 	}
-	if state.Must == mustPassword {
+	if mustDo(state, mustPassword) {
 		return a.heldAt("must-change"), nil
 	}
 	return "", nil

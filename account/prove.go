@@ -202,16 +202,22 @@ func (v *visit) mailProof(who *proving) (next string, err error) {
 		}
 	case err != nil:
 		return "", err
-	case f.payload.Again >= codeAgain:
-		return "", tooMany(0)
 	default:
-		if err := v.allowMail(f.payload.Email); err != nil {
-			return "", err
-		}
-		f.payload.Again++
-		if err := v.mailCode(f); err != nil {
+		if err := v.mailAgain(f); err != nil {
 			return "", err
 		}
 	}
 	return withQuery(v.site.path("prove"), "notice", "mail_sent"), nil
+}
+
+// mailAgain mails a new code of a flow. The attempts stay counted.
+func (v *visit) mailAgain(f *flow) error {
+	if f.payload.Again >= codeAgain {
+		return tooMany(0)
+	}
+	if err := v.allowMail(f.payload.Email); err != nil {
+		return err
+	}
+	f.payload.Again++
+	return v.mailCode(f)
 }

@@ -68,7 +68,8 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "second-factor", show: (*visit).showSecondFactor, do: (*visit).secondFactor},
 		{name: "enrol", show: (*visit).showEnrol, do: (*visit).enrol},
 		{name: "totp", who: forProven, show: (*visit).showTOTP, do: (*visit).addTOTP},
-		{name: "factor", who: forProven, do: (*visit).changeFactor},
+		{name: "factors", who: forUsers, show: (*visit).showFactors},
+		{name: "factor", who: forUsers, show: (*visit).showFactors, do: (*visit).changeFactor},
 		{name: "recovery-codes", who: forProven, show: (*visit).showRecoveryCodes, do: (*visit).makeRecoveryCodes},
 		{name: "confirm", who: forUsers, show: (*visit).showConfirm, do: (*visit).confirm},
 	} {

@@ -115,7 +115,7 @@ func (a *Accounts) askSecondFactor(ctx context.Context, p *pintle.PendingSignIn)
 		if err != nil || !must {
 			return "", err
 		}
-		return a.heldAt("enrol"), nil
+		return a.holdForEnrolment(p), nil
 	}
 }
 
@@ -146,7 +146,7 @@ func (a *Accounts) needsFactor(ctx context.Context, p *pintle.PendingSignIn) (bo
 	if err != nil {
 		return false, storeFault(err)
 	}
-	return state.Must == mustEnrol, nil
+	return mustDo(state, mustEnrol), nil
 }
 
 // storeFault is an error of the store in a callback, where others deny the sign-in.

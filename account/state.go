@@ -3,13 +3,31 @@ package account
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 )
 
-// mustEnrol in State.Must holds a sign-in until the user has added a second factor.
+// mustEnrol is what a user has to do who needs a second factor.
 const mustEnrol = "enrol"
+
+// State.Must has what a user has to do, as words with spaces between them.
+
+func mustDo(s *accountstore.State, what string) bool {
+	return slices.Contains(strings.Fields(s.Must), what)
+}
+
+func addMust(s *accountstore.State, what string) {
+	if !mustDo(s, what) {
+		s.Must = strings.TrimSpace(s.Must + " " + what)
+	}
+}
+
+func dropMust(s *accountstore.State, what string) {
+	s.Must = strings.Join(slices.DeleteFunc(strings.Fields(s.Must), func(word string) bool { return word == what }), " ")
+}
 
 // changeState changes the state of a user. If another request changes it at the same time
 // it is read again.

@@ -155,6 +155,7 @@ func englishAccount() pages.AccountTexts {
 			"use_mail":          "Use a code by mail",
 			"lost_factor":       "If you have lost your device and your codes, ask the operator of the site.",
 			"remove":            "Remove",
+			"rename":            "Save the name",
 			"added":             "added %s",
 			"passwords":         "Password",
 			"second_factor":     "Second factor",

@@ -4,6 +4,7 @@ import (
 	_ "embed" // for the style sheet
 	"html/template"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -82,11 +83,14 @@ type Form struct {
 	// Button is the label. Secondary is a button that is not the main one.
 	Button    string
 	Secondary bool
+
+	// Joined is a form that belongs to the one before it.
+	Joined bool
 }
 
 // An Input is one field of a [Form].
 type Input struct {
-	// Name is the name of the value. It is unique on the page.
+	// Name is the name of the value. It is unique in its form.
 	Name string
 
 	// Label stands above the input, Hint below it, and Problem instead of the hint
@@ -127,7 +131,13 @@ type formPageView struct {
 	frame
 	Page  *FormPage
 	Forms []formView
+	Links []linkView
 	SVG   template.HTML
+}
+
+type linkView struct {
+	URL  any
+	Text string
 }
 
 // Form returns a page of forms.
@@ -137,6 +147,7 @@ func (p *Pages) Form(d FormPage) Page {
 		view.SVG = template.HTML(d.Figure.SVG) //nolint:gosec // made by this program
 	}
 	// The summary of what is wrong has the focus, and otherwise the first input.
+	uses := map[string]int{}
 	focused := d.Problem != "" || d.Notice != ""
 	for _, f := range d.Forms {
 		v := formView{Form: f}
@@ -145,6 +156,9 @@ func (p *Pages) Form(d FormPage) Page {
 				in.Type = "text"
 			}
 			one := inputView{Input: in, ID: "input-" + in.Name}
+			if uses[in.Name]++; uses[in.Name] > 1 { // several forms have it
+				one.ID += "-" + strconv.Itoa(uses[in.Name])
+			}
 			if in.Hint != "" || in.Problem != "" {
 				one.DescribedBy = one.ID + "-help"
 			}
@@ -154,6 +168,13 @@ func (p *Pages) Form(d FormPage) Page {
 			v.Views = append(v.Views, one)
 		}
 		view.Forms = append(view.Forms, v)
+	}
+	for _, l := range d.Links {
+		link := linkView{l.URL, l.Text}
+		if strings.HasPrefix(l.URL, "otpauth://totp/") { // the template knows only schemes of the web
+			link.URL = template.URL(l.URL) //nolint:gosec // a scheme that runs nothing
+		}
+		view.Links = append(view.Links, link)
 	}
 	status := d.Status
 	if status == 0 {

@@ -1,0 +1,254 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/page"
+)
+
+// A user who needs a second factor and has none adds one before the sign-in goes on. Only
+// a user without a factor comes here, so that a thief of the password cannot replace one.
+
+// needsMail reports whether the first proof was a password alone. A thief of the password
+// would otherwise add a second factor, and the owner could not sign in any more.
+func needsMail(p *pintle.PendingSignIn) bool {
+	if p.User.Email == "" {
+		return false // there is no mailbox that the owner could prove to have
+	}
+	return !slices.ContainsFunc(p.Authentication.Methods, func(method string) bool {
+		return method == methodMail || method == methodProvider || method == methodKey
+	})
+}
+
+// holdForEnrolment is the page of a sign-in that waits for a second factor.
+func (a *Accounts) holdForEnrolment(p *pintle.PendingSignIn) string {
+	// Held for the first time: the page that follows says that there is a mail.
+	if p.Expires.IsZero() && needsMail(p) && isProved(p.User) {
+		v := a.visitOf(p.Request)
+		if _, err := v.codeFlow(enrolKind, pendingID(p), p.User); err != nil {
+			v.record(err) // the page offers to send it
+		}
+	}
+	return a.heldAt("enrol")
+}
+
+// enrolling returns the sign-in that waits for a second factor, and whether it may add one
+// by now, or else the flow of the mailed code, if there is one.
+func (v *visit) enrolling() (p *pintle.PendingSignIn, f *flow, may bool, err error) {
+	if p, err = v.pending(); err != nil {
+		return nil, nil, false, err
+	}
+	held, err := v.ask(v.ctx, p)
+	if err != nil {
+		return nil, nil, false, asProblem(err)
+	}
+	if held != v.heldAt("enrol") {
+		return nil, nil, false, problemOf("flow_missing")
+	}
+	if p.User.Email != "" && !isProved(p.User) {
+		return nil, nil, false, problemOf("address_unproved")
+	}
+	if !needsMail(p) {
+		return p, nil, true, nil
+	}
+	f, err = v.findFlow(v.ctx, enrolKind, v.boxes.idOf(enrolKind, pendingID(p)))
+	if gone, is := errors.AsType[*problem](err); is && gone.code == "link_expired" {
+		return p, nil, false, nil
+	}
+	if err != nil {
+		return nil, nil, false, err
+	}
+	return p, f, f.payload.Proved && f.payload.Email == p.User.Email, nil
+}
+
+func (v *visit) showEnrol() (*view, error) {
+	p, f, may, err := v.enrolling()
+	if err != nil {
+		return nil, err
+	}
+	if !may {
+		return v.showEnrolCode(p, f), nil
+	}
+	codes, err := v.heldCodes(p.User)
+	if err != nil {
+		return nil, err
+	}
+	if codes != nil {
+		return v.showCodes("enrol", codes), nil
+	}
+	return v.showKey("enrol", p.User)
+}
+
+// showEnrolCode is the form for the mailed code.
+func (v *visit) showEnrolCode(p *pintle.PendingSignIn, f *flow) *view {
+	again := page.Form{
+		Action: v.site.path("enrol"), Button: v.word("again"), Secondary: true,
+		Hidden: []page.HiddenField{{Name: "again", Value: "1"}},
+	}
+	data := map[string]any{"email": p.User.Email, "sent": f != nil}
+	if f == nil { // a page that is only shown sends no mail
+		shown := v.newPage("enrol", p.User.Email)
+		again.Button, again.Secondary = v.pageText("enrol").Button, false
+		shown.Forms, shown.Links = []page.Form{again}, []page.Link{v.cancelLink()}
+		return &view{page: shown, data: data}
+	}
+	shown := v.newPage("enrol-code", p.User.Email)
+	shown.Forms = []page.Form{v.formTo("enrol", "enrol-code", v.codeInput()), again}
+	shown.Links = []page.Link{v.cancelLink()}
+	return &view{page: shown, data: data}
+}
+
+// enrol takes the mailed code, then the secret, and then the codes that were saved.
+func (v *visit) enrol() (next string, err error) {
+	p, f, may, err := v.enrolling()
+	if err != nil {
+		return "", err
+	}
+	if !may {
+		return v.proveForEnrolment(p, f)
+	}
+	codes, err := v.heldCodes(p.User)
+	if err != nil {
+		return "", err
+	}
+	if codes == nil || v.form["key"] != "" {
+		key, err := v.confirmKey(p.User)
+		if err != nil {
+			return "", err
+		}
+		return v.site.path("enrol"), v.beginCodes(p.User, key)
+	}
+	if codes.payload.Secret == "" {
+		return "", problemOf("flow_missing")
+	}
+	s, err := v.takeCodes(p.User, codes)
+	if err != nil {
+		return "", err
+	}
+	if err := v.storeFirst(p.User, s); err != nil {
+		return "", err
+	}
+	v.notify("factor-added", p.User, "", "factors")
+	methods := []string{methodTOTP}
+	if f != nil {
+		methods = append(methods, methodMail)
+	}
+	return v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: methods})
+}
+
+// proveForEnrolment takes the mailed code, or mails one.
+func (v *visit) proveForEnrolment(p *pintle.PendingSignIn, f *flow) (next string, err error) {
+	next = v.site.path("enrol")
+	switch {
+	case v.form["again"] != "" && f == nil:
+		_, err = v.codeFlow(enrolKind, pendingID(p), p.User)
+		return withQuery(next, "notice", "mail_sent"), err
+	case v.form["again"] != "":
+		return withQuery(next, "notice", "mail_sent"), v.mailAgain(f)
+	case f == nil:
+		return "", inField("code", "code_wrong")
+	}
+	if err := v.checkCode(v.ctx, f, v.form["code"]); err != nil {
+		return "", err
+	}
+	f.payload.Proved, f.Code = true, accountstore.Hash{}
+	return next, v.changeFlow(v.ctx, f)
+}
+
+// storeFirst stores the first factor of a user. If another one was added meanwhile, that
+// is the one to ask for, and the new one goes.
+func (v *visit) storeFirst(u *pintle.User, s *saved) error {
+	if err := v.storeSaved(u, s); err != nil {
+		return err
+	}
+	set, err := v.factorsOf(v.ctx, u.ID)
+	if err != nil {
+		return unavailable(err)
+	}
+	if len(set.totp) > 1 {
+		if err := v.rows.DeleteFactor(v.ctx, u.ID, factorTOTP, s.app.ID); err != nil && !errors.Is(err, pintle.ErrNotFound) {
+			return unavailable(err)
+		}
+		return problemOf("changed_meanwhile")
+	}
+	if err := v.settleEnrolment(u); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// settleEnrolment records that the user has what an operator has asked for.
+func (v *visit) settleEnrolment(u *pintle.User) error {
+	state, err := v.rows.State(v.ctx, u.ID)
+	if err != nil || !mustDo(state, mustEnrol) {
+		return err
+	}
+	return v.changeState(v.ctx, u.ID, func(s *accountstore.State) { dropMust(s, mustEnrol) })
+}
+
+// ResetSecondFactor takes the second factor away from a user who has lost it: the apps,
+// and the recovery codes. All sessions of the user end, and at the next sign-in the user
+// adds another one first. After a password alone that takes a code that is mailed. The user
+// is told by a mail to the proven address. Passkeys stay.
+//
+// It is for operators who have made sure by other means that the owner of the account asks
+// for it. The error matches [pintle.ErrNotFound] if there is no such user. After any other
+// error call it again.
+func (a *Accounts) ResetSecondFactor(ctx context.Context, userID string) error {
+	if a.auth == nil {
+		return errors.New("account: ResetSecondFactor was called before pintle.New has the Accounts as Config.Accounts")
+	}
+	u, err := a.store.User(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if err := a.whileSignedOut(ctx, u.ID, func() error { return a.dropFactors(ctx, u.ID) }); err != nil {
+		if p, is := errors.AsType[*problem](err); is && p.err != nil {
+			return p.err
+		}
+		return err
+	}
+	v, err := a.visitOfOperator(ctx)
+	if err != nil {
+		a.log().ErrorContext(ctx, "pintle: mail of an account not sent", slog.String("kind", "factors-reset"), slog.Any("error", err))
+		return nil // the factor is gone, and calling again would not help
+	}
+	if isProved(u) {
+		v.send(letter{kind: "factors-reset", to: u.Email, link: v.site.originOf(v.r) + v.site.signIn()})
+	}
+	return nil
+}
+
+// dropFactors removes the second factors of a user. That one is to be added is written
+// first: a sign-in between the two must not do without.
+func (a *Accounts) dropFactors(ctx context.Context, userID string) error {
+	err := a.changeState(ctx, userID, func(s *accountstore.State) {
+		s.Suspended = false
+		addMust(s, mustEnrol)
+	})
+	if err != nil {
+		return err
+	}
+	if _, err = a.rows.DeleteFactors(ctx, userID, []string{factorTOTP, factorRecovery}, nil); err != nil {
+		return err
+	}
+	return a.rows.CountSuccess(ctx, userID, time.Now())
+}
+
+// visitOfOperator is for a mail that no request of the user has caused. Its words are those
+// of Config.Texts.
+func (a *Accounts) visitOfOperator(ctx context.Context) (*visit, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, cmp.Or(a.site.origin, "http://localhost")+a.site.base, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	return a.visitOf(r), nil
+}

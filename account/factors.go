@@ -1,0 +1,144 @@
+package account
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/page"
+)
+
+func count[T any](list []T) string { return strconv.Itoa(len(list)) }
+
+// showFactors lists the apps of the session's user.
+func (v *visit) showFactors() (*view, error) {
+	_, set, err := v.ownFactors()
+	if err != nil {
+		return nil, err
+	}
+	list := []map[string]any{}
+	p := v.newPage("factors", "")
+	if len(set.totp) < maxTOTP && !v.o.SecondFactor.Off {
+		p.Links = append(p.Links, page.Link{URL: v.site.path("totp"), Text: v.pageText("factors").Button})
+	}
+	for _, row := range set.totp {
+		list = append(list, map[string]any{
+			"id": row.ID, "kind": row.Kind, "name": row.Name, "created": wireTime(row.Created), "lastUsed": wireTime(row.LastUsed),
+		})
+		p.Forms = append(p.Forms, v.factorForms(row)...)
+	}
+	if set.asked() {
+		p.Text = append(p.Text, page.Fill(v.pageText("recovery-codes-new").Text[0], count(set.recovery)))
+		p.Links = append(p.Links, v.link("recovery-codes", "new_codes"))
+		if len(set.recovery) < fewCodes && p.Notice == "" && p.Problem == "" {
+			p.Notice = v.texts.Account.Notices["few_codes"]
+		}
+	}
+	p.Links = append(p.Links, v.link("", "back"))
+	return &view{page: p, data: map[string]any{"factors": list, "recoveryLeft": len(set.recovery)}}, nil
+}
+
+// factorForms are the forms of one app: to give it a name, and to remove it.
+func (v *visit) factorForms(row *accountstore.Factor) []page.Form {
+	added := strings.Replace(v.word("added"), "%s", dateOf(row.Created), 1)
+	hidden := func(action string) []page.HiddenField {
+		return []page.HiddenField{{Name: "kind", Value: row.Kind}, {Name: "id", Value: row.ID}, {Name: "action", Value: action}}
+	}
+	heading := added
+	if row.Name != "" {
+		heading = row.Name + ", " + added
+	}
+	rename := page.Form{
+		Action: v.site.path("factor"), Heading: heading, Hidden: hidden("rename"), Button: v.word("rename"), Secondary: true,
+		Inputs: []page.Input{{Name: "name", Label: v.word("totp_name"), Value: row.Name, Autocomplete: "off", MaxLength: maxName}},
+	}
+	if v.problem != nil && v.form["id"] == row.ID {
+		if code := v.problem.fields["name"]; code != "" {
+			rename.Inputs[0].Problem, rename.Inputs[0].Value = v.sentence(code, 0), v.form["name"]
+		}
+	}
+	return []page.Form{rename, {
+		Action: v.site.path("factor"), Hidden: hidden("remove"), Button: v.word("remove"), Secondary: true, Joined: true,
+	}}
+}
+
+// changeFactor renames or removes an app of the session's user.
+func (v *visit) changeFactor() (next string, err error) {
+	u, set, err := v.ownFactors()
+	if err != nil {
+		return "", err
+	}
+	if kind := v.form["kind"]; kind != "" && kind != factorTOTP {
+		return "", problemOf("invalid")
+	}
+	var row *accountstore.Factor
+	for _, candidate := range set.totp {
+		if candidate.ID == v.form["id"] {
+			row = candidate
+		}
+	}
+	if row == nil {
+		return "", problemOf("not_found")
+	}
+	switch v.form["action"] {
+	case "rename":
+		return v.renameFactor(row)
+	case "remove":
+		return v.removeFactor(u, set, row)
+	}
+	return "", problemOf("invalid")
+}
+
+// renameFactor needs no more than the session: a name proves nothing.
+func (v *visit) renameFactor(row *accountstore.Factor) (next string, err error) {
+	name, err := factorName(v.form["name"])
+	if err != nil {
+		return "", err
+	}
+	switch err := v.replaceTOTP(row, time.Now(), func(f *accountstore.Factor) { f.Name = name }); {
+	case errors.Is(err, pintle.ErrNotFound):
+		return "", problemOf("not_found")
+	case errors.Is(err, pintle.ErrConflict):
+		return "", problemOf("changed_meanwhile")
+	case err != nil:
+		return "", unavailable(err)
+	}
+	return v.site.path("factors"), nil
+}
+
+// removeFactor demands as much as adding one does. Otherwise a thief of the session would
+// remove what is in the way, or replace it.
+func (v *visit) removeFactor(u *pintle.User, set *factors, row *accountstore.Factor) (next string, err error) {
+	if err := v.demand(v.actionDemand()); err != nil {
+		return "", err
+	}
+	last := len(set.totp) == 1
+	if last && v.o.SecondFactor.Required != nil && !v.o.SecondFactor.Off {
+		must, err := v.o.SecondFactor.Required(v.ctx, &pintle.PendingSignIn{
+			User: u, Account: &pintle.Account{UserID: u.ID, Provider: v.session.Authentication.Provider},
+			Authentication: v.session.Authentication, Request: v.r,
+		})
+		if err != nil {
+			return "", unavailable(err)
+		}
+		if must {
+			return "", problemOf("required_by_policy")
+		}
+	}
+	return v.changeFactors(u, "factor-removed", "factor_removed", func() error {
+		err := v.rows.DeleteFactor(v.ctx, u.ID, factorTOTP, row.ID)
+		if errors.Is(err, pintle.ErrNotFound) {
+			return problemOf("not_found")
+		}
+		if err == nil && last { // codes for the loss of it are of no more use
+			_, err = v.rows.DeleteFactors(v.ctx, u.ID, []string{factorRecovery}, nil)
+		}
+		if err != nil {
+			return unavailable(err)
+		}
+		return nil
+	})
+}
