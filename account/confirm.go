@@ -174,7 +174,7 @@ func (v *visit) showConfirm() (*view, error) {
 		}
 		for _, way := range c.ways {
 			if way != c.way {
-				pairs := append(v.confirmQuery(), "callbackUrl", v.callbackURL(), "method", way)
+				pairs := append(v.confirmQuery(), "callbackUrl", v.wayBack(), "method", way)
 				p.Links = append(p.Links, v.link("confirm", wayWords[way], pairs...))
 			}
 		}
@@ -215,7 +215,7 @@ func (v *visit) confirmForms(c *confirmation) ([]page.Form, error) {
 
 func (v *visit) confirmForm(way string, inputs ...page.Input) page.Form {
 	f := v.formTo("confirm", "confirm", inputs...)
-	f.Hidden = append(f.Hidden, page.HiddenField{Name: "method", Value: way})
+	f.Hidden = []page.HiddenField{{Name: "callbackUrl", Value: v.wayBack()}, {Name: "method", Value: way}}
 	pairs := v.confirmQuery()
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -247,7 +247,7 @@ func (v *visit) confirm() (next string, err error) {
 		return "", err
 	}
 	if v.levelSince(renewed.Authentication, c.demand.since(0)) < c.need {
-		return withQuery(v.site.path("confirm"), append(v.confirmQuery(), "callbackUrl", v.callbackURL())...), nil
+		return withQuery(v.site.path("confirm"), append(v.confirmQuery(), "callbackUrl", v.wayBack())...), nil
 	}
 	return v.wayBack(), nil
 }
@@ -357,7 +357,7 @@ func (v *visit) mailConfirm() (next string, err error) {
 		return "", err
 	}
 	v.send(letter{kind: "code", to: u.Email, code: spaced(code), expires: f.Expires})
-	return withQuery(v.site.path("confirm"), append(v.confirmQuery(), "callbackUrl", v.callbackURL(), "method", byMail)...), nil
+	return withQuery(v.site.path("confirm"), append(v.confirmQuery(), "callbackUrl", v.wayBack(), "method", byMail)...), nil
 }
 
 // proveMailed takes the code. It works once.
