@@ -124,8 +124,12 @@ func (x *exchange) mayBeHere(u *url.URL) bool {
 // instead: it would follow the browser everywhere.
 //
 // The status is that of a fault of the configuration, as on the wire of Auth.js.
-// In the log it is a bad request.
+// In the log it is a bad request. Pages of the host and of Config.Accounts, whose code asks
+// for a form token, decide themselves where their users go.
 func (x *exchange) checkCallbackURL() *Error {
+	if x.inside || x.action == actionAccount {
+		return nil
+	}
 	if asked, _ := x.query.Last("callbackUrl"); asked != "" && !origin.Allowed(asked) {
 		return fail(codeInvalidCallbackURL,
 			byClient(fmt.Errorf("the request asks to go to %s, which is neither a path nor an http(s) URL",
