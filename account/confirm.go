@@ -383,24 +383,17 @@ func (v *visit) proveMailed() error {
 	return nil
 }
 
-// reauthenticate gives the browser a new session in which a method was proven now.
-//
-// Stand-in until Auth.Reauthenticate: only what was proven lately is kept.
+// reauthenticate gives the browser a new session in which a method was proven now. What
+// was proven before keeps its time, and the session its beginning.
 func (v *visit) reauthenticate(method string) (*pintle.Session, error) {
 	facts := v.session.Authentication
-	now := time.Now().UTC()
-	proofs := map[string]time.Time{method: now}
-	for m, at := range facts.Proofs {
-		if at.After(now.Add(-accountDemand.MaxAge)) {
-			proofs[m] = now
-		}
+	facts.Proofs = maps.Clone(facts.Proofs)
+	if facts.Proofs == nil {
+		facts.Proofs = map[string]time.Time{}
 	}
-	_, s, err := v.auth.StartSession(v.w, v.r, v.stored, pintle.StartOptions{Authentication: pintle.Authentication{
-		Time: now, Provider: facts.Provider, Methods: slices.Sorted(maps.Keys(proofs)),
-	}})
-	if err == nil {
-		s.Authentication.Proofs = proofs
-	}
+	facts.Time = time.Now().UTC()
+	facts.Proofs[method] = facts.Time
+	_, s, err := v.auth.StartSession(v.w, v.r, v.stored, pintle.StartOptions{Authentication: facts})
 	return s, err
 }
 

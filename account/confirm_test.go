@@ -64,7 +64,7 @@ func TestBothFactorsAreConfirmed(t *testing.T) {
 		b.get("/danger").isAt("/auth/account/confirm").says("Code of the app").confirmBy("code", code()).says("done")
 
 		b = s.browser().startSession(u, time.Hour, "pwd", "otp")
-		b.get("/danger").confirmBy("password", goodPassword).get(b.at.String()+"&method=recovery").says("Recovery code")
+		b.get("/danger").confirmBy("password", goodPassword).get(b.at.String() + "&method=recovery").says("Recovery code")
 		b.confirmBy("code", strings.ToLower(codes[3])).says("done")
 		s.wantMail("ada@example.com", "recovery code was used")
 
@@ -223,23 +223,23 @@ func TestTheWayBackIsAPageOfThisSite(t *testing.T) {
 	s.demand("/danger", account.Demand{MaxAge: tenMinutes})
 	u := s.seed("ada@example.com", goodPassword, true)
 	for wanted, want := range map[string]string{
-		"":                        "/auth/account",
-		"/danger?x=1":             "/danger?x=1",
-		s.server.URL + "/danger":  "/danger",
-		"/auth/account":           "/auth/account",
-		"/auth/account/password":  "/auth/account/password",
-		"https://evil.example/x":  "/",
-		"//evil.example":          "/",
-		`/\evil.example`:          "/",
-		"/%09/evil.example":       "/%09/evil.example",
-		"javascript:alert(1)":     "/",
-		"https://a@evil.example":  "/",
-		"/auth/account/confirm":   "/",
-		"/auth/account/confirm/":  "/",
-		"/auth/account/factor":    "/",
-		"/auth/account/no-such":   "/",
-		"/auth/signout":           "/",
-		"/auth/callback/password": "/",
+		"":                             "/auth/account",
+		"/danger?x=1":                  "/danger?x=1",
+		s.server.URL + "/danger":       "/danger",
+		"/auth/account":                "/auth/account",
+		"/auth/account/password":       "/auth/account/password",
+		"https://evil.example/x":       "/",
+		"//evil.example":               "/",
+		`/\evil.example`:               "/",
+		"/%09/evil.example":            "/%09/evil.example",
+		"javascript:alert(1)":          "/",
+		"https://a@evil.example":       "/",
+		"/auth/account/confirm":        "/",
+		"/auth/account/confirm/":       "/",
+		"/auth/account/address-choice": "/",
+		"/auth/account/no-such":        "/",
+		"/auth/signout":                "/",
+		"/auth/callback/password":      "/",
 		"/auth/account/confirm?callbackUrl=%2Fauth%2Faccount%2Fconfirm": "/",
 	} {
 		b := s.browser().startSession(u, time.Hour, "pwd").stay()

@@ -89,12 +89,15 @@ func (a *Accounts) proveAddress(ctx context.Context, userID string) error {
 // startAgain gives this browser a new session in place of one that has ended with all
 // others. methods are what the user has proven now.
 func (v *visit) startAgain(u *pintle.User, before pintle.Authentication, methods ...string) error {
+	before.Methods, before.Proofs = slices.Clone(before.Methods), maps.Clone(before.Proofs)
 	for _, method := range methods {
 		if !slices.Contains(before.Methods, method) {
-			before.Methods = append(slices.Clone(before.Methods), method)
+			before.Methods = append(before.Methods, method)
 		}
+		delete(before.Proofs, method) // it was proven at Time
 	}
-	before.Time = time.Time{} // from before the end of the sessions it would end, too
+	// The end of the sessions would end one from before it, too.
+	before.Started, before.Time = time.Time{}, time.Time{}
 	if _, _, err := v.auth.StartSession(v.w, v.r, u, pintle.StartOptions{Authentication: before}); err != nil {
 		return unavailable(err)
 	}
