@@ -1,0 +1,231 @@
+package account_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
+)
+
+// fingerprint is what the store has of a user.
+func (s *site) fingerprint(u *pintle.User) string {
+	s.t.Helper()
+	factors, err := s.rows.Factors(s.t.Context(), u.ID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, f := range factors {
+		b.WriteString(f.Kind + " " + f.ID + " " + f.Name + " " + f.Secret + "\n")
+	}
+	stored, err := s.store.User(s.t.Context(), u.ID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	b.WriteString(stored.Email + stored.EmailVerified.String() + stored.Name)
+	return b.String()
+}
+
+// everyField is what forms of accounts have, for whichever route.
+func everyField(u *pintle.User) []string {
+	return []string{
+		"email", "eve@example.com", "password", "the password of a thief", "current", goodPassword, "code", "123456", "name", "thief",
+		"action", "remove", "kind", "totp", "id", "x", "remove", "1", "saved", "1", "user", u.ID, "userId", u.ID, "method", "password",
+	}
+}
+
+// AT-80: no route does without the check that its siblings have.
+func TestEveryRouteOfAnAccountAsksWhoIsThere(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens)
+		u := s.seed("ada@example.com", goodPassword, true)
+		s.app(u)
+		before := s.fingerprint(u)
+		for name, who := range s.accounts.RoutesOf() {
+			path := strings.TrimSuffix("/auth/account/"+name, "/")
+			t.Run(path, func(t *testing.T) {
+				if who == "anyone" {
+					return // such a route goes with a flow, and has its own tests
+				}
+				half := s.browser().signIn("ada@example.com", goodPassword).isSignedInAs("")
+				for visitor, b := range map[string]*browser{"signed out": s.browser(), "half signed in": half} {
+					b.stay().get(path)
+					to := b.header.Get("Location")
+					if !(b.status == http.StatusSeeOther && strings.HasPrefix(to, "/auth/signin")) && b.status != http.StatusUnauthorized && b.status != http.StatusMethodNotAllowed {
+						t.Errorf("GET, %s: %d, to %q: %s", visitor, b.status, to, b.page)
+					}
+					b.post(path, everyField(u)...)
+					if b.status != http.StatusUnauthorized && b.status != http.StatusMethodNotAllowed {
+						t.Errorf("POST, %s: %d", visitor, b.status)
+					}
+				}
+				stale := s.browser().startSession(u, time.Hour, "pwd", "otp").stay()
+				if who == "proven" {
+					if stale.get(path); !strings.HasPrefix(stale.header.Get("Location"), "/auth/account/confirm?") && stale.status != http.StatusMethodNotAllowed {
+						t.Errorf("GET of an old session: %d, to %q", stale.status, stale.header.Get("Location"))
+					}
+				}
+				if stale.post(path, everyField(u)...); stale.status < 400 {
+					t.Errorf("POST of an old session: %d", stale.status)
+				}
+			})
+		}
+		if after := s.fingerprint(u); after != before {
+			t.Errorf("the account was changed from\n%s\nto\n%s", before, after)
+		}
+	})
+}
+
+// AT-120
+func TestNoRouteOfAnAccountTakesAFormOfAnotherSite(t *testing.T) {
+	s := newSite(t, true)
+	u := s.seed("ada@example.com", goodPassword, true)
+	before := s.fingerprint(u)
+	b := s.browser().startSession(u, 0, "pwd").stay()
+	token := b.get("/auth/account").token()
+	form := url.Values{"csrfToken": {token}}
+	fields := everyField(u)
+	for i := 0; i < len(fields); i += 2 {
+		form.Set(fields[i], fields[i+1])
+	}
+	const isForm = "application/x-www-form-urlencoded"
+	for name := range s.accounts.RoutesOf() {
+		path := strings.TrimSuffix("/auth/account/"+name, "/")
+		for attack, send := range map[string]struct{ kind, body, header, value string }{
+			"no token":                  {isForm, "password=x", "Sec-Fetch-Site", "same-origin"},
+			"another token":             {isForm, "csrfToken=" + strings.Repeat("0", 64), "Sec-Fetch-Site", "same-origin"},
+			"another site":              {isForm, form.Encode(), "Sec-Fetch-Site", "cross-site"},
+			"a sibling domain":          {isForm, form.Encode(), "Sec-Fetch-Site", "same-site"},
+			"another origin":            {isForm, form.Encode(), "Origin", "https://evil.example"},
+			"no origin":                 {isForm, form.Encode(), "Origin", "null"},
+			"JSON as text":              {"text/plain", `{"csrfToken":"` + token + `"}`, "Sec-Fetch-Site", "same-origin"},
+			"JSON with a type of forms": {isForm, `{"csrfToken":"` + token + `"}`, "Sec-Fetch-Site", "same-origin"},
+		} {
+			r := b.request(http.MethodPost, path, strings.NewReader(send.body))
+			r.Header.Set("Content-Type", send.kind)
+			r.Header.Set("Accept", "text/html")
+			r.Header.Set(send.header, send.value)
+			if b.send(r); b.status != http.StatusForbidden {
+				t.Errorf("%s, %s: %d", path, attack, b.status)
+			}
+		}
+	}
+	if after := s.fingerprint(u); after != before {
+		t.Errorf("the account was changed to\n%s", after)
+	}
+}
+
+// AT-121: another spelling of a path is the same page or none.
+func TestAnotherSpellingOfAPathIsNoWayAroundACheck(t *testing.T) {
+	s := newSite(t, false)
+	u := s.seed("ada@example.com", goodPassword, true)
+	signedOut, stale := s.browser().stay(), s.browser().startSession(u, time.Hour, "pwd").stay()
+	for _, path := range []string{
+		"//auth/account/password", "/auth//account/password", "/auth/account//password", "/auth/account/password/", "/auth/./account/password",
+		"/auth/x/../account/password", "/auth/%61ccount/password", "/auth/account/%70assword", "/auth/account%2Fpassword", "/auth/ACCOUNT/password",
+		"/auth/account/PASSWORD", "/auth/account/password/x", "/auth/account/password;x", "/auth/account/password%00", "/auth/account/password%20",
+		"/auth/account/password?x", "/auth/account/password/..%2fpassword", "/auth/account/password/?token=x",
+	} {
+		for who, b := range map[string]*browser{"signed out": signedOut, "an old session": stale} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, query, _ := strings.Cut(path, "?")
+			r.URL.Opaque, r.URL.RawQuery = strings.Replace(s.server.URL, "http:", "", 1)+raw, query
+			r.Header.Set("Accept", "text/html")
+			if b.send(r); strings.Contains(b.page, `name="password"`) {
+				t.Errorf("%s, %s: the form was shown", path, who)
+			}
+			if b.status >= 500 {
+				t.Errorf("%s, %s: %d", path, who, b.status)
+			}
+		}
+	}
+}
+
+func TestTheAccountAsData(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens)
+		u := s.seed("ada@example.com", goodPassword, true)
+		b := s.browser().startSession(u, time.Minute, "pwd")
+		me := b.get("/auth/account/me").want(http.StatusOK).json() // JSON, whatever is asked for
+		user, session := me["user"].(map[string]any), me["session"].(map[string]any)
+		if user["id"] != u.ID || user["email"] != u.Email || user["emailVerified"] == nil || user["name"] != nil {
+			t.Errorf("the user is %v", user)
+		}
+		if session["acr"] != "1fa" || session["fresh"] != true || session["authTime"] == nil || !equalJSON(session["amr"], []any{"pwd"}) {
+			t.Errorf("the session is %v", session)
+		}
+		if me["password"].(map[string]any)["set"] != true || !equalJSON(me["factors"], []any{}) || me["recoveryLeft"] != 0.0 {
+			t.Errorf("the ways in are %v %v %v", me["password"], me["factors"], me["recoveryLeft"])
+		}
+		if devices := me["devices"].([]any); !tokens && (len(devices) != 1 || devices[0].(map[string]any)["current"] != true) {
+			t.Errorf("the devices are %v", devices)
+		}
+		s.app(u)
+		if _, err := s.accounts.GiveRecoveryCodes(t.Context(), u.ID); err != nil {
+			t.Fatal(err)
+		}
+		me = b.get("/auth/account/me").json()
+		if len(me["factors"].([]any)) != 1 || me["recoveryLeft"] != 10.0 || me["session"].(map[string]any)["fresh"] != false {
+			t.Errorf("with an app the account is %v", me)
+		}
+		// What proves the user is in the store, and not here.
+		rows, err := s.rows.Factors(t.Context(), u.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			if strings.Contains(b.page, row.Secret) {
+				t.Errorf("the answer has the secret of a %s", row.Kind)
+			}
+		}
+		if b.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("the headers are %v", b.header)
+		}
+		if answer := s.browser().get("/auth/account/me").want(http.StatusUnauthorized).json(); answer["error"] != "signed_out" {
+			t.Errorf("without a session the answer is %v", answer)
+		}
+	})
+}
+
+// AT-82
+func TestTheAccountPageShowsWhatIsThere(t *testing.T) {
+	s := newSite(t, false)
+	u := s.seed("ada@example.com", goodPassword, true)
+	b := s.browser().startSession(u, time.Hour, "pwd")
+	b.get("/auth/account").says("ada@example.com").says("Your address is confirmed.").says("You have a password").says("You have no second factor.")
+	b.says(`action="/auth/signout"`).says("/auth/account/password").post("/auth/signout").isSignedInAs("")
+
+	name := `<script>alert(1)</script>"'`
+	odd, err := s.store.CreateUser(t.Context(), &pintle.User{ID: "odd", Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.startSession(odd, 0, "fed").get("/auth/account?notice=" + url.QueryEscape(name)).says("You have no password.")
+	if strings.Contains(b.page, "<script>alert") {
+		t.Error("a name is markup")
+	}
+}
+
+// AT-70: what was proven in a session keeps its time when something else is proven.
+func TestAnOldProofStaysOldWhenAnotherIsGiven(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens)
+		calls := s.demand("/danger", account.Demand{MaxAge: tenMinutes, Level: account.TwoFactors})
+		s.demand("/any", account.Demand{MaxAge: tenMinutes})
+		u := s.seed("ada@example.com", goodPassword, true)
+		s.app(u)
+		b := s.browser().startSession(u, 20*24*time.Hour, "pwd", "otp")
+		b.get("/any").isAt("/auth/account/confirm").confirmBy("password", goodPassword).says("done")
+		b.get("/danger").isAt("/auth/account/confirm").says("Code of the app")
+		if *calls != 0 {
+			t.Error("a code of 20 days ago and a password of now are two factors")
+		}
+	})
+}
