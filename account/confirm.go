@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -242,9 +241,13 @@ func (v *visit) confirm() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	renewed, err := v.reauthenticate(method)
+	// What was proven before keeps its time.
+	renewed, err := v.auth.Reauthenticate(v.w, v.r, pintle.CompleteOptions{Methods: []string{method}})
+	if errors.Is(err, pintle.CodeAccessDenied) {
+		return "", problemOf("signed_out") // the session has ended meanwhile
+	}
 	if err != nil {
-		return "", err
+		return "", unavailable(err)
 	}
 	if v.levelSince(renewed.Authentication, c.demand.since(0)) < c.need {
 		return withQuery(v.site.path("confirm"), append(v.confirmQuery(), "callbackUrl", v.wayBack())...), nil
@@ -381,20 +384,6 @@ func (v *visit) proveMailed() error {
 		return problemOf("link_expired") // the address was changed since
 	}
 	return nil
-}
-
-// reauthenticate gives the browser a new session in which a method was proven now. What
-// was proven before keeps its time, and the session its beginning.
-func (v *visit) reauthenticate(method string) (*pintle.Session, error) {
-	facts := v.session.Authentication
-	facts.Proofs = maps.Clone(facts.Proofs)
-	if facts.Proofs == nil {
-		facts.Proofs = map[string]time.Time{}
-	}
-	facts.Time = time.Now().UTC()
-	facts.Proofs[method] = facts.Time
-	_, s, err := v.auth.StartSession(v.w, v.r, v.stored, pintle.StartOptions{Authentication: facts})
-	return s, err
 }
 
 // wayBack is where the browser goes in the end: a page of this site that can be shown.

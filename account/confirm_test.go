@@ -315,3 +315,38 @@ func TestAConfirmationWithoutTheStoreChangesNothing(t *testing.T) {
 	s.store.(*flakyStore).fail("")
 	b.get("/danger").isAt("/auth/account/confirm")
 }
+
+// AT-76: a copy of the session from before the confirmation has not been confirmed.
+func TestTheSessionBeforeAConfirmationIsNotConfirmed(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens)
+		calls := s.demand("/danger", account.Demand{MaxAge: tenMinutes})
+		b, thief := s.browser().startSession(s.seed("ada@example.com", goodPassword, true), time.Hour, "pwd"), s.browser()
+		here, err := url.Parse(s.server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		thief.client.Jar.SetCookies(here, b.client.Jar.Cookies(here))
+		b.get("/danger").confirmBy("password", goodPassword).says("done")
+		if thief.get("/danger").isAt("/auth/account/confirm"); *calls != 1 {
+			t.Error("a copy of the session reached the page")
+		}
+		b.isSignedInAs("ada@example.com").get("/danger").says("done")
+	})
+}
+
+// A sign-out everywhere while the user confirms is not undone.
+func TestAConfirmationDoesNotReviveASession(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens)
+		u := s.seed("ada@example.com", goodPassword, true)
+		b := s.browser().startSession(u, time.Hour, "pwd")
+		b.get("/auth/account/confirm")
+		form := b.fields("password", goodPassword)
+		if err := s.auth.SignOutEverywhere(t.Context(), u.ID); err != nil {
+			t.Fatal(err)
+		}
+		b.post("/auth/account/confirm", form...).want(http.StatusUnauthorized)
+		b.isSignedInAs("")
+	})
+}
