@@ -6,7 +6,6 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
-	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/page"
 )
 
@@ -29,9 +28,9 @@ func (v *visit) forgot() (next string, err error) {
 	if err := v.admitAction("forgot"); err != nil {
 		return "", err
 	}
-	email, err := address.Normalize(v.form["email"])
+	email, err := v.typedAddress()
 	if err != nil {
-		return "", inField("email", "invalid_email")
+		return "", err
 	}
 	if err := v.allowMail(email); err != nil {
 		return "", err
@@ -179,20 +178,26 @@ func (v *visit) proveForReset(f *flow, u *pintle.User) error {
 		p.again = true
 		return p
 	}
+	_, err := v.proveCode(u, v.form["code"], func() error { return v.countReset(f) })
+	return err
+}
+
+// countReset counts a code for a reset. After several the reset has ended.
+func (v *visit) countReset(f *flow) error {
 	_, err := v.rows.AttemptFlow(v.ctx, f.ID, secondAttempts)
-	switch {
-	case errors.Is(err, pintle.ErrConflict):
-		if _, err := v.rows.UseFlow(v.ctx, f.ID, resetKind.name); err != nil && !errors.Is(err, pintle.ErrNotFound) {
-			return unavailable(err)
+	if errors.Is(err, pintle.ErrConflict) {
+		_, err = v.rows.UseFlow(v.ctx, f.ID, resetKind.name)
+		if err == nil {
+			err = pintle.ErrNotFound
 		}
+	}
+	if errors.Is(err, pintle.ErrNotFound) {
 		return problemOf("link_expired")
-	case errors.Is(err, pintle.ErrNotFound):
-		return problemOf("link_expired")
-	case err != nil:
+	}
+	if err != nil {
 		return unavailable(err)
 	}
-	_, err = v.proveSecondFactor(u, v.form["code"])
-	return err
+	return nil
 }
 
 // asksSecondFactor reports whether a user has a second factor that is asked for.

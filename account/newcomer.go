@@ -168,7 +168,9 @@ func (n *newcomer) made(now time.Time) *pintle.User {
 func (v *visit) settle(n *newcomer) error {
 	switch n.fate {
 	case sameUser:
-		return v.whileSignedOut(v.ctx, n.user.ID, func() error { return v.becomeUser(n) })
+		err := v.whileSignedOut(v.ctx, n.user.ID, func() error { return v.becomeUser(n) })
+		v.untilNextSecond(v.ctx)
+		return err
 	case takesAddress:
 		// Its sessions carry the address.
 		if err := v.endSessions(v.ctx, n.user.ID); err != nil {

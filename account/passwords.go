@@ -81,6 +81,20 @@ func (a *Accounts) userAt(ctx context.Context, typed string) (*pintle.User, erro
 	return u, err
 }
 
+// maxAddress is the longest address, in bytes, to which mail can be delivered.
+//
+// https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1
+const maxAddress = 254
+
+// typedAddress returns the address of the form.
+func (v *visit) typedAddress() (string, error) {
+	email, err := address.Normalize(v.form["email"])
+	if err != nil || len(email) > maxAddress {
+		return "", inField("email", "invalid_email")
+	}
+	return email, nil
+}
+
 // verifyPassword compares a password with that of a user, who may be nil, and replaces a
 // hash with other settings than those of today.
 func (a *Accounts) verifyPassword(ctx context.Context, u *pintle.User, entered string) (bool, error) {

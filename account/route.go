@@ -2,6 +2,7 @@ package account
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -136,6 +137,7 @@ func (v *visit) post() {
 		v.problem = p
 		if shown, again := v.route.show(v); again == nil {
 			v.status = p.status
+			maps.Copy(v.w.Header(), p.header)
 			v.write(shown)
 			return
 		}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
-	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/page"
 )
 
@@ -36,9 +35,9 @@ func (v *visit) signUp() (next string, err error) {
 	if err := v.admitAction("sign-up"); err != nil {
 		return "", err
 	}
-	email, err := address.Normalize(v.form["email"])
+	email, err := v.typedAddress()
 	if err != nil {
-		return "", inField("email", "invalid_email")
+		return "", err
 	}
 	if v.o.SignUp.Allow != nil {
 		if err := v.o.SignUp.Allow(v.ctx, email); err != nil {

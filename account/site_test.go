@@ -274,11 +274,16 @@ func (b *browser) json() map[string]any {
 	return answer
 }
 
+var styles = regexp.MustCompile(`(?s)<style>.*?</style>`)
+
+// text is the last page without its styles.
+func (b *browser) text() string { return styles.ReplaceAllString(b.page, "") }
+
 // want checks the status of the last answer.
 func (b *browser) want(status int) *browser {
 	b.t.Helper()
 	if b.status != status {
-		b.t.Fatalf("%s was answered with status %d, want %d: %s", b.at, b.status, status, b.page)
+		b.t.Fatalf("%s was answered with status %d, want %d: %s", b.at, b.status, status, b.text())
 	}
 	return b
 }
@@ -287,7 +292,7 @@ func (b *browser) want(status int) *browser {
 func (b *browser) says(text string) *browser {
 	b.t.Helper()
 	if !strings.Contains(b.page, text) {
-		b.t.Fatalf("the page %s does not say %q: %s", b.at, text, b.page)
+		b.t.Fatalf("the page %s does not say %q: %s", b.at, text, b.text())
 	}
 	return b
 }
@@ -296,7 +301,7 @@ func (b *browser) says(text string) *browser {
 func (b *browser) isAt(path string) *browser {
 	b.t.Helper()
 	if b.at.Path != path {
-		b.t.Fatalf("the browser is at %s, want %s: %d %s", b.at, path, b.status, b.page)
+		b.t.Fatalf("the browser is at %s, want %s: %d %s", b.at, path, b.status, b.text())
 	}
 	return b
 }
@@ -311,7 +316,7 @@ func (b *browser) who() string {
 func (b *browser) isSignedInAs(email string) *browser {
 	b.t.Helper()
 	if got := b.who(); got != email {
-		b.t.Fatalf("the browser is signed in as %q, want %q; it is at %s: %d %s", got, email, b.at, b.status, b.page)
+		b.t.Fatalf("the browser is signed in as %q, want %q; it is at %s: %d %s", got, email, b.at, b.status, b.text())
 	}
 	return b
 }

@@ -54,7 +54,10 @@ type Line struct{ Before, Value, After string }
 
 // Fill returns the line of a text that has %s where a value belongs.
 func Fill(text, value string) Line {
-	before, after, _ := strings.Cut(text, "%s")
+	before, after, found := strings.Cut(text, "%s")
+	if !found {
+		value = ""
+	}
 	return Line{before, value, after}
 }
 
