@@ -1,6 +1,8 @@
 package account_test
 
 import (
+	"crypto/sha1"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -74,4 +76,9 @@ func (b *browser) postQuietly(path, token string, pairs ...string) {
 	}
 	_ = resp.Body.Close()
 	b.status = resp.StatusCode
+}
+
+func sha1Hex(text string) string {
+	sum := sha1.Sum([]byte(text))
+	return strings.ToUpper(hex.EncodeToString(sum[:]))
 }
