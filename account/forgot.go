@@ -153,6 +153,11 @@ func (v *visit) newSecret(u *pintle.User, before *accountstore.Factor, hash stri
 	if err := v.storePassword(v.ctx, u.ID, before, hash); err != nil {
 		return err
 	}
+	return v.settleMust(u)
+}
+
+// settleMust records that the user has another password now.
+func (v *visit) settleMust(u *pintle.User) error {
 	state, err := v.rows.State(v.ctx, u.ID)
 	if err != nil {
 		return unavailable(err)

@@ -179,6 +179,9 @@ func (v *visit) verifyCurrent(u *pintle.User, entered string) error {
 
 // askMust is the part of the gate for users who need another password.
 func (a *Accounts) askMust(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
+	if ctx.Value(newPasswordKey{}) != nil {
+		return "", nil
+	}
 	state, err := a.rows.State(ctx, p.User.ID)
 	if err != nil {
 		return "", storeFault(err)
@@ -251,14 +254,18 @@ func (v *visit) mustChange() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := v.newSecret(p.User, row, hash); err != nil {
+	if err := v.storePassword(v.ctx, p.User.ID, row, hash); err != nil {
 		return "", err
 	}
 	v.notify("password-changed", p.User, "", "forgot")
 	if next, err = v.auth.CompleteSignIn(v.w, v.r.WithContext(withNewPassword(v.ctx)), pintle.CompleteOptions{}); err != nil {
 		return "", asProblem(err)
 	}
-	return v.onlyThisSession(p, next)
+	if next, err = v.onlyThisSession(p, next); err != nil {
+		return "", err
+	}
+	// Last: until the sessions of before have ended the user is asked again.
+	return next, v.settleMust(p.User)
 }
 
 // onlyThisSession ends everything of before, and goes on with the session that the

@@ -165,8 +165,8 @@ type browser struct {
 func (s *site) browser() *browser {
 	jar, _ := cookiejar.New(nil)
 	b := &browser{site: s, client: &http.Client{Jar: jar}}
-	b.client.CheckRedirect = func(*http.Request, []*http.Request) error {
-		if b.stays {
+	b.client.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+		if b.stays || !strings.HasPrefix(r.URL.String(), s.server.URL) {
 			return http.ErrUseLastResponse
 		}
 		return nil

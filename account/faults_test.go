@@ -1,0 +1,274 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
+	"github.com/pintleauth/pintle/accountstore"
+)
+
+// A fault makes one call of the store fail.
+type fault struct {
+	left atomic.Int64 // calls until then
+	hit  atomic.Bool
+}
+
+var errFault = errors.New("the store does not answer")
+
+func (f *fault) arm(n int) { f.hit.Store(false); f.left.Store(int64(n)) }
+
+func (f *fault) now() error {
+	if f.left.Add(-1) == 0 {
+		f.hit.Store(true)
+		return errFault
+	}
+	return nil
+}
+
+// A faultyStore has no transactions: what a call has written stays.
+type faultyStore struct {
+	pintle.Store
+	fault *fault
+}
+
+func (s faultyStore) Features() pintle.Features {
+	f := s.Store.Features()
+	f.Transactions = false
+	return f
+}
+
+func (s faultyStore) AccountStore() accountstore.Store {
+	return faultyRows{s.Store.AccountStore(), s.fault}
+}
+
+func (s faultyStore) User(ctx context.Context, id string) (*pintle.User, error) {
+	if err := s.fault.now(); err != nil {
+		return nil, err
+	}
+	return s.Store.User(ctx, id)
+}
+
+func (s faultyStore) UserByEmail(ctx context.Context, email string) (*pintle.User, error) {
+	if err := s.fault.now(); err != nil {
+		return nil, err
+	}
+	return s.Store.UserByEmail(ctx, email)
+}
+
+func (s faultyStore) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
+	if err := s.fault.now(); err != nil {
+		return nil, err
+	}
+	return s.Store.CreateUser(ctx, u)
+}
+
+func (s faultyStore) UpdateUser(ctx context.Context, id string, u pintle.UserUpdate) (*pintle.User, error) {
+	if err := s.fault.now(); err != nil {
+		return nil, err
+	}
+	return s.Store.UpdateUser(ctx, id, u)
+}
+
+func (s faultyStore) EndUserSessions(ctx context.Context, id, except string) (int, error) {
+	if err := s.fault.now(); err != nil {
+		return 0, err
+	}
+	return s.Store.EndUserSessions(ctx, id, except)
+}
+
+func (s faultyStore) CreateSession(ctx context.Context, session *pintle.StoredSession) error {
+	if err := s.fault.now(); err != nil {
+		return err
+	}
+	return s.Store.CreateSession(ctx, session)
+}
+
+type faultyRows struct {
+	accountstore.Store
+	fault *fault
+}
+
+func (r faultyRows) State(ctx context.Context, id string) (*accountstore.State, error) {
+	if err := r.fault.now(); err != nil {
+		return nil, err
+	}
+	return r.Store.State(ctx, id)
+}
+
+func (r faultyRows) ChangeState(ctx context.Context, s *accountstore.State) error {
+	if err := r.fault.now(); err != nil {
+		return err
+	}
+	return r.Store.ChangeState(ctx, s)
+}
+
+func (r faultyRows) Factors(ctx context.Context, id string) ([]*accountstore.Factor, error) {
+	if err := r.fault.now(); err != nil {
+		return nil, err
+	}
+	return r.Store.Factors(ctx, id)
+}
+
+func (r faultyRows) AddFactor(ctx context.Context, f *accountstore.Factor) error {
+	if err := r.fault.now(); err != nil {
+		return err
+	}
+	return r.Store.AddFactor(ctx, f)
+}
+
+func (r faultyRows) ReplaceFactor(ctx context.Context, f *accountstore.Factor) error {
+	if err := r.fault.now(); err != nil {
+		return err
+	}
+	return r.Store.ReplaceFactor(ctx, f)
+}
+
+func (r faultyRows) Flow(ctx context.Context, id accountstore.Hash) (*accountstore.Flow, error) {
+	if err := r.fault.now(); err != nil {
+		return nil, err
+	}
+	return r.Store.Flow(ctx, id)
+}
+
+func (r faultyRows) CreateFlow(ctx context.Context, f *accountstore.Flow) error {
+	if err := r.fault.now(); err != nil {
+		return err
+	}
+	return r.Store.CreateFlow(ctx, f)
+}
+
+func (r faultyRows) ChangeFlow(ctx context.Context, f *accountstore.Flow) error {
+	if err := r.fault.now(); err != nil {
+		return err
+	}
+	return r.Store.ChangeFlow(ctx, f)
+}
+
+func (r faultyRows) AttemptFlow(ctx context.Context, id accountstore.Hash, limit int) (int, error) {
+	if err := r.fault.now(); err != nil {
+		return 0, err
+	}
+	return r.Store.AttemptFlow(ctx, id, limit)
+}
+
+func (r faultyRows) UseFlow(ctx context.Context, id accountstore.Hash, kind string) (*accountstore.Flow, error) {
+	if err := r.fault.now(); err != nil {
+		return nil, err
+	}
+	return r.Store.UseFlow(ctx, id, kind)
+}
+
+func (r faultyRows) EndFlows(ctx context.Context, subject string, kinds ...string) (int, error) {
+	if err := r.fault.now(); err != nil {
+		return 0, err
+	}
+	return r.Store.EndFlows(ctx, subject, kinds...)
+}
+
+func (r faultyRows) CountFlows(ctx context.Context, subject, kind string, after time.Time) (int, error) {
+	if err := r.fault.now(); err != nil {
+		return 0, err
+	}
+	return r.Store.CountFlows(ctx, subject, kind, after)
+}
+
+// withFaults starts a site whose store fails when it is told to.
+func withFaults(t *testing.T) (*site, *fault) {
+	f := &fault{}
+	s := newSite(t, false, func(c *pintle.Config, _ *account.Options) { c.Store = faultyStore{c.Store, f} })
+	return s, f
+}
+
+// AT-7: after a fault at any call of the store, a thief who knew the old password has no
+// session beside the new password, and the owner can go on.
+func TestAFaultDuringAChangeOfThePasswordKeepsNoThiefSignedIn(t *testing.T) {
+	for name, change := range map[string]struct {
+		begin  func(s *site) *browser
+		finish func(b *browser)
+	}{
+		"reset": {
+			func(s *site) *browser { return s.browser().get(s.resetLink("ada@example.com")).want(http.StatusOK) },
+			func(b *browser) { b.post("/auth/account/reset", "password", newPassword) },
+		},
+		"change": {
+			func(s *site) *browser {
+				return s.browser().signIn("ada@example.com", goodPassword).get("/auth/account/password").want(http.StatusOK)
+			},
+			func(b *browser) {
+				b.post("/auth/account/password", "current", goodPassword, "password", newPassword)
+			},
+		},
+		"must change": {
+			func(s *site) *browser {
+				s.changeState("id-ada@example.com", func(state *accountstore.State) { state.Must = "password" })
+				return s.browser().signIn("ada@example.com", goodPassword).isAt("/auth/account/must-change")
+			},
+			func(b *browser) { b.post("/auth/account/must-change", "password", newPassword) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for n := 1; ; n++ {
+				s, f := withFaults(t)
+				s.seed("ada@example.com", goodPassword, true)
+				thief := s.browser().signIn("ada@example.com", goodPassword).isSignedInAs("ada@example.com")
+				b := change.begin(s).stay()
+				f.arm(n)
+				change.finish(b)
+				hit := f.hit.Load()
+				f.arm(0)
+				state, err := s.rows.State(t.Context(), "id-ada@example.com")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.passwordIs("ada@example.com", newPassword) && state.Must == "" && thief.who() != "" {
+					t.Errorf("call %d: the password is new, and the thief is signed in", n)
+				}
+				if hit && b.status == http.StatusOK {
+					t.Errorf("call %d failed, and the answer has status %d", n, b.status)
+				}
+				owner := s.browser().get(s.resetLink("ada@example.com"))
+				owner.post("/auth/account/reset", "password", "the last long password").isAt("/auth/signin")
+				thief.isSignedInAs("")
+				owner.signIn("ada@example.com", "the last long password").isSignedInAs("ada@example.com")
+				if !hit {
+					if n < 8 {
+						t.Errorf("only %d calls were tried", n)
+					}
+					return
+				}
+			}
+		})
+	}
+}
+
+// AT-7
+func TestAFaultDuringASignUpLeavesNoHalfOfAUser(t *testing.T) {
+	for n := 1; ; n++ {
+		s, f := withFaults(t)
+		b := s.browser().signUp("ada@example.com").get(s.lastMail().URL).want(http.StatusOK)
+		f.arm(n)
+		b.post("/auth/account/sign-up-finish", "password", goodPassword)
+		hit := f.hit.Load()
+		f.arm(0)
+		if u := s.user("ada@example.com"); u != nil && !s.passwordIs("ada@example.com", goodPassword) {
+			t.Errorf("call %d: the user has no password", n)
+		}
+		if s.user("ada@example.com") == nil {
+			again := s.browser().signUp("ada@example.com").get(s.lastMail().URL)
+			again.post("/auth/account/sign-up-finish", "password", goodPassword).isSignedInAs("ada@example.com")
+		}
+		s.browser().signIn("ada@example.com", goodPassword).isSignedInAs("ada@example.com")
+		if !hit {
+			if n < 8 {
+				t.Errorf("only %d calls were tried", n)
+			}
+			return
+		}
+	}
+}
