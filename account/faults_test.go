@@ -17,6 +17,9 @@ import (
 type fault struct {
 	left atomic.Int64 // calls until then
 	hit  atomic.Bool
+
+	// onReplace is called before a factor is replaced.
+	onReplace func()
 }
 
 var errFault = errors.New("the store does not answer")
@@ -125,6 +128,9 @@ func (r faultyRows) AddFactor(ctx context.Context, f *accountstore.Factor) error
 func (r faultyRows) ReplaceFactor(ctx context.Context, f *accountstore.Factor) error {
 	if err := r.fault.now(); err != nil {
 		return err
+	}
+	if r.fault.onReplace != nil {
+		r.fault.onReplace()
 	}
 	return r.Store.ReplaceFactor(ctx, f)
 }

@@ -158,15 +158,18 @@ type browser struct {
 	header http.Header
 	at     *url.URL // of the last page
 
-	// stays makes it follow no redirects.
-	stays bool
+	// stays makes it follow no redirects, and leaves is another site to which it
+	// follows them.
+	stays  bool
+	leaves string
 }
 
 func (s *site) browser() *browser {
 	jar, _ := cookiejar.New(nil)
 	b := &browser{site: s, client: &http.Client{Jar: jar}}
 	b.client.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
-		if b.stays || !strings.HasPrefix(r.URL.String(), s.server.URL) {
+		target := r.URL.String()
+		if b.stays || !strings.HasPrefix(target, s.server.URL) && (b.leaves == "" || !strings.HasPrefix(target, b.leaves)) {
 			return http.ErrUseLastResponse
 		}
 		return nil
