@@ -291,8 +291,8 @@ func (v *visit) onlyThisSession(p *pintle.PendingSignIn, next string, methods ..
 
 type newPasswordKey struct{}
 
-// withNewPassword marks the completion of a sign-in on whose page the password was
-// replaced.
+// withNewPassword marks a sign-in in whose request the password was chosen: it is neither
+// stale nor to be changed.
 func withNewPassword(ctx context.Context) context.Context {
 	return context.WithValue(ctx, newPasswordKey{}, true)
 }
@@ -307,8 +307,9 @@ func (a *Accounts) askPassword(ctx context.Context, p *pintle.PendingSignIn) (pa
 	if err != nil {
 		return "", storeFault(err)
 	}
+	// Both times are in whole milliseconds: in the same one the order is not known.
 	stale := row == nil && a.o.Passwords.Import == nil ||
-		row != nil && (row.Secret == "" || time.UnixMilli(row.Step).After(p.Authentication.Time))
+		row != nil && (row.Secret == "" || row.Step >= p.Authentication.Time.UnixMilli())
 	if stale {
 		return "", &pintle.Error{
 			Code: pintle.CodeCredentials, Provider: providerID,

@@ -262,7 +262,7 @@ func (v *visit) finishSignUp() (next string, err error) {
 	if held.Began && f.payload.CallbackURL != "" {
 		target = f.payload.CallbackURL // another browser may be that of another person
 	}
-	next, err = v.auth.SignIn(v.w, v.r, providerID, pintle.SignInOptions{
+	next, err = v.auth.SignIn(v.w, v.r.WithContext(withNewPassword(v.ctx)), providerID, pintle.SignInOptions{
 		RedirectTo: target, Fields: map[string]any{"email": n.email, "password": v.form["password"]},
 	})
 	if err != nil {
