@@ -1,0 +1,184 @@
+package account_test
+
+import (
+	"flag"
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/pages"
+)
+
+// replaced returns texts without a letter, which differ from the English ones.
+func replaced() pages.Texts {
+	texts := pages.Texts(page.English())
+	number := 0
+	var change func(v reflect.Value)
+	change = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.String:
+			number++
+			text := fmt.Sprintf("‹%d›", number)
+			if strings.Contains(v.String(), "%s") {
+				text += "%s"
+			}
+			v.SetString(text)
+		case reflect.Struct:
+			for _, field := range v.Fields() {
+				change(field)
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				change(v.Index(i))
+			}
+		case reflect.Map:
+			for _, key := range v.MapKeys() {
+				entry := reflect.New(v.Type().Elem()).Elem()
+				entry.Set(v.MapIndex(key))
+				change(entry)
+				v.SetMapIndex(key, entry)
+			}
+		default:
+			panic("no such text: " + v.Kind().String())
+		}
+	}
+	change(reflect.ValueOf(&texts).Elem())
+	texts.Lang, texts.Dir, texts.Site = "ar", "rtl", "‹0›"
+	return texts
+}
+
+var (
+	anyTag   = regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>|<[^>]*>`)
+	anyData  = regexp.MustCompile(`[a-z]+@example\.com|http://\S+|\d+|GitHub`)
+	labels   = regexp.MustCompile(` (aria-label|placeholder|alt|title)="([^"]*)"`)
+	mailDate = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d UTC`)
+)
+
+// words are the letters of a page that are no data.
+func words(text string) string {
+	var said strings.Builder
+	for _, label := range labels.FindAllStringSubmatch(text, -1) {
+		said.WriteString(label[2] + " ")
+	}
+	said.WriteString(anyTag.ReplaceAllString(text, " "))
+	text = anyData.ReplaceAllString(mailDate.ReplaceAllString(html.UnescapeString(said.String()), ""), "")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }), " ")
+}
+
+func TestNoPageOfAccountsHasAWordThatCannotBeReplaced(t *testing.T) {
+	s := newSite(t, false, withGitHub, func(c *pintle.Config, _ *account.Options) { c.Texts = replaced() })
+	check := func(b *browser) *browser {
+		t.Helper()
+		if said := words(b.page); said != "" {
+			t.Errorf("%s says %q", b.at, said)
+		}
+		if !strings.Contains(b.page, `lang="ar" dir="rtl"`) {
+			t.Errorf("%s is in another language", b.at)
+		}
+		return b
+	}
+	ada := s.seed("ada@example.com", goodPassword, true)
+	s.link(ada, "github")
+	held := s.seed("held@example.com", goodPassword, false)
+	s.link(held, "github")
+	must := s.seed("must@example.com", goodPassword, true)
+	s.changeState(must.ID, func(state *accountstore.State) { state.Must = "password" })
+
+	b := s.browser()
+	check(b.get("/auth/account/sign-up"))
+	check(b.post("/auth/account/sign-up", "email", "x"))
+	check(b.post("/auth/account/sign-up", "email", "new@example.com"))
+	check(b.post("/auth/account/sign-up-sent", "again", "1"))
+	check(b.post("/auth/account/sign-up-sent", "code", "x"))
+	check(b.post("/auth/account/sign-up-sent", "code", s.code()))
+	check(b.post("/auth/account/sign-up-finish", "password", "short"))
+	check(s.browser().signUp("held@example.com").get(s.lastMail().URL))
+	b = s.browser().signUp("grace@example.com").get(s.lastMail().URL)
+	s.seed("grace@example.com", "", true)
+	check(b.get("/auth/account/sign-up-finish"))
+	check(b.post("/auth/account/sign-up-finish", "password", goodPassword))
+	check(b.get("/auth/account/forgot"))
+	check(b.post("/auth/account/forgot", "email", "none@example.com"))
+	check(s.browser().get("/auth/account/reset"))
+	check(s.browser().get("/auth/account/reset?token=x"))
+	check(s.browser().get("/auth/account/nothing"))
+	b.post("/auth/account/forgot", "email", "ada@example.com")
+	check(b.get(s.lastMail().URL))
+	check(b.post("/auth/account/reset", "password", "password"))
+	check(b.post("/auth/account/reset", "password", newPassword))
+	b.signIn("ada@example.com", newPassword)
+	check(b.get("/auth/account/password"))
+	check(b.post("/auth/account/password", "current", "x", "password", "y"))
+	check(s.browser().signIn("must@example.com", goodPassword))
+	b = check(s.browser().signIn("held@example.com", goodPassword))
+	b = s.browser().startSession(held)
+	check(b.get("/auth/account/password"))
+	check(b.get("/auth/account/prove"))
+	for _, m := range s.mails {
+		if said := words(m.Subject + " " + m.Text + m.HTML); said != "" {
+			t.Errorf("the mail %q says %q", m.Subject, said)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+// AT-90
+func TestMailsAreAsTheyWere(t *testing.T) {
+	s := newSite(t, false, withGitHub, func(c *pintle.Config, o *account.Options) {
+		c.Texts.Site = `<b>"Shop" & Söhne</b>`
+		o.SignUp.Fields = []pintle.Field{{Name: "name"}}
+	})
+	ada := s.seed("ada@example.com", goodPassword, true)
+	s.link(ada, "github")
+	s.seed("held@example.com", goodPassword, false)
+	b := s.browser()
+	b.signUp("new@example.com", "name", "<script>alert(1)</script>\r\nBcc: eve@example.com")
+	b.signUp("new@example.com", "name", "<script>")
+	b.signUp("ada@example.com")
+	for _, email := range []string{"ada@example.com", "none@example.com"} {
+		b.get("/auth/account/forgot").post("/auth/account/forgot", "email", email)
+	}
+	s.browser().signIn("held@example.com", goodPassword)
+	b.signIn("ada@example.com", goodPassword)
+	b.get("/auth/account/password").post("/auth/account/password", "current", goodPassword, "password", newPassword)
+	b.get("/auth/account/password").post("/auth/account/password", "remove", "1")
+	b.get("/auth/account/password").post("/auth/account/password", "password", newPassword)
+	s.browser().get(s.resetLink("ada@example.com")).post("/auth/account/reset", "password", goodPassword)
+
+	var all strings.Builder
+	for _, m := range s.mails {
+		fmt.Fprintf(&all, "From: %s\nTo: %s\nSubject: %s\n\n%s\n%s\n\n====\n", m.From, m.To, m.Subject, m.Text, m.HTML)
+		if strings.ContainsAny(m.Subject+m.To+m.From, "\r\n") {
+			t.Errorf("a header has several lines: %q", m.Subject)
+		}
+	}
+	got := strings.ReplaceAll(all.String(), s.server.URL, "https://app.example.com")
+	got = strings.ReplaceAll(got, s.server.Listener.Addr().String(), "app.example.com")
+	got = mailedCode.ReplaceAllString(got, "1234 5678")
+	got = mailDate.ReplaceAllString(got, "2026-11-23 00:00 UTC")
+	got = regexp.MustCompile(`token=[\w-]{43}`).ReplaceAllString(got, "token=TOKEN")
+	file := filepath.Join("testdata", "mails.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Error("the mails have changed: look at the difference after go test ./account -run TestMailsAreAsTheyWere -update")
+	}
+}
