@@ -74,6 +74,7 @@ func (a *Accounts) storePassword(ctx context.Context, userID string, before *acc
 	if err != nil {
 		return unavailable(err)
 	}
+	waitForSignIn(row)
 	return nil
 }
 

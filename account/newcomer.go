@@ -209,7 +209,10 @@ func (v *visit) createUser(n *newcomer, instead string) (made, taken *pintle.Use
 		if made, err = s.CreateUser(v.ctx, n.made(time.Now())); err != nil {
 			return err
 		}
-		err = s.AccountStore().AddFactor(v.ctx, newPassword(made.ID, n.hash, time.Now()))
+		row := newPassword(made.ID, n.hash, time.Now())
+		if err = s.AccountStore().AddFactor(v.ctx, row); err == nil {
+			waitForSignIn(row)
+		}
 		if err != nil && !v.store.Features().Transactions {
 			err = errors.Join(err, s.DeleteUser(v.ctx, made.ID))
 		}

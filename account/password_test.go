@@ -82,26 +82,14 @@ func TestAKnownPasswordIsNotReplacedByAFirstOne(t *testing.T) {
 	}
 }
 
-// startSession signs a browser in without a password.
-func (b *browser) startSession(u *pintle.User) *browser {
-	b.t.Helper()
-	w := httptest.NewRecorder()
-	if _, _, err := b.auth.StartSession(w, b.request(http.MethodGet, "/", nil), u, pintle.StartOptions{}); err != nil {
-		b.t.Fatal(err)
-	}
-	r := b.request(http.MethodGet, "/", nil)
-	b.client.Jar.SetCookies(r.URL, w.Result().Cookies())
-	return b
-}
-
 // AC-76, AT-12
 func TestAFirstPasswordNeedsAProvenAddress(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens, withGitHub)
 		u := s.seed("ada@example.com", "", false)
 		s.link(u, "github")
-		b := s.browser().startSession(u)
-		elsewhere := s.browser().startSession(u).isSignedInAs("ada@example.com")
+		b := s.browser().startSession(u, 0, "fed")
+		elsewhere := s.browser().startSession(u, 0, "fed").isSignedInAs("ada@example.com")
 		b.get("/auth/account/password").want(http.StatusForbidden).says("/auth/account/prove")
 		b.postJSON("/auth/account/password", map[string]any{"password": goodPassword})
 		b.want(http.StatusForbidden)
@@ -209,7 +197,7 @@ func TestAPasswordAloneSignsNoOneInWhoseAddressIsUnproven(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
 		u := s.seed("ada@example.com", goodPassword, false)
-		attacker := s.browser().startSession(u).isSignedInAs("ada@example.com")
+		attacker := s.browser().startSession(u, 0, "fed").isSignedInAs("ada@example.com")
 		b := s.browser().signIn("ada@example.com", goodPassword).isAt("/auth/account/prove").isSignedInAs("")
 		b.says("ada@example.com")
 		b.post("/auth/account/prove", "code", other(s.code())).want(http.StatusUnprocessableEntity).isSignedInAs("")
