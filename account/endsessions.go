@@ -88,18 +88,23 @@ func (a *Accounts) proveAddress(ctx context.Context, userID string) error {
 }
 
 // startAgain gives this browser a new session in place of one that has ended with all
-// others. methods are what the user has proven now.
+// others. What was proven before keeps its time; methods are what the user has proven now.
 func (v *visit) startAgain(u *pintle.User, before pintle.Authentication, methods ...string) error {
-	before.Methods, before.Proofs = slices.Clone(before.Methods), maps.Clone(before.Proofs)
-	for _, method := range methods {
-		if !slices.Contains(before.Methods, method) {
-			before.Methods = append(before.Methods, method)
+	again := pintle.Authentication{Provider: before.Provider, Proofs: map[string]time.Time{}}
+	for _, method := range before.Methods {
+		at := before.Proofs[method]
+		if at.IsZero() {
+			at = before.Time
+		}
+		if !at.IsZero() && !slices.Contains(methods, method) {
+			again.Methods = append(again.Methods, method)
+			again.Proofs[method] = at
 		}
 		delete(before.Proofs, method) // it was proven at Time
 	}
-	// The end of the sessions would end one from before it, too.
-	before.Started, before.Time = time.Time{}, time.Time{}
-	if _, _, err := v.auth.StartSession(v.w, v.r, u, pintle.StartOptions{Authentication: before}); err != nil {
+	again.Methods = append(again.Methods, methods...)
+	// Its begin is now: a session from before the end of the others would end, too.
+	if _, _, err := v.auth.StartSession(v.w, v.r, u, pintle.StartOptions{Authentication: again}); err != nil {
 		return unavailable(err)
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"strconv"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
@@ -33,9 +32,7 @@ func (a *Accounts) askProof(ctx context.Context, p *pintle.PendingSignIn) (page 
 }
 
 // pendingID names the flow of a kind that goes with a sign-in that waits.
-func pendingID(p *pintle.PendingSignIn) string {
-	return "pending " + p.User.ID + " " + strconv.FormatInt(p.Authentication.Time.UnixMilli(), 10)
-}
+func pendingID(p *pintle.PendingSignIn) string { return "pending " + p.ID }
 
 // idOf is the id of the one flow of a kind that belongs to something with a name.
 func (b *boxes) idOf(k kind, name string) accountstore.Hash {
