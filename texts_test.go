@@ -221,6 +221,9 @@ func TestTheEnglishWordsAreInTheDocumentation(t *testing.T) {
 	seen := 0
 	for i := range english.NumField() {
 		name := english.Type().Field(i).Name
+		if name == "Account" {
+			continue // the guide lists the names of these texts
+		}
 		for _, text := range englishIn(english.Field(i)) {
 			seen++
 			if !strings.Contains(comments[name], text) {
