@@ -216,6 +216,7 @@ func (a *Accounts) ResetSecondFactor(ctx context.Context, userID string) error {
 		}
 		return err
 	}
+	a.untilNextSecond(ctx)
 	v, err := a.visitOfOperator(ctx)
 	if err != nil {
 		a.log().ErrorContext(ctx, "pintle: mail of an account not sent", slog.String("kind", "factors-reset"), slog.Any("error", err))

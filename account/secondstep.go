@@ -92,6 +92,11 @@ func (v *visit) secondFactor() (next string, err error) {
 	if !slices.Contains([]string{"", answerTOTP, answerRecovery}, v.form["method"]) {
 		return "", problemOf("invalid")
 	}
+	if second, err := v.asksSecondFactor(p.User); err != nil {
+		return "", err
+	} else if !second {
+		return "", problemOf("flow_missing")
+	}
 	attempts := 0
 	method, err := v.proveCode(p.User, v.form["code"], func() error {
 		if err := v.beginHeld(secondKind, p); err != nil {
