@@ -68,7 +68,9 @@ require (
 	golang.org/x/arch v0.22.0 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/net v0.60.0 // indirect
+	golang.org/x/xerrors v0.0.0-20200804184101-5ec99f83aff1 // indirect
 	google.golang.org/protobuf v1.36.10 // indirect
+	rsc.io/qr v0.2.0 // indirect
 )
 
 require (
@@ -99,6 +101,7 @@ require (
 	github.com/gofiber/fiber/v3 v3.1.0
 	github.com/labstack/echo/v4 v4.16.0
 	github.com/labstack/echo/v5 v5.3.1
+	github.com/makiuchi-d/gozxing v0.1.1
 	github.com/pintleauth/pintle/passkey v0.1.0
 	github.com/pintleauth/pintle/pintleecho v0.1.0
 	github.com/pintleauth/pintle/pintlefiber v0.1.0
