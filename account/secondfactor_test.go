@@ -266,6 +266,9 @@ func TestParallelRequestsHaveNoMoreAttempts(t *testing.T) {
 	first.post(secondFactor, "code", a.code(t, 0)).isSignedInAs("")
 }
 
+// failures are more than the limit of a user.
+const failures = 12
+
 func (s *site) userID() string { return s.user(ada).ID }
 
 // AT-52
@@ -277,7 +280,10 @@ func TestAHundredWrongCodesInARowSuspendTheApp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := s.half().post(secondFactor, "code", a.code(t, 0)).want(403).says("no longer accepted").isSignedInAs("")
+	b := s.half()
+	for range failures { // which use nothing up: a recovery code still works
+		b.post(secondFactor, "code", a.code(t, 0)).want(403).says("no longer accepted").isSignedInAs("")
+	}
 	b.post(secondFactor, "code", codes[0]).isSignedInAs(ada)
 	s.half().post(secondFactor, "code", a.code(t, 0)).isSignedInAs(ada)
 }

@@ -63,7 +63,7 @@ func TestTheSecretOfARowOpensInThatRowOnly(t *testing.T) {
 
 func TestRecoveryCodesAreReadAsPeopleTypeThem(t *testing.T) {
 	codes := newRecoveryCodes()
-	if len(codes) != 10 || slices.Compact(slices.Sorted(slices.Values(codes)))[9] == "" {
+	if len(slices.Compact(slices.Sorted(slices.Values(codes)))) != 10 {
 		t.Fatalf("the codes are %q", codes)
 	}
 	for typed, want := range map[string]string{
