@@ -290,6 +290,9 @@ func TestNewRecoveryCodesEndTheOldOnes(t *testing.T) {
 	s.half().post(secondFactor, "code", old[7]).isSignedInAs(ada) // until the new ones are saved
 	b.post("/auth/account/recovery-codes", "saved", "1").isAt("/auth/account/factors").says("You have <bdi>10</bdi> codes left").isSignedInAs(ada)
 	s.wantMail(ada, "New recovery codes")
+	if rows, err := s.rows.Factors(t.Context(), s.userID()); len(rows) != 12 || err != nil { // password, app, codes
+		t.Errorf("%d rows are left, %v", len(rows), err)
+	}
 	s.half().post(secondFactor, "code", old[8]).want(422).post(secondFactor, "code", fresh[0]).isSignedInAs(ada)
 	b.post("/auth/account/recovery-codes", "saved", "1").want(410)
 }

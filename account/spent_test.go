@@ -46,3 +46,39 @@ func TestACodeThatIsNotUsedUpSignsNoUserIn(t *testing.T) {
 		}
 	}
 }
+
+// A racingStore adds another app just before the one of the request.
+type racingStore struct{ pintle.Store }
+
+type racingRows struct{ accountstore.Store }
+
+func (s racingStore) AccountStore() accountstore.Store { return racingRows{s.Store.AccountStore()} }
+
+func (s racingStore) InTx(ctx context.Context, do func(pintle.Store) error) error {
+	return s.Store.InTx(ctx, func(inner pintle.Store) error { return do(racingStore{inner}) })
+}
+
+func (r racingRows) AddFactor(ctx context.Context, f *accountstore.Factor) error {
+	if f.Kind == "totp" {
+		other := *f
+		other.ID = "other"
+		if err := r.Store.AddFactor(ctx, &other); err != nil {
+			return err
+		}
+	}
+	return r.Store.AddFactor(ctx, f)
+}
+
+// AT-54
+func TestOfTwoFirstFactorsAtOnceOneStays(t *testing.T) {
+	s := newSite(t, false, required, func(cfg *pintle.Config, _ *account.Options) { cfg.Store = racingStore{cfg.Store} })
+	s.seed(ada, goodPassword, true)
+	b := s.browser().signIn(ada, goodPassword).isAt(enrol)
+	b.post(enrol, "code", s.code()).want(200)
+	key, a := b.key()
+	b.post(enrol, "key", key, "code", a.code(t, 0)).want(200)
+	b.post(enrol, "saved", "1").want(http.StatusConflict).isSignedInAs("")
+	if row := s.totpRow(); row.ID != "other" {
+		t.Errorf("the app that is left is %q", row.ID)
+	}
+}
