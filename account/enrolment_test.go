@@ -348,3 +348,24 @@ func TestSecondFactorsThatAreOffAreNeitherAskedForNorAdded(t *testing.T) {
 	b := off.browser().signIn(ada, goodPassword).isSignedInAs(ada)
 	b.get("/auth/account/totp").want(403)
 }
+
+// AT-54: a session whose proofs are old, or are a password alone, changes no factor.
+func TestAStaleSessionChangesNoFactor(t *testing.T) {
+	s, _, _ := withApp(t, false)
+	for name, b := range map[string]*browser{
+		"old":  s.browser().startSession(s.user(ada), time.Hour, "pwd", "otp"),
+		"weak": s.browser().startSession(s.user(ada), 0, "pwd"),
+	} {
+		id := s.totpRow().ID
+		for _, form := range [][]string{
+			{"/auth/account/factor", "id", id, "action", "remove"}, {"/auth/account/totp", "key", "k"}, {"/auth/account/recovery-codes", "new", "1"},
+		} {
+			if b.post(form[0], form[1:]...); b.status != http.StatusForbidden {
+				t.Errorf("the %s session posts to %s: %d", name, form[0], b.status)
+			}
+		}
+		if s.totpRow().ID != id {
+			t.Errorf("the %s session has removed the app", name)
+		}
+	}
+}
