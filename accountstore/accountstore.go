@@ -83,7 +83,10 @@ type Store interface {
 	// ReplaceFactor replaces everything but UserID, Kind, ID and Created of the
 	// factor with these if its Version is still f.Version, and adds one to it.
 	// Otherwise it fails with pintle.ErrConflict, and with pintle.ErrNotFound if
-	// there is no such factor. It is one step.
+	// there is no such factor. It keeps the greater of the stored Step and f.Step,
+	// since AdvanceFactor leaves the Version: a change of a factor that was read
+	// before a code was accepted would make that code valid again (RFC 6238, section
+	// 5.2). It is one step.
 	ReplaceFactor(ctx context.Context, f *Factor) error
 
 	// AdvanceFactor sets Step and LastUsed of a factor if its Step is less than

@@ -30,13 +30,13 @@ var factorChecks = []check{
 			t.factors(id)
 		}
 	}},
-	{"the longest texts of a factor, and the greatest step, are kept", func(t *tester) {
+	{"the longest texts of a factor, the least step and the greatest step are kept", func(t *tester) {
 		f := newFactor(strings.Repeat("é", 127)+"x", strings.Repeat("k", 255))
 		f.ID = strings.Repeat("山", 85)
 		f.Secret, f.Name = strings.Repeat("s", 64<<10), strings.Repeat("山", 666)+"xy"
-		f.Step = math.MaxInt64
+		f.Step = math.MinInt64
 		t.factors(f.UserID, t.addFactor(f))
-		f.Version, f.Step = 1, math.MinInt64
+		f.Version, f.Step = 1, math.MaxInt64
 		f.Secret = strings.Repeat("山", 21845) + "x"
 		t.ok("ReplaceFactor", t.rows().ReplaceFactor(t.ctx, f))
 		f.Version = 2
@@ -182,9 +182,9 @@ var factorChecks = []check{
 		for version := range int64(3) {
 			change := newFactor(id, totp)
 			change.ID, change.Version, change.Created = f.ID, version+1, now().Add(-time.Hour)
-			change.Step, change.Name, change.LastUsed, change.Expires = version, "changed", now().Add(time.Hour), now().Add(2*time.Hour)
+			change.Step, change.Name, change.LastUsed, change.Expires = f.Step+version, "changed", now().Add(time.Hour), now().Add(2*time.Hour)
 			if version == 2 {
-				change.Secret, change.Name, change.Step, change.LastUsed, change.Expires = "", "", 0, time.Time{}, time.Time{}
+				change.Secret, change.Name, change.LastUsed, change.Expires = "", "", time.Time{}, time.Time{}
 			}
 			t.ok("ReplaceFactor", t.rows().ReplaceFactor(t.ctx, change))
 			change.Created, change.Version = f.Created, version+2
@@ -256,6 +256,25 @@ var factorChecks = []check{
 		t.ok("ReplaceFactor of the version before", rows.ReplaceFactor(t.ctx, f))
 		f.Version++
 		t.factors(id, f, other)
+	}},
+	{"a code that was accepted stays used when its factor is replaced", func(t *tester) {
+		rows := t.rows()
+		f := newFactor(unique(), totp)
+		f.Step = math.MinInt64
+		f = t.addFactor(f)
+		for _, step := range []int64{-10, -9, 0, 9, 10, 57_000_000, math.MaxInt64 - 1, math.MaxInt64} {
+			before := f.Step
+			f.Step = step
+			t.ok("AdvanceFactor", rows.AdvanceFactor(t.ctx, f.UserID, f.Kind, f.ID, step, f.LastUsed))
+			for _, read := range []int64{before, step - 1, math.MinInt64} {
+				change := *f
+				change.Step, change.Name = read, fmt.Sprint("read at step ", read)
+				t.ok("ReplaceFactor", rows.ReplaceFactor(t.ctx, &change))
+				f.Version, f.Name = change.Version+1, change.Name
+				t.factors(f.UserID, f)
+				t.conflict("AdvanceFactor to the step of before", rows.AdvanceFactor(t.ctx, f.UserID, f.Kind, f.ID, step, f.LastUsed))
+			}
+		}
 	}},
 	{"a factor is deleted once, and may be stored again", func(t *tester) {
 		rows := t.rows()

@@ -169,6 +169,33 @@ var accountRaceChecks = []check{
 		f.Step += writers
 		t.factors(f.UserID, f)
 	}},
+	{"a code that is accepted while its factor is replaced stays used", func(t *tester) {
+		t.rows()
+		f := t.addFactor(newFactor(unique(), totp))
+		for round := range 4 * rounds {
+			change := *f
+			change.Name = fmt.Sprint(round)
+			f.Step++
+			errs := race(func(i int) error {
+				if i%2 == 0 {
+					return t.rows().ReplaceFactor(t.ctx, &change)
+				}
+				return t.rows().AdvanceFactor(t.ctx, f.UserID, f.Kind, f.ID, f.Step, f.LastUsed)
+			})
+			var replaced, advanced []error
+			for i, err := range errs {
+				if i%2 == 0 {
+					replaced = append(replaced, err)
+				} else {
+					advanced = append(advanced, err)
+				}
+			}
+			t.oneWinner("ReplaceFactor", pintle.ErrConflict, replaced)
+			t.oneWinner("AdvanceFactor", pintle.ErrConflict, advanced)
+			f.Version, f.Name = f.Version+1, change.Name
+			t.factors(f.UserID, f)
+		}
+	}},
 	{"of 64 who use one recovery code one gets it", func(t *tester) {
 		t.rows()
 		id := unique()

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -155,7 +156,7 @@ var factorMutants = []mutant{
 			f.Expires = time.UnixMilli(0)
 		}
 	}), "a factor without anything in it"),
-	factorReads("a step has 53 bits", eachFactor(func(f *accountstore.Factor) { f.Step = int64(float64(f.Step)) }), "the greatest step"),
+	factorReads("a step has 53 bits", eachFactor(func(f *accountstore.Factor) { f.Step = int64(float64(f.Step)) }), "the least step and the greatest step"),
 	factorReads("a long secret is cut", eachFactor(func(f *accountstore.Factor) { f.Secret = f.Secret[:min(len(f.Secret), 64<<10-1)] }), "the longest texts of a factor"),
 	factorReads("at most 200 factors are listed", func(factors []*accountstore.Factor) []*accountstore.Factor {
 		return factors[:min(len(factors), 200)]
@@ -251,6 +252,43 @@ var factorMutants = []mutant{
 		}
 		return good.ReplaceFactor(ctx, f)
 	}, "a factor is replaced but for its creation"),
+	replacing("a replacement sets the step back", func(ctx context.Context, good accountstore.Store, f *accountstore.Factor) error {
+		if err := good.ReplaceFactor(ctx, f); err != nil {
+			return err
+		}
+		return resetStep(ctx, good, f.UserID, f.Kind, f.ID, f.Step, f.LastUsed)
+	}, "a code that was accepted stays used"),
+	replacing("a replacement leaves the step", func(ctx context.Context, good accountstore.Store, f *accountstore.Factor) error {
+		if now, err := factorOf(ctx, good, f.UserID, f.Kind, f.ID); err == nil {
+			f.Step = now.Step
+		}
+		return good.ReplaceFactor(ctx, f)
+	}, "a factor is replaced but for its creation"),
+	replacing("the step of a replacement is compared as text", func(ctx context.Context, good accountstore.Store, f *accountstore.Factor) error {
+		now, err := factorOf(ctx, good, f.UserID, f.Kind, f.ID)
+		if err != nil {
+			return err
+		}
+		if err := good.ReplaceFactor(ctx, f); err != nil {
+			return err
+		}
+		step := f.Step
+		if fmt.Sprint(now.Step) > fmt.Sprint(f.Step) {
+			step = now.Step
+		}
+		return resetStep(ctx, good, f.UserID, f.Kind, f.ID, step, f.LastUsed)
+	}, "a code that was accepted stays used"),
+	replacing("the step of a factor is compared, then the factor is replaced", func(ctx context.Context, good accountstore.Store, f *accountstore.Factor) error {
+		now, err := factorOf(ctx, good, f.UserID, f.Kind, f.ID)
+		if err != nil {
+			return err
+		}
+		others()
+		if err := good.ReplaceFactor(ctx, f); err != nil {
+			return err
+		}
+		return resetStep(ctx, good, f.UserID, f.Kind, f.ID, max(now.Step, f.Step), f.LastUsed)
+	}, "a code that is accepted while its factor is replaced"),
 	replacing("a replacement is new", func(ctx context.Context, good accountstore.Store, f *accountstore.Factor) error {
 		if err := good.ReplaceFactor(ctx, f); err != nil {
 			return err

@@ -222,6 +222,7 @@ func (r accountRows) ReplaceFactor(ctx context.Context, f *accountstore.Factor) 
 	}
 	replaced := *f
 	replaced.Version, replaced.Created = before.Version+1, before.Created
+	replaced.Step = max(before.Step, f.Step)
 	replaced.LastUsed, replaced.Expires = whole(f.LastUsed), whole(f.Expires)
 	r.setFactor(f.UserID, key, &replaced)
 	return nil
