@@ -88,11 +88,11 @@ func (a accountStore) ReplaceFactor(ctx context.Context, f *accountstore.Factor)
 	return fail(ctx, "replace factor", change(ctx, a.factors, factorKey(f.UserID, f.Kind, f.ID), unchanged, bson.D{
 		{Key: "$set", Value: bson.D{
 			{Key: "secret", Value: f.Secret},
-			{Key: "step", Value: f.Step},
 			{Key: "name", Value: f.Name},
 			{Key: "lastUsed", Value: date(f.LastUsed)},
 			{Key: "expires", Value: date(f.Expires)},
 		}},
+		{Key: "$max", Value: bson.D{{Key: "step", Value: f.Step}}},
 		{Key: "$inc", Value: bson.D{{Key: "version", Value: int64(1)}}},
 	}, fmt.Errorf("the factor has changed: %w", pintle.ErrConflict)))
 }

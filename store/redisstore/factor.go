@@ -32,14 +32,14 @@ type factorRow struct {
 }
 
 func newFactorRow(f *accountstore.Factor) *factorRow {
-	row := &factorRow{Kind: f.Kind, ID: f.ID, Version: 1, Created: millis(f.Created)}
+	row := &factorRow{Kind: f.Kind, ID: f.ID, Version: 1, Step: f.Step, Created: millis(f.Created)}
 	row.take(f)
 	return row
 }
 
-// take copies what ReplaceFactor replaces, but for the version.
+// take copies what ReplaceFactor replaces, but for the version and the step.
 func (r *factorRow) take(f *accountstore.Factor) {
-	r.Secret, r.Step, r.Name = f.Secret, f.Step, f.Name
+	r.Secret, r.Name = f.Secret, f.Name
 	r.LastUsed, r.Expires, r.Forget = millis(f.LastUsed), millis(f.Expires), nil
 	if !f.Expires.IsZero() {
 		r.Forget = millis(endOf(f.Expires))
@@ -168,7 +168,7 @@ func (a accountStore) ReplaceFactor(ctx context.Context, f *accountstore.Factor)
 			return fmt.Errorf("the factor has changed: %w", pintle.ErrConflict)
 		}
 		row.take(f)
-		row.Version++
+		row.Version, row.Step = row.Version+1, max(row.Step, f.Step)
 		return nil
 	}))
 }

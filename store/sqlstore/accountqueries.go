@@ -67,8 +67,8 @@ func (b builder) factorRows(q *queries) {
 	key := b.key(t, "user_id", "kind", "id")
 	q.factors = b.statement("SELECT %s FROM %s WHERE %s = $1", list(t.names("", factorColumns[1:]...)), t.quoted, t.columns["user_id"])
 	q.addFactor = b.insert(t, t.names("", factorColumns...), nil)
-	q.replaceFactor = b.statement("UPDATE %s SET %s = %[2]s + 1, %s WHERE %s AND %[2]s = $4",
-		t.quoted, version, set(5, t.names("", "secret", "step", "name", "last_used", "expires")), key)
+	q.replaceFactor = b.statement("UPDATE %s SET %s = %[2]s + 1, %s = CASE WHEN %[3]s < $5 THEN $5 ELSE %[3]s END, %s WHERE %s AND %[2]s = $4",
+		t.quoted, version, step, set(6, t.names("", "secret", "name", "last_used", "expires")), key)
 	q.advanceFactor = b.statement("UPDATE %s SET %s WHERE %s AND %s < $4", t.quoted, set(4, t.names("", "step", "last_used")), key, step)
 	q.factorExists = b.statement("SELECT %s FROM %s WHERE %s", version, t.quoted, key)
 	q.deleteFactor = b.statement("DELETE FROM %s WHERE %s", t.quoted, key)

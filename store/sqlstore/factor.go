@@ -50,7 +50,7 @@ func (r accountRows) ReplaceFactor(ctx context.Context, f *accountstore.Factor) 
 	if !storable(f.Secret, f.Name) {
 		return r.fail(ctx, "replace factor", errNotText)
 	}
-	n, err := r.exec(ctx, r.sql.replaceFactor, f.UserID, f.Kind, f.ID, f.Version, f.Secret, f.Step, f.Name, milliseconds(f.LastUsed), milliseconds(f.Expires))
+	n, err := r.exec(ctx, r.sql.replaceFactor, f.UserID, f.Kind, f.ID, f.Version, f.Step, f.Secret, f.Name, milliseconds(f.LastUsed), milliseconds(f.Expires))
 	if err != nil || n > 0 {
 		return r.fail(ctx, "replace factor", err)
 	}

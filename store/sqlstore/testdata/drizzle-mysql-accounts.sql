@@ -179,7 +179,7 @@ SELECT `kind`, `id`, `version`, `secret`, `step`, `name`, `created`, `last_used`
 INSERT INTO `pintle_factors` (`user_id`, `kind`, `id`, `version`, `secret`, `step`, `name`, `created`, `last_used`, `expires`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- replaceFactor
-UPDATE `pintle_factors` SET `version` = `version` + 1, `secret` = ?, `step` = ?, `name` = ?, `last_used` = ?, `expires` = ? WHERE `user_id` = ? AND `kind` = ? AND `id` = ? AND `version` = ?;
+UPDATE `pintle_factors` SET `version` = `version` + 1, `step` = CASE WHEN `step` < ? THEN ? ELSE `step` END, `secret` = ?, `name` = ?, `last_used` = ?, `expires` = ? WHERE `user_id` = ? AND `kind` = ? AND `id` = ? AND `version` = ?;
 
 -- advanceFactor
 UPDATE `pintle_factors` SET `step` = ?, `last_used` = ? WHERE `user_id` = ? AND `kind` = ? AND `id` = ? AND `step` < ?;

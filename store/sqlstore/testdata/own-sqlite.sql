@@ -185,7 +185,7 @@ SELECT "kind", "id", "version", "secret", "step", "name", "created", "last_used"
 INSERT INTO "pintle_factors" ("user_id", "kind", "id", "version", "secret", "step", "name", "created", "last_used", "expires") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
 
 -- replaceFactor
-UPDATE "pintle_factors" SET "version" = "version" + 1, "secret" = ?5, "step" = ?6, "name" = ?7, "last_used" = ?8, "expires" = ?9 WHERE "user_id" = ?1 AND "kind" = ?2 AND "id" = ?3 AND "version" = ?4;
+UPDATE "pintle_factors" SET "version" = "version" + 1, "step" = CASE WHEN "step" < ?5 THEN ?5 ELSE "step" END, "secret" = ?6, "name" = ?7, "last_used" = ?8, "expires" = ?9 WHERE "user_id" = ?1 AND "kind" = ?2 AND "id" = ?3 AND "version" = ?4;
 
 -- advanceFactor
 UPDATE "pintle_factors" SET "step" = ?4, "last_used" = ?5 WHERE "user_id" = ?1 AND "kind" = ?2 AND "id" = ?3 AND "step" < ?4;
