@@ -67,7 +67,9 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) (err error) 
 	return store.updateAccount(ctx, s.sealTokens(renewed))
 }
 
-// SignOutEverywhere ends every session of a user, on every device. With
+// SignOutEverywhere ends every session of a user, on every device, and every sign-in
+// that waits. To keep this browser signed in, by a new session, call [Auth.StartSession]
+// after it in the same response. With
 // database sessions the store needs [Features.SessionList]; with token sessions
 // [SessionConfig.Revocation] must be set, since a token alone cannot be taken
 // back.

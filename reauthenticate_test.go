@@ -365,3 +365,45 @@ func TestATokenBeforeWithoutAListNeverHasTheProof(t *testing.T) {
 		t.Errorf("the new token records %q", got)
 	}
 }
+
+// All other sessions and sign-ins that wait end, and this browser has a new session, in
+// one response.
+func TestAUserEndsAllSessionsButThisOne(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, _ := pendingSite(t, strategy, recording)
+				s.Session.UpdateAge = -1
+				showFacts(s)
+				b, other, waiting := s.browser(), s.browser(), s.browser()
+				b.begins(people["ada"].user)
+				other.begins(people["ada"].user)
+				waiting.isHeld(waiting.byPassword())
+				old := b.copied()
+				time.Sleep(time.Minute)
+				r, w := b.request(), httptest.NewRecorder()
+				session := must(s.auth.Session(r))
+				proven := session.Authentication
+				proven.Started, proven.Time = time.Time{}, time.Time{}
+				if err := s.auth.SignOutEverywhere(t.Context(), session.User.ID); err != nil {
+					t.Fatal(err)
+				}
+				if _, _, err := s.auth.StartSession(w, r, &session.User, pintle.StartOptions{Authentication: proven}); err != nil {
+					t.Fatal(err)
+				}
+				b.takes(w)
+				if b.who() != "Ada Lovelace" || b.recorded().Proofs["pwd"].Unix() != session.Authentication.Proofs["pwd"].Unix() {
+					t.Errorf("%s is signed in, who has proven %v", b.who(), b.recorded().Proofs)
+				}
+				for name, ended := range map[string]*browser{"another device": other, "a copy of this session": old} {
+					if who := ended.who(); who != "anonymous" {
+						t.Errorf("%s is signed in as %s", name, who)
+					}
+				}
+				if p := waiting.pending(); p != nil {
+					t.Error("a sign-in waits still")
+				}
+			})
+		})
+	}
+}
