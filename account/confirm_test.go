@@ -157,7 +157,14 @@ func TestAUserWithoutAPasswordConfirmsByMail(t *testing.T) {
 		b.confirmBy("again", "1", "code", "") // the code of the mail that was sent again replaces it
 		second := s.code()
 		b.confirmBy("code", first, "again", "").want(http.StatusUnprocessableEntity)
+		form, copied := b.fields("code", second, "again", ""), s.browser()
+		here, err := url.Parse(s.server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied.client.Jar.SetCookies(here, b.client.Jar.Cookies(here))
 		b.confirmBy("code", second, "again", "").isAt("/danger").says("done GET x=1")
+		copied.post("/auth/account/confirm", form...).want(http.StatusGone)
 		if got := s.sent("ada@example.com"); len(got) != 2 {
 			t.Errorf("%d mails were sent, want 2", len(got))
 		}
@@ -187,7 +194,7 @@ func TestAUserWithAPasswordGetsNoCodeByMail(t *testing.T) {
 	s := newSite(t, false)
 	b := s.browser().startSession(s.seed("ada@example.com", goodPassword, true), time.Hour, "fed")
 	b.get("/auth/account/confirm?method=mail").says(`type="password"`)
-	b.post("/auth/account/confirm", "method", "mail", "again", "1").want(http.StatusUnprocessableEntity)
+	b.post("/auth/account/confirm", "method", "mail", "again", "1").want(http.StatusUnprocessableEntity).says("Check what you entered.")
 	if got := s.sent("ada@example.com"); len(got) != 0 {
 		t.Errorf("%d mails were sent", len(got))
 	}
@@ -349,4 +356,15 @@ func TestAConfirmationDoesNotReviveASession(t *testing.T) {
 		b.post("/auth/account/confirm", form...).want(http.StatusUnauthorized)
 		b.isSignedInAs("")
 	})
+}
+
+// A code alone is one factor: an old password is asked for first.
+func TestACodeOfNowDoesNotStandInForThePassword(t *testing.T) {
+	s := newSite(t, false)
+	u := s.seed("ada@example.com", goodPassword, true)
+	code := s.app(u)
+	b := s.browser().startSession(u, time.Hour, "pwd", "otp")
+	b.get("/auth/account/confirm?acr_values=1fa&max_age=600&method=totp").confirmBy("code", code()).isAt("/auth/account")
+	b.get("/auth/account/confirm").says(`type="password"`)
+	b.confirmBy("password", goodPassword).isAt("/auth/account")
 }

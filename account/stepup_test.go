@@ -108,7 +108,7 @@ func TestAFormToAPageThatDemandsAFreshProofDoesNothing(t *testing.T) {
 		r.Header.Set("Accept", "text/html")
 		r.Header.Set("Referer", referer)
 		b.send(r).want(http.StatusForbidden).says("Nothing was done")
-		if want := `callbackUrl=` + url.QueryEscape(back); !strings.Contains(b.page, want) {
+		if want := `callbackUrl=` + url.QueryEscape(back) + `&amp;max_age`; !strings.Contains(b.page, want) {
 			t.Errorf("Referer %q: the page does not lead back to %s: %s", referer, back, b.page)
 		}
 		if got, want := b.header.Get("Pintle-Step-Up"), `{"acr":"mfa","max_age":600}`; got != want {
