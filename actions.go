@@ -382,7 +382,7 @@ func (a *Auth) Reauthenticate(w http.ResponseWriter, r *http.Request, o Complete
 	session, err := x.reauthenticate(w, o)
 	if err != nil {
 		e := classified(err)
-		a.logCall(x.ctx, "Reauthenticate", e)
+		a.logCall(r.Context(), "Reauthenticate", e)
 		return nil, e
 	}
 	setCookies(w, x.answer.cookies)

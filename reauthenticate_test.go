@@ -281,8 +281,8 @@ func TestASessionThatEndsDuringAReauthentication(t *testing.T) {
 					}
 				}
 				if strategy == pintle.StrategyDatabase {
-					for range s.Store.UserSessions(t.Context(), "user-ada") {
-						t.Error("a row is left")
+					for row, err := range s.Store.UserSessions(t.Context(), "user-ada") {
+						t.Errorf("a row is left: %v, %v", row, err)
 					}
 				}
 			})

@@ -150,6 +150,7 @@ type Accounts struct {
 
 	tokens  bool // sessions are tokens
 	logger  *slog.Logger
+	http    *http.Client                   // of the configuration, or nil
 	address func(*http.Request) netip.Addr // of the client
 	minimum int                            // of characters of a password
 	routes  map[string]*route
@@ -177,7 +178,7 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 		a.guard = &throttle.Guard{}
 	}
 	a.mails = a.guard.Email(&pintle.Email{})
-	a.logger = cfg.Logger
+	a.logger, a.http = cfg.Logger, cfg.HTTPClient
 	if a.address = cfg.ClientAddress; a.address == nil {
 		a.address = clientaddr.Forwarded(cfg.TrustedProxies...)
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/origin"
@@ -145,8 +144,7 @@ func (v *visit) absolute(next string) string {
 
 // fail answers with a problem that the page cannot show.
 func (v *visit) fail(err error) {
-	var stepUp *StepUpError
-	if errors.As(err, &stepUp) {
+	if stepUp, ok := errors.AsType[*StepUpError](err); ok {
 		v.failStepUp(stepUp)
 		return
 	}
@@ -192,9 +190,6 @@ func (v *visit) fail(err error) {
 	}
 	v.writePage(v.pages.Form(shown))
 }
-
-// sortedKeys returns the keys of a map in order.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // queryOf returns the first value of a parameter of the query.
 func queryOf(u *url.URL, name string) string { return u.Query().Get(name) }

@@ -27,8 +27,8 @@ type BreachCheck struct {
 	// means "https://api.pwnedpasswords.com/range/".
 	URL string
 
-	// Client sends the request. Nil means [http.DefaultClient]. The service has two
-	// seconds to answer.
+	// Client sends the request, which has two seconds. Nil means [pintle.Config].HTTPClient,
+	// or a plain client.
 	Client *http.Client
 
 	// FailClosed rejects a password that could not be checked. Otherwise it is accepted,
@@ -42,7 +42,7 @@ const (
 )
 
 // breached reports whether a password is in the list.
-func (c *BreachCheck) breached(ctx context.Context, chosen string) (bool, error) {
+func (c *BreachCheck) breached(ctx context.Context, client *http.Client, chosen string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, breachTime)
 	defer cancel()
 	sum := sha1.Sum([]byte(chosen)) //nolint:gosec // what the service asks for
@@ -53,7 +53,7 @@ func (c *BreachCheck) breached(ctx context.Context, chosen string) (bool, error)
 	}
 	// Answers have one length, whatever is asked.
 	r.Header.Set("Add-Padding", "true")
-	resp, err := cmp.Or(c.Client, http.DefaultClient).Do(r)
+	resp, err := cmp.Or(c.Client, client, &http.Client{}).Do(r)
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err // without the URL, which has the digits
 	}
@@ -87,7 +87,7 @@ func (v *visit) checkBreach(field, chosen string) error {
 	if c == nil {
 		return nil
 	}
-	found, err := c.breached(v.ctx, chosen)
+	found, err := c.breached(v.ctx, v.http, chosen)
 	switch {
 	case found:
 		return inField(field, "password_breached")

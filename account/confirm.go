@@ -203,8 +203,8 @@ func (v *visit) confirmForms(c *confirmation) ([]page.Form, error) {
 		send := v.confirmForm(c.way)
 		send.Hidden = append(send.Hidden, page.HiddenField{Name: "again", Value: "1"})
 		if _, _, err := v.mailedConfirm(); err != nil {
-			send.Button = v.word("send_code") // there is none yet, or none that still works
-			return []page.Form{send}, nil
+			send.Button = v.word("send_code")
+			return []page.Form{send}, nil //nolint:nilerr // there is no code yet, or none that still works
 		}
 		send.Button, send.Secondary = v.word("again"), true
 		return []page.Form{v.confirmForm(c.way, v.codeInput()), send}, nil

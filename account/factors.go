@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
@@ -98,7 +97,9 @@ func (v *visit) renameFactor(row *accountstore.Factor) (next string, err error) 
 	if err != nil {
 		return "", err
 	}
-	switch err := v.replaceTOTP(row, time.Now(), func(f *accountstore.Factor) { f.Name = name }); {
+	changed := *row
+	changed.Name = name
+	switch err := v.rows.ReplaceFactor(v.ctx, &changed); {
 	case errors.Is(err, pintle.ErrNotFound):
 		return "", problemOf("not_found")
 	case errors.Is(err, pintle.ErrConflict):

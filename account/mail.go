@@ -81,8 +81,7 @@ func (v *visit) allowMail(address string) error {
 	if err == nil {
 		return nil
 	}
-	var limit *pintle.Error
-	if errors.As(err, &limit) {
+	if limit, ok := errors.AsType[*pintle.Error](err); ok {
 		return tooMany(limit.RetryAfter)
 	}
 	return unavailable(err)

@@ -18,8 +18,8 @@ import (
 type fate int
 
 const (
-	// newUser: the address is free.
-	newUser fate = iota
+	// The address is free.
+	_ fate = iota
 
 	// knownUser: a user has proven it.
 	knownUser
@@ -264,7 +264,7 @@ func (v *visit) tell(name string, event func(context.Context, *pintle.User) erro
 		return
 	}
 	if err := event(v.ctx, u); err != nil {
-		v.log().ErrorContext(v.ctx, "pintle: Events."+name+" failed", slog.Any("error", err))
+		v.log().ErrorContext(v.ctx, "pintle: an event of an account failed", slog.String("event", name), slog.Any("error", err))
 	}
 }
 

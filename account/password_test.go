@@ -246,7 +246,7 @@ func TestABannedUserIsDeniedAfterTheRightPassword(t *testing.T) {
 // AT-8, AT-31: the password changes between the check of the old one and the session.
 func TestASignInWithAnOldPasswordDoesNotOutliveItsChange(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
-		var under, goOn = make(chan struct{}), make(chan struct{})
+		under, goOn := make(chan struct{}), make(chan struct{})
 		var once sync.Once
 		waits := false
 		s := newSite(t, tokens, func(c *pintle.Config, _ *account.Options) {

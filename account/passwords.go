@@ -72,7 +72,7 @@ func (a *Accounts) authorize(ctx context.Context, s *pintle.Submission) (*pintle
 func (a *Accounts) userAt(ctx context.Context, typed string) (*pintle.User, error) {
 	email, err := address.Normalize(typed)
 	if err != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // no user has it
 	}
 	u, err := a.store.UserByEmail(ctx, email)
 	if errors.Is(err, pintle.ErrNotFound) {

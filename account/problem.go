@@ -101,8 +101,7 @@ func unavailable(err error) *problem {
 // asProblem returns the problem that an error is. Errors of the store and of callbacks
 // are faults of the server.
 func asProblem(err error) *problem {
-	var p *problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*problem](err); ok {
 		return p
 	}
 	switch {

@@ -333,14 +333,6 @@ func TestARotationOfSecretsLosesNoApp(t *testing.T) {
 	rotated := newSite(t, false, with(s.store, between, before))
 	rotated.half().post(secondFactor, "code", a.code(t, 0)).isSignedInAs(ada)
 	resealed := newSite(t, false, with(s.store, after, between))
-	// The row has the step after next by now, so that a later code that was used at the
-	// same moment cannot be used again.
-	resealed.half().post(secondFactor, "code", a.code(t, 1)).want(422).isSignedInAs("")
-	row := s.totpRow()
-	row.Step = 0
-	if err := s.rows.ReplaceFactor(t.Context(), row); err != nil {
-		t.Fatal(err)
-	}
 	resealed.half().post(secondFactor, "code", a.code(t, 1)).isSignedInAs(ada)
 
 	lost := newSite(t, false, with(s.store, strings.Repeat("other ", 8)))

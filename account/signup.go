@@ -266,7 +266,7 @@ func (v *visit) finishSignUp() (next string, err error) {
 		RedirectTo: target, Fields: map[string]any{"email": n.email, "password": v.form["password"]},
 	})
 	if err != nil {
-		return v.site.signIn(), nil // the account exists; the sign-in page says what is wrong
+		return v.site.signIn(), nil //nolint:nilerr // the account exists; the sign-in page says what is wrong
 	}
 	return next, nil
 }

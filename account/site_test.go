@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -257,9 +258,7 @@ func (b *browser) post(path string, pairs ...string) *browser {
 func (b *browser) postJSON(path string, members map[string]any) map[string]any {
 	b.t.Helper()
 	with := map[string]any{"csrfToken": b.token()}
-	for name, value := range members {
-		with[name] = value
-	}
+	maps.Copy(with, members)
 	text, err := json.Marshal(with)
 	if err != nil {
 		b.t.Fatal(err)

@@ -201,8 +201,7 @@ func TestServerCodeAsksWhetherADemandIsMet(t *testing.T) {
 	var err error
 	s.mux.HandleFunc("/ask", func(w http.ResponseWriter, r *http.Request) {
 		err = s.accounts.Meets(r, account.Demand{MaxAge: tenMinutes})
-		var stepUp *account.StepUpError
-		if errors.As(err, &stepUp) {
+		if stepUp, ok := errors.AsType[*account.StepUpError](err); ok {
 			stepUp.ServeHTTP(w, r)
 		}
 	})

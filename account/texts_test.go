@@ -120,7 +120,7 @@ func TestNoPageOfAccountsHasAWordThatCannotBeReplaced(t *testing.T) {
 	check(b.get("/auth/account/password"))
 	check(b.post("/auth/account/password", "current", "x", "password", "y"))
 	check(s.browser().signIn("must@example.com", goodPassword))
-	b = check(s.browser().signIn("held@example.com", goodPassword))
+	check(s.browser().signIn("held@example.com", goodPassword))
 	b = s.browser().startSession(held, 0, "fed")
 	check(b.get("/auth/account/password"))
 	check(b.get("/auth/account/prove"))

@@ -174,19 +174,11 @@ func (v *visit) useTOTP(opened []openedTOTP, code string, at time.Time) error {
 func (v *visit) resealTOTP(o openedTOTP, at time.Time) {
 	text, err := v.boxes.totp.seal(o.row.UserID, o.row.ID, o.secret)
 	if err == nil {
-		err = v.replaceTOTP(o.row, at, func(f *accountstore.Factor) { f.Secret, f.LastUsed = text, at })
+		changed := *o.row
+		changed.Secret, changed.LastUsed = text, at
+		err = v.rows.ReplaceFactor(v.ctx, &changed)
 	}
 	if err != nil && !errors.Is(err, pintle.ErrConflict) && !errors.Is(err, pintle.ErrNotFound) {
 		v.log().WarnContext(v.ctx, "pintle: secret of an authenticator app not sealed anew", slog.Any("error", err))
 	}
-}
-
-// replaceTOTP changes a row. ReplaceFactor writes the step, too, and a sign-in may have
-// used a later one since the row was read. So the row gets a step that no code of now is
-// beyond: codes of the next minute are refused, and none works twice.
-func (v *visit) replaceTOTP(row *accountstore.Factor, at time.Time, change func(*accountstore.Factor)) error {
-	changed := *row
-	changed.Step = max(row.Step, totpStep(at)+2)
-	change(&changed)
-	return v.rows.ReplaceFactor(v.ctx, &changed)
 }
