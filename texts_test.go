@@ -376,6 +376,9 @@ func TestTheTranslationInTheGuideIsComplete(t *testing.T) {
 	}
 	english := reflect.ValueOf(page.English())
 	for i := range english.NumField() {
+		if english.Type().Field(i).Name == "Account" { // the guide of sign-up has a test of its own
+			continue
+		}
 		if name := english.Type().Field(i).Name; !regexp.MustCompile(`\n\t` + name + `: `).MatchString(literal) {
 			t.Errorf("the guide lacks %s", name)
 		}
