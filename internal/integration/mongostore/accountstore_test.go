@@ -185,8 +185,12 @@ func TestADocumentThatCannotBeReadIsAnError(t *testing.T) {
 	s := open(t, db)
 	rows, flow := s.AccountStore(), person(t, s)
 	for _, spoiled := range []struct{ collection, field string }{
-		{"pintle_states", "bannedUntil"}, {"pintle_states", "suspended"}, {"pintle_states", "roles"},
-		{"pintle_factors", "expires"}, {"pintle_flows", "code"}, {"pintle_flows", "expires"},
+		{"pintle_states", "bannedUntil"},
+		{"pintle_states", "suspended"},
+		{"pintle_states", "roles"},
+		{"pintle_factors", "expires"},
+		{"pintle_flows", "code"},
+		{"pintle_flows", "expires"},
 	} {
 		c := db.Collection(spoiled.collection)
 		var before bson.M
