@@ -14,12 +14,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
 // binary is the quickstart, built for the tests of this process.
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(withQuickstart(m.Run)) }
+func TestMain(m *testing.M) {
+	os.Exit(withQuickstart(func() int { return services.Run(m) }))
+}
 
 func withQuickstart(run func() int) int {
 	dir, err := os.MkdirTemp("", "pintle-browser-")
