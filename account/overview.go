@@ -61,9 +61,9 @@ func (v *visit) showAccount() (*view, error) {
 		say("address_unconfirmed", "")
 	}
 	switch {
-	case s.password != nil:
-		say("password_since", dateOf(time.Unix(s.password.Step, 0)))
-	case s.imported:
+	case s.password != nil && s.password.Step > 0:
+		say("password_since", dateOf(time.UnixMilli(s.password.Step)))
+	case s.hasPassword(): // it is not known since when
 		say("password_there", "")
 	default:
 		say("password_none", "")
@@ -120,7 +120,7 @@ func (v *visit) describe(s *standing) map[string]any {
 	}
 	password := map[string]any{"set": s.hasPassword(), "changed": nil}
 	if s.password != nil {
-		password["changed"] = wireTime(time.Unix(s.password.Step, 0))
+		password["changed"] = wireTime(time.UnixMilli(s.password.Step))
 	}
 	return map[string]any{
 		"user": map[string]any{

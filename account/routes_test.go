@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -146,6 +147,27 @@ func TestAnotherSpellingOfAPathIsNoWayAroundACheck(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTheAccountSaysSinceWhenItHasItsPassword(t *testing.T) {
+	s := newSite(t, false)
+	b := s.browser().startSession(s.seed("ada@example.com", goodPassword, true), time.Minute, "pwd")
+	changed := func() any {
+		t.Helper()
+		return s.browserWith(b).get("/auth/account/me").want(http.StatusOK).json()["password"].(map[string]any)["changed"]
+	}
+	b.get("/auth/account").says("You have a password.") // it is not known since when
+	if got := changed(); got != nil {
+		t.Errorf("the time is %v", got)
+	}
+	from := time.Now().Truncate(time.Millisecond)
+	b.get("/auth/account/password").post("/auth/account/password", "current", goodPassword, "password", newPassword)
+	to := time.Now()
+	at, err := time.Parse(time.RFC3339, fmt.Sprint(changed()))
+	if err != nil || at.Before(from) || at.After(to) {
+		t.Errorf("the time is %v (%v), want one between %v and %v", at, err, from, to)
+	}
+	b.get("/auth/account").says("You have a password since <bdi>" + at.Format(time.DateOnly) + "</bdi>.")
 }
 
 func TestTheAccountAsData(t *testing.T) {
