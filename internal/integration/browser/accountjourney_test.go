@@ -192,6 +192,9 @@ func (v *browserUser) comes(path string, want ...string) {
 	if over := read(v, chromedp.Evaluate[float64]("document.documentElement.scrollWidth - document.documentElement.clientWidth")); over > 0 {
 		v.t.Errorf("the page at %s is %.0f pixels wider than the window", v.address(), over)
 	}
+	if ways := read(v, chromedp.Evaluate[[]string](`Array.from(new Set(Array.from(document.querySelectorAll(".site-link"), link => getComputedStyle(link).textAlign)))`)); len(ways) > 1 {
+		v.t.Errorf("the links at %s are aligned in several ways: %q", v.address(), ways)
+	}
 }
 
 // isToldWhatIsWrong checks that the page has a message. It has the focus, so that it is read
@@ -201,6 +204,10 @@ func (v *browserUser) isToldWhatIsWrong(path, message string) {
 	v.comes(path, message)
 	if got := read(v, chromedp.Evaluate[string]("document.activeElement.id")); got != "form-error" {
 		v.t.Errorf("the focus of the page at %s is on %q, want the message", v.address(), got)
+	}
+	over := read(v, chromedp.Evaluate[float64](`document.querySelector("h1").getBoundingClientRect().bottom - document.querySelector("#form-error").getBoundingClientRect().top`))
+	if over > 0 {
+		v.t.Errorf("the message at %s covers %.0f pixels of the heading", v.address(), over)
 	}
 }
 
