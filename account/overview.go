@@ -74,7 +74,10 @@ func (v *visit) showAccount() (*view, error) {
 	if len(s.factors) == 0 && !v.o.SecondFactor.Off {
 		say("factor_none", "")
 	}
-	p.Links = v.pageLinks("password", "passwords", "factors", "second_factor", "totp", "add_totp", "recovery-codes", "new_codes")
+	p.Links = v.pageLinks("password", "passwords", "factors", "second_factor", "totp", "add_totp")
+	if len(s.factors) > 0 { // recovery codes are for the loss of one
+		p.Links = append(p.Links, v.pageLinks("recovery-codes", "new_codes")...)
+	}
 	p.Forms = []page.Form{{Action: v.site.base + "/signout", Button: v.pageText("account").Button, Secondary: true}}
 	return &view{page: p, data: v.describe(s)}, nil
 }

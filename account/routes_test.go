@@ -170,6 +170,18 @@ func TestTheAccountSaysSinceWhenItHasItsPassword(t *testing.T) {
 	b.get("/auth/account").says("You have a password since <bdi>" + at.Format(time.DateOnly) + "</bdi>.")
 }
 
+func TestTheAccountLeadsToRecoveryCodesOnceThereIsAFactor(t *testing.T) {
+	s := newSite(t, false)
+	u := s.seed("ada@example.com", goodPassword, true)
+	b := s.browser().startSession(u, time.Minute, "pwd").get("/auth/account").want(http.StatusOK)
+	const link = `href="/auth/account/recovery-codes"`
+	if strings.Contains(b.page, link) {
+		t.Error("the page leads to recovery codes, which a user without a factor does not get")
+	}
+	s.app(u)
+	b.get("/auth/account").says(link)
+}
+
 func TestTheAccountAsData(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
