@@ -97,9 +97,7 @@ func (v *visit) renameFactor(row *accountstore.Factor) (next string, err error) 
 	if err != nil {
 		return "", err
 	}
-	changed := *row
-	changed.Name = name
-	switch err := v.rows.ReplaceFactor(v.ctx, &changed); {
+	switch err := v.replaceTOTP(row, func(f *accountstore.Factor) { f.Name = name }); {
 	case errors.Is(err, pintle.ErrNotFound):
 		return "", problemOf("not_found")
 	case errors.Is(err, pintle.ErrConflict):

@@ -333,6 +333,7 @@ func TestARotationOfSecretsLosesNoApp(t *testing.T) {
 	rotated := newSite(t, false, with(s.store, between, before))
 	rotated.half().post(secondFactor, "code", a.code(t, 0)).isSignedInAs(ada)
 	resealed := newSite(t, false, with(s.store, after, between))
+	resealed.half().post(secondFactor, "code", a.code(t, 0)).want(422).isSignedInAs("") // it was used
 	resealed.half().post(secondFactor, "code", a.code(t, 1)).isSignedInAs(ada)
 
 	lost := newSite(t, false, with(s.store, strings.Repeat("other ", 8)))

@@ -155,8 +155,11 @@ func (v *visit) useTOTP(opened []openedTOTP, code string, at time.Time) error {
 			continue
 		}
 		err := v.rows.AdvanceFactor(v.ctx, o.row.UserID, factorTOTP, o.row.ID, step, at)
-		if errors.Is(err, pintle.ErrConflict) || errors.Is(err, pintle.ErrNotFound) {
-			continue // used before, or removed meanwhile
+		if errors.Is(err, pintle.ErrNotFound) {
+			continue // removed meanwhile
+		}
+		if errors.Is(err, pintle.ErrConflict) {
+			break // used before: a form that was sent twice may have stored the secret in another row, too
 		}
 		if err != nil {
 			return unavailable(err)
@@ -174,11 +177,17 @@ func (v *visit) useTOTP(opened []openedTOTP, code string, at time.Time) error {
 func (v *visit) resealTOTP(o openedTOTP, at time.Time) {
 	text, err := v.boxes.totp.seal(o.row.UserID, o.row.ID, o.secret)
 	if err == nil {
-		changed := *o.row
-		changed.Secret, changed.LastUsed = text, at
-		err = v.rows.ReplaceFactor(v.ctx, &changed)
+		err = v.replaceTOTP(o.row, func(f *accountstore.Factor) { f.Secret, f.LastUsed = text, at })
 	}
 	if err != nil && !errors.Is(err, pintle.ErrConflict) && !errors.Is(err, pintle.ErrNotFound) {
 		v.log().WarnContext(v.ctx, "pintle: secret of an authenticator app not sealed anew", slog.Any("error", err))
 	}
+}
+
+// replaceTOTP changes a row. Its step may be less than that of a code that was accepted
+// since the row was read: ReplaceFactor keeps the greater one.
+func (v *visit) replaceTOTP(row *accountstore.Factor, change func(*accountstore.Factor)) error {
+	changed := *row
+	change(&changed)
+	return v.rows.ReplaceFactor(v.ctx, &changed)
 }
