@@ -138,6 +138,7 @@ type Accounts struct {
 	boxes    *boxes
 	hasher   *password.Hasher
 	mails    *pintle.Email // limits the mails that anyone can cause
+	codes    *pintle.Email // limits those that follow a first proof
 	guard    *throttle.Guard
 
 	// passwords is the provider of passwords, within its limits. providers are the
@@ -178,6 +179,8 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 		a.guard = &throttle.Guard{}
 	}
 	a.mails = a.guard.Email(&pintle.Email{})
+	apart := &throttle.Guard{MailsPerAddress: a.guard.MailsPerAddress, MailsPerClient: a.guard.MailsPerClient}
+	a.codes = apart.Email(&pintle.Email{})
 	a.logger, a.http = cfg.Logger, cfg.HTTPClient
 	if a.address = cfg.ClientAddress; a.address == nil {
 		a.address = clientaddr.Forwarded(cfg.TrustedProxies...)

@@ -334,7 +334,7 @@ func (v *visit) mailConfirm() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := v.allowMail(u.Email); err != nil {
+	if err := v.allowCode(u.Email); err != nil {
 		return "", err
 	}
 	f, held, err := v.mailedConfirm()

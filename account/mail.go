@@ -76,13 +76,20 @@ func (v *visit) url(name string, pairs ...string) string {
 }
 
 // allowMail counts a mail that anyone can cause, before anything is looked up.
-func (v *visit) allowMail(address string) error {
-	err := v.mails.Allow(v.ctx, &pintle.MailRequest{Address: address, Provider: providerID, Request: v.r, Client: v.client()})
+func (v *visit) allowMail(address string) error { return v.allowBy(v.mails, address) }
+
+// allowCode counts a mail with a code that follows a right password, or that a session asks
+// for. It has a limit apart: with one limit for all, an attacker who asks for mails to an
+// address would keep its owner from every code, and so from signing in.
+func (v *visit) allowCode(address string) error { return v.allowBy(v.codes, address) }
+
+func (v *visit) allowBy(limit *pintle.Email, address string) error {
+	err := limit.Allow(v.ctx, &pintle.MailRequest{Address: address, Provider: providerID, Request: v.r, Client: v.client()})
 	if err == nil {
 		return nil
 	}
-	if limit, ok := errors.AsType[*pintle.Error](err); ok {
-		return tooMany(limit.RetryAfter)
+	if refused, ok := errors.AsType[*pintle.Error](err); ok {
+		return tooMany(refused.RetryAfter)
 	}
 	return unavailable(err)
 }

@@ -47,7 +47,7 @@ func (v *visit) codeFlow(k kind, name string, u *pintle.User) (*flow, error) {
 	if p, ok := errors.AsType[*problem](err); !ok || p.code != "link_expired" {
 		return f, err
 	}
-	if err := v.allowMail(u.Email); err != nil {
+	if err := v.allowCode(u.Email); err != nil {
 		return nil, err
 	}
 	// The row of one that has expired may not be swept yet.
@@ -89,7 +89,7 @@ func (v *visit) proving() (*proving, error) {
 	if p != nil && !isProved(p.User) && p.Authentication.Provider == providerID {
 		return &proving{user: p.User, name: pendingID(p)}, nil
 	}
-	session, err := v.auth.Session(v.r)
+	session, err := v.cookieSession()
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -212,7 +212,7 @@ func (v *visit) mailAgain(f *flow) error {
 	if f.payload.Again >= codeAgain {
 		return tooMany(0)
 	}
-	if err := v.allowMail(f.payload.Email); err != nil {
+	if err := v.allowCode(f.payload.Email); err != nil {
 		return err
 	}
 	f.payload.Again++

@@ -150,7 +150,7 @@ func (v *visit) admit() error {
 	if v.route.who == forAnyone {
 		return nil
 	}
-	session, err := v.auth.Session(v.r)
+	session, err := v.cookieSession()
 	if err != nil {
 		return unavailable(err)
 	}
@@ -162,6 +162,14 @@ func (v *visit) admit() error {
 		return v.demand(v.actionDemand())
 	}
 	return nil
+}
+
+// cookieSession returns the session of the browser. One in the header Authorization is
+// that of a program: pages of accounts set cookies, and are for browsers.
+func (v *visit) cookieSession() (*pintle.Session, error) {
+	r := v.r.Clone(v.ctx)
+	r.Header.Del("Authorization")
+	return v.auth.Session(r)
 }
 
 // user returns the user of the session as the store has it.
