@@ -107,7 +107,25 @@ func (v *visit) startAgain(u *pintle.User, before pintle.Authentication, methods
 	if _, _, err := v.auth.StartSession(v.w, v.r, u, pintle.StartOptions{Authentication: again}); err != nil {
 		return unavailable(err)
 	}
-	return nil
+	return v.notOvertaken(u)
+}
+
+// notOvertaken ends the session that begins if another request has stored a password since
+// this one came. That request has ended the session of this one, which may be that of a
+// thief, and the new session began afterwards.
+func (v *visit) notOvertaken(u *pintle.User) error {
+	row, err := v.passwordOf(v.ctx, u.ID)
+	if err == nil && (row == nil || row.Step < v.began.UnixMilli() || row.Secret == v.chosen) {
+		return nil
+	}
+	fault := problemOf("signed_out")
+	if err != nil {
+		fault = unavailable(err)
+	}
+	if err := v.endSessions(context.WithoutCancel(v.ctx), u.ID); err != nil {
+		return err
+	}
+	return fault
 }
 
 // A holding is how a user can sign in.

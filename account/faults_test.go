@@ -18,8 +18,9 @@ type fault struct {
 	left atomic.Int64 // calls until then
 	hit  atomic.Bool
 
-	// onReplace is called before a factor is replaced.
-	onReplace func()
+	// onReplace is called before a factor is replaced, onUse after a flow was used, and
+	// onState after the state of a user was read.
+	onReplace, onUse, onState func()
 }
 
 var errFault = errors.New("the store does not answer")
@@ -101,7 +102,11 @@ func (r faultyRows) State(ctx context.Context, id string) (*accountstore.State, 
 	if err := r.fault.now(); err != nil {
 		return nil, err
 	}
-	return r.Store.State(ctx, id)
+	state, err := r.Store.State(ctx, id)
+	if r.fault.onState != nil {
+		r.fault.onState()
+	}
+	return state, err
 }
 
 func (r faultyRows) ChangeState(ctx context.Context, s *accountstore.State) error {
@@ -167,7 +172,11 @@ func (r faultyRows) UseFlow(ctx context.Context, id accountstore.Hash, kind stri
 	if err := r.fault.now(); err != nil {
 		return nil, err
 	}
-	return r.Store.UseFlow(ctx, id, kind)
+	f, err := r.Store.UseFlow(ctx, id, kind)
+	if r.fault.onUse != nil {
+		r.fault.onUse()
+	}
+	return f, err
 }
 
 func (r faultyRows) EndFlows(ctx context.Context, subject string, kinds ...string) (int, error) {

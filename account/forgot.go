@@ -150,6 +150,7 @@ func (v *visit) reset() (next string, err error) {
 // newSecret stores a password that the user has chosen. That settles what was asked about
 // the old one.
 func (v *visit) newSecret(u *pintle.User, before *accountstore.Factor, hash string) error {
+	v.chosen = hash
 	if err := v.storePassword(v.ctx, u.ID, before, hash); err != nil {
 		return err
 	}

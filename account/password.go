@@ -93,10 +93,16 @@ func (v *visit) changePassword() (next string, err error) {
 	if v.form["password"] == v.form["current"] {
 		return "", inField("password", "password_same")
 	}
-	// Verifying may have replaced the hash.
-	if row, err = v.passwordOf(v.ctx, u.ID); err != nil {
+	// Verifying may have replaced the hash. A row with another Step has another password: a
+	// thief of the old one must not replace what the owner has chosen meanwhile.
+	now, err := v.passwordOf(v.ctx, u.ID)
+	if err != nil {
 		return "", unavailable(err)
 	}
+	if chosenAt(now) != chosenAt(row) {
+		return "", problemOf("changed_meanwhile")
+	}
+	row = now
 	return v.replacePassword(u, row, "password_changed", "password-changed")
 }
 
@@ -254,6 +260,12 @@ func (v *visit) mustChange() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
+	// The sign-in still waits, after the row was read: otherwise the owner may have reset the
+	// password in between, and the row would be the new one.
+	if _, err := v.mustChangeOf(); err != nil {
+		return "", err
+	}
+	v.chosen = hash
 	if err := v.storePassword(v.ctx, p.User.ID, row, hash); err != nil {
 		return "", err
 	}

@@ -175,6 +175,14 @@ func newPassword(userID, hash string, at time.Time) *accountstore.Factor {
 	return &accountstore.Factor{UserID: userID, Kind: factorPassword, Secret: hash, Step: at.UnixMilli(), Created: at}
 }
 
+// chosenAt is when the password of a row was chosen, and 0 if that is not known.
+func chosenAt(row *accountstore.Factor) int64 {
+	if row == nil {
+		return 0
+	}
+	return row.Step
+}
+
 // waitForSignIn waits for the millisecond after a password was chosen, if it is not over.
 // A sign-in of the same millisecond counts as one with the password of before.
 func waitForSignIn(row *accountstore.Factor) { time.Sleep(time.Until(time.UnixMilli(row.Step + 1))) }

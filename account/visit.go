@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/page"
@@ -34,6 +35,11 @@ type visit struct {
 	session *pintle.Session // of routes that need one
 	stored  *pintle.User    // its user, once read
 
+	// began is when the request came, before its session was read, and chosen the hash of
+	// the password that it has stored.
+	began  time.Time
+	chosen string
+
 	// problem is what the page reports, status the status of the answer if it is not
 	// that of the page.
 	problem *problem
@@ -42,7 +48,7 @@ type visit struct {
 
 // visit reads a request. The visit it returns can always answer.
 func (a *Accounts) visit(w http.ResponseWriter, r *http.Request) (*visit, error) {
-	v := &visit{Accounts: a, w: w, r: r, ctx: r.Context(), texts: a.auth.Texts(r)}
+	v := &visit{Accounts: a, w: w, r: r, ctx: r.Context(), texts: a.auth.Texts(r), began: time.Now()}
 	v.pages = a.site.pages[v.texts.Lang]
 	v.json = wantsJSON(r)
 	var err error
