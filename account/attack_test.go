@@ -112,3 +112,15 @@ func TestAPasswordThatIsDueDoesNotReplaceTheOneOfAReset(t *testing.T) {
 		t.Errorf("the reset came in %d times, want 3 at least", overtaken)
 	}
 }
+
+// AT-8: a ban while a request is under way.
+func TestABannedUserGetsNoSessionByAChange(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens)
+		u := s.seed(ada, goodPassword, true)
+		b := s.browser().signIn(ada, goodPassword).isSignedInAs(ada).get("/auth/account/password")
+		s.changeState(u.ID, func(state *accountstore.State) { state.BannedUntil = accountstore.Forever })
+		b.post("/auth/account/password", "current", goodPassword, "password", newPassword).
+			want(http.StatusUnauthorized).isSignedInAs("")
+	})
+}

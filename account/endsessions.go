@@ -96,11 +96,11 @@ func (v *visit) startAgain(u *pintle.User, before pintle.Authentication, methods
 		if at.IsZero() {
 			at = before.Time
 		}
-		if !at.IsZero() && !slices.Contains(methods, method) {
+		// A provider may have reported a method twice.
+		if !at.IsZero() && !slices.Contains(methods, method) && !slices.Contains(again.Methods, method) {
 			again.Methods = append(again.Methods, method)
 			again.Proofs[method] = at
 		}
-		delete(before.Proofs, method) // it was proven at Time
 	}
 	again.Methods = append(again.Methods, methods...)
 	// Its begin is now: a session from before the end of the others would end, too.
@@ -110,12 +110,17 @@ func (v *visit) startAgain(u *pintle.User, before pintle.Authentication, methods
 	return v.notOvertaken(u)
 }
 
-// notOvertaken ends the session that begins if another request has stored a password since
-// this one came. That request has ended the session of this one, which may be that of a
-// thief, and the new session began afterwards.
+// notOvertaken ends the session that begins if the user is banned, or if another request
+// has stored a password since this one came. Either has ended the session of this request,
+// which may be that of a thief, and the new session began afterwards, beside the gate.
 func (v *visit) notOvertaken(u *pintle.User) error {
-	row, err := v.passwordOf(v.ctx, u.ID)
-	if err == nil && (row == nil || row.Step < v.began.UnixMilli() || row.Secret == v.chosen) {
+	state, err := v.rows.State(v.ctx, u.ID)
+	var row *accountstore.Factor
+	if err == nil {
+		row, err = v.passwordOf(v.ctx, u.ID)
+	}
+	if err == nil && !state.BannedUntil.After(time.Now()) &&
+		(row == nil || row.Step < v.began.UnixMilli() || row.Secret == v.chosen) {
 		return nil
 	}
 	fault := problemOf("signed_out")

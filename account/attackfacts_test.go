@@ -1,0 +1,40 @@
+package account_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
+)
+
+// A provider may report a method twice. The old proof stays old when the session begins
+// again.
+func TestAMethodThatIsReportedTwiceIsNotProvenAgain(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens, withGitHub, func(_ *pintle.Config, o *account.Options) { o.SecondFactor.SkipFor = []string{"github"} })
+		calls := s.demand("/danger", account.Demand{MaxAge: tenMinutes, Level: account.TwoFactors})
+		u := s.seed(ada, goodPassword, true)
+		b, old, w := s.browser(), time.Now().Add(-time.Hour), httptest.NewRecorder()
+		_, _, err := s.auth.StartSession(w, b.request(http.MethodGet, "/", nil), u, pintle.StartOptions{
+			Authentication: pintle.Authentication{
+				Time: time.Now(), Started: old, Provider: "github", Methods: []string{"fed", "fed:mfa", "fed:mfa", "pwd"},
+				Proofs: map[string]time.Time{"fed": old, "fed:mfa": old, "pwd": time.Now()},
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, _ := url.Parse(s.server.URL)
+		b.client.Jar.SetCookies(here, w.Result().Cookies())
+		b.stay().get("/danger").want(http.StatusSeeOther)
+		b.post("/auth/account/password", "current", goodPassword, "password", newPassword).want(http.StatusSeeOther)
+		b.get("/danger").want(http.StatusSeeOther)
+		if *calls != 0 {
+			t.Error("the old proof of two factors counts as a new one")
+		}
+	})
+}
