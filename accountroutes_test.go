@@ -375,7 +375,7 @@ func TestEachTenantHasItsAccounts(t *testing.T) {
 		own.serve = func(w http.ResponseWriter, r *http.Request) {
 			session, err := own.auth.Session(r)
 			if err != nil || session == nil {
-				_, _ = fmt.Fprintf(w, "%s: nobody, %v", host, err)
+				_, _ = fmt.Fprintf(w, "%s: signed out, %v", host, err)
 				return
 			}
 			_, _ = fmt.Fprintf(w, "%s: %s", host, session.User.Name)

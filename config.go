@@ -198,9 +198,8 @@ type Config struct {
 	Getenv func(string) string
 }
 
-// Accounts adds the accounts of package account to a configuration. An application
-// that makes pages and rules of its own part of each configuration can implement it,
-// too.
+// Accounts adds package account to a configuration. An application can also implement
+// it, to add its own pages and rules to each configuration.
 type Accounts interface {
 	// Attach is called once for each configuration that is made, before it is checked:
 	// by [New], and for each tenant of [NewFunc], again where a tenant was forgotten. It

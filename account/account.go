@@ -115,8 +115,8 @@ type Passwords struct {
 	Guard *throttle.Guard
 
 	// Import returns the hash of a user's password in the table that the
-	// application has used before, or "" if there is none. It is called when a user
-	// signs in who has no password here. If the password matches, the hash is
+	// application has used before, or "" if the user has no password there. It is
+	// called at a sign-in of a user without a password here. If the password matches, the hash is
 	// moved. Nil means that there is no such table.
 	//
 	// [password.Hasher.Verify] lists the hashes that it accepts.

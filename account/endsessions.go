@@ -140,6 +140,10 @@ type holding struct {
 
 	password bool
 
+	// linked reports that accounts of providers are linked to the user, be they
+	// configured or not.
+	linked bool
+
 	// others reports a way of the application: a provider of credentials of its
 	// own, or another configuration of the store.
 	others bool
@@ -153,6 +157,7 @@ func (a *Accounts) ways(ctx context.Context, u *pintle.User) (*holding, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
+	h.linked = len(accounts) > 0
 	names := map[string]bool{}
 	for _, linked := range accounts {
 		if name, configured := a.providers[linked.Provider]; configured {

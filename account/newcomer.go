@@ -25,7 +25,9 @@ const (
 	knownUser
 
 	// sameUser: a user has it who cannot sign in at all, such as one whom an operator
-	// has made. The person becomes that user.
+	// has made. The person becomes that user. A user with an account of a provider is
+	// another case, even if the provider is not configured now: it may be once more,
+	// and would let its owner in.
 	sameUser
 
 	// asksWhose: a user has it, unproven, and can sign in. An attacker may have made
@@ -66,7 +68,7 @@ func (v *visit) newcomer(f *flow, held *heldFlow) (*newcomer, error) {
 		return nil, err
 	}
 	switch {
-	case !n.holding.beside() && !n.holding.password:
+	case !n.holding.beside() && !n.holding.password && !n.holding.linked:
 		n.fate = sameUser
 	case held.Taking == n.user.ID:
 		n.fate = takesAddress

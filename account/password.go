@@ -152,8 +152,8 @@ func (v *visit) removePassword(u *pintle.User, row *accountstore.Factor) (next s
 	return withQuery(v.site.path(""), "notice", "password_removed"), nil
 }
 
-// dropPassword removes the hash. Where the application has a table of its own a row without
-// a hash stays: the password there would be good again.
+// dropPassword removes the hash. If the application also has a table, a row without a
+// hash stays: without the row the password in that table would sign in again.
 func (v *visit) dropPassword(u *pintle.User, row *accountstore.Factor) error {
 	if v.o.Passwords.Import != nil {
 		return v.storePassword(v.ctx, u.ID, row, "")
@@ -281,8 +281,8 @@ func (v *visit) mustChange() (next string, err error) {
 }
 
 // onlyThisSession ends everything of before, and goes on with the session that the
-// response sets. Where there is none yet, because the application has a page of its own
-// to show, everything ends, and the user signs in once more.
+// response sets. If the application's Callbacks.Hold shows a page first, the response
+// sets no session: then everything ends, and the user signs in once more.
 func (v *visit) onlyThisSession(p *pintle.PendingSignIn, next string, methods ...string) (string, error) {
 	var s *pintle.Session
 	if next == p.RedirectTo {

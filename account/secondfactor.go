@@ -52,8 +52,8 @@ const (
 	methodRecovery = "recovery" // not registered
 )
 
-// The limits of wrong codes. They are counted for the user, in the store: whoever can
-// cause them has the password, the mailbox or the session already.
+// The limits of wrong codes. They are counted for the user, in the store: a client can
+// cause them only after it has shown the password, the mailbox or the session.
 const (
 	secondAttempts = 5 // of one sign-in
 	failureLimit   = 10

@@ -357,6 +357,20 @@ func TestAnAnswerOfAnotherBrowserTakesNoAddress(t *testing.T) {
 	s.browser().get(link).says("Is this account yours?")
 }
 
+// AT-10: a provider that is not configured now may be configured again, and would then
+// let the owner of its account in.
+func TestAnAccountOfAProviderThatIsGoneIsNotShared(t *testing.T) {
+	s := newSite(t, false)
+	eve := s.seed("ada@example.com", "", false)
+	s.link(eve, "github")
+	b := s.browser().signUp("ada@example.com").get(s.lastMail().URL).says("Is this account yours?")
+	b.post("/auth/account/address-choice", "choice", "new").post("/auth/account/sign-up-finish", "password", goodPassword).
+		isSignedInAs("ada@example.com")
+	if u := s.user("ada@example.com"); u.ID == eve.ID {
+		t.Error("one user has two owners")
+	}
+}
+
 func TestAUserWhoCannotSignInIsTheReaderOfTheMail(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
