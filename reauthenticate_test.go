@@ -351,6 +351,25 @@ func TestReauthenticateFails(t *testing.T) {
 	}
 }
 
+// Without a list of ended sessions only the response shows that another session has taken
+// the place of the one that the request carries.
+func TestAReauthenticationReplacesNoSessionOfTheSameResponse(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, b := steppingUp(t, strategy, func(s *site) { s.Session.Revocation = nil })
+			w, r, ada := httptest.NewRecorder(), b.request(), people["ada"].user
+			if _, _, err := s.auth.StartSession(w, r, &ada, pintle.StartOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			set := len(w.Result().Cookies())
+			_, err := s.auth.Reauthenticate(w, r, pintle.CompleteOptions{Methods: []string{"otp"}})
+			if !errors.Is(err, pintle.CodeAccessDenied) || len(w.Result().Cookies()) != set {
+				t.Errorf("%v, with %d cookies where there were %d", err, len(w.Result().Cookies()), set)
+			}
+		})
+	}
+}
+
 // Without a list of ended sessions the token before stays good, and never has the proof.
 func TestATokenBeforeWithoutAListNeverHasTheProof(t *testing.T) {
 	_, b := steppingUp(t, pintle.StrategyJWT, func(s *site) { s.Session.Revocation = nil })
