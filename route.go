@@ -241,7 +241,11 @@ func (x *exchange) callback() error {
 	if err == nil && who != nil {
 		who.provider = p
 		who.authentication.Time, who.authentication.Provider = x.began, p.id
-		who.authentication = who.authentication.complete()
+		who.authentication.Started = who.authentication.Time
+		// Only a session that records the methods, and Callbacks.Hold, see when each was proven.
+		if x.Session.RecordAuthentication || x.Callbacks.Hold != nil {
+			who.authentication = who.authentication.complete()
+		}
 		err = x.login(who)
 	}
 	if err != nil && !isClassified(err) {
