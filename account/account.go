@@ -16,9 +16,10 @@
 //
 // # What it guarantees
 //
-// Every sign-in passes one gate, [pintle.Callbacks.Hold], whichever way the user comes:
-// a password alone makes no session for a user who has a second factor, and neither
-// does a provider, a mail link or a reset.
+// Every sign-in passes one gate, [pintle.Callbacks.Hold], whichever way the user comes. If
+// the user has a second factor, no session begins before it was checked: not after a
+// password, a mail link or a sign-in with a provider. A reset of the password never begins
+// a session.
 //
 // A user exists once the mailbox of the address was read: an attacker who signs up with
 // the address of another person leaves nothing behind that the owner could confirm by
@@ -59,7 +60,7 @@ type Options struct {
 	// From is the sender. Empty leaves it to Mail.
 	From string
 
-	// SignUp is who may make an account, and what is asked for.
+	// SignUp decides which addresses may make an account, and lists the fields of the form.
 	SignUp SignUp
 
 	// Passwords are the rules for passwords.
@@ -74,7 +75,7 @@ type Options struct {
 	Admit func(ctx context.Context, r *http.Request, action string) error
 }
 
-// SignUp is who may make an account. The zero value lets everyone in who can read mail at
+// SignUp decides which addresses may make an account. The zero value lets everyone in who can read mail at
 // the address.
 type SignUp struct {
 	// Closed lets only users sign in whom an operator or a provider has made.

@@ -51,7 +51,8 @@ func (c *BreachCheck) breached(ctx context.Context, client *http.Client, chosen 
 	if err != nil {
 		return false, err
 	}
-	// Answers have one length, whatever is asked.
+	// The service then fills each answer up, so that its length does not show which digits
+	// were sent.
 	r.Header.Set("Add-Padding", "true")
 	resp, err := cmp.Or(c.Client, client, &http.Client{}).Do(r)
 	if failed, ok := errors.AsType[*url.Error](err); ok {

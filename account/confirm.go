@@ -94,8 +94,9 @@ func (v *visit) asked(name string) string {
 	return queryOf(v.r.URL, name)
 }
 
-// waysFor returns the ways that bring a user nearer to a level. A user who has proven one
-// factor lately is asked for the other alone.
+// waysFor returns the ways from which the user chooses the next proof. If the proofs of the
+// session already have one factor that is fresh enough, only ways of the other factor are
+// returned.
 func (v *visit) waysFor(u *pintle.User, c *confirmation) ([]string, error) {
 	_, hash, err := v.storedPassword(v.ctx, u)
 	if err != nil {
@@ -191,14 +192,11 @@ func (v *visit) confirmForms(c *confirmation) ([]page.Form, error) {
 	var in page.Input
 	switch c.way {
 	case byPassword:
-		in = page.Input{Name: "password", Label: v.word("current_password"), Type: "password", Autocomplete: "current-password", Required: true}
+		in = v.currentPasswordInput("password")
 	case byTOTP:
-		in = page.Input{
-			Name: "code", Label: v.word("totp_code"), Hint: v.word("totp_code_hint"), Autocomplete: "one-time-code", InputMode: "numeric",
-			MaxLength: 20, LTR: true, Required: true,
-		}
+		in = v.totpInput()
 	case byRecovery:
-		in = page.Input{Name: "code", Label: v.word("recovery_code"), Autocomplete: "off", MaxLength: 40, LTR: true, Required: true}
+		in = v.recoveryInput()
 	case byMail:
 		send := v.confirmForm(c.way)
 		send.Hidden = append(send.Hidden, page.HiddenField{Name: "again", Value: "1"})

@@ -358,7 +358,8 @@ func TestAConfirmationDoesNotReviveASession(t *testing.T) {
 	})
 }
 
-// A code alone is one factor: an old password is asked for first.
+// A code of an app is one factor. If the password was checked too long ago, the page asks
+// for it before it accepts a code.
 func TestACodeOfNowDoesNotStandInForThePassword(t *testing.T) {
 	s := newSite(t, false)
 	u := s.seed("ada@example.com", goodPassword, true)

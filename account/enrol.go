@@ -194,10 +194,10 @@ func (v *visit) settleEnrolment(u *pintle.User) error {
 	return v.changeState(v.ctx, u.ID, func(s *accountstore.State) { dropMust(s, mustEnrol) })
 }
 
-// ResetSecondFactor takes the second factor away from a user who has lost it: the apps,
-// and the recovery codes. All sessions of the user end, and at the next sign-in the user
-// adds another one first. After a password alone that takes a code that is mailed. The user
-// is told by a mail to the proven address. Passkeys stay.
+// ResetSecondFactor removes the apps and the recovery codes of a user who has lost them,
+// and ends all sessions of the user. Passkeys stay. At the next sign-in the user has to add
+// a new second factor; after a sign-in with a password, a code that is mailed to the user
+// is required before that. The user receives a mail at the proven address.
 //
 // It is for operators who have made sure by other means that the owner of the account asks
 // for it. The error matches [pintle.ErrNotFound] if there is no such user. After any other

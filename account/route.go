@@ -10,7 +10,7 @@ import (
 	"github.com/pintleauth/pintle/internal/page"
 )
 
-// A route is a page and its form. The wire is described in docs/accounts.md.
+// A route is a page and its form. docs/sign-up.md describes the JSON form.
 type route struct {
 	name string
 

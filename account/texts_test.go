@@ -6,7 +6,6 @@ import (
 	"html"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,43 +15,14 @@ import (
 	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/testsite"
 	"github.com/pintleauth/pintle/pages"
 )
 
 // replaced returns texts without a letter, which differ from the English ones.
 func replaced() pages.Texts {
 	texts := pages.Texts(page.English())
-	number := 0
-	var change func(v reflect.Value)
-	change = func(v reflect.Value) {
-		switch v.Kind() {
-		case reflect.String:
-			number++
-			text := fmt.Sprintf("‹%d›", number)
-			if strings.Contains(v.String(), "%s") {
-				text += "%s"
-			}
-			v.SetString(text)
-		case reflect.Struct:
-			for _, field := range v.Fields() {
-				change(field)
-			}
-		case reflect.Slice:
-			for i := range v.Len() {
-				change(v.Index(i))
-			}
-		case reflect.Map:
-			for _, key := range v.MapKeys() {
-				entry := reflect.New(v.Type().Elem()).Elem()
-				entry.Set(v.MapIndex(key))
-				change(entry)
-				v.SetMapIndex(key, entry)
-			}
-		default:
-			panic("no such text: " + v.Kind().String())
-		}
-	}
-	change(reflect.ValueOf(&texts).Elem())
+	testsite.Number(&texts)
 	texts.Lang, texts.Dir, texts.Site = "ar", "rtl", "‹0›"
 	return texts
 }

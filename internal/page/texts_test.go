@@ -11,44 +11,14 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/testsite"
 	"github.com/pintleauth/pintle/pages"
 )
 
 // translated returns texts whose every string differs from the English one.
 func translated() page.Texts {
 	texts := page.English()
-	v := reflect.ValueOf(&texts).Elem()
-	number := 0
-	var change func(v reflect.Value)
-	change = func(v reflect.Value) {
-		switch v.Kind() {
-		case reflect.String:
-			number++
-			name := fmt.Sprintf("‹%d›", number)
-			if strings.Contains(v.String(), "%s") {
-				name += "%s"
-			}
-			v.SetString(name)
-		case reflect.Struct:
-			for _, field := range v.Fields() {
-				change(field)
-			}
-		case reflect.Slice:
-			for i := range v.Len() {
-				change(v.Index(i))
-			}
-		case reflect.Map:
-			for _, key := range v.MapKeys() {
-				entry := reflect.New(v.Type().Elem()).Elem()
-				entry.Set(v.MapIndex(key))
-				change(entry)
-				v.SetMapIndex(key, entry)
-			}
-		default:
-			panic("no such text: " + v.Kind().String())
-		}
-	}
-	change(v)
+	testsite.Number(&texts)
 	texts.Lang, texts.Dir = "xx", "rtl"
 	return texts
 }
