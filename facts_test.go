@@ -153,7 +153,7 @@ func manyProofs(at time.Time, n int, prefix string) map[string]time.Time {
 	return proofs
 }
 
-// Sessions from before proofs were recorded have all their methods at one time, and
+// AT-78: sessions from before proofs were recorded have all their methods at one time, and
 // what a callback had put under the new names is not taken for a proof.
 func TestSessionsFromBeforeProofsWereRecorded(t *testing.T) {
 	at := time.Now().Add(-time.Hour)

@@ -21,7 +21,7 @@ func (s *site) resetLink(email string) string {
 
 const newPassword = "another long password"
 
-// AT-21, AT-22
+// AT-11, AT-21, AT-22
 func TestAResetReplacesThePasswordAndMakesNoSession(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)

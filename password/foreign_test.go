@@ -96,7 +96,7 @@ func TestUsersWithoutAPassword(t *testing.T) {
 	}
 }
 
-// Nothing that costs more than the bounds is stored, or computed if another program
+// AT-27: nothing that costs more than the bounds is stored, or computed if another program
 // stored it. It is an error, not a wrong password: a user must not be sent away
 // without the operator knowing.
 func TestWhatIsRefusedAtImportAndAtVerification(t *testing.T) {

@@ -21,6 +21,7 @@ type mutant struct {
 	noticed string
 }
 
+// AT-110
 func TestEveryMutantIsNoticed(t *testing.T) {
 	mutants := slices.Concat(userMutants, extraMutants, accountMutants, sessionMutants, linkMutants, transactionMutants, featureMutants(), rowMutants())
 	for _, m := range mutants {

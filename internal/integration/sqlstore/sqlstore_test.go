@@ -60,6 +60,7 @@ var ownTables = []string{
 	"pintle_states", "pintle_factors", "pintle_flows",
 }
 
+// AT-111: the races of accountstore are among the promises.
 func TestOwnTablesKeepEveryPromise(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
