@@ -93,13 +93,21 @@ func (s dbSessions) over(stored *StoredSession) bool {
 
 // authentication is what a session records of the sign-in.
 func (s dbSessions) authentication(stored *StoredSession) Authentication {
-	a := Authentication{Time: stored.Created, Started: stored.Created}
-	id, ok := recordedProvider(stored.Data[claimProvider])
-	if !s.Session.RecordAuthentication || !ok {
+	if s.Session.RecordAuthentication {
+		return stored.recorded()
+	}
+	return Authentication{Time: stored.Created, Started: stored.Created}
+}
+
+// recorded is what a session whose configuration records more has of the sign-in.
+func (s *StoredSession) recorded() Authentication {
+	a := Authentication{Time: s.Created, Started: s.Created}
+	id, ok := recordedProvider(s.Data[claimProvider])
+	if !ok {
 		return a
 	}
-	methods := recordedMethods(stored.Data[claimMethods])
-	at, said := wire.Seconds(stored.Data[claimSignedIn])
+	methods := recordedMethods(s.Data[claimMethods])
+	at, said := wire.Seconds(s.Data[claimSignedIn])
 	if !said { // from before proofs were recorded
 		a.Provider, a.Methods = id, methods
 		if a.Time.IsZero() {
@@ -108,14 +116,14 @@ func (s dbSessions) authentication(stored *StoredSession) Authentication {
 		return a.complete()
 	}
 	if a.Started.IsZero() { // the table has no column for it
-		began, _ := wire.Seconds(stored.Data[claimStarted])
+		began, _ := wire.Seconds(s.Data[claimStarted])
 		a.Started = past(time.Unix(began, 0))
 	}
 	if a.Time = past(time.Unix(at, 0)); a.Time.IsZero() {
 		return a
 	}
 	a.Provider = id
-	a.Methods, a.Proofs = recordedProofs(methods, stored.Data[claimProofs], past)
+	a.Methods, a.Proofs = recordedProofs(methods, s.Data[claimProofs], past)
 	return a.startedAt(a.Started) // which has milliseconds
 }
 

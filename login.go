@@ -19,14 +19,16 @@ func (x *exchange) login(who *arrival) error {
 	if err != nil {
 		return err
 	}
-	attempt := &SignInAttempt{User: stored, Account: who.account, Profile: who.profile, Submission: who.submission}
-	// The host can require a recent sign-in before an account is linked: an old
-	// session may be in the hands of another person.
-	if who.links() && here.user != nil {
-		attempt.LinkTo, attempt.SignedInAt, attempt.Authentication = here.user, here.authentication.Time, here.authentication
-	}
-	if elsewhere, err := x.askSignIn(attempt); elsewhere || err != nil {
-		return err
+	if x.Callbacks.SignIn != nil {
+		attempt := &SignInAttempt{User: stored, Account: who.account, Profile: who.profile, Submission: who.submission}
+		// The host can require a recent sign-in before an account is linked: an old
+		// session may be in the hands of another person.
+		if who.links() && here.user != nil {
+			attempt.LinkTo, attempt.SignedInAt, attempt.Authentication = here.user, here.authentication.Time, here.authentication
+		}
+		if elsewhere, err := x.askSignIn(attempt); elsewhere || err != nil {
+			return err
+		}
 	}
 	who.proof = x.keptProof()
 	decided, err := x.decide(who, here)

@@ -22,8 +22,8 @@ const confidential = "confidential"
 func TestWhatHostsPrintHasNoSecret(t *testing.T) {
 	view := any(confidential)
 	session := &Session{
-		User: User{ID: "1"}, hasData: true, data: map[string]any{"token": confidential}, changes: map[string]any{"token": confidential},
-		stored: &StoredSession{Token: confidential}, view: &view, claims: token.Token{},
+		User: User{ID: "1"}, data: map[string]any{"token": confidential}, changes: map[string]any{"token": confidential},
+		stored: &StoredSession{Token: confidential}, view: &view, claims: &token.Token{},
 	}
 	account := &Account{Provider: "acme", ProviderAccountID: "2", Type: TypeOIDC, UserID: "1", SessionState: confidential, Extra: map[string]any{"token": confidential}}
 	for _, field := range account.tokenFields() {

@@ -34,8 +34,7 @@ type Session struct {
 	// it.
 	Authentication Authentication
 
-	claims  token.Token
-	hasData bool
+	claims  *token.Token   // nil for a database session, and where data has them
 	data    map[string]any // of a database session, or changes not yet saved
 	changes map[string]any
 	stored  *StoredSession
@@ -89,7 +88,7 @@ func (s *Session) addShown(m *wire.Object, name, claim string) {
 		if value, said := s.data[claim]; said {
 			m.Add(name, value)
 		}
-	case s.hasData:
+	case s.claims != nil:
 		if raw, said := s.claims.Raw(claim); said {
 			m.AddRaw(name, raw)
 		}
@@ -207,7 +206,7 @@ func (c Claim[T]) Get(s *Session) (value T, ok bool) {
 	if v, set := s.data[c.name]; set {
 		return c.from(v)
 	}
-	if s.hasData {
+	if s.claims != nil {
 		found, err := s.claims.Claim(c.name, &value)
 		return value, found && err == nil
 	}

@@ -189,7 +189,7 @@ func (x *exchange) emitSession(s *Session) {
 	switch {
 	case s.data != nil:
 		e.Claims = s.data
-	case s.hasData:
+	case s.claims != nil:
 		e.Claims, _ = s.claims.Claims() // they were valid a moment ago
 	}
 	emit(x.ctx, x.settings, "session", x.Events.Session, e)

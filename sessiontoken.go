@@ -191,6 +191,25 @@ func newToken(claims Claims) heldToken {
 	return heldToken{claims: claims}
 }
 
+// authentication is what a token whose configuration records it has of the sign-in.
+// The claims of a token from before may be those of a callback, which may have copied
+// what a client sent; but never claimProvider.
+func (h heldToken) authentication() Authentication {
+	id, ok := recordedProvider(h.value(claimProvider))
+	at := h.recorded(claimSignedIn)
+	if !ok || at.IsZero() {
+		return Authentication{}
+	}
+	a := Authentication{Time: at, Started: h.began(), Provider: id, Methods: recordedMethods(h.value(claimMethods))}
+	if h.recorded(claimStarted).IsZero() {
+		// It was written before proofs were recorded: a claim of that name is not
+		// ours.
+		return a.complete()
+	}
+	a.Methods, a.Proofs = recordedProofs(a.Methods, h.value(claimProofs), h.counts)
+	return a
+}
+
 // issued is when the token was written.
 func (h heldToken) issued() time.Time {
 	if h.claims == nil {

@@ -99,7 +99,12 @@ func (q *sessionRequest) without(err error, cause unreadCause) sessionResult {
 // readPlain returns the session of a token that stays as it is. Nearly every
 // request takes this path.
 func (s tokenSessions) readPlain(q *sessionRequest, held heldToken) sessionResult {
-	session := &Session{claims: held.Token, hasData: true, Expires: s.tokenExpiry(held), Authentication: s.authentication(held)}
+	read := &struct { // one allocation
+		Session
+		claims token.Token
+	}{Session{Expires: s.tokenExpiry(held), Authentication: s.authentication(held)}, held.Token}
+	session := &read.Session
+	session.claims = &read.claims
 	session.User.fromToken(held.Token)
 	var lines []string
 	renewing := s.renewing(q, held, false)
@@ -403,25 +408,11 @@ func (s tokenSessions) isMarked() bool {
 	return s.needsSignInTime() || s.Session.RecordAuthentication
 }
 
-// authentication is what a token records of the sign-in. The claims of a token from
-// before the configuration recorded them may be those of a callback, which may have
-// copied what a client sent; but never claimProvider.
+// authentication is what a token records of the sign-in.
 func (s tokenSessions) authentication(held heldToken) Authentication {
 	switch {
 	case s.Session.RecordAuthentication:
-		id, ok := recordedProvider(held.value(claimProvider))
-		at := held.recorded(claimSignedIn)
-		if !ok || at.IsZero() {
-			return Authentication{}
-		}
-		a := Authentication{Time: at, Started: held.began(), Provider: id, Methods: recordedMethods(held.value(claimMethods))}
-		if held.recorded(claimStarted).IsZero() {
-			// It was written before proofs were recorded: a claim of that name is not
-			// ours.
-			return a.complete()
-		}
-		a.Methods, a.Proofs = recordedProofs(a.Methods, held.value(claimProofs), held.counts)
-		return a
+		return held.authentication()
 	case s.needsSignInTime():
 		a := Authentication{Time: held.recorded(claimSignedIn), Started: held.began()}
 		if !a.Time.IsZero() {
@@ -815,7 +806,7 @@ func (s *settings) remembered() time.Duration {
 func (s tokenSessions) devices(_ context.Context, asking *Session) iter.Seq2[*Device, error] {
 	return func(yield func(*Device, error) bool) {
 		device := &Device{Expires: asking.Expires, Current: true, LastUsed: time.Now(), Data: asking.data}
-		if asking.hasData {
+		if asking.claims != nil {
 			claims, err := asking.claims.Claims()
 			if err != nil {
 				yield(nil, fail(codeJWTSession, err))
