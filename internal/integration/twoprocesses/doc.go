@@ -1,0 +1,4 @@
+// Package twoprocesses tests that the steps of an accountstore.Store are steps for several
+// processes, too: two of them, with a store and connections each, change the same rows at
+// the same moment.
+package twoprocesses
