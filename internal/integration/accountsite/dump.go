@@ -21,12 +21,18 @@ type Cell struct {
 	Value []byte
 }
 
-// Find returns where a copy of a database has a secret: as it is, or in base64 or
-// hexadecimal, alone or within another text. Of a guessable one its SHA-256 is as good.
+// Find returns where a copy of a database has a secret: as it is, in base64 or
+// hexadecimal, or the bytes that it encodes, alone or within another text. Of a guessable
+// one its SHA-256 is as good.
 func (s Secret) Find(dump []Cell) (where []string) {
 	var needles [][]byte
 	for _, value := range s.Values {
 		needles = append(needles, []byte(value))
+		for _, decode := range []func(string) ([]byte, error){base64.RawURLEncoding.DecodeString, hex.DecodeString} {
+			if random, err := decode(value); err == nil && len(random) >= 16 {
+				needles = append(needles, random)
+			}
+		}
 		if s.Guessable {
 			sum := sha256.Sum256([]byte(value))
 			needles = append(needles, sum[:])

@@ -31,6 +31,10 @@ func TestFindFindsASecretInEveryForm(t *testing.T) {
 				}
 			}
 		}
+		encoded := Secret{Values: []string{base64.RawURLEncoding.EncodeToString(sum[:])}}
+		if found := encoded.Find([]Cell{{"flows.id", sum[:]}}); len(found) != 1 {
+			t.Errorf("the bytes of a token are found in %q", found)
+		}
 		s.Guessable = false
 		if found := s.Find([]Cell{{"flows.id", sum[:]}, {"users.name", []byte("an other")}}); found != nil {
 			t.Errorf("%q is found in %q, where it is not", secret, found)
