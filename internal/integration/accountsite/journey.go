@@ -229,3 +229,6 @@ func (a *app) code() string {
 	o := sum[19] & 15
 	return fmt.Sprintf("%06d", (binary.BigEndian.Uint32(sum[o:])&0x7fffffff)%1_000_000)
 }
+
+// SessionToken is that of the session in which the user is signed in.
+func (j *Journey) SessionToken() string { return j.signedIn.Cookies()["authjs.session-token"] }

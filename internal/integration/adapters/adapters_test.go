@@ -106,8 +106,13 @@ func (i installation) open(t *testing.T) *shared {
 	if i.layout.Dialect == 0 {
 		return i.openRedis(t)
 	}
-	var db *services.Database
-	var url string
+	db, authjs, _ := i.openSQL(t)
+	return &shared{i, authjs, i.withAccountTables(t, db)}
+}
+
+// openSQL makes a database without the tables of package account, and returns its URL, too.
+func (i installation) openSQL(t *testing.T) (db *services.Database, authjs *peer, url string) {
+	t.Helper()
 	switch i.layout.Dialect {
 	case sqlstore.PostgreSQL:
 		db = services.PostgreSQLDatabase(t)
@@ -127,7 +132,7 @@ func (i installation) open(t *testing.T) *shared {
 			t.Fatal(err)
 		}
 	}
-	authjs := startPeer(t, i.adapter, map[string]string{"dialect": i.layout.Dialect.String(), "url": url, "variant": i.variant})
+	authjs = startPeer(t, i.adapter, map[string]string{"dialect": i.layout.Dialect.String(), "url": url, "variant": i.variant})
 	s, err := sqlstore.NewShared(db.DB, i.layout)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +147,7 @@ func (i installation) open(t *testing.T) *shared {
 			t.Fatalf("%s: %v", p.Fix, err)
 		}
 	}
-	return &shared{i, authjs, i.withAccountTables(t, db)}
+	return db, authjs, url
 }
 
 // withAccountTables makes the tables of package account beside those of the adapter.
