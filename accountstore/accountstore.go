@@ -8,8 +8,9 @@
 //
 // What a row has to keep secret is hashed or sealed before it comes here: passwords
 // and recovery codes by package password, tokens of 256 random bits by SHA-256, codes
-// by HMAC, secrets of authenticator apps by [pintle.Config.Secrets]. A copy of the
-// database signs no user in.
+// by HMAC, secrets of authenticator apps by [pintle.Config.Secrets]. A copy of the rows
+// signs no user in. Tokens of sessions are not among them: a store that shares the
+// sessions of Auth.js has them as they are, and a copy of the sessions does sign in.
 //
 // [pintle.Store]: https://pkg.go.dev/github.com/pintleauth/pintle#Store
 // [pintle.Config.Secrets]: https://pkg.go.dev/github.com/pintleauth/pintle#Config

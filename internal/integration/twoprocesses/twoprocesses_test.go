@@ -42,7 +42,7 @@ var races = []race{
 		call: "UseFlow", prepare: aFlow, wins: 1, lost: notFound,
 		left: func(ctx context.Context, rows accountstore.Store, o *order) error {
 			if f, err := rows.Flow(ctx, o.Flow); !errors.Is(err, pintle.ErrNotFound) {
-				return fmt.Errorf("the flow is %+v, %v", f, err)
+				return errors.Join(fmt.Errorf("the flow is %+v", f), err)
 			}
 			return nil
 		},
@@ -51,7 +51,7 @@ var races = []race{
 		call: "AttemptFlow", prepare: aFlow, wins: limit, lost: conflict,
 		left: func(ctx context.Context, rows accountstore.Store, o *order) error {
 			if f, err := rows.Flow(ctx, o.Flow); err != nil || f.Attempts != limit || f.Version != 1 {
-				return fmt.Errorf("the flow is %+v, %v", f, err)
+				return errors.Join(fmt.Errorf("the flow is %+v", f), err)
 			}
 			return nil
 		},
@@ -61,7 +61,7 @@ var races = []race{
 		left: func(ctx context.Context, rows accountstore.Store, o *order) error {
 			f, err := rows.Factors(ctx, o.UserID)
 			if err != nil || len(f) != 2 || f[0].Step+f[1].Step != o.Step {
-				return fmt.Errorf("the factors are %+v, %v", f, err)
+				return errors.Join(fmt.Errorf("the factors are %+v", f), err)
 			}
 			return nil
 		},
@@ -70,7 +70,7 @@ var races = []race{
 		call: "DeleteFactor", prepare: aFactor("recovery"), wins: 1, lost: notFound,
 		left: func(ctx context.Context, rows accountstore.Store, o *order) error {
 			if f, err := rows.Factors(ctx, o.UserID); err != nil || len(f) != 1 || f[0].ID == o.ID {
-				return fmt.Errorf("the factors are %+v, %v", f, err)
+				return errors.Join(fmt.Errorf("the factors are %+v", f), err)
 			}
 			return nil
 		},
@@ -80,7 +80,7 @@ var races = []race{
 		left: func(ctx context.Context, rows accountstore.Store, o *order) error {
 			f, err := rows.CountFailure(ctx, o.UserID, o.At.Add(time.Second), time.Hour, 0)
 			if err != nil || f.Recent != limit || f.Streak != limit {
-				return fmt.Errorf("the failures are %+v, %v", f, err)
+				return errors.Join(fmt.Errorf("the failures are %+v", f), err)
 			}
 			return nil
 		},
