@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/integration/accountsite"
@@ -79,6 +80,49 @@ func TestAccountsLeaveTheRowsOfAuthJSAsTheyAre(t *testing.T) {
 			s.adapterGoesOn(t, people, owners, j)
 		})
 	}
+}
+
+// AT-112: in Redis there is nothing to migrate. No key of the adapter has another value
+// afterwards, but for those of the session that the reset ends.
+func TestAccountsLeaveTheKeysOfAuthJSAsTheyAre(t *testing.T) {
+	for _, i := range installations {
+		if i.layout.Dialect != 0 {
+			continue
+		}
+		t.Run(i.name, func(t *testing.T) {
+			t.Parallel()
+			s, client := i.openRedis(t)
+			people, owners := s.writeAll(t)
+			mary := people[0]
+			before := keys(t, client)
+			j := s.usePages(t, mary, people[3])
+			after := keys(t, client)
+			for key, value := range before {
+				ended := key == "user:session:"+mary.session.Token || key == "user:session:by-user-id:"+mary.user.ID
+				if after[key] != value && !ended {
+					t.Errorf("%s had the value %q and has %q", key, value, after[key])
+				}
+			}
+			s.adapterGoesOn(t, people, owners, j)
+		})
+	}
+}
+
+// keys returns the keys in Redis and their values, which are the texts that the adapters
+// write.
+func keys(t *testing.T, client *redis.Client) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	names := client.Scan(t.Context(), 0, "*", 100).Iterator()
+	for names.Next(t.Context()) {
+		if client.Type(t.Context(), names.Val()).Val() == "string" {
+			all[names.Val()] = client.Get(t.Context(), names.Val()).Val()
+		}
+	}
+	if err := names.Err(); err != nil || len(all) < 20 {
+		t.Fatalf("there are %d keys, %v", len(all), err)
+	}
+	return all
 }
 
 // writeAll has the adapter write the rows of all people, and returns its ids of the users.

@@ -104,7 +104,8 @@ type shared struct {
 func (i installation) open(t *testing.T) *shared {
 	t.Helper()
 	if i.layout.Dialect == 0 {
-		return i.openRedis(t)
+		s, _ := i.openRedis(t)
+		return s
 	}
 	db, authjs, _ := i.openSQL(t)
 	return &shared{i, authjs, i.withAccountTables(t, db)}
@@ -194,7 +195,7 @@ func (i installation) compareProblems(t *testing.T, problems []sqlstore.Problem)
 	}
 }
 
-func (i installation) openRedis(t *testing.T) *shared {
+func (i installation) openRedis(t *testing.T) (*shared, *redis.Client) {
 	t.Helper()
 	server := services.Redis(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr, ContextTimeoutEnabled: true})
@@ -203,7 +204,7 @@ func (i installation) openRedis(t *testing.T) *shared {
 			t.Error(err)
 		}
 	})
-	return &shared{i, startPeer(t, i.adapter, map[string]string{"url": server.URL}), redisstore.New(client, redisstore.Options{})}
+	return &shared{i, startPeer(t, i.adapter, map[string]string{"url": server.URL}), redisstore.New(client, redisstore.Options{})}, client
 }
 
 func TestAuthJSAndPintleShareADatabase(t *testing.T) {
