@@ -129,11 +129,15 @@ func (v *visit) enrol() (next string, err error) {
 	if codes.payload.Secret == "" {
 		return "", problemOf("flow_missing")
 	}
+	before, err := v.basisOf(v.ctx, p.User.ID)
+	if err != nil {
+		return "", err
+	}
 	s, err := v.takeCodes(p.User, codes)
 	if err != nil {
 		return "", err
 	}
-	if err := v.storeFirst(p.User, s); err != nil {
+	if err := v.storeFirst(p.User, s, before); err != nil {
 		return "", err
 	}
 	v.notify("factor-added", p.User, "", "factors")
@@ -165,8 +169,11 @@ func (v *visit) proveForEnrolment(p *pintle.PendingSignIn, f *flow) (next string
 
 // storeFirst stores the first factor of a user. If another one was added meanwhile, that
 // is the one to ask for, and the new one goes.
-func (v *visit) storeFirst(u *pintle.User, s *saved) error {
+func (v *visit) storeFirst(u *pintle.User, s *saved, before basis) error {
 	if err := v.storeSaved(u, s); err != nil {
+		return err
+	}
+	if err := v.keepUnlessOvertaken(u, before, s.rows()); err != nil {
 		return err
 	}
 	set, err := v.factorsOf(v.ctx, u.ID)
@@ -179,23 +186,33 @@ func (v *visit) storeFirst(u *pintle.User, s *saved) error {
 		}
 		return problemOf("changed_meanwhile")
 	}
-	if err := v.settleEnrolment(u); err != nil {
+	return v.settleEnrolment(u, s, before)
+}
+
+// settleEnrolment records that the user has what an operator has asked for, unless the
+// operator has asked once more since.
+func (v *visit) settleEnrolment(u *pintle.User, s *saved, before basis) error {
+	state, err := v.rows.State(v.ctx, u.ID)
+	if err != nil {
+		return unavailable(err)
+	}
+	if !mustDo(state, mustEnrol) {
+		return nil
+	}
+	state.Version = before.state
+	dropMust(state, mustEnrol)
+	switch err := v.rows.ChangeState(v.ctx, state); {
+	case errors.Is(err, pintle.ErrConflict):
+		return v.keepUnlessOvertaken(u, before, s.rows())
+	case err != nil:
 		return unavailable(err)
 	}
 	return nil
 }
 
-// settleEnrolment records that the user has what an operator has asked for.
-func (v *visit) settleEnrolment(u *pintle.User) error {
-	state, err := v.rows.State(v.ctx, u.ID)
-	if err != nil || !mustDo(state, mustEnrol) {
-		return err
-	}
-	return v.changeState(v.ctx, u.ID, func(s *accountstore.State) { dropMust(s, mustEnrol) })
-}
-
 // ResetSecondFactor removes the apps and the recovery codes of a user who has lost them,
-// and ends all sessions of the user. Passkeys stay. At the next sign-in the user has to add
+// and ends all sessions of the user, the sign-ins that wait, and what these have begun: an
+// app that is being added meanwhile is not kept. Passkeys stay. At the next sign-in the user has to add
 // a new second factor; after a sign-in with a password, a code that is mailed to the user
 // is required before that. The user receives a mail at the proven address.
 //

@@ -203,7 +203,9 @@ type saved struct {
 	codes []*accountstore.Factor
 }
 
-// takeCodes uses the flow of codes up once the user says that they are saved.
+// takeCodes uses the flow of codes up once the user says that they are saved. Whatever
+// ends the sessions of the user ends the flow first: a basis that was read before takeCodes
+// succeeds has no part of such a change.
 func (v *visit) takeCodes(u *pintle.User, f *flow) (*saved, error) {
 	if v.form["saved"] == "" {
 		return nil, inField("saved", "invalid")
@@ -311,11 +313,15 @@ func (v *visit) addTOTP() (next string, err error) {
 	if err != nil {
 		return "", unavailable(err)
 	}
+	before, err := v.sessionBasis(u)
+	if err != nil {
+		return "", err
+	}
 	return v.changeFactors(u, "factor-added", "factor_added", func() error {
 		if err := v.rows.AddFactor(v.ctx, row); err != nil {
 			return unavailable(err)
 		}
-		return nil
+		return v.keepUnlessOvertaken(u, before, []*accountstore.Factor{row})
 	}, methodTOTP)
 }
 
@@ -382,11 +388,20 @@ func (v *visit) makeRecoveryCodes() (next string, err error) {
 	} else if !set.asked() {
 		return "", problemOf("not_found")
 	}
+	before, err := v.basisOf(v.ctx, u.ID)
+	if err != nil {
+		return "", err
+	}
 	s, err := v.takeCodes(u, f)
 	if err != nil {
 		return "", err
 	}
-	change := func() error { return v.storeSaved(u, s) }
+	change := func() error {
+		if err := v.storeSaved(u, s); err != nil {
+			return err
+		}
+		return v.keepUnlessOvertaken(u, before, s.rows())
+	}
 	if s.app == nil {
 		return v.changeFactors(u, "recovery-made", "codes_made", change)
 	}

@@ -18,9 +18,18 @@ type fault struct {
 	left atomic.Int64 // calls until then
 	hit  atomic.Bool
 
-	// onReplace is called before a factor is replaced, onUse after a flow was used, and
-	// onState after the state of a user was read.
-	onReplace, onUse, onState func()
+	// onReplace is called before a factor is replaced, onUse after a flow was used,
+	// onState after the state of a user was read, and onEnd before the sessions of a user
+	// end.
+	onReplace, onUse, onState, onEnd func()
+}
+
+// once calls a function that is set, and no second time.
+func once(do *func()) {
+	if f := *do; f != nil {
+		*do = nil
+		f()
+	}
 }
 
 var errFault = errors.New("the store does not answer")
@@ -83,6 +92,7 @@ func (s faultyStore) EndUserSessions(ctx context.Context, id, except string) (in
 	if err := s.fault.now(); err != nil {
 		return 0, err
 	}
+	once(&s.fault.onEnd)
 	return s.Store.EndUserSessions(ctx, id, except)
 }
 

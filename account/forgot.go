@@ -127,7 +127,8 @@ func (v *visit) reset() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := v.proveForReset(f, u); err != nil {
+	known, err := v.proveForReset(f, u)
+	if err != nil {
 		return "", err
 	}
 	row, err := v.passwordOf(v.ctx, u.ID)
@@ -139,10 +140,20 @@ func (v *visit) reset() (next string, err error) {
 		return "", err
 	}
 	v.clearCookie(resetKind)
-	if err := v.whileSignedOut(v.ctx, u.ID, func() error { return v.newSecret(u, row, hash) }); err != nil {
+	added := 0
+	err = v.whileSignedOut(v.ctx, u.ID, func() (err error) {
+		if err = v.newSecret(u, row, hash); err == nil {
+			added, err = v.dropAddedSince(u, known)
+		}
+		return err
+	})
+	if err != nil {
 		return "", err
 	}
 	v.notify("password-reset", u, "", "forgot")
+	if added > 0 {
+		v.notify("factor-removed", u, "", "factors")
+	}
 	v.untilNextSecond(v.ctx)
 	return v.site.signIn("notice", "password_reset"), nil
 }
@@ -174,18 +185,37 @@ func (v *visit) settleMust(u *pintle.User) error {
 }
 
 // proveForReset asks a user who has a second factor for it, before the password changes:
-// the mailbox alone must not take over an account that has more than a password.
-func (v *visit) proveForReset(f *flow, u *pintle.User) error {
-	if second, err := v.asksSecondFactor(u); err != nil || !second {
-		return err
+// the mailbox alone must not take over an account that has more than a password. It returns
+// the ids of the factors that the user had then.
+func (v *visit) proveForReset(f *flow, u *pintle.User) (known []string, err error) {
+	set, err := v.factorsOf(v.ctx, u.ID)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	for _, row := range append(set.totp, set.recovery...) {
+		known = append(known, row.ID)
+	}
+	if v.o.SecondFactor.Off || !set.asked() {
+		return known, nil
 	}
 	if v.form["code"] == "" {
 		p := inField("code", "second_factor_required")
 		p.again = true
-		return p
+		return nil, p
 	}
-	_, err := v.proveCode(u, v.form["code"], func() error { return v.countReset(f) })
-	return err
+	_, err = v.proveCode(u, v.form["code"], func() error { return v.countReset(f) })
+	return known, err
+}
+
+// dropAddedSince removes second factors that were added while the password was reset, by a
+// session that the reset ends. The thief who has added one would otherwise keep the owner
+// of the account from signing in with the new password.
+func (v *visit) dropAddedSince(u *pintle.User, known []string) (removed int, err error) {
+	removed, err = v.rows.DeleteFactors(v.ctx, u.ID, []string{factorTOTP, factorRecovery}, known)
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	return removed, nil
 }
 
 // countReset counts a code for a reset. After several the reset has ended.

@@ -152,17 +152,12 @@ func (v *visit) removePassword(u *pintle.User, row *accountstore.Factor) (next s
 	return withQuery(v.site.path(""), "notice", "password_removed"), nil
 }
 
-// dropPassword removes the hash. If the application also has a table, a row without a
-// hash stays: without the row the password in that table would sign in again.
+// dropPassword removes the hash, if it is the one that was read: the owner may have chosen
+// another password meanwhile. A row without a hash stays. It keeps the password in a
+// former table of the application from signing in again, and sign-ins with the old one from
+// being completed.
 func (v *visit) dropPassword(u *pintle.User, row *accountstore.Factor) error {
-	if v.o.Passwords.Import != nil {
-		return v.storePassword(v.ctx, u.ID, row, "")
-	}
-	err := v.rows.DeleteFactor(v.ctx, u.ID, factorPassword, "")
-	if err != nil && !errors.Is(err, pintle.ErrNotFound) {
-		return unavailable(err)
-	}
-	return nil
+	return v.storePassword(v.ctx, u.ID, row, "")
 }
 
 // verifyCurrent checks the password of a user who is signed in, within the limits of
