@@ -81,3 +81,28 @@ func (a *Accounts) checkCode(ctx context.Context, f *flow, typed string) error {
 	}
 	return inField("code", "code_wrong")
 }
+
+// checkUserCode is checkCode for a code that was mailed to a user who is signed in. Its
+// attempts count for the user as well: a thief of the session could ask for several mails,
+// and would have the attempts of each.
+func (v *visit) checkUserCode(u *pintle.User, f *flow, typed string) error {
+	if _, ok := digits(typed, codeDigits); !ok {
+		return inField("code", "code_wrong") // not a guess
+	}
+	state, err := v.rows.State(v.ctx, u.ID)
+	if err != nil {
+		return unavailable(err)
+	}
+	if isSuspended(state) {
+		return suspended()
+	}
+	counted, err := v.countFailure(u, methodMail)
+	if err != nil {
+		return err
+	}
+	if err := v.checkCode(v.ctx, f, typed); err != nil {
+		return v.judge(u, counted, err)
+	}
+	v.countSuccess(u, counted)
+	return nil
+}

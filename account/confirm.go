@@ -239,13 +239,9 @@ func (v *visit) confirm() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	// What was proven before keeps its time.
-	renewed, err := v.auth.Reauthenticate(v.w, v.r, pintle.CompleteOptions{Methods: []string{method}})
-	if errors.Is(err, pintle.CodeAccessDenied) {
-		return "", problemOf("signed_out") // the session has ended meanwhile
-	}
+	renewed, err := v.recordProof(method)
 	if err != nil {
-		return "", unavailable(err)
+		return "", err
 	}
 	if v.levelSince(renewed.Authentication, c.demand.since(0)) < c.need {
 		return withQuery(v.site.path("confirm"), append(v.confirmQuery(), "callbackUrl", v.wayBack())...), nil
@@ -367,17 +363,17 @@ func (v *visit) proveMailed() error {
 	if err != nil {
 		return err
 	}
-	if err := v.checkCode(v.ctx, f, v.form["code"]); err != nil {
+	u, err := v.user()
+	if err != nil {
+		return err
+	}
+	if err := v.checkUserCode(u, f, v.form["code"]); err != nil {
 		return err
 	}
 	if err := v.useFlow(v.ctx, confirmKind, f); err != nil {
 		return err
 	}
 	v.clearCookie(confirmKind)
-	u, err := v.user()
-	if err != nil {
-		return err
-	}
 	if f.payload.Email != u.Email {
 		return problemOf("link_expired") // the address was changed since
 	}

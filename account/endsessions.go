@@ -133,6 +133,38 @@ func (v *visit) notOvertaken(u *pintle.User) error {
 	return fault
 }
 
+// recordProof renews the session with a method that its user has proven now. What was
+// proven before keeps its time. A user who is banned proves nothing, and a ban that comes
+// meanwhile ends the new session: the state is read again once it is stored.
+func (v *visit) recordProof(method string) (*pintle.Session, error) {
+	if err := v.notBanned(v.session.User.ID); err != nil {
+		return nil, err
+	}
+	renewed, err := v.auth.Reauthenticate(v.w, v.r, pintle.CompleteOptions{Methods: []string{method}})
+	if errors.Is(err, pintle.CodeAccessDenied) {
+		return nil, problemOf("signed_out") // the session has ended meanwhile
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return renewed, v.notBanned(renewed.User.ID)
+}
+
+// notBanned ends the sessions of a user who is banned, and returns the problem signed_out.
+func (v *visit) notBanned(userID string) error {
+	state, err := v.rows.State(v.ctx, userID)
+	if err != nil {
+		return unavailable(err)
+	}
+	if !state.BannedUntil.After(time.Now()) {
+		return nil
+	}
+	if err := v.endSessions(context.WithoutCancel(v.ctx), userID); err != nil {
+		return err
+	}
+	return problemOf("signed_out")
+}
+
 // A holding is how a user can sign in.
 type holding struct {
 	// names are the names of the providers, in order.

@@ -19,9 +19,9 @@ type fault struct {
 	hit  atomic.Bool
 
 	// onReplace is called before a factor is replaced, onUse after a flow was used,
-	// onState after the state of a user was read, and onEnd before the sessions of a user
-	// end.
-	onReplace, onUse, onState, onEnd func()
+	// onState after the state of a user was read, onEnd before the sessions of a user end,
+	// and onUpdate before a user is updated.
+	onReplace, onUse, onState, onEnd, onUpdate func()
 }
 
 // once calls a function that is set, and no second time.
@@ -85,6 +85,7 @@ func (s faultyStore) UpdateUser(ctx context.Context, id string, u pintle.UserUpd
 	if err := s.fault.now(); err != nil {
 		return nil, err
 	}
+	once(&s.fault.onUpdate)
 	return s.Store.UpdateUser(ctx, id, u)
 }
 

@@ -174,11 +174,15 @@ func (v *visit) settle(n *newcomer) error {
 		v.untilNextSecond(v.ctx)
 		return err
 	case takesAddress:
-		// Its sessions carry the address.
-		if err := v.endSessions(v.ctx, n.user.ID); err != nil {
-			return err
-		}
+		// What was begun as the user who loses the address carries it: sessions, and codes
+		// that were mailed to it.
+		return v.whileSignedOut(v.ctx, n.user.ID, func() error { return v.makeUser(n) })
 	}
+	return v.makeUser(n)
+}
+
+// makeUser makes the user of a newcomer, and tells the application.
+func (v *visit) makeUser(n *newcomer) error {
 	made, taken, err := v.createUser(n, "")
 	if err != nil && n.fate == takesAddress && !errors.Is(err, pintle.ErrConflict) && !errors.Is(err, errProvenMeanwhile) {
 		// The column of the address may be NOT NULL. No mail reaches this one.

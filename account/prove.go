@@ -152,6 +152,9 @@ func (v *visit) prove() (next string, err error) {
 	if err := v.checkCode(v.ctx, f, v.form["code"]); err != nil {
 		return "", err
 	}
+	if err := v.notBanned(who.user.ID); err != nil {
+		return "", err
+	}
 	if err := v.useFlow(v.ctx, proveKind, f); err != nil {
 		return "", err
 	}

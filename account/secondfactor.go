@@ -59,7 +59,8 @@ const (
 	failureLimit   = 10
 	failureWindow  = 15 * time.Minute
 
-	// streakLimit is how many wrong codes in a row end the codes of authenticator apps.
+	// streakLimit is how many wrong codes in a row end the codes of authenticator apps and
+	// of mails, until a recovery code, a passkey or an operator helps.
 	//
 	// https://pages.nist.gov/800-63-4/sp800-63b.html#throttle
 	streakLimit = 100
@@ -96,7 +97,7 @@ func (a *Accounts) factorsOf(ctx context.Context, userID string) (*factors, erro
 // askSecondFactor holds the sign-in of a user who has a second factor, or needs one.
 func (a *Accounts) askSecondFactor(ctx context.Context, p *pintle.PendingSignIn) (string, error) {
 	if a.o.SecondFactor.Off || a.hasBoth(p) {
-		return "", nil
+		return "", a.afterPasskey(ctx, p)
 	}
 	set, err := a.factorsOf(ctx, p.User.ID)
 	if err != nil {
@@ -131,7 +132,23 @@ func (a *Accounts) hasBoth(p *pintle.PendingSignIn) bool {
 	if slices.Contains(a.o.SecondFactor.SkipFor, p.Authentication.Provider) {
 		return true
 	}
-	return p.Account != nil && p.Account.Type == pintle.TypeWebAuthn && slices.Contains(p.Authentication.Methods, "mfa")
+	return isVerifiedPasskey(p)
+}
+
+// afterPasskey ends a suspension of codes when a passkey that verified its user signs in. It
+// writes at the sign-in, and not when a page asks the gate again.
+func (a *Accounts) afterPasskey(ctx context.Context, p *pintle.PendingSignIn) error {
+	if !p.Expires.IsZero() || !isVerifiedPasskey(p) {
+		return nil
+	}
+	if err := a.endSuspension(ctx, p.User.ID); err != nil {
+		return storeFault(err)
+	}
+	return nil
+}
+
+func isVerifiedPasskey(p *pintle.PendingSignIn) bool {
+	return p.Account != nil && p.Account.Type == pintle.TypeWebAuthn && slices.Contains(p.Authentication.Methods, methodVerified)
 }
 
 // needsFactor reports whether a user has to have a second factor: by the rules of the
@@ -179,17 +196,15 @@ func (v *visit) proveCode(u *pintle.User, typed string, count func() error) (met
 	}
 	var opened []openedTOTP
 	if method == methodTOTP {
-		if state.Suspended || state.Streak >= streakLimit {
+		if isSuspended(state) {
 			return "", suspended()
 		}
 		if opened = v.openTOTP(set.totp); len(opened) == 0 {
 			return "", notCheckable()
 		}
 	}
-	// The attempt is counted before the comparison, so that parallel requests have no
-	// more attempts than others.
-	at := time.Now().UTC().Truncate(time.Millisecond)
-	if err := v.countFailure(u, method, at); err != nil {
+	counted, err := v.countFailure(u, method)
+	if err != nil {
 		return "", err
 	}
 	if err := count(); err != nil {
@@ -197,13 +212,13 @@ func (v *visit) proveCode(u *pintle.User, typed string, count func() error) (met
 	}
 	if method == methodRecovery {
 		err = v.useRecoveryCode(u, set.recovery, code)
-	} else if err = v.useTOTP(opened, code, at); isWrong(err) && len(opened) < len(set.totp) {
+	} else if err = v.useTOTP(opened, code, counted.at); isWrong(err) && len(opened) < len(set.totp) {
 		err = notCheckable() // the code may be that of the app that does not open
 	}
 	if err != nil {
-		return "", err
+		return "", v.judge(u, counted, err)
 	}
-	v.countSuccess(u, state, at)
+	v.countSuccess(u, counted)
 	return method, nil
 }
 
@@ -230,28 +245,80 @@ func suspended() *problem {
 	return p
 }
 
-func (v *visit) countFailure(u *pintle.User, method string, at time.Time) error {
+// isSuspended reports whether codes of apps and of mails are no longer accepted. The
+// streak counts before the state says so: a process may end in between.
+func isSuspended(s *accountstore.State) bool { return s.Suspended || s.Streak >= streakLimit }
+
+// An attempt is a code that the store has counted as a failure, until it shows that it is right.
+type attempt struct {
+	at     time.Time
+	method string
+	streak int
+}
+
+// countFailure counts an attempt before the comparison, so that parallel requests have no
+// more attempts than others.
+func (v *visit) countFailure(u *pintle.User, method string) (attempt, error) {
+	at := time.Now().UTC().Truncate(time.Millisecond)
 	f, err := v.rows.CountFailure(v.ctx, u.ID, at, failureWindow, failureLimit)
 	switch {
 	case err != nil:
-		return unavailable(err)
+		return attempt{}, unavailable(err)
 	case !f.Counted:
-		return tooMany(max(time.Second, f.Oldest.Add(failureWindow).Sub(at)))
-	case method == methodTOTP && f.Streak > streakLimit:
-		return suspended() // parallel requests were first
-	case f.Streak == streakLimit:
-		v.log().WarnContext(v.ctx, "pintle: too many wrong codes in a row: those of authenticator apps are no longer accepted",
-			slog.String("user", u.ID))
+		return attempt{}, tooMany(max(time.Second, f.Oldest.Add(failureWindow).Sub(at)))
+	case method != methodRecovery && f.Streak > streakLimit:
+		return attempt{}, suspended() // parallel requests were first
 	}
-	return nil
+	return attempt{at, method, f.Streak}, nil
+}
+
+// judge ends the codes of a user whose attempts were wrong too often in a row. It returns
+// the error of the attempt.
+func (v *visit) judge(u *pintle.User, counted attempt, err error) error {
+	if isWrong(err) && counted.streak >= streakLimit {
+		v.suspend(u)
+	}
+	return err
+}
+
+// suspend records that codes of apps and of mails are no longer accepted, and tells the user
+// and the operator, once. An error is recorded: the streak suspends them, too.
+func (v *visit) suspend(u *pintle.User) {
+	was := false
+	err := v.changeState(v.ctx, u.ID, func(s *accountstore.State) { was, s.Suspended = s.Suspended, true })
+	if err != nil {
+		v.log().ErrorContext(v.ctx, "pintle: suspension of codes not recorded", slog.String("user", u.ID), slog.Any("error", err))
+		return
+	}
+	if was {
+		return
+	}
+	v.log().WarnContext(v.ctx, "pintle: too many wrong codes in a row: those of authenticator apps and of mails are no longer accepted",
+		slog.String("user", u.ID))
+	v.notify("codes-suspended", u, "", "forgot")
+}
+
+// endSuspension accepts codes again, after a proof that is no such code.
+func (a *Accounts) endSuspension(ctx context.Context, userID string) error {
+	state, err := a.rows.State(ctx, userID)
+	if err != nil || !isSuspended(state) {
+		return err
+	}
+	if state.Suspended {
+		err = a.changeState(ctx, userID, func(s *accountstore.State) { s.Suspended = false })
+	}
+	if err == nil {
+		err = a.rows.CountSuccess(ctx, userID, time.Now())
+	}
+	return err
 }
 
 // countSuccess takes the attempt back. A recovery code also ends a suspension. An error
 // is recorded: the code was right, and too many failures counted are no danger.
-func (v *visit) countSuccess(u *pintle.User, state *accountstore.State, at time.Time) {
-	err := v.rows.CountSuccess(v.ctx, u.ID, at)
-	if err == nil && state.Suspended {
-		err = v.changeState(v.ctx, u.ID, func(s *accountstore.State) { s.Suspended = false })
+func (v *visit) countSuccess(u *pintle.User, counted attempt) {
+	err := v.rows.CountSuccess(v.ctx, u.ID, counted.at)
+	if err == nil && counted.method == methodRecovery {
+		err = v.endSuspension(v.ctx, u.ID)
 	}
 	if err != nil {
 		v.log().WarnContext(v.ctx, "pintle: success of a code not recorded", slog.Any("error", err))

@@ -2,6 +2,7 @@ package account
 
 import (
 	"testing"
+	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
@@ -39,3 +40,43 @@ func TestAPasskeyThatVerifiedItsUserAndATrustedProviderAreTwoFactors(t *testing.
 		}
 	}
 }
+
+// A passkey that verified its user is none of the codes that are suspended.
+func TestAPasskeyEndsTheSuspensionOfCodes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		pending *pintle.PendingSignIn
+		ends    bool
+	}{
+		"with a PIN":               {&pintle.PendingSignIn{Account: &pintle.Account{Type: pintle.TypeWebAuthn}, Authentication: by("pop", "mfa")}, true},
+		"without":                  {&pintle.PendingSignIn{Account: &pintle.Account{Type: pintle.TypeWebAuthn}, Authentication: by("pop")}, false},
+		"a provider with the name": {&pintle.PendingSignIn{Account: &pintle.Account{Type: pintle.TypeOAuth}, Authentication: by("fed", "mfa")}, false},
+		"a provider that vouches":  {&pintle.PendingSignIn{Authentication: pintle.Authentication{Provider: "corporate", Methods: []string{"fed"}}}, false},
+		"a page that is shown": {&pintle.PendingSignIn{
+			Account: &pintle.Account{Type: pintle.TypeWebAuthn}, Authentication: by("pop", "mfa"), Expires: time.Now().Add(time.Minute),
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows := memstore.New().AccountStore()
+			a := &Accounts{rows: rows, site: &site{base: "/auth"}}
+			a.o.SecondFactor.SkipFor = []string{"corporate"}
+			for range streakLimit {
+				if _, err := rows.CountFailure(t.Context(), "ada", time.Now(), time.Minute, 2*streakLimit); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := a.changeState(t.Context(), "ada", func(s *accountstore.State) { s.Suspended = true }); err != nil {
+				t.Fatal(err)
+			}
+			tt.pending.User = &pintle.User{ID: "ada"}
+			if _, err := a.askSecondFactor(t.Context(), tt.pending); err != nil {
+				t.Fatal(err)
+			}
+			state, err := rows.State(t.Context(), "ada")
+			if err != nil || isSuspended(state) == tt.ends || state.Suspended == tt.ends {
+				t.Errorf("the state is %+v, %v", state, err)
+			}
+		})
+	}
+}
+
+func by(methods ...string) pintle.Authentication { return pintle.Authentication{Methods: methods} }

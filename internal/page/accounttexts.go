@@ -292,6 +292,12 @@ func englishAccount() pages.AccountTexts {
 				Text:   []string{"A sign-in with your password was given up after several wrong codes."},
 				Button: "Forgot your password?", Ignore: "If it was not you, your password is known. Choose a new one now.",
 			},
+			"codes-suspended": {
+				Subject: "Codes for %s are no longer accepted", Heading: "Codes are no longer accepted for your account",
+				Text: []string{"Too many wrong codes were entered in a row. Those of your authenticator app and of mails are not accepted now. " +
+					"A recovery code or a passkey ends that, and so does the operator of the site."},
+				Button: "Forgot your password?", Ignore: "If it was not you, your password is known, or a device of yours is in other hands. Choose a new password now.",
+			},
 			"factors-reset": {
 				Subject: "Your second factor at %s was removed", Heading: "Your second factor was removed",
 				Text:   []string{"The operator of the site removed it. All devices were signed out. You add a new one when you sign in."},
