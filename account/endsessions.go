@@ -60,7 +60,10 @@ func (a *Accounts) untilNextSecond(ctx context.Context) {
 // storePassword stores the password of a user: a first one, or another one. before is the
 // row that was read, or nil.
 func (a *Accounts) storePassword(ctx context.Context, userID string, before *accountstore.Factor, hash string) error {
-	row := newPassword(userID, hash, time.Now())
+	return a.storePasswordRow(ctx, before, newPassword(userID, hash, time.Now()))
+}
+
+func (a *Accounts) storePasswordRow(ctx context.Context, before, row *accountstore.Factor) error {
 	var err error
 	if before == nil {
 		err = a.rows.AddFactor(ctx, row)

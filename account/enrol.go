@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"slices"
 	"time"
@@ -228,20 +227,10 @@ func (a *Accounts) ResetSecondFactor(ctx context.Context, userID string) error {
 		return err
 	}
 	if err := a.whileSignedOut(ctx, u.ID, func() error { return a.dropFactors(ctx, u.ID) }); err != nil {
-		if p, is := errors.AsType[*problem](err); is && p.err != nil {
-			return p.err
-		}
-		return err
+		return forOperator(err)
 	}
 	a.untilNextSecond(ctx)
-	v, err := a.visitOfOperator(ctx)
-	if err != nil {
-		a.log().ErrorContext(ctx, "pintle: mail of an account not sent", slog.String("kind", "factors-reset"), slog.Any("error", err))
-		return nil // the factor is gone, and calling again would not help
-	}
-	if isProved(u) {
-		v.send(letter{kind: "factors-reset", to: u.Email, link: v.site.originOf(v.r) + v.site.signIn()})
-	}
+	a.tellOfOperator(ctx, "factors-reset", u)
 	return nil
 }
 

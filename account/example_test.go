@@ -24,3 +24,18 @@ func Example() {
 		_, _ = w.Write([]byte("Hello " + pintle.SessionFrom(r.Context()).User.Email))
 	})))
 }
+
+// A page for operators of the application, who have made sure that the owner of the account
+// asks for it. The application decides who may see this page.
+func ExampleAccounts_SetTemporaryPassword() {
+	var accounts *account.Accounts // of account.New, in Config.Accounts
+	http.HandleFunc("POST /admin/temporary-password", func(w http.ResponseWriter, r *http.Request) {
+		password, err := accounts.SetTemporaryPassword(r.Context(), r.FormValue("user"))
+		if err != nil {
+			http.Error(w, "The password was not changed.", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = w.Write([]byte(password))
+	})
+}

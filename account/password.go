@@ -244,7 +244,7 @@ func (v *visit) mustChange() (next string, err error) {
 		return "", unavailable(err)
 	}
 	chosen := v.form["password"]
-	same, err := v.hasher.Verify(v.ctx, old, chosen)
+	same, err := v.hasher.Verify(v.ctx, oldHash(row, old), chosen)
 	if err != nil {
 		return "", unavailable(err)
 	}

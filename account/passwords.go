@@ -17,7 +17,7 @@ import (
 
 // factorPassword is the kind of the row of a password. A user has at most one, with an
 // empty id. Its Step is when the password was chosen, in Unix milliseconds, and 0 if that is
-// not known.
+// not known. Its Name is empty, or temporaryName.
 const factorPassword = "password"
 
 // minimum is the least number of characters. A password that alone signs in has to
@@ -106,6 +106,9 @@ func (a *Accounts) verifyPassword(ctx context.Context, u *pintle.User, entered s
 	if err != nil || !right {
 		return false, err
 	}
+	if isTemporary(row) {
+		return a.useTemporary(ctx, row)
+	}
 	if row == nil || a.hasher.Outdated(hash) {
 		a.renewHash(ctx, u, row, hash, entered)
 	}
@@ -132,7 +135,7 @@ func (a *Accounts) storedPassword(ctx context.Context, u *pintle.User) (row *acc
 		}
 		return nil, hash, nil
 	}
-	if !row.Expires.IsZero() && !row.Expires.After(time.Now()) {
+	if !row.Expires.IsZero() && !row.Expires.After(time.Now()) || isSpent(row) {
 		return row, "", nil
 	}
 	return row, row.Secret, nil

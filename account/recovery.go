@@ -34,12 +34,16 @@ var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPaddi
 func newRecoveryCodes() []string {
 	codes := make([]string, recoveryCodes)
 	for i := range codes {
-		var b [recoverySymbols * 5 / 8]byte
-		_, _ = rand.Read(b[:]) // never fails
-		text := crockford.EncodeToString(b[:])
-		codes[i] = text[:4] + "-" + text[4:8] + "-" + text[8:12] + "-" + text[12:]
+		codes[i] = newRecoveryCode()
 	}
 	return codes
+}
+
+func newRecoveryCode() string {
+	var b [recoverySymbols * 5 / 8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	text := crockford.EncodeToString(b[:])
+	return text[:4] + "-" + text[4:8] + "-" + text[8:12] + "-" + text[12:]
 }
 
 // recoveryCode returns the symbols of a code as a person types it, and whether it is one.

@@ -267,6 +267,12 @@ func englishAccount() pages.AccountTexts {
 				Text:   []string{"It was chosen with a link in a mail to this address. All devices were signed out."},
 				Button: "Forgot your password?", Ignore: "If it was not you, choose a new password now.",
 			},
+			"password-temporary": {
+				Subject: "Your password for %s was replaced", Heading: "You have a temporary password",
+				Text: []string{"The operator of the site set it, and tells it to you. It works once, within a day, and then you choose your own. " +
+					"All devices were signed out."},
+				Button: "Sign in", Ignore: "If you did not ask for it, write to the operator.",
+			},
 			"factor-added": {
 				Subject: "A second factor was added at %s", Heading: "A second factor was added",
 				Text:   []string{"It is needed when you sign in."},

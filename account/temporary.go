@@ -1,0 +1,133 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+)
+
+// A temporary password is a row whose Name says so. It has no Expires: the store removes
+// expired rows, and without the row a password in a former table of the application would
+// sign in again. Step, when it was set, says until when it is good. Once it was used its
+// Secret begins with usedMark, so that no password matches.
+const (
+	temporaryName = "temporary"
+	temporaryLife = 24 * time.Hour
+	usedMark      = "!"
+)
+
+func isTemporary(row *accountstore.Factor) bool { return row != nil && row.Name == temporaryName }
+
+// isSpent reports whether a temporary password was used, or is too old.
+func isSpent(row *accountstore.Factor) bool {
+	return isTemporary(row) &&
+		(strings.HasPrefix(row.Secret, usedMark) || time.Since(time.UnixMilli(row.Step)) >= temporaryLife)
+}
+
+// useTemporary uses a temporary password up, which was right. Of any number of requests one
+// succeeds, and for the others it is a wrong password.
+func (a *Accounts) useTemporary(ctx context.Context, row *accountstore.Factor) (won bool, err error) {
+	used := *row
+	used.Secret, used.LastUsed = usedMark+row.Secret, time.Now().UTC().Truncate(time.Millisecond)
+	err = a.rows.ReplaceFactor(ctx, &used)
+	if errors.Is(err, pintle.ErrConflict) || errors.Is(err, pintle.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// oldHash is the hash of the password that a new one has to differ from, also if that is a
+// temporary one that was used just now.
+func oldHash(row *accountstore.Factor, hash string) string {
+	if isTemporary(row) {
+		return strings.TrimPrefix(row.Secret, usedMark)
+	}
+	return hash
+}
+
+// SetTemporaryPassword gives a user a random password of 19 characters, such as
+// "7K2M-Q9XD-0V4T-HB3C", in place of the one of before, and returns it. It works for one
+// sign-in, within 24 hours, and that sign-in goes on once the user has chosen another
+// password. Used again, or later, it is a wrong password.
+//
+// It ends all sessions of the user, the sign-ins that wait, and links to choose a password.
+// Second factors stay and are asked for. The user receives a mail at the proven address,
+// which does not have the password.
+//
+// It is for operators who can hand the password over by a safe way, such as in person, and
+// have made sure that the owner of the account asks for it. The page for forgotten passwords
+// is better wherever the user reads mail: there the operator learns no password.
+//
+// The error matches [pintle.ErrNotFound] if there is no such user. A user without an address
+// could not sign in with a password, which is an error, too. After any other error call it
+// again.
+func (a *Accounts) SetTemporaryPassword(ctx context.Context, userID string) (password string, err error) {
+	if a.auth == nil {
+		return "", errors.New("account: SetTemporaryPassword was called before pintle.New has the Accounts as Config.Accounts")
+	}
+	u, err := a.store.User(ctx, userID)
+	if err != nil {
+		return "", err
+	}
+	if u.Email == "" {
+		return "", errors.New("account: SetTemporaryPassword: the user has no address to sign in with")
+	}
+	password = newRecoveryCode()
+	hash, err := a.hasher.Hash(ctx, password)
+	if err != nil {
+		return "", err
+	}
+	if err := a.whileSignedOut(ctx, u.ID, func() error { return a.storeTemporary(ctx, u.ID, hash) }); err != nil {
+		return "", forOperator(err)
+	}
+	a.untilNextSecond(ctx)
+	a.tellOfOperator(ctx, "password-temporary", u)
+	return password, nil
+}
+
+// storeTemporary writes first that the user must choose another password: a sign-in between
+// the two must not do without.
+func (a *Accounts) storeTemporary(ctx context.Context, userID, hash string) error {
+	if err := a.changeState(ctx, userID, func(s *accountstore.State) { addMust(s, mustPassword) }); err != nil {
+		return err
+	}
+	before, err := a.passwordOf(ctx, userID)
+	if err != nil {
+		return err
+	}
+	row := newPassword(userID, hash, time.Now())
+	row.Name = temporaryName
+	return a.storePasswordRow(ctx, before, row)
+}
+
+// forOperator is the error of a method that operators call.
+func forOperator(err error) error {
+	p, is := errors.AsType[*problem](err)
+	switch {
+	case !is:
+		return err
+	case p.err != nil:
+		return p.err
+	}
+	return fmt.Errorf("account: %s", p.code)
+}
+
+// tellOfOperator mails a user what an operator has done. An error is recorded: it is done,
+// and calling again would not help.
+func (a *Accounts) tellOfOperator(ctx context.Context, kind string, u *pintle.User) {
+	if !isProved(u) {
+		return
+	}
+	v, err := a.visitOfOperator(ctx)
+	if err != nil {
+		a.log().ErrorContext(ctx, "pintle: mail of an account not sent", slog.String("kind", kind), slog.Any("error", err))
+		return
+	}
+	v.send(letter{kind: kind, to: u.Email, link: v.site.originOf(v.r) + v.site.signIn()})
+}
