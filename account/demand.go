@@ -232,7 +232,8 @@ func isScript(r *http.Request) bool {
 
 // askSignIn is what [pintle.Callbacks.SignIn] asks. An account that is linked, and a passkey
 // that is added, is a way in for good: it demands what every change of them demands. The
-// user begins again after the confirmation, since what the provider issued is not kept.
+// user begins again after the confirmation, since what the provider issued is not kept. It
+// also needs a proven address, unless the user has none.
 func (a *Accounts) askSignIn(ctx context.Context, attempt *pintle.SignInAttempt) (goTo string, err error) {
 	if u := attempt.LinkTo; u != nil {
 		need, err := a.levelFor(ctx, accountDemand, u.ID)
@@ -241,6 +242,15 @@ func (a *Accounts) askSignIn(ctx context.Context, attempt *pintle.SignInAttempt)
 		}
 		if a.levelSince(attempt.Authentication, accountDemand.since(slack)) < need {
 			return withQuery(a.site.path("confirm"), "callbackUrl", a.site.path("")), nil
+		}
+		// An attacker may have made this user with the address of another person, who will
+		// prove it, and then share the user with the account.
+		stored, err := a.store.User(ctx, u.ID)
+		if err != nil {
+			return "", storeFault(err)
+		}
+		if stored.Email != "" && !isProved(stored) {
+			return withQuery(a.site.path("prove"), "callbackUrl", a.site.path("")), nil
 		}
 	}
 	if a.callback.SignIn != nil {

@@ -115,13 +115,10 @@ func (v *visit) removeFactor(u *pintle.User, set *factors, row *accountstore.Fac
 		return "", err
 	}
 	last := len(set.totp) == 1
-	if last && v.o.SecondFactor.Required != nil && !v.o.SecondFactor.Off {
-		must, err := v.o.SecondFactor.Required(v.ctx, &pintle.PendingSignIn{
-			User: u, Account: &pintle.Account{UserID: u.ID, Provider: v.session.Authentication.Provider},
-			Authentication: v.session.Authentication, Request: v.r,
-		})
+	if last {
+		must, err := v.requiresFactor(u)
 		if err != nil {
-			return "", unavailable(err)
+			return "", err
 		}
 		if must {
 			return "", problemOf("required_by_policy")
@@ -140,4 +137,20 @@ func (v *visit) removeFactor(u *pintle.User, set *factors, row *accountstore.Fac
 		}
 		return nil
 	})
+}
+
+// requiresFactor reports whether the rules of the application require a second factor of the
+// user of the session.
+func (v *visit) requiresFactor(u *pintle.User) (bool, error) {
+	if v.o.SecondFactor.Required == nil || v.o.SecondFactor.Off {
+		return false, nil
+	}
+	must, err := v.o.SecondFactor.Required(v.ctx, &pintle.PendingSignIn{
+		User: u, Account: &pintle.Account{UserID: u.ID, Provider: v.session.Authentication.Provider},
+		Authentication: v.session.Authentication, Request: v.r,
+	})
+	if err != nil {
+		return false, unavailable(err)
+	}
+	return must, nil
 }

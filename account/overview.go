@@ -102,6 +102,9 @@ func (v *visit) showMe() (*view, error) {
 		return nil, err
 	}
 	data := v.describe(s)
+	if err := v.addDuties(s.user, data); err != nil {
+		return nil, err
+	}
 	if err := v.addLists(data); err != nil {
 		return nil, err
 	}
@@ -137,6 +140,28 @@ func (v *visit) describe(s *standing) map[string]any {
 		},
 		"password": password, "factors": factors, "recoveryLeft": s.recovery,
 	}
+}
+
+// addDuties adds whether the user has to have a second factor, and what is decided and has
+// not happened: an address that is not proven, the deletion of the user.
+func (v *visit) addDuties(u *pintle.User, data map[string]any) error {
+	required, err := v.requiresFactor(u)
+	if err != nil {
+		return err
+	}
+	state, err := v.rows.State(v.ctx, u.ID)
+	if err != nil {
+		return unavailable(err)
+	}
+	pending := map[string]any{}
+	if state.Claim != "" {
+		pending["address"] = state.Claim
+	}
+	if at := wireTime(state.DeleteAt); at != nil {
+		pending["deletion"] = at
+	}
+	data["required"], data["pending"] = required || mustDo(state, mustEnrol), pending
+	return nil
 }
 
 // addLists adds what the store has in lists, where it has them.

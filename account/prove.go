@@ -12,14 +12,15 @@ import (
 
 // A user proves the address by a code that was mailed to it: at the sign-in with a
 // password that was set before anyone had proven the address (an import, or an
-// operator, made the user), or while signed in, before the first password or second
-// factor is added.
+// operator, made the user), before a password that is due, or while signed in, before the
+// first password, second factor or account of a provider is added.
 
-// askProof is the part of the gate for users with a password who have not proven their
-// address.
+// askProof is the part of the gate for users who have not proven their address, and come
+// with a password or are to choose one: nothing that signs in goes with an address that may
+// be that of another person.
 func (a *Accounts) askProof(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
-	if p.Authentication.Provider != providerID || p.User.Email == "" || isProved(p.User) {
-		return "", nil
+	if needs, err := a.needsProof(ctx, p); err != nil || !needs {
+		return "", err
 	}
 	// Held for the first time: the page that follows says that there is a mail.
 	if p.Expires.IsZero() {
@@ -29,6 +30,21 @@ func (a *Accounts) askProof(ctx context.Context, p *pintle.PendingSignIn) (page 
 		}
 	}
 	return a.heldAt("prove"), nil
+}
+
+// needsProof reports whether a sign-in waits for a proof of the address.
+func (a *Accounts) needsProof(ctx context.Context, p *pintle.PendingSignIn) (bool, error) {
+	if p.User.Email == "" || isProved(p.User) {
+		return false, nil
+	}
+	if p.Authentication.Provider == providerID {
+		return true, nil
+	}
+	state, err := a.rows.State(ctx, p.User.ID)
+	if err != nil {
+		return false, storeFault(err)
+	}
+	return mustDo(state, mustPassword), nil
 }
 
 // pendingID names the flow of a kind that goes with a sign-in that waits.
@@ -86,8 +102,14 @@ func (v *visit) proving() (*proving, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	if p != nil && !isProved(p.User) && p.Authentication.Provider == providerID {
-		return &proving{user: p.User, name: pendingID(p)}, nil
+	if p != nil {
+		needs, err := v.needsProof(v.ctx, p)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		if needs {
+			return &proving{user: p.User, name: pendingID(p)}, nil
+		}
 	}
 	session, err := v.cookieSession()
 	if err != nil {

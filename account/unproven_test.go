@@ -1,0 +1,132 @@
+package account_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+// withAcme is a site with a provider that signs a person in without asking.
+func withAcme(t *testing.T, tokens bool, person authtest.Person, changes ...func(*pintle.Config, *account.Options)) *site {
+	t.Helper()
+	idp := authtest.NewIdentityProvider(authtest.Options{AutoConsent: true})
+	server := httptest.NewServer(idp)
+	t.Cleanup(server.Close)
+	idp.Issuer = server.URL
+	idp.SignInAs(person)
+	return newSite(t, tokens, append(changes, func(c *pintle.Config, _ *account.Options) {
+		c.Providers, c.HTTPClient = append(c.Providers, idp.OIDC("acme")), server.Client()
+	})...)
+}
+
+// AT-12: the user may be one that an attacker has made with the address of another person.
+func TestNoAccountIsLinkedToAUserWithAnUnprovenAddress(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := withAcme(t, tokens, authtest.Person{Subject: "eve", Email: "eve@example.com"})
+		link := func(u *pintle.User) (b *browser, linked bool) {
+			t.Helper()
+			b = s.browser().startSession(u, 0, "fed").get("/auth/signin").post("/auth/signin/acme")
+			accounts, err := s.store.UserAccounts(t.Context(), u.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b, len(accounts) > 0
+		}
+		u := s.seed(ada, "", false)
+		b, linked := link(u)
+		if linked {
+			t.Error("an account is linked")
+		}
+		b.isAt("/auth/account/prove").isSignedInAs(ada)
+		b.post("/auth/account/prove", "again", "1").post("/auth/account/prove", "code", s.code()).isSignedInAs(ada)
+		if b.get("/auth/signin").post("/auth/signin/acme"); b.at.Path == "/auth/account/prove" {
+			t.Error("a user who has proven the address is asked again")
+		}
+		if accounts, err := s.store.UserAccounts(t.Context(), u.ID); len(accounts) != 1 || err != nil {
+			t.Errorf("after the proof %d accounts are linked, %v", len(accounts), err)
+		}
+	})
+}
+
+// AC-120: a user without an address has none to prove.
+func TestAnAccountIsLinkedToAUserWithoutAnAddress(t *testing.T) {
+	t.Parallel()
+	s := withAcme(t, false, authtest.Person{Subject: "eve", Email: "eve@example.com"})
+	u, err := s.store.CreateUser(t.Context(), &pintle.User{ID: "nameless"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.browser().startSession(u, 0, "fed").get("/auth/signin").post("/auth/signin/acme")
+	if accounts, err := s.store.UserAccounts(t.Context(), u.ID); len(accounts) != 1 || err != nil {
+		t.Errorf("%d accounts are linked, %v", len(accounts), err)
+	}
+}
+
+// AT-12: a password that is due is one that signs in, and needs a proven address like any
+// other.
+func TestAPasswordThatIsDueProvesNoAddress(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := withAcme(t, tokens, authtest.Person{Subject: "eve", Email: ada})
+		u := s.seed(ada, "", false)
+		err := s.store.LinkAccount(t.Context(), &pintle.Account{
+			UserID: u.ID, Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: "eve",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.changeState(u.ID, func(state *accountstore.State) { state.Must = "password" })
+		b := s.browser().get("/auth/signin").post("/auth/signin/acme").isAt("/auth/account/prove").isSignedInAs("")
+		b.get(mustChange).want(http.StatusForbidden)
+		b.postJSON(mustChange, map[string]any{"password": newPassword})
+		if b.status != http.StatusForbidden || s.passwordIs(ada, newPassword) {
+			t.Errorf("a password is set beside an unproven address: %d", b.status)
+		}
+		if !s.user(ada).EmailVerified.IsZero() {
+			t.Error("the address is proven")
+		}
+		for _, m := range s.sent(ada) {
+			if m.Token != "" || m.URL != "" || mailedCode.FindString(m.Text) == "" {
+				t.Errorf("the mail to an unproven address is %q: %s", m.Subject, m.Text)
+			}
+		}
+		b.get("/auth/account/prove").post("/auth/account/prove", "code", s.code()).isAt(mustChange).isSignedInAs("")
+		b.post(mustChange, "password", newPassword).isAt("/").isSignedInAs(ada)
+		if s.user(ada).EmailVerified.IsZero() || !s.passwordIs(ada, newPassword) {
+			t.Error("the address is not proven, or the password not set")
+		}
+	})
+}
+
+func TestTheAccountAsDataSaysWhatIsDue(t *testing.T) {
+	t.Parallel()
+	must := false
+	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
+		o.SecondFactor.Required = func(context.Context, *pintle.PendingSignIn) (bool, error) { return must, nil }
+	})
+	u := s.seed(ada, goodPassword, true)
+	b := s.browser().startSession(u, 0, "pwd")
+	me := b.get("/auth/account/me").json()
+	if me["required"] != false || !equalJSON(me["pending"], map[string]any{}) {
+		t.Errorf("nothing is due, and the account is %v %v", me["required"], me["pending"])
+	}
+	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	s.changeState(u.ID, func(state *accountstore.State) { state.DeleteAt, state.Claim = at, "new@example.com" })
+	must = true
+	me = b.get("/auth/account/me").json()
+	due := map[string]any{"address": "new@example.com", "deletion": "2030-01-02T03:04:05.000Z"}
+	if me["required"] != true || !equalJSON(me["pending"], due) {
+		t.Errorf("the account is %v %v", me["required"], me["pending"])
+	}
+	must = false
+	s.changeState(u.ID, func(state *accountstore.State) { state.Must = "enrol" })
+	if me = b.get("/auth/account/me").json(); me["required"] != true {
+		t.Error("an operator asks for a second factor, and the account does not say so")
+	}
+}
