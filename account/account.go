@@ -122,6 +122,13 @@ type Passwords struct {
 	//
 	// [password.Hasher.Verify] lists the hashes that it accepts.
 	Import func(ctx context.Context, u *pintle.User) (hash string, err error)
+
+	// FormerHash is a hash in the form and with the cost of those of the former system,
+	// of any password. With it each check of a password computes one hash of this form
+	// and one of Hasher, for unknown addresses as well, so that the time does not tell
+	// which addresses have an account that has not signed in since the move. Leave it out
+	// once few such hashes are left: it costs the time of a hash at every sign-in.
+	FormerHash string
 }
 
 // Accounts is what [New] returns. Its methods may be called concurrently once

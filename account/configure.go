@@ -54,6 +54,11 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 	if n := a.o.Passwords.MinLength; n != 0 && n < password.MinLength {
 		wrong("Options.Passwords.MinLength is %d: the least is %d", n, password.MinLength)
 	}
+	if h := a.o.Passwords.FormerHash; h != "" {
+		if _, err := password.Import(h); err != nil {
+			wrong("Options.Passwords.FormerHash: %w", err)
+		}
+	}
 	for _, f := range a.o.SignUp.Fields {
 		if f.Name == "" || slices.Contains(ownFields, f.Name) {
 			wrong("Options.SignUp.Fields has the name %q, which has another meaning", f.Name)

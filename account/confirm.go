@@ -271,9 +271,23 @@ const maxPasswords = 10
 // triesKind counts the passwords of a session, for as long as sessions usually last.
 var triesKind = kind{name: "confirm-tries", life: 30 * 24 * time.Hour}
 
-// provePassword compares the password of the form with that of the user. The attempt is
-// counted first, and a right one ends the count.
+// provePassword compares the password of the form with that of the user.
 func (v *visit) provePassword(u *pintle.User) error {
+	return v.withinTries(u, func() error {
+		right, err := v.verifyPassword(v.ctx, u, v.form["password"])
+		if err != nil {
+			return unavailable(err)
+		}
+		if !right {
+			return inField("password", "wrong_password")
+		}
+		return nil
+	})
+}
+
+// withinTries verifies a password of the user of the session. The attempt is counted first,
+// and a right one ends the count.
+func (v *visit) withinTries(u *pintle.User, verify func() error) error {
 	id := v.triesID()
 	_, err := v.rows.AttemptFlow(v.ctx, id, maxPasswords)
 	if errors.Is(err, pintle.ErrNotFound) {
@@ -290,12 +304,8 @@ func (v *visit) provePassword(u *pintle.User) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	right, err := v.verifyPassword(v.ctx, u, v.form["password"])
-	if err != nil {
-		return unavailable(err)
-	}
-	if !right {
-		return inField("password", "wrong_password")
+	if err := verify(); err != nil {
+		return err
 	}
 	if _, err := v.rows.UseFlow(v.ctx, id, triesKind.name); err != nil && !errors.Is(err, pintle.ErrNotFound) {
 		v.log().WarnContext(v.ctx, "pintle: count of passwords of a session not cleared", slog.Any("error", err))

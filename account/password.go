@@ -163,19 +163,21 @@ func (v *visit) dropPassword(u *pintle.User, row *accountstore.Factor) error {
 // verifyCurrent checks the password of a user who is signed in, within the limits of
 // guesses: a session may be in the hands of a thief.
 func (v *visit) verifyCurrent(u *pintle.User, entered string) error {
-	found, err := v.passwords.Authorize(v.ctx, &pintle.Submission{
-		Fields: map[string]any{"email": u.Email, "password": entered}, Request: v.r, Client: v.client(),
+	return v.withinTries(u, func() error {
+		found, err := v.passwords.Authorize(v.ctx, &pintle.Submission{
+			Fields: map[string]any{"email": u.Email, "password": entered}, Request: v.r, Client: v.client(),
+		})
+		if limit, ok := errors.AsType[*pintle.Error](err); ok && errors.Is(err, pintle.CodeCredentials) {
+			return tooMany(limit.RetryAfter)
+		}
+		if err != nil {
+			return unavailable(err)
+		}
+		if found == nil || found.ID != u.ID {
+			return inField("current", "wrong_password")
+		}
+		return nil
 	})
-	if limit, ok := errors.AsType[*pintle.Error](err); ok && errors.Is(err, pintle.CodeCredentials) {
-		return tooMany(limit.RetryAfter)
-	}
-	if err != nil {
-		return unavailable(err)
-	}
-	if found == nil || found.ID != u.ID {
-		return inField("current", "wrong_password")
-	}
-	return nil
 }
 
 // askMust is the part of the gate for users who need another password.

@@ -103,6 +103,9 @@ func (a *Accounts) verifyPassword(ctx context.Context, u *pintle.User, entered s
 		return false, err
 	}
 	right, err := a.hasher.Verify(ctx, hash, entered)
+	if err == nil {
+		err = a.levelTime(ctx, hash, entered)
+	}
 	if err != nil || !right {
 		return false, err
 	}
@@ -113,6 +116,20 @@ func (a *Accounts) verifyPassword(ctx context.Context, u *pintle.User, entered s
 		a.renewHash(ctx, u, row, hash, entered)
 	}
 	return true, nil
+}
+
+// levelTime computes the hash that a check has not computed: that of the former system, or
+// one of Hasher.
+func (a *Accounts) levelTime(ctx context.Context, hash, entered string) error {
+	other := a.o.Passwords.FormerHash
+	if other == "" {
+		return nil
+	}
+	if a.hasher.Outdated(hash) {
+		other = "" // takes the time of Hasher
+	}
+	_, err := a.hasher.Verify(ctx, other, entered)
+	return err
 }
 
 // storedPassword returns the row of a user's password and its hash. The hash may be one of
