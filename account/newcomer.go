@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/page"
@@ -297,13 +298,13 @@ func (v *visit) fieldInputs() []page.Input {
 }
 
 // readFields returns what was entered into the fields of the application. Nothing else that
-// was sent is kept.
+// was sent is kept, and no text that databases refuse.
 func (v *visit) readFields() (map[string]string, error) {
 	var fields map[string]string
 	for _, f := range v.o.SignUp.Fields {
 		value := strings.TrimSpace(v.form[f.Name])
 		_, required := f.Attributes["required"]
-		if required && value == "" || len([]rune(value)) > maxField || strings.ContainsFunc(value, unicode.IsControl) {
+		if required && value == "" || len([]rune(value)) > maxField || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
 			return nil, inField(f.Name, "invalid")
 		}
 		if value == "" {
