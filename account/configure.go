@@ -139,7 +139,7 @@ func (a *Accounts) gate(ctx context.Context, p *pintle.PendingSignIn) (page stri
 // ask returns the page of this package to which a sign-in has to go first.
 func (a *Accounts) ask(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
 	for _, ask := range []func(context.Context, *pintle.PendingSignIn) (string, error){
-		a.askBan, a.askPassword, a.askProof, a.askSecondFactor, a.askMust,
+		a.askBan, a.askPassword, a.askProof, a.askSecondFactor, a.askMust, a.askLost,
 	} {
 		if page, err := ask(ctx, p); page != "" || err != nil {
 			return page, err

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/uuid"
 )
@@ -262,7 +263,64 @@ func (v *visit) takeAddress(s pintle.Store, u *pintle.User, instead string) (*pi
 	if now.Email != u.Email {
 		return nil, nil
 	}
+	// No mail reaches the user any more, who learns of it at the next sign-in. It is written
+	// first: a user who is told and keeps the address sees it on the page of the account.
+	if err := changeState(v.ctx, s.AccountStore(), u.ID, func(s *accountstore.State) { addMust(s, mustKnow) }); err != nil {
+		return nil, err
+	}
 	return s.UpdateUser(v.ctx, u.ID, pintle.UserUpdate{Email: &instead, EmailVerified: &time.Time{}})
+}
+
+// askLost is the part of the gate for users who have lost their address to another person.
+func (a *Accounts) askLost(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
+	state, err := a.rows.State(ctx, p.User.ID)
+	if err != nil {
+		return "", storeFault(err)
+	}
+	if mustDo(state, mustKnow) {
+		return a.heldAt("address-lost"), nil
+	}
+	return "", nil
+}
+
+// lostBy returns the sign-in that waits for a user to read that the address is lost.
+func (v *visit) lostBy() (*pintle.PendingSignIn, error) {
+	p, err := v.pending()
+	if err != nil {
+		return nil, err
+	}
+	page, err := v.ask(v.ctx, p)
+	if err != nil {
+		return nil, asProblem(err)
+	}
+	if page != v.heldAt("address-lost") {
+		return nil, problemOf("flow_missing")
+	}
+	return p, nil
+}
+
+func (v *visit) showLost() (*view, error) {
+	if _, err := v.lostBy(); err != nil {
+		return nil, err
+	}
+	p := v.newPage("address-lost", "")
+	p.Forms = []page.Form{v.formTo("address-lost", "address-lost")}
+	return &view{page: p}, nil
+}
+
+// knowLost goes on with the sign-in of a user who has read it.
+func (v *visit) knowLost() (next string, err error) {
+	p, err := v.lostBy()
+	if err != nil {
+		return "", err
+	}
+	if err := v.changeState(v.ctx, p.User.ID, func(s *accountstore.State) { dropMust(s, mustKnow) }); err != nil {
+		return "", unavailable(err)
+	}
+	if next, err = v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{}); err != nil {
+		return "", asProblem(err)
+	}
+	return next, nil
 }
 
 // tell calls an event of the application.

@@ -316,7 +316,10 @@ func (a *Accounts) askPassword(ctx context.Context, p *pintle.PendingSignIn) (pa
 	if err != nil {
 		return "", storeFault(err)
 	}
-	// Both times are in whole milliseconds: in the same one the order is not known.
+	// The times are those of servers and not of the store, whose interface has no clock. A
+	// version that the check of the password has read would be exact, but the root passes
+	// nothing from Credentials.Authorize to this question. Both times are in whole
+	// milliseconds: in the same one the order is not known.
 	stale := row == nil && a.o.Passwords.Import == nil ||
 		row != nil && (row.Secret == "" || row.Step >= p.Authentication.Time.UnixMilli())
 	if stale {

@@ -64,6 +64,7 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "reset", show: (*visit).showReset, do: (*visit).reset},
 		{name: "password", who: forProven, show: (*visit).showPassword, do: (*visit).changePassword},
 		{name: "must-change", show: (*visit).showMustChange, do: (*visit).mustChange},
+		{name: "address-lost", show: (*visit).showLost, do: (*visit).knowLost},
 		{name: "prove", show: (*visit).showProve, do: (*visit).prove},
 
 		{name: "second-factor", show: (*visit).showSecondFactor, do: (*visit).secondFactor},

@@ -10,8 +10,12 @@ import (
 	"github.com/pintleauth/pintle/accountstore"
 )
 
-// mustEnrol is what a user has to do who needs a second factor.
-const mustEnrol = "enrol"
+// mustEnrol is what a user has to do who needs a second factor, and mustKnow one who has
+// lost the address to another person.
+const (
+	mustEnrol = "enrol"
+	mustKnow  = "know-address-lost"
+)
 
 // State.Must has what a user has to do, as words with spaces between them.
 
@@ -32,13 +36,18 @@ func dropMust(s *accountstore.State, what string) {
 // changeState changes the state of a user. If another request changes it at the same time
 // it is read again.
 func (a *Accounts) changeState(ctx context.Context, userID string, change func(*accountstore.State)) error {
+	return changeState(ctx, a.rows, userID, change)
+}
+
+// changeState is the method of that name, in a transaction.
+func changeState(ctx context.Context, rows accountstore.Store, userID string, change func(*accountstore.State)) error {
 	for range 5 {
-		s, err := a.rows.State(ctx, userID)
+		s, err := rows.State(ctx, userID)
 		if err != nil {
 			return err
 		}
 		change(s)
-		if err = a.rows.ChangeState(ctx, s); !errors.Is(err, pintle.ErrConflict) {
+		if err = rows.ChangeState(ctx, s); !errors.Is(err, pintle.ErrConflict) {
 			return err
 		}
 	}

@@ -130,3 +130,61 @@ func TestTheAccountAsDataSaysWhatIsDue(t *testing.T) {
 		t.Error("an operator asks for a second factor, and the account does not say so")
 	}
 }
+
+// AC-60
+func TestAUserWhoHasLostTheAddressIsToldAtTheNextSignIn(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		for name, transactions := range map[string]bool{"with transactions": true, "without": false} {
+			s := withAcme(t, tokens, authtest.Person{Subject: "eve", Email: ada}, func(c *pintle.Config, _ *account.Options) {
+				if !transactions {
+					c.Store = faultyStore{c.Store, &fault{}}
+				}
+			})
+			loser := s.seed(ada, "", false)
+			err := s.store.LinkAccount(t.Context(), &pintle.Account{
+				UserID: loser.ID, Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: "eve",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			owner := s.browser().signUp(ada).get(s.lastMail().URL).post("/auth/account/address-choice", "choice", "new")
+			if s.state(loser).Must != "" {
+				t.Errorf("%s: the user is told before the address is lost", name)
+			}
+			owner.post("/auth/account/sign-up-finish", "password", goodPassword).isAt("/").isSignedInAs(ada)
+			mails := len(s.mails)
+
+			const lost = "/auth/account/address-lost"
+			if tokens { // lists of ended token sessions count in seconds
+				time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+			}
+			s.browser().get(lost).want(http.StatusForbidden)
+			b := s.browser().get("/auth/signin").post("/auth/signin/acme").isAt(lost).says("has no address").isSignedInAs("")
+			if who := s.browserWith(b).get("/auth/session").page; who != "null" {
+				t.Errorf("%s: before it was read there is a session: %s", name, who)
+			}
+			b.get(lost).post(lost).isAt("/")
+			if session := s.browserWith(b).get("/auth/session").json(); session["user"] == nil {
+				t.Errorf("%s: the sign-in does not go on: %v", name, session)
+			}
+			s.browser().get("/auth/signin").post("/auth/signin/acme").isAt("/") // once
+			if len(s.mails) != mails {
+				t.Errorf("%s: a mail was sent", name)
+			}
+			owner.isSignedInAs(ada)
+			s.browser().signIn(ada, goodPassword).isAt("/").isSignedInAs(ada)
+		}
+	})
+}
+
+func TestThePageOfALostAddressIsForASignInThatWaitsForIt(t *testing.T) {
+	t.Parallel()
+	s, _, _ := withApp(t, false)
+	s.changeState(s.user(ada).ID, func(state *accountstore.State) { state.Must = "know-address-lost" })
+	const lost = "/auth/account/address-lost"
+	b := s.half().get(lost).want(http.StatusForbidden).post(lost).want(http.StatusForbidden).isSignedInAs("")
+	if got := s.state(s.user(ada)).Must; got != "know-address-lost" {
+		t.Errorf("a sign-in that waits for the second factor has read it: %q", got)
+	}
+	b.get(secondFactor).want(http.StatusOK)
+}

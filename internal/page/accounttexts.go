@@ -61,6 +61,14 @@ func englishAccount() pages.AccountTexts {
 				Heading: "Choose a new password", Text: []string{"Your password has to be replaced before you can go on."},
 				Button: "Save and continue",
 			},
+			"address-lost": {
+				Heading: "Your account has no address",
+				Text: []string{
+					"You had not confirmed the address of this account, and another person has shown that they read mail at it. It belongs to their account now.",
+					"You sign in as before. To receive mail about your account, write to the operator of the site.",
+				},
+				Button: "Continue",
+			},
 			"prove": {
 				Heading: "Check your email", Text: []string{"We sent a code to %s. Type it to confirm your address."},
 				Button: "Continue",
