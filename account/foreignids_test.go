@@ -134,8 +134,7 @@ func TestMethodsForUsersTakeNoIDOfAUser(t *testing.T) {
 	maps.Copy(forOperators, map[string]bool{"GiveTOTP": true, "GiveRecoveryCodes": true}) // of export_test.go
 	text := reflect.TypeFor[string]()
 	all := reflect.TypeFor[*account.Accounts]()
-	for i := range all.NumMethod() {
-		m := all.Method(i)
+	for m := range all.Methods() {
 		takesText := false
 		for p := 1; p < m.Type.NumIn(); p++ {
 			takesText = takesText || m.Type.In(p) == text

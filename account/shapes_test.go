@@ -196,7 +196,7 @@ func TestNoShapeOfARequestIsAFaultOfTheServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, false, withFields)
-			b := stand(s).stay()
+			b := stand(s)
 			token := b.token()
 			routes := slices.Sorted(maps.Keys(s.accounts.RoutesOf()))
 			try := func(route, shape, kind, body, query string, cookies ...string) {
@@ -205,15 +205,21 @@ func TestNoShapeOfARequestIsAFaultOfTheServer(t *testing.T) {
 				if kind == "" {
 					method = http.MethodGet
 				}
-				r := b.request(method, strings.TrimSuffix("/auth/account/"+route, "/"), strings.NewReader(body))
+				r := httptest.NewRequest(method, s.server.URL+strings.TrimSuffix("/auth/account/"+route, "/"), strings.NewReader(body))
 				r.URL.RawQuery = query
 				r.Header.Set("Content-Type", kind)
 				r.Header.Set("Sec-Fetch-Site", "same-origin")
+				for _, c := range b.client.Jar.Cookies(r.URL) {
+					r.AddCookie(c)
+				}
 				for _, line := range cookies {
 					r.Header.Add("Cookie", line)
 				}
-				if b.send(r); isFault(b.status) && !strings.Contains(b.page, "cannot be checked now") {
-					t.Errorf("%s %s with %s: status %d: %.300s", method, r.URL.Path, shape, b.status, b.text())
+				w := httptest.NewRecorder()
+				s.auth.ServeHTTP(w, r)
+				b.client.Jar.SetCookies(r.URL, w.Result().Cookies())
+				if isFault(w.Code) {
+					t.Errorf("%s %s with %s: status %d: %.300s", method, r.URL.Path, shape, w.Code, w.Body)
 				}
 			}
 			for _, route := range routes {
@@ -232,6 +238,10 @@ func TestNoShapeOfARequestIsAFaultOfTheServer(t *testing.T) {
 					}
 					try(route, shape, "application/x-www-form-urlencoded", form.String(), "")
 					try(route, "a query of "+shape, "", "", "token="+value+"&method="+value+"&callbackUrl="+value+"&format="+value+"&notice="+value)
+				}
+				// How a body and cookies are read does not depend on what waits in the browser.
+				if name != "signed out" && name != "signed in" {
+					continue
 				}
 				for shape, body := range whole {
 					try(route, shape, "application/json", body, "")
@@ -291,7 +301,7 @@ func FuzzAccountRequest(f *testing.F) {
 			r.Header.Add("Cookie", cookies)
 			w := httptest.NewRecorder()
 			s.auth.ServeHTTP(w, r)
-			if isFault(w.Code) && !strings.Contains(w.Body.String(), "cannot be checked now") && !strings.Contains(w.Body.String(), "cannot_be_checked") {
+			if isFault(w.Code) {
 				t.Errorf("%s %q: status %d: %.300s", method, route, w.Code, w.Body)
 			}
 			if to, err := r.URL.Parse(w.Header().Get("Location")); err != nil || to.Host != r.Host {
