@@ -163,6 +163,11 @@ type Accounts struct {
 	address func(*http.Request) netip.Addr // of the client
 	minimum int                            // of characters of a password
 	routes  map[string]*route
+
+	// absent is a user that does not exist, and present the last one that was found, or
+	// nil; see findUser.
+	absent  *pintle.User
+	present atomic.Pointer[pintle.User]
 }
 
 // New returns the accounts of one configuration, for [pintle.Config.Accounts]. With
@@ -201,6 +206,7 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 		return nil, err
 	}
 	a.routes = a.allRoutes()
+	a.absent = &pintle.User{ID: newToken(), Email: newToken() + "@invalid"}
 	a.configure(cfg)
 	return http.HandlerFunc(a.serve), nil
 }

@@ -35,16 +35,14 @@ func (v *visit) forgot() (next string, err error) {
 	if err := v.allowMail(email); err != nil {
 		return "", err
 	}
-	u, err := v.userAt(v.ctx, email)
+	u, err := v.findUser(v.ctx, email)
 	if err != nil {
 		return "", unavailable(err)
 	}
 	// An address without an account gets a flow, too, whose token is dropped.
-	subject, l := v.boxes.subject(email), letter{kind: "reset-unknown", to: email}
-	if isProved(u) {
-		subject, l = u.ID, letter{kind: "reset", to: u.Email}
-	} else if !v.o.SignUp.Closed {
-		l.link = v.url("sign-up")
+	subject, proved := v.boxes.subject(email), isProved(u)
+	if proved {
+		subject = u.ID
 	}
 	token, f, err := v.beginFlow(v.ctx, resetKind, subject, payload{Email: email})
 	if err != nil {
@@ -53,10 +51,13 @@ func (v *visit) forgot() (next string, err error) {
 	if f == nil {
 		return v.site.path("forgot-sent"), nil // enough mails were sent; see maxOpen
 	}
-	if isProved(u) {
-		l.link, l.token, l.expires = v.url("reset", "token", token), token, f.Expires
+	unknown := letter{kind: "reset-unknown", to: email}
+	if !v.o.SignUp.Closed {
+		unknown.link = v.url("sign-up")
 	}
-	v.send(l)
+	v.sendEither(proved, letter{
+		kind: "reset", to: email, link: v.url("reset", "token", token), token: token, expires: f.Expires,
+	}, unknown)
 	return v.site.path("forgot-sent"), nil
 }
 

@@ -155,41 +155,6 @@ func TestALinkIsOfNoUseOnceTheUserHasAnotherAddress(t *testing.T) {
 	}
 }
 
-// calls counts the calls of the store that a function makes.
-func (f *fault) calls(do func()) int64 {
-	const many = 1 << 30
-	f.arm(many)
-	do()
-	return many - f.left.Load()
-}
-
-// AT-17, AT-20: the time of an answer is made of what the store is asked and of hashes.
-func TestTheWorkIsTheSameForEveryAddress(t *testing.T) {
-	for name, ask := range map[string]func(b *browser, email string){
-		"sign-up": func(b *browser, email string) { b.post("/auth/account/sign-up", "email", email) },
-		"forgot":  func(b *browser, email string) { b.post("/auth/account/forgot", "email", email) },
-		"sign-in": func(b *browser, email string) {
-			b.post("/auth/callback/credentials", "email", email, "password", "a wrong password")
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, f := withFaults(t)
-			s.seedEveryKind()
-			first := int64(0)
-			for _, email := range kindsOfUsers {
-				b := s.browser().get("/auth/signin").stay()
-				n := f.calls(func() { ask(b, email) })
-				if first == 0 {
-					first = n
-				}
-				if n != first || n == 0 {
-					t.Errorf("%s: the store is asked %d times, and %d times for an address without an account", email, n, first)
-				}
-			}
-		})
-	}
-}
-
 // AT-3
 func TestOneOfManyRequestsResetsThePassword(t *testing.T) {
 	s := newSite(t, false)

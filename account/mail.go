@@ -26,17 +26,37 @@ type letter struct {
 // answer to the browser must not tell whether there was a mail, and what has happened
 // stays.
 func (v *visit) send(l letter) {
-	if err := v.trySend(l); err != nil {
+	m, err := v.compose(l)
+	v.deliver(l.kind, m, err)
+}
+
+// sendEither sends one of two mails, and writes both: they differ in length, and the time of
+// the answer must not tell which one it is.
+func (v *visit) sendEither(first bool, a, b letter) {
+	m, err := v.compose(a)
+	other, otherErr := v.compose(b)
+	if !first {
+		a, m, err = b, other, otherErr
+	}
+	v.deliver(a.kind, m, err)
+}
+
+func (v *visit) deliver(kind string, m *pintle.Message, err error) {
+	if err == nil {
+		err = v.o.Mail(v.ctx, m)
+	}
+	if err != nil {
 		var refused interface{ RecipientRefused() bool }
 		level := slog.LevelError
 		if errors.As(err, &refused) && refused.RecipientRefused() {
 			level = slog.LevelWarn // any client can type an address that does not exist
 		}
-		v.log().Log(v.ctx, level, "pintle: mail of an account not sent", slog.String("kind", l.kind), slog.Any("error", err))
+		v.log().Log(v.ctx, level, "pintle: mail of an account not sent", slog.String("kind", kind), slog.Any("error", err))
 	}
 }
 
-func (v *visit) trySend(l letter) error {
+// compose writes a mail.
+func (v *visit) compose(l letter) (*pintle.Message, error) {
 	t := v.texts.Account.Mails[l.kind]
 	data := mail.Letter{
 		Data: mail.Data{URL: l.link}, Subject: strings.Replace(t.Subject, "%s", v.siteName(), 1), Heading: t.Heading,
@@ -53,12 +73,12 @@ func (v *visit) trySend(l letter) error {
 	}
 	subject, text, html, err := v.pages.LetterMail(data)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return v.o.Mail(v.ctx, &pintle.Message{
+	return &pintle.Message{
 		From: v.o.From, To: l.to, Subject: subject, Text: text, HTML: html, URL: l.link, Token: l.token, Expires: l.expires,
 		Provider: providerID, Theme: v.site.theme, Lang: v.texts.Lang, Request: v.r,
-	})
+	}, nil
 }
 
 // siteName is what mails call the site.

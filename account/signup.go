@@ -51,7 +51,7 @@ func (v *visit) signUp() (next string, err error) {
 	if err := v.allowMail(email); err != nil {
 		return "", err
 	}
-	u, err := v.userAt(v.ctx, email)
+	u, err := v.findUser(v.ctx, email)
 	if err != nil {
 		return "", unavailable(err)
 	}
@@ -79,18 +79,18 @@ func isProved(u *pintle.User) bool { return u != nil && u.Email != "" && !u.Emai
 // mailSignUp sends the mail of a flow, with a new code.
 func (v *visit) mailSignUp(f *flow, token string, known bool) error {
 	code := v.newCode(f)
-	l := letter{
-		kind: "sign-up", to: f.payload.Email, code: spaced(code),
-		link: v.url("sign-up-finish", "token", token), token: token, expires: f.Expires,
-	}
 	if known {
 		f.Code = [32]byte{} // no code continues it
-		l = letter{kind: "sign-up-known", to: f.payload.Email, link: v.site.originOf(v.r) + v.site.signIn()}
 	}
 	if err := v.changeFlow(v.ctx, f); err != nil {
 		return err
 	}
-	v.send(l)
+	v.sendEither(known, letter{
+		kind: "sign-up-known", to: f.payload.Email, link: v.site.originOf(v.r) + v.site.signIn(),
+	}, letter{
+		kind: "sign-up", to: f.payload.Email, code: spaced(code),
+		link: v.url("sign-up-finish", "token", token), token: token, expires: f.Expires,
+	})
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (v *visit) proveSignUp() (next string, err error) {
 		if err := v.allowMail(f.payload.Email); err != nil {
 			return "", err
 		}
-		u, err := v.userAt(v.ctx, f.payload.Email)
+		u, err := v.findUser(v.ctx, f.payload.Email)
 		if err != nil {
 			return "", unavailable(err)
 		}

@@ -119,48 +119,6 @@ func TestOneOfManyRequestsFinishesASignUp(t *testing.T) {
 	}
 }
 
-// AT-17
-func TestAnswersToASignUpTellNothingOfTheAddress(t *testing.T) {
-	inBothKinds(t, func(t *testing.T, tokens bool) {
-		s := newSite(t, tokens)
-		s.seedEveryKind()
-		var first string
-		for _, email := range kindsOfUsers {
-			before := len(s.mails)
-			b := s.browser().get("/auth/account/sign-up").stay().post("/auth/account/sign-up", "email", email)
-			got := b.shape()
-			b.stays = false
-			got += b.get("/auth/account/sign-up-sent").shape()
-			got += b.post("/auth/account/sign-up-sent", "code", "1234 5678").shape()
-			got = strings.ReplaceAll(got, email, "EMAIL")
-			if n := len(s.mails) - before; n != 1 {
-				t.Errorf("%s: %d mails were sent", email, n)
-			}
-			if first == "" {
-				first = got
-			} else if got != first {
-				t.Errorf("%s is answered differently:\n%s\n%s", email, got, first)
-			}
-		}
-	})
-}
-
-// kindsOfUsers are addresses of users of every kind, and of none.
-var kindsOfUsers = []string{
-	"none@example.com", "proven@example.com", "without@example.com", "banned@example.com", "unproven@example.com", "factor@example.com",
-}
-
-func (s *site) seedEveryKind() {
-	s.t.Helper()
-	s.seed("proven@example.com", goodPassword, true)
-	s.seed("without@example.com", "", true)
-	banned := s.seed("banned@example.com", goodPassword, true)
-	s.seed("unproven@example.com", goodPassword, false)
-	factor := s.seed("factor@example.com", goodPassword, true)
-	s.addTOTP(factor.ID)
-	s.changeState(banned.ID, func(state *accountstore.State) { state.BannedUntil = accountstore.Forever })
-}
-
 func (s *site) changeState(userID string, change func(*accountstore.State)) {
 	s.t.Helper()
 	state, err := s.rows.State(s.t.Context(), userID)
