@@ -120,14 +120,20 @@ type Passwords struct {
 	// called at a sign-in of a user without a password here. If the password matches, the hash is
 	// moved. Nil means that there is no such table.
 	//
+	// After a wrong password it is called about another user if it was not called about
+	// this one, and the result is dropped: so the time of an answer does not tell which
+	// users have not moved.
+	//
 	// [password.Hasher.Verify] lists the hashes that it accepts.
 	Import func(ctx context.Context, u *pintle.User) (hash string, err error)
 
-	// FormerHash is a hash in the form and with the cost of those of the former system,
-	// of any password. With it each check of a password computes one hash of this form
-	// and one of Hasher, for unknown addresses as well, so that the time does not tell
-	// which addresses have an account that has not signed in since the move. Leave it out
-	// once few such hashes are left: it costs the time of a hash at every sign-in.
+	// FormerHash is a hash of the system that the application has used before, of any
+	// password. After a wrong password one hash like it and one of Hasher are computed,
+	// whatever the address. Otherwise the time of an answer tells which users have not
+	// signed in since the move: their hashes are still of the other kind, wherever they
+	// are stored. With several kinds of former hashes only those like this one are hidden.
+	// Remove it when all hashes are of Hasher. [pintle.New] fails if the hash cannot be
+	// verified.
 	FormerHash string
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/password"
+	"github.com/pintleauth/pintle/store/memstore"
 	"github.com/pintleauth/pintle/throttle"
 )
 
@@ -476,4 +477,114 @@ func (s *site) allocations(name, email string, paths []string) int {
 		}
 	}
 	return int(after.Mallocs - before.Mallocs)
+}
+
+// AT-20: users of a move have hashes of before, in their rows or in the former table.
+func TestAWrongPasswordCostsAsMuchForAHashOfBefore(t *testing.T) {
+	const kib = 16 << 10
+	former := &password.Hasher{Memory: 3 * kib, Passes: 1}
+	hash, err := former.Hash(t.Context(), "another password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := 0
+	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
+		o.Passwords.Hasher = &password.Hasher{Memory: kib, Passes: 1}
+		o.Passwords.FormerHash = hash
+		o.Passwords.Import = func(_ context.Context, u *pintle.User) (string, error) {
+			imports++
+			if u.Email == "table@example.com" {
+				return hash, nil
+			}
+			return "", nil
+		}
+	})
+	s.hasher = &password.Hasher{Memory: kib, Passes: 1}
+	s.seedEveryKind()
+	moved := []string{"row@example.com", "table@example.com", "damaged@example.com"}
+	for _, email := range moved {
+		u, err := s.store.CreateUser(t.Context(), &pintle.User{Email: email, EmailVerified: time.Now().UTC().Truncate(time.Millisecond)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if email == "row@example.com" {
+			s.hasher = former
+			s.setPassword(u.ID, goodPassword)
+		}
+		if email == "damaged@example.com" {
+			s.setPassword(u.ID, goodPassword)
+			row := s.factor(u, "password")
+			row.Secret = "$argon2id$damaged"
+			if err := s.rows.ReplaceFactor(t.Context(), row); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, email := range append(moved, kindsOfUsers...) {
+		b := s.browser().get("/auth/signin").stay()
+		imports = 0
+		n := hashes(kib, func() { b.post("/auth/callback/credentials", "email", email, "password", "a wrong password") })
+		if n != 1+3 || imports != 1 || b.status != http.StatusFound {
+			t.Errorf("%s: work of %d hashes and %d calls of Import, want 4 and 1; status %d", email, n, imports, b.status)
+		}
+	}
+	for email, right := range map[string]string{"proven@example.com": "another password", "row@example.com": goodPassword} {
+		s.browser().signIn(email, right).isSignedInAs(map[bool]string{true: email}[right == goodPassword])
+	}
+	// The hash of before was replaced, so the password is compared with one hash.
+	b := s.browser().get("/auth/signin").stay()
+	n := hashes(kib, func() { b.post("/auth/callback/credentials", "email", "row@example.com", "password", goodPassword) })
+	if n != 1 {
+		t.Errorf("the right password costs the work of %d hashes, want that of the new one", n)
+	}
+}
+
+// AT-20
+func TestADamagedHashIsAnsweredAsAWrongPassword(t *testing.T) {
+	s := newSite(t, false)
+	u := s.seed("damaged@example.com", goodPassword, true)
+	row := s.factor(u, "password")
+	row.Secret = "$argon2id$damaged"
+	if err := s.rows.ReplaceFactor(t.Context(), row); err != nil {
+		t.Fatal(err)
+	}
+	want := s.answers(questions["password"], false, "none@example.com")
+	if got := s.answers(questions["password"], false, u.Email); got != want {
+		t.Error(firstDifference(got, want))
+	}
+	if log := s.log(); !strings.Contains(log, "stored hash of a password cannot be used") || !strings.Contains(log, u.ID) {
+		t.Errorf("the log does not name the user: %s", log)
+	}
+}
+
+// AT-20
+func TestAFormerTableThatDoesNotAnswerTellsNothingOfTheAddress(t *testing.T) {
+	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
+		o.Passwords.Import = func(context.Context, *pintle.User) (string, error) {
+			return "", errors.New("the table does not answer")
+		}
+	})
+	s.seedEveryKind()
+	s.browser().signIn("proven@example.com", goodPassword).isSignedInAs("proven@example.com")
+	want := s.answers(questions["password"], false, kindsOfUsers[0])
+	for _, email := range kindsOfUsers[1:] {
+		if got := s.answers(questions["password"], false, email); got != want {
+			t.Errorf("%s is answered differently:\n%s", email, firstDifference(got, want))
+		}
+	}
+}
+
+func TestNewRefusesAFormerHashThatCannotBeVerified(t *testing.T) {
+	for _, hash := range []string{"$2b$31$CCCCCCCCCCCCCCCCCCCCC.gkH6UnjS0HnlIFKPrxOxecnCGXTwVua", "plain text"} {
+		_, err := pintle.New(pintle.Config{
+			Store: memstore.New(), URL: "https://app.example.com", Secrets: []string{strings.Repeat("secret ", 6)},
+			Getenv: func(string) string { return "" },
+			Accounts: account.New(account.Options{
+				Mail: func(context.Context, *pintle.Message) error { return nil }, Passwords: account.Passwords{FormerHash: hash},
+			}),
+		})
+		if !errors.Is(err, password.ErrHash) || !strings.Contains(err.Error(), "FormerHash") {
+			t.Errorf("%.10s: %v", hash, err)
+		}
+	}
 }

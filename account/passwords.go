@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"time"
 
@@ -102,11 +103,18 @@ func (a *Accounts) findUser(ctx context.Context, typed string) (*pintle.User, er
 func (a *Accounts) evenOut(ctx context.Context, found *pintle.User) {
 	other := a.absent
 	if found != nil {
-		a.present.Store(&pintle.User{ID: found.ID, Email: found.Email})
+		a.present.Store(copyOf(found))
 	} else if present := a.present.Load(); present != nil {
 		other = present
 	}
 	_, _ = a.userByEmail(ctx, other.Email) // a store that fails will say so at the next call
+}
+
+// copyOf copies a user, with what the application may change of one that it is given.
+func copyOf(u *pintle.User) *pintle.User {
+	c := *u
+	c.Extra = maps.Clone(u.Extra)
+	return &c
 }
 
 // maxAddress is the longest address, in bytes, to which mail can be delivered.
@@ -130,12 +138,15 @@ func (a *Accounts) verifyPassword(ctx context.Context, u *pintle.User, entered s
 	if err != nil {
 		return false, err
 	}
-	right, err := a.hasher.Verify(ctx, hash, entered)
-	if err == nil {
-		err = a.levelTime(ctx, hash, entered)
-	}
-	if err != nil || !right {
+	right, err := a.compare(ctx, hash, entered)
+	if errors.Is(err, password.ErrHash) {
+		// For the operator. An answer of another kind would tell that the address has an account.
+		a.log().ErrorContext(ctx, "pintle: stored hash of a password cannot be used", slog.String("user", u.ID), slog.Any("error", err))
+	} else if err != nil {
 		return false, err
+	}
+	if !right {
+		return false, a.askForOther(ctx, u, row)
 	}
 	if isTemporary(row) {
 		return a.useTemporary(ctx, row)
@@ -146,18 +157,45 @@ func (a *Accounts) verifyPassword(ctx context.Context, u *pintle.User, entered s
 	return true, nil
 }
 
-// levelTime computes the hash that a check has not computed: that of the former system, or
-// one of Hasher.
-func (a *Accounts) levelTime(ctx context.Context, hash, entered string) error {
-	other := a.o.Passwords.FormerHash
-	if other == "" {
+// compare compares a password with a hash, which may be "". With a FormerHash a wrong password
+// costs one hash of today and then one of before, whichever the user has, so that the time of
+// the answer does not tell it.
+func (a *Accounts) compare(ctx context.Context, hash, entered string) (bool, error) {
+	if a.o.Passwords.FormerHash == "" {
+		return a.hasher.Verify(ctx, hash, entered)
+	}
+	today, before := hash, a.o.Passwords.FormerHash
+	_, damaged := password.Import(hash)
+	former := damaged == nil && a.hasher.Outdated(hash)
+	if former {
+		today, before = "", hash
+	}
+	right, err := a.hasher.Verify(ctx, today, entered)
+	if right || err != nil && !errors.Is(err, password.ErrHash) {
+		return right, err
+	}
+	same, otherErr := a.hasher.Verify(ctx, before, entered)
+	return same && former, cmp.Or(err, otherErr)
+}
+
+// askForOther asks the application after a wrong password for the former hash of another
+// user, unless it was asked for that of this one: the time of the answer does not tell which.
+func (a *Accounts) askForOther(ctx context.Context, u *pintle.User, row *accountstore.Factor) error {
+	other := a.present.Load()
+	if a.o.Passwords.Import == nil || u != nil && row == nil || other == nil {
 		return nil
 	}
-	if a.hasher.Outdated(hash) {
-		other = "" // takes the time of Hasher
-	}
-	_, err := a.hasher.Verify(ctx, other, entered)
+	_, err := a.importHash(ctx, copyOf(other))
 	return err
+}
+
+// importHash asks the application for the hash of a user in its former table.
+func (a *Accounts) importHash(ctx context.Context, u *pintle.User) (string, error) {
+	hash, err := a.o.Passwords.Import(ctx, u)
+	if err != nil {
+		return "", fmt.Errorf("account: Options.Passwords.Import: %w", err)
+	}
+	return hash, nil
 }
 
 // storedPassword returns the row of a user's password and its hash. The hash may be one of
@@ -179,10 +217,8 @@ func (a *Accounts) storedPassword(ctx context.Context, u *pintle.User) (row *acc
 		if a.o.Passwords.Import == nil {
 			return nil, "", nil
 		}
-		if hash, err = a.o.Passwords.Import(ctx, u); err != nil {
-			return nil, "", fmt.Errorf("account: Options.Passwords.Import: %w", err)
-		}
-		return nil, hash, nil
+		hash, err = a.importHash(ctx, u)
+		return nil, hash, err
 	}
 	if !row.Expires.IsZero() && !row.Expires.After(time.Now()) || isSpent(row) {
 		return row, "", nil
