@@ -96,9 +96,9 @@ type SignUp struct {
 
 // Passwords are the rules for passwords.
 type Passwords struct {
-	// MinLength is the least number of characters. Zero means 15, or 8 if
-	// [SecondFactor].Required is set. NIST SP 800-63B-4 asks for 15 where a password
-	// alone signs in. Less than 8 is an error.
+	// MinLength is the least number of characters. Zero means 15, as NIST SP 800-63B-4
+	// asks where a password alone signs in. 8 is enough where SecondFactor.Required
+	// reports true for every user. Less than 8 is an error.
 	MinLength int
 
 	// Hasher makes and verifies the hashes. Nil means the zero Hasher. An
@@ -190,7 +190,7 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 	}
 	a.auth, a.store, a.rows = auth, cfg.Store, cfg.Store.AccountStore()
 	a.callback, a.events = cfg.Callbacks, cfg.Events
-	a.minimum = a.o.Passwords.minimum(a.o.SecondFactor)
+	a.minimum = a.o.Passwords.minimum()
 	if a.hasher = a.o.Passwords.Hasher; a.hasher == nil {
 		a.hasher = &password.Hasher{}
 	}

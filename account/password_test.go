@@ -46,6 +46,16 @@ func TestAChangeOfThePasswordEndsTheOtherSessions(t *testing.T) {
 	})
 }
 
+func TestASecondFactorOfAdministratorsAllowsNoShorterPasswords(t *testing.T) {
+	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
+		o.SecondFactor.Required = func(context.Context, *pintle.PendingSignIn) (bool, error) { return false, nil }
+	})
+	b := s.browser().signUp("ada@example.com")
+	b.post("/auth/account/sign-up-sent", "code", s.code())
+	b.post("/auth/account/sign-up-finish", "password", "quite a secret").
+		want(http.StatusUnprocessableEntity).says("at least 15 characters")
+}
+
 // sessionCookie is the value of the session's cookie.
 func (b *browser) sessionCookie() string {
 	r, _ := http.NewRequest(http.MethodGet, b.server.URL, nil)

@@ -22,14 +22,12 @@ import (
 const factorPassword = "password"
 
 // minimum is the least number of characters. A password that alone signs in has to
-// be longer than one that goes with a second factor.
+// be longer than one that goes with a second factor. SecondFactor.Required lowers nothing:
+// it may require a second factor of administrators alone.
 //
 // https://pages.nist.gov/800-63-4/sp800-63b.html#passwordver
-func (p Passwords) minimum(second SecondFactor) int {
+func (p Passwords) minimum() int {
 	const alone = 15
-	if second.Required != nil {
-		return cmp.Or(p.MinLength, password.MinLength)
-	}
 	return cmp.Or(p.MinLength, alone)
 }
 
