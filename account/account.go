@@ -71,7 +71,9 @@ type Options struct {
 
 	// Admit may refuse a request that would send a mail to an address that anyone
 	// can type, before anything is looked up: for example one without the answer
-	// to a CAPTCHA. action is "sign-up" or "forgot". The browser gets status 403.
+	// to a CAPTCHA, which r.PostFormValue returns, also from a JSON object. action is
+	// "sign-up" or "forgot". The client gets status 403, and the text as for
+	// [SignUp].Allow.
 	Admit func(ctx context.Context, r *http.Request, action string) error
 }
 
@@ -83,7 +85,9 @@ type SignUp struct {
 
 	// Allow may refuse an address by its text, for example by its domain. It must
 	// not depend on whether the address has an account: its answer is shown before
-	// the address was proven. Nil allows all.
+	// the address was proven. The form is shown again with the text of "refused", or
+	// with a text of the application: if the error is a *[pintle.Error] with a Detail,
+	// that of Texts.Account.Problems[Detail]. Nil allows all.
 	Allow func(ctx context.Context, address string) error
 
 	// Fields are what else a sign-up asks for, such as a name or consent. A field

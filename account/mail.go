@@ -119,9 +119,9 @@ func (v *visit) admitAction(action string) error {
 	if v.o.Admit == nil {
 		return nil
 	}
-	if err := v.o.Admit(v.ctx, v.r, action); err != nil {
+	if err := v.o.Admit(v.ctx, v.submitted(), action); err != nil {
 		v.log().InfoContext(v.ctx, "pintle: Options.Admit refused a request", slog.String("action", action), slog.Any("error", err))
-		return problemOf("refused")
+		return refusal(err)
 	}
 	return nil
 }

@@ -91,6 +91,18 @@ func tooMany(wait time.Duration) *problem {
 	return p
 }
 
+// refusal returns the problem of a request that the application has refused. The Detail of
+// a pintle.Error is its code, so that the application chooses the text. The form is shown
+// again.
+func refusal(err error) *problem {
+	p := problemOf("refused")
+	p.again = true
+	if e, ok := errors.AsType[*pintle.Error](err); ok && e.Detail != "" {
+		p.code = e.Detail
+	}
+	return p
+}
+
 // unavailable returns the problem of a store that does not answer.
 func unavailable(err error) *problem {
 	p := problemOf("unavailable")

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,10 @@ func (v *visit) signUp() (next string, err error) {
 	}
 	if v.o.SignUp.Allow != nil {
 		if err := v.o.SignUp.Allow(v.ctx, email); err != nil {
-			return "", problemOf("refused")
+			v.log().InfoContext(v.ctx, "pintle: SignUp.Allow refused an address", slog.Any("error", err))
+			p := refusal(err)
+			p.fields = map[string]string{"email": p.code}
+			return "", p
 		}
 	}
 	fields, err := v.readFields()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -354,6 +355,52 @@ func TestASignUpOfAKnownAddressLeadsToTheSignIn(t *testing.T) {
 	if m.Token != "" || strings.Contains(m.Text, "token=") || mailedCode.MatchString(m.Text) {
 		t.Errorf("the mail has a token or a code: %s", m.Text)
 	}
+}
+
+func TestTheApplicationSaysWhyAnAddressMayNotSignUp(t *testing.T) {
+	s := newSite(t, false, func(c *pintle.Config, o *account.Options) {
+		o.SignUp.Allow = func(_ context.Context, address string) error {
+			if strings.HasSuffix(address, "@example.com") {
+				return nil
+			}
+			return &pintle.Error{Code: pintle.CodeAccessDenied, Detail: "company_only"}
+		}
+		c.Texts.Account.Problems = map[string]string{"company_only": "Use your address at example.com."}
+	})
+	b := s.browser()
+	b.get("/auth/account/sign-up").post("/auth/account/sign-up", "email", "ada@example.org").
+		want(http.StatusForbidden).says("Use your address at example.com.").says(`value="ada@example.org"`)
+	answer := b.postJSON("/auth/account/sign-up", map[string]any{"email": "ada@example.org"})
+	fields, _ := answer["fields"].(map[string]any)
+	if b.status != http.StatusForbidden || answer["error"] != "company_only" || fields["email"] != "company_only" {
+		t.Errorf("a script gets %d %v", b.status, answer)
+	}
+	if !strings.Contains(s.log(), "SignUp.Allow refused an address") {
+		t.Error("the log has no record")
+	}
+	b.post("/auth/account/sign-up", "email", "ada@example.com").isAt("/auth/account/sign-up-sent")
+}
+
+func TestTheApplicationReadsWhatWasSubmitted(t *testing.T) {
+	var answers []string
+	s := newSite(t, false, func(c *pintle.Config, o *account.Options) {
+		o.Admit = func(_ context.Context, r *http.Request, _ string) error {
+			answers = append(answers, r.PostFormValue("captcha"), r.FormValue("captcha"))
+			if r.PostFormValue("captcha") != "42" {
+				return &pintle.Error{Code: pintle.CodeAccessDenied, Detail: "captcha"}
+			}
+			return nil
+		}
+		c.Texts.Account.Problems = map[string]string{"captcha": "Solve the riddle."}
+	})
+	b := s.browser()
+	b.post("/auth/account/sign-up", "email", "ada@example.com", "captcha", "42").isAt("/auth/account/sign-up-sent")
+	b.postJSON("/auth/account/forgot", map[string]any{"email": "ada@example.com", "captcha": "42"})
+	if want := []string{"42", "42", "42", "42"}; !slices.Equal(answers, want) {
+		t.Errorf("the application reads %q", answers)
+	}
+	b.get("/auth/account/forgot").post("/auth/account/forgot", "email", "ada@example.com", "captcha", "7").
+		want(http.StatusForbidden).says("Solve the riddle.")
 }
 
 func TestAScriptSignsUp(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -120,6 +121,19 @@ func readForm(r *http.Request) (map[string]string, error) {
 		form[name] = all[0]
 	}
 	return form, nil
+}
+
+// submitted returns the request for a callback of the application. Its fields are in
+// PostForm, also those of a JSON object: its body has been read.
+func (v *visit) submitted() *http.Request {
+	r := v.r.Clone(v.ctx)
+	r.PostForm = url.Values{}
+	for name, value := range v.form {
+		r.PostForm.Set(name, value)
+	}
+	r.Form = r.URL.Query()
+	maps.Copy(r.Form, r.PostForm)
+	return r
 }
 
 // callbackURL returns where the request wants to go in the end, if that is on this
