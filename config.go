@@ -503,7 +503,7 @@ type Pages struct {
 	// callbackUrl. Empty leaves the link out.
 	SignUp, ForgotPassword string
 
-	// NewUser is where a person goes after their first sign-in. It gets the
-	// parameter callbackUrl. It has no built-in page.
+	// NewUser is where a user goes after their first sign-in, or after a sign-up of
+	// package account. It gets the parameter callbackUrl. It has no built-in page.
 	NewUser string
 }

@@ -167,12 +167,13 @@ type Accounts struct {
 	credentials []*pintle.Credentials
 	hasMail     bool
 
-	tokens  bool // sessions are tokens
-	logger  *slog.Logger
-	http    *http.Client                   // of the configuration, or nil
-	address func(*http.Request) netip.Addr // of the client
-	minimum int                            // of characters of a password
-	routes  map[string]*route
+	tokens      bool   // sessions are tokens
+	newUserPage string // of the application, or ""
+	logger      *slog.Logger
+	http        *http.Client                   // of the configuration, or nil
+	address     func(*http.Request) netip.Addr // of the client
+	minimum     int                            // of characters of a password
+	routes      map[string]*route
 
 	// absent is a user that does not exist, and present the last one that was found, or
 	// nil; see findUser.

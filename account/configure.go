@@ -124,6 +124,7 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 	if !a.o.SignUp.Closed {
 		cfg.Pages.SignUp = cmp.Or(cfg.Pages.SignUp, a.site.path("sign-up"))
 	}
+	a.newUserPage = cfg.Pages.NewUser
 	cfg.Pages.ForgotPassword = cmp.Or(cfg.Pages.ForgotPassword, a.site.path("forgot"))
 }
 

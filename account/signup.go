@@ -8,6 +8,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/query"
 )
 
 // showSignUp is the form for an address. It asks for no password: the one who reads the
@@ -265,6 +266,9 @@ func (v *visit) finishSignUp() (next string, err error) {
 	target := "/"
 	if held.Began && f.payload.CallbackURL != "" {
 		target = f.payload.CallbackURL // another browser may be that of another person
+	}
+	if v.newUserPage != "" && n.fate != sameUser {
+		target = query.Append(v.newUserPage, "callbackUrl", target)
 	}
 	next, err = v.auth.SignIn(v.w, v.r.WithContext(withNewPassword(v.ctx)), providerID, pintle.SignInOptions{
 		RedirectTo: target, Fields: map[string]any{"email": n.email, "password": v.form["password"]},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -401,6 +402,26 @@ func TestTheApplicationReadsWhatWasSubmitted(t *testing.T) {
 	}
 	b.get("/auth/account/forgot").post("/auth/account/forgot", "email", "ada@example.com", "captcha", "7").
 		want(http.StatusForbidden).says("Solve the riddle.")
+}
+
+func TestANewUserGoesToThePageForNewUsers(t *testing.T) {
+	s := newSite(t, false, func(c *pintle.Config, _ *account.Options) { c.Pages.NewUser = "/welcome" })
+	b := s.browser().get("/auth/account/sign-up?callbackUrl=%2Fshop").stay()
+	b.post("/auth/account/sign-up", "email", "ada@example.com", "callbackUrl", "/shop")
+	b.post("/auth/account/sign-up-sent", "code", s.code())
+	b.post("/auth/account/sign-up-finish", "password", goodPassword).want(http.StatusSeeOther)
+	if to, want := b.header.Get("Location"), s.server.URL+"/welcome?callbackUrl="+url.QueryEscape(s.server.URL+"/shop"); to != want {
+		t.Errorf("a new user goes to %q, not to %q", to, want)
+	}
+	b.isSignedInAs("ada@example.com")
+
+	s.seed("operator@example.com", "", false)
+	b = s.browser().signUp("operator@example.com").stay()
+	b.post("/auth/account/sign-up-sent", "code", s.code())
+	b.post("/auth/account/sign-up-finish", "password", goodPassword).want(http.StatusSeeOther)
+	if to := b.header.Get("Location"); strings.Contains(to, "welcome") {
+		t.Errorf("a user whom the operator made goes to %q", to)
+	}
 }
 
 func TestAScriptSignsUp(t *testing.T) {
