@@ -2,6 +2,7 @@ package account
 
 import (
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -111,7 +112,8 @@ func (v *visit) showSignUpSent() (*view, error) {
 	}
 	p := v.newPage("sign-up-sent", email)
 	if email == "" {
-		p.Text = page.Plain(v.pageText("sign-up-sent").Text[1:]...)
+		namesNone := slices.DeleteFunc(slices.Clone(v.pageText("sign-up-sent").Text), func(text string) bool { return strings.Contains(text, "%s") })
+		p.Text = page.Plain(namesNone...)
 	}
 	p.Forms = []page.Form{
 		v.formTo("sign-up-sent", "sign-up-sent", v.codeInput()),

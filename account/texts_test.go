@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/pintleauth/pintle"
@@ -98,6 +99,20 @@ func TestNoPageOfAccountsHasAWordThatCannotBeReplaced(t *testing.T) {
 		if said := words(m.Subject + " " + m.Text + m.HTML); said != "" {
 			t.Errorf("the mail %q says %q", m.Subject, said)
 		}
+	}
+}
+
+func TestThePageForTheCodeShowsNoPlaceholder(t *testing.T) {
+	s := newSite(t, false, func(c *pintle.Config, _ *account.Options) {
+		c.Texts.Account.Pages = map[string]pages.PageText{"sign-up-sent": {Text: []string{"Tippen Sie den Code.", "Er ging an %s."}}}
+	})
+	b := s.browser().signUp("ada@example.com").says("Er ging an").says("ada@example.com")
+	if _, err := s.store.Sweep(t.Context(), time.Now().Add(24*time.Hour), 100); err != nil {
+		t.Fatal(err)
+	}
+	b.get("/auth/account/sign-up-sent").says("Tippen Sie den Code.")
+	if strings.Contains(b.page, "Er ging an") {
+		t.Error("the page has the sentence for an address and no address")
 	}
 }
 

@@ -202,6 +202,7 @@ func (t *Texts) check() error {
 	if strings.ContainsFunc(t.Site, unicode.IsControl) {
 		errs = append(errs, fmt.Errorf("page: texts: Site %q must be one line", t.Site))
 	}
+	errs = append(errs, t.checkAccount()...)
 	return errors.Join(append(errs, t.mail().Check())...)
 }
 

@@ -204,6 +204,40 @@ func TestNewRefusesTextsThatLoseAName(t *testing.T) {
 	}
 }
 
+func TestNewRefusesTextsOfAccountsThatFitNoPage(t *testing.T) {
+	for want, texts := range map[string]pages.AccountTexts{
+		`Account.Pages has "signup"`:  {Pages: map[string]pages.PageText{"signup": {Heading: "Konto anlegen"}}},
+		`the names are account, conf`: {Pages: map[string]pages.PageText{"signup": {Heading: "Konto anlegen"}}},
+		`Account.Words has "mail"`:    {Words: map[string]string{"mail": "E-Mail"}},
+		`Account.Notices has "done"`:  {Notices: map[string]string{"done": "Fertig"}},
+		`Account.Mails has "resets"`:  {Mails: map[string]pages.MailText{"resets": {Subject: "Passwort"}}},
+
+		`Account.Pages["sign-up-finish"] must have %s once`:   {Pages: map[string]pages.PageText{"sign-up-finish": {Text: []string{"Passwort wählen."}}}},
+		`Account.Pages["sign-up"] has a %s`:                   {Pages: map[string]pages.PageText{"sign-up": {Text: []string{"Hallo %s"}}}},
+		`Account.Pages["reset"] has a %s`:                     {Pages: map[string]pages.PageText{"reset": {Heading: "Für %s"}}},
+		`Account.Words["totp_key"] must have %s once`:         {Words: map[string]string{"totp_key": "Schlüssel"}},
+		`Account.Words["email"] has a %s`:                     {Words: map[string]string{"email": "E-Mail an %s"}},
+		`Account.Problems["password_too_short"] must have %s`: {Problems: map[string]string{"password_too_short": "Zu kurz"}},
+		`Account.Problems["company_only"] has a %s`:           {Problems: map[string]string{"company_only": "Nicht %s"}},
+		`Account.Notices["mail_sent"] has a %s`:               {Notices: map[string]string{"mail_sent": "An %s"}},
+		`Account.Mails["recovery-used"] must have %s once`:    {Mails: map[string]pages.MailText{"recovery-used": {Text: []string{"Noch %s von %s"}}}},
+		`Account.Mails["reset"] has a %s`:                     {Mails: map[string]pages.MailText{"reset": {Button: "Zu %s"}}},
+		`Account.Mails["code"] must have %s once`:             {Mails: map[string]pages.MailText{"code": {Subject: "%s und %s"}}},
+		`the Subject of Account.Mails["code"] must be one`:    {Mails: map[string]pages.MailText{"code": {Subject: "Code\r\nBcc: all@example.test"}}},
+	} {
+		if _, err := page.New(page.Theme{}, page.Texts{Account: texts}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("New gave error %v, want one with %s", err, want)
+		}
+	}
+	_, err := page.New(page.Theme{}, page.Texts{Account: pages.AccountTexts{
+		Problems: map[string]string{"company_only": "Nur Adressen der Firma."},
+		Mails:    map[string]pages.MailText{"code": {Subject: "Ihr Code"}},
+	}})
+	if err != nil {
+		t.Errorf("New refuses a code of the application, or a subject without the site: %v", err)
+	}
+}
+
 func TestMailHasTheThemeAndLanguageOfThePages(t *testing.T) {
 	p := newPages(t, page.Theme{ColorScheme: "dark", BrandColor: "#FFD21E"}, page.Texts{
 		Lang: "de", SignInHeading: "Anmelden", MailButton: "Anmelden",
