@@ -216,8 +216,9 @@ func (v *visit) settleEnrolment(u *pintle.User, s *saved, before basis) error {
 // is required before that. The user receives a mail at the proven address.
 //
 // It is for operators who have made sure by other means that the owner of the account asks
-// for it. The error matches [pintle.ErrNotFound] if there is no such user. After any other
-// error call it again.
+// for it. Set [pintle.Config].URL: without it the mail has no link, and names the site only
+// if Config.Texts.Site does. The error matches [pintle.ErrNotFound] if there is no such user.
+// After any other error call it again.
 func (a *Accounts) ResetSecondFactor(ctx context.Context, userID string) error {
 	if a.auth == nil {
 		return errors.New("account: ResetSecondFactor was called before pintle.New has the Accounts as Config.Accounts")

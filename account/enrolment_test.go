@@ -322,6 +322,25 @@ func TestAnOperatorTakesALostFactorAway(t *testing.T) {
 	})
 }
 
+func TestTheMailOfAnOperatorHasALinkIfTheAddressOfTheSiteIsKnown(t *testing.T) {
+	for _, url := range []string{"", "https://app.example.com"} {
+		s := newSite(t, false, func(c *pintle.Config, _ *account.Options) { c.URL = url })
+		u := s.seed(ada, goodPassword, true)
+		s.addTOTP(u.ID)
+		if err := s.accounts.ResetSecondFactor(t.Context(), u.ID); err != nil {
+			t.Fatal(err)
+		}
+		m := s.wantMail(ada, "second factor")
+		want := ""
+		if url != "" {
+			want = url + "/auth/signin"
+		}
+		if m.URL != want || strings.Contains(m.Text, "http://") {
+			t.Errorf("with the URL %q the mail leads to %q", url, m.URL)
+		}
+	}
+}
+
 // AT-1
 func TestAResetByAnOperatorKeepsTheChangeOfThePasswordDue(t *testing.T) {
 	s, _, _ := withApp(t, false)
