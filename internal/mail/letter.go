@@ -78,7 +78,11 @@ func (l Letter) plain() string {
 	paragraph(l.Text...)
 	paragraph(l.Code)
 	if l.Button != "" {
-		paragraph(l.Button + ":\n" + l.URL)
+		label := l.Button
+		if !strings.HasSuffix(label, "?") {
+			label += ":"
+		}
+		paragraph(label + "\n" + l.URL)
 	}
 	paragraph(l.Facts...)
 	paragraph(l.Ignore)
