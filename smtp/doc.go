@@ -1,5 +1,5 @@
-// Package smtp sends the mails of a [pintle.Email] provider through a mail
-// server:
+// Package smtp sends the mails of a [pintle.Email] provider, and of package account,
+// through a mail server:
 //
 //	sender, err := smtp.FromURL(os.Getenv("SMTP_URL")) // smtps://user:password@mail.example.com
 //	if err != nil {

@@ -132,7 +132,7 @@ func (s *Sender) hint(at stage, cause error) string {
 	case at == authenticating && refused != nil && !refused.Temporary():
 		return "check Options.Username and Options.Password; many services want a password made for applications"
 	case at == namingSender && refused != nil && !refused.Temporary():
-		return "the server lets this account send from other addresses: check pintle.Email.From"
+		return "the server lets this account send from other addresses: check From of pintle.Email or account.Options"
 	case at == namingRecipient && refused != nil && !refused.Temporary():
 		return "there is no such mailbox, or the server wants Options.Username before it relays mail"
 	case refused != nil && refused.Temporary():

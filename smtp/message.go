@@ -18,11 +18,11 @@ func (s *Sender) compose(m *pintle.Message) (*mail.Msg, error) {
 		from = s.opts.From
 	}
 	if from == "" {
-		return nil, fmt.Errorf("there is no sender: set pintle.Email.From or smtp.Options.From")
+		return nil, fmt.Errorf("there is no sender: set From of pintle.Email or account.Options, or smtp.Options.From")
 	}
 	sender, err := parseSender(from)
 	if err != nil {
-		return nil, fmt.Errorf("pintle.Email.From: %w", err)
+		return nil, fmt.Errorf("From of pintle.Email or account.Options: %w", err)
 	}
 	if err := checkAddress(m.To); err != nil {
 		return nil, fmt.Errorf("the recipient %w", err)

@@ -27,8 +27,8 @@ type Options struct {
 	// an empty Username mails are sent without.
 	Username, Password string
 
-	// From is the sender of mails for which [pintle.Email.From] names none:
-	// an address, or "Name <address>".
+	// From is the sender of mails for which [pintle.Email].From, or From of
+	// account.Options, names none: an address, or "Name <address>".
 	From string
 
 	// Timeout bounds the sending of one mail, from the connection to the

@@ -139,7 +139,7 @@ func TestTheSenderIsThatOfTheProviderOrElseOfTheOptions(t *testing.T) {
 	m := message()
 	m.From = ""
 	err := newSender(t, o).Send(t.Context(), m)
-	if err == nil || !strings.Contains(err.Error(), "pintle.Email.From") {
+	if err == nil || !strings.Contains(err.Error(), "From of pintle.Email or account.Options") {
 		t.Errorf("without a sender the error is %v, which does not name the option", err)
 	}
 	o.From = "Other <other@app.example.com>"
@@ -223,7 +223,7 @@ func TestAServerThatMisbehavesGivesAnErrorThatNamesTheFault(t *testing.T) {
 		{authtest.MailHangs, "Options.Timeout"},
 		{authtest.MailHangsAfterMessage, "Options.Timeout"},
 		{authtest.MailBusy, "421"},
-		{authtest.MailRefusesSender, "pintle.Email.From"},
+		{authtest.MailRefusesSender, "From of pintle.Email or account.Options"},
 		{authtest.MailRefusesRecipient, "550 5.1.1"},
 		{authtest.MailDefersRecipient, "later"},
 		{authtest.MailRefusesMessage, "554 5.6.0"},
