@@ -477,7 +477,8 @@ func isNil(v any) bool {
 // in: the one that [Email.Confirm] shows, and the one that asks the user who
 // owns an account when a mail proves an address that the account has unproven.
 type Pages struct {
-	// SignIn gets the parameters callbackUrl, error and code.
+	// SignIn gets the parameters callbackUrl, error and code, and notice from the pages
+	// of package account: a name of Texts.Account.Notices.
 	SignIn string
 
 	// SignOut asks for confirmation and posts to the sign-out route.

@@ -46,6 +46,9 @@ func (x *exchange) signInPage() error {
 		if failed && code != "" {
 			pairs.Add("error", code)
 		}
+		if notice, _ := x.query.Last("notice"); notice != "" && x.Accounts != nil {
+			pairs.Add("notice", notice)
+		}
 		return x.redirect(query.AppendValues(own, pairs))
 	}
 	shown, _ := x.query.Last("error")

@@ -22,6 +22,14 @@ func (s *site) resetLink(email string) string {
 const newPassword = "another long password"
 
 // AT-11, AT-21, AT-22
+func TestASignInPageOfTheApplicationLearnsWhatWasDone(t *testing.T) {
+	s := newSite(t, false, func(c *pintle.Config, _ *account.Options) { c.Pages.SignIn = "/login" })
+	b := s.browser().stay().get("/auth/signin?notice=password_reset").want(http.StatusFound)
+	if to := b.header.Get("Location"); !strings.HasSuffix(to, "&notice=password_reset") || !strings.HasPrefix(to, "/login?callbackUrl=") {
+		t.Errorf("the browser is sent to %q", to)
+	}
+}
+
 func TestAResetReplacesThePasswordAndMakesNoSession(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
