@@ -88,7 +88,7 @@ type MailRequest struct {
 	Client netip.Addr
 }
 
-// A Message is a mail with a sign-in link, ready to be sent.
+// A Message is a mail with a sign-in link, or one of package account, ready to be sent.
 type Message struct {
 	From    string
 	To      string
@@ -96,13 +96,24 @@ type Message struct {
 	Text    string
 	HTML    string
 
-	// URL is the link, which signs in anyone who has it: it must appear in no log.
+	// Kind is what a mail of package account is about: a name of Texts.Account.Mails,
+	// such as "reset". Empty means that the mail has a sign-in link.
+	Kind string
+
+	// URL is the link, which signs in anyone who has it: it must appear in no log. Mails
+	// of package account that have neither Token nor Code link to a page of the site, or
+	// have no link.
 	URL string
 
 	// Token is the token in the link.
 	Token string
 
-	// Expires is when the link stops working.
+	// Code is the code that the user types, for mails of package account that have one.
+	// It must appear in no log.
+	Code string
+
+	// Expires is when the link stops working, or the code if there is no link. It is zero
+	// in notices of package account.
 	Expires time.Time
 
 	// Provider is the id of the provider.

@@ -324,7 +324,7 @@ func (e SessionEvent) Format(to fmt.State, _ rune) { redacted(to, "SessionEvent"
 // LogValue describes the mail without its link.
 func (m Message) LogValue() slog.Value {
 	return group(slog.String("to", m.To), slog.String("subject", m.Subject), slog.String("provider", m.Provider),
-		slog.Time("expires", m.Expires))
+		slog.String("kind", m.Kind), slog.Time("expires", m.Expires))
 }
 
 // Format prints what LogValue returns, whatever the verb.

@@ -43,7 +43,7 @@ func TestWhatHostsPrintHasNoSecret(t *testing.T) {
 		&SignOutEvent{Claims: claims, Session: session.stored},
 		&LinkAccountEvent{User: user, Account: account, ProviderUser: user},
 		&SessionEvent{Session: confidential, Claims: claims},
-		&Message{To: "ada@example.com", URL: confidential, Token: confidential, Text: confidential, HTML: confidential},
+		&Message{To: "ada@example.com", URL: confidential, Token: confidential, Code: confidential, Text: confidential, HTML: confidential},
 		attempt.Submission,
 		&Verification{Identifier: "ada@example.com", Token: confidential, Expires: time.Now()},
 		&oauth.TokenRequest{Form: map[string][]string{"client_secret": {confidential}}, Callback: map[string]string{"code": confidential}},

@@ -22,6 +22,9 @@ const (
 	codeAgain    = 3 // further mails of one flow
 )
 
+// codeExpires is when the code of a flow stops working, for the mail that has it.
+func (f *flow) codeExpires() time.Time { return time.Unix(f.payload.CodeUntil, 0).UTC() }
+
 // newCode gives a flow a new code, and returns it. The attempts of the flow stay counted.
 func (a *Accounts) newCode(f *flow) string {
 	n, err := rand.Int(rand.Reader, big.NewInt(100_000_000))

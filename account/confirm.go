@@ -363,7 +363,7 @@ func (v *visit) mailConfirm() (next string, err error) {
 	if err := v.setFlowCookie(confirmKind, held); err != nil {
 		return "", err
 	}
-	v.send(letter{kind: "code", to: u.Email, code: spaced(code), expires: f.Expires})
+	v.send(letter{kind: "code", to: u.Email, code: spaced(code), expires: f.codeExpires()})
 	return withQuery(v.site.path("confirm"), append(v.confirmQuery(), "callbackUrl", v.wayBack(), "method", byMail)...), nil
 }
 

@@ -76,8 +76,8 @@ func (v *visit) compose(l letter) (*pintle.Message, error) {
 		return nil, err
 	}
 	return &pintle.Message{
-		From: v.o.From, To: l.to, Subject: subject, Text: text, HTML: html, URL: l.link, Token: l.token, Expires: l.expires,
-		Provider: providerID, Theme: v.site.theme, Lang: v.texts.Lang, Request: v.r,
+		From: v.o.From, To: l.to, Subject: subject, Text: text, HTML: html, Kind: l.kind, URL: l.link, Token: l.token, Code: l.code,
+		Expires: l.expires, Provider: providerID, Theme: v.site.theme, Lang: v.texts.Lang, Request: v.r,
 	}, nil
 }
 

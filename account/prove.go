@@ -82,7 +82,7 @@ func (v *visit) mailCode(f *flow) error {
 	if err := v.changeFlow(v.ctx, f); err != nil {
 		return err
 	}
-	v.send(letter{kind: "code", to: f.payload.Email, code: spaced(code)})
+	v.send(letter{kind: "code", to: f.payload.Email, code: spaced(code), expires: f.codeExpires()})
 	return nil
 }
 

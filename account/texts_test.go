@@ -141,8 +141,19 @@ func TestMailsAreAsTheyWere(t *testing.T) {
 	b.get("/auth/account/password").post("/auth/account/password", "password", newPassword)
 	s.browser().get(s.resetLink("ada@example.com")).post("/auth/account/reset", "password", goodPassword)
 
+	kinds := map[string]bool{}
 	var all strings.Builder
 	for _, m := range s.mails {
+		kinds[m.Kind] = true
+		if code := mailedCode.FindString(m.Text); m.Code != code {
+			t.Errorf("the mail %q has the code %q, its text %q", m.Subject, m.Code, code)
+		}
+		if secret := m.Token != "" || m.Code != ""; secret == m.Expires.IsZero() {
+			t.Errorf("the mail %q expires at %v", m.Subject, m.Expires)
+		}
+		if m.Token == "" && time.Until(m.Expires) > 10*time.Minute {
+			t.Errorf("the code of the mail %q expires at %v", m.Subject, m.Expires)
+		}
 		fmt.Fprintf(&all, "From: %s\nTo: %s\nSubject: %s\n\n%s\n%s\n\n====\n", m.From, m.To, m.Subject, m.Text, m.HTML)
 		if strings.ContainsAny(m.Subject+m.To+m.From, "\r\n") {
 			t.Errorf("a header has several lines: %q", m.Subject)
@@ -153,6 +164,11 @@ func TestMailsAreAsTheyWere(t *testing.T) {
 	got = mailedCode.ReplaceAllString(got, "1234 5678")
 	got = mailDate.ReplaceAllString(got, "2026-11-23 00:00 UTC")
 	got = regexp.MustCompile(`token=[\w-]{43}`).ReplaceAllString(got, "token=TOKEN")
+	for _, kind := range []string{"sign-up", "sign-up-known", "reset", "reset-unknown", "code", "password-changed", "password-removed", "password-set", "password-reset"} {
+		if !kinds[kind] {
+			t.Errorf("no mail is of the kind %q: %v", kind, kinds)
+		}
+	}
 	file := filepath.Join("testdata", "mails.txt")
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
