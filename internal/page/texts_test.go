@@ -207,7 +207,7 @@ func TestNewRefusesTextsThatLoseAName(t *testing.T) {
 func TestNewRefusesTextsOfAccountsThatFitNoPage(t *testing.T) {
 	for want, texts := range map[string]pages.AccountTexts{
 		`Account.Pages has "signup"`:  {Pages: map[string]pages.PageText{"signup": {Heading: "Konto anlegen"}}},
-		`the names are account, conf`: {Pages: map[string]pages.PageText{"signup": {Heading: "Konto anlegen"}}},
+		`the names are account, addr`: {Pages: map[string]pages.PageText{"signup": {Heading: "Konto anlegen"}}},
 		`Account.Words has "mail"`:    {Words: map[string]string{"mail": "E-Mail"}},
 		`Account.Notices has "done"`:  {Notices: map[string]string{"done": "Fertig"}},
 		`Account.Mails has "resets"`:  {Mails: map[string]pages.MailText{"resets": {Subject: "Passwort"}}},
