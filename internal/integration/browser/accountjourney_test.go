@@ -25,6 +25,7 @@ import (
 	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/internal/integration/services"
 	"github.com/pintleauth/pintle/password"
+	"github.com/pintleauth/pintle/store/memstore"
 	"github.com/pintleauth/pintle/store/redisstore"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
@@ -58,6 +59,8 @@ func newAccountSite(t *testing.T, store, sessions string) *accountSite {
 	}
 	var ended pintle.RevocationStore
 	switch store {
+	case "memory":
+		cfg.Store, ended = memstore.New(), &memstore.Revocations{}
 	case "PostgreSQL":
 		db := services.PostgreSQLDatabase(t)
 		if err := sqlstore.Migrate(t.Context(), db.DB, sqlstore.PostgreSQL); err != nil {
