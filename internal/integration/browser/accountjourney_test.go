@@ -161,11 +161,17 @@ func (v *browserUser) typesKeyIntoApp() *authenticatorApp {
 	if shown == nil {
 		v.t.Fatalf("the page shows no key:\n%s", v.text())
 	}
-	secret, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ReplaceAll(strings.TrimSpace(shown[1]), " ", ""))
+	return newApp(v.t, strings.ReplaceAll(strings.TrimSpace(shown[1]), " ", ""))
+}
+
+// newApp is an app that has got a key.
+func newApp(t *testing.T, key string) *authenticatorApp {
+	t.Helper()
+	secret, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(key)
 	if err != nil {
-		v.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return &authenticatorApp{t: v.t, secret: secret}
+	return &authenticatorApp{t: t, secret: secret}
 }
 
 // code is the next code: that of now, or of the next half minute if it has shown that of
