@@ -3,7 +3,6 @@ package account
 import (
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
@@ -42,16 +41,12 @@ func (v *visit) showFactors() (*view, error) {
 
 // factorForms are the forms of one app: to give it a name, and to remove it.
 func (v *visit) factorForms(row *accountstore.Factor) []page.Form {
-	added := strings.Replace(v.word("added"), "%s", dateOf(row.Created), 1)
 	hidden := func(action string) []page.HiddenField {
 		return []page.HiddenField{{Name: "kind", Value: row.Kind}, {Name: "id", Value: row.ID}, {Name: "action", Value: action}}
 	}
-	heading := added
-	if row.Name != "" {
-		heading = row.Name + ", " + added
-	}
 	rename := page.Form{
-		Action: v.site.path("factor"), Heading: heading, Hidden: hidden("rename"), Button: v.word("rename"), Secondary: true,
+		Action: v.site.path("factor"), About: row.Name, Heading: page.Fill(v.word("added"), dateOf(row.Created)),
+		Hidden: hidden("rename"), Button: v.word("rename"), Secondary: true,
 		Inputs: []page.Input{{Name: "name", Label: v.word("totp_name"), Value: row.Name, Autocomplete: "off", MaxLength: maxName}},
 	}
 	if v.problem != nil && v.form["id"] == row.ID {

@@ -82,9 +82,12 @@ func (v *visit) newcomer(f *flow, held *heldFlow) (*newcomer, error) {
 
 // askWhose is the question whether the account with the address is that of the person.
 func (v *visit) askWhose(email string, h *holding) *view {
-	names := h.names
+	var names []string
 	if h.password {
-		names = append([]string{v.word("passwords")}, names...)
+		names = append(names, v.word("passwords"))
+	}
+	for _, name := range h.names {
+		names = append(names, v.configured(name))
 	}
 	p := v.newPage("sign-up-taken", email)
 	if len(names) > 0 {
@@ -97,7 +100,7 @@ func (v *visit) askWhose(email string, h *holding) *view {
 		}
 	}
 	theirs, other := choice("sign-up-taken", "theirs"), choice("sign-up-new", "new")
-	other.Heading, other.Secondary = v.pageText("sign-up-new").Heading, true
+	other.Heading.Before, other.Secondary = v.pageText("sign-up-new").Heading, true
 	p.Hint = strings.Join(v.pageText("sign-up-new").Text, " ")
 	p.Forms = []page.Form{theirs, other}
 	return &view{page: p, data: map[string]any{"email": email, "account": "unconfirmed", "ways": names}}
@@ -342,7 +345,7 @@ func (v *visit) fieldInputs() []page.Input {
 	for _, f := range v.o.SignUp.Fields {
 		_, required := f.Attributes["required"]
 		in := page.Input{
-			Name: f.Name, Label: cmp.Or(f.Label, f.Name), Type: f.Type, Value: v.form[f.Name],
+			Name: f.Name, Label: v.configured(cmp.Or(f.Label, f.Name)), Type: f.Type, Value: v.form[f.Name],
 			Autocomplete: f.Attributes["autocomplete"], Required: required,
 		}
 		if f.Type == "checkbox" {

@@ -36,7 +36,7 @@ func (v *visit) showPassword() (*view, error) {
 	p.Forms = []page.Form{v.formTo("password", name, inputs...)}
 	if h.password && h.beside() {
 		remove := v.formTo("password", "password-remove")
-		remove.Heading, remove.Secondary = v.pageText("password-remove").Heading, true
+		remove.Heading.Before, remove.Secondary = v.pageText("password-remove").Heading, true
 		remove.Hidden = append(remove.Hidden, page.HiddenField{Name: "remove", Value: "1"})
 		p.Forms = append(p.Forms, remove)
 	}

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -150,3 +151,7 @@ func (v *visit) callbackURL() string {
 func (v *visit) pageText(name string) pages.PageText { return v.texts.Account.Pages[name] }
 
 func (v *visit) word(name string) string { return v.texts.Account.Words[name] }
+
+// configured is a word of the configuration, such as the name of a provider, in the language
+// of the pages.
+func (v *visit) configured(word string) string { return cmp.Or(v.texts.Words[word], word) }

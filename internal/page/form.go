@@ -78,10 +78,15 @@ type Figure struct {
 
 // A Form is posted to a URL of this site.
 type Form struct {
-	Action  string
-	Heading string
-	Hidden  []HiddenField
-	Inputs  []Input
+	Action string
+
+	// About is what the form is for, such as the name that a user gave it, and stands
+	// before Heading.
+	About   string
+	Heading Line
+
+	Hidden []HiddenField
+	Inputs []Input
 
 	// Button is the label. Secondary is a button that is not the main one.
 	Button    string
@@ -90,6 +95,9 @@ type Form struct {
 	// Joined is a form that belongs to the one before it.
 	Joined bool
 }
+
+// Headed reports whether the form has a heading.
+func (f Form) Headed() bool { return f.About != "" || f.Heading != Line{} }
 
 // An Input is one field of a [Form].
 type Input struct {
