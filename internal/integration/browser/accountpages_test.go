@@ -210,15 +210,20 @@ type tour struct {
 	shown map[string]bool
 }
 
-// newTour opens a tab with an empty profile.
-func newTour(t *testing.T, s *pagesSite, shown map[string]bool, look func(*tour, string)) *tour {
+// newTab opens a tab with an empty profile.
+func newTab(t *testing.T) *browserUser {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(services.SharedChromium(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
-	v := &tour{browserUser: &browserUser{t: t, ctx: ctx}, site: s, look: look, shown: shown}
+	return &browserUser{t: t, ctx: ctx}
+}
+
+func newTour(t *testing.T, s *pagesSite, shown map[string]bool, look func(*tour, string)) *tour {
+	t.Helper()
+	v := &tour{browserUser: newTab(t), site: s, look: look, shown: shown}
 	v.listen()
 	v.emulate(320, "light")
 	return v
