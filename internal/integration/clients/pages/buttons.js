@@ -1,4 +1,4 @@
-const right = { username: 'mary', password: 'ammonite and belemnite' }
+const right = { username: 'mary', email: 'mary@example.com', password: 'ammonite and belemnite' }
 const wrong = { ...right, password: 'the moving finger writes' }
 
 // Notes what came of a call where drawing the page anew does not lose it.
