@@ -146,6 +146,7 @@ func englishAccount() pages.AccountTexts {
 			"open_app":          "Open the app on this device",
 			"saved":             "I have saved the codes",
 			"save_as_text":      "Save as a text file",
+			"print":             "Print the codes",
 			"new_codes":         "Make new recovery codes",
 			"again":             "Send the mail again",
 			"sign_in":           "Sign in",

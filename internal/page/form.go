@@ -1,7 +1,7 @@
 package page
 
 import (
-	_ "embed" // for the style sheet
+	_ "embed" // for the style sheet and the script
 	"html/template"
 	"net/http"
 	"strconv"
@@ -13,6 +13,12 @@ var formSheetText string
 
 // formSheet is the style sheet of pages with forms of accounts.
 var formSheet = template.CSS(strings.TrimSpace(formSheetText)) //nolint:gosec // embedded, not input
+
+//go:embed print.js
+var printScriptText string
+
+// printScript prints the page when its button is pressed.
+var printScript = template.JS(printScriptText) //nolint:gosec // embedded, not input
 
 // A FormPage is a page of texts and forms, as the pages of accounts are. What is
 // empty is left out.
@@ -35,8 +41,10 @@ type FormPage struct {
 	// Figure is an image between the texts and the forms.
 	Figure *Figure
 
-	// Codes are shown as a list, to be copied.
+	// Codes are shown as a list, to be copied. Print is the label of a button that prints
+	// the page, where scripts run.
 	Codes []string
+	Print string
 
 	// CSRFToken is put into every form.
 	CSRFToken string
@@ -191,5 +199,9 @@ func (p *Pages) Form(d FormPage) Page {
 	if status == 0 {
 		status = http.StatusOK
 	}
-	return render(formTemplate, status, &view, policy{styles: view.Styles, images: p.theme.sources(), hasForm: len(d.Forms) > 0})
+	policy := policy{styles: view.Styles, images: p.theme.sources(), hasForm: len(d.Forms) > 0}
+	if d.Print != "" {
+		view.Script, policy.script = printScript, printScript
+	}
+	return render(formTemplate, status, &view, policy)
 }

@@ -15,6 +15,9 @@ type policy struct {
 	images  []string // sources beside 'self', which is there for the favicon
 	script  template.JS
 	hasForm bool
+
+	// connects allows the script to send requests to this site.
+	connects bool
 }
 
 // header returns the headers of a page.
@@ -69,7 +72,10 @@ func (p policy) contentSecurityPolicy() string {
 		csp.WriteString(" " + source)
 	}
 	if p.script != "" {
-		csp.WriteString("; script-src " + hashSource(string(p.script)) + "; connect-src 'self'")
+		csp.WriteString("; script-src " + hashSource(string(p.script)))
+	}
+	if p.connects {
+		csp.WriteString("; connect-src 'self'")
 	}
 	if !p.hasForm {
 		csp.WriteString("; form-action 'none'")

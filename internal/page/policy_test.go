@@ -22,6 +22,8 @@ func everyPage(p *page.Pages) map[string]page.Page {
 			Fields: []page.HiddenField{{Name: "code", Value: `a"b<c>`}, {Name: "state", Value: "x"}},
 		}),
 		"address taken":  p.AddressTaken(page.AddressTakenData{Site: site, CSRFToken: csrf, Action: "/auth/callback/email", Email: "a@b.example", Providers: []page.Provider{github}}),
+		"form":           p.Form(page.FormPage{Site: site, Name: "sign-up", CSRFToken: csrf, Forms: []page.Form{{Action: "/auth/account/sign-up", Button: "→"}}}),
+		"form codes":     p.Form(page.FormPage{Site: site, Name: "recovery-codes", Codes: []string{"0000-0000-0000-0000"}, Print: "⎙"}),
 		"verify-request": p.VerifyRequest(site),
 		"error":          p.Error(site, "Configuration"),
 		"forbidden":      p.Refusal(site, 403),
@@ -84,15 +86,16 @@ func TestPolicyAllowsTheStylesAndScriptsOfThePageAndNoOthers(t *testing.T) {
 	}
 }
 
-// W-43: scripts come with the page, and only where there is a passkey or a form
-// that is posted by itself.
+// W-43: scripts come with the page, and only where there is a passkey, a form that is posted
+// by itself, or codes to print. Only the one for passkeys may send requests.
 func TestOnlySomePagesBringAScript(t *testing.T) {
 	all := everyPage(newPages(t, page.Theme{}, page.Texts{}))
 	for name, p := range all {
 		_, hasScript := directive(p, "script-src")
 		_, connects := directive(p, "connect-src")
-		if want := name == "sign-in" || name == "continue"; hasScript != want || connects != want || strings.Contains(string(p.Body), "<script") != want {
-			t.Errorf("%s: script %t, connect %t, want %t", name, hasScript, connects, want)
+		want := name == "sign-in" || name == "continue" || name == "form codes"
+		if hasScript != want || connects != (name == "sign-in") || strings.Contains(string(p.Body), "<script") != want {
+			t.Errorf("%s: script %t, connect %t, want a script: %t", name, hasScript, connects, want)
 		}
 	}
 }

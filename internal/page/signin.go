@@ -101,7 +101,7 @@ func (p *Pages) SignIn(d SignInData) Page {
 	}
 	for _, provider := range view.Providers {
 		if provider.Kind == WebAuthn {
-			view.Script, policy.script = passkeyScript, passkeyScript
+			view.Script, policy.script, policy.connects = passkeyScript, passkeyScript, true
 		}
 	}
 	return render(signInTemplate, statusOf(d.Error, d.Detail), &view, policy)

@@ -119,7 +119,7 @@ var german = pages.Texts{
 			"password_hint": "Mindestens %s Zeichen. Ein paar Wörter sind ein gutes Passwort.",
 			"code":          "Zahlencode", "code_hint": "Der Code hat 8 Ziffern und gilt 10 Minuten.", "totp_code": "Code der App", "totp_code_hint": "Der Code hat 6 Ziffern.",
 			"recovery_code": "Ersatzcode", "totp_name": "Name des Geräts", "totp_key": "Schlüssel: %s", "totp_image": "Bild mit dem Schlüssel für Ihre App",
-			"open_app": "Die App auf diesem Gerät öffnen", "saved": "Ich habe die Codes aufbewahrt", "save_as_text": "Als Textdatei speichern",
+			"open_app": "Die App auf diesem Gerät öffnen", "saved": "Ich habe die Codes aufbewahrt", "save_as_text": "Als Textdatei speichern", "print": "Codes drucken",
 			"new_codes": "Neue Ersatzcodes", "again": "Mail noch einmal schicken", "sign_in": "Anmelden", "sign_up": "Konto anlegen",
 			"forgot": "Passwort vergessen?", "prove": "Adresse bestätigen", "signs_in_with": "Angemeldet wird dort mit: %s.",
 			"reset_code_hint": "Der Code Ihrer App, oder ein Ersatzcode.", "begin_again": "Noch einmal beginnen", "cancel": "Als jemand anders anmelden",
