@@ -63,6 +63,12 @@ func (v *visit) link(route, word string, pairs ...string) page.Link {
 	return page.Link{URL: withQuery(v.site.path(route), pairs...), Text: v.word(word)}
 }
 
+// onWith is the path of the next page, which leads to where the request wants to go in the
+// end.
+func (v *visit) onWith(route string, pairs ...string) string {
+	return withQuery(v.site.path(route), append(pairs, "callbackUrl", v.callbackURL())...)
+}
+
 // sentence is the text of a problem.
 func (v *visit) sentence(code string, number int) string {
 	text, known := v.texts.Account.Problems[code]

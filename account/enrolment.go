@@ -189,7 +189,7 @@ func (v *visit) showCodes(route string, f *flow) *view {
 		return &view{file: &file{"recovery-codes.txt", v.siteName() + "\n\n" + strings.Join(f.payload.Codes, "\n") + "\n"}}
 	}
 	p := v.newPage("recovery-codes", "")
-	p.Codes = f.payload.Codes
+	p.Codes, p.Print = f.payload.Codes, v.word("print")
 	p.Forms = []page.Form{v.formTo(route, "recovery-codes", page.Input{
 		Name: "saved", Label: v.word("saved"), Type: "checkbox", Required: true,
 	})}
@@ -307,7 +307,7 @@ func (v *visit) addTOTP() (next string, err error) {
 		return "", err
 	}
 	if !set.asked() {
-		return v.site.path("recovery-codes"), v.beginCodes(u, key)
+		return v.onWith("recovery-codes"), v.beginCodes(u, key)
 	}
 	row, err := v.totpRow(u, key)
 	if err != nil {
@@ -335,7 +335,7 @@ func (v *visit) changeFactors(u *pintle.User, mail, notice string, change func()
 	if err := v.startAgain(u, v.session.Authentication, methods...); err != nil {
 		return "", err
 	}
-	return withQuery(v.site.path("factors"), "notice", notice), nil
+	return v.onWith("factors", "notice", notice), nil
 }
 
 // showRecoveryCodes is the page of new codes, or of how many are left.
@@ -358,7 +358,7 @@ func (v *visit) showRecoveryCodes() (*view, error) {
 	p.Text = []page.Line{page.Fill(v.pageText("recovery-codes-new").Text[0], count(set.recovery))}
 	form := v.formTo("recovery-codes", "recovery-codes-new")
 	form.Hidden = append(form.Hidden, page.HiddenField{Name: "new", Value: "1"})
-	p.Forms, p.Links = []page.Form{form}, []page.Link{v.link("factors", "second_factor")}
+	p.Forms, p.Links = []page.Form{form}, []page.Link{v.link("factors", "second_factor", "callbackUrl", v.callbackURL())}
 	return &view{page: p, data: map[string]any{"recoveryLeft": len(set.recovery)}}, nil
 }
 
@@ -379,7 +379,7 @@ func (v *visit) makeRecoveryCodes() (next string, err error) {
 		if !set.asked() {
 			return "", problemOf("not_found")
 		}
-		return v.site.path("recovery-codes"), v.beginCodes(u, nil)
+		return v.onWith("recovery-codes"), v.beginCodes(u, nil)
 	}
 	if f.payload.Secret != "" {
 		if err := v.mayAdd(u, set); err != nil {

@@ -19,8 +19,11 @@ func (v *visit) showFactors() (*view, error) {
 	}
 	list := []map[string]any{}
 	p := v.newPage("factors", "")
+	if next := v.callbackURL(); next != "" {
+		p.Links = append(p.Links, page.Link{URL: next, Text: v.pageText("confirm").Button})
+	}
 	if len(set.totp) < maxTOTP && !v.o.SecondFactor.Off {
-		p.Links = append(p.Links, page.Link{URL: v.site.path("totp"), Text: v.pageText("factors").Button})
+		p.Links = append(p.Links, page.Link{URL: v.onWith("totp"), Text: v.pageText("factors").Button})
 	}
 	for _, row := range set.totp {
 		list = append(list, map[string]any{
@@ -30,13 +33,19 @@ func (v *visit) showFactors() (*view, error) {
 	}
 	if set.asked() {
 		p.Text = append(p.Text, page.Fill(v.pageText("recovery-codes-new").Text[0], count(set.recovery)))
-		p.Links = append(p.Links, v.link("recovery-codes", "new_codes"))
-		if len(set.recovery) < fewCodes && p.Notice == "" && p.Problem == "" {
-			p.Notice = v.texts.Account.Notices["few_codes"]
-		}
+		p.Links = append(p.Links, v.link("recovery-codes", "new_codes", "callbackUrl", v.callbackURL()))
+		v.sayFewCodes(&p, len(set.recovery))
 	}
 	p.Links = append(p.Links, v.link("", "back"))
 	return &view{page: p, data: map[string]any{"factors": list, "recoveryLeft": len(set.recovery)}}, nil
+}
+
+// sayFewCodes tells the user that few recovery codes are left, unless the page has to say
+// something else.
+func (v *visit) sayFewCodes(p *page.FormPage, left int) {
+	if left < fewCodes && p.Notice == "" && p.Problem == "" {
+		p.Notice = v.texts.Account.Notices["few_codes"]
+	}
 }
 
 // factorForms are the forms of one app: to give it a name, and to remove it.

@@ -77,6 +77,7 @@ func (v *visit) showAccount() (*view, error) {
 	p.Links = v.pageLinks("password", "passwords", "factors", "second_factor", "totp", "add_totp")
 	if len(s.factors) > 0 { // recovery codes are for the loss of one
 		p.Links = append(p.Links, v.pageLinks("recovery-codes", "new_codes")...)
+		v.sayFewCodes(&p, s.recovery)
 	}
 	p.Forms = []page.Form{{Action: v.site.base + "/signout", Button: v.pageText("account").Button, Secondary: true}}
 	return &view{page: p, data: v.describe(s)}, nil

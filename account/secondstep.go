@@ -118,7 +118,22 @@ func (v *visit) secondFactor() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: []string{method}})
+	next, err = v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: []string{method}})
+	if err != nil || method != methodRecovery || next != p.RedirectTo {
+		return next, err
+	}
+	return v.pastFewCodes(p.User, next), nil
+}
+
+// pastFewCodes leads a user who has signed in with one of the last recovery codes to the
+// page where new ones are made, and from there to next. After the last one the loss of the
+// app would lock the user out.
+func (v *visit) pastFewCodes(u *pintle.User, next string) string {
+	set, err := v.factorsOf(v.ctx, u.ID)
+	if err != nil || len(set.recovery) >= fewCodes || v.onSite(next) == "" {
+		return next // the user is signed in all the same
+	}
+	return withQuery(v.site.path("factors"), "callbackUrl", next)
 }
 
 // giveUp ends a sign-in after too many wrong codes, and tells the user, whose password is
