@@ -156,8 +156,8 @@ const backwards = `(() => {
 			}
 		}
 	}
-	for (const input of document.querySelectorAll("input[name=email], input[name=code]"))
-		if (input.type !== "hidden" && getComputedStyle(input).direction !== "ltr") wrong.push(input.name);
+	for (const element of document.querySelectorAll("input[name=email], input[name=code], .codes code"))
+		if (getComputedStyle(element).direction !== "ltr") wrong.push(element.name || element.textContent);
 	return wrong;
 })()`
 
