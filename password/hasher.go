@@ -57,6 +57,9 @@ type Hasher struct {
 	// imported with [Firebase.Import].
 	Firebase []Firebase
 
+	blankOnce sync.Once
+	blankText string
+
 	once   sync.Once
 	memory *semaphore.Weighted // in KiB
 	total  int64
@@ -141,16 +144,14 @@ func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error
 	if len(password) > MaxLength {
 		return false, nil // for every user, so it reveals no account
 	}
-	// An empty or damaged hash causes the same work as a valid one.
-	f := form(stored{params: own, salt: make([]byte, saltLen), key: make([]byte, keyLen)})
-	none := unusable(hash)
-	if !none {
-		known, parseErr := parse(hash)
-		if parseErr == nil {
-			f = known
-		} else {
-			none, err = true, parseErr
-		}
+	// An empty or damaged hash causes the same work as a valid one, which is also parsed.
+	text, none := hash, unusable(hash)
+	if none {
+		text = h.blank(own)
+	}
+	f, parseErr := parse(text)
+	if parseErr != nil {
+		f, none, err = blank(own), true, parseErr
 	}
 	// A hash takes a core, however little memory it needs.
 	release, waitErr := h.acquire(ctx, max(f.kib(), int64(own.memory)))
@@ -166,6 +167,16 @@ func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error
 		return false, err
 	}
 	return same && acceptable(f, password), nil
+}
+
+// blank is a hash that no password is known for.
+func blank(p params) stored {
+	return stored{params: p, salt: make([]byte, saltLen), key: make([]byte, keyLen)}
+}
+
+func (h *Hasher) blank(own params) string {
+	h.blankOnce.Do(func() { h.blankText = blank(own).String() })
+	return h.blankText
 }
 
 // acceptable reports whether a password that matches is one. No account has the

@@ -3,6 +3,7 @@ package password
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,5 +55,21 @@ func TestAHashOfNothingMatchesNothing(t *testing.T) {
 	}
 	if ok, err := h.Verify(t.Context(), s.String(), ""); ok || err != nil {
 		t.Errorf("Verify = %t, %v", ok, err)
+	}
+}
+
+// The time of an answer is made of the hash, and of reading the stored text.
+func TestAHashIsReadWhereThereIsNone(t *testing.T) {
+	h := dryHasher()
+	allocations := func(hash string) float64 {
+		return testing.AllocsPerRun(100, func() {
+			if ok, err := h.Verify(t.Context(), hash, "password"); ok || err != nil {
+				t.Errorf("Verify = %t, %v", ok, err)
+			}
+		})
+	}
+	known := allocations("$argon2id$v=19$m=64,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$" + strings.Repeat("B", 42) + "A")
+	if none := allocations(""); none != known || none == 0 {
+		t.Errorf("%v allocations without a hash, and %v with one", none, known)
 	}
 }
