@@ -17,7 +17,7 @@ import (
 
 // rounds is how often each race is run. A store whose steps depend on a lock in each
 // process fails in the first rounds.
-const rounds = 20
+const rounds = 10
 
 // A race is one step that all goroutines of two processes take at the same moment.
 type race struct {
