@@ -4,8 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/query"
 )
@@ -20,8 +22,54 @@ type BeginOptions struct {
 
 	// Extra are parameters of the request that began the sign-in, such as
 	// prompt or login_hint. Begin ignores empty ones and those that identify
-	// or protect the flow.
+	// or protect the flow. Those that decide what the application is given are
+	// ignored where the configuration has them, such as scope.
 	Extra query.Values
+
+	// Own are parameters of the application. They may replace those of the
+	// configuration.
+	Own query.Values
+
+	// Ask is sent in place of parameters with the same names.
+	Ask Ask
+}
+
+// An Ask is what a sign-in asks of the provider about how its user signs in there. The
+// zero value asks for nothing.
+type Ask struct {
+	// Prompt is sent as prompt. If it has the word login, max_age=0 is sent as well, so
+	// that the ID token has auth_time.
+	Prompt string
+
+	// MaxAge is how long ago the user may have signed in there. Zero sends nothing.
+	MaxAge time.Duration
+
+	// ACR are the authentication context classes that will do, the preferred one first.
+	ACR []string
+}
+
+// Login reports whether the user has to sign in anew.
+func (a Ask) Login() bool { return slices.Contains(strings.Fields(a.Prompt), "login") }
+
+// params are the parameters of the request.
+//
+// https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest
+func (a Ask) params() query.Values {
+	var own query.Values
+	if a.Prompt != "" {
+		own.Add("prompt", a.Prompt)
+	}
+	if a.MaxAge > 0 || a.Login() {
+		var seconds int64
+		if !a.Login() {
+			seconds = int64((a.MaxAge + time.Second - 1) / time.Second)
+		}
+		own.Add("max_age", strconv.FormatInt(seconds, 10))
+	}
+	if len(a.ACR) > 0 {
+		own.Add("acr_values", strings.Join(a.ACR, " "))
+	}
+	return own
 }
 
 // Begun is a sign-in that has begun. Verifier and Nonce are empty if the provider
@@ -58,7 +106,13 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 		return Begun{}, err
 	}
 
+	configured := p.configuredNames(u)
 	for _, e := range o.Extra {
+		if e.Value != "" && !p.isReserved(e.Key) && !isOneOf(e.Key, func(name string) bool { return configured[name] && decides[name] }) {
+			set(&params, e.Key, e.Value)
+		}
+	}
+	for _, e := range o.Own {
 		if e.Value != "" && !p.isReserved(e.Key) {
 			set(&params, e.Key, e.Value)
 		}
@@ -79,6 +133,9 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 	}
 	if p.MaxAge > 0 {
 		set(&params, "max_age", strconv.FormatInt(int64(p.MaxAge.Seconds()), 10))
+	}
+	for _, e := range o.Ask.params() {
+		set(&params, e.Key, e.Value)
 	}
 	if p.OIDC && len(p.Authorization.Params) == 0 && p.Authorization.URL == "" {
 		setDefault(&params, "scope", defaultScope)
@@ -141,15 +198,39 @@ func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.
 	return u, params, nil
 }
 
+// decides are the names of parameters that decide what the application is given, and for
+// whom. The query of a sign-in request is the client's: it must neither widen nor weaken
+// what the configuration asks for.
+var decides = map[string]bool{
+	"scope": true, "claims": true, "acr_values": true, "resource": true, "audience": true,
+	"authorization_details": true, "dpop_jkt": true, "id_token_hint": true, "registration": true,
+}
+
+// configuredNames are the names of the parameters that the configuration or the
+// authorization endpoint has, but for the default scope.
+func (p *Provider) configuredNames(endpoint *url.URL) map[string]bool {
+	names := map[string]bool{}
+	for name := range endpoint.Query() {
+		names[name] = true
+	}
+	for _, param := range p.Authorization.Params {
+		names[param.Key] = true
+	}
+	return names
+}
+
 // isReserved reports whether a request must not set this parameter, because
-// it identifies or protects the flow: W-15, Q19, BCP-19. Servers compare names
-// differently: ASP.NET ignores case, PHP reads ".", " " and "[" as "_" and drops
+// it identifies or protects the flow: W-15, Q19, BCP-19.
+func (p *Provider) isReserved(name string) bool { return isOneOf(name, p.isReservedName) }
+
+// isOneOf reports whether a provider may read name as one of the names. Servers compare
+// names differently: ASP.NET ignores case, PHP reads ".", " " and "[" as "_" and drops
 // leading spaces and the text in brackets.
-func (p *Provider) isReserved(name string) bool {
+func isOneOf(name string, is func(string) bool) bool {
 	name, _, _ = strings.Cut(strings.ToLower(strings.TrimLeft(name, " \t\r\n\v\f")), "\x00")
 	name = strings.NewReplacer(".", "_", " ", "_").Replace(name)
 	array, _, _ := strings.Cut(name, "[")
-	return p.isReservedName(array) || p.isReservedName(strings.ReplaceAll(name, "[", "_"))
+	return is(array) || is(strings.ReplaceAll(name, "[", "_"))
 }
 
 func (p *Provider) isReservedName(name string) bool {

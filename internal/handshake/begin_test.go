@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -71,10 +73,10 @@ func TestAuthorizationURL(t *testing.T) {
 			"https://op.example.test/?response_type=code&client_id=client-1" + callback + "&state=the+state",
 		},
 		{
-			"a request may choose scope and prompt",
-			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test/a", Params: params{{Key: "scope", Value: "openid"}, {Key: "prompt", Value: "consent"}}}},
+			"a request may choose prompt, and scope where the configuration has none",
+			&handshake.Provider{Authorization: handshake.Endpoint{URL: "https://op.example.test/a", Params: params{{Key: "prompt", Value: "consent"}}}},
 			params{{Key: "scope", Value: "openid email"}, {Key: "prompt", Value: "none"}},
-			"https://op.example.test/a?scope=openid+email&prompt=none&response_type=code&client_id=client-1" + callback + "&state=the+state",
+			"https://op.example.test/a?prompt=none&scope=openid+email&response_type=code&client_id=client-1" + callback + "&state=the+state",
 		},
 	}
 	for _, tt := range tests {
@@ -88,6 +90,83 @@ func TestAuthorizationURL(t *testing.T) {
 			want := strings.NewReplacer("%3C", "<", "%3E", ">").Replace(tt.want)
 			if got != want {
 				t.Errorf("URL\n got %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+// RPT-2: what decides what the application is given is the configuration's, by every
+// spelling that a provider may read as the name.
+func TestARequestDoesNotReplaceWhatTheConfigurationAsksFor(t *testing.T) {
+	names := []string{
+		"scope", "claims", "acr_values", "resource", "audience", "authorization_details", "dpop_jkt", "id_token_hint", "registration",
+	}
+	for _, name := range names {
+		for place, endpoint := range map[string]handshake.Endpoint{
+			"parameter": {URL: "https://op.example.test/a", Params: query.Values{{Key: name, Value: "configured"}}},
+			"URL":       {URL: "https://op.example.test/a?" + name + "=configured"},
+		} {
+			p := &handshake.Provider{ID: "op", ClientID: clientID, Authorization: endpoint}
+			sent := query.Values{{Key: "login_hint", Value: "ada"}}
+			spellings := []string{
+				name, strings.ToUpper(name), name + "[]", name + "[0]", " " + name, name + "\x00x", strings.Replace(name, "_", ".", 1),
+			}
+			for _, spelling := range spellings {
+				sent.Add(spelling, "chosen")
+			}
+			begin := func(o handshake.BeginOptions) url.Values {
+				o.RedirectURI, o.State = redirectURI, "the state"
+				begun, err := p.Begin(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return must(url.Parse(begun.URL)).Query()
+			}
+			got := begin(handshake.BeginOptions{Extra: sent})
+			if strings.Contains(got.Encode(), "chosen") || len(got[name]) != 1 || got.Get(name) != "configured" || got.Get("login_hint") != "ada" {
+				t.Errorf("%s in the %s: the provider gets %v", name, place, got)
+			}
+			// The application itself may replace it.
+			if got := begin(handshake.BeginOptions{Own: query.Values{{Key: name, Value: "own"}}})[name]; len(got) != 1 || got[0] != "own" {
+				t.Errorf("%s of the application: the provider gets %v", name, got)
+			}
+			// Without a value in the configuration it is passed on, as by Auth.js.
+			p.Authorization = handshake.Endpoint{URL: "https://op.example.test/a"}
+			if got := begin(handshake.BeginOptions{Extra: query.Values{{Key: name, Value: "chosen"}}})[name]; len(got) != 1 || got[0] != "chosen" {
+				t.Errorf("%s without a configured one: the provider gets %v", name, got)
+			}
+		}
+	}
+}
+
+// RPT-2: what server code asks for is sent once, whatever else was sent and configured.
+func TestWhatASignInAsksFor(t *testing.T) {
+	tests := []struct {
+		name string
+		ask  handshake.Ask
+		want url.Values
+	}{
+		{"nothing", handshake.Ask{}, url.Values{"prompt": {"select_account"}, "acr_values": {"weak"}, "max_age": {"9999"}}},
+		{"a login", handshake.Ask{Prompt: "consent login"}, url.Values{"prompt": {"consent login"}, "acr_values": {"weak"}, "max_age": {"0"}}},
+		{"a login, which no age weakens", handshake.Ask{Prompt: "login", MaxAge: time.Hour}, url.Values{"prompt": {"login"}, "acr_values": {"weak"}, "max_age": {"0"}}},
+		{"an age, in whole seconds", handshake.Ask{MaxAge: 1500 * time.Millisecond}, url.Values{"prompt": {"select_account"}, "acr_values": {"weak"}, "max_age": {"2"}}},
+		{"classes", handshake.Ask{ACR: []string{"phr", "mfa"}}, url.Values{"prompt": {"select_account"}, "acr_values": {"phr mfa"}, "max_age": {"9999"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &handshake.Provider{ID: "op", ClientID: clientID, Authorization: handshake.Endpoint{
+				URL: "https://op.example.test/a", Params: query.Values{{Key: "prompt", Value: "none"}},
+			}}
+			sent := query.Values{{Key: "prompt", Value: "select_account"}, {Key: "acr_values", Value: "weak"}, {Key: "max_age", Value: "9999"}}
+			begun, err := p.Begin(t.Context(), handshake.BeginOptions{RedirectURI: redirectURI, State: "s", Extra: sent, Ask: tt.ask})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := must(url.Parse(begun.URL)).Query()
+			for name, want := range tt.want {
+				if !slices.Equal(got[name], want) {
+					t.Errorf("%s is %q, want %q", name, got[name], want)
+				}
 			}
 		})
 	}

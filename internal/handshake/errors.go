@@ -130,6 +130,9 @@ func conceal(err error, secrets ...string) error {
 	} else if e, ok := errors.AsType[*TokenError](err); ok {
 		e.Code, e.Description, e.URI = redact(e.Code, secrets), redact(e.Description, secrets), redact(e.URI, secrets)
 		cause = e
+	} else if e, ok := errors.AsType[*UnmetError](err); ok {
+		e.reason = redact(e.reason, secrets)
+		cause = e
 	}
 	text := redact(err.Error(), secrets)
 	if text == err.Error() {

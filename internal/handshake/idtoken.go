@@ -23,6 +23,50 @@ type expected struct {
 	accessToken string // that came with it
 	subject     string // of the sign-in being refreshed; empty: any
 	refreshed   bool   // the token comes from a refresh, which requires neither a token nor a nonce
+	proof       Proof
+}
+
+// A Proof is what an ID token has to show of how its user signed in. The zero value
+// requires nothing.
+type Proof struct {
+	// Since is the time since when the user has to have signed in there. The clocks may
+	// differ by half a minute.
+	Since time.Time
+
+	// ACR are the classes of which the claim acr has to be one, byte for byte. Empty
+	// requires none.
+	ACR []string
+}
+
+func (f Proof) required() bool { return !f.Since.IsZero() || len(f.ACR) > 0 }
+
+// An UnmetError is an ID token that is good, and does not show what was required of the
+// sign-in.
+type UnmetError struct{ reason string }
+
+func (e *UnmetError) Error() string { return e.reason }
+
+// check reads auth_time and acr. A provider may send neither, whatever the request asked
+// for: the browser may have changed that.
+//
+// https://openid.net/specs/openid-connect-core-1_0.html#IDToken
+func (f Proof) check(claims map[string]any, now time.Time) error {
+	if !f.Since.IsZero() {
+		at, ok, err := seconds(claims, "auth_time")
+		switch {
+		case err != nil || !ok:
+			return &UnmetError{"auth_time is missing or not a number"}
+		case at.Before(f.Since.Add(-clockSkew)):
+			return &UnmetError{fmt.Sprintf("the user signed in at the provider at %s, before %s",
+				at.UTC().Format(time.RFC3339), f.Since.UTC().Format(time.RFC3339))}
+		case at.After(now.Add(clockSkew)):
+			return &UnmetError{"auth_time is in the future: compare the clocks"}
+		}
+	}
+	if acr, is := claims["acr"].(string); len(f.ACR) > 0 && (!is || acr == "" || !slices.Contains(f.ACR, acr)) {
+		return &UnmetError{fmt.Sprintf("acr is %q, which was not asked for", clip(acr))}
+	}
+	return nil
 }
 
 // readIDToken verifies the ID token of a token response and returns its claims.
@@ -97,6 +141,9 @@ func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, w
 		if err := p.CheckClaims(claims); err != nil {
 			return nil, err
 		}
+	}
+	if err := want.proof.check(claims, time.Now()); err != nil {
+		return nil, err
 	}
 	return claims, nil
 }

@@ -5,7 +5,9 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -496,4 +498,66 @@ func TestTenantIssuer(t *testing.T) {
 	p.Issuer, p.Client = "https://login.example.test/common/v2.0", &http.Client{Transport: direct{o}}
 	_, err := begin(t.Context(), p)
 	wantError(t, err, "document is of issuer")
+}
+
+// RPT-40: what a sign-in has to prove is in the verified ID token, byte for byte.
+func TestWhatAnIDTokenHasToShow(t *testing.T) {
+	now := time.Now()
+	since := handshake.Proof{Since: now}
+	classes := handshake.Proof{ACR: []string{"phr", "mfa"}}
+	at := func(d time.Duration) map[string]any { return map[string]any{"auth_time": now.Add(d).Unix()} }
+	acr := func(v any) map[string]any { return map[string]any{"acr": v} }
+	tests := []struct {
+		name   string
+		proof  handshake.Proof
+		claims map[string]any
+		met    bool
+	}{
+		{"nothing is required", handshake.Proof{}, nil, true},
+		{"a sign-in of now", since, at(time.Second), true},
+		{"by a clock that is behind", since, at(-28 * time.Second), true},
+		{"by a clock that is far behind", since, at(-33 * time.Second), false},
+		{"by a clock that is far ahead", since, at(2 * time.Minute), false},
+		{"no time", since, nil, false},
+		{"a time that is text", since, map[string]any{"auth_time": "9999999999"}, false},
+		{"a time that is null", since, map[string]any{"auth_time": nil}, false},
+		{"a class that was asked for", classes, acr("mfa"), true},
+		{"another class", classes, acr("pwd"), false},
+		{"a class in another case", classes, acr("MFA"), false},
+		{"two classes in one", classes, acr("phr mfa"), false},
+		{"the empty class", classes, acr(""), false},
+		{"the empty class, in the list", handshake.Proof{ACR: []string{""}}, acr(""), false},
+		{"a list of classes", classes, acr([]string{"mfa"}), false},
+		{"a class that is a number", classes, acr(2), false},
+		{"no class", classes, nil, false},
+		{"a class without the time", handshake.Proof{Since: now, ACR: []string{"mfa"}}, acr("mfa"), false},
+		{"a time without the class", handshake.Proof{Since: now, ACR: []string{"mfa"}}, at(0), false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := newOP(t)
+			o.claims = func(m map[string]any) { maps.Copy(m, tt.claims) }
+			asked := options()
+			asked.Proof = tt.proof
+			_, err := o.provider().Redeem(t.Context(), asked)
+			if met := err == nil; met != tt.met || !met && !isUnmet(err) {
+				t.Errorf("met: %t, %v", met, err)
+			}
+		})
+	}
+	t.Run("by plain OAuth 2, whose ID token may be missing", func(t *testing.T) {
+		o := newOP(t)
+		p := o.provider()
+		p.OIDC, p.Nonce = false, false
+		asked := options()
+		asked.Proof = since
+		if _, err := p.Redeem(t.Context(), asked); !isUnmet(err) || o.count("/token") != 0 {
+			t.Errorf("%v, after %d token requests", err, o.count("/token"))
+		}
+	})
+}
+
+func isUnmet(err error) bool {
+	_, is := errors.AsType[*handshake.UnmetError](err)
+	return is
 }

@@ -16,6 +16,9 @@ type RedeemOptions struct {
 	Verifier    string // from [Begun]; required with the PKCE check
 	Nonce       string // from [Begun]; required with the Nonce check
 
+	// Proof is what the ID token has to show. An unmet one is an [*UnmetError].
+	Proof Proof
+
 	// Params are the parameters of the callback, for hooks: Apple sends the
 	// user's name there, VK ID the id of a device.
 	Params query.Values
@@ -41,6 +44,9 @@ func (p *Provider) Redeem(ctx context.Context, o RedeemOptions) (*Result, error)
 		return nil, p.errorf("redeem: the code verifier is missing")
 	case p.Nonce && o.Nonce == "":
 		return nil, p.errorf("redeem: the nonce is missing")
+	case o.Proof.required() && !p.OIDC:
+		// Its ID token may be missing, or not verified.
+		return nil, &UnmetError{"the provider does not speak OpenID Connect"}
 	}
 	m, err := p.resolve(ctx)
 	if err != nil {
@@ -65,7 +71,7 @@ func (p *Provider) Redeem(ctx context.Context, o RedeemOptions) (*Result, error)
 	r := &Result{Tokens: tokens}
 	accessToken, _ := tokens["access_token"].(string)
 	if r.IDTokenClaims, err = p.readIDToken(ctx, m, tokens, expected{
-		nonce: o.Nonce, noNonce: !p.Nonce, accessToken: accessToken,
+		nonce: o.Nonce, noNonce: !p.Nonce, accessToken: accessToken, proof: o.Proof,
 	}); err != nil {
 		return nil, conceal(err, secretsOf(tokens)...)
 	}
