@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,8 +30,40 @@ type SignInOptions struct {
 	Fields map[string]any
 
 	// Params are added to the authorization URL of an [OAuth] provider, for
-	// example prompt or login_hint.
+	// example prompt or login_hint. What they ask for is not checked in the answer.
 	Params url.Values
+
+	// Prompt, MaxAge and ACRValues are for an [OAuth] provider with Protocol [oauth.OIDC].
+	// They are sent as prompt, max_age and acr_values, in the place of Params and of what
+	// the provider's configuration has, and the answer has to meet them. The verified
+	// ID token must have auth_time, no longer ago than MaxAge; with the word "login" in
+	// Prompt, not before this call; and acr, one of ACRValues byte for byte. The clocks may
+	// differ by 30 seconds. Otherwise the sign-in fails with [CodeStepUp], also where the
+	// browser has changed what was sent. A provider may ignore any of them: many do not
+	// know acr_values, and some never send auth_time.
+	//
+	// MaxAge counts in whole seconds, and zero is without a limit. ACRValues are in the
+	// order of preference: at most eight, of 1 to 128 bytes of ASCII without spaces.
+	//
+	// https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest
+	Prompt    string
+	MaxAge    time.Duration
+	ACRValues []string
+
+	// Confirm has the user of the request's session prove anew who they are. The provider
+	// is asked with the Prompt "login", unless Prompt has that word already. Its answer
+	// signs nobody in, links nothing and creates no user: the account must be one of
+	// this very user, and then the proof is recorded in the session as by
+	// [Auth.Reauthenticate], with the methods "fed" and, if the session began at this
+	// provider, those that it reports. [Callbacks] for sign-ins are not called.
+	//
+	// If that fails the session stays as it was, and the browser goes to RedirectTo with
+	// the parameter error: "StepUp" for an answer that does not do, or the code of another
+	// failure.
+	//
+	// It needs a store with [Features.Accounts], and [SessionConfig.RecordAuthentication].
+	// SignIn fails with [CodeAccessDenied] if the request has no session.
+	Confirm bool
 }
 
 // SignIn signs a user in from the host's own handler: it does what a form
@@ -60,12 +93,15 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 	if err := x.comeBackTo(o.RedirectTo); err != nil {
 		return x.leaveTo(w, err)
 	}
+	if err := x.askFor(asked{Prompt: o.Prompt, MaxAge: o.MaxAge, ACR: slices.Clone(o.ACRValues)}, o.Confirm); err != nil {
+		return x.leaveTo(w, err)
+	}
 	if x.provider == nil {
 		return query.Append(x.origin+x.base+"/signin", "callbackUrl", x.callbackURL), nil
 	}
 	for name, values := range o.Params {
 		for _, value := range values {
-			x.query.Add(name, value)
+			x.own.Add(name, value)
 		}
 	}
 	x.body = body.Of(o.Fields)
@@ -408,6 +444,84 @@ func (x *exchange) reauthenticate(w http.ResponseWriter, o CompleteOptions) (*Se
 		return nil, noSession(errors.New("the response sets or clears the cookies of another session"))
 	}
 	return x.sessions.prove(x, o.Methods)
+}
+
+// PasskeyConfirmationOptions are the details of [Auth.BeginPasskeyConfirmation].
+type PasskeyConfirmationOptions struct {
+	// RequireUserVerification requires that the authenticator verifies its user, by a PIN
+	// or a biometric, whatever the provider requires for a sign-in. The proof then has
+	// the method "mfa". A security key without a PIN cannot give it.
+	RequireUserVerification bool
+}
+
+// BeginPasskeyConfirmation begins a ceremony by which the user of the request's session
+// proves with a passkey anew who they are. provider is the id of a [WebAuthn] provider. The
+// result is the JSON of the options for a script of the page, as in the member options of
+// the route webauthn-options: only passkeys of this user are in it. A cookie on w keeps the
+// challenge for 15 minutes. It is good for this session, and not for a sign-in. Call it
+// before the response is written.
+//
+// The error matches [CodeAccessDenied] if there is no session, and [CodeStore] if the
+// store is unavailable. There is an error as well if the user has no passkey. Errors are
+// logged.
+func (a *Auth) BeginPasskeyConfirmation(w http.ResponseWriter, r *http.Request, provider string, o PasskeyConfirmationOptions) (options json.RawMessage, err error) {
+	x, here, err := a.atPasskeys(r, provider, "BeginPasskeyConfirmation")
+	if err == nil {
+		options, err = x.provider.beginProof(x, here, o.RequireUserVerification)
+	}
+	if err != nil {
+		e := classified(err)
+		a.logCall(r.Context(), "BeginPasskeyConfirmation", e)
+		return nil, e
+	}
+	setCookies(w, x.answer.cookies)
+	return options, nil
+}
+
+// FinishPasskeyConfirmation verifies the answer of the browser to
+// [Auth.BeginPasskeyConfirmation], as JSON, and records the proof in the session of the
+// request as [Auth.Reauthenticate] does, whose errors it has. The methods are "pop" and
+// "user", and "mfa" if the authenticator has verified its user.
+//
+// Each challenge is answered once, in the browser and the session in which it was made,
+// and by a passkey of its user. An answer for a sign-in does not do. The error matches
+// [CodeInvalidCheck] where the challenge is missing, used, expired or of another session:
+// begin again.
+//
+// The handler must protect itself against requests forged by other sites.
+func (a *Auth) FinishPasskeyConfirmation(w http.ResponseWriter, r *http.Request, provider string, answer []byte) (*Session, error) {
+	x, here, err := a.atPasskeys(r, provider, "FinishPasskeyConfirmation")
+	if err != nil {
+		a.logCall(r.Context(), "FinishPasskeyConfirmation", err)
+		return nil, classified(err)
+	}
+	methods, err := x.provider.finishProof(x, here, answer)
+	if err != nil {
+		if !isClassified(err) {
+			err = &Error{Code: codeWebAuthn, Provider: provider, Err: err}
+		}
+		a.logCall(r.Context(), "FinishPasskeyConfirmation", err)
+		return nil, classified(err)
+	}
+	session, err := a.Reauthenticate(w, r, CompleteOptions{Methods: methods})
+	if err == nil {
+		setCookies(w, x.answer.cookies)
+	}
+	return session, err
+}
+
+// atPasskeys returns the exchange of a call about the passkeys of the user who is signed in.
+func (a *Auth) atPasskeys(r *http.Request, provider, method string) (*exchange, *presence, error) {
+	x, fault := a.inner(r, actionSession)
+	if fault != nil {
+		return nil, nil, fault
+	}
+	x.provider = x.byID[provider]
+	if x.provider == nil || x.provider.beginProof == nil {
+		return nil, nil, fail(CodeConfiguration, fmt.Errorf("%s: there is no provider of passkeys with the id %q", method, provider))
+	}
+	here, err := x.sessionToConfirm()
+	return x, here, err
 }
 
 // PendingSignIn returns the sign-in that [Callbacks.Hold] holds in the browser of a

@@ -162,6 +162,7 @@ var verdicts = []struct {
 	{authtest.IDTokenWrongAccessHash, operator, welcome, welcome}, // oidcc-client-test-invalid-athash
 	{authtest.IDTokenOldAuthTime, welcome, welcome, welcome},
 	{authtest.IDTokenWithoutAuthTime, welcome, welcome, welcome},
+	{authtest.RemembersItsUser, welcome, welcome, welcome},
 	{authtest.IDTokenWeakContextClass, welcome, welcome, welcome},
 	{authtest.IDTokenUnsigned, operator, welcome, welcome}, // oidcc-client-test-idtoken-sig-none
 	{authtest.IDTokenUnsignedOddCase, operator, welcome, welcome},

@@ -82,6 +82,14 @@ var calls = map[string]call{
 		_, err := a.Reauthenticate(httptest.NewRecorder(), r, pintle.CompleteOptions{Methods: []string{"pwd"}})
 		return err
 	},
+	"BeginPasskeyConfirmation": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
+		_, err := a.BeginPasskeyConfirmation(httptest.NewRecorder(), r, "passkey", pintle.PasskeyConfirmationOptions{})
+		return err
+	},
+	"FinishPasskeyConfirmation": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
+		_, err := a.FinishPasskeyConfirmation(httptest.NewRecorder(), r, "passkey", []byte("{}"))
+		return err
+	},
 	"Session": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
 		_, err := a.Session(r)
 		return err

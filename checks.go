@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,8 +37,12 @@ type sealedCheck struct {
 
 	// CallbackURL is where the browser goes in the end, in the state cookie of a
 	// flow whose response is posted from the provider's site: no other cookie
-	// comes along that could tell. Auth.js ignores it.
+	// comes along that could tell. A flow that confirms a session has it, too: a
+	// sign-in in another tab must not lead it elsewhere. Auth.js ignores it.
 	CallbackURL string `json:"callbackUrl,omitempty"`
+
+	// Asked is what the provider's answer has to meet, in the state cookie.
+	Asked *asked `json:"asked,omitempty"`
 }
 
 // issued returns when the check was made, in Unix seconds.
@@ -122,7 +127,9 @@ func (s *settings) resolveBoxes() *Error {
 	if len(s.jwtSecrets) == 0 {
 		return nil // resolveSecrets reports it
 	}
-	for box, salt := range map[**sealed.Box]string{&s.states: stateSalt, &s.challenges: challengeSalt} {
+	for box, salt := range map[**sealed.Box]string{
+		&s.states: stateSalt, &s.challenges: challengeSalt, &s.confirmations: confirmationSalt,
+	} {
 		var err error
 		if *box, err = sealed.NewBox(s.jwtSecrets, salt, checkMaxAge); err != nil {
 			return fail(CodeConfiguration, err)
@@ -181,7 +188,7 @@ func (k *keptChecks) keep(found map[oauth.Check]*sealedCheck) {
 	}
 	for _, c := range []oauth.Check{oauth.CheckState, oauth.CheckPKCE, oauth.CheckNonce} {
 		if check := found[c]; check != nil {
-			k.once, k.issued, k.callbackURL = check.Value, check.issued(), check.CallbackURL
+			k.once, k.issued, k.callbackURL, k.asked = check.Value, check.issued(), check.CallbackURL, check.Asked
 			return
 		}
 	}
@@ -357,3 +364,24 @@ func (x *exchange) useVerification(r *records, hashes tokenhash.Hasher, identifi
 
 // challengeSalt is the salt of the value in the challenge cookie.
 const challengeSalt = "encodedWebauthnChallenge"
+
+// confirmationSalt is that of a challenge by which a session is confirmed. With another
+// salt no such challenge signs in, here or at Auth.js, and none of a sign-in confirms.
+const confirmationSalt = "pintle.passkeyConfirmation"
+
+const sessionMarkPurpose = "pintle session to confirm"
+
+// sessionMark names the session of a presence for what is to confirm it. A renewal does
+// not change when a session began.
+func (s *settings) sessionMark(here *presence) string {
+	return sealed.Mark(s.jwtSecrets[0], sessionMarkPurpose, here.name())
+}
+
+// isMarked reports whether a mark is that of the session of a presence.
+func (s *settings) isMarked(mark string, here *presence) bool {
+	return here.user != nil && sealed.HasMark(mark, s.jwtSecrets, sessionMarkPurpose, here.name())
+}
+
+func (here *presence) name() string {
+	return strconv.FormatInt(here.authentication.Started.Unix(), 10) + "\x00" + here.user.ID
+}

@@ -25,6 +25,11 @@ const (
 	// CodeCredentials is a submission that [Credentials.Authorize] rejected.
 	CodeCredentials Code = "CredentialsSignin"
 
+	// CodeStepUp is a sign-in at a provider that does not show what [SignInOptions] asked
+	// of it, or that is not of the user whom it was to confirm. The session stays as it
+	// was. Built-in pages show it as CodeAccessDenied.
+	CodeStepUp Code = "StepUp"
+
 	// CodeVerification is a mail link that is used up, expired or unknown.
 	CodeVerification Code = "Verification"
 
@@ -118,7 +123,7 @@ func (c Code) Error() string { return "pintle: " + string(c) }
 func (c Code) visible() bool {
 	switch c {
 	case CodeAccessDenied, CodeCredentials, CodeVerification, codeMissingCSRF, codeOAuthCallback,
-		CodeAccountNotLinked, codePasskeyNotLinked, codeWebAuthn, CodeSignOut:
+		CodeAccountNotLinked, codePasskeyNotLinked, codeWebAuthn, CodeSignOut, CodeStepUp:
 		return true
 	}
 	return false

@@ -43,6 +43,11 @@ type exchange struct {
 	csrfToken    string
 	csrfVerified bool
 
+	// own are parameters of server code for the provider. asked is what it asks of the
+	// provider, or has asked in the flow that ends here.
+	own   query.Values
+	asked *asked
+
 	// callbackURL is where the browser goes in the end; callbackText is how the
 	// cookie remembers it.
 	callbackURL, callbackText string
@@ -77,6 +82,9 @@ type badRequest struct {
 func (e *badRequest) Error() string { return e.err.Error() }
 
 func (e *badRequest) Unwrap() error { return e.err }
+
+// confirming reports whether the flow confirms a session, and signs no user in.
+func (x *exchange) confirming() bool { return x.asked != nil && x.asked.Session != "" }
 
 // initialCookie reads a cookie of this request.
 func (x *exchange) initialCookie(c namedCookie) (string, bool) { return cookie.Get(x.r.Header, c.name) }

@@ -29,7 +29,7 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 	f := &oauthFlow{providerBase: own.base(), oauth: &own, listed: own.checks(), formPost: own.formPost(), proxyURL: own.proxyURL()}
 	p := &provider{f.providerBase, f, facts{
 		linking: f.linking, keep: own.StoreAccount, authority: own.authority(),
-		formPost: f.formPost, proxyURL: f.proxyURL, oneButton: true,
+		formPost: f.formPost, proxyURL: f.proxyURL, oneButton: true, tells: own.Protocol == oauth.OIDC,
 	}}
 	if incomplete != nil {
 		return p, &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: incomplete}
@@ -79,7 +79,9 @@ func (f *oauthFlow) begin(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	to, err := f.protocol.begin(x.ctx, authRequest{redirectURI: redirectURI, state: state, extra: x.query})
+	to, err := f.protocol.begin(x.ctx, authRequest{
+		redirectURI: redirectURI, state: state, extra: x.query, own: x.own, asked: x.asked,
+	})
 	if err != nil {
 		return &Error{Code: CodeConfiguration, Provider: f.id, Err: err}
 	}
@@ -89,10 +91,12 @@ func (f *oauthFlow) begin(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	kept := sealedCheck{Provider: f.id, Stamp: sealed.Stamp{ID: newFlowID(x.userMark(user), x.proofMark(user), x.browserMark())}}
+	kept := sealedCheck{
+		Provider: f.id, Stamp: sealed.Stamp{ID: newFlowID(x.userMark(user), x.proofMark(user), x.browserMark())}, Asked: x.asked,
+	}
 	// The cookie with the callback URL is SameSite=Lax: browsers leave it out when
 	// the provider's site posts a form.
-	if f.formPost && x.callbackText != x.origin && len(x.callbackText) <= maxKeptCallbackURL {
+	if (f.formPost && x.callbackText != x.origin || x.confirming()) && len(x.callbackText) <= maxKeptCallbackURL {
 		kept.CallbackURL = x.callbackText
 	}
 	var sent []string
@@ -115,7 +119,7 @@ func (f *oauthFlow) begin(x *exchange) error {
 		}
 		x.addCookie(line)
 		sent = append(sent, string(check.name))
-		kept.CallbackURL = "" // the first cookie has it
+		kept.CallbackURL, kept.Asked = "", nil // the first cookie has them
 	}
 	x.debug("sent to the provider", "checks", strings.Join(sent, " "))
 	return x.redirect(to.url)
@@ -150,6 +154,11 @@ func (f *oauthFlow) finish(x *exchange) (*arrival, error) {
 	}
 	x.debug("callback received")
 	kept := f.takeChecks(x)
+	if x.asked = kept.asked; x.confirming() {
+		if err := x.comeBackFrom(kept); err != nil {
+			return nil, err
+		}
+	}
 	said, err := f.protocol.finish(x.ctx, callbackParams{
 		params: params, redirectURI: redirectURI, kept: kept,
 		accept:    func() error { return f.accept(x, kept) },
@@ -164,11 +173,13 @@ func (f *oauthFlow) finish(x *exchange) (*arrival, error) {
 			// the one that the provider reported.
 			_ = x.spend(kept)
 		}
-		return nil, f.lostFlow(x, params, kept, err)
+		return nil, f.lostFlow(x, params, kept, x.unmet(err))
 	}
 	x.addCookie(kept.cleared...)
-	if err := x.restoreCallbackURL(kept.callbackURL); err != nil {
-		return nil, err
+	if !x.confirming() {
+		if err := x.restoreCallbackURL(kept.callbackURL); err != nil {
+			return nil, err
+		}
 	}
 	account := &Account{Type: f.kind, Provider: f.id}
 	account.setTokens(said.tokens)
@@ -361,7 +372,9 @@ type oauth2Protocol struct {
 }
 
 func (f oauth2Protocol) begin(ctx context.Context, r authRequest) (authRedirect, error) {
-	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: r.redirectURI, State: r.state, Extra: r.extra})
+	b, err := f.Begin(ctx, handshake.BeginOptions{
+		RedirectURI: r.redirectURI, State: r.state, Extra: r.extra, Own: r.own, Ask: r.asked.ask(),
+	})
 	if err == nil && f.leave != nil {
 		b.URL, err = changed(b.URL, f.leave)
 	}
@@ -428,7 +441,7 @@ func (f oauth2Protocol) finish(ctx context.Context, c callbackParams) (*identity
 	}
 	result, err := f.Redeem(ctx, handshake.RedeemOptions{
 		Code: code, RedirectURI: c.redirectURI, Verifier: verifier, Nonce: nonce, Params: c.params,
-		Exchanged: c.exchanged,
+		Proof: c.kept.asked.proof(c.kept.issued), Exchanged: c.exchanged,
 	})
 	if err != nil {
 		return nil, providerError(err)
@@ -441,7 +454,7 @@ type oauth1Protocol struct{ *handshake.OAuth1 }
 // begin keeps the temporary credentials where other protocols keep the state:
 // their token serves as the state.
 func (f oauth1Protocol) begin(ctx context.Context, r authRequest) (authRedirect, error) {
-	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: r.redirectURI, Extra: r.extra})
+	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: r.redirectURI, Extra: r.all()})
 	if err != nil {
 		return authRedirect{}, err
 	}
@@ -473,7 +486,7 @@ type openID2Protocol struct{ *handshake.OpenID2 }
 func (openID2Protocol) CheckClient() error { return nil }
 
 func (f openID2Protocol) begin(ctx context.Context, r authRequest) (authRedirect, error) {
-	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: r.redirectURI, State: r.state, Extra: r.extra})
+	b, err := f.Begin(ctx, handshake.BeginOptions{RedirectURI: r.redirectURI, State: r.state, Extra: r.all()})
 	return authRedirect{url: b.URL, state: r.state}, err
 }
 

@@ -425,7 +425,13 @@ func (x *exchange) answerError(err error) {
 		return
 	}
 	target := x.errorURL(e)
-	if own, ok := x.accountPage(); ok {
+	if x.confirming() {
+		// The page of the host that asked for the proof shows that there is none.
+		target = x.pageWithError(x.callbackURL, e)
+		if e.Detail != flowReplaced {
+			x.clearChecks()
+		}
+	} else if own, ok := x.accountPage(); ok {
 		target = x.pageWithError(own, e)
 		if e.Detail != flowReplaced {
 			x.clearChecks()
@@ -499,8 +505,11 @@ func (x *exchange) mistake(e *Error) query.Values {
 // error.
 func (x *exchange) pageWithError(page string, e *Error) string {
 	code := e.Code
-	if !code.visible() {
+	switch {
+	case !code.visible():
 		code = CodeConfiguration
+	case code == CodeStepUp && !x.confirming():
+		code = CodeAccessDenied
 	}
 	pairs := query.Values{{Key: "error", Value: string(code)}}
 	if code == CodeCredentials {

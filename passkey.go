@@ -108,6 +108,11 @@ type CeremonyRequest struct {
 	// Passkeys are those that are known.
 	Passkeys []*Passkey
 
+	// RequireUserVerification requires that the authenticator verifies its user, by a PIN
+	// or a biometric, also where the options of the Ceremony do not. An answer without
+	// [Passkey].UserVerified is then rejected.
+	RequireUserVerification bool
+
 	// Answer is what the browser answered, as JSON.
 	Answer []byte
 }

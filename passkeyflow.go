@@ -33,7 +33,7 @@ func newPasskeyFlow(own WebAuthn) (*provider, *Error) {
 	return &provider{f.providerBase, f, facts{
 		admits: admitsPasskey, linking: (*exchange).isSignedIn, autofill: !own.DisableAutofill, notLinked: codePasskeyNotLinked,
 		removed: &Error{Code: codeWebAuthn, Provider: f.id, Err: errors.New("the passkey or its user was removed during the sign-in")},
-		options: f.options, check: f.check, announce: f.announce,
+		options: f.options, beginProof: f.beginProof, finishProof: f.finishProof, check: f.check, announce: f.announce,
 	}}, own.checkAutofill()
 }
 
@@ -216,11 +216,7 @@ type ceremonyOptions struct {
 }
 
 func (f *passkeyFlow) beginCeremony(x *exchange, chosen ceremony, user, signedIn *User) error {
-	// The standard recommends at least 16 bytes:
-	// https://www.w3.org/TR/webauthn-3/#sctn-cryptographic-challenges
-	random := make([]byte, 32)
-	_, _ = rand.Read(random) // never fails
-	request := &CeremonyRequest{Origin: x.origin, Challenge: base64.RawURLEncoding.EncodeToString(random)}
+	request := &CeremonyRequest{Origin: x.origin, Challenge: newChallenge()}
 	if user != nil && user.ID != "" {
 		var err error
 		if request.Passkeys, err = x.records.userAuthenticators(x.ctx, user.ID); err != nil {
@@ -238,11 +234,21 @@ func (f *passkeyFlow) beginCeremony(x *exchange, chosen ceremony, user, signedIn
 	if err != nil {
 		return fail(CodeConfiguration, fmt.Errorf("options of a passkey ceremony: %w", err))
 	}
-	if err := f.keepChallenge(x, challenge, signedIn); err != nil {
+	if err := f.keepChallenge(x, x.challenges, challenge, signedIn); err != nil {
 		return err
 	}
 	x.debug("passkey ceremony begun", "ceremony", string(chosen))
 	return x.json(http.StatusOK, ceremonyOptions{chosen, options})
+}
+
+// newChallenge returns 256 random bits in base64url. The standard recommends at least 16
+// bytes.
+//
+// https://www.w3.org/TR/webauthn-3/#sctn-cryptographic-challenges
+func newChallenge() string {
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // never fails
+	return base64.RawURLEncoding.EncodeToString(random)
 }
 
 // userHandle returns the handle of a passkey that is made for a user, who may not be
@@ -272,6 +278,11 @@ type sealedChallenge struct {
 	// an id who will be. It is nil when one is used.
 	User *User `json:"registerData,omitempty"`
 
+	// Session is the mark of the session that the answer is to confirm, and Verified
+	// reports that the authenticator has to verify its user for that.
+	Session  string `json:"session,omitempty"`
+	Verified bool   `json:"verified,omitempty"`
+
 	sealed.Stamp
 
 	// flow is the id in the cookie.
@@ -281,8 +292,8 @@ type sealedChallenge struct {
 // keepChallenge sets the cookie that a challenge comes back in. The id in it is a
 // [flowID], as in the cookies of other flows: one without marks would pass for a
 // challenge of Auth.js, which no browser is bound to.
-func (f *passkeyFlow) keepChallenge(x *exchange, challenge sealedChallenge, signedIn *User) error {
-	value, err := x.challenges.Seal(&challenge)
+func (f *passkeyFlow) keepChallenge(x *exchange, box *sealed.Box, challenge sealedChallenge, signedIn *User) error {
+	value, err := box.Seal(&challenge)
 	if err != nil {
 		return fmt.Errorf("seal challenge: %w", err)
 	}
@@ -295,15 +306,16 @@ func (f *passkeyFlow) keepChallenge(x *exchange, challenge sealedChallenge, sign
 	return nil
 }
 
-// takeChallenge returns the challenge this browser was given, and uses it up.
-func (f *passkeyFlow) takeChallenge(x *exchange) (*sealedChallenge, error) {
+// takeChallenge returns the challenge this browser was given, and uses it up. The box is
+// that of the purpose.
+func (f *passkeyFlow) takeChallenge(x *exchange, box *sealed.Box) (*sealedChallenge, error) {
 	cookie := x.set.challengeCheck()
 	kept, err := cookie.open(x, f.id)
 	if err != nil {
 		return nil, err
 	}
 	var challenge sealedChallenge
-	err = x.challenges.Open(kept.Value, &challenge)
+	err = box.Open(kept.Value, &challenge)
 	if err == nil && challenge.Challenge == "" {
 		err = sealed.ErrContent
 	}
@@ -352,7 +364,7 @@ func (f *passkeyFlow) verifyCeremony(x *exchange) (*arrival, error) {
 	if err != nil {
 		return nil, err
 	}
-	challenge, err := f.takeChallenge(x)
+	challenge, err := f.takeChallenge(x, x.challenges)
 	if err != nil {
 		return nil, err
 	}
@@ -363,7 +375,7 @@ func (f *passkeyFlow) verifyCeremony(x *exchange) (*arrival, error) {
 	case ceremony(action) == ceremonyRegister && challenge.User != nil:
 		return f.registered(x, request, answer)
 	case ceremony(action) == ceremonyAuthenticate && challenge.User == nil:
-		who, err := f.authenticated(x, request, answer)
+		who, err := f.authenticated(x, request, answer, nil)
 		if err == nil {
 			who.flow = challenge.flow
 		}
@@ -385,9 +397,16 @@ func (x *exchange) ceremonyAnswer() (*ceremonyAnswer, error) {
 	switch {
 	case !present:
 		return nil, errors.New("the form has no field data: it was posted without the script of the sign-in page")
+	case !isText:
+		return nil, errors.New("the field data is no text")
+	}
+	return readCeremonyAnswer(text)
+}
+
+func readCeremonyAnswer(text string) (*ceremonyAnswer, error) {
 	// The answer is parsed before the client has proven anything.
-	case !isText || len(text) > maxCeremonyAnswer:
-		return nil, fmt.Errorf("the field data is no text of at most %d bytes", maxCeremonyAnswer)
+	if len(text) > maxCeremonyAnswer {
+		return nil, fmt.Errorf("the answer has more than %d bytes", maxCeremonyAnswer)
 	}
 	var read struct {
 		ID       string `json:"id"`
@@ -396,7 +415,7 @@ func (x *exchange) ceremonyAnswer() (*ceremonyAnswer, error) {
 		} `json:"response"`
 	}
 	if err := json.Unmarshal([]byte(text), &read); err != nil {
-		return nil, errors.New("the field data is no JSON of a credential")
+		return nil, errors.New("the answer is no JSON of a credential")
 	}
 	id, err := credentialID(read.ID)
 	if err != nil {
@@ -416,8 +435,8 @@ func credentialID(sent string) (string, error) {
 	return base64.StdEncoding.EncodeToString(id), nil
 }
 
-// authenticated is a user whose passkey has signed.
-func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answer *ceremonyAnswer) (*arrival, error) {
+// authenticated is a user whose passkey has signed: owner, or any if that is nil.
+func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answer *ceremonyAnswer, owner *User) (*arrival, error) {
 	stored, err := x.records.authenticator(x.ctx, answer.credentialID)
 	if err != nil {
 		return nil, err
@@ -425,10 +444,16 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 	if stored == nil {
 		return nil, errors.New("the credential is not a passkey of any user: it may have been removed here")
 	}
+	if owner != nil && stored.UserID != owner.ID {
+		return nil, errors.New("the passkey is of another user than the one who is signed in")
+	}
 	request.Passkeys = []*Passkey{stored}
 	used, err := f.passkey.Ceremony.VerifyAuthentication(x.ctx, request)
 	if err != nil {
 		return nil, err
+	}
+	if request.RequireUserVerification && !used.UserVerified {
+		return nil, errors.New("the authenticator did not verify its user, by a PIN or a biometric")
 	}
 	if err := x.use(stored, used); err != nil {
 		return nil, err
@@ -444,6 +469,53 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 	}
 	x.debug("passkey verified")
 	return &arrival{by: byAccount, user: user, stored: true, account: account, namesOwner: true, authentication: used.authentication()}, nil
+}
+
+// beginProof begins a ceremony by which the user of a session proves anew who they are.
+// The challenge is for this session, and for no sign-in.
+func (f *passkeyFlow) beginProof(x *exchange, here *presence, verified bool) (json.RawMessage, error) {
+	known, err := x.records.userAuthenticators(x.ctx, here.user.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) == 0 {
+		// Without a list the authenticator would offer the passkeys of other users.
+		return nil, &Error{Code: codeWebAuthn, Provider: f.id, Err: errors.New("the user has no passkey")}
+	}
+	request := &CeremonyRequest{Origin: x.origin, Challenge: newChallenge(), Passkeys: known, RequireUserVerification: verified}
+	options, err := f.passkey.Ceremony.AuthenticationOptions(x.ctx, request)
+	if err != nil {
+		return nil, fail(CodeConfiguration, fmt.Errorf("options of a passkey ceremony: %w", err))
+	}
+	challenge := sealedChallenge{Challenge: request.Challenge, Session: x.sessionMark(here), Verified: verified}
+	if err := f.keepChallenge(x, x.confirmations, challenge, here.user); err != nil {
+		return nil, err
+	}
+	x.debug("passkey ceremony begun", "ceremony", "confirm")
+	return options, nil
+}
+
+// finishProof verifies the answer, and returns what it proves.
+func (f *passkeyFlow) finishProof(x *exchange, here *presence, text []byte) (methods []string, err error) {
+	answer, err := readCeremonyAnswer(string(text))
+	if err != nil {
+		return nil, err
+	}
+	challenge, err := f.takeChallenge(x, x.confirmations)
+	if err != nil {
+		return nil, err
+	}
+	if !x.isMarked(challenge.Session, here) {
+		return nil, fail(CodeInvalidCheck, errors.New("the challenge was made for another session than the one in the browser"))
+	}
+	request := &CeremonyRequest{
+		Origin: x.origin, Challenge: challenge.Challenge, Answer: answer.text, RequireUserVerification: challenge.Verified,
+	}
+	who, err := f.authenticated(x, request, answer, here.user)
+	if err != nil {
+		return nil, err
+	}
+	return who.authentication.Methods, nil
 }
 
 // authentication is how the user of a passkey has just proven who they are.

@@ -3,11 +3,14 @@ package pintle
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/handshake"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/internal/tokenhash"
@@ -99,6 +102,15 @@ type facts struct {
 	// options answers GET webauthn-options. Nil means that the provider has no
 	// such route.
 	options func(*exchange) error
+
+	// tells reports that the provider sends a verified ID token, which shows when and how
+	// its user has signed in there.
+	tells bool
+
+	// beginProof begins a ceremony by which the signed-in user proves anew who they are,
+	// and finishProof verifies the answer. Nil means that the provider has none.
+	beginProof  func(x *exchange, here *presence, verified bool) (json.RawMessage, error)
+	finishProof func(x *exchange, here *presence, answer []byte) (methods []string, err error)
 
 	// check returns what the provider lacks around it, once the store is known,
 	// and checkClient the credentials that are missing. announce logs at the start
@@ -368,11 +380,53 @@ type authRedirect struct {
 	state, verifier, nonce string
 }
 
-// An authRequest is what an authorization URL is made of.
+// An authRequest is what an authorization URL is made of. own are the parameters of
+// server code, extra those of a browser.
 type authRequest struct {
 	redirectURI string
 	state       string
-	extra       query.Values
+	extra, own  query.Values
+	asked       *asked
+}
+
+// all are the parameters, whoever sent them.
+func (r authRequest) all() query.Values { return append(slices.Clone(r.extra), r.own...) }
+
+// asked is what server code asks of a provider, which its answer has to meet. It is in
+// the sealed state cookie: the browser carries the request to the provider, and may
+// change it. Auth.js ignores the member.
+type asked struct {
+	Prompt string        `json:"-"`
+	Login  bool          `json:"login,omitempty"`
+	MaxAge time.Duration `json:"maxAge,omitempty"` // zero is without a limit
+	ACR    []string      `json:"acr,omitempty"`
+
+	// Session is the mark of the session that the answer is to confirm. It is empty for
+	// a sign-in.
+	Session string `json:"session,omitempty"`
+}
+
+// ask is what the provider is sent.
+func (a *asked) ask() handshake.Ask {
+	if a == nil {
+		return handshake.Ask{}
+	}
+	return handshake.Ask{Prompt: a.Prompt, MaxAge: a.MaxAge, ACR: a.ACR}
+}
+
+// proof is what the answer to a flow has to show that began at a time in Unix seconds.
+func (a *asked) proof(began int64) handshake.Proof {
+	if a == nil {
+		return handshake.Proof{}
+	}
+	p := handshake.Proof{ACR: a.ACR}
+	if a.MaxAge > 0 {
+		p.Since = time.Now().Add(-a.MaxAge)
+	}
+	if a.Login {
+		p.Since = time.Unix(began, 0)
+	}
+	return p
 }
 
 // callbackParams are those of a provider's response, and what was kept for it.
@@ -405,7 +459,8 @@ type keptChecks struct {
 	errs   map[oauth.Check]error
 
 	id          string // see sealedCheck; empty if no cookie says
-	callbackURL string // from a flow whose response is posted
+	callbackURL string // from a flow whose response is posted, or that confirms a session
+	asked       *asked // nil if nothing was
 	cleared     []string
 
 	// once is the value that can be used once, and issued when it was made.

@@ -246,7 +246,11 @@ func (x *exchange) callback() error {
 		if x.Session.RecordAuthentication || x.Callbacks.Hold != nil {
 			who.authentication = who.authentication.complete()
 		}
-		err = x.login(who)
+		if x.confirming() {
+			err = x.confirmBy(who)
+		} else {
+			err = x.login(who)
+		}
 	}
 	if err != nil && !isClassified(err) {
 		err = &Error{Code: codeCallbackRoute, Provider: p.id, Err: err}

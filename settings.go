@@ -65,6 +65,9 @@ type settings struct {
 	// holds sealed once more.
 	states, challenges *sealed.Box
 
+	// confirmations seals the challenges by which sessions are confirmed.
+	confirmations *sealed.Box
+
 	records    *records
 	jwtSecrets []string
 	hashes     tokenhash.Hasher

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -24,6 +25,7 @@ type authorizationRequest struct {
 	challenge   string
 	acr         string
 	loginHint   string
+	maxAge      string
 	prompts     []string
 }
 
@@ -62,6 +64,7 @@ func (p *IdentityProvider) readAuthorization(x *exchange) (req *authorizationReq
 		nonce:       f.Get("nonce"),
 		challenge:   f.Get("code_challenge"),
 		loginHint:   f.Get("login_hint"),
+		maxAge:      f.Get("max_age"),
 		prompts:     strings.Fields(f.Get("prompt")),
 	}
 	if acr := strings.Fields(f.Get("acr_values")); len(acr) > 0 {
@@ -181,9 +184,25 @@ func (p *IdentityProvider) respondCode(w http.ResponseWriter, x *exchange, req *
 		challenge:   req.challenge,
 		acr:         req.acr,
 		person:      who,
-		authTime:    time.Now(),
+		authTime:    x.signedInAt(req),
 	})
 	p.respond(w, x, req, url.Values{"code": {code}})
+}
+
+// signedInAt returns when the user has signed in here. A provider with a session does not
+// ask again unless the request wants that.
+//
+// https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest
+func (x *exchange) signedInAt(req *authorizationRequest) time.Time {
+	const before = 24 * time.Hour
+	now := time.Now()
+	if !x.faults.has(RemembersItsUser) || slices.Contains(req.prompts, "login") {
+		return now
+	}
+	if limit, err := strconv.ParseInt(req.maxAge, 10, 64); err == nil && limit < int64(before/time.Second) {
+		return now
+	}
+	return now.Add(-before)
 }
 
 func (p *IdentityProvider) respondError(w http.ResponseWriter, x *exchange, req *authorizationRequest, e *protocolError) {

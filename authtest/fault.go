@@ -33,7 +33,7 @@ func Faults() []Fault {
 // provider; the code with that behaviour checks for them.
 var behaviours = []Fault{
 	KeysRotateBeforeSigning, PKCEIgnored, CodeReplayAllowed, RefreshTokenReuseAllowed,
-	TokenErrorWithStatus200, TokenFormEncoded, UserInfoSigned,
+	TokenErrorWithStatus200, TokenFormEncoded, UserInfoSigned, RemembersItsUser,
 }
 
 // Break adds faults to those the provider has. They apply from the next request

@@ -151,6 +151,7 @@ func sightings() map[authtest.Fault]func(*visit) bool {
 		},
 		authtest.IDTokenOldAuthTime:           func(v *visit) bool { return v.claims["auth_time"] != nil && v.age("auth_time") > time.Hour },
 		authtest.IDTokenWithoutAuthTime:       func(v *visit) bool { return v.lacks(v.claims, "auth_time") },
+		authtest.RemembersItsUser:             func(v *visit) bool { return v.claims["auth_time"] != nil && v.age("auth_time") > time.Hour },
 		authtest.IDTokenWeakContextClass:      func(v *visit) bool { return v.claims["acr"] == "0" },
 		authtest.RefreshedIDTokenWrongIssuer:  func(v *visit) bool { return v.refreshed["iss"] == foreign && v.claims["iss"] == v.idp.Issuer },
 		authtest.RefreshedIDTokenWrongSubject: func(v *visit) bool { return v.refreshed["sub"] == "another-subject" && v.claims["sub"] == "1001" },

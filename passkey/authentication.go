@@ -29,9 +29,13 @@ func (c *ceremony) AuthenticationOptions(_ context.Context, r *pintle.CeremonyRe
 	if err != nil {
 		return nil, err
 	}
+	verification := c.UserVerification
+	if r.RequireUserVerification {
+		verification = VerificationRequired
+	}
 	return json.Marshal(requestOptions{
 		Challenge: r.Challenge, AllowCredentials: descriptors(r.Passkeys),
-		Timeout: c.Timeout.Milliseconds(), UserVerification: c.UserVerification, RPID: rp.id,
+		Timeout: c.Timeout.Milliseconds(), UserVerification: verification, RPID: rp.id,
 	})
 }
 
@@ -76,7 +80,7 @@ func (c *ceremony) verifyAuthentication(r *pintle.CeremonyRequest) (*pintle.Pass
 		return nil, err
 	}
 	err = parsed.Verify(r.Challenge, rp.id, "", rp.origins, rp.origins, c.TopOrigins, protocol.TopOriginExplicitVerificationMode,
-		len(c.TopOrigins) > 0, c.UserVerification == VerificationRequired, true,
+		len(c.TopOrigins) > 0, c.UserVerification == VerificationRequired || r.RequireUserVerification, true,
 		key, protocol.SignaturePolicy{})
 	if err != nil {
 		return nil, err

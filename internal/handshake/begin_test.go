@@ -95,7 +95,7 @@ func TestAuthorizationURL(t *testing.T) {
 	}
 }
 
-// RPT-2: what decides what the application is given is the configuration's, by every
+// W-15, RPT-2: what decides what the application is given is the configuration's, by every
 // spelling that a provider may read as the name.
 func TestARequestDoesNotReplaceWhatTheConfigurationAsksFor(t *testing.T) {
 	names := []string{

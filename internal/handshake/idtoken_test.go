@@ -500,7 +500,7 @@ func TestTenantIssuer(t *testing.T) {
 	wantError(t, err, "document is of issuer")
 }
 
-// RPT-40: what a sign-in has to prove is in the verified ID token, byte for byte.
+// RP-10, ASVS-6.8.4, RPT-40: what a sign-in has to prove is in the verified ID token, byte for byte.
 func TestWhatAnIDTokenHasToShow(t *testing.T) {
 	now := time.Now()
 	since := handshake.Proof{Since: now}
