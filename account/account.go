@@ -167,6 +167,10 @@ type Accounts struct {
 	credentials []*pintle.Credentials
 	hasMail     bool
 
+	// passkeys and oidc are the ids of the providers of passkeys, and of those that send a
+	// verified ID token.
+	passkeys, oidc []string
+
 	tokens      bool   // sessions are tokens
 	newUserPage string // of the application, or ""
 	logger      *slog.Logger

@@ -98,6 +98,7 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 	// that makes accounts by itself has not proven the address.
 	a.providers = map[string]string{}
 	for i, p := range cfg.Providers {
+		a.noteProvider(p)
 		switch p := p.(type) {
 		case *pintle.OAuth:
 			a.providers[p.ID] = cmp.Or(p.Name, p.ID)

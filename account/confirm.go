@@ -26,7 +26,7 @@ const (
 
 // wayWords are the words of the links to the ways.
 var wayWords = map[string]string{
-	byPassword: "use_password", byTOTP: "use_totp", byRecovery: "use_recovery_code", byMail: "use_mail",
+	byPassword: "use_password", byTOTP: "use_totp", byRecovery: "use_recovery_code", byMail: "use_mail", byPasskey: "use_passkey",
 }
 
 // A confirmation is what a signed-in user has to prove, and how they can.
@@ -38,11 +38,19 @@ type confirmation struct {
 	has, able Level
 
 	// ways are those of the next step, the best one first. They may be empty: a user
-	// of a provider alone signs in again, for a redirect through the provider shows only
-	// that a browser has a session there.
+	// of a provider of OAuth 2 alone signs in again, for a redirect through the provider
+	// shows only that a browser has a session there.
 	ways []string
 	way  string // that was chosen
+
+	passkey string // the id of the provider of the user's passkeys
+
+	// mayEnrol reports that the user has no second factor, and can add one.
+	mayEnrol bool
 }
+
+// offers reports whether a way is one of the next step.
+func (c *confirmation) offers(way string) bool { return slices.Contains(c.ways, way) }
 
 // confirmation reads what the request asks for, and what the user has.
 func (v *visit) confirmation() (*confirmation, error) {
@@ -56,9 +64,6 @@ func (v *visit) confirmation() (*confirmation, error) {
 	}
 	facts := v.session.Authentication
 	c.has = v.levelSince(facts, c.demand.since(0))
-	if c.able, err = v.strongest(v.ctx, u.ID); err != nil {
-		return nil, err
-	}
 	if c.ways, err = v.waysFor(u, c); err != nil {
 		return nil, err
 	}
@@ -94,9 +99,9 @@ func (v *visit) asked(name string) string {
 	return queryOf(v.r.URL, name)
 }
 
-// waysFor returns the ways from which the user chooses the next proof. If the proofs of the
-// session already have one factor that is fresh enough, only ways of the other factor are
-// returned.
+// waysFor returns the ways from which the user chooses the next proof, and notes what the
+// user can reach. If the proofs of the session already have one factor that is fresh
+// enough, only ways that add the other one are returned.
 func (v *visit) waysFor(u *pintle.User, c *confirmation) ([]string, error) {
 	_, hash, err := v.storedPassword(v.ctx, u)
 	if err != nil {
@@ -106,31 +111,55 @@ func (v *visit) waysFor(u *pintle.User, c *confirmation) ([]string, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	var first, second []string
+	keys, err := v.keyring(v.ctx, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	var known, passkey, providers, codes, mail []string
+	c.able = OneFactor
 	if hash != "" {
-		first = append(first, byPassword)
+		known = append(known, byPassword)
 	} else if isProved(u) {
 		// A mail shows less than a password: the mailbox is open on many devices.
-		first = append(first, byMail)
+		mail = append(mail, byMail)
 	}
-	if set.asked() && !v.o.SecondFactor.Off {
-		second = append(second, byTOTP)
-		if len(set.recovery) > 0 {
-			second = append(second, byRecovery)
+	var vouched []string // of the providers: those that may prove two factors
+	for _, id := range keys.providers {
+		providers = append(providers, byProvider+id)
+		if v.isVouched(id) {
+			c.able, vouched = TwoFactors, append(vouched, byProvider+id)
 		}
 	}
+	if set.asked() && !v.o.SecondFactor.Off {
+		c.able, codes = TwoFactors, append(codes, byTOTP)
+		if len(set.recovery) > 0 {
+			codes = append(codes, byRecovery)
+		}
+	}
+	if keys.passkey != "" {
+		c.able, c.passkey, passkey = PhishingResistant, keys.passkey, []string{byPasskey}
+	}
+	c.mayEnrol = len(codes)+len(passkey) == 0 && !v.o.SecondFactor.Off
 	switch {
 	case c.need > c.able:
 		return nil, nil
-	case c.need == OneFactor && (hash != "" || len(second) == 0):
-		return append(first, second...), nil
 	case c.need == OneFactor:
-		return append(second, first...), nil
+		return slices.Concat(known, passkey, providers, codes, mail), nil
+	case c.need == PhishingResistant:
+		return passkey, nil
 	}
-	if only := v.without(methodTOTP, methodRecovery); v.levelSince(only, c.demand.since(0)) == 0 {
-		return first, nil
+	if only := v.without(methodTOTP, methodRecovery); v.levelSince(only, c.demand.since(0)) > 0 {
+		return slices.Concat(passkey, codes, vouched), nil
 	}
-	return second, nil
+	// A first factor is asked for where a second one can follow. A passkey follows a
+	// password or a mail, of which it is another factor even if it verifies nobody.
+	switch {
+	case len(codes) > 0:
+		return slices.Concat(passkey, known, providers, mail), nil
+	case len(passkey) > 0:
+		return slices.Concat(passkey, vouched, known, mail), nil
+	}
+	return vouched, nil
 }
 
 // without returns the facts of the session without some methods.
@@ -153,6 +182,9 @@ func (v *visit) showConfirm() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v.backFromProvider(c) {
+		return &view{goTo: v.wayBack()}, nil
+	}
 	p := v.newPage("confirm", "")
 	data := map[string]any{"acr_values": c.need.andAbove(), "methods": c.ways, "confirmed": c.has >= c.need}
 	if c.ways == nil {
@@ -162,7 +194,7 @@ func (v *visit) showConfirm() (*view, error) {
 	switch {
 	case c.has >= c.need && v.problem == nil:
 		p.Text, p.Links = page.Plain(v.word("confirmed")), []page.Link{back}
-	case c.need > c.able && c.need == TwoFactors && !v.o.SecondFactor.Off:
+	case c.need > c.able && c.need == TwoFactors && c.mayEnrol:
 		p.Text = page.Plain(v.word("needs_second_factor"))
 		p.Links = []page.Link{v.link("totp", "add_totp", "callbackUrl", v.wayBack())}
 	case len(c.ways) == 0:
@@ -175,8 +207,11 @@ func (v *visit) showConfirm() (*view, error) {
 		for _, way := range c.ways {
 			if way != c.way {
 				pairs := append(v.confirmQuery(), "callbackUrl", v.wayBack(), "method", way)
-				p.Links = append(p.Links, v.link("confirm", wayWords[way], pairs...))
+				p.Links = append(p.Links, page.Link{URL: withQuery(v.site.path("confirm"), pairs...), Text: v.wayText(way, "use_provider")})
 			}
+		}
+		if c.need == TwoFactors && c.mayEnrol { // the provider may report one factor alone
+			p.Links = append(p.Links, v.link("totp", "add_totp", "callbackUrl", v.wayBack()))
 		}
 	}
 	return &view{page: p, data: data}, nil
@@ -190,7 +225,14 @@ func (v *visit) confirmQuery() []string {
 // confirmForms are the forms of the chosen way.
 func (v *visit) confirmForms(c *confirmation) ([]page.Form, error) {
 	var in page.Input
+	if strings.HasPrefix(c.way, byProvider) {
+		f := v.confirmForm(c.way)
+		f.Button = v.wayText(c.way, "continue_with")
+		return []page.Form{f}, nil
+	}
 	switch c.way {
+	case byPasskey:
+		return []page.Form{v.passkeyForm(c)}, nil
 	case byPassword:
 		in = v.currentPasswordInput("password")
 	case byTOTP:
@@ -235,11 +277,10 @@ func (v *visit) confirm() (next string, err error) {
 	if c.way == byMail && v.form["again"] != "" {
 		return v.mailConfirm()
 	}
-	method, err := v.prove1(c.way)
-	if err != nil {
-		return "", err
+	if id, is := strings.CutPrefix(c.way, byProvider); is {
+		return v.askProvider(id)
 	}
-	renewed, err := v.recordProof(method)
+	renewed, err := v.proof(c)
 	if err != nil {
 		return "", err
 	}
@@ -247,6 +288,19 @@ func (v *visit) confirm() (next string, err error) {
 		return withQuery(v.site.path("confirm"), append(v.confirmQuery(), "callbackUrl", v.wayBack())...), nil
 	}
 	return v.wayBack(), nil
+}
+
+// proof verifies one proof and records it in the session. What was proven before keeps its
+// time.
+func (v *visit) proof(c *confirmation) (renewed *pintle.Session, err error) {
+	if c.way == byPasskey {
+		return v.provePasskey(c)
+	}
+	method, err := v.prove1(c.way)
+	if err != nil {
+		return nil, err
+	}
+	return v.recordProof(method)
 }
 
 // prove1 verifies one proof and returns its method.
@@ -405,7 +459,7 @@ func (v *visit) wayBack() string {
 	if below, is := strings.CutPrefix(u.EscapedPath(), v.site.base+"/"); is {
 		name, is := strings.CutPrefix(strings.TrimSuffix(below, "/"), "account")
 		r := v.routes[strings.TrimPrefix(name, "/")]
-		if !is || r == nil || r.show == nil || r.name == "confirm" {
+		if !is || r == nil || r.show == nil || strings.HasPrefix(r.name, "confirm") {
 			return "/"
 		}
 	}

@@ -27,8 +27,8 @@ type Demand struct {
 	// Level is what the proofs have to reach together. Zero means [OneFactor].
 	Level Level
 
-	// Strongest demands the highest level that the user can reach with the factors
-	// they have now, if that is more than Level.
+	// Strongest demands what the user can prove with the factors they have now, if that
+	// is more than Level: TwoFactors with an authenticator app or a passkey.
 	Strongest bool
 }
 

@@ -137,18 +137,29 @@ func (v *visit) notOvertaken(u *pintle.User) error {
 }
 
 // recordProof renews the session with a method that its user has proven now. What was
-// proven before keeps its time. A user who is banned proves nothing, and a ban that comes
-// meanwhile ends the new session: the state is read again once it is stored.
+// proven before keeps its time.
 func (v *visit) recordProof(method string) (*pintle.Session, error) {
+	return v.unlessBanned(func() (*pintle.Session, error) {
+		renewed, err := v.auth.Reauthenticate(v.w, v.r, pintle.CompleteOptions{Methods: []string{method}})
+		if errors.Is(err, pintle.CodeAccessDenied) {
+			return nil, problemOf("signed_out") // the session has ended meanwhile
+		}
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		return renewed, nil
+	})
+}
+
+// unlessBanned renews the session. A user who is banned proves nothing, and a ban that comes
+// meanwhile ends the new session: the state is read again once it is stored.
+func (v *visit) unlessBanned(renew func() (*pintle.Session, error)) (*pintle.Session, error) {
 	if err := v.notBanned(v.session.User.ID); err != nil {
 		return nil, err
 	}
-	renewed, err := v.auth.Reauthenticate(v.w, v.r, pintle.CompleteOptions{Methods: []string{method}})
-	if errors.Is(err, pintle.CodeAccessDenied) {
-		return nil, problemOf("signed_out") // the session has ended meanwhile
-	}
+	renewed, err := renew()
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	return renewed, v.notBanned(renewed.User.ID)
 }

@@ -99,7 +99,7 @@ func (a *Accounts) vouches(provider string) bool {
 	return provider != "" && slices.Contains(a.o.SecondFactor.SkipFor, provider)
 }
 
-// strongest returns the highest level that a user can prove with what they have now. It
+// strongest returns the highest level that a user has to prove with what they have now. It
 // reads the store: a session from before the user added a factor does not know of it.
 func (a *Accounts) strongest(ctx context.Context, userID string) (Level, error) {
 	if a.o.SecondFactor.Off {
@@ -110,6 +110,18 @@ func (a *Accounts) strongest(ctx context.Context, userID string) (Level, error) 
 		return 0, unavailable(err)
 	}
 	if set.asked() {
+		return TwoFactors, nil
+	}
+	if len(a.passkeys) == 0 {
+		return OneFactor, nil
+	}
+	// Whether the authenticator can verify its user is not known: one that does reaches
+	// more, and one that does not is a second factor beside the password.
+	keys, err := a.keyring(ctx, userID)
+	if err != nil {
+		return 0, err
+	}
+	if keys.passkey != "" {
 		return TwoFactors, nil
 	}
 	return OneFactor, nil

@@ -16,6 +16,8 @@ type standing struct {
 	imported bool                 // the password is in the table of the application
 	factors  []*accountstore.Factor
 	recovery int // codes that are left
+
+	strongest Level // what a change of the account demands
 }
 
 func (v *visit) standing() (*standing, error) {
@@ -36,7 +38,8 @@ func (v *visit) standing() (*standing, error) {
 		return nil, unavailable(err)
 	}
 	s.factors, s.recovery = set.totp, len(set.recovery)
-	return s, nil
+	s.strongest, err = v.strongest(v.ctx, u.ID)
+	return s, err
 }
 
 // hasPassword reports whether the user can sign in with a password.
@@ -115,10 +118,6 @@ func (v *visit) showMe() (*view, error) {
 // describe has what a user may know of the account: no hash, secret, token or code.
 func (v *visit) describe(s *standing) map[string]any {
 	facts := v.session.Authentication
-	strongest := OneFactor
-	if len(s.factors) > 0 && !v.o.SecondFactor.Off {
-		strongest = TwoFactors
-	}
 	factors := []map[string]any{}
 	for _, f := range s.factors {
 		factors = append(factors, map[string]any{
@@ -137,7 +136,7 @@ func (v *visit) describe(s *standing) map[string]any {
 		"session": map[string]any{
 			"authTime": wireTime(facts.Time), "started": wireTime(facts.Started), "amr": nonNil(slices.Clone(facts.Methods)),
 			"acr":   textOrNil(v.Level(v.session).String()),
-			"fresh": v.levelSince(facts, accountDemand.since(0)) >= strongest,
+			"fresh": v.levelSince(facts, accountDemand.since(0)) >= s.strongest,
 		},
 		"password": password, "factors": factors, "recoveryLeft": s.recovery,
 	}

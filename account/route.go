@@ -74,6 +74,7 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "factor", who: forUsers, show: (*visit).showFactors, do: (*visit).changeFactor},
 		{name: "recovery-codes", who: forProven, show: (*visit).showRecoveryCodes, do: (*visit).makeRecoveryCodes},
 		{name: "confirm", who: forUsers, show: (*visit).showConfirm, do: (*visit).confirm},
+		{name: "confirm-options", who: forUsers, data: true, show: (*visit).passkeyOptions},
 	} {
 		all[r.name] = r
 	}

@@ -30,7 +30,7 @@ func replaced() pages.Texts {
 
 var (
 	anyTag   = regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>|<[^>]*>`)
-	anyData  = regexp.MustCompile(`[a-z]+@example\.com|http://\S+|\d+|GitHub`)
+	anyData  = regexp.MustCompile(`[a-z]+@example\.com|http://\S+|\d+|GitHub|Test identity provider|Passkey`)
 	labels   = regexp.MustCompile(` (aria-label|placeholder|alt|title)="([^"]*)"`)
 	mailDate = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d UTC`)
 )
@@ -47,7 +47,8 @@ func words(text string) string {
 }
 
 func TestNoPageOfAccountsHasAWordThatCannotBeReplaced(t *testing.T) {
-	s := newSite(t, false, withGitHub, func(c *pintle.Config, o *account.Options) {
+	_, withAcme := acme(t)
+	s := newSite(t, false, withGitHub, withAcme, withPasskeys(&echo{}), func(c *pintle.Config, o *account.Options) {
 		c.Texts = replaced()
 		o.SignUp.Fields = []pintle.Field{{Name: "nick", Label: "Username"}} // a word of Texts.Words
 	})
@@ -98,6 +99,12 @@ func TestNoPageOfAccountsHasAWordThatCannotBeReplaced(t *testing.T) {
 	b = s.browser().startSession(held, 0, "fed")
 	check(b.get("/auth/account/password"))
 	check(b.get("/auth/account/prove"))
+	b = s.browser().startSession(s.keys(), time.Hour, "pwd")
+	for _, way := range []string{"", "passkey", "password", "provider:acme"} {
+		check(b.get("/auth/account/confirm?acr_values=1fa&max_age=600&method=" + way))
+	}
+	check(b.post("/auth/account/confirm", "acr_values", "1fa", "max_age", "600", "method", "passkey", "data", "x"))
+	check(b.get("/auth/account/confirm?acr_values=1fa&max_age=600&from=acme&error=StepUp"))
 	for _, m := range s.mails {
 		if said := words(m.Subject + " " + m.Text + m.HTML); said != "" {
 			t.Errorf("the mail %q says %q", m.Subject, said)

@@ -4,6 +4,7 @@ import (
 	_ "embed" // for the style sheet and the script
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -102,6 +103,11 @@ type Form struct {
 
 	// Joined is a form that belongs to the one before it.
 	Joined bool
+
+	// PasskeyOptionsURL makes it the form of a passkey: its script gets the options of the
+	// ceremony there, with Hidden in the query, and posts the answer in the fields action
+	// and data. Browsers without passkeys do not show the form.
+	PasskeyOptionsURL string
 }
 
 // Headed reports whether the form has a heading.
@@ -200,8 +206,11 @@ func (p *Pages) Form(d FormPage) Page {
 		status = http.StatusOK
 	}
 	policy := policy{styles: view.Styles, images: p.theme.sources(), hasForm: len(d.Forms) > 0}
-	if d.Print != "" {
+	switch {
+	case d.Print != "":
 		view.Script, policy.script = printScript, printScript
+	case slices.ContainsFunc(d.Forms, func(f Form) bool { return f.PasskeyOptionsURL != "" }):
+		view.Script, policy.script, policy.connects = passkeyScript, passkeyScript, true
 	}
 	return render(formTemplate, status, &view, policy)
 }
