@@ -300,7 +300,7 @@ func TestATrustedProviderMayProveTwoFactors(t *testing.T) {
 	b.get("/danger").isAt("/auth/account/confirm")
 }
 
-// What the page offers is what the user has, the best first.
+// SH-72: what the page offers is what the user has, the best first.
 func TestTheWaysToConfirmAreThoseThatTheUserHas(t *testing.T) {
 	_, withAcme := acme(t)
 	s := newSite(t, false, withAcme, withPasskeys(&echo{verifies: true}))
@@ -355,7 +355,7 @@ func TestTheWaysToConfirmAreThoseThatTheUserHas(t *testing.T) {
 	}
 }
 
-// AT-71: a passkey is what the user can prove, whatever the session knows. An account
+// AT-71, SH-72: a passkey is what the user can prove, whatever the session knows. An account
 // without its passkey is none.
 func TestAPasskeyIsPartOfTheStrongestProof(t *testing.T) {
 	s := newSite(t, false, withPasskeys(&echo{verifies: true}))
