@@ -543,6 +543,9 @@ func TestWhatAnIDTokenHasToShow(t *testing.T) {
 			if met := err == nil; met != tt.met || !met && !isUnmet(err) {
 				t.Errorf("met: %t, %v", met, err)
 			}
+			if _, said := tt.claims["auth_time"].(int64); err != nil && !said && tt.proof.ACR == nil && !strings.Contains(err.Error(), "auth_time is missing or not a number") {
+				t.Errorf("the error is %v", err)
+			}
 		})
 	}
 	t.Run("by plain OAuth 2, whose ID token may be missing", func(t *testing.T) {
