@@ -50,12 +50,12 @@ type SignInOptions struct {
 	MaxAge    time.Duration
 	ACRValues []string
 
-	// Confirm has the user of the request's session prove anew who they are. The provider
-	// is asked with the Prompt "login", unless Prompt has that word already. Its answer
-	// signs nobody in, links nothing and creates no user: the account must be one of
-	// this very user, and then the proof is recorded in the session as by
+	// Confirm confirms the session of the request instead of signing in. The provider is
+	// asked with the Prompt "login", unless Prompt has that word already. Its answer
+	// signs no user in, links no account and creates no user: the account must be one of
+	// the user of the session. Then the proof is recorded in the session as by
 	// [Auth.Reauthenticate], with the methods "fed" and, if the session began at this
-	// provider, those that it reports. [Callbacks] for sign-ins are not called.
+	// provider, those that it reports. The callbacks for sign-ins are not called.
 	//
 	// If that fails the session stays as it was, and the browser goes to RedirectTo with
 	// the parameter error: "StepUp" for an answer that does not do, or the code of another
@@ -455,7 +455,7 @@ type PasskeyConfirmationOptions struct {
 }
 
 // BeginPasskeyConfirmation begins a ceremony by which the user of the request's session
-// proves with a passkey anew who they are. provider is the id of a [WebAuthn] provider. The
+// confirms it with a passkey. provider is the id of a [WebAuthn] provider. The
 // result is the JSON of the options for a script of the page, as in the member options of
 // the route webauthn-options: only passkeys of this user are in it. A cookie on w keeps the
 // challenge for 15 minutes. It is good for this session, and not for a sign-in. Call it
@@ -510,7 +510,7 @@ func (a *Auth) FinishPasskeyConfirmation(w http.ResponseWriter, r *http.Request,
 	return session, err
 }
 
-// atPasskeys returns the exchange of a call about the passkeys of the user who is signed in.
+// atPasskeys returns the exchange of a call about the passkeys of the signed-in user.
 func (a *Auth) atPasskeys(r *http.Request, provider, method string) (*exchange, *presence, error) {
 	x, fault := a.inner(r, actionSession)
 	if fault != nil {

@@ -445,7 +445,7 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 		return nil, errors.New("the credential is not a passkey of any user: it may have been removed here")
 	}
 	if owner != nil && stored.UserID != owner.ID {
-		return nil, errors.New("the passkey is of another user than the one who is signed in")
+		return nil, errors.New("the passkey is of another user than the signed-in one")
 	}
 	request.Passkeys = []*Passkey{stored}
 	used, err := f.passkey.Ceremony.VerifyAuthentication(x.ctx, request)
@@ -471,7 +471,7 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 	return &arrival{by: byAccount, user: user, stored: true, account: account, namesOwner: true, authentication: used.authentication()}, nil
 }
 
-// beginProof begins a ceremony by which the user of a session proves anew who they are.
+// beginProof begins a ceremony that confirms a session.
 // The challenge is for this session, and for no sign-in.
 func (f *passkeyFlow) beginProof(x *exchange, here *presence, verified bool) (json.RawMessage, error) {
 	known, err := x.records.userAuthenticators(x.ctx, here.user.ID)

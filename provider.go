@@ -107,8 +107,8 @@ type facts struct {
 	// its user has signed in there.
 	tells bool
 
-	// beginProof begins a ceremony by which the signed-in user proves anew who they are,
-	// and finishProof verifies the answer. Nil means that the provider has none.
+	// beginProof begins a ceremony that confirms the session of the signed-in user, and
+	// finishProof verifies the answer. Nil means that the provider has none.
 	beginProof  func(x *exchange, here *presence, verified bool) (json.RawMessage, error)
 	finishProof func(x *exchange, here *presence, answer []byte) (methods []string, err error)
 
@@ -389,7 +389,7 @@ type authRequest struct {
 	asked       *asked
 }
 
-// all are the parameters, whoever sent them.
+// all are the parameters of both.
 func (r authRequest) all() query.Values { return append(slices.Clone(r.extra), r.own...) }
 
 // asked is what server code asks of a provider, which its answer has to meet. It is in

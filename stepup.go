@@ -58,7 +58,7 @@ func (x *exchange) askFor(a asked, confirm bool) error {
 
 func isUnprintable(r rune) bool { return r < ' ' || r > '~' }
 
-// sessionToConfirm returns the presence whose user is to prove anew who they are.
+// sessionToConfirm returns the presence whose session is to be confirmed.
 func (x *exchange) sessionToConfirm() (*presence, error) {
 	switch {
 	case !x.Session.RecordAuthentication:
@@ -126,7 +126,7 @@ func (x *exchange) confirmBy(who *arrival) error {
 		return err
 	}
 	if owner == nil || owner.ID != here.user.ID {
-		return refuse("the account is not one of the user who is signed in")
+		return refuse("the account is not one of the signed-in user")
 	}
 	methods := who.authentication.Methods
 	if here.authentication.Provider != who.provider.id {

@@ -391,7 +391,7 @@ func TestWhatCannotBeAskedIsAnError(t *testing.T) {
 		"a class of plain OAuth 2":               {provider: "hub", ask: pintle.SignInOptions{ACRValues: []string{"mfa"}}},
 		"a confirmation by OAuth 2":              {provider: "hub", ask: pintle.SignInOptions{Confirm: true}},
 		"a confirmation by a password":           {provider: "credentials", ask: pintle.SignInOptions{Confirm: true}},
-		"a provider that does not exist":         {provider: "nobody", ask: pintle.SignInOptions{MaxAge: time.Hour}},
+		"a provider that does not exist":         {provider: "unknown", ask: pintle.SignInOptions{MaxAge: time.Hour}},
 		"a confirmation without a session":       {ask: confirm, code: pintle.CodeAccessDenied},
 		"a confirmation that no session records": {ask: confirm, change: func(s *site) { s.Session.RecordAuthentication = false }},
 		"a confirmation without a store":         {ask: confirm, change: func(s *site) { s.Store = nil }},

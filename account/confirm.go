@@ -152,7 +152,7 @@ func (v *visit) waysFor(u *pintle.User, c *confirmation) ([]string, error) {
 		return slices.Concat(passkey, codes, vouched), nil
 	}
 	// A first factor is asked for where a second one can follow. A passkey follows a
-	// password or a mail, of which it is another factor even if it verifies nobody.
+	// password or a mail, of which it is another factor even if it does not verify its user.
 	switch {
 	case len(codes) > 0:
 		return slices.Concat(passkey, known, providers, mail), nil

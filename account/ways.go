@@ -69,9 +69,9 @@ func (a *Accounts) keyring(ctx context.Context, userID string) (*keyring, error)
 	return k, nil
 }
 
-// noteProvider notes a provider by which users can confirm who they are. A redirect through
+// noteProvider notes a provider that users can confirm with. A redirect through
 // one that speaks OAuth 2 alone shows that a browser has a session there, and not that
-// anyone was asked.
+// its user was asked.
 func (a *Accounts) noteProvider(p pintle.Provider) {
 	switch p := p.(type) {
 	case *pintle.OAuth:

@@ -141,7 +141,7 @@ func TestAUserWithAPasskeyAloneConfirms(t *testing.T) {
 
 // A passkey that does not verify its user is a second factor beside a password, and is
 // asked to verify where it is alone.
-func TestAPasskeyThatVerifiesNobodyIsASecondFactor(t *testing.T) {
+func TestAPasskeyThatDoesNotVerifyItsUserIsASecondFactor(t *testing.T) {
 	s := newSite(t, false, withPasskeys(&echo{}))
 	calls := s.demand("/danger", strongest)
 	u := s.seed("ada@example.com", goodPassword, true)
@@ -179,7 +179,7 @@ func TestAForeignAnswerOfAPasskeyConfirmsNothing(t *testing.T) {
 			}
 			b.get("/danger").isAt("/auth/account/confirm")
 		}
-		// The answer to a confirmation signs nobody in.
+		// The answer to a confirmation does not sign in.
 		data, _ := b.answer(id, options)
 		b.post("/auth/callback/passkey", "action", "authenticate", "data", data)
 		b.get("/danger").isAt("/auth/account/confirm")
@@ -232,8 +232,8 @@ func TestAUserOfAnOpenIDProviderConfirmsThere(t *testing.T) {
 	})
 }
 
-// AT-72: a redirect that asked nobody shows only that a browser has a session there.
-func TestAProviderThatAskedNobodyConfirmsNothing(t *testing.T) {
+// AT-72: a redirect that did not ask the user shows only that a browser has a session there.
+func TestAProviderThatDoesNotAskItsUserConfirmsNothing(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		idp, withAcme := acme(t)
 		s := newSite(t, tokens, withAcme, withGitHub)

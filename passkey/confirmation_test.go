@@ -181,7 +181,7 @@ func TestAnAnswerConfirmsWhatItWasMadeFor(t *testing.T) {
 			_, answer := b.answering(ada, "action", "authenticate")
 			confirms(t, b, answer)
 		})
-		t.Run("an answer for a confirmation signs nobody in, sessions as "+string(strategy), func(t *testing.T) {
+		t.Run("an answer for a confirmation does not sign in, sessions as "+string(strategy), func(t *testing.T) {
 			s, b, ada, _ := site(t)
 			answer := b.sign(ada, b.challenge(true))
 			other := s.browser()
