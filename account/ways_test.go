@@ -228,6 +228,9 @@ func TestAUserOfAnOpenIDProviderConfirmsThere(t *testing.T) {
 		// With a second factor, the page asks for that next.
 		code := s.app(u)
 		b.startSession(u, time.Hour, "fed", "otp").get("/danger").confirmBy().isAt("/auth/account/confirm").says("Code of the app")
+		if b.at.Query().Get("from") != "acme" {
+			t.Errorf("the browser went round by the page: it is at %s", b.at)
+		}
 		b.confirmBy("code", code()).isAt("/danger").says("done")
 	})
 }
