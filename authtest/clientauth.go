@@ -179,6 +179,10 @@ func readAssertion(x *exchange) (*assertion, error) {
 	if c.Subject == "" || c.Issuer != c.Subject {
 		return nil, errors.New("iss and sub of the client assertion must be the client id")
 	}
+	// An assertion for several audiences can be used by one of them at the others.
+	if len(c.Audience) > 1 {
+		return nil, errors.New("aud of the client assertion must be one value")
+	}
 	if !slices.Contains(c.Audience, x.issuer) && !slices.Contains(c.Audience, x.url(TokenEndpoint)) {
 		return nil, errors.New("aud of the client assertion must be the issuer or the token endpoint")
 	}

@@ -207,8 +207,11 @@ func TestClientsAuthenticateInEveryStandardWay(t *testing.T) { // RP-4, BCP-16
 		{"another client's key", assert(jose.ES256, ecKey, "rsa", nil), nil, ""},
 		{"assertion and another client_id", otherClient, nil, ""},
 		{"audience is the token endpoint", assert(jose.EdDSA, edKey, "ed", func(c *jwt.Claims) {
-			c.Audience = jwt.Audience{"x", idp.URL(authtest.TokenEndpoint)}
+			c.Audience = jwt.Audience{idp.URL(authtest.TokenEndpoint)}
 		}), nil, authtest.PrivateKeyJWT},
+		{"RPT-33 several audiences", assert(jose.EdDSA, edKey, "ed", func(c *jwt.Claims) {
+			c.Audience = jwt.Audience{idp.Issuer, idp.URL(authtest.TokenEndpoint)}
+		}), nil, ""},
 		{"another audience", assert(jose.EdDSA, edKey, "ed", func(c *jwt.Claims) { c.Audience = jwt.Audience{"x"} }), nil, ""},
 		{"another issuer", assert(jose.EdDSA, edKey, "ed", func(c *jwt.Claims) { c.Issuer = "x" }), nil, ""},
 		{"no jti", assert(jose.EdDSA, edKey, "ed", func(c *jwt.Claims) { c.ID = "" }), nil, ""},

@@ -18,7 +18,10 @@ type Quirks struct {
 	// services whose secret is a signed statement that expires.
 	ClientSecret func(ctx context.Context) (string, error)
 
-	// AssertionAudience replaces the audience of client assertions.
+	// AssertionAudience replaces the audience of client assertions, which is the
+	// issuer, for services that accept only the URL of their token endpoint. It
+	// must be an address of this service: an assertion with the audience of another
+	// one could be used there.
 	AssertionAudience string
 
 	// JWKS is the URL of the keys, for an issuer without metadata.

@@ -1,8 +1,6 @@
 package provider
 
 import (
-	"strings"
-
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/oauth"
 )
@@ -22,8 +20,6 @@ type MicrosoftEntraIDOptions struct {
 	// no picture.
 	PhotoSize int
 }
-
-const microsoftLogin = "https://login.microsoftonline.com/"
 
 // MicrosoftEntraID signs users in with their work, school or personal
 // Microsoft account.
@@ -48,12 +44,5 @@ func MicrosoftEntraID(o MicrosoftEntraIDOptions) *pintle.OAuth {
 		Quirks:        oauth.Quirks{TenantIssuer: true, TokenResponse: microsoftError, AmendProfile: microsoftPhoto(o.PhotoSize)},
 		EmailVerified: microsoftVerified,
 	})
-	return completing(defaultIssuer(p, microsoftLogin+"common/v2.0"), func(own *pintle.OAuth) error {
-		tenant, _, _ := strings.Cut(strings.TrimPrefix(own.Issuer, microsoftLogin), "/")
-		if tenant == "consumers" || strings.Contains(tenant, ".") && tenant != own.Issuer {
-			// The metadata names the id of such a tenant.
-			own.WellKnown, own.Issuer = own.Issuer+"/.well-known/openid-configuration", ""
-		}
-		return nil
-	})
+	return completing(defaultIssuer(p, microsoftLogin+"common/v2.0"), microsoftTenant)
 }

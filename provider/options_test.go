@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -251,6 +252,11 @@ func TestTenantsOfMicrosoftAreIssuers(t *testing.T) {
 			}
 			if p.Issuer != tt.wantIssuer || p.WellKnown != tt.wantWellKnown {
 				t.Errorf("the issuer is %q with %q, want %q with %q", p.Issuer, p.WellKnown, tt.wantIssuer, tt.wantWellKnown)
+			}
+			// RPT-33: of the audiences of an assertion Microsoft documents the token endpoint.
+			base := strings.TrimSuffix(cmp.Or(p.Issuer, strings.TrimSuffix(p.WellKnown, "/.well-known/openid-configuration")), "/v2.0")
+			if want := base + "/oauth2/v2.0/token"; p.Quirks.AssertionAudience != want {
+				t.Errorf("the audience of an assertion is %q, want %q", p.Quirks.AssertionAudience, want)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -126,25 +127,31 @@ func (p *Provider) assertion(m *metadata, method, tokenURL, secret string) (stri
 		"nbf": now.Unix(),
 		"exp": now.Add(assertionLife).Unix(),
 	}
-	issuer := m.issuer
-	if p.Issuer != "" {
-		issuer = p.Issuer // that of the document may be a template
-	}
-	switch {
-	case p.AssertionAudience != "":
-		claims["aud"] = p.AssertionAudience
-	case issuer == "":
-		claims["aud"] = tokenURL
-	case method == authPrivateKeyJWT:
-		// Entra ID accepts its token endpoint only.
-		claims["aud"] = []string{issuer, tokenURL}
-	default:
-		claims["aud"] = issuer
-	}
+	claims["aud"] = p.assertionAudience(m, tokenURL)
 	if method == authPrivateKeyJWT {
 		return SignJWT(p.PrivateKey, p.PrivateKeyID, claims)
 	}
 	return serialize(jose.SigningKey{Algorithm: jose.HS256, Key: []byte(secret)}, "", claims)
+}
+
+// assertionAudience returns the audience of a client assertion: one string, the
+// issuer. A provider can name the token endpoint of another one in its metadata,
+// so with the endpoint as audience, alone or beside the issuer, it would receive an
+// assertion that is good at the other provider (CVE-2025-27370, CVE-2025-27371).
+// Metadata of another issuer is rejected.
+//
+// https://datatracker.ietf.org/doc/html/draft-ietf-oauth-rfc7523bis
+func (p *Provider) assertionAudience(m *metadata, tokenURL string) string {
+	switch {
+	case p.AssertionAudience != "":
+		return p.AssertionAudience
+	case p.Issuer != "" && strings.Contains(m.issuer, tenantPlaceholder):
+		return p.Issuer
+	case m.issuer != "":
+		return m.issuer
+	default:
+		return tokenURL // configured, since there is no metadata without an issuer
+	}
 }
 
 // SignJWT returns claims as a JWT signed by key, an RSA, ECDSA (P-256, P-384,

@@ -110,23 +110,97 @@ func checkAssertion(t *testing.T, r request, key any, alg jose.SignatureAlgorith
 	if c.Iss != clientID || c.Sub != clientID || c.Exp-c.Iat > 60 || c.Iat > now || c.Nbf > now || c.Exp < now {
 		t.Errorf("claims = %+v", c)
 	}
-	const issuer = "https://op.example.test"
-	switch aud := c.Aud.(type) {
-	case string:
-		if alg != jose.HS256 || aud != issuer {
-			t.Errorf("aud = %q", aud)
-		}
-	case []any:
-		if len(aud) != 2 || aud[0] != issuer || !strings.HasSuffix(aud[1].(string), "/token") {
-			t.Errorf("aud = %q", aud)
-		}
-	default:
-		t.Errorf("aud = %v", c.Aud)
+	if c.Aud != "https://op.example.test" {
+		t.Errorf("aud = %v, want the issuer alone", c.Aud)
 	}
 	if len(c.Jti) < 22 || assertionsSeen[c.Jti] {
 		t.Errorf("jti %q is short or used before", c.Jti)
 	}
 	assertionsSeen[c.Jti] = true
+}
+
+// RPT-33. An assertion is good at one provider, whatever the metadata of another says:
+// CVE-2025-27370, CVE-2025-27371.
+func TestAnAssertionIsForTheIssuerAlone(t *testing.T) {
+	const other = "https://other.example.test"
+	audience := func(t *testing.T, o *op) any {
+		t.Helper()
+		_, payload, _ := strings.Cut(o.last(t, "/token").form.Get("client_assertion"), ".")
+		payload, _, _ = strings.Cut(payload, ".")
+		var claims map[string]any
+		if err := json.Unmarshal(must(base64.RawURLEncoding.DecodeString(payload)), &claims); err != nil {
+			t.Fatal(err)
+		}
+		return claims["aud"]
+	}
+	for _, method := range []string{"private_key_jwt", "client_secret_jwt"} {
+		t.Run("RPT-33 metadata that names another provider in every field, by "+method, func(t *testing.T) {
+			o := newOP(t)
+			o.document = func(d map[string]any) {
+				for name := range d {
+					if text, ok := d[name].(string); ok && name != "issuer" && name != "token_endpoint" && name != "jwks_uri" {
+						d[name] = strings.Replace(text, o.issuer, other, 1)
+					}
+				}
+				d["token_endpoint"] = o.issuer + "/token?at=" + other + "/token"
+				d["audience"], d["mtls_endpoint_aliases"] = other, map[string]any{"token_endpoint": other + "/token"}
+			}
+			p := o.provider()
+			p.AuthMethod, p.PrivateKey = method, ecdsaKey()
+			if _, err := p.Redeem(t.Context(), options()); err != nil {
+				t.Fatal(err)
+			}
+			if got := audience(t, o); got != o.issuer {
+				t.Errorf("aud = %v, want %s", got, o.issuer)
+			}
+		})
+		t.Run("RPT-33 metadata with the issuer of another provider, by "+method, func(t *testing.T) {
+			o := newOP(t)
+			o.document = func(d map[string]any) { d["issuer"] = other }
+			p := o.provider()
+			p.AuthMethod, p.PrivateKey = method, ecdsaKey()
+			_, err := p.Redeem(t.Context(), options())
+			wantError(t, err, "document is of issuer")
+			if o.count("/token") != 0 {
+				t.Error("an assertion was sent")
+			}
+		})
+	}
+	for _, tt := range []struct {
+		name string
+		set  func(*op, *handshake.Provider)
+		want func(*op) string
+	}{
+		{"the metadata's spelling", func(o *op, _ *handshake.Provider) {
+			o.document = func(d map[string]any) { d["issuer"] = o.issuer + "/" }
+			o.claims = func(c map[string]any) { c["iss"] = o.issuer + "/" }
+		}, func(o *op) string { return o.issuer + "/" }},
+		{"the configured issuer, where the metadata has a template", func(o *op, p *handshake.Provider) {
+			p.TenantIssuer, p.Issuer = true, o.issuer+"/common"
+			o.document = func(d map[string]any) { d["issuer"] = o.issuer + "/{tenantid}" }
+			o.claims = func(c map[string]any) { c["iss"], c["tid"] = o.issuer+"/t1", "t1" }
+		}, func(o *op) string { return o.issuer + "/common" }},
+		{"the token endpoint, where there is no issuer", func(o *op, p *handshake.Provider) {
+			p.OIDC, p.Issuer, p.Nonce = false, "", false
+			p.Authorization.URL, p.Token.URL, p.UserInfo.URL = o.issuer+"/authorize", o.issuer+"/token", o.issuer+"/userinfo"
+		}, func(o *op) string { return o.issuer + "/token" }},
+		{"the configured audience", func(_ *op, p *handshake.Provider) {
+			p.AssertionAudience = "https://login.example.test/token"
+		}, func(*op) string { return "https://login.example.test/token" }},
+	} {
+		t.Run("RPT-33 "+tt.name, func(t *testing.T) {
+			o := newOP(t)
+			p := o.provider()
+			tt.set(o, p)
+			p.AuthMethod, p.PrivateKey = "private_key_jwt", ecdsaKey()
+			if _, err := p.Redeem(t.Context(), options()); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := audience(t, o), tt.want(o); got != want {
+				t.Errorf("aud = %v, want %v", got, want)
+			}
+		})
+	}
 }
 
 func TestCredentialsThatAreMissing(t *testing.T) {

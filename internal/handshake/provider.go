@@ -65,7 +65,7 @@ type Provider struct {
 	PrivateKeyID string
 
 	// AssertionAudience replaces the audience of client assertions. If empty, it
-	// is the issuer, and for private_key_jwt the token endpoint too.
+	// is the issuer, or the token endpoint of a provider without an issuer.
 	AssertionAudience string
 
 	// SigningAlg is the only algorithm accepted for ID tokens. Empty means the
