@@ -161,13 +161,18 @@ func (p *Provider) checkTokenType(body map[string]any) error {
 	}
 	s, _ := v.(string)
 	switch s = strings.ToLower(s); s {
-	case "bearer", "dpop":
+	case "bearer":
 		body["token_type"] = s
 		return nil
+	case "dpop":
+		// No proof of possession was sent, and none is made for the userinfo
+		// endpoint. The type decides how a token is used.
+		// https://www.rfc-editor.org/rfc/rfc6749#section-7.1
+		return errors.New("token_type is dpop, which is not supported: have the provider issue bearer tokens to this client")
 	case "":
 		return errors.New("token_type is missing: set TokenTypeOptional for a provider that leaves it out")
 	default:
-		return fmt.Errorf("token_type %q is neither bearer nor dpop", clip(s))
+		return fmt.Errorf("token_type %q is not bearer", clip(s))
 	}
 }
 
