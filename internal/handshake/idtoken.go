@@ -106,6 +106,9 @@ func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, w
 	if err != nil {
 		return nil, err
 	}
+	if err := checkType(token.typ); err != nil {
+		return nil, err
+	}
 	claims, err := decodeObject(token.payload)
 	if err != nil {
 		return nil, err
@@ -146,6 +149,23 @@ func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, w
 		return nil, err
 	}
 	return claims, nil
+}
+
+// checkType refuses a token of another kind: logout tokens, access tokens and
+// security events have the same issuer, audience and keys. Type names have no case,
+// and "application/" may be left out.
+//
+// https://www.rfc-editor.org/rfc/rfc8725#section-3.11
+// https://www.rfc-editor.org/rfc/rfc7515#section-4.1.9
+func checkType(typ any) error {
+	if typ == nil {
+		return nil
+	}
+	name, _ := typ.(string)
+	if name = strings.ToLower(name); strings.TrimPrefix(name, "application/") != "jwt" {
+		return fmt.Errorf("typ is %q: not an ID token", clip(name))
+	}
+	return nil
 }
 
 // checkParty checks that this client is an audience of the token. If the token

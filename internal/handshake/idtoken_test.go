@@ -74,6 +74,9 @@ func unencoded(o *op, header map[string]any) {
 	}
 }
 
+// typed sets the typ of the header.
+func typed(v any) func(*op) { return func(o *op) { o.header = map[string]any{"typ": v} } }
+
 func TestIDTokensThatAreRefused(t *testing.T) {
 	tests := []struct {
 		name string
@@ -127,6 +130,12 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 		{"RP-9 a nonce that is no text", claim("nonce", 5), "nonce is missing"},
 		{"RP-11 the hash of another access token", claim("at_hash", "77QmUPtjPfzWtF2AnpK9RQ"), "at_hash"},
 		{"RP-11 a hash that is no text", claim("at_hash", nil), "at_hash"},
+		{"RPX-96 a logout token", typed("logout+jwt"), "not an ID token"},
+		{"RPX-96 an access token", typed("at+jwt"), "not an ID token"},
+		{"RPX-96 an access token by the whole name of its type", typed("application/at+jwt"), "not an ID token"},
+		{"RPX-96 a security event", typed("secevent+JWT"), "not an ID token"},
+		{"RPX-96 an empty type", typed(""), "not an ID token"},
+		{"RPX-96 a type that is no text", typed([]string{"JWT"}), "not an ID token"},
 		{"Q9 ASVS-6.8.2 signed by an unknown key", signing(jose.RS256, otherKey()), "signature"},
 		{"SH-28 RP-7 unsigned", signing("none", nil), "unexpected signature algorithm"},
 		{"SH-28 unsigned, by another spelling", signing("nOnE", nil), "unexpected signature algorithm"},
@@ -286,6 +295,9 @@ func TestIDTokensThatAreAccepted(t *testing.T) {
 		{"RFC 7519 section 4, a subject twice: the last counts", func(o *op, _ *handshake.Provider) {
 			repeated(o, `"sub":"sub-mallory","sub":"sub-alice"`)
 		}},
+		{"RPX-96 the type JWT", func(o *op, _ *handshake.Provider) { typed("JWT")(o) }},
+		{"RPX-96 the type in another case", func(o *op, _ *handshake.Provider) { typed("jwt")(o) }},
+		{"RPX-96 the type by its whole name", func(o *op, _ *handshake.Provider) { typed("application/JWT")(o) }},
 		{"no key id, one key", func(o *op, _ *handshake.Provider) { o.header = map[string]any{"kid": nil} }},
 		{"no key id, several keys", func(o *op, _ *handshake.Provider) {
 			o.header = map[string]any{"kid": nil}

@@ -87,11 +87,18 @@ func checkAlg(raw string, allowed []jose.SignatureAlgorithm) error {
 }
 
 // verified is the payload of a token with a valid signature, the algorithm of the
-// signature, and the issuer for which the key may sign: the issuer member of the
-// key, an addition of Microsoft's, mostly empty.
+// signature, the typ of its header or nil, and the issuer for which the key may
+// sign: the issuer member of the key, an addition of Microsoft's, mostly empty.
 type verified struct {
 	payload        []byte
 	alg, keyIssuer string
+	typ            any
+}
+
+// newVerified returns the result of a verification with a key.
+func newVerified(jws *jose.JSONWebSignature, payload []byte, keyIssuer string) *verified {
+	header := jws.Signatures[0].Protected
+	return &verified{payload, header.Algorithm, keyIssuer, header.ExtraHeaders[jose.HeaderType]}
 }
 
 // verifySignature verifies that the provider signed raw with one of algs.
@@ -109,7 +116,7 @@ func (p *Provider) verifySignature(ctx context.Context, m *metadata, raw string,
 		if err != nil {
 			return nil, errors.New("the signature was not made with ClientSecret")
 		}
-		return &verified{payload, alg, ""}, nil
+		return newVerified(jws, payload, ""), nil
 	}
 
 	fetch := func(ctx context.Context) (*keySet, error) { return p.fetchKeys(ctx, m) }
@@ -176,7 +183,7 @@ func (s *keySet) verify(jws *jose.JSONWebSignature) (*verified, bool) {
 			continue
 		}
 		if payload, err := jws.Verify(key.public); err == nil {
-			return &verified{payload, header.Algorithm, key.issuer}, true
+			return newVerified(jws, payload, key.issuer), true
 		}
 	}
 	return nil, false
