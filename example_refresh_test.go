@@ -20,8 +20,8 @@ import (
 // An application calls the API of a provider on behalf of the user. Refresh
 // replaces an access token that is about to expire.
 func ExampleAuth_Refresh() {
-	// This takes the place of a provider whose access tokens are short-lived.
-	acme := authtest.NewIdentityProvider(authtest.Options{AutoConsent: true, TokenLifetime: 30 * time.Second})
+	// This takes the place of a provider, with access tokens that expire at once.
+	acme := authtest.NewIdentityProvider(authtest.Options{AutoConsent: true, TokenLifetime: time.Second})
 	if err := acme.Listen(); err != nil {
 		log.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,12 +14,17 @@ import (
 
 	"github.com/pintleauth/pintle/internal/flight"
 	"github.com/pintleauth/pintle/internal/handshake"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 const (
-	// refreshEarly is how long before its end an access token is replaced, so
-	// that it does not expire on its way to the provider's API.
+	// refreshEarly is how long before its end an access token is replaced at most,
+	// so that it does not expire on its way to the provider's API. It is a tenth
+	// of the token's life, or the token of a short life would never be good.
 	refreshEarly = time.Minute
+
+	// refreshLate is the least of it.
+	refreshLate = 2 * time.Second
 
 	// refreshMemory is how long the outcome of a refresh is remembered. Many
 	// providers accept a refresh token once; requests that were on their way
@@ -30,9 +36,9 @@ const (
 	maxRefreshes = 4096
 )
 
-// Refresh returns an account with an access token that is good for at least a
-// minute. It returns the account as it is while that holds, and otherwise
-// exchanges its refresh token at the provider.
+// Refresh returns an account with an access token that is good for about a minute
+// at least, or for a tenth of its life if that is shorter. It returns the account as
+// it is while that holds, and otherwise exchanges its refresh token at the provider.
 //
 // If several requests refresh an account, one exchange is under way: the others
 // wait for its outcome, and those that come within two minutes with the old
@@ -62,12 +68,45 @@ func (a *Auth) Refresh(ctx context.Context, account *Account) (refreshed *Accoun
 // owner signs in again.
 var ErrNoRefresh = errors.New("pintle: the account cannot be refreshed")
 
-func (a *Account) fresh(now time.Time) bool {
-	return a.AccessToken != "" && (a.ExpiresAt == 0 || time.Unix(a.ExpiresAt, 0).After(now.Add(refreshEarly)))
+// fresh reports whether the access token of an account need not be replaced yet.
+func (r *refreshes) fresh(a *Account, now time.Time) bool {
+	if a.AccessToken == "" || a.ExpiresAt == 0 {
+		return a.AccessToken != ""
+	}
+	early := early(a, r.life(a, now))
+	return time.Unix(a.ExpiresAt, 0).After(now.Add(early))
+}
+
+// early returns how long before its end a token is replaced. The tenth part that
+// differs between accounts keeps tokens that were issued at one moment, as after a
+// restart, from being replaced at one moment.
+func early(a *Account, life time.Duration) time.Duration {
+	place := a.place("expires_at")
+	share := time.Duration(binary.BigEndian.Uint16(place)) % 201 // of 0 to 200 thousandths
+	return max(refreshLate, min(refreshEarly, life/10)*(900+share)/1000)
+}
+
+// life returns how long an access token lives: what the provider said where the
+// account has it, and otherwise the longest time to its end that was seen here.
+func (r *refreshes) life(a *Account, now time.Time) time.Duration {
+	if seconds, ok := wire.Seconds(a.Extra["expires_in"]); ok && seconds > 0 {
+		return time.Duration(min(seconds, int64(refreshEarly/time.Second)*10)) * time.Second
+	}
+	key := string(a.place("expires_at"))
+	left := time.Unix(a.ExpiresAt, 0).Sub(now)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen.Max = maxRefreshes
+	known, ok := r.seen.Get(key)
+	if !ok || known.end != a.ExpiresAt || known.left < left {
+		known = sighting{a.ExpiresAt, left}
+		r.seen.Put(key, known)
+	}
+	return known.left
 }
 
 func (s *settings) refresh(ctx context.Context, account *Account) (*Account, error) {
-	if account.fresh(time.Now()) {
+	if s.refreshes.fresh(account, time.Now()) {
 		return account, nil
 	}
 	p := s.byID[account.Provider]
@@ -115,13 +154,13 @@ func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f fu
 // refreshStored refreshes the account that the store has.
 func (s *settings) refreshStored(ctx context.Context, p *provider, account *Account) (*Account, error) {
 	current, err := s.storedAccount(ctx, account)
-	if err != nil || current.fresh(time.Now()) {
+	if err != nil || s.refreshes.fresh(current, time.Now()) {
 		return current, err
 	}
 	renewed, err := s.exchangeOnce(ctx, p, current)
 	if errors.Is(err, ErrNoRefresh) {
 		// Another process may have been faster, and the token spent by it.
-		if later, lookup := s.storedAccount(ctx, account); lookup == nil && later.fresh(time.Now()) {
+		if later, lookup := s.storedAccount(ctx, account); lookup == nil && s.refreshes.fresh(later, time.Now()) {
 			return later, nil
 		}
 	}
@@ -216,9 +255,9 @@ func subjectOf(a *Account) string {
 
 func (r *refreshes) remembered(key string) (refreshed, bool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	d, ok := r.done[key]
-	ok = ok && time.Since(d.at) < refreshMemory && (d.err != nil || d.account.fresh(time.Now()))
+	r.mu.Unlock()
+	ok = ok && time.Since(d.at) < refreshMemory && (d.err != nil || r.fresh(d.account, time.Now()))
 	return d, ok
 }
 

@@ -84,6 +84,61 @@ func TestATokenThatIsGoodIsNotRefreshed(t *testing.T) {
 
 func first[T any](value T, _ error) T { return value }
 
+// RPT-52. A token that lives for half a minute is good for most of that, whoever
+// holds it.
+func TestATokenOfAShortLifeIsNotRefreshedByEveryCall(t *testing.T) {
+	for name, store := range map[string]func() pintle.Store{
+		"held by the caller": func() pintle.Store { return nil },
+		"stored":             func() pintle.Store { return memstore.New() },
+	} {
+		t.Run("RPT-52 "+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := refreshSite(t, store())
+				s.idp.Tamper(authtest.Tamper{Token: func(body map[string]any) { body["expires_in"] = 30 }})
+				a := s.account()
+				for range 1000 {
+					var err error
+					if a, err = s.auth.Refresh(t.Context(), a); err != nil {
+						t.Fatal(err)
+					}
+					if left := time.Until(time.Unix(a.ExpiresAt, 0)); left < 2*time.Second {
+						t.Fatalf("a token with %s left was returned", left)
+					}
+					time.Sleep(20 * time.Millisecond)
+				}
+				if n := s.exchanges(); n > 2 {
+					t.Errorf("1000 calls in 20 seconds made %d exchanges", n)
+				}
+				time.Sleep(8 * time.Second)
+				if renewed := first(s.auth.Refresh(t.Context(), a)); renewed.AccessToken == a.AccessToken {
+					t.Error("a token that was about to expire was not replaced")
+				}
+			})
+		})
+	}
+}
+
+// A store that has no place for the life of a token does not make it short: what
+// was seen of it counts.
+func TestALongLifeIsKnownFromWhatWasSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := refreshSite(t, memstore.New())
+		stored := &pintle.Account{Provider: "acme", ProviderAccountID: s.account().ProviderAccountID}
+		seen := first(s.auth.Refresh(t.Context(), stored))
+		time.Sleep(time.Until(time.Unix(seen.ExpiresAt, 0)) - 50*time.Second)
+		if renewed := first(s.auth.Refresh(t.Context(), stored)); renewed.AccessToken == seen.AccessToken {
+			t.Error("RPT-52 a token of an hour was returned with 50 seconds left")
+		}
+		s.idp.Tamper(authtest.Tamper{Token: func(body map[string]any) { body["expires_in"] = 30 }})
+		time.Sleep(time.Hour)
+		seen = first(s.auth.Refresh(t.Context(), stored))
+		time.Sleep(20 * time.Second)
+		if same := first(s.auth.Refresh(t.Context(), stored)); same.AccessToken != seen.AccessToken {
+			t.Error("RPT-52 the life of the token before it counted")
+		}
+	})
+}
+
 // However many requests find the token expired, one request goes to the
 // provider: it accepts the refresh token once, and ends the grant if it comes
 // again. SH-18.

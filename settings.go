@@ -15,6 +15,7 @@ import (
 	"github.com/pintleauth/pintle/internal/csrf"
 	"github.com/pintleauth/pintle/internal/flight"
 	"github.com/pintleauth/pintle/internal/lifetime"
+	"github.com/pintleauth/pintle/internal/lru"
 	"github.com/pintleauth/pintle/internal/once"
 	"github.com/pintleauth/pintle/internal/origin"
 	"github.com/pintleauth/pintle/internal/page"
@@ -437,6 +438,14 @@ type refreshes struct {
 	underWay flight.Group[*Account]
 	mu       sync.Mutex
 	done     map[string]refreshed
+	seen     lru.Map[string, sighting]
+}
+
+// A sighting is the longest time to its end at which the access token of an
+// account was seen.
+type sighting struct {
+	end  int64 // in Unix seconds: which token it is
+	left time.Duration
 }
 
 // refreshed is the outcome of an exchange: an account, or an error that another
