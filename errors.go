@@ -85,6 +85,7 @@ const (
 	codeForeignSecret     Code = "ForeignSecret"
 	codeForgottenSession  Code = "ForgottenSession"
 	codeLongToken         Code = "LongSessionToken"
+	codeOldCopy           Code = "OldProviderCopy"
 	codeSignInPageLoop    Code = "SignInPageLoop"
 	codeGuardedRoute      Code = "GuardedRoute"
 	codeMisdirectedForm   Code = "MisdirectedForm"

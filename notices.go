@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/origin"
@@ -361,4 +362,15 @@ func (s *settings) repeated(e *Error, level slog.Level) slog.Level {
 		return slog.LevelInfo
 	}
 	return level
+}
+
+// noteOldCopy returns what logs that a provider does not answer, and that an older
+// copy of its metadata or its keys serves.
+func (s *settings) noteOldCopy(provider string) func(ctx context.Context, document string, since time.Time, err error) {
+	return func(ctx context.Context, document string, since time.Time, err error) {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a provider does not answer as it should, and an older copy of its "+document+" serves",
+			slog.String("code", string(codeOldCopy)), slog.String("provider", provider), slog.Time("since", since),
+			slog.String("error", err.Error()),
+			slog.String("fix", "look whether the provider has an outage, and whether this server can reach it"))
+	}
 }

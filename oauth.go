@@ -80,6 +80,13 @@ type OAuth struct {
 	// https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest
 	MaxAge time.Duration
 
+	// KeysMaxAge is how long at most a key of the provider's verifies ID tokens
+	// after it was fetched: when the provider withdraws a key, it is refused after
+	// this time whatever happens. Zero means four hours. They count while the
+	// provider does not answer; otherwise the keys are fetched again within the hour.
+	// [New] rejects less than five minutes.
+	KeysMaxAge time.Duration
+
 	// Profile maps the profile from the provider to a user whose ID is the
 	// provider's id of the account. An error ends the sign-in. An empty ID ends
 	// it too if there is a [Config.Store]; without one a user with a name or an

@@ -44,7 +44,7 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 		}
 	}
 	var fault *Error
-	p.refresh, fault = f.speak(s.HTTPClient)
+	p.refresh, fault = f.speak(s)
 	p.checkClient = f.protocol.CheckClient
 	return p, fault
 }
@@ -290,9 +290,9 @@ func (f *oauthFlow) describe(_ *exchange, entry page.Provider) page.Provider {
 func (f *oauthFlow) linking(x *exchange) bool { return f.sessionLeftBehind(x) || x.isSignedIn() }
 
 // speak chooses the protocol of the flow.
-func (f *oauthFlow) speak(client *http.Client) (refresh refreshFunc, fault *Error) {
+func (f *oauthFlow) speak(s *settings) (refresh refreshFunc, fault *Error) {
 	p := f.oauth
-	client = cmp.Or(p.HTTPClient, client)
+	client := cmp.Or(p.HTTPClient, s.HTTPClient)
 	var check func() error
 	switch p.Protocol {
 	case oauth.OAuth1:
@@ -316,6 +316,7 @@ func (f *oauthFlow) speak(client *http.Client) (refresh refreshFunc, fault *Erro
 		f.protocol, check = openID2Protocol{id2}, id2.Check
 	default:
 		two := p.oauth2(client)
+		two.OldCopy = s.noteOldCopy(p.ID)
 		f.protocol, check, refresh = oauth2Protocol{two, p.Quirks.Leave, p.Quirks.Return}, two.Check, two.Refresh
 	}
 	if err := check(); err != nil {
@@ -337,7 +338,7 @@ func (p *OAuth) oauth2(client *http.Client) *handshake.Provider {
 		Nonce:      slices.Contains(checks, oauth.CheckNonce),
 		AuthMethod: string(p.ClientAuth), PrivateKey: p.PrivateKey, PrivateKeyID: p.PrivateKeyID,
 		AssertionAudience: q.AssertionAudience, SigningAlg: string(p.SigningAlg), UserInfoSigningAlg: string(q.UserInfoSigningAlg),
-		ProfileFromUserInfo: p.ProfileFromUserInfo, MaxAge: p.MaxAge, TokenTypeOptional: q.TokenTypeOptional,
+		ProfileFromUserInfo: p.ProfileFromUserInfo, MaxAge: p.MaxAge, KeysMaxAge: p.KeysMaxAge, TokenTypeOptional: q.TokenTypeOptional,
 		FormTokenBody: q.FormTokenBody,
 		Hooks: handshake.Hooks{
 			Discovered: q.Metadata, TokenRequest: q.TokenRequest, Exchange: q.Exchange, TokenResponse: q.TokenResponse,

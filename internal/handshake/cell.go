@@ -10,56 +10,143 @@ import (
 )
 
 // A cell caches one document of a provider. Concurrent sign-ins share one fetch.
-// Failures are not cached.
+//
+// While the provider does not answer, an older copy serves for a time. A failure is
+// remembered for a time that doubles with each one, so that requests do not each
+// wait for a provider that is down. Nothing runs between requests.
 type cell[T any] struct {
 	mu      sync.Mutex
 	value   T
-	fetched time.Time // zero: no document yet
-	renewed time.Time // last time renew fetched
+	fresh   time.Duration // of value: how long it needs no renewal
+	fetched time.Time     // zero: no document yet
+
+	failure error         // of the last fetch; nil after a success
+	pause   time.Duration // from a failure to the next fetch
+	failed  time.Time
+	probing bool      // a fetch is under way
+	warned  time.Time // of this failure
 
 	fetching flight.Group[T]
 }
 
-// get returns the document, fetching it if it is older than age.
-func (c *cell[T]) get(ctx context.Context, age time.Duration, fetch func(context.Context) (T, error)) (T, error) {
+// A source is where the document of a cell comes from.
+type source[T any] struct {
+	fetch func(context.Context) (fetched[T], error)
+
+	// stale is the age until which a copy serves whose renewal fails.
+	stale time.Duration
+
+	// warn is told about a failure while an older copy serves, at most every
+	// warnPause. It may be nil.
+	warn func(ctx context.Context, since time.Time, err error)
+}
+
+// A fetched is a document, and how long it is fresh.
+type fetched[T any] struct {
+	value T
+	fresh time.Duration
+}
+
+// errHook takes the place of a panic that is remembered.
+var errHook = errors.New("a function of the provider's configuration panicked")
+
+// get returns the document, fetching it if it is no longer fresh.
+func (c *cell[T]) get(ctx context.Context, s source[T]) (T, error) {
+	now := time.Now()
 	c.mu.Lock()
-	value, fresh := c.value, !c.fetched.IsZero() && time.Since(c.fetched) < age
+	value, failure, age := c.value, c.failure, now.Sub(c.fetched)
+	known := !c.fetched.IsZero()
+	fresh, usable := known && age < min(c.fresh, s.stale), known && age < s.stale
+	resting, probing := c.resting(now), failure != nil && c.probing
 	c.mu.Unlock()
-	if fresh {
+	switch {
+	case fresh, usable && (resting || probing):
+		// One request finds out whether the provider is back.
+		return value, nil
+	case resting:
+		var none T
+		return none, failure
+	}
+	renewed, err := c.load(ctx, s)
+	if err != nil && usable && ctx.Err() == nil {
+		c.tell(ctx, s, err)
 		return value, nil
 	}
-	return c.load(ctx, fetch)
+	return renewed, err
+}
+
+// resting reports whether the last fetch failed so short a time ago that the next
+// one has to wait.
+func (c *cell[T]) resting(now time.Time) bool { return c.failure != nil && now.Sub(c.failed) < c.pause }
+
+// tell reports that an older copy serves because of err.
+func (c *cell[T]) tell(ctx context.Context, s source[T], err error) {
+	c.mu.Lock()
+	since, due := c.fetched, s.warn != nil && (c.warned.IsZero() || time.Since(c.warned) >= warnPause)
+	if due {
+		c.warned = time.Now()
+	}
+	c.mu.Unlock()
+	if due {
+		s.warn(ctx, since, err)
+	}
 }
 
 var errTooSoon = errors.New("fetched again a moment ago")
 
-// renew fetches the document although it is fresh, unless renew did so within
-// pause: a token with an unknown key id, which an attacker can make up, must not
-// cause a request each time.
-func (c *cell[T]) renew(ctx context.Context, pause time.Duration, fetch func(context.Context) (T, error)) (T, error) {
+// renew fetches the document although it is fresh, if a allows it: a token with an
+// unknown key id, which an attacker can make up, must not cause a request each
+// time. After a failure it waits as get does.
+func (c *cell[T]) renew(ctx context.Context, a *allowance, pause time.Duration, s source[T]) (T, error) {
+	now := time.Now()
 	c.mu.Lock()
-	if !c.renewed.IsZero() && time.Since(c.renewed) < pause {
+	if c.resting(now) || !a.take(now, pause) {
 		value := c.value
 		c.mu.Unlock()
 		return value, errTooSoon
 	}
-	c.renewed = time.Now()
 	c.mu.Unlock()
-	return c.load(ctx, fetch)
+	return c.load(ctx, s)
+}
+
+// An allowance bounds how often a document is fetched because of requests that
+// anyone can make. The mutex of its cell guards it.
+type allowance struct{ taken time.Time }
+
+// take uses the allowance up, and reports whether there was one.
+func (a *allowance) take(now time.Time, pause time.Duration) bool {
+	if !a.taken.IsZero() && now.Sub(a.taken) < pause {
+		return false
+	}
+	a.taken = now
+	return true
 }
 
 // load shares one fetch among all callers that wait for it. Cancelling the request
 // that started the fetch does not end it; only the time-out of the client does.
-func (c *cell[T]) load(ctx context.Context, fetch func(context.Context) (T, error)) (T, error) {
+func (c *cell[T]) load(ctx context.Context, s source[T]) (T, error) {
 	return c.fetching.Do(ctx, "", func(ctx context.Context) (T, error) {
-		value, err := fetch(ctx)
-		if err != nil {
-			var none T
-			return none, err
-		}
+		var f fetched[T]
+		err := errHook
 		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.value, c.fetched = value, time.Now()
-		return value, nil
+		c.probing = true
+		c.mu.Unlock()
+		defer func() { c.landed(f, err) }()
+		f, err = s.fetch(ctx)
+		return f.value, err
 	})
+}
+
+// landed keeps the outcome of a fetch. A failure leaves the copy that is there.
+func (c *cell[T]) landed(f fetched[T], err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	c.probing = false
+	if err != nil {
+		c.failure, c.failed, c.pause = err, now, min(max(2*c.pause, failurePause), maxFailurePause)
+		return
+	}
+	c.value, c.fresh, c.fetched = f.value, f.fresh, now
+	c.failure, c.pause, c.warned = nil, 0, time.Time{}
 }

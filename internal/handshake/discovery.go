@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/loopback"
 	"github.com/pintleauth/pintle/internal/query"
@@ -25,7 +26,7 @@ type metadata struct {
 	plainHTTP  bool // the document came over http, so its addresses may too
 }
 
-// resolve returns the metadata, from the network at most once an hour.
+// resolve returns the metadata, from the network about once an hour.
 func (p *Provider) resolve(ctx context.Context) (*metadata, error) {
 	if !p.discovers() {
 		return &metadata{
@@ -33,7 +34,7 @@ func (p *Provider) resolve(ctx context.Context) (*metadata, error) {
 			userinfo: p.UserInfo.URL, jwks: p.JWKS,
 		}, nil
 	}
-	m, err := p.found.get(ctx, metadataAge, p.discover)
+	m, err := p.found.get(ctx, source[*metadata]{fetch: p.discover, stale: metadataStale, warn: p.warn("metadata")})
 	if err != nil {
 		return nil, p.errorf("discovery: %w", err)
 	}
@@ -52,12 +53,25 @@ func (p *Provider) discovers() bool {
 		p.usesUserInfo() && p.UserInfo.URL == "" || wantsKeys
 }
 
-func (p *Provider) discover(ctx context.Context) (*metadata, error) {
-	source, err := p.documentURL()
+// warn returns what reports that an older copy of a document serves.
+func (p *Provider) warn(document string) func(ctx context.Context, since time.Time, err error) {
+	if p.OldCopy == nil {
+		return nil
+	}
+	return func(ctx context.Context, since time.Time, err error) { p.OldCopy(ctx, document, since, err) }
+}
+
+func (p *Provider) discover(ctx context.Context) (fetched[*metadata], error) {
+	m, err := p.fetchMetadata(ctx)
+	return fetched[*metadata]{m, metadataAge}, err
+}
+
+func (p *Provider) fetchMetadata(ctx context.Context) (*metadata, error) {
+	address, err := p.documentURL()
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, source.String(), http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +96,7 @@ func (p *Provider) discover(ctx context.Context) (*metadata, error) {
 			return nil, err
 		}
 	}
-	return p.readDocument(document, source.Scheme == "http")
+	return p.readDocument(document, address.Scheme == "http")
 }
 
 func (p *Provider) documentURL() (*url.URL, error) {

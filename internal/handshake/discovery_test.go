@@ -218,19 +218,6 @@ func TestErrorsOfRequestsLeaveOutTheQuery(t *testing.T) {
 	}
 }
 
-func TestFailuresAreNotKept(t *testing.T) {
-	o := newOP(t)
-	o.answer[wellKnown] = saying(503, "text/plain", "later")
-	p := o.provider()
-	if _, err := begin(t.Context(), p); err == nil {
-		t.Fatal("no error")
-	}
-	delete(o.answer, wellKnown)
-	if _, err := begin(t.Context(), p); err != nil {
-		t.Errorf("after the provider recovered: %v", err)
-	}
-}
-
 // BCP-21: a provider that never answers costs ten seconds, not a goroutine.
 func TestSilentProviderIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

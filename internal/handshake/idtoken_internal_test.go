@@ -28,11 +28,12 @@ func verifier(tb testing.TB, keys ...jose.JSONWebKey) (*Provider, *metadata) {
 		tb.Fatal(err)
 	}
 	set, err := readKeys(body)
-	if err != nil {
+	if err != nil && len(keys) > 0 {
 		tb.Fatal(err)
 	}
 	p := &Provider{ID: "op", OIDC: true, Issuer: theIssuer, ClientID: "client-1", ClientSecret: "s3cret", Nonce: true}
-	p.keys.value, p.keys.fetched, p.keys.renewed = &set, time.Now(), time.Now()
+	p.keys.landed(fetched[*keySet]{&set, keysAge}, nil)
+	p.renewal.taken = time.Now()
 	return p, &metadata{issuer: theIssuer, jwks: theIssuer + "/jwks", algs: []string{"RS256", "ES256"}, discovered: true}
 }
 

@@ -205,18 +205,18 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 			o.header = map[string]any{"kid": nil}
 			o.keys = []map[string]any{jwk(otherKey(), "key-0", jose.RS256), jwk(otherKey(), "key-1", jose.RS256)}
 		}, "no key of the provider"},
-		{"RP-17 a key for encryption", func(o *op) { o.keys[0]["use"] = "enc" }, "no key of the provider"},
+		{"RP-17 a key for encryption", func(o *op) { o.keys[0]["use"] = "enc" }, "no key that can verify"},
 		{"RP-17 a key of another algorithm", func(o *op) { o.keys[0]["alg"] = "PS256" }, "no key of the provider"},
 		{"RP-17 a key too short", func(o *op) {
 			o.key, o.keys = weakKey(), []map[string]any{jwk(weakKey(), "key-1", jose.RS256)}
-		}, "no key of the provider"},
+		}, "no key that can verify"},
 		{"RP-17 a private key", func(o *op) {
 			var m map[string]any
 			raw := must(json.Marshal(jose.JSONWebKey{Key: rsaKey(), KeyID: "key-1"}))
 			_ = json.Unmarshal(raw, &m)
 			o.keys = []map[string]any{m}
-		}, "no key of the provider"},
-		{"RP-17 no keys", func(o *op) { o.keys = nil }, "no key of the provider"},
+		}, "no key that can verify"},
+		{"RP-17 no keys", func(o *op) { o.keys = nil }, "no key that can verify"},
 		{"RP-17 keys that cannot be had", func(o *op) { o.answer["/jwks"] = saying(500, "text/plain", "no") }, "status 500"},
 		{"RP-17 keys that are a page", func(o *op) { o.answer["/jwks"] = saying(200, "text/html", "<h1>hi</h1>") }, "JWKS"},
 		{"RP-17 no address of keys", func(o *op) { o.document = func(d map[string]any) { delete(d, "jwks_uri") } }, "no jwks_uri"},
@@ -444,7 +444,7 @@ func TestKeyRotation(t *testing.T) {
 
 		o.header = map[string]any{"kid": "key-2"}
 		want("known key", 3, true, signIn())
-		o.keys = nil
+		o.keys = []map[string]any{jwk(rsaKey(), "key-4", jose.RS256)}
 		want("withdrawn key, from our copy", 3, true, signIn())
 		time.Sleep(time.Hour)
 		// Two requests: our copy was too old, and the new one has no such key.

@@ -13,9 +13,16 @@ const (
 	maxKeys             = 64       // keys of a JWKS that are read
 	maxErrorText        = 300      // bytes of a provider's text repeated in an error
 
-	metadataAge = time.Hour        // a discovery document is cached this long
-	keysAge     = time.Hour        // a withdrawn key stops verifying after this
-	keysPause   = 10 * time.Second // between two fetches forced by unknown key ids
+	metadataAge   = time.Hour       // a discovery document is fresh this long
+	metadataStale = 24 * time.Hour  // and serves this long while the provider does not answer
+	minKeysAge    = 5 * time.Minute // keys are fresh as their Cache-Control says, in these bounds
+	keysAge       = time.Hour       // a withdrawn key stops verifying after this
+	keysStale     = 4 * time.Hour   // and after this while the provider does not answer
+
+	keysPause       = 10 * time.Second // between two fetches forced by unknown key ids
+	failurePause    = time.Second      // from the first failure to the next fetch
+	maxFailurePause = time.Minute      // from a later one
+	warnPause       = 10 * time.Minute // between two warnings that an older copy serves
 
 	clockSkew     = 30 * time.Second // between our clock and the provider's
 	assertionLife = 60 * time.Second // of a client assertion; RFC 7523 recommends a short one

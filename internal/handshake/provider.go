@@ -102,6 +102,16 @@ type Provider struct {
 	// Timeout bounds each request, body included. Zero means 10 seconds.
 	Timeout time.Duration
 
+	// KeysMaxAge is the longest time for which a key that was fetched verifies
+	// signatures. Zero means four hours, which count while the provider does not
+	// answer; otherwise keys are fetched again after at most an hour.
+	KeysMaxAge time.Duration
+
+	// OldCopy, if it is not nil, is told that the provider does not answer, and
+	// that a copy of its metadata or keys from that time serves: once, and every ten
+	// minutes while that lasts.
+	OldCopy func(ctx context.Context, document string, since time.Time, err error)
+
 	// AllowInsecure permits http to other machines. It exposes the client
 	// secret and every token to the network: for test networks only.
 	AllowInsecure bool
@@ -110,6 +120,7 @@ type Provider struct {
 	guarded *http.Client // set by once
 	found   cell[*metadata]
 	keys    cell[*keySet]
+	renewal allowance // of keys, because of a token that the provider sent
 }
 
 // An Endpoint is an address at a provider. Each of Params is set on the query
@@ -215,6 +226,9 @@ func (p *Provider) Check() error {
 	}
 	if p.UserInfoSigningAlg != "" && !isAsymmetric(p.UserInfoSigningAlg) {
 		problem("UserInfoSigningAlg %q is not supported", p.UserInfoSigningAlg)
+	}
+	if p.KeysMaxAge != 0 && p.KeysMaxAge < minKeysAge {
+		problem("KeysMaxAge is %s: set it to %s or longer, or leave it out", p.KeysMaxAge, minKeysAge)
 	}
 	if p.MaxAge > 0 && !p.OIDC {
 		problem("MaxAge needs an OIDC provider: only ID tokens have an auth_time")

@@ -1,6 +1,7 @@
 package handshake
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -11,7 +12,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 )
@@ -119,8 +122,8 @@ func (p *Provider) verifySignature(ctx context.Context, m *metadata, raw string,
 		return newVerified(jws, payload, ""), nil
 	}
 
-	fetch := func(ctx context.Context) (*keySet, error) { return p.fetchKeys(ctx, m) }
-	known, err := p.keys.get(ctx, keysAge, fetch)
+	from := p.keySource(m)
+	known, err := p.keys.get(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +132,7 @@ func (p *Provider) verifySignature(ctx context.Context, m *metadata, raw string,
 	}
 	// The key may be newer than our copy of the set.
 	// https://openid.net/specs/openid-connect-core-1_0.html#RotateSigKeys
-	known, err = p.keys.renew(ctx, keysPause, fetch)
+	known, err = p.keys.renew(ctx, &p.renewal, keysPause, from)
 	if err != nil && !errors.Is(err, errTooSoon) {
 		return nil, err
 	}
@@ -189,28 +192,61 @@ func (s *keySet) verify(jws *jose.JSONWebSignature) (*verified, bool) {
 	return nil, false
 }
 
-func (p *Provider) fetchKeys(ctx context.Context, m *metadata) (*keySet, error) {
+func (p *Provider) keySource(m *metadata) source[*keySet] {
+	return source[*keySet]{
+		fetch: func(ctx context.Context) (fetched[*keySet], error) { return p.fetchKeys(ctx, m) },
+		stale: cmp.Or(p.KeysMaxAge, keysStale),
+		warn:  p.warn("keys"),
+	}
+}
+
+func (p *Provider) fetchKeys(ctx context.Context, m *metadata) (fetched[*keySet], error) {
+	var none fetched[*keySet]
 	u, err := p.endpoint(m, Endpoint{URL: p.JWKS}, m.jwks, "JWKS", "jwks_uri")
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	req.Header.Set("Accept", "application/json")
 	r, err := do(p.client(), req)
 	if err != nil {
-		return nil, fmt.Errorf("keys: %w", err)
+		return none, fmt.Errorf("keys: %w", err)
 	}
 	if r.status != http.StatusOK {
-		return nil, fmt.Errorf("keys: %w", withoutQuery(req, fmt.Errorf("status %d", r.status)))
+		return none, fmt.Errorf("keys: %w", withoutQuery(req, fmt.Errorf("status %d", r.status)))
 	}
 	known, err := readKeys(r.body)
 	if err != nil {
-		return nil, fmt.Errorf("keys: %w", withoutQuery(req, err))
+		return none, fmt.Errorf("keys: %w", withoutQuery(req, err))
 	}
-	return &known, nil
+	return fetched[*keySet]{&known, freshness(r.header)}, nil
+}
+
+// freshness returns how long keys need not be fetched again: what the provider
+// says, within bounds that protect it from many requests, and us from a key that
+// it has withdrawn. Lifetimes that cannot be read count as over, as RFC 9111
+// section 4.2.1 encourages.
+func freshness(h http.Header) time.Duration {
+	age := keysAge
+	for _, line := range h.Values("Cache-Control") {
+		for directive := range strings.SplitSeq(line, ",") {
+			name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
+			switch strings.ToLower(name) {
+			case "no-cache", "no-store":
+				age = 0
+			case "max-age":
+				seconds, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31)
+				if err != nil && !errors.Is(err, strconv.ErrRange) {
+					seconds = 0
+				}
+				age = min(age, time.Duration(min(seconds, uint64(keysAge/time.Second)))*time.Second) //nolint:gosec // bounded
+			}
+		}
+	}
+	return max(age, minKeysAge)
 }
 
 // readKeys ignores unknown keys, as RFC 7517 section 5 recommends, and keys that
@@ -245,6 +281,11 @@ func readKeys(body []byte) (keySet, error) {
 			continue
 		}
 		known = append(known, publicKey{key.Key, key.KeyID, key.Algorithm, extra.Issuer})
+	}
+	if len(known) == 0 {
+		// Such a set would replace a good one: a mistake at the provider, for as
+		// long as the copy lasts, and no way of withdrawing keys.
+		return nil, errors.New("the set has no key that can verify a signature")
 	}
 	return known, nil
 }
