@@ -97,10 +97,10 @@ var errTooSoon = errors.New("fetched again a moment ago")
 // renew fetches the document although it is fresh, if a allows it: a token with an
 // unknown key id, which an attacker can make up, must not cause a request each
 // time. After a failure it waits as get does.
-func (c *cell[T]) renew(ctx context.Context, a *allowance, pause time.Duration, s source[T]) (T, error) {
+func (c *cell[T]) renew(ctx context.Context, a *allowance, l limit, s source[T]) (T, error) {
 	now := time.Now()
 	c.mu.Lock()
-	if c.resting(now) || !a.take(now, pause) {
+	if c.resting(now) || now.Sub(c.fetched) < l.young || !a.take(now, l.pause) {
 		value := c.value
 		c.mu.Unlock()
 		return value, errTooSoon
@@ -109,8 +109,12 @@ func (c *cell[T]) renew(ctx context.Context, a *allowance, pause time.Duration, 
 	return c.load(ctx, s)
 }
 
-// An allowance bounds how often a document is fetched because of requests that
-// anyone can make. The mutex of its cell guards it.
+// A limit is how often a document is fetched because of requests that anyone can
+// make: not within pause of the last such fetch, nor while the copy is younger than
+// young.
+type limit struct{ pause, young time.Duration }
+
+// An allowance is when a limit was last used. The mutex of its cell guards it.
 type allowance struct{ taken time.Time }
 
 // take uses the allowance up, and reports whether there was one.

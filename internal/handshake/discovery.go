@@ -119,6 +119,14 @@ func (p *Provider) readDocument(document map[string]any, plainHTTP bool) (*metad
 		}
 		return text(document, name)
 	}
+	if len(document) > maxMetadataMembers {
+		return nil, fmt.Errorf("document has more than %d members", maxMetadataMembers)
+	}
+	for _, name := range []string{"issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri"} {
+		if len(text(document, name)) > maxMetadataText {
+			return nil, fmt.Errorf("%s in the document is longer than %d bytes", name, maxMetadataText)
+		}
+	}
 	m := &metadata{
 		issuer:        text(document, "issuer"),
 		authorization: or(p.Authorization.URL, "authorization_endpoint"),
@@ -130,8 +138,8 @@ func (p *Provider) readDocument(document map[string]any, plainHTTP bool) (*metad
 	}
 	m.sendsIssuer, _ = document["authorization_response_iss_parameter_supported"].(bool)
 	algs, _ := document["id_token_signing_alg_values_supported"].([]any)
-	for _, alg := range algs {
-		if s, ok := alg.(string); ok {
+	for _, alg := range algs[:min(len(algs), maxMetadataMembers)] {
+		if s, ok := alg.(string); ok && len(s) <= maxMetadataText {
 			m.algs = append(m.algs, s)
 		}
 	}

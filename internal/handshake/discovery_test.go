@@ -3,6 +3,7 @@ package handshake_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/cookiejar"
 	"strings"
@@ -48,6 +49,18 @@ func TestDiscoveryDocumentsThatAreRefused(t *testing.T) {
 		{"BCP-21 a document without end", answer(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(`{"x":"` + strings.Repeat("x", 2<<20) + `"}`))
 		}), "larger than"},
+		{"RPX-125 201 members", func(o *op) {
+			o.document = func(d map[string]any) {
+				for i := len(d); i <= 200; i++ {
+					d[fmt.Sprint("x", i)] = 1
+				}
+			}
+		}, "more than 200 members"},
+		{"RPX-125 an endless issuer", change("issuer", "https://op.example.test/"+strings.Repeat("x", 2048)), "issuer in the document is longer"},
+		{"RPX-125 an endless authorization endpoint", change("authorization_endpoint", "https://op.example.test/"+strings.Repeat("x", 2048)), "authorization_endpoint in the document is longer"},
+		{"RPX-125 an endless token endpoint", change("token_endpoint", "https://op.example.test/"+strings.Repeat("x", 2048)), "token_endpoint in the document is longer"},
+		{"RPX-125 an endless userinfo endpoint", change("userinfo_endpoint", "https://op.example.test/"+strings.Repeat("x", 2048)), "userinfo_endpoint in the document is longer"},
+		{"RPX-125 an endless address of the keys", change("jwks_uri", "https://op.example.test/"+strings.Repeat("x", 2048)), "jwks_uri in the document is longer"},
 		{"SH-24 a redirect to elsewhere", answer(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/other"+wellKnown, http.StatusFound)
 		}), "status 302"},

@@ -114,13 +114,8 @@ func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, w
 		return nil, err
 	}
 
-	issuer := m.issuerOf(claims["tid"])
-	if iss, _ := claims["iss"].(string); issuer == "" || iss != issuer {
-		return nil, fmt.Errorf("issued by %q, expected %q", clip(iss), m.issuer)
-	}
-	// Keys of a multi-tenant provider may be for one tenant only.
-	if token.keyIssuer != "" && strings.ReplaceAll(token.keyIssuer, tenantPlaceholder, text(claims, "tid")) != issuer {
-		return nil, errors.New("signed by a key of another issuer")
+	if err := checkIssuer(m, token, claims); err != nil {
+		return nil, err
 	}
 	if text(claims, "sub") == "" {
 		return nil, errors.New("sub is missing")
@@ -149,6 +144,20 @@ func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, w
 		return nil, err
 	}
 	return claims, nil
+}
+
+// checkIssuer checks that the provider, or the tenant of it that the token names,
+// issued the token, with a key that may sign for it.
+func checkIssuer(m *metadata, token *verified, claims map[string]any) error {
+	issuer := m.issuerOf(claims["tid"])
+	if iss, _ := claims["iss"].(string); issuer == "" || iss != issuer {
+		return fmt.Errorf("issued by %q, expected %q", clip(iss), m.issuer)
+	}
+	// Keys of a multi-tenant provider may be for one tenant only.
+	if token.keyIssuer != "" && strings.ReplaceAll(token.keyIssuer, tenantPlaceholder, text(claims, "tid")) != issuer {
+		return errors.New("signed by a key of another issuer")
+	}
+	return nil
 }
 
 // checkType refuses a token of another kind: logout tokens, access tokens and

@@ -11,6 +11,8 @@ const (
 	maxParam            = 8 << 10  // one parameter of a callback; codes of Entra ID have about 2 KiB
 	maxAuthorizationURL = 16 << 10 // servers reject longer request lines
 	maxKeys             = 64       // keys of a JWKS that are read
+	maxMetadataMembers  = 200      // of a discovery document; large ones have some 60
+	maxMetadataText     = 2 << 10  // bytes of one text in it
 	maxErrorText        = 300      // bytes of a provider's text repeated in an error
 
 	metadataAge   = time.Hour       // a discovery document is fresh this long
@@ -19,10 +21,19 @@ const (
 	keysAge       = time.Hour       // a withdrawn key stops verifying after this
 	keysStale     = 4 * time.Hour   // and after this while the provider does not answer
 
+	maxTries = 8 // keys that are tried for one signature
+
 	keysPause       = 10 * time.Second // between two fetches forced by unknown key ids
 	failurePause    = time.Second      // from the first failure to the next fetch
 	maxFailurePause = time.Minute      // from a later one
 	warnPause       = 10 * time.Minute // between two warnings that an older copy serves
+
+	maxUnsolicited   = 16 << 10    // a token that anyone can send
+	unsolicitedTries = 2           // keys that are tried for its signature
+	unsolicitedPause = time.Minute // between two fetches forced by the key ids of such tokens
+	unsolicitedYoung = time.Minute // age of the keys before such a fetch
+	missedFor        = time.Minute // how long an unknown key id of theirs causes no further fetch
+	maxMissed        = 256         // such ids remembered at once
 
 	clockSkew     = 30 * time.Second // between our clock and the provider's
 	assertionLife = 60 * time.Second // of a client assertion; RFC 7523 recommends a short one

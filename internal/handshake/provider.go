@@ -121,6 +121,8 @@ type Provider struct {
 	found   cell[*metadata]
 	keys    cell[*keySet]
 	renewal allowance // of keys, because of a token that the provider sent
+
+	unsolicited unsolicited
 }
 
 // An Endpoint is an address at a provider. Each of Params is set on the query

@@ -110,16 +110,8 @@ func (p *Provider) verifySignature(ctx context.Context, m *metadata, raw string,
 	if err != nil {
 		return nil, err
 	}
-	alg := jws.Signatures[0].Header.Algorithm
-	if isSymmetric(alg) {
-		if p.ClientSecret == "" {
-			return nil, missing(p.ID, p.Env, "ClientSecret", "SECRET")
-		}
-		payload, err := jws.Verify([]byte(p.ClientSecret))
-		if err != nil {
-			return nil, errors.New("the signature was not made with ClientSecret")
-		}
-		return newVerified(jws, payload, ""), nil
+	if isSymmetric(jws.Signatures[0].Header.Algorithm) {
+		return p.verifyWithSecret(jws)
 	}
 
 	from := p.keySource(m)
@@ -127,20 +119,22 @@ func (p *Provider) verifySignature(ctx context.Context, m *metadata, raw string,
 	if err != nil {
 		return nil, err
 	}
-	if v, ok := known.verify(jws); ok {
+	if v, ok := known.verify(jws, maxTries); ok {
 		return v, nil
 	}
 	// The key may be newer than our copy of the set.
 	// https://openid.net/specs/openid-connect-core-1_0.html#RotateSigKeys
-	known, err = p.keys.renew(ctx, &p.renewal, keysPause, from)
+	known, err = p.keys.renew(ctx, &p.renewal, limit{pause: keysPause}, from)
 	if err != nil && !errors.Is(err, errTooSoon) {
 		return nil, err
 	}
-	if v, ok := known.verify(jws); ok {
+	if v, ok := known.verify(jws, maxTries); ok {
 		return v, nil
 	}
-	return nil, errors.New("no key of the provider fits the signature")
+	return nil, errNoKey
 }
+
+var errNoKey = errors.New("no key of the provider fits the signature")
 
 // parseToken parses a JWT whose signature is not verified yet. go-jose rejects
 // header members that occur twice, and algorithms other than algs.
@@ -172,24 +166,51 @@ type publicKey struct {
 	id, alg, issuer string
 }
 
-// verify returns the payload of jws if one of the keys made its signature. A nil
-// set has no keys.
-func (s *keySet) verify(jws *jose.JSONWebSignature) (*verified, bool) {
+// verify returns the payload of jws if one of the keys made its signature. It tries
+// at most so many keys: a verification is work, and a token without a key id fits
+// all of them. A nil set has no keys.
+func (s *keySet) verify(jws *jose.JSONWebSignature, tries int) (*verified, bool) {
 	if s == nil {
 		return nil, false
 	}
 	header := jws.Signatures[0].Header
-	for _, key := range *s {
-		// A key with an id is skipped for tokens that name another key. A key
-		// without an id is tried for every token.
-		if header.KeyID != "" && key.id != "" && key.id != header.KeyID || key.alg != "" && key.alg != header.Algorithm {
-			continue
-		}
-		if payload, err := jws.Verify(key.public); err == nil {
-			return newVerified(jws, payload, key.issuer), true
+	for _, named := range []bool{true, false} {
+		for _, key := range *s {
+			// A key with an id is skipped for tokens that name another key. A key
+			// without an id is tried for every token, after the named ones.
+			if byName := header.KeyID != "" && key.id == header.KeyID; byName != named ||
+				!byName && header.KeyID != "" && key.id != "" || !key.signs(header.Algorithm) {
+				continue
+			}
+			if tries--; tries < 0 {
+				return nil, false
+			}
+			if payload, err := jws.Verify(key.public); err == nil {
+				return newVerified(jws, payload, key.issuer), true
+			}
 		}
 	}
 	return nil, false
+}
+
+// has reports whether the set has a key with this id.
+func (s *keySet) has(id string) bool {
+	return s != nil && slices.ContainsFunc(*s, func(k publicKey) bool { return k.id == id })
+}
+
+// signs reports whether the key is for an algorithm.
+func (k publicKey) signs(alg string) bool {
+	if k.alg != "" && k.alg != alg {
+		return false
+	}
+	switch k.public.(type) {
+	case *rsa.PublicKey:
+		return strings.HasPrefix(alg, "RS") || strings.HasPrefix(alg, "PS")
+	case *ecdsa.PublicKey:
+		return strings.HasPrefix(alg, "ES")
+	default:
+		return alg == string(jose.EdDSA)
+	}
 }
 
 func (p *Provider) keySource(m *metadata) source[*keySet] {
@@ -251,7 +272,8 @@ func freshness(h http.Header) time.Duration {
 
 // readKeys ignores unknown keys, as RFC 7517 section 5 recommends, and keys that
 // must not verify signatures: secrets, private keys, encryption keys and RSA keys
-// too short for RFC 7518 section 3.3.
+// too short for RFC 7518 section 3.3. go-jose reads no modulus of more than 4096
+// bits, whose verification would take long.
 func readKeys(body []byte) (keySet, error) {
 	var document struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -268,7 +290,7 @@ func readKeys(body []byte) (keySet, error) {
 		if json.Unmarshal(raw, &key) != nil || json.Unmarshal(raw, &extra) != nil {
 			continue
 		}
-		if key.Use != "" && key.Use != "sig" {
+		if key.Use != "" && key.Use != "sig" || len(key.KeyID) > maxMetadataText {
 			continue
 		}
 		switch public := key.Key.(type) {

@@ -1,0 +1,145 @@
+package handshake
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/pintleauth/pintle/internal/lru"
+)
+
+// unsolicited is what remains of tokens that anyone can send.
+type unsolicited struct {
+	renewal allowance // of keys; guarded by the cell of the keys
+
+	mu     sync.Mutex
+	missed lru.Map[[sha256.Size]byte, time.Time] // hashes of key ids, when they were last seen
+}
+
+// A SignedToken is a token with a signature of the provider.
+type SignedToken struct {
+	// Type is the typ of the header. It is empty if the header has none, or one
+	// that is not text.
+	Type string
+
+	// Claims are the claims, numbers as [json.Number].
+	Claims map[string]any
+}
+
+// LogValue leaves out the claims.
+func (t *SignedToken) LogValue() slog.Value { return slog.StringValue(t.Type) }
+
+// VerifyUnsolicited verifies a token that came with a request that anyone can
+// send, such as a logout token or the ID token of an SDK, and not from the provider
+// itself. It checks that the provider signed it and issued it, and nothing else: the
+// caller judges type, audience, times and the rest.
+//
+// Such a token costs little, whatever it is. Its size and the number of keys that
+// are tried are bounded. An unknown key id has the keys fetched at most once a
+// minute, apart from the fetches for the provider's own tokens: otherwise a flood of
+// invented ids would use those up, and sign-ins would fail when the provider changes
+// its keys.
+func (p *Provider) VerifyUnsolicited(ctx context.Context, raw string) (*SignedToken, error) {
+	if len(raw) > maxUnsolicited || !isCompact(raw) {
+		return nil, p.errorf("token: not a signed token in compact form of at most %d bytes", maxUnsolicited)
+	}
+	m, err := p.resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	token, err := p.verifyForeign(ctx, m, raw)
+	if err != nil {
+		return nil, p.errorf("token: %w", err)
+	}
+	claims, err := decodeObject(token.payload)
+	if err != nil {
+		return nil, p.errorf("token: %w", err)
+	}
+	if err := checkIssuer(m, token, claims); err != nil {
+		return nil, p.errorf("token: %w", err)
+	}
+	typ, _ := token.typ.(string)
+	return &SignedToken{Type: typ, Claims: claims}, nil
+}
+
+func (p *Provider) verifyForeign(ctx context.Context, m *metadata, raw string) (*verified, error) {
+	algs, err := p.allowedAlgs(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkAlg(raw, algs); err != nil {
+		return nil, err
+	}
+	jws, err := parseToken(raw, algs)
+	if err != nil {
+		return nil, err
+	}
+	header := jws.Signatures[0].Header
+	if isSymmetric(header.Algorithm) {
+		return p.verifyWithSecret(jws)
+	}
+	from := p.keySource(m)
+	known, err := p.keys.get(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	if v, ok := known.verify(jws, unsolicitedTries); ok {
+		return v, nil
+	}
+	// A forged signature with the id of a key that is known says nothing about newer
+	// keys.
+	if known.has(header.KeyID) || p.unsolicited.hasMissed(header.KeyID, time.Now()) {
+		return nil, errNoKey
+	}
+	known, err = p.keys.renew(ctx, &p.unsolicited.renewal, limit{unsolicitedPause, unsolicitedYoung}, from)
+	if errors.Is(err, errTooSoon) {
+		return nil, fmt.Errorf("%w: %w", errNoKey, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v, ok := known.verify(jws, unsolicitedTries); ok {
+		return v, nil
+	}
+	p.unsolicited.miss(header.KeyID, time.Now())
+	return nil, errNoKey
+}
+
+// hasMissed reports whether the keys were fetched for this id lately, in vain. While
+// tokens with it keep coming, no fetch is spent on it.
+func (u *unsolicited) hasMissed(id string, now time.Time) bool {
+	key := sha256.Sum256([]byte(id))
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	at, ok := u.missed.Get(key)
+	if !ok || now.Sub(at) >= missedFor {
+		return false
+	}
+	u.missed.Put(key, now)
+	return true
+}
+
+func (u *unsolicited) miss(id string, now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.missed.Max = maxMissed
+	u.missed.Put(sha256.Sum256([]byte(id)), now)
+}
+
+// verifyWithSecret verifies a signature whose key is the client secret.
+func (p *Provider) verifyWithSecret(jws *jose.JSONWebSignature) (*verified, error) {
+	if p.ClientSecret == "" {
+		return nil, missing(p.ID, p.Env, "ClientSecret", "SECRET")
+	}
+	payload, err := jws.Verify([]byte(p.ClientSecret))
+	if err != nil {
+		return nil, errors.New("the signature was not made with ClientSecret")
+	}
+	return newVerified(jws, payload, ""), nil
+}
