@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/handshake"
@@ -442,7 +443,7 @@ func (f oauth2Protocol) finish(ctx context.Context, c callbackParams) (*identity
 	}
 	result, err := f.Redeem(ctx, handshake.RedeemOptions{
 		Code: code, RedirectURI: c.redirectURI, Verifier: verifier, Nonce: nonce, Params: c.params,
-		Proof: c.kept.asked.proof(c.kept.issued), Exchanged: c.exchanged,
+		Began: time.Unix(c.kept.issued, 0), Proof: c.kept.asked.proof(c.kept.issued), Exchanged: c.exchanged,
 	})
 	if err != nil {
 		return nil, providerError(err)

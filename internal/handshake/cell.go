@@ -20,6 +20,9 @@ type cell[T any] struct {
 	fresh   time.Duration // of value: how long it needs no renewal
 	fetched time.Time     // zero: no document yet
 
+	before   T         // the copy that value replaced
+	from, to time.Time // when before was current; zero: there is none
+
 	failure error         // of the last fetch; nil after a success
 	pause   time.Duration // from a failure to the next fetch
 	failed  time.Time
@@ -78,6 +81,14 @@ func (c *cell[T]) get(ctx context.Context, s source[T]) (T, error) {
 // resting reports whether the last fetch failed so short a time ago that the next
 // one has to wait.
 func (c *cell[T]) resting(now time.Time) bool { return c.failure != nil && now.Sub(c.failed) < c.pause }
+
+// at returns the copy that was current at a time before the present one, if it is
+// still there.
+func (c *cell[T]) at(t time.Time) (before T, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.before, !c.from.IsZero() && !t.Before(c.from) && t.Before(c.to)
+}
 
 // tell reports that an older copy serves because of err.
 func (c *cell[T]) tell(ctx context.Context, s source[T], err error) {
@@ -151,6 +162,7 @@ func (c *cell[T]) landed(f fetched[T], err error) {
 		c.failure, c.failed, c.pause = err, now, min(max(2*c.pause, failurePause), maxFailurePause)
 		return
 	}
+	c.before, c.from, c.to = c.value, c.fetched, now
 	c.value, c.fresh, c.fetched = f.value, f.fresh, now
 	c.failure, c.pause, c.warned = nil, 0, time.Time{}
 }

@@ -372,3 +372,40 @@ func TestProvidersWithOneIssuerShareNothing(t *testing.T) {
 		}
 	})
 }
+
+// RPX-127. A code is sent to the server that issued it.
+func TestACodeIsSentToTheTokenEndpointOfItsFlow(t *testing.T) {
+	outage(t, func(t *testing.T, o *op, p *handshake.Provider, _ func() []oldCopy) {
+		endpoint := "/token"
+		o.document = func(d map[string]any) { d["token_endpoint"] = o.issuer + endpoint }
+		o.answer["/token2"] = func(w http.ResponseWriter, _ *http.Request) { sendJSON(w, o.tokenResponse()) }
+		o.answer["/token3"] = o.answer["/token2"]
+		redeemFrom := func(began time.Time, want string) {
+			t.Helper()
+			before := o.count(want)
+			options := options()
+			options.Began = began
+			if _, err := p.Redeem(t.Context(), options); err != nil {
+				t.Fatal(err)
+			}
+			if o.count(want) != before+1 {
+				t.Errorf("the code is not sent to %s", want)
+			}
+		}
+		early := time.Now().Add(-time.Minute)
+		redeemFrom(early, "/token") // of another process, before the first copy here
+		time.Sleep(50 * time.Minute)
+		began := time.Now()
+		redeemFrom(began, "/token")
+		endpoint = "/token2"
+		time.Sleep(10 * time.Minute)
+		redeemFrom(time.Now(), "/token2")
+		redeemFrom(began, "/token")
+		redeemFrom(time.Time{}, "/token2")
+		redeemFrom(early, "/token2")
+		endpoint = "/token3"
+		time.Sleep(time.Hour)
+		redeemFrom(time.Now(), "/token3")
+		redeemFrom(began, "/token3") // that copy is no longer there
+	})
+}

@@ -3,6 +3,7 @@ package handshake
 import (
 	"context"
 	"net/url"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/oauth"
@@ -18,6 +19,10 @@ type RedeemOptions struct {
 
 	// Proof is what the ID token has to show. An unmet one is an [*UnmetError].
 	Proof Proof
+
+	// Began is when the sign-in began. If the metadata was replaced since, the code
+	// is sent to the token endpoint of that time. Zero means the present one.
+	Began time.Time
 
 	// Params are the parameters of the callback, for hooks: Apple sends the
 	// user's name there, VK ID the id of a device.
@@ -51,6 +56,13 @@ func (p *Provider) Redeem(ctx context.Context, o RedeemOptions) (*Result, error)
 	m, err := p.resolve(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if before, ok := p.found.at(o.Began); ok {
+		// The code is from the server that was known then, which may not be the one
+		// whose endpoint is known now.
+		began := *m
+		began.token = before.token
+		m = &began
 	}
 	request := url.Values{
 		"grant_type":   {"authorization_code"},
