@@ -180,19 +180,26 @@ type Config struct {
 	// with a time-out of 10 seconds.
 	HTTPClient *http.Client
 
-	// PublicNetworkOnly lets Pintle's client connect to public addresses only.
+	// PublicNetworkOnly lets Pintle's client request public services only.
 	// Set it where the host does not choose the providers, for example where a
 	// customer enters an issuer: its metadata can name any URL as the token
 	// endpoint, which would then receive requests from inside the network of the
-	// host, with the client's credentials.
+	// host, with the client's credentials. [OAuth.PublicNetworkOnly] is for one
+	// provider.
 	//
 	// The client refuses loopback, private, link-local, carrier-grade NAT,
 	// multicast and other special addresses, the metadata services of clouds
-	// among them. It looks at the address of each connection and not at names,
-	// which may resolve to another address the next time, and it does not use the
-	// proxy of the environment. An HTTPClient, here or in [OAuth], would bypass
-	// it, so [New] rejects that.
+	// among them. It looks at the address of each connection, since a name may
+	// resolve to another address the next time, and it does not use the proxy of
+	// the environment. It also refuses URLs without https, with a user name or of
+	// more than 512 bytes, ports other than 443, addresses in the place of names,
+	// and names that are not public: without a dot, or in local, internal,
+	// localhost or home.arpa. An HTTPClient, here or in [OAuth], would bypass it,
+	// so [New] rejects that.
 	PublicNetworkOnly bool
+
+	// PublicNetworkPorts are the ports that PublicNetworkOnly permits beside 443.
+	PublicNetworkPorts []int
 
 	// Getenv looks up environment variables. Nil means os.Getenv.
 	Getenv func(string) string

@@ -134,6 +134,11 @@ type OAuth struct {
 	// [Config.HTTPClient].
 	HTTPClient *http.Client
 
+	// PublicNetworkOnly lets the requests to this provider reach public services
+	// only, by the rules of [Config.PublicNetworkOnly], with a client of Pintle's
+	// in the place of [Config.HTTPClient]. [New] rejects an HTTPClient beside it.
+	PublicNetworkOnly bool
+
 	// DangerouslyAllowHTTP permits endpoints without TLS that are not on loopback.
 	DangerouslyAllowHTTP bool
 

@@ -38,10 +38,11 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 	if err := known(&own); err != nil {
 		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
 	}
-	if s.PublicNetworkOnly && own.HTTPClient != nil {
+	own.PublicNetworkOnly = own.PublicNetworkOnly || s.PublicNetworkOnly
+	if own.PublicNetworkOnly && own.HTTPClient != nil {
 		return p, &Error{
 			Code: CodeConfiguration, Provider: p.id,
-			Err: errors.New("Config.PublicNetworkOnly has no effect on the provider's HTTPClient: leave one of them out"),
+			Err: errors.New("PublicNetworkOnly has no effect on the provider's HTTPClient: leave one of them out"),
 		}
 	}
 	var fault *Error
@@ -294,6 +295,9 @@ func (f *oauthFlow) linking(x *exchange) bool { return f.sessionLeftBehind(x) ||
 func (f *oauthFlow) speak(s *settings) (refresh refreshFunc, fault *Error) {
 	p := f.oauth
 	client := cmp.Or(p.HTTPClient, s.HTTPClient)
+	if p.PublicNetworkOnly && !s.PublicNetworkOnly {
+		client = s.publicClient()
+	}
 	var check func() error
 	switch p.Protocol {
 	case oauth.OAuth1:
@@ -318,6 +322,7 @@ func (f *oauthFlow) speak(s *settings) (refresh refreshFunc, fault *Error) {
 	default:
 		two := p.oauth2(client)
 		two.OldCopy = s.noteOldCopy(p.ID)
+		two.PublicOnly, two.PublicPorts = p.PublicNetworkOnly, s.PublicNetworkPorts
 		f.protocol, check, refresh = oauth2Protocol{two, p.Quirks.Leave, p.Quirks.Return}, two.Check, two.Refresh
 	}
 	if err := check(); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/pintleauth/pintle/internal/csrf"
 	"github.com/pintleauth/pintle/internal/lifetime"
 	"github.com/pintleauth/pintle/internal/origin"
-	"github.com/pintleauth/pintle/internal/publicnet"
 	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/tokenhash"
 )
@@ -96,7 +95,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 	if s.HTTPClient == nil {
 		s.HTTPClient = &http.Client{Timeout: outgoingTimeout}
 		if s.PublicNetworkOnly {
-			s.HTTPClient.Transport = publicnet.Transport(nil)
+			s.HTTPClient = s.publicClient()
 		}
 	}
 	if s.ClientAddress == nil {

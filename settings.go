@@ -19,6 +19,7 @@ import (
 	"github.com/pintleauth/pintle/internal/once"
 	"github.com/pintleauth/pintle/internal/origin"
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/publicnet"
 	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/tokenhash"
@@ -431,6 +432,11 @@ type spent struct {
 
 	// challenges are those of passkey ceremonies.
 	challenges *once.Values
+}
+
+// publicClient returns a client for [Config.PublicNetworkOnly].
+func (s *settings) publicClient() *http.Client {
+	return &http.Client{Timeout: outgoingTimeout, Transport: publicnet.Transport(nil, s.PublicNetworkPorts...)}
 }
 
 // refreshes are the exchanges under way and those just done.

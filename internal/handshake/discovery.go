@@ -1,6 +1,7 @@
 package handshake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -229,7 +230,7 @@ func (p *Provider) endpoint(m *metadata, configured Endpoint, address, field, na
 	}
 	// A remote document must not send us to http services on this machine.
 	allowHTTP := p.AllowInsecure || loopback.Host(u.Hostname()) && (configured.URL != "" || m.plainHTTP)
-	if err := checkURL(u, allowHTTP); err != nil {
+	if err := cmp.Or(checkURL(u, allowHTTP), p.checkPublic(u)); err != nil {
 		return nil, p.errorf("%s: %w", name, err)
 	}
 	if len(configured.Params) > 0 {

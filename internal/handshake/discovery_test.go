@@ -61,7 +61,7 @@ func TestDiscoveryDocumentsThatAreRefused(t *testing.T) {
 		{"RPX-125 an endless token endpoint", change("token_endpoint", "https://op.example.test/"+strings.Repeat("x", 2048)), "token_endpoint in the document is longer"},
 		{"RPX-125 an endless userinfo endpoint", change("userinfo_endpoint", "https://op.example.test/"+strings.Repeat("x", 2048)), "userinfo_endpoint in the document is longer"},
 		{"RPX-125 an endless address of the keys", change("jwks_uri", "https://op.example.test/"+strings.Repeat("x", 2048)), "jwks_uri in the document is longer"},
-		{"SH-24 a redirect to elsewhere", answer(func(w http.ResponseWriter, r *http.Request) {
+		{"RPT-77 SH-24 a redirect to elsewhere", answer(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/other"+wellKnown, http.StatusFound)
 		}), "status 302"},
 		{"a dropped connection", answer(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }), wellKnown},
@@ -140,6 +140,33 @@ func TestRemoteDocumentCannotDirectRequestsToThisMachine(t *testing.T) {
 	p.Client = &http.Client{Transport: direct{o}}
 	_, err := p.Redeem(t.Context(), options())
 	wantError(t, err, "token endpoint", "not encrypted")
+}
+
+// RPT-77. The metadata of an issuer that a customer chose names public services only,
+// in every field.
+func TestMetadataOfAPublicProviderNamesPublicServices(t *testing.T) {
+	for _, address := range []string{
+		"https://127.0.0.1/x", "https://localhost/x", "https://keycloak.internal/x", "http://op.example.test/x", "https://op.example.test:22/x",
+		"https://op.example.test/#x", "https://op.example.test/" + strings.Repeat("x", 500),
+	} {
+		for _, endpoint := range []string{"token_endpoint", "userinfo_endpoint", "jwks_uri"} {
+			o := &op{issuer: "https://op.example.test", key: rsaKey(), alg: "RS256", answer: map[string]http.HandlerFunc{}}
+			o.keys = []map[string]any{jwk(rsaKey(), "key-1", "RS256")}
+			p := o.provider()
+			p.Client = &http.Client{Transport: direct{o}}
+			p.PublicOnly, p.AllowInsecure, p.ProfileFromUserInfo = true, true, true
+			if _, err := p.Redeem(t.Context(), options()); err != nil {
+				t.Fatal(err)
+			}
+			p = o.provider()
+			p.Client = &http.Client{Transport: direct{o}}
+			p.PublicOnly, p.AllowInsecure, p.ProfileFromUserInfo = true, true, true
+			o.document = func(d map[string]any) { d[endpoint] = address }
+			if _, err := p.Redeem(t.Context(), options()); err == nil || o.count("/x") != 0 {
+				t.Errorf("RPT-77 SH-24 %s at %s: %v, %d requests", endpoint, address, err, o.count("/x"))
+			}
+		}
+	}
 }
 
 func TestDocumentIsKeptForAnHour(t *testing.T) {

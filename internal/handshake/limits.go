@@ -13,6 +13,7 @@ const (
 	maxKeys             = 64       // keys of a JWKS that are read
 	maxMetadataMembers  = 200      // of a discovery document; large ones have some 60
 	maxMetadataText     = 2 << 10  // bytes of one text in it
+	maxPublicURL        = 512      // bytes of an address that a customer chose, directly or by metadata
 	maxErrorText        = 300      // bytes of a provider's text repeated in an error
 
 	metadataAge   = time.Hour       // a discovery document is fresh this long

@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"sync"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/publicnet"
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/oauth"
 )
@@ -111,6 +113,12 @@ type Provider struct {
 	// that a copy of its metadata or keys from that time serves: once, and every ten
 	// minutes while that lasts.
 	OldCopy func(ctx context.Context, document string, since time.Time, err error)
+
+	// PublicOnly rejects addresses, configured ones and those of the metadata, that
+	// are not of a public service: see [publicnet.CheckURL]. Client must use
+	// [publicnet.Transport]. PublicPorts are permitted beside 443.
+	PublicOnly  bool
+	PublicPorts []int
 
 	// AllowInsecure permits http to other machines. It exposes the client
 	// secret and every token to the network: for test networks only.
@@ -216,7 +224,11 @@ func (p *Provider) Check() error {
 			}
 			continue
 		}
-		if _, err := p.parseURL(e.url); err != nil {
+		u, err := p.parseURL(e.url)
+		if err == nil && p.PublicOnly && e.name == "Issuer" && (u.RawQuery != "" || u.ForceQuery) {
+			err = errors.New("an issuer has no query")
+		}
+		if err != nil {
 			problem("%s: %w", e.name, err)
 		}
 	}
@@ -257,7 +269,27 @@ func (p *Provider) client() *http.Client {
 }
 
 // parseURL parses an address the application configured.
-func (p *Provider) parseURL(raw string) (*url.URL, error) { return parseURL(raw, p.AllowInsecure) }
+func (p *Provider) parseURL(raw string) (*url.URL, error) {
+	u, err := parseURL(raw, p.AllowInsecure)
+	if err != nil {
+		return nil, err
+	}
+	return u, p.checkPublic(u)
+}
+
+// checkPublic rejects an address that is not of a public service, where only those
+// are permitted.
+func (p *Provider) checkPublic(u *url.URL) error {
+	switch {
+	case !p.PublicOnly:
+		return nil
+	case u.Fragment != "":
+		return errors.New("the URL has a fragment")
+	case len(u.String()) > maxPublicURL:
+		return fmt.Errorf("the URL is longer than %d bytes", maxPublicURL)
+	}
+	return publicnet.CheckURL(u, p.PublicPorts...)
+}
 
 // errorf names the provider in an error.
 func (p *Provider) errorf(format string, args ...any) error { return errorOf(p.ID, format, args...) }

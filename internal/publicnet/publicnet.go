@@ -4,38 +4,99 @@
 package publicnet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
 
-// ErrNotPublic is matched by the errors about an address that is not public.
+// ErrNotPublic is matched by the errors about an address that is not public, and
+// about URLs that are not those of a public service.
 var ErrNotPublic = errors.New("not a public address")
 
 // Time limits of a connection.
 const (
-	dialTimeout      = 10 * time.Second
+	dialTimeout      = 5 * time.Second
 	handshakeTimeout = 10 * time.Second
 	idleTimeout      = 90 * time.Second // as http.DefaultTransport has it
 )
 
-// Transport returns a transport that connects to public addresses only. A nil
-// resolver means that of the system. Proxies of the environment are ignored: the
-// transport could check the address of the proxy only, and not that of the host
-// behind it.
-func Transport(resolver *net.Resolver) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, Resolver: resolver, Control: refuse}
-	return &http.Transport{
+// Transport returns a transport that requests URLs that pass [CheckURL] from public
+// addresses only. A nil resolver means that of the system. Proxies of the environment
+// are ignored: the transport could check the address of the proxy only, and not that
+// of the host behind it.
+func Transport(resolver *net.Resolver, ports ...int) http.RoundTripper {
+	return newTransport(&net.Dialer{Timeout: dialTimeout, Resolver: resolver, Control: refuse}, ports)
+}
+
+func newTransport(dialer *net.Dialer, ports []int) *transport {
+	return &transport{ports, &http.Transport{
 		DialContext:         dialer.DialContext,
 		ForceAttemptHTTP2:   true,
 		TLSHandshakeTimeout: handshakeTimeout,
 		IdleConnTimeout:     idleTimeout,
 		MaxIdleConns:        100,
+	}}
+}
+
+type transport struct {
+	ports []int
+	base  *http.Transport
+}
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := CheckURL(r.URL, t.ports...); err != nil {
+		if r.Body != nil {
+			_ = r.Body.Close() // a RoundTripper closes it in any case
+		}
+		return nil, err
 	}
+	return t.base.RoundTrip(r)
+}
+
+// CloseIdleConnections is called by [http.Client.CloseIdleConnections].
+func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+
+// CheckURL returns an error for a URL that is not that of a public service: without
+// https, with a user name, at a port that is neither 443 nor in ports, or at a host
+// without a public name. Where the name leads is checked when it is connected to.
+func CheckURL(u *url.URL, ports ...int) error {
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	port, err := strconv.Atoi(cmp.Or(u.Port(), "443"))
+	switch {
+	case u.Scheme != "https":
+		return fmt.Errorf("%w: %s://%s is not encrypted: use https", ErrNotPublic, u.Scheme, u.Host)
+	case u.User != nil:
+		return fmt.Errorf("%w: the URL of %s has a user name", ErrNotPublic, u.Host)
+	case err != nil, port != 443 && !slices.Contains(ports, port):
+		return fmt.Errorf("%w: %s is at a port other than 443", ErrNotPublic, u.Host)
+	case !isPublicName(host):
+		return fmt.Errorf("%w: %q is not a name in the public domain name system", ErrNotPublic, host)
+	}
+	return nil
+}
+
+// isPublicName reports whether a name can be one of a public service. Addresses are
+// no names, in whatever form: every top-level domain begins with a letter.
+//
+// https://www.rfc-editor.org/rfc/rfc6761
+// https://www.rfc-editor.org/rfc/rfc8375
+func isPublicName(host string) bool {
+	dot := strings.LastIndexByte(host, '.')
+	if dot <= 0 || dot == len(host)-1 || strings.Contains(host, ":") || '0' <= host[dot+1] && host[dot+1] <= '9' {
+		return false
+	}
+	return !slices.ContainsFunc([]string{".local", ".internal", ".localhost", ".home.arpa"}, func(suffix string) bool {
+		return strings.HasSuffix("."+host, suffix)
+	})
 }
 
 // refuse is called with the address of each connection, after the name was looked
