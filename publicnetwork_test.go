@@ -123,7 +123,7 @@ func TestAProviderOfATenantDoesNotReachTheInnerNetwork(t *testing.T) {
 	}
 }
 
-// RPT-77. What shows before any request is an error of New.
+// SH-24, RPT-77. What shows before any request is an error of New.
 func TestAddressesThatAreNotPublicAreNotConfigured(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		for _, tt := range []struct{ issuer, want string }{

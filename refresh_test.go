@@ -84,8 +84,7 @@ func TestATokenThatIsGoodIsNotRefreshed(t *testing.T) {
 
 func first[T any](value T, _ error) T { return value }
 
-// RPT-52. A token that lives for half a minute is good for most of that, whoever
-// holds it.
+// RPT-52. A token that lives for half a minute is good for most of that.
 func TestATokenOfAShortLifeIsNotRefreshedByEveryCall(t *testing.T) {
 	for name, store := range map[string]func() pintle.Store{
 		"held by the caller": func() pintle.Store { return nil },

@@ -119,7 +119,7 @@ func checkAssertion(t *testing.T, r request, key any, alg jose.SignatureAlgorith
 	assertionsSeen[c.Jti] = true
 }
 
-// RPT-33. An assertion is good at one provider, whatever the metadata of another says:
+// SH-74, RPT-33. An assertion is good at one provider, whatever the metadata of another says:
 // CVE-2025-27370, CVE-2025-27371.
 func TestAnAssertionIsForTheIssuerAlone(t *testing.T) {
 	const other = "https://other.example.test"

@@ -142,7 +142,7 @@ func TestRemoteDocumentCannotDirectRequestsToThisMachine(t *testing.T) {
 	wantError(t, err, "token endpoint", "not encrypted")
 }
 
-// RPT-77. The metadata of an issuer that a customer chose names public services only,
+// SH-24, RPT-77. The metadata of an issuer that a customer chose names public services only,
 // in every field.
 func TestMetadataOfAPublicProviderNamesPublicServices(t *testing.T) {
 	for _, address := range []string{

@@ -103,10 +103,10 @@ func TestAnOlderCopyServesWhileTheProviderIsDown(t *testing.T) {
 		"that are no JSON":       saying(200, "application/json", `{"keys":[`),
 		"that are none":          saying(200, "application/json", `{"keys":[]}`),
 		"that are no member":     saying(200, "application/json", `{}`),
-		"that nobody can read":   saying(200, "application/json", `{"keys":[{"kty":"RSA"},{"kty":"new"}]}`),
+		"of unknown types":       saying(200, "application/json", `{"keys":[{"kty":"RSA"},{"kty":"new"}]}`),
 		"that sign nothing here": saying(200, "application/json", `{"keys":[{"kty":"oct","k":"c2VjcmV0","kid":"key-1"}]}`),
 	} {
-		t.Run("RPT-75 keys in the place of "+name, func(t *testing.T) {
+		t.Run("RPT-75 keys "+name, func(t *testing.T) {
 			outage(t, func(t *testing.T, o *op, p *handshake.Provider, told func() []oldCopy) {
 				if err := redeem(t, p); err != nil {
 					t.Fatal(err)
@@ -339,7 +339,7 @@ func TestKeysAreKeptAsTheProviderSays(t *testing.T) {
 	}
 }
 
-// Two customers may have one issuer, each with a client there. What one of them
+// RPT-80, SH-71. Two customers may have one issuer, each with a client there. What one of them
 // meets is not what the other does.
 func TestProvidersWithOneIssuerShareNothing(t *testing.T) {
 	outage(t, func(t *testing.T, o *op, one *handshake.Provider, _ func() []oldCopy) {

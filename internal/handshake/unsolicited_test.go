@@ -63,7 +63,7 @@ func TestATokenThatAnyoneCanSendIsOfTheProvider(t *testing.T) {
 	}
 }
 
-// RPX-121. What strangers send does not use up the fetches that sign-ins need.
+// RPT-64, RPX-121. What strangers send does not use up the fetches that sign-ins need.
 func TestAFloodOfKeyIDsDoesNotStopSignIns(t *testing.T) {
 	outage(t, func(t *testing.T, o *op, p *handshake.Provider, _ func() []oldCopy) {
 		if err := redeem(t, p); err != nil {
@@ -158,7 +158,7 @@ func TestAnUnknownKeyIDIsFetchedForOnce(t *testing.T) {
 	})
 }
 
-// RPX-126. A verification is work, and a token without a key id fits every key.
+// RPT-79, RPX-126. A verification is work, and a token without a key id fits every key.
 func TestFewKeysAreTriedForOneSignature(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -128,7 +128,7 @@ func TestAConnectionIsRefusedAfterTheNameIsLookedUp(t *testing.T) {
 // The answer of a name server is another one the next time, or has several addresses:
 // each that is connected to is judged.
 func TestANameThatChangesItsAddressIsRefused(t *testing.T) {
-	stopped := errors.New("the test connects to nobody")
+	stopped := errors.New("the test connects to no server")
 	for name, answers := range map[string][][]netip.Addr{
 		"public at first, then private":          {addresses("1.1.1.1"), addresses("127.0.0.1")},
 		"a public and a private address":         {addresses("1.1.1.1", "127.0.0.1")},
@@ -169,10 +169,11 @@ func TestANameThatChangesItsAddressIsRefused(t *testing.T) {
 	}
 }
 
+// SH-24, RPT-77. What a URL says is refused before its name is looked up.
 func TestOnlyAddressesOfPublicServicesAreRequested(t *testing.T) {
 	var asked atomic.Int64
 	names := testsite.Resolver(t, func(string) []netip.Addr { asked.Add(1); return addresses("1.1.1.1") })
-	stopped := errors.New("the test connects to nobody")
+	stopped := errors.New("the test connects to no server")
 	transport := publicnet.TransportTo(func(string) error { return stopped }, names, 8443)
 	for _, url := range []string{
 		"http://idp.example.com/", "http://idp.example.com:443/", "https://user@idp.example.com/", "ftp://idp.example.com/",
