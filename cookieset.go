@@ -27,12 +27,16 @@ type cookieSet struct {
 	pkce, state, nonce, challenge namedCookie
 	addressProof, pending         namedCookie
 
+	// The routes below signout alone receive these; see [providerSession], [leaving].
+	providerSession, leaving namedCookie
+
 	// salt is what session tokens are sealed under: the name of their cookie and,
 	// where there is one, the tenant.
 	salt                                      string
 	tokens                                    *token.Codec
 	pkceBox, stateBox, nonceBox, challengeBox *sealed.Box
 	addressProofBox, pendingBox               *sealed.Box
+	providerSessionBox, leavingBox            *sealed.Box
 
 	// secure reports that cookies of the site have the attribute Secure.
 	secure bool
@@ -122,6 +126,8 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 		// confirm an address for the user who signs in here.
 		{&set.addressProof, hostPrefix + "authjs.address-proof", Cookie{}, checkMaxAge},
 		{&set.pending, hostPrefix + "authjs.pending-sign-in", s.Cookies.PendingSignIn, pendingMaxAge},
+		{&set.providerSession, prefix + "pintle.hint", Cookie{}, browserMaxAge},
+		{&set.leaving, prefix + "pintle.signout", Cookie{}, leavingMaxAge},
 	} {
 		*c.cookie = c.override.over(c.name, secure, c.maxAge)
 		if err := cookie.Check(c.cookie.name, c.cookie.attrs); err != nil {
@@ -151,8 +157,20 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 			return set, err
 		}
 	}
-	set.pendingBox, err = sealed.NewBox(s.jwtSecrets, seal.Salt(set.pending.name, s.Tenant), set.pendingAge())
-	return set, err
+	for _, kept := range []struct {
+		box    **sealed.Box
+		name   string
+		maxAge time.Duration
+	}{
+		{&set.pendingBox, set.pending.name, set.pendingAge()},
+		{&set.providerSessionBox, set.providerSession.name, browserMaxAge},
+		{&set.leavingBox, set.leaving.name, leavingMaxAge},
+	} {
+		if *kept.box, err = sealed.NewBox(s.jwtSecrets, seal.Salt(kept.name, s.Tenant), kept.maxAge); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
 }
 
 // over lays the override over the defaults of a cookie.
@@ -255,6 +273,10 @@ func (c *cookieSet) pendingAge() time.Duration {
 func (c *cookieSet) clearPending(h http.Header) []string {
 	return cookie.WriteChunked(c.pending.name, "", cookie.Received(h, c.pending.name), c.pending.attrs)
 }
+
+// leavingMaxAge is how long a browser may take to come back from the provider at which
+// it ends its session.
+const leavingMaxAge = 15 * time.Minute
 
 // pendingMaxAge is how long a sign-in is held, unless the host says otherwise.
 const pendingMaxAge = 10 * time.Minute

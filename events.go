@@ -89,6 +89,13 @@ type SignInFailedEvent struct {
 type SignOutEvent struct {
 	Claims  Claims
 	Session *StoredSession
+
+	// AtProvider reports that the browser was sent on to the provider with which the
+	// session began, to end the session there; see [OAuth.EndSessionAtProvider].
+	// Provider is its id. It is empty if a handler of the host signed out: a route finds
+	// the provider later.
+	AtProvider bool
+	Provider   string
 }
 
 // A LinkAccountEvent is an account that was linked.

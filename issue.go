@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/sealed"
 )
 
 // beginSession makes the session of a decision, unless one of the same user goes on.
@@ -54,6 +56,7 @@ func (x *exchange) giveSession(who *arrival, d *decision) (*issued, error) {
 		return nil, err
 	}
 	if given != nil {
+		x.keepProviderSession(d)
 		x.debug("signed in")
 	}
 	x.addCookie(who.submission.cookieLines()...)
@@ -71,4 +74,50 @@ func (x *exchange) issue(who *arrival, d *decision) error {
 	}
 	// Whichever field or cookie it comes from, it has passed the redirect rules.
 	return x.redirect(x.callbackURL)
+}
+
+// maxHint is the longest ID token that is kept: two cookies have room for it.
+const maxHint = 5000
+
+// A providerSession is what a browser keeps, until it signs out, of the sign-in with
+// which its session began. Only the routes below signout receive it, so that an ID token
+// makes no other request longer.
+type providerSession struct {
+	Provider string `json:"provider"`
+
+	// User is the id of the user. What a former session left is not used for the
+	// session of another user.
+	User string `json:"user"`
+
+	Hint string `json:"hint,omitempty"` // the ID token
+	sealed.Expiry
+}
+
+// keepProviderSession has the browser keep with which provider its session has begun.
+func (x *exchange) keepProviderSession(d *decision) {
+	if !x.endsAtProvider || d.kept != nil {
+		return // a session that goes on began before
+	}
+	var value string
+	if d.account != nil {
+		if p := x.byID[d.account.Provider]; p != nil && p.endSession != nil {
+			kept := &providerSession{Provider: p.id, User: d.user.ID, Hint: d.account.IDToken}
+			if len(kept.Hint) > maxHint {
+				kept.Hint = ""
+			}
+			value, _ = x.set.providerSessionBox.Seal(kept) // texts are JSON
+		}
+	}
+	x.addCookie(x.providerSessionLines(value)...)
+}
+
+// providerSessionLines set the cookie, or clear it if the value is empty. Most requests do
+// not show which parts of it the browser has.
+func (x *exchange) providerSessionLines(value string) []string {
+	c := x.set.providerSession
+	c.attrs.Path = x.base + "/" + string(actionSignOut)
+	if value == "" {
+		c.attrs.HasMaxAge = false
+	}
+	return cookie.WriteChunked(c.name, value, []string{c.name, c.name + ".0", c.name + ".1"}, c.attrs)
 }

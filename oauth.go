@@ -123,6 +123,25 @@ type OAuth struct {
 	// set it by what their documentation promises.
 	EmailVerified func(p Profile) bool
 
+	// EndSessionAtProvider ends the session at the provider, too, when a user signs out
+	// whose session began there: the browser goes on to its end session endpoint, and
+	// comes back to the route signout/{ID} below the base path, whose URL must be
+	// registered at the service. The session here ends first, whether or not the provider
+	// answers. (OpenID Connect RP-Initiated Logout 1.0)
+	//
+	// A script that signs out without following the URL in the answer ends the session
+	// here only. So does a sign-out of a session that began before this was set.
+	EndSessionAtProvider bool
+
+	// EndSession is the endpoint for it, if the metadata has none. Its Params replace
+	// those of the standard; an empty one removes the parameter, such as
+	// post_logout_redirect_uri where none can be registered.
+	EndSession oauth.Endpoint
+
+	// PostLogoutRedirectURL replaces the URL of the route signout/{ID}. It must lead to
+	// that route all the same.
+	PostLogoutRedirectURL string
+
 	// RedirectURL replaces the callback URL that is sent to the provider. The
 	// URL must lead to this application's callback route all the same.
 	RedirectURL string
@@ -168,7 +187,7 @@ func (p *OAuth) complete() error {
 	if p.Complete == nil {
 		return nil
 	}
-	for _, e := range []*oauth.Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken} {
+	for _, e := range []*oauth.Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken, &p.EndSession} {
 		own := make(map[string]string, len(e.Params))
 		maps.Copy(own, e.Params)
 		e.Params = own

@@ -45,8 +45,14 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 			Err: errors.New("PublicNetworkOnly has no effect on the provider's HTTPClient: leave one of them out"),
 		}
 	}
+	if err := own.endsSessions(); err != nil {
+		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
+	}
 	var fault *Error
 	p.refresh, fault = f.speak(s)
+	if f.ends != nil {
+		p.endSession = &endSession{f.endAtProvider, func(x *exchange) (bool, error) { return f.passOn(x, x.query, actionSignOut) }}
+	}
 	p.checkClient = f.protocol.CheckClient
 	return p, fault
 }
@@ -131,7 +137,7 @@ func (f *oauthFlow) begin(x *exchange) error {
 // is that of this deployment where a redirect proxy has another one.
 func (f *oauthFlow) redirectURI(x *exchange) (uri, preview string, err error) {
 	own := cmp.Or(f.oauth.RedirectURL, x.callbackRoute(f.id))
-	proxy, same, err := f.redirectProxy(x)
+	proxy, same, err := f.redirectProxy(x, actionCallback)
 	if err != nil || proxy == "" || same {
 		return own, "", err
 	}
@@ -147,7 +153,7 @@ func (f *oauthFlow) finish(x *exchange) (*arrival, error) {
 		params = x.postedParams()
 	}
 	// A flow of another deployment has its check cookies there.
-	if passed, err := f.passOn(x, params); passed || err != nil {
+	if passed, err := f.passOn(x, params, actionCallback); passed || err != nil {
 		return nil, err
 	}
 	redirectURI, _, err := f.redirectURI(x)
@@ -324,11 +330,49 @@ func (f *oauthFlow) speak(s *settings) (refresh refreshFunc, fault *Error) {
 		two.OldCopy = s.noteOldCopy(p.ID)
 		two.PublicOnly, two.PublicPorts = p.PublicNetworkOnly, s.PublicNetworkPorts
 		f.protocol, check, refresh = oauth2Protocol{two, p.Quirks.Leave, p.Quirks.Return}, two.Check, two.Refresh
+		if p.EndSessionAtProvider {
+			f.ends = two
+		}
 	}
 	if err := check(); err != nil {
 		return refresh, &Error{Code: codeInvalidEndpoints, Provider: p.ID, Err: err}
 	}
 	return refresh, nil
+}
+
+// endsSessions reports why a provider at which sessions are to end cannot do that.
+func (p *OAuth) endsSessions() error {
+	switch {
+	case !p.EndSessionAtProvider:
+		return nil
+	case p.Protocol == oauth.OAuth1 || p.Protocol == oauth.OpenID2:
+		return errors.New("EndSessionAtProvider is for OAuth 2 and OpenID Connect")
+	case p.Issuer == "" && p.WellKnown == "" && p.EndSession.URL == "":
+		return errors.New("EndSessionAtProvider needs EndSession.URL, or an Issuer whose metadata has an end_session_endpoint")
+	}
+	return nil
+}
+
+// endAtProvider returns where a browser ends a session at the provider.
+func (f *oauthFlow) endAtProvider(x *exchange, hint string) (endedSession, error) {
+	own := cmp.Or(f.oauth.PostLogoutRedirectURL, x.origin+x.base+"/"+string(actionSignOut)+"/"+f.id)
+	proxy, same, err := f.redirectProxy(x, actionSignOut)
+	if err != nil {
+		return endedSession{}, err
+	}
+	preview := ""
+	if proxy != "" && !same {
+		own, preview = proxy, own
+	}
+	state, err := x.sealState(preview)
+	if err != nil {
+		return endedSession{}, err
+	}
+	to, hinted, err := f.ends.EndSessionURL(x.ctx, handshake.EndSessionOptions{Hint: hint, RedirectURI: own, State: state})
+	if err == nil && f.oauth.Quirks.EndSession != nil {
+		to, err = changed(to, f.oauth.Quirks.EndSession)
+	}
+	return endedSession{to, state, hinted}, err
 }
 
 func (p *OAuth) oauth2(client *http.Client) *handshake.Provider {
@@ -339,7 +383,7 @@ func (p *OAuth) oauth2(client *http.Client) *handshake.Provider {
 		Issuer: p.Issuer, WellKnown: p.WellKnown, TenantIssuer: q.TenantIssuer,
 		ClientID: p.ClientID, ClientSecret: p.ClientSecret, ClientSecretFunc: q.ClientSecret,
 		Authorization: endpointOf(p.Authorization), Token: endpointOf(p.Token), UserInfo: endpointOf(p.UserInfo),
-		JWKS: q.JWKS,
+		JWKS: q.JWKS, EndSessionEndpoint: endpointOf(p.EndSession),
 		PKCE: slices.Contains(checks, oauth.CheckPKCE), State: slices.Contains(checks, oauth.CheckState),
 		Nonce:      slices.Contains(checks, oauth.CheckNonce),
 		AuthMethod: string(p.ClientAuth), PrivateKey: p.PrivateKey, PrivateKeyID: p.PrivateKeyID,
@@ -395,7 +439,7 @@ func changed(raw string, f func(*url.URL) error) (string, error) {
 		err = f(u)
 	}
 	if err != nil {
-		return "", fmt.Errorf("change the authorization URL: %w", err)
+		return "", fmt.Errorf("change the URL: %w", err)
 	}
 	return u.String(), nil
 }

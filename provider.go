@@ -91,6 +91,9 @@ type facts struct {
 	// responses, or empty.
 	proxyURL string
 
+	// endSession ends sessions at the provider. Nil means that they go on there.
+	endSession *endSession
+
 	// oneButton reports that a button begins a sign-in on any page. Other
 	// providers need their form, which is on the sign-in page.
 	oneButton bool
@@ -118,6 +121,22 @@ type facts struct {
 	check       func(*settings) *Error
 	checkClient func() error
 	announce    func(context.Context, *settings)
+}
+
+// An endSession is how sessions end at a provider.
+type endSession struct {
+	// begin returns where a browser goes, with the ID token of the session or "".
+	begin func(x *exchange, hint string) (endedSession, error)
+
+	// passOn redirects a browser that comes back, and belongs to another deployment. It
+	// reports whether it did.
+	passOn func(x *exchange) (bool, error)
+}
+
+// An endedSession is where a browser ends a session at the provider.
+type endedSession struct {
+	url, state string
+	hinted     bool
 }
 
 // checkProviderID rejects ids that no URL could name: the path is compared
@@ -334,6 +353,9 @@ type oauthFlow struct {
 	listed   []oauth.Check // see [OAuth.checks]
 	formPost bool          // see [OAuth.formPost]
 	proxyURL string        // see [OAuth.proxyURL]
+
+	// ends knows where sessions end at the provider. It is nil if they are not to.
+	ends *handshake.Provider
 }
 
 // A refreshFunc exchanges a refresh token for a token response.

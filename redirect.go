@@ -127,7 +127,7 @@ func (x *exchange) mayBeHere(u *url.URL) bool {
 // In the log it is a bad request. Pages of the host and of Config.Accounts, whose code asks
 // for a form token, decide themselves where their users go.
 func (x *exchange) checkCallbackURL() *Error {
-	if x.inside || x.action == actionAccount {
+	if x.inside || x.action == actionAccount || x.action == actionSignOut && x.provider != nil {
 		return nil
 	}
 	if asked, _ := x.query.Last("callbackUrl"); asked != "" && !origin.Allowed(asked) {
@@ -176,10 +176,10 @@ func (s *settings) mayReceive(deployment origin.Origin) bool {
 	return !deployment.Secure() && deployment.Loopback() && s.previews.Match(origin.Origin("https://"+deployment.Host()))
 }
 
-// redirectProxy returns the callback URL of the deployment that receives the
+// redirectProxy returns the URL, for an action, of the deployment that receives the
 // provider's responses for this one, if there is one, and whether it is this one
 // itself.
-func (f *oauthFlow) redirectProxy(x *exchange) (callback string, same bool, err error) {
+func (f *oauthFlow) redirectProxy(x *exchange, act action) (callback string, same bool, err error) {
 	base := f.proxyURL
 	if base == "" {
 		return "", false, nil
@@ -191,18 +191,18 @@ func (f *oauthFlow) redirectProxy(x *exchange) (callback string, same bool, err 
 			Err: fmt.Errorf("RedirectProxyURL (AUTH_REDIRECT_PROXY_URL) is %q: %w", base, err),
 		}
 	}
-	return base + "/callback/" + f.id, string(site) == x.origin, nil
+	return base + "/" + string(act) + "/" + f.id, string(site) == x.origin, nil
 }
 
-// passOn redirects a browser whose sign-in began at another deployment. It
+// passOn redirects a browser whose sign-in or sign-out began at another deployment. It
 // reports whether it did.
 //
 // Only a deployment with the same secret can have sealed the state. That does
 // not make its content true: a deployment that trusts a forged Host header
 // seals the attacker's host. If a user follows the attacker's link, that host
 // receives the user's code. So the list decides.
-func (f *oauthFlow) passOn(x *exchange, params query.Values) (bool, error) {
-	_, same, err := f.redirectProxy(x)
+func (f *oauthFlow) passOn(x *exchange, params query.Values, act action) (bool, error) {
+	_, same, err := f.redirectProxy(x, act)
 	state, sent := params.Last("state")
 	if err != nil || !same || !sent {
 		return false, err
@@ -224,7 +224,7 @@ func (f *oauthFlow) passOn(x *exchange, params query.Values) (bool, error) {
 			fmt.Errorf("the flow says that it began at %s, which Config.RedirectProxyHosts does not list: add it "+
 				"if it is a deployment of yours", home))
 	}
-	x.debug("passed on to the deployment that the sign-in began at")
+	x.debug("passed on to the deployment at which it began")
 	return true, x.redirect(query.AppendValues(content.Origin, params))
 }
 

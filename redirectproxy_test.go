@@ -19,8 +19,13 @@ func newPreview(t *testing.T, hosts ...string) *site {
 	s := newSite(t, func(s *site) {
 		s.url = "https://pr-7.preview.example"
 		s.RedirectProxyURL = "https://app.example/auth"
-		s.idp.Register(authtest.Client{ID: "acme", Secret: "x", RedirectURIs: []string{"https://app.example/auth/callback/acme"}})
-		s.Providers = []pintle.Provider{s.idp.OIDC("acme")}
+		s.idp.Register(authtest.Client{
+			ID: "acme", Secret: "x", RedirectURIs: []string{"https://app.example/auth/callback/acme"},
+			PostLogoutRedirectURIs: []string{"https://app.example/auth/signout/acme"},
+		})
+		acme := s.idp.OIDC("acme")
+		acme.EndSessionAtProvider = true
+		s.Providers = []pintle.Provider{acme}
 
 		registered := s.Config
 		registered.URL, registered.RedirectProxyHosts = "https://app.example", hosts

@@ -218,6 +218,7 @@ func (s *settings) resolveProviders(env environment) *Error {
 		}
 		s.byID[p.id] = p
 		s.providers = append(s.providers, p)
+		s.endsAtProvider = s.endsAtProvider || p.endSession != nil
 	}
 	note(s.checkKinds())
 	return fault

@@ -156,8 +156,8 @@ func (x *exchange) prepare() error {
 	}
 	x.resolveCSRFToken()
 	x.checkSender()
-	if x.action == actionAccount {
-		return nil // whose pages keep their way back themselves
+	if x.action == actionAccount || x.action == actionSignOut && x.provider != nil {
+		return nil // whose way back is kept elsewhere
 	}
 	return x.resolveCallbackURL()
 }
@@ -184,9 +184,11 @@ func (x *exchange) dispatch() error {
 	// can cause a GET.
 	case !get && x.action == actionSignIn:
 		return x.signIn()
+	case get && x.action == actionSignOut && x.provider != nil:
+		return x.backFromProvider()
 	case get && x.action == actionSignOut:
 		return x.signOutPage()
-	case !get && x.action == actionSignOut:
+	case !get && x.action == actionSignOut && x.provider == nil:
 		return x.signOut()
 	case get && x.action == actionVerifyRequest:
 		return x.verifyRequestPage()

@@ -60,6 +60,9 @@ type settings struct {
 	providers []*provider
 	byID      map[string]*provider
 
+	// endsAtProvider reports that sessions of some provider end there, too.
+	endsAtProvider bool
+
 	sessions sessions
 	lifetime lifetime.Policy
 
@@ -139,8 +142,13 @@ const browserMaxAge = 400 * 24 * time.Hour
 // id by decoding is neither.
 func (s *settings) parsePath(path string) (act action, id string, ok bool) {
 	act, id, ok = parseRoute(s.base, path)
-	if act == actionAccount && s.accounts == nil {
+	switch {
+	case act == actionAccount && s.accounts == nil:
 		return "", "", false
+	case act == actionSignOut && id != "":
+		if p := s.byID[id]; p == nil || p.endSession == nil {
+			return "", "", false
+		}
 	}
 	return act, id, ok
 }
@@ -163,9 +171,9 @@ func parseRoute(base, path string) (act action, id string, ok bool) {
 			id = second
 		}
 		return act, id, true
-	case actionAccount:
+	case actionAccount, actionSignOut:
 		return act, second, !strings.Contains(second, "%")
-	case actionProviders, actionSession, actionCSRF, actionSignOut, actionVerifyRequest, actionError:
+	case actionProviders, actionSession, actionCSRF, actionVerifyRequest, actionError:
 		return act, "", !two
 	}
 	return "", "", false

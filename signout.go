@@ -1,7 +1,15 @@
 package pintle
 
 import (
+	"crypto/subtle"
+	"errors"
+	"log/slog"
+	"net/http"
 	"strconv"
+	"time"
+
+	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/sealed"
 )
 
 // signOut answers POST signout: it ends the session and sends the browser on.
@@ -32,10 +40,206 @@ func (x *exchange) signOut() error {
 		return fail(CodeSignOut, errTooManyHeld)
 	}
 	x.addCookie(x.set.clearPending(x.r.Header)...)
+	to := x.afterSignOut(ended)
 	for _, event := range ended {
 		emit(x.ctx, x.settings, "signOut", x.Events.SignOut, event)
 	}
 	x.addCookie(x.set.clearSession(x.r.Header)...)
 	x.debug("signed out", "sessions", strconv.Itoa(len(ended)))
-	return x.redirect(x.callbackURL)
+	return x.redirect(to)
+}
+
+// A leaving is a sign-out whose browser is about to go to the provider, or is there. The
+// session here has ended.
+type leaving struct {
+	User   string `json:"user"`
+	Target string `json:"target"` // which has passed the redirect rules
+
+	// Provider and State are empty until the browser is sent there.
+	Provider string `json:"provider,omitempty"`
+	State    string `json:"state,omitempty"`
+	sealed.Expiry
+}
+
+// providerSession returns what the browser has kept for the session of a user that has
+// ended, if it began with a provider at which it is to end.
+func (x *exchange) providerSession(userID string) *providerSession {
+	held := cookie.ReadChunked(x.r.Header, x.set.providerSession.name).Value()
+	if held == "" {
+		return nil
+	}
+	var kept providerSession
+	err := x.set.providerSessionBox.Open(held, &kept)
+	if err == nil && (userID == "" || kept.User != userID) {
+		err = errors.New("is of another user")
+	}
+	if p := x.byID[kept.Provider]; err == nil && (p == nil || p.endSession == nil) {
+		err = errors.New("is of a provider at which sessions do not end")
+	}
+	if err != nil {
+		x.debug("cookie not accepted", "cookie", x.set.providerSession.name, "reason", err.Error())
+		return nil
+	}
+	return &kept
+}
+
+// afterSignOut returns where a browser goes whose sessions have ended here: to the
+// provider, if its session began there, and otherwise to the target of the sign-out.
+//
+// Nothing that the provider does can keep the user signed in here, so a failure is
+// logged, and the browser goes to the target.
+func (x *exchange) afterSignOut(ended []*SignOutEvent) string {
+	if !x.endsAtProvider {
+		return x.callbackURL
+	}
+	event := endedNow(ended)
+	if event == nil {
+		return x.callbackURL // no session of the browser was good
+	}
+	left := &leaving{User: event.userID(), Target: x.callbackURL}
+	if x.inside {
+		// Its handler does not receive the cookie. The browser fetches the address of
+		// the provider from a route that does.
+		if !x.keepLeaving(left) {
+			return x.callbackURL
+		}
+		event.AtProvider = true
+		return x.origin + x.base + "/" + string(actionSignOut) + "/" + x.endingProvider(event) + "?" + continueSignOut
+	}
+	kept := x.providerSession(left.User)
+	x.addCookie(x.providerSessionLines("")...)
+	to, sent := x.toProvider(left, kept)
+	if kept != nil {
+		event.Provider, event.AtProvider = kept.Provider, sent
+	}
+	return to
+}
+
+// continueSignOut is the query of the route signout/{id} at which a sign-out goes on that
+// a handler of the host has begun.
+const continueSignOut = "continue"
+
+// endedNow returns the event of the first session that had not expired.
+func endedNow(ended []*SignOutEvent) *SignOutEvent {
+	for _, event := range ended {
+		if event.userID() != "" && (event.Session == nil || event.Session.Expires.After(time.Now())) {
+			return event
+		}
+	}
+	return nil
+}
+
+// userID is the id of the user whose session has ended, as far as it is known.
+func (e *SignOutEvent) userID() string {
+	if e.Session != nil {
+		return e.Session.UserID
+	}
+	id, _ := e.Claims["sub"].(string)
+	return id
+}
+
+// endingProvider returns the id of a provider at which sessions end: the one with which
+// the session began, if the session records it. The route finds the right one.
+func (x *exchange) endingProvider(event *SignOutEvent) (id string) {
+	recorded, _ := event.Claims[claimProvider].(string)
+	if event.Session != nil {
+		recorded, _ = event.Session.Data[claimProvider].(string)
+	}
+	for _, p := range x.providers {
+		if p.endSession != nil && (id == "" || p.id == recorded) {
+			id = p.id
+		}
+	}
+	return id
+}
+
+// toProvider returns the address at which a session ends at its provider, and keeps in
+// the browser what has to come back, or returns the target of the sign-out.
+func (x *exchange) toProvider(left *leaving, kept *providerSession) (to string, sent bool) {
+	if kept == nil {
+		return left.Target, false
+	}
+	ended, err := x.byID[kept.Provider].endSession.begin(x, kept.Hint)
+	if err != nil {
+		x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: the session ended here, and not at the provider",
+			slog.String("code", string(CodeSignOut)), slog.String("provider", kept.Provider), slog.Any("error", err))
+		return left.Target, false
+	}
+	left.Provider, left.State = kept.Provider, ended.state
+	if !x.keepLeaving(left) {
+		return left.Target, false
+	}
+	// The address has the ID token of the user.
+	x.answer.header = http.Header{"Referrer-Policy": {"no-referrer"}}
+	x.debug("sent to the provider to end the session there", "hint", yesNo(ended.hinted))
+	return ended.url, true
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// maxLeavingTarget bounds what the cookie holds.
+const maxLeavingTarget = 2000
+
+func (x *exchange) keepLeaving(left *leaving) bool {
+	if len(left.Target) > maxLeavingTarget {
+		return false
+	}
+	value, err := x.set.leavingBox.Seal(left)
+	if err != nil {
+		return false
+	}
+	c := x.leavingCookie()
+	x.addCookie(cookie.Line(c.name, value, c.lasting(leavingMaxAge)))
+	return true
+}
+
+func (x *exchange) leavingCookie() namedCookie {
+	c := x.set.leaving
+	c.attrs.Path = x.base + "/" + string(actionSignOut)
+	return c
+}
+
+// backFromProvider answers GET signout/{id}: the browser is back from the provider, or
+// goes there after a handler of the host has signed it out. Only what the cookie holds
+// decides where it goes: any site can send a browser here, and the session has ended
+// before.
+//
+// https://openid.net/specs/openid-connect-rpinitiated-1_0.html#RedirectionAfterLogout
+func (x *exchange) backFromProvider() error {
+	if passed, err := x.provider.endSession.passOn(x); passed || err != nil {
+		return err
+	}
+	x.answer.noStore = true
+	c := x.leavingCookie()
+	value, _ := x.initialCookie(c)
+	if value == "" {
+		return x.redirect(x.origin)
+	}
+	var left leaving
+	if err := x.set.leavingBox.Open(value, &left); err != nil {
+		x.debug("cookie not accepted", "cookie", c.name, "reason", err.Error())
+		x.addCookie(c.clear())
+		return x.redirect(x.origin)
+	}
+	if _, asked := x.query.First(continueSignOut); asked && left.State == "" {
+		kept := x.providerSession(left.User)
+		x.addCookie(x.providerSessionLines("")...)
+		to, sent := x.toProvider(&left, kept)
+		if !sent {
+			x.addCookie(c.clear())
+		}
+		return x.redirect(to)
+	}
+	x.addCookie(c.clear())
+	state, _ := x.query.First("state")
+	if left.State == "" || left.Provider != x.provider.id || subtle.ConstantTimeCompare([]byte(state), []byte(left.State)) != 1 {
+		x.debug("back from the provider, without the state of a sign-out of this browser")
+		return x.redirect(x.origin)
+	}
+	return x.redirect(left.Target)
 }

@@ -55,6 +55,10 @@ type Quirks struct {
 	Leave  func(u *url.URL) error
 	Return func(params map[string]string) error
 
+	// EndSession may change the URL at which a browser ends its session at the
+	// provider, for services that have other names for the parameters.
+	EndSession func(u *url.URL) error
+
 	// TokenRequest may change a token request, client authentication included.
 	TokenRequest func(*TokenRequest) error
 

@@ -19,7 +19,7 @@ import (
 type metadata struct {
 	issuer                         string // as the provider spells it; may contain {tenantid}
 	authorization, token, userinfo string
-	jwks                           string
+	jwks, endSession               string
 	algs                           []string // id_token_signing_alg_values_supported
 	sendsIssuer                    bool     // RFC 9207
 
@@ -35,11 +35,16 @@ func (p *Provider) resolve(ctx context.Context) (*metadata, error) {
 			userinfo: p.UserInfo.URL, jwks: p.JWKS,
 		}, nil
 	}
-	m, err := p.found.get(ctx, source[*metadata]{fetch: p.discover, stale: metadataStale, warn: p.warn("metadata")})
+	m, err := p.document(ctx)
 	if err != nil {
 		return nil, p.errorf("discovery: %w", err)
 	}
 	return m, nil
+}
+
+// document returns what the discovery document says.
+func (p *Provider) document(ctx context.Context) (*metadata, error) {
+	return p.found.get(ctx, source[*metadata]{fetch: p.discover, stale: metadataStale, warn: p.warn("metadata")})
 }
 
 // discovers reports whether the configuration needs the discovery document. A
@@ -134,6 +139,7 @@ func (p *Provider) readDocument(document map[string]any, plainHTTP bool) (*metad
 		token:         or(p.Token.URL, "token_endpoint"),
 		userinfo:      or(p.UserInfo.URL, "userinfo_endpoint"),
 		jwks:          or(p.JWKS, "jwks_uri"),
+		endSession:    or(p.EndSessionEndpoint.URL, "end_session_endpoint"),
 		discovered:    true,
 		plainHTTP:     plainHTTP,
 	}

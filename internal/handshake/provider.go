@@ -52,6 +52,10 @@ type Provider struct {
 	Authorization, Token, UserInfo Endpoint
 	JWKS                           string
 
+	// EndSessionEndpoint is for [Provider.EndSessionURL]. Without a URL it is discovered,
+	// if there is an Issuer or WellKnown, whatever else is configured.
+	EndSessionEndpoint Endpoint
+
 	// PKCE, State and Nonce are the checks that each sign-in must have. Without
 	// State, a state that is passed to Begin and Validate is still sent and
 	// compared.
@@ -214,6 +218,7 @@ func (p *Provider) Check() error {
 		{"Token.URL", p.Token.URL, !discoverable},
 		{"UserInfo.URL", p.UserInfo.URL, !discoverable && p.usesUserInfo()},
 		{"JWKS", p.JWKS, false},
+		{"EndSession.URL", p.EndSessionEndpoint.URL, false},
 	} {
 		if e.url == "" {
 			switch issuer := variable(p.ID, p.Env, "ISSUER"); {
