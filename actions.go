@@ -64,6 +64,12 @@ type SignInOptions struct {
 	// It needs a store with [Features.Accounts], and [SessionConfig.RecordAuthentication].
 	// SignIn fails with [CodeAccessDenied] if the request has no session.
 	Confirm bool
+
+	// RequireUserVerification is for [Auth.BeginPasskeyConfirmation]: the authenticator has
+	// to verify its user, by a PIN or a biometric, whatever the provider requires for a
+	// sign-in. The proof then has the method "mfa". A security key without a PIN cannot
+	// give it.
+	RequireUserVerification bool
 }
 
 // SignIn signs a user in from the host's own handler: it does what a form
@@ -446,14 +452,6 @@ func (x *exchange) reauthenticate(w http.ResponseWriter, o CompleteOptions) (*Se
 	return x.sessions.prove(x, o.Methods)
 }
 
-// PasskeyConfirmationOptions are the details of [Auth.BeginPasskeyConfirmation].
-type PasskeyConfirmationOptions struct {
-	// RequireUserVerification requires that the authenticator verifies its user, by a PIN
-	// or a biometric, whatever the provider requires for a sign-in. The proof then has
-	// the method "mfa". A security key without a PIN cannot give it.
-	RequireUserVerification bool
-}
-
 // BeginPasskeyConfirmation begins a ceremony by which the user of the request's session
 // confirms it with a passkey. provider is the id of a [WebAuthn] provider. The
 // result is the JSON of the options for a script of the page, as in the member options of
@@ -463,8 +461,8 @@ type PasskeyConfirmationOptions struct {
 //
 // The error matches [CodeAccessDenied] if there is no session, and [CodeStore] if the
 // store is unavailable. There is an error as well if the user has no passkey. Errors are
-// logged.
-func (a *Auth) BeginPasskeyConfirmation(w http.ResponseWriter, r *http.Request, provider string, o PasskeyConfirmationOptions) (options json.RawMessage, err error) {
+// logged. Of o only RequireUserVerification is read.
+func (a *Auth) BeginPasskeyConfirmation(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (options json.RawMessage, err error) {
 	x, here, err := a.atPasskeys(r, provider, "BeginPasskeyConfirmation")
 	if err == nil {
 		options, err = x.provider.beginProof(x, here, o.RequireUserVerification)

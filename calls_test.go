@@ -83,7 +83,7 @@ var calls = map[string]call{
 		return err
 	},
 	"BeginPasskeyConfirmation": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
-		_, err := a.BeginPasskeyConfirmation(httptest.NewRecorder(), r, "passkey", pintle.PasskeyConfirmationOptions{})
+		_, err := a.BeginPasskeyConfirmation(httptest.NewRecorder(), r, "passkey", pintle.SignInOptions{})
 		return err
 	},
 	"FinishPasskeyConfirmation": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {

@@ -78,7 +78,7 @@ func ExampleAuth_SignIn_confirm() {
 func ExampleAuth_BeginPasskeyConfirmation() {
 	var auth *pintle.Auth // of pintle.New
 	options := func(w http.ResponseWriter, r *http.Request) {
-		o := pintle.PasskeyConfirmationOptions{RequireUserVerification: true}
+		o := pintle.SignInOptions{RequireUserVerification: true}
 		options, err := auth.BeginPasskeyConfirmation(w, r, "passkey", o)
 		if err != nil {
 			http.Error(w, "There is no passkey to confirm with.", http.StatusForbidden)

@@ -103,7 +103,7 @@ func TestDeclarationsReferDownwards(t *testing.T) {
 			t.Errorf("there is no %s", wanted)
 		}
 	}
-	if len(places) > 47 || len(upward) > 10 {
+	if len(places) > 46 || len(upward) > 10 {
 		t.Errorf("the root has %d files and %d references upwards", len(places), len(upward))
 	}
 }

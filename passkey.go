@@ -148,10 +148,6 @@ func (p *WebAuthn) checkAutofill() *Error {
 	}
 }
 
-// A DeviceType is "singleDevice", or "multiDevice" for a passkey that may be
-// synchronised.
-type DeviceType string
-
 // A Passkey is a WebAuthn credential that is registered for a user.
 //
 // https://www.w3.org/TR/webauthn-3/#credential-record
@@ -172,7 +168,9 @@ type Passkey struct {
 	// Counter is the signature counter the authenticator reported last.
 	Counter uint32
 
-	DeviceType DeviceType
+	// DeviceType is "singleDevice", or "multiDevice" for a passkey that may be
+	// synchronised.
+	DeviceType string
 
 	// BackedUp reports whether the passkey was synchronised when last used.
 	BackedUp bool

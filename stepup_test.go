@@ -485,7 +485,7 @@ func TestAPasskeyIsVerifiedWhereThatIsRequired(t *testing.T) {
 			b := s.browser()
 			b.begins(ada)
 			w := httptest.NewRecorder()
-			o := pintle.PasskeyConfirmationOptions{RequireUserVerification: required}
+			o := pintle.SignInOptions{RequireUserVerification: required}
 			if _, err := s.auth.BeginPasskeyConfirmation(w, b.request(), "passkey", o); err != nil {
 				t.Fatal(err)
 			}
@@ -505,7 +505,7 @@ func TestMethodsForPasskeyConfirmationsSayWhatTheyNeed(t *testing.T) {
 	s := newSite(t, withPasskeys, recording)
 	r := s.browser().request()
 	for provider, code := range map[string]pintle.Code{"passkey": pintle.CodeAccessDenied, "acme": pintle.CodeConfiguration, "": pintle.CodeConfiguration} {
-		if _, err := s.auth.BeginPasskeyConfirmation(httptest.NewRecorder(), r, provider, pintle.PasskeyConfirmationOptions{}); !errors.Is(err, code) {
+		if _, err := s.auth.BeginPasskeyConfirmation(httptest.NewRecorder(), r, provider, pintle.SignInOptions{}); !errors.Is(err, code) {
 			t.Errorf("begin with %q: %v", provider, err)
 		}
 		if _, err := s.auth.FinishPasskeyConfirmation(httptest.NewRecorder(), r, provider, nil); !errors.Is(err, code) {

@@ -122,7 +122,7 @@ func (v *visit) passkeyOptions() (*view, error) {
 	if !c.offers(byPasskey) {
 		return nil, problemOf("invalid")
 	}
-	o := pintle.PasskeyConfirmationOptions{RequireUserVerification: v.requiresVerified(c)}
+	o := pintle.SignInOptions{RequireUserVerification: v.requiresVerified(c)}
 	options, err := v.auth.BeginPasskeyConfirmation(v.w, v.r, c.passkey, o)
 	if err != nil {
 		return nil, asConfirmProblem(err, "passkey_failed")

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/go-webauthn/webauthn/protocol"
-	"github.com/pintleauth/pintle"
 )
 
 // An answer is a browser's response of a ceremony. Other members, including the
@@ -78,7 +77,7 @@ func checkFlags(flags protocol.AuthenticatorFlags) error {
 }
 
 // deviceType is the name of Auth.js for whether a credential can be backed up.
-func deviceType(flags protocol.AuthenticatorFlags) pintle.DeviceType {
+func deviceType(flags protocol.AuthenticatorFlags) string {
 	if flags.HasBackupEligible() {
 		return "multiDevice"
 	}

@@ -58,7 +58,7 @@ func (b *browser) takes(w *httptest.ResponseRecorder) *browser {
 func (b *browser) challenge(verified bool) json.RawMessage {
 	b.s.t.Helper()
 	w := httptest.NewRecorder()
-	options, err := b.s.auth.BeginPasskeyConfirmation(w, b.request(), "passkey", pintle.PasskeyConfirmationOptions{RequireUserVerification: verified})
+	options, err := b.s.auth.BeginPasskeyConfirmation(w, b.request(), "passkey", pintle.SignInOptions{RequireUserVerification: verified})
 	if err != nil {
 		b.s.t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestAnAnswerConfirmsWhatItWasMadeFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			confirms(t, b, answer)
-			if _, err := s.auth.BeginPasskeyConfirmation(httptest.NewRecorder(), b.request(), "passkey", pintle.PasskeyConfirmationOptions{}); err == nil {
+			if _, err := s.auth.BeginPasskeyConfirmation(httptest.NewRecorder(), b.request(), "passkey", pintle.SignInOptions{}); err == nil {
 				t.Error("a ceremony begins for a user without a passkey")
 			}
 		})

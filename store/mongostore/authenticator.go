@@ -36,7 +36,7 @@ func (d *authenticatorDocument) authenticator() (*pintle.Passkey, error) {
 	}
 	return &pintle.Passkey{
 		CredentialID: d.CredentialID, UserID: d.UserID.Hex(), ProviderAccountID: d.ProviderAccountID, PublicKey: d.PublicKey,
-		Counter: counter, DeviceType: pintle.DeviceType(d.DeviceType), BackedUp: d.BackedUp, Transports: transports(textOf(d.Transports)),
+		Counter: counter, DeviceType: d.DeviceType, BackedUp: d.BackedUp, Transports: transports(textOf(d.Transports)),
 		Name: d.Name, Created: timeOf(d.Created), LastUsed: timeOf(d.LastUsed),
 	}, nil
 }

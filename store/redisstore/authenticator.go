@@ -274,7 +274,7 @@ func encodeAuthenticator(a *pintle.Passkey) ([]byte, error) {
 func (r *authenticatorRow) authenticator() *pintle.Passkey {
 	a := &pintle.Passkey{
 		CredentialID: r.CredentialID, UserID: r.UserID, ProviderAccountID: r.ProviderAccountID, PublicKey: r.PublicKey,
-		Counter: r.Counter, DeviceType: pintle.DeviceType(r.DeviceType), BackedUp: r.BackedUp,
+		Counter: r.Counter, DeviceType: r.DeviceType, BackedUp: r.BackedUp,
 		Name: r.Name, Created: r.Created.Time, LastUsed: r.LastUsed.Time,
 	}
 	if r.Transports != nil {

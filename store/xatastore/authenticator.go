@@ -92,7 +92,7 @@ func readPasskey(r record) (*pintle.Passkey, error) {
 	a := &pintle.Passkey{
 		CredentialID: c.text("credentialID"), UserID: c.link("user").id(), ProviderAccountID: c.text("providerAccountId"),
 		PublicKey: c.text("credentialPublicKey"), Counter: uint32(counter), //nolint:gosec // checked below
-		DeviceType: pintle.DeviceType(c.text("credentialDeviceType")), BackedUp: c.flag("credentialBackedUp"), Transports: transports(c.text("transports")),
+		DeviceType: c.text("credentialDeviceType"), BackedUp: c.flag("credentialBackedUp"), Transports: transports(c.text("transports")),
 		Name: c.text("name"), Created: c.instant("created"), LastUsed: c.instant("lastUsed"),
 	}
 	switch {

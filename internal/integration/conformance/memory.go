@@ -82,7 +82,7 @@ func (r *row[T]) UnmarshalJSON(data []byte) error {
 		err := json.Unmarshal(data, &j)
 		*v = pintle.Passkey{
 			CredentialID: j.CredentialID, UserID: j.UserID, ProviderAccountID: j.ProviderAccountID, PublicKey: j.PublicKey,
-			Counter: j.Counter, DeviceType: pintle.DeviceType(j.DeviceType), BackedUp: j.BackedUp, Transports: strings.FieldsFunc(j.Transports, func(r rune) bool { return r == ',' }),
+			Counter: j.Counter, DeviceType: j.DeviceType, BackedUp: j.BackedUp, Transports: strings.FieldsFunc(j.Transports, func(r rune) bool { return r == ',' }),
 		}
 		return err
 	}
