@@ -469,6 +469,14 @@ func (v *tour) changesThePassword() {
 	v.is("must-change", "a password that has to be replaced")
 	v.sends("/account/must-change", "password", firstPassword)
 	v.is("must-change", "the same password")
+
+	lost := v.site.seed("lost@example.com", firstPassword, true)
+	if err := v.site.store.AccountStore().ChangeState(v.t.Context(), &accountstore.State{UserID: lost.ID, Must: "know-address-lost"}); err != nil {
+		v.t.Fatal(err)
+	}
+	v.forgets()
+	v.signsIn(lost.Email, firstPassword)
+	v.is("address-lost", "another person has the address")
 }
 
 func (v *tour) provesTheAddress() {
