@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/sharedstate"
 )
 
 // ErrNotFound is the error of a [Store] when nothing matches.
@@ -183,6 +184,13 @@ type Store interface {
 	// that InTx gives to f it is part of the transaction.
 	AccountStore() accountstore.Store
 
+	// What several processes agree on
+
+	// SharedState returns where the processes of a site agree on what is used up and
+	// what is under way, or nil if the store has no room for it. The store that InTx
+	// gives to f has none: what was decided stays decided if the transaction fails.
+	SharedState() sharedstate.Store
+
 	// Whole users: Features.DeleteUser
 
 	// DeleteUser removes a user with their accounts, sessions and passkeys, and
@@ -196,9 +204,9 @@ type Store interface {
 
 	// What has expired: Features.Sweep
 
-	// Sweep removes at most limit expired sessions, mail links, and flows and
-	// factors of AccountStore, and returns how many it removed. A result below
-	// limit means that nothing is left to remove.
+	// Sweep removes at most limit expired sessions, mail links, flows and factors of
+	// AccountStore, and keys and leases of SharedState, and returns how many it
+	// removed. A result below limit means that nothing is left to remove.
 	Sweep(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// Transactions: Features.Transactions
@@ -422,6 +430,9 @@ func (UnimplementedStore) Sweep(context.Context, time.Time, int) (int, error) {
 
 // AccountStore returns nil.
 func (UnimplementedStore) AccountStore() accountstore.Store { return nil }
+
+// SharedState returns nil.
+func (UnimplementedStore) SharedState() sharedstate.Store { return nil }
 
 // InTx fails.
 func (UnimplementedStore) InTx(context.Context, func(Store) error) error {

@@ -24,7 +24,8 @@ import (
 // Run tests the stores that open returns. Each check opens its own, which must
 // be empty. What the store does not have by its [pintle.Features] is skipped,
 // visibly, but for one check: that its methods say so. So are the checks of
-// [accountstore.Store] if AccountStore returns nil.
+// [accountstore.Store] if AccountStore returns nil, and those of [sharedstate.Store] if
+// SharedState does.
 //
 // A store with its own tables needs no limits: they are for tables whose columns
 // another application has chosen.
@@ -111,6 +112,7 @@ func groups() []group {
 		{"Passkey", passkeyChecks},
 		{"Accounts", accountsChecks},
 		{"AccountStore", accountStoreChecks},
+		{"SharedState", sharedStateStoreChecks()},
 		{"SessionList", sessionListerChecks},
 		{"DeleteUser", userDeleterChecks},
 		{"Sweep", sweeperChecks},

@@ -1,9 +1,9 @@
 // Package memstore keeps users and sessions in memory, for tests,
 // demonstrations and programs of one process that may forget.
 //
-// A [Store] has every feature of [pintle.Features], and the rows of package account. It
-// keeps no session token, only its hash, starts no goroutine, and forgets what has
-// expired when [Store.Sweep] is called.
+// A [Store] has every feature of [pintle.Features], the rows of package account, and a
+// [SharedState]. It keeps no session token, only its hash, starts no goroutine, and
+// forgets what has expired when [Store.Sweep] is called.
 package memstore
 
 import (
@@ -14,7 +14,10 @@ import (
 )
 
 // A Store is a store in memory. Its methods may be called concurrently.
-type Store struct{ records }
+type Store struct {
+	records
+	shared *SharedState
+}
 
 var (
 	_ pintle.Store = (*Store)(nil)
@@ -23,7 +26,7 @@ var (
 
 // New returns an empty store.
 func New() *Store {
-	return &Store{records{tables: &tables{
+	return &Store{records: records{tables: &tables{
 		users:          make(map[string]*user),
 		byEmail:        make(map[string]*user),
 		accounts:       make(map[accountKey]*account),
@@ -31,7 +34,7 @@ func New() *Store {
 		verifications:  make(map[verificationKey]int64),
 		authenticators: make(map[string]*authenticator),
 		accountTables:  newAccountTables(),
-	}}}
+	}}, shared: &SharedState{}}
 }
 
 // Features implements [pintle.Store]: a store in memory has all of them, but for

@@ -12,6 +12,7 @@ func (b builder) accountRows(q *queries) {
 	b.stateRows(q)
 	b.factorRows(q)
 	b.flowRows(q)
+	b.sharedRows(q)
 	for _, t := range []struct {
 		*table
 		owner string

@@ -14,11 +14,12 @@ import (
 //go:embed shared
 var shared embed.FS
 
-// accountTables are the tables of package account: those that [Migrate] makes, or those
-// that [MigrateShared] makes beside the tables of Auth.js. Their times are milliseconds
+// accountTables are the tables of package account and of the shared state: those that
+// [Migrate] makes, or those that [MigrateShared] makes beside the tables of Auth.js. Their times are milliseconds
 // and their texts compare byte by byte, whatever the layout.
 type accountTables struct {
 	states, factors, flows *table // nil without Layout.AccountTables
+	once, leases           *table // the same
 
 	facts *table // nil if the table of sessions has a column for their data
 }
@@ -29,6 +30,8 @@ var (
 	factorColumns = strings.Fields("user_id kind id version secret step name created last_used expires")
 	flowColumns   = strings.Fields("id kind subject version payload code attempts created expires")
 	factsColumns  = strings.Fields("session user_id data expires")
+	onceColumns   = strings.Fields("id expires")
+	leaseColumns  = strings.Fields("id owner expires")
 )
 
 // makeAccountTables makes the tables of package account ready, in the schema of the
@@ -46,6 +49,8 @@ func (t *tables) makeAccountTables() error {
 	t.states = table("pintle_states", append(slices.Clone(stateColumns), "failures", "streak"))
 	t.factors = table("pintle_factors", factorColumns)
 	t.flows = table("pintle_flows", flowColumns)
+	t.once = table("pintle_once", onceColumns)
+	t.leases = table("pintle_leases", leaseColumns)
 	if t.sessions != nil && !t.sessions.has("data") {
 		t.facts = table("pintle_facts", factsColumns)
 	}
@@ -57,7 +62,7 @@ func (l Layout) schema() string { return l.Users.Name[:strings.LastIndexByte(l.U
 
 // all returns the tables there are.
 func (t *accountTables) all() []*table {
-	return slices.DeleteFunc([]*table{t.states, t.factors, t.flows, t.facts}, func(t *table) bool { return t == nil })
+	return slices.DeleteFunc([]*table{t.states, t.factors, t.flows, t.once, t.leases, t.facts}, func(t *table) bool { return t == nil })
 }
 
 // MigrateShared makes the tables of [Layout.AccountTables], or those of them that are
@@ -102,8 +107,12 @@ func (t *tables) accountStatements() []string {
 	if err != nil {
 		panic("sqlstore: unreachable: " + err.Error()) // the files are part of the program
 	}
-	at := slices.IndexFunc(steps, func(m migration) bool { return m.version == accountMigration })
-	statements := slices.Clone(steps[at].statements)
+	var statements []string
+	for _, step := range steps {
+		if step.version >= firstAccountMigration {
+			statements = append(statements, step.statements...)
+		}
+	}
 	if t.facts != nil {
 		text, err := shared.ReadFile("shared/" + t.Dialect.String() + ".sql")
 		if err != nil {
@@ -117,8 +126,9 @@ func (t *tables) accountStatements() []string {
 	return statements
 }
 
-// accountMigration is the version of [Migrate] that has the tables of package account.
-const accountMigration = 4
+// firstAccountMigration is the version of [Migrate] from which on it makes only tables
+// that also stand beside those of Auth.js.
+const firstAccountMigration = 4
 
 var (
 	comments = regexp.MustCompile(`(?m)^--.*\n\n?`)

@@ -128,6 +128,10 @@ func (s *Store) needs(t *table) []need {
 		return []need{{[]string{"user_id", "kind", "id"}, true, "each sign-in reads the whole table"}, expires}
 	case s.tables.flows:
 		return []need{{[]string{"id"}, true, "each step of a flow reads the whole table"}, {[]string{"subject", "kind"}, false, "what a user has begun is looked for in the whole table"}, expires}
+	case s.tables.once:
+		return []need{{[]string{"id"}, true, "a value can be used twice"}, expires}
+	case s.tables.leases:
+		return []need{{[]string{"id"}, true, "two processes can do the same work at once"}, expires}
 	}
 	return []need{{[]string{"session"}, true, "each request of a signed-in browser reads the whole table"}, {[]string{"user_id"}, false, owner.without}, expires}
 }

@@ -14,8 +14,9 @@
 // [New] uses the tables that [Migrate] makes, whose names begin with "pintle_".
 // [NewShared] uses the tables of an existing Auth.js
 // installation, where either side sees the users and sessions of the other. A
-// [Store] implements every store interface of package pintle, and that of package
-// accountstore: in tables of [Migrate], or of [MigrateShared] beside those of Auth.js.
+// [Store] implements every store interface of package pintle, and those of packages
+// accountstore and sharedstate: in tables of [Migrate], or of [MigrateShared] beside
+// those of Auth.js.
 //
 // # Its own tables
 //

@@ -51,6 +51,10 @@ type queries struct {
 	lockSession, putFacts, facts       *statement // the data of sessions, where it is in a table
 	userFacts, deleteFacts             *statement
 	staleFacts, keepFacts, dropFacts   *statement
+
+	// The shared state. MySQL: takeLease changes a row, and addLease makes it.
+	once, forgetOnce, takeLease, addLease, ownLease *statement
+	releaseLease, sweepOnce, sweepLeases            *statement
 }
 
 func newQueries(t *tables) *queries {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/sharedstate"
 )
 
 // A Store is a store in a database. Its methods may be called concurrently.
@@ -63,6 +64,19 @@ type records struct {
 
 // A txStore is the store a transaction works with.
 type txStore struct{ records }
+
+// SharedState implements [pintle.Store]. It is nil for shared tables without
+// [Layout.AccountTables].
+func (s *Store) SharedState() sharedstate.Store {
+	if s.tables.once == nil {
+		return nil
+	}
+	return &SharedState{records: s.records}
+}
+
+// SharedState implements [pintle.Store]: a transaction has none, since it would take
+// back what was decided.
+func (*txStore) SharedState() sharedstate.Store { return nil }
 
 // InTx implements [pintle.Store]: a transaction has none within.
 func (*txStore) InTx(context.Context, func(pintle.Store) error) error { return errNested }

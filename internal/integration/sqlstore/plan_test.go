@@ -14,6 +14,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/integration/services"
+	"github.com/pintleauth/pintle/sharedstate"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
@@ -268,6 +269,17 @@ func exerciseAccounts(t *testing.T, s *sqlstore.Store, rows accountstore.Store, 
 	ok(err)
 	_, err = rows.EndFlows(ctx, user, "reset")
 	ok(err)
+
+	shared, key, owner := s.SharedState(), sharedstate.Key{}, sharedstate.Owner{}
+	for range 2 {
+		_, err = shared.Once(ctx, key, now.Add(-time.Hour))
+		ok(err)
+		for _, o := range []sharedstate.Owner{owner, {1}} {
+			_, err = shared.Lease(ctx, key, o, time.Hour)
+			ok(err)
+		}
+	}
+	ok(shared.Release(ctx, key, owner))
 
 	var handle string
 	kept := map[string]any{"a": "b"}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/sharedstate"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
@@ -39,6 +40,10 @@ func TestASweepKeepsToItsLimitWhateverThePlan(t *testing.T) {
 		}, nil},
 		{"flows", func(name string) error {
 			return s.AccountStore().CreateFlow(t.Context(), &accountstore.Flow{ID: accountstore.Hash([]byte(fmt.Sprintf("%32s", name))), Kind: "reset", Expires: past})
+		}, nil},
+		{"used keys", func(name string) error {
+			_, err := s.SharedState().Once(t.Context(), sharedstate.Key([]byte(fmt.Sprintf("%32s", name))), past)
+			return err
 		}, nil},
 		{"revocations", func(name string) error {
 			return list.Revoke(t.Context(), pintle.TokenSession{UserID: u.ID, ID: name}, past)

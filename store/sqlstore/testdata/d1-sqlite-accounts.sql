@@ -229,3 +229,18 @@ UPDATE "pintle_facts" SET "expires" = ?3 WHERE "session" = ?1 AND "expires" = ?2
 -- dropFacts
 DELETE FROM "pintle_facts" WHERE "session" = ?1 AND "expires" = ?2;
 
+-- once
+INSERT INTO "pintle_once" AS t ("id", "expires") VALUES (?1, ?2) ON CONFLICT ("id") DO UPDATE SET "expires" = ?2 WHERE t."expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER);
+
+-- takeLease
+INSERT INTO "pintle_leases" AS t ("id", "owner", "expires") VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) + ?3) ON CONFLICT ("id") DO UPDATE SET "owner" = ?2, "expires" = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) + ?3 WHERE t."owner" = ?2 OR t."expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER);
+
+-- releaseLease
+DELETE FROM "pintle_leases" WHERE "id" = ?1 AND "owner" = ?2;
+
+-- sweepOnce
+DELETE FROM "pintle_once" WHERE ("id") IN (SELECT "id" FROM "pintle_once" WHERE "expires" < ?1 AND "expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) ORDER BY "expires" LIMIT ?2) AND "expires" < ?1 AND "expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER);
+
+-- sweepLeases
+DELETE FROM "pintle_leases" WHERE ("id") IN (SELECT "id" FROM "pintle_leases" WHERE "expires" < ?1 AND "expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) ORDER BY "expires" LIMIT ?2) AND "expires" < ?1 AND "expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER);
+

@@ -253,3 +253,27 @@ UPDATE `pintle_facts` SET `expires` = ? WHERE `session` = ? AND `expires` = ?;
 -- dropFacts
 DELETE FROM `pintle_facts` WHERE `session` = ? AND `expires` = ?;
 
+-- once
+INSERT INTO `pintle_once` (`id`, `expires`) VALUES (?, ?);
+
+-- forgetOnce
+DELETE FROM `pintle_once` WHERE `id` = ? AND `expires` <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000;
+
+-- takeLease
+UPDATE `pintle_leases` SET `owner` = ?, `expires` = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + ? WHERE `id` = ? AND (`owner` = ? OR `expires` <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000);
+
+-- addLease
+INSERT INTO `pintle_leases` (`id`, `owner`, `expires`) VALUES (?, ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + ?);
+
+-- ownLease
+SELECT 1 FROM `pintle_leases` WHERE `id` = ? AND `owner` = ? AND `expires` > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000;
+
+-- releaseLease
+DELETE FROM `pintle_leases` WHERE `id` = ? AND `owner` = ?;
+
+-- sweepOnce
+DELETE FROM `pintle_once` WHERE `expires` < ? AND `expires` <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 ORDER BY `expires` LIMIT ?;
+
+-- sweepLeases
+DELETE FROM `pintle_leases` WHERE `expires` < ? AND `expires` <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 ORDER BY `expires` LIMIT ?;
+

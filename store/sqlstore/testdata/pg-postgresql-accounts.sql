@@ -232,3 +232,18 @@ UPDATE "pintle_facts" SET "expires" = $3 WHERE "session" = $1 AND "expires" = $2
 -- dropFacts
 DELETE FROM "pintle_facts" WHERE "session" = $1 AND "expires" = $2;
 
+-- once
+INSERT INTO "pintle_once" AS t ("id", "expires") VALUES ($1, $2) ON CONFLICT ("id") DO UPDATE SET "expires" = $2 WHERE t."expires" <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint);
+
+-- takeLease
+INSERT INTO "pintle_leases" AS t ("id", "owner", "expires") VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) + $3) ON CONFLICT ("id") DO UPDATE SET "owner" = $2, "expires" = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) + $3 WHERE t."owner" = $2 OR t."expires" <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint);
+
+-- releaseLease
+DELETE FROM "pintle_leases" WHERE "id" = $1 AND "owner" = $2;
+
+-- sweepOnce
+WITH expired AS (SELECT "id" FROM "pintle_once" WHERE "expires" < $1 AND "expires" <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "pintle_once" WHERE ("id") IN (SELECT "id" FROM expired) AND "expires" < $1 AND "expires" <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint);
+
+-- sweepLeases
+WITH expired AS (SELECT "id" FROM "pintle_leases" WHERE "expires" < $1 AND "expires" <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "pintle_leases" WHERE ("id") IN (SELECT "id" FROM expired) AND "expires" < $1 AND "expires" <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint);
+

@@ -1,0 +1,276 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle/sharedstate"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// A mutantState is a good shared state with one thing wrong.
+type mutantState struct {
+	*memstore.SharedState
+	once    func(ctx context.Context, k sharedstate.Key, until time.Time) (bool, error)
+	lease   func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner, d time.Duration) (bool, error)
+	release func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner) error
+	sweep   func(before time.Time)
+}
+
+func (m *mutantState) Once(ctx context.Context, k sharedstate.Key, until time.Time) (bool, error) {
+	if m.once != nil {
+		return m.once(ctx, k, until)
+	}
+	return m.SharedState.Once(ctx, k, until)
+}
+
+func (m *mutantState) Lease(ctx context.Context, k sharedstate.Key, o sharedstate.Owner, d time.Duration) (bool, error) {
+	if m.lease != nil {
+		return m.lease(ctx, k, o, d)
+	}
+	return m.SharedState.Lease(ctx, k, o, d)
+}
+
+func (m *mutantState) Release(ctx context.Context, k sharedstate.Key, o sharedstate.Owner) error {
+	if m.release != nil {
+		return m.release(ctx, k, o)
+	}
+	return m.SharedState.Release(ctx, k, o)
+}
+
+func (m *mutantState) Sweep(_ context.Context, before time.Time, _ int) (int, error) {
+	if m.sweep != nil {
+		m.sweep(before)
+	}
+	return 0, nil
+}
+
+// looks is a decision in two steps, between which another call may decide.
+type looks[V any] struct {
+	mu   sync.Mutex
+	kept map[sharedstate.Key]V
+}
+
+func (l *looks[V]) get(k sharedstate.Key) (V, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v, there := l.kept[k]
+	return v, there
+}
+
+func (l *looks[V]) set(k sharedstate.Key, v V) {
+	time.Sleep(time.Millisecond) // a round trip
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.kept == nil {
+		l.kept = make(map[sharedstate.Key]V)
+	}
+	l.kept[k] = v
+}
+
+var sharedStateMutants = []struct {
+	name    string
+	change  func(*mutantState)
+	noticed string
+}{
+	{"is always the first", func(m *mutantState) {
+		m.once = func(ctx context.Context, _ sharedstate.Key, _ time.Time) (bool, error) { return true, ctx.Err() }
+	}, "a key is used once"},
+	{"is never the first", func(m *mutantState) {
+		m.once = func(ctx context.Context, _ sharedstate.Key, _ time.Time) (bool, error) { return false, ctx.Err() }
+	}, "a key is used once"},
+	{"cuts keys", func(m *mutantState) {
+		m.once = func(ctx context.Context, k sharedstate.Key, until time.Time) (bool, error) {
+			k[len(k)-1] = 0
+			return m.SharedState.Once(ctx, k, until)
+		}
+	}, "and other keys are not"},
+	{"forgets by the clock of the last caller", func(m *mutantState) {
+		m.once = func(ctx context.Context, k sharedstate.Key, until time.Time) (bool, error) {
+			first, err := m.SharedState.Once(ctx, k, until)
+			if !first && until.Before(time.Now()) {
+				m.SharedState = &memstore.SharedState{}
+			}
+			return first, err
+		}
+	}, "does not shorten"},
+	{"never forgets", func(m *mutantState) {
+		m.once = func(ctx context.Context, k sharedstate.Key, _ time.Time) (bool, error) {
+			return m.SharedState.Once(ctx, k, time.Now().Add(time.Hour))
+		}
+	}, "can be used again"},
+	{"sweeps by the clock of the process", func(m *mutantState) {
+		m.sweep = func(before time.Time) {
+			if before.After(time.Now().Add(time.Hour)) {
+				m.SharedState = &memstore.SharedState{}
+			}
+		}
+	}, "whatever the clock"},
+	{"looks first and uses a key then", func(m *mutantState) {
+		var l looks[bool]
+		m.once = func(ctx context.Context, k sharedstate.Key, _ time.Time) (bool, error) {
+			if _, used := l.get(k); used || ctx.Err() != nil {
+				return false, ctx.Err()
+			}
+			l.set(k, true)
+			return true, nil
+		}
+	}, "of 64 calls with one key"},
+	{"loses a key of two at once", func(m *mutantState) {
+		var under sync.Mutex
+		m.once = func(ctx context.Context, k sharedstate.Key, until time.Time) (bool, error) {
+			if !under.TryLock() {
+				return true, ctx.Err()
+			}
+			defer under.Unlock()
+			time.Sleep(time.Millisecond)
+			return m.SharedState.Once(ctx, k, until)
+		}
+	}, "64 keys at once"},
+	{"uses a key although the context has ended", func(m *mutantState) {
+		m.once = func(ctx context.Context, k sharedstate.Key, until time.Time) (bool, error) {
+			first, err := m.SharedState.Once(context.WithoutCancel(ctx), k, until)
+			if ctx.Err() != nil {
+				return false, ctx.Err()
+			}
+			return first, err
+		}
+	}, "whose context has ended"},
+	{"gives a lease to all", func(m *mutantState) {
+		m.lease = func(ctx context.Context, _ sharedstate.Key, _ sharedstate.Owner, _ time.Duration) (bool, error) {
+			return true, ctx.Err()
+		}
+	}, "a lease has one owner"},
+	{"does not prolong a lease", func(m *mutantState) {
+		var l looks[bool]
+		m.lease = func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner, d time.Duration) (bool, error) {
+			if _, taken := l.get(k); taken {
+				return false, ctx.Err()
+			}
+			l.set(k, true)
+			return m.SharedState.Lease(ctx, k, o, d)
+		}
+	}, "who may prolong it"},
+	{"says that a lease is prolonged, and leaves it", func(m *mutantState) {
+		var l looks[sharedstate.Owner]
+		m.lease = func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner, d time.Duration) (bool, error) {
+			if owner, taken := l.get(k); taken && owner == o {
+				return true, ctx.Err()
+			}
+			held, err := m.SharedState.Lease(ctx, k, o, d)
+			if held {
+				l.set(k, o)
+			}
+			return held, err
+		}
+	}, "held for the new time"},
+	{"knows owners without regard to case", func(m *mutantState) {
+		m.lease = func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner, d time.Duration) (bool, error) {
+			for i := range o {
+				o[i] |= 0x20
+			}
+			return m.SharedState.Lease(ctx, k, o, d)
+		}
+	}, "owners differ"},
+	{"releases nothing", func(m *mutantState) {
+		m.release = func(ctx context.Context, _ sharedstate.Key, _ sharedstate.Owner) error { return ctx.Err() }
+	}, "that is released is free"},
+	{"releases what is another owner's", func(m *mutantState) {
+		var l looks[sharedstate.Owner]
+		m.lease = func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner, d time.Duration) (bool, error) {
+			held, err := m.SharedState.Lease(ctx, k, o, d)
+			if held {
+				l.set(k, o)
+			}
+			return held, err
+		}
+		m.release = func(ctx context.Context, k sharedstate.Key, _ sharedstate.Owner) error {
+			o, _ := l.get(k)
+			return m.SharedState.Release(ctx, k, o)
+		}
+	}, "of another owner is not released"},
+	{"fails to release what is another owner's", func(m *mutantState) {
+		m.release = func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner) error {
+			if held, err := m.SharedState.Lease(ctx, k, o, time.Minute); !held {
+				return fmt.Errorf("another owner has it: %w", err)
+			}
+			return m.SharedState.Release(ctx, k, o)
+		}
+	}, "of another owner is not released"},
+	{"keeps leases for ever", func(m *mutantState) {
+		m.lease = func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner, _ time.Duration) (bool, error) {
+			return m.SharedState.Lease(ctx, k, o, time.Hour)
+		}
+	}, "whose owner is gone"},
+	{"looks first and takes the lease then", func(m *mutantState) {
+		var l looks[sharedstate.Owner]
+		m.lease = func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner, _ time.Duration) (bool, error) {
+			if owner, taken := l.get(k); taken && owner != o || ctx.Err() != nil {
+				return false, ctx.Err()
+			}
+			l.set(k, o)
+			return true, nil
+		}
+	}, "of 64 owners"},
+	{"has one place for keys and leases", func(m *mutantState) {
+		m.lease = func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner, d time.Duration) (bool, error) {
+			held, err := m.SharedState.Lease(ctx, k, o, d)
+			if held {
+				_, err = m.SharedState.Once(ctx, k, time.Now().Add(d))
+			}
+			return held, err
+		}
+	}, "nothing to do with one another"},
+	{"releases although the context has ended", func(m *mutantState) {
+		m.release = func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner) error {
+			return m.SharedState.Release(context.WithoutCancel(ctx), k, o)
+		}
+	}, "whose context has ended"},
+}
+
+func TestEveryMutantOfASharedStateIsNoticed(t *testing.T) {
+	for _, m := range sharedStateMutants {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			var failed []string
+			for _, c := range sharedStateChecks {
+				state := &mutantState{SharedState: &memstore.SharedState{}}
+				m.change(state)
+				if !strings.Contains(c.name, m.noticed) {
+					continue
+				}
+				if trySharedState(t, c, state) {
+					failed = append(failed, c.name)
+				}
+			}
+			if len(failed) == 0 {
+				t.Errorf("no check named %q failed", m.noticed)
+			}
+		})
+	}
+}
+
+func TestAGoodSharedStateFailsNoCheck(t *testing.T) {
+	RunSharedState(t, func(*testing.T) sharedstate.Store { return &mutantState{SharedState: &memstore.SharedState{}} })
+}
+
+// trySharedState reports whether a shared state fails a check.
+func trySharedState(t *testing.T, c sharedCheck, state sharedstate.Store) bool {
+	r := &trial{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			for _, f := range r.cleanups {
+				f()
+			}
+		}()
+		c.run(newSharedTester(r, state))
+	}()
+	<-done
+	return r.failed
+}
