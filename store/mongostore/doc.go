@@ -73,7 +73,7 @@
 // adapter has them. This package adds two fields to a session, created and
 // data, which the adapter keeps when it extends one, and verifiedEmail to an
 // account. Passkeys are in a separate collection, since the adapter has none, and so
-// are the rows of [Store.AccountStore].
+// are the rows of [Store.AccountStore] and of [Store.SharedState].
 //
 // The adapter makes no indexes; those of [EnsureIndexes] are good for it too.
 package mongostore

@@ -40,6 +40,8 @@ func (s *Store) needs() []need {
 		{collection: s.people.factors, fields: []string{"expires"}},
 		{collection: s.people.flows, fields: []string{"subject", "kind"}},
 		{collection: s.people.flows, fields: []string{"expires"}},
+		{collection: s.shared.once, fields: []string{"expires"}},
+		{collection: s.shared.leases, fields: []string{"expires"}},
 	}
 }
 

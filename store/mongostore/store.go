@@ -35,6 +35,10 @@ type Options struct {
 	States  string // pintle_states
 	Factors string // pintle_factors
 	Flows   string // pintle_flows
+
+	// Once and Leases are what [Store.SharedState] and [NewSharedState] keep.
+	Once   string // pintle_once
+	Leases string // pintle_leases
 }
 
 // A Store keeps users, accounts, sessions, mail links and passkeys in MongoDB.
@@ -44,6 +48,7 @@ type Store struct {
 	pintle.UnimplementedStore
 	users, accounts, sessions, verifications, authenticators, revocations *mongo.Collection
 	people                                                                accountStore
+	shared                                                                *SharedState
 }
 
 var _ pintle.Store = (*Store)(nil)
@@ -91,6 +96,11 @@ func newStore(db *mongo.Database, o Options) *Store {
 			states:  collection(o.States, "pintle_states"),
 			factors: collection(o.Factors, "pintle_factors"),
 			flows:   collection(o.Flows, "pintle_flows"),
+		},
+		shared: &SharedState{
+			db:     db,
+			once:   collection(o.Once, "pintle_once"),
+			leases: collection(o.Leases, "pintle_leases"),
 		},
 	}
 }

@@ -14,7 +14,12 @@ import (
 // Sweep implements [pintle.Store]. Several processes may sweep at once, and
 // share the work.
 func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
-	return sweepAll(ctx, before, limit, s.sessions, s.verifications, s.people.flows, s.people.factors)
+	n, err := sweepAll(ctx, before, limit, s.sessions, s.verifications, s.people.flows, s.people.factors)
+	if err != nil || n >= limit {
+		return n, err
+	}
+	shared, err := s.shared.Sweep(ctx, before, limit-n)
+	return n + shared, err
 }
 
 func sweepAll(ctx context.Context, before time.Time, limit int, collections ...*mongo.Collection) (int, error) {

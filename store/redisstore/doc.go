@@ -14,7 +14,7 @@
 // which go-redis ends a command that is on its way only after ReadTimeout. The
 // server must not evict keys (maxmemory-policy noeviction): an evicted address or
 // account can be taken by another user, an evicted ban or second factor no longer
-// exists, and what an evicted list names is not found when it has to end.
+// exists, a value that is accepted once is accepted again, and what an evicted list names is not found when it has to end.
 //
 // # What holds everywhere
 //
@@ -81,8 +81,8 @@
 // adapter writes is in no set: such sessions and accounts work, but of several
 // that it writes in a row only the last is listed and removed with the user. An
 // account of a deleted user, which the adapter leaves when the user had several,
-// has no owner and may be linked again. The keys of [Store.AccountStore] are this
-// package's alone. A session that only
+// has no owner and may be linked again. The keys of [Store.AccountStore]
+// and of [Store.SharedState] are this package's alone. A session that only
 // Auth.js extends leaves its set when it would have expired without that. Session
 // tokens are plain, as the adapter has them. This package adds two members to a
 // session, created and data, which the adapter keeps when it extends one,

@@ -36,7 +36,8 @@ type Options struct {
 	UnlinkingKeyPrefix  string // user:unlinking:
 
 	// AccountStoreKeyPrefix is in front of the keys of [Store.AccountStore], which
-	// are pintle:state:, pintle:factors:, pintle:flow: and pintle:flows: by default.
+	// are pintle:state:, pintle:factors:, pintle:flow: and pintle:flows: by default,
+	// and of [Store.SharedState], which are pintle:once: and pintle:lease:.
 	AccountStoreKeyPrefix string // pintle:
 }
 

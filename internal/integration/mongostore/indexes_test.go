@@ -67,6 +67,7 @@ func TestIndexesAreMadeOnceAndThoseOfOthersServe(t *testing.T) {
 		}
 		for collection, want := range map[string]int{
 			"users": 1, "accounts": 2, "sessions": 3, "verification_tokens": 2, "authenticators": 2, "pintle_factors": 2, "pintle_flows": 2,
+			"pintle_once": 1, "pintle_leases": 1,
 		} {
 			indexes, err := db.Collection(collection).Indexes().ListSpecifications(t.Context())
 			if err != nil {

@@ -1,0 +1,77 @@
+package redisstore
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pintleauth/pintle/sharedstate"
+)
+
+// A SharedState is a [sharedstate.Store] in Redis. Its keys expire by themselves, by the
+// clock of the server. A server that evicts keys, or loses them at a restart, lets a
+// value be used again, and two processes do the same work.
+//
+// Its methods may be called concurrently.
+type SharedState struct {
+	sharedstate.Unimplemented
+	client redis.UniversalClient
+	prefix string
+}
+
+var _ sharedstate.Store = (*SharedState)(nil)
+
+// NewSharedState returns a shared state whose keys begin with prefix and "pintle:once:"
+// or "pintle:lease:", for a site without a [Store]. It makes no request.
+func NewSharedState(client redis.UniversalClient, prefix string) *SharedState {
+	return &SharedState{client: client, prefix: prefix + "pintle:"}
+}
+
+// SharedState implements [pintle.Store].
+func (s *Store) SharedState() sharedstate.Store {
+	return &SharedState{client: s.client, prefix: s.keys.AccountStoreKeyPrefix}
+}
+
+func (s *SharedState) key(kind string, k sharedstate.Key) string {
+	return s.prefix + kind + ":" + base64.RawURLEncoding.EncodeToString(k[:])
+}
+
+// Once implements [sharedstate.Store].
+func (s *SharedState) Once(ctx context.Context, key sharedstate.Key, until time.Time) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	end := until.Add(time.Millisecond - 1).UnixMilli() // not before until
+	err := s.client.Do(ctx, "SET", s.key("once", key), 1, "PXAT", max(end, 1), "NX").Err()
+	if errors.Is(err, redis.Nil) {
+		return false, nil
+	}
+	return err == nil, fail(ctx, "use a key once", err)
+}
+
+var takeLease = redis.NewScript(`
+	local owner = redis.call('GET', KEYS[1])
+	if owner and owner ~= ARGV[1] then return 0 end
+	redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+	return 1`)
+
+// Lease implements [sharedstate.Store].
+func (s *SharedState) Lease(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner, d time.Duration) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	held, err := takeLease.Run(ctx, s.client, []string{s.key("lease", key)}, owner[:], max(d.Milliseconds(), 1)).Bool()
+	return err == nil && held, fail(ctx, "take a lease", err)
+}
+
+// Release implements [sharedstate.Store].
+func (s *SharedState) Release(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := remove(ctx, s.client, s.key("lease", key), owner[:])
+	return fail(ctx, "release a lease", err)
+}
