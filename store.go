@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/sharedstate"
 )
 
@@ -184,6 +185,14 @@ type Store interface {
 	// that InTx gives to f it is part of the transaction.
 	AccountStore() accountstore.Store
 
+	// Sign-ins at providers
+
+	// ProviderSessions returns what is kept of the sign-ins at providers to which
+	// sessions belong, or nil if the store has no room for it. In the store that InTx
+	// gives to f it is part of the transaction. DeleteSession, EndSession,
+	// EndUserSessions and DeleteUser forget what is kept of the sessions they end.
+	ProviderSessions() providersession.Store
+
 	// What several processes agree on
 
 	// SharedState returns where the processes of a site agree on what is used up and
@@ -205,8 +214,8 @@ type Store interface {
 	// What has expired: Features.Sweep
 
 	// Sweep removes at most limit expired sessions, mail links, flows and factors of
-	// AccountStore, and keys and leases of SharedState, and returns how many it
-	// removed. A result below limit means that nothing is left to remove.
+	// AccountStore, records of ProviderSessions, and keys and leases of SharedState,
+	// and returns how many it removed. A result below limit means that nothing is left to remove.
 	Sweep(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// Transactions: Features.Transactions
@@ -430,6 +439,9 @@ func (UnimplementedStore) Sweep(context.Context, time.Time, int) (int, error) {
 
 // AccountStore returns nil.
 func (UnimplementedStore) AccountStore() accountstore.Store { return nil }
+
+// ProviderSessions returns nil.
+func (UnimplementedStore) ProviderSessions() providersession.Store { return nil }
 
 // SharedState returns nil.
 func (UnimplementedStore) SharedState() sharedstate.Store { return nil }

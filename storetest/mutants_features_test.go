@@ -52,7 +52,7 @@ func TestTheChecksKnowEveryFeature(t *testing.T) {
 			t.Errorf("there is no check of Features.%s", field.Name)
 		}
 	}
-	methods := []string{"Features", "CreateUser", "User", "UserByEmail", "UserByAccount", "UpdateUser", "LinkAccount", "AccountStore", "SharedState"}
+	methods := []string{"Features", "CreateUser", "User", "UserByEmail", "UserByAccount", "UpdateUser", "LinkAccount", "AccountStore", "SharedState", "ProviderSessions"}
 	for _, f := range features {
 		for _, m := range f.methods {
 			methods = append(methods, m.name)

@@ -23,7 +23,7 @@ type mutant struct {
 
 // AT-110
 func TestEveryMutantIsNoticed(t *testing.T) {
-	mutants := slices.Concat(userMutants, extraMutants, accountMutants, sessionMutants, linkMutants, transactionMutants, featureMutants(), rowMutants())
+	mutants := slices.Concat(userMutants, extraMutants, accountMutants, sessionMutants, linkMutants, transactionMutants, featureMutants(), rowMutants(), signInMutants())
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

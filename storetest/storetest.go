@@ -24,8 +24,8 @@ import (
 // Run tests the stores that open returns. Each check opens its own, which must
 // be empty. What the store does not have by its [pintle.Features] is skipped,
 // visibly, but for one check: that its methods say so. So are the checks of
-// [accountstore.Store] if AccountStore returns nil, and those of [sharedstate.Store] if
-// SharedState does.
+// [accountstore.Store], [sharedstate.Store] and [providersession.Store] if AccountStore,
+// SharedState or ProviderSessions returns nil.
 //
 // A store with its own tables needs no limits: they are for tables whose columns
 // another application has chosen.
@@ -112,14 +112,15 @@ func groups() []group {
 		{"Passkey", passkeyChecks},
 		{"Accounts", accountsChecks},
 		{"AccountStore", accountStoreChecks},
+		{"ProviderSessions", providerSessionChecks},
 		{"SharedState", sharedStateStoreChecks()},
 		{"SessionList", sessionListerChecks},
 		{"DeleteUser", userDeleterChecks},
 		{"Sweep", sweeperChecks},
 		{"Transactions", transactionChecks},
 		{"Text", textChecks},
-		{"Race", slices.Concat(raceChecks, accountRaceChecks)},
-		{"Cancelled", slices.Concat(cancelledChecks, accountCancelledChecks)},
+		{"Race", slices.Concat(raceChecks, accountRaceChecks, providerSessionRaceChecks)},
+		{"Cancelled", slices.Concat(cancelledChecks, accountCancelledChecks, providerSessionCancelledChecks)},
 	}
 }
 

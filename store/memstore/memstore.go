@@ -1,9 +1,9 @@
 // Package memstore keeps users and sessions in memory, for tests,
 // demonstrations and programs of one process that may forget.
 //
-// A [Store] has every feature of [pintle.Features], the rows of package account, and a
-// [SharedState]. It keeps no session token, only its hash, starts no goroutine, and
-// forgets what has expired when [Store.Sweep] is called.
+// A [Store] has every feature of [pintle.Features], the rows of package account, the
+// sign-ins at providers, and a [SharedState]. It keeps no session token, only its hash,
+// starts no goroutine, and forgets what has expired when [Store.Sweep] is called.
 package memstore
 
 import (
@@ -34,6 +34,7 @@ func New() *Store {
 		verifications:  make(map[verificationKey]int64),
 		authenticators: make(map[string]*authenticator),
 		accountTables:  newAccountTables(),
+		providerTables: newProviderTables(),
 	}}, shared: &SharedState{}}
 }
 
@@ -58,6 +59,7 @@ type tables struct {
 	verifications  map[verificationKey]int64 // when it expires, in milliseconds
 	authenticators map[string]*authenticator
 	accountTables
+	providerTables
 }
 
 // records is what a [Store] and the store of a transaction have in common.

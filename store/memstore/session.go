@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // A sessionKey is the hash of a session's token, so that a dump of the memory
@@ -86,7 +87,10 @@ func (r records) removeSession(s *session) {
 	}
 }
 
+// deleteSession removes a session, and what is kept of the sign-ins at providers that
+// belong to it.
 func (r records) deleteSession(s *session) {
+	r.forgetSignIns(providersession.Key(s.key))
 	r.removeSession(s)
 	r.undo(func() { r.addSession(s) })
 }

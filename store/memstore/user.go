@@ -151,6 +151,7 @@ func (r records) DeleteUser(ctx context.Context, id string) error {
 	}
 	defer r.writeDone()
 	r.deleteAccountRows(id)
+	r.forgetUser(id)
 	row := r.users[id]
 	if row == nil {
 		return pintle.ErrNotFound

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // UserSessions implements [pintle.Store]. The handles of the yielded
@@ -62,9 +63,9 @@ func (s *Store) EndSession(ctx context.Context, userID, handle string) error {
 	if !isUser || !isHandle {
 		return absent(ctx)
 	}
-	result, err := s.sessions.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "userId", Value: owner}})
-	if err == nil && result.DeletedCount == 0 {
-		err = pintle.ErrNotFound
+	document, err := decode[sessionDocument](s.sessions.FindOneAndDelete(ctx, bson.D{{Key: "_id", Value: id}, {Key: "userId", Value: owner}}))
+	if err == nil {
+		err = s.signIns.forget(ctx, providersession.KeyOf(document.Token))
 	}
 	return fail(ctx, "end session", err)
 }
@@ -83,5 +84,5 @@ func (s *Store) EndUserSessions(ctx context.Context, userID, except string) (int
 	if err != nil {
 		return 0, fail(ctx, "end sessions", err)
 	}
-	return int(result.DeletedCount), nil
+	return int(result.DeletedCount), fail(ctx, "end sessions", s.signIns.forgetUser(ctx, userID, except))
 }

@@ -56,6 +56,8 @@
 //   - DeleteUser removes the sessions first and the user last. If it breaks off,
 //     call it again to finish. The second factors and the ban of a user go after
 //     the user: a call that breaks off leaves no user without them.
+//   - A session that a provider ends goes before its record: an EndBy that breaks off
+//     is finished by another.
 //   - An UnlinkAccount whose process dies leaves the account or removes it. If
 //     the account is left, it is for an hour not counted as a way to sign in.
 //   - A process that dies after it stored a session, account or passkey of a user
@@ -73,7 +75,7 @@
 // adapter has them. This package adds two fields to a session, created and
 // data, which the adapter keeps when it extends one, and verifiedEmail to an
 // account. Passkeys are in a separate collection, since the adapter has none, and so
-// are the rows of [Store.AccountStore] and of [Store.SharedState].
+// are the rows of [Store.AccountStore], [Store.ProviderSessions] and [Store.SharedState].
 //
 // The adapter makes no indexes; those of [EnsureIndexes] are good for it too.
 package mongostore

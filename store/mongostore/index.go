@@ -40,6 +40,12 @@ func (s *Store) needs() []need {
 		{collection: s.people.factors, fields: []string{"expires"}},
 		{collection: s.people.flows, fields: []string{"subject", "kind"}},
 		{collection: s.people.flows, fields: []string{"expires"}},
+		{collection: s.signIns.signIns, fields: []string{"session"}},
+		{collection: s.signIns.signIns, fields: []string{"userId"}},
+		{collection: s.signIns.signIns, fields: []string{"sid"}},
+		{collection: s.signIns.signIns, fields: []string{"sub"}},
+		{collection: s.signIns.signIns, fields: []string{"expires"}},
+		{collection: s.signIns.ends, fields: []string{"expires"}},
 		{collection: s.shared.once, fields: []string{"expires"}},
 		{collection: s.shared.leases, fields: []string{"expires"}},
 	}

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // A sessionDocument is a session as the collection has it: the fields of
@@ -133,6 +134,9 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (*pintle.Stored
 	}
 	document, err := decode[sessionDocument](s.sessions.FindOneAndDelete(ctx, sessionFilter(token)))
 	if err != nil {
+		return nil, fail(ctx, "delete session", err)
+	}
+	if err := s.signIns.forget(ctx, providersession.KeyOf(token)); err != nil {
 		return nil, fail(ctx, "delete session", err)
 	}
 	session, err := document.session()

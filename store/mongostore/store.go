@@ -36,6 +36,10 @@ type Options struct {
 	Factors string // pintle_factors
 	Flows   string // pintle_flows
 
+	// ProviderSessions and ProviderEnds are what [Store.ProviderSessions] keeps.
+	ProviderSessions string // pintle_provider_sessions
+	ProviderEnds     string // pintle_provider_ends
+
 	// Once and Leases are what [Store.SharedState] and [NewSharedState] keep.
 	Once   string // pintle_once
 	Leases string // pintle_leases
@@ -48,6 +52,7 @@ type Store struct {
 	pintle.UnimplementedStore
 	users, accounts, sessions, verifications, authenticators, revocations *mongo.Collection
 	people                                                                accountStore
+	signIns                                                               providerSessions
 	shared                                                                *SharedState
 }
 
@@ -96,6 +101,11 @@ func newStore(db *mongo.Database, o Options) *Store {
 			states:  collection(o.States, "pintle_states"),
 			factors: collection(o.Factors, "pintle_factors"),
 			flows:   collection(o.Flows, "pintle_flows"),
+		},
+		signIns: providerSessions{
+			signIns:  collection(o.ProviderSessions, "pintle_provider_sessions"),
+			ends:     collection(o.ProviderEnds, "pintle_provider_ends"),
+			sessions: collection(o.Sessions, "sessions"),
 		},
 		shared: &SharedState{
 			db:     db,

@@ -14,7 +14,7 @@ import (
 // Sweep implements [pintle.Store]. Several processes may sweep at once, and
 // share the work.
 func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
-	n, err := sweepAll(ctx, before, limit, s.sessions, s.verifications, s.people.flows, s.people.factors)
+	n, err := sweepAll(ctx, before, limit, s.sessions, s.verifications, s.people.flows, s.people.factors, s.signIns.signIns, s.signIns.ends)
 	if err != nil || n >= limit {
 		return n, err
 	}

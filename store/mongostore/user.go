@@ -2,6 +2,7 @@ package mongostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -171,7 +172,7 @@ func userUpdate(change pintle.UserUpdate) (update bson.D, err error) {
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	key, ok := objectID(id)
 	if !ok {
-		if err := s.people.forget(ctx, id); err != nil {
+		if err := errors.Join(s.people.forget(ctx, id), s.signIns.forgetUser(ctx, id, "")); err != nil {
 			return fail(ctx, "delete user", err)
 		}
 		return absent(ctx)
@@ -186,7 +187,7 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	if err := s.deleteBelongings(ctx, key); err != nil {
 		return fail(ctx, "delete user", err)
 	}
-	if err := s.people.forget(ctx, id); err != nil {
+	if err := errors.Join(s.signIns.forgetUser(ctx, id, ""), s.people.forget(ctx, id)); err != nil {
 		return fail(ctx, "delete user", err)
 	}
 	if user.DeletedCount == 0 {

@@ -16,7 +16,7 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 		if isUserID(id) {
 			err = s.deleteLeftovers(ctx, id)
 		} else {
-			err = s.accountStore().forget(ctx, id)
+			err = errors.Join(s.accountStore().forget(ctx, id), s.sessions.forgetUserSignIns(ctx, id))
 		}
 		if err != nil {
 			return fail(ctx, "delete user", err)
@@ -52,6 +52,9 @@ func (s *Store) deleteLeftovers(ctx context.Context, id string) error {
 		if err := s.client.Del(ctx, key).Err(); err != nil {
 			return err
 		}
+	}
+	if err := s.sessions.forgetUserSignIns(ctx, id); err != nil {
+		return err
 	}
 	return s.accountStore().forget(ctx, id)
 }

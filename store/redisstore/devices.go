@@ -82,11 +82,20 @@ func (s sessions) unlist(ctx context.Context, key, name, userID string) error {
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return err
 	}
-	return s.forget(ctx, userID, key, name)
+	return s.drop(ctx, userID, key, name)
 }
 
-// forget takes a session that was removed out of its owner's lists.
+// forget takes a session that was removed out of its owner's lists, and removes what is
+// kept of the sign-ins at providers that belong to it.
 func (s sessions) forget(ctx context.Context, userID, key, name string) error {
+	return errors.Join(
+		s.dropListed(ctx, s.keys.signInsOf(s.handle(name))), // which is the hash of the token
+		s.drop(ctx, userID, key, name),
+	)
+}
+
+// drop takes a session out of the lists of a user.
+func (s sessions) drop(ctx context.Context, userID, key, name string) error {
 	err := s.client.ZRem(ctx, s.keys.sessionSet(userID), name).Err()
 	if s.hashed {
 		return err

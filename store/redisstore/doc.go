@@ -49,6 +49,9 @@
 //   - DeleteUser removes the sessions first and the user last. If it breaks off,
 //     call it again to finish. The second factors and the ban of a user go after
 //     the user: a call that breaks off leaves no user without them.
+//   - A sign-in at a provider is in its lists before it exists, and a session that the
+//     provider ends goes before its record. An EndBy that breaks off is finished by
+//     another.
 //   - A flow is in the list of its subject before it exists. EndFlows skips an
 //     entry without a flow, and leaves it, since the flow may be about to come.
 //   - An UnlinkAccount whose process dies leaves the account or removes it. If
@@ -81,8 +84,8 @@
 // adapter writes is in no set: such sessions and accounts work, but of several
 // that it writes in a row only the last is listed and removed with the user. An
 // account of a deleted user, which the adapter leaves when the user had several,
-// has no owner and may be linked again. The keys of [Store.AccountStore]
-// and of [Store.SharedState] are this package's alone. A session that only
+// has no owner and may be linked again. The keys of [Store.AccountStore],
+// [Store.ProviderSessions] and [Store.SharedState] are this package's alone. A session that only
 // Auth.js extends leaves its set when it would have expired without that. Session
 // tokens are plain, as the adapter has them. This package adds two members to a
 // session, created and data, which the adapter keeps when it extends one,

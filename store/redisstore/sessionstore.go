@@ -26,7 +26,8 @@ var _ pintle.Store = (*SessionStore)(nil)
 //
 // Redis holds only the hash of each token, so its contents let no reader sign in.
 // Auth.js cannot read these sessions. Of the options only BaseKeyPrefix,
-// SessionKeyPrefix and SessionSetKeyPrefix are used.
+// SessionKeyPrefix and SessionSetKeyPrefix are used, and AccountStoreKeyPrefix for
+// [SessionStore.ProviderSessions].
 //
 // A session is not part of a transaction of users, so the store has none: a
 // first sign-in that fails after it created the user removes the user again.
@@ -121,6 +122,9 @@ func (s *SessionStore) DeleteUser(ctx context.Context, id string) error {
 	}
 	// Sessions that began before the user was deleted.
 	if _, err := s.sessions.endAll(ctx, id, ""); err != nil {
+		return fail(ctx, "delete user", err)
+	}
+	if err := s.sessions.forgetUserSignIns(ctx, id); err != nil {
 		return fail(ctx, "delete user", err)
 	}
 	return deleted

@@ -13,10 +13,11 @@ func (b builder) accountRows(q *queries) {
 	b.factorRows(q)
 	b.flowRows(q)
 	b.sharedRows(q)
+	b.signInRows(q)
 	for _, t := range []struct {
 		*table
 		owner string
-	}{{b.facts, "user_id"}, {b.states, "user_id"}, {b.factors, "user_id"}, {b.flows, "subject"}} {
+	}{{b.facts, "user_id"}, {b.states, "user_id"}, {b.factors, "user_id"}, {b.flows, "subject"}, {b.signIns, "user_id"}} {
 		if t.table != nil {
 			q.deleteAccountRows = append(q.deleteAccountRows, b.statement("DELETE FROM %s WHERE %s = $1", t.quoted, t.columns[t.owner]))
 		}

@@ -14,12 +14,14 @@ import (
 //go:embed shared
 var shared embed.FS
 
-// accountTables are the tables of package account and of the shared state: those that
-// [Migrate] makes, or those that [MigrateShared] makes beside the tables of Auth.js. Their times are milliseconds
+// accountTables are the tables of package account, of sign-ins at providers and of the
+// shared state: those that [Migrate] makes, or those that [MigrateShared] makes beside the
+// tables of Auth.js. Their times are milliseconds
 // and their texts compare byte by byte, whatever the layout.
 type accountTables struct {
 	states, factors, flows *table // nil without Layout.AccountTables
 	once, leases           *table // the same
+	signIns, ends          *table // the same
 
 	facts *table // nil if the table of sessions has a column for their data
 }
@@ -32,6 +34,8 @@ var (
 	factsColumns  = strings.Fields("session user_id data expires")
 	onceColumns   = strings.Fields("id expires")
 	leaseColumns  = strings.Fields("id owner expires")
+	signInColumns = strings.Fields("id session user_id provider account_id key_sid key_sub role acr amr auth_time proof hint created expires")
+	endColumns    = strings.Fields("id ended expires")
 )
 
 // makeAccountTables makes the tables of package account ready, in the schema of the
@@ -51,6 +55,8 @@ func (t *tables) makeAccountTables() error {
 	t.flows = table("pintle_flows", flowColumns)
 	t.once = table("pintle_once", onceColumns)
 	t.leases = table("pintle_leases", leaseColumns)
+	t.signIns = table("pintle_provider_sessions", signInColumns)
+	t.ends = table("pintle_provider_ends", endColumns)
 	if t.sessions != nil && !t.sessions.has("data") {
 		t.facts = table("pintle_facts", factsColumns)
 	}
@@ -62,7 +68,7 @@ func (l Layout) schema() string { return l.Users.Name[:strings.LastIndexByte(l.U
 
 // all returns the tables there are.
 func (t *accountTables) all() []*table {
-	return slices.DeleteFunc([]*table{t.states, t.factors, t.flows, t.once, t.leases, t.facts}, func(t *table) bool { return t == nil })
+	return slices.DeleteFunc([]*table{t.states, t.factors, t.flows, t.signIns, t.ends, t.once, t.leases, t.facts}, func(t *table) bool { return t == nil })
 }
 
 // MigrateShared makes the tables of [Layout.AccountTables], or those of them that are

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // handles writes and reads handles, each in one form only.
@@ -91,13 +92,16 @@ func (r records) EndSession(ctx context.Context, userID, handle string) error {
 	if err != nil {
 		return r.fail(ctx, "end session", err)
 	}
-	return r.withFacts(ctx, "end session", func(r records) error {
+	return r.withRows(ctx, "end session", func(r records) error {
 		n, err := r.exec(ctx, r.sql.endSession, owner, key)
 		if err == nil && n == 0 {
 			return pintle.ErrNotFound
 		}
+		hash, _ := handles.DecodeString(handle) // byHandle has found it
+		if err == nil {
+			err = r.forgetSignIns(ctx, providersession.Key(hash))
+		}
 		if err == nil && r.tables.facts != nil {
-			hash, _ := handles.DecodeString(handle) // byHandle has found it
 			err = r.deleteFacts(ctx, hash)
 		}
 		return r.fail(ctx, "end session", err)
@@ -141,8 +145,11 @@ func (r records) EndUserSessions(ctx context.Context, userID, except string) (in
 		s, args = r.sql.endUserSessionsExcept, append(args, key)
 	}
 	n := 0
-	err := r.withFacts(ctx, "end sessions", func(r records) (err error) {
-		if n, err = r.exec(ctx, s, args...); err == nil && r.tables.facts != nil {
+	err := r.withRows(ctx, "end sessions", func(r records) (err error) {
+		if n, err = r.exec(ctx, s, args...); err == nil {
+			err = r.forgetUserSignIns(ctx, userID, except)
+		}
+		if err == nil && r.tables.facts != nil {
 			err = r.pruneFacts(ctx, userID, owner)
 		}
 		return r.fail(ctx, "end sessions", err)

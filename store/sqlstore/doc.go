@@ -15,7 +15,7 @@
 // [NewShared] uses the tables of an existing Auth.js
 // installation, where either side sees the users and sessions of the other. A
 // [Store] implements every store interface of package pintle, and those of packages
-// accountstore and sharedstate: in tables of [Migrate], or of [MigrateShared] beside
+// accountstore, providersession and sharedstate: in tables of [Migrate], or of [MigrateShared] beside
 // those of Auth.js.
 //
 // # Its own tables

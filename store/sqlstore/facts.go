@@ -36,9 +36,10 @@ func factsKey(token string) []byte {
 	return hash[:]
 }
 
-// withFacts runs f, in a transaction if it also changes the table of data.
-func (r records) withFacts(ctx context.Context, operation string, f func(records) error) error {
-	if r.tables.facts == nil {
+// withRows runs f, which ends sessions, in a transaction if there are tables for their
+// data or for sign-ins at providers.
+func (r records) withRows(ctx context.Context, operation string, f func(records) error) error {
+	if r.tables.facts == nil && r.tables.signIns == nil {
 		return f(r)
 	}
 	return r.inOneStep(ctx, operation, f)

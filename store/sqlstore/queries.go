@@ -52,6 +52,14 @@ type queries struct {
 	userFacts, deleteFacts             *statement
 	staleFacts, keepFacts, dropFacts   *statement
 
+	// Sign-ins at providers. lockEnds is for one end and for three.
+	putSignIn, signIns, dropSignIn, dropSignIns *statement
+	dropUserSignIns, moveSignIns, rememberEnd   *statement
+	signInsBy, lockSignInsBy                    [3]*statement // by session, user and both
+	lockEnds                                    [2]*statement
+	lockedEnd                                   *statement // MySQL: what lockEnds does not return
+	sweepSignIns, sweepEnds                     *statement
+
 	// The shared state. MySQL: takeLease changes a row, and addLease makes it.
 	once, forgetOnce, takeLease, addLease, ownLease *statement
 	releaseLease, sweepOnce, sweepLeases            *statement

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // tokenColumn returns what the column of tokens holds for one, if it can.
@@ -138,9 +139,12 @@ func (r records) DeleteSession(ctx context.Context, token string) (s *pintle.Sto
 	if !ok {
 		return nil, r.absent(ctx)
 	}
-	err = r.withFacts(ctx, "delete session", func(r records) (err error) {
-		if s, err = r.deleteSession(ctx, token, key); err != nil || r.tables.facts == nil {
-			return err
+	err = r.withRows(ctx, "delete session", func(r records) (err error) {
+		if s, err = r.deleteSession(ctx, token, key); err == nil {
+			err = r.forgetSignIns(ctx, providersession.KeyOf(token))
+		}
+		if err != nil || r.tables.facts == nil {
+			return r.fail(ctx, "delete session", err)
 		}
 		s.Data, err = r.takeFacts(ctx, token, s.UserID)
 		return r.fail(ctx, "delete session: data", err)

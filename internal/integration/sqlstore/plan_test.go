@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/integration/services"
+	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/sharedstate"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
@@ -269,6 +271,26 @@ func exerciseAccounts(t *testing.T, s *sqlstore.Store, rows accountstore.Store, 
 	ok(err)
 	_, err = rows.EndFlows(ctx, user, "reset")
 	ok(err)
+
+	signIns := s.ProviderSessions()
+	sid, sub, none := providersession.Key{1}, providersession.Key{2}, providersession.Key{}
+	for i := range 8 {
+		r := &providersession.Record{Session: none, UserID: user, Provider: strconv.Itoa(i), Sid: sid, Role: providersession.Linked, Created: now, Expires: now}
+		if i%2 == 0 {
+			r.Sub = sub
+		}
+		ok(signIns.Put(ctx, r, now))
+	}
+	ok(signIns.Move(ctx, none, now.Add(time.Hour)))
+	for _, keys := range [][2]providersession.Key{{sid, none}, {none, sub}, {sid, sub}} {
+		_, err = signIns.EndBy(ctx, keys[0], keys[1], now.Add(time.Hour))
+		ok(err)
+		ok(s.InTx(ctx, func(tx pintle.Store) error {
+			_, err := tx.ProviderSessions().EndBy(ctx, keys[0], keys[1], now.Add(time.Hour))
+			return err
+		}))
+	}
+	ok(signIns.Forget(ctx, none))
 
 	shared, key, owner := s.SharedState(), sharedstate.Key{}, sharedstate.Owner{}
 	for range 2 {

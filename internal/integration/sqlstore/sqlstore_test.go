@@ -58,6 +58,7 @@ func empty(t testing.TB, db *sql.DB, tables ...string) {
 var ownTables = []string{
 	"pintle_sessions", "pintle_authenticators", "pintle_accounts", "pintle_users", "pintle_verifications",
 	"pintle_states", "pintle_factors", "pintle_flows", "pintle_once", "pintle_leases",
+	"pintle_provider_sessions", "pintle_provider_ends",
 }
 
 // AT-111: the races of accountstore are among the promises.

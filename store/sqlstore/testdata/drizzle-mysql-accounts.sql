@@ -223,6 +223,9 @@ DELETE FROM `pintle_factors` WHERE `user_id` = ?;
 -- deleteAccountRows[3]
 DELETE FROM `pintle_flows` WHERE `subject` = ?;
 
+-- deleteAccountRows[4]
+DELETE FROM `pintle_provider_sessions` WHERE `user_id` = ?;
+
 -- sweepFlows
 DELETE FROM `pintle_flows` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 
@@ -252,6 +255,60 @@ UPDATE `pintle_facts` SET `expires` = ? WHERE `session` = ? AND `expires` = ?;
 
 -- dropFacts
 DELETE FROM `pintle_facts` WHERE `session` = ? AND `expires` = ?;
+
+-- putSignIn
+INSERT INTO `pintle_provider_sessions` (`id`, `session`, `user_id`, `provider`, `account_id`, `key_sid`, `key_sub`, `role`, `acr`, `amr`, `auth_time`, `proof`, `hint`, `created`, `expires`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE `role` = CASE WHEN `role` = 'began' THEN `role` ELSE ? END, `key_sid` = ?, `key_sub` = ?, `acr` = ?, `amr` = ?, `auth_time` = ?, `proof` = ?, `hint` = ?, `created` = ?, `expires` = ?;
+
+-- signIns
+SELECT `session`, `user_id`, `provider`, `account_id`, `key_sid`, `key_sub`, `role`, `acr`, `amr`, `auth_time`, `proof`, `hint`, `created`, `expires` FROM `pintle_provider_sessions` WHERE `session` = ?;
+
+-- dropSignIn
+DELETE FROM `pintle_provider_sessions` WHERE `id` = ?;
+
+-- dropSignIns
+DELETE FROM `pintle_provider_sessions` WHERE `session` = ?;
+
+-- dropUserSignIns
+DELETE FROM `pintle_provider_sessions` WHERE `user_id` = ? AND `session` <> ?;
+
+-- moveSignIns
+UPDATE `pintle_provider_sessions` SET `expires` = ? WHERE `session` = ?;
+
+-- rememberEnd
+INSERT INTO `pintle_provider_ends` (`id`, `ended`, `expires`) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE `ended` = GREATEST(`ended`, ?), `expires` = GREATEST(`expires`, ?);
+
+-- signInsBy[0]
+SELECT `session`, `user_id`, `provider`, `account_id`, `key_sid`, `key_sub`, `role`, `acr`, `amr`, `auth_time`, `proof`, `hint`, `created`, `expires` FROM `pintle_provider_sessions` WHERE `created` < ? AND `key_sid` = ?;
+
+-- signInsBy[1]
+SELECT `session`, `user_id`, `provider`, `account_id`, `key_sid`, `key_sub`, `role`, `acr`, `amr`, `auth_time`, `proof`, `hint`, `created`, `expires` FROM `pintle_provider_sessions` WHERE `created` < ? AND `key_sub` = ?;
+
+-- signInsBy[2]
+SELECT `session`, `user_id`, `provider`, `account_id`, `key_sid`, `key_sub`, `role`, `acr`, `amr`, `auth_time`, `proof`, `hint`, `created`, `expires` FROM `pintle_provider_sessions` WHERE `created` < ? AND `key_sid` = ? AND `key_sub` = ?;
+
+-- lockSignInsBy[0]
+SELECT `session`, `user_id`, `provider`, `account_id`, `key_sid`, `key_sub`, `role`, `acr`, `amr`, `auth_time`, `proof`, `hint`, `created`, `expires` FROM `pintle_provider_sessions` WHERE `created` < ? AND `key_sid` = ? FOR UPDATE;
+
+-- lockSignInsBy[1]
+SELECT `session`, `user_id`, `provider`, `account_id`, `key_sid`, `key_sub`, `role`, `acr`, `amr`, `auth_time`, `proof`, `hint`, `created`, `expires` FROM `pintle_provider_sessions` WHERE `created` < ? AND `key_sub` = ? FOR UPDATE;
+
+-- lockSignInsBy[2]
+SELECT `session`, `user_id`, `provider`, `account_id`, `key_sid`, `key_sub`, `role`, `acr`, `amr`, `auth_time`, `proof`, `hint`, `created`, `expires` FROM `pintle_provider_sessions` WHERE `created` < ? AND `key_sid` = ? AND `key_sub` = ? FOR UPDATE;
+
+-- lockEnds[0]
+INSERT INTO `pintle_provider_ends` (`id`, `ended`, `expires`) VALUES (?, 0, ?) ON DUPLICATE KEY UPDATE `expires` = GREATEST(`expires`, ?);
+
+-- lockEnds[1]
+INSERT INTO `pintle_provider_ends` (`id`, `ended`, `expires`) VALUES (?, 0, ?), (?, 0, ?), (?, 0, ?) ON DUPLICATE KEY UPDATE `expires` = GREATEST(`expires`, ?);
+
+-- lockedEnd
+SELECT `ended` FROM `pintle_provider_ends` WHERE `id` = ? FOR UPDATE;
+
+-- sweepSignIns
+DELETE FROM `pintle_provider_sessions` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
+
+-- sweepEnds
+DELETE FROM `pintle_provider_ends` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 
 -- once
 INSERT INTO `pintle_once` (`id`, `expires`) VALUES (?, ?);

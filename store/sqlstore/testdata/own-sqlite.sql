@@ -223,11 +223,56 @@ DELETE FROM "pintle_factors" WHERE "user_id" = ?1;
 -- deleteAccountRows[2]
 DELETE FROM "pintle_flows" WHERE "subject" = ?1;
 
+-- deleteAccountRows[3]
+DELETE FROM "pintle_provider_sessions" WHERE "user_id" = ?1;
+
 -- sweepFlows
 DELETE FROM "pintle_flows" WHERE ("id") IN (SELECT "id" FROM "pintle_flows" WHERE "expires" < ?1 ORDER BY "expires" LIMIT ?2) AND "expires" < ?1;
 
 -- sweepFactors
 DELETE FROM "pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM "pintle_factors" WHERE "expires" < ?1 ORDER BY "expires" LIMIT ?2) AND "expires" < ?1;
+
+-- putSignIn
+INSERT INTO "pintle_provider_sessions" AS t ("id", "session", "user_id", "provider", "account_id", "key_sid", "key_sub", "role", "acr", "amr", "auth_time", "proof", "hint", "created", "expires") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT ("id") DO UPDATE SET "role" = CASE WHEN t."role" = 'began' THEN t."role" ELSE ?8 END, "key_sid" = ?6, "key_sub" = ?7, "acr" = ?9, "amr" = ?10, "auth_time" = ?11, "proof" = ?12, "hint" = ?13, "created" = ?14, "expires" = ?15;
+
+-- signIns
+SELECT "session", "user_id", "provider", "account_id", "key_sid", "key_sub", "role", "acr", "amr", "auth_time", "proof", "hint", "created", "expires" FROM "pintle_provider_sessions" WHERE "session" = ?1;
+
+-- dropSignIn
+DELETE FROM "pintle_provider_sessions" WHERE "id" = ?1;
+
+-- dropSignIns
+DELETE FROM "pintle_provider_sessions" WHERE "session" = ?1;
+
+-- dropUserSignIns
+DELETE FROM "pintle_provider_sessions" WHERE "user_id" = ?1 AND "session" <> ?2;
+
+-- moveSignIns
+UPDATE "pintle_provider_sessions" SET "expires" = ?2 WHERE "session" = ?1;
+
+-- rememberEnd
+INSERT INTO "pintle_provider_ends" AS t ("id", "ended", "expires") VALUES (?1, ?2, ?3) ON CONFLICT ("id") DO UPDATE SET "ended" = MAX(t."ended", ?2), "expires" = MAX(t."expires", ?3);
+
+-- signInsBy[0]
+SELECT "session", "user_id", "provider", "account_id", "key_sid", "key_sub", "role", "acr", "amr", "auth_time", "proof", "hint", "created", "expires" FROM "pintle_provider_sessions" WHERE "created" < ?1 AND "key_sid" = ?2;
+
+-- signInsBy[1]
+SELECT "session", "user_id", "provider", "account_id", "key_sid", "key_sub", "role", "acr", "amr", "auth_time", "proof", "hint", "created", "expires" FROM "pintle_provider_sessions" WHERE "created" < ?1 AND "key_sub" = ?2;
+
+-- signInsBy[2]
+SELECT "session", "user_id", "provider", "account_id", "key_sid", "key_sub", "role", "acr", "amr", "auth_time", "proof", "hint", "created", "expires" FROM "pintle_provider_sessions" WHERE "created" < ?1 AND "key_sid" = ?2 AND "key_sub" = ?3;
+
+-- lockEnds[0]
+INSERT INTO "pintle_provider_ends" AS t ("id", "ended", "expires") VALUES (?1, 0, ?2) ON CONFLICT ("id") DO UPDATE SET "expires" = MAX(t."expires", ?2) RETURNING "ended";
+
+-- lockEnds[1]
+INSERT INTO "pintle_provider_ends" AS t ("id", "ended", "expires") VALUES (?1, 0, ?4), (?2, 0, ?4), (?3, 0, ?4) ON CONFLICT ("id") DO UPDATE SET "expires" = MAX(t."expires", ?4) RETURNING "ended";
+
+-- sweepSignIns
+DELETE FROM "pintle_provider_sessions" WHERE ("id") IN (SELECT "id" FROM "pintle_provider_sessions" WHERE "expires" < ?1 ORDER BY "expires" LIMIT ?2) AND "expires" < ?1;
+
+-- sweepEnds
+DELETE FROM "pintle_provider_ends" WHERE ("id") IN (SELECT "id" FROM "pintle_provider_ends" WHERE "expires" < ?1 ORDER BY "expires" LIMIT ?2) AND "expires" < ?1;
 
 -- once
 INSERT INTO "pintle_once" AS t ("id", "expires") VALUES (?1, ?2) ON CONFLICT ("id") DO UPDATE SET "expires" = ?2 WHERE t."expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER);
