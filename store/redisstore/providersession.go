@@ -39,13 +39,14 @@ func keyText(k providersession.Key) string {
 
 func (k keys) signIn(id string) string    { return k.AccountStoreKeyPrefix + "signin:" + id }
 func (k keys) signInEnd(id string) string { return k.AccountStoreKeyPrefix + "ended:" + id }
-func (k keys) signInsOf(session string) string {
-	return k.AccountStoreKeyPrefix + "signins:session:" + session
-}
-func (k keys) signInsBySid(key string) string { return k.AccountStoreKeyPrefix + "signins:sid:" + key }
-func (k keys) signInsBySub(key string) string { return k.AccountStoreKeyPrefix + "signins:sub:" + key }
-func (k keys) userSignIns(userID string) string {
-	return k.AccountStoreKeyPrefix + "signins:user:" + userID
+
+func (k keys) signInsOf(session string) string  { return k.signInsBy("session", session) }
+func (k keys) signInsBySid(key string) string   { return k.signInsBy("sid", key) }
+func (k keys) signInsBySub(key string) string   { return k.signInsBy("sub", key) }
+func (k keys) userSignIns(userID string) string { return k.signInsBy("user", userID) }
+
+func (k keys) signInsBy(what, which string) string {
+	return k.AccountStoreKeyPrefix + "signin-by:" + what + ":" + which
 }
 
 // lists returns the keys of the sets that lead to a record.

@@ -38,7 +38,7 @@ type Options struct {
 	// AccountStoreKeyPrefix is in front of the keys of [Store.AccountStore], which
 	// are pintle:state:, pintle:factors:, pintle:flow: and pintle:flows: by default,
 	// of [Store.SharedState], which are pintle:once: and pintle:lease:, and of
-	// [Store.ProviderSessions], which are pintle:signin:, pintle:signins: and
+	// [Store.ProviderSessions], which are pintle:signin:, pintle:signin-by: and
 	// pintle:ended:.
 	AccountStoreKeyPrefix string // pintle:
 }

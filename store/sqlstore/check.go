@@ -130,9 +130,12 @@ func (s *Store) needs(t *table) []need {
 		return []need{{[]string{"id"}, true, "each step of a flow reads the whole table"}, {[]string{"subject", "kind"}, false, "what a user has begun is looked for in the whole table"}, expires}
 	case s.tables.signIns:
 		return []need{
-			{[]string{"id"}, true, "a sign-in at a provider is kept twice"}, {[]string{"session"}, false, "each sign-out reads the whole table"},
-			{[]string{"user_id"}, false, owner.without}, {[]string{"key_sid"}, false, "each sign-out at a provider reads the whole table"},
-			{[]string{"key_sub"}, false, "each sign-out at a provider reads the whole table"}, expires,
+			{[]string{"id"}, true, "a sign-in at a provider is kept twice"},
+			{[]string{"session"}, false, "each sign-out reads the whole table"},
+			{[]string{"user_id"}, false, owner.without},
+			{[]string{"key_sid"}, false, "each sign-out at a provider reads the whole table"},
+			{[]string{"key_sub"}, false, "each sign-out at a provider reads the whole table"},
+			expires,
 		}
 	case s.tables.ends:
 		return []need{{[]string{"id"}, true, "a sign-in can overtake its end"}, expires}

@@ -30,6 +30,17 @@ func (s *sharedState) Lease(ctx context.Context, key sharedstate.Key, owner shar
 	return s.next().Lease(ctx, key, owner, d)
 }
 
+// Sweep sweeps if the instances have to be swept.
+func (s *sharedState) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
+	swept, ok := s.next().(interface {
+		Sweep(ctx context.Context, before time.Time, limit int) (int, error)
+	})
+	if !ok {
+		return 0, ctx.Err()
+	}
+	return swept.Sweep(ctx, before, limit)
+}
+
 func (s *sharedState) Release(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner) error {
 	return s.next().Release(ctx, key, owner)
 }
