@@ -176,15 +176,18 @@ var accountRaceChecks = []check{
 			change := *f
 			change.Name = fmt.Sprint(round)
 			f.Step++
+			// The call that starts first is the same in each race, and now replaces, now
+			// advances.
+			replaces := func(i int) bool { return (i+round)%2 == 0 }
 			errs := race(func(i int) error {
-				if i%2 == 0 {
+				if replaces(i) {
 					return t.rows().ReplaceFactor(t.ctx, &change)
 				}
 				return t.rows().AdvanceFactor(t.ctx, f.UserID, f.Kind, f.ID, f.Step, f.LastUsed)
 			})
 			var replaced, advanced []error
 			for i, err := range errs {
-				if i%2 == 0 {
+				if replaces(i) {
 					replaced = append(replaced, err)
 				} else {
 					advanced = append(advanced, err)
