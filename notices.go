@@ -368,8 +368,8 @@ func (s *settings) repeated(e *Error, level slog.Level) slog.Level {
 // copy of its metadata or its keys serves.
 func (s *settings) noteOldCopy(provider string) func(ctx context.Context, document string, since time.Time, err error) {
 	return func(ctx context.Context, document string, since time.Time, err error) {
-		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a provider does not answer as it should, and an older copy of its "+document+" serves",
-			slog.String("code", string(codeOldCopy)), slog.String("provider", provider), slog.Time("since", since),
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a provider does not answer as it should, and an older copy serves",
+			slog.String("code", string(codeOldCopy)), slog.String("provider", provider), slog.String("of", document), slog.Time("since", since),
 			slog.String("error", err.Error()),
 			slog.String("fix", "look whether the provider has an outage, and whether this server can reach it"))
 	}

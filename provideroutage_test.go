@@ -33,7 +33,7 @@ func TestUsersSignInWhileAProviderShowsNoMetadata(t *testing.T) {
 				if n := s.log.records(t, "WARN", "OldProviderCopy"); n != 1 {
 					t.Errorf("the log has %d records about it, want 1: %s", n, s.log)
 				}
-				if text := s.log.String(); !strings.Contains(text, "copy of its "+tt.document) || !strings.Contains(text, "503") {
+				if text := s.log.String(); !strings.Contains(text, `"of":"`+tt.document) || !strings.Contains(text, "503") {
 					t.Errorf("the log does not say what does not come, and why: %s", text)
 				}
 				time.Sleep(tt.not - tt.serves)

@@ -82,8 +82,8 @@ func (r *refreshes) fresh(a *Account, now time.Time) bool {
 // restart, from being replaced at one moment.
 func early(a *Account, life time.Duration) time.Duration {
 	place := a.place("expires_at")
-	share := time.Duration(binary.BigEndian.Uint16(place)) % 201 // of 0 to 200 thousandths
-	return max(refreshLate, min(refreshEarly, life/10)*(900+share)/1000)
+	thousandths := 900 + int64(binary.BigEndian.Uint16(place)%201)
+	return max(refreshLate, time.Duration(min(refreshEarly, life/10).Nanoseconds()*thousandths/1000))
 }
 
 // life returns how long an access token lives: what the provider said where the

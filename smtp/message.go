@@ -22,7 +22,7 @@ func (s *Sender) compose(m *pintle.Message) (*mail.Msg, error) {
 	}
 	sender, err := parseSender(from)
 	if err != nil {
-		return nil, fmt.Errorf("From of pintle.Email or account.Options: %w", err)
+		return nil, fmt.Errorf("pintle.Email.From or account.Options.From: %w", err)
 	}
 	if err := checkAddress(m.To); err != nil {
 		return nil, fmt.Errorf("the recipient %w", err)

@@ -263,7 +263,7 @@ func freshness(h http.Header) time.Duration {
 				if err != nil && !errors.Is(err, strconv.ErrRange) {
 					seconds = 0
 				}
-				age = min(age, time.Duration(min(seconds, uint64(keysAge/time.Second)))*time.Second) //nolint:gosec // bounded
+				age = min(age, time.Duration(min(seconds, uint64(keysAge/time.Second)))*time.Second)
 			}
 		}
 	}

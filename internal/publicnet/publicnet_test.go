@@ -149,7 +149,7 @@ func TestANameThatChangesItsAddressIsRefused(t *testing.T) {
 				connected = append(connected, address)
 				return stopped
 			}, names)
-			for range len(answers) {
+			for range answers {
 				if err := get(t, transport, "https://idp.example.com/"); err == nil {
 					t.Error("there is an answer")
 				}

@@ -51,13 +51,13 @@ func (s *Store) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	if !ok {
 		return absent(ctx)
 	}
-	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, string(a.DeviceType), strings.Join(a.Transports, ","), a.Name) {
+	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, a.DeviceType, strings.Join(a.Transports, ","), a.Name) {
 		return fail(ctx, "create passkey", errNotText)
 	}
 	id := bson.NewObjectID()
 	_, err := s.authenticators.InsertOne(ctx, authenticatorDocument{
 		ID: id, CredentialID: a.CredentialID, UserID: owner, ProviderAccountID: a.ProviderAccountID, PublicKey: a.PublicKey,
-		Counter: int64(a.Counter), DeviceType: string(a.DeviceType), BackedUp: a.BackedUp, Transports: nullable(strings.Join(a.Transports, ",")),
+		Counter: int64(a.Counter), DeviceType: a.DeviceType, BackedUp: a.BackedUp, Transports: nullable(strings.Join(a.Transports, ",")),
 		Name: a.Name, Created: date(a.Created), LastUsed: date(a.LastUsed),
 	})
 	if err == nil {

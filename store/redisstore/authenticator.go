@@ -258,12 +258,12 @@ func (s *Store) deletePasskey(ctx context.Context, userID, credentialID string) 
 }
 
 func encodeAuthenticator(a *pintle.Passkey) ([]byte, error) {
-	if err := storable(a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, string(a.DeviceType), strings.Join(a.Transports, ","), a.Name); err != nil {
+	if err := storable(a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.DeviceType, strings.Join(a.Transports, ","), a.Name); err != nil {
 		return nil, err
 	}
 	row := authenticatorRow{
 		CredentialID: a.CredentialID, UserID: a.UserID, ProviderAccountID: a.ProviderAccountID, PublicKey: a.PublicKey,
-		Counter: a.Counter, DeviceType: string(a.DeviceType), BackedUp: a.BackedUp, Name: a.Name, Created: date{a.Created}, LastUsed: date{a.LastUsed},
+		Counter: a.Counter, DeviceType: a.DeviceType, BackedUp: a.BackedUp, Name: a.Name, Created: date{a.Created}, LastUsed: date{a.LastUsed},
 	}
 	if len(a.Transports) > 0 {
 		row.Transports = new(strings.Join(a.Transports, ","))

@@ -59,10 +59,10 @@ func (r records) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	if !ok {
 		return r.absent(ctx)
 	}
-	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, string(a.DeviceType), strings.Join(a.Transports, ","), a.Name) {
+	if !storable(a.CredentialID, a.ProviderAccountID, a.PublicKey, a.DeviceType, strings.Join(a.Transports, ","), a.Name) {
 		return r.fail(ctx, "create passkey", errNotText)
 	}
-	args := []any{a.CredentialID, owner, a.ProviderAccountID, a.PublicKey, int64(a.Counter), string(a.DeviceType), a.BackedUp}
+	args := []any{a.CredentialID, owner, a.ProviderAccountID, a.PublicKey, int64(a.Counter), a.DeviceType, a.BackedUp}
 	args = t.optional(args, []optionalColumn{
 		{"transports", nullable(strings.Join(a.Transports, ","))},
 		{"name", nullable(a.Name)},

@@ -27,7 +27,7 @@ func (s *Store) createAuthenticator(ctx context.Context, a *pintle.Passkey) erro
 	if err := s.keepsPasskeys(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(storable(a.CredentialID, a.ProviderAccountID, string(a.DeviceType), strings.Join(a.Transports, ","), a.Name), storableText(a.PublicKey)); err != nil {
+	if err := errors.Join(storable(a.CredentialID, a.ProviderAccountID, a.DeviceType, strings.Join(a.Transports, ","), a.Name), storableText(a.PublicKey)); err != nil {
 		return err
 	}
 	if a.CredentialID == "" {

@@ -154,7 +154,7 @@ func describedPasskey(a *pintle.Passkey) description {
 	d := description{"counter": strconv.FormatUint(uint64(a.Counter), 10), "credentialBackedUp": strconv.FormatBool(a.BackedUp)}
 	for name, value := range map[string]string{
 		"credentialID": a.CredentialID, "userId": a.UserID, "providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.PublicKey,
-		"credentialDeviceType": string(a.DeviceType), "transports": strings.Join(a.Transports, ","),
+		"credentialDeviceType": a.DeviceType, "transports": strings.Join(a.Transports, ","),
 	} {
 		d.text(name, value)
 	}

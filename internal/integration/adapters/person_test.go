@@ -171,7 +171,7 @@ func linkObject(v pintle.Verification) map[string]any {
 func passkeyObject(a pintle.Passkey, userID any) map[string]any {
 	return present(map[string]any{
 		"credentialID": a.CredentialID, "userId": userID, "providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.PublicKey,
-		"counter": a.Counter, "credentialDeviceType": string(a.DeviceType), "credentialBackedUp": a.BackedUp, "transports": strings.Join(a.Transports, ","),
+		"counter": a.Counter, "credentialDeviceType": a.DeviceType, "credentialBackedUp": a.BackedUp, "transports": strings.Join(a.Transports, ","),
 	}, true)
 }
 

@@ -139,7 +139,7 @@ func (m *memory) dump() object {
 	for _, r := range m.rows.Authenticators {
 		a := r.value
 		passkeys = append(passkeys, jsonAuthenticator{
-			a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.Counter, string(a.DeviceType), a.BackedUp, strings.Join(a.Transports, ","),
+			a.CredentialID, a.UserID, a.ProviderAccountID, a.PublicKey, a.Counter, a.DeviceType, a.BackedUp, strings.Join(a.Transports, ","),
 		})
 	}
 	all := object{
