@@ -96,10 +96,9 @@ func TestNoAnswerOfAnAccountIsKeptOrFramed(t *testing.T) {
 func TestNoPageOfAnAccountIsShownInAFrame(t *testing.T) {
 	s := newPagesSite(t, pages.Texts{}, "database")
 	ada := s.seed("ada@example.com", firstPassword, true)
-	framed := ""
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Another site</title><iframe src="%s"></iframe>`, html.EscapeString(framed))
+		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Another site</title><iframe src="%s"></iframe>`, html.EscapeString(r.FormValue("frames")))
 	}))
 	t.Cleanup(other.Close)
 	v := newTab(t) // its browser reports each page that it does not show
@@ -108,8 +107,7 @@ func TestNoPageOfAnAccountIsShownInAFrame(t *testing.T) {
 		"/":             true, // which anyone may frame
 		"/auth/account": false, "/auth/account/password": false, "/auth/account/sign-up": false, "/auth/signin": false,
 	} {
-		framed = s.url + path
-		v.open(other.URL)
+		v.open(other.URL + "/?frames=" + url.QueryEscape(s.url+path))
 		tree, err := chromedp.Call(v.ctx, browserpage.GetFrameTree, cdp.Empty{})
 		if err != nil {
 			t.Fatal(err)
