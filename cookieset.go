@@ -27,8 +27,8 @@ type cookieSet struct {
 	pkce, state, nonce, challenge namedCookie
 	addressProof, pending         namedCookie
 
-	// The routes below signout alone receive these; see [providerSession], [leaving].
-	providerSession, leaving namedCookie
+	// The routes below signout alone receive these; see [signOutHint], [leaving].
+	signOutHint, leaving namedCookie
 
 	// salt is what session tokens are sealed under: the name of their cookie and,
 	// where there is one, the tenant.
@@ -36,7 +36,7 @@ type cookieSet struct {
 	tokens                                    *token.Codec
 	pkceBox, stateBox, nonceBox, challengeBox *sealed.Box
 	addressProofBox, pendingBox               *sealed.Box
-	providerSessionBox, leavingBox            *sealed.Box
+	signOutHintBox, leavingBox                *sealed.Box
 
 	// secure reports that cookies of the site have the attribute Secure.
 	secure bool
@@ -126,7 +126,7 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 		// confirm an address for the user who signs in here.
 		{&set.addressProof, hostPrefix + "authjs.address-proof", Cookie{}, checkMaxAge},
 		{&set.pending, hostPrefix + "authjs.pending-sign-in", s.Cookies.PendingSignIn, pendingMaxAge},
-		{&set.providerSession, prefix + "pintle.hint", Cookie{}, browserMaxAge},
+		{&set.signOutHint, prefix + "pintle.hint", Cookie{}, browserMaxAge},
 		{&set.leaving, prefix + "pintle.signout", Cookie{}, leavingMaxAge},
 	} {
 		*c.cookie = c.override.over(c.name, secure, c.maxAge)
@@ -163,7 +163,7 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 		maxAge time.Duration
 	}{
 		{&set.pendingBox, set.pending.name, set.pendingAge()},
-		{&set.providerSessionBox, set.providerSession.name, browserMaxAge},
+		{&set.signOutHintBox, set.signOutHint.name, browserMaxAge},
 		{&set.leavingBox, set.leaving.name, leavingMaxAge},
 	} {
 		if *kept.box, err = sealed.NewBox(s.jwtSecrets, seal.Salt(kept.name, s.Tenant), kept.maxAge); err != nil {

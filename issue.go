@@ -56,7 +56,9 @@ func (x *exchange) giveSession(who *arrival, d *decision) (*issued, error) {
 		return nil, err
 	}
 	if given != nil {
-		x.keepProviderSession(d)
+		if x.endsAtProvider {
+			x.keepSignOutHint(who, d, given.session().User.ID)
+		}
 		x.debug("signed in")
 	}
 	x.addCookie(who.submission.cookieLines()...)
@@ -76,14 +78,19 @@ func (x *exchange) issue(who *arrival, d *decision) error {
 	return x.redirect(x.callbackURL)
 }
 
-// maxHint is the longest ID token that is kept: two cookies have room for it.
-const maxHint = 5000
+// maxHint is the longest ID token that is kept. With it the answer to a sign-in stays below
+// the 4 KB of headers that a proxy reads by default, and so does the request to sign out.
+const maxHint = 1800
 
-// A providerSession is what a browser keeps, until it signs out, of the sign-in with
+// A signOutHint is what a browser keeps, until it signs out, of the sign-in with
 // which its session began. Only the routes below signout receive it, so that an ID token
 // makes no other request longer.
-type providerSession struct {
+type signOutHint struct {
 	Provider string `json:"provider"`
+
+	// Authority is that of the provider: an ID token is not sent to another issuer that
+	// has the same id now.
+	Authority string `json:"authority"`
 
 	// User is the id of the user. What a former session left is not used for the
 	// session of another user.
@@ -93,31 +100,39 @@ type providerSession struct {
 	sealed.Expiry
 }
 
-// keepProviderSession has the browser keep with which provider its session has begun.
-func (x *exchange) keepProviderSession(d *decision) {
-	if !x.endsAtProvider || d.kept != nil {
-		return // a session that goes on began before
+// keepSignOutHint has the browser keep with which provider the session of a user begins.
+func (x *exchange) keepSignOutHint(who *arrival, d *decision, userID string) {
+	// A session that goes on began before. The sign-in that waited has kept its hint, and a
+	// session that server code starts takes the place of one.
+	if !x.endsAtProvider || d.kept != nil || who.waited || who.unasked {
+		return
 	}
 	var value string
 	if d.account != nil {
 		if p := x.byID[d.account.Provider]; p != nil && p.endSession != nil {
-			kept := &providerSession{Provider: p.id, User: d.user.ID, Hint: d.account.IDToken}
+			kept := &signOutHint{Provider: p.id, Authority: p.authority, User: userID, Hint: d.account.IDToken}
 			if len(kept.Hint) > maxHint {
 				kept.Hint = ""
 			}
-			value, _ = x.set.providerSessionBox.Seal(kept) // texts are JSON
+			value, _ = x.set.signOutHintBox.Seal(kept) // texts are JSON
 		}
 	}
-	x.addCookie(x.providerSessionLines(value)...)
+	// A sign-out that was not finished is over: it would end the new session.
+	x.addCookie(x.hintLine(value), x.leavingCookie().clear())
 }
 
-// providerSessionLines set the cookie, or clear it if the value is empty. Most requests do
-// not show which parts of it the browser has.
-func (x *exchange) providerSessionLines(value string) []string {
-	c := x.set.providerSession
+// hintLine sets the cookie, or clears it if the value is empty.
+func (x *exchange) hintLine(value string) string {
+	c := x.set.signOutHint
 	c.attrs.Path = x.base + "/" + string(actionSignOut)
 	if value == "" {
-		c.attrs.HasMaxAge = false
+		return c.clear()
 	}
-	return cookie.WriteChunked(c.name, value, []string{c.name, c.name + ".0", c.name + ".1"}, c.attrs)
+	return cookie.Line(c.name, value, c.lasting(browserMaxAge))
+}
+
+func (x *exchange) leavingCookie() namedCookie {
+	c := x.set.leaving
+	c.attrs.Path = x.base + "/" + string(actionSignOut)
+	return c
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/uuid"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // pendingPurpose stands before the secret where it is hashed, so that no link in a
@@ -109,6 +110,11 @@ func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page st
 	if err := x.sessions.keep(x, who, d); err != nil {
 		return err
 	}
+	userID := d.user.ID
+	if d.claimed { // Callbacks.JWT may have named the user otherwise
+		userID, _ = wire.ID(d.claims["sub"])
+	}
+	x.keepSignOutHint(who, d, userID)
 	h.Began, h.Provider, h.Methods = d.authentication.Started.UnixMilli(), d.authentication.Provider, d.authentication.Methods
 	h.Proofs = make(map[string]int64, len(d.authentication.Proofs))
 	for method, at := range d.authentication.Proofs {
@@ -211,7 +217,7 @@ func (x *exchange) resumed(h *heldSignIn) (*arrival, *decision, error) {
 			return nil, nil, noPending(errHeldEnded)
 		}
 	}
-	who := &arrival{provider: x.provider, by: h.By, user: user, account: h.Account}
+	who := &arrival{provider: x.provider, by: h.By, user: user, account: h.Account, waited: true}
 	if len(h.Lines) > 0 {
 		who.submission = &Submission{lines: h.Lines}
 	}

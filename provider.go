@@ -208,6 +208,9 @@ type arrival struct {
 	// [Callbacks.Hold] decides of a sign-in.
 	unasked bool
 
+	// waited reports that the sign-in was held before, and its account has no tokens.
+	waited bool
+
 	// newPasskey is a passkey that was just created, for the stored user with
 	// the id registrant. If registrant is empty, the user will be created.
 	newPasskey *Passkey
@@ -445,8 +448,8 @@ func (a *asked) proof(began int64) handshake.Proof {
 	if a.MaxAge > 0 {
 		p.Since = time.Now().Add(-a.MaxAge)
 	}
-	if a.Login {
-		p.Since = time.Unix(began, 0)
+	if asked := time.Unix(began, 0); a.Login && asked.After(p.Since) {
+		p.Since = asked
 	}
 	return p
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/sealed"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // signOut answers POST signout: it ends the session and sends the browser on.
@@ -61,27 +62,31 @@ type leaving struct {
 	sealed.Expiry
 }
 
-// providerSession returns what the browser has kept for the session of a user that has
-// ended, if it began with a provider at which it is to end.
-func (x *exchange) providerSession(userID string) *providerSession {
-	held := cookie.ReadChunked(x.r.Header, x.set.providerSession.name).Value()
-	if held == "" {
-		return nil
+// signOutHint returns what the browser has kept for the session of a user that has
+// ended, if it began with a provider at which it is to end. A neighbouring host can plant
+// cookies of the same name, so that each is tried.
+func (x *exchange) signOutHint(userID string) *signOutHint {
+	c := x.set.signOutHint
+	values, _ := cookie.Values(x.r.Header, c.name, maxHints)
+	for _, value := range values {
+		var kept signOutHint
+		err := x.set.signOutHintBox.Open(value, &kept)
+		switch p := x.byID[kept.Provider]; {
+		case err != nil:
+		case userID == "" || kept.User != userID:
+			err = errors.New("is of another user")
+		case p == nil || p.endSession == nil || p.authority != kept.Authority:
+			err = errors.New("is of a provider at which sessions do not end")
+		default:
+			return &kept
+		}
+		x.debug("cookie not accepted", "cookie", c.name, "reason", err.Error())
 	}
-	var kept providerSession
-	err := x.set.providerSessionBox.Open(held, &kept)
-	if err == nil && (userID == "" || kept.User != userID) {
-		err = errors.New("is of another user")
-	}
-	if p := x.byID[kept.Provider]; err == nil && (p == nil || p.endSession == nil) {
-		err = errors.New("is of a provider at which sessions do not end")
-	}
-	if err != nil {
-		x.debug("cookie not accepted", "cookie", x.set.providerSession.name, "reason", err.Error())
-		return nil
-	}
-	return &kept
+	return nil
 }
+
+// maxHints is how many cookies of one name are tried.
+const maxHints = 5
 
 // afterSignOut returns where a browser goes whose sessions have ended here: to the
 // provider, if its session began there, and otherwise to the target of the sign-out.
@@ -100,14 +105,11 @@ func (x *exchange) afterSignOut(ended []*SignOutEvent) string {
 	if x.inside {
 		// Its handler does not receive the cookie. The browser fetches the address of
 		// the provider from a route that does.
-		if !x.keepLeaving(left) {
-			return x.callbackURL
-		}
-		event.AtProvider = true
+		x.keepLeaving(left)
 		return x.origin + x.base + "/" + string(actionSignOut) + "/" + x.endingProvider(event) + "?" + continueSignOut
 	}
-	kept := x.providerSession(left.User)
-	x.addCookie(x.providerSessionLines("")...)
+	kept := x.signOutHint(left.User)
+	x.addCookie(x.hintLine(""))
 	to, sent := x.toProvider(left, kept)
 	if kept != nil {
 		event.Provider, event.AtProvider = kept.Provider, sent
@@ -134,7 +136,7 @@ func (e *SignOutEvent) userID() string {
 	if e.Session != nil {
 		return e.Session.UserID
 	}
-	id, _ := e.Claims["sub"].(string)
+	id, _ := wire.ID(e.Claims["sub"])
 	return id
 }
 
@@ -155,7 +157,7 @@ func (x *exchange) endingProvider(event *SignOutEvent) (id string) {
 
 // toProvider returns the address at which a session ends at its provider, and keeps in
 // the browser what has to come back, or returns the target of the sign-out.
-func (x *exchange) toProvider(left *leaving, kept *providerSession) (to string, sent bool) {
+func (x *exchange) toProvider(left *leaving, kept *signOutHint) (to string, sent bool) {
 	if kept == nil {
 		return left.Target, false
 	}
@@ -166,9 +168,7 @@ func (x *exchange) toProvider(left *leaving, kept *providerSession) (to string, 
 		return left.Target, false
 	}
 	left.Provider, left.State = kept.Provider, ended.state
-	if !x.keepLeaving(left) {
-		return left.Target, false
-	}
+	x.keepLeaving(left)
 	// The address has the ID token of the user.
 	x.answer.header = http.Header{"Referrer-Policy": {"no-referrer"}}
 	x.debug("sent to the provider to end the session there", "hint", yesNo(ended.hinted))
@@ -182,26 +182,18 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// maxLeavingTarget bounds what the cookie holds.
+// maxLeavingTarget bounds what the cookie holds. A browser whose target is longer comes
+// back to the home page.
 const maxLeavingTarget = 2000
 
-func (x *exchange) keepLeaving(left *leaving) bool {
+// keepLeaving has the browser keep a sign-out that is under way.
+func (x *exchange) keepLeaving(left *leaving) {
 	if len(left.Target) > maxLeavingTarget {
-		return false
+		left.Target = x.origin
 	}
-	value, err := x.set.leavingBox.Seal(left)
-	if err != nil {
-		return false
-	}
+	value, _ := x.set.leavingBox.Seal(left) // texts are JSON
 	c := x.leavingCookie()
 	x.addCookie(cookie.Line(c.name, value, c.lasting(leavingMaxAge)))
-	return true
-}
-
-func (x *exchange) leavingCookie() namedCookie {
-	c := x.set.leaving
-	c.attrs.Path = x.base + "/" + string(actionSignOut)
-	return c
 }
 
 // backFromProvider answers GET signout/{id}: the browser is back from the provider, or
@@ -227,8 +219,8 @@ func (x *exchange) backFromProvider() error {
 		return x.redirect(x.origin)
 	}
 	if _, asked := x.query.First(continueSignOut); asked && left.State == "" {
-		kept := x.providerSession(left.User)
-		x.addCookie(x.providerSessionLines("")...)
+		kept := x.signOutHint(left.User)
+		x.addCookie(x.hintLine(""))
 		to, sent := x.toProvider(&left, kept)
 		if !sent {
 			x.addCookie(c.clear())

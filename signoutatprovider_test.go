@@ -275,6 +275,113 @@ func TestOtherSessionsEndHereAlone(t *testing.T) {
 	}
 }
 
+// A provider that sessions no longer end at may still be in the cookies of browsers.
+func TestAProviderIsNoLongerAskedOnceTheFieldIsGone(t *testing.T) {
+	s := newSite(t, endsAtProvider(pintle.StrategyJWT))
+	b := s.browser()
+	b.arrivesBy("acme")
+	s.again(t, func(c *pintle.Config) {
+		acme := *c.Providers[0].(*pintle.OAuth)
+		acme.EndSessionAtProvider = false
+		c.Providers = append([]pintle.Provider{&acme}, c.Providers[1:]...)
+	})
+	if to := b.signOut("callbackUrl", "/bye"); to.String() != s.url+"/bye" {
+		t.Errorf("the browser is sent to %s", to)
+	}
+}
+
+// A host may name its users otherwise than the provider does.
+func TestACallbackThatNamesTheUserOtherwiseKeepsTheHint(t *testing.T) {
+	for _, sub := range []any{"user-of-the-host", 42} {
+		s := newSite(t, endsAtProvider(pintle.StrategyJWT), func(s *site) {
+			s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+				c.Claims["sub"] = sub
+				return c.Claims, nil
+			}
+		})
+		b := s.browser()
+		b.arrivesBy("acme")
+		if q := atEndSession(t, b.signOut(), "idp.example"); !q.Has("id_token_hint") {
+			t.Errorf("with the subject %v the request has %q", sub, slices.Sorted(maps.Keys(q)))
+		}
+	}
+}
+
+// A sign-in that waits for a second factor has the tokens of the provider when it begins, and
+// not when it is completed.
+func TestASignInThatWaitedKeepsTheHint(t *testing.T) {
+	inBothStrategies(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+		s := newSite(t, endsAtProvider(strategy), func(s *site) {
+			s.Store = memstore.New()
+			s.Callbacks.Hold = func(_ context.Context, p *pintle.PendingSignIn) (string, error) {
+				if slices.Contains(p.Authentication.Methods, "otp") {
+					return "", nil
+				}
+				return "/second", nil
+			}
+		})
+		b := s.browser()
+		b.arrivesBy("acme")
+		if _, err := b.complete("otp"); err != nil {
+			t.Fatal(err)
+		}
+		if q := atEndSession(t, b.signOut(), "idp.example"); !q.Has("id_token_hint") {
+			t.Errorf("the request has %q", slices.Sorted(maps.Keys(q)))
+		}
+	})
+}
+
+// A neighbouring host can plant cookies of any name.
+func TestAPlantedHintKeepsNoSessionAtTheProvider(t *testing.T) {
+	s := newSite(t, endsAtProvider(pintle.StrategyJWT))
+	b := s.browser()
+	b.arrivesBy("acme")
+	kept := b.copiedHint()
+	b.client.Jar.SetCookies(b.hintAddress(), []*http.Cookie{{Name: kept[0].Name, Value: "planted", Path: "/auth/signout/"}, {Name: kept[0].Name, Value: "planted", Path: "/auth"}})
+	r := b.post("/auth/signout").want(http.StatusFound)
+	atEndSession(t, mustParse(t, r.location()), "idp.example")
+}
+
+// The browser of a user who leaves from a page with a long address comes back to the home page.
+func TestALongTargetKeepsNoSessionAtTheProvider(t *testing.T) {
+	s := newSite(t, endsAtProvider(pintle.StrategyJWT))
+	b := s.browser()
+	b.arrivesBy("acme")
+	to := b.signOut("callbackUrl", "/search?q="+strings.Repeat("x", 3000))
+	atEndSession(t, to, "idp.example")
+	b.get(b.get(to.String()).want(http.StatusFound).location()).goesTo(s.url)
+}
+
+// A sign-out that a handler began, and whose browser did not go on, ends no later session.
+func TestAnUnfinishedSignOutEndsNoLaterSession(t *testing.T) {
+	s := newSite(t, endsAtProvider(pintle.StrategyJWT), func(s *site) { s.Store = memstore.New() })
+	b := s.browser()
+	b.arrivesBy("acme")
+	w := httptest.NewRecorder()
+	if _, err := s.auth.SignOut(w, b.request(), pintle.SignOutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.takes(w)
+	b.arrivesBy("acme")
+	b.get("/auth/signout/acme?continue", "Sec-Fetch-Site", "cross-site").goesTo(s.url)
+	atEndSession(t, b.signOut(), "idp.example")
+}
+
+// An ID token goes to the issuer that has made it.
+func TestAHintIsNotSentToAnotherIssuer(t *testing.T) {
+	s := newSite(t, endsAtProvider(pintle.StrategyJWT))
+	b := s.browser()
+	b.arrivesBy("acme")
+	s.again(t, func(c *pintle.Config) {
+		acme := s.newIdentityProvider("https://new.example").OIDC("acme")
+		acme.EndSessionAtProvider = true
+		c.Providers = append([]pintle.Provider{acme}, c.Providers[1:]...)
+	})
+	if to := b.signOut("callbackUrl", "/bye"); to.String() != s.url+"/bye" {
+		t.Errorf("the browser is sent to %s", to.Redacted())
+	}
+}
+
 // RPT-11: the ID token makes no other request longer, and the address does not become too
 // long for servers.
 func TestALargeIDTokenMakesNoOtherRequestLonger(t *testing.T) {
@@ -283,7 +390,14 @@ func TestALargeIDTokenMakesNoOtherRequestLonger(t *testing.T) {
 			s := newSite(t, endsAtProvider(strategy))
 			s.idp.SignInAs(authtest.Person{Subject: "1", Name: "Ada Lovelace", Claims: map[string]any{"groups": strings.Repeat("x", size*3/4)}})
 			b := s.browser()
-			b.arrivesBy("acme")
+			in := b.arrivesBy("acme")
+			headers := 0
+			for name, values := range in.header {
+				headers += len(name) + len(strings.Join(values, name)) + 4
+			}
+			if headers > 4096 {
+				t.Errorf("with an ID token of %d bytes, the answer to the sign-in has %d bytes of headers", size, headers)
+			}
 			elsewhere := len(b.cookiesAt("/"))
 			plain := s.browser()
 			plain.arrivesBy("plain")
@@ -295,7 +409,7 @@ func TestALargeIDTokenMakesNoOtherRequestLonger(t *testing.T) {
 			if len(to.String()) > 7000 {
 				t.Errorf("with an ID token of %d bytes, the address has %d", size, len(to.String()))
 			}
-			if hinted := q.Has("id_token_hint"); hinted != (size <= 4<<10) {
+			if hinted := q.Has("id_token_hint"); hinted != (size <= 1<<10) {
 				t.Errorf("with an ID token of %d bytes, the hint is sent: %v", size, hinted)
 			}
 			if q.Get("client_id") != "acme" || !q.Has("post_logout_redirect_uri") {

@@ -50,7 +50,7 @@ type fetched[T any] struct {
 	fresh time.Duration
 }
 
-// errHook takes the place of a panic that is remembered.
+// errHook is remembered as the failure if fetch panics.
 var errHook = errors.New("a function of the provider's configuration panicked")
 
 // get returns the document, fetching it if it is no longer fresh.
@@ -82,12 +82,11 @@ func (c *cell[T]) get(ctx context.Context, s source[T]) (T, error) {
 // one has to wait.
 func (c *cell[T]) resting(now time.Time) bool { return c.failure != nil && now.Sub(c.failed) < c.pause }
 
-// at returns the copy that was current at a time before the present one, if it is
-// still there.
+// at returns the copy that the present one replaced, if that copy was current at t.
 func (c *cell[T]) at(t time.Time) (before T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.before, !c.from.IsZero() && !t.Before(c.from) && t.Before(c.to)
+	return c.before, !c.from.IsZero() && !t.Before(c.from) && t.Before(c.to.Truncate(time.Second))
 }
 
 // tell reports that an older copy serves because of err.
@@ -146,14 +145,14 @@ func (c *cell[T]) load(ctx context.Context, s source[T]) (T, error) {
 		c.mu.Lock()
 		c.probing = true
 		c.mu.Unlock()
-		defer func() { c.landed(f, err) }()
+		defer func() { c.keep(f, err) }()
 		f, err = s.fetch(ctx)
 		return f.value, err
 	})
 }
 
-// landed keeps the outcome of a fetch. A failure leaves the copy that is there.
-func (c *cell[T]) landed(f fetched[T], err error) {
+// keep stores the outcome of a fetch. A failure leaves the copy that is there.
+func (c *cell[T]) keep(f fetched[T], err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()

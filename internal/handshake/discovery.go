@@ -128,7 +128,7 @@ func (p *Provider) readDocument(document map[string]any, plainHTTP bool) (*metad
 	if len(document) > maxMetadataMembers {
 		return nil, fmt.Errorf("document has more than %d members", maxMetadataMembers)
 	}
-	for _, name := range []string{"issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri"} {
+	for _, name := range []string{"issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "end_session_endpoint"} {
 		if len(text(document, name)) > maxMetadataText {
 			return nil, fmt.Errorf("%s in the document is longer than %d bytes", name, maxMetadataText)
 		}

@@ -18,15 +18,15 @@ const (
 
 	metadataAge   = time.Hour       // a discovery document is fresh this long
 	metadataStale = 24 * time.Hour  // and serves this long while the provider does not answer
-	minKeysAge    = 5 * time.Minute // keys are fresh as their Cache-Control says, in these bounds
-	keysAge       = time.Hour       // a withdrawn key stops verifying after this
-	keysStale     = 4 * time.Hour   // and after this while the provider does not answer
+	minKeysAge    = 5 * time.Minute // keys are fresh as long as their Cache-Control says: at least this long
+	keysAge       = time.Hour       // and at most this long
+	keysStale     = 4 * time.Hour   // keys serve this long while the provider does not answer
 
 	maxTries = 8 // keys that are tried for one signature
 
 	keysPause       = 10 * time.Second // between two fetches forced by unknown key ids
 	failurePause    = time.Second      // from the first failure to the next fetch
-	maxFailurePause = time.Minute      // from a later one
+	maxFailurePause = time.Minute      // each failure doubles the pause, up to this
 	warnPause       = 10 * time.Minute // between two warnings that an older copy serves
 
 	maxUnsolicited   = 16 << 10    // a token that anyone can send

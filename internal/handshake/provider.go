@@ -113,9 +113,9 @@ type Provider struct {
 	// answer; otherwise keys are fetched again after at most an hour.
 	KeysMaxAge time.Duration
 
-	// OldCopy, if it is not nil, is told that the provider does not answer, and
-	// that a copy of its metadata or keys from that time serves: once, and every ten
-	// minutes while that lasts.
+	// OldCopy, if it is not nil, is called when an older copy is used because a fetch
+	// failed with err: at once, and then at most every ten minutes. document is
+	// "metadata" or "keys", and since is when the copy was fetched.
 	OldCopy func(ctx context.Context, document string, since time.Time, err error)
 
 	// PublicOnly rejects addresses, configured ones and those of the metadata, that

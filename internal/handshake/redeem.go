@@ -17,7 +17,8 @@ type RedeemOptions struct {
 	Verifier    string // from [Begun]; required with the PKCE check
 	Nonce       string // from [Begun]; required with the Nonce check
 
-	// Proof is what the ID token has to show. An unmet one is an [*UnmetError].
+	// Proof is what the ID token has to show. If it does not, the error is an
+	// [*UnmetError].
 	Proof Proof
 
 	// Began is when the sign-in began. If the metadata was replaced since, the code
