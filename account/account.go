@@ -66,7 +66,7 @@ type Options struct {
 	// Passwords are the rules for passwords.
 	Passwords Passwords
 
-	// SecondFactor is which users need a second factor.
+	// SecondFactor are the rules for second factors.
 	SecondFactor SecondFactor
 
 	// Admit may refuse a request that would send a mail to an address that anyone
@@ -124,9 +124,9 @@ type Passwords struct {
 	// called at a sign-in of a user without a password here. If the password matches, the hash is
 	// moved. Nil means that there is no such table.
 	//
-	// After a wrong password it is called about another user if it was not called about
-	// this one, and the result is dropped: so the time of an answer does not tell which
-	// users have not moved.
+	// A wrong password causes one call, too: about another user, with the result dropped, if
+	// this one does not need it. So the time of an answer does not tell whose hash has not
+	// moved.
 	//
 	// [password.Hasher.Verify] lists the hashes that it accepts.
 	Import func(ctx context.Context, u *pintle.User) (hash string, err error)

@@ -76,8 +76,8 @@ func (v *visit) confirmation() (*confirmation, error) {
 	return c, nil
 }
 
-// demanded is the demand of a request. Who asks for less proves less: the page that
-// demanded it decides again.
+// demanded returns the demand that the request names. A client can name a weaker one and gains
+// nothing: the page that has the demand checks the session again.
 func (v *visit) demanded() Demand {
 	level := levelNamed(v.asked("acr_values"))
 	if level == 0 {
@@ -183,6 +183,9 @@ func (v *visit) showConfirm() (*view, error) {
 		return nil, err
 	}
 	if v.backFromProvider(c) {
+		if err := v.notBanned(v.session.User.ID); err != nil {
+			return nil, err
+		}
 		return &view{goTo: v.wayBack()}, nil
 	}
 	p := v.newPage("confirm", "")
@@ -327,16 +330,7 @@ var triesKind = kind{name: "confirm-tries", life: 30 * 24 * time.Hour}
 
 // provePassword compares the password of the form with that of the user.
 func (v *visit) provePassword(u *pintle.User) error {
-	return v.withinTries(u, func() error {
-		right, err := v.verifyPassword(v.ctx, u, v.form["password"])
-		if err != nil {
-			return unavailable(err)
-		}
-		if !right {
-			return inField("password", "wrong_password")
-		}
-		return nil
-	})
+	return v.verifyOwn(u, "password", v.form["password"])
 }
 
 // withinTries verifies a password of the user of the session. The attempt is counted first,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/account"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 var strongest = account.Demand{MaxAge: tenMinutes, Strongest: true}
@@ -93,10 +94,30 @@ func TestAWrongPasswordConfirmsNothing(t *testing.T) {
 	})
 }
 
+// The page to confirm has the limits of sign-ins: a thief who begins new sessions by a mailbox
+// would have ten more guesses with each.
+func TestThePageToConfirmHasTheLimitsOfSignIns(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens, func(_ *pintle.Config, o *account.Options) {
+			none := throttle.Limit{Burst: -1}
+			o.Passwords.Guard = &throttle.Guard{PerAccountAndClient: throttle.Limit{Burst: 2}, PerClient: none, PerAccount: none, PerDevice: none}
+		})
+		s.demand("/danger", account.Demand{MaxAge: tenMinutes})
+		u := s.seed("ada@example.com", goodPassword, true)
+		for range 2 {
+			s.browser().startSession(u, 2*time.Hour, "pwd").get("/danger").confirmBy("password", "guess").want(http.StatusUnprocessableEntity)
+		}
+		s.browser().startSession(u, 2*time.Hour, "pwd").get("/danger").confirmBy("password", goodPassword).want(http.StatusTooManyRequests)
+	})
+}
+
 // A thief of a session has ten guesses at the password, whatever address they come from.
 func TestASessionHasTenPasswords(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
-		s := newSite(t, tokens)
+		s := newSite(t, tokens, func(_ *pintle.Config, o *account.Options) {
+			none := throttle.Limit{Burst: -1} // the limits of sign-ins hold as well
+			o.Passwords.Guard = &throttle.Guard{PerAccountAndClient: none, PerClient: none, PerAccount: none, PerDevice: none}
+		})
 		s.demand("/danger", account.Demand{MaxAge: tenMinutes})
 		u := s.seed("ada@example.com", goodPassword, true)
 		thief := s.browser().startSession(u, 2*time.Hour, "pwd")

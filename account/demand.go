@@ -27,18 +27,17 @@ type Demand struct {
 	// Level is what the proofs have to reach together. Zero means [OneFactor].
 	Level Level
 
-	// Strongest demands what the user can prove with the factors they have now, if that
-	// is more than Level: TwoFactors with an authenticator app or a passkey.
+	// Strongest demands at least TwoFactors of users who have an authenticator app or a
+	// passkey now, as the store says. It adds nothing if SecondFactor.Off is set.
 	Strongest bool
 }
 
-// slack is for forms.
+// slack is the additional age of proofs for requests other than GET and HEAD. The user fills
+// in a form in this time.
 const slack = 10 * time.Minute
 
-// actionDemand is what changes to the ways in of an account demand. A session that was
-// stolen, or left open, does not change them.
-func (v *visit) actionDemand() Demand { return accountDemand }
-
+// accountDemand is the demand of all changes of how a user signs in, so that a session that
+// was stolen, or left open, is not enough for them.
 var accountDemand = Demand{MaxAge: 10 * time.Minute, Strongest: true}
 
 // check returns what makes a demand impossible.
@@ -230,10 +229,10 @@ func isScript(r *http.Request) bool {
 	return wantsJSON(r) || !strings.Contains(strings.Join(r.Header["Accept"], ","), "text/html")
 }
 
-// askSignIn is what [pintle.Callbacks.SignIn] asks. An account that is linked, and a passkey
-// that is added, is a way in for good: it demands what every change of them demands. The
-// user begins again after the confirmation, since what the provider issued is not kept. It
-// also needs a proven address, unless the user has none.
+// askSignIn is [pintle.Callbacks.SignIn]. Linking an account or adding a passkey gives the user
+// another way to sign in, so it has the demand of all such changes, and needs a proven
+// address unless the user has none. After the confirmation the user begins again: what the
+// provider issued is not kept.
 func (a *Accounts) askSignIn(ctx context.Context, attempt *pintle.SignInAttempt) (goTo string, err error) {
 	if u := attempt.LinkTo; u != nil {
 		need, err := a.levelFor(ctx, accountDemand, u.ID)
@@ -262,8 +261,8 @@ func (a *Accounts) askSignIn(ctx context.Context, attempt *pintle.SignInAttempt)
 	return "", nil
 }
 
-// evenOutMail does for a mail link what findUser does: with the question of the root, which
-// does not say what it found, the store is asked four times and finds two users.
+// evenOutMail does for a mail link what findUser does. The root also looks the address up, and
+// does not pass on what it found: together these are four look-ups that find two users.
 func (a *Accounts) evenOutMail(ctx context.Context, email string) {
 	if u, err := a.userByEmail(ctx, email); err == nil {
 		a.evenOut(ctx, u)

@@ -29,12 +29,8 @@ func needsMail(p *pintle.PendingSignIn) bool {
 
 // holdForEnrolment is the page of a sign-in that waits for a second factor.
 func (a *Accounts) holdForEnrolment(p *pintle.PendingSignIn) string {
-	// Held for the first time: the page that follows says that there is a mail.
-	if p.Expires.IsZero() && needsMail(p) && isProved(p.User) {
-		v := a.visitOf(p.Request)
-		if _, err := v.codeFlow(enrolKind, pendingID(p), p.User); err != nil {
-			v.record(err) // the page offers to send it
-		}
+	if needsMail(p) && isProved(p.User) {
+		a.mailOnHold(enrolKind, p)
 	}
 	return a.heldAt("enrol")
 }
@@ -59,7 +55,7 @@ func (v *visit) enrolling() (p *pintle.PendingSignIn, f *flow, may bool, err err
 		return p, nil, true, nil
 	}
 	f, err = v.findFlow(v.ctx, enrolKind, v.boxes.idOf(enrolKind, pendingID(p)))
-	if gone, is := errors.AsType[*problem](err); is && gone.code == "link_expired" {
+	if isProblem(err, "link_expired") {
 		return p, nil, false, nil
 	}
 	if err != nil {

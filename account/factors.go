@@ -115,7 +115,7 @@ func (v *visit) renameFactor(row *accountstore.Factor) (next string, err error) 
 // removeFactor demands as much as adding one does. Otherwise a thief of the session would
 // remove what is in the way, or replace it.
 func (v *visit) removeFactor(u *pintle.User, set *factors, row *accountstore.Factor) (next string, err error) {
-	if err := v.demand(v.actionDemand()); err != nil {
+	if err := v.demand(accountDemand); err != nil {
 		return "", err
 	}
 	last := len(set.totp) == 1

@@ -99,8 +99,8 @@ func (a *Accounts) vouches(provider string) bool {
 	return provider != "" && slices.Contains(a.o.SecondFactor.SkipFor, provider)
 }
 
-// strongest returns the highest level that a user has to prove with what they have now. It
-// reads the store: a session from before the user added a factor does not know of it.
+// strongest returns the level that [Demand].Strongest demands of a user. It reads the store,
+// because the session may be older than the factors of the user.
 func (a *Accounts) strongest(ctx context.Context, userID string) (Level, error) {
 	if a.o.SecondFactor.Off {
 		return OneFactor, nil

@@ -16,7 +16,8 @@ import (
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
-// A fate is what becomes of a person who has shown that they read mail at an address.
+// A fate is the account that a sign-up leads to once the client has shown that it reads mail
+// at the address.
 type fate int
 
 const (
@@ -27,20 +28,21 @@ const (
 	knownUser
 
 	// sameUser: a user has it who cannot sign in at all, such as one whom an operator
-	// has made. The person becomes that user. A user with an account of a provider is
-	// another case, even if the provider is not configured now: it may be once more,
-	// and would let its owner in.
+	// has made. The sign-up gives that user the password. A user with an account of a
+	// provider is another case, even if the provider is not configured now: it may be
+	// configured again, and its owner could then sign in.
 	sameUser
 
-	// asksWhose: a user has it, unproven, and can sign in. An attacker may have made
-	// that user, and the person may be that user: they are asked.
+	// asksWhose: a user has it, unproven, and can sign in. That user may be the client or
+	// an attacker, so the client is asked.
 	asksWhose
 
-	// takesAddress: they were asked, and the user loses it.
+	// takesAddress: the client has answered that the user is another one, who loses the
+	// address.
 	takesAddress
 )
 
-// A newcomer is a person who has shown that they read mail at an address.
+// A newcomer is the client of a sign-up that has shown that it reads mail at an address.
 type newcomer struct {
 	email   string
 	fate    fate
@@ -50,9 +52,9 @@ type newcomer struct {
 	fields  map[string]string
 }
 
-// newcomer decides what becomes of the person in a browser. The mailbox alone does not let
-// them into the account of a user who has not proven the address and can sign in: that takes
-// a sign-in, too.
+// newcomer decides to which account the sign-up leads. Reading the mail is not enough for the
+// account of a user who has not proven the address and can sign in: that takes a sign-in,
+// too.
 func (v *visit) newcomer(f *flow, held *heldFlow) (*newcomer, error) {
 	n := &newcomer{email: f.payload.Email}
 	var err error
@@ -80,7 +82,7 @@ func (v *visit) newcomer(f *flow, held *heldFlow) (*newcomer, error) {
 	return n, nil
 }
 
-// askWhose is the question whether the account with the address is that of the person.
+// askWhose returns the page that asks whether the account with the address is that of the client.
 func (v *visit) askWhose(email string, h *holding) *view {
 	var names []string
 	if h.password {

@@ -10,9 +10,6 @@ import (
 	"github.com/pintleauth/pintle/internal/page"
 )
 
-// mustPassword is what a user has to do who needs another password.
-const mustPassword = "password"
-
 // showPassword has the form to change the password, or to set a first one, and one to
 // remove it.
 func (v *visit) showPassword() (*view, error) {
@@ -126,7 +123,7 @@ func (v *visit) replacePassword(u *pintle.User, row *accountstore.Factor, notice
 		return "", err
 	}
 	v.notify(mail, u, "", "forgot")
-	if err := v.startAgain(u, before, "pwd"); err != nil {
+	if err := v.startAgain(u, before, methodPassword); err != nil {
 		return "", err
 	}
 	return withQuery(v.site.path(""), "notice", notice), nil
@@ -163,6 +160,13 @@ func (v *visit) dropPassword(u *pintle.User, row *accountstore.Factor) error {
 // verifyCurrent checks the password of a user who is signed in, within the limits of
 // guesses: a session may be in the hands of a thief.
 func (v *visit) verifyCurrent(u *pintle.User, entered string) error {
+	return v.verifyOwn(u, "current", entered)
+}
+
+// verifyOwn compares what was entered in a field with the password of the user of the
+// session, within the limits of sign-ins: a thief who begins new sessions by a mailbox would
+// have ten more guesses with each.
+func (v *visit) verifyOwn(u *pintle.User, field, entered string) error {
 	return v.withinTries(u, func() error {
 		found, err := v.passwords.Authorize(v.ctx, &pintle.Submission{
 			Fields: map[string]any{"email": u.Email, "password": entered}, Request: v.r, Client: v.client(),
@@ -174,7 +178,7 @@ func (v *visit) verifyCurrent(u *pintle.User, entered string) error {
 			return unavailable(err)
 		}
 		if found == nil || found.ID != u.ID {
-			return inField("current", "wrong_password")
+			return inField(field, "wrong_password")
 		}
 		return nil
 	})

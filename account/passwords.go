@@ -96,8 +96,8 @@ func (a *Accounts) findUser(ctx context.Context, typed string) (*pintle.User, er
 	return u, nil
 }
 
-// evenOut asks the store for a user that it has after one that it did not find, and for one
-// that it does not have after one that it found.
+// evenOut makes the second look-up of findUser: for a user who exists if the first one found
+// none, and for one who does not exist if it found one.
 func (a *Accounts) evenOut(ctx context.Context, found *pintle.User) {
 	other := a.absent
 	if found != nil {
@@ -155,9 +155,9 @@ func (a *Accounts) verifyPassword(ctx context.Context, u *pintle.User, entered s
 	return true, nil
 }
 
-// compare compares a password with a hash, which may be "". With a FormerHash a wrong password
-// costs one hash of today and then one of before, whichever the user has, so that the time of
-// the answer does not tell it.
+// compare compares a password with a hash, which may be "". If FormerHash is set, a wrong
+// password costs one hash of Hasher and one like FormerHash, so that the time of the answer
+// does not tell which kind the user has.
 func (a *Accounts) compare(ctx context.Context, hash, entered string) (bool, error) {
 	if a.o.Passwords.FormerHash == "" {
 		return a.hasher.Verify(ctx, hash, entered)
@@ -200,7 +200,7 @@ func (a *Accounts) importHash(ctx context.Context, u *pintle.User) (string, erro
 // the application's former table, and then has no row.
 func (a *Accounts) storedPassword(ctx context.Context, u *pintle.User) (row *accountstore.Factor, hash string, err error) {
 	if u == nil {
-		// The store is asked as often as for a user, and finds as much.
+		// As many queries, with as many results, as for a user.
 		other := a.present.Load()
 		if other == nil {
 			other = a.absent

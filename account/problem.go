@@ -60,7 +60,6 @@ var statuses = map[string]int{
 	"changed_meanwhile":                http.StatusConflict,
 	"too_many_attempts":                http.StatusTooManyRequests,
 	"too_large":                        http.StatusRequestEntityTooLarge,
-	"unsupported":                      http.StatusUnsupportedMediaType,
 	"unavailable":                      http.StatusServiceUnavailable,
 	"cannot_be_checked":                http.StatusServiceUnavailable,
 }
@@ -79,6 +78,12 @@ func inField(field, code string) *problem {
 	p := problemOf(code)
 	p.fields = map[string]string{field: code}
 	return p
+}
+
+// isProblem reports whether an error is the problem of a code.
+func isProblem(err error, code string) bool {
+	p, is := errors.AsType[*problem](err)
+	return is && p.code == code
 }
 
 // tooMany returns the problem of a request beyond a limit.

@@ -22,14 +22,20 @@ func (a *Accounts) askProof(ctx context.Context, p *pintle.PendingSignIn) (page 
 	if needs, err := a.needsProof(ctx, p); err != nil || !needs {
 		return "", err
 	}
-	// Held for the first time: the page that follows says that there is a mail.
-	if p.Expires.IsZero() {
-		v := a.visitOf(p.Request)
-		if _, err := v.codeFlow(proveKind, pendingID(p), p.User); err != nil {
-			v.record(err) // the page offers to send it
-		}
-	}
+	a.mailOnHold(proveKind, p)
 	return a.heldAt("prove"), nil
+}
+
+// mailOnHold mails the code of a sign-in that is held for the first time: the page that
+// follows says that there is a mail. When a page asks the gate again, no mail is sent.
+func (a *Accounts) mailOnHold(k kind, p *pintle.PendingSignIn) {
+	if !p.Expires.IsZero() {
+		return
+	}
+	v := a.visitOf(p.Request)
+	if _, err := v.codeFlow(k, pendingID(p), p.User); err != nil {
+		v.record(err) // the page offers to send it
+	}
 }
 
 // needsProof reports whether a sign-in waits for a proof of the address.
@@ -60,7 +66,7 @@ func (b *boxes) idOf(k kind, name string) accountstore.Hash {
 func (v *visit) codeFlow(k kind, name string, u *pintle.User) (*flow, error) {
 	id := v.boxes.idOf(k, name)
 	f, err := v.findFlow(v.ctx, k, id)
-	if p, ok := errors.AsType[*problem](err); !ok || p.code != "link_expired" {
+	if !isProblem(err, "link_expired") {
 		return f, err
 	}
 	if err := v.allowCode(u.Email); err != nil {
@@ -135,8 +141,7 @@ func (v *visit) showProve() (*view, error) {
 		return nil, err
 	}
 	f, err := v.findFlow(v.ctx, proveKind, v.boxes.idOf(proveKind, who.name))
-	var missing *problem
-	if err != nil && (!errors.As(err, &missing) || missing.code != "link_expired") {
+	if err != nil && !isProblem(err, "link_expired") {
 		return nil, err
 	}
 	again := page.Form{
@@ -186,11 +191,11 @@ func (v *visit) prove() (next string, err error) {
 	if err := v.whileSignedOut(v.ctx, who.user.ID, func() error { return v.proveAddress(v.ctx, who.user.ID) }); err != nil {
 		return "", err
 	}
-	if err := v.startAgain(who.user, who.session.Authentication, "mail"); err != nil {
+	if err := v.startAgain(who.user, who.session.Authentication, methodMail); err != nil {
 		return "", err
 	}
-	if c := v.callbackURL(); c != "" {
-		return c, nil
+	if v.callbackURL() != "" {
+		return v.wayBack(), nil
 	}
 	return withQuery(v.site.path(""), "notice", "address_proved"), nil
 }
@@ -204,21 +209,21 @@ func (v *visit) provePending(u *pintle.User) (next string, err error) {
 	if err := v.proveAddress(v.ctx, u.ID); err != nil {
 		return "", err
 	}
-	if next, err = v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: []string{"mail"}}); err != nil {
+	if next, err = v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: []string{methodMail}}); err != nil {
 		return "", asProblem(err)
 	}
 	if next == v.site.originOf(v.r)+v.heldAt("must-change") {
 		return next, nil // which ends the sessions of before
 	}
 	// Another person may have used the account before its address was proven.
-	return v.onlyThisSession(p, next, "mail")
+	return v.onlyThisSession(p, next, methodMail)
 }
 
 // mailProof mails the code once more, or for the first time.
 func (v *visit) mailProof(who *proving) (next string, err error) {
 	f, err := v.findFlow(v.ctx, proveKind, v.boxes.idOf(proveKind, who.name))
-	switch p := (*problem)(nil); {
-	case errors.As(err, &p) && p.code == "link_expired":
+	switch {
+	case isProblem(err, "link_expired"):
 		if _, err := v.codeFlow(proveKind, who.name, who.user); err != nil {
 			return "", err
 		}

@@ -33,7 +33,7 @@ type access int
 const (
 	forAnyone access = iota
 	forUsers
-	forProven // see actionDemand
+	forProven // see accountDemand
 )
 
 // A view is what a page shows, and what a script gets instead.
@@ -161,7 +161,7 @@ func (v *visit) admit() error {
 	}
 	v.session = session
 	if v.route.who == forProven {
-		return v.demand(v.actionDemand())
+		return v.demand(accountDemand)
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/pintleauth/pintle/accountstore"
 )
 
-// SecondFactor is which users need a second factor. The zero value offers one to each
-// user, and asks those who have one at every sign-in.
+// SecondFactor are the rules for second factors. The zero value offers one to each user, and
+// asks for it at every sign-in of a user who has one.
 type SecondFactor struct {
 	// Required reports whether a user needs a second factor, for example because of a
 	// role. A user who has none adds one before the sign-in goes on. It is also asked
@@ -233,10 +233,7 @@ func secondCode(typed string) (code, method string) {
 	return "", ""
 }
 
-func isWrong(err error) bool {
-	var p *problem
-	return errors.As(err, &p) && p.code == "code_wrong"
-}
+func isWrong(err error) bool { return isProblem(err, "code_wrong") }
 
 // suspended shows the page again, which has links to other ways.
 func suspended() *problem {

@@ -125,9 +125,9 @@ func (v *visit) secondFactor() (next string, err error) {
 	return v.pastFewCodes(p.User, next), nil
 }
 
-// pastFewCodes leads a user who has signed in with one of the last recovery codes to the
-// page where new ones are made, and from there to next. After the last one the loss of the
-// app would lock the user out.
+// pastFewCodes returns the list of apps, which offers new recovery codes, as the next page of
+// a user who has signed in with a recovery code and has few left. The list links to next.
+// After the last code the loss of the app would lock the user out.
 func (v *visit) pastFewCodes(u *pintle.User, next string) string {
 	set, err := v.factorsOf(v.ctx, u.ID)
 	if err != nil || len(set.recovery) >= fewCodes || v.onSite(next) == "" {
@@ -142,7 +142,7 @@ func (v *visit) giveUp(p *pintle.PendingSignIn) error {
 	if err := v.auth.CancelSignIn(v.w, v.r); err != nil {
 		return unavailable(err)
 	}
-	if !slices.Contains(p.Authentication.Methods, "pwd") {
+	if !slices.Contains(p.Authentication.Methods, methodPassword) {
 		return problemOf("too_many_attempts")
 	}
 	// One mail a day: an attacker must not be able to flood the user. The row is the

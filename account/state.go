@@ -10,15 +10,14 @@ import (
 	"github.com/pintleauth/pintle/accountstore"
 )
 
-// mustEnrol is what a user has to do who needs a second factor, and mustKnow one who has
-// lost the address to another person.
+// The words of State.Must.
 const (
-	mustEnrol = "enrol"
-	mustKnow  = "know-address-lost"
+	mustPassword = "password"          // choose another password
+	mustEnrol    = "enrol"             // add a second factor
+	mustKnow     = "know-address-lost" // read that another user has proven the address
 )
 
-// State.Must has what a user has to do, as words with spaces between them.
-
+// mustDo reports whether State.Must has a word.
 func mustDo(s *accountstore.State, what string) bool {
 	return slices.Contains(strings.Fields(s.Must), what)
 }

@@ -30,8 +30,8 @@ func isSpent(row *accountstore.Factor) bool {
 		(strings.HasPrefix(row.Secret, usedMark) || time.Since(time.UnixMilli(row.Step)) >= temporaryLife)
 }
 
-// useTemporary uses a temporary password up, which was right. Of any number of requests one
-// succeeds, and for the others it is a wrong password.
+// useTemporary marks a temporary password that was entered correctly as used. Of concurrent
+// requests one succeeds (won), and for the others the password is wrong.
 func (a *Accounts) useTemporary(ctx context.Context, row *accountstore.Factor) (won bool, err error) {
 	used := *row
 	used.Secret, used.LastUsed = usedMark+row.Secret, time.Now().UTC().Truncate(time.Millisecond)
@@ -60,7 +60,7 @@ func oldHash(row *accountstore.Factor, hash string) string {
 // Second factors stay and are asked for. The user receives a mail at the proven address,
 // which does not have the password.
 //
-// It is for operators who can hand the password over by a safe way, such as in person, and
+// It is for operators who can hand the password over safely, for example in person, and who
 // have made sure that the owner of the account asks for it. The page for forgotten passwords
 // is better wherever the user reads mail: there the operator learns no password.
 //
