@@ -321,8 +321,8 @@ var providerSessionChecks = []check{
 		t.stays(other)
 	}},
 	{"all devices but one take their records along", func(t *tester) {
-		u, stranger := t.someone(), t.signedIn()
-		sessions := []*pintle.StoredSession{t.createSession(newSession(u.ID)), t.createSession(newSession(u.ID)), t.createSession(newSession(u.ID)), stranger}
+		u, other := t.someone(), t.signedIn()
+		sessions := []*pintle.StoredSession{t.createSession(newSession(u.ID)), t.createSession(newSession(u.ID)), t.createSession(newSession(u.ID)), other}
 		var records []*providersession.Record
 		for _, s := range sessions {
 			records = append(records, newRecord(s))
