@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -58,8 +59,8 @@ type SignInOptions struct {
 	// provider, those that it reports. The callbacks for sign-ins are not called.
 	//
 	// If that fails the session stays as it was, and the browser goes to RedirectTo with
-	// the parameter error: "StepUp" for an answer that does not do, or the code of another
-	// failure.
+	// the parameter error: "StepUp" if the answer does not meet what was asked, or the code
+	// of another failure.
 	//
 	// It needs a store with [Features.Accounts], and [SessionConfig.RecordAuthentication].
 	// SignIn fails with [CodeAccessDenied] if the request has no session.
@@ -461,9 +462,13 @@ func (x *exchange) reauthenticate(w http.ResponseWriter, o CompleteOptions) (*Se
 //
 // The error matches [CodeAccessDenied] if there is no session, and [CodeStore] if the
 // store is unavailable. There is an error as well if the user has no passkey. Errors are
-// logged. Of o only RequireUserVerification is read.
+// logged. Of o only RequireUserVerification may be set; the rest is an error that matches
+// [CodeConfiguration].
 func (a *Auth) BeginPasskeyConfirmation(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (options json.RawMessage, err error) {
 	x, here, err := a.atPasskeys(r, provider, "BeginPasskeyConfirmation")
+	if only := (SignInOptions{RequireUserVerification: o.RequireUserVerification}); err == nil && !reflect.DeepEqual(o, only) {
+		err = fail(CodeConfiguration, errors.New("BeginPasskeyConfirmation takes RequireUserVerification alone of SignInOptions: leave out the rest"))
+	}
 	if err == nil {
 		options, err = x.provider.beginProof(x, here, o.RequireUserVerification)
 	}
@@ -482,7 +487,7 @@ func (a *Auth) BeginPasskeyConfirmation(w http.ResponseWriter, r *http.Request, 
 // "user", and "mfa" if the authenticator has verified its user.
 //
 // Each challenge is answered once, in the browser and the session in which it was made,
-// and by a passkey of its user. An answer for a sign-in does not do. The error matches
+// and by a passkey of its user. The answer to a challenge of a sign-in is rejected. The error matches
 // [CodeInvalidCheck] where the challenge is missing, used, expired or of another session:
 // begin again.
 //

@@ -329,8 +329,8 @@ type Events struct {
 
 	// UpdateUser: a mail proved the user's address for the first time, or proved
 	// it for another user, who has it now; or [Callbacks.SyncUser] changed the
-	// user. In a store without transactions also: a sign-in wrote the address that
-	// an earlier one did not come to write.
+	// user. In a store without transactions also: a sign-in wrote the address because
+	// an earlier one was interrupted before it could.
 	UpdateUser func(ctx context.Context, u *User) error
 
 	// LinkAccount: the store has a new account of the user.
@@ -384,10 +384,11 @@ type SignOutEvent struct {
 	Claims  Claims
 	Session *StoredSession
 
-	// AtProvider reports that the browser was sent on to the provider with which the
-	// session began, to end the session there; see [OAuth.EndSessionAtProvider].
-	// Provider is its id. It is empty if a handler of the host signed out: a route finds
-	// the provider later.
+	// AtProvider reports that the browser is sent on to end its session at the provider,
+	// too; see [OAuth.EndSessionAtProvider]. Provider is the id of the provider with which
+	// the session began, if it is known. After [Auth.SignOut] it is empty, and AtProvider
+	// reports only that the browser is sent to the route that finds the provider: if the
+	// session did not begin with one, that route sends the browser on to RedirectTo.
 	AtProvider bool
 	Provider   string
 }

@@ -37,8 +37,8 @@ type sealedCheck struct {
 
 	// CallbackURL is where the browser goes in the end, in the state cookie of a
 	// flow whose response is posted from the provider's site: no other cookie
-	// comes along that could tell. A flow that confirms a session has it, too: a
-	// sign-in in another tab must not lead it elsewhere. Auth.js ignores it.
+	// comes along that could tell. A flow that confirms a session has it, too, so that
+	// a sign-in in another tab does not replace it. Auth.js ignores it.
 	CallbackURL string `json:"callbackUrl,omitempty"`
 
 	// Asked is what the provider's answer has to meet, in the state cookie.
@@ -365,8 +365,9 @@ func (x *exchange) useVerification(r *records, hashes tokenhash.Hasher, identifi
 // challengeSalt is the salt of the value in the challenge cookie.
 const challengeSalt = "encodedWebauthnChallenge"
 
-// confirmationSalt is that of a challenge by which a session is confirmed. With another
-// salt no such challenge signs in, here or at Auth.js, and none of a sign-in confirms.
+// confirmationSalt is the salt of challenges that confirm a session. It differs from
+// challengeSalt, so that such a challenge signs no user in, here or at Auth.js, and a
+// challenge of a sign-in confirms no session.
 const confirmationSalt = "pintle.passkeyConfirmation"
 
 const sessionMarkPurpose = "pintle session to confirm"

@@ -99,7 +99,8 @@ func (s dbSessions) authentication(stored *StoredSession) Authentication {
 	return Authentication{Time: stored.Created, Started: stored.Created}
 }
 
-// recorded is what a session whose configuration records more has of the sign-in.
+// recorded returns what the row records of the sign-in with
+// SessionConfig.RecordAuthentication.
 func (s *StoredSession) recorded() Authentication {
 	a := Authentication{Time: s.Created, Started: s.Created}
 	id, ok := recordedProvider(s.Data[claimProvider])

@@ -133,9 +133,9 @@ type OAuth struct {
 	// here only. So does a sign-out of a session that began before this was set.
 	EndSessionAtProvider bool
 
-	// EndSession is the endpoint for it, if the metadata has none. Its Params replace
-	// those of the standard; an empty one removes the parameter, such as
-	// post_logout_redirect_uri where none can be registered.
+	// EndSession replaces the end session endpoint of the metadata if it has a URL. Its
+	// Params replace those of the standard, and an empty one removes the parameter: for
+	// example post_logout_redirect_uri, for a service at which none can be registered.
 	EndSession oauth.Endpoint
 
 	// PostLogoutRedirectURL replaces the URL of the route signout/{ID}. It must lead to

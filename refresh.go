@@ -18,13 +18,12 @@ import (
 )
 
 const (
-	// refreshEarly is how long before its end an access token is replaced at most,
-	// so that it does not expire on its way to the provider's API. It is a tenth
-	// of the token's life, or the token of a short life would never be good.
+	// refreshEarly and refreshLate bound how long before its end an access token is
+	// replaced, so that it does not expire on its way to the provider's API. Between
+	// them it is a tenth of the token's life: a token that lives for a minute or less
+	// would otherwise be replaced at every call.
 	refreshEarly = time.Minute
-
-	// refreshLate is the least of it.
-	refreshLate = 2 * time.Second
+	refreshLate  = 2 * time.Second
 
 	// refreshMemory is how long the outcome of a refresh is remembered. Many
 	// providers accept a refresh token once; requests that were on their way
@@ -73,14 +72,13 @@ func (r *refreshes) fresh(a *Account, now time.Time) bool {
 	if a.AccessToken == "" || a.ExpiresAt == 0 {
 		return a.AccessToken != ""
 	}
-	early := early(a, r.life(a, now))
-	return time.Unix(a.ExpiresAt, 0).After(now.Add(early))
+	return time.Unix(a.ExpiresAt, 0).After(now.Add(earlyBy(a, r.life(a, now))))
 }
 
-// early returns how long before its end a token is replaced. The tenth part that
-// differs between accounts keeps tokens that were issued at one moment, as after a
-// restart, from being replaced at one moment.
-func early(a *Account, life time.Duration) time.Duration {
+// earlyBy returns how long before its end a token is replaced. It differs by up to a tenth
+// between accounts, so that tokens that were issued at one moment, as after a restart, are
+// not all replaced at one moment.
+func earlyBy(a *Account, life time.Duration) time.Duration {
 	place := a.place("expires_at")
 	thousandths := 900 + int64(binary.BigEndian.Uint16(place)%201)
 	return max(refreshLate, time.Duration(min(refreshEarly, life/10).Nanoseconds()*thousandths/1000))

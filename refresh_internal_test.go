@@ -17,11 +17,11 @@ func TestEarlyRenewalsAreSpread(t *testing.T) {
 		found := map[time.Duration]bool{}
 		for i := range 1000 {
 			a := &Account{Provider: "acme", ProviderAccountID: fmt.Sprint(i)}
-			d := early(a, life)
+			d := earlyBy(a, life)
 			if d < within[0] || d > within[1] {
 				t.Fatalf("a token of %s is replaced %s before its end, want %v", life, d, within)
 			}
-			if d != early(a, life) {
+			if d != earlyBy(a, life) {
 				t.Fatal("an account has two times")
 			}
 			found[d] = true

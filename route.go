@@ -157,7 +157,7 @@ func (x *exchange) prepare() error {
 	x.resolveCSRFToken()
 	x.checkSender()
 	if x.action == actionAccount || x.action == actionSignOut && x.provider != nil {
-		return nil // whose way back is kept elsewhere
+		return nil // these routes keep their own callback URL
 	}
 	return x.resolveCallbackURL()
 }

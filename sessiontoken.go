@@ -191,9 +191,9 @@ func newToken(claims Claims) heldToken {
 	return heldToken{claims: claims}
 }
 
-// authentication is what a token whose configuration records it has of the sign-in.
-// The claims of a token from before may be those of a callback, which may have copied
-// what a client sent; but never claimProvider.
+// authentication returns what the token records of the sign-in with
+// SessionConfig.RecordAuthentication. In a token from before that was set, the other claims
+// may be of Callbacks.JWT, which may have copied what a client sent. claimProvider never is.
 func (h heldToken) authentication() Authentication {
 	id, ok := recordedProvider(h.value(claimProvider))
 	at := h.recorded(claimSignedIn)

@@ -18,7 +18,8 @@ const (
 	maxAskedAge  = 100 * 365 * 24 * time.Hour
 )
 
-// askFor notes what server code asks of the provider.
+// askFor checks what server code asks of the provider, and keeps it in x.asked. With confirm
+// it also marks the session that the answer confirms.
 func (x *exchange) askFor(a asked, confirm bool) error {
 	if a.Prompt == "" && a.MaxAge == 0 && len(a.ACR) == 0 && !confirm {
 		return nil
@@ -28,18 +29,18 @@ func (x *exchange) askFor(a asked, confirm bool) error {
 	}
 	switch {
 	case x.provider == nil || !x.provider.tells:
-		// What is not checked must not look as if it were.
+		// Other providers send nothing by which it could be checked.
 		return wrong("Prompt, MaxAge, ACRValues and Confirm need an OAuth provider with the protocol OIDC")
 	case a.MaxAge < 0 || a.MaxAge > maxAskedAge:
 		return wrong("MaxAge is %v", a.MaxAge)
 	case len(a.Prompt) > maxPrompt || strings.ContainsFunc(a.Prompt, isUnprintable):
-		return wrong("Prompt %q has more than %d bytes, or others than those of ASCII", a.Prompt, maxPrompt)
+		return wrong("Prompt %q has more than %d bytes, or characters that are not printable ASCII", a.Prompt, maxPrompt)
 	case len(a.ACR) > maxACRValues:
 		return wrong("%d ACRValues are more than %d", len(a.ACR), maxACRValues)
 	}
 	for _, acr := range a.ACR {
 		if acr == "" || len(acr) > maxACRValue || strings.ContainsFunc(acr, isUnprintable) || strings.Contains(acr, " ") {
-			return wrong("the value %q in ACRValues is empty, has more than %d bytes, or a space, or others than those of ASCII", acr, maxACRValue)
+			return wrong("the value %q in ACRValues is empty, has more than %d bytes, a space, or characters that are not printable ASCII", acr, maxACRValue)
 		}
 	}
 	if confirm {

@@ -490,6 +490,10 @@ func TestAPasskeyIsVerifiedWhereThatIsRequired(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.takes(w)
+			o.Confirm = true
+			if _, err := s.auth.BeginPasskeyConfirmation(httptest.NewRecorder(), b.request(), "passkey", o); !errors.Is(err, pintle.CodeConfiguration) {
+				t.Fatalf("with an option for providers: %v", err)
+			}
 			session, err := s.auth.FinishPasskeyConfirmation(httptest.NewRecorder(), b.request(), "passkey", []byte(`{"id":"AAAA"}`))
 			if refused := err != nil; refused != (required && !verified) {
 				t.Fatalf("verified %t, required %t: %v", verified, required, err)

@@ -155,8 +155,8 @@ type State struct {
 	// DeleteAt is when the user will be deleted. Zero means not at all.
 	DeleteAt time.Time
 
-	// Must is what the user has to do at the next sign-in, such as "password"
-	// or "enrol"; empty means nothing.
+	// Must names what the user has to do at the next sign-in: words with one space
+	// between them, of "password", "enrol" and "know-address-lost". Empty means nothing.
 	Must string
 
 	// Claim is an address that the user has given and not proven.

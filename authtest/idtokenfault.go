@@ -43,8 +43,8 @@ const (
 	IDTokenWithoutAuthTime  Fault = "does not report when the user signed in there"
 	IDTokenWeakContextClass Fault = "reports that the user signed in with a weaker method than requested"
 
-	// RemembersItsUser is a provider at which the user has signed in yesterday. It asks
-	// again for prompt=login, and for a max_age of less than a day.
+	// RemembersItsUser is a provider with a session in which the user signed in 24 hours
+	// ago. The user signs in anew for prompt=login, and for a max_age of less than a day.
 	RemembersItsUser Fault = "remembers its user, who signed in there yesterday" // honest
 
 	// These two leave the first ID token alone and spoil the ones that come

@@ -10,8 +10,8 @@ import (
 
 // checkAccount returns what is wrong with the texts of accounts. A name that no page has
 // would be shown nowhere, and its page would stay English. A page that has lost its %s would
-// no longer name the address whose account it makes: a reader of a mail that an attacker has
-// caused needs to see it.
+// not name the address of the account that it makes. The reader of a mail that an attacker
+// has caused needs to see that address.
 func (t *Texts) checkAccount() []error {
 	english := englishAccount()
 	errs := slices.Concat(

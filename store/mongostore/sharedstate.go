@@ -34,8 +34,8 @@ func (s *Store) SharedState() sharedstate.Store { return s.shared }
 
 func encodeKey(k sharedstate.Key) string { return base64.RawURLEncoding.EncodeToString(k[:]) }
 
-// now is the time of the server. The time in an update ($$NOW) is one that not all
-// servers have.
+// now returns the time of the server. It is a command because not all servers know $$NOW in
+// an update.
 func (s *SharedState) now(ctx context.Context) (time.Time, error) {
 	hello, err := decode[struct {
 		Now time.Time `bson:"localTime"`

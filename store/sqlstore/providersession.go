@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -264,7 +263,7 @@ func (r records) forgetUserSignIns(ctx context.Context, userID, except string) e
 	if r.tables.signIns == nil {
 		return nil
 	}
-	keep := sha256.Sum256([]byte(except)) // no session has the empty token
+	keep := providersession.KeyOf(except) // no session has the empty token
 	_, err := r.exec(ctx, r.sql.dropUserSignIns, userID, keep[:])
 	return err
 }

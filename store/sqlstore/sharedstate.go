@@ -112,9 +112,9 @@ func (s *SharedState) Sweep(ctx context.Context, before time.Time, limit int) (i
 	return total, ctx.Err()
 }
 
-// now is the clock of the database in milliseconds: the moment at which the row is
-// looked at where there is such a function, and before it otherwise. A time of day would
-// come twice when summer ends.
+// now is an expression for the time of the database, in milliseconds since 1970: when the
+// row is read, in PostgreSQL, and when the statement began, in the others. It is in UTC,
+// because a local time occurs twice when summer time ends.
 func (d Dialect) now() string {
 	switch d {
 	case PostgreSQL:
