@@ -22,8 +22,9 @@ type BeginOptions struct {
 
 	// Extra are parameters of the request that began the sign-in, such as
 	// prompt or login_hint. Begin ignores empty ones and those that identify
-	// or protect the flow. Those that decide what the application is given are
-	// ignored where the configuration has them, such as scope.
+	// or protect the flow. Those that decide what the application is given, such
+	// as claims, are ignored where the configuration or Own has them, except that
+	// scope may replace a configured one.
 	Extra query.Values
 
 	// Own are parameters of the application. They may replace those of the
@@ -106,9 +107,9 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 		return Begun{}, err
 	}
 
-	configured := p.configuredNames(u)
+	decided := p.decided(u, o.Own)
 	for _, e := range o.Extra {
-		if e.Value != "" && !p.isReserved(e.Key) && !isOneOf(e.Key, func(name string) bool { return configured[name] && decides[name] }) {
+		if e.Value != "" && !p.isReserved(e.Key) && !decided(e.Key) {
 			set(&params, e.Key, e.Value)
 		}
 	}
@@ -206,17 +207,29 @@ var decides = map[string]bool{
 	"authorization_details": true, "dpop_jkt": true, "id_token_hint": true, "registration": true,
 }
 
-// configuredNames are the names of the parameters that the configuration or the
-// authorization endpoint has, but for the default scope.
-func (p *Provider) configuredNames(endpoint *url.URL) map[string]bool {
-	names := map[string]bool{}
+// decided returns a function that reports whether a request must not set a parameter,
+// because it decides what the application is given and the configuration, the
+// authorization endpoint or the application has it. The default scope counts for none.
+//
+// The scope of the configuration is what most sign-ins need: clients of Auth.js ask for
+// another one with the query. A second spelling of it would leave the choice to the
+// provider.
+func (p *Provider) decided(endpoint *url.URL, own query.Values) func(name string) bool {
+	configured, set := map[string]bool{}, map[string]bool{}
 	for name := range endpoint.Query() {
-		names[name] = true
+		configured[name] = true
 	}
 	for _, param := range p.Authorization.Params {
-		names[param.Key] = true
+		configured[param.Key] = true
 	}
-	return names
+	for _, param := range own {
+		set[param.Key] = true
+	}
+	return func(sent string) bool {
+		return isOneOf(sent, func(name string) bool {
+			return decides[name] && (set[name] || configured[name] && sent != "scope")
+		})
+	}
 }
 
 // isReserved reports whether a request must not set this parameter, because
