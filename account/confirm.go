@@ -151,8 +151,9 @@ func (v *visit) waysFor(u *pintle.User, c *confirmation) ([]string, error) {
 	if only := v.without(methodTOTP, methodRecovery); v.levelSince(only, c.demand.since(0)) > 0 {
 		return slices.Concat(passkey, codes, vouched), nil
 	}
-	// A first factor is asked for where a second one can follow. A passkey follows a
-	// password or a mail, of which it is another factor even if it does not verify its user.
+	// The page offers first factors if the user has a second factor to confirm after that.
+	// A passkey counts as the second factor after a password or a mail, even if it does not
+	// verify its user.
 	switch {
 	case len(codes) > 0:
 		return slices.Concat(passkey, known, providers, mail), nil

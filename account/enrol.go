@@ -38,15 +38,8 @@ func (a *Accounts) holdForEnrolment(p *pintle.PendingSignIn) string {
 // enrolling returns the sign-in that waits for a second factor, and whether it may add one
 // by now, or else the flow of the mailed code, if there is one.
 func (v *visit) enrolling() (p *pintle.PendingSignIn, f *flow, may bool, err error) {
-	if p, err = v.pending(); err != nil {
+	if p, err = v.pendingAt("enrol"); err != nil {
 		return nil, nil, false, err
-	}
-	held, err := v.ask(v.ctx, p)
-	if err != nil {
-		return nil, nil, false, asProblem(err)
-	}
-	if held != v.heldAt("enrol") {
-		return nil, nil, false, problemOf("flow_missing")
 	}
 	if p.User.Email != "" && !isProved(p.User) {
 		return nil, nil, false, problemOf("address_unproved")
@@ -205,9 +198,9 @@ func (v *visit) settleEnrolment(u *pintle.User, s *saved, before basis) error {
 	return nil
 }
 
-// ResetSecondFactor removes the apps and the recovery codes of a user who has lost them,
-// and ends all sessions of the user, the sign-ins that wait, and what these have begun: an
-// app that is being added meanwhile is not kept. Passkeys stay. At the next sign-in the user has to add
+// ResetSecondFactor is for a user who has lost the second factor. It removes all apps and
+// recovery codes of the user. It ends the user's sessions and the sign-ins that wait, with
+// what these have begun: an app that is being added meanwhile is not kept. Passkeys stay. At the next sign-in the user has to add
 // a new second factor; after a sign-in with a password, a code that is mailed to the user
 // is required before that. The user receives a mail at the proven address.
 //

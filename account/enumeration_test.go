@@ -222,7 +222,8 @@ func TestAnswersToAMailLinkTellNothingOfTheAddress(t *testing.T) {
 	sameAnswers(t, questions["mail link"], "2 mails")
 }
 
-// A recorder notes what a store is asked, whether it finds it, and how many factors.
+// A recorder notes the calls of a store, whether each found a row, and how many factors were
+// found.
 type recorder struct {
 	mu      sync.Mutex
 	calls   []string
@@ -355,8 +356,7 @@ func (r recordedRows) CountFlows(ctx context.Context, subject, kind string, afte
 	return n, err
 }
 
-// AT-17, AT-20: the time of an answer is made of what the store is asked and finds, of hashes,
-// and of mails.
+// AT-17, AT-20: store calls, hashes and mails take nearly all the time of an answer.
 func TestTheWorkIsTheSameForEveryAddress(t *testing.T) {
 	for name, ask := range questions {
 		t.Run(name, func(t *testing.T) {
@@ -369,11 +369,11 @@ func TestTheWorkIsTheSameForEveryAddress(t *testing.T) {
 			free := r.of(func() { s.answers(ask, true, kindsOfUsers[0]) })
 			factors := r.factors
 			if len(free) == 0 {
-				t.Fatal("the store is asked nothing")
+				t.Fatal("the request makes no store call")
 			}
 			for _, email := range kindsOfUsers[1:] {
 				if got := r.of(func() { s.answers(ask, true, email) }); !slices.Equal(got, free) {
-					t.Errorf("%s: the store is asked\n%s\nwant, as for an address without an account\n%s", email, got, free)
+					t.Errorf("%s: the store calls are\n%s\nwant those for an address without an account\n%s", email, got, free)
 				}
 				if email == "proven@example.com" && r.factors != factors {
 					t.Errorf("the store finds %d factors, and %d for an address without an account", r.factors, factors)

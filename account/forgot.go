@@ -209,8 +209,8 @@ func (v *visit) proveForReset(f *flow, u *pintle.User) (known []string, err erro
 }
 
 // dropAddedSince removes second factors that were added while the password was reset, by a
-// session that the reset ends. The thief who has added one would otherwise keep the owner
-// of the account from signing in with the new password.
+// session that the reset ends. A thief could otherwise add an app during the reset, and
+// the owner could not sign in with the new password.
 func (v *visit) dropAddedSince(u *pintle.User, known []string) (removed int, err error) {
 	removed, err = v.rows.DeleteFactors(v.ctx, u.ID, []string{factorTOTP, factorRecovery}, known)
 	if err != nil {

@@ -288,24 +288,8 @@ func (a *Accounts) askLost(ctx context.Context, p *pintle.PendingSignIn) (page s
 	return "", nil
 }
 
-// lostBy returns the sign-in that waits for a user to read that the address is lost.
-func (v *visit) lostBy() (*pintle.PendingSignIn, error) {
-	p, err := v.pending()
-	if err != nil {
-		return nil, err
-	}
-	page, err := v.ask(v.ctx, p)
-	if err != nil {
-		return nil, asProblem(err)
-	}
-	if page != v.heldAt("address-lost") {
-		return nil, problemOf("flow_missing")
-	}
-	return p, nil
-}
-
 func (v *visit) showLost() (*view, error) {
-	if _, err := v.lostBy(); err != nil {
+	if _, err := v.pendingAt("address-lost"); err != nil {
 		return nil, err
 	}
 	p := v.newPage("address-lost", "")
@@ -315,7 +299,7 @@ func (v *visit) showLost() (*view, error) {
 
 // knowLost goes on with the sign-in of a user who has read it.
 func (v *visit) knowLost() (next string, err error) {
-	p, err := v.lostBy()
+	p, err := v.pendingAt("address-lost")
 	if err != nil {
 		return "", err
 	}

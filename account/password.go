@@ -211,26 +211,26 @@ func (v *visit) pending() (*pintle.PendingSignIn, error) {
 	return p, nil
 }
 
-// mustChangeOf returns the user of a sign-in that waits for another password.
-func (v *visit) mustChangeOf() (*pintle.PendingSignIn, error) {
+// pendingAt returns the sign-in that the gate sends to a page. A sign-in that waits at
+// another page is not found: one that waits for a second factor must not change the
+// password, for example.
+func (v *visit) pendingAt(name string) (*pintle.PendingSignIn, error) {
 	p, err := v.pending()
 	if err != nil {
 		return nil, err
 	}
-	// Only the page to which the gate leads: a sign-in that waits for a second factor
-	// must not change the password.
 	page, err := v.ask(v.ctx, p)
 	if err != nil {
 		return nil, asProblem(err)
 	}
-	if page != v.heldAt("must-change") {
+	if page != v.heldAt(name) {
 		return nil, problemOf("flow_missing")
 	}
 	return p, nil
 }
 
 func (v *visit) showMustChange() (*view, error) {
-	if _, err := v.mustChangeOf(); err != nil {
+	if _, err := v.pendingAt("must-change"); err != nil {
 		return nil, err
 	}
 	p := v.newPage("must-change", "")
@@ -241,7 +241,7 @@ func (v *visit) showMustChange() (*view, error) {
 // mustChange replaces the password of a user who may sign in but for that, and goes on
 // with the sign-in. All sessions of before end.
 func (v *visit) mustChange() (next string, err error) {
-	p, err := v.mustChangeOf()
+	p, err := v.pendingAt("must-change")
 	if err != nil {
 		return "", err
 	}
@@ -263,7 +263,7 @@ func (v *visit) mustChange() (next string, err error) {
 	}
 	// The sign-in still waits, after the row was read: otherwise the owner may have reset the
 	// password in between, and the row would be the new one.
-	if _, err := v.mustChangeOf(); err != nil {
+	if _, err := v.pendingAt("must-change"); err != nil {
 		return "", err
 	}
 	v.chosen = hash
