@@ -297,7 +297,11 @@ func (x *exchange) checkSender() {
 	if x.r.Method != http.MethodPost || !x.csrfVerified || x.DangerouslySkipCSRFCheck || x.r.Header.Get("Sec-Fetch-Site") != "" {
 		return
 	}
-	if sender, err := origin.Parse(x.r.Header.Get("Origin")); err == nil && string(sender) != x.origin {
+	sent := x.r.Header.Get("Origin")
+	if sent == "" || sent == x.origin { // the usual cases, without parsing
+		return
+	}
+	if sender, err := origin.Parse(sent); err == nil && string(sender) != x.origin {
 		x.noteAddress(origin.Origin(x.origin), string(sender))
 	}
 }

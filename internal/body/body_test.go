@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/pintleauth/pintle/internal/body"
 )
@@ -233,4 +234,21 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%q became %q, %v", fields.All(), again.All(), err)
 		}
 	})
+}
+
+func TestBytesReadsWhatIsThereWhateverLengthIsDeclared(t *testing.T) {
+	for _, sent := range []int{0, 1, 5, 4095, 4096, 5000} {
+		for _, declared := range []int64{-1, 0, 1, 4, 5, 6, 4096, 4097} {
+			text := strings.Repeat("x", sent)
+			r := post("", text)
+			r.Body, r.ContentLength = io.NopCloser(iotest.OneByteReader(strings.NewReader(text))), declared
+			if got, err := body.Bytes(r, 5000); string(got) != text || err != nil {
+				t.Errorf("%d bytes, %d declared: Bytes returns %d bytes, %v", sent, declared, len(got), err)
+			}
+			r.Body = io.NopCloser(strings.NewReader(text + strings.Repeat("x", 5001)))
+			if _, err := body.Bytes(r, 5000); !errors.Is(err, body.ErrTooLarge) {
+				t.Errorf("%d bytes too many, %d declared: %v, want ErrTooLarge", sent+1, declared, err)
+			}
+		}
+	}
 }

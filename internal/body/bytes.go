@@ -25,7 +25,7 @@ func Bytes(r *http.Request, max int64) ([]byte, error) {
 	if r.ContentLength > max {
 		return nil, fmt.Errorf("read body: %d bytes declared, %d are allowed: %w", r.ContentLength, max, ErrTooLarge)
 	}
-	data, err := io.ReadAll(io.LimitReader(r.Body, max+1))
+	data, err := readAll(io.LimitReader(r.Body, max+1), r.ContentLength)
 	if over, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, fmt.Errorf("read body: more than %d bytes: %w", over.Limit, ErrTooLarge)
 	}
@@ -36,4 +36,31 @@ func Bytes(r *http.Request, max int64) ([]byte, error) {
 		return nil, fmt.Errorf("read body: more than %d bytes: %w", max, ErrTooLarge)
 	}
 	return data, nil
+}
+
+// maxAhead is the most bytes that readAll allocates before it has read them: a client
+// can declare any length and send nothing.
+const maxAhead = 4 << 10
+
+// readAll is [io.ReadAll] for a body of a declared length. Most forms are shorter than
+// the 512 bytes with which that begins.
+func readAll(body io.Reader, declared int64) ([]byte, error) {
+	if declared < 0 || declared > maxAhead {
+		return io.ReadAll(body)
+	}
+	// One byte more, so that the end is found without another allocation.
+	data := make([]byte, 0, declared+1)
+	for {
+		n, err := body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return data, err
+		}
+		if len(data) == cap(data) { // longer than declared, as only a handler before can make it
+			data = append(data, 0)[:len(data)]
+		}
+	}
 }
