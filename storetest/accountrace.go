@@ -11,7 +11,7 @@ import (
 )
 
 // rounds is how often a race for one row is run.
-const rounds = 4
+const rounds = 2
 
 // accountRaceChecks ask the store for its rows in each call, so that a store of
 // several instances may return those of another one each time.

@@ -31,14 +31,15 @@ import (
 // another application has chosen.
 func Run(t *testing.T, open func(*testing.T) pintle.Store, limits ...Limit) {
 	for _, g := range groups() {
-		t.Run(g.name, func(t *testing.T) {
-			for _, c := range g.checks {
-				t.Run(c.name, func(t *testing.T) {
-					c.run(newTester(t, open(t), limits))
-				})
-			}
-		})
+		t.Run(g.name, func(t *testing.T) { g.run(t, open, limits) })
 	}
+}
+
+// RunRaces runs the checks of [Run] whose calls are concurrent. It is for a store that
+// hands its calls to several instances in turn, each with a connection of its own: what one
+// instance alone promises Run has shown.
+func RunRaces(t *testing.T, open func(*testing.T) pintle.Store, limits ...Limit) {
+	raceGroup().run(t, open, limits)
 }
 
 // A Limit is something that given tables cannot do, however they are used. The
@@ -93,6 +94,16 @@ type group struct {
 	checks []check
 }
 
+func (g group) run(t *testing.T, open func(*testing.T) pintle.Store, limits []Limit) {
+	for _, c := range g.checks {
+		t.Run(c.name, func(t *testing.T) { c.run(newTester(t, open(t), limits)) })
+	}
+}
+
+func raceGroup() group {
+	return group{"Race", slices.Concat(raceChecks, accountRaceChecks, providerSessionRaceChecks)}
+}
+
 // A check is one promise.
 type check struct {
 	name string
@@ -119,7 +130,7 @@ func groups() []group {
 		{"Sweep", sweeperChecks},
 		{"Transactions", transactionChecks},
 		{"Text", textChecks},
-		{"Race", slices.Concat(raceChecks, accountRaceChecks, providerSessionRaceChecks)},
+		raceGroup(),
 		{"Cancelled", slices.Concat(cancelledChecks, accountCancelledChecks, providerSessionCancelledChecks)},
 	}
 }

@@ -56,8 +56,8 @@ func (i instances) AccountStore() accountstore.Store {
 	return twoinstances.Rows(i.Store.AccountStore(), i.second.AccountStore(), i.calls)
 }
 
-func TestTwoInstancesKeepEveryPromise(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) pintle.Store {
+func TestTwoInstancesKeepThePromisesOfConcurrentCalls(t *testing.T) {
+	storetest.RunRaces(t, func(t *testing.T) pintle.Store {
 		db := services.MongoDatabase(t)
 		client, err := mongo.Connect(options.Client().ApplyURI(db.URL))
 		if err != nil {

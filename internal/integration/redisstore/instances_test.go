@@ -67,12 +67,12 @@ func (i instances) AccountStore() accountstore.Store {
 	return twoinstances.Rows(i.Store.AccountStore(), i.second.AccountStore(), i.calls)
 }
 
-func TestTwoInstancesKeepEveryPromise(t *testing.T) {
+func TestTwoInstancesKeepThePromisesOfConcurrentCalls(t *testing.T) {
 	for _, d := range deployments {
 		t.Run(d.name, func(t *testing.T) {
 			first := d.open(t)
 			second := again(t, first)
-			storetest.Run(t, func(*testing.T) pintle.Store {
+			storetest.RunRaces(t, func(*testing.T) pintle.Store {
 				keys := alone()
 				return instances{redisstore.New(first, keys), redisstore.New(second, keys), new(atomic.Int64)}
 			})
