@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +18,10 @@ const (
 	// release has the test that publishes the tree.
 	release = "github.com/pintleauth/pintle/internal/release"
 )
+
+// longest are the packages below integration whose tests take minutes. They run first:
+// one that begins late is left to run alone, on one processor of many.
+var longest = []string{"sqlstore", "browser", "mongostore", "clients", "adapters", "redisstore"}
 
 // timeout is for the tests of one package.
 const timeout = "15m"
@@ -97,7 +102,7 @@ func (c *check) setup(ctx context.Context) (string, error) {
 }
 
 // packages returns the packages of the workspace whose tests start no server,
-// and those whose tests do.
+// and those whose tests do, the longest first.
 func (c *check) packages(ctx context.Context) (unit, waiting []string, err error) {
 	listed, err := output(ctx, c.dir, "go", "list", "work")
 	for name := range strings.FieldsSeq(listed) {
@@ -109,6 +114,13 @@ func (c *check) packages(ctx context.Context) (unit, waiting []string, err error
 			unit = append(unit, name)
 		}
 	}
+	rank := func(name string) int {
+		if at := slices.Index(longest, strings.TrimPrefix(name, integration)); at >= 0 {
+			return at
+		}
+		return len(longest)
+	}
+	slices.SortStableFunc(waiting, func(a, b string) int { return rank(a) - rank(b) })
 	return unit, waiting, err
 }
 

@@ -138,10 +138,17 @@ func (l sharedLayout) tables() []string {
 
 func TestSharedTablesKeepEveryPromiseOnceCheckIsContent(t *testing.T) {
 	for _, l := range sharedLayouts {
-		t.Run(l.file, func(t *testing.T) { l.keepsEveryPromise(t) })
-		if besideAccounts[l.file] {
-			t.Run(l.file+" with the tables of package account", func(t *testing.T) { l.withAccounts().keepsEveryPromise(t) })
+		t.Run(l.file, func(t *testing.T) { l.keepsEveryPromise(t, storetest.RunWithoutRaces) })
+		if !besideAccounts[l.file] {
+			continue
 		}
+		t.Run(l.file+" with the tables of package account", func(t *testing.T) {
+			run := storetest.RunWithoutRaces
+			if withRaces[l.file] {
+				run = storetest.Run
+			}
+			l.withAccounts().keepsEveryPromise(t, run)
+		})
 	}
 }
 
@@ -153,17 +160,21 @@ var besideAccounts = map[string]bool{
 	"kysely-sqlite": true, "typeorm-sqlite": true, "supabase-postgresql": true,
 }
 
+// withRaces is a layout of each dialect. The others have the same statements with other
+// names, and other checks find a unique index that is missing.
+var withRaces = map[string]bool{"pg-postgresql": true, "drizzle-mysql": true, "typeorm-sqlite": true}
+
 // A layoutStore has no shared state: its tables are the same beside every layout, and are
 // tested as those of the own tables.
 type layoutStore struct{ *sqlstore.Store }
 
 func (layoutStore) SharedState() sharedstate.Store { return nil }
 
-func (l sharedLayout) keepsEveryPromise(t *testing.T) {
+func (l sharedLayout) keepsEveryPromise(t *testing.T, run func(*testing.T, func(*testing.T) pintle.Store, ...storetest.Limit)) {
 	t.Parallel()
 	db := l.create(t)
 	repair(t, db, l.store(t, db))
-	storetest.Run(t, func(t *testing.T) pintle.Store {
+	run(t, func(t *testing.T) pintle.Store {
 		empty(t, db.DB, l.tables()...)
 		return layoutStore{l.store(t, db)}
 	}, append(slices.Clip(l.limits), storetest.AuthJSAccounts)...)
