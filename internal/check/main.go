@@ -35,20 +35,20 @@ const (
 	named       // only if it is named
 )
 
-// steps are all of them, in the order in which they run.
+// steps are all of them, in the order in which they run: what fails soon comes first.
 var steps = []step{
 	{"setup", all, (*check).setup},
 	{"format", always, (*check).format},
 	{"vet", always, (*check).vet},
 	{"lint", always, (*check).lint},
 	{"workflows", always, (*check).workflows},
+	{"conformance", all, (*check).conformance},
 	{"unit", laptop, (*check).unit},
 	{"race", all, (*check).raceAll},
 	{"registers", all, (*check).registers},
 	{"publish", all, (*check).publish},
 	{"versions", all, (*check).goVersions},
 	{"platforms", all, (*check).crossVet},
-	{"conformance", all, (*check).conformance},
 	{"fix", named, (*check).fix},
 	{"deadcode", named, (*check).deadcode},
 	{"vulnerabilities", named, (*check).vulnerabilities},
