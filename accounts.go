@@ -85,7 +85,8 @@ func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) (err error)
 // DeleteUser ends every session of a user and removes the user with all that
 // belongs to them. The store needs [Features.DeleteUser]. Token sessions end only
 // where [SessionConfig.Revocation] is set. The error matches [ErrNotFound] when
-// there is no such user, as in a call that is repeated.
+// there is no such user, as in a call that is repeated, and Code("NotRevoked") when the
+// user is removed and a provider has not revoked the tokens; see [OAuth.RevokeAtUnlink].
 func (a *Auth) DeleteUser(ctx context.Context, userID string) (err error) {
 	defer a.logFailed(ctx, "DeleteUser", &err)
 	s, err := a.settingsFor(ctx, "DeleteUser")
@@ -103,7 +104,16 @@ func (a *Auth) DeleteUser(ctx context.Context, userID string) (err error) {
 			return err
 		}
 	}
-	return store.deleteUser(ctx, userID)
+	var removed []*Account
+	if store.can.Accounts && slices.ContainsFunc(s.providers, func(p *provider) bool { return p.revokesRemoved }) {
+		if removed, err = store.userAccounts(ctx, userID); err != nil {
+			return err
+		}
+	}
+	if err := store.deleteUser(ctx, userID); err != nil {
+		return err
+	}
+	return s.revokeRemoved(ctx, removed)
 }
 
 // ofPerson returns the configuration for a method that a signed-in user may use
@@ -155,7 +165,8 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) (accounts []*Account, e
 // it. The error matches [ErrNotFound] when the user has no such account, also
 // if another user has it, and [CodeLastSignIn] when the user could not sign in
 // without it. Of requests that remove the last accounts at the same time one
-// gets CodeLastSignIn.
+// gets CodeLastSignIn. It matches Code("NotRevoked") when the account is removed and the
+// provider has not revoked its tokens; see [OAuth.RevokeAtUnlink].
 //
 // A user can sign in with another account at a provider of this configuration;
 // by mail, if there is an [Email] provider and a mail has verified their
@@ -233,12 +244,14 @@ func (s *settings) unlink(ctx context.Context, account *Account, known bool) err
 	if err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(slices.Clone(linked), func(other *Account) bool {
+	isRemoved := func(other *Account) bool {
 		return other.Provider == account.Provider && other.ProviderAccountID == account.ProviderAccountID
-	})
-	if len(others) == len(linked) {
+	}
+	at := slices.IndexFunc(linked, isRemoved)
+	if at < 0 {
 		return ErrNotFound
 	}
+	removed, others := linked[at], slices.DeleteFunc(slices.Clone(linked), isRemoved)
 	var keep []*Account // nil: nothing has to be left
 	if !known {
 		if keep, err = s.waysIn(ctx, others); err != nil {
@@ -248,7 +261,10 @@ func (s *settings) unlink(ctx context.Context, account *Account, known bool) err
 			return lastSignIn(account, "the user has no other way to sign in")
 		}
 	}
-	return s.records.unlinkAccount(ctx, account, keep)
+	if err := s.records.unlinkAccount(ctx, account, keep); err != nil {
+		return err
+	}
+	return s.revokeRemoved(ctx, []*Account{removed})
 }
 
 // waysIn returns those of a user's accounts that let the user sign in.

@@ -120,6 +120,9 @@ var calls = map[string]call{
 		_, err := a.Refresh(r.Context(), &pintle.Account{Provider: "acme", ProviderAccountID: "1001"})
 		return err
 	},
+	"RevokeTokens": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
+		return a.RevokeTokens(r.Context(), &pintle.Account{Provider: "acme", ProviderAccountID: "1001"})
+	},
 	"SignOutEverywhere": func(a *pintle.Auth, r *http.Request, ada *pintle.Session) error {
 		return a.SignOutEverywhere(r.Context(), ada.User.ID)
 	},

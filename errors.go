@@ -78,6 +78,11 @@ const (
 // way in which a user can sign in. The page of the host may show it.
 const CodeLastSignIn Code = "LastSignIn"
 
+// codeNotRevoked is returned by [Auth.RevokeTokens], and by [Auth.Unlink] and
+// [Auth.DeleteUser] after they have removed what they were to remove; see
+// [OAuth.RevokeAtUnlink].
+const codeNotRevoked Code = "NotRevoked"
+
 // The codes of mistakes that are in the log once.
 const (
 	codeAddressMismatch   Code = "AddressMismatch"

@@ -119,6 +119,8 @@ func (e *Error) level() slog.Level {
 	case codeMissingCSRF, CodeVerification, CodeStepUp, CodeLastSignIn, CodeInvalidCheck, codeWebAuthn,
 		CodeAccountNotLinked, codePasskeyNotLinked, codeInvalidProvider, codeUnknownAction, codeUnknownTenant:
 		return slog.LevelInfo
+	case codeNotRevoked:
+		return slog.LevelWarn // what was asked for is done, and a provider may be down
 	case CodeAccessDenied:
 		return slog.LevelWarn // the callback may have failed, too
 	case CodeCredentials:

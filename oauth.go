@@ -142,6 +142,16 @@ type OAuth struct {
 	// that route all the same.
 	PostLogoutRedirectURL string
 
+	// RevokeAtUnlink asks the provider to end the tokens of an account that [Auth.Unlink]
+	// or [Auth.DeleteUser] removes. The account is removed first. If the provider then does
+	// not revoke the tokens, the error matches Code("NotRevoked"). It needs a store with
+	// [Features.Accounts] that has the tokens. At some services, Google for one, this ends
+	// the consent of the user to all applications of the same project. (RFC 7009)
+	RevokeAtUnlink bool
+
+	// Revocation replaces the revocation endpoint of the metadata if it has a URL.
+	Revocation oauth.Endpoint
+
 	// RedirectURL replaces the callback URL that is sent to the provider. The
 	// URL must lead to this application's callback route all the same.
 	RedirectURL string
@@ -187,7 +197,7 @@ func (p *OAuth) complete() error {
 	if p.Complete == nil {
 		return nil
 	}
-	for _, e := range []*oauth.Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken, &p.EndSession} {
+	for _, e := range []*oauth.Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken, &p.EndSession, &p.Revocation} {
 		own := make(map[string]string, len(e.Params))
 		maps.Copy(own, e.Params)
 		e.Params = own

@@ -45,13 +45,16 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 			Err: errors.New("PublicNetworkOnly has no effect on the provider's HTTPClient: leave one of them out"),
 		}
 	}
-	if err := own.endsSessions(); err != nil {
+	if err := cmp.Or(own.endsSessions(), own.revokesTokens()); err != nil {
 		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
 	}
 	var fault *Error
 	p.refresh, fault = f.speak(s)
 	if f.ends != nil {
 		p.endSession = &endSession{f.endAtProvider, func(x *exchange) (bool, error) { return f.passOn(x, x.query, actionSignOut) }}
+	}
+	if f.revokes != nil {
+		p.revoke, p.revokesRemoved = f.revokes.Revoke, own.RevokeAtUnlink
 	}
 	p.checkClient = f.protocol.CheckClient
 	return p, fault
@@ -333,6 +336,7 @@ func (f *oauthFlow) speak(s *settings) (refresh refreshFunc, fault *Error) {
 		if p.EndSessionAtProvider {
 			f.ends = two
 		}
+		f.revokes = two
 	}
 	if err := check(); err != nil {
 		return refresh, &Error{Code: codeInvalidEndpoints, Provider: p.ID, Err: err}
@@ -349,6 +353,19 @@ func (p *OAuth) endsSessions() error {
 		return errors.New("EndSessionAtProvider is for OAuth 2 and OpenID Connect")
 	case p.Issuer == "" && p.WellKnown == "" && p.EndSession.URL == "":
 		return errors.New("EndSessionAtProvider needs EndSession.URL, or an Issuer whose metadata has an end_session_endpoint")
+	}
+	return nil
+}
+
+// revokesTokens reports why a provider at which tokens are to end cannot do that.
+func (p *OAuth) revokesTokens() error {
+	switch {
+	case !p.RevokeAtUnlink:
+		return nil
+	case p.Protocol == oauth.OAuth1 || p.Protocol == oauth.OpenID2:
+		return errors.New("RevokeAtUnlink is for OAuth 2 and OpenID Connect")
+	case p.Issuer == "" && p.WellKnown == "" && p.Revocation.URL == "":
+		return errors.New("RevokeAtUnlink needs Revocation.URL, or an Issuer whose metadata has a revocation_endpoint")
 	}
 	return nil
 }
@@ -383,7 +400,7 @@ func (p *OAuth) oauth2(client *http.Client) *handshake.Provider {
 		Issuer: p.Issuer, WellKnown: p.WellKnown, TenantIssuer: q.TenantIssuer,
 		ClientID: p.ClientID, ClientSecret: p.ClientSecret, ClientSecretFunc: q.ClientSecret,
 		Authorization: endpointOf(p.Authorization), Token: endpointOf(p.Token), UserInfo: endpointOf(p.UserInfo),
-		JWKS: q.JWKS, EndSessionEndpoint: endpointOf(p.EndSession),
+		JWKS: q.JWKS, EndSessionEndpoint: endpointOf(p.EndSession), Revocation: endpointOf(p.Revocation),
 		PKCE: slices.Contains(checks, oauth.CheckPKCE), State: slices.Contains(checks, oauth.CheckState),
 		Nonce:      slices.Contains(checks, oauth.CheckNonce),
 		AuthMethod: string(p.ClientAuth), PrivateKey: p.PrivateKey, PrivateKeyID: p.PrivateKeyID,

@@ -79,6 +79,11 @@ type facts struct {
 	// provider issues none.
 	refresh refreshFunc
 
+	// revoke asks the provider to end a token; see [handshake.Provider.Revoke]. Nil means
+	// that its protocol has nothing for that. revokesRemoved is [OAuth.RevokeAtUnlink].
+	revoke         func(ctx context.Context, token, hint string) error
+	revokesRemoved bool
+
 	// authority names the authority that decides which user an account belongs
 	// to. It is empty if this application decides.
 	authority string
@@ -359,6 +364,10 @@ type oauthFlow struct {
 
 	// ends knows where sessions end at the provider. It is nil if they are not to.
 	ends *handshake.Provider
+
+	// revokes knows how tokens end at the provider. It is nil if the protocol has nothing
+	// for that.
+	revokes *handshake.Provider
 }
 
 // A refreshFunc exchanges a refresh token for a token response.

@@ -13,6 +13,7 @@ func (p *IdentityProvider) serveDiscovery(w http.ResponseWriter, x *exchange) {
 		"userinfo_endpoint":      x.url(UserInfoEndpoint),
 		"jwks_uri":               x.url(JWKSEndpoint),
 		"end_session_endpoint":   x.url(EndSessionEndpoint),
+		"revocation_endpoint":    x.url(RevocationEndpoint),
 
 		"scopes_supported":                      []string{"openid", "profile", "email", "address", "phone", "offline_access"},
 		"response_types_supported":              []string{"code"},

@@ -14,6 +14,7 @@ const (
 	TokenEndpoint         Endpoint = "/token"
 	UserInfoEndpoint      Endpoint = "/userinfo"
 	EndSessionEndpoint    Endpoint = "/logout"
+	RevocationEndpoint    Endpoint = "/revoke"
 
 	// ConsentEndpoint is where the consent page posts its answer.
 	ConsentEndpoint Endpoint = "/consent"

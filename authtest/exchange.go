@@ -38,6 +38,7 @@ var routes = map[Endpoint]route{
 	UserEndpoint:          {"GET", (*IdentityProvider).serveUser},
 	UserEmailsEndpoint:    {"GET", (*IdentityProvider).serveUserEmails},
 	EndSessionEndpoint:    {"GET POST", (*IdentityProvider).serveEndSession},
+	RevocationEndpoint:    {"POST", (*IdentityProvider).serveRevocation},
 
 	OAuth1RequestTokenEndpoint:  {"POST", (*IdentityProvider).serveOAuth1RequestToken},
 	OAuth1AuthorizationEndpoint: {"GET", (*IdentityProvider).serveOAuth1Authorization},

@@ -32,8 +32,10 @@ func Apple(o AppleOptions) *pintle.OAuth {
 		Authorization: endpoint("", "scope", "name email", "response_mode", "form_post"),
 		Checks:        []oauth.Check{oauth.CheckNonce, oauth.CheckState},
 		ClientAuth:    "client_secret_post",
-		Profile:       appleUser,
-		Quirks:        oauth.Quirks{AmendProfile: appleName},
+		// https://developer.apple.com/support/offering-account-deletion-in-your-app/
+		RevokeAtUnlink: true,
+		Profile:        appleUser,
+		Quirks:         oauth.Quirks{AmendProfile: appleName},
 		// The claim may be text, and false for accounts of a school or a company.
 		// https://developer.apple.com/documentation/signinwithapple/authenticating-users-with-sign-in-with-apple
 		EmailVerified: saysVerified("email_verified"),

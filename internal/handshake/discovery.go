@@ -19,7 +19,7 @@ import (
 type metadata struct {
 	issuer                         string // as the provider spells it; may contain {tenantid}
 	authorization, token, userinfo string
-	jwks, endSession               string
+	jwks, endSession, revocation   string
 	algs                           []string // id_token_signing_alg_values_supported
 	sendsIssuer                    bool     // RFC 9207
 
@@ -32,7 +32,7 @@ func (p *Provider) resolve(ctx context.Context) (*metadata, error) {
 	if !p.discovers() {
 		return &metadata{
 			issuer: p.Issuer, authorization: p.Authorization.URL, token: p.Token.URL,
-			userinfo: p.UserInfo.URL, jwks: p.JWKS,
+			userinfo: p.UserInfo.URL, jwks: p.JWKS, revocation: p.Revocation.URL,
 		}, nil
 	}
 	m, err := p.document(ctx)
@@ -128,7 +128,7 @@ func (p *Provider) readDocument(document map[string]any, plainHTTP bool) (*metad
 	if len(document) > maxMetadataMembers {
 		return nil, fmt.Errorf("document has more than %d members", maxMetadataMembers)
 	}
-	for _, name := range []string{"issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "end_session_endpoint"} {
+	for _, name := range []string{"issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "end_session_endpoint", "revocation_endpoint"} {
 		if len(text(document, name)) > maxMetadataText {
 			return nil, fmt.Errorf("%s in the document is longer than %d bytes", name, maxMetadataText)
 		}
@@ -140,6 +140,7 @@ func (p *Provider) readDocument(document map[string]any, plainHTTP bool) (*metad
 		userinfo:      or(p.UserInfo.URL, "userinfo_endpoint"),
 		jwks:          or(p.JWKS, "jwks_uri"),
 		endSession:    or(p.EndSessionEndpoint.URL, "end_session_endpoint"),
+		revocation:    or(p.Revocation.URL, "revocation_endpoint"),
 		discovered:    true,
 		plainHTTP:     plainHTTP,
 	}

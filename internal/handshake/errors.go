@@ -1,6 +1,7 @@
 package handshake
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -42,10 +43,11 @@ func (p *Provider) answerErrorf(format string, args ...any) error {
 }
 
 // A TokenError is a token endpoint that rejected the request or returned something
-// other than tokens.
+// other than tokens, or a revocation endpoint that rejected the request.
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-5.2
 type TokenError struct {
+	Endpoint    string // "revocation", or empty for the token endpoint
 	Status      int    // HTTP status; 200 when the error was in the body only
 	Code        string // "invalid_grant", …; empty when the body had none
 	Description string
@@ -54,7 +56,7 @@ type TokenError struct {
 
 // Error returns the status, error code and description, quoted and cut to a bounded length.
 func (e *TokenError) Error() string {
-	s := fmt.Sprintf("token endpoint answered status %d", e.Status)
+	s := fmt.Sprintf("%s endpoint answered status %d", cmp.Or(e.Endpoint, "token"), e.Status)
 	if e.Code != "" {
 		s += " " + quoted(e.Code, e.Description)
 	}

@@ -56,6 +56,10 @@ type Provider struct {
 	// if there is an Issuer or WellKnown, whatever else is configured.
 	EndSessionEndpoint Endpoint
 
+	// Revocation is for [Provider.Revoke]. Without a URL it is discovered, if there is
+	// an Issuer or WellKnown.
+	Revocation Endpoint
+
 	// PKCE, State and Nonce are the checks that each sign-in must have. Without
 	// State, a state that is passed to Begin and Validate is still sent and
 	// compared.
@@ -219,6 +223,7 @@ func (p *Provider) Check() error {
 		{"UserInfo.URL", p.UserInfo.URL, !discoverable && p.usesUserInfo()},
 		{"JWKS", p.JWKS, false},
 		{"EndSession.URL", p.EndSessionEndpoint.URL, false},
+		{"Revocation.URL", p.Revocation.URL, false},
 	} {
 		if e.url == "" {
 			switch issuer := variable(p.ID, p.Env, "ISSUER"); {

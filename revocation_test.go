@@ -1,0 +1,248 @@
+package pintle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/oauth"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+const notRevoked = pintle.Code("NotRevoked")
+
+// revokingSite is a site at which Ada has signed in with acme, and has another account
+// there. answer, if it is not nil, answers for the revocation endpoint.
+func revokingSite(t *testing.T, answer http.HandlerFunc, changes ...func(*pintle.OAuth)) (*site, *pintle.Account) {
+	t.Helper()
+	store := memstore.New()
+	s := newSite(t, func(s *site) {
+		acme := s.idp.OIDC("acme")
+		acme.Authorization.Params = map[string]string{"scope": "openid profile email offline_access"}
+		acme.RevokeAtUnlink = true
+		for _, change := range changes {
+			change(acme)
+		}
+		s.Providers = []pintle.Provider{acme}
+		s.Store, s.Session.Strategy, s.SealAccountTokens = store, pintle.StrategyJWT, true
+		s.net["idp.example"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if answer != nil && r.URL.Path == string(authtest.RevocationEndpoint) {
+				answer(w, r)
+				return
+			}
+			s.idp.ServeHTTP(w, r)
+		})
+	})
+	a := s.account()
+	owner, err := store.UserByAccount(t.Context(), a.Provider, a.ProviderAccountID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.UserID = owner.ID
+	err = store.LinkAccount(t.Context(), &pintle.Account{UserID: a.UserID, Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: "another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, a
+}
+
+// works reports whether the provider still takes the tokens of an account.
+func (s *site) works(a *pintle.Account) (access, refresh bool) {
+	s.t.Helper()
+	if _, err := s.auth.Refresh(s.t.Context(), &pintle.Account{Provider: "acme", ProviderAccountID: "of no user", RefreshToken: a.RefreshToken}); err == nil {
+		refresh = true
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.idp.URL(authtest.UserInfoEndpoint), nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+a.AccessToken)
+	resp, err := (&http.Client{Transport: s.net}).Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusOK, refresh
+}
+
+// RPX-49: what is removed here ends at the provider, too.
+func TestTheTokensOfARemovedAccountAreRevoked(t *testing.T) {
+	removals := map[string]func(*site, *pintle.Account) error{
+		"unlinked": func(s *site, a *pintle.Account) error {
+			return s.auth.Unlink(s.t.Context(), signedInAs(&pintle.User{ID: a.UserID}), a.Provider, a.ProviderAccountID)
+		},
+		"with its user": func(s *site, a *pintle.Account) error { return s.auth.DeleteUser(s.t.Context(), a.UserID) },
+	}
+	for name, remove := range removals {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, a := revokingSite(t, nil)
+				if err := remove(s, a); err != nil {
+					t.Fatal(err)
+				}
+				if access, refresh := s.works(a); access || refresh {
+					t.Errorf("the access token works: %t, the refresh token: %t", access, refresh)
+				}
+				if n := len(s.idp.Requests(authtest.RevocationEndpoint)); n != 2 {
+					t.Errorf("%d tokens were revoked, want the two of the one account that has some", n)
+				}
+			})
+		})
+		t.Run(name+", without the option", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, a := revokingSite(t, nil, func(p *pintle.OAuth) { p.RevokeAtUnlink = false })
+				if err := remove(s, a); err != nil || len(s.idp.Requests(authtest.RevocationEndpoint)) != 0 {
+					t.Errorf("%v, and %d requests", err, len(s.idp.Requests(authtest.RevocationEndpoint)))
+				}
+			})
+		})
+	}
+}
+
+// RPT-31: the removal is finished whatever the provider answers, and the error says that
+// the tokens may still work. It takes five seconds at most, and no token is in the log.
+func TestARevocationThatFailsLeavesTheAccountRemoved(t *testing.T) {
+	answers := map[string]http.HandlerFunc{
+		"an error":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"no answer": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"sent to another host": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://evil.example/", http.StatusFound)
+		},
+		"an error with status 200": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"error":"temporarily_unavailable"}`)
+		},
+	}
+	for name, answer := range answers {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, a := revokingSite(t, answer)
+				s.net["evil.example"] = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") })
+				began := time.Now()
+				err := s.auth.Unlink(t.Context(), signedInAs(&pintle.User{ID: a.UserID}), a.Provider, a.ProviderAccountID)
+				if !errors.Is(err, notRevoked) || time.Since(began) > 5*time.Second {
+					t.Errorf("Unlink is %v after %s, want NotRevoked", err, time.Since(began))
+				}
+				if _, err := s.auth.Account(t.Context(), a.Provider, a.ProviderAccountID); !errors.Is(err, pintle.ErrNotFound) {
+					t.Errorf("the account is %v, want none", err)
+				}
+				for _, secret := range []string{a.AccessToken, a.RefreshToken} {
+					if strings.Contains(err.Error()+s.log.String(), secret) {
+						t.Errorf("a token is in the error or the log: %v", err)
+					}
+				}
+			})
+		})
+	}
+	t.Run("a hook that crashes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			crash := false
+			s, a := revokingSite(t, nil, func(p *pintle.OAuth) {
+				p.Quirks.ClientSecret = func(context.Context) (string, error) {
+					if crash {
+						panic("the vault is closed")
+					}
+					return "secret", nil
+				}
+			})
+			crash = true
+			if err := s.auth.DeleteUser(t.Context(), a.UserID); !errors.Is(err, notRevoked) {
+				t.Errorf("DeleteUser is %v, want NotRevoked", err)
+			}
+		})
+	})
+}
+
+// RPT-32: the account of another user is neither removed nor revoked.
+func TestTheTokensOfAnotherUserAreNotRevoked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, a := revokingSite(t, nil)
+		grace, err := s.Store.CreateUser(t.Context(), &pintle.User{Name: "Grace", Email: "grace@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.auth.Unlink(t.Context(), signedInAs(grace), a.Provider, a.ProviderAccountID); !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("Unlink is %v, want ErrNotFound", err)
+		}
+		if n := len(s.idp.Requests(authtest.RevocationEndpoint)); n != 0 {
+			t.Errorf("%d requests were sent to the provider", n)
+		}
+	})
+}
+
+// RPX-48: an account may stay when its tokens end.
+func TestTokensThatAreRevokedLeaveTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, a := revokingSite(t, nil)
+		if err := s.auth.RevokeTokens(t.Context(), &pintle.Account{Provider: a.Provider, ProviderAccountID: a.ProviderAccountID}); err != nil {
+			t.Fatal(err)
+		}
+		if access, refresh := s.works(a); access || refresh {
+			t.Errorf("the access token works: %t, the refresh token: %t", access, refresh)
+		}
+		stored, err := s.auth.Account(t.Context(), a.Provider, a.ProviderAccountID)
+		if err != nil || stored.UserID != a.UserID || stored.AccessToken+stored.RefreshToken != "" {
+			t.Errorf("the account is %+v, %v, want one without tokens", stored, err)
+		}
+		if err := s.auth.RevokeTokens(t.Context(), &pintle.Account{Provider: "acme", ProviderAccountID: "unknown"}); !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("RevokeTokens is %v, want ErrNotFound", err)
+		}
+	})
+}
+
+// RPX-51: tokens that no secret opens are named.
+func TestTokensThatCannotBeOpenedAreNotRevoked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, a := revokingSite(t, nil)
+		broken := *a
+		broken.AccessToken, broken.RefreshToken = "", "pintle:AAAA"
+		if err := s.Store.UpdateAccount(t.Context(), &broken); err != nil {
+			t.Fatal(err)
+		}
+		err := s.auth.Unlink(t.Context(), signedInAs(&pintle.User{ID: a.UserID}), a.Provider, a.ProviderAccountID)
+		if !errors.Is(err, notRevoked) || len(s.idp.Requests(authtest.RevocationEndpoint)) > 0 {
+			t.Errorf("Unlink is %v, want NotRevoked", err)
+		}
+	})
+}
+
+func TestRevocationNeedsAnEndpoint(t *testing.T) {
+	for name, change := range map[string]func(*pintle.OAuth){
+		"OAuth 1.0a":         func(p *pintle.OAuth) { p.Protocol = oauth.OAuth1 },
+		"neither of the two": func(p *pintle.OAuth) { p.Issuer, p.WellKnown = "", "" },
+	} {
+		p := &pintle.OAuth{
+			ID: "acme", ClientID: "id", ClientSecret: "secret", RevokeAtUnlink: true,
+			Authorization: oauth.Endpoint{URL: "https://idp.example/a"}, Token: oauth.Endpoint{URL: "https://idp.example/t"}, UserInfo: oauth.Endpoint{URL: "https://idp.example/u"},
+		}
+		change(p)
+		_, err := pintle.New(pintle.Config{Providers: []pintle.Provider{p}, Secrets: []string{"a secret of at least 32 characters"}})
+		if err == nil || !strings.Contains(err.Error(), "RevokeAtUnlink") {
+			t.Errorf("%s: New is %v", name, err)
+		}
+	}
+}
+
+// The tokens are nowhere else by then.
+func TestAClientThatGoesAwayDoesNotEndTheRevocation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, leave := context.WithCancel(t.Context())
+		requests := 0
+		s, a := revokingSite(t, func(w http.ResponseWriter, _ *http.Request) {
+			requests++
+			leave()
+			w.WriteHeader(http.StatusOK)
+		})
+		err := s.auth.Unlink(ctx, signedInAs(&pintle.User{ID: a.UserID}), a.Provider, a.ProviderAccountID)
+		if err != nil || requests != 2 {
+			t.Errorf("Unlink is %v after %d requests", err, requests)
+		}
+	})
+}
