@@ -200,8 +200,10 @@ func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.
 }
 
 // decides are the names of parameters that decide what the application is given, and for
-// whom. The query of a sign-in request is the client's: it must neither widen nor weaken
-// what the configuration asks for.
+// whom. The query of a sign-in request is the client's, which does not replace them.
+//
+// Others, such as prompt and hd, are passed on, as by Auth.js. They are wishes: a user can
+// change them in the address bar as well, and only what the answer shows is a check.
 var decides = map[string]bool{
 	"scope": true, "claims": true, "acr_values": true, "resource": true, "audience": true,
 	"authorization_details": true, "dpop_jkt": true, "id_token_hint": true, "registration": true,

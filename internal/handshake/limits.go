@@ -33,8 +33,6 @@ const (
 	unsolicitedTries = 2           // keys that are tried for its signature
 	unsolicitedPause = time.Minute // between two fetches forced by the key ids of such tokens
 	unsolicitedYoung = time.Minute // age of the keys before such a fetch
-	missedFor        = time.Minute // how long an unknown key id of theirs causes no further fetch
-	maxMissed        = 256         // such ids remembered at once
 
 	clockSkew     = 30 * time.Second // between our clock and the provider's
 	assertionLife = 60 * time.Second // of a client assertion; RFC 7523 recommends a short one

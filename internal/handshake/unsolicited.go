@@ -2,24 +2,16 @@ package handshake
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
-	"time"
 
 	"github.com/go-jose/go-jose/v4"
-
-	"github.com/pintleauth/pintle/internal/lru"
 )
 
 // unsolicited is what remains of tokens that anyone can send.
 type unsolicited struct {
 	renewal allowance // of keys; guarded by the cell of the keys
-
-	mu     sync.Mutex
-	missed lru.Map[[sha256.Size]byte, time.Time] // hashes of key ids, when they were last seen
 }
 
 // A SignedToken is a token with a signature of the provider.
@@ -94,7 +86,7 @@ func (p *Provider) verifyForeign(ctx context.Context, m *metadata, raw string) (
 	}
 	// A forged signature with the id of a key that is known says nothing about newer
 	// keys.
-	if known.has(header.KeyID) || p.unsolicited.hasMissed(header.KeyID, time.Now()) {
+	if known.has(header.KeyID) {
 		return nil, errNoKey
 	}
 	known, err = p.keys.renew(ctx, &p.unsolicited.renewal, limit{unsolicitedPause, unsolicitedYoung}, from)
@@ -107,29 +99,7 @@ func (p *Provider) verifyForeign(ctx context.Context, m *metadata, raw string) (
 	if v, ok := known.verify(jws, unsolicitedTries); ok {
 		return v, nil
 	}
-	p.unsolicited.miss(header.KeyID, time.Now())
 	return nil, errNoKey
-}
-
-// hasMissed reports whether the keys were fetched for this id lately, in vain. While
-// tokens with it keep coming, no fetch is spent on it.
-func (u *unsolicited) hasMissed(id string, now time.Time) bool {
-	key := sha256.Sum256([]byte(id))
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	at, ok := u.missed.Get(key)
-	if !ok || now.Sub(at) >= missedFor {
-		return false
-	}
-	u.missed.Put(key, now)
-	return true
-}
-
-func (u *unsolicited) miss(id string, now time.Time) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.missed.Max = maxMissed
-	u.missed.Put(sha256.Sum256([]byte(id)), now)
 }
 
 // verifyWithSecret verifies a signature whose key is the client secret.
