@@ -21,7 +21,6 @@ func (s *site) resetLink(email string) string {
 
 const newPassword = "another long password"
 
-// AT-11, AT-21, AT-22
 func TestASignInPageOfTheApplicationLearnsWhatWasDone(t *testing.T) {
 	s := newSite(t, false, func(c *pintle.Config, _ *account.Options) { c.Pages.SignIn = "/login" })
 	b := s.browser().stay().get("/auth/signin?notice=password_reset").want(http.StatusFound)
@@ -30,6 +29,7 @@ func TestASignInPageOfTheApplicationLearnsWhatWasDone(t *testing.T) {
 	}
 }
 
+// AT-11, AT-21, AT-22, AC-74
 func TestAResetReplacesThePasswordAndMakesNoSession(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
@@ -53,7 +53,7 @@ func TestAResetReplacesThePasswordAndMakesNoSession(t *testing.T) {
 	})
 }
 
-// AT-22
+// AT-22, AC-74
 func TestAResetEndsASignInThatWaits(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
@@ -66,7 +66,7 @@ func TestAResetEndsASignInThatWaits(t *testing.T) {
 	})
 }
 
-// AT-21
+// AT-21, AC-74
 func TestAResetNeedsTheSecondFactorFirst(t *testing.T) {
 	s := newSite(t, false)
 	u := s.seed("ada@example.com", goodPassword, true)
@@ -119,7 +119,7 @@ func TestOnlyAProvenAddressGetsALink(t *testing.T) {
 	}
 }
 
-// AT-23
+// AT-23, AC-20
 func TestATokenOfAResetIsNotGuessedAndNoOtherFitsIt(t *testing.T) {
 	s := newSite(t, false)
 	s.seed("ada@example.com", goodPassword, true)
@@ -140,7 +140,7 @@ func TestATokenOfAResetIsNotGuessedAndNoOtherFitsIt(t *testing.T) {
 	s.browser().get(link).want(http.StatusOK)
 }
 
-// AT-24
+// AT-24, AC-74
 func TestALinkEndsWithAChangeOfThePassword(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
@@ -154,7 +154,7 @@ func TestALinkEndsWithAChangeOfThePassword(t *testing.T) {
 	})
 }
 
-// AT-28
+// AT-28, AC-74
 func TestAForeignLinkSignsNoOneInAndNamesTheAddress(t *testing.T) {
 	s := newSite(t, false)
 	s.seed("eve@example.com", goodPassword, true)
@@ -188,7 +188,7 @@ func TestAFloodOfMailsDoesNotSwallowANotice(t *testing.T) {
 	s.wantMail("ada@example.com", "was changed")
 }
 
-// AT-9
+// AT-9, AC-8
 func TestALinkLeadsToTheConfiguredSite(t *testing.T) {
 	s := newSite(t, false)
 	s.seed("ada@example.com", goodPassword, true)
