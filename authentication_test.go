@@ -181,7 +181,7 @@ func forgery() map[string]any {
 	}
 }
 
-// AT-5, AT-78: what a client posts never becomes what a session records, whatever the
+// AT-5, AT-78, AC-14: what a client posts never becomes what a session records, whatever the
 // callbacks of the host copy.
 func TestNoClientChangesWhatASessionRecords(t *testing.T) {
 	for name, callback := range fromScratch {

@@ -192,8 +192,8 @@ var waysIn = map[string]func(b *browser) string{
 	},
 }
 
-// AT-1, SH-39: whichever the way in, a sign-in that is held gives the browser no session, and
-// one that is completed gives it the session it would have got.
+// AT-1, SH-39, AC-1, AC-101: whichever the way in, a sign-in that is held gives the browser no
+// session, and one that is completed gives it the session it would have got.
 func TestAHeldSignInIsNoSession(t *testing.T) {
 	for _, strategy := range strategies {
 		for name, signIn := range waysIn {
@@ -885,7 +885,7 @@ func TestASessionRecordsThePagesThatCompletedIt(t *testing.T) {
 	}
 }
 
-// The session that the browser holds goes on while the sign-in of another user waits,
+// AC-101: the session that the browser holds goes on while the sign-in of another user waits,
 // and ends when it is complete.
 func TestTheSessionBeforeAPendingSignIn(t *testing.T) {
 	for _, strategy := range strategies {
@@ -1311,7 +1311,7 @@ func TestAFurtherStepHasItsOwnMark(t *testing.T) {
 	})
 }
 
-// AT-8: tokens are good for less time than a sign-in waits. The list of ended sessions
+// AT-8, AC-32: tokens are good for less time than a sign-in waits. The list of ended sessions
 // remembers the end of all sessions until the sign-in has expired, too.
 func TestAPendingSignInDoesNotOutliveTheListOfEndedSessions(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -1639,7 +1639,7 @@ func TestAnAccountThatIsLinkedByItsAddressIsHeldEachTime(t *testing.T) {
 	}
 }
 
-// A ban that only Callbacks.SignIn knows does not end a sign-in that waits, and Hold is
+// AC-102: a ban that only Callbacks.SignIn knows does not end a sign-in that waits, and Hold is
 // asked again: the documentation says where to check.
 func TestHoldAndNotSignInIsAskedAtCompletion(t *testing.T) {
 	for _, strategy := range strategies {

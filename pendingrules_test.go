@@ -53,7 +53,7 @@ func TestHoldCannotChangeASignIn(t *testing.T) {
 	}
 }
 
-// The cookie has the account without tokens, and of a stored user what the claims need.
+// AC-24: the cookie has the account without tokens, and of a stored user what the claims need.
 func TestWhatWaitsInTheCookie(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {

@@ -39,7 +39,7 @@ func (s *site) factor(u *pintle.User, kind string) *accountstore.Factor {
 	return nil
 }
 
-// AT-31: a thief knows the password and changes it, while its owner resets it.
+// AT-31, AC-72: a thief knows the password and changes it, while its owner resets it.
 func TestAChangeWithTheOldPasswordDoesNotReplaceTheOneOfAReset(t *testing.T) {
 	t.Parallel()
 	s, f := withFaults(t)
@@ -57,7 +57,7 @@ func TestAChangeWithTheOldPasswordDoesNotReplaceTheOneOfAReset(t *testing.T) {
 	}
 }
 
-// AT-8: a thief with a session adds an app, while the owner of the account resets the
+// AT-8, AC-31: a thief with a session adds an app, while the owner of the account resets the
 // password.
 func TestAChangeThatAResetOvertakesStartsNoSession(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
@@ -113,7 +113,7 @@ func TestAPasswordThatIsDueDoesNotReplaceTheOneOfAReset(t *testing.T) {
 	}
 }
 
-// AT-8: a ban while a request is under way.
+// AT-8, AC-31: a ban while a request is under way.
 func TestABannedUserGetsNoSessionByAChange(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)

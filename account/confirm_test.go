@@ -34,7 +34,7 @@ func (s *site) app(u *pintle.User) (next func() string) {
 	}
 }
 
-// AT-71: the session knows nothing of what the user added afterwards.
+// AT-71, AC-140: the session knows nothing of what the user added afterwards.
 func TestTheStrongestProofIsThatOfTheUserAndNotOfTheSession(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
@@ -138,7 +138,7 @@ func TestASessionHasTenPasswords(t *testing.T) {
 	})
 }
 
-// AT-73
+// AT-73, AC-146
 func TestAConfirmationIsOfTheUserWhoIsSignedIn(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
@@ -167,6 +167,7 @@ func TestAMailedCodeConfirmsItsUserAlone(t *testing.T) {
 	})
 }
 
+// AC-147
 func TestAUserWithoutAPasswordConfirmsByMail(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
@@ -233,6 +234,7 @@ func TestAUserOfAProviderAloneSignsInAgain(t *testing.T) {
 	}
 }
 
+// AC-148
 func TestADemandAboveWhatAUserHasLeadsToASecondFactor(t *testing.T) {
 	s := newSite(t, false)
 	s.demand("/danger", account.Demand{Level: account.TwoFactors})
@@ -245,7 +247,7 @@ func TestADemandAboveWhatAUserHasLeadsToASecondFactor(t *testing.T) {
 	}
 }
 
-// AT-74
+// AT-74, AC-143
 func TestTheWayBackIsAPageOfThisSite(t *testing.T) {
 	s := newSite(t, false)
 	s.demand("/danger", account.Demand{MaxAge: tenMinutes})
@@ -328,7 +330,7 @@ func TestTheWaysToConfirmAsData(t *testing.T) {
 	}
 }
 
-// The store does not answer: nothing is proven, and no cookie changes.
+// AC-13: the store does not answer: nothing is proven, and no cookie changes.
 func TestAConfirmationWithoutTheStoreChangesNothing(t *testing.T) {
 	s := newSite(t, true, func(c *pintle.Config, _ *account.Options) { c.Store = &flakyStore{Store: c.Store} })
 	s.demand("/danger", strongest)
@@ -345,7 +347,7 @@ func TestAConfirmationWithoutTheStoreChangesNothing(t *testing.T) {
 	b.get("/danger").isAt("/auth/account/confirm")
 }
 
-// AT-76: a copy of the session from before the confirmation has not been confirmed.
+// AT-76, AC-146: a copy of the session from before the confirmation has not been confirmed.
 func TestTheSessionBeforeAConfirmationIsNotConfirmed(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)

@@ -19,7 +19,7 @@ func required(_ *pintle.Config, o *account.Options) {
 
 const enrol = "/auth/account/enrol"
 
-// AT-55
+// AT-55, AC-118
 func TestAfterAPasswordAloneAMailedCodeComesBeforeTheFirstFactor(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens, required)
@@ -61,7 +61,7 @@ func TestTheCodeForTheFirstFactorIsMailedAgainThreeTimes(t *testing.T) {
 	b.key()
 }
 
-// AT-54
+// AT-54, AC-118
 func TestASignInThatWaitsForAFirstFactorReplacesNone(t *testing.T) {
 	s := newSite(t, false, required)
 	s.seed(ada, goodPassword, true)
@@ -98,6 +98,7 @@ func TestAFirstFactorThatWasAddedMeanwhileStays(t *testing.T) {
 	s.half().post(secondFactor, "code", a.code(t, 1)).want(422).post(secondFactor, "code", theirs.code(t, 0)).isSignedInAs(ada)
 }
 
+// AC-109, AC-113
 func TestAnAppCountsOnceTheRecoveryCodesAreSaved(t *testing.T) {
 	s := newSite(t, true)
 	s.seed(ada, goodPassword, true)
@@ -148,7 +149,7 @@ func TestCodesAreSavedByTheUserWhoHasSeenThem(t *testing.T) {
 	}
 }
 
-// AT-58
+// AT-58, AC-12, AC-108
 func TestTheSecretIsOnOnePageOnly(t *testing.T) {
 	s := newSite(t, false)
 	s.seed(ada, goodPassword, true)
@@ -193,6 +194,7 @@ func TestTheSecretIsOnOnePageOnly(t *testing.T) {
 	}
 }
 
+// AC-110
 func TestAppsAreListedNamedAndRemoved(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s, a, _ := withApp(t, tokens)
@@ -234,6 +236,7 @@ func (b *browser) getJSON(path string) map[string]any {
 	return b.send(r).json()
 }
 
+// AC-111
 func TestTheLastFactorOfAUserWhoNeedsOneStays(t *testing.T) {
 	needs := true
 	s, a, _ := withApp(t, false, func(_ *pintle.Config, o *account.Options) {
@@ -252,6 +255,7 @@ func TestTheLastFactorOfAUserWhoNeedsOneStays(t *testing.T) {
 	b.post("/auth/account/factor", "id", s.totpRow().ID, "action", "remove").want(200).isSignedInAs(ada)
 }
 
+// AC-110
 func TestAUserHasFiveApps(t *testing.T) {
 	s, a, _ := withApp(t, false)
 	b := s.half().post(secondFactor, "code", a.code(t, 0)).isSignedInAs(ada)
@@ -267,6 +271,7 @@ func TestAUserHasFiveApps(t *testing.T) {
 	}
 }
 
+// AC-3, AC-120
 func TestAnAppNeedsAProvenAddress(t *testing.T) {
 	s := newSite(t, false)
 	u := s.seed(ada, goodPassword, true)
@@ -279,6 +284,7 @@ func TestAnAppNeedsAProvenAddress(t *testing.T) {
 	b.post("/auth/account/totp", "key", key, "code", a.code(t, 0)).want(403)
 }
 
+// AC-113
 func TestNewRecoveryCodesEndTheOldOnes(t *testing.T) {
 	s, a, old := withApp(t, true)
 	for _, code := range old[:7] {
@@ -298,6 +304,7 @@ func TestNewRecoveryCodesEndTheOldOnes(t *testing.T) {
 	b.post("/auth/account/recovery-codes", "saved", "1").want(410)
 }
 
+// AC-119
 func TestAnOperatorTakesALostFactorAway(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s, a, codes := withApp(t, tokens)
@@ -362,6 +369,7 @@ func TestAResetByAnOperatorKeepsTheChangeOfThePasswordDue(t *testing.T) {
 	b.isAt("/auth/account/must-change").isSignedInAs("")
 }
 
+// AC-100
 func TestSecondFactorsThatAreOffAreNeitherAskedForNorAdded(t *testing.T) {
 	s, _, _ := withApp(t, false)
 	off := newSite(t, false, func(cfg *pintle.Config, o *account.Options) { cfg.Store, o.SecondFactor.Off = s.store, true })
@@ -369,7 +377,7 @@ func TestSecondFactorsThatAreOffAreNeitherAskedForNorAdded(t *testing.T) {
 	b.get("/auth/account/totp").want(403)
 }
 
-// AT-54: a session whose proofs are old, or are a password alone, changes no factor.
+// AT-54, AC-110: a session whose proofs are old, or are a password alone, changes no factor.
 func TestAStaleSessionChangesNoFactor(t *testing.T) {
 	s, _, _ := withApp(t, false)
 	for name, b := range map[string]*browser{

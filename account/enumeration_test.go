@@ -202,22 +202,22 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("got %d lines, want %d", len(g), len(w))
 }
 
-// AT-17
+// AT-17, AC-5, AC-51
 func TestAnswersToASignUpTellNothingOfTheAddress(t *testing.T) {
 	sameAnswers(t, questions["sign-up"], "4 mails") // the first one and three more
 }
 
-// AT-20
+// AT-20, AC-5, AC-73
 func TestAnswersToAForgottenPasswordTellNothingOfTheAddress(t *testing.T) {
 	sameAnswers(t, questions["forgot"], "5 mails")
 }
 
-// AT-20
+// AT-20, AC-5, AC-70
 func TestAWrongPasswordTellsNothingOfTheAddress(t *testing.T) {
 	sameAnswers(t, questions["password"], "CredentialsSignin")
 }
 
-// AT-20
+// AT-20, AC-5
 func TestAnswersToAMailLinkTellNothingOfTheAddress(t *testing.T) {
 	sameAnswers(t, questions["mail link"], "2 mails")
 }
@@ -356,7 +356,7 @@ func (r recordedRows) CountFlows(ctx context.Context, subject, kind string, afte
 	return n, err
 }
 
-// AT-17, AT-20: store calls, hashes and mails take nearly all the time of an answer.
+// AT-17, AT-20, AC-5: store calls, hashes and mails take nearly all the time of an answer.
 func TestTheWorkIsTheSameForEveryAddress(t *testing.T) {
 	for name, ask := range questions {
 		t.Run(name, func(t *testing.T) {
@@ -392,7 +392,7 @@ func hashes(kib uint32, do func()) int {
 	return int(math.Round(float64(after.TotalAlloc-before.TotalAlloc) / float64(kib<<10)))
 }
 
-// AT-20
+// AT-20, AC-5, AC-70
 func TestAWrongPasswordCostsOneHashForEveryAddress(t *testing.T) {
 	const kib = 32 << 10 // beside which nothing else counts
 	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
@@ -479,7 +479,7 @@ func (s *site) allocations(name, email string, paths []string) int {
 	return int(after.Mallocs - before.Mallocs)
 }
 
-// AT-20: users of a move have hashes of before, in their rows or in the former table.
+// AT-20, AC-72: users of a move have hashes of before, in their rows or in the former table.
 func TestAWrongPasswordCostsAsMuchForAHashOfBefore(t *testing.T) {
 	const kib = 16 << 10
 	former := &password.Hasher{Memory: 3 * kib, Passes: 1}

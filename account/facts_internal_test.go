@@ -7,7 +7,8 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// AT-70 AT-79: proofs within the time alone reach a level, and no weak one raises it.
+// AT-70, AT-79, AC-135, AC-140: proofs within the time alone reach a level, and no weak one
+// raises it.
 func TestTheLevelOfProofs(t *testing.T) {
 	const minute = time.Minute
 	type proofs map[string]time.Duration // how long ago
@@ -62,6 +63,7 @@ func TestTheLevelOfProofs(t *testing.T) {
 	}
 }
 
+// AC-140
 func TestASessionWithoutFactsHasNoLevel(t *testing.T) {
 	a := New(Options{})
 	if got := a.Level(nil); got != 0 {

@@ -211,8 +211,8 @@ func withFaults(t *testing.T) (*site, *fault) {
 	return s, f
 }
 
-// AT-7: after a fault at any call of the store, a thief who knew the old password has no
-// session beside the new password, and the owner can go on.
+// AT-7, AC-4, AC-30: after a fault at any call of the store, a thief who knew the old password
+// has no session beside the new password, and the owner can go on.
 func TestAFaultDuringAChangeOfThePasswordKeepsNoThiefSignedIn(t *testing.T) {
 	for name, change := range map[string]struct {
 		begin  func(s *site) *browser
@@ -273,7 +273,7 @@ func TestAFaultDuringAChangeOfThePasswordKeepsNoThiefSignedIn(t *testing.T) {
 	}
 }
 
-// AT-7
+// AT-7, AC-54
 func TestAFaultDuringASignUpLeavesNoHalfOfAUser(t *testing.T) {
 	for n := 1; ; n++ {
 		s, f := withFaults(t)

@@ -62,7 +62,7 @@ func (s *site) belongings(u *pintle.User, b *browser) string {
 	return text
 }
 
-// AT-81: the pages of the route table say which fields there are. Each of them, alone, has
+// AT-81, AC-2: the pages of the route table say which fields there are. Each of them, alone, has
 // what belongs to another user: ids, an address, a sealed key, a code that was mailed.
 func TestWhatBelongsToAnotherUserIsOfNoUseInAnyField(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
@@ -127,7 +127,7 @@ func TestWhatBelongsToAnotherUserIsOfNoUseInAnyField(t *testing.T) {
 	})
 }
 
-// AT-84: methods of server code for a user take the request or the session. Those that take
+// AT-84, AC-2: methods of server code for a user take the request or the session. Those that take
 // the id of a user are for operators, and are listed here.
 func TestMethodsForUsersTakeNoIDOfAUser(t *testing.T) {
 	forOperators := map[string]bool{"ResetSecondFactor": true, "SetTemporaryPassword": true}
@@ -253,8 +253,8 @@ func TestASiblingDomainPlantsNoFlow(t *testing.T) {
 	}
 }
 
-// AT-123: a person follows the link of an attacker, who would like to see what the person
-// then enters in the attacker's account.
+// AT-123, AC-53, AC-74, AC-222: a person follows the link of an attacker, who would like to see
+// what the person then enters in the attacker's account.
 func TestALinkOfAnAttackerSignsNoPersonIn(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		const evesAddress = "eve@example.com"

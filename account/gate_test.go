@@ -38,7 +38,7 @@ func withEveryWay(t *testing.T, idp *authtest.IdentityProvider, server *httptest
 	}
 }
 
-// AT-1
+// AT-1, AC-1, AC-100
 func TestEveryWayInPassesTheGate(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		for state, hold := range map[string]struct {
@@ -93,7 +93,7 @@ func TestEveryWayInPassesTheGate(t *testing.T) {
 	})
 }
 
-// AT-2
+// AT-2, AC-20
 func TestACookieOfAFlowIsOfNoUseUnderAnotherName(t *testing.T) {
 	s := newSite(t, false)
 	s.seed("ada@example.com", goodPassword, true)
@@ -125,7 +125,7 @@ func TestACookieOfAFlowIsOfNoUseUnderAnotherName(t *testing.T) {
 	b.get("/auth/account/sign-up-finish").want(http.StatusOK)
 }
 
-// A sign-in with the old password begins and ends while the new one is being stored.
+// AC-30: a sign-in with the old password begins and ends while the new one is being stored.
 func TestASessionOfTheMomentOfTheChangeEndsWithIt(t *testing.T) {
 	s, f := withFaults(t)
 	s.seed("ada@example.com", goodPassword, true)
@@ -139,6 +139,7 @@ func TestASessionOfTheMomentOfTheChangeEndsWithIt(t *testing.T) {
 	thief.isSignedInAs("")
 }
 
+// AC-73
 func TestALinkIsOfNoUseOnceTheUserHasAnotherAddress(t *testing.T) {
 	s := newSite(t, false)
 	u := s.seed("ada@example.com", goodPassword, true)
@@ -155,7 +156,7 @@ func TestALinkIsOfNoUseOnceTheUserHasAnotherAddress(t *testing.T) {
 	}
 }
 
-// AT-3
+// AT-3, AC-4, AC-74
 func TestOneOfManyRequestsResetsThePassword(t *testing.T) {
 	s := newSite(t, false)
 	s.seed("ada@example.com", goodPassword, true)

@@ -11,7 +11,7 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-// An account that is linked signs in for good, so a stolen session must not link one.
+// AC-110: an account that is linked signs in for good, so a stolen session must not link one.
 func TestLinkingAnAccountDemandsTheStrongestProof(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		for name, test := range map[string]struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
+// AC-75
 func TestAChangeOfThePasswordEndsTheOtherSessions(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
@@ -46,6 +47,7 @@ func TestAChangeOfThePasswordEndsTheOtherSessions(t *testing.T) {
 	})
 }
 
+// AC-80
 func TestASecondFactorOfAdministratorsAllowsNoShorterPasswords(t *testing.T) {
 	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
 		o.SecondFactor.Required = func(context.Context, *pintle.PendingSignIn) (bool, error) { return false, nil }
@@ -78,7 +80,7 @@ func TestGuessesAtTheCurrentPasswordAreLimited(t *testing.T) {
 	b.post("/auth/account/password", "current", goodPassword, "password", newPassword).want(http.StatusTooManyRequests)
 }
 
-// AT-25
+// AT-25, AC-76
 func TestAKnownPasswordIsNotReplacedByAFirstOne(t *testing.T) {
 	s := newSite(t, false)
 	s.seed("ada@example.com", goodPassword, true)
@@ -92,7 +94,7 @@ func TestAKnownPasswordIsNotReplacedByAFirstOne(t *testing.T) {
 	}
 }
 
-// AC-76, AT-12
+// AT-12, AC-3, AC-76
 func TestAFirstPasswordNeedsAProvenAddress(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens, withGitHub)
@@ -151,6 +153,7 @@ func imports(s **site, chosen string) func(*pintle.Config, *account.Options) {
 	}
 }
 
+// AC-72
 func TestAPasswordOfTheFormerTableMovesAndDoesNotComeBack(t *testing.T) {
 	var s *site
 	s = newSite(t, false, imports(&s, goodPassword), withGitHub)
@@ -221,6 +224,7 @@ func TestAPasswordAloneSignsNoOneInWhoseAddressIsUnproven(t *testing.T) {
 	})
 }
 
+// AC-22
 func TestACodeOfOneSignInIsOfNoUseToAnother(t *testing.T) {
 	s := newSite(t, false)
 	s.seed("ada@example.com", goodPassword, false)
@@ -231,6 +235,7 @@ func TestACodeOfOneSignInIsOfNoUseToAnother(t *testing.T) {
 	one.post("/auth/account/prove", "code", code).isSignedInAs("ada@example.com")
 }
 
+// AC-70
 func TestABannedUserIsDeniedAfterTheRightPassword(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
@@ -253,7 +258,7 @@ func TestABannedUserIsDeniedAfterTheRightPassword(t *testing.T) {
 	})
 }
 
-// AT-8, AT-31: the password changes between the check of the old one and the session.
+// AT-8, AT-31, AC-31: the password changes between the check of the old one and the session.
 func TestASignInWithAnOldPasswordDoesNotOutliveItsChange(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		under, goOn := make(chan struct{}), make(chan struct{})
@@ -288,7 +293,7 @@ func TestASignInWithAnOldPasswordDoesNotOutliveItsChange(t *testing.T) {
 	})
 }
 
-// AT-26
+// AT-26, AC-71, AC-80
 func TestPasswordsAreBytesAndBounded(t *testing.T) {
 	s := newSite(t, false)
 	long := strings.Repeat("0123456789ab", 6) // 72 bytes
@@ -304,6 +309,7 @@ func TestPasswordsAreBytesAndBounded(t *testing.T) {
 	s.browser().signIn("ada@example.com", "  "+long+"\u00e9").isSignedInAs("ada@example.com")
 }
 
+// AC-80
 func TestAPasswordThatAnAttackerTriesFirstIsRejected(t *testing.T) {
 	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) { o.Passwords.MinLength = 8 })
 	b := s.browser().signUp("adalovelace@example.com").get(s.lastMail().URL)
@@ -365,7 +371,7 @@ func TestAPasswordIsAcceptedWhileTheServiceForStolenOnesIsAway(t *testing.T) {
 	}
 }
 
-// AT-93
+// AT-93, AC-34, AC-174
 func TestAMailServerThatIsDownChangesNoAnswer(t *testing.T) {
 	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
 		keep := o.Mail
@@ -390,6 +396,7 @@ func TestAMailServerThatIsDownChangesNoAnswer(t *testing.T) {
 	}
 }
 
+// AC-80
 func TestPasswordManagersFindTheFormForThePassword(t *testing.T) {
 	s := newSite(t, false)
 	w := httptest.NewRecorder()
@@ -404,6 +411,7 @@ func TestPasswordManagersFindTheFormForThePassword(t *testing.T) {
 	}
 }
 
+// AC-9, AC-16
 func TestAConfigurationThatCannotWorkIsAnError(t *testing.T) {
 	good := func() (pintle.Config, account.Options) {
 		return pintle.Config{

@@ -81,7 +81,7 @@ func TestEveryRouteOfAnAccountAsksWhoIsThere(t *testing.T) {
 	})
 }
 
-// AT-120
+// AT-120, AC-220
 func TestNoRouteOfAnAccountTakesAFormOfAnotherSite(t *testing.T) {
 	s := newSite(t, true)
 	u := s.seed("ada@example.com", goodPassword, true)
@@ -247,7 +247,7 @@ func TestTheAccountPageShowsWhatIsThere(t *testing.T) {
 	}
 }
 
-// AT-70: what was proven in a session keeps its time when something else is proven.
+// AT-70, AC-140: what was proven in a session keeps its time when something else is proven.
 func TestAnOldProofStaysOldWhenAnotherIsGiven(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)

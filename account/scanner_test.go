@@ -79,7 +79,7 @@ func (s *site) stored(emails ...string) string {
 	return all.String()
 }
 
-// AT-4
+// AT-4, AC-6, AC-7
 func TestAProgramThatOpensLinksAndPressesButtonsChangesNothing(t *testing.T) {
 	s := newSite(t, false, withGitHub)
 	s.seed("ada@example.com", goodPassword, true)

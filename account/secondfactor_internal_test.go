@@ -9,6 +9,7 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
+// AC-100
 func TestAPasskeyThatVerifiedItsUserAndATrustedProviderAreTwoFactors(t *testing.T) {
 	rows := memstore.New().AccountStore()
 	if err := rows.AddFactor(t.Context(), &accountstore.Factor{UserID: "ada", Kind: factorTOTP, ID: "1"}); err != nil {

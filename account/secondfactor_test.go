@@ -116,7 +116,7 @@ func (s *site) half() *browser {
 
 const secondFactor = "/auth/account/second-factor"
 
-// AT-50
+// AT-50, AC-101, AC-103, AC-105
 func TestAPasswordAloneSignsNoUserWithASecondFactorIn(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s, a, _ := withApp(t, tokens)
@@ -140,7 +140,7 @@ func (s *site) browserWith(b *browser) *browser {
 	return &other
 }
 
-// AT-51
+// AT-51, AC-106
 func TestACodeWorksOnceAndNoneBeforeItAfterwards(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s, a, _ := withApp(t, tokens)
@@ -154,7 +154,7 @@ func TestACodeWorksOnceAndNoneBeforeItAfterwards(t *testing.T) {
 	})
 }
 
-// AT-51
+// AT-51, AC-106
 func TestOfManyRequestsWithOneCodeOneSignsIn(t *testing.T) {
 	s, a, _ := withApp(t, false)
 	browsers := make([]*browser, 8) // fewer than the limit of a user
@@ -168,7 +168,7 @@ func TestOfManyRequestsWithOneCodeOneSignsIn(t *testing.T) {
 	}
 }
 
-// AT-53
+// AT-53, AC-112, AC-113, AC-114
 func TestOfManyRequestsWithOneRecoveryCodeOneSignsIn(t *testing.T) {
 	s, _, codes := withApp(t, false)
 	browsers := make([]*browser, 8)
@@ -208,6 +208,7 @@ func signedIn(browsers []*browser) (n int) {
 	return n
 }
 
+// AC-104, AC-112
 func TestARecoveryCodeIsAcceptedAsItIsTyped(t *testing.T) {
 	s, _, codes := withApp(t, true)
 	typed := strings.NewReplacer("-", " ", "0", "o", "1", "l").Replace(strings.ToLower(codes[0]))
@@ -329,7 +330,7 @@ func TestTwoProcessesCountTogether(t *testing.T) {
 	}
 }
 
-// AT-59
+// AT-59, AC-107
 func TestARotationOfSecretsLosesNoApp(t *testing.T) {
 	before, between, after := strings.Repeat("before ", 6), strings.Repeat("between ", 6), strings.Repeat("after ", 6)
 	with := func(store pintle.Store, secrets ...string) func(*pintle.Config, *account.Options) {
@@ -370,7 +371,7 @@ func (s *site) totpRow() *accountstore.Factor {
 	return nil
 }
 
-// AT-60
+// AT-60, AC-107
 func TestTheRowOfOneUserDoesNotWorkForAnother(t *testing.T) {
 	s, _, _ := withApp(t, false)
 	bob := s.seed("bob@example.com", goodPassword, true)

@@ -15,6 +15,7 @@ import (
 	"github.com/pintleauth/pintle/accountstore"
 )
 
+// AC-54
 func TestASignUpByTheCodeOfTheMailSignsIn(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
@@ -38,7 +39,7 @@ func (b *browser) signUp(email string, pairs ...string) *browser {
 	return b.get("/auth/account/sign-up").post("/auth/account/sign-up", append([]string{"email", email}, pairs...)...)
 }
 
-// AT-15
+// AT-15, AC-50, AC-53
 func TestTheReaderOfTheMailChoosesThePasswordOfASignUp(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens, func(_ *pintle.Config, o *account.Options) {
@@ -59,7 +60,7 @@ func TestTheReaderOfTheMailChoosesThePasswordOfASignUp(t *testing.T) {
 	})
 }
 
-// AC-7: the link alone, opened in another browser, does not let the browser that began
+// AC-7, AC-53: the link alone, opened in another browser, does not let the browser that began
 // go on.
 func TestTheBrowserThatBeganASignUpNeedsTheCode(t *testing.T) {
 	s := newSite(t, false)
@@ -72,7 +73,7 @@ func TestTheBrowserThatBeganASignUpNeedsTheCode(t *testing.T) {
 	}
 }
 
-// AT-16
+// AT-16, AC-21
 func TestOfTwoSignUpsForOneAddressTheFirstFinishedWins(t *testing.T) {
 	for _, firstBegun := range []bool{true, false} {
 		s := newSite(t, false)
@@ -93,7 +94,7 @@ func TestOfTwoSignUpsForOneAddressTheFirstFinishedWins(t *testing.T) {
 	}
 }
 
-// AT-3
+// AT-3, AC-4, AC-54
 func TestOneOfManyRequestsFinishesASignUp(t *testing.T) {
 	s := newSite(t, false)
 	b := s.browser().signUp("ada@example.com").get(s.lastMail().URL)
@@ -133,7 +134,7 @@ func (s *site) changeState(userID string, change func(*accountstore.State)) {
 	}
 }
 
-// AT-18
+// AT-18, AC-62
 func TestAMailOfASignUpHasNothingThatTheAskerTyped(t *testing.T) {
 	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
 		o.SignUp.Fields = []pintle.Field{{Name: "name"}}
@@ -144,7 +145,7 @@ func TestAMailOfASignUpHasNothingThatTheAskerTyped(t *testing.T) {
 	}
 }
 
-// AT-19
+// AT-19, AC-11
 func TestASignUpSetsNothingButItsFields(t *testing.T) {
 	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
 		o.SignUp.Fields = []pintle.Field{{Name: "name"}, {Name: "team"}}
@@ -192,6 +193,7 @@ func TestSignUpRejectsWhatIsNoAddress(t *testing.T) {
 	}
 }
 
+// AC-54, AC-63
 func TestTheApplicationDecidesWhoMaySignUp(t *testing.T) {
 	denied := errors.New("denied")
 	for name, change := range map[string]func(*pintle.Config, *account.Options){
@@ -228,6 +230,7 @@ func TestTheApplicationDecidesWhoMaySignUp(t *testing.T) {
 	})
 }
 
+// AC-22
 func TestAWrongCodeCanBeTriedFiveTimes(t *testing.T) {
 	s := newSite(t, false)
 	b := s.browser().signUp("ada@example.com")
@@ -250,6 +253,7 @@ func other(code string) string {
 	return "0" + code[1:]
 }
 
+// AC-22
 func TestASignUpSendsItsMailThreeTimesMore(t *testing.T) {
 	s := newSite(t, false)
 	b := s.browser().signUp("ada@example.com")
@@ -262,6 +266,7 @@ func TestASignUpSendsItsMailThreeTimesMore(t *testing.T) {
 	}
 }
 
+// AC-42
 func TestMailsToOneAddressAreLimited(t *testing.T) {
 	s := newSite(t, false)
 	for range 5 {
@@ -275,7 +280,7 @@ func TestMailsToOneAddressAreLimited(t *testing.T) {
 	s.browser().signUp("grace@example.com").want(http.StatusOK)
 }
 
-// AT-10, AT-14
+// AT-10, AT-14, AC-60
 func TestAnAddressThatAUserHasNotProvenIsAskedAbout(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens, withGitHub)
@@ -308,6 +313,7 @@ func TestAnAddressThatAUserHasNotProvenIsAskedAbout(t *testing.T) {
 	})
 }
 
+// AC-60
 func TestAnAnswerOfAnotherBrowserTakesNoAddress(t *testing.T) {
 	s := newSite(t, false, withGitHub)
 	s.link(s.seed("ada@example.com", "", false), "github")
@@ -317,7 +323,7 @@ func TestAnAnswerOfAnotherBrowserTakesNoAddress(t *testing.T) {
 	s.browser().get(link).says("Is this account yours?")
 }
 
-// AT-10: a provider that is not configured now may be configured again, and would then
+// AT-10, AC-60: a provider that is not configured now may be configured again, and would then
 // let the owner of its account in.
 func TestAnAccountOfAProviderThatIsGoneIsNotShared(t *testing.T) {
 	s := newSite(t, false)
@@ -345,6 +351,7 @@ func TestAUserWhoCannotSignInIsTheReaderOfTheMail(t *testing.T) {
 	})
 }
 
+// AC-51, AC-55
 func TestASignUpOfAKnownAddressLeadsToTheSignIn(t *testing.T) {
 	s := newSite(t, false)
 	b := s.browser().signUp("ada@example.com").get(s.lastMail().URL)
@@ -382,6 +389,7 @@ func TestTheApplicationSaysWhyAnAddressMayNotSignUp(t *testing.T) {
 	b.post("/auth/account/sign-up", "email", "ada@example.com").isAt("/auth/account/sign-up-sent")
 }
 
+// AC-63
 func TestTheApplicationReadsWhatWasSubmitted(t *testing.T) {
 	var answers []string
 	s := newSite(t, false, func(c *pintle.Config, o *account.Options) {

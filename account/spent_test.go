@@ -33,7 +33,7 @@ func (r keptRows) AdvanceFactor(context.Context, string, string, string, int64, 
 	return r.fault
 }
 
-// AT-53: the code of a user signs in once it is used up, and not before.
+// AT-53, AC-4, AC-106, AC-112: the code of a user signs in once it is used up, and not before.
 func TestACodeThatIsNotUsedUpSignsNoUserIn(t *testing.T) {
 	for fault, status := range map[error]int{
 		pintle.ErrNotFound:          http.StatusUnprocessableEntity, // another request was first

@@ -60,6 +60,7 @@ func (b *browser) script(method, path, body string) *browser {
 	return b.send(r)
 }
 
+// AC-143, AC-149
 func TestAPageThatDemandsAFreshProofAsksForItAndComesBack(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
@@ -91,7 +92,7 @@ var (
 	unescaped   = strings.NewReplacer("&amp;", "&", "&#43;", "+", "&#34;", `"`, "&#39;", "'")
 )
 
-// AT-77
+// AT-77, AC-144
 func TestAFormToAPageThatDemandsAFreshProofDoesNothing(t *testing.T) {
 	s := newSite(t, false)
 	calls := s.demand("/danger", account.Demand{MaxAge: tenMinutes, Level: account.TwoFactors})
@@ -123,6 +124,7 @@ func TestAFormToAPageThatDemandsAFreshProofDoesNothing(t *testing.T) {
 	}
 }
 
+// AC-145
 func TestAScriptGetsTheChallengeOfRFC9470(t *testing.T) {
 	s := newSite(t, true)
 	s.demand("/api", account.Demand{MaxAge: tenMinutes, Level: account.TwoFactors})
@@ -158,6 +160,7 @@ func TestAScriptGetsTheChallengeOfRFC9470(t *testing.T) {
 	}
 }
 
+// AC-142
 func TestADemandOfASignedOutRequestIsAnsweredByRequire(t *testing.T) {
 	s := newSite(t, false)
 	calls := s.demand("/danger", account.Demand{})
@@ -170,6 +173,7 @@ func TestADemandOfASignedOutRequestIsAnsweredByRequire(t *testing.T) {
 	}
 }
 
+// AC-141
 func TestAFormMayBeSentTenMinutesLater(t *testing.T) {
 	s := newSite(t, false)
 	s.demand("/danger", account.Demand{MaxAge: tenMinutes})
@@ -182,7 +186,7 @@ func TestAFormMayBeSentTenMinutesLater(t *testing.T) {
 	s.browser().startSession(u, 21*time.Minute, "pwd").post("/danger").want(http.StatusForbidden)
 }
 
-// AT-78: sessions that Auth.js has begun record no proofs.
+// AT-78, AC-212: sessions that Auth.js has begun record no proofs.
 func TestASessionWithoutFactsMeetsNoDemand(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)
@@ -196,6 +200,7 @@ func TestASessionWithoutFactsMeetsNoDemand(t *testing.T) {
 	})
 }
 
+// AC-142
 func TestServerCodeAsksWhetherADemandIsMet(t *testing.T) {
 	s := newSite(t, false)
 	var err error

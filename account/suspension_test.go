@@ -158,7 +158,7 @@ func TestARightMailedCodeIsNoFailure(t *testing.T) {
 	}
 }
 
-// AT-8: the ban of a user whose session is still there.
+// AT-8, AC-31: the ban of a user whose session is still there.
 func TestABannedUserConfirmsNothing(t *testing.T) {
 	ban := func(state *accountstore.State) { state.BannedUntil = accountstore.Forever }
 	t.Run("before", func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestABannedUserConfirmsNothing(t *testing.T) {
 	})
 }
 
-// The user who loses an address keeps no session and no code of it, also if they were begun
+// AC-60: the user who loses an address keeps no session and no code of it, also if they were begun
 // while it was taken.
 func TestTheUserWhoLosesAnAddressKeepsNothingOfIt(t *testing.T) {
 	t.Parallel()

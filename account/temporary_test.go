@@ -135,6 +135,7 @@ func TestATemporaryPasswordSkipsNoSecondFactor(t *testing.T) {
 	b.post(mustChange, "password", newPassword).isSignedInAs(ada)
 }
 
+// AC-12
 func TestATemporaryPasswordIsInNoMailAndInNoLog(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false)

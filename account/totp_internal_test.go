@@ -22,6 +22,7 @@ func TestCodesAreThoseOfTheRFC(t *testing.T) {
 	}
 }
 
+// AC-106
 func TestACodeMatchesTheStepOfNowAndThoseBesideIt(t *testing.T) {
 	secret, now := newTOTPSecret(), time.Unix(1700000000, 0)
 	for off := int64(-3); off <= 3; off++ {
@@ -35,7 +36,7 @@ func TestACodeMatchesTheStepOfNowAndThoseBesideIt(t *testing.T) {
 	}
 }
 
-// AT-60
+// AT-60, AC-107
 func TestTheSecretOfARowOpensInThatRowOnly(t *testing.T) {
 	box, err := newTOTPBox([]string{strings.Repeat("new ", 10), strings.Repeat("old ", 10)}, "purpose")
 	if err != nil {
@@ -61,6 +62,7 @@ func TestTheSecretOfARowOpensInThatRowOnly(t *testing.T) {
 	}
 }
 
+// AC-112
 func TestRecoveryCodesAreReadAsPeopleTypeThem(t *testing.T) {
 	codes := newRecoveryCodes()
 	if len(slices.Compact(slices.Sorted(slices.Values(codes)))) != 10 {
@@ -87,6 +89,7 @@ func TestRecoveryCodesAreReadAsPeopleTypeThem(t *testing.T) {
 	}
 }
 
+// AC-113
 func TestTheNewestSetOfRecoveryCodesCounts(t *testing.T) {
 	at := time.Unix(1700000000, 0)
 	rows := []*accountstore.Factor{

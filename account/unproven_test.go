@@ -26,7 +26,7 @@ func withAcme(t *testing.T, tokens bool, person authtest.Person, changes ...func
 	})...)
 }
 
-// AT-12: the user may be one that an attacker has made with the address of another person.
+// AT-12, AC-3: the user may be one that an attacker has made with the address of another person.
 func TestNoAccountIsLinkedToAUserWithAnUnprovenAddress(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := withAcme(t, tokens, authtest.Person{Subject: "eve", Email: "eve@example.com"})
@@ -69,8 +69,8 @@ func TestAnAccountIsLinkedToAUserWithoutAnAddress(t *testing.T) {
 	}
 }
 
-// AT-12: a password that is due is one that signs in, and needs a proven address like any
-// other.
+// AT-12, AC-3, AC-64: a password that is due is one that signs in, and needs a proven address
+// like any other.
 func TestAPasswordThatIsDueProvesNoAddress(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := withAcme(t, tokens, authtest.Person{Subject: "eve", Email: ada})

@@ -139,7 +139,7 @@ func TestAUserWithAPasskeyAloneConfirms(t *testing.T) {
 	})
 }
 
-// A passkey that does not verify its user is a second factor beside a password, and is
+// AC-115: a passkey that does not verify its user is a second factor beside a password, and is
 // asked to verify where it is alone.
 func TestAPasskeyThatDoesNotVerifyItsUserIsASecondFactor(t *testing.T) {
 	s := newSite(t, false, withPasskeys(&echo{}))
@@ -160,7 +160,7 @@ func TestAPasskeyThatDoesNotVerifyItsUserIsASecondFactor(t *testing.T) {
 	}
 }
 
-// AT-57: an answer for a sign-in, of another user, or of a challenge before.
+// AT-57, AC-115: an answer for a sign-in, of another user, or of a challenge before.
 func TestAForeignAnswerOfAPasskeyConfirmsNothing(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens, withPasskeys(&echo{verifies: true}))
@@ -210,7 +210,7 @@ func (s *site) signsInAt(idp *authtest.IdentityProvider, u *pintle.User) {
 	idp.SignInAs(authtest.Person{Subject: "1 " + u.ID, Email: u.Email})
 }
 
-// A user who has an account of a provider and nothing else confirms there, also at one
+// AC-147: a user who has an account of a provider and nothing else confirms there, also at one
 // that remembers its user: it is told to ask.
 func TestAUserOfAnOpenIDProviderConfirmsThere(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
@@ -235,7 +235,8 @@ func TestAUserOfAnOpenIDProviderConfirmsThere(t *testing.T) {
 	})
 }
 
-// AT-72: a redirect that did not ask the user shows only that a browser has a session there.
+// AT-72, AC-147: a redirect that did not ask the user shows only that a browser has a session
+// there.
 func TestAProviderThatDoesNotAskItsUserConfirmsNothing(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		idp, withAcme := acme(t)
@@ -303,7 +304,7 @@ func TestATrustedProviderMayProveTwoFactors(t *testing.T) {
 	b.get("/danger").isAt("/auth/account/confirm")
 }
 
-// SH-72: what the page offers is what the user has, the best first.
+// SH-72, AC-147: what the page offers is what the user has, the best first.
 func TestTheWaysToConfirmAreThoseThatTheUserHas(t *testing.T) {
 	_, withAcme := acme(t)
 	s := newSite(t, false, withAcme, withPasskeys(&echo{verifies: true}))

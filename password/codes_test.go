@@ -37,6 +37,7 @@ func TestACodeIsFoundInItsSet(t *testing.T) {
 	}
 }
 
+// AC-112
 func TestTheCodesOfASetHaveOneSaltAndThoseOfTwoHaveTwo(t *testing.T) {
 	h := &password.Hasher{Memory: 64, Passes: 1}
 	salts := map[string]bool{}

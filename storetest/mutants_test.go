@@ -21,7 +21,7 @@ type mutant struct {
 	noticed string
 }
 
-// AT-110
+// AT-110, AC-4, AC-200, AC-201
 func TestEveryMutantIsNoticed(t *testing.T) {
 	mutants := slices.Concat(userMutants, extraMutants, accountMutants, sessionMutants, linkMutants, transactionMutants, featureMutants(), rowMutants(), signInMutants())
 	for _, m := range mutants {

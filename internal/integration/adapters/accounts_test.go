@@ -18,7 +18,7 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// AT-112: a real adapter writes rows, the command makes the tables of package account, and
+// AT-112, AC-216: a real adapter writes rows, the command makes the tables of package account, and
 // users go through all its pages. The rows of the adapter are byte for byte what they were,
 // but for the sessions that a reset of a password ends. The adapter goes on with its
 // rows, and with those of users who have signed up here.
@@ -82,7 +82,7 @@ func TestAccountsLeaveTheRowsOfAuthJSAsTheyAre(t *testing.T) {
 	}
 }
 
-// AT-112: in Redis there is nothing to migrate. No key of the adapter has another value
+// AT-112, AC-216: in Redis there is nothing to migrate. No key of the adapter has another value
 // afterwards, but for those of the session that the reset ends.
 func TestAccountsLeaveTheKeysOfAuthJSAsTheyAre(t *testing.T) {
 	for _, i := range installations {

@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
-// AT-112: users go through all pages of package account, one of them a user of Auth.js. The
+// AT-112, AC-216: users go through all pages of package account, one of them a user of Auth.js. The
 // documents of the adapter are byte for byte what they were, but for the session that a
 // reset of the password ends, and the adapter goes on with them.
 func TestAccountsLeaveTheDocumentsOfAuthJSAsTheyAre(t *testing.T) {

@@ -84,9 +84,9 @@ const (
 	emmy  = "65a0f0c2e4b0a1b2c3d4e504"
 )
 
-// AT-113: this version goes on with the rows of the old program, and the old program with
-// the database that this version has migrated and used: each of its statements has the
-// answer that it has in a database of its version.
+// AT-113, AC-210, AC-212: this version goes on with the rows of the old program, and the old
+// program with the database that this version has migrated and used: each of its statements has
+// the answer that it has in a database of its version.
 func TestAnOldProgramAndThisOneShareADatabase(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func described(t *testing.T, db *sql.DB, d sqlstore.Dialect) string {
 	return b.String()
 }
 
-// What package account keeps changes neither the tables of Auth.js nor
+// AC-211, AC-216: what package account keeps changes neither the tables of Auth.js nor
 // the rows in them.
 func TestAccountTablesLeaveTheTablesOfAuthJSAsTheyAre(t *testing.T) {
 	for _, l := range sharedLayouts {
@@ -208,7 +208,7 @@ func TestMigrateKeepsTheRowsOfSharedTables(t *testing.T) {
 	}
 }
 
-// A program of the version before, which does not know the newest tables, goes
+// AC-210: a program of the version before, which does not know the newest tables, goes
 // on while and after a newer one migrates.
 func TestAVersionWithoutAccountTablesGoesOnAfterTheMigration(t *testing.T) {
 	for _, d := range databases {
@@ -236,6 +236,7 @@ func TestAVersionWithoutAccountTablesGoesOnAfterTheMigration(t *testing.T) {
 	}
 }
 
+// AC-211
 func TestCheckNamesMissingAccountTablesAndTheirStatements(t *testing.T) {
 	for _, l := range sharedLayouts {
 		if l.file != "drizzle-"+l.layout.Dialect.String() && l.file != "supabase-postgresql" {
@@ -542,6 +543,7 @@ func TestAChangeThatADeadlockEndedIsMade(t *testing.T) {
 	}
 }
 
+// AC-132
 func TestASessionWithItsDataIsCheckedInOneRoundTrip(t *testing.T) {
 	eachFactsSite(t, func(s *factsSite) {
 		s.session("token", time.Hour)

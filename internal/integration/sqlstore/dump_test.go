@@ -76,7 +76,7 @@ func textsOf(t *testing.T, db *sql.DB, query string) (texts []string) {
 	return texts
 }
 
-// AT-114, ASVS-6.5.2: in a copy of the database is no secret, and nothing in it is one.
+// AT-114, ASVS-6.5.2, AC-203: in a copy of the database is no secret, and nothing in it is one.
 func TestACopyOfOwnTablesSignsNoUserIn(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestACopyOfOwnTablesSignsNoUserIn(t *testing.T) {
 	}
 }
 
-// AT-114: beside the tables of Auth.js, too. The token of a session is in its table, as
+// AT-114, AC-203: beside the tables of Auth.js, too. The token of a session is in its table, as
 // Auth.js writes it, and nowhere else.
 func TestACopyOfSharedTablesSignsNoUserIn(t *testing.T) {
 	for _, l := range sharedLayouts {
