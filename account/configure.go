@@ -39,7 +39,8 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 		}
 		tokens := usesTokens(cfg)
 		if tokens && cfg.Session.Revocation == nil {
-			wrong("token sessions need Config.Session.Revocation: without it a reset of a password could not end the sessions of a thief")
+			errs = append(errs, &pintle.Error{Code: "UnsupportedStrategy", Err: errors.New("account: token sessions need " +
+				"Config.Session.Revocation: without it a reset of a password could not end the sessions of a thief")})
 		}
 		if !tokens && !f.SessionList {
 			wrong("the store lacks Features.SessionList%s", remedy(cfg.Store))

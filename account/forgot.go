@@ -124,7 +124,7 @@ func (v *visit) reset() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	hash, err := v.choose("password", v.form["password"], u.Email)
+	hash, err := v.choose("password", v.form["password"], u)
 	if err != nil {
 		return "", err
 	}

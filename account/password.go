@@ -114,7 +114,7 @@ func (v *visit) firstPassword(u *pintle.User, row *accountstore.Factor) (next st
 // replacePassword stores the password of the form and gives this browser a new session.
 // row is what the user has so far.
 func (v *visit) replacePassword(u *pintle.User, row *accountstore.Factor, notice, mail string) (next string, err error) {
-	hash, err := v.choose("password", v.form["password"], u.Email)
+	hash, err := v.choose("password", v.form["password"], u)
 	if err != nil {
 		return "", err
 	}
@@ -257,7 +257,7 @@ func (v *visit) mustChange() (next string, err error) {
 	if same {
 		return "", inField("password", "password_same")
 	}
-	hash, err := v.choose("password", chosen, p.User.Email)
+	hash, err := v.choose("password", chosen, p.User)
 	if err != nil {
 		return "", err
 	}

@@ -438,5 +438,8 @@ func TestAConfigurationThatCannotWorkIsAnError(t *testing.T) {
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("want %q: %v", want, err)
 		}
+		if got := errors.Is(err, pintle.Code("UnsupportedStrategy")); got != (want == "Session.Revocation") {
+			t.Errorf("the error of %q is UnsupportedStrategy: %t", want, got)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -274,9 +273,8 @@ func chosenAt(row *accountstore.Factor) int64 {
 func waitForSignIn(row *accountstore.Factor) { time.Sleep(time.Until(time.UnixMilli(row.Step + 1))) }
 
 // choose checks a password that a user chooses, and returns its hash.
-func (v *visit) choose(field, chosen, email string) (hash string, err error) {
-	related := append(strings.FieldsFunc(email, func(r rune) bool { return r == '@' || r == '.' }), v.siteName())
-	err = password.Check(chosen, related...)
+func (v *visit) choose(field, chosen string, u *pintle.User) (hash string, err error) {
+	err = password.Check(chosen, u.Email, u.Name, v.siteName())
 	var p *problem
 	switch {
 	case errors.Is(err, password.ErrTooLong):

@@ -250,7 +250,7 @@ func (v *visit) finishSignUp() (next string, err error) {
 			return "", err
 		}
 	}
-	if n.hash, err = v.choose("password", v.form["password"], n.email); err != nil {
+	if n.hash, err = v.choose("password", v.form["password"], n.made(time.Now())); err != nil {
 		return "", err
 	}
 	if elsewhere, err := v.askSignUp(n); elsewhere != "" || err != nil {
