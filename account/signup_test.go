@@ -357,7 +357,9 @@ func TestASignUpOfAKnownAddressLeadsToTheSignIn(t *testing.T) {
 	b := s.browser().signUp("ada@example.com").get(s.lastMail().URL)
 	s.seed("ada@example.com", goodPassword, true) // meanwhile
 	b.get("/auth/account/sign-up-finish").says("You have an account")
-	b.post("/auth/account/sign-up-finish", "password", "the second password").want(http.StatusConflict)
+	for range 2 { // it uses nothing up
+		b.post("/auth/account/sign-up-finish", "password", "the second password").want(http.StatusConflict)
+	}
 	s.browser().signUp("ada@example.com")
 	m := s.wantMail("ada@example.com", "You have an account")
 	if m.Token != "" || strings.Contains(m.Text, "token=") || mailedCode.MatchString(m.Text) {
