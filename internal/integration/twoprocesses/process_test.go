@@ -84,31 +84,45 @@ func work(given string) error {
 		} else if err != nil {
 			return err
 		}
-		results := make([]result, goroutines)
-		start := make(chan struct{})
-		var ready, all sync.WaitGroup
-		ready.Add(goroutines)
-		for i := range results {
-			all.Go(func() {
-				ready.Done()
-				<-start
-				results[i] = call(rows, o)
-			})
-		}
-		ready.Wait()
+		begin := prepare(rows, o)
 		if err := out.Encode("ready"); err != nil {
 			return err
 		}
-		var begin string
-		if err := in.Decode(&begin); err != nil {
+		var said string
+		if err := in.Decode(&said); err != nil {
 			return err
 		}
-		close(start)
-		all.Wait()
-		if err := out.Encode(results); err != nil {
+		if err := out.Encode(begin()); err != nil {
 			return err
 		}
 	}
+}
+
+// prepare starts the goroutines of a process. They make their calls once begin is called,
+// which returns the results.
+func prepare(rows accountstore.Store, o order) (begin func() []result) {
+	results := make([]result, goroutines)
+	start := make(chan struct{})
+	var ready, all sync.WaitGroup
+	ready.Add(goroutines)
+	for i := range results {
+		all.Go(func() {
+			ready.Done()
+			<-start
+			results[i] = call(rows, o)
+		})
+	}
+	ready.Wait()
+	return func() []result {
+		close(start)
+		all.Wait()
+		return results
+	}
+}
+
+// here makes the goroutines of this process call at the same moment.
+func here(rows accountstore.Store) func(order) []result {
+	return func(o order) []result { return prepare(rows, o)() }
 }
 
 func call(rows accountstore.Store, o order) (r result) {
@@ -201,18 +215,20 @@ func (p *process) receive(v any) {
 	}
 }
 
-// both makes two processes call at the same moment, and returns what each call returned,
+// both makes two processes call at the same moment. It returns what each call returned,
 // those of the first process before the others.
-func both(first, second *process, o order) []result {
-	var said string
-	for _, p := range []*process{first, second} {
-		p.send(o)
-		p.receive(&said)
+func both(first, second *process) func(order) []result {
+	return func(o order) []result {
+		var said string
+		for _, p := range []*process{first, second} {
+			p.send(o)
+			p.receive(&said)
+		}
+		first.send("begin")
+		second.send("begin")
+		var mine, others []result
+		first.receive(&mine)
+		second.receive(&others)
+		return append(mine, others...)
 	}
-	first.send("begin")
-	second.send("begin")
-	var mine, others []result
-	first.receive(&mine)
-	second.receive(&others)
-	return append(mine, others...)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 // rounds is how often each race is run. A store whose steps depend on a lock in each
@@ -110,16 +111,16 @@ func aUser(_ context.Context, _ accountstore.Store, o *order) error {
 	return nil
 }
 
-// run runs a race once. It returns how many calls of each process succeeded, and what is
-// wrong with the results.
-func (r race) run(ctx context.Context, rows accountstore.Store, first, second *process) (wins [2]int, wrong error) {
+// run runs a race once, whose calls all make at the same moment. It returns how many calls
+// of each process succeeded, and what is wrong with the results.
+func (r race) run(ctx context.Context, rows accountstore.Store, all func(order) []result) (wins [2]int, wrong error) {
 	o := order{Call: r.call, At: time.Now().UTC().Truncate(time.Millisecond)}
 	if err := r.prepare(ctx, rows, &o); err != nil {
 		return wins, err
 	}
 	var errs []error
 	var numbers []int
-	for i, got := range both(first, second, o) {
+	for i, got := range all(o) {
 		switch got.Fault {
 		case "":
 			wins[i/goroutines]++
@@ -159,7 +160,7 @@ func TestOfTwoProcessesOneTakesEachStep(t *testing.T) {
 			var total [2]int
 			for _, r := range races {
 				for round := range rounds {
-					wins, err := r.run(t.Context(), rows, first, second)
+					wins, err := r.run(t.Context(), rows, both(first, second))
 					if err != nil {
 						t.Errorf("%s, round %d: %v", r.call, round, err)
 						break
@@ -177,6 +178,34 @@ func TestOfTwoProcessesOneTakesEachStep(t *testing.T) {
 	}
 }
 
+// AT-111: a step is one for the requests of a process, a hundred times, in the stores that
+// need no server.
+func TestOfTheRequestsOfAProcessOneTakesEachStep(t *testing.T) {
+	opened := map[string]func(*testing.T) accountstore.Store{
+		"memory": func(*testing.T) accountstore.Store { return memstore.New().AccountStore() },
+		"SQLite": func(t *testing.T) accountstore.Store {
+			rows, err := stores[0].make(t).open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rows
+		},
+	}
+	for name, open := range opened {
+		t.Run(name, func(t *testing.T) {
+			rows := open(t)
+			for _, r := range races {
+				for round := range 100 {
+					if _, err := r.run(t.Context(), rows, here(rows)); err != nil {
+						t.Errorf("%s, round %d: %v", r.call, round, err)
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
 // The races above find a store whose steps are one for the goroutines of a process only.
 func TestALockInTheProcessIsNoStep(t *testing.T) {
 	where := stores[1].make(t)
@@ -189,7 +218,7 @@ func TestALockInTheProcessIsNoStep(t *testing.T) {
 	for _, r := range races {
 		found := false
 		for range rounds {
-			_, err := r.run(t.Context(), rows, first, second)
+			_, err := r.run(t.Context(), rows, both(first, second))
 			if found = err != nil; found {
 				if !strings.Contains(err.Error(), "succeeded, want") {
 					t.Errorf("%s: %v, want too many that succeed", r.call, err)
