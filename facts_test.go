@@ -17,7 +17,7 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// AC-130: each method has the time of its proof, also while the sign-in waits.
+// AC-130, AC-134: each method has the time of its proof, also while the sign-in waits.
 func TestEachMethodIsRecordedAtItsTime(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {

@@ -358,7 +358,7 @@ func TestEachPageCompletesItsOwnDemand(t *testing.T) {
 	}
 }
 
-// AT-3: of any number of requests that complete a sign-in, one does.
+// AT-3, AC-4: of any number of requests that complete a sign-in, one does.
 func TestAPendingSignInIsCompletedOnce(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
@@ -937,7 +937,7 @@ func TestAPendingSignInThatConfirmsAnAddress(t *testing.T) {
 	}
 }
 
-// A session that a sign-in takes the place of is there until the new one is.
+// AC-105: a session that a sign-in takes the place of is there until the new one is.
 func TestASessionIsRotatedWhereHoldLetsIn(t *testing.T) {
 	s, k := pendingSite(t, pintle.StrategyDatabase, func(s *site) {
 		s.Session.RotateAtSignIn = true

@@ -123,8 +123,8 @@ func TestAProviderReportsForItsOwnSessions(t *testing.T) {
 	}
 }
 
-// AT-72, RPT-40, ASVS-6.8.4: the session is as before unless the provider proves that it asked this
-// user, now.
+// AT-72, RPT-40, ASVS-6.8.4, AC-147: the session is as before unless the provider proves that it
+// asked this user, now.
 func TestAProviderThatProvesTooLittleConfirmsNothing(t *testing.T) {
 	grace := authtest.DefaultPeople()[1]
 	acr := func(v any) func(*site) {
@@ -212,7 +212,7 @@ func TestABrowserCannotChangeWhatIsAsked(t *testing.T) {
 	})
 }
 
-// AT-73: another user is signed in when the browser comes back, or none, or the same one
+// AT-73, AC-146: another user is signed in when the browser comes back, or none, or the same one
 // in a session that began later.
 func TestAConfirmationIsForTheSessionThatAskedForIt(t *testing.T) {
 	for _, strategy := range strategies {

@@ -373,6 +373,7 @@ func mountedAt(s *site, path string, h http.Handler) http.Handler {
 	})
 }
 
+// AC-14
 func TestClaimsAreReadByTheirType(t *testing.T) {
 	type place struct{ Room, Floor int }
 	where := pintle.NewClaim[place]("where")

@@ -167,7 +167,7 @@ func TestAMailedCodeConfirmsItsUserAlone(t *testing.T) {
 	})
 }
 
-// AC-147
+// AC-4, AC-147
 func TestAUserWithoutAPasswordConfirmsByMail(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)

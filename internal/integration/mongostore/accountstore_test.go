@@ -72,7 +72,7 @@ func TestDocumentsOfPasswordsSecondFactorsAndFlows(t *testing.T) {
 	}
 }
 
-// AC-30: an order of the changes in which no half of one lets a user in.
+// AC-30, AC-201, AC-202: an order of the changes in which no half of one lets a user in.
 func TestADeletionRemovesTheUserBeforeTheSecondFactorAndTheBan(t *testing.T) {
 	var r recorder
 	db := services.MongoDatabase(t, r.monitor())

@@ -322,7 +322,7 @@ func (d *death) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	}
 }
 
-// AC-30: an order of the changes in which no half of one lets a user in.
+// AC-30, AC-201, AC-202: an order of the changes in which no half of one lets a user in.
 func TestADeletionThatBreaksOffLeavesTheBanAndTheSecondFactor(t *testing.T) {
 	client := single(t)
 	for after := 0; ; after++ {
