@@ -251,6 +251,9 @@ func (a *Accounts) askSignIn(ctx context.Context, attempt *pintle.SignInAttempt)
 		if stored.Email != "" && !isProved(stored) {
 			return withQuery(a.site.path("prove"), "callbackUrl", a.site.path("")), nil
 		}
+		if err := a.mayAddPasskey(ctx, attempt); err != nil {
+			return "", err
+		}
 	}
 	if attempt.VerificationRequest {
 		a.evenOutMail(ctx, attempt.User.Email)

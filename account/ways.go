@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -67,6 +68,28 @@ func (a *Accounts) keyring(ctx context.Context, userID string) (*keyring, error)
 		k.passkey = ""
 	}
 	return k, nil
+}
+
+// maxPasskeys is how many passkeys a user may have. Pages list all of them, and a ceremony
+// names all of them.
+const maxPasskeys = 20
+
+// mayAddPasskey returns what keeps a user from adding a passkey, if that is what is linked.
+func (a *Accounts) mayAddPasskey(ctx context.Context, attempt *pintle.SignInAttempt) error {
+	if attempt.Account == nil || attempt.Account.Type != pintle.TypeWebAuthn {
+		return nil
+	}
+	keys, err := a.store.UserPasskeys(ctx, attempt.LinkTo.ID)
+	if err != nil {
+		return storeFault(err)
+	}
+	if len(keys) >= maxPasskeys {
+		return &pintle.Error{
+			Code: pintle.CodeAccessDenied, Provider: attempt.Account.Provider,
+			Err: fmt.Errorf("account: the user has %d passkeys, and may have no more", len(keys)),
+		}
+	}
+	return nil
 }
 
 // noteProvider notes a provider that users can confirm with. A redirect through
