@@ -75,6 +75,25 @@ type Options struct {
 	// "sign-up" or "forgot". The client gets status 403, and the text as for
 	// [SignUp].Allow.
 	Admit func(ctx context.Context, r *http.Request, action string) error
+
+	// Later runs work after the answer, in a goroutine or by a queue in memory. The mails
+	// that anyone can cause, at sign-up and for a forgotten password, are written and sent
+	// in it, so that their time is not in the answer:
+	//
+	//	Later: func(ctx context.Context, work func(context.Context)) { go work(ctx) },
+	//
+	// ctx has the values of the request's context, and does not end with it. work may be
+	// called with a context that has a deadline. It does not panic: what Mail panics
+	// with is logged. A process that stops should wait for work that has begun. Later is
+	// called once for each such request, whatever the address, and concurrently. Nil sends
+	// before the answer.
+	Later func(ctx context.Context, work func(ctx context.Context))
+
+	// NoMailToUnknown sends no mail about a forgotten password to an address that no user
+	// has proven. The default is one that says so, since its absence makes the answer
+	// quicker. Therefore NoMailToUnknown requires Later. A sign-up still sends one
+	// mail to every address.
+	NoMailToUnknown bool
 }
 
 // SignUp decides which addresses may make an account. The zero value lets everyone in who can read mail at

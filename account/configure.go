@@ -65,6 +65,10 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 			wrong("Options.SignUp.Fields has the name %q, which has another meaning", f.Name)
 		}
 	}
+	if a.o.NoMailToUnknown && a.o.Later == nil {
+		wrong("Options.NoMailToUnknown without Options.Later: the time of an answer would tell whether a mail was sent, and so whether " +
+			"the address has an account: set Later, for example to a function that calls go work(ctx)")
+	}
 	if err := a.o.SecondFactor.check(); err != nil {
 		errs = append(errs, err)
 	}

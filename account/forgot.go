@@ -55,6 +55,9 @@ func (v *visit) forgot() (next string, err error) {
 	if !v.o.SignUp.Closed {
 		unknown.link = v.url("sign-up")
 	}
+	if v.o.NoMailToUnknown {
+		unknown = letter{}
+	}
 	v.sendEither(proved, letter{
 		kind: "reset", to: email, link: v.url("reset", "token", token), token: token, expires: f.Expires,
 	}, unknown)

@@ -1,8 +1,10 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -30,15 +32,43 @@ func (v *visit) send(l letter) {
 	v.deliver(l.kind, m, err)
 }
 
-// sendEither sends one of two mails, and writes both: they differ in length, and the time of
-// the answer must not tell which one it is.
+// sendEither sends one of two mails that anyone can cause, by [Options].Later if there is
+// one. A letter without a kind is no mail.
+//
+// Both are written: they differ in length, and the time of the answer must not tell which one
+// it is. For the same reason Later is called for a letter that is no mail.
 func (v *visit) sendEither(first bool, a, b letter) {
-	m, err := v.compose(a)
-	other, otherErr := v.compose(b)
-	if !first {
-		a, m, err = b, other, otherErr
+	v.later(func(v *visit) {
+		m, err := v.compose(a)
+		other, otherErr := v.compose(b)
+		if !first {
+			a, m, err = b, other, otherErr
+		}
+		if a.kind != "" {
+			v.deliver(a.kind, m, err)
+		}
+	})
+}
+
+// later does work after the answer, or at once without [Options].Later. The visit that work
+// gets has no answer to write to.
+func (v *visit) later(work func(*visit)) {
+	if v.o.Later == nil {
+		work(v)
+		return
 	}
-	v.deliver(a.kind, m, err)
+	after := *v
+	after.w, after.r = nil, v.r.Clone(context.WithoutCancel(v.ctx))
+	v.o.Later(after.r.Context(), func(ctx context.Context) {
+		after.ctx, after.r = ctx, after.r.WithContext(ctx)
+		defer func() {
+			// The server recovers from a panic in a handler, and nothing would from this one.
+			if p := recover(); p != nil {
+				after.log().ErrorContext(ctx, "pintle: Options.Mail panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			}
+		}()
+		work(&after)
+	})
 }
 
 func (v *visit) deliver(kind string, m *pintle.Message, err error) {
