@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/body"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
@@ -511,6 +512,91 @@ func (a *Auth) FinishPasskeyConfirmation(w http.ResponseWriter, r *http.Request,
 		setCookies(w, x.answer.cookies)
 	}
 	return session, err
+}
+
+// BeginPasskeySignUp begins a ceremony by which a new user creates a passkey. The
+// application has proven the address of the user, for example by a mail, in this browser:
+//
+//	u := &pintle.User{ID: id, Email: address, EmailVerified: time.Now()}
+//	options, err := auth.BeginPasskeySignUp(w, r, "passkey", u)
+//
+// u has the id that the user will have, unless the store chooses another, and the address
+// in normal form; both are sealed into the challenge. Make one id for each proof of an
+// address, so that the ceremony is bound to it, and keep it on the server. Nothing is
+// stored. WebAuthn.SignInOnly does not matter here.
+//
+// The options are for PublicKeyCredential.create, in the form of the options route, and
+// require that the authenticator verifies its user. A cookie on w keeps the challenge for 15
+// minutes. Call it before the response is written. An error is logged, and matches
+// [CodeConfiguration] if u lacks one of the fields.
+func (a *Auth) BeginPasskeySignUp(w http.ResponseWriter, r *http.Request, provider string, u *User) (options json.RawMessage, err error) {
+	x, err := a.atPasskeySignUp(r, provider, "BeginPasskeySignUp", u)
+	if err == nil {
+		options, err = x.provider.beginSignUp(x, u.clone())
+	}
+	if err != nil {
+		e := classified(err)
+		a.logCall(r.Context(), "BeginPasskeySignUp", e)
+		return nil, e
+	}
+	setCookies(w, x.answer.cookies)
+	return options, nil
+}
+
+// FinishPasskeySignUp verifies the answer of the browser to [Auth.BeginPasskeySignUp], as
+// JSON, creates u with the passkey, and signs in as [Auth.SignIn] does: the callbacks and the
+// events of a sign-in are called, and next is where the browser has to be sent. u may have
+// more than before, such as a name. Of o only RedirectTo is used.
+//
+// Each challenge is answered once, in the browser in which it was made, for a user with the
+// same ID and Email. The error matches [CodeInvalidCheck] if the challenge is missing, used,
+// expired or of another user or ceremony. There is an error as well if a user has the
+// address by now, if the authenticator did not verify its user, or if the credential is
+// registered already. With an error no user was created, unless it matches [CodeStore].
+//
+// The handler must protect itself against requests forged by other sites. It must use up the
+// proof of the address before the call, since of two calls at the same moment both could
+// succeed in a store that does not keep addresses unique.
+func (a *Auth) FinishPasskeySignUp(w http.ResponseWriter, r *http.Request, provider string, u *User, answer []byte, o SignInOptions) (next string, err error) {
+	x, err := a.atPasskeySignUp(r, provider, "FinishPasskeySignUp", u)
+	if err != nil {
+		e := classified(err)
+		a.logCall(r.Context(), "FinishPasskeySignUp", e)
+		return "", e
+	}
+	if err := x.comeBackTo(o.RedirectTo); err != nil {
+		return x.leaveTo(w, err)
+	}
+	who, err := x.provider.finishSignUp(x, u.clone(), answer)
+	if err == nil {
+		err = x.arrive(who) //nolint:contextcheck // undoing half a sign-in must outlive its request
+	}
+	if err != nil && !isClassified(err) {
+		err = &Error{Code: codeWebAuthn, Provider: provider, Err: err}
+	}
+	return x.leaveTo(w, err)
+}
+
+// atPasskeySignUp returns the exchange of a call about a user who will be created.
+func (a *Auth) atPasskeySignUp(r *http.Request, provider, method string, u *User) (*exchange, error) {
+	x, fault := a.inner(r, actionCallback)
+	if fault != nil {
+		return nil, fault
+	}
+	wrong := func(reason string) (*exchange, error) {
+		return nil, fail(CodeConfiguration, errors.New(method+": "+reason))
+	}
+	x.provider = x.byID[provider]
+	if x.provider == nil || x.provider.beginSignUp == nil {
+		return wrong(fmt.Sprintf("there is no provider of passkeys with the id %q", provider))
+	}
+	if u == nil || u.ID == "" || u.EmailVerified.IsZero() {
+		return wrong("the user needs an ID, and EmailVerified: prove the address first")
+	}
+	if email, err := address.Normalize(u.Email); err != nil || email != u.Email {
+		return wrong("the Email of the user is no address in normal form, as package account and mail links store it: in lower case, without spaces")
+	}
+	return x, nil
 }
 
 // atPasskeys returns the exchange of a call about the passkeys of the signed-in user.

@@ -128,7 +128,7 @@ func (s *settings) resolveBoxes() *Error {
 		return nil // resolveSecrets reports it
 	}
 	for box, salt := range map[**sealed.Box]string{
-		&s.states: stateSalt, &s.challenges: challengeSalt, &s.confirmations: confirmationSalt,
+		&s.states: stateSalt, &s.challenges: challengeSalt, &s.confirmations: confirmationSalt, &s.signUps: signUpSalt,
 	} {
 		var err error
 		if *box, err = sealed.NewBox(s.jwtSecrets, salt, checkMaxAge); err != nil {
@@ -369,6 +369,10 @@ const challengeSalt = "encodedWebauthnChallenge"
 // challengeSalt, so that such a challenge signs no user in, here or at Auth.js, and a
 // challenge of a sign-in confirms no session.
 const confirmationSalt = "pintle.passkeyConfirmation"
+
+// signUpSalt is the salt of challenges for the passkey of a user whose address server code
+// has proven. A challenge of any other ceremony makes no such user.
+const signUpSalt = "pintle.passkeySignUp"
 
 const sessionMarkPurpose = "pintle session to confirm"
 

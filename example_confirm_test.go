@@ -102,3 +102,42 @@ func ExampleAuth_BeginPasskeyConfirmation() {
 	mux.HandleFunc("GET /confirm/options", options)
 	mux.HandleFunc("POST /confirm", confirm)
 }
+
+// A new user has typed the code of a mail, and creates a passkey. The row of the sign-up
+// has the address, and an id for the user that was chosen with it.
+func ExampleAuth_BeginPasskeySignUp() {
+	var auth *pintle.Auth                        // of pintle.New
+	var proven func(*http.Request) *pintle.User  // reads the row of the sign-up in this browser
+	var useUp func(*http.Request) (removed bool) // removes it
+	options := func(w http.ResponseWriter, r *http.Request) {
+		u := proven(r)
+		if u == nil {
+			http.Error(w, "Type the code of the mail first.", http.StatusForbidden)
+			return
+		}
+		options, err := auth.BeginPasskeySignUp(w, r, "passkey", u)
+		if err != nil {
+			http.Error(w, "That did not work. Try again.", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(options)
+	}
+	finish := func(w http.ResponseWriter, r *http.Request) {
+		u := proven(r)
+		answer, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+		if err != nil || u == nil || !useUp(r) {
+			http.Error(w, "Sign up again.", http.StatusForbidden)
+			return
+		}
+		next, err := auth.FinishPasskeySignUp(w, r, "passkey", u, answer, pintle.SignInOptions{RedirectTo: "/welcome"})
+		if err != nil {
+			http.Error(w, "Sign up again.", http.StatusForbidden)
+			return
+		}
+		http.Redirect(w, r, next, http.StatusSeeOther)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /sign-up/options", options)
+	mux.HandleFunc("POST /sign-up", finish)
+}

@@ -46,7 +46,7 @@ type WebAuthn struct {
 	//
 	// With it, a signed-out user can only sign in with a passkey that their
 	// authenticator finds by itself, whatever they type. Users add passkeys
-	// while they are signed in.
+	// while they are signed in, or by [Auth.BeginPasskeySignUp].
 	SignInOnly bool
 
 	// Identify finds the user that was typed, which is in the query of r. It

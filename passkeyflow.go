@@ -33,7 +33,8 @@ func newPasskeyFlow(own WebAuthn) (*provider, *Error) {
 	return &provider{f.providerBase, f, facts{
 		admits: admitsPasskey, linking: (*exchange).isSignedIn, autofill: !own.DisableAutofill, notLinked: codePasskeyNotLinked,
 		removed: &Error{Code: codeWebAuthn, Provider: f.id, Err: errors.New("the passkey or its user was removed during the sign-in")},
-		options: f.options, beginProof: f.beginProof, finishProof: f.finishProof, check: f.check, announce: f.announce,
+		options: f.options, beginProof: f.beginProof, finishProof: f.finishProof, beginSignUp: f.beginSignUp,
+		finishSignUp: f.finishSignUp, check: f.check, announce: f.announce,
 	}}, own.checkAutofill()
 }
 
@@ -453,7 +454,7 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 		return nil, err
 	}
 	if request.RequireUserVerification && !used.UserVerified {
-		return nil, errors.New("the authenticator did not verify its user, by a PIN or a biometric")
+		return nil, errNotVerified
 	}
 	if err := x.use(stored, used); err != nil {
 		return nil, err
@@ -470,6 +471,8 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 	x.debug("passkey verified")
 	return &arrival{by: byAccount, user: user, stored: true, account: account, namesOwner: true, authentication: used.authentication()}, nil
 }
+
+var errNotVerified = errors.New("the authenticator did not verify its user, by a PIN or a biometric")
 
 // beginProof begins a ceremony that confirms a session.
 // The challenge is for this session, and for no sign-in.
@@ -516,6 +519,51 @@ func (f *passkeyFlow) finishProof(x *exchange, here *presence, text []byte) (met
 		return nil, err
 	}
 	return who.authentication.Methods, nil
+}
+
+// beginSignUp begins a ceremony for the passkey of a user who does not exist. The challenge
+// is for this user, and for no other ceremony.
+func (f *passkeyFlow) beginSignUp(x *exchange, u *User) (json.RawMessage, error) {
+	// A store may choose another id for the user. The handle must not contradict that one.
+	request := &CeremonyRequest{
+		Origin: x.origin, Challenge: newChallenge(), User: u, UserHandle: userhandle.Random(), RequireUserVerification: true,
+	}
+	options, err := f.passkey.Ceremony.RegistrationOptions(x.ctx, request)
+	if err != nil {
+		return nil, fail(CodeConfiguration, fmt.Errorf("options of a passkey ceremony: %w", err))
+	}
+	challenge := sealedChallenge{Challenge: request.Challenge, User: registrant(u), Verified: true}
+	if err := f.keepChallenge(x, x.signUps, challenge, nil); err != nil {
+		return nil, err
+	}
+	x.debug("passkey ceremony begun", "ceremony", "sign up")
+	return options, nil
+}
+
+// finishSignUp verifies the answer. The user who arrives is u.
+func (f *passkeyFlow) finishSignUp(x *exchange, u *User, text []byte) (*arrival, error) {
+	answer, err := readCeremonyAnswer(string(text))
+	if err != nil {
+		return nil, err
+	}
+	challenge, err := f.takeChallenge(x, x.signUps)
+	if err != nil {
+		return nil, err
+	}
+	if made := challenge.User; made == nil || made.ID != u.ID || made.Email != u.Email {
+		return nil, fail(CodeInvalidCheck, errors.New("the challenge was made for another user than the one who signs up"))
+	}
+	request := &CeremonyRequest{
+		Origin: x.origin, Challenge: challenge.Challenge, User: u, Answer: answer.text, RequireUserVerification: true,
+	}
+	who, err := f.registered(x, request, answer)
+	if err != nil {
+		return nil, err
+	}
+	// The passkey is of a new user, whichever user is signed in.
+	who.registrant = ""
+	who.linkTo = func(*User) bool { return false }
+	return who, nil
 }
 
 // authentication is how the user of a passkey has just proven who they are.
@@ -582,6 +630,9 @@ func (f *passkeyFlow) registered(x *exchange, request *CeremonyRequest, answer *
 	// The id that is stored must be the one that was verified.
 	if created.CredentialID != answer.credentialID {
 		return nil, errors.New("the credential that was verified is not the one that was sent")
+	}
+	if request.RequireUserVerification && !created.UserVerified {
+		return nil, errNotVerified
 	}
 	x.debug("new passkey verified")
 	proof := created.authentication()

@@ -120,6 +120,12 @@ type facts struct {
 	beginProof  func(x *exchange, here *presence, verified bool) (json.RawMessage, error)
 	finishProof func(x *exchange, here *presence, answer []byte) (methods []string, err error)
 
+	// beginSignUp begins a ceremony that creates the passkey of a user who does not exist,
+	// and whose address server code has proven. finishSignUp verifies the answer. Nil means
+	// that the provider has none.
+	beginSignUp  func(x *exchange, u *User) (json.RawMessage, error)
+	finishSignUp func(x *exchange, u *User, answer []byte) (*arrival, error)
+
 	// check returns what the provider lacks around it, once the store is known,
 	// and checkClient the credentials that are missing. announce logs at the start
 	// what an operator should not overlook. Each may be nil.

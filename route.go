@@ -241,21 +241,25 @@ func (x *exchange) callback() error {
 	who, err := p.finish(x)
 	// Without an arrival finish has answered with a page or a redirect.
 	if err == nil && who != nil {
-		who.provider = p
-		who.authentication.Time, who.authentication.Provider = x.began, p.id
-		who.authentication.Started = who.authentication.Time
-		// Only a session that records the methods, and Callbacks.Hold, see when each was proven.
-		if x.Session.RecordAuthentication || x.Callbacks.Hold != nil {
-			who.authentication = who.authentication.complete()
-		}
-		if x.confirming() {
-			err = x.confirmBy(who)
-		} else {
-			err = x.login(who)
-		}
+		err = x.arrive(who)
 	}
 	if err != nil && !isClassified(err) {
 		err = &Error{Code: codeCallbackRoute, Provider: p.id, Err: err}
 	}
 	return err
+}
+
+// arrive goes on with a user whom the provider has identified.
+func (x *exchange) arrive(who *arrival) error {
+	who.provider = x.provider
+	who.authentication.Time, who.authentication.Provider = x.began, x.provider.id
+	who.authentication.Started = who.authentication.Time
+	// Only a session that records the methods, and Callbacks.Hold, see when each was proven.
+	if x.Session.RecordAuthentication || x.Callbacks.Hold != nil {
+		who.authentication = who.authentication.complete()
+	}
+	if x.confirming() {
+		return x.confirmBy(who)
+	}
+	return x.login(who)
 }

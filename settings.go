@@ -73,6 +73,9 @@ type settings struct {
 	// confirmations seals the challenges by which sessions are confirmed.
 	confirmations *sealed.Box
 
+	// signUps seals the challenges of users whose address server code has proven.
+	signUps *sealed.Box
+
 	records    *records
 	jwtSecrets []string
 	hashes     tokenhash.Hasher

@@ -66,6 +66,9 @@ func (c *ceremony) RegistrationOptions(_ context.Context, r *pintle.CeremonyRequ
 	o.AuthenticatorSelection.Attachment = c.Attachment
 	o.AuthenticatorSelection.ResidentKey = c.ResidentKey
 	o.AuthenticatorSelection.UserVerification = c.UserVerification
+	if r.RequireUserVerification {
+		o.AuthenticatorSelection.UserVerification = VerificationRequired
+	}
 	o.AuthenticatorSelection.RequireResidentKey = c.ResidentKey == ResidentKeyRequired
 	o.Extensions.CredProps = true
 	return json.Marshal(o)
@@ -107,7 +110,7 @@ func (c *ceremony) verifyRegistration(ctx context.Context, r *pintle.CeremonyReq
 		params = append(params, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType, Algorithm: alg})
 	}
 	clientDataHash, err := parsed.Verify(r.Challenge, rp.id, rp.origins, rp.origins, c.TopOrigins, protocol.TopOriginExplicitVerificationMode,
-		len(c.TopOrigins) > 0, c.UserVerification == VerificationRequired, true,
+		len(c.TopOrigins) > 0, c.UserVerification == VerificationRequired || r.RequireUserVerification, true,
 		nil, params, protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
 		return nil, err
