@@ -77,7 +77,7 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 
 // ownFields are the names of what forms and users have already.
 var ownFields = []string{
-	"id", "email", "emailVerified", "image", "password", "code", "again", "choice", "token", "csrfToken", "callbackUrl",
+	"id", "email", "emailVerified", "image", "password", "code", "again", "choice", "token", "csrfToken", "callbackUrl", "action", "data",
 }
 
 // usesTokens reports whether sessions are tokens.

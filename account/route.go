@@ -56,6 +56,7 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "sign-up", show: (*visit).showSignUp, do: (*visit).signUp},
 		{name: "sign-up-sent", show: (*visit).showSignUpSent, do: (*visit).proveSignUp},
 		{name: "sign-up-finish", show: (*visit).showSignUpFinish, do: (*visit).finishSignUp},
+		{name: "sign-up-options", data: true, show: (*visit).signUpOptions},
 
 		{name: "address-choice", do: (*visit).chooseAddress},
 

@@ -184,7 +184,7 @@ func (v *visit) provenSignUp() (*flow, *heldFlow, error) {
 	return f, held, nil
 }
 
-// showSignUpFinish is the form for the password. It names the address, so that a person who
+// showSignUpFinish has the forms for the password, and for a passkey instead. It names the address, so that a person who
 // follows the link of an attacker sees whose account it would be.
 func (v *visit) showSignUpFinish() (*view, error) {
 	if taken, err := v.takeLink(signUpKind); taken || err != nil {
@@ -209,8 +209,13 @@ func (v *visit) showSignUpFinish() (*view, error) {
 	if !held.Began {
 		inputs = v.fieldInputs() // what was entered elsewhere may be of another person
 	}
-	p.Forms = []page.Form{v.formTo("sign-up-finish", "sign-up-finish", append(inputs, v.newPasswordInput("password"))...)}
-	return &view{page: p, data: map[string]any{"email": f.payload.Email, "min": v.minimum}}, nil
+	p.Forms = []page.Form{v.formTo("sign-up-finish", "sign-up-finish", append(slices.Clone(inputs), v.newPasswordInput("password"))...)}
+	data := map[string]any{"email": f.payload.Email, "min": v.minimum}
+	if v.takesPasskey(n) {
+		p.Forms = append(p.Forms, v.newPasskeyForm(inputs))
+		data["passkey"] = true
+	}
+	return &view{page: p, data: data}, nil
 }
 
 func (v *visit) knownAddress(email string) *view {
@@ -225,6 +230,14 @@ func (v *visit) newPasswordInput(name string) page.Input {
 		Name: name, Label: v.word("new_password"), Type: "password", Autocomplete: "new-password", Required: true,
 		Hint: strings.Replace(v.word("password_hint"), "%s", strconv.Itoa(v.minimum), 1),
 	}
+}
+
+// goesTo is where a sign-up leads.
+func (f *flow) goesTo(held *heldFlow) string {
+	if held.Began && f.payload.CallbackURL != "" {
+		return f.payload.CallbackURL
+	}
+	return "/" // another browser may be that of another person
 }
 
 // finishSignUp makes the user, and signs in through the provider of passwords, so that
@@ -250,6 +263,9 @@ func (v *visit) finishSignUp() (next string, err error) {
 			return "", err
 		}
 	}
+	if v.form["action"] == "register" {
+		return v.finishByPasskey(f, held, n)
+	}
 	if n.hash, err = v.choose("password", v.form["password"], n.made(time.Now())); err != nil {
 		return "", err
 	}
@@ -265,10 +281,7 @@ func (v *visit) finishSignUp() (next string, err error) {
 		return "", err
 	}
 	_, _ = v.rows.EndFlows(v.ctx, f.Subject, signUpKind.name) // they expire in any case, and find the address taken
-	target := "/"
-	if held.Began && f.payload.CallbackURL != "" {
-		target = f.payload.CallbackURL // another browser may be that of another person
-	}
+	target := f.goesTo(held)
 	if v.newUserPage != "" && n.fate != sameUser {
 		target = query.Append(v.newUserPage, "callbackUrl", target)
 	}

@@ -23,16 +23,22 @@ type echo struct {
 	verifies bool // its user
 }
 
-func (echo) RegistrationOptions(context.Context, *pintle.CeremonyRequest) (json.RawMessage, error) {
-	return nil, errors.New("not here")
+func (echo) RegistrationOptions(_ context.Context, r *pintle.CeremonyRequest) (json.RawMessage, error) {
+	return json.Marshal(map[string]any{
+		"challenge": r.Challenge, "required": r.RequireUserVerification, "email": r.User.Email, "name": r.User.Name,
+	})
 }
 
 func (echo) AuthenticationOptions(_ context.Context, r *pintle.CeremonyRequest) (json.RawMessage, error) {
 	return json.Marshal(map[string]any{"challenge": r.Challenge, "required": r.RequireUserVerification})
 }
 
-func (echo) VerifyRegistration(context.Context, *pintle.CeremonyRequest) (*pintle.Passkey, error) {
-	return nil, errors.New("not here")
+func (e *echo) VerifyRegistration(_ context.Context, r *pintle.CeremonyRequest) (*pintle.Passkey, error) {
+	var answer struct{ ID, Challenge string }
+	if err := json.Unmarshal(r.Answer, &answer); err != nil || answer.Challenge != r.Challenge {
+		return nil, errors.New("the answer is to another challenge")
+	}
+	return &pintle.Passkey{CredentialID: answer.ID, DeviceType: "singleDevice", UserVerified: e.verifies}, nil
 }
 
 func (e *echo) VerifyAuthentication(_ context.Context, r *pintle.CeremonyRequest) (*pintle.Passkey, error) {

@@ -160,6 +160,7 @@ func englishAccount() pages.AccountTexts {
 			"use_recovery_code": "Use a recovery code",
 			"use_totp":          "Use your authenticator app",
 			"use_passkey":       "Use a passkey",
+			"create_passkey":    "Create a passkey instead",
 			"use_password":      "Use your password",
 			"use_mail":          "Use a code by mail",
 			"use_provider":      "Use %s",

@@ -21,7 +21,17 @@ func New() string {
 // Append appends a random UUID to dst.
 func Append(dst []byte) []byte {
 	var id [16]byte
-	_, _ = rand.Read(id[:])   // never fails
+	_, _ = rand.Read(id[:]) // never fails
+	return appendOf(dst, id)
+}
+
+// Of returns the UUID with the 122 bits of an id, which are those of a hash.
+func Of(id [16]byte) string {
+	var buf [size]byte
+	return string(appendOf(buf[:0], id))
+}
+
+func appendOf(dst []byte, id [16]byte) []byte {
 	id[6] = id[6]&0x0f | 4<<4 // version
 	id[8] = id[8]&0x3f | 2<<6 // variant
 	for i, part := range [...][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
