@@ -78,7 +78,7 @@ const pageWords = `(() => {
 			if (element.hasAttribute(name)) said.push(element.getAttribute(name));
 	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	while (walker.nextNode())
-		if (!walker.currentNode.parentElement.closest("script, style") && walker.currentNode.data.trim())
+		if (!walker.currentNode.parentElement.closest("script, style, noscript") && walker.currentNode.data.trim())
 			said.push(walker.currentNode.data.trim());
 	return said;
 })()`

@@ -25,6 +25,7 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/pages"
+	"github.com/pintleauth/pintle/passkey"
 	"github.com/pintleauth/pintle/password"
 	"github.com/pintleauth/pintle/provider"
 	"github.com/pintleauth/pintle/store/memstore"
@@ -58,11 +59,17 @@ func newPagesSite(t *testing.T, texts pages.Texts, sessions string) *pagesSite {
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	s.url = srv.URL
+	keys := passkey.New(passkey.Options{})
+	keys.Fields, keys.DisableAutofill = []pintle.Field{}, true
 	cfg := pintle.Config{
 		Store: s.store, URL: s.url, Secrets: []string{"a secret of at least 32 characters"}, Texts: texts,
-		Providers: []pintle.Provider{provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"})},
-		Getenv:    func(string) string { return "" },
-		Logger:    slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Providers: []pintle.Provider{
+			provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"}), keys,
+		},
+		ExperimentalPasskeys: true,
+
+		Getenv: func(string) string { return "" },
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if sessions == "token" {
 		cfg.Session.Strategy, cfg.Session.Revocation = pintle.StrategyJWT, &memstore.Revocations{}
