@@ -46,7 +46,8 @@ type Store interface {
 
 	// CreateUser stores a new user and returns it as stored. The proposed ID
 	// may be replaced by the store's own. It fails with ErrConflict when the
-	// address belongs to another user.
+	// address belongs to another user. What AccountStore has left of a user who
+	// had the ID before is removed.
 	CreateUser(ctx context.Context, u *User) (*User, error)
 
 	// User returns the user with the given id.
@@ -215,7 +216,8 @@ type Store interface {
 
 	// Sweep removes at most limit expired sessions, mail links, flows and factors of
 	// AccountStore, records of ProviderSessions, and keys and leases of SharedState,
-	// and returns how many it removed. A result below limit means that nothing is left to remove.
+	// and states and factors of users who are gone, and returns how many it removed. A
+	// result below limit means that nothing is left to remove.
 	Sweep(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// Transactions: Features.Transactions

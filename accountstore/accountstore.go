@@ -43,6 +43,12 @@ import (
 // factors that have expired; a store without it removes them without being asked, an
 // hour after they expired or later.
 //
+// A user may go without DeleteUser, if Auth.js shares the tables or an operator deletes
+// the row. Sweep also removes the states and the factors whose user the store does not
+// have, if they were created before its time; a state without a time counts as older. So
+// a store that does not have the users must not sweep these rows. Before
+// [pintle.Store].CreateUser returns, it removes what is left under the id of the new user.
+//
 // [pintle.Store]: https://pkg.go.dev/github.com/pintleauth/pintle#Store
 type Store interface {
 	// State returns the state of a user. A user without a row has the zero State,

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -56,7 +57,7 @@ var accountRowChecks = []check{
 	{"a sweep removes the flows and factors that have expired before its time, and no others", func(t *tester) {
 		s := t.sweeper()
 		t.rows()
-		id, at := unique(), now().Add(-time.Hour)
+		id, at := t.someone().ID, now().Add(-time.Hour)
 		var dead, live []*accountstore.Flow
 		var left []*accountstore.Factor
 		for i, expires := range []time.Time{at.Add(-24 * time.Hour), at.Add(-time.Millisecond), at, at.Add(time.Millisecond), now().Add(time.Hour), {}} {
@@ -97,10 +98,92 @@ var accountRowChecks = []check{
 		t.factors(id, left...)
 		t.state(state)
 	}},
+	{"a sweep removes the states and factors of users who are gone, if they were made before its time", func(t *tester) {
+		s := t.sweeper()
+		rows := t.rows()
+		at := now().Add(-time.Hour)
+		older, younger := at.Add(-time.Millisecond), at
+		left := func(userID string, created time.Time) *rowsOf {
+			r := &rowsOf{newState(userID), newFactor(userID, totp), newFlow(userID, reset)}
+			r.state.Created, r.factor.Created, r.factor.Expires = created, created, time.Time{}
+			return &rowsOf{t.changeState(r.state), t.addFactor(r.factor), t.createFlow(r.flow)}
+		}
+		u := t.someone().ID
+		other := strings.ToUpper(u)
+		if other == u { // it is a number
+			other = "0" + u
+		}
+		kept := []*rowsOf{left(u, older), left(unique(), younger), left(unique(), at.Add(time.Minute))}
+		gone := []*rowsOf{left(unique(), older), left(u+" ", older), left(other, older.Add(-365*24*time.Hour))}
+		undated := unique() // CountFailure makes a state without a time
+		_, err := rows.CountFailure(t.ctx, undated, now(), time.Hour, noLimit)
+		t.ok("CountFailure", err)
+		for _, want := range []int{7, 0} {
+			n, err := s.Sweep(t.ctx, at, 1000)
+			t.ok("Sweep", err)
+			if n != want {
+				t.Errorf("Sweep removed %d rows, want %d", n, want)
+			}
+		}
+		for _, r := range gone {
+			t.noState(r.state.UserID)
+			t.factors(r.state.UserID)
+			t.flow(r.flow) // it expires
+		}
+		t.noState(undated)
+		for _, r := range kept {
+			t.state(r.state)
+			t.factors(r.state.UserID, r.factor)
+			t.flow(r.flow)
+		}
+	}},
+	{"a sweep removes no more rows of users who are gone than its limit, and the next goes on", func(t *tester) {
+		s := t.sweeper()
+		t.rows()
+		const users, each = 4, 3
+		for range users {
+			id := unique()
+			for range each {
+				t.addFactor(newFactor(id, recovery))
+			}
+			t.changeState(newState(id))
+		}
+		for left := users * (each + 1); left >= 0; left -= 5 {
+			n, err := s.Sweep(t.ctx, now().Add(24*time.Hour), 5)
+			t.ok("Sweep", err)
+			if want := min(5, left); n != want {
+				t.Fatalf("Sweep of at most 5 of %d removed %d rows, want %d", left, n, want)
+			}
+		}
+	}},
+	{"a new user has no state, no factors and no flows of one who had the id", func(t *tester) {
+		t.rows()
+		u := newUser()
+		u.ID = t.freeID()
+		left, kept := t.allRows(u.ID), t.allRows(unique())
+		created := t.createUser(u)
+		if created.ID != u.ID {
+			t.Skipf("the store makes the ids of users: it proposed %q and has %q", u.ID, created.ID)
+		}
+		left.gone(t)
+		kept.there(t)
+		t.allRows(u.ID).there(t)
+	}},
+	{"a user who cannot be created takes no rows of the one who has the id", func(t *tester) {
+		t.rows()
+		there := t.someone()
+		r := t.allRows(there.ID)
+		again := newUser()
+		again.ID = there.ID
+		if created, err := t.store.CreateUser(t.ctx, again); err == nil && created.ID == there.ID {
+			t.Errorf("two users have the id %q", there.ID)
+		}
+		r.there(t)
+	}},
 	{"flows and factors that were given more time are not swept", func(t *tester) {
 		s := t.sweeper()
 		rows := t.rows()
-		id := unique()
+		id := t.someone().ID
 		flow, factor := newFlow(id, reset), newFactor(id, device)
 		flow.Expires, factor.Expires = now().Add(-time.Hour), now().Add(-time.Hour)
 		flow, factor = t.createFlow(flow), t.addFactor(factor)

@@ -102,6 +102,13 @@ func (t *tester) someone() *pintle.User {
 	return t.createUser(newUser())
 }
 
+// freeID returns an id that a user can have, in the form that the store gives ids.
+func (t *tester) freeID() string {
+	t.Helper()
+	ids := t.noUsers()
+	return ids[len(ids)-1]
+}
+
 // noUsers returns ids of users who never existed and, where users can be
 // deleted, of one who no longer does.
 func (t *tester) noUsers() []string {

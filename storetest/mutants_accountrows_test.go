@@ -41,6 +41,11 @@ var rowStoreMutants = []mutant{
 	{"rows are not swept", func(s *memstore.Store) pintle.Store { return apart(s) }, "a sweep removes the flows and factors"},
 	{"a sweep of rows is one millisecond late", func(s *memstore.Store) pintle.Store { return inclusive{s} }, "a sweep removes the flows and factors"},
 	{"factors that never expire are swept", func(s *memstore.Store) pintle.Store { return newRemembering(s, "sweep") }, "a sweep removes the flows and factors"},
+	{"rows of users who are gone are not swept", func(s *memstore.Store) pintle.Store { return newGone(s, "kept") }, "a sweep removes the states"},
+	{"a sweep takes rows of users who are there", func(s *memstore.Store) pintle.Store { return newGone(s, "all") }, "a sweep removes the states"},
+	{"a sweep of rows of users who are gone has no limit", func(s *memstore.Store) pintle.Store { return newGone(s, "limit") }, "a sweep removes no more rows of users"},
+	{"a new user has the rows of one who had the id", func(s *memstore.Store) pintle.Store { return newGone(s, "id") }, "a new user has no state"},
+	{"a user who cannot be created takes rows", func(s *memstore.Store) pintle.Store { return newGone(s, "early") }, "a user who cannot be created"},
 	{"a transaction's store has no rows", func(s *memstore.Store) pintle.Store { return rowless{s} }, "the store of a transaction has rows"},
 	{"rows are not in the transaction", func(s *memstore.Store) pintle.Store { return outside{apart(s)} }, "each change of a row is undone"},
 	{"new rows are not in the transaction", func(s *memstore.Store) pintle.Store { return outside{apart(s)} }, "rows that were made in a transaction"},
@@ -134,6 +139,40 @@ func (s *remembering) Sweep(ctx context.Context, before time.Time, limit int) (i
 		}
 	}
 	return n, nil
+}
+
+// A gone store has a fault with the rows of users who are gone. Its rows are in a store
+// without users, which takes them all for such.
+type gone struct {
+	*memstore.Store
+	fault string
+	rows  *memstore.Store
+}
+
+func newGone(s *memstore.Store, fault string) *gone { return &gone{s, fault, memstore.New()} }
+
+func (s *gone) AccountStore() accountstore.Store { return s.rows.AccountStore() }
+
+func (s *gone) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, error) {
+	forget := func() { _ = s.rows.DeleteUser(ctx, u.ID) }
+	if s.fault == "early" {
+		forget()
+	}
+	created, err := s.Store.CreateUser(ctx, u)
+	if err == nil && s.fault != "id" {
+		forget()
+	}
+	return created, err
+}
+
+func (s *gone) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
+	switch s.fault {
+	case "kept":
+		return s.Store.Sweep(ctx, before, limit)
+	case "limit":
+		return s.rows.Sweep(ctx, before, 1000)
+	}
+	return s.rows.Sweep(ctx, before, limit)
 }
 
 // carefulDelete asks first whether there is a user.

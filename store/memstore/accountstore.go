@@ -459,3 +459,33 @@ func (r records) sweepAccountRows(end int64, limit int) int {
 	}
 	return n
 }
+
+// sweepOrphans removes at most limit states and factors that were made before a time in
+// milliseconds and whose user is gone, and returns how many it removed.
+func (r records) sweepOrphans(end int64, limit int) int {
+	n := 0
+	for userID, row := range r.states {
+		if n >= limit {
+			return n
+		}
+		if r.users[userID] == nil && (row.row.Created.IsZero() || row.row.Created.UnixMilli() < end) {
+			r.setState(userID, nil)
+			n++
+		}
+	}
+	for userID, theirs := range r.factors {
+		if r.users[userID] != nil {
+			continue
+		}
+		for key, row := range theirs {
+			if n >= limit {
+				return n
+			}
+			if row.Created.UnixMilli() < end {
+				r.setFactor(userID, key, nil)
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -33,5 +33,6 @@ func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, e
 		}
 	}
 	n += r.sweepAccountRows(end, limit-n)
-	return n + r.sweepSignIns(end, limit-n), nil
+	n += r.sweepSignIns(end, limit-n)
+	return n + r.sweepOrphans(end, limit-n), nil
 }

@@ -48,6 +48,7 @@ func (r records) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, 
 	}
 	r.addUser(row)
 	r.undo(func() { r.removeUser(row) })
+	r.deleteAccountRows(row.profile.ID) // of a user who had the id before
 	return row.copy(), nil
 }
 

@@ -12,14 +12,19 @@ import (
 )
 
 // Sweep implements [pintle.Store]. Several processes may sweep at once, and
-// share the work.
+// share the work. At the end it reads the ids of all users with a state or a factor, 500
+// at a time, to find those who are gone.
 func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	n, err := sweepAll(ctx, before, limit, s.sessions, s.verifications, s.people.flows, s.people.factors, s.signIns.signIns, s.signIns.ends)
 	if err != nil || n >= limit {
 		return n, err
 	}
 	shared, err := s.shared.Sweep(ctx, before, limit-n)
-	return n + shared, err
+	if n += shared; err != nil {
+		return n, err
+	}
+	orphans, err := s.sweepOrphans(ctx, before, limit-n)
+	return n + orphans, fail(ctx, "sweep", err)
 }
 
 func sweepAll(ctx context.Context, before time.Time, limit int, collections ...*mongo.Collection) (int, error) {

@@ -65,7 +65,17 @@ func (s *Store) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, e
 	if _, err := s.users.InsertOne(ctx, document); err != nil {
 		return nil, fail(ctx, "create user", err)
 	}
-	return document.user(), nil
+	created := document.user()
+	if created.ID != u.ID {
+		return created, nil
+	}
+	// A user who is gone may have had the id that was proposed. The password of that user
+	// must not sign in as this one.
+	if err := s.people.forget(ctx, created.ID); err != nil {
+		_, undone := s.users.DeleteOne(context.WithoutCancel(ctx), bson.D{{Key: "_id", Value: document.ID}})
+		return nil, fail(ctx, "create user", errors.Join(err, undone))
+	}
+	return created, nil
 }
 
 // User implements [pintle.Store].

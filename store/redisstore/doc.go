@@ -75,7 +75,8 @@
 //
 // Sessions, mail links and flows go by themselves an hour after they have expired,
 // so there is no [Store.Sweep]. Until then they are returned as expired. A factor
-// that has expired as long goes when its user is given another.
+// that has expired as long goes when its user is given another. What is kept of users
+// whom Auth.js has deleted stays until [Store.SweepAccountStore] is called.
 //
 // # Sharing with Auth.js
 //

@@ -45,6 +45,11 @@ func (s *Store) writeNewUser(ctx context.Context, u *pintle.User, text []byte) e
 	if err == nil && !created {
 		err = pintle.ErrConflict
 	}
+	if err == nil {
+		// A user who is gone may have had the id. The password of that user must not sign
+		// in as this one, whom no address leads to yet.
+		err = s.accountStore().forget(ctx, u.ID)
+	}
 	if err == nil && u.Email != "" {
 		var held bool
 		held, err = s.confirm(ctx, u.Email, u.ID)

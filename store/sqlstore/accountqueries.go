@@ -14,14 +14,19 @@ func (b builder) accountRows(q *queries) {
 	b.flowRows(q)
 	b.sharedRows(q)
 	b.signInRows(q)
+	var left []string
 	for _, t := range []struct {
 		*table
 		owner string
 	}{{b.facts, "user_id"}, {b.states, "user_id"}, {b.factors, "user_id"}, {b.flows, "subject"}, {b.signIns, "user_id"}} {
 		if t.table != nil {
-			q.deleteAccountRows = append(q.deleteAccountRows, b.statement("DELETE FROM %s WHERE %s = $1", t.quoted, t.columns[t.owner]))
+			of := fmt.Sprintf("FROM %s WHERE %s = $1", t.quoted, t.columns[t.owner])
+			q.deleteAccountRows = append(q.deleteAccountRows, b.statement("DELETE %s", of))
+			left = append(left, "EXISTS (SELECT 1 "+of+")")
 		}
 	}
+	q.leftRows = b.statement("SELECT CASE WHEN %s THEN 1 ELSE 0 END", strings.Join(left, " OR "))
+	b.orphanRows(q)
 	q.sweepFlows = b.sweepRows(b.flows, "", b.flows.columns["id"])
 	q.sweepFactors = b.sweepRows(b.factors, "", b.factors.names("", "user_id", "kind", "id")...)
 	if b.facts != nil {

@@ -48,6 +48,9 @@ type queries struct {
 	lockFlow                           *statement   // MySQL: what useFlow does not return
 	deleteAccountRows                  []*statement // of a user, one for each table
 	sweepFlows, sweepFactors           *statement
+	stateOwners, factorOwners          *statement // pages of the ids of users
+	dropState                          *statement
+	leftRows                           *statement // whether a user has rows
 	lockSession, putFacts, facts       *statement // the data of sessions, where it is in a table
 	userFacts, deleteFacts             *statement
 	staleFacts, keepFacts, dropFacts   *statement

@@ -10,6 +10,9 @@ import (
 // they expired, in one statement per table: call it with a few hundred at a
 // time, so that requests need not wait for it. Several processes may sweep at
 // once.
+//
+// At the end it reads the ids of all users with a state or a factor, 500 at a time, to find
+// those who are gone.
 func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	total, sessions := 0, 0
 	end := r.tables.Times.column(r.dialect, before)
@@ -45,10 +48,13 @@ func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, e
 			sessions = int(n)
 		}
 	}
-	if r.tables.facts == nil || limit <= 0 {
-		return total, nil
+	if r.tables.facts != nil && limit > 0 {
+		// The data of the sessions that were removed counts as part of them.
+		n, err := r.sweepFacts(ctx, before, limit-total+sessions)
+		if total += max(0, n-sessions); err != nil {
+			return total, r.fail(ctx, "sweep", err)
+		}
 	}
-	// The data of the sessions that were removed counts as part of them.
-	n, err := r.sweepFacts(ctx, before, limit-total+sessions)
-	return total + max(0, n-sessions), r.fail(ctx, "sweep", err)
+	n, err := r.sweepOrphans(ctx, before, limit-total)
+	return total + n, r.fail(ctx, "sweep", err)
 }

@@ -131,15 +131,16 @@ func columnValue(v any) any {
 // CreateUser implements [pintle.Store]. The id of the stored user may differ from
 // the proposed one where the layout or the database makes ids.
 func (r records) CreateUser(ctx context.Context, u *pintle.User) (created *pintle.User, err error) {
-	if r.tables.states == nil || r.tables.Users.ID != Integer {
+	if r.tables.states == nil {
 		created, err = r.createUser(ctx, u)
 		return created, r.fail(ctx, "create user", err)
 	}
-	// A database may give out the number of a user whom Auth.js has deleted once more.
-	// The password of that user must not sign in as the new one.
+	// A database may give out the number of a user whom Auth.js has deleted once more, and
+	// an application may propose such an id. The password of that user must not sign in
+	// as the new one.
 	err = r.inOneStep(ctx, "create user", func(r records) error {
 		if created, err = r.createUser(ctx, u); err == nil {
-			err = r.deleteAccountRows(ctx, created.ID)
+			err = r.dropLeftRows(ctx, created.ID)
 		}
 		return r.fail(ctx, "create user", err)
 	})
@@ -393,6 +394,18 @@ func (r records) deleteUser(ctx context.Context, id string, key any) (found bool
 		err = r.deleteAccountRows(ctx, id)
 	}
 	return found, r.fail(ctx, "delete user", err)
+}
+
+// dropLeftRows removes what the tables of package account have of an id that a user has
+// just received. It looks first: in MySQL a statement that deletes no row locks the gap in
+// which the row would be, and two transactions that then add a row there wait for one
+// another.
+func (r records) dropLeftRows(ctx context.Context, id string) error {
+	var left int
+	if err := r.one(ctx, []any{&left}, r.sql.leftRows, id); err != nil || left == 0 {
+		return err
+	}
+	return r.deleteAccountRows(ctx, id)
 }
 
 // deleteAccountRows removes the rows of a user from the tables of package account.

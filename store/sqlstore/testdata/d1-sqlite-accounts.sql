@@ -208,6 +208,18 @@ DELETE FROM "pintle_flows" WHERE ("id") IN (SELECT "id" FROM "pintle_flows" WHER
 -- sweepFactors
 DELETE FROM "pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM "pintle_factors" WHERE "expires" < ?1 ORDER BY "expires" LIMIT ?2) AND "expires" < ?1;
 
+-- stateOwners
+SELECT "user_id" FROM "pintle_states" WHERE "user_id" > ?1 AND ("created" IS NULL OR "created" < ?2) ORDER BY "user_id" LIMIT ?3;
+
+-- factorOwners
+SELECT DISTINCT "user_id" FROM "pintle_factors" WHERE "user_id" > ?1 AND "created" < ?2 ORDER BY "user_id" LIMIT ?3;
+
+-- dropState
+DELETE FROM "pintle_states" WHERE "user_id" = ?1 AND ("created" IS NULL OR "created" < ?2);
+
+-- leftRows
+SELECT CASE WHEN EXISTS (SELECT 1 FROM "pintle_facts" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_states" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_factors" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_flows" WHERE "subject" = ?1) OR EXISTS (SELECT 1 FROM "pintle_provider_sessions" WHERE "user_id" = ?1) THEN 1 ELSE 0 END;
+
 -- lockSession
 SELECT "userId", "expires" FROM "sessions" WHERE "sessionToken" = ?1;
 

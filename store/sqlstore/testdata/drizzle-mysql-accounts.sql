@@ -232,6 +232,18 @@ DELETE FROM `pintle_flows` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 -- sweepFactors
 DELETE FROM `pintle_factors` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 
+-- stateOwners
+SELECT `user_id` FROM `pintle_states` WHERE `user_id` > ? AND (`created` IS NULL OR `created` < ?) ORDER BY `user_id` LIMIT ?;
+
+-- factorOwners
+SELECT DISTINCT `user_id` FROM `pintle_factors` WHERE `user_id` > ? AND `created` < ? ORDER BY `user_id` LIMIT ?;
+
+-- dropState
+DELETE FROM `pintle_states` WHERE `user_id` = ? AND (`created` IS NULL OR `created` < ?);
+
+-- leftRows
+SELECT CASE WHEN EXISTS (SELECT 1 FROM `pintle_facts` WHERE `user_id` = ?) OR EXISTS (SELECT 1 FROM `pintle_states` WHERE `user_id` = ?) OR EXISTS (SELECT 1 FROM `pintle_factors` WHERE `user_id` = ?) OR EXISTS (SELECT 1 FROM `pintle_flows` WHERE `subject` = ?) OR EXISTS (SELECT 1 FROM `pintle_provider_sessions` WHERE `user_id` = ?) THEN 1 ELSE 0 END;
+
 -- lockSession
 SELECT `userId`, `expires` FROM `session` WHERE (`sessionToken` = ? AND CAST(CONVERT(`sessionToken` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) FOR UPDATE;
 

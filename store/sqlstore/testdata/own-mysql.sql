@@ -238,6 +238,18 @@ DELETE FROM `pintle_flows` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 -- sweepFactors
 DELETE FROM `pintle_factors` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 
+-- stateOwners
+SELECT `user_id` FROM `pintle_states` WHERE `user_id` > ? AND (`created` IS NULL OR `created` < ?) ORDER BY `user_id` LIMIT ?;
+
+-- factorOwners
+SELECT DISTINCT `user_id` FROM `pintle_factors` WHERE `user_id` > ? AND `created` < ? ORDER BY `user_id` LIMIT ?;
+
+-- dropState
+DELETE FROM `pintle_states` WHERE `user_id` = ? AND (`created` IS NULL OR `created` < ?);
+
+-- leftRows
+SELECT CASE WHEN EXISTS (SELECT 1 FROM `pintle_states` WHERE `user_id` = ?) OR EXISTS (SELECT 1 FROM `pintle_factors` WHERE `user_id` = ?) OR EXISTS (SELECT 1 FROM `pintle_flows` WHERE `subject` = ?) OR EXISTS (SELECT 1 FROM `pintle_provider_sessions` WHERE `user_id` = ?) THEN 1 ELSE 0 END;
+
 -- putSignIn
 INSERT INTO `pintle_provider_sessions` (`id`, `session`, `user_id`, `provider`, `account_id`, `key_sid`, `key_sub`, `role`, `acr`, `amr`, `auth_time`, `proof`, `hint`, `created`, `expires`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE `role` = CASE WHEN `role` = 'began' THEN `role` ELSE ? END, `key_sid` = ?, `key_sub` = ?, `acr` = ?, `amr` = ?, `auth_time` = ?, `proof` = ?, `hint` = ?, `created` = ?, `expires` = ?;
 

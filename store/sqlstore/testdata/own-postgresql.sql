@@ -235,6 +235,18 @@ WITH expired AS (SELECT "id" FROM "pintle_flows" WHERE "expires" < $1 ORDER BY "
 -- sweepFactors
 WITH expired AS (SELECT "user_id", "kind", "id" FROM "pintle_factors" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM expired) AND "expires" < $1;
 
+-- stateOwners
+SELECT "user_id" FROM "pintle_states" WHERE "user_id" > $1 AND ("created" IS NULL OR "created" < $2) ORDER BY "user_id" LIMIT $3;
+
+-- factorOwners
+SELECT DISTINCT "user_id" FROM "pintle_factors" WHERE "user_id" > $1 AND "created" < $2 ORDER BY "user_id" LIMIT $3;
+
+-- dropState
+DELETE FROM "pintle_states" WHERE "user_id" = $1 AND ("created" IS NULL OR "created" < $2);
+
+-- leftRows
+SELECT CASE WHEN EXISTS (SELECT 1 FROM "pintle_states" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "pintle_factors" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "pintle_flows" WHERE "subject" = $1) OR EXISTS (SELECT 1 FROM "pintle_provider_sessions" WHERE "user_id" = $1) THEN 1 ELSE 0 END;
+
 -- putSignIn
 INSERT INTO "pintle_provider_sessions" AS t ("id", "session", "user_id", "provider", "account_id", "key_sid", "key_sub", "role", "acr", "amr", "auth_time", "proof", "hint", "created", "expires") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT ("id") DO UPDATE SET "role" = CASE WHEN t."role" = 'began' THEN t."role" ELSE $8 END, "key_sid" = $6, "key_sub" = $7, "acr" = $9, "amr" = $10, "auth_time" = $11, "proof" = $12, "hint" = $13, "created" = $14, "expires" = $15;
 

@@ -211,6 +211,18 @@ WITH expired AS (SELECT "id" FROM "next_auth"."pintle_flows" WHERE "expires" < $
 -- sweepFactors
 WITH expired AS (SELECT "user_id", "kind", "id" FROM "next_auth"."pintle_factors" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "next_auth"."pintle_factors" WHERE ("user_id", "kind", "id") IN (SELECT "user_id", "kind", "id" FROM expired) AND "expires" < $1;
 
+-- stateOwners
+SELECT "user_id" FROM "next_auth"."pintle_states" WHERE "user_id" > $1 AND ("created" IS NULL OR "created" < $2) ORDER BY "user_id" LIMIT $3;
+
+-- factorOwners
+SELECT DISTINCT "user_id" FROM "next_auth"."pintle_factors" WHERE "user_id" > $1 AND "created" < $2 ORDER BY "user_id" LIMIT $3;
+
+-- dropState
+DELETE FROM "next_auth"."pintle_states" WHERE "user_id" = $1 AND ("created" IS NULL OR "created" < $2);
+
+-- leftRows
+SELECT CASE WHEN EXISTS (SELECT 1 FROM "next_auth"."pintle_facts" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_states" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_factors" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_flows" WHERE "subject" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_provider_sessions" WHERE "user_id" = $1) THEN 1 ELSE 0 END;
+
 -- lockSession
 SELECT "userId", "expires" FROM "next_auth"."sessions" WHERE "sessionToken" = $1 FOR UPDATE;
 
