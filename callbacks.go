@@ -79,6 +79,23 @@ type Callbacks struct {
 	// first call only.
 	Hold func(ctx context.Context, p *PendingSignIn) (page string, err error)
 
+	// Accept decides whether a session that was read is used. It returns "" to use it,
+	// or the page on which its user first proves more: a path or a URL of this site.
+	// The request then counts as signed out, and its session is neither extended nor
+	// ended: [Auth.Load] and [Auth.Session] find none, the session route shows null, and
+	// nothing is linked to its user. [Auth.Require] sends browsers to the page, with the
+	// parameter callbackUrl. An error means that it is not known, as if the store were
+	// unavailable.
+	//
+	// It is called for every session that is read, before JWT and Session, so it should
+	// decide by s.Authentication where it can. It must not change s. With token sessions
+	// s.User has what the token carries.
+	//
+	// On the page the context of the request has to tell Accept that the session is
+	// wanted: otherwise [Auth.Session] and [Auth.Reauthenticate] do not find it there
+	// either.
+	Accept func(ctx context.Context, s *Session) (page string, err error)
+
 	// Redirect chooses where the browser goes. target is what the request
 	// asked for, base the origin of this site. Nil accepts paths and URLs of
 	// this site and sends everything else to base.
@@ -229,8 +246,8 @@ type Refusal struct {
 	// the request, and 500 if the configuration is at fault.
 	Status int
 
-	// SignIn is the sign-in page, with the way back to this request. It is set
-	// when Status is 401.
+	// SignIn is the sign-in page, or the page of [Callbacks.Accept], with the way back
+	// to this request. It is set when Status is 401.
 	SignIn string
 
 	// Navigation reports that a browser is loading a page: a GET or HEAD that

@@ -48,7 +48,14 @@ func (s dbSessions) read(q sessionRequest) sessionResult {
 	if stored.isReplaced() {
 		q.onlyRead()
 	}
-	session := &Session{User: *user, Expires: stored.Expires, Authentication: s.authentication(stored), stored: stored}
+	session := s.storedSession(stored, user)
+	page, err := s.pageFirst(q.Context(), session)
+	switch {
+	case err != nil:
+		return sessionResult{unread: unread{fail(codeSessionToken, err), unanswered}}
+	case page != "":
+		return sessionResult{page: page} // the cookie is kept for the page
+	}
 	lines, err := s.extend(&q, stored)
 	if err != nil {
 		return sessionResult{unread: unread{fail(codeSessionToken, err), unanswered}}
@@ -69,7 +76,16 @@ func (s dbSessions) present(x *exchange) (*presence, error) {
 	if err != nil || stored == nil || s.over(stored) {
 		return &presence{}, err
 	}
-	return &presence{user: user, session: stored, authentication: s.authentication(stored), began: stored.Created}, nil
+	session := s.storedSession(stored, user)
+	if page, err := s.pageFirst(x.ctx, session); err != nil || page != "" {
+		return &presence{}, err
+	}
+	return &presence{user: user, session: stored, authentication: session.Authentication, began: stored.Created}, nil
+}
+
+// storedSession is the session of a row and its user.
+func (s dbSessions) storedSession(stored *StoredSession, user *User) *Session {
+	return &Session{User: *user, Expires: stored.Expires, Authentication: s.authentication(stored), stored: stored}
 }
 
 // goesOn reads the row again.
@@ -245,6 +261,11 @@ func (s dbSessions) prove(x *exchange, methods []string) (*Session, error) {
 		return nil, noSession(errNoSession)
 	case stored.isReplaced():
 		return nil, noSession(errReplaced)
+	}
+	if page, err := s.pageFirst(x.ctx, s.storedSession(stored, user)); err != nil {
+		return nil, fail(CodeStore, err)
+	} else if page != "" {
+		return nil, noSession(errNotUsed)
 	}
 	a := s.authentication(stored)
 	if a.Started.IsZero() {

@@ -212,6 +212,7 @@ func noSession(why error) *Error {
 var (
 	errReplaced       = errors.New("it was replaced a moment ago: the browser has the new one")
 	errEndedMeanwhile = errors.New("it ended meanwhile: the user signed out of it, or all sessions of the user were ended")
+	errNotUsed        = errors.New("Callbacks.Accept sends its user to a page first")
 )
 
 // isClassified reports whether err carries a code.

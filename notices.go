@@ -176,17 +176,21 @@ func (s *settings) mountedAt() string {
 	return fmt.Sprintf("mount the Auth at %s/, which is %s", s.base, s.baseSource)
 }
 
-// logGuardedSignIn logs once that a guard is in front of the sign-in page.
-func (s *settings) logGuardedSignIn(r *http.Request) {
+// logGuardedSignIn logs once that a guard is in front of the page to which it sends users:
+// the sign-in page, or that of Callbacks.Accept.
+func (s *settings) logGuardedSignIn(r *http.Request, page string) {
 	if !s.notices.first(noticeGuardedSignIn) {
 		return
 	}
 	fix := s.mountedAt() + ", and outside Auth.Require"
-	if s.Pages.SignIn != "" {
+	switch {
+	case page != s.signInPagePath():
+		fix = "serve the page that Callbacks.Accept returns outside Auth.Require"
+	case s.Pages.SignIn != "":
 		fix = "serve Config.Pages.SignIn outside Auth.Require, or let it pass in Callbacks.Authorized"
 	}
 	s.log.LogAttrs(r.Context(), slog.LevelError, "pintle: the sign-in page is behind Auth.Require, so no user can sign in",
-		slog.String("code", string(codeSignInPageLoop)), slog.String("page", s.signInPagePath()), slog.String("fix", fix))
+		slog.String("code", string(codeSignInPageLoop)), slog.String("page", page), slog.String("fix", fix))
 }
 
 // noteGuardedRoute logs once that a guard rejects a request for a route. The

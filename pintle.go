@@ -260,7 +260,9 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	}
 	c := &sessionContext{Context: known.Context(), loader: a, settings: s}
 	if err == nil {
-		c.session, c.away = s.loadSession(w, known)
+		found := s.loadSession(w, known)
+		c.session, c.page = found.session, found.page
+		c.away = found.err != nil && found.cause == unanswered
 	}
 	if outer := sessionContextOf(r.Context()); c.session == nil && outer != nil && outer.given {
 		c.session, c.given = outer.session, true
@@ -328,6 +330,9 @@ type sessionContext struct {
 
 	// away reports that there is no session because it could not be read.
 	away bool
+
+	// page is where the user of a session goes that Callbacks.Accept does not use.
+	page string
 }
 
 type sessionContextKey struct{}

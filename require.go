@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -85,8 +86,10 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 		return nil, false
 	}
 	c := sessionContextOf(r.Context())
-	unread := c != nil && c.away
-	refusal := s.refusal(r, session, unread)
+	if c == nil {
+		c = &sessionContext{}
+	}
+	refusal := s.refusal(r, session, c)
 	if refusal.Status == http.StatusUnauthorized && !refusal.Navigation && s.Session.AllowBearer {
 		// https://www.rfc-editor.org/rfc/rfc6750#section-3
 		h.Set("WWW-Authenticate", "Bearer")
@@ -101,21 +104,22 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 }
 
 // refusal returns why a request may not pass and where its user can sign in.
-func (s *settings) refusal(r *http.Request, session *Session, unread bool) Refusal {
+func (s *settings) refusal(r *http.Request, session *Session, c *sessionContext) Refusal {
 	f := Refusal{Navigation: isNavigation(r), settings: s}
+	page := cmp.Or(c.page, s.signInPagePath())
 	switch {
 	case session != nil:
 		f.Status, f.Session = http.StatusForbidden, session
-	case unread:
+	case c.away:
 		// A sign-in would fail as well, and a client that gets 401 would drop its
 		// session.
 		f.Status = http.StatusServiceUnavailable
-	case f.Navigation && s.isSignInPage(r):
+	case f.Navigation && s.isPage(page, r):
 		// A redirect would lead here again, until the browser gives up.
 		f.Status = http.StatusForbidden
-		s.logGuardedSignIn(r)
+		s.logGuardedSignIn(r, page)
 	default:
-		f.Status, f.SignIn = http.StatusUnauthorized, s.signInFrom(r)
+		f.Status, f.SignIn = http.StatusUnauthorized, withWayBack(page, r)
 		s.noteGuardedRoute(r)
 		if s.Refuse == nil {
 			s.noteUnreached(r)
@@ -162,9 +166,9 @@ func isNavigation(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// signInFrom returns the sign-in page with the way back to a request. The way
+// withWayBack returns a page with the way back to a request. The way
 // back is a path, so that it does not depend on the host in the request.
-func (s *settings) signInFrom(r *http.Request) string {
+func withWayBack(page string, r *http.Request) string {
 	back := r.URL.EscapedPath()
 	if !strings.HasPrefix(back, "/") || strings.HasPrefix(back, "//") {
 		back = "/"
@@ -172,13 +176,13 @@ func (s *settings) signInFrom(r *http.Request) string {
 	if r.URL.RawQuery != "" {
 		back += "?" + r.URL.RawQuery
 	}
-	return query.Append(s.signInPagePath(), "callbackUrl", back)
+	return query.Append(page, "callbackUrl", back)
 }
 
-// isSignInPage reports whether a request is for the sign-in page, which may be
-// configured as a path or as a URL of this site.
-func (s *settings) isSignInPage(r *http.Request) bool {
-	u, err := url.Parse(s.signInPagePath())
+// isPage reports whether a request is for a page, which may be configured as a path or as
+// a URL of this site.
+func (s *settings) isPage(page string, r *http.Request) bool {
+	u, err := url.Parse(page)
 	if err != nil || u.Path != r.URL.Path {
 		return false
 	}

@@ -38,15 +38,29 @@ func (s *settings) sessionOf(q sessionRequest) sessionResult {
 	return result
 }
 
+// pageFirst returns the page on which the user of a session has to prove more before the
+// session is used, or "".
+func (s *settings) pageFirst(ctx context.Context, session *Session) (page string, err error) {
+	if s.Callbacks.Accept == nil {
+		return "", nil
+	}
+	if page, err = s.Callbacks.Accept(ctx, session); err != nil {
+		return "", fmt.Errorf("Callbacks.Accept: %w", err)
+	}
+	if page != "" {
+		s.log.debug(ctx, "session not used: Callbacks.Accept sends its user to a page first")
+	}
+	return page, nil
+}
+
 // loadSession reads the session of a request to the host's own handler and
-// extends it when that is due. away reports that the store or the revocation
-// list is unavailable, so that a user whose session was not read may be signed
-// in.
-func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (session *Session, away bool) {
+// extends it when that is due. Why a session was not read is in the log.
+func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) sessionResult {
 	set, err := s.cookiesOf(req)
 	if err != nil {
-		s.logUnread(req.Context(), unread{err, failed})
-		return nil, false
+		why := unread{err, failed}
+		s.logUnread(req.Context(), why)
+		return sessionResult{unread: why}
 	}
 	q := sessionRequest{Request: req, set: set, renewal: renewDue}
 	if s.Session.AllowBearer && cookie.ReadChunked(req.Header, set.session.name).Value() == "" {
@@ -55,7 +69,7 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (sessio
 	result := s.sessionOf(q)
 	if result.err != nil {
 		s.logUnread(req.Context(), result.unread)
-		return nil, result.cause == unanswered
+		return result
 	}
 	if len(result.lines) > 0 {
 		h := w.Header()
@@ -65,7 +79,7 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (sessio
 			h.Set("Cache-Control", "private")
 		}
 	}
-	return result.session, false
+	return result
 }
 
 // readSession reads the session of a request without extending it.

@@ -337,6 +337,10 @@ type sessionResult struct {
 	// session is nil where the request is signed out or the session was not read.
 	session *Session
 
+	// page is where the user of the session goes first, if Callbacks.Accept says so. The
+	// request is then signed out.
+	page string
+
 	// lines are the Set-Cookie lines for the browser. Those of a session that was
 	// not read are sent by the session route only.
 	lines []string

@@ -52,6 +52,13 @@ func (s tokenSessions) read(q sessionRequest) sessionResult {
 	if replaced {
 		q.onlyRead()
 	}
+	page, err := s.pageBefore(q.Context(), held)
+	switch {
+	case err != nil:
+		return q.without(fail(codeJWTSession, err), unanswered)
+	case page != "":
+		return sessionResult{page: page} // the cookie is kept for the page
+	}
 	if s.Callbacks.JWT == nil && q.changes == nil && held.claims == nil &&
 		(!s.needsSignInTime() || !s.renewing(&q, held, false) || s.marksOf(held).areIn(held)) {
 		return s.readPlain(&q, held)
@@ -83,6 +90,22 @@ func (s tokenSessions) read(q sessionRequest) sessionResult {
 		return q.without(fail(codeJWTSession, fmt.Errorf("Callbacks.JWT: %w", err)), rejected)
 	}
 	return s.readClaims(&q, held, claims, !bytes.Equal(before, after))
+}
+
+// pageBefore is pageFirst for the session of a token.
+func (s tokenSessions) pageBefore(ctx context.Context, held heldToken) (page string, err error) {
+	if s.Callbacks.Accept == nil {
+		return "", nil
+	}
+	session := &Session{Expires: s.tokenExpiry(held), Authentication: s.authentication(held)}
+	if session.data = held.claims; held.claims != nil {
+		session.User.fromClaims(held.claims)
+	} else {
+		own := held.Token // held itself would be allocated for configurations without Accept, too
+		session.claims = &own
+		session.User.fromToken(own)
+	}
+	return s.pageFirst(ctx, session)
 }
 
 // without is the result for a token that is not used. The session route clears
@@ -258,6 +281,11 @@ func (s tokenSessions) prove(x *exchange, methods []string) (*Session, error) {
 	case held.subject() == "":
 		return nil, noSession(errors.New("the token names no user"))
 	}
+	if page, err := s.pageBefore(x.ctx, held); err != nil {
+		return nil, fail(CodeStore, err)
+	} else if page != "" {
+		return nil, noSession(errNotUsed)
+	}
 	a := s.authentication(held)
 	for _, began := range []time.Time{s.beganAt(held), past(held.issued()), x.began} {
 		if a.Started.IsZero() {
@@ -360,6 +388,9 @@ func (s tokenSessions) present(x *exchange) (*presence, error) {
 	id := held.subject()
 	if id == "" {
 		return &presence{}, nil
+	}
+	if page, err := s.pageBefore(x.ctx, held); err != nil || page != "" {
+		return &presence{}, err
 	}
 	here := &presence{user: &User{ID: id}, authentication: s.authentication(held), began: s.beganAt(held), token: s.identity(held)}
 	if s.records == nil {

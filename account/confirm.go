@@ -141,6 +141,10 @@ func (v *visit) waysFor(u *pintle.User, c *confirmation) ([]string, error) {
 	}
 	c.mayEnrol = len(codes)+len(passkey) == 0 && !v.o.SecondFactor.Off
 	switch {
+	case v.unconfirmed:
+		// A password or a mail would make it a session that has passed the gate. It may be
+		// that of a thief, who has those.
+		return slices.Concat(passkey, codes), nil
 	case c.need > c.able:
 		return nil, nil
 	case c.need == OneFactor:

@@ -266,6 +266,12 @@ func (s recordedStore) User(ctx context.Context, id string) (*pintle.User, error
 	return u, err
 }
 
+func (s recordedStore) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
+	session, u, err := s.Store.SessionAndUser(ctx, token)
+	s.note("SessionAndUser", err)
+	return session, u, err
+}
+
 func (s recordedStore) UserByEmail(ctx context.Context, email string) (*pintle.User, error) {
 	u, err := s.Store.UserByEmail(ctx, email)
 	s.note("UserByEmail", err)

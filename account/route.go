@@ -18,6 +18,10 @@ type route struct {
 	// proven who they are lately.
 	who access
 
+	// confirms reports that the route also serves a session that its user has to confirm
+	// before it can be used: see asksShared.
+	confirms bool
+
 	// data reports that the answer is JSON, whatever the request prefers.
 	data bool
 
@@ -74,8 +78,8 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "factors", who: forUsers, show: (*visit).showFactors},
 		{name: "factor", who: forUsers, show: (*visit).showFactors, do: (*visit).changeFactor},
 		{name: "recovery-codes", who: forProven, show: (*visit).showRecoveryCodes, do: (*visit).makeRecoveryCodes},
-		{name: "confirm", who: forUsers, show: (*visit).showConfirm, do: (*visit).confirm},
-		{name: "confirm-options", who: forUsers, data: true, show: (*visit).passkeyOptions},
+		{name: "confirm", who: forUsers, confirms: true, show: (*visit).showConfirm, do: (*visit).confirm},
+		{name: "confirm-options", who: forUsers, confirms: true, data: true, show: (*visit).passkeyOptions},
 	} {
 		all[r.name] = r
 	}
@@ -148,29 +152,12 @@ func (v *visit) post() {
 	v.fail(err)
 }
 
-// admit decides whether the request may use the route.
-func (v *visit) admit() error {
-	if v.route.who == forAnyone {
-		return nil
-	}
-	session, err := v.cookieSession()
-	if err != nil {
-		return unavailable(err)
-	}
-	if session == nil || session.User.ID == "" {
-		return problemOf("signed_out")
-	}
-	v.session = session
-	if v.route.who == forProven {
-		return v.demand(accountDemand)
-	}
-	return nil
-}
-
 // cookieSession returns the session of the browser. One in the header Authorization is
 // that of a program: pages of accounts set cookies, and are for browsers.
-func (v *visit) cookieSession() (*pintle.Session, error) {
-	r := v.r.Clone(v.ctx)
+func (v *visit) cookieSession() (*pintle.Session, error) { return v.sessionOf(v.r) }
+
+func (v *visit) sessionOf(r *http.Request) (*pintle.Session, error) {
+	r = r.Clone(r.Context())
 	r.Header.Del("Authorization")
 	return v.auth.Session(r)
 }

@@ -25,6 +25,14 @@ type SecondFactor struct {
 	// signs in with one of them is not asked here.
 	SkipFor []string
 
+	// AcceptSharedSessions lets a session be used of which no proofs are recorded: one that
+	// Auth.js has begun in the same database, or that is older than the accounts of the
+	// application, or that server code has begun without [pintle.Authentication].Methods.
+	// Auth.js asks for no second factor. So without AcceptSharedSessions such a session of
+	// a user who has one counts as signed out until it has confirmed the user by a code or
+	// a passkey; see [pintle.Callbacks].Accept. In any case it meets no [Demand].
+	AcceptSharedSessions bool
+
 	// Off takes second factors out. Those that users have are no longer asked for.
 	Off bool
 

@@ -37,6 +37,9 @@ type visit struct {
 	session *pintle.Session // of routes that need one
 	stored  *pintle.User    // its user, once read
 
+	// unconfirmed reports that the session cannot be used before its user confirms it.
+	unconfirmed bool
+
 	// began is when the request came, before its session was read, and chosen the hash of
 	// the password that it has stored.
 	began  time.Time

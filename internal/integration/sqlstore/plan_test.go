@@ -387,7 +387,8 @@ func indexed(d sqlstore.Dialect, plan string) bool {
 	case sqlstore.MySQL:
 		return strings.Contains(plan, "type=") && !strings.Contains(plan, " type=ALL ") && !strings.Contains(plan, " type=index ")
 	}
-	return plan != "" && !strings.Contains(plan, "SCAN ")
+	// A statement whose tables are all in subqueries begins with one row without a table.
+	return plan != "" && !strings.Contains(strings.ReplaceAll(plan, "SCAN CONSTANT ROW", ""), "SCAN ")
 }
 
 func TestAPlanWithoutAnIndexIsNoticed(t *testing.T) {

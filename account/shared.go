@@ -1,0 +1,83 @@
+package account
+
+import (
+	"context"
+
+	"github.com/pintleauth/pintle"
+)
+
+// accept is what [pintle.Callbacks.Accept] asks of every session that is read. The
+// application's own question comes last.
+func (a *Accounts) accept(ctx context.Context, s *pintle.Session) (page string, err error) {
+	if ctx.Value(confirmingKey{}) != nil {
+		return "", nil
+	}
+	asks, err := a.asksShared(ctx, s)
+	switch {
+	case err != nil:
+		return "", err
+	case asks:
+		return withQuery(a.site.path("confirm"), "acr_values", OneFactor.String()), nil
+	case a.callback.Accept != nil:
+		return a.callback.Accept(ctx, s)
+	}
+	return "", nil
+}
+
+// asksShared reports whether a session may have begun beside the gate: it records no proof,
+// and its user has a second factor. Only such a session costs a look-up. Once the user has
+// confirmed it, it records the proof.
+func (a *Accounts) asksShared(ctx context.Context, s *pintle.Session) (bool, error) {
+	rules := a.o.SecondFactor
+	if len(s.Authentication.Proofs) > 0 || s.User.ID == "" || rules.Off || rules.AcceptSharedSessions {
+		return false, nil
+	}
+	set, err := a.factorsOf(ctx, s.User.ID)
+	if err != nil {
+		return false, err
+	}
+	return set.asked(), nil
+}
+
+// confirmingKey marks the context of the requests in which a session is confirmed, or asked
+// whether it has to be.
+type confirmingKey struct{}
+
+// admit decides whether the request may use the route.
+func (v *visit) admit() error {
+	if v.route.who == forAnyone {
+		return nil
+	}
+	r := v.r.WithContext(context.WithValue(v.ctx, confirmingKey{}, true))
+	session, err := v.sessionOf(r)
+	if err != nil {
+		return unavailable(err)
+	}
+	if session == nil || session.User.ID == "" {
+		return problemOf("signed_out")
+	}
+	v.session = session
+	if v.unconfirmed, err = v.asksShared(v.ctx, session); err != nil {
+		return unavailable(err)
+	}
+	if v.route.confirms {
+		v.r, v.ctx = r, r.Context()
+		return nil
+	}
+	if v.unconfirmed {
+		e := &StepUpError{Level: OneFactor, accounts: v.Accounts}
+		e.URL = withQuery(v.site.path("confirm"), append(e.query(), "callbackUrl", v.backFrom(v.r))...)
+		return e
+	}
+	if v.callback.Accept != nil {
+		if page, err := v.callback.Accept(v.ctx, session); err != nil {
+			return unavailable(err)
+		} else if page != "" {
+			return problemOf("signed_out")
+		}
+	}
+	if v.route.who == forProven {
+		return v.demand(accountDemand)
+	}
+	return nil
+}
