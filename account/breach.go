@@ -14,6 +14,9 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
 )
 
 // A BreachCheck asks a service whether a password that a user chooses is in a list of
@@ -34,6 +37,13 @@ type BreachCheck struct {
 	// FailClosed rejects a password that could not be checked. Otherwise it is accepted,
 	// which is recorded in the log.
 	FailClosed bool
+
+	// AtSignIn also asks about the password of each sign-in, after it was found to be
+	// right. The user of one that was stolen somewhere has to choose another before the
+	// sign-in goes on. If the service does not answer, the sign-in goes on, also with
+	// FailClosed, which is recorded in the log: an outage of a third party must not keep
+	// users out.
+	AtSignIn bool
 }
 
 const (
@@ -81,6 +91,29 @@ func (c *BreachCheck) breached(ctx context.Context, client *http.Client, chosen 
 	}
 	return false, nil
 }
+
+// checkAtSignIn asks about the password of a sign-in. If it is in a list of stolen ones, the
+// state of the user says so before the gate is asked, which then leads to the page for
+// another password.
+func (a *Accounts) checkAtSignIn(ctx context.Context, u *pintle.User, entered string) error {
+	c := a.o.Passwords.Breached
+	if c == nil || !c.AtSignIn || ctx.Value(signedInKey{}) != nil {
+		return nil
+	}
+	found, err := c.breached(ctx, a.http, entered)
+	if err != nil {
+		a.log().WarnContext(ctx, "pintle: password not checked for breaches", slog.Any("error", err))
+		return nil
+	}
+	if !found {
+		return nil
+	}
+	a.log().InfoContext(ctx, "pintle: the password of a sign-in is in a list of stolen ones", slog.String("user", u.ID))
+	return a.changeState(ctx, u.ID, func(s *accountstore.State) { addMust(s, mustPassword) })
+}
+
+// signedInKey marks the requests in which a password is entered by a user who is signed in.
+type signedInKey struct{}
 
 // checkBreach rejects a password that is in a list of stolen ones.
 func (v *visit) checkBreach(field, chosen string) error {

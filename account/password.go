@@ -168,7 +168,7 @@ func (v *visit) verifyCurrent(u *pintle.User, entered string) error {
 // have ten more guesses with each.
 func (v *visit) verifyOwn(u *pintle.User, field, entered string) error {
 	return v.withinTries(u, func() error {
-		found, err := v.passwords.Authorize(v.ctx, &pintle.Submission{
+		found, err := v.passwords.Authorize(context.WithValue(v.ctx, signedInKey{}, true), &pintle.Submission{
 			Fields: map[string]any{"email": u.Email, "password": entered}, Request: v.r, Client: v.client(),
 		})
 		if limit, ok := errors.AsType[*pintle.Error](err); ok && errors.Is(err, pintle.CodeCredentials) {

@@ -63,6 +63,10 @@ func (a *Accounts) authorize(ctx context.Context, s *pintle.Submission) (*pintle
 	if err != nil || !right {
 		return nil, err
 	}
+	// Not before: whether the service is asked would tell that a password is wrong.
+	if err := a.checkAtSignIn(ctx, u, entered); err != nil {
+		return nil, err
+	}
 	return u, nil
 }
 
