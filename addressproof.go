@@ -124,6 +124,9 @@ func (x *exchange) confirmAddress(w *unitOfWork, who *arrival, d *decision) erro
 	if err != nil || user == nil || !proof.openFor(user) {
 		return err
 	}
+	if err := w.beforeProof(who, user); err != nil {
+		return err
+	}
 	except := d.marker
 	if d.session != nil {
 		except = d.session.Token
@@ -144,6 +147,31 @@ func (x *exchange) confirmAddress(w *unitOfWork, who *arrival, d *decision) erro
 	}
 	d.proven = true
 	return nil
+}
+
+// beforeProof lets the host remove what was added to a user before the address was proven.
+// It fails with an [errand] until the host was asked: it may use the database, and would
+// wait there for the transaction.
+func (w *unitOfWork) beforeProof(who *arrival, user *User) error {
+	if w.x.Callbacks.ProveAddress == nil || who.errands.proving[user.ID] {
+		return nil
+	}
+	return &errand{func(e *errands) error {
+		p := &PendingSignIn{
+			User: user.clone(), Account: who.account.clone(), Profile: who.profile, Authentication: who.authentication.complete(), Request: w.x.r,
+		}
+		if err := w.x.Callbacks.ProveAddress(w.x.ctx, p); err != nil {
+			if isClassified(err) {
+				return err
+			}
+			return &Error{Code: CodeAccessDenied, Provider: who.provider.id, Err: fmt.Errorf("Callbacks.ProveAddress: %w", err)}
+		}
+		if e.proving == nil {
+			e.proving = map[string]bool{}
+		}
+		e.proving[user.ID] = true
+		return nil
+	}}
 }
 
 // aboutAddress reports whether a request to the callback route of a mail provider

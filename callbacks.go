@@ -79,6 +79,20 @@ type Callbacks struct {
 	// first call only.
 	Hold func(ctx context.Context, p *PendingSignIn) (page string, err error)
 
+	// ProveAddress is called before a sign-in proves the address of a stored user for the
+	// first time: it has shown that the user reads mail there, and [User].EmailVerified,
+	// which is zero, is set after it returns nil. It removes what a person who used the
+	// address before may have added to the user, such as a second factor, which would let
+	// that person in or keep the owner of the address out. All other sessions of the user
+	// end as well, as far as [Features].SessionList or [SessionConfig.Revocation] permit.
+	//
+	// p.Authentication has the methods that were proven in this sign-in. ID, RedirectTo
+	// and Expires are not set. It may be called more than once in a sign-in, and in one
+	// that is then denied. An error denies the sign-in, and the address stays unproven. It
+	// runs outside the transaction of the sign-in. It is not called for a user whom the
+	// sign-in creates.
+	ProveAddress func(ctx context.Context, p *PendingSignIn) error
+
 	// Accept decides whether a session that was read is used. It returns "" to use it,
 	// or the page on which its user first proves more: a path or a URL of this site.
 	// The request then counts as signed out, and its session is neither extended nor

@@ -309,8 +309,13 @@ func (x *exchange) enterByMail(w *unitOfWork, who *arrival, here *presence, user
 	if err != nil {
 		return nil, err
 	}
+	if first {
+		if err := w.beforeProof(who, user); err != nil {
+			return nil, err
+		}
+	}
 	// A person who used the address before its owner did may hold a session.
-	if alone {
+	if alone || first && x.Callbacks.ProveAddress != nil {
 		if err := w.endSessions(who, user.ID, ""); err != nil {
 			return nil, err
 		}

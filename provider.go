@@ -253,6 +253,9 @@ type errands struct {
 	// revoked are the ids of users whose token sessions were ended, and when.
 	revoked map[string]time.Time
 
+	// proving are the ids of users of whom [Callbacks.ProveAddress] was told.
+	proving map[string]bool
+
 	// marking takes an address away by putting another in its place.
 	marking bool
 

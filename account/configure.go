@@ -127,6 +127,7 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 	a.tokens = usesTokens(cfg)
 	cfg.Callbacks.Hold = a.gate
 	cfg.Callbacks.Accept = a.accept
+	cfg.Callbacks.ProveAddress = a.askProveAddress
 	cfg.Callbacks.SignIn = a.askSignIn
 	if !a.o.SignUp.Closed {
 		cfg.Pages.SignUp = cmp.Or(cfg.Pages.SignUp, a.site.path("sign-up"))

@@ -251,7 +251,7 @@ func (v *visit) becomeUser(n *newcomer) error {
 	if err := v.newSecret(n.user, row, n.hash); err != nil {
 		return err
 	}
-	return v.proveAddress(v.ctx, n.user.ID)
+	return v.proveFirst(n.user, []string{methodPassword}) // the one that was chosen now
 }
 
 var errProvenMeanwhile = errors.New("the address was proven meanwhile")

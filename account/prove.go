@@ -188,7 +188,8 @@ func (v *visit) prove() (next string, err error) {
 	if who.session == nil {
 		return v.provePending(who.user)
 	}
-	if err := v.whileSignedOut(v.ctx, who.user.ID, func() error { return v.proveAddress(v.ctx, who.user.ID) }); err != nil {
+	prove := func() error { return v.proveFirst(who.user, who.session.Authentication.Methods) }
+	if err := v.whileSignedOut(v.ctx, who.user.ID, prove); err != nil {
 		return "", err
 	}
 	if err := v.startAgain(who.user, who.session.Authentication, methodMail); err != nil {
@@ -206,7 +207,9 @@ func (v *visit) provePending(u *pintle.User) (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := v.proveAddress(v.ctx, u.ID); err != nil {
+	// Before the gate is asked again: a second factor of another person would keep the user
+	// out.
+	if err := v.proveFirst(u, p.Authentication.Methods); err != nil {
 		return "", err
 	}
 	if next, err = v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: []string{methodMail}}); err != nil {

@@ -297,6 +297,11 @@ func englishAccount() pages.AccountTexts {
 				Text:   []string{"It is no longer asked for."},
 				Button: "Look at your account", Ignore: "If it was not you, choose a new password now.",
 			},
+			"address-proved": {
+				Subject: "Your address is confirmed at %s", Heading: "Your address is confirmed",
+				Text:   []string{"What was added to the account before is removed: %s. All other devices were signed out."},
+				Button: "Look at your account", Ignore: "If you need one of these, add it again.",
+			},
 			"recovery-used": {
 				Subject: "A recovery code was used at %s", Heading: "A recovery code was used",
 				Text:   []string{"You have %s codes left."},
