@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
 )
 
 // AC-61
@@ -47,6 +49,38 @@ func TestTheApplicationRemovesWhatWasThereBeforeTheFirstProof(t *testing.T) {
 			b.get(b.mailTo("new@example.com").URL).goesTo(s.url)
 			if len(asked) != 2 {
 				t.Errorf("the callback was called %d times", len(asked))
+			}
+		})
+	}
+}
+
+// AC-61, AT-11: also where a provider vouches for the address.
+func TestTheFirstProofWithACallbackEndsAllOtherSessions(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, k := mailSite(t, strategy, func(s *site, _ *pintle.Email) {
+				s.Session.Revocation = &memstore.Revocations{}
+				s.Callbacks.ProveAddress = func(context.Context, *pintle.PendingSignIn) error { return nil }
+			})
+			u := k.seedUser(t, pintle.User{Email: victimAddress})
+			err := k.Store.LinkAccount(t.Context(), &pintle.Account{
+				UserID: u.ID, Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: "1", VerifiedEmail: victimAddress,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, w := s.browser(), httptest.NewRecorder()
+			if _, _, err := s.auth.StartSession(w, before.request(), u, pintle.StartOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			before.takes(w)
+			if before.session() == nil {
+				t.Fatal("the session does not begin")
+			}
+			b := s.browser()
+			b.get(b.mailTo(victimAddress).URL).goesTo(s.url)
+			if before.session() != nil || b.session() == nil {
+				t.Errorf("the session of before is %v, the new one %v", before.session(), b.session())
 			}
 		})
 	}
