@@ -103,9 +103,9 @@ func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) {
 	v.json = v.json || v.route.data
 	switch {
 	case r.Method == http.MethodPost && v.route.do != nil:
-		v.post()
+		v.post() //nolint:contextcheck // admit makes it from that of the request
 	case r.Method != http.MethodPost && v.route.show != nil:
-		v.get()
+		v.get() //nolint:contextcheck // admit makes it from that of the request
 	default:
 		allow := "GET, HEAD"
 		if v.route.do != nil {
