@@ -98,6 +98,15 @@ type Store interface {
 	// Provider and ProviderAccountID of keepOneOf are read.
 	UnlinkAccount(ctx context.Context, userID, provider, providerAccountID string, keepOneOf []*Account) error
 
+	// Tokens that are used up: Features.AccountSwap
+
+	// SwapAccount does what UpdateAccount does if the RefreshToken that is stored still
+	// is old, byte by byte, in one step. An empty old stands for no token. Otherwise it
+	// changes nothing and fails with ErrConflict. Of concurrent calls with one old, in
+	// any number of processes, that store different refresh tokens one succeeds. It fails
+	// with ErrNotFound when there is no such account.
+	SwapAccount(ctx context.Context, a *Account, old string) error
+
 	// Sessions: Features.Sessions
 
 	// CreateSession stores a session. It fails with ErrConflict when the token is
@@ -239,6 +248,11 @@ type Features struct {
 	// gets, and a proof by mail finds out who else can use the address.
 	Accounts bool
 
+	// AccountSwap is the method SwapAccount, of a store that has Accounts. Without it
+	// [Auth.Refresh] and [Auth.UpdateAccount] read, and then write: of two that replace
+	// the tokens of an account at one moment the slower one wins.
+	AccountSwap bool
+
 	// Sessions are the methods CreateSession, SessionAndUser, UpdateSession
 	// and DeleteSession. [StrategyDatabase] needs them, and is the default
 	// with them.
@@ -347,6 +361,11 @@ func (UnimplementedStore) UserAccounts(context.Context, string) ([]*Account, err
 // UpdateAccount fails.
 func (UnimplementedStore) UpdateAccount(context.Context, *Account) error {
 	return unimplemented("UpdateAccount")
+}
+
+// SwapAccount fails.
+func (UnimplementedStore) SwapAccount(context.Context, *Account, string) error {
+	return unimplemented("SwapAccount")
 }
 
 // UnlinkAccount fails.

@@ -101,6 +101,9 @@ var cancelledChecks = []check{
 			t.noAnswer("UpdateAccount", s.UpdateAccount(ctx, b.account))
 			t.noAnswer("UnlinkAccount", s.UnlinkAccount(ctx, b.user.ID, b.account.Provider, b.account.ProviderAccountID, nil))
 		}
+		if s := t.store; t.can.AccountSwap {
+			t.noAnswer("SwapAccount", s.SwapAccount(ctx, b.account, b.account.RefreshToken))
+		}
 		if s := t.store; t.can.SessionList {
 			t.noAnswer("EndSession", s.EndSession(ctx, b.user.ID, t.listed(b.user.ID)[0].Handle))
 			_, err := s.EndUserSessions(ctx, b.user.ID, "")

@@ -35,6 +35,7 @@ var featureChecks = []check{
 			feature, needs string
 			broken         bool
 		}{
+			{"AccountSwap", "Accounts", t.can.AccountSwap && !t.can.Accounts},
 			{"SessionList", "Sessions", t.can.SessionList && !t.can.Sessions},
 			{"Passkeys", "Accounts", t.can.Passkeys && !t.can.Accounts},
 			{"PasskeyNames", "Passkeys", t.can.PasskeyNames && !t.can.Passkeys},
@@ -87,6 +88,11 @@ var features = []feature{
 		{"UpdateAccount", func(t *tester, s pintle.Store) error { return s.UpdateAccount(t.ctx, newAccount(uuid.New())) }},
 		{"UnlinkAccount", func(t *tester, s pintle.Store) error {
 			return s.UnlinkAccount(t.ctx, uuid.New(), "github", unique(), nil)
+		}},
+	}},
+	{"AccountSwap", func(f pintle.Features) bool { return f.AccountSwap }, []method{
+		{"SwapAccount", func(t *tester, s pintle.Store) error {
+			return s.SwapAccount(t.ctx, newAccount(uuid.New()), "")
 		}},
 	}},
 	{"Sessions", func(f pintle.Features) bool { return f.Sessions }, []method{

@@ -19,6 +19,7 @@ func featureMutants() []mutant {
 	mutants := []mutant{
 		{"the features come with the first user", func(s *memstore.Store) pintle.Store { return &growing{Store: s} }, "the features do not change"},
 		{"passkeys without accounts", func(s *memstore.Store) pintle.Store { return without(s, "Accounts") }, "a feature that needs another has it"},
+		{"swaps without accounts", func(s *memstore.Store) pintle.Store { return without(s, "Accounts") }, "a feature that needs another has it"},
 		{"a list of sessions without sessions", func(s *memstore.Store) pintle.Store { return without(s, "Sessions") }, "a feature that needs another has it"},
 		{"names without passkeys", func(s *memstore.Store) pintle.Store { return without(s, "Passkeys") }, "a feature that needs another has it"},
 	}
@@ -110,6 +111,10 @@ func (s broken) fails(feature string) error {
 
 func (s broken) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	return errors.Join(s.fails("Accounts"), s.Store.UpdateAccount(ctx, a))
+}
+
+func (s broken) SwapAccount(ctx context.Context, a *pintle.Account, old string) error {
+	return errors.Join(s.fails("AccountSwap"), s.Store.SwapAccount(ctx, a, old))
 }
 
 func (s broken) UpdateSession(ctx context.Context, token string, change pintle.SessionUpdate) error {

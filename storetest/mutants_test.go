@@ -23,7 +23,7 @@ type mutant struct {
 
 // AT-110, AC-4, AC-200, AC-201
 func TestEveryMutantIsNoticed(t *testing.T) {
-	mutants := slices.Concat(userMutants, extraMutants, accountMutants, sessionMutants, linkMutants, transactionMutants, featureMutants(), rowMutants(), signInMutants())
+	mutants := slices.Concat(userMutants, extraMutants, accountMutants, accountSwapMutants, sessionMutants, linkMutants, transactionMutants, featureMutants(), rowMutants(), signInMutants())
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()

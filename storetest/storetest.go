@@ -131,6 +131,7 @@ func groups() []group {
 		{"Verification", verificationChecks},
 		{"Passkey", passkeyChecks},
 		{"Accounts", accountsChecks},
+		{"AccountSwap", accountSwapChecks},
 		{"AccountStore", accountStoreChecks},
 		{"ProviderSessions", providerSessionChecks},
 		{"SharedState", sharedStateStoreChecks()},

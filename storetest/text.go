@@ -113,6 +113,9 @@ func (t *tester) findsNothing(text, userID string) {
 		t.notFound(what("Account"), err)
 		t.notFound(what("UnlinkAccount"), s.UnlinkAccount(t.ctx, userID, "github", text, nil))
 		t.notFound(what("UpdateAccount"), s.UpdateAccount(t.ctx, &pintle.Account{UserID: userID, Provider: "github", ProviderAccountID: text}))
+		if t.can.AccountSwap {
+			t.notFound(what("SwapAccount"), s.SwapAccount(t.ctx, &pintle.Account{UserID: userID, Provider: "github", ProviderAccountID: text}, text))
+		}
 	}
 	if s := t.store; t.can.SessionList {
 		t.notFound(what("EndSession"), s.EndSession(t.ctx, userID, text))

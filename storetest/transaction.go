@@ -250,6 +250,9 @@ func (t *tester) disturb(b belongings) {
 		change := newAccount(b.user.ID)
 		change.Provider, change.ProviderAccountID = b.account.Provider, b.account.ProviderAccountID
 		t.ok("UpdateAccount", s.UpdateAccount(t.ctx, change))
+		if t.can.AccountSwap {
+			t.ok("SwapAccount", s.SwapAccount(t.ctx, newTokens(change), change.RefreshToken))
+		}
 		t.ok("UnlinkAccount", s.UnlinkAccount(t.ctx, b.user.ID, b.account.Provider, b.account.ProviderAccountID, nil))
 	}
 	if b.session != nil {

@@ -110,17 +110,31 @@ func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Acc
 
 // UpdateAccount implements [pintle.Store].
 func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+	return r.updateAccount(ctx, "update account", a, nil)
+}
+
+// SwapAccount implements [pintle.Store].
+func (r records) SwapAccount(ctx context.Context, a *pintle.Account, old string) error {
+	return r.updateAccount(ctx, "swap account", a, &old)
+}
+
+// updateAccount replaces the tokens of an account, unless old is not nil and not its
+// refresh token.
+func (r records) updateAccount(ctx context.Context, operation string, a *pintle.Account, old *string) error {
 	change, err := newAccount(a)
 	if err != nil {
-		return fmt.Errorf("memstore: update account: %w", err)
+		return fmt.Errorf("memstore: %s: %w", operation, err)
 	}
 	if err := r.write(ctx); err != nil {
 		return err
 	}
 	defer r.writeDone()
 	linked := r.accounts[accountKey{a.Provider, a.ProviderAccountID}]
-	if linked == nil {
+	switch {
+	case linked == nil:
 		return pintle.ErrNotFound
+	case old != nil && linked.row.RefreshToken != *old:
+		return fmt.Errorf("memstore: %s: the refresh token is another: %w", operation, pintle.ErrConflict)
 	}
 	before := *linked
 	r.undo(func() { *linked = before })

@@ -42,7 +42,7 @@ func New() *Store {
 // transactions in a transaction.
 func (r records) Features() pintle.Features {
 	return pintle.Features{
-		Accounts: true, Sessions: true, SessionList: true, Verifications: true, Passkeys: true, PasskeyNames: true,
+		Accounts: true, AccountSwap: true, Sessions: true, SessionList: true, Verifications: true, Passkeys: true, PasskeyNames: true,
 		Transactions: r.tx == nil, DeleteUser: true, Sweep: true, InMemory: true,
 	}
 }

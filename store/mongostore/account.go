@@ -249,13 +249,43 @@ func (s *Store) UserAccounts(ctx context.Context, userID string) ([]*pintle.Acco
 // UpdateAccount implements [pintle.Store]. Members of Extra that are not
 // given stay.
 func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+	return s.updateAccount(ctx, "update account", a)
+}
+
+// SwapAccount implements [pintle.Store]. Members of Extra that are not given stay.
+func (s *Store) SwapAccount(ctx context.Context, a *pintle.Account, old string) error {
+	if !storable(old) {
+		old = errNotText.Error() // no token
+	}
+	stored := bson.E{Key: "refresh_token", Value: old}
+	if old == "" {
+		// A document without the field matches null.
+		stored.Value = bson.D{{Key: "$in", Value: bson.A{nil, ""}}}
+	}
+	err := s.updateAccount(ctx, "swap account", a, stored)
+	if !errors.Is(err, pintle.ErrNotFound) {
+		return err
+	}
+	switch _, err := s.accountOwner(ctx, a.Provider, a.ProviderAccountID); {
+	case missing(err), errors.Is(err, pintle.ErrNotFound):
+		return absent(ctx)
+	case err != nil:
+		return fail(ctx, "swap account", err)
+	}
+	return fail(ctx, "swap account", pintle.ErrConflict)
+}
+
+// updateAccount replaces the tokens of an account that meets further conditions. It
+// fails with ErrNotFound if none does.
+func (s *Store) updateAccount(ctx context.Context, operation string, a *pintle.Account, conditions ...bson.E) error {
 	filter, ok := accountFilter(a.Provider, a.ProviderAccountID)
 	if !ok {
 		return absent(ctx)
 	}
+	filter = append(filter, conditions...)
 	set, err := tokens(a)
 	if err != nil {
-		return fail(ctx, "update account", err)
+		return fail(ctx, operation, err)
 	}
 	var unset bson.D
 	drop := func(name string) {
@@ -279,5 +309,5 @@ func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	if err == nil && result.MatchedCount == 0 {
 		err = pintle.ErrNotFound
 	}
-	return fail(ctx, "update account", err)
+	return fail(ctx, operation, err)
 }

@@ -61,7 +61,7 @@ var _ pintle.Store = (*Store)(nil)
 // Features implements [pintle.Store]: all but transactions.
 func (s *Store) Features() pintle.Features {
 	return pintle.Features{
-		Accounts: true, Sessions: true, SessionList: true, Verifications: true, Passkeys: true, PasskeyNames: true, DeleteUser: true, Sweep: true,
+		Accounts: true, AccountSwap: true, Sessions: true, SessionList: true, Verifications: true, Passkeys: true, PasskeyNames: true, DeleteUser: true, Sweep: true,
 	}
 }
 

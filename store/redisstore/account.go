@@ -205,21 +205,34 @@ func (s *Store) accountKeys(ctx context.Context, userID string) ([]string, error
 
 // UpdateAccount implements [pintle.Store].
 func (s *Store) UpdateAccount(ctx context.Context, a *pintle.Account) error {
+	return s.updateAccount(ctx, "update account", a, func(*pintle.Account) bool { return true })
+}
+
+// SwapAccount implements [pintle.Store].
+func (s *Store) SwapAccount(ctx context.Context, a *pintle.Account, old string) error {
+	return s.updateAccount(ctx, "swap account", a, func(stored *pintle.Account) bool { return stored.RefreshToken == old })
+}
+
+// updateAccount replaces the tokens of an account if it may be replaced.
+func (s *Store) updateAccount(ctx context.Context, operation string, a *pintle.Account, may func(stored *pintle.Account) bool) error {
 	key := s.keys.account(a.Provider, a.ProviderAccountID)
 	for {
 		before, old, err := s.account(ctx, a.Provider, a.ProviderAccountID)
+		if err == nil && !may(before) {
+			err = pintle.ErrConflict
+		}
 		if err != nil {
-			return fail(ctx, "update account", err)
+			return fail(ctx, operation, err)
 		}
 		after := *a
 		after.UserID, after.Type, after.VerifiedEmail = before.UserID, before.Type, before.VerifiedEmail
 		text, err := encodeAccount(&after)
 		if err != nil {
-			return fmt.Errorf("redisstore: update account: %w", err)
+			return fmt.Errorf("redisstore: %s: %w", operation, err)
 		}
 		written, err := replace(ctx, s.client, key, old, text, time.Time{})
 		if err != nil || written {
-			return fail(ctx, "update account", err)
+			return fail(ctx, operation, err)
 		}
 	}
 }

@@ -59,7 +59,7 @@ var _ pintle.Store = (*Store)(nil)
 // removes what has expired.
 func (s *Store) Features() pintle.Features {
 	return pintle.Features{
-		Accounts: true, Sessions: true, SessionList: true, Verifications: true, Passkeys: true, PasskeyNames: true, DeleteUser: true,
+		Accounts: true, AccountSwap: true, Sessions: true, SessionList: true, Verifications: true, Passkeys: true, PasskeyNames: true, DeleteUser: true,
 	}
 }
 

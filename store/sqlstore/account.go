@@ -230,6 +230,34 @@ func (r records) UpdateAccount(ctx context.Context, a *pintle.Account) error {
 	return r.fail(ctx, "update account", err)
 }
 
+// SwapAccount implements [pintle.Store]. Further columns that Extra has no value for
+// stay.
+func (r records) SwapAccount(ctx context.Context, a *pintle.Account, old string) error {
+	switch {
+	case !storable(a.Provider, a.ProviderAccountID):
+		return r.absent(ctx)
+	case !storable(old):
+		old = errNotText.Error() // no token
+	}
+	tokens, given, err := r.tokens(a)
+	if err != nil {
+		return r.fail(ctx, "swap account", err)
+	}
+	args := append([]any{a.Provider, a.ProviderAccountID, old}, tokens...)
+	n, err := r.exec(ctx, r.including(given, r.sql.swapAccount, builder.swapAccount), r.touched(r.tables.accounts, args)...)
+	if err != nil || n > 0 {
+		return r.fail(ctx, "swap account", err)
+	}
+	found, err := r.Account(ctx, a.Provider, a.ProviderAccountID)
+	switch {
+	case err != nil:
+		return err
+	case found.RefreshToken == old && old == a.RefreshToken:
+		return nil // MySQL does not count a row that was so already
+	}
+	return fmt.Errorf("sqlstore: swap account: the refresh token is another: %w", pintle.ErrConflict)
+}
+
 // errNothingKept is the conflict of UnlinkAccount that a retry does not resolve.
 var errNothingKept = fmt.Errorf("sqlstore: unlink account: no account to keep is linked: %w", pintle.ErrConflict)
 

@@ -18,8 +18,8 @@ type queries struct {
 	// updateUser has a statement for each choice of fields, as bits.
 	updateUser [16]*statement
 
-	linkAccount, account, userAccounts, updateAccount *statement
-	unlinkAccount, ownAccount                         *statement // ownAccount locks the row it finds
+	linkAccount, account, userAccounts, updateAccount, swapAccount *statement
+	unlinkAccount, ownAccount                                      *statement // ownAccount locks the row it finds
 
 	createSession, sessionAndUser, sessionExists, deleteSession *statement
 	// updateSession has a statement for each choice of fields, as bits.
@@ -283,6 +283,7 @@ func (b builder) accounts(q *queries) {
 	q.account = b.statement("SELECT %s FROM %s WHERE %s", columns, t.quoted, pair(1))
 	q.userAccounts = b.statement("SELECT %s FROM %s WHERE %s", columns, t.quoted, b.isID(owner, 1))
 	q.updateAccount = b.updateAccount(nil)
+	q.swapAccount = b.swapAccount(nil)
 	q.ownAccount = b.statement("SELECT %s FROM %s WHERE %s AND %s%s", t.columns["type"], t.quoted, b.isID(owner, 1), pair(2), b.locked())
 	q.unlinkAccount = b.statement("DELETE FROM %s WHERE %s AND %s", t.quoted, b.isID(owner, 1), pair(2))
 }
@@ -309,6 +310,23 @@ func (b builder) updateAccount(further []int) *statement {
 	t := b.tables.accounts
 	changed := slices.Concat(t.names("", tokenColumns...), t.further(further), t.names("", "updatedAt"))
 	return b.statement("UPDATE %s SET %s WHERE %s", t.quoted, set(3, changed), b.accountPair(1))
+}
+
+// swapAccount is updateAccount for an account whose refresh token is the parameter 3.
+// NULL is the empty text.
+func (b builder) swapAccount(further []int) *statement {
+	t := b.tables.accounts
+	changed := slices.Concat(t.names("", tokenColumns...), t.further(further), t.names("", "updatedAt"))
+	stored := "''"
+	if t.has("refresh_token") {
+		stored = fmt.Sprintf("COALESCE(%s, '')", t.columns["refresh_token"])
+	}
+	same := stored + " = $3"
+	if b.Dialect == MySQL {
+		// The column ignores case in our own tables, too.
+		same = fmt.Sprintf("CAST(CONVERT(%s USING utf8mb4) AS BINARY) = CAST($3 AS BINARY)", stored)
+	}
+	return b.statement("UPDATE %s SET %s WHERE %s AND %s", t.quoted, set(4, changed), b.accountPair(1), same)
 }
 
 func (b builder) sessions(q *queries) {

@@ -86,7 +86,7 @@ func (*txStore) InTx(context.Context, func(pintle.Store) error) error { return e
 func (r records) Features() pintle.Features {
 	passkeys := r.tables.authenticators
 	f := pintle.Features{
-		Accounts: true, Sessions: true, SessionList: true, Verifications: true, DeleteUser: true, Sweep: true,
+		Accounts: true, AccountSwap: true, Sessions: true, SessionList: true, Verifications: true, DeleteUser: true, Sweep: true,
 		Passkeys: passkeys != nil, PasskeyNames: passkeys != nil && passkeys.has("name"), Transactions: !r.tx,
 	}
 	switch {

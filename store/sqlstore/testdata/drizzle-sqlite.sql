@@ -79,6 +79,9 @@ SELECT "userId", "type", "provider", "providerAccountId", "access_token", "refre
 -- updateAccount
 UPDATE "account" SET "access_token" = ?3, "refresh_token" = ?4, "id_token" = ?5, "expires_at" = ?6, "token_type" = ?7, "scope" = ?8, "session_state" = ?9 WHERE "provider" = ?1 AND "providerAccountId" = ?2;
 
+-- swapAccount
+UPDATE "account" SET "access_token" = ?4, "refresh_token" = ?5, "id_token" = ?6, "expires_at" = ?7, "token_type" = ?8, "scope" = ?9, "session_state" = ?10 WHERE "provider" = ?1 AND "providerAccountId" = ?2 AND COALESCE("refresh_token", '') = ?3;
+
 -- unlinkAccount
 DELETE FROM "account" WHERE "userId" = ?1 AND "provider" = ?2 AND "providerAccountId" = ?3;
 

@@ -85,6 +85,9 @@ SELECT `user_id`, `type`, `provider`, `provider_account_id`, `verified_email`, `
 -- updateAccount
 UPDATE `pintle_accounts` SET `access_token` = ?, `refresh_token` = ?, `id_token` = ?, `expires_at` = ?, `token_type` = ?, `scope` = ?, `session_state` = ?, `oauth_token` = ?, `oauth_token_secret` = ?, `extra` = ? WHERE `provider` = ? AND `provider_account_id` = ?;
 
+-- swapAccount
+UPDATE `pintle_accounts` SET `access_token` = ?, `refresh_token` = ?, `id_token` = ?, `expires_at` = ?, `token_type` = ?, `scope` = ?, `session_state` = ?, `oauth_token` = ?, `oauth_token_secret` = ?, `extra` = ? WHERE `provider` = ? AND `provider_account_id` = ? AND CAST(CONVERT(COALESCE(`refresh_token`, '') USING utf8mb4) AS BINARY) = CAST(? AS BINARY);
+
 -- unlinkAccount
 DELETE FROM `pintle_accounts` WHERE `user_id` = ? AND `provider` = ? AND `provider_account_id` = ?;
 

@@ -85,6 +85,9 @@ SELECT "user_id", "type", "provider", "provider_account_id", "verified_email", "
 -- updateAccount
 UPDATE "pintle_accounts" SET "access_token" = $3, "refresh_token" = $4, "id_token" = $5, "expires_at" = $6, "token_type" = $7, "scope" = $8, "session_state" = $9, "oauth_token" = $10, "oauth_token_secret" = $11, "extra" = $12 WHERE "provider" = $1 AND "provider_account_id" = $2;
 
+-- swapAccount
+UPDATE "pintle_accounts" SET "access_token" = $4, "refresh_token" = $5, "id_token" = $6, "expires_at" = $7, "token_type" = $8, "scope" = $9, "session_state" = $10, "oauth_token" = $11, "oauth_token_secret" = $12, "extra" = $13 WHERE "provider" = $1 AND "provider_account_id" = $2 AND COALESCE("refresh_token", '') = $3;
+
 -- unlinkAccount
 DELETE FROM "pintle_accounts" WHERE "user_id" = $1 AND "provider" = $2 AND "provider_account_id" = $3;
 

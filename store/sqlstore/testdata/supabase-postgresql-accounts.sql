@@ -79,6 +79,9 @@ SELECT "userId", "type", "provider", "providerAccountId", "id", "access_token", 
 -- updateAccount
 UPDATE "next_auth"."accounts" SET "access_token" = $3, "refresh_token" = $4, "id_token" = $5, "expires_at" = $6, "token_type" = $7, "scope" = $8, "session_state" = $9, "oauth_token" = $10, "oauth_token_secret" = $11 WHERE "provider" = $1 AND "providerAccountId" = $2;
 
+-- swapAccount
+UPDATE "next_auth"."accounts" SET "access_token" = $4, "refresh_token" = $5, "id_token" = $6, "expires_at" = $7, "token_type" = $8, "scope" = $9, "session_state" = $10, "oauth_token" = $11, "oauth_token_secret" = $12 WHERE "provider" = $1 AND "providerAccountId" = $2 AND COALESCE("refresh_token", '') = $3;
+
 -- unlinkAccount
 DELETE FROM "next_auth"."accounts" WHERE "userId" = $1 AND "provider" = $2 AND "providerAccountId" = $3;
 

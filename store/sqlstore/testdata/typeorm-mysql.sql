@@ -79,6 +79,9 @@ SELECT `userId`, `type`, `provider`, `providerAccountId`, `id`, `access_token`, 
 -- updateAccount
 UPDATE `accounts` SET `access_token` = ?, `refresh_token` = ?, `id_token` = ?, `expires_at` = ?, `token_type` = ?, `scope` = ?, `session_state` = ? WHERE (`provider` = ? AND CAST(CONVERT(`provider` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`providerAccountId` = ? AND CAST(CONVERT(`providerAccountId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
+-- swapAccount
+UPDATE `accounts` SET `access_token` = ?, `refresh_token` = ?, `id_token` = ?, `expires_at` = ?, `token_type` = ?, `scope` = ?, `session_state` = ? WHERE (`provider` = ? AND CAST(CONVERT(`provider` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`providerAccountId` = ? AND CAST(CONVERT(`providerAccountId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND CAST(CONVERT(COALESCE(`refresh_token`, '') USING utf8mb4) AS BINARY) = CAST(? AS BINARY);
+
 -- unlinkAccount
 DELETE FROM `accounts` WHERE (`userId` = ? AND CAST(CONVERT(`userId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`provider` = ? AND CAST(CONVERT(`provider` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) AND (`providerAccountId` = ? AND CAST(CONVERT(`providerAccountId` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 
