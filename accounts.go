@@ -55,16 +55,22 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) (err error) 
 	if account.AccessToken == "" {
 		return nil
 	}
-	stored, err := s.storedAccount(ctx, account)
-	if err != nil {
-		return err
+	for range maxAttempts {
+		stored, old, err := s.storedTokens(ctx, account)
+		if err != nil {
+			return err
+		}
+		renewed := s.kept(account)
+		renewed.UserID, renewed.Type, renewed.VerifiedEmail = stored.UserID, stored.Type, stored.VerifiedEmail
+		if renewed.RefreshToken == "" {
+			renewed.RefreshToken = stored.RefreshToken
+		}
+		// A refresh that ends in between has used up the refresh token that is kept.
+		if err = store.swapAccount(ctx, s.sealTokens(renewed), old); !errors.Is(err, ErrConflict) {
+			return err
+		}
 	}
-	renewed := s.kept(account)
-	renewed.UserID, renewed.Type, renewed.VerifiedEmail = stored.UserID, stored.Type, stored.VerifiedEmail
-	if renewed.RefreshToken == "" {
-		renewed.RefreshToken = stored.RefreshToken
-	}
-	return store.updateAccount(ctx, s.sealTokens(renewed))
+	return fail(CodeStore, errors.New("UpdateAccount: other requests keep replacing the tokens: try again"))
 }
 
 // SignOutEverywhere ends every session of a user, on every device, and every sign-in
@@ -186,7 +192,7 @@ func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccount
 		return err
 	}
 	account := &Account{UserID: s.User.ID, Provider: provider, ProviderAccountID: providerAccountID}
-	for range unlinkAttempts {
+	for range maxAttempts {
 		// A conflict means that another request removed, or is removing, the
 		// accounts this one counted on: it decides again on what is left.
 		if err = set.unlink(ctx, account, known); !errors.Is(err, ErrConflict) {
@@ -196,9 +202,9 @@ func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccount
 	return lastSignIn(account, "the user's other accounts are being removed by other requests")
 }
 
-// unlinkAttempts is how often Unlink decides anew when accounts of the user
+// maxAttempts is how often Unlink and UpdateAccount decide anew when accounts of the user
 // change meanwhile.
-const unlinkAttempts = 4
+const maxAttempts = 4
 
 func lastSignIn(a *Account, reason string) error {
 	return &Error{Code: CodeLastSignIn, Provider: a.Provider, Err: errors.New("Unlink: " + reason)}

@@ -231,6 +231,10 @@ func (k *recordingStore) UpdateAccount(ctx context.Context, a *pintle.Account) e
 	return k.does("updateAccount", func() error { return k.Store.UpdateAccount(ctx, a) })
 }
 
+func (k *recordingStore) SwapAccount(ctx context.Context, a *pintle.Account, old string) error {
+	return k.does("swapAccount", func() error { return k.Store.SwapAccount(ctx, a, old) })
+}
+
 func (k *recordingStore) UserAccounts(ctx context.Context, userID string) ([]*pintle.Account, error) {
 	return asked(k, "userAccounts", func() ([]*pintle.Account, error) { return k.Store.UserAccounts(ctx, userID) })
 }

@@ -102,6 +102,7 @@ const (
 
 const (
 	codeCallbackRoute         Code = "CallbackRouteError"
+	codeConsentRequired       Code = "ConsentRequired"
 	codeErrorPageLoop         Code = "ErrorPageLoop"
 	codeExperimental          Code = "ExperimentalFeatureNotEnabled"
 	codeDuplicateConditional  Code = "DuplicateConditionalUI"

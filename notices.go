@@ -34,6 +34,7 @@ const (
 	noticeMisdirectedForm
 	noticeNoAccountID
 	noticeCookies
+	noticeNoLease
 	noticeCount
 )
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pintleauth/pintle/sharedstate"
 )
 
 // records is the host's store as this package uses it, and the only way to it:
@@ -182,6 +184,39 @@ func (r *records) userAccounts(ctx context.Context, userID string) ([]*Account, 
 func (r *records) updateAccount(ctx context.Context, a *Account) error {
 	o := r.begin(ctx, "updateAccount")
 	return r.end(ctx, o, r.store.UpdateAccount(ctx, a))
+}
+
+// swapAccount replaces the tokens of an account if the refresh token that is stored still
+// is old, and otherwise fails with [ErrConflict]. Without [Features.AccountSwap] it
+// replaces them whatever is stored.
+func (r *records) swapAccount(ctx context.Context, a *Account, old string) error {
+	if !r.can.AccountSwap {
+		return r.updateAccount(ctx, a)
+	}
+	o := r.begin(ctx, "swapAccount")
+	return r.end(ctx, o, r.store.SwapAccount(ctx, a, old))
+}
+
+// hasLeases reports whether processes can agree on which of them does something.
+func (r *records) hasLeases() bool { return !isNil(r.store.SharedState()) }
+
+// lease takes a lease for a duration, and reports whether the owner has it.
+func (r *records) lease(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner, d time.Duration) (bool, error) {
+	o := r.begin(ctx, "lease")
+	held, err := r.store.SharedState().Lease(ctx, key, owner, d)
+	return held && err == nil, r.end(ctx, o, err)
+}
+
+// once reports whether no process has used a key, and uses it until a time.
+func (r *records) once(ctx context.Context, key sharedstate.Key, until time.Time) (bool, error) {
+	o := r.begin(ctx, "once")
+	first, err := r.store.SharedState().Once(ctx, key, until)
+	return first && err == nil, r.end(ctx, o, err)
+}
+
+func (r *records) release(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner) error {
+	o := r.begin(ctx, "release")
+	return r.end(ctx, o, r.store.SharedState().Release(ctx, key, owner))
 }
 
 func (r *records) unlinkAccount(ctx context.Context, a *Account, keepOneOf []*Account) error {

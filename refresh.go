@@ -2,12 +2,14 @@ package pintle
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -34,8 +36,32 @@ const (
 	// again with every request.
 	refreshMemory = 2 * time.Minute
 
-	// maxRefreshes bounds what is remembered.
+	// maxRefreshes bounds what is remembered, and maxChain how many exchanges of one
+	// account follow one another in that time.
 	maxRefreshes = 4096
+	maxChain     = 64
+
+	// leaseTime is how long the process that exchanges a refresh token keeps others from
+	// it. It is three times [outgoingTimeout], the time of one request to the provider.
+	// The exchange ends before it, so that there is time to store its outcome.
+	leaseTime    = 3 * outgoingTimeout
+	exchangeTime = leaseTime - 10*time.Second
+
+	// maxWait is how long a call waits for another process: a little longer than one
+	// request to the provider takes at most. It looks after firstPause, and then after
+	// pauses that double up to maxPause.
+	maxWait    = 12 * time.Second
+	firstPause = 100 * time.Millisecond
+	maxPause   = 400 * time.Millisecond
+
+	// clientHold is how long a provider is not asked that has refused the client, and
+	// maxHold the longest time for which it is heeded when it asks to wait.
+	clientHold = time.Minute
+	maxHold    = 5 * time.Minute
+
+	// rejectionHold is how long a new access token counts as good although an API has
+	// rejected it: an API that accepts none would cause an exchange with every call.
+	rejectionHold = 30 * time.Second
 )
 
 // Refresh returns an account with an access token that is good for about a minute
@@ -46,17 +72,27 @@ const (
 // wait for its outcome, and those that come within two minutes with the old
 // refresh token get the same. With a store that has [Features.Accounts] the
 // stored account counts and is updated, and the given one needs only Provider
-// and ProviderAccountID; otherwise the caller keeps the result, in [Callbacks.JWT]
-// for example:
+// and ProviderAccountID, or Provider and UserID if the user has one account there;
+// otherwise the caller keeps the result, in [Callbacks.JWT] for example:
 //
 //	account, err := auth.Refresh(ctx, &pintle.Account{Provider: "google", …})
 //
+// With a UserID the account must be that user's: if not, the error matches
+// [ErrNotFound]. The other fields of a stored account do not count, with one exception:
+// to have an access token replaced that an API rejects, give it as AccessToken with an
+// ExpiresAt that has passed, such as 1. If the store has another one by now, or this one
+// is not half a minute old, that is returned.
+//
+// Processes that share a store whose SharedState is not nil exchange once together. A
+// process that waits for another one for twelve seconds, as for one that has ended,
+// returns an error that may pass.
+//
 // The error matches [ErrNoRefresh] if the account has no refresh token or the
-// provider no longer accepts it: the user has to sign in again. Any other error
-// may be temporary. Two processes that share a store may both refresh an
-// account, and the slower one then finds what the faster one stored; with
-// providers that end the grant when a refresh token is used twice, requests of
-// one user must reach one process.
+// provider no longer accepts it: the user has to sign in again. It then also matches
+// Code("ConsentRequired") if the provider asks for the user's consent. Any other error
+// may be temporary. If it is an [*Error] with a RetryAfter, the provider is not asked
+// before: because it asks for time, up to five minutes, or because it has refused the
+// client, which is [CodeConfiguration], for a minute.
 func (a *Auth) Refresh(ctx context.Context, account *Account) (refreshed *Account, err error) {
 	defer a.logFailed(ctx, "Refresh", &err)
 	s, err := a.settingsFor(ctx, "Refresh")
@@ -69,6 +105,8 @@ func (a *Auth) Refresh(ctx context.Context, account *Account) (refreshed *Accoun
 // ErrNoRefresh means that an account cannot get a new access token until its
 // owner signs in again.
 var ErrNoRefresh = errors.New("pintle: the account cannot be refreshed")
+
+var errNoRefreshToken = fmt.Errorf("%w: it has no refresh token", ErrNoRefresh)
 
 // fresh reports whether the access token of an account need not be replaced yet.
 func (r *refreshes) fresh(a *Account, now time.Time) bool {
@@ -106,32 +144,121 @@ func (r *refreshes) life(a *Account, now time.Time) time.Duration {
 	return known.left
 }
 
-func (s *settings) refresh(ctx context.Context, account *Account) (*Account, error) {
-	if s.refreshes.fresh(account, time.Now()) {
-		return account, nil
+// rejects reports whether a caller gives back an access token that the account has,
+// because the provider's API does not accept it.
+func (a *Account) rejects(current *Account, now time.Time) bool {
+	return a.AccessToken != "" && a.AccessToken == current.AccessToken && a.ExpiresAt != 0 && !time.Unix(a.ExpiresAt, 0).After(now)
+}
+
+// serves reports whether the access token of an account need not be replaced yet for a
+// caller who gives an account.
+func (r *refreshes) serves(current, given *Account) bool {
+	return r.fresh(current, time.Now()) && !r.isRejected(current, given)
+}
+
+// isRejected reports whether a caller gives back the access token of an account that is
+// not new.
+func (r *refreshes) isRejected(current, given *Account) bool {
+	return given.rejects(current, time.Now()) && !r.isNew(current)
+}
+
+// isNew reports whether an account got its access token here a moment ago.
+func (r *refreshes) isNew(a *Account) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range r.done {
+		if d.account != nil && d.account.AccessToken == a.AccessToken && time.Since(d.at) < rejectionHold {
+			return true
+		}
 	}
-	p := s.byID[account.Provider]
+	return false
+}
+
+func (s *settings) refresh(ctx context.Context, given *Account) (*Account, error) {
+	if s.refreshes.fresh(given, time.Now()) {
+		return given, nil
+	}
+	p := s.byID[given.Provider]
 	if p == nil {
-		return nil, fail(CodeConfiguration, fmt.Errorf("refresh: there is no provider %q", account.Provider))
+		return nil, fail(CodeConfiguration, fmt.Errorf("refresh: there is no provider %q", given.Provider))
 	}
 	if p.refresh == nil {
 		return nil, fmt.Errorf("refresh: %w: provider %s is not an OAuth 2 provider", ErrNoRefresh, p.id)
 	}
-	id := account.Provider + "\x00" + account.ProviderAccountID
+	account, err := s.accountMeant(ctx, given)
+	if err != nil {
+		return nil, err
+	}
 	if s.records != nil && s.records.can.Accounts {
 		// Whatever tokens the callers hold, one refresh token is stored.
-		current, err := s.oneAtATime(ctx, p, id, func(ctx context.Context) (*Account, error) {
-			return s.refreshStored(ctx, p, account)
-		})
+		id := account.Provider + "\x00" + account.ProviderAccountID
+		run := func(ctx context.Context) (*Account, error) { return s.refreshStored(ctx, p, account) }
+		current, err := s.oneAtATime(ctx, p, id, run)
+		if err == nil && s.refreshes.isRejected(current, account) {
+			// A call that was under way did not know that the API rejects the token.
+			current, err = s.oneAtATime(ctx, p, id, run)
+		}
 		if !errors.Is(err, ErrNotFound) {
-			return current, err
+			return s.ofOwner(ctx, account, current, err)
 		}
 	}
 	// The refresh token is part of the key, so that an account id alone does
 	// not yield the tokens.
 	return s.oneAtATime(ctx, p, refreshKey(account), func(ctx context.Context) (*Account, error) {
-		return s.exchangeOnce(ctx, p, account)
+		latest, known := s.refreshes.latest(account, account)
+		if known != nil {
+			return known.result()
+		}
+		return s.exchangeOnce(ctx, p, latest, false)
 	})
+}
+
+// ofOwner returns what came of refreshing a stored account to a caller who says whose it
+// is: nothing, if it is another user's.
+func (s *settings) ofOwner(ctx context.Context, given, current *Account, err error) (*Account, error) {
+	if given.UserID == "" {
+		return current, err
+	}
+	if err != nil {
+		var lookup error
+		if current, lookup = s.records.account(ctx, given.Provider, given.ProviderAccountID); lookup != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case current.UserID != given.UserID:
+		return nil, fmt.Errorf("refresh: the account belongs to another user: %w", ErrNotFound)
+	case err != nil:
+		return nil, err
+	}
+	return current, nil
+}
+
+// accountMeant returns the account that a caller means who gives a user and a provider
+// alone.
+func (s *settings) accountMeant(ctx context.Context, given *Account) (*Account, error) {
+	if given.ProviderAccountID != "" || given.UserID == "" || given.RefreshToken != "" {
+		return given, nil
+	}
+	store, err := storeFor(s, "Refresh of an account without ProviderAccountID", featureAccounts)
+	if err != nil {
+		return nil, err
+	}
+	linked, err := store.userAccounts(ctx, given.UserID)
+	if err != nil {
+		return nil, err
+	}
+	linked = slices.DeleteFunc(linked, func(a *Account) bool { return a.Provider != given.Provider })
+	switch len(linked) {
+	case 0:
+		return nil, fmt.Errorf("refresh: the user has no account at %s: %w", given.Provider, ErrNotFound)
+	case 1:
+		meant := given.clone()
+		meant.ProviderAccountID = linked[0].ProviderAccountID
+		return meant, nil
+	}
+	return nil, fail(CodeConfiguration, fmt.Errorf("refresh: the user has %d accounts at %s: set Account.ProviderAccountID to one of them, "+
+		"which Auth.Accounts lists", len(linked), given.Provider))
 }
 
 func refreshKey(a *Account) string {
@@ -152,60 +279,232 @@ func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f fu
 	return nil, &Error{Code: codeOAuthCallback, Provider: p.id, Err: err}
 }
 
-// refreshStored refreshes the account that the store has.
+// refreshStored refreshes the account that the store has. Of all processes that share
+// the store one exchanges its refresh token, which it reads after it has its turn: what
+// was read before may be used up.
 func (s *settings) refreshStored(ctx context.Context, p *provider, account *Account) (*Account, error) {
-	current, err := s.storedAccount(ctx, account)
-	if err != nil || s.refreshes.fresh(current, time.Now()) {
-		return current, err
-	}
-	renewed, err := s.exchangeOnce(ctx, p, current)
-	if errors.Is(err, ErrNoRefresh) {
-		// Another process may have been faster, and the token spent by it.
-		if later, lookup := s.storedAccount(ctx, account); lookup == nil && s.refreshes.fresh(later, time.Now()) {
-			return later, nil
+	t := s.newTurn(ctx, p, account)
+	defer t.end(ctx)
+	for {
+		current, stored, err := s.storedTokens(ctx, account)
+		if err != nil || s.refreshes.serves(current, account) {
+			return current, err
 		}
+		latest, known := s.refreshes.latest(current, account)
+		switch {
+		case known != nil && known.err != nil:
+			return known.result()
+		case known != nil:
+			return s.storeRenewed(ctx, t, account, known.account, stored)
+		case latest.RefreshToken == "":
+			return nil, errNoRefreshToken
+		case !t.held:
+			if err := t.take(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if s.refreshes.fresh(current, time.Now()) {
+			if may, err := t.mayReplace(ctx); err != nil || !may {
+				return current, err
+			}
+		}
+		renewed, err := s.exchangeOnce(ctx, p, latest, true)
+		if errors.Is(err, ErrNoRefresh) {
+			// A process without a lease may have been faster, or the user has signed
+			// in meanwhile.
+			if later, _, lookup := s.storedTokens(ctx, account); lookup == nil && s.refreshes.serves(later, account) {
+				return later, nil
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s.storeRenewed(ctx, t, account, renewed, stored)
 	}
-	if err != nil {
-		return nil, err
+}
+
+// storeRenewed stores new tokens in the place of those whose refresh token is stored. If
+// there are others meanwhile, they are newer than the ones that were exchanged.
+func (s *settings) storeRenewed(ctx context.Context, t *turn, given, renewed *Account, stored string) (*Account, error) {
+	err := s.records.swapAccount(ctx, s.sealTokens(s.kept(renewed)), stored)
+	switch {
+	case err == nil:
+		s.refreshes.saved(renewed)
+		return renewed, nil
+	case errors.Is(err, ErrConflict):
+		s.refreshes.saved(renewed)
+		later, _, err := s.storedTokens(ctx, given)
+		if err == nil && !s.refreshes.serves(later, given) {
+			err = errors.New("refresh: the stored tokens were replaced during the exchange, and the new ones have expired: try again")
+		}
+		return later, err
+	case !errors.Is(err, ErrNotFound):
+		// Another process would send the refresh token that is used up.
+		t.keep(ctx)
 	}
-	if err := s.records.updateAccount(ctx, s.sealTokens(s.kept(renewed))); err != nil {
-		return nil, err
-	}
-	return renewed, nil
+	return nil, err
 }
 
 func (s *settings) storedAccount(ctx context.Context, account *Account) (*Account, error) {
-	found, err := s.records.account(ctx, account.Provider, account.ProviderAccountID)
-	if err != nil {
-		return nil, err
-	}
-	return s.unsealTokens(found)
+	opened, _, err := s.storedTokens(ctx, account)
+	return opened, err
 }
 
-// exchangeOnce exchanges the refresh token of an account, unless that was done a
-// moment ago.
-func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Account) (*Account, error) {
-	if account.RefreshToken == "" {
-		return nil, fmt.Errorf("%w: it has no refresh token", ErrNoRefresh)
+// storedTokens returns an account of the store, and its refresh token as it is stored.
+func (s *settings) storedTokens(ctx context.Context, account *Account) (opened *Account, stored string, err error) {
+	found, err := s.records.account(ctx, account.Provider, account.ProviderAccountID)
+	if err != nil {
+		return nil, "", err
 	}
-	key := refreshKey(account)
-	if known, ok := s.refreshes.remembered(key); ok {
-		return known.account, known.err
+	opened, err = s.unsealTokens(found)
+	return opened, found.RefreshToken, err
+}
+
+func (s *settings) newTurn(ctx context.Context, p *provider, a *Account) *turn {
+	t := &turn{
+		records: s.records, shared: s.records.hasLeases(), pause: firstPause,
+		key: sha256.Sum256(fmt.Appendf(nil, "pintle grant %d:%s %d:%s", len(a.Provider), a.Provider, len(a.ProviderAccountID), a.ProviderAccountID)),
+	}
+	_, _ = rand.Read(t.owner[:]) // it never fails
+	if t.held = !t.shared; t.held && !s.records.can.InMemory {
+		s.noteNoLease(ctx, p.id)
+	}
+	return t
+}
+
+// take takes the turn, or waits for a moment while another process has it. The error is
+// temporary: that process has ended, or the provider does not answer it.
+func (t *turn) take(ctx context.Context) (err error) {
+	t.held, err = t.records.lease(ctx, t.key, t.owner, leaseTime)
+	switch {
+	case err != nil || t.held:
+		return err
+	case t.waited >= maxWait:
+		return fail(codeOAuthCallback, fmt.Errorf("refresh: another process has been exchanging the refresh token for %s", t.waited))
+	}
+	pause := time.NewTimer(t.pause)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	t.waited += t.pause
+	t.pause = min(2*t.pause, maxPause)
+	return nil
+}
+
+// mayReplace reports whether an access token that an API rejects may be replaced before it
+// ends. Of all processes one does that in rejectionHold.
+func (t *turn) mayReplace(ctx context.Context) (bool, error) {
+	if !t.shared {
+		return true, nil // each process knows of its own
+	}
+	key := sha256.Sum256(append([]byte("pintle rejected token "), t.key[:]...))
+	return t.records.once(ctx, key, time.Now().Add(rejectionHold))
+}
+
+// keep keeps the turn for as long as the outcome is remembered here, if the store allows
+// that. Otherwise it ends with its lease.
+func (t *turn) keep(ctx context.Context) {
+	t.kept = true
+	if t.shared && t.held {
+		_, _ = t.records.lease(ctx, t.key, t.owner, refreshMemory) // the store has failed already
+	}
+}
+
+// end gives the turn back.
+func (t *turn) end(ctx context.Context) {
+	if t.shared && t.held && !t.kept {
+		_ = t.records.release(ctx, t.key, t.owner) // the lease ends by itself
+	}
+}
+
+// exchangeOnce exchanges the refresh token of an account, and remembers the outcome. With
+// stored set the store is about to take the tokens.
+func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Account, stored bool) (*Account, error) {
+	if account.RefreshToken == "" {
+		return nil, errNoRefreshToken
 	}
 	renewed := account.clone()
-	response, err := p.refresh(ctx, account.RefreshToken, subjectOf(account))
-	switch {
-	case err == nil:
+	// The lease outlasts the exchange.
+	exchanging, cancel := context.WithTimeout(ctx, exchangeTime)
+	defer cancel()
+	response, err := p.refresh(exchanging, account.RefreshToken, subjectOf(account))
+	if err == nil {
 		renewed.ExpiresAt = 0
 		renewed.setTokens(response)
 		s.log.debug(ctx, "tokens refreshed", "provider", account.Provider)
-	case isRefused(err):
-		err = fmt.Errorf("%w: %w", ErrNoRefresh, err)
-	default:
-		return nil, fmt.Errorf("refresh: %w", err)
+		s.noteLost(ctx, s.refreshes.remember(refreshKey(account), refreshed{account: renewed, unsaved: stored}, refreshMemory))
+		return renewed, nil
 	}
-	s.refreshes.remember(key, refreshed{account: renewed, err: err, at: time.Now()})
-	return renewed, err
+	key, failed, hold := refreshKey(account), fmt.Errorf("refresh: %w", err), refreshMemory
+	code, status, wait := refusal(err)
+	switch {
+	case needsConsent(code):
+		failed = &Error{Code: codeConsentRequired, Provider: p.id, Err: fmt.Errorf("%w: %w", ErrNoRefresh, err)}
+	case isRefused(code, status):
+		failed = fmt.Errorf("%w: %w", ErrNoRefresh, err)
+	case code == "invalid_client", code == "unauthorized_client":
+		// It is the same for every account.
+		key, hold = p.id, clientHold
+		failed = &Error{Code: CodeConfiguration, Provider: p.id, RetryAfter: hold, Err: failed}
+	default:
+		hold = min(wait, maxHold)
+		failed = &Error{Code: codeOAuthCallback, Provider: p.id, RetryAfter: hold, Err: failed}
+	}
+	if hold > 0 {
+		s.noteLost(ctx, s.refreshes.remember(key, refreshed{err: failed}, hold))
+	}
+	return nil, failed
+}
+
+// noteLost logs that the only copy of some tokens is forgotten.
+func (s *settings) noteLost(ctx context.Context, lost []*Account) {
+	for _, a := range lost {
+		s.log.LogAttrs(ctx, slog.LevelError, "pintle: new tokens of an account are lost: the store has not taken them in time, and the old "+
+			"refresh token may be used up", slog.String("code", string(CodeStore)), slog.String("provider", a.Provider),
+			slog.Duration("time", refreshMemory))
+	}
+}
+
+// noteNoLease logs once that processes cannot agree on which of them refreshes an account.
+func (s *settings) noteNoLease(ctx context.Context, provider string) {
+	if !s.notices.first(noticeNoLease) {
+		return
+	}
+	s.log.LogAttrs(ctx, slog.LevelInfo, "pintle: the store has no SharedState, so that two processes may exchange one refresh token: "+
+		"at providers that end the grant then, the requests of a user have to reach one process",
+		slog.String("provider", provider))
+}
+
+// refusal returns what a token endpoint said: an error code and a status, of which each
+// may be missing, and how long it asks to wait.
+func refusal(err error) (code string, status int, wait time.Duration) {
+	if refusal, ok := errors.AsType[*handshake.TokenError](err); ok {
+		if refusal.Status == http.StatusTooManyRequests || refusal.Status >= http.StatusInternalServerError {
+			wait = refusal.RetryAfter
+		}
+		return refusal.Code, refusal.Status, wait
+	}
+	if refusal, ok := errors.AsType[*handshake.ResponseError](err); ok {
+		return refusal.Code, 0, 0 // reported by a Quirks.TokenResponse, as for Microsoft
+	}
+	return "", 0, 0
+}
+
+// needsConsent reports whether the user has to agree to something at the provider.
+//
+// https://openid.net/specs/openid-connect-core-1_0.html#AuthError
+// https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+// https://www.rfc-editor.org/rfc/rfc8707#section-2
+func needsConsent(code string) bool {
+	switch code {
+	case "consent_required", "interaction_required", "invalid_scope", "invalid_target":
+		return true
+	}
+	return false
 }
 
 // isRefused reports whether a provider will reject the same refresh token
@@ -217,15 +516,9 @@ func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Accou
 // refused alike; it is tried again when the outcome is forgotten.
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-5.2
-func isRefused(err error) bool {
-	code, status := "", 0
-	if refusal, ok := errors.AsType[*handshake.TokenError](err); ok {
-		code, status = refusal.Code, refusal.Status
-	} else if refusal, ok := errors.AsType[*handshake.ResponseError](err); ok {
-		code = refusal.Code // reported by a Quirks.TokenResponse, as for Microsoft
-	}
+func isRefused(code string, status int) bool {
 	switch code {
-	case "invalid_grant", "interaction_required", "login_required", "consent_required", "bad_refresh_token":
+	case "invalid_grant", "login_required", "bad_refresh_token":
 		return true
 	case "invalid_request", "":
 		return status == http.StatusBadRequest
@@ -254,26 +547,80 @@ func subjectOf(a *Account) string {
 	return claims.Subject
 }
 
-func (r *refreshes) remembered(key string) (refreshed, bool) {
-	r.mu.Lock()
-	d, ok := r.done[key]
-	r.mu.Unlock()
-	ok = ok && time.Since(d.at) < refreshMemory && (d.err != nil || r.fresh(d.account, time.Now()))
-	return d, ok
+// latest follows the exchanges that are remembered from the refresh token of an account
+// on. It returns the account with the newest refresh token, and what is known of it
+// or of the provider that answers the caller who gave an account: nil if it has to be
+// exchanged.
+func (r *refreshes) latest(current, given *Account) (*Account, *refreshed) {
+	for range maxChain {
+		known := r.remembered(refreshKey(current))
+		switch {
+		case known == nil:
+			return current, r.remembered(current.Provider)
+		case known.err != nil, r.serves(known.account, given):
+			return current, known
+		case known.account.RefreshToken == current.RefreshToken:
+			return current, nil // the provider lets it be used again
+		}
+		current = known.account
+	}
+	return current, nil
 }
 
-func (r *refreshes) remember(key string, outcome refreshed) {
+// result returns what is remembered to a caller.
+func (d *refreshed) result() (*Account, error) {
+	failed, ok := errors.AsType[*Error](d.err)
+	if !ok || failed.RetryAfter == 0 {
+		return d.account, d.err
+	}
+	left := *failed
+	left.RetryAfter = max(time.Until(d.until), time.Second).Round(time.Second)
+	return nil, &left
+}
+
+// remembered returns an outcome that is remembered, or nil.
+func (r *refreshes) remembered(key string) *refreshed {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d, ok := r.done[key]
+	if !ok || !time.Now().Before(d.until) {
+		return nil
+	}
+	return &d
+}
+
+// remember remembers an outcome for a time. It returns the accounts with tokens that the
+// store has not taken, and that are forgotten now.
+func (r *refreshes) remember(key string, outcome refreshed, d time.Duration) (lost []*Account) {
+	outcome.at = time.Now()
+	outcome.until = outcome.at.Add(d)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.done == nil {
 		r.done = map[string]refreshed{}
 	}
 	for k, d := range r.done {
-		if time.Since(d.at) >= refreshMemory || len(r.done) >= maxRefreshes {
-			delete(r.done, k)
+		if outcome.at.Before(d.until) && len(r.done) < maxRefreshes {
+			continue
+		}
+		if delete(r.done, k); d.unsaved {
+			lost = append(lost, d.account)
 		}
 	}
 	r.done[key] = outcome
+	return lost
+}
+
+// saved records that the store has the tokens of an account, or newer ones.
+func (r *refreshes) saved(a *Account) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, d := range r.done {
+		if d.unsaved && d.account.Provider == a.Provider && d.account.ProviderAccountID == a.ProviderAccountID {
+			d.unsaved = false
+			r.done[key] = d
+		}
+	}
 }
 
 // RevokeTokens asks the provider of an account to end its tokens, and removes them from

@@ -23,6 +23,7 @@ import (
 	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/tokenhash"
+	"github.com/pintleauth/pintle/sharedstate"
 )
 
 const (
@@ -475,6 +476,24 @@ type refreshed struct {
 	account *Account
 	err     error
 	at      time.Time
+	until   time.Time // how long it is remembered
+
+	// unsaved reports that the store has not taken the tokens yet. They are nowhere else.
+	unsaved bool
+}
+
+// A turn is the right of one call to exchange the refresh token of an account: a lease
+// for the processes that share the store. Within a process calls wait for one another
+// already.
+type turn struct {
+	records *records
+	key     sharedstate.Key
+	owner   sharedstate.Owner
+	shared  bool // the store has leases
+	held    bool
+	kept    bool // longer than the call
+	waited  time.Duration
+	pause   time.Duration
 }
 
 // A language is one in which the pages can be shown.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -52,6 +53,12 @@ type TokenError struct {
 	Code        string // "invalid_grant", …; empty when the body had none
 	Description string
 	URI         string
+
+	// RetryAfter is how long the server asks to wait. It is zero if it does not say, or
+	// not in a form of the standard.
+	//
+	// https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
+	RetryAfter time.Duration
 }
 
 // Error returns the status, error code and description, quoted and cut to a bounded length.

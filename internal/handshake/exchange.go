@@ -116,6 +116,7 @@ func (p *Provider) checkTokens(r *oauth.TokenResponse) error {
 	refusal := &TokenError{
 		Status: r.Status, Code: text(r.Body, "error"),
 		Description: text(r.Body, "error_description"), URI: text(r.Body, "error_uri"),
+		RetryAfter: retryAfter(r.Header.Get("Retry-After"), time.Now()),
 	}
 	switch {
 	case r.Status != http.StatusOK:
@@ -151,6 +152,20 @@ func (p *Provider) checkTokens(r *oauth.TokenResponse) error {
 		return err
 	}
 	return setExpiry(r.Body, time.Now())
+}
+
+// maxRetryAfter is a week: a longer wait cannot be told from never.
+const maxRetryAfter = 7 * 24 * time.Hour
+
+// retryAfter reads a number of seconds or a date.
+func retryAfter(header string, now time.Time) time.Duration {
+	wait := time.Duration(0)
+	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		wait = time.Duration(min(seconds, uint64(maxRetryAfter/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(header); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), maxRetryAfter)
 }
 
 func (p *Provider) checkTokenType(body map[string]any) error {
