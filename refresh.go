@@ -198,8 +198,11 @@ func (s *settings) refresh(ctx context.Context, given *Account) (*Account, error
 			// A call that was under way did not know that the API rejects the token.
 			current, err = s.oneAtATime(ctx, p, id, run)
 		}
-		if !errors.Is(err, ErrNotFound) {
+		switch {
+		case !errors.Is(err, ErrNotFound):
 			return s.ofOwner(ctx, account, current, err)
+		case account.UserID != "" && account.RefreshToken == "":
+			return nil, err // the caller has not more than the name of an account
 		}
 	}
 	// The refresh token is part of the key, so that an account id alone does

@@ -481,6 +481,7 @@ func TestTheAccountOfAUserIsFound(t *testing.T) {
 		for name, ask := range map[string]*pintle.Account{
 			"another user's account": {Provider: "acme", UserID: a.UserID, ProviderAccountID: b.ProviderAccountID},
 			"an unknown user":        {Provider: "acme", UserID: "unknown"},
+			"an unknown account":     {Provider: "acme", UserID: a.UserID, ProviderAccountID: "1"},
 		} {
 			if got, err := s.auth.Refresh(t.Context(), ask); !errors.Is(err, pintle.ErrNotFound) {
 				t.Errorf("RPT-51 %s: %v (%v)", name, got, err)

@@ -104,7 +104,7 @@ func TestLeavesDoNotImportTheRoot(t *testing.T) {
 // the root, and never import one another.
 func TestNeighboursDoNotImportOneAnother(t *testing.T) {
 	neighbours := []string{
-		"provider", "store/memstore", "store/sqlstore", "store/redisstore", "store/mongostore", "store/xatastore", "smtp", "passkey", "ldapauth",
+		"provider", "store/memstore", "store/sqlstore", "store/redisstore", "store/mongostore", "store/xatastore", "smtp", "passkey", "ldapauth", "apiclient",
 		"pintlegin", "pintleecho", "pintlefiber",
 	}
 	for _, s := range sources(t) {
@@ -464,7 +464,7 @@ func TestTheArchitectureListsTheLeaves(t *testing.T) {
 // import the leaves, and have a copy of the function.
 func TestCopiesOfARuleAreTheSame(t *testing.T) {
 	rules := map[string][]string{ // by directory and name, the original and its copies
-		"internal/loopback.Host":      {"smtp.isLoopback", "ldapauth.isLoopback", "cmd/pintle.isLoopback"},
+		"internal/loopback.Host":      {"smtp.isLoopback", "ldapauth.isLoopback", "apiclient.isLoopback", "cmd/pintle.isLoopback"},
 		"internal/address.LowerASCII": {"ldapauth.lowerASCII"},
 	}
 	bodies := map[string]string{}

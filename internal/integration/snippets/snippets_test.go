@@ -73,7 +73,7 @@ var imported = []string{
 	"github.com/chromedp/cdproto/network", "github.com/chromedp/chromedp", "github.com/gin-gonic/gin", "github.com/go-chi/chi/v5",
 	"github.com/go-webauthn/webauthn/metadata/providers/cached", "github.com/gofiber/fiber/v3", "github.com/labstack/echo/v5", "github.com/redis/go-redis/v9",
 	"go.mongodb.org/mongo-driver/v2/mongo", "go.mongodb.org/mongo-driver/v2/mongo/options",
-	"github.com/pintleauth/pintle", "github.com/pintleauth/pintle/account", "github.com/pintleauth/pintle/authtest", "github.com/pintleauth/pintle/ldapauth",
+	"github.com/pintleauth/pintle", "github.com/pintleauth/pintle/account", "github.com/pintleauth/pintle/apiclient", "github.com/pintleauth/pintle/authtest", "github.com/pintleauth/pintle/ldapauth",
 	"github.com/pintleauth/pintle/passkey", "github.com/pintleauth/pintle/passkey/mds", "github.com/pintleauth/pintle/passkey/passkeytest",
 	"github.com/pintleauth/pintle/oauth", "github.com/pintleauth/pintle/pages", "github.com/pintleauth/pintle/password",
 	"github.com/pintleauth/pintle/pintleecho", "github.com/pintleauth/pintle/pintlefiber", "github.com/pintleauth/pintle/pintlegin",
@@ -133,7 +133,7 @@ var (
 var structs = []string{
 	"pintle.Config", "pintle.Callbacks", "pintle.Events", "pintle.SessionConfig", "pintle.JWTConfig", "pintle.Cookies", "pintle.Pages",
 	"pages.Theme", "pages.Texts", "pintle.OAuth", "oauth.Quirks", "pintle.Email", "pintle.Credentials", "pintle.WebAuthn",
-	"[]pintle.Provider", "throttle.Options", "smtp.Options", "passkey.Options", "provider.Options",
+	"[]pintle.Provider", "throttle.Options", "smtp.Options", "apiclient.Options", "passkey.Options", "provider.Options",
 }
 
 // check type-checks code as a file, as declarations, as statements, or as

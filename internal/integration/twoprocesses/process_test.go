@@ -72,6 +72,9 @@ func work(given string) error {
 	if err := json.Unmarshal([]byte(given), &where); err != nil {
 		return err
 	}
+	if where.Provider != "" {
+		return refreshAll(where)
+	}
 	rows, err := where.open(context.Background())
 	if err != nil {
 		return err

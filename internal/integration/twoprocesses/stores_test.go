@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/integration/services"
 	"github.com/pintleauth/pintle/store/mongostore"
@@ -28,19 +29,28 @@ type place struct {
 	Addrs   []string
 	Cluster bool
 
+	// Provider is the address of a provider. A process that has one refreshes accounts.
+	Provider string
+
+	// Alone hides from the process what it could agree on with others.
+	Alone bool
+
 	// Locked makes the steps of the store depend on a lock in each process.
 	Locked bool
 }
 
 func (p place) open(ctx context.Context) (accountstore.Store, error) {
-	rows, err := p.openStore(ctx)
-	if err == nil && p.Locked {
-		rows = &locked{Store: rows}
+	store, err := p.openStore(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return rows, err
+	if p.Locked {
+		return &locked{Store: store.AccountStore()}, nil
+	}
+	return store.AccountStore(), nil
 }
 
-func (p place) openStore(ctx context.Context) (accountstore.Store, error) {
+func (p place) openStore(ctx context.Context) (pintle.Store, error) {
 	switch {
 	case p.Driver != "":
 		db, err := sql.Open(p.Driver, p.DSN)
@@ -48,23 +58,19 @@ func (p place) openStore(ctx context.Context) (accountstore.Store, error) {
 			return nil, err
 		}
 		db.SetMaxIdleConns(goroutines)
-		return sqlstore.New(db, p.Dialect).AccountStore(), nil
+		return sqlstore.New(db, p.Dialect), nil
 	case p.URL != "":
 		client, err := mongo.Connect(options.Client().ApplyURI(p.URL))
 		if err != nil {
 			return nil, err
 		}
-		store, err := mongostore.Open(ctx, client.Database(p.Name), mongostore.Options{})
-		if err != nil {
-			return nil, err
-		}
-		return store.AccountStore(), nil
+		return mongostore.Open(ctx, client.Database(p.Name), mongostore.Options{})
 	case p.Cluster:
 		client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: p.Addrs, ContextTimeoutEnabled: true})
-		return redisstore.New(client, redisstore.Options{}).AccountStore(), nil
+		return redisstore.New(client, redisstore.Options{}), nil
 	case len(p.Addrs) == 1:
 		client := redis.NewClient(&redis.Options{Addr: p.Addrs[0], ContextTimeoutEnabled: true})
-		return redisstore.New(client, redisstore.Options{}).AccountStore(), nil
+		return redisstore.New(client, redisstore.Options{}), nil
 	}
 	return nil, fmt.Errorf("there is no store in %+v", p)
 }
