@@ -28,8 +28,8 @@ func (a *Auth) Account(ctx context.Context, provider, providerAccountID string) 
 }
 
 // UpdateAccount replaces the stored tokens of an account, which a sign-in of a
-// known user does not change. An application that uses them calls it from
-// [Events.SignIn] with the event's account:
+// known user changes with [OAuth.StoreTokensAtSignIn] only. An application with other
+// rules calls it from [Events.SignIn] with the event's account:
 //
 //	SignIn: func(ctx context.Context, e *pintle.SignInEvent) error {
 //		return auth.UpdateAccount(ctx, e.Account)
@@ -48,29 +48,13 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) (err error) 
 	if err != nil {
 		return err
 	}
-	store, err := storeFor(s, "UpdateAccount", featureAccounts)
-	if err != nil {
+	if _, err := storeFor(s, "UpdateAccount", featureAccounts); err != nil {
 		return err
 	}
 	if account.AccessToken == "" {
 		return nil
 	}
-	for range maxAttempts {
-		stored, old, err := s.storedTokens(ctx, account)
-		if err != nil {
-			return err
-		}
-		renewed := s.kept(account)
-		renewed.UserID, renewed.Type, renewed.VerifiedEmail = stored.UserID, stored.Type, stored.VerifiedEmail
-		if renewed.RefreshToken == "" {
-			renewed.RefreshToken = stored.RefreshToken
-		}
-		// A refresh that ends in between has used up the refresh token that is kept.
-		if err = store.swapAccount(ctx, s.sealTokens(renewed), old); !errors.Is(err, ErrConflict) {
-			return err
-		}
-	}
-	return fail(CodeStore, errors.New("UpdateAccount: other requests keep replacing the tokens: try again"))
+	return s.replaceTokens(ctx, account, false)
 }
 
 // SignOutEverywhere ends every session of a user, on every device, and every sign-in
@@ -201,10 +185,6 @@ func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccount
 	}
 	return lastSignIn(account, "the user's other accounts are being removed by other requests")
 }
-
-// maxAttempts is how often Unlink and UpdateAccount decide anew when accounts of the user
-// change meanwhile.
-const maxAttempts = 4
 
 func lastSignIn(a *Account, reason string) error {
 	return &Error{Code: CodeLastSignIn, Provider: a.Provider, Err: errors.New("Unlink: " + reason)}

@@ -67,6 +67,31 @@ type SignInOptions struct {
 	// SignIn fails with [CodeAccessDenied] if the request has no session.
 	Confirm bool
 
+	// Scopes asks the provider for more than the sign-in did, such as access to the
+	// calendar of the user. It is for an [OAuth] provider with Protocol [oauth.OAuth2] or
+	// [oauth.OIDC] at which the user of the session has an account. The provider is asked
+	// for these scopes, for those that the account has, and for those of the
+	// configuration. Its answer signs no user in and links no account, and the callbacks
+	// for sign-ins are not called: the tokens are stored, and the browser goes to
+	// RedirectTo. A scope has 1 to 256 characters of printable ASCII without spaces,
+	// quotes and backslashes; 16 scopes of 1000 characters together are the most.
+	//
+	// If the answer is for another account, it changes nothing: a user who has several may
+	// choose another one at the provider. RedirectTo then has the parameter error with the
+	// code [CodeAccountNotLinked]. If the user does not grant each of Scopes, it is
+	// "ConsentRequired". What was granted is stored, unless the account can be refreshed
+	// and would lose a scope by it. Other failures have their codes there.
+	//
+	// It needs a store with [Features.Accounts]. SignIn fails with [CodeAccessDenied] if
+	// the request has no session, and with [CodeAccountNotLinked] if the user has no such
+	// account. It cannot be combined with Confirm.
+	Scopes []string
+
+	// ProviderAccountID is the account for Scopes. It may come from a form: the account of
+	// another user is not found. Empty means the only one that the user has at the
+	// provider.
+	ProviderAccountID string
+
 	// RequireUserVerification is for [Auth.BeginPasskeyConfirmation]: the authenticator has
 	// to verify its user, by a PIN or a biometric, whatever the provider requires for a
 	// sign-in. The proof then has the method "mfa". A security key without a PIN cannot
@@ -102,6 +127,9 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 		return x.leaveTo(w, err)
 	}
 	if err := x.askFor(asked{Prompt: o.Prompt, MaxAge: o.MaxAge, ACR: slices.Clone(o.ACRValues)}, o.Confirm); err != nil {
+		return x.leaveTo(w, err)
+	}
+	if err := x.askForScopes(o.Scopes, o.ProviderAccountID); err != nil {
 		return x.leaveTo(w, err)
 	}
 	if x.provider == nil {

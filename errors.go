@@ -130,7 +130,7 @@ func (c Code) Error() string { return "pintle: " + string(c) }
 func (c Code) visible() bool {
 	switch c {
 	case CodeAccessDenied, CodeCredentials, CodeVerification, codeMissingCSRF, codeOAuthCallback,
-		CodeAccountNotLinked, codePasskeyNotLinked, codeWebAuthn, CodeSignOut, CodeStepUp:
+		CodeAccountNotLinked, codePasskeyNotLinked, codeWebAuthn, CodeSignOut, CodeStepUp, codeConsentRequired:
 		return true
 	}
 	return false

@@ -116,7 +116,7 @@ func (e *Error) level() slog.Level {
 		return slog.LevelWarn
 	}
 	switch e.Code {
-	case codeMissingCSRF, CodeVerification, CodeStepUp, CodeLastSignIn, CodeInvalidCheck, codeWebAuthn,
+	case codeMissingCSRF, CodeVerification, CodeStepUp, codeConsentRequired, CodeLastSignIn, CodeInvalidCheck, codeWebAuthn,
 		CodeAccountNotLinked, codePasskeyNotLinked, codeInvalidProvider, codeUnknownAction, codeUnknownTenant:
 		return slog.LevelInfo
 	case codeNotRevoked:

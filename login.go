@@ -1,8 +1,10 @@
 package pintle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/uuid"
@@ -46,10 +48,26 @@ func (x *exchange) login(who *arrival) error {
 	if decided.proven || who.taking != "" {
 		x.addCookie(x.set.addressProof.clear())
 	}
+	x.keepTokens(who, decided)
 	if held, err := x.hold(who, decided); held || err != nil {
 		return err
 	}
 	return x.issue(who, decided)
+}
+
+// keepTokens stores the tokens of a sign-in with an account that was stored before, for
+// [OAuth.StoreTokensAtSignIn]. They belong to the account whether or not the sign-in is
+// completed.
+func (x *exchange) keepTokens(who *arrival, d *decision) {
+	if !who.provider.storesTokens || who.by != byAccount || !d.returning || who.account.AccessToken == "" {
+		return
+	}
+	account := who.account.clone()
+	account.Scope = cmp.Or(account.Scope, who.provider.scope)
+	if err := x.replaceTokens(x.ctx, account, true); err != nil {
+		x.log.LogAttrs(x.ctx, slog.LevelError, "pintle: the tokens of a sign-in are not stored", slog.String("code", string(classified(err).Code)),
+			slog.String("provider", who.provider.id), slog.Any("error", err))
+	}
 }
 
 // presenceFor returns the signed-in user that the arrival's account may be

@@ -100,6 +100,14 @@ type OAuth struct {
 	// of [Account] and drops Extra.
 	StoreAccount func(a *Account) *Account
 
+	// StoreTokensAtSignIn stores the tokens of every sign-in with an account, and not only
+	// those with which it was linked. They replace the stored ones, but for a refresh
+	// token that the provider does not send again. If the account has a refresh token and
+	// a scope that the sign-in has not, as after [SignInOptions].Scopes, the stored tokens
+	// stay. What fails is logged, and the user is signed in. The store needs
+	// [Features.Accounts].
+	StoreTokensAtSignIn bool
+
 	// DangerouslyLinkByEmail signs a user of this provider in as an
 	// existing user with the same address. Anyone who can make the provider
 	// report an address then controls that user: set it only for providers that

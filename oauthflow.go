@@ -31,6 +31,7 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 	p := &provider{f.providerBase, f, facts{
 		linking: f.linking, keep: own.StoreAccount, authority: own.authority(),
 		formPost: f.formPost, proxyURL: f.proxyURL, oneButton: true, tells: own.Protocol == oauth.OIDC,
+		storesTokens: own.StoreTokensAtSignIn,
 	}}
 	if incomplete != nil {
 		return p, &Error{Code: codeInvalidEndpoints, Provider: p.id, Err: incomplete}
@@ -50,6 +51,10 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 	}
 	var fault *Error
 	p.refresh, fault = f.speak(s)
+	p.scope = f.scope
+	if own.StoreTokensAtSignIn {
+		p.check = f.checkStore
+	}
 	if f.ends != nil {
 		p.endSession = &endSession{f.endAtProvider, func(x *exchange) (bool, error) { return f.passOn(x, x.query, actionSignOut) }}
 	}
@@ -333,6 +338,7 @@ func (f *oauthFlow) speak(s *settings) (refresh refreshFunc, fault *Error) {
 		two.OldCopy = s.noteOldCopy(p.ID)
 		two.PublicOnly, two.PublicPorts = p.PublicNetworkOnly, s.PublicNetworkPorts
 		f.protocol, check, refresh = oauth2Protocol{two, p.Quirks.Leave, p.Quirks.Return}, two.Check, two.Refresh
+		f.scope = two.Scope()
 		if p.EndSessionAtProvider {
 			f.ends = two
 		}
@@ -342,6 +348,18 @@ func (f *oauthFlow) speak(s *settings) (refresh refreshFunc, fault *Error) {
 		return refresh, &Error{Code: codeInvalidEndpoints, Provider: p.ID, Err: err}
 	}
 	return refresh, nil
+}
+
+// checkStore rejects a store that cannot replace tokens.
+func (f *oauthFlow) checkStore(s *settings) *Error {
+	const what = "OAuth.StoreTokensAtSignIn"
+	if s.records == nil {
+		return &Error{Code: codeMissingAdapter, Provider: f.id, Err: errors.New(what + " needs a Config.Store")}
+	}
+	if err := s.records.missing(what, featureAccounts); err != nil {
+		return &Error{Code: codeMissingAdapterMethods, Provider: f.id, Err: err}
+	}
+	return nil
 }
 
 // endsSessions reports why a provider at which sessions are to end cannot do that.

@@ -508,7 +508,7 @@ func (x *exchange) pageWithError(page string, e *Error) string {
 	switch {
 	case !code.visible():
 		code = CodeConfiguration
-	case code == CodeStepUp && !x.confirming():
+	case (code == CodeStepUp || code == codeConsentRequired) && !x.confirming():
 		code = CodeAccessDenied
 	}
 	pairs := query.Values{{Key: "error", Value: string(code)}}

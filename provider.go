@@ -75,6 +75,12 @@ type facts struct {
 	// [storedByDefault].
 	keep func(*Account) *Account
 
+	// storesTokens is [OAuth.StoreTokensAtSignIn].
+	storesTokens bool
+
+	// scope is what the configuration of the provider asks for.
+	scope string
+
 	// refresh exchanges a refresh token for a token response. Nil means that the
 	// provider issues none.
 	refresh refreshFunc
@@ -371,6 +377,8 @@ type oauthFlow struct {
 	formPost bool          // see [OAuth.formPost]
 	proxyURL string        // see [OAuth.proxyURL]
 
+	scope string // see [facts.scope]
+
 	// ends knows where sessions end at the provider. It is nil if they are not to.
 	ends *handshake.Provider
 
@@ -447,6 +455,12 @@ type asked struct {
 	// Session is the mark of the session that the answer is to confirm. It is empty for
 	// a sign-in.
 	Session string `json:"session,omitempty"`
+
+	// Scopes are wanted for the user of that session, at the account of the provider with
+	// the id Account. Granted is what the account has already.
+	Scopes  []string `json:"scopes,omitempty"`
+	Account string   `json:"account,omitempty"`
+	Granted []string `json:"-"`
 }
 
 // ask is what the provider is sent.
@@ -454,7 +468,7 @@ func (a *asked) ask() handshake.Ask {
 	if a == nil {
 		return handshake.Ask{}
 	}
-	return handshake.Ask{Prompt: a.Prompt, MaxAge: a.MaxAge, ACR: a.ACR}
+	return handshake.Ask{Prompt: a.Prompt, MaxAge: a.MaxAge, ACR: a.ACR, Scopes: slices.Concat(a.Granted, a.Scopes)}
 }
 
 // proof is what the answer to a flow has to show that began at a time in Unix seconds.

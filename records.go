@@ -428,6 +428,81 @@ func (s *settings) unsealTokens(a *Account) (*Account, error) {
 	return opened, nil
 }
 
+func (s *settings) storedAccount(ctx context.Context, account *Account) (*Account, error) {
+	opened, _, err := s.storedTokens(ctx, account)
+	return opened, err
+}
+
+// storedTokens returns an account with its tokens, and as the store has it.
+func (s *settings) storedTokens(ctx context.Context, account *Account) (opened, stored *Account, err error) {
+	if stored, err = s.records.account(ctx, account.Provider, account.ProviderAccountID); err != nil {
+		return nil, nil, err
+	}
+	opened, err = s.unsealTokens(stored)
+	return opened, stored, err
+}
+
+// accountOf returns the account of a user at a provider as the store has it: the one with
+// the given id, or the only one. The error matches [ErrNotFound] if the user has none.
+func (s *settings) accountOf(ctx context.Context, given *Account) (*Account, error) {
+	linked, err := s.records.userAccounts(ctx, given.UserID)
+	if err != nil {
+		return nil, err
+	}
+	linked = slices.DeleteFunc(linked, func(a *Account) bool {
+		return a.Provider != given.Provider || given.ProviderAccountID != "" && a.ProviderAccountID != given.ProviderAccountID
+	})
+	switch len(linked) {
+	case 0:
+		return nil, fmt.Errorf("the user has no such account at %s: %w", given.Provider, ErrNotFound)
+	case 1:
+		return linked[0], nil
+	}
+	return nil, fail(CodeConfiguration, fmt.Errorf("the user has %d accounts at %s: set ProviderAccountID to that of one of them, "+
+		"which Auth.Accounts lists", len(linked), given.Provider))
+}
+
+// maxAttempts is how often a change of accounts is decided anew when they change
+// meanwhile.
+const maxAttempts = 4
+
+// replaceTokens stores the tokens of an account in the place of those that the store has.
+// A refresh token that the provider did not send is kept. With keepWider set tokens
+// that can be refreshed stay if they have a scope that the new ones have not, unless the
+// provider has refused to refresh them.
+func (s *settings) replaceTokens(ctx context.Context, account *Account, keepWider bool) error {
+	for range maxAttempts {
+		opened, stored, err := s.storedTokens(ctx, account)
+		if err != nil {
+			return err
+		}
+		if keepWider && opened.RefreshToken != "" && opened.AccessToken != "" && len(lacking(account.Scope, scopesOf(opened.Scope))) > 0 {
+			return nil
+		}
+		renewed := s.kept(account)
+		renewed.UserID, renewed.Type, renewed.VerifiedEmail = opened.UserID, opened.Type, opened.VerifiedEmail
+		if renewed.RefreshToken == "" {
+			renewed.RefreshToken = opened.RefreshToken
+		}
+		// A refresh that ends in between has used up the refresh token that is kept.
+		if err = s.records.swapAccount(ctx, s.sealTokens(renewed), stored.RefreshToken); !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+	return fail(CodeStore, errors.New("other requests keep replacing the tokens of the account: try again"))
+}
+
+// scopesOf returns the scopes of a list, which GitHub and others separate by commas.
+func scopesOf(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' })
+}
+
+// lacking returns those of some scopes that a list has not.
+func lacking(list string, wanted []string) []string {
+	granted := scopesOf(list)
+	return slices.DeleteFunc(slices.Clone(wanted), func(scope string) bool { return slices.Contains(granted, scope) })
+}
+
 // kept is what the store is given of an account: what the provider's Account
 // function lets through.
 func (s *settings) kept(account *Account) *Account {

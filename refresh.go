@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -212,7 +211,7 @@ func (s *settings) refresh(ctx context.Context, given *Account) (*Account, error
 		if known != nil {
 			return known.result()
 		}
-		return s.exchangeOnce(ctx, p, latest, false)
+		return s.exchangeOnce(ctx, p, latest, nil)
 	})
 }
 
@@ -243,25 +242,16 @@ func (s *settings) accountMeant(ctx context.Context, given *Account) (*Account, 
 	if given.ProviderAccountID != "" || given.UserID == "" || given.RefreshToken != "" {
 		return given, nil
 	}
-	store, err := storeFor(s, "Refresh of an account without ProviderAccountID", featureAccounts)
-	if err != nil {
+	if _, err := storeFor(s, "Refresh of an account without ProviderAccountID", featureAccounts); err != nil {
 		return nil, err
 	}
-	linked, err := store.userAccounts(ctx, given.UserID)
+	linked, err := s.accountOf(ctx, given)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("refresh: %w", err)
 	}
-	linked = slices.DeleteFunc(linked, func(a *Account) bool { return a.Provider != given.Provider })
-	switch len(linked) {
-	case 0:
-		return nil, fmt.Errorf("refresh: the user has no account at %s: %w", given.Provider, ErrNotFound)
-	case 1:
-		meant := given.clone()
-		meant.ProviderAccountID = linked[0].ProviderAccountID
-		return meant, nil
-	}
-	return nil, fail(CodeConfiguration, fmt.Errorf("refresh: the user has %d accounts at %s: set Account.ProviderAccountID to one of them, "+
-		"which Auth.Accounts lists", len(linked), given.Provider))
+	meant := given.clone()
+	meant.ProviderAccountID = linked.ProviderAccountID
+	return meant, nil
 }
 
 func refreshKey(a *Account) string {
@@ -312,12 +302,17 @@ func (s *settings) refreshStored(ctx context.Context, p *provider, account *Acco
 				return current, err
 			}
 		}
-		renewed, err := s.exchangeOnce(ctx, p, latest, true)
+		renewed, err := s.exchangeOnce(ctx, p, latest, t)
 		if errors.Is(err, ErrNoRefresh) {
 			// A process without a lease may have been faster, or the user has signed
 			// in meanwhile.
-			if later, _, lookup := s.storedTokens(ctx, account); lookup == nil && s.refreshes.serves(later, account) {
+			later, raw, lookup := s.storedTokens(ctx, account)
+			switch {
+			case lookup != nil:
+			case s.refreshes.serves(later, account):
 				return later, nil
+			case raw.RefreshToken == stored.RefreshToken:
+				s.markRefused(ctx, raw)
 			}
 		}
 		if err != nil {
@@ -327,16 +322,27 @@ func (s *settings) refreshStored(ctx context.Context, p *provider, account *Acco
 	}
 }
 
+// markRefused takes away the access token of a stored account whose refresh token the
+// provider has refused. The tokens of the next sign-in replace such an account whatever
+// their scope. The refresh token stays: a provider can be wrong for a while.
+func (s *settings) markRefused(ctx context.Context, stored *Account) {
+	if s.records.can.AccountSwap && stored.AccessToken != "" {
+		marked := stored.clone()
+		marked.AccessToken = ""
+		_ = s.records.swapAccount(ctx, marked, stored.RefreshToken) // the refusal is the error of the call
+	}
+}
+
 // storeRenewed stores new tokens in the place of those whose refresh token is stored. If
 // there are others meanwhile, they are newer than the ones that were exchanged.
-func (s *settings) storeRenewed(ctx context.Context, t *turn, given, renewed *Account, stored string) (*Account, error) {
-	err := s.records.swapAccount(ctx, s.sealTokens(s.kept(renewed)), stored)
+func (s *settings) storeRenewed(ctx context.Context, t *turn, given, renewed, stored *Account) (*Account, error) {
+	err := s.records.swapAccount(ctx, s.sealTokens(s.kept(renewed)), stored.RefreshToken)
 	switch {
 	case err == nil:
-		s.refreshes.saved(renewed)
+		s.refreshes.saved(renewed, func(earlier *turn) { earlier.giveBack(ctx) })
 		return renewed, nil
 	case errors.Is(err, ErrConflict):
-		s.refreshes.saved(renewed)
+		s.refreshes.saved(renewed, func(earlier *turn) { earlier.giveBack(ctx) })
 		later, _, err := s.storedTokens(ctx, given)
 		if err == nil && !s.refreshes.serves(later, given) {
 			err = errors.New("refresh: the stored tokens were replaced during the exchange, and the new ones have expired: try again")
@@ -349,24 +355,9 @@ func (s *settings) storeRenewed(ctx context.Context, t *turn, given, renewed *Ac
 	return nil, err
 }
 
-func (s *settings) storedAccount(ctx context.Context, account *Account) (*Account, error) {
-	opened, _, err := s.storedTokens(ctx, account)
-	return opened, err
-}
-
-// storedTokens returns an account of the store, and its refresh token as it is stored.
-func (s *settings) storedTokens(ctx context.Context, account *Account) (opened *Account, stored string, err error) {
-	found, err := s.records.account(ctx, account.Provider, account.ProviderAccountID)
-	if err != nil {
-		return nil, "", err
-	}
-	opened, err = s.unsealTokens(found)
-	return opened, found.RefreshToken, err
-}
-
 func (s *settings) newTurn(ctx context.Context, p *provider, a *Account) *turn {
 	t := &turn{
-		records: s.records, shared: s.records.hasLeases(), pause: firstPause,
+		records: s.records, provider: p.id, shared: s.records.hasLeases(), pause: firstPause,
 		key: sha256.Sum256(fmt.Appendf(nil, "pintle grant %d:%s %d:%s", len(a.Provider), a.Provider, len(a.ProviderAccountID), a.ProviderAccountID)),
 	}
 	_, _ = rand.Read(t.owner[:]) // it never fails
@@ -381,10 +372,16 @@ func (s *settings) newTurn(ctx context.Context, p *provider, a *Account) *turn {
 func (t *turn) take(ctx context.Context) (err error) {
 	t.held, err = t.records.lease(ctx, t.key, t.owner, leaseTime)
 	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		t.shared, t.held = false, true
+		return nil
 	case err != nil || t.held:
 		return err
 	case t.waited >= maxWait:
-		return fail(codeOAuthCallback, fmt.Errorf("refresh: another process has been exchanging the refresh token for %s", t.waited))
+		return &Error{
+			Code: codeOAuthCallback, Provider: t.provider, RetryAfter: time.Second,
+			Err: fmt.Errorf("refresh: another process has been exchanging the refresh token for %s", t.waited),
+		}
 	}
 	pause := time.NewTimer(t.pause)
 	defer pause.Stop()
@@ -405,7 +402,11 @@ func (t *turn) mayReplace(ctx context.Context) (bool, error) {
 		return true, nil // each process knows of its own
 	}
 	key := sha256.Sum256(append([]byte("pintle rejected token "), t.key[:]...))
-	return t.records.once(ctx, key, time.Now().Add(rejectionHold))
+	first, err := t.records.once(ctx, key, time.Now().Add(rejectionHold))
+	if errors.Is(err, errors.ErrUnsupported) {
+		return true, nil
+	}
+	return first, err
 }
 
 // keep keeps the turn for as long as the outcome is remembered here, if the store allows
@@ -417,16 +418,22 @@ func (t *turn) keep(ctx context.Context) {
 	}
 }
 
-// end gives the turn back.
+// end gives the turn back, unless it is kept.
 func (t *turn) end(ctx context.Context) {
-	if t.shared && t.held && !t.kept {
+	if !t.kept {
+		t.giveBack(ctx)
+	}
+}
+
+func (t *turn) giveBack(ctx context.Context) {
+	if t.shared && t.held {
 		_ = t.records.release(ctx, t.key, t.owner) // the lease ends by itself
 	}
 }
 
-// exchangeOnce exchanges the refresh token of an account, and remembers the outcome. With
-// stored set the store is about to take the tokens.
-func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Account, stored bool) (*Account, error) {
+// exchangeOnce exchanges the refresh token of an account, and remembers the outcome. If it
+// is the turn t of an account that is stored, the store is about to take the tokens.
+func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Account, t *turn) (*Account, error) {
 	if account.RefreshToken == "" {
 		return nil, errNoRefreshToken
 	}
@@ -439,7 +446,7 @@ func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Accou
 		renewed.ExpiresAt = 0
 		renewed.setTokens(response)
 		s.log.debug(ctx, "tokens refreshed", "provider", account.Provider)
-		s.noteLost(ctx, s.refreshes.remember(refreshKey(account), refreshed{account: renewed, unsaved: stored}, refreshMemory))
+		s.noteLost(ctx, s.refreshes.remember(refreshKey(account), refreshed{account: renewed, unsaved: t}, refreshMemory))
 		return renewed, nil
 	}
 	key, failed, hold := refreshKey(account), fmt.Errorf("refresh: %w", err), refreshMemory
@@ -606,7 +613,7 @@ func (r *refreshes) remember(key string, outcome refreshed, d time.Duration) (lo
 		if outcome.at.Before(d.until) && len(r.done) < maxRefreshes {
 			continue
 		}
-		if delete(r.done, k); d.unsaved {
+		if delete(r.done, k); d.unsaved != nil {
 			lost = append(lost, d.account)
 		}
 	}
@@ -614,15 +621,23 @@ func (r *refreshes) remember(key string, outcome refreshed, d time.Duration) (lo
 	return lost
 }
 
-// saved records that the store has the tokens of an account, or newer ones.
-func (r *refreshes) saved(a *Account) {
+// saved records that the store has the tokens of an account, or newer ones, and tells the
+// turns that have waited for that.
+func (r *refreshes) saved(a *Account, tell func(*turn)) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	var waiting []*turn
 	for key, d := range r.done {
-		if d.unsaved && d.account.Provider == a.Provider && d.account.ProviderAccountID == a.ProviderAccountID {
-			d.unsaved = false
+		if d.unsaved != nil && d.account.Provider == a.Provider && d.account.ProviderAccountID == a.ProviderAccountID {
+			if d.unsaved.kept {
+				waiting = append(waiting, d.unsaved)
+			}
+			d.unsaved = nil
 			r.done[key] = d
 		}
+	}
+	r.mu.Unlock()
+	for _, t := range waiting {
+		tell(t)
 	}
 }
 

@@ -277,7 +277,27 @@ func TestNoProcessUsesATokenAgainWhoseSuccessorIsNotStored(t *testing.T) {
 		if got, err := other.Refresh(t.Context(), a); err != nil || got.AccessToken != renewed.AccessToken || s.exchanges() != 1 {
 			t.Errorf("RPT-48 another process got %v (%v) after %d exchanges", got, err, s.exchanges())
 		}
+		rejected := *renewed
+		rejected.ExpiresAt = 1
+		begun := time.Now()
+		if got, err := other.Refresh(t.Context(), &rejected); err != nil || got.AccessToken == renewed.AccessToken || time.Since(begun) > 3*time.Second {
+			t.Errorf("RPT-48 the lease is held on: %v (%v) after %s", got, err, time.Since(begun))
+		}
 		s.wantGrant(a)
+	})
+}
+
+// A shared state of an earlier version has no leases.
+func TestASharedStateWithoutLeases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := refreshSite(t, leasing{memstore.New(), func(sharedstate.Store, sharedstate.Key, sharedstate.Owner, time.Duration) (bool, error) {
+			return sharedstate.Unimplemented{}.Lease(context.Background(), sharedstate.Key{}, sharedstate.Owner{}, 0)
+		}})
+		a := s.account()
+		time.Sleep(time.Hour)
+		if got, err := s.auth.Refresh(t.Context(), a); err != nil || got.AccessToken == a.AccessToken {
+			t.Errorf("RPX-77 %v (%v)", got, err)
+		}
 	})
 }
 

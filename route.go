@@ -258,7 +258,10 @@ func (x *exchange) arrive(who *arrival) error {
 	if x.Session.RecordAuthentication || x.Callbacks.Hold != nil {
 		who.authentication = who.authentication.complete()
 	}
-	if x.confirming() {
+	switch {
+	case x.confirming() && len(x.asked.Scopes) > 0:
+		return x.grantBy(who)
+	case x.confirming():
 		return x.confirmBy(who)
 	}
 	return x.login(who)

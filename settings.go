@@ -478,22 +478,23 @@ type refreshed struct {
 	at      time.Time
 	until   time.Time // how long it is remembered
 
-	// unsaved reports that the store has not taken the tokens yet. They are nowhere else.
-	unsaved bool
+	// unsaved is the turn whose tokens the store has not taken yet. They are nowhere else.
+	unsaved *turn
 }
 
 // A turn is the right of one call to exchange the refresh token of an account: a lease
 // for the processes that share the store. Within a process calls wait for one another
 // already.
 type turn struct {
-	records *records
-	key     sharedstate.Key
-	owner   sharedstate.Owner
-	shared  bool // the store has leases
-	held    bool
-	kept    bool // longer than the call
-	waited  time.Duration
-	pause   time.Duration
+	records  *records
+	provider string
+	key      sharedstate.Key
+	owner    sharedstate.Owner
+	shared   bool // the store has leases
+	held     bool
+	kept     bool // longer than the call
+	waited   time.Duration
+	pause    time.Duration
 }
 
 // A language is one in which the pages can be shown.

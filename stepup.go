@@ -16,6 +16,9 @@ const (
 	maxACRValue  = 128
 	maxPrompt    = 128
 	maxAskedAge  = 100 * 365 * 24 * time.Hour
+	maxScopes    = 16
+	maxScope     = 256
+	maxScopeText = 1000
 )
 
 // askFor checks what server code asks of the provider, and keeps it in x.asked. With confirm
@@ -54,6 +57,58 @@ func (x *exchange) askFor(a asked, confirm bool) error {
 	}
 	a.Login = a.ask().Login()
 	x.asked = &a
+	return nil
+}
+
+// askForScopes checks which further scopes server code asks for, and of which account. It
+// adds them to x.asked, with the mark of the session whose user may get them.
+func (x *exchange) askForScopes(scopes []string, accountID string) error {
+	if len(scopes) == 0 && accountID == "" {
+		return nil
+	}
+	wrong := func(format string, args ...any) error {
+		return fail(CodeConfiguration, fmt.Errorf("SignInOptions: "+format, args...))
+	}
+	switch {
+	case len(scopes) == 0:
+		return wrong("ProviderAccountID is for Scopes, which is empty")
+	case x.confirming():
+		return wrong("Scopes and Confirm exclude one another")
+	case x.provider == nil || x.provider.refresh == nil:
+		return wrong("Scopes need an OAuth provider with the protocol OAuth2 or OIDC")
+	case len(scopes) > maxScopes || len(strings.Join(scopes, " ")) > maxScopeText:
+		return wrong("Scopes are more than %d, or have more than %d characters together", maxScopes, maxScopeText)
+	case x.records == nil:
+		return wrong("Scopes need Config.Store, which knows the accounts of the user")
+	}
+	for _, scope := range scopes {
+		// https://www.rfc-editor.org/rfc/rfc6749#section-3.3
+		if scope == "" || len(scope) > maxScope || strings.ContainsFunc(scope, isUnprintable) || strings.ContainsAny(scope, ` "\`) {
+			return wrong("the scope %q is empty, has more than %d characters, or one that a scope cannot have", scope, maxScope)
+		}
+	}
+	if err := x.records.missing("SignInOptions.Scopes", featureAccounts); err != nil {
+		return fail(codeMissingAdapterMethods, err)
+	}
+	here, err := x.sessions.present(x)
+	switch {
+	case err != nil:
+		return err
+	case here.user == nil:
+		return noSession(errNoSession)
+	}
+	account, err := x.accountOf(x.ctx, &Account{UserID: here.user.ID, Provider: x.provider.id, ProviderAccountID: accountID})
+	if errors.Is(err, ErrNotFound) {
+		return &Error{Code: CodeAccountNotLinked, Provider: x.provider.id, Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	if x.asked == nil {
+		x.asked = &asked{}
+	}
+	x.asked.Session, x.asked.Account = x.sessionMark(here), account.ProviderAccountID
+	x.asked.Scopes, x.asked.Granted = slices.Clone(scopes), scopesOf(account.Scope)
 	return nil
 }
 
@@ -103,7 +158,11 @@ func (x *exchange) unmet(err error) error {
 		return &Error{Code: CodeStepUp, Provider: x.provider.id, Err: unmet}
 	}
 	if answer, ok := errors.AsType[*handshake.ResponseError](err); ok && slices.Contains(refusals, answer.Code) {
-		return &Error{Code: CodeStepUp, Provider: x.provider.id, Err: answer}
+		code := CodeStepUp
+		if len(x.asked.Scopes) > 0 && answer.Code != refusals[0] {
+			code = codeConsentRequired
+		}
+		return &Error{Code: code, Provider: x.provider.id, Err: answer}
 	}
 	return err
 }
@@ -139,5 +198,48 @@ func (x *exchange) confirmBy(who *arrival) error {
 		return err
 	}
 	x.debug("session confirmed")
+	return x.redirect(x.callbackURL)
+}
+
+// grantBy stores the tokens with which a provider answers a request for further scopes. It
+// is the end of a flow that began for this session: no user is signed in, and no account is
+// linked. A user may choose another account at the provider, whose tokens must not take
+// the place of those of this one.
+func (x *exchange) grantBy(who *arrival) error {
+	refuse := func(code Code, reason string) error {
+		return &Error{Code: code, Provider: who.provider.id, Err: errors.New(reason)}
+	}
+	here, err := x.sessions.present(x)
+	if err != nil {
+		return err
+	}
+	if !x.isMarked(x.asked.Session, here) {
+		return refuse(CodeInvalidCheck, "the session whose user asked for the scopes is no longer in the browser")
+	}
+	if who.account.ProviderAccountID != x.asked.Account {
+		return refuse(CodeAccountNotLinked, "the user chose another account at the provider than the one that the scopes are for")
+	}
+	stored, err := x.accountOf(x.ctx, &Account{UserID: here.user.ID, Provider: who.provider.id, ProviderAccountID: x.asked.Account})
+	if errors.Is(err, ErrNotFound) {
+		return refuse(CodeAccountNotLinked, "the account is no longer one of the signed-in user")
+	}
+	if err != nil {
+		return err
+	}
+	account := who.account.clone()
+	if account.Scope == "" {
+		// A response without a scope grants what was asked for.
+		// https://www.rfc-editor.org/rfc/rfc6749#section-5.1
+		all := slices.Concat(scopesOf(who.provider.scope), scopesOf(stored.Scope), x.asked.Scopes)
+		slices.Sort(all)
+		account.Scope = strings.Join(slices.Compact(all), " ")
+	}
+	if err := x.replaceTokens(x.ctx, account, true); err != nil {
+		return err
+	}
+	x.debug("scopes granted")
+	if missing := lacking(account.Scope, x.asked.Scopes); len(missing) > 0 {
+		return refuse(codeConsentRequired, fmt.Sprintf("the user has not granted the scopes %q", missing))
+	}
 	return x.redirect(x.callbackURL)
 }

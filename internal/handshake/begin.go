@@ -47,6 +47,9 @@ type Ask struct {
 
 	// ACR are the authentication context classes that will do, the preferred one first.
 	ACR []string
+
+	// Scopes are asked for beside those of the configuration, or of Own.
+	Scopes []string
 }
 
 // Login reports whether the user has to sign in anew.
@@ -142,6 +145,11 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 		setDefault(&params, "scope", defaultScope)
 	}
 
+	if len(o.Ask.Scopes) > 0 {
+		configured, _ := params.First("scope")
+		set(&params, "scope", withScopes(configured, o.Ask.Scopes))
+	}
+
 	u.RawQuery = params.Encode()
 	b.URL = normalURL(u)
 	if len(b.URL) > maxAuthorizationURL {
@@ -151,6 +159,32 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 }
 
 const defaultScope = "openid profile email"
+
+// withScopes adds scopes to a list of them, which some services separate by commas.
+func withScopes(list string, scopes []string) string {
+	separator := " "
+	if strings.Contains(list, ",") && !strings.Contains(list, " ") {
+		separator = ","
+	}
+	all := strings.FieldsFunc(list, func(r rune) bool { return string(r) == separator })
+	for _, scope := range scopes {
+		if !slices.Contains(all, scope) {
+			all = append(all, scope)
+		}
+	}
+	return strings.Join(all, separator)
+}
+
+// Scope is what the configuration asks for. It is empty where the service decides.
+func (p *Provider) Scope() string {
+	if scope, ok := p.Authorization.Params.First("scope"); ok {
+		return scope
+	}
+	if u, err := url.Parse(p.Authorization.URL); err == nil && u.Query().Has("scope") {
+		return u.Query().Get("scope")
+	}
+	return defaultScope
+}
 
 // authorization returns the authorization endpoint and the part of its query
 // that the configuration sets: it may replace response_type and client_id for
