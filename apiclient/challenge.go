@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -10,15 +11,7 @@ import (
 //
 // https://www.rfc-editor.org/rfc/rfc6750#section-3.1
 func rejectsToken(resp *http.Response) bool {
-	if resp.StatusCode != http.StatusUnauthorized {
-		return false
-	}
-	for _, challenges := range resp.Header.Values("WWW-Authenticate") {
-		if isInvalidToken(challenges) {
-			return true
-		}
-	}
-	return false
+	return resp.StatusCode == http.StatusUnauthorized && slices.ContainsFunc(resp.Header.Values("WWW-Authenticate"), isInvalidToken)
 }
 
 // isInvalidToken reports whether a list of challenges has one of Bearer with the error
