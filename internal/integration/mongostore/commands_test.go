@@ -61,6 +61,7 @@ func TestClientInputIsAlwaysAText(t *testing.T) {
 			errorOf(s.Account(ctx, text, text)),
 			s.UnlinkAccount(ctx, u.ID, text, text, nil),
 			s.UpdateAccount(ctx, &pintle.Account{Provider: text, ProviderAccountID: text, AccessToken: text}),
+			s.SwapAccount(ctx, &pintle.Account{Provider: text, ProviderAccountID: text, AccessToken: text}, text),
 			s.LinkAccount(ctx, &pintle.Account{UserID: u.ID, Type: pintle.TypeOAuth, Provider: text, ProviderAccountID: text, Scope: text}),
 			s.UpdateSession(ctx, text, pintle.SessionUpdate{Data: map[string]any{text: text}}),
 			errorOf(s.DeleteSession(ctx, text)),

@@ -194,6 +194,7 @@ func exercise(t *testing.T, s *sqlstore.Store) {
 	_, err = s.UserAccounts(ctx, u.ID)
 	ok(err)
 	ok(s.UpdateAccount(ctx, &pintle.Account{Provider: "github", ProviderAccountID: "000003", AccessToken: "new"}))
+	ok(s.SwapAccount(ctx, &pintle.Account{Provider: "github", ProviderAccountID: "000003", AccessToken: "newer"}, ""))
 	ok(s.UnlinkAccount(ctx, u.ID, "github", "000003", nil))
 	_, _, err = s.SessionAndUser(ctx, "session 000003")
 	ok(err)
