@@ -2,9 +2,12 @@ package pintle
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/clip"
 )
 
 // Callbacks let the host decide. All are optional; they may be called
@@ -387,6 +390,32 @@ type SignInEvent struct {
 	// NewUser reports that the user was created by this sign-in. It is nil
 	// where that is not known: without a store, and for credentials.
 	NewUser *bool
+
+	// SignedIn reports that the user has signed in by this request, and has a session. It
+	// is false where the signed-in user has linked the account or added a passkey, where
+	// [Auth.StartSession] made the session, without a sign-in, and where there is none,
+	// because [Callbacks.JWT] returned nil claims.
+	SignedIn bool
+
+	// Request is the request that is answered. Its body has been read.
+	Request *http.Request
+
+	addCookie func(line string) // nil in tests of the host's
+}
+
+// SetCookie adds a cookie to the answer to the sign-in: to remember with which provider
+// a browser has signed in, for example. It works while [Events].SignIn runs. The cookie
+// reaches no client if [Auth.StartSession] is called without a response. It fails if c has
+// a name that no cookie can have. c must not have the name of a cookie of Pintle.
+func (e *SignInEvent) SetCookie(c *http.Cookie) error {
+	line := c.String()
+	if line == "" {
+		return fmt.Errorf("pintle: SignInEvent.SetCookie: no cookie can have the name %s", clip.Quote(c.Name))
+	}
+	if e.addCookie != nil {
+		e.addCookie(line)
+	}
+	return nil
 }
 
 // A SignInFailedEvent is a sign-in that was refused or failed.
@@ -433,6 +462,12 @@ type LinkAccountEvent struct {
 
 	// ProviderUser is the user that the provider's profile describes.
 	ProviderUser *User
+
+	// NewUser reports that the user was created for the account.
+	NewUser bool
+
+	// Request is the request that is answered. Its body has been read.
+	Request *http.Request
 }
 
 // A SessionEvent is a session that was shown.

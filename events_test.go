@@ -258,3 +258,94 @@ func TestHandlersWorkOnWhatIsDone(t *testing.T) {
 		t.Errorf("the stored user is %+v", u)
 	}
 }
+
+func TestASignInEventSaysWhetherAUserHasSignedIn(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, k := fullSite(t, strategy)
+			ada := k.seedUser(t, people["ada"].user)
+			want := func(name, path string, signedIn bool) {
+				t.Helper()
+				e := lastEvent[*pintle.SignInEvent](s, "signIn")
+				if e.SignedIn != signedIn || e.Request == nil || e.Request.URL.Path != path {
+					t.Errorf("%s: the user has signed in: %t; the request is %+v", name, e.SignedIn, e.Request)
+				}
+			}
+			b := s.browser()
+			b.get(b.mailTo("ada@example.com").URL).goesTo(s.url)
+			want("a sign-in", "/auth/callback/email", true)
+			s.idp.SignInAs(noAddress)
+			b.signInWith("acme").goesTo(s.url)
+			want("an account that is linked", "/auth/callback/acme", false)
+			b.signInWith("acme").goesTo(s.url)
+			want("a sign-in of the signed-in user", "/auth/callback/acme", true)
+			starting(s, ada, pintle.StartOptions{})
+			s.browser().get("/start").want(http.StatusOK)
+			want("a session of server code", "/start", false)
+		})
+	}
+	t.Run("without a session", func(t *testing.T) {
+		s := newSite(t, func(s *site) {
+			s.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
+		})
+		s.browser().signIn("ada")
+		if lastEvent[*pintle.SignInEvent](s, "signIn").SignedIn {
+			t.Error("the user has signed in and has no session")
+		}
+	})
+}
+
+func TestALinkEventSaysWhetherTheUserIsNew(t *testing.T) {
+	s, k := fullSite(t, pintle.StrategyDatabase)
+	k.seedUser(t, people["ada"].user)
+	b := s.browser()
+	b.get(b.mailTo("ada@example.com").URL).goesTo(s.url)
+	s.idp.SignInAs(noAddress)
+	b.signInWith("acme").goesTo(s.url)
+	if e := lastEvent[*pintle.LinkAccountEvent](s, "linkAccount"); e.NewUser || e.Request == nil || e.Request.URL.Path != "/auth/callback/acme" {
+		t.Errorf("an account of the signed-in user: %t %+v", e.NewUser, e.Request)
+	}
+	s, _ = fullSite(t, pintle.StrategyDatabase)
+	s.idp.SignInAs(noAddress)
+	s.browser().signInWith("acme").goesTo(s.url)
+	if e := lastEvent[*pintle.LinkAccountEvent](s, "linkAccount"); !e.NewUser {
+		t.Error("an account with which its user was created is that of an old one")
+	}
+}
+
+func TestASignInEventSetsCookies(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, k := fullSite(t, strategy, func(s *site) {
+				remember := s.Events.SignIn
+				s.Events.SignIn = func(ctx context.Context, e *pintle.SignInEvent) error {
+					if err := e.SetCookie(&http.Cookie{Name: "two words", Value: "1"}); err == nil {
+						t.Error("a cookie has a name that no cookie can have")
+					}
+					if err := e.SetCookie(&http.Cookie{Name: "last", Value: e.Account.Provider, Path: "/", Secure: true}); err != nil {
+						t.Error(err)
+					}
+					return remember(ctx, e)
+				}
+			})
+			ada := k.seedUser(t, people["ada"].user)
+			b := s.browser()
+			b.get(b.mailTo("ada@example.com").URL).goesTo(s.url)
+			if got := b.cookie("last"); got != "email" {
+				t.Errorf("after a mail link the cookie is %q", got)
+			}
+			starting(s, ada, pintle.StartOptions{Authentication: pintle.Authentication{Provider: "server"}})
+			b = s.browser()
+			b.get("/start").want(http.StatusOK)
+			if got := b.cookie("last"); got != "server" {
+				t.Errorf("after a session of server code the cookie is %q", got)
+			}
+			if r := s.browser().get("/start", "Native", "1").want(http.StatusOK); len(r.header["Set-Cookie"]) > 0 {
+				t.Error("a native application gets a cookie")
+			}
+		})
+	}
+	if err := (&pintle.SignInEvent{}).SetCookie(&http.Cookie{Name: "a"}); err != nil {
+		t.Errorf("an event of a test: %v", err)
+	}
+}

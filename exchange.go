@@ -166,8 +166,13 @@ func (x *exchange) emitLink(e *LinkAccountEvent) {
 	emit(x.ctx, x.settings, "linkAccount", x.Events.LinkAccount, e)
 }
 
-func (x *exchange) emitSignIn(who *arrival, d *decision) {
-	e := &SignInEvent{User: d.user, Account: d.account, Profile: who.profile, NewUser: d.newUser}
+// emitSignIn tells the host of a sign-in. given is nil if it has no session.
+func (x *exchange) emitSignIn(who *arrival, d *decision, given *issued) {
+	e := &SignInEvent{
+		User: d.user, Account: d.account, Profile: who.profile, NewUser: d.newUser,
+		SignedIn: given != nil && d.kept == nil && !who.unasked, Request: x.r,
+		addCookie: func(line string) { x.addCookie(line) },
+	}
 	if who.by == byHost {
 		e.NewUser = nil
 	}

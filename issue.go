@@ -62,7 +62,7 @@ func (x *exchange) giveSession(who *arrival, d *decision) (*issued, error) {
 		x.debug("signed in")
 	}
 	x.addCookie(who.submission.cookieLines()...)
-	x.emitSignIn(who, d)
+	x.emitSignIn(who, d, given)
 	return given, nil
 }
 

@@ -418,7 +418,7 @@ func (x *exchange) decideByAccount(w *unitOfWork, who *arrival, here *presence) 
 			return nil, err
 		}
 		who.vouchFor(current)
-		if err := w.link(who, current); err != nil {
+		if err := w.link(who, current, false); err != nil {
 			return nil, err
 		}
 		if err := w.stillHeld(who, current); err != nil {
@@ -552,7 +552,7 @@ func (w *unitOfWork) linkByAddress(who *arrival, user *User, alone bool) (*User,
 			return nil, err
 		}
 	}
-	if err := w.link(who, user); err != nil {
+	if err := w.link(who, user, false); err != nil {
 		return nil, err
 	}
 	return w.sync(user, change)
