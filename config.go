@@ -296,7 +296,8 @@ type SessionConfig struct {
 	// [StoredSession.Data], where the store has room for it; with token
 	// sessions it becomes claims of the token, which has to fit into cookies. There
 	// the names of the user's claims (sub, name, email, picture) and those that
-	// [NewClaim] refuses are left out.
+	// [NewClaim] refuses are left out. Package account calls it with other
+	// requests, too, to name the device in a mail about them.
 	Describe func(r *http.Request) map[string]any
 
 	// Revocation ends token sessions before they expire. Nil means that a

@@ -69,6 +69,9 @@ type Options struct {
 	// SecondFactor are the rules for second factors.
 	SecondFactor SecondFactor
 
+	// Notices are the rules for mails that tell users what has happened to their accounts.
+	Notices Notices
+
 	// Admit may refuse a request that would send a mail to an address that anyone
 	// can type, before anything is looked up: for example one without the answer
 	// to a CAPTCHA, which r.PostFormValue returns, also from a JSON object. action is
@@ -190,13 +193,14 @@ type Accounts struct {
 	// verified ID token.
 	passkeys, oidc []string
 
-	tokens      bool   // sessions are tokens
-	newUserPage string // of the application, or ""
-	logger      *slog.Logger
-	http        *http.Client                   // of the configuration, or nil
-	address     func(*http.Request) netip.Addr // of the client
-	minimum     int                            // of characters of a password
-	routes      map[string]*route
+	tokens         bool   // sessions are tokens
+	newUserPage    string // of the application, or ""
+	logger         *slog.Logger
+	http           *http.Client                   // of the configuration, or nil
+	address        func(*http.Request) netip.Addr // of the client
+	minimum        int                            // of characters of a password
+	routes         map[string]*route
+	describeDevice func(*http.Request) map[string]any // of the configuration, or nil
 
 	// absent is a user that does not exist, and present the last one that was found, or
 	// nil; see findUser.
@@ -228,7 +232,7 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 	a.mails = a.guard.Email(&pintle.Email{})
 	apart := &throttle.Guard{MailsPerAddress: a.guard.MailsPerAddress, MailsPerClient: a.guard.MailsPerClient}
 	a.codes = apart.Email(&pintle.Email{})
-	a.logger, a.http = cfg.Logger, cfg.HTTPClient
+	a.logger, a.http, a.describeDevice = cfg.Logger, cfg.HTTPClient, cfg.Session.Describe
 	if a.address = cfg.ClientAddress; a.address == nil {
 		a.address = clientaddr.Forwarded(cfg.TrustedProxies...)
 	}

@@ -69,10 +69,7 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 		wrong("Options.NoMailToUnknown without Options.Later: the time of an answer would tell whether a mail was sent, and so whether " +
 			"the address has an account: set Later, for example to a function that calls go work(ctx)")
 	}
-	if err := a.o.SecondFactor.check(); err != nil {
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, a.o.SecondFactor.check(), a.o.Notices.check())...)
 }
 
 // ownFields are the names of what forms and users have already.
@@ -129,6 +126,7 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 	cfg.Callbacks.Accept = a.accept
 	cfg.Callbacks.ProveAddress = a.askProveAddress
 	cfg.Callbacks.SignIn = a.askSignIn
+	cfg.Events.SignIn, cfg.Events.LinkAccount = a.signedIn, a.linked
 	if !a.o.SignUp.Closed {
 		cfg.Pages.SignUp = cmp.Or(cfg.Pages.SignUp, a.site.path("sign-up"))
 	}

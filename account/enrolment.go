@@ -328,6 +328,7 @@ func (v *visit) addTOTP() (next string, err error) {
 // changeFactors changes the second factors of the session's user. All other sessions end,
 // and so do sign-ins that are held: what they have proven may not count any more.
 func (v *visit) changeFactors(u *pintle.User, mail, notice string, change func() error, methods ...string) (next string, err error) {
+	v.seeThrough()
 	if err := v.whileSignedOut(v.ctx, u.ID, change); err != nil {
 		return "", err
 	}

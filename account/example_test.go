@@ -2,8 +2,10 @@ package account_test
 
 import (
 	"context"
+	"expvar"
 	"log"
 	"net/http"
+	"strings"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/account"
@@ -37,5 +39,25 @@ func ExampleAccounts_SetTemporaryPassword() {
 		}
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = w.Write([]byte(password))
+	})
+}
+
+// Mails about new devices do not go to users of the company, whose devices are known, and
+// every notice is counted. A notice with Required set is sent as it is, whatever is returned.
+func ExampleNotices() {
+	var send func(context.Context, *pintle.Message) error // of package smtp, or your own
+	sent := expvar.NewMap("notices")
+	_ = account.New(account.Options{
+		From: "App <no-reply@app.example.com>",
+		Mail: send,
+		Notices: account.Notices{
+			Change: func(_ context.Context, n *account.Notice) (*pintle.Message, error) {
+				sent.Add(n.Kind, 1)
+				if n.Kind == "new-device" && strings.HasSuffix(n.User.Email, "@company.example") {
+					return nil, nil
+				}
+				return n.Message, nil
+			},
+		},
 	})
 }

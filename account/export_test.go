@@ -2,9 +2,12 @@ package account
 
 import (
 	"context"
+	"net/http"
 	"time"
 
+	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/sealed"
 )
 
 // GiveTOTP stores an authenticator app of a user and returns its secret.
@@ -42,4 +45,22 @@ func (a *Accounts) RoutesOf() map[string]string {
 		who[name] = [...]string{"anyone", "users", "proven"}[r.who]
 	}
 	return who
+}
+
+// Notify sends a notice about a request of a user.
+func Notify(a *Accounts, r *http.Request, u *pintle.User, kind, value string) {
+	a.visitOf(r).notify(kind, u, value, "forgot")
+}
+
+// KnownAs returns the value of the cookie of a browser that is known for users.
+func KnownAs(a *Accounts, r *http.Request, userIDs ...string) string {
+	v, before := a.visitOf(r), []string(nil)
+	for _, id := range userIDs {
+		before = append(before, sealed.Mark(a.boxes.secrets[0], knownPurpose, id))
+	}
+	text, err := a.boxes.cookies[v.cookieName(knownKind)].Seal(&knownUsers{Users: before})
+	if err != nil {
+		panic(err)
+	}
+	return text
 }

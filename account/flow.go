@@ -37,9 +37,6 @@ var (
 	enrolKind  = kind{name: "enrol", life: time.Hour}
 	proveKind  = kind{name: "prove", life: time.Hour}
 
-	// wrongKind marks the day on which a user was told of wrong codes.
-	wrongKind = kind{name: "wrong-codes", life: 24 * time.Hour}
-
 	// confirmKind counts the attempts of a session, and totpKind has a secret and
 	// recovery codes that the user has not saved.
 	confirmKind = kind{"confirm", 10 * time.Minute, "pintle.confirm"}
@@ -239,7 +236,7 @@ func newBoxes(cfg *pintle.Config) (*boxes, error) {
 	if b.keys, err = b.of("pintle account new key", keyLife); err != nil {
 		return nil, err
 	}
-	for _, k := range []kind{signUpKind, resetKind, confirmKind, totpKind} {
+	for _, k := range []kind{signUpKind, resetKind, confirmKind, totpKind, knownKind} {
 		for _, name := range []string{k.cookie, securePrefix + k.cookie} {
 			if b.cookies[name], err = b.of(name, k.life); err != nil {
 				return nil, err

@@ -51,7 +51,7 @@ func (v *visit) forgot() (next string, err error) {
 	if f == nil {
 		return v.site.path("forgot-sent"), nil // enough mails were sent; see maxOpen
 	}
-	unknown := letter{kind: "reset-unknown", to: email}
+	unknown := letter{kind: "reset-unknown", to: email, at: time.Now()}
 	if !v.o.SignUp.Closed {
 		unknown.link = v.url("sign-up")
 	}
@@ -144,6 +144,7 @@ func (v *visit) reset() (next string, err error) {
 		return "", err
 	}
 	v.clearCookie(resetKind)
+	v.seeThrough()
 	added := 0
 	err = v.whileSignedOut(v.ctx, u.ID, func() (err error) {
 		if err = v.newSecret(u, row, hash); err == nil {

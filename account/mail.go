@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/mail"
 )
@@ -22,6 +23,12 @@ type letter struct {
 	link    string // of the button
 	token   string // in the link
 	expires time.Time
+
+	// at is when it happened, for a notice, and device where. last reports that it is the
+	// last one of the day.
+	at     time.Time
+	device string
+	last   bool
 }
 
 // send writes a mail and hands it to the host. An error is recorded and not returned: the
@@ -85,8 +92,12 @@ func (v *visit) deliver(kind string, m *pintle.Message, err error) {
 	}
 }
 
-// compose writes a mail.
+// compose writes a mail. It has one recipient: an address that was stored without a check could
+// be a list of them, or end the header.
 func (v *visit) compose(l letter) (*pintle.Message, error) {
+	if _, err := address.Normalize(l.to); err != nil || strings.ContainsAny(l.to, ",\r\n") {
+		return nil, errors.New("the address of the user is not one address")
+	}
 	t := v.texts.Account.Mails[l.kind]
 	data := mail.Letter{
 		Data: mail.Data{URL: l.link}, Subject: strings.Replace(t.Subject, "%s", v.siteName(), 1), Heading: t.Heading,
@@ -98,9 +109,10 @@ func (v *visit) compose(l letter) (*pintle.Message, error) {
 	for _, text := range t.Text {
 		data.Text = append(data.Text, strings.Replace(text, "%s", clip.Text(l.value, 64), 1))
 	}
-	if strings.Contains(l.kind, "-") && l.token == "" { // a notice says when
-		data.Facts = []string{time.Now().UTC().Format("2006-01-02 15:04 UTC")}
+	if l.last {
+		data.Text = append(data.Text, v.word("notices_held_back"))
 	}
+	data.Facts = v.facts(l)
 	subject, text, html, err := v.pages.LetterMail(data)
 	if err != nil {
 		return nil, err
@@ -126,15 +138,15 @@ func (v *visit) url(name string, pairs ...string) string {
 }
 
 // allowMail counts a mail that anyone can cause, before anything is looked up.
-func (v *visit) allowMail(address string) error { return v.allowBy(v.mails, address) }
+func (v *visit) allowMail(to string) error { return v.allowBy(v.mails, to) }
 
 // allowCode counts a mail with a code that follows a right password, or that a session asks
 // for. It has a limit apart: with one limit for all, an attacker who asks for mails to an
 // address would keep its owner from every code, and so from signing in.
-func (v *visit) allowCode(address string) error { return v.allowBy(v.codes, address) }
+func (v *visit) allowCode(to string) error { return v.allowBy(v.codes, to) }
 
-func (v *visit) allowBy(limit *pintle.Email, address string) error {
-	err := limit.Allow(v.ctx, &pintle.MailRequest{Address: address, Provider: providerID, Request: v.r, Client: v.client()})
+func (v *visit) allowBy(limit *pintle.Email, to string) error {
+	err := limit.Allow(v.ctx, &pintle.MailRequest{Address: to, Provider: providerID, Request: v.r, Client: v.client()})
 	if err == nil {
 		return nil
 	}
@@ -154,12 +166,4 @@ func (v *visit) admitAction(action string) error {
 		return refusal(err)
 	}
 	return nil
-}
-
-// notify tells the user at their proven address what has been done to the account.
-func (v *visit) notify(kind string, u *pintle.User, value, page string) {
-	if u.Email == "" || u.EmailVerified.IsZero() {
-		return
-	}
-	v.send(letter{kind: kind, to: u.Email, value: value, link: v.url(page)})
 }

@@ -46,7 +46,7 @@ const (
 type newcomer struct {
 	email   string
 	fate    fate
-	user    *pintle.User // who has the address
+	user    *pintle.User // who has the address, and after settle the user of the newcomer
 	holding *holding     // of user, where it is asked for
 	hash    string
 	fields  map[string]string
@@ -207,6 +207,7 @@ func (v *visit) makeUser(n *newcomer) error {
 		v.tell("UpdateUser", v.events.UpdateUser, taken)
 	}
 	v.tell("CreateUser", v.events.CreateUser, made)
+	n.user = made
 	return nil
 }
 

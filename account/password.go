@@ -119,6 +119,7 @@ func (v *visit) replacePassword(u *pintle.User, row *accountstore.Factor, notice
 		return "", err
 	}
 	before := v.session.Authentication
+	v.seeThrough()
 	if err := v.whileSignedOut(v.ctx, u.ID, func() error { return v.newSecret(u, row, hash) }); err != nil {
 		return "", err
 	}
@@ -139,6 +140,7 @@ func (v *visit) removePassword(u *pintle.User, row *accountstore.Factor) (next s
 		return "", problemOf("last_sign_in")
 	}
 	before := v.session.Authentication
+	v.seeThrough()
 	if err := v.whileSignedOut(v.ctx, u.ID, func() error { return v.dropPassword(u, row) }); err != nil {
 		return "", err
 	}

@@ -386,7 +386,7 @@ func TestAMailServerThatIsDownChangesNoAnswer(t *testing.T) {
 	b := s.browser().get(s.resetLink("ada@example.com"))
 	b.post("/auth/account/reset", "password", newPassword).isAt("/auth/signin")
 	b.signIn("ada@example.com", newPassword).isSignedInAs("ada@example.com")
-	if log := s.log(); strings.Count(log, "mail of an account not sent") != 4 {
+	if log := s.log(); strings.Count(log, "mail of an account not sent") != 5 {
 		t.Error(log)
 	}
 	for _, m := range s.mails {

@@ -3,7 +3,6 @@ package account
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/page"
@@ -145,12 +144,6 @@ func (v *visit) giveUp(p *pintle.PendingSignIn) error {
 	if !slices.Contains(p.Authentication.Methods, methodPassword) {
 		return problemOf("too_many_attempts")
 	}
-	// One mail a day: an attacker must not be able to flood the user. The row is the
-	// mark that it was sent.
-	day := time.Now().UTC().Format(time.DateOnly)
-	id := v.boxes.idOf(wrongKind, p.User.ID+" "+day)
-	if _, err := v.createFlow(v.ctx, wrongKind, id, p.User.ID, payload{}); err == nil {
-		v.notify("second-factor-wrong", p.User, "", "forgot")
-	}
+	v.notify(secondFactorWrong, p.User, "", "forgot")
 	return problemOf("too_many_attempts")
 }

@@ -92,7 +92,7 @@ func (v *visit) mailSignUp(f *flow, token string, known bool) error {
 		return err
 	}
 	v.sendEither(known, letter{
-		kind: "sign-up-known", to: f.payload.Email, link: v.site.originOf(v.r) + v.site.signIn(),
+		kind: "sign-up-known", to: f.payload.Email, link: v.site.originOf(v.r) + v.site.signIn(), at: time.Now(),
 	}, letter{
 		kind: "sign-up", to: f.payload.Email, code: spaced(code),
 		link: v.url("sign-up-finish", "token", token), token: token, expires: f.Expires,
@@ -280,12 +280,13 @@ func (v *visit) finishSignUp() (next string, err error) {
 	if err := v.settle(n); err != nil {
 		return "", err
 	}
+	v.makeKnown(n.user.ID)
 	_, _ = v.rows.EndFlows(v.ctx, f.Subject, signUpKind.name) // they expire in any case, and find the address taken
 	target := f.goesTo(held)
 	if v.newUserPage != "" && n.fate != sameUser {
 		target = query.Append(v.newUserPage, "callbackUrl", target)
 	}
-	next, err = v.auth.SignIn(v.w, v.r.WithContext(withNewPassword(v.ctx)), providerID, pintle.SignInOptions{
+	next, err = v.auth.SignIn(v.w, v.r.WithContext(withSignUp(withNewPassword(v.ctx))), providerID, pintle.SignInOptions{
 		RedirectTo: target, Fields: map[string]any{"email": n.email, "password": v.form["password"]},
 	})
 	if err != nil {

@@ -129,9 +129,9 @@ func (a *Accounts) tellOfOperator(ctx context.Context, kind string, u *pintle.Us
 		a.log().ErrorContext(ctx, "pintle: mail of an account not sent", slog.String("kind", kind), slog.Any("error", err))
 		return
 	}
-	l := letter{kind: kind, to: u.Email}
+	l := letter{kind: kind}
 	if v.site.origin != "" { // no request says where the site is
 		l.link = v.site.origin + v.site.signIn()
 	}
-	v.send(l)
+	v.inform(u, l)
 }

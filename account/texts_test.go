@@ -4,9 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"html"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,16 +131,17 @@ func TestThePageForTheCodeShowsNoPlaceholder(t *testing.T) {
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// AT-90
+// AT-90: the mails of every kind, with hostile names, addresses, and names of devices.
 func TestMailsAreAsTheyWere(t *testing.T) {
-	s := newSite(t, false, withGitHub, func(c *pintle.Config, o *account.Options) {
+	const hostile = `Mail" <b>1</b> see http://evil.example/ or eve@evil.example, now`
+	s := newSite(t, false, withGitHub, describesDevices, func(c *pintle.Config, o *account.Options) {
 		c.Texts.Site = `<b>"Shop" & Söhne</b>`
 		o.SignUp.Fields = []pintle.Field{{Name: "name"}}
 	})
 	ada := s.seed("ada@example.com", goodPassword, true)
 	s.link(ada, "github")
 	s.seed("held@example.com", goodPassword, false)
-	b := s.browser()
+	b := s.browser().as(hostile)
 	b.signUp("new@example.com", "name", "<script>alert(1)</script>\r\nBcc: eve@example.com")
 	b.signUp("new@example.com", "name", "<script>")
 	b.signUp("ada@example.com")
@@ -149,11 +153,40 @@ func TestMailsAreAsTheyWere(t *testing.T) {
 	b.get("/auth/account/password").post("/auth/account/password", "current", goodPassword, "password", newPassword)
 	b.get("/auth/account/password").post("/auth/account/password", "remove", "1")
 	b.get("/auth/account/password").post("/auth/account/password", "password", newPassword)
-	s.browser().get(s.resetLink("ada@example.com")).post("/auth/account/reset", "password", goodPassword)
+	s.browser().as(hostile).get(s.resetLink("ada@example.com")).post("/auth/account/reset", "password", goodPassword)
 
 	kinds := map[string]bool{}
+	for _, m := range s.mails {
+		kinds[m.Kind] = true
+	}
+	if len(kinds) < 9 {
+		t.Errorf("the pages sent mails of the kinds %v", kinds)
+	}
+	// The others are about what takes long to cause.
+	u, err := s.store.CreateUser(t.Context(), &pintle.User{
+		Email: "o'hara+bcc=eve%example.com@xn--hxajbheg2az3al.example", EmailVerified: time.Now().UTC().Truncate(time.Millisecond),
+		Name: "<script>alert(1)</script>\r\nBcc: eve@example.com",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := s.browser().request(http.MethodPost, "/auth/account/factor", http.NoBody)
+	r.Header.Set("User-Agent", hostile)
+	for _, kind := range slices.Sorted(maps.Keys(page.English().Account.Mails)) {
+		if !kinds[kind] {
+			account.Notify(s.accounts, r, u, kind, "<i>3</i>")
+		}
+	}
+	for range 6 {
+		account.Notify(s.accounts, r, u, "new-device", "")
+	}
+	clear(kinds)
+
 	var all strings.Builder
 	for _, m := range s.mails {
+		if kinds[m.Kind] && aboutDevice(m) {
+			continue // one of five
+		}
 		kinds[m.Kind] = true
 		if code := mailedCode.FindString(m.Text); m.Code != code {
 			t.Errorf("the mail %q has the code %q, its text %q", m.Subject, m.Code, code)
@@ -174,7 +207,7 @@ func TestMailsAreAsTheyWere(t *testing.T) {
 	got = mailedCode.ReplaceAllString(got, "1234 5678")
 	got = mailDate.ReplaceAllString(got, "2026-11-23 00:00 UTC")
 	got = regexp.MustCompile(`token=[\w-]{43}`).ReplaceAllString(got, "token=TOKEN")
-	for _, kind := range []string{"sign-up", "sign-up-known", "reset", "reset-unknown", "code", "password-changed", "password-removed", "password-set", "password-reset"} {
+	for kind := range page.English().Account.Mails {
 		if !kinds[kind] {
 			t.Errorf("no mail is of the kind %q: %v", kind, kinds)
 		}

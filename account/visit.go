@@ -75,6 +75,10 @@ func (a *Accounts) visitOf(r *http.Request) *visit {
 	return v
 }
 
+// seeThrough lets a change and its notice go on if the client closes the connection. A thief
+// could otherwise stop the request between the two.
+func (v *visit) seeThrough() { v.ctx = context.WithoutCancel(v.ctx) }
+
 // wantsJSON reports whether a script sent the request.
 func wantsJSON(r *http.Request) bool {
 	if r.Header["X-Auth-Return-Redirect"] != nil || isJSON(r) {

@@ -185,6 +185,10 @@ func englishAccount() pages.AccountTexts {
 			"needs_second_factor": "This needs a second factor, and you have none yet. Add one first.",
 			"sign_in_again":       "Sign in again to confirm that it is you.",
 			"send_code":           "Send me a code by mail",
+
+			"mail_time":         "Time: %s",
+			"mail_device":       "Device: %s",
+			"notices_held_back": "This is the last notice today. Further ones are held back until tomorrow: look at your account.",
 		},
 		Problems: map[string]string{
 			"":                       "That did not work. Try again.",
@@ -316,6 +320,26 @@ func englishAccount() pages.AccountTexts {
 				Subject: "A sign-in to %s did not succeed", Heading: "Your password was right, and the code was not",
 				Text:   []string{"A sign-in with your password was given up after several wrong codes."},
 				Button: "Forgot your password?", Ignore: "If it was not you, your password is known. Choose a new one now.",
+			},
+			"account-linked": {
+				Subject: "An account was linked at %s", Heading: "An account was linked",
+				Text:   []string{"It is possible to sign in with %s now."},
+				Button: "Look at your account", Ignore: "If it was not you, choose a new password now, and write to the operator of the site.",
+			},
+			"passkey-added": {
+				Subject: "A passkey was added at %s", Heading: "A passkey was added",
+				Text:   []string{"It is possible to sign in with it now."},
+				Button: "Look at your account", Ignore: "If it was not you, choose a new password now, and write to the operator of the site.",
+			},
+			"new-device": {
+				Subject: "A new sign-in to %s", Heading: "A new browser signed in",
+				Text:   []string{"Your account was used in a browser in which you had not signed in before, or whose cookies were deleted."},
+				Button: "Choose a new password", Ignore: "If it was you, there is nothing to do. If it was not, choose a new password now: that ends all sessions.",
+			},
+			"new-devices": {
+				Subject: "More new sign-ins to %s", Heading: "More new browsers signed in",
+				Text:   []string{"More than %s new browsers signed in to your account today. No further mail says so until tomorrow."},
+				Button: "Choose a new password", Ignore: "If it was you, there is nothing to do. If it was not, choose a new password now: that ends all sessions.",
 			},
 			"codes-suspended": {
 				Subject: "Codes for %s are no longer accepted", Heading: "Codes are no longer accepted for your account",
