@@ -441,3 +441,20 @@ func (r *attentiveRows) ReplaceFactor(ctx context.Context, f *accountstore.Facto
 	defer r.stored()
 	return r.Store.ReplaceFactor(ctx, f)
 }
+
+// In a text from right to left the time and the name of a device keep their own direction.
+func TestFactsOfANoticeKeepTheirDirection(t *testing.T) {
+	s := newSite(t, false, describesDevices, func(c *pintle.Config, _ *account.Options) { c.Texts = replaced() })
+	s.seed(ada, goodPassword, true)
+	s.browser().as("Firefox").signIn(ada, goodPassword)
+	const stamp = "2006-01-02 15:04 UTC"
+	lines := strings.Split(s.mails[0].Text, "\n")
+	isolated := func(text string) bool {
+		return slices.ContainsFunc(lines, func(line string) bool {
+			return strings.Contains(line, "\u2068"+text) && strings.HasSuffix(line, "\u2069")
+		})
+	}
+	if at := mailDate.FindString(s.mails[0].Text); len(at) != len(stamp) || !isolated(at) || !isolated(`"Firefox, 4"`) {
+		t.Errorf("the mail is %q", s.mails[0].Text)
+	}
+}
