@@ -205,23 +205,11 @@ func (p *Provider) checkParty(claims map[string]any) error {
 }
 
 func (p *Provider) checkTimes(claims map[string]any, now time.Time, want expected) error {
-	exp, ok, err := seconds(claims, "exp")
-	if err != nil || !ok {
-		return errors.New("exp is missing or not a number")
+	if _, err := checkExpiry(claims, now); err != nil {
+		return err
 	}
-	if !now.Add(-clockSkew).Before(exp) {
-		return fmt.Errorf("expired at %s", exp.UTC().Format(time.RFC3339))
-	}
-	iat, ok, err := seconds(claims, "iat")
-	if err != nil || !ok {
-		return errors.New("iat is missing or not a number")
-	}
-	if iat.After(now.Add(clockSkew)) {
-		return fmt.Errorf("issued in the future, at %s: compare the clocks", iat.UTC().Format(time.RFC3339))
-	}
-	nbf, ok, err := seconds(claims, "nbf")
-	if err != nil || ok && nbf.After(now.Add(clockSkew)) {
-		return errors.New("nbf is not a number, or in the future")
+	if _, err := checkIssued(claims, now); err != nil {
+		return err
 	}
 	if p.MaxAge > 0 && !want.refreshed {
 		at, ok, err := seconds(claims, "auth_time")
@@ -230,6 +218,34 @@ func (p *Provider) checkTimes(claims map[string]any, now time.Time, want expecte
 		}
 	}
 	return nil
+}
+
+// checkExpiry returns when a token expires, which it must not have done.
+func checkExpiry(claims map[string]any, now time.Time) (time.Time, error) {
+	exp, ok, err := seconds(claims, "exp")
+	if err != nil || !ok {
+		return exp, errors.New("exp is missing or not a number")
+	}
+	if !now.Add(-clockSkew).Before(exp) {
+		return exp, fmt.Errorf("expired at %s", exp.UTC().Format(time.RFC3339))
+	}
+	return exp, nil
+}
+
+// checkIssued returns when a token was issued. Neither that nor nbf may be in the future.
+func checkIssued(claims map[string]any, now time.Time) (time.Time, error) {
+	iat, ok, err := seconds(claims, "iat")
+	if err != nil || !ok {
+		return iat, errors.New("iat is missing or not a number")
+	}
+	if iat.After(now.Add(clockSkew)) {
+		return iat, fmt.Errorf("issued in the future, at %s: compare the clocks", iat.UTC().Format(time.RFC3339))
+	}
+	nbf, ok, err := seconds(claims, "nbf")
+	if err != nil || ok && nbf.After(now.Add(clockSkew)) {
+		return iat, errors.New("nbf is not a number, or in the future")
+	}
+	return iat, nil
 }
 
 // seconds reads a NumericDate, which may have a fraction.

@@ -315,14 +315,16 @@ func readKeys(body []byte) (keySet, error) {
 // algOf returns the algorithm that the header of a token names, verified or not,
 // or "".
 func algOf(raw string) string {
+	header, _ := headerOf(raw)
+	return text(header, "alg")
+}
+
+// headerOf returns the header of a token, verified or not.
+func headerOf(raw string) (map[string]any, error) {
 	head, _, _ := strings.Cut(raw, ".")
 	decoded, err := base64.RawURLEncoding.DecodeString(head)
 	if err != nil {
-		return ""
+		return nil, errors.New("the header is not base64url")
 	}
-	header, err := decodeObject(decoded)
-	if err != nil {
-		return ""
-	}
-	return text(header, "alg")
+	return decodeObject(decoded)
 }

@@ -28,7 +28,7 @@ type SignedToken struct {
 func (t *SignedToken) LogValue() slog.Value { return slog.StringValue(t.Type) }
 
 // VerifyUnsolicited verifies a token that came with a request that anyone can
-// send, such as a logout token or the ID token of an SDK, and not from the provider
+// send, such as the ID token of an SDK, and not from the provider
 // itself. It checks that the provider signed it and issued it, and nothing else: the
 // caller judges type, audience, times and the rest.
 //
@@ -45,7 +45,7 @@ func (p *Provider) VerifyUnsolicited(ctx context.Context, raw string) (*SignedTo
 	if err != nil {
 		return nil, err
 	}
-	token, err := p.verifyForeign(ctx, m, raw)
+	token, err := p.verifyUnsolicited(ctx, m, raw)
 	if err != nil {
 		return nil, p.errorf("token: %w", err)
 	}
@@ -60,7 +60,7 @@ func (p *Provider) VerifyUnsolicited(ctx context.Context, raw string) (*SignedTo
 	return &SignedToken{Type: typ, Claims: claims}, nil
 }
 
-func (p *Provider) verifyForeign(ctx context.Context, m *metadata, raw string) (*verified, error) {
+func (p *Provider) verifyUnsolicited(ctx context.Context, m *metadata, raw string) (*verified, error) {
 	algs, err := p.allowedAlgs(m)
 	if err != nil {
 		return nil, err
@@ -72,6 +72,11 @@ func (p *Provider) verifyForeign(ctx context.Context, m *metadata, raw string) (
 	if err != nil {
 		return nil, err
 	}
+	return p.verifyForeign(ctx, m, jws)
+}
+
+// verifyForeign verifies the signature of a token that anyone can send.
+func (p *Provider) verifyForeign(ctx context.Context, m *metadata, jws *jose.JSONWebSignature) (*verified, error) {
 	header := jws.Signatures[0].Header
 	if isSymmetric(header.Algorithm) {
 		return p.verifyWithSecret(jws)
@@ -102,6 +107,8 @@ func (p *Provider) verifyForeign(ctx context.Context, m *metadata, raw string) (
 	return nil, errNoKey
 }
 
+var errOtherSecret = errors.New("the signature was not made with ClientSecret")
+
 // verifyWithSecret verifies a signature whose key is the client secret.
 func (p *Provider) verifyWithSecret(jws *jose.JSONWebSignature) (*verified, error) {
 	if p.ClientSecret == "" {
@@ -109,7 +116,7 @@ func (p *Provider) verifyWithSecret(jws *jose.JSONWebSignature) (*verified, erro
 	}
 	payload, err := jws.Verify([]byte(p.ClientSecret))
 	if err != nil {
-		return nil, errors.New("the signature was not made with ClientSecret")
+		return nil, errOtherSecret
 	}
 	return newVerified(jws, payload, ""), nil
 }
