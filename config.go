@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/pages"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // Config describes how an application signs people in. Providers is the only
@@ -341,6 +342,11 @@ type TokenSession struct {
 	// SignedIn is when the session began. It is zero if the token does not
 	// contain it.
 	SignedIn time.Time
+
+	// Marks name the session and the user at the provider with which the session
+	// began, if a provider has [OAuth].BackChannelLogout. Zero ones name nothing. A
+	// [providersession.Marker] ends sessions by them.
+	Marks [3]providersession.Mark
 }
 
 // JWTConfig is about session tokens.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -16,12 +17,17 @@ import (
 type mutantList struct {
 	*memstore.Revocations
 	revoked    func(ctx context.Context, userID, sessionID string, signedIn time.Time) (bool, error)
+	asked      func(ctx context.Context, s pintle.TokenSession) (bool, error)
+	endMarked  func(ctx context.Context, m providersession.Mark, ended, until time.Time) error
 	revoke     func(ctx context.Context, userID, sessionID string, until time.Time) error
 	revokeUser func(ctx context.Context, userID string, until time.Time) error
 	sweep      func(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
 func (m *mutantList) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
+	if m.asked != nil {
+		return m.asked(ctx, s)
+	}
 	if m.revoked != nil {
 		return m.revoked(ctx, s.UserID, s.ID, s.SignedIn)
 	}
@@ -40,6 +46,13 @@ func (m *mutantList) RevokeUser(ctx context.Context, userID string, until time.T
 		return m.revokeUser(ctx, userID, until)
 	}
 	return m.Revocations.RevokeUser(ctx, userID, until)
+}
+
+func (m *mutantList) EndMarked(ctx context.Context, mark providersession.Mark, ended, until time.Time) error {
+	if m.endMarked != nil {
+		return m.endMarked(ctx, mark, ended, until)
+	}
+	return m.Revocations.EndMarked(ctx, mark, ended, until)
 }
 
 func (m *mutantList) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
@@ -154,6 +167,46 @@ var revocationMutants = []struct {
 			return m.Revocations.Revoked(context.Background(), pintle.TokenSession{UserID: user, ID: id, SignedIn: signedIn})
 		}
 	}, "whose context has ended fails"},
+	{"ignores marks", func(m *mutantList) {
+		m.asked = func(ctx context.Context, s pintle.TokenSession) (bool, error) {
+			s.Marks = [3]providersession.Mark{}
+			return m.Revocations.Revoked(ctx, s)
+		}
+	}, "a mark ends the sessions"},
+	{"looks at the first mark only", func(m *mutantList) {
+		m.asked = func(ctx context.Context, s pintle.TokenSession) (bool, error) {
+			s.Marks = [3]providersession.Mark{s.Marks[0]}
+			return m.Revocations.Revoked(ctx, s)
+		}
+	}, "a mark ends the sessions"},
+	{"ends by a mark for ever", func(m *mutantList) {
+		m.endMarked = func(ctx context.Context, mark providersession.Mark, _, until time.Time) error {
+			return m.Revocations.EndMarked(ctx, mark, time.Now().Add(24*time.Hour), until)
+		}
+	}, "a mark ends the sessions"},
+	{"ends by the zero mark", func(m *mutantList) {
+		m.endMarked = func(ctx context.Context, mark providersession.Mark, ended, until time.Time) error {
+			if err := m.Revocations.EndMarked(ctx, providersession.Mark{}, ended, until); err != nil {
+				return err
+			}
+			return m.Revocations.EndMarked(ctx, mark, ended, until)
+		}
+	}, "a mark ends the sessions"},
+	{"looks at nothing but marks", func(m *mutantList) {
+		m.asked = func(ctx context.Context, s pintle.TokenSession) (bool, error) {
+			if s.Marks != [3]providersession.Mark{} {
+				s.UserID, s.ID = unique(), unique()
+			}
+			return m.Revocations.Revoked(ctx, s)
+		}
+	}, "by its id and by its user"},
+	{"lets the last end of a mark count", func(m *mutantList) {
+		m.endMarked = func(ctx context.Context, mark providersession.Mark, ended, until time.Time) error {
+			list := &memstore.Revocations{}
+			m.Revocations = list
+			return list.EndMarked(ctx, mark, ended, until)
+		}
+	}, "the latest end of a mark"},
 	{"sweeps everything", func(m *mutantList) {
 		m.sweep = func(ctx context.Context, _ time.Time, limit int) (int, error) {
 			return m.Revocations.Sweep(ctx, time.Now().Add(365*24*time.Hour), limit)

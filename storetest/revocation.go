@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // RunRevocation tests the lists that open returns, as [Run] tests stores:
@@ -17,7 +18,8 @@ import (
 //	}
 //
 // open may return the same list each time: every check uses new ids. A list
-// with a method Sweep like that of [pintle.Store] is swept.
+// with a method Sweep like that of [pintle.Store] is swept, and one that is a
+// [providersession.Marker] is tested as such.
 func RunRevocation(t *testing.T, open func(*testing.T) pintle.RevocationStore) {
 	for _, c := range revocationChecks {
 		t.Run(c.name, func(t *testing.T) { c.run(newRevocationTester(t, open(t))) })
@@ -156,6 +158,70 @@ var revocationChecks = []revocationCheck{
 			t.Error("RevokeUser with a context that has ended returned no error")
 		}
 	}},
+	{"a mark ends the sessions that have it and began until then, and no others", func(t *revocationTester) {
+		marker, sid, sub := t.marker(), mark(), mark()
+		end := now().Add(-time.Hour)
+		t.ok("EndMarked", marker.EndMarked(t.ctx, sid, end, later()))
+		for name, marks := range map[string][3]providersession.Mark{
+			"the first mark": {sid, sub, mark()}, "the last mark": {mark(), sub, sid}, "the only mark": {{}, sid, {}},
+		} {
+			for _, began := range []time.Time{end, end.Add(-time.Minute), {}} {
+				if !t.marked(unique(), began, marks) {
+					t.Errorf("by %s: a session that began at %s goes on", name, instant(began))
+				}
+			}
+			if t.marked(unique(), end.Add(5*time.Second), marks) {
+				t.Errorf("by %s: a session that began later has ended", name)
+			}
+		}
+		for name, marks := range map[string][3]providersession.Mark{"no mark": {}, "other marks": {mark(), sub, {}}} {
+			if t.marked(unique(), time.Time{}, marks) {
+				t.Errorf("a session with %s has ended", name)
+			}
+		}
+	}},
+	{"a session with marks ends by its id and by its user", func(t *revocationTester) {
+		t.marker()
+		user, session, last := unique(), unique(), now()
+		with := pintle.TokenSession{UserID: user, ID: session, SignedIn: last, Marks: [3]providersession.Mark{mark(), mark(), mark()}}
+		other := with
+		other.ID = unique()
+		t.ok("Revoke", t.list.Revoke(t.ctx, with, later()))
+		for _, s := range []pintle.TokenSession{with, {UserID: user, ID: session, SignedIn: last, Marks: [3]providersession.Mark{mark()}}} {
+			ended, err := t.list.Revoked(t.ctx, s)
+			if t.ok("Revoked", err); !ended {
+				t.Error("a session that was ended by its id goes on, because of its marks")
+			}
+		}
+		ended, err := t.list.Revoked(t.ctx, other)
+		if t.ok("Revoked", err); ended {
+			t.Error("a session has ended with another that has its marks")
+		}
+		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, user, later()))
+		ended, err = t.list.Revoked(t.ctx, other)
+		if t.ok("Revoked", err); !ended {
+			t.Error("a session whose user was ended goes on, because of its marks")
+		}
+	}},
+	{"the latest end of a mark counts, for as long as any call says", func(t *revocationTester) {
+		marker, m := t.marker(), mark()
+		end := now().Add(-time.Hour)
+		t.ok("EndMarked", marker.EndMarked(t.ctx, m, end, later()))
+		t.ok("EndMarked", marker.EndMarked(t.ctx, m, end.Add(-time.Hour), now().Add(-time.Hour)))
+		t.sweep()
+		if !t.marked(unique(), end, [3]providersession.Mark{m}) {
+			t.Error("an earlier end has taken the place of a later one")
+		}
+		t.ok("EndMarked", marker.EndMarked(t.ctx, m, end.Add(time.Minute), later()))
+		if !t.marked(unique(), end.Add(time.Minute), [3]providersession.Mark{m}) {
+			t.Error("a later end is not counted")
+		}
+		ctx, cancel := context.WithCancel(t.ctx)
+		cancel()
+		if err := marker.EndMarked(ctx, mark(), end, later()); err == nil {
+			t.Error("EndMarked with a context that has ended returned no error")
+		}
+	}},
 	{"a sweep removes what may be forgotten, a few at a time", func(t *revocationTester) {
 		s, ok := t.list.(sweeper)
 		if !ok {
@@ -163,14 +229,20 @@ var revocationChecks = []revocationCheck{
 		}
 		t.sweep()
 		kept, session, last := unique(), unique(), now()
+		marker, marks := t.list.(providersession.Marker)
 		t.ok("Revoke", t.list.Revoke(t.ctx, pintle.TokenSession{UserID: kept, ID: session}, later()))
 		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, kept, later()))
 		stale := now().Add(-time.Minute)
 		for range 3 {
 			t.ok("Revoke", t.list.Revoke(t.ctx, pintle.TokenSession{UserID: unique(), ID: unique()}, stale))
-			t.ok("RevokeUser", t.list.RevokeUser(t.ctx, unique(), stale))
+			if marks {
+				t.ok("EndMarked", marker.EndMarked(t.ctx, mark(), last, stale))
+			} else {
+				t.ok("RevokeUser", t.list.RevokeUser(t.ctx, unique(), stale))
+			}
 		}
-		for i, want := range []int{4, 2, 0} {
+		t.ok("RevokeUser", t.list.RevokeUser(t.ctx, unique(), stale))
+		for i, want := range []int{4, 3, 0} {
 			n, err := s.Sweep(t.ctx, time.Now(), 4)
 			t.ok("Sweep", err)
 			if n != want {
@@ -208,6 +280,26 @@ func (t *revocationTester) ok(what string, err error) {
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
+}
+
+// marker returns the list, if it ends sessions by marks.
+func (t *revocationTester) marker() providersession.Marker {
+	t.Helper()
+	marker, is := t.list.(providersession.Marker)
+	if !is {
+		t.Skipf("%T is no providersession.Marker", t.list)
+	}
+	return marker
+}
+
+// mark returns a mark that no other check has.
+func mark() providersession.Mark { return providersession.KeyOf(unique()).Mark() }
+
+func (t *revocationTester) marked(userID string, signedIn time.Time, marks [3]providersession.Mark) bool {
+	t.Helper()
+	ended, err := t.list.Revoked(t.ctx, pintle.TokenSession{UserID: userID, ID: unique(), SignedIn: signedIn, Marks: marks})
+	t.ok("Revoked", err)
+	return ended
 }
 
 func (t *revocationTester) over(userID, sessionID string, signedIn time.Time) {

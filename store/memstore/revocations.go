@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // Revocations is a [pintle.RevocationStore] in memory, for a program of one process.
@@ -15,14 +16,18 @@ type Revocations struct {
 	mu       sync.RWMutex
 	sessions map[revokedSession]time.Time // until when to remember
 	users    map[string]revokedUser
+	marks    map[providersession.Mark]revokedUser
 }
 
 type revokedSession struct{ user, id string }
 
-// A revokedUser is a user whose sessions that began until end are ended.
+// A revokedUser is a user, or a mark, whose sessions that began until end are ended.
 type revokedUser struct{ end, until time.Time }
 
-var _ pintle.RevocationStore = (*Revocations)(nil)
+var (
+	_ pintle.RevocationStore = (*Revocations)(nil)
+	_ providersession.Marker = (*Revocations)(nil)
+)
 
 // Revoked implements [pintle.RevocationStore].
 func (r *Revocations) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
@@ -34,8 +39,15 @@ func (r *Revocations) Revoked(ctx context.Context, s pintle.TokenSession) (bool,
 	if _, ended := r.sessions[revokedSession{s.UserID, s.ID}]; ended {
 		return true, nil
 	}
-	user, ended := r.users[s.UserID]
-	return ended && !s.SignedIn.After(user.end), nil
+	if user, ended := r.users[s.UserID]; ended && !s.SignedIn.After(user.end) {
+		return true, nil
+	}
+	for _, m := range s.Marks {
+		if mark, ended := r.marks[m]; ended && !s.SignedIn.After(mark.end) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // Revoke implements [pintle.RevocationStore].
@@ -69,6 +81,21 @@ func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.
 	return nil
 }
 
+// EndMarked implements [providersession.Marker].
+func (r *Revocations) EndMarked(ctx context.Context, m providersession.Mark, ended, until time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.marks == nil {
+		r.marks = map[providersession.Mark]revokedUser{}
+	}
+	before := r.marks[m]
+	r.marks[m] = revokedUser{later(before.end, ended), later(before.until, until)}
+	return nil
+}
+
 // Sweep implements [pintle.Store]: it forgets what may be forgotten.
 func (r *Revocations) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	if err := ctx.Err(); err != nil {
@@ -86,6 +113,12 @@ func (r *Revocations) Sweep(ctx context.Context, before time.Time, limit int) (i
 	for id, user := range r.users {
 		if n < limit && user.until.Before(before) {
 			delete(r.users, id)
+			n++
+		}
+	}
+	for m, mark := range r.marks {
+		if n < limit && mark.until.Before(before) {
+			delete(r.marks, m)
 			n++
 		}
 	}

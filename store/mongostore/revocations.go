@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // Revocations is a [pintle.RevocationStore] in MongoDB, for token sessions that
@@ -32,7 +33,10 @@ type Revocations struct {
 	documents *mongo.Collection
 }
 
-var _ pintle.RevocationStore = (*Revocations)(nil)
+var (
+	_ pintle.RevocationStore = (*Revocations)(nil)
+	_ providersession.Marker = (*Revocations)(nil)
+)
 
 // NewRevocations returns a list in the collection that o names. It makes no
 // request.
@@ -58,14 +62,22 @@ func sessionRevocationKey(userID, sessionID string) string {
 	return revocationKey("session", userID, sessionID)
 }
 
+func markRevocationKey(m providersession.Mark) string { return revocationKey("mark", string(m[:]), "") }
+
 // Revoked implements [pintle.RevocationStore], in one round trip.
 func (r *Revocations) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
 	var began int64
 	if !s.SignedIn.IsZero() {
 		began = s.SignedIn.UnixMilli()
 	}
+	ids := bson.A{userRevocationKey(s.UserID), sessionRevocationKey(s.UserID, s.ID)}
+	for _, m := range s.Marks {
+		if m != (providersession.Mark{}) {
+			ids = append(ids, markRevocationKey(m))
+		}
+	}
 	err := r.documents.FindOne(ctx, bson.D{
-		{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{userRevocationKey(s.UserID), sessionRevocationKey(s.UserID, s.ID)}}}},
+		{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}},
 		// A value that is no number ends the session, to fail closed.
 		{Key: "ended", Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$lt", Value: began}}}}},
 	}).Err()
@@ -84,6 +96,11 @@ func (r *Revocations) Revoke(ctx context.Context, s pintle.TokenSession, until t
 // seconds, so a session that begins in the same second is ended too.
 func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	return r.remember(ctx, "revoke user", userRevocationKey(userID), time.Now().UnixMilli(), until)
+}
+
+// EndMarked implements [providersession.Marker].
+func (r *Revocations) EndMarked(ctx context.Context, m providersession.Mark, ended, until time.Time) error {
+	return r.remember(ctx, "end marked sessions", markRevocationKey(m), ended.UnixMilli(), until)
 }
 
 // remember writes a document. Calls may be written in another order than they

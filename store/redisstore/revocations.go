@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/providersession"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -32,7 +33,10 @@ type Revocations struct {
 	prefix string
 }
 
-var _ pintle.RevocationStore = (*Revocations)(nil)
+var (
+	_ pintle.RevocationStore = (*Revocations)(nil)
+	_ providersession.Marker = (*Revocations)(nil)
+)
 
 // NewRevocations returns a list whose keys begin with prefix and "revoked:". It
 // makes no request.
@@ -55,7 +59,9 @@ func (r *Revocations) user(id string) string { return r.key("user", id, "") }
 
 func (r *Revocations) session(userID, id string) string { return r.key("session", userID, id) }
 
-// Revoked implements [pintle.RevocationStore]. On a Cluster the two keys may be on two
+func (r *Revocations) mark(m providersession.Mark) string { return r.key("mark", string(m[:]), "") }
+
+// Revoked implements [pintle.RevocationStore]. On a Cluster the keys may be on several
 // nodes, which are queried in parallel.
 func (r *Revocations) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
 	var began int64
@@ -65,6 +71,11 @@ func (r *Revocations) Revoked(ctx context.Context, s pintle.TokenSession) (bool,
 	answers, err := r.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.Get(ctx, r.user(s.UserID))
 		p.Get(ctx, r.session(s.UserID, s.ID))
+		for _, m := range s.Marks {
+			if m != (providersession.Mark{}) {
+				p.Get(ctx, r.mark(m))
+			}
+		}
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -110,4 +121,9 @@ func (r *Revocations) Revoke(ctx context.Context, s pintle.TokenSession, until t
 // seconds, so a session that begins in the same second is ended too.
 func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	return r.remember(ctx, "revoke user", r.user(userID), time.Now().UnixMilli(), until)
+}
+
+// EndMarked implements [providersession.Marker].
+func (r *Revocations) EndMarked(ctx context.Context, m providersession.Mark, ended, until time.Time) error {
+	return r.remember(ctx, "end marked sessions", r.mark(m), ended.UnixMilli(), until)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // Revocations is a [pintle.RevocationStore] in a database, for token sessions that
@@ -27,11 +28,14 @@ import (
 //
 // Its methods may be called concurrently.
 type Revocations struct {
-	records                     records
-	revoked, revoke, sweepStale *statement
+	records                             records
+	revoked, marked, revoke, sweepStale *statement
 }
 
-var _ pintle.RevocationStore = (*Revocations)(nil)
+var (
+	_ pintle.RevocationStore = (*Revocations)(nil)
+	_ providersession.Marker = (*Revocations)(nil)
+)
 
 // NewRevocations returns a list in the table pintle_revocations. It does not use
 // the database yet. It panics if there is no such dialect.
@@ -57,6 +61,7 @@ func NewRevocations(db *sql.DB, d Dialect) *Revocations {
 	return &Revocations{
 		records:    records{db: db, run: db, dialect: d},
 		revoked:    d.statement("SELECT ended FROM pintle_revocations WHERE id IN ($1, $2) AND ended >= $3 LIMIT 1"),
+		marked:     d.statement("SELECT ended FROM pintle_revocations WHERE id IN ($1, $2, $3, $4, $5) AND ended >= $6 LIMIT 1"),
 		revoke:     d.statement(remember),
 		sweepStale: d.statement(stale),
 	}
@@ -80,14 +85,27 @@ func sessionRevocationKey(userID, sessionID string) []byte {
 	return revocationKey("session", userID, sessionID)
 }
 
+func markRevocationKey(m providersession.Mark) []byte { return revocationKey("mark", string(m[:]), "") }
+
 // Revoked implements [pintle.RevocationStore], in one round trip.
 func (r *Revocations) Revoked(ctx context.Context, s pintle.TokenSession) (bool, error) {
 	var began int64
 	if !s.SignedIn.IsZero() {
 		began = s.SignedIn.UnixMilli()
 	}
+	look, keys := r.revoked, []any{userRevocationKey(s.UserID), sessionRevocationKey(s.UserID, s.ID)}
+	if s.Marks != ([3]providersession.Mark{}) {
+		look = r.marked
+		for _, m := range s.Marks {
+			key := keys[0] // in the place of a mark that there is not
+			if m != (providersession.Mark{}) {
+				key = markRevocationKey(m)
+			}
+			keys = append(keys, key)
+		}
+	}
 	var ended int64
-	err := r.records.one(ctx, []any{&ended}, r.revoked, userRevocationKey(s.UserID), sessionRevocationKey(s.UserID, s.ID), began)
+	err := r.records.one(ctx, []any{&ended}, look, append(keys, began)...)
 	if missing(err) {
 		return false, nil
 	}
@@ -103,6 +121,11 @@ func (r *Revocations) Revoke(ctx context.Context, s pintle.TokenSession, until t
 // seconds, so a session that begins in the same second is ended too.
 func (r *Revocations) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	return r.remember(ctx, "revoke user", userRevocationKey(userID), time.Now().UnixMilli(), until)
+}
+
+// EndMarked implements [providersession.Marker].
+func (r *Revocations) EndMarked(ctx context.Context, m providersession.Mark, ended, until time.Time) error {
+	return r.remember(ctx, "end marked sessions", markRevocationKey(m), ended.UnixMilli(), until)
 }
 
 func (r *Revocations) remember(ctx context.Context, operation string, key []byte, ended int64, until time.Time) error {
