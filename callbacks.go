@@ -127,7 +127,8 @@ type Callbacks struct {
 	// sid where [SessionConfig.AbsoluteMaxAge] or [SessionConfig.Revocation] needs
 	// them, and auth_time, started, amr, auth_provider and proofs with
 	// [SessionConfig.RecordAuthentication]: no callback changes them. Without
-	// it a claim auth_provider is removed.
+	// it a claim auth_provider is removed. So is the claim op, if a provider has
+	// [OAuth].BackChannelLogout, which others than this package have written.
 	//
 	// If Hold holds a sign-in, JWT is called then, and the claims wait, sealed, in
 	// a cookie. The name, address and image of a stored user become those at
@@ -358,6 +359,12 @@ type Events struct {
 	// SignOut: a session was ended by its user.
 	SignOut func(ctx context.Context, e *SignOutEvent) error
 
+	// ProviderSignOut: a provider has ended sessions; see [OAuth].BackChannelLogout. It is
+	// called for each logout token that is accepted: once for each user whose database
+	// sessions have ended, or once without a user if there was none, and with token
+	// sessions, which nothing counts.
+	ProviderSignOut func(ctx context.Context, e *SignOutEvent) error
+
 	// CreateUser: the store has a new user.
 	CreateUser func(ctx context.Context, u *User) error
 
@@ -439,7 +446,8 @@ type SignInFailedEvent struct {
 }
 
 // A SignOutEvent is an ended session: the claims of its token, or the row that
-// was removed. Both are nil when the session was gone already.
+// was removed. Both are nil when the session was gone already. In
+// [Events].ProviderSignOut it is what a provider has ended.
 type SignOutEvent struct {
 	Claims  Claims
 	Session *StoredSession
@@ -451,6 +459,18 @@ type SignOutEvent struct {
 	// session did not begin with one, that route sends the browser on to RedirectTo.
 	AtProvider bool
 	Provider   string
+
+	// The others are those of [Events].ProviderSignOut, which has neither Claims nor
+	// Session.
+
+	// UserID is the user whose database sessions have ended, and Ended how many. Both are
+	// zero where that is not known.
+	UserID string
+	Ended  int
+
+	// ProviderSession and ProviderUser are the claims sid and sub of the logout token. If
+	// ProviderSession is empty, all sessions of the user at the provider have ended.
+	ProviderSession, ProviderUser string
 }
 
 // A LinkAccountEvent is an account that was linked.

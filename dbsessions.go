@@ -17,6 +17,8 @@ import (
 	"github.com/pintleauth/pintle/internal/bearer"
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/wire"
+	"github.com/pintleauth/pintle/providersession"
+	"github.com/pintleauth/pintle/sharedstate"
 )
 
 func (dbSessions) needStoredUser() bool { return true }
@@ -281,13 +283,19 @@ func (s dbSessions) prove(x *exchange, methods []string) (*Session, error) {
 		standIn.Data = map[string]any{}
 	}
 	standIn.Data[dataPending] = true // it is in no list
+	if d.carried, err = s.carriedBy(w, stored); err != nil {
+		return nil, err
+	}
 	if err := w.createSession(x.ctx, standIn); err != nil {
 		if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
 			err = noSession(errEndedMeanwhile) // replaced by another request, or the user was deleted
 		}
 		return nil, err
 	}
-	session, err := s.replace(w, d)
+	var session *Session
+	if err = s.carry(w, d.carried, standIn); err == nil {
+		session, err = s.replace(w, d)
+	}
 	if err != nil {
 		undo := context.WithoutCancel(x.ctx)
 		tokens := []string{standIn.Token}
@@ -336,7 +344,7 @@ func (s dbSessions) extend(q *sessionRequest, stored *StoredSession) (lines []st
 			maps.Copy(change.Data, q.changes)
 			stored.Data = change.Data
 		}
-		if err := s.records.updateSession(q.Context(), stored.Token, change); err != nil && !errors.Is(err, ErrNotFound) {
+		if err := s.save(q.Context(), stored.Token, change); err != nil && !errors.Is(err, ErrNotFound) {
 			if q.renewal != renewDue || q.changes != nil {
 				return nil, err
 			}
@@ -356,6 +364,17 @@ func (s dbSessions) extend(q *sessionRequest, stored *StoredSession) (lines []st
 		lines = append(q.set.clearSessionParts(q.Header), cookie.Line(q.set.session.name, stored.Token, attrs))
 	}
 	return lines, nil
+}
+
+// save changes a row. What finds it for a provider lasts as long, and so is written first:
+// the provider could not end a session of which nothing is known any more.
+func (s dbSessions) save(ctx context.Context, token string, change SessionUpdate) error {
+	if s.endsByProvider {
+		if err := s.records.moveSignIns(ctx, providersession.KeyOf(token), change.Expires); err != nil {
+			return err
+		}
+	}
+	return s.records.updateSession(ctx, token, change)
 }
 
 // create writes the row of a session.
@@ -384,8 +403,88 @@ func (s dbSessions) create(w *unitOfWork, d *decision) error {
 	if err := w.createSession(w.ctx, session); err != nil {
 		return err
 	}
+	err = s.carry(w, d.carried, session)
+	if err == nil && d.kept == nil {
+		err = s.note(w, d.atProvider, session, providersession.Began)
+	}
+	if err != nil {
+		return w.undoSession(session, err)
+	}
 	d.session = session
 	return nil
+}
+
+// undoSession removes a row whose decision has failed, and returns the cause.
+func (w *unitOfWork) undoSession(row *StoredSession, cause error) error {
+	if w.inTx {
+		return cause
+	}
+	_, err := w.deleteSession(context.WithoutCancel(w.ctx), row.Token)
+	return errors.Join(cause, err)
+}
+
+// note writes to which sign-in at a provider a row belongs. The row is there already: a
+// sign-out at the provider that comes now ends it, and one that came before is found.
+func (dbSessions) note(w *unitOfWork, there *atProvider, row *StoredSession, role providersession.Role) error {
+	if there == nil {
+		return nil
+	}
+	r := there.record
+	r.Session, r.UserID, r.Expires, r.Role = providersession.KeyOf(row.Token), row.UserID, row.Expires, role
+	return w.putSignIn(w.ctx, &r, there.flowBegan)
+}
+
+// carry writes the records of one row for another one, which takes its place.
+func (dbSessions) carry(w *unitOfWork, records []*providersession.Record, row *StoredSession) error {
+	for _, before := range records {
+		r := *before
+		r.Session, r.Expires = providersession.KeyOf(row.Token), row.Expires
+		// What was ended since it was created must not go on here.
+		if err := w.putSignIn(w.ctx, &r, r.Created); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// carriedBy returns the records of a row that is about to be replaced.
+func (s dbSessions) carriedBy(w *unitOfWork, row *StoredSession) ([]*providersession.Record, error) {
+	if !s.endsByProvider {
+		return nil, nil
+	}
+	return w.signIns(w.ctx, providersession.KeyOf(row.Token))
+}
+
+// join leaves the session with the sign-in with which it began, and takes the further one
+// in beside it.
+func (s dbSessions) join(w *unitOfWork, d *decision) error {
+	return s.note(w, d.atProvider, d.session, providersession.Linked)
+}
+
+func (s dbSessions) lacksForProviderEnd() error { return s.records.lacksForProviderEnd() }
+
+// maxProviderEnd is how long one request at most keeps others with the same logout token
+// from being answered. What it does twice has no further effect.
+const maxProviderEnd = 10 * time.Second
+
+// endByProvider holds a lease of the logout token while it is at work, and keeps the lease
+// when that is done. So a token that has ended sessions does nothing a second time, and one
+// that has not, because the store failed, can be sent again.
+func (s dbSessions) endByProvider(ctx context.Context, e *providerEnd) (ended []*providersession.Record, first bool, err error) {
+	var owner sharedstate.Owner
+	_, _ = rand.Read(owner[:]) // never fails
+	first, err = s.records.lease(ctx, e.token, owner, maxProviderEnd)
+	if err != nil || !first {
+		return nil, false, err
+	}
+	// Rows have milliseconds. One that began in this one began before.
+	if ended, err = s.records.endSignIns(ctx, e.sid, e.sub, e.before.Add(time.Millisecond)); err == nil {
+		first, err = s.records.lease(ctx, e.token, owner, time.Until(e.until))
+	}
+	if err != nil {
+		return ended, false, errors.Join(err, s.records.release(context.WithoutCancel(ctx), e.token, owner))
+	}
+	return ended, first, nil
 }
 
 // mark writes a row among the sessions of the user, which goes with them:
@@ -404,6 +503,10 @@ func (s dbSessions) mark(w *unitOfWork, d *decision) error {
 	}
 	if err := w.createSession(w.ctx, row); err != nil {
 		return err
+	}
+	// The sign-in may wait longer than the store remembers what the provider has ended.
+	if err := s.note(w, d.atProvider, row, providersession.Began); err != nil {
+		return w.undoSession(row, err)
 	}
 	d.marker = row.Token
 	return nil
@@ -450,6 +553,12 @@ func randomToken() (string, error) {
 func (s dbSessions) rotate(w *unitOfWork, who *arrival, d *decision) error {
 	if !s.Session.RotateAtSignIn {
 		return nil
+	}
+	if d.kept != nil {
+		var err error
+		if d.carried, err = s.carriedBy(w, d.session); err != nil {
+			return err
+		}
 	}
 	held, _ := w.x.heldSessions()
 	for _, token := range held {

@@ -110,6 +110,7 @@ const (
 	codeInvalidEndpoints      Code = "InvalidEndpoints"
 	codeInvalidProvider       Code = "InvalidProvider"
 	codeJWTSession            Code = "JWTSessionError"
+	codeLogoutToken           Code = "LogoutTokenError"
 	codeMissingAdapter        Code = "MissingAdapter"
 	codeMissingAdapterMethods Code = "MissingAdapterMethods"
 	codeMissingAuthorize      Code = "MissingAuthorize"

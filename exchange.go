@@ -69,6 +69,9 @@ const (
 	actionError           action = "error"
 	actionWebAuthnOptions action = "webauthn-options"
 
+	// actionBackChannelLogout is called by providers. Auth.js does not have it.
+	actionBackChannelLogout action = "backchannel-logout"
+
 	// actionAccount is served by [Config.Accounts]. Auth.js does not have it.
 	actionAccount action = "account"
 )

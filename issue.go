@@ -14,7 +14,7 @@ import (
 // client by [exchange.giveSession].
 func (x *exchange) beginSession(w *unitOfWork, d *decision) error {
 	if d.session != nil {
-		return nil
+		return x.sessions.join(w, d)
 	}
 	return x.sessions.create(w, d)
 }
@@ -28,8 +28,8 @@ func (x *exchange) beginSession(w *unitOfWork, d *decision) error {
 func (x *exchange) admit(d *decision) error {
 	w := &unitOfWork{records: x.records, x: x, ctx: x.ctx}
 	if err := x.beginSession(w, d); err != nil {
-		if errors.Is(err, ErrNotFound) {
-			err = noPending(errHeldEnded) // the user was deleted
+		if errors.Is(err, ErrNotFound) || errors.Is(err, errEndedAtProvider) {
+			err = noPending(errHeldEnded) // the user was deleted, or the provider has ended the session there
 		}
 		return err
 	}

@@ -300,7 +300,7 @@ func (e SignInEvent) Format(to fmt.State, _ rune) { redacted(to, "SignInEvent", 
 // LogValue names the user without claims.
 func (e SignOutEvent) LogValue() slog.Value {
 	subject, _ := e.Claims["sub"].(string)
-	return group(slog.String("sub", subject), logPart("session", e.Session))
+	return group(slog.String("sub", subject), logPart("session", e.Session), slog.String("provider", e.Provider), slog.String("user", e.UserID))
 }
 
 // Format prints what LogValue returns, whatever the verb.

@@ -233,7 +233,7 @@ func (x *exchange) attempt(w *unitOfWork, who *arrival, here *presence) (d *deci
 	if err != nil {
 		return nil, err
 	}
-	d.authentication = who.authentication
+	d.authentication, d.atProvider = who.authentication, who.atProvider
 	if d.kept != nil {
 		d.authentication = d.kept.authentication
 	}

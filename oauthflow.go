@@ -20,6 +20,7 @@ import (
 	"github.com/pintleauth/pintle/internal/uuid"
 	"github.com/pintleauth/pintle/internal/wire"
 	"github.com/pintleauth/pintle/oauth"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) {
@@ -46,20 +47,21 @@ func (s *settings) newOAuthFlow(own OAuth, env environment) (*provider, *Error) 
 			Err: errors.New("PublicNetworkOnly has no effect on the provider's HTTPClient: leave one of them out"),
 		}
 	}
-	if err := cmp.Or(own.endsSessions(), own.revokesTokens()); err != nil {
+	if err := cmp.Or(own.endsSessions(), own.revokesTokens(), own.takesLogouts()); err != nil {
 		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
 	}
 	var fault *Error
 	p.refresh, fault = f.speak(s)
 	p.scope = f.scope
-	if own.StoreTokensAtSignIn {
-		p.check = f.checkStore
-	}
+	p.check = f.checkFeatures
 	if f.ends != nil {
 		p.endSession = &endSession{f.endAtProvider, func(x *exchange) (bool, error) { return f.passOn(x, x.query, actionSignOut) }}
 	}
 	if f.revokes != nil {
 		p.revoke, p.revokesRemoved = f.revokes.Revoke, own.RevokeAtUnlink
+	}
+	if f.endedBy != nil {
+		p.backChannel = &backChannel{own.ClientID, f.verifyLogout, make(chan struct{}, maxLogouts)}
 	}
 	p.checkClient = f.protocol.CheckClient
 	return p, fault
@@ -207,7 +209,8 @@ func (f *oauthFlow) finish(x *exchange) (*arrival, error) {
 	who := &arrival{
 		by: byAccount, user: user, account: account, profile: said.profile, flow: kept.id,
 		trusted: f.oauth.DangerouslyLinkByEmail, emailVerified: f.oauth.EmailVerified,
-		authentication: Authentication{Methods: reportedMethods(said.amr)},
+		authentication: Authentication{Methods: reportedMethods(said.idToken[claimMethods])},
+		atProvider:     f.signedInThere(x, said.idToken, account, kept),
 		linkTo:         func(signedIn *User) bool { return x.startedBy(kept.id, signedIn) },
 	}
 	// The id in the profile is that of the account.
@@ -343,6 +346,9 @@ func (f *oauthFlow) speak(s *settings) (refresh refreshFunc, fault *Error) {
 			f.ends = two
 		}
 		f.revokes = two
+		if p.BackChannelLogout {
+			f.endedBy = two
+		}
 	}
 	if err := check(); err != nil {
 		return refresh, &Error{Code: codeInvalidEndpoints, Provider: p.ID, Err: err}
@@ -386,6 +392,84 @@ func (p *OAuth) revokesTokens() error {
 		return errors.New("RevokeAtUnlink needs Revocation.URL, or an Issuer whose metadata has a revocation_endpoint")
 	}
 	return nil
+}
+
+// takesLogouts reports why a provider that is to end sessions here cannot do that.
+func (p *OAuth) takesLogouts() error {
+	switch {
+	case !p.BackChannelLogout:
+		return nil
+	case p.Protocol != oauth.OIDC:
+		return errors.New("BackChannelLogout is for OpenID Connect")
+	case p.Issuer == "":
+		return errors.New("BackChannelLogout needs the Issuer, which signs the logout tokens")
+	}
+	return nil
+}
+
+// checkFeatures refuses features of the provider that the configuration around it cannot
+// serve.
+func (f *oauthFlow) checkFeatures(s *settings) *Error {
+	if f.oauth.StoreTokensAtSignIn {
+		if fault := f.checkStore(s); fault != nil {
+			return fault
+		}
+	}
+	if f.endedBy != nil {
+		return f.checkBackChannel(s)
+	}
+	return nil
+}
+
+// checkBackChannel refuses a configuration whose sessions the provider could not end.
+func (f *oauthFlow) checkBackChannel(s *settings) *Error {
+	if err := s.sessions.lacksForProviderEnd(); err != nil {
+		return &Error{Code: CodeConfiguration, Provider: f.id, Err: fmt.Errorf("BackChannelLogout: %w", err)}
+	}
+	return nil
+}
+
+func (f *oauthFlow) verifyLogout(ctx context.Context, token string) (*handshake.LogoutToken, error) {
+	return f.endedBy.VerifyLogoutToken(ctx, token, f.oauth.RequireLogoutType)
+}
+
+// maxLogouts is how many logout tokens of one provider are verified at one moment.
+const maxLogouts = 100
+
+// Bounds of what a record has of an ID token.
+const (
+	maxProviderSID = 255
+	maxRecordACR   = 256
+)
+
+// signedInThere returns what will be recorded of a sign-in at a provider that ends
+// sessions here, and nil for others.
+func (f *oauthFlow) signedInThere(x *exchange, idToken map[string]any, account *Account, kept *keptChecks) *atProvider {
+	if f.endedBy == nil {
+		return nil
+	}
+	issuer, _ := idToken["iss"].(string)
+	subject, _ := idToken["sub"].(string)
+	r := providersession.Record{
+		Provider: f.id, ProviderAccountID: account.ProviderAccountID, Role: providersession.Began, Created: x.began.UTC(),
+		Sub: providerKey(keyOfUser, issuer, f.oauth.ClientID, subject),
+	}
+	if sid, _ := idToken["sid"].(string); sid != "" && len(sid) <= maxProviderSID {
+		r.Sid = providerKey(keyOfSession, issuer, f.oauth.ClientID, sid)
+	}
+	if acr, _ := idToken["acr"].(string); len(acr) <= maxRecordACR && !strings.ContainsRune(acr, 0) {
+		r.ACR = acr
+	}
+	values, _ := idToken[claimMethods].([]any)
+	for _, value := range values {
+		if method, _ := value.(string); method != "" && len(method) <= maxReport && len(r.AMR) < maxReported && !strings.ContainsRune(method, 0) {
+			r.AMR = append(r.AMR, method)
+		}
+	}
+	if at, ok := wire.Seconds(idToken["auth_time"]); ok {
+		r.AuthTime = past(time.Unix(at, 0)).UTC()
+	}
+	return &atProvider{r, time.Unix(kept.issued, 0).UTC()}
 }
 
 // endAtProvider returns where a browser ends a session at the provider.
@@ -532,7 +616,7 @@ func (f oauth2Protocol) finish(ctx context.Context, c callbackParams) (*identity
 	if err != nil {
 		return nil, providerError(err)
 	}
-	return &identity{tokens: result.Tokens, profile: result.Profile, amr: result.IDTokenClaims[claimMethods]}, nil
+	return &identity{tokens: result.Tokens, profile: result.Profile, idToken: result.IDTokenClaims}, nil
 }
 
 type oauth1Protocol struct{ *handshake.OAuth1 }

@@ -121,6 +121,9 @@ func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page st
 		h.Proofs[method] = at.UnixMilli()
 	}
 	h.Claims, h.Claimed, h.Marker = d.claims, d.claimed, d.marker
+	if !d.claimed {
+		h.AtProvider = d.atProvider.held()
+	}
 	if u := h.User; h.Stored { // the store has the rest
 		h.User = &User{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image, stated: u.stated}
 	}
@@ -225,7 +228,9 @@ func (x *exchange) resumed(h *heldSignIn) (*arrival, *decision, error) {
 	for method, at := range h.Proofs {
 		proven.Proofs[method] = time.UnixMilli(at).UTC()
 	}
-	d := &decision{user: user, account: h.Account, newUser: h.NewUser, authentication: proven.complete()}
+	d := &decision{
+		user: user, account: h.Account, newUser: h.NewUser, authentication: proven.complete(), atProvider: h.AtProvider.of(h.Account),
+	}
 	if err := x.sessions.resume(d, h); err != nil {
 		return nil, nil, noPending(err)
 	}

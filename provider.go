@@ -3,6 +3,8 @@ package pintle
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +17,7 @@ import (
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/internal/tokenhash"
 	"github.com/pintleauth/pintle/oauth"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // A provider is one of Config.Providers, completed.
@@ -105,6 +108,10 @@ type facts struct {
 	// endSession ends sessions at the provider. Nil means that they go on there.
 	endSession *endSession
 
+	// backChannel verifies logout tokens. Nil means that the provider ends no sessions
+	// here.
+	backChannel *backChannel
+
 	// oneButton reports that a button begins a sign-in on any page. Other
 	// providers need their form, which is on the sign-in page.
 	oneButton bool
@@ -154,6 +161,86 @@ type endSession struct {
 type endedSession struct {
 	url, state string
 	hinted     bool
+}
+
+// A backChannel is how a provider ends sessions here.
+type backChannel struct {
+	clientID string
+	verify   func(ctx context.Context, token string) (*handshake.LogoutToken, error)
+
+	// underWay has a place for each request that is answered at one moment.
+	underWay chan struct{}
+}
+
+// An atProvider is a sign-in at a provider that will tell when it ends. Only claims of a
+// verified ID token are in it.
+type atProvider struct {
+	// record lacks Session, UserID and Expires, which are those of the session here.
+	record providersession.Record
+
+	// flowBegan is when the browser was sent to the provider, to the second.
+	flowBegan time.Time
+}
+
+// A heldAtProvider is an atProvider in a sign-in that waits. Times are in Unix milliseconds.
+type heldAtProvider struct {
+	Sid       []byte   `json:"sid,omitempty"`
+	Sub       []byte   `json:"sub"`
+	ACR       string   `json:"acr,omitempty"`
+	AMR       []string `json:"amr,omitempty"`
+	AuthTime  int64    `json:"authTime,omitempty"`
+	Created   int64    `json:"created"`
+	FlowBegan int64    `json:"flowBegan"`
+}
+
+func (a *atProvider) held() *heldAtProvider {
+	if a == nil {
+		return nil
+	}
+	r := &a.record
+	h := &heldAtProvider{Sub: r.Sub[:], ACR: r.ACR, AMR: r.AMR, Created: r.Created.UnixMilli(), FlowBegan: a.flowBegan.UnixMilli()}
+	if r.Sid != (providersession.Key{}) {
+		h.Sid = r.Sid[:]
+	}
+	if !r.AuthTime.IsZero() {
+		h.AuthTime = r.AuthTime.UnixMilli()
+	}
+	return h
+}
+
+// of returns what was held of a sign-in with an account.
+func (h *heldAtProvider) of(a *Account) *atProvider {
+	if h == nil {
+		return nil
+	}
+	r := providersession.Record{
+		Provider: a.Provider, ProviderAccountID: a.ProviderAccountID, Role: providersession.Began,
+		ACR: h.ACR, AMR: h.AMR, Created: time.UnixMilli(h.Created).UTC(),
+	}
+	copy(r.Sid[:], h.Sid)
+	copy(r.Sub[:], h.Sub)
+	if h.AuthTime != 0 {
+		r.AuthTime = time.UnixMilli(h.AuthTime).UTC()
+	}
+	return &atProvider{r, time.UnixMilli(h.FlowBegan).UTC()}
+}
+
+// The kinds of what [providerKey] names.
+const (
+	keyOfSession     = "op sid"
+	keyOfUser        = "op sub"
+	keyOfLogoutToken = "op jti"
+)
+
+// providerKey is a hash of what an issuer calls something in tokens for a client. Each
+// part has its length before it, so that no two lists of parts have the same text.
+func providerKey(kind, issuer, clientID, name string) (key [sha256.Size]byte) {
+	var text []byte
+	for _, part := range []string{kind, issuer, clientID, name} {
+		text = binary.BigEndian.AppendUint64(text, uint64(len(part)))
+		text = append(text, part...)
+	}
+	return sha256.Sum256(text)
 }
 
 // checkProviderID rejects ids that no URL could name: the path is compared
@@ -220,6 +307,9 @@ type arrival struct {
 
 	// authentication is when and how the user has proven who they are.
 	authentication Authentication
+
+	// atProvider is the sign-in at a provider that ends sessions here. It is nil for others.
+	atProvider *atProvider
 
 	// unasked reports that server code started the session, which has decided what
 	// [Callbacks.Hold] decides of a sign-in.
@@ -288,6 +378,11 @@ type decision struct {
 	// need not be the user of the session.
 	authentication Authentication
 	kept           *presence
+
+	// atProvider is that of the arrival. carried are records of the session before that
+	// the new one takes over.
+	atProvider *atProvider
+	carried    []*providersession.Record
 
 	// replaces is the database session whose beginning and data the new one has, because
 	// its user was asked once more.
@@ -385,6 +480,8 @@ type oauthFlow struct {
 	// revokes knows how tokens end at the provider. It is nil if the protocol has nothing
 	// for that.
 	revokes *handshake.Provider
+	// endedBy verifies logout tokens. It is nil if the provider ends no sessions here.
+	endedBy *handshake.Provider
 }
 
 // A refreshFunc exchanges a refresh token for a token response.
@@ -506,8 +603,8 @@ type identity struct {
 	tokens  map[string]any
 	profile Profile
 
-	// amr is that claim of the verified ID token.
-	amr any
+	// idToken are the claims of the verified ID token, nil if there is none.
+	idToken map[string]any
 }
 
 // keptChecks is the content of this browser's check cookies.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/sharedstate"
 )
 
@@ -307,6 +308,68 @@ func (r *records) endUserSessions(ctx context.Context, userID, except string) (i
 	n, err := r.store.EndUserSessions(ctx, userID, except)
 	return n, r.end(ctx, o, err)
 }
+
+// putSignIn writes to which sign-in at a provider a session belongs. It fails with
+// [providersession.ErrEnded] if the provider has ended that meanwhile.
+func (r *records) putSignIn(ctx context.Context, signIn *providersession.Record, flowBegan time.Time) error {
+	o := r.begin(ctx, "putProviderSession")
+	err := r.store.ProviderSessions().Put(ctx, signIn, flowBegan)
+	if errors.Is(err, providersession.ErrEnded) {
+		_ = r.end(ctx, o, nil)
+		return errEndedAtProvider
+	}
+	return r.end(ctx, o, err)
+}
+
+// signIns returns the records of a session.
+func (r *records) signIns(ctx context.Context, session providersession.Key) ([]*providersession.Record, error) {
+	o := r.begin(ctx, "getProviderSessions")
+	all, err := r.store.ProviderSessions().Of(ctx, session)
+	return all, r.end(ctx, o, err)
+}
+
+func (r *records) moveSignIns(ctx context.Context, session providersession.Key, expires time.Time) error {
+	o := r.begin(ctx, "moveProviderSessions")
+	return r.end(ctx, o, r.store.ProviderSessions().Move(ctx, session, expires))
+}
+
+// endSignIns ends the sessions that a provider has ended.
+func (r *records) endSignIns(ctx context.Context, sid, sub providersession.Key, before time.Time) ([]*providersession.Record, error) {
+	o := r.begin(ctx, "endProviderSessions")
+	ended, err := r.store.ProviderSessions().EndBy(ctx, sid, sub, before)
+	return ended, r.end(ctx, o, err)
+}
+
+func (r *records) lease(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner, d time.Duration) (bool, error) {
+	o := r.begin(ctx, "lease")
+	held, err := r.store.SharedState().Lease(ctx, key, owner, d)
+	return held, r.end(ctx, o, err)
+}
+
+func (r *records) release(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner) error {
+	o := r.begin(ctx, "releaseLease")
+	return r.end(ctx, o, r.store.SharedState().Release(ctx, key, owner))
+}
+
+// lacksForProviderEnd returns why providers cannot end sessions of the store.
+func (r *records) lacksForProviderEnd() error {
+	var lacks string
+	switch {
+	case r == nil:
+		return nil // resolveStore reports it
+	case isNil(r.store.ProviderSessions()):
+		lacks = "ProviderSessions"
+	case isNil(r.store.SharedState()):
+		lacks = "SharedState"
+	default:
+		return nil
+	}
+	return missingFeature(fmt.Sprintf("Config.Store, a %T, has no %s, by which a provider ends database sessions: use "+
+		"a store that has it (for shared tables sqlstore.Layout.AccountTables), or StrategyJWT in Config.Session.Strategy", r.store, lacks))
+}
+
+// errEndedAtProvider rejects a sign-in that the provider has ended before it was complete.
+var errEndedAtProvider = fail(CodeAccessDenied, errors.New("the provider has ended its session since the sign-in began"))
 
 func (r *records) createVerification(ctx context.Context, v *Verification) error {
 	o := r.begin(ctx, "createVerificationToken")

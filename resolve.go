@@ -219,6 +219,7 @@ func (s *settings) resolveProviders(env environment) *Error {
 		s.byID[p.id] = p
 		s.providers = append(s.providers, p)
 		s.endsAtProvider = s.endsAtProvider || p.endSession != nil
+		s.endsByProvider = s.endsByProvider || p.backChannel != nil
 	}
 	note(s.checkKinds())
 	return fault

@@ -25,6 +25,15 @@ func (x *exchange) serve() {
 		x.answerFault(fault)
 		return
 	}
+	if x.action == actionBackChannelLogout {
+		raw, status, wrong := x.logoutToken()
+		if wrong != "" {
+			x.refuseLogout(status, errorRequest, wrong)
+			return
+		}
+		x.backChannelLogout(raw)
+		return
+	}
 	if err := x.prepare(); err != nil {
 		x.answerError(err)
 		return
@@ -51,6 +60,10 @@ func (x *exchange) enter() error {
 	}
 	x.action = act
 	x.reached.Store(true)
+	if act == actionBackChannelLogout {
+		x.provider = x.byID[id] // parsePath has found it
+		return nil              // a provider has no cookies, and nothing to say in a query
+	}
 	var err error
 	if x.query, err = query.Parse(x.r.URL.RawQuery); err != nil {
 		return &badRequest{http.StatusBadRequest, err}
@@ -84,20 +97,27 @@ const bodyTimeout = 20 * time.Second
 
 // readBody reads the body of the request. Where the server sets no time-out for
 // that, a client could send a byte now and then and hold the connection forever.
-func (x *exchange) readBody() (body.Fields, error) {
+func (x *exchange) readBody() (fields body.Fields, err error) {
 	if server, known := x.ctx.Value(http.ServerContextKey).(*http.Server); !known || server.ReadTimeout <= 0 {
 		// The server clears the deadline when the body has ended. A response
 		// that has none, of a test or a framework, is bounded by its own server.
 		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(bodyTimeout))
 	}
-	if x.action == actionAccount {
+	switch x.action {
+	case actionAccount:
 		return x.readAccountBody()
+	case actionBackChannelLogout:
+		x.sent, err = body.Bytes(x.r, maxLogoutBody)
+		return body.Fields{}, err
 	}
 	return body.Read(x.r, body.DefaultMax)
 }
 
-// maxAccountBody is the limit of the routes of Config.Accounts: 64 KiB.
-const maxAccountBody = 64 << 10
+// Limits of the routes of Config.Accounts, and of the route for logout tokens: 64 KiB.
+const (
+	maxAccountBody = 64 << 10
+	maxLogoutBody  = 64 << 10
+)
 
 // readAccountBody reads a body of any type, which the handler of Config.Accounts reads
 // again.
@@ -106,6 +126,39 @@ func (x *exchange) readAccountBody() (fields body.Fields, err error) {
 		return fields, err
 	}
 	return body.Read(x.withBody(), maxAccountBody)
+}
+
+// logoutToken returns the token of the request, or the status and the text of the answer
+// to one that has none.
+func (x *exchange) logoutToken() (token string, status int, wrong string) {
+	if x.r.Method != http.MethodPost {
+		return "", http.StatusBadRequest, "the method must be POST"
+	}
+	if mediaType(x.r.Header.Get("Content-Type")) != typeForm {
+		return "", http.StatusBadRequest, "the body must be a form: " + typeForm
+	}
+	if _, err := x.readBody(); err != nil {
+		x.debug("body not read", "reason", err.Error())
+		if errors.Is(err, body.ErrTooLarge) {
+			return "", http.StatusRequestEntityTooLarge, "the body is too large"
+		}
+		return "", http.StatusBadRequest, "the body cannot be read"
+	}
+	fields, err := query.Parse(string(x.sent))
+	if err != nil {
+		return "", http.StatusBadRequest, "the body cannot be read"
+	}
+	found := 0
+	for _, field := range fields {
+		if field.Key == "logout_token" {
+			token = field.Value
+			found++
+		}
+	}
+	if found != 1 {
+		return "", http.StatusBadRequest, "the body must have one logout_token"
+	}
+	return token, 0, ""
 }
 
 // withBody returns the request with the body that was read.

@@ -178,7 +178,7 @@ type Claim[T any] struct{ name string }
 // NewClaim returns the key for the data named name. The names of the
 // registered claims (sub, exp, iat, nbf, jti, iss, aud) are refused by a panic. So
 // are the names by which a session records how it began (auth_time, amr,
-// auth_provider, acr, act, sid, started, proofs, roles), of which
+// auth_provider, acr, act, sid, op, started, proofs, roles), of which
 // [Session.Authentication] has what is recorded, pintle.pending, which marks a
 // sign-in that waits, and pintle.replaces, which names the session before.
 //
@@ -367,7 +367,7 @@ const (
 // https://www.rfc-editor.org/rfc/rfc7519#section-4.1
 var reservedClaims = []string{
 	"", "sub", "exp", "iat", "nbf", "jti", "iss", "aud",
-	claimSignedIn, claimStarted, claimSession, claimMethods, claimProvider, claimProofs, "acr", "act", "roles",
+	claimSignedIn, claimStarted, claimSession, claimMethods, claimProvider, claimProofs, claimAtProvider, "acr", "act", "roles",
 	dataPending, dataReplaces,
 }
 
@@ -496,6 +496,11 @@ const clockTolerance = sealed.ClockTolerance
 //
 // https://openid.net/specs/openid-connect-frontchannel-1_0.html#OPLogout
 const claimSession = "sid"
+
+// claimAtProvider names, by hashes, the session at a provider with which the session
+// began: an object with the members provider, sid and sub. It is written if the provider
+// ends sessions here.
+const claimAtProvider = "op"
 
 // claimSignedIn is when the user last proved who they are, in Unix seconds. It is written
 // only if the configuration needs it, so that tokens stay those of Auth.js.

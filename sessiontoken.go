@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/uuid"
 	"github.com/pintleauth/pintle/internal/wire"
+	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -208,6 +210,39 @@ func (h heldToken) authentication() Authentication {
 	}
 	a.Methods, a.Proofs = recordedProofs(a.Methods, h.value(claimProofs), h.counts)
 	return a
+}
+
+// atProvider returns the claim of that name, or nil if it is none that this package
+// writes, and the marks by which the provider ends the session.
+func (h heldToken) atProvider() (claim any, marks [3]providersession.Mark) {
+	members, _ := h.value(claimAtProvider).(map[string]any)
+	id, ok := recordedProvider(members["provider"])
+	sid, sidOK := markIn(members["sid"])
+	sub, subOK := markIn(members["sub"])
+	if !ok || !sidOK || !subOK || sub == (providersession.Mark{}) {
+		return nil, marks
+	}
+	return atProviderClaim(id, sid, sub), providersession.Marks(sid, sub)
+}
+
+// markIn reads a mark, zero for none. ok is false for anything else.
+func markIn(member any) (m providersession.Mark, ok bool) {
+	text, isText := member.(string)
+	b, err := base64.RawURLEncoding.DecodeString(text)
+	if member != nil && (!isText || err != nil || len(b) != len(m)) {
+		return m, false
+	}
+	copy(m[:], b)
+	return m, true
+}
+
+// atProviderClaim is in the form in which encoding/json decodes it.
+func atProviderClaim(provider string, sid, sub providersession.Mark) any {
+	claim := map[string]any{"provider": provider, "sub": base64.RawURLEncoding.EncodeToString(sub[:])}
+	if sid != (providersession.Mark{}) {
+		claim["sid"] = base64.RawURLEncoding.EncodeToString(sid[:])
+	}
+	return claim
 }
 
 // issued is when the token was written.

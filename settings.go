@@ -23,6 +23,7 @@ import (
 	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/tokenhash"
+	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/sharedstate"
 )
 
@@ -61,8 +62,9 @@ type settings struct {
 	providers []*provider
 	byID      map[string]*provider
 
-	// endsAtProvider reports that sessions of some provider end there, too.
-	endsAtProvider bool
+	// endsAtProvider reports that sessions of some provider end there, too, and
+	// endsByProvider that some provider ends sessions here.
+	endsAtProvider, endsByProvider bool
 
 	sessions sessions
 	lifetime lifetime.Policy
@@ -153,6 +155,10 @@ func (s *settings) parsePath(path string) (act action, id string, ok bool) {
 		if p := s.byID[id]; p == nil || p.endSession == nil {
 			return "", "", false
 		}
+	case act == actionBackChannelLogout:
+		if p := s.byID[id]; p == nil || p.backChannel == nil {
+			return "", "", false
+		}
 	}
 	return act, id, ok
 }
@@ -175,7 +181,7 @@ func parseRoute(base, path string) (act action, id string, ok bool) {
 			id = second
 		}
 		return act, id, true
-	case actionAccount, actionSignOut:
+	case actionAccount, actionSignOut, actionBackChannelLogout:
 		return act, second, !strings.Contains(second, "%")
 	case actionProviders, actionSession, actionCSRF, actionVerifyRequest, actionError:
 		return act, "", !two
@@ -204,6 +210,20 @@ type presence struct {
 	// session began at the latest. Both are zero if the session does not record it.
 	authentication Authentication
 	began          time.Time
+
+	// atProvider is the claim of that name of a token session; see [claimAtProvider].
+	atProvider any
+}
+
+// A providerEnd is what a logout token ends: the sessions that began before a time with a
+// session of the provider, with a user there, or with both. One of the keys may be zero.
+type providerEnd struct {
+	sid, sub providersession.Key
+	before   time.Time
+
+	// token names the logout token, which can be used until a time.
+	token sharedstate.Key
+	until time.Time
 }
 
 // sessions is where the sessions of a configuration live: [tokenSessions] keeps
@@ -252,6 +272,10 @@ type sessions interface {
 	// transaction. Only [exchange.beginSession] calls it.
 	create(w *unitOfWork, d *decision) error
 
+	// join notes that a session which goes on now also belongs to the sign-in of a
+	// decision, in its transaction.
+	join(w *unitOfWork, d *decision) error
+
 	// mark writes what shows later whether the sessions of the user have ended
 	// since the decision, in its transaction.
 	mark(w *unitOfWork, d *decision) error
@@ -288,6 +312,14 @@ type sessions interface {
 	// end ends the sessions with the tokens held, which the request carries. Its
 	// cookies are left.
 	end(x *exchange, held []string) ([]*SignOutEvent, error)
+
+	// lacksForProviderEnd returns what is missing for endByProvider, or nil.
+	lacksForProviderEnd() error
+
+	// endByProvider ends the sessions that a provider has ended, and returns the records
+	// by which the store found them. first is false if the logout token was used before.
+	// If it fails, the same token can be used again.
+	endByProvider(ctx context.Context, e *providerEnd) (ended []*providersession.Record, first bool, err error)
 
 	// endUnproven ends the sessions of a user, but for the one with the token
 	// except, in the transaction of a decision. See [work.endSessions].
@@ -411,6 +443,9 @@ type heldSignIn struct {
 
 	// Proofs is when each of Methods was proven, in Unix milliseconds.
 	Proofs map[string]int64 `json:"proofs,omitempty"`
+
+	// AtProvider is for database sessions; see the field of [decision].
+	AtProvider *heldAtProvider `json:"atProvider,omitempty"`
 
 	// Claims and Marker are for the sessions; see the fields of [decision].
 	Claims  Claims `json:"claims,omitempty"`

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/handshake"
 	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/wire"
+	"github.com/pintleauth/pintle/providersession"
 )
 
 // signOut answers POST signout: it ends the session and sends the browser on.
@@ -234,4 +237,127 @@ func (x *exchange) backFromProvider() error {
 		return x.redirect(x.origin)
 	}
 	return x.redirect(left.Target)
+}
+
+// backChannelLogout answers POST backchannel-logout/{id}: a provider ends sessions here. The
+// request comes from a server, so that there are no cookies and no form token: what the
+// logout token says, and the signature of the provider, decide. The answer does not tell
+// whether there was a session.
+//
+// https://openid.net/specs/openid-connect-backchannel-1_0.html#BCRequest
+func (x *exchange) backChannelLogout(raw string) {
+	channel := x.provider.backChannel
+	select {
+	case channel.underWay <- struct{}{}:
+		defer func() { <-channel.underWay }()
+	default:
+		x.refuseLogout(http.StatusServiceUnavailable, errorServer, "too many requests are under way")
+		x.answer.header.Set("Retry-After", "1")
+		return
+	}
+	token, err := channel.verify(x.ctx, raw)
+	if refused, is := errors.AsType[*handshake.LogoutTokenError](err); is {
+		x.noteLogoutToken(refused.Check, err)
+		return
+	}
+	if err != nil {
+		x.logError(&Error{Code: codeLogoutToken, Provider: x.provider.id, Err: err})
+		x.refuseLogout(http.StatusBadRequest, errorServer, "the logout token cannot be verified now")
+		return
+	}
+	ended, first, err := x.sessions.endByProvider(x.ctx, channel.endOf(token, time.Now()))
+	if first || len(ended) > 0 {
+		x.emitProviderSignOut(token, ended)
+	}
+	switch {
+	case err != nil:
+		x.logError(classified(err))
+		x.refuseLogout(http.StatusBadRequest, errorServer, "the sessions could not be ended: send the logout token again")
+	case !first:
+		x.noteLogoutToken(handshake.LogoutTokenUsed, errors.New("the logout token was used before"))
+	default:
+		x.debug("sessions ended by the provider", "sessions", strconv.Itoa(len(ended)))
+		x.answer = answer{status: http.StatusOK, header: logoutHeader()}
+	}
+}
+
+// The errors that a provider is told.
+//
+// https://openid.net/specs/openid-connect-backchannel-1_0.html#BCResponse
+const (
+	errorRequest = "invalid_request"
+	errorServer  = "server_error"
+)
+
+func logoutHeader() http.Header {
+	return http.Header{"Cache-Control": {"no-store"}, "Pragma": {"no-cache"}}
+}
+
+// refuseLogout answers with an error. description is one of a few fixed texts.
+func (x *exchange) refuseLogout(status int, code, description string) {
+	x.answer = answer{header: logoutHeader()}
+	_ = x.json(status, map[string]string{"error": code, "error_description": description}) // text always marshals
+}
+
+// noteLogoutToken logs which check a logout token did not pass, and answers so. Anyone
+// can send a token: only the record for debugging repeats what is in it.
+func (x *exchange) noteLogoutToken(check handshake.LogoutCheck, err error) {
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a logout token was refused",
+		slog.String("code", string(codeLogoutToken)), slog.String("provider", x.provider.id),
+		slog.Int("check", int(check)), slog.String("reason", check.String()))
+	x.debug("logout token refused", "reason", err.Error())
+	x.refuseLogout(http.StatusBadRequest, errorRequest, check.String())
+}
+
+// logoutSkew is how far the clock of a provider may be behind: a session that began so
+// long after the logout token counts as one that began before.
+const logoutSkew = 30 * time.Second
+
+// endOf returns what a logout token ends. A session that begins from now on does not end:
+// a token may be delayed, and a provider may give its next session the same id.
+func (c *backChannel) endOf(t *handshake.LogoutToken, now time.Time) *providerEnd {
+	e := &providerEnd{before: t.Issued.Add(logoutSkew), token: providerKey(keyOfLogoutToken, t.Issuer, c.clientID, t.ID)}
+	if now.Before(e.before) {
+		e.before = now
+	}
+	if t.SessionID != "" {
+		e.sid = providerKey(keyOfSession, t.Issuer, c.clientID, t.SessionID)
+	}
+	if t.Subject != "" {
+		e.sub = providerKey(keyOfUser, t.Issuer, c.clientID, t.Subject)
+	}
+	// The checks of its times accept it as long, by the clock of another process.
+	e.until = t.Issued.Add(logoutLife)
+	if t.Expires.After(e.until) {
+		e.until = t.Expires
+	}
+	e.until = e.until.Add(2 * logoutSkew)
+	return e
+}
+
+// logoutLife is how long a logout token without exp is good.
+const logoutLife = 5 * time.Minute
+
+// emitProviderSignOut tells the host which sessions a provider has ended.
+func (x *exchange) emitProviderSignOut(t *handshake.LogoutToken, ended []*providersession.Record) {
+	all := SignOutEvent{Provider: x.provider.id, ProviderSession: t.SessionID, ProviderUser: t.Subject}
+	var events []*SignOutEvent
+	for _, r := range ended {
+		if r.Role != providersession.Began {
+			continue // the session goes on
+		}
+		i := slices.IndexFunc(events, func(e *SignOutEvent) bool { return e.UserID == r.UserID })
+		if i < 0 {
+			e := all
+			e.UserID = r.UserID
+			i, events = len(events), append(events, &e)
+		}
+		events[i].Ended++
+	}
+	if events == nil {
+		events = append(events, &all)
+	}
+	for _, event := range events {
+		emit(x.ctx, x.settings, "providerSignOut", x.Events.ProviderSignOut, event)
+	}
 }

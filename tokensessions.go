@@ -17,6 +17,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/uuid"
 	"github.com/pintleauth/pintle/internal/wire"
+	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -259,7 +260,9 @@ func (s tokenSessions) wasReplaced(ctx context.Context, old TokenSession) (bool,
 	if err != nil || !recent {
 		return false, err
 	}
-	ended, err := s.Session.Revocation.Revoked(ctx, TokenSession{UserID: old.UserID, ID: successor(old.ID), SignedIn: old.SignedIn})
+	next := old
+	next.ID = successor(old.ID)
+	ended, err := s.Session.Revocation.Revoked(ctx, next)
 	return err == nil && !ended, err
 }
 
@@ -298,6 +301,9 @@ func (s tokenSessions) prove(x *exchange, methods []string) (*Session, error) {
 		if marks[claimSession] = successor(old.ID); old.ID == "" {
 			marks[claimSession] = uuid.New()
 		}
+	}
+	if s.endsByProvider {
+		marks[claimAtProvider], _ = held.atProvider()
 	}
 	claims, err := held.all()
 	if err != nil {
@@ -361,7 +367,11 @@ func (s tokenSessions) replace(ctx context.Context, old, next TokenSession) erro
 // time counts as older than any RevokeUser: Auth.js writes another iat at each
 // renewal, so iat would outdate the revocation.
 func (s tokenSessions) identity(held heldToken) TokenSession {
-	return TokenSession{UserID: held.subject(), ID: held.session(), SignedIn: s.signedInAt(held)}
+	session := TokenSession{UserID: held.subject(), ID: held.session(), SignedIn: s.signedInAt(held)}
+	if s.endsByProvider {
+		_, session.Marks = held.atProvider()
+	}
+	return session
 }
 
 func (s tokenSessions) present(x *exchange) (*presence, error) {
@@ -393,6 +403,9 @@ func (s tokenSessions) present(x *exchange) (*presence, error) {
 		return &presence{}, err
 	}
 	here := &presence{user: &User{ID: id}, authentication: s.authentication(held), began: s.beganAt(held), token: s.identity(held)}
+	if s.endsByProvider {
+		here.atProvider, _ = held.atProvider()
+	}
 	if s.records == nil {
 		return here, nil
 	}
@@ -509,6 +522,9 @@ func (s tokenSessions) mayBegin(at time.Time) error {
 // create does nothing: a token is made when it is issued.
 func (tokenSessions) create(*unitOfWork, *decision) error { return nil }
 
+// join does nothing: a token names the session at the provider with which it began.
+func (tokenSessions) join(*unitOfWork, *decision) error { return nil }
+
 // mark does nothing: the time in a token shows whether it began before the sessions
 // of the user ended.
 func (tokenSessions) mark(*unitOfWork, *decision) error { return nil }
@@ -559,6 +575,9 @@ func (s tokenSessions) marked(ctx context.Context, d *decision) (bool, error) {
 	}
 	token := newToken(d.claims)
 	asked := TokenSession{UserID: d.user.ID, ID: token.session(), SignedIn: token.began()}
+	if s.endsByProvider {
+		_, asked.Marks = token.atProvider()
+	}
 	if d.marker != "" {
 		// Another token cannot have the id of this one: its session has not begun.
 		asked.ID = d.marker
@@ -623,7 +642,61 @@ func (s tokenSessions) makeClaims(x *exchange, who *arrival, d *decision) (Claim
 	if claims == nil {
 		return nil, nil
 	}
-	return marks.in(claims), nil
+	return marks.in(claims), s.refuseEndedThere(x.ctx, who, d)
+}
+
+// refuseEndedThere rejects a sign-in whose session at the provider has ended since the
+// browser was sent there. What ends later than now also ends the session to be, which
+// began before.
+func (s tokenSessions) refuseEndedThere(ctx context.Context, who *arrival, d *decision) error {
+	if who.atProvider == nil || d.kept != nil {
+		return nil
+	}
+	r := &who.atProvider.record
+	ended, err := s.ended(ctx, TokenSession{
+		// The ends of other sessions of the user do not count.
+		UserID: "pintle.flow", ID: uuid.New(),
+		SignedIn: who.atProvider.flowBegan, Marks: providersession.Marks(r.Sid.Mark(), r.Sub.Mark()),
+	})
+	if err == nil && ended {
+		err = errEndedAtProvider
+	}
+	return err
+}
+
+func (s tokenSessions) lacksForProviderEnd() error {
+	if _, is := s.Session.Revocation.(providersession.Marker); is {
+		return nil
+	}
+	if s.Session.Revocation == nil {
+		return errors.New("a provider ends token sessions by Config.Session.Revocation: set it, for example to " +
+			"sqlstore.NewRevocations for several processes")
+	}
+	return fmt.Errorf("Config.Session.Revocation, a %T, is no providersession.Marker, by which a provider ends token sessions: "+
+		"give it the method EndMarked", s.Session.Revocation)
+}
+
+// endByProvider notes on the list which sessions have ended, and then that the logout
+// token was used. If the first fails, the token can be sent again.
+func (s tokenSessions) endByProvider(ctx context.Context, e *providerEnd) (_ []*providersession.Record, first bool, err error) {
+	list := s.Session.Revocation
+	id := "pintle.logout." + base64.RawURLEncoding.EncodeToString(e.token[:])
+	used := TokenSession{UserID: id, ID: id}
+	before, err := list.Revoked(ctx, used)
+	if err == nil && before {
+		return nil, false, nil
+	}
+	if err == nil {
+		mark := providersession.EndMark(e.sid.Mark(), e.sub.Mark())
+		err = list.(providersession.Marker).EndMarked(ctx, mark, e.before, s.lastCopyExpires())
+	}
+	if err == nil {
+		err = list.Revoke(ctx, used, e.until)
+	}
+	if err != nil {
+		return nil, false, fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+	}
+	return nil, true, nil
 }
 
 // described returns the claims that describe the client. A user who has no name must not
@@ -889,6 +962,16 @@ func (s tokenSessions) newMarks(x *exchange, who *arrival, d *decision) sessionM
 			marks[claimSession] = d.kept.token.ID
 		}
 	}
+	switch {
+	case !s.endsByProvider:
+	case d.kept != nil:
+		marks[claimAtProvider] = d.kept.atProvider
+	case who.atProvider != nil:
+		r := &who.atProvider.record
+		marks[claimAtProvider] = atProviderClaim(r.Provider, r.Sid.Mark(), r.Sub.Mark())
+	default:
+		marks[claimAtProvider] = nil
+	}
 	return marks
 }
 
@@ -928,6 +1011,9 @@ func (s tokenSessions) marksOf(held heldToken) sessionMarks {
 		if marks[claimSession] == "" {
 			marks[claimSession] = uuid.New()
 		}
+	}
+	if s.endsByProvider {
+		marks[claimAtProvider], _ = held.atProvider()
 	}
 	return marks
 }
