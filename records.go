@@ -340,17 +340,6 @@ func (r *records) endSignIns(ctx context.Context, sid, sub providersession.Key, 
 	return ended, r.end(ctx, o, err)
 }
 
-func (r *records) lease(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner, d time.Duration) (bool, error) {
-	o := r.begin(ctx, "lease")
-	held, err := r.store.SharedState().Lease(ctx, key, owner, d)
-	return held, r.end(ctx, o, err)
-}
-
-func (r *records) release(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner) error {
-	o := r.begin(ctx, "releaseLease")
-	return r.end(ctx, o, r.store.SharedState().Release(ctx, key, owner))
-}
-
 // lacksForProviderEnd returns why providers cannot end sessions of the store.
 func (r *records) lacksForProviderEnd() error {
 	var lacks string

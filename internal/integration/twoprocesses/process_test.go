@@ -23,11 +23,17 @@ const envStore = "TWO_PROCESSES_STORE"
 
 // TestMain makes a process that has a store an instance of an application.
 func TestMain(m *testing.M) {
-	given := os.Getenv(envStore)
-	if given == "" {
+	given, site := os.Getenv(envStore), os.Getenv(envSite)
+	if given == "" && site == "" {
 		os.Exit(services.Run(m))
 	}
-	if err := work(given); err != nil {
+	var err error
+	if site != "" {
+		err = serve(site)
+	} else {
+		err = work(given)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -51,28 +51,39 @@ func (p place) open(ctx context.Context) (accountstore.Store, error) {
 }
 
 func (p place) openStore(ctx context.Context) (pintle.Store, error) {
+	store, _, err := p.openAll(ctx)
+	return store, err
+}
+
+// openAll returns the store, and the list of ended sessions beside it.
+func (p place) openAll(ctx context.Context) (pintle.Store, pintle.RevocationStore, error) {
 	switch {
 	case p.Driver != "":
 		db, err := sql.Open(p.Driver, p.DSN)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		db.SetMaxIdleConns(goroutines)
-		return sqlstore.New(db, p.Dialect), nil
+		return sqlstore.New(db, p.Dialect), sqlstore.NewRevocations(db, p.Dialect), nil
 	case p.URL != "":
 		client, err := mongo.Connect(options.Client().ApplyURI(p.URL))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return mongostore.Open(ctx, client.Database(p.Name), mongostore.Options{})
+		db := client.Database(p.Name)
+		store, err := mongostore.Open(ctx, db, mongostore.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		return store, mongostore.NewRevocations(db, mongostore.Options{}), nil
 	case p.Cluster:
 		client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: p.Addrs, ContextTimeoutEnabled: true})
-		return redisstore.New(client, redisstore.Options{}), nil
+		return redisstore.New(client, redisstore.Options{}), redisstore.NewRevocations(client, ""), nil
 	case len(p.Addrs) == 1:
 		client := redis.NewClient(&redis.Options{Addr: p.Addrs[0], ContextTimeoutEnabled: true})
-		return redisstore.New(client, redisstore.Options{}), nil
+		return redisstore.New(client, redisstore.Options{}), redisstore.NewRevocations(client, ""), nil
 	}
-	return nil, fmt.Errorf("there is no store in %+v", p)
+	return nil, nil, fmt.Errorf("there is no store in %+v", p)
 }
 
 // stores are all whose rows several processes share.
