@@ -1040,4 +1040,14 @@ func TestARecordHasHashes(t *testing.T) {
 		r.Hint != "" || r.ACR != "phr" || !slices.Equal(r.AMR, []string{"pwd"}) || r.AuthTime.IsZero() || r.Created.Before(began.Add(-time.Second)) {
 		t.Errorf("the record is %+v", r)
 	}
+	// RPX-6: no logout token has such a sid.
+	for name, sid := range map[string]any{"a long sid": strings.Repeat("x", 256), "a sid that is no text": 1, "an empty sid": ""} {
+		s.idp.Tamper(authtest.Tamper{IDToken: func(_, claims map[string]any) { claims["sid"] = sid }})
+		b := s.browser()
+		b.arrivesBy("acme")
+		all, err := s.Store.ProviderSessions().Of(t.Context(), providersession.KeyOf(b.cookie(sessionCookie)))
+		if err != nil || len(all) != 1 || all[0].Sid != (providersession.Key{}) || all[0].Sub != r.Sub {
+			t.Errorf("%s: the records are %v, %v", name, all, err)
+		}
+	}
 }
