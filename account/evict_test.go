@@ -31,7 +31,7 @@ func (s *site) trojans(u *pintle.User) {
 }
 
 // kinds are those of the factors of a user that can be used, and "flow" if there is one.
-func (s *site) kinds(u *pintle.User) string {
+func (s *site) storedKinds(u *pintle.User) string {
 	s.t.Helper()
 	factors, err := s.rows.Factors(s.t.Context(), u.ID)
 	if err != nil {
@@ -66,15 +66,15 @@ func TestTheFirstProofAtASignInEvictsWhatWasThereBefore(t *testing.T) {
 		thief := s.browser().startSession(u, time.Minute, "pwd", "otp").isSignedInAs(ada)
 		s.trojans(u)
 		b := s.browser().signIn(ada, goodPassword).isAt("/auth/account/prove").isSignedInAs("")
-		if kinds := s.kinds(u); !strings.Contains(kinds, "totp") {
+		if kinds := s.storedKinds(u); !strings.Contains(kinds, "totp") {
 			t.Errorf("before the proof the user has %q", kinds)
 		}
 		b.post("/auth/account/prove", "code", "0000 0000").want(http.StatusUnprocessableEntity)
-		if kinds := s.kinds(u); !strings.Contains(kinds, "totp") {
+		if kinds := s.storedKinds(u); !strings.Contains(kinds, "totp") {
 			t.Errorf("a wrong code evicts: the user has %q", kinds)
 		}
 		b.get("/auth/account/prove").post("/auth/account/prove", "code", s.code()).isAt("/").isSignedInAs(ada)
-		if kinds := s.kinds(u); kinds != "password" {
+		if kinds := s.storedKinds(u); kinds != "password" {
 			t.Errorf("after the proof the user has %q", kinds)
 		}
 		s.tellsOf("Second factor")
@@ -95,7 +95,7 @@ func TestTheFirstProofOfASignedInUserEvictsThePassword(t *testing.T) {
 			thief := s.browser().startSession(u, time.Minute, "pwd", "otp")
 			b := s.browser().startSession(u, 0, c.method).get("/auth/account/prove").post("/auth/account/prove", "again", "1")
 			b.post("/auth/account/prove", "code", s.code()).isSignedInAs(ada)
-			if kinds := s.kinds(u); kinds != c.kinds {
+			if kinds := s.storedKinds(u); kinds != c.kinds {
 				t.Errorf("by %q: after the proof the user has %q, want %q", c.method, kinds, c.kinds)
 			}
 			s.tellsOf(c.notice)
@@ -117,11 +117,11 @@ func TestTheFirstMailLinkEvictsWhatWasThereBefore(t *testing.T) {
 		b := s.browser().get("/auth/signin").post("/auth/signin/email", "email", ada)
 		link := s.lastMail().URL
 		b.get(link)
-		if kinds := s.kinds(u); !strings.Contains(kinds, "totp") {
+		if kinds := s.storedKinds(u); !strings.Contains(kinds, "totp") {
 			t.Errorf("a link that is only opened evicts: the user has %q", kinds)
 		}
 		b.post(strings.TrimPrefix(link, s.server.URL)).isSignedInAs(ada)
-		if kinds := s.kinds(u); kinds != "" {
+		if kinds := s.storedKinds(u); kinds != "" {
 			t.Errorf("after the proof the user has %q", kinds)
 		}
 		s.tellsOf("Second factor")
@@ -153,11 +153,11 @@ func TestASecondProofEvictsWhatWasThereBefore(t *testing.T) {
 		thief := s.browser().startSession(u, time.Minute, "pwd", "otp")
 		b := s.browser().get("/auth/signin").post("/auth/signin/email", "email", ada)
 		b.get(s.lastMail().URL).post(strings.TrimPrefix(s.lastMail().URL, s.server.URL)).isSignedInAs("").says("acme")
-		if kinds := s.kinds(u); !strings.Contains(kinds, "totp") {
+		if kinds := s.storedKinds(u); !strings.Contains(kinds, "totp") {
 			t.Errorf("the mail alone evicts: the user has %q", kinds)
 		}
 		b.post("/auth/signin/acme").isSignedInAs(ada)
-		if kinds := s.kinds(u); kinds != "" {
+		if kinds := s.storedKinds(u); kinds != "" {
 			t.Errorf("after the proof the user has %q", kinds)
 		}
 		s.tellsOf("Second factor, Password")
@@ -173,7 +173,7 @@ func TestASignUpEvictsWhatTheUserOfTheAddressHad(t *testing.T) {
 		s.trojans(u)
 		b := s.browser().signUp(ada).get(s.lastMail().URL)
 		b.post("/auth/account/sign-up-finish", "password", goodPassword).isAt("/").isSignedInAs(ada)
-		if kinds := s.kinds(u); kinds != "password" || s.user(ada).ID != u.ID {
+		if kinds := s.storedKinds(u); kinds != "password" || s.user(ada).ID != u.ID {
 			t.Errorf("the user has %q", kinds)
 		}
 		s.tellsOf("Second factor")
@@ -198,7 +198,7 @@ func TestAnAddressStaysUnprovenIfTheEvictionFails(t *testing.T) {
 			hit := f.hit.Load()
 			f.arm(0)
 			if !s.user(ada).EmailVerified.IsZero() {
-				if kinds := s.kinds(u); kinds != "" {
+				if kinds := s.storedKinds(u); kinds != "" {
 					t.Fatalf("call %d: the address is proven, and the user has %q", call, kinds)
 				}
 				break
