@@ -57,7 +57,7 @@ func (x *exchange) giveSession(who *arrival, d *decision) (*issued, error) {
 	}
 	if given != nil {
 		if x.endsAtProvider {
-			x.keepSignOutHint(who, d, given.session().User.ID)
+			x.keepSignOutHint(who, d, given.session().User.ID, false)
 		}
 		x.debug("signed in")
 	}
@@ -100,11 +100,12 @@ type signOutHint struct {
 	sealed.Expiry
 }
 
-// keepSignOutHint has the browser keep with which provider the session of a user begins.
-func (x *exchange) keepSignOutHint(who *arrival, d *decision, userID string) {
-	// A session that goes on began before. The sign-in that waited has kept its hint, and a
-	// session that server code starts takes the place of one.
-	if !x.endsAtProvider || d.kept != nil || who.waited || who.unasked {
+// keepSignOutHint has the browser keep with which provider the session of a user begins, or
+// begins if the sign-in is held and completed.
+func (x *exchange) keepSignOutHint(who *arrival, d *decision, userID string, held bool) {
+	// A session that goes on began before, and one that server code starts takes the place
+	// of one.
+	if !x.endsAtProvider || d.kept != nil || who.unasked {
 		return
 	}
 	var value string
@@ -114,8 +115,14 @@ func (x *exchange) keepSignOutHint(who *arrival, d *decision, userID string) {
 			if len(kept.Hint) > maxHint {
 				kept.Hint = ""
 			}
+			if who.waited {
+				return // it was kept when the sign-in was held, and the ID token is gone
+			}
 			value, _ = x.set.signOutHintBox.Seal(kept) // texts are JSON
 		}
+	}
+	if held && value == "" {
+		return // the session of before goes on unless the sign-in is completed
 	}
 	// A sign-out that was not finished is over: it would end the new session.
 	x.addCookie(x.hintLine(value), x.leavingCookie().clear())

@@ -114,7 +114,7 @@ func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page st
 	if d.claimed { // Callbacks.JWT may have named the user otherwise
 		userID, _ = wire.ID(d.claims["sub"])
 	}
-	x.keepSignOutHint(who, d, userID)
+	x.keepSignOutHint(who, d, userID, true)
 	h.Began, h.Provider, h.Methods = d.authentication.Started.UnixMilli(), d.authentication.Provider, d.authentication.Methods
 	h.Proofs = make(map[string]int64, len(d.authentication.Proofs))
 	for method, at := range d.authentication.Proofs {

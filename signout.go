@@ -56,8 +56,8 @@ func (x *exchange) signOut() error {
 // A leaving is a sign-out whose browser is about to go to the provider, or is there. The
 // session here has ended.
 type leaving struct {
-	User   string `json:"user"`
-	Target string `json:"target"` // which has passed the redirect rules
+	Users  []string `json:"users"`  // whose sessions have ended
+	Target string   `json:"target"` // which has passed the redirect rules
 
 	// Provider and State are empty until the browser is sent there.
 	Provider string `json:"provider,omitempty"`
@@ -65,10 +65,10 @@ type leaving struct {
 	sealed.Expiry
 }
 
-// signOutHint returns what the browser has kept for the session of a user that has
+// signOutHint returns what the browser has kept for a session of these users that has
 // ended, if it began with a provider at which it is to end. A neighbouring host can plant
 // cookies of the same name, so that each is tried.
-func (x *exchange) signOutHint(userID string) *signOutHint {
+func (x *exchange) signOutHint(users []string) *signOutHint {
 	c := x.set.signOutHint
 	values, _ := cookie.Values(x.r.Header, c.name, maxHints)
 	for _, value := range values {
@@ -76,7 +76,7 @@ func (x *exchange) signOutHint(userID string) *signOutHint {
 		err := x.set.signOutHintBox.Open(value, &kept)
 		switch p := x.byID[kept.Provider]; {
 		case err != nil:
-		case userID == "" || kept.User != userID:
+		case !slices.Contains(users, kept.User):
 			err = errors.New("is of another user")
 		case p == nil || p.endSession == nil || p.authority != kept.Authority:
 			err = errors.New("is of a provider at which sessions do not end")
@@ -100,22 +100,27 @@ func (x *exchange) afterSignOut(ended []*SignOutEvent) string {
 	if !x.endsAtProvider {
 		return x.callbackURL
 	}
-	event := endedNow(ended)
-	if event == nil {
+	ended = endedNow(ended)
+	if len(ended) == 0 {
 		return x.callbackURL // no session of the browser was good
 	}
-	left := &leaving{User: event.userID(), Target: x.callbackURL}
+	left := &leaving{Target: x.callbackURL}
+	for _, event := range ended {
+		left.Users = append(left.Users, event.userID())
+	}
 	if x.inside {
 		// Its handler does not receive the cookie. The browser fetches the address of
 		// the provider from a route that does.
 		x.keepLeaving(left)
-		return x.origin + x.base + "/" + string(actionSignOut) + "/" + x.endingProvider(event) + "?" + continueSignOut
+		return x.origin + x.base + "/" + string(actionSignOut) + "/" + x.endingProvider(ended) + "?" + continueSignOut
 	}
-	kept := x.signOutHint(left.User)
+	kept := x.signOutHint(left.Users)
 	x.addCookie(x.hintLine(""))
 	to, sent := x.toProvider(left, kept)
-	if kept != nil {
-		event.Provider, event.AtProvider = kept.Provider, sent
+	for _, event := range ended {
+		if kept != nil && event.userID() == kept.User {
+			event.Provider, event.AtProvider = kept.Provider, sent
+		}
 	}
 	return to
 }
@@ -124,14 +129,16 @@ func (x *exchange) afterSignOut(ended []*SignOutEvent) string {
 // a handler of the host has begun.
 const continueSignOut = "continue"
 
-// endedNow returns the event of the first session that had not expired.
-func endedNow(ended []*SignOutEvent) *SignOutEvent {
+// endedNow returns the events of the sessions that had not expired, at most maxHints. A
+// neighbouring host can plant a session of another user beside that of the browser.
+func endedNow(ended []*SignOutEvent) []*SignOutEvent {
+	var now []*SignOutEvent
 	for _, event := range ended {
-		if event.userID() != "" && (event.Session == nil || event.Session.Expires.After(time.Now())) {
-			return event
+		if event.userID() != "" && (event.Session == nil || event.Session.Expires.After(time.Now())) && len(now) < maxHints {
+			now = append(now, event)
 		}
 	}
-	return nil
+	return now
 }
 
 // userID is the id of the user whose session has ended, as far as it is known.
@@ -143,16 +150,18 @@ func (e *SignOutEvent) userID() string {
 	return id
 }
 
-// endingProvider returns the id of a provider at which sessions end: the one with which
-// the session began, if the session records it. The route finds the right one.
-func (x *exchange) endingProvider(event *SignOutEvent) (id string) {
-	recorded, _ := event.Claims[claimProvider].(string)
-	if event.Session != nil {
-		recorded, _ = event.Session.Data[claimProvider].(string)
-	}
-	for _, p := range x.providers {
-		if p.endSession != nil && (id == "" || p.id == recorded) {
-			id = p.id
+// endingProvider returns the id of a provider at which sessions end: one with which a
+// session began, if it records that. The route finds the right one.
+func (x *exchange) endingProvider(ended []*SignOutEvent) (id string) {
+	for _, event := range ended {
+		recorded, _ := event.Claims[claimProvider].(string)
+		if event.Session != nil {
+			recorded, _ = event.Session.Data[claimProvider].(string)
+		}
+		for _, p := range x.providers {
+			if p.endSession != nil && (id == "" || p.id == recorded) {
+				id = p.id
+			}
 		}
 	}
 	return id
@@ -222,7 +231,7 @@ func (x *exchange) backFromProvider() error {
 		return x.redirect(x.origin)
 	}
 	if _, asked := x.query.First(continueSignOut); asked && left.State == "" {
-		kept := x.signOutHint(left.User)
+		kept := x.signOutHint(left.Users)
 		x.addCookie(x.hintLine(""))
 		to, sent := x.toProvider(&left, kept)
 		if !sent {

@@ -342,6 +342,82 @@ func TestAPlantedHintKeepsNoSessionAtTheProvider(t *testing.T) {
 	atEndSession(t, mustParse(t, r.location()), "idp.example")
 }
 
+// A neighbouring host can also plant a session of its own, which browsers send first.
+func TestAPlantedSessionKeepsNoSessionAtTheProvider(t *testing.T) {
+	inBothStrategies(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+		for name, leave := range map[string]func(*site, *browser) *url.URL{
+			"by the page": func(_ *site, b *browser) *url.URL {
+				return mustParse(t, b.post("/auth/signout").want(http.StatusFound).location())
+			},
+			"by a handler": func(s *site, b *browser) *url.URL {
+				w := httptest.NewRecorder()
+				next, err := s.auth.SignOut(w, b.request(), pintle.SignOutOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.takes(w)
+				return mustParse(t, b.get(next).want(http.StatusFound).location())
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := newSite(t, endsAtProvider(strategy))
+				b, attacker := s.browser(), s.browser()
+				b.arrivesBy("acme")
+				s.idp.SignInAs(authtest.Person{Subject: "mallory", Name: "Mallory", Email: "mallory@example.net"})
+				attacker.arrivesBy("acme")
+				at := b.address()
+				at.Path = "/auth/signout"
+				b.client.Jar.SetCookies(at, []*http.Cookie{{Name: sessionCookie, Value: attacker.cookie(sessionCookie), Path: "/auth"}})
+				atEndSession(t, leave(s, b), "idp.example")
+			})
+		}
+	})
+}
+
+// A sign-in that is held and given up leaves the session of before with what it has.
+func TestASignInThatIsGivenUpLeavesTheHintOfTheSession(t *testing.T) {
+	s := newSite(t, endsAtProvider(pintle.StrategyJWT), func(s *site) {
+		s.Store = memstore.New()
+		s.Callbacks.Hold = func(_ context.Context, p *pintle.PendingSignIn) (string, error) {
+			if p.Account.Provider == "credentials" {
+				return "/second", nil
+			}
+			return "", nil
+		}
+	})
+	b := s.browser()
+	b.arrivesBy("acme")
+	b.post("/auth/callback/credentials", "username", "grace", "password", people["grace"].password).goesTo(s.url + "/second")
+	atEndSession(t, b.signOut(), "idp.example")
+}
+
+// One that is completed has no hint of the session of before.
+func TestASignInThatIsCompletedHasNoHintOfAnother(t *testing.T) {
+	s := newSite(t, endsAtProvider(pintle.StrategyJWT), func(s *site) {
+		s.Store = memstore.New()
+		s.Callbacks.Hold = func(_ context.Context, p *pintle.PendingSignIn) (string, error) {
+			if p.Account.Provider == "credentials" && len(p.Authentication.Methods) < 2 {
+				return "/second", nil
+			}
+			return "", nil
+		}
+	})
+	b := s.browser()
+	b.arrivesBy("acme")
+	b.post("/auth/callback/credentials", "username", "grace", "password", people["grace"].password).goesTo(s.url + "/second")
+	if _, err := b.complete("otp"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range b.client.Jar.Cookies(b.hintAddress()) {
+		if strings.Contains(c.Name, "hint") {
+			t.Errorf("the browser keeps %s", c.Name)
+		}
+	}
+	if to := b.signOut("callbackUrl", "/bye"); to.String() != s.url+"/bye" {
+		t.Errorf("the browser is sent to %s", to.Redacted())
+	}
+}
+
 // The browser of a user who leaves from a page with a long address comes back to the home page.
 func TestALongTargetKeepsNoSessionAtTheProvider(t *testing.T) {
 	s := newSite(t, endsAtProvider(pintle.StrategyJWT))

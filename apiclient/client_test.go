@@ -203,8 +203,17 @@ func TestOriginsAreChecked(t *testing.T) {
 	w := newWorld(t)
 	for _, origins := range [][]string{
 		nil,
-		{""}, {"api.example.com"}, {"http://api.example.com"}, {"https://api.example.com/v1"}, {"https://api.example.com?x"},
-		{"https://user@api.example.com"}, {"ftp://api.example.com"}, {"https://"}, {"https://api.example.com", "*"}, {"https://api.example.com/#x"}, {":"},
+		{""},
+		{"api.example.com"},
+		{"http://api.example.com"},
+		{"https://api.example.com/v1"},
+		{"https://api.example.com?x"},
+		{"https://user@api.example.com"},
+		{"ftp://api.example.com"},
+		{"https://"},
+		{"https://api.example.com", "*"},
+		{"https://api.example.com/#x"},
+		{":"},
 	} {
 		if _, err := apiclient.New(w.auth, w.userID, apiclient.Options{Provider: "acme", Origins: origins}); err == nil || !strings.Contains(err.Error(), "Origins") {
 			t.Errorf("RPX-73 %q: the error is %v", origins, err)

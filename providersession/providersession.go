@@ -83,8 +83,9 @@ const (
 	MaxRecords = 4
 
 	// Remembered is how long after [Store.EndBy] a sign-in that began before it is
-	// refused. No sign-in takes longer.
-	Remembered = 15 * time.Minute
+	// refused. The cookie of a sign-in is good for 15 minutes, and then the provider has
+	// to answer; the rest is for processes whose clocks differ.
+	Remembered = 30 * time.Minute
 )
 
 // A Key is a SHA-256: of a session token, of the id that a provider gives its session, or
