@@ -9,7 +9,6 @@ require (
 
 require (
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
-	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 )
