@@ -863,7 +863,7 @@ func TestABackChannelThatIsOffCostsNothing(t *testing.T) {
 	})
 }
 
-// RPX-5: what finds the session lasts as long as the session.
+// RPT-3, RPX-5: what finds the session lasts as long as the session.
 func TestASessionThatIsExtendedCanStillBeEnded(t *testing.T) {
 	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
 		s := newSite(t, endedBy(strategy, func(s *site) {
@@ -904,7 +904,7 @@ func TestASessionIsNotExtendedWithoutItsRecord(t *testing.T) {
 	})
 }
 
-// RPX-8: a claim that this package did not write counts as none, and is shown to no browser.
+// RPT-3, RPX-8: a claim that this package did not write counts as none, and is shown to no browser.
 func TestTheClaimOfAProviderSessionIsNotOfTheHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, endedBy(pintle.StrategyJWT, func(s *site) {
