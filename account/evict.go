@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pintleauth/pintle"
 )
@@ -23,7 +24,7 @@ func (a *Accounts) askProveAddress(ctx context.Context, p *pintle.PendingSignIn)
 	if err != nil {
 		return storeFault(err)
 	}
-	v.tellEvicted(p.User.Email, evicted)
+	v.tellEvicted(p.User, evicted)
 	if a.callback.ProveAddress != nil {
 		return a.callback.ProveAddress(ctx, p)
 	}
@@ -45,7 +46,7 @@ func (v *visit) proveFirst(u *pintle.User, methods []string) error {
 	if err := v.proveAddress(v.ctx, u.ID); err != nil {
 		return err
 	}
-	v.tellEvicted(u.Email, evicted)
+	v.tellEvicted(u, evicted)
 	return nil
 }
 
@@ -119,9 +120,11 @@ func (v *visit) dropPasskeys(userID string) (removed bool, err error) {
 	return true, nil
 }
 
-// tellEvicted mails the reader of an address that was proven just now what was removed.
-func (v *visit) tellEvicted(email string, evicted []string) {
+// tellEvicted tells a user who has proven the address just now what was removed.
+func (v *visit) tellEvicted(u *pintle.User, evicted []string) {
 	if len(evicted) > 0 {
-		v.send(letter{kind: "address-proved", to: email, value: strings.Join(evicted, ", "), link: v.url("")})
+		proven := copyOf(u)
+		proven.EmailVerified = time.Now()
+		v.notify("address-proved", proven, strings.Join(evicted, ", "), "")
 	}
 }
