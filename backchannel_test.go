@@ -24,7 +24,7 @@ import (
 )
 
 // endedBy is a site at which the providers "acme" and "other" end sessions, and "plain" does
-// not. Each sign-in at acme is in a session of its own there: sid-1, sid-2 and so on.
+// not. Each sign-in at acme begins another session there: sid-1, sid-2 and so on.
 func endedBy(strategy pintle.SessionStrategy, changes ...func(*site)) func(*site) {
 	return func(s *site) {
 		acme, plain := s.idp.OIDC("acme"), s.idp.OIDC("plain")

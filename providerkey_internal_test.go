@@ -2,7 +2,7 @@ package pintle
 
 import "testing"
 
-// RPX-5: no two lists of parts have the same key, and a value of one kind is none of another.
+// RPX-5: no two lists of parts have the same key, and no value of one kind is one of another.
 func TestAProviderKeyNamesOneThing(t *testing.T) {
 	seen := map[[32]byte][4]string{}
 	for _, parts := range [][4]string{

@@ -380,7 +380,7 @@ func TestASignInDoesNotFailWithTheRenewalOfItsHash(t *testing.T) {
 }
 
 // AC-171: a notice links to pages that ask for a sign-in, and carries nothing that is of use to
-// whoever else reads it.
+// another reader.
 func TestANoticeCarriesNoToken(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false, withGitHub)

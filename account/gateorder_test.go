@@ -174,7 +174,7 @@ func TestEventsOfASignUpComeAfterTheUserIsStored(t *testing.T) {
 	})
 }
 
-// AC-34: whoever reads a notice finds what it tells of.
+// AC-34: the reader of a notice finds that the change is stored.
 func TestANoticeComesAfterTheChange(t *testing.T) {
 	t.Parallel()
 	var s *site

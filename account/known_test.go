@@ -389,7 +389,7 @@ func TestMailsAboutNewDevicesCanBeOff(t *testing.T) {
 	}
 }
 
-// AC-172: every way in is a sign-in. An account that the signed-in user links is none.
+// AC-172: every way in is a sign-in. Linking an account while signed in is not.
 func TestASignInWithAProviderIsMailed(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		idp, withAcme := acme(t)

@@ -169,7 +169,7 @@ func TestOptionsOfANewPasskeyComeAfterTheProof(t *testing.T) {
 	made.get(signUpOptions).want(http.StatusUnprocessableEntity)
 	made.registers(data).want(http.StatusUnprocessableEntity)
 
-	// Without a provider of passkeys there is none.
+	// Without a provider of passkeys the page offers no passkey.
 	without := newSite(t, false).browser().proves("ada@example.com")
 	if strings.Contains(without.text(), "passkey") {
 		t.Errorf("the page offers a passkey: %s", without.text())

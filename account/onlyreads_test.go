@@ -188,8 +188,8 @@ func (b *browser) flowCookies() []string {
 	return slices.DeleteFunc(b.cookieNames(), func(name string) bool { return !strings.HasPrefix(name, "pintle.") })
 }
 
-// AC-6, AC-222: whoever shows a page, or follows a link, changes nothing that is stored, sends no
-// mail, and only a link with a token sets the cookie of a flow: that of its kind.
+// AC-6, AC-222: a GET of a page or a link changes nothing that is stored and sends no mail. Only a
+// link with a token sets the cookie of a flow: that of its kind.
 func TestNoPageThatIsShownWritesAnything(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		for visitor, come := range map[string]func(t *testing.T) (*site, *writeLog, *browser){

@@ -138,7 +138,7 @@ func canRepeat(req *http.Request) bool {
 	return req.Body == nil || req.Body == http.NoBody || req.GetBody != nil
 }
 
-// maxDiscarded is how much of an answer that nobody reads is worth a connection.
+// maxDiscarded is how much of an unread answer is read to keep its connection.
 const maxDiscarded = 64 << 10
 
 func discard(resp *http.Response) {
