@@ -78,7 +78,7 @@ type SignInOptions struct {
 	//
 	// If the answer is for another account, it changes nothing: a user who has several may
 	// choose another one at the provider. RedirectTo then has the parameter error with the
-	// code [CodeAccountNotLinked]. If the user does not grant each of Scopes, it is
+	// code [CodeAccountNotLinked]. If the user grants only some of Scopes, it is
 	// "ConsentRequired". What was granted is stored, unless the account can be refreshed
 	// and would lose a scope by it. Other failures have their codes there.
 	//
@@ -574,19 +574,24 @@ func (a *Auth) BeginPasskeySignUp(w http.ResponseWriter, r *http.Request, provid
 // FinishPasskeySignUp verifies the answer of the browser to [Auth.BeginPasskeySignUp], as
 // JSON, creates u with the passkey, and signs in as [Auth.SignIn] does: the callbacks and the
 // events of a sign-in are called, and next is where the browser has to be sent. u may have
-// more than before, such as a name. Of o only RedirectTo is used.
+// more than before, such as a name. Of o only RedirectTo may be set; the rest is an error that
+// matches [CodeConfiguration].
 //
 // Each challenge is answered once, in the browser in which it was made, for a user with the
 // same ID and Email. The error matches [CodeInvalidCheck] if the challenge is missing, used,
 // expired or of another user or ceremony. There is an error as well if a user has the
 // address by now, if the authenticator did not verify its user, or if the credential is
-// registered already. With an error no user was created, unless it matches [CodeStore].
+// registered already. An error of Callbacks.Hold, of Callbacks.JWT or of the store may come
+// after the user was created: look the address up before you sign up again.
 //
 // The handler must protect itself against requests forged by other sites. It must use up the
 // proof of the address before the call, since of two calls at the same moment both could
 // succeed in a store that does not keep addresses unique.
 func (a *Auth) FinishPasskeySignUp(w http.ResponseWriter, r *http.Request, provider string, u *User, answer []byte, o SignInOptions) (next string, err error) {
 	x, err := a.atPasskeySignUp(r, provider, "FinishPasskeySignUp", u)
+	if only := (SignInOptions{RedirectTo: o.RedirectTo}); err == nil && !reflect.DeepEqual(o, only) {
+		err = fail(CodeConfiguration, errors.New("FinishPasskeySignUp takes RedirectTo alone of SignInOptions: leave out the rest"))
+	}
 	if err != nil {
 		e := classified(err)
 		a.logCall(r.Context(), "FinishPasskeySignUp", e)

@@ -229,7 +229,7 @@ func TestALogoutTokenThatIsNotGoodEndsNothing(t *testing.T) {
 		}
 		s.again(t, func(c *pintle.Config) {
 			strict := *c.Providers[0].(*pintle.OAuth)
-			strict.RequireLogoutType = true
+			strict.RequireLogoutTokenType = true
 			c.Providers[0] = &strict
 		})
 		s.backChannel("acme", header("typ", "JWT")).refusesLogout(http.StatusBadRequest, "invalid_request")

@@ -127,8 +127,8 @@ type Callbacks struct {
 	// sid where [SessionConfig.AbsoluteMaxAge] or [SessionConfig.Revocation] needs
 	// them, and auth_time, started, amr, auth_provider and proofs with
 	// [SessionConfig.RecordAuthentication]: no callback changes them. Without
-	// it a claim auth_provider is removed. So is the claim op, if a provider has
-	// [OAuth].BackChannelLogout, which others than this package have written.
+	// it a claim auth_provider is removed. If a provider has [OAuth].BackChannelLogout, a
+	// claim op that this package has not written is removed, too.
 	//
 	// If Hold holds a sign-in, JWT is called then, and the claims wait, sealed, in
 	// a cookie. The name, address and image of a stored user become those at
@@ -360,9 +360,9 @@ type Events struct {
 	SignOut func(ctx context.Context, e *SignOutEvent) error
 
 	// ProviderSignOut: a provider has ended sessions; see [OAuth].BackChannelLogout. It is
-	// called for each logout token that is accepted: once for each user whose database
-	// sessions have ended, or once without a user if there was none, and with token
-	// sessions, which nothing counts.
+	// called once for each user whose database sessions have ended, also if the store then
+	// fails and the token comes again; and once without a user if no session is known to have
+	// ended, as always with token sessions.
 	ProviderSignOut func(ctx context.Context, e *SignOutEvent) error
 
 	// CreateUser: the store has a new user.

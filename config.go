@@ -332,6 +332,8 @@ type RevocationStore interface {
 
 // A TokenSession identifies a session that is kept in a token.
 type TokenSession struct {
+	// UserID is the id of the user. One that begins with "pintle." is of no user: the list
+	// then keeps what has to happen once.
 	UserID string
 
 	// ID is the claim sid. It may be empty: then it stands for all tokens of the

@@ -163,9 +163,10 @@ type OAuth struct {
 	// BackChannelLogout lets an OpenID provider end sessions here: when a user signs out
 	// there, or an administrator ends their session, the provider posts a logout token to
 	// the route backchannel-logout/{ID} below the base path, whose URL must be registered
-	// at the service. The sessions end that began with the session that the token names,
-	// or with any session of the user. A session that began with a password or with another
-	// provider goes on, and so does one that began before this was set.
+	// at the service. Sessions end if they began with the session that the token names or,
+	// if it names a user alone, with any session of that user. A session that began with a
+	// password or with another provider goes on, and so does one that began before this was
+	// set.
 	// [Events].ProviderSignOut reports it. (OpenID Connect Back-Channel Logout 1.0)
 	//
 	// Database sessions need a [Config.Store] with ProviderSessions and SharedState, and
@@ -173,9 +174,9 @@ type OAuth struct {
 	// rejects others. It also rejects providers without an issuer.
 	BackChannelLogout bool
 
-	// RequireLogoutType accepts only logout tokens whose header has the typ logout+jwt.
+	// RequireLogoutTokenType accepts only logout tokens whose header has the typ logout+jwt.
 	// Many providers send JWT, or none.
-	RequireLogoutType bool
+	RequireLogoutTokenType bool
 
 	// RedirectURL replaces the callback URL that is sent to the provider. The
 	// URL must lead to this application's callback route all the same.

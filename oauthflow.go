@@ -430,7 +430,7 @@ func (f *oauthFlow) checkBackChannel(s *settings) *Error {
 }
 
 func (f *oauthFlow) verifyLogout(ctx context.Context, token string) (*handshake.LogoutToken, error) {
-	return f.endedBy.VerifyLogoutToken(ctx, token, f.oauth.RequireLogoutType)
+	return f.endedBy.VerifyLogoutToken(ctx, token, f.oauth.RequireLogoutTokenType)
 }
 
 // maxLogouts is how many logout tokens of one provider are verified at one moment.

@@ -54,8 +54,8 @@ const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 400 * time.Millisecond
 
-	// clientHold is how long a provider is not asked that has refused the client, and
-	// maxHold the longest time for which it is heeded when it asks to wait.
+	// clientHold is how long a provider that has refused the client is not asked. maxHold
+	// bounds the Retry-After of a provider.
 	clientHold = time.Minute
 	maxHold    = 5 * time.Minute
 
@@ -150,14 +150,14 @@ func (a *Account) rejects(current *Account, now time.Time) bool {
 	return a.AccessToken != "" && a.AccessToken == current.AccessToken && a.ExpiresAt != 0 && !time.Unix(a.ExpiresAt, 0).After(now)
 }
 
-// serves reports whether the access token of an account need not be replaced yet for a
-// caller who gives an account.
+// serves reports whether the access token of current will do for the caller: it is fresh,
+// and given does not reject it.
 func (r *refreshes) serves(current, given *Account) bool {
 	return r.fresh(current, time.Now()) && !r.isRejected(current, given)
 }
 
-// isRejected reports whether a caller gives back the access token of an account that is
-// not new.
+// isRejected reports whether given rejects the access token of current, and that token is
+// older than rejectionHold.
 func (r *refreshes) isRejected(current, given *Account) bool {
 	return given.rejects(current, time.Now()) && !r.isNew(current)
 }
@@ -216,8 +216,8 @@ func (s *settings) refresh(ctx context.Context, given *Account) (*Account, error
 	})
 }
 
-// ofOwner returns what came of refreshing a stored account to a caller who says whose it
-// is: nothing, if it is another user's.
+// ofOwner returns the outcome of a refresh, or ErrNotFound if the stored account is not that
+// of given.UserID.
 func (s *settings) ofOwner(ctx context.Context, given, current *Account, err error) (*Account, error) {
 	if given.UserID == "" {
 		return current, err
@@ -237,8 +237,8 @@ func (s *settings) ofOwner(ctx context.Context, given, current *Account, err err
 	return current, nil
 }
 
-// accountMeant returns the account that a caller means who gives a user and a provider
-// alone.
+// accountMeant returns given or, if it names a user and a provider alone, the user's only
+// account there.
 func (s *settings) accountMeant(ctx context.Context, given *Account) (*Account, error) {
 	if given.ProviderAccountID != "" || given.UserID == "" || given.RefreshToken != "" {
 		return given, nil
@@ -349,7 +349,15 @@ func (s *settings) storeRenewed(ctx context.Context, t *turn, given, renewed, st
 			err = errors.New("refresh: the stored tokens were replaced during the exchange, and the new ones have expired: try again")
 		}
 		return later, err
-	case !errors.Is(err, ErrNotFound):
+	case errors.Is(err, ErrNotFound):
+		// The account was removed during the exchange, and the token that was revoked is the
+		// one that is used up.
+		if p := s.byID[renewed.Provider]; p != nil && p.revokesRemoved {
+			if failed := s.revoke(context.WithoutCancel(ctx), renewed); failed != nil {
+				s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: new tokens of a removed account not revoked", slog.Any("error", failed))
+			}
+		}
+	default:
 		// Another process would send the refresh token that is used up.
 		t.keep(ctx)
 	}
@@ -645,10 +653,12 @@ func (r *refreshes) saved(a *Account, tell func(*turn)) {
 // RevokeTokens asks the provider of an account to end its tokens, and removes them from
 // the store if it has [Features.Accounts]. The account stays linked. As with
 // [Auth.Refresh], the stored account counts, and the given one needs only Provider and
-// ProviderAccountID then. It takes five seconds at most, and may be repeated.
+// ProviderAccountID then. With a UserID the account must be that user's. It takes five
+// seconds at most, and may be repeated.
 //
 // The error matches Code("NotRevoked") if the provider has not confirmed that both tokens
-// ended: they may still work.
+// ended: they may still work, and are still stored. It matches [ErrNotFound] if there is no
+// such account, and [ErrConflict] if newer tokens were stored meanwhile: call it again.
 //
 // https://www.rfc-editor.org/rfc/rfc7009
 func (a *Auth) RevokeTokens(ctx context.Context, account *Account) (err error) {
@@ -660,21 +670,33 @@ func (a *Auth) RevokeTokens(ctx context.Context, account *Account) (err error) {
 	if s.records == nil || !s.records.can.Accounts {
 		return s.revoke(ctx, account)
 	}
-	stored, err := s.records.account(ctx, account.Provider, account.ProviderAccountID)
-	if err != nil {
-		return err
+	for range revokeAttempts {
+		stored, lookup := s.records.account(ctx, account.Provider, account.ProviderAccountID)
+		if lookup != nil {
+			return lookup
+		}
+		if account.UserID != "" && stored.UserID != account.UserID {
+			return fmt.Errorf("RevokeTokens: the account belongs to another user: %w", ErrNotFound)
+		}
+		if err := s.revoke(ctx, stored); err != nil {
+			return err
+		}
+		without := stored.clone()
+		without.AccessToken, without.RefreshToken, without.ExpiresAt = "", "", 0
+		// A conflict means that a refresh or a sign-in has stored other tokens meanwhile.
+		if err = s.records.swapAccount(ctx, without, stored.RefreshToken); !errors.Is(err, ErrConflict) {
+			return err
+		}
 	}
-	if err := s.revoke(ctx, stored); err != nil {
-		return err
-	}
-	without := stored.clone()
-	without.AccessToken, without.RefreshToken, without.ExpiresAt = "", "", 0
-	return s.records.updateAccount(ctx, without)
+	return err
 }
 
 const (
 	// revokeTimeout bounds the revocation of the tokens of one account.
 	revokeTimeout = 5 * time.Second
+
+	// revokeAttempts is how often tokens that are stored meanwhile are revoked, too.
+	revokeAttempts = 4
 
 	// maxRevocations is how many accounts of a user are revoked at once.
 	maxRevocations = 8
@@ -726,9 +748,10 @@ func (s *settings) revoke(ctx context.Context, account *Account) error {
 		if t.token == "" {
 			continue
 		}
-		if err := p.revoke(ctx, t.token, t.hint); err != nil {
-			return notRevoked(account, err)
-		}
+		err = errors.Join(err, p.revoke(ctx, t.token, t.hint))
+	}
+	if err != nil {
+		return notRevoked(account, err)
 	}
 	return nil
 }

@@ -171,6 +171,10 @@ func TestTheTokensOfAnotherUserAreNotRevoked(t *testing.T) {
 		if err := s.auth.Unlink(t.Context(), signedInAs(grace), a.Provider, a.ProviderAccountID); !errors.Is(err, pintle.ErrNotFound) {
 			t.Errorf("Unlink is %v, want ErrNotFound", err)
 		}
+		err = s.auth.RevokeTokens(t.Context(), &pintle.Account{UserID: grace.ID, Provider: a.Provider, ProviderAccountID: a.ProviderAccountID})
+		if !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("RevokeTokens is %v, want ErrNotFound", err)
+		}
 		if n := len(s.idp.Requests(authtest.RevocationEndpoint)); n != 0 {
 			t.Errorf("%d requests were sent to the provider", n)
 		}

@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"context"
 	"crypto/subtle"
 	"errors"
 	"log/slog"
@@ -274,7 +275,10 @@ func (x *exchange) backChannelLogout(raw string) {
 		x.refuseLogout(http.StatusBadRequest, errorServer, "the logout token cannot be verified now")
 		return
 	}
-	ended, first, err := x.sessions.endByProvider(x.ctx, channel.endOf(token, time.Now()))
+	// A provider that gives up waiting may not send the token again.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), maxProviderEnd)
+	defer cancel()
+	ended, first, err := x.sessions.endByProvider(ctx, channel.endOf(token, time.Now()))
 	if first || len(ended) > 0 {
 		x.emitProviderSignOut(token, ended)
 	}

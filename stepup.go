@@ -159,7 +159,7 @@ func (x *exchange) unmet(err error) error {
 	}
 	if answer, ok := errors.AsType[*handshake.ResponseError](err); ok && slices.Contains(refusals, answer.Code) {
 		code := CodeStepUp
-		if len(x.asked.Scopes) > 0 && answer.Code != refusals[0] {
+		if len(x.asked.Scopes) > 0 && answer.Code != "unmet_authentication_requirements" {
 			code = codeConsentRequired
 		}
 		return &Error{Code: code, Provider: x.provider.id, Err: answer}

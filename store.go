@@ -243,8 +243,8 @@ type Store interface {
 // match [errors.ErrUnsupported].
 type Features struct {
 	// Accounts are the methods Account, UserAccounts, UpdateAccount and
-	// UnlinkAccount. [OAuth.StoreTokensAtSignIn], [SignInOptions].Scopes, [Auth.Account], [Auth.UpdateAccount], [Auth.Accounts] and
-	// [Auth.Unlink] need them. With them [Auth.Refresh] keeps the tokens it
+	// UnlinkAccount. [OAuth.StoreTokensAtSignIn], [SignInOptions].Scopes, [Auth.Account],
+	// [Auth.UpdateAccount], [Auth.Accounts] and [Auth.Unlink] need them. With them [Auth.Refresh] keeps the tokens it
 	// gets, and a proof by mail finds out who else can use the address.
 	Accounts bool
 

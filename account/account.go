@@ -193,6 +193,9 @@ type Accounts struct {
 	// verified ID token.
 	passkeys, oidc []string
 
+	// backChannels are the ids of the providers that can end sessions here.
+	backChannels map[string]bool
+
 	tokens         bool   // sessions are tokens
 	newUserPage    string // of the application, or ""
 	logger         *slog.Logger

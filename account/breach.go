@@ -40,7 +40,8 @@ type BreachCheck struct {
 
 	// AtSignIn also asks about the password of each sign-in, after it was found to be
 	// right. The user of one that was stolen somewhere has to choose another before the
-	// sign-in goes on. If the service does not answer, the sign-in goes on, also with
+	// sign-in goes on, after a code that is mailed or of a second factor: others know the
+	// password, too. If the service does not answer, the sign-in goes on, also with
 	// FailClosed, which is recorded in the log: an outage of a third party must not keep
 	// users out.
 	AtSignIn bool
@@ -109,7 +110,7 @@ func (a *Accounts) checkAtSignIn(ctx context.Context, u *pintle.User, entered st
 		return nil
 	}
 	a.log().InfoContext(ctx, "pintle: the password of a sign-in is in a list of stolen ones", slog.String("user", u.ID))
-	return a.changeState(ctx, u.ID, func(s *accountstore.State) { addMust(s, mustPassword) })
+	return a.changeState(ctx, u.ID, func(s *accountstore.State) { addMust(s, mustReplace) })
 }
 
 // signedInKey marks the requests in which a password is entered by a user who is signed in.

@@ -92,7 +92,14 @@ func (a *Accounts) proveAddress(ctx context.Context, userID string) error {
 
 // startAgain gives this browser a new session in place of one that has ended with all
 // others. What was proven before keeps its time; methods are what the user has proven now.
+//
+// A session that its provider can end by a logout token would no longer end with it: then
+// there is none, and the user signs in again.
 func (v *visit) startAgain(u *pintle.User, before pintle.Authentication, methods ...string) error {
+	if v.backChannels[before.Provider] {
+		v.untilNextSecond(v.ctx)
+		return problemOf("signed_out")
+	}
 	again := pintle.Authentication{Provider: before.Provider, Proofs: map[string]time.Time{}}
 	for _, method := range before.Methods {
 		at := before.Proofs[method]

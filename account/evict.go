@@ -20,34 +20,36 @@ func (a *Accounts) askProveAddress(ctx context.Context, p *pintle.PendingSignIn)
 		return storeFault(err)
 	}
 	v := a.visitOf(p.Request)
-	evicted, err := v.evict(p.User, p.Authentication.Methods)
+	evicted, err := v.evictFor(ctx, p)
 	if err != nil {
-		return storeFault(err)
+		return err
 	}
 	v.tellEvicted(p.User, evicted)
-	if a.callback.ProveAddress != nil {
-		return a.callback.ProveAddress(ctx, p)
-	}
 	return nil
 }
 
 // proveFirst records the first proof of the address of a user.
 func (v *visit) proveFirst(u *pintle.User, methods []string) error {
-	evicted, err := v.evict(u, methods)
+	evicted, err := v.evictFor(v.ctx, &pintle.PendingSignIn{User: u, Authentication: pintle.Authentication{Methods: methods}, Request: v.r})
 	if err != nil {
-		return err
-	}
-	if v.callback.ProveAddress != nil {
-		p := &pintle.PendingSignIn{User: u, Authentication: pintle.Authentication{Methods: methods}, Request: v.r}
-		if err := v.callback.ProveAddress(v.ctx, p); err != nil {
-			return unavailable(err)
-		}
+		return asProblem(err)
 	}
 	if err := v.proveAddress(v.ctx, u.ID); err != nil {
 		return err
 	}
 	v.tellEvicted(u, evicted)
 	return nil
+}
+
+// evictFor evicts for a first proof, which the application may then deny.
+func (v *visit) evictFor(ctx context.Context, p *pintle.PendingSignIn) (evicted []string, err error) {
+	if evicted, err = v.evict(p.User, p.Authentication.Methods); err != nil {
+		return nil, storeFault(err)
+	}
+	if v.callback.ProveAddress != nil {
+		err = v.callback.ProveAddress(ctx, p)
+	}
+	return evicted, err
 }
 
 // evict removes what signs in, or is asked for at sign-ins, from a user whose address is

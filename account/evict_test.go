@@ -30,7 +30,7 @@ func (s *site) trojans(u *pintle.User) {
 	}
 }
 
-// kinds are those of the factors of a user that can be used, and "flow" if there is one.
+// storedKinds are those of the factors of a user that can be used, and "flow" if there is one.
 func (s *site) storedKinds(u *pintle.User) string {
 	s.t.Helper()
 	factors, err := s.rows.Factors(s.t.Context(), u.ID)
@@ -140,7 +140,7 @@ func TestTheFirstMailLinkEvictsWhatWasThereBefore(t *testing.T) {
 }
 
 // AC-61: two proofs agree, a mail and a sign-in as before.
-func TestASecondProofEvictsWhatWasThereBefore(t *testing.T) {
+func TestAMailAndASignInEvictWhatWasThereBefore(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		var s *site
 		s = withAcme(t, tokens, authtest.Person{Subject: "ada", Email: ada}, withMailLinks(&s))

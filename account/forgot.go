@@ -179,10 +179,13 @@ func (v *visit) settleMust(u *pintle.User) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	if !mustDo(state, mustPassword) {
+	if !mustDo(state, mustPassword) && !mustDo(state, mustReplace) {
 		return nil
 	}
-	err = v.changeState(v.ctx, u.ID, func(s *accountstore.State) { dropMust(s, mustPassword) })
+	err = v.changeState(v.ctx, u.ID, func(s *accountstore.State) {
+		dropMust(s, mustPassword)
+		dropMust(s, mustReplace)
+	})
 	if err != nil {
 		return unavailable(err)
 	}

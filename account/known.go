@@ -24,7 +24,7 @@ var knownKind = kind{life: 400 * 24 * time.Hour, cookie: "pintle.known"}
 const maxKnown = 5
 
 // A knownUsers is what the cookie has: keyed hashes of the ids of users, the last one to
-// sign in first. A hash tells no user without the secret.
+// sign in first. A reader of the opened cookie learns no id.
 type knownUsers struct {
 	sealed.Expiry
 	Users []string `json:"users"`

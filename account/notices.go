@@ -174,8 +174,8 @@ func (v *visit) inform(u *pintle.User, l letter) {
 	v.sendNotice(u, l, required)
 }
 
-// sendNotice asks the application and sends. A required notice is sent as it is, also if the
-// application panics.
+// sendNotice asks the application and sends. A required notice is sent as it is, before the
+// application sees it.
 func (v *visit) sendNotice(u *pintle.User, l letter, required bool) {
 	m, err := v.compose(l)
 	if err != nil || v.o.Notices.Change == nil {
@@ -184,8 +184,8 @@ func (v *visit) sendNotice(u *pintle.User, l letter, required bool) {
 	}
 	n := &Notice{Kind: l.kind, User: copyOf(u), Required: required, Time: l.at, Device: l.device}
 	if required {
-		defer v.deliver(l.kind, m, nil)
-		v.changed(n, m)
+		v.deliver(l.kind, m, nil)
+		v.changed(n, m) // which sees a copy, and may crash
 		return
 	}
 	if m := v.changed(n, m); m != nil {
@@ -272,7 +272,7 @@ func (v *visit) facts(l letter) []string {
 		}
 		return strings.Replace(v.word(word), "%s", value, 1)
 	}
-	facts := []string{fill("mail_time", l.at.Format("2006-01-02 15:04 UTC"))}
+	facts := []string{fill("mail_time", l.at.UTC().Format("2006-01-02 15:04 UTC"))}
 	if l.device != "" {
 		facts = append(facts, fill("mail_device", quoted(l.device)))
 	}

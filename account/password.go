@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -195,10 +196,22 @@ func (a *Accounts) askMust(ctx context.Context, p *pintle.PendingSignIn) (page s
 	if err != nil {
 		return "", storeFault(err)
 	}
-	if mustDo(state, mustPassword) {
+	switch {
+	case mustDo(state, mustReplace) && needsMail(p) && !hasSecondProof(p):
+		// Others know the password: alone it must not choose the next one.
+		a.mailOnHold(proveKind, p)
+		return a.heldAt("prove"), nil
+	case mustDo(state, mustPassword), mustDo(state, mustReplace):
 		return a.heldAt("must-change"), nil
 	}
 	return "", nil
+}
+
+// hasSecondProof reports whether a sign-in has shown a code of an app or a recovery code.
+func hasSecondProof(p *pintle.PendingSignIn) bool {
+	return slices.ContainsFunc(p.Authentication.Methods, func(method string) bool {
+		return method == methodTOTP || method == methodRecovery
+	})
 }
 
 // pending returns the sign-in that waits in this browser.
@@ -297,7 +310,7 @@ func (v *visit) onlyThisSession(p *pintle.PendingSignIn, next string, methods ..
 	if err := v.endSessions(v.ctx, p.User.ID); err != nil {
 		return "", err
 	}
-	if s == nil || s.User.ID != p.User.ID {
+	if s == nil || s.User.ID != p.User.ID || v.backChannels[p.Authentication.Provider] {
 		v.untilNextSecond(v.ctx)
 		return v.site.signIn("notice", "sign_in_again"), nil
 	}

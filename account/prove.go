@@ -113,6 +113,13 @@ func (v *visit) proving() (*proving, error) {
 		if err != nil {
 			return nil, unavailable(err)
 		}
+		if !needs { // or waits because its password is stolen
+			page, err := v.ask(v.ctx, p)
+			if err != nil {
+				return nil, asProblem(err)
+			}
+			needs = page == v.heldAt("prove")
+		}
 		if needs {
 			return &proving{user: p.User, name: pendingID(p)}, nil
 		}
@@ -209,8 +216,10 @@ func (v *visit) provePending(u *pintle.User) (next string, err error) {
 	}
 	// Before the gate is asked again: a second factor of another person would keep the user
 	// out.
-	if err := v.proveFirst(u, p.Authentication.Methods); err != nil {
-		return "", err
+	if !isProved(u) {
+		if err := v.proveFirst(u, p.Authentication.Methods); err != nil {
+			return "", err
+		}
 	}
 	if next, err = v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: []string{methodMail}}); err != nil {
 		return "", asProblem(err)

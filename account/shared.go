@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"time"
 
 	"github.com/pintleauth/pintle"
 )
@@ -11,6 +12,13 @@ import (
 func (a *Accounts) accept(ctx context.Context, s *pintle.Session) (page string, err error) {
 	if ctx.Value(confirmingKey{}) != nil {
 		return "", nil
+	}
+	banned, err := a.isBannedShared(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	if banned {
+		return a.site.signIn(), nil
 	}
 	asks, err := a.asksShared(ctx, s)
 	switch {
@@ -39,6 +47,16 @@ func (a *Accounts) asksShared(ctx context.Context, s *pintle.Session) (bool, err
 	return set.asked(), nil
 }
 
+// isBannedShared reports whether a session without proofs is of a user who is banned: Auth.js
+// beside this program knows no ban. Sessions that passed the gate ended with the ban.
+func (a *Accounts) isBannedShared(ctx context.Context, s *pintle.Session) (bool, error) {
+	if len(s.Authentication.Proofs) > 0 || s.User.ID == "" {
+		return false, nil
+	}
+	state, err := a.rows.State(ctx, s.User.ID)
+	return err == nil && state.BannedUntil.After(time.Now()), err
+}
+
 // confirmingKey marks the context of the requests in which a session is confirmed, or asked
 // whether it has to be.
 type confirmingKey struct{}
@@ -54,6 +72,11 @@ func (v *visit) admit() error {
 		return unavailable(err)
 	}
 	if session == nil || session.User.ID == "" {
+		return problemOf("signed_out")
+	}
+	if banned, err := v.isBannedShared(v.ctx, session); err != nil {
+		return unavailable(err)
+	} else if banned {
 		return problemOf("signed_out")
 	}
 	v.session = session

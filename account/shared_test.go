@@ -13,6 +13,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/account"
+	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/authtest"
 )
 
@@ -189,7 +190,22 @@ func TestSharedSessionsOfOtherUsersGoOn(t *testing.T) {
 	})
 }
 
-// AC-132, AC-133: only a session without proofs costs a look-up.
+// AC-187, AC-214: Auth.js beside this site knows no ban.
+func TestASharedSessionOfABannedUserIsSignedOut(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		for _, accepts := range []bool{false, true} {
+			s := newSite(t, tokens, func(_ *pintle.Config, o *account.Options) { o.SecondFactor.AcceptSharedSessions = accepts })
+			u := s.seed(ada, goodPassword, true)
+			b := s.browser().shareSession(u, tokens).isSignedInAs(ada)
+			s.changeState(u.ID, func(state *accountstore.State) { state.BannedUntil = accountstore.Forever })
+			b.isSignedInAs("").get("/auth/account").isAt("/auth/signin")
+			s.changeState(u.ID, func(state *accountstore.State) { state.BannedUntil = time.Now().Add(-time.Second) })
+			b.isSignedInAs(ada)
+		}
+	})
+}
+
+// AC-132, AC-133: only a session without proofs costs look-ups.
 func TestASessionWithProofsCostsNoLookUp(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		var r recorder
@@ -208,9 +224,9 @@ func TestASessionWithProofsCostsNoLookUp(t *testing.T) {
 		}
 		b := s.browser().startSession(u, time.Minute, "pwd", "otp")
 		is("a session with proofs", b, look...)
-		is("a session without, of a user without a second factor", s.browser().shareSession(other, tokens), append([]string{"Factors"}, look...)...)
+		is("a session without, of a user without a second factor", s.browser().shareSession(other, tokens), append(append([]string{"Factors"}, look...), "State")...)
 		shared := s.browser().shareSession(u, tokens)
-		is("a session without", shared, append([]string{"Factors"}, look...)...)
+		is("a session without", shared, append(append([]string{"Factors"}, look...), "State")...)
 		shared.get("/auth/account/confirm?acr_values=1fa").confirmBy("code", code()).isSignedInAs(ada)
 		is("a session that was confirmed", shared, look...)
 	})

@@ -184,7 +184,8 @@ func (v *visit) provenSignUp() (*flow, *heldFlow, error) {
 	return f, held, nil
 }
 
-// showSignUpFinish has the forms for the password, and for a passkey instead. It names the address, so that a person who
+// showSignUpFinish has the forms for the password, and for a passkey instead. It names the
+// address, so that a person who
 // follows the link of an attacker sees whose account it would be.
 func (v *visit) showSignUpFinish() (*view, error) {
 	if taken, err := v.takeLink(signUpKind); taken || err != nil {

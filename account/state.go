@@ -13,6 +13,7 @@ import (
 // The words of State.Must.
 const (
 	mustPassword = "password"          // choose another password
+	mustReplace  = "password-stolen"   // the same, after a code that is mailed
 	mustEnrol    = "enrol"             // add a second factor
 	mustKnow     = "know-address-lost" // read that another user has proven the address
 )

@@ -101,6 +101,12 @@ func (a *Accounts) noteProvider(p pintle.Provider) {
 		if p.Protocol == oauth.OIDC {
 			a.oidc = append(a.oidc, p.ID)
 		}
+		if p.BackChannelLogout {
+			if a.backChannels == nil {
+				a.backChannels = map[string]bool{}
+			}
+			a.backChannels[p.ID] = true
+		}
 	case *pintle.WebAuthn:
 		a.passkeys = append(a.passkeys, cmp.Or(p.ID, "passkey"))
 	}

@@ -162,7 +162,8 @@ type State struct {
 	DeleteAt time.Time
 
 	// Must names what the user has to do at the next sign-in: words with one space
-	// between them, of "password", "enrol" and "know-address-lost". Empty means nothing.
+	// between them, of "password", "password-stolen", "enrol" and "know-address-lost".
+	// Empty means nothing.
 	Must string
 
 	// Claim is an address that the user has given and not proven.

@@ -138,7 +138,8 @@ func canRepeat(req *http.Request) bool {
 	return req.Body == nil || req.Body == http.NoBody || req.GetBody != nil
 }
 
-// maxDiscarded is how much of an unread answer is read to keep its connection.
+// maxDiscarded is how many bytes of an unused answer are read so that its connection can be
+// used again.
 const maxDiscarded = 64 << 10
 
 func discard(resp *http.Response) {

@@ -264,6 +264,11 @@ func TestASignUpWithAPasskeyNeedsAProvenAddress(t *testing.T) {
 	if !errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(s.log.String(), "BeginPasskeySignUp") {
 		t.Errorf("another provider: %v; log %s", err, &s.log)
 	}
+	_, err = s.auth.FinishPasskeySignUp(httptest.NewRecorder(), s.browser().request(), "passkey", newUser(adasID, "ada@example.com"), nil,
+		pintle.SignInOptions{Confirm: true})
+	if !errors.Is(err, pintle.CodeConfiguration) {
+		t.Errorf("with an option that has no effect: %v", err)
+	}
 }
 
 // A ceremony honours RequireUserVerification by itself.

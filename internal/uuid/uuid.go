@@ -25,7 +25,7 @@ func Append(dst []byte) []byte {
 	return appendOf(dst, id)
 }
 
-// Of returns the UUID with the 122 bits of an id, which are those of a hash.
+// Of returns a version 4 UUID made of a hash: six bits of id are replaced.
 func Of(id [16]byte) string {
 	var buf [size]byte
 	return string(appendOf(buf[:0], id))

@@ -97,7 +97,7 @@ func (r *Revocations) Revoked(ctx context.Context, s pintle.TokenSession) (bool,
 	if s.Marks != ([3]providersession.Mark{}) {
 		look = r.marked
 		for _, m := range s.Marks {
-			key := keys[0] // in the place of a mark that there is not
+			key := keys[0] // no mark: repeat a key that is searched anyway
 			if m != (providersession.Mark{}) {
 				key = markRevocationKey(m)
 			}

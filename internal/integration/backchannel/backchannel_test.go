@@ -40,7 +40,7 @@ func TestAProviderOfAnotherProjectEndsASession(t *testing.T) {
 				Providers: []pintle.Provider{&pintle.OAuth{
 					ID: "sso", Protocol: oauth.OIDC, Issuer: issuer, ClientID: "app", ClientSecret: "the secret of the app",
 					Authorization: oauth.Endpoint{Params: map[string]string{"scope": "openid profile email"}}, ProfileFromUserInfo: true,
-					BackChannelLogout: true, RequireLogoutType: true,
+					BackChannelLogout: true, RequireLogoutTokenType: true,
 				}},
 				Secrets: []string{"a secret for tests, 32 characters or more"},
 				Getenv:  func(string) string { return "" },
