@@ -58,9 +58,9 @@ func Check(chosen string, related ...string) error {
 	return nil
 }
 
-// separates reports whether a character is between the words of a name or an
-// address.
-func separates(r rune) bool { return strings.ContainsRune(" \t.,@+-_/", r) }
+// separates reports whether a character is between the words of a name, an
+// address or a host.
+func separates(r rune) bool { return strings.ContainsRune(" \t.,:@+-_/", r) }
 
 //go:embed common.txt
 var commonText string

@@ -13,7 +13,7 @@ import (
 var common string
 
 func TestCheck(t *testing.T) {
-	related := []string{"Margaret Hamilton", "m.hamilton+shop@apollo.example", "Kim"}
+	related := []string{"Margaret Hamilton", "m.hamilton+shop@apollo.example", "Kim", "gemini:3000"}
 	for _, tt := range []struct {
 		chosen string
 		want   error
@@ -31,6 +31,7 @@ func TestCheck(t *testing.T) {
 		{"Margaret2026!", password.ErrGuessable},    // what an attacker may know about the user
 		{"hamiltonhamilton", password.ErrGuessable}, //
 		{"apollo-11", password.ErrGuessable},        //
+		{"gemini-2", password.ErrGuessable},         // a host with a port
 		{"margaret and the 3 bears", nil},           //
 		{"kimono-fabric", nil},                      // "Kim" is too short to count
 		{strings.Repeat("ab1-", 16), nil},           // ASVS-6.2.9: 64 characters

@@ -37,7 +37,7 @@ const (
 // An error matches [ErrHash] and says what is wrong, without the hash: a form that
 // is not known, a damaged text, or a cost above what [Hasher.Verify] would compute.
 // Such a user needs a new password. For other sources see [ImportKeycloak],
-// [Firebase.Import] and [Hasher.Wrap].
+// [Firebase.Import], [Devise.Import] and [Hasher.Wrap].
 func Import(hash string) (string, error) {
 	if unusable(hash) {
 		return "", nil
@@ -84,6 +84,7 @@ var parsers = []struct {
 	{"scrypt$", func(_, rest string) (form, error) { return parseDjangoScrypt(rest) }},
 	{"scrypt:", func(_, rest string) (form, error) { return parseWerkzeugScrypt(rest) }},
 	{"$firescrypt$", func(_, rest string) (form, error) { return parseFirebase(rest) }},
+	{pepperedPrefix, func(_, rest string) (form, error) { return parsePeppered(rest) }},
 	{"$wrapped$", func(_, rest string) (form, error) { return parseWrapped(rest) }},
 	{"s2:", func(_, rest string) (form, error) { return parseColonScrypt(rest) }},
 

@@ -57,6 +57,10 @@ type Hasher struct {
 	// imported with [Firebase.Import].
 	Firebase []Firebase
 
+	// Devise has the applications whose hashes were imported with [Devise.Import], if
+	// they have a pepper.
+	Devise []Devise
+
 	blankOnce sync.Once
 	blankText string
 
