@@ -24,8 +24,20 @@ type Quirks struct {
 	// one could be used there.
 	AssertionAudience string
 
+	// AssertionType is the typ in the header of client assertions, such as
+	// "client-authentication+jwt". Empty sends none, except with [FAPI2].
+	AssertionType string
+
+	// AssertionFileVariable names an environment variable in which a platform puts the
+	// path of a client assertion. It is read if the client has no other credential.
+	AssertionFileVariable string
+
 	// JWKS is the URL of the keys, for an issuer without metadata.
 	JWKS string
+
+	// OtherIssuer is a second name of the issuer in ID tokens of the service's SDKs, for
+	// the route of AcceptIDTokens.
+	OtherIssuer string
 
 	// TenantIssuer accepts metadata whose issuer holds the literal {tenantid},
 	// which stands for the tid claim of the ID token, as Microsoft's has.

@@ -18,6 +18,14 @@ func redacted(to fmt.State, name string, v slog.LogValuer) {
 	_, _ = io.WriteString(to, "oauth."+name+v.LogValue().String()) // fmt has no place for an error
 }
 
+// LogValue names the key without its private half.
+func (k ClientKey) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("id", k.ID), slog.String("algorithm", string(k.Algorithm)))
+}
+
+// Format prints what LogValue returns, whatever the verb.
+func (k ClientKey) Format(to fmt.State, _ rune) { redacted(to, "ClientKey", k) }
+
 // LogValue names the endpoint without the credentials that it is sent.
 func (r TokenRequest) LogValue() slog.Value { return slog.GroupValue(slog.String("url", r.URL)) }
 
