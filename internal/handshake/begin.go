@@ -89,12 +89,13 @@ type Begun struct {
 func (b Begun) LogValue() slog.Value { return slog.StringValue("sign-in begun") }
 
 // Begin returns the URL to send the browser to. It makes a request only if the
-// authorization endpoint has to be discovered.
+// authorization endpoint has to be discovered, or the parameters are pushed.
 //
 // The order of the parameters is part of the wire contract: those of the
 // endpoint first, then response_type, client_id, redirect_uri, extra ones,
-// state, code_challenge, code_challenge_method, nonce, and scope unless the
-// earlier ones include it.
+// state, code_challenge, code_challenge_method, nonce, resource and dpop_jkt where they
+// are used, and scope unless the earlier ones include it. If they are pushed, the URL has
+// client_id and request_uri alone.
 func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 	if p.ClientID == "" {
 		return Begun{}, missing(p.ID, p.Env, "ClientID", "ID")
@@ -105,7 +106,7 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 	if p.State && o.State == "" {
 		return Begun{}, p.errorf("begin: the state check is on, but State is empty")
 	}
-	u, params, err := p.authorization(ctx, o.RedirectURI)
+	m, u, params, err := p.authorization(ctx, o.RedirectURI)
 	if err != nil {
 		return Begun{}, err
 	}
@@ -141,6 +142,14 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 	for _, e := range o.Ask.params() {
 		set(&params, e.Key, e.Value)
 	}
+	for _, resource := range p.Resources {
+		params.Add("resource", resource)
+	}
+	if p.proves(m) {
+		// The code is bound to the key, too.
+		// https://www.rfc-editor.org/rfc/rfc9449#section-10
+		set(&params, "dpop_jkt", p.Proofs.Thumbprint())
+	}
 	if p.OIDC && len(p.Authorization.Params) == 0 && p.Authorization.URL == "" {
 		setDefault(&params, "scope", defaultScope)
 	}
@@ -150,6 +159,11 @@ func (p *Provider) Begin(ctx context.Context, o BeginOptions) (Begun, error) {
 		set(&params, "scope", withScopes(configured, o.Ask.Scopes))
 	}
 
+	if p.pushes(m) {
+		if params, err = p.pushed(ctx, m, params); err != nil {
+			return Begun{}, err
+		}
+	}
 	u.RawQuery = params.Encode()
 	b.URL = normalURL(u)
 	if len(b.URL) > maxAuthorizationURL {
@@ -189,25 +203,25 @@ func (p *Provider) Scope() string {
 // authorization returns the authorization endpoint and the part of its query
 // that the configuration sets: it may replace response_type and client_id for
 // providers that use other names.
-func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.URL, query.Values, error) {
+func (p *Provider) authorization(ctx context.Context, redirectURI string) (*metadata, *url.URL, query.Values, error) {
 	configured := p.Authorization
 	m := &metadata{authorization: configured.URL}
 	if configured.URL == "" {
 		var err error
 		if m, err = p.resolve(ctx); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
 	// The parameters of a discovered endpoint come in another order, so endpoint
 	// does not add them.
 	u, err := p.endpoint(m, Endpoint{URL: configured.URL}, m.authorization, "Authorization.URL", "authorization endpoint")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 
 	params, err := query.Parse(u.RawQuery)
 	if err != nil {
-		return nil, nil, p.errorf("authorization endpoint: %w", err)
+		return nil, nil, nil, p.errorf("authorization endpoint: %w", err)
 	}
 	own := query.Values{{Key: "response_type", Value: "code"}, {Key: "client_id", Value: p.ClientID}, {Key: "redirect_uri", Value: redirectURI}}
 	if configured.URL == "" {
@@ -230,7 +244,7 @@ func (p *Provider) authorization(ctx context.Context, redirectURI string) (*url.
 			setDefault(&params, param.Key, param.Value)
 		}
 	}
-	return u, params, nil
+	return m, u, params, nil
 }
 
 // decides are the names of parameters that decide what the application is given, and for
@@ -290,6 +304,10 @@ func (p *Provider) isReservedName(name string) bool {
 		return true
 	case "max_age":
 		return p.MaxAge > 0
+	case "resource":
+		return len(p.Resources) > 0
+	case "dpop_jkt":
+		return p.DPoP != 0 || p.FAPI
 	}
 	return false
 }

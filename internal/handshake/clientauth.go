@@ -24,28 +24,75 @@ const (
 	authNone          = "none"
 )
 
+// minHMACKey is the length of a SHA-256.
+const minHMACKey = 32
+
 func (p *Provider) authMethod() string {
-	if p.AuthMethod == "" {
+	switch {
+	case p.AuthMethod != "":
+		return p.AuthMethod
+	case len(p.ClientKeys) > 0, p.hasAssertion(), p.FAPI:
+		return authPrivateKeyJWT
+	default:
 		return authBasic
 	}
-	return p.AuthMethod
 }
 
+// checkAuthMethod reports why the client cannot authenticate.
 func (p *Provider) checkAuthMethod() error {
-	switch p.authMethod() {
-	case authBasic, authPost, authSecretJWT, authNone:
-		return nil
+	switch method := p.authMethod(); method {
 	case authPrivateKeyJWT:
-		if p.PrivateKey == nil {
-			return p.errorf("ClientAuth private_key_jwt needs a PrivateKey")
+		if !p.hasAssertion() && len(p.clientKeys()) == 0 {
+			return p.errorf("ClientAuth private_key_jwt needs a PrivateKey, or ClientKeys")
 		}
-		if _, err := signingAlg(p.PrivateKey); err != nil {
-			return p.errorf("PrivateKey: %w", err)
+	case authSecretJWT:
+		// The key of an HMAC has at least the length of its result: a shorter one can be
+		// found by trying, with one assertion.
+		// https://www.rfc-editor.org/rfc/rfc7518#section-3.2
+		if p.ClientSecretFunc == nil && p.ClientSecret != "" && len(p.ClientSecret) < minHMACKey {
+			return p.errorf("ClientAuth client_secret_jwt needs a ClientSecret of at least %d bytes: for a shorter one use client_secret_basic", minHMACKey)
 		}
-		return nil
+	case authBasic, authPost, authNone:
 	default:
-		return p.errorf("ClientAuth %q is not supported", p.AuthMethod)
+		return p.errorf("ClientAuth %q is not supported", method)
 	}
+	return nil
+}
+
+// checkCredentials reports credentials that contradict one another, and keys and files
+// that cannot be used.
+func (p *Provider) checkCredentials() error {
+	var errs []error
+	problem := func(format string, args ...any) { errs = append(errs, p.errorf(format, args...)) }
+	if p.PrivateKey != nil && len(p.ClientKeys) > 0 {
+		problem("PrivateKey and ClientKeys contradict each other: append the key to ClientKeys")
+	}
+	if _, err := p.PublishedKeys(); err != nil {
+		errs = append(errs, err)
+	}
+	if !p.hasAssertion() {
+		return errors.Join(errs...)
+	}
+	setting := "ClientAssertion"
+	if p.AssertionFile != "" {
+		setting = "ClientAssertionFile (" + variable(p.ID, p.Env, "ASSERTION_FILE") + ")"
+		if _, err := readAssertionFile(p.AssertionFile); err != nil {
+			problem("%s: %w", setting, err)
+		}
+	}
+	switch {
+	case p.AssertionFile != "" && p.Assertion != nil:
+		problem("ClientAssertion and ClientAssertionFile contradict each other: leave one of them out")
+	case p.authMethod() != authPrivateKeyJWT:
+		problem("%s contradicts ClientAuth %s: leave ClientAuth out", setting, p.authMethod())
+	}
+	if p.ClientSecret != "" || p.ClientSecretFunc != nil {
+		problem("%s takes the place of ClientSecret (%s): leave one of them out", setting, variable(p.ID, p.Env, "SECRET"))
+	}
+	if len(p.clientKeys()) > 0 {
+		problem("%s takes the place of ClientKeys and PrivateKey: leave one of them out", setting)
+	}
+	return errors.Join(errs...)
 }
 
 // CheckClient reports which of the client's credentials are missing that a
@@ -89,7 +136,13 @@ func (p *Provider) authenticate(ctx context.Context, m *metadata, r *oauth.Token
 		return "", nil
 	}
 
-	assertion, err := p.assertion(m, method, r.URL, secret)
+	audience := p.assertionAudience(m, r.URL)
+	var assertion string
+	if p.hasAssertion() {
+		assertion, err = p.givenAssertion(ctx, audience)
+	} else {
+		assertion, err = p.signAssertion(method, audience, secret)
+	}
 	if err != nil {
 		return "", p.errorf("client assertion: %w", err)
 	}
@@ -113,11 +166,11 @@ func (p *Provider) secret(ctx context.Context) (string, error) {
 	return secret, nil
 }
 
-// assertion makes a JWT that is good for one token request: unique, for this
+// signAssertion makes a JWT that is good for one request: unique, for this
 // audience, and for a minute (SH-74).
 //
 // https://www.rfc-editor.org/rfc/rfc7523#section-3
-func (p *Provider) assertion(m *metadata, method, tokenURL, secret string) (string, error) {
+func (p *Provider) signAssertion(method, audience, secret string) (string, error) {
 	now := time.Now()
 	claims := map[string]any{
 		"jti": rand.Text(),
@@ -127,11 +180,31 @@ func (p *Provider) assertion(m *metadata, method, tokenURL, secret string) (stri
 		"nbf": now.Unix(),
 		"exp": now.Add(assertionLife).Unix(),
 	}
-	claims["aud"] = p.assertionAudience(m, tokenURL)
-	if method == authPrivateKeyJWT {
-		return SignJWT(p.PrivateKey, p.PrivateKeyID, claims)
+	claims["aud"] = audience
+	if method != authPrivateKeyJWT {
+		return serialize(jose.SigningKey{Algorithm: jose.HS256, Key: []byte(secret)}, "", p.assertionType(), claims)
 	}
-	return serialize(jose.SigningKey{Algorithm: jose.HS256, Key: []byte(secret)}, "", claims)
+	key := p.clientKeys()[0] // checkAuthMethod has found one
+	alg, err := p.algOfKey(key)
+	if err != nil {
+		return "", err
+	}
+	id := key.ID
+	if id == "" && p.PrivateKey == nil {
+		published, err := p.publish(key)
+		if err != nil {
+			return "", err
+		}
+		id = published.ID
+	}
+	return serialize(jose.SigningKey{Algorithm: alg, Key: cryptosigner.Opaque(key.Signer)}, id, p.assertionType(), claims)
+}
+
+func (p *Provider) assertionType() string {
+	if p.FAPI {
+		return fapiAssertionType
+	}
+	return p.AssertionType
 }
 
 // assertionAudience returns the audience of a client assertion: one string, the
@@ -141,7 +214,7 @@ func (p *Provider) assertion(m *metadata, method, tokenURL, secret string) (stri
 // Metadata of another issuer is rejected.
 //
 // https://datatracker.ietf.org/doc/html/draft-ietf-oauth-rfc7523bis
-func (p *Provider) assertionAudience(m *metadata, tokenURL string) string {
+func (p *Provider) assertionAudience(m *metadata, requestURL string) string {
 	switch {
 	case p.AssertionAudience != "":
 		return p.AssertionAudience
@@ -149,9 +222,13 @@ func (p *Provider) assertionAudience(m *metadata, tokenURL string) string {
 		return p.Issuer
 	case m.issuer != "":
 		return m.issuer
-	default:
-		return tokenURL // configured, since there is no metadata without an issuer
 	}
+	// It is configured, since there is no metadata without an issuer. Other endpoints
+	// have the same audience.
+	if u, err := p.endpoint(m, p.Token, m.token, "Token.URL", "token endpoint"); err == nil {
+		return u.String()
+	}
+	return requestURL
 }
 
 // SignJWT returns claims as a JWT signed by key, an RSA, ECDSA (P-256, P-384,
@@ -164,7 +241,7 @@ func SignJWT(key crypto.Signer, keyID string, claims map[string]any) (string, er
 	if err != nil {
 		return "", err
 	}
-	return serialize(jose.SigningKey{Algorithm: algorithm, Key: cryptosigner.Opaque(key)}, keyID, claims)
+	return serialize(jose.SigningKey{Algorithm: algorithm, Key: cryptosigner.Opaque(key)}, keyID, "", claims)
 }
 
 // signingAlg returns the usual algorithm of a key.
@@ -176,10 +253,13 @@ func signingAlg(key crypto.Signer) (jose.SignatureAlgorithm, error) {
 	return algs[0], nil
 }
 
-func serialize(key jose.SigningKey, keyID string, claims map[string]any) (string, error) {
+func serialize(key jose.SigningKey, keyID, typ string, claims map[string]any) (string, error) {
 	options := new(jose.SignerOptions)
 	if keyID != "" {
 		options.WithHeader("kid", keyID)
+	}
+	if typ != "" {
+		options.WithType(jose.ContentType(typ))
 	}
 	signer, err := jose.NewSigner(key, options)
 	if err != nil {

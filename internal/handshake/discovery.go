@@ -20,8 +20,11 @@ type metadata struct {
 	issuer                         string // as the provider spells it; may contain {tenantid}
 	authorization, token, userinfo string
 	jwks, endSession, revocation   string
+	push                           string   // RFC 9126
 	algs                           []string // id_token_signing_alg_values_supported
+	proofAlgs                      []string // dpop_signing_alg_values_supported
 	sendsIssuer                    bool     // RFC 9207
+	requiresPush                   bool
 
 	discovered bool
 	plainHTTP  bool // the document came over http, so its addresses may too
@@ -33,6 +36,7 @@ func (p *Provider) resolve(ctx context.Context) (*metadata, error) {
 		return &metadata{
 			issuer: p.Issuer, authorization: p.Authorization.URL, token: p.Token.URL,
 			userinfo: p.UserInfo.URL, jwks: p.JWKS, revocation: p.Revocation.URL,
+			push: p.PushedAuthorization.URL,
 		}, nil
 	}
 	m, err := p.document(ctx)
@@ -128,7 +132,7 @@ func (p *Provider) readDocument(document map[string]any, plainHTTP bool) (*metad
 	if len(document) > maxMetadataMembers {
 		return nil, fmt.Errorf("document has more than %d members", maxMetadataMembers)
 	}
-	for _, name := range []string{"issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "end_session_endpoint", "revocation_endpoint"} {
+	for _, name := range []string{"issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "end_session_endpoint", "revocation_endpoint", "pushed_authorization_request_endpoint"} {
 		if len(text(document, name)) > maxMetadataText {
 			return nil, fmt.Errorf("%s in the document is longer than %d bytes", name, maxMetadataText)
 		}
@@ -141,16 +145,14 @@ func (p *Provider) readDocument(document map[string]any, plainHTTP bool) (*metad
 		jwks:          or(p.JWKS, "jwks_uri"),
 		endSession:    or(p.EndSessionEndpoint.URL, "end_session_endpoint"),
 		revocation:    or(p.Revocation.URL, "revocation_endpoint"),
+		push:          or(p.PushedAuthorization.URL, "pushed_authorization_request_endpoint"),
 		discovered:    true,
 		plainHTTP:     plainHTTP,
 	}
 	m.sendsIssuer, _ = document["authorization_response_iss_parameter_supported"].(bool)
-	algs, _ := document["id_token_signing_alg_values_supported"].([]any)
-	for _, alg := range algs[:min(len(algs), maxMetadataMembers)] {
-		if s, ok := alg.(string); ok && len(s) <= maxMetadataText {
-			m.algs = append(m.algs, s)
-		}
-	}
+	m.requiresPush, _ = document["require_pushed_authorization_requests"].(bool)
+	m.algs = texts(document, "id_token_signing_alg_values_supported")
+	m.proofAlgs = texts(document, "dpop_signing_alg_values_supported")
 
 	// A document that names another issuer would let its host impersonate it.
 	// https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationValidation
@@ -163,6 +165,17 @@ func (p *Provider) readDocument(document map[string]any, plainHTTP bool) (*metad
 		return nil, fmt.Errorf("document is of issuer %q, not of %q: set Issuer to the provider's own spelling", clip(m.issuer), p.Issuer)
 	}
 	return m, nil
+}
+
+// texts returns the texts of a member that is a list.
+func texts(document map[string]any, name string) (list []string) {
+	all, _ := document[name].([]any)
+	for _, member := range all[:min(len(all), maxMetadataMembers)] {
+		if s, ok := member.(string); ok && len(s) <= maxMetadataText {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // sameURL compares as parsed URLs, so that a bare host is the same with and

@@ -18,36 +18,57 @@ import (
 )
 
 // exchange sends a token request with the client's credentials and returns the
-// checked response.
+// checked response. If the provider asks for another nonce in the proof, the request is
+// made anew, once.
 func (p *Provider) exchange(ctx context.Context, m *metadata, request url.Values, callback map[string]string) (map[string]any, error) {
 	u, err := p.endpoint(m, p.Token, m.token, "Token.URL", "token endpoint")
 	if err != nil {
 		return nil, err
 	}
-	r := &oauth.TokenRequest{URL: u.String(), Header: make(http.Header), Form: request, Callback: callback}
+	if !p.proves(m) {
+		tokens, _, err := p.attempt(ctx, m, u.String(), request, callback)
+		return tokens, err
+	}
+	tokens, again, err := p.attempt(ctx, m, u.String(), cloneForm(request), callback)
+	if again {
+		tokens, _, err = p.attempt(ctx, m, u.String(), cloneForm(request), callback)
+	}
+	return tokens, err
+}
+
+// attempt sends one token request. again reports that the provider asks for the nonce
+// that its answer has.
+func (p *Provider) attempt(ctx context.Context, m *metadata, address string, request url.Values, callback map[string]string) (tokens map[string]any, again bool, err error) {
+	r := &oauth.TokenRequest{URL: address, Header: make(http.Header), Form: request, Callback: callback}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded;charset=UTF-8")
 	r.Header.Set("Accept", "application/json")
 	sent := []string{request.Get("code"), request.Get("code_verifier"), request.Get("refresh_token")}
 	secret, err := p.authenticate(ctx, m, r)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	sent = append(sent, secret, p.ClientSecret, request.Get("client_assertion"))
 
-	response, err := p.send(ctx, r)
+	response, err := p.send(ctx, m, r)
 	if err != nil {
-		return nil, conceal(p.errorf("token request: %w", err), sent...)
+		return nil, false, conceal(p.errorf("token request: %w", err), sent...)
 	}
+	learned := p.learn(m, r.URL, response.Header)
 	if p.TokenResponse != nil {
 		if err := p.TokenResponse(response); err != nil {
-			return nil, conceal(p.errorf("token response: %w", err), sent...)
+			return nil, false, conceal(p.errorf("token response: %w", err), sent...)
 		}
 	}
-	if err := p.checkTokens(response); err != nil {
+	if err := p.checkTokens(m, response); err != nil {
+		refusal, refused := errors.AsType[*TokenError](err)
+		again = learned && refused && refusal.asksForNonce()
 		sent = append(sent, secretsOf(response.Body)...)
-		return nil, conceal(p.errorf("token response: %w%s", err, p.remedy(err)), sent...)
+		// Twice: the text of an error has the beginning of a long description only, in
+		// which a part of a secret would not be found.
+		err = conceal(err, sent...)
+		return nil, again, conceal(p.errorf("token response: %w%s", err, p.remedy(err)), sent...)
 	}
-	return response.Body, nil
+	return response.Body, false, nil
 }
 
 // remedy returns a hint if the token endpoint does not know the client, or "".
@@ -58,14 +79,20 @@ func (p *Provider) remedy(err error) string {
 	if !ok || refusal.Code != "invalid_client" && refusal.Status != http.StatusUnauthorized {
 		return ""
 	}
+	if p.authMethod() == authPrivateKeyJWT {
+		return fmt.Sprintf(": compare ClientID (%s), and the keys or the assertion of the client, with what the provider has", variable(p.ID, p.Env, "ID"))
+	}
 	return fmt.Sprintf(": compare ClientID and ClientSecret (%s, %s) and ClientAuth with what the provider has", variable(p.ID, p.Env, "ID"), variable(p.ID, p.Env, "SECRET"))
 }
 
-func (p *Provider) send(ctx context.Context, r *oauth.TokenRequest) (*oauth.TokenResponse, error) {
+func (p *Provider) send(ctx context.Context, m *metadata, r *oauth.TokenRequest) (*oauth.TokenResponse, error) {
 	if p.TokenRequest != nil {
 		if err := p.TokenRequest(r); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.prove(m, r); err != nil {
+		return nil, err
 	}
 	if p.Exchange != nil {
 		response, err := p.Exchange(ctx, p.client(), r)
@@ -112,7 +139,7 @@ func (p *Provider) readTokens(r *reply) map[string]any {
 // the form that [Result] promises.
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-5.1
-func (p *Provider) checkTokens(r *oauth.TokenResponse) error {
+func (p *Provider) checkTokens(m *metadata, r *oauth.TokenResponse) error {
 	refusal := &TokenError{
 		Status: r.Status, Code: text(r.Body, "error"),
 		Description: text(r.Body, "error_description"), URI: text(r.Body, "error_uri"),
@@ -148,7 +175,7 @@ func (p *Provider) checkTokens(r *oauth.TokenResponse) error {
 			return fmt.Errorf("scope is %s, expected text", kindOf(v))
 		}
 	}
-	if err := p.checkTokenType(r.Body); err != nil {
+	if err := p.checkTokenType(m, r.Body); err != nil {
 		return err
 	}
 	return setExpiry(r.Body, time.Now())
@@ -168,28 +195,41 @@ func retryAfter(header string, now time.Time) time.Duration {
 	return min(max(wait, 0), maxRetryAfter)
 }
 
-func (p *Provider) checkTokenType(body map[string]any) error {
+// checkTokenType accepts only tokens that can be used: the type decides how.
+//
+// https://www.rfc-editor.org/rfc/rfc6749#section-7.1
+func (p *Provider) checkTokenType(m *metadata, body map[string]any) error {
 	v, ok := body["token_type"]
-	if !ok && p.TokenTypeOptional {
+	if !ok && p.TokenTypeOptional && !p.requiresProof() {
 		body["token_type"] = "bearer"
 		return nil
 	}
 	s, _ := v.(string)
 	switch s = strings.ToLower(s); s {
 	case "bearer":
+		if p.requiresProof() {
+			// A copy of such a token can be used.
+			return errors.New("token_type is bearer, but DPoP is required: have the provider bind the tokens of this client")
+		}
 		body["token_type"] = s
 		return nil
 	case "dpop":
+		if p.proves(m) {
+			body["token_type"] = s
+			return nil
+		}
 		// No proof of possession was sent, and none is made for the userinfo
-		// endpoint. The type decides how a token is used.
-		// https://www.rfc-editor.org/rfc/rfc6749#section-7.1
-		return errors.New("token_type is dpop, which is not supported: have the provider issue bearer tokens to this client")
+		// endpoint.
+		return errors.New("token_type is dpop, but no proof was sent: set DPoP, or have the provider issue bearer tokens to this client")
 	case "":
 		return errors.New("token_type is missing: set TokenTypeOptional for a provider that leaves it out")
 	default:
 		return fmt.Errorf("token_type %q is not bearer", clip(s))
 	}
 }
+
+// requiresProof reports whether bearer tokens are rejected.
+func (p *Provider) requiresProof() bool { return p.DPoP == oauth.DPoPRequired || p.FAPI }
 
 // setExpiry turns expires_in, a number or a numeral in text, into a number and
 // adds expires_at.

@@ -30,7 +30,7 @@ type expected struct {
 // requires nothing.
 type Proof struct {
 	// Since is the time since when the user has to have signed in there. The clocks may
-	// differ by half a minute.
+	// differ by [Provider.Skew].
 	Since time.Time
 
 	// ACR are the classes of which the claim acr has to be one, byte for byte. Empty
@@ -50,16 +50,16 @@ func (e *UnmetError) Error() string { return e.reason }
 // for: the browser may have changed that.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#IDToken
-func (f Proof) check(claims map[string]any, now time.Time) error {
+func (f Proof) check(claims map[string]any, now time.Time, skew time.Duration) error {
 	if !f.Since.IsZero() {
 		at, ok, err := seconds(claims, "auth_time")
 		switch {
 		case err != nil || !ok:
 			return &UnmetError{"auth_time is missing or not a number"}
-		case at.Before(f.Since.Add(-clockSkew)):
+		case at.Before(f.Since.Add(-skew)):
 			return &UnmetError{fmt.Sprintf("the user signed in at the provider at %s, before %s",
 				at.UTC().Format(time.RFC3339), f.Since.UTC().Format(time.RFC3339))}
-		case at.After(now.Add(clockSkew)):
+		case at.After(now.Add(skew)):
 			return &UnmetError{"auth_time is in the future: compare the clocks"}
 		}
 	}
@@ -140,7 +140,7 @@ func (p *Provider) verifyIDToken(ctx context.Context, m *metadata, raw string, w
 			return nil, err
 		}
 	}
-	if err := want.proof.check(claims, time.Now()); err != nil {
+	if err := want.proof.check(claims, time.Now(), p.Skew()); err != nil {
 		return nil, err
 	}
 	return claims, nil
@@ -205,15 +205,15 @@ func (p *Provider) checkParty(claims map[string]any) error {
 }
 
 func (p *Provider) checkTimes(claims map[string]any, now time.Time, want expected) error {
-	if _, err := checkExpiry(claims, now); err != nil {
+	if _, err := checkExpiry(claims, now, p.Skew()); err != nil {
 		return err
 	}
-	if _, err := checkIssued(claims, now); err != nil {
+	if _, err := checkIssued(claims, now, p.Skew()); err != nil {
 		return err
 	}
 	if p.MaxAge > 0 && !want.refreshed {
 		at, ok, err := seconds(claims, "auth_time")
-		if err != nil || !ok || at.Add(p.MaxAge+clockSkew).Before(now) {
+		if err != nil || !ok || at.Add(p.MaxAge+p.Skew()).Before(now) {
 			return errors.New("auth_time is missing, or longer ago than MaxAge")
 		}
 	}
@@ -221,28 +221,28 @@ func (p *Provider) checkTimes(claims map[string]any, now time.Time, want expecte
 }
 
 // checkExpiry returns when a token expires, which it must not have done.
-func checkExpiry(claims map[string]any, now time.Time) (time.Time, error) {
+func checkExpiry(claims map[string]any, now time.Time, skew time.Duration) (time.Time, error) {
 	exp, ok, err := seconds(claims, "exp")
 	if err != nil || !ok {
 		return exp, errors.New("exp is missing or not a number")
 	}
-	if !now.Add(-clockSkew).Before(exp) {
+	if !now.Add(-skew).Before(exp) {
 		return exp, fmt.Errorf("expired at %s", exp.UTC().Format(time.RFC3339))
 	}
 	return exp, nil
 }
 
 // checkIssued returns when a token was issued. Neither that nor nbf may be in the future.
-func checkIssued(claims map[string]any, now time.Time) (time.Time, error) {
+func checkIssued(claims map[string]any, now time.Time, skew time.Duration) (time.Time, error) {
 	iat, ok, err := seconds(claims, "iat")
 	if err != nil || !ok {
 		return iat, errors.New("iat is missing or not a number")
 	}
-	if iat.After(now.Add(clockSkew)) {
+	if iat.After(now.Add(skew)) {
 		return iat, fmt.Errorf("issued in the future, at %s: compare the clocks", iat.UTC().Format(time.RFC3339))
 	}
 	nbf, ok, err := seconds(claims, "nbf")
-	if err != nil || ok && nbf.After(now.Add(clockSkew)) {
+	if err != nil || ok && nbf.After(now.Add(skew)) {
 		return iat, errors.New("nbf is not a number, or in the future")
 	}
 	return iat, nil

@@ -6,6 +6,9 @@ import "time"
 const (
 	defaultTimeout = 10 * time.Second // one request to a provider, body included
 
+	maxUnderWay = 64          // requests to one provider at a time
+	placeWait   = time.Second // for one of them to end
+
 	maxBody             = 1 << 20  // any response; a JWKS with long certificate chains has some 100 KiB
 	maxIDToken          = 64 << 10 // Entra ID tokens with groups reach 10 KiB
 	maxParam            = 8 << 10  // one parameter of a callback; codes of Entra ID have about 2 KiB
@@ -35,7 +38,13 @@ const (
 	unsolicitedYoung = time.Minute // age of the keys before such a fetch
 
 	clockSkew     = 30 * time.Second // between our clock and the provider's
+	maxClockSkew  = 2 * time.Minute  // that a configuration may have
+	fapiClockSkew = time.Minute      // that one with FAPI 2.0 may have
 	assertionLife = 60 * time.Second // of a client assertion; RFC 7523 recommends a short one
+
+	maxAssertion     = 16 << 10         // bytes of an assertion that was made elsewhere
+	assertionFileAge = 5 * time.Second  // a file with an assertion is read once in this time
+	assertionTimeout = 10 * time.Second // for a function to make an assertion
 
 	openIDNonceAge = 5 * time.Minute // of an OpenID 2.0 assertion, and how long its nonce is remembered
 	maxNonces      = 10000           // OpenID 2.0 nonces remembered at once

@@ -61,8 +61,12 @@ var logoutChecks = map[LogoutCheck]string{
 // String returns what the check requires.
 func (c LogoutCheck) String() string { return logoutChecks[c] }
 
-// LogoutTokenUsed is the check that a jti does not pass a second time.
-const LogoutTokenUsed = logoutID
+// LogoutTokenUsed is the check that a jti does not pass a second time, and
+// LogoutTokenSignature the one that [ErrUnknownKey] leaves open.
+const (
+	LogoutTokenUsed      = logoutID
+	LogoutTokenSignature = logoutSignature
+)
 
 // A LogoutTokenError is a logout token that does not pass a check.
 type LogoutTokenError struct {
@@ -113,8 +117,8 @@ func (p *Provider) VerifyLogoutToken(ctx context.Context, raw string, requireTyp
 	}{
 		{logoutIssuer, func(claims map[string]any) error { return checkIssuer(m, token, claims) }},
 		{logoutAudience, p.checkOnlyParty},
-		{logoutIssued, t.readIssued},
-		{logoutExpiry, t.readExpiry},
+		{logoutIssued, func(claims map[string]any) error { return t.readIssued(claims, p.Skew()) }},
+		{logoutExpiry, func(claims map[string]any) error { return t.readExpiry(claims, p.Skew()) }},
 		{logoutEvents, checkLogoutEvent},
 		{logoutNonce, checkNoNonce},
 		{logoutSubject, t.readSubject},
@@ -194,9 +198,9 @@ func (p *Provider) checkOnlyParty(claims map[string]any) error {
 	return nil
 }
 
-func (t *LogoutToken) readIssued(claims map[string]any) (err error) {
+func (t *LogoutToken) readIssued(claims map[string]any, skew time.Duration) (err error) {
 	now := time.Now()
-	if t.Issued, err = checkIssued(claims, now); err != nil {
+	if t.Issued, err = checkIssued(claims, now, skew); err != nil {
 		return err
 	}
 	if _, expires := claims["exp"]; !expires && t.Issued.Before(now.Add(-maxLogoutAge)) {
@@ -205,11 +209,11 @@ func (t *LogoutToken) readIssued(claims map[string]any) (err error) {
 	return nil
 }
 
-func (t *LogoutToken) readExpiry(claims map[string]any) (err error) {
+func (t *LogoutToken) readExpiry(claims map[string]any, skew time.Duration) (err error) {
 	if _, expires := claims["exp"]; !expires {
 		return nil
 	}
-	if t.Expires, err = checkExpiry(claims, time.Now()); err != nil {
+	if t.Expires, err = checkExpiry(claims, time.Now(), skew); err != nil {
 		return err
 	}
 	if t.Expires.After(t.Issued.Add(maxLogoutLife)) {

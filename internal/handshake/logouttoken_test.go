@@ -112,7 +112,7 @@ func TestALogoutTokenPassesEveryCheck(t *testing.T) {
 		{5, "a changed signature", head + "." + payload + "." + string(flipped)},
 		{5, "no signature", head + "." + payload + "."},
 		{5, "another key", signRaw(otherKey(), jose.RS256, object{"alg": "RS256", "kid": "key-1"}, o.logoutClaims())},
-		{5, "a key in the header", signRaw(otherKey(), jose.RS256, object{"alg": "RS256", "kid": "x", "jwk": jwk(otherKey(), "x", jose.RS256)}, o.logoutClaims())},
+		{5, "a key in the header", signRaw(otherKey(), jose.RS256, object{"alg": "RS256", "kid": "key-1", "jwk": jwk(otherKey(), "key-1", jose.RS256)}, o.logoutClaims())},
 		{6, "another issuer", o.logoutToken(nil, object{"iss": "https://issuer.example.test"})},
 		{6, "the issuer with a slash", o.logoutToken(nil, object{"iss": o.issuer + "/"})},
 		{6, "no issuer", o.logoutToken(nil, object{"iss": nil})},

@@ -1,11 +1,13 @@
 package handshake
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/loopback"
@@ -36,13 +38,36 @@ func guardedClient(base *http.Client, timeout time.Duration, allowInsecure bool)
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
-	c.Transport = &guard{transport, allowInsecure}
+	c.Transport = &guard{transport, allowInsecure, make(chan struct{}, maxUnderWay)}
 	return c
 }
 
 type guard struct {
 	base          http.RoundTripper
 	allowInsecure bool
+	underWay      chan struct{} // has one element for each request
+}
+
+// errBusy is temporary.
+var errBusy = fmt.Errorf("%d requests to the provider are under way, and it has answered none of them for %v", maxUnderWay, placeWait)
+
+// enter waits for a place for a request. A provider that hangs, or that a customer has made
+// to hang, would otherwise hold as many connections and goroutines as clients begin
+// sign-ins. The place is free again when leave is called or ctx ends, whichever is first: a
+// hook may forget to close a body.
+func (g *guard) enter(ctx context.Context) (leave func(), err error) {
+	wait := time.NewTimer(placeWait)
+	defer wait.Stop()
+	select {
+	case g.underWay <- struct{}{}:
+	case <-wait.C:
+		return nil, errBusy
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	once := sync.OnceFunc(func() { <-g.underWay })
+	stop := context.AfterFunc(ctx, once)
+	return func() { stop(); once() }, nil
 }
 
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -52,11 +77,19 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	resp, err := g.base.RoundTrip(req)
+	leave, err := g.enter(req.Context())
 	if err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
 		return nil, err
 	}
-	resp.Body = &boundedBody{resp.Body, maxBody}
+	resp, err := g.base.RoundTrip(req)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	resp.Body = &boundedBody{resp.Body, maxBody, leave}
 	return resp, nil
 }
 
@@ -66,7 +99,13 @@ var errTooLarge = fmt.Errorf("response is larger than %d bytes", maxBody)
 // a complete shorter one. It counts the bytes after decompression.
 type boundedBody struct {
 	io.ReadCloser
-	left int
+	left  int
+	leave func()
+}
+
+func (b *boundedBody) Close() error {
+	defer b.leave()
+	return b.ReadCloser.Close()
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {

@@ -1,6 +1,7 @@
 package handshake
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"errors"
@@ -8,9 +9,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/dpop"
 	"github.com/pintleauth/pintle/internal/publicnet"
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/oauth"
@@ -34,6 +37,10 @@ type Provider struct {
 	// discovered from it. WellKnown is the URL of its document, if it is not
 	// Issuer + "/.well-known/openid-configuration".
 	Issuer, WellKnown string
+
+	// OtherIssuer is a second name that the provider has for itself in tokens of its
+	// SDKs. [Provider.VerifyUnsolicited] accepts it, and nothing else does.
+	OtherIssuer string
 
 	// TenantIssuer allows "{tenantid}" in the discovered issuer. It stands for
 	// the tid claim of each ID token, as with the common endpoints of Microsoft
@@ -70,13 +77,47 @@ type Provider struct {
 	// client_secret_jwt, private_key_jwt or none. PrivateKey signs for
 	// private_key_jwt, with the usual algorithm of the key (RS256, ES256,
 	// ES384, ES512, EdDSA); PrivateKeyID is its kid.
+	//
+	// ClientKeys are an alternative to PrivateKey: the first signs. With them the
+	// default is private_key_jwt.
 	AuthMethod   string
 	PrivateKey   crypto.Signer
 	PrivateKeyID string
+	ClientKeys   []oauth.ClientKey
+
+	// AssertionFile is the path of a file with a client assertion, and Assertion a
+	// function that returns one for an audience. Either takes the place of the keys and
+	// the secret.
+	AssertionFile string
+	Assertion     func(ctx context.Context, audience string) (string, error)
+
+	// AssertionType is the typ of assertions that are made here. Empty sends none.
+	AssertionType string
 
 	// AssertionAudience replaces the audience of client assertions. If empty, it
 	// is the issuer, or the token endpoint of a provider without an issuer.
 	AssertionAudience string
+
+	// PushedAuthorization is where the parameters of a sign-in are pushed to, if Push
+	// says so. Without a URL it is discovered.
+	PushedAuthorization Endpoint
+	Push                oauth.Push
+
+	// Resources are the APIs that tokens are for (RFC 8707).
+	Resources []string
+
+	// RequireIssuer rejects a callback without the parameter iss, whether or not the
+	// metadata promises it.
+	RequireIssuer bool
+
+	// DPoP binds tokens to the key of Proofs, which is for the provider. APIProofs has
+	// the same key, and is for its userinfo endpoint and other APIs. Both must be set
+	// with DPoP or FAPI.
+	DPoP              oauth.DPoP
+	Proofs, APIProofs *dpop.Prover
+
+	// FAPI requires what the FAPI 2.0 Security Profile does.
+	FAPI bool
 
 	// SigningAlg is the only algorithm accepted for ID tokens. Empty means the
 	// asymmetric ones of the discovery document, or RS256; HS256, HS384 and
@@ -117,6 +158,10 @@ type Provider struct {
 	// answer; otherwise keys are fetched again after at most an hour.
 	KeysMaxAge time.Duration
 
+	// ClockSkew is how far the clock of the provider and that of this host may be apart.
+	// Zero means half a minute.
+	ClockSkew time.Duration
+
 	// OldCopy, if it is not nil, is called when an older copy is used because a fetch
 	// failed with err: at once, and then at most every ten minutes. document is
 	// "metadata" or "keys", and since is when the copy was fetched.
@@ -135,8 +180,10 @@ type Provider struct {
 	once    sync.Once
 	guarded *http.Client // set by once
 	found   cell[*metadata]
-	keys    cell[*keySet]
-	renewal allowance // of keys, because of a token that the provider sent
+
+	assertedIn assertionFile
+	keys       cell[*keySet]
+	renewal    allowance // of keys, because of a token that the provider sent
 
 	unsolicited unsolicited
 }
@@ -224,6 +271,7 @@ func (p *Provider) Check() error {
 		{"JWKS", p.JWKS, false},
 		{"EndSession.URL", p.EndSessionEndpoint.URL, false},
 		{"Revocation.URL", p.Revocation.URL, false},
+		{"PushedAuthorization.URL", p.PushedAuthorization.URL, p.Push == oauth.PushAlways && !discoverable},
 	} {
 		if e.url == "" {
 			switch issuer := variable(p.ID, p.Env, "ISSUER"); {
@@ -242,8 +290,19 @@ func (p *Provider) Check() error {
 			problem("%s: %w", e.name, err)
 		}
 	}
-	if err := p.checkAuthMethod(); err != nil {
-		errs = append(errs, err)
+	errs = append(errs, p.checkAuthMethod(), p.checkCredentials(), p.checkResources())
+	errs = append(errs, p.checkFAPI()...)
+	if mode := p.responseMode(); strings.HasSuffix(mode, "jwt") {
+		problem("Authorization: response_mode %s asks for signed answers (JARM), which are not supported", clip(mode))
+	}
+	if p.RequireIssuer && !discoverable {
+		problem("RequireIssuerParameter needs the Issuer, which the parameter is compared with")
+	}
+	if p.Push < oauth.PushWhenRequired || p.Push > oauth.PushNever {
+		problem("there is no Push %d: use a constant of package oauth", p.Push)
+	}
+	if p.DPoP < 0 || p.DPoP > oauth.DPoPWhenOffered {
+		problem("there is no DPoP %d: use a constant of package oauth", p.DPoP)
 	}
 	if p.SigningAlg != "" && !isAsymmetric(p.SigningAlg) && !isSymmetric(p.SigningAlg) {
 		problem("SigningAlg %q is not supported", p.SigningAlg)
@@ -254,10 +313,28 @@ func (p *Provider) Check() error {
 	if p.KeysMaxAge != 0 && p.KeysMaxAge < minKeysAge {
 		problem("KeysMaxAge is %s: set it to %s or longer, or leave it out", p.KeysMaxAge, minKeysAge)
 	}
+	if p.ClockSkew < 0 || p.ClockSkew > maxClockSkew {
+		problem("ClockSkew is %s: set it to %s at most, or leave it out", p.ClockSkew, maxClockSkew)
+	}
 	if p.MaxAge > 0 && !p.OIDC {
 		problem("MaxAge needs an OIDC provider: only ID tokens have an auth_time")
 	}
 	return errors.Join(errs...)
+}
+
+// Skew returns how far the clock of the provider and that of this host may be apart.
+func (p *Provider) Skew() time.Duration { return cmp.Or(p.ClockSkew, clockSkew) }
+
+// responseMode returns the response_mode that is configured.
+func (p *Provider) responseMode() string {
+	if mode, ok := p.Authorization.Params.Last("response_mode"); ok {
+		return mode
+	}
+	u, err := url.Parse(p.Authorization.URL)
+	if err != nil {
+		return "" // reported elsewhere
+	}
+	return u.Query().Get("response_mode")
 }
 
 // usesUserInfo reports whether a sign-in requests the userinfo endpoint. Requiring

@@ -73,6 +73,7 @@ func (p *Provider) Redeem(ctx context.Context, o RedeemOptions) (*Result, error)
 	if p.PKCE {
 		request.Set("code_verifier", o.Verifier)
 	}
+	p.addResources(request)
 	tokens, err := p.exchange(ctx, m, request, o.Params.Map())
 	if err != nil {
 		return nil, err
@@ -121,10 +122,12 @@ func (p *Provider) Refresh(ctx context.Context, refreshToken, subject string) (m
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := p.exchange(ctx, m, url.Values{
+	request := url.Values{
 		"grant_type":    {"refresh_token"},
 		"refresh_token": {refreshToken},
-	}, nil)
+	}
+	p.addResources(request)
+	tokens, err := p.exchange(ctx, m, request, nil)
 	if err != nil {
 		return nil, err
 	}

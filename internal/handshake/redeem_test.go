@@ -155,7 +155,7 @@ func TestTokenResponsesThatAreRefused(t *testing.T) {
 		{"an access token that is no text", set("access_token", 5), "access_token is missing"},
 		{"RP-5 no token type", omit("token_type"), "TokenTypeOptional"},
 		{"RP-5 an unknown token type", set("token_type", "mac"), `"mac" is not bearer`},
-		{"RP-5 a token that needs a proof", set("token_type", "DPoP"), "dpop, which is not supported"},
+		{"RP-5 a token that needs a proof", set("token_type", "DPoP"), "dpop, but no proof was sent"},
 		{"a token type that is no text", set("token_type", []string{"bearer"}), "token_type"},
 		{"a lifetime that is no number", set("expires_in", "soon"), "expires_in"},
 		{"a negative lifetime", set("expires_in", -5), "expires_in"},

@@ -56,13 +56,14 @@ func (p *Provider) Revoke(ctx context.Context, token, hint string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.sendRevocation(ctx, r); err != nil {
-		return conceal(p.errorf("revocation: %w", err), token, secret, p.ClientSecret, r.Form.Get("client_assertion"))
+	if err := p.sendRevocation(ctx, r, token, secret, p.ClientSecret, r.Form.Get("client_assertion")); err != nil {
+		return p.errorf("revocation: %w", err)
 	}
 	return nil
 }
 
-func (p *Provider) sendRevocation(ctx context.Context, r *oauth.TokenRequest) error {
+// sendRevocation returns errors without the secrets that were sent.
+func (p *Provider) sendRevocation(ctx context.Context, r *oauth.TokenRequest, sent ...string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, strings.NewReader(encodeSorted(r.Form)))
 	if err != nil {
 		return errors.New("the URL of the revocation endpoint cannot be used")
@@ -70,7 +71,7 @@ func (p *Provider) sendRevocation(ctx context.Context, r *oauth.TokenRequest) er
 	req.Header = r.Header
 	answer, err := do(p.client(), req)
 	if err != nil {
-		return err
+		return conceal(err, sent...)
 	}
 	body, _ := decodeObject(answer.body) // most have none
 	refusal := &TokenError{
@@ -83,7 +84,7 @@ func (p *Provider) sendRevocation(ctx context.Context, r *oauth.TokenRequest) er
 		// https://www.rfc-editor.org/rfc/rfc7009#section-2.2.1
 		return nil
 	case answer.status != http.StatusOK, refusal.Code != "":
-		return fmt.Errorf("%w%s", refusal, p.remedy(refusal))
+		return fmt.Errorf("%w%s", conceal(refusal, sent...), p.remedy(refusal))
 	}
 	return nil
 }

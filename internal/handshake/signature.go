@@ -42,16 +42,19 @@ func (p *Provider) allowedAlgs(m *metadata) ([]jose.SignatureAlgorithm, error) {
 		}
 		return []jose.SignatureAlgorithm{jose.SignatureAlgorithm(p.SigningAlg)}, nil
 	}
-	if len(m.algs) == 0 {
+	if len(m.algs) == 0 && !p.FAPI {
 		return []jose.SignatureAlgorithm{jose.RS256}, nil
 	}
 	var algs []jose.SignatureAlgorithm
 	for _, alg := range m.algs {
-		if isAsymmetric(alg) {
+		if isAsymmetric(alg) && (!p.FAPI || slices.Contains(fapiAlgs, jose.SignatureAlgorithm(alg))) {
 			algs = append(algs, jose.SignatureAlgorithm(alg))
 		}
 	}
-	if len(algs) == 0 {
+	switch {
+	case len(algs) == 0 && p.FAPI:
+		return nil, errors.New("the provider lists none of the algorithms of FAPI 2.0, which are PS256, ES256 and EdDSA")
+	case len(algs) == 0:
 		return nil, errors.New("the provider lists no algorithm with public keys: if it signs with the client secret, set SigningAlg")
 	}
 	return algs, nil
@@ -290,7 +293,7 @@ func readKeys(body []byte) (keySet, error) {
 		if json.Unmarshal(raw, &key) != nil || json.Unmarshal(raw, &extra) != nil {
 			continue
 		}
-		if key.Use != "" && key.Use != "sig" || len(key.KeyID) > maxMetadataText {
+		if key.Use != "" && key.Use != "sig" || max(len(key.KeyID), len(key.Algorithm), len(extra.Issuer)) > maxMetadataText {
 			continue
 		}
 		switch public := key.Key.(type) {

@@ -22,7 +22,17 @@ type SignedToken struct {
 
 	// Claims are the claims, numbers as [json.Number].
 	Claims map[string]any
+
+	typ any // of the header
 }
+
+// An UnsolicitedTokenError is a token that is not good. Any other error means that it
+// could not be verified now.
+type UnsolicitedTokenError struct{ err error }
+
+func (e *UnsolicitedTokenError) Error() string { return e.err.Error() }
+
+func (e *UnsolicitedTokenError) Unwrap() error { return e.err }
 
 // LogValue leaves out the claims.
 func (t *SignedToken) LogValue() slog.Value { return slog.StringValue(t.Type) }
@@ -30,7 +40,10 @@ func (t *SignedToken) LogValue() slog.Value { return slog.StringValue(t.Type) }
 // VerifyUnsolicited verifies a token that came with a request that anyone can
 // send, such as the ID token of an SDK, and not from the provider
 // itself. It checks that the provider signed it and issued it, and nothing else: the
-// caller judges type, audience, times and the rest.
+// caller judges type, audience, times and the rest. A token that is not good is an
+// [*UnsolicitedTokenError].
+//
+// The claim iss of the result is the issuer, also where the token has OtherIssuer.
 //
 // Such a token costs little, whatever it is. Its size and the number of keys that
 // are tried are bounded. An unknown key id has the keys fetched at most once a
@@ -39,7 +52,7 @@ func (t *SignedToken) LogValue() slog.Value { return slog.StringValue(t.Type) }
 // its keys.
 func (p *Provider) VerifyUnsolicited(ctx context.Context, raw string) (*SignedToken, error) {
 	if len(raw) > maxUnsolicited || !isCompact(raw) {
-		return nil, p.errorf("token: not a signed token in compact form of at most %d bytes", maxUnsolicited)
+		return nil, p.refuseUnsolicited(fmt.Errorf("not a signed token in compact form of at most %d bytes", maxUnsolicited))
 	}
 	m, err := p.resolve(ctx)
 	if err != nil {
@@ -47,32 +60,46 @@ func (p *Provider) VerifyUnsolicited(ctx context.Context, raw string) (*SignedTo
 	}
 	token, err := p.verifyUnsolicited(ctx, m, raw)
 	if err != nil {
-		return nil, p.errorf("token: %w", err)
+		return nil, err
 	}
 	claims, err := decodeObject(token.payload)
 	if err != nil {
-		return nil, p.errorf("token: %w", err)
+		return nil, p.refuseUnsolicited(err)
+	}
+	if iss, _ := claims["iss"].(string); iss != "" && iss == p.OtherIssuer {
+		claims["iss"] = m.issuer
 	}
 	if err := checkIssuer(m, token, claims); err != nil {
-		return nil, p.errorf("token: %w", err)
+		return nil, p.refuseUnsolicited(err)
 	}
 	typ, _ := token.typ.(string)
-	return &SignedToken{Type: typ, Claims: claims}, nil
+	return &SignedToken{Type: typ, Claims: claims, typ: token.typ}, nil
+}
+
+func (p *Provider) refuseUnsolicited(err error) error {
+	return &UnsolicitedTokenError{p.errorf("token: %w", err)}
 }
 
 func (p *Provider) verifyUnsolicited(ctx context.Context, m *metadata, raw string) (*verified, error) {
 	algs, err := p.allowedAlgs(m)
 	if err != nil {
-		return nil, err
+		return nil, p.errorf("token: %w", err)
 	}
 	if err := checkAlg(raw, algs); err != nil {
-		return nil, err
+		return nil, p.refuseUnsolicited(err)
 	}
 	jws, err := parseToken(raw, algs)
 	if err != nil {
-		return nil, err
+		return nil, p.refuseUnsolicited(err)
 	}
-	return p.verifyForeign(ctx, m, jws)
+	token, err := p.verifyForeign(ctx, m, jws)
+	switch {
+	case errors.Is(err, errNoKey) || errors.Is(err, errOtherSecret):
+		return nil, p.refuseUnsolicited(err)
+	case err != nil:
+		return nil, p.errorf("token: %w", err)
+	}
+	return token, nil
 }
 
 // verifyForeign verifies the signature of a token that anyone can send.
@@ -96,7 +123,7 @@ func (p *Provider) verifyForeign(ctx context.Context, m *metadata, jws *jose.JSO
 	}
 	known, err = p.keys.renew(ctx, &p.unsolicited.renewal, limit{unsolicitedPause, unsolicitedYoung}, from)
 	if errors.Is(err, errTooSoon) {
-		return nil, fmt.Errorf("%w: %w", errNoKey, err)
+		return nil, fmt.Errorf("%w: %w", ErrUnknownKey, err)
 	}
 	if err != nil {
 		return nil, err
@@ -106,6 +133,11 @@ func (p *Provider) verifyForeign(ctx context.Context, m *metadata, jws *jose.JSO
 	}
 	return nil, errNoKey
 }
+
+// ErrUnknownKey means that the key of a token that anyone can send is not known, and that
+// the keys of the provider are not fetched now because of it. The token may be good: the
+// provider may have a new key, and a forged token may have caused the last fetch.
+var ErrUnknownKey = errors.New("no key of the provider that is known here fits the signature")
 
 var errOtherSecret = errors.New("the signature was not made with ClientSecret")
 

@@ -249,6 +249,8 @@ func TestHostileKeySetsAreBounded(t *testing.T) {
 		"an exponent of 1":        {odd(func(m map[string]any) { m["e"] = "AQ" })},
 		"an even exponent":        {odd(func(m map[string]any) { m["e"] = "AQAA" })},
 		"a key id of 100 KiB":     {odd(func(m map[string]any) { m["kid"] = strings.Repeat("x", 100<<10) })},
+		"an algorithm of 100 KiB": {odd(func(m map[string]any) { m["alg"] = strings.Repeat("x", 100<<10) })},
+		"an issuer of 100 KiB":    {odd(func(m map[string]any) { m["issuer"] = strings.Repeat("x", 100<<10) })},
 	} {
 		t.Run("RPT-79 "+name, func(t *testing.T) {
 			outage(t, func(t *testing.T, o *op, p *handshake.Provider, _ func() []oldCopy) {

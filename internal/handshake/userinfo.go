@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/pintleauth/pintle/internal/dpop"
 )
 
 // profile returns the raw profile: the claims of the ID token, or the response of
@@ -26,7 +28,7 @@ func (p *Provider) profile(ctx context.Context, m *metadata, r *Result) (map[str
 	if !p.usesUserInfo() {
 		return r.IDTokenClaims, nil
 	}
-	profile, err := p.userinfo(ctx, m, text(r.Tokens, "access_token"))
+	profile, err := p.userinfo(ctx, m, text(r.Tokens, "access_token"), text(r.Tokens, "token_type") == "dpop")
 	if err != nil {
 		return nil, p.errorf("userinfo: %w", err)
 	}
@@ -39,7 +41,8 @@ func (p *Provider) profile(ctx context.Context, m *metadata, r *Result) (map[str
 	return profile, nil
 }
 
-func (p *Provider) userinfo(ctx context.Context, m *metadata, accessToken string) (map[string]any, error) {
+// userinfo fetches the profile. bound reports that the token is bound to the key.
+func (p *Provider) userinfo(ctx context.Context, m *metadata, accessToken string, bound bool) (map[string]any, error) {
 	u, err := p.endpoint(m, p.UserInfo, m.userinfo, "UserInfo.URL", "userinfo endpoint")
 	if err != nil {
 		return nil, err
@@ -48,12 +51,11 @@ func (p *Provider) userinfo(ctx context.Context, m *metadata, accessToken string
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Authorization", "Bearer "+accessToken)
 	req.Header.Set("Accept", "application/json")
 	if p.UserInfoSigningAlg != "" {
 		req.Header.Set("Accept", "application/jwt")
 	}
-	r, err := do(p.client(), req)
+	r, err := p.getWithToken(req, accessToken, bound)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +75,30 @@ func (p *Provider) userinfo(ctx context.Context, m *metadata, accessToken string
 		return nil, withoutQuery(req, err)
 	}
 	return profile, nil
+}
+
+// getWithToken sends a request with an access token, and once more if the server asks for
+// another nonce in the proof.
+func (p *Provider) getWithToken(req *http.Request, accessToken string, bound bool) (*reply, error) {
+	if !bound {
+		req.Header.Set("Authorization", "Bearer "+accessToken)
+		return do(p.client(), req)
+	}
+	req.Header.Set("Authorization", "DPoP "+accessToken)
+	for again := false; ; again = true {
+		proof, err := p.APIProofs.Proof(req.Method, req.URL, accessToken)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("DPoP", proof)
+		r, err := do(p.client(), req)
+		if err != nil {
+			return nil, err
+		}
+		if learned := p.APIProofs.Learn(req.URL, r.header); again || !learned || !dpop.AsksForNonce(r.status, r.header) {
+			return r, nil
+		}
+	}
 }
 
 // signedUserinfo verifies a userinfo response that is a JWT. Its iss and aud are
@@ -99,7 +125,7 @@ func (p *Provider) signedUserinfo(ctx context.Context, m *metadata, raw string) 
 	if iss, present := claims["iss"]; present && iss != m.issuer {
 		return nil, errors.New("iss is another provider")
 	}
-	if exp, present, err := seconds(claims, "exp"); err != nil || present && !time.Now().Add(-clockSkew).Before(exp) {
+	if exp, present, err := seconds(claims, "exp"); err != nil || present && !time.Now().Add(-p.Skew()).Before(exp) {
 		return nil, errors.New("exp is not a number, or past")
 	}
 	switch aud := claims["aud"].(type) {

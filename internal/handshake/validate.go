@@ -64,6 +64,8 @@ func (p *Provider) checkResponseIssuer(ctx context.Context, params query.Values)
 	switch {
 	case !sent && m.sendsIssuer:
 		return p.answerErrorf("the provider promises an iss parameter, but the response has none")
+	case !sent && (p.RequireIssuer || p.FAPI):
+		return p.answerErrorf("the response has no iss parameter, which RequireIssuerParameter requires")
 	case !sent, m.issuer == "", iss == m.issuer, m.matchesTenant(iss):
 		return nil
 	default:
