@@ -27,6 +27,7 @@ type authorizationRequest struct {
 	loginHint   string
 	maxAge      string
 	prompts     []string
+	jkt         string
 }
 
 // challengeForm is BASE64URL(SHA256(verifier)), RFC 7636 section 4.2.
@@ -40,7 +41,7 @@ var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 func (p *IdentityProvider) readAuthorization(x *exchange) (req *authorizationRequest, problem string, err *protocolError) {
 	f := x.form
 	for name, values := range f {
-		if len(values) > 1 {
+		if len(values) > 1 && name != "resource" {
 			return nil, "The parameter " + name + " was sent more than once.", nil
 		}
 	}
@@ -65,6 +66,7 @@ func (p *IdentityProvider) readAuthorization(x *exchange) (req *authorizationReq
 		challenge:   f.Get("code_challenge"),
 		loginHint:   f.Get("login_hint"),
 		maxAge:      f.Get("max_age"),
+		jkt:         f.Get("dpop_jkt"),
 		prompts:     strings.Fields(f.Get("prompt")),
 	}
 	if acr := strings.Fields(f.Get("acr_values")); len(acr) > 0 {
@@ -108,6 +110,12 @@ func (p *IdentityProvider) checkAuthorization(x *exchange, req *authorizationReq
 // serveAuthorization responds to an authorization request: with a page, or at once
 // if consent is automatic.
 func (p *IdentityProvider) serveAuthorization(w http.ResponseWriter, x *exchange) {
+	form, refused := p.unpushed(x.form)
+	if refused != nil {
+		p.showProblem(w, "The request is not complete: "+refused.description+".")
+		return
+	}
+	x.form = form
 	req, problem, failed := p.readAuthorization(x)
 	switch {
 	case problem != "":
@@ -137,7 +145,12 @@ func (p *IdentityProvider) serveConsent(w http.ResponseWriter, x *exchange) {
 	}
 	answer := x.r.PostForm
 	asked := *x
-	asked.form = x.r.URL.Query()
+	form, refused := p.unpushed(x.r.URL.Query())
+	if refused != nil {
+		p.showProblem(w, "The request is not complete: "+refused.description+".")
+		return
+	}
+	asked.form = form
 	req, problem, failed := p.readAuthorization(&asked)
 	if problem != "" {
 		p.showProblem(w, problem)
@@ -183,6 +196,7 @@ func (p *IdentityProvider) respondCode(w http.ResponseWriter, x *exchange, req *
 		nonce:       req.nonce,
 		challenge:   req.challenge,
 		acr:         req.acr,
+		jkt:         req.jkt,
 		person:      who,
 		authTime:    x.signedInAt(req),
 	})

@@ -1,6 +1,7 @@
 package authtest
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -67,7 +68,7 @@ func (p *IdentityProvider) authenticate(x *exchange) (c Client, method string, e
 	case tried[0] == ClientSecretPost:
 		proof = bySecret(ClientSecretPost, f.Get("client_secret"))
 	default:
-		assertion, err := readAssertion(x)
+		assertion, err := readAssertion(x, p.opts.FAPI2)
 		if err != nil {
 			return c, "", err
 		}
@@ -157,10 +158,11 @@ func (a *audience) UnmarshalJSON(b []byte) error {
 }
 
 // readAssertion checks the client assertion in x, except its signature and whether
-// it was used before: only its content shows which client's key to use.
+// it was used before: only its content shows which client's key to use. strict is as
+// [Options].FAPI2 has it.
 //
 // https://www.rfc-editor.org/rfc/rfc7523#section-3
-func readAssertion(x *exchange) (*assertion, error) {
+func readAssertion(x *exchange, strict bool) (*assertion, error) {
 	f := x.r.PostForm
 	if f.Get("client_assertion_type") != assertionType {
 		return nil, errors.New("the client_assertion_type must be " + assertionType)
@@ -185,6 +187,12 @@ func readAssertion(x *exchange) (*assertion, error) {
 	}
 	if !slices.Contains(c.Audience, x.issuer) && !slices.Contains(c.Audience, x.url(TokenEndpoint)) {
 		return nil, errors.New("aud of the client assertion must be the issuer or the token endpoint")
+	}
+	if typ := jws.Signatures[0].Header.ExtraHeaders[jose.HeaderType]; strict && typ != "client-authentication+jwt" {
+		return nil, fmt.Errorf("the typ of the client assertion is %v, not client-authentication+jwt", typ)
+	}
+	if strict && (c.Audience[0] != x.issuer || !bytes.Contains(jws.UnsafePayloadWithoutVerification(), []byte(`"aud":"`))) {
+		return nil, errors.New("aud of the client assertion must be the issuer, as a string")
 	}
 	if c.ID == "" || c.Expires == nil {
 		return nil, errors.New("the client assertion needs jti and exp")

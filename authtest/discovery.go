@@ -15,6 +15,10 @@ func (p *IdentityProvider) serveDiscovery(w http.ResponseWriter, x *exchange) {
 		"end_session_endpoint":   x.url(EndSessionEndpoint),
 		"revocation_endpoint":    x.url(RevocationEndpoint),
 
+		"pushed_authorization_request_endpoint": x.url(PushEndpoint),
+		"require_pushed_authorization_requests": p.opts.FAPI2 || p.opts.RequirePush,
+		"dpop_signing_alg_values_supported":     []string{"ES256"},
+
 		"scopes_supported":                      []string{"openid", "profile", "email", "address", "phone", "offline_access"},
 		"response_types_supported":              []string{"code"},
 		"response_modes_supported":              []string{"query", "form_post"},

@@ -15,6 +15,7 @@ const (
 	UserInfoEndpoint      Endpoint = "/userinfo"
 	EndSessionEndpoint    Endpoint = "/logout"
 	RevocationEndpoint    Endpoint = "/revoke"
+	PushEndpoint          Endpoint = "/par"
 
 	// ConsentEndpoint is where the consent page posts its answer.
 	ConsentEndpoint Endpoint = "/consent"

@@ -39,6 +39,7 @@ var routes = map[Endpoint]route{
 	UserEmailsEndpoint:    {"GET", (*IdentityProvider).serveUserEmails},
 	EndSessionEndpoint:    {"GET POST", (*IdentityProvider).serveEndSession},
 	RevocationEndpoint:    {"POST", (*IdentityProvider).serveRevocation},
+	PushEndpoint:          {"POST", (*IdentityProvider).servePush},
 
 	OAuth1RequestTokenEndpoint:  {"POST", (*IdentityProvider).serveOAuth1RequestToken},
 	OAuth1AuthorizationEndpoint: {"GET", (*IdentityProvider).serveOAuth1Authorization},

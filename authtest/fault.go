@@ -14,8 +14,8 @@ type Fault string
 // At returns the fault of e failing with o.
 func At(e Endpoint, o Outage) Fault { return Fault(string(e) + " " + string(o)) }
 
-// Faults returns every fault that has a constant, in the order in which they
-// apply. Test an application with all of them: most must stop a sign-in, and none
+// Faults returns every fault that has a constant, but for those of [FAPI2Faults], in the
+// order in which they apply. Test an application with all of them: most must stop a sign-in, and none
 // may cause a panic, a hang or a session of the wrong user.
 func Faults() []Fault {
 	all := slices.Concat(
@@ -27,6 +27,13 @@ func Faults() []Fault {
 		behaviours,
 	)
 	return all
+}
+
+// FAPI2Faults returns the faults that only clients see which push their requests or have
+// their tokens bound to a key.
+func FAPI2Faults() []Fault {
+	return slices.Concat(faultsOf(pushChanges), faultsOf(boundTypes),
+		[]Fault{DPoPNonceNeverRight, DPoPNonceMalformed, DPoPNonceMissing, DPoPChallengeOddCase})
 }
 
 // behaviours are the faults that do not change a response but the behaviour of the

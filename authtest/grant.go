@@ -23,6 +23,7 @@ type grant struct {
 	nonce       string
 	challenge   string
 	acr         string
+	jkt         string // of the key that the code is bound to
 	person      Person
 	authTime    time.Time
 
@@ -46,7 +47,8 @@ type ticket struct {
 	grant   *grant
 	scopes  []string
 	expires time.Time
-	spent   bool // a refresh token that has been replaced
+	spent   bool   // a refresh token that has been replaced
+	jkt     string // of the key that an access token is bound to
 }
 
 // grants are the codes and tokens that are out. The provider's mutex guards

@@ -38,6 +38,18 @@ type Options struct {
 	// was a challenge, the verifier is checked in any case.
 	RequirePKCE bool
 
+	// RequirePush rejects authorization requests that were not pushed (RFC 9126).
+	RequirePush bool
+
+	// DPoPNonces asks for a nonce in every proof (RFC 9449). The token endpoint and the
+	// profile endpoints have different ones. See [IdentityProvider.ChangeDPoPNonces].
+	DPoPNonces bool
+
+	// FAPI2 requires what the FAPI 2.0 Security Profile does of clients: pushed requests,
+	// PKCE, signed assertions whose audience is the issuer, and proofs. The algorithm of ID
+	// tokens must be [ES256] or [EdDSA].
+	FAPI2 bool
+
 	// Algorithm signs ID tokens: [RS256], [ES256] or [EdDSA]. Empty means
 	// RS256.
 	Algorithm string
@@ -79,6 +91,9 @@ type IdentityProvider struct {
 	grants   grants
 	oauth1   oauth1Tokens
 	seen     replayed
+	pushed   map[string]pushedRequest
+
+	nonce, apiNonce string // of proofs
 }
 
 // NewIdentityProvider returns a provider for opts. It starts nothing, and panics if
@@ -97,6 +112,10 @@ func NewIdentityProvider(opts Options) *IdentityProvider {
 	default:
 		panic(fmt.Sprintf("authtest: Options.Algorithm %q must be RS256, ES256 or EdDSA", opts.Algorithm))
 	}
+	if opts.FAPI2 && opts.Algorithm == RS256 {
+		panic("authtest: Options.FAPI2 needs the Algorithm ES256 or EdDSA")
+	}
+	opts.RequirePKCE = opts.RequirePKCE || opts.FAPI2
 	if len(opts.People) == 0 {
 		opts.People = DefaultPeople()
 	}
@@ -108,7 +127,9 @@ func NewIdentityProvider(opts Options) *IdentityProvider {
 		grants:  newGrants(),
 		oauth1:  newOAuth1Tokens(),
 		seen:    replayed{},
+		pushed:  map[string]pushedRequest{},
 	}
+	p.ChangeDPoPNonces()
 	for _, c := range opts.Clients {
 		p.Register(c)
 	}

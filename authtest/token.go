@@ -15,17 +15,29 @@ import (
 // https://www.rfc-editor.org/rfc/rfc6749#section-3.2
 func (p *IdentityProvider) serveToken(w http.ResponseWriter, x *exchange) {
 	for name, values := range x.r.PostForm {
-		if len(values) > 1 {
+		if len(values) > 1 && name != "resource" {
 			p.refuseToken(w, x, &protocolError{"invalid_request", "the parameter " + name + " was sent more than once"})
 			return
 		}
 	}
-	client, _, err := p.authenticate(x)
+	client, method, err := p.authenticate(x)
 	if err != nil {
 		p.refuseToken(w, x, &protocolError{"invalid_client", err.Error()})
 		return
 	}
+	jkt, failed := p.checkProof(w, x, "")
+	if failed == nil {
+		failed = p.checkFAPIClient(method)
+	}
+	if failed != nil {
+		p.refuseToken(w, x, failed)
+		return
+	}
 	issued, failed := p.redeem(x, client)
+	if failed == nil && issued.grant.jkt != "" && !issued.refreshed && issued.grant.jkt != jkt {
+		failed = &protocolError{"invalid_grant", "the code is bound to another key"}
+	}
+	issued.jkt = jkt
 	spoil(x.faults, tokenErrorChanges, &failed)
 	if failed != nil {
 		p.refuseToken(w, x, failed)
@@ -38,7 +50,8 @@ func (p *IdentityProvider) serveToken(w http.ResponseWriter, x *exchange) {
 type issued struct {
 	grant     *grant
 	scopes    []string
-	refreshed bool // by a refresh token, not by a code
+	refreshed bool   // by a refresh token, not by a code
+	jkt       string // of the key that the access token is bound to
 }
 
 // redeem checks the grant that the token request x presents.
@@ -128,6 +141,9 @@ func (p *IdentityProvider) sendTokens(w http.ResponseWriter, x *exchange, client
 		"expires_in":   int(p.opts.TokenLifetime.Seconds()),
 		"scope":        strings.Join(i.scopes, " "),
 	}
+	if i.jkt != "" {
+		body["token_type"] = "DPoP"
+	}
 	if refreshToken != "" {
 		body["refresh_token"] = refreshToken
 	}
@@ -139,6 +155,7 @@ func (p *IdentityProvider) sendTokens(w http.ResponseWriter, x *exchange, client
 		}
 		body["id_token"] = signed
 	}
+	spoil(x.faults, boundTypes, body)
 	spoil(x.faults, tokenChanges, body)
 	spoil(x.faults, idTokenForms, body)
 	if x.tamper.Token != nil {
@@ -162,6 +179,7 @@ func (p *IdentityProvider) issueTokens(i issued, lifetime time.Duration) (access
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	access = issue(p.grants.access, i.grant, i.scopes, lifetime)
+	p.grants.access[access].jkt = i.jkt
 	if i.grant.asked("offline_access") {
 		// A refresh may narrow the scope of the access token it gets, but not
 		// that of the refresh token:

@@ -22,6 +22,17 @@ func (x *exchange) tell(who Person, scopes []string) map[string]any {
 // https://www.rfc-editor.org/rfc/rfc6750#section-2
 func (p *IdentityProvider) authorized(w http.ResponseWriter, x *exchange, schemes ...string) (*ticket, bool) {
 	scheme, token, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
+	jkt := ""
+	if strings.EqualFold(scheme, "DPoP") {
+		var failed *protocolError
+		if jkt, failed = p.checkProof(w, x, strings.TrimSpace(token)); failed != nil {
+			x.challengeProof(w, failed)
+			return nil, false
+		}
+		if jkt != "" {
+			schemes = append(schemes, scheme)
+		}
+	}
 	known := slices.ContainsFunc(schemes, func(s string) bool { return strings.EqualFold(s, scheme) })
 	if scheme == "" {
 		token, known = x.r.PostForm.Get("access_token"), x.r.PostForm.Has("access_token")
@@ -32,6 +43,10 @@ func (p *IdentityProvider) authorized(w http.ResponseWriter, x *exchange, scheme
 		return nil, false
 	}
 	t, ok := p.bearer(strings.TrimSpace(token))
+	if ok && t.jkt != jkt {
+		x.challengeProof(w, &protocolError{"invalid_token", "the access token is bound to a key, and this is no proof of it"})
+		return nil, false
+	}
 	if !ok {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="authtest", error="invalid_token"`)
 		writeJSON(w, http.StatusUnauthorized, map[string]any{"error": "invalid_token", "error_description": "the access token is unknown, expired or revoked"})
