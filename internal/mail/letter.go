@@ -30,6 +30,9 @@ type Letter struct {
 	// Button labels the link. Empty leaves the link out.
 	Button string
 
+	// Link labels a second link, to LinkURL, below the button. Empty leaves it out.
+	Link, LinkURL string
+
 	// Ignore is for readers who did not ask for the mail.
 	Ignore string
 }
@@ -41,7 +44,8 @@ var letterTemplate = template.Must(template.New("letter").Parse(letterText))
 
 type letterView struct {
 	view
-	Letter Letter
+	Letter   Letter
+	LinkHref template.HTMLAttr
 }
 
 // Render writes the letter. It rejects a URL that is not an absolute http or https one
@@ -56,6 +60,12 @@ func (l Letter) Render() (subject, text, html string, err error) {
 			return "", "", "", err
 		}
 		v.Href = hrefOf(l.URL)
+	}
+	if l.Link != "" {
+		if _, err := linkHost(l.LinkURL); err != nil {
+			return "", "", "", err
+		}
+		v.LinkHref = hrefOf(l.LinkURL)
 	}
 	var body bytes.Buffer
 	if err := letterTemplate.Execute(&body, v); err != nil {
@@ -77,13 +87,17 @@ func (l Letter) plain() string {
 	paragraph(l.Heading)
 	paragraph(l.Text...)
 	paragraph(l.Code)
-	if l.Button != "" {
-		label := l.Button
+	link := func(label, to string) {
+		if label == "" {
+			return
+		}
 		if !strings.HasSuffix(label, "?") {
 			label += ":"
 		}
-		paragraph(label + "\n" + l.URL)
+		paragraph(label + "\n" + to)
 	}
+	link(l.Button, l.URL)
+	link(l.Link, l.LinkURL)
 	paragraph(l.Facts...)
 	paragraph(l.Ignore)
 	return strings.TrimSuffix(b.String(), "\n")
