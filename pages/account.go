@@ -22,8 +22,20 @@ type AccountTexts struct {
 	// page. Codes that are not in it show no notice.
 	Notices map[string]string
 
+	// Activity says what has happened to the account, by the kind of the event, such as
+	// "sign_in". Kinds that are not in it get the text of "".
+	Activity map[string]string
+
 	// Mails are the texts of the mails by their kind, such as "reset".
 	Mails map[string]MailText
+
+	// Date is how a day is written, as a layout of package time: "2 January 2006". Days
+	// are those of UTC.
+	Date string
+
+	// Months are the names of the months, from January on, which stand where the layout
+	// has the long name of one. There are twelve.
+	Months []string
 }
 
 // PageText is the text of a page with a form.

@@ -62,12 +62,12 @@ type Texts struct {
 	// Words translates words of the configuration, which are its keys: names of
 	// providers, and labels, placeholders and titles of a field. Words that
 	// are not in it are shown unchanged. The defaults of the configuration are
-	// "Email", "Credentials", "Passkey", "Username" and "Password".
+	// "Email", "Credentials", "Passkey", "Username", "Password" and "SSO".
 	Words map[string]string
 
 	// SignInErrors are shown on the sign-in page, by the code in its parameter
-	// error, or for CredentialsSignin, EmailSignin and InvalidCheck by that in its
-	// parameter code, which Detail of a pintle.Error sets. Codes that are not in it are
+	// error, or for CredentialsSignin, EmailSignin, InvalidCheck and ConnectionNotFound by
+	// that in its parameter code, which Detail of a pintle.Error sets. Codes that are not in it are
 	// English:
 	//
 	//   - Signin, OAuthSignin, OAuthCallbackError, OAuthCreateAccount,
@@ -96,6 +96,8 @@ type Texts struct {
 	//     again."
 	//   - too_many_mails: "Too many emails were asked for. Wait a few minutes and
 	//     try again."
+	//   - ConnectionNotFound: "There is no sign-in for this address. Check it, or sign
+	//     in another way."
 	//   - SessionRequired: "Sign in to see this page."
 	//   - MissingCSRF: "Your browser did not send what belongs to this form. Allow
 	//     cookies for this site and try again."
@@ -145,6 +147,24 @@ type Texts struct {
 	// ConfirmLinkButton is "Sign in".
 	ConfirmLinkButton string
 
+	// NativeHeading is on the page that asks whether a native application may act as the
+	// user: "Sign in to an application?".
+	NativeHeading string
+
+	// NativeText says what it wants; %s is the name of the site: "It wants to use %s as
+	// you."
+	NativeText string
+
+	// NativeApplication names the application, "Application: %s", and NativeUser the user:
+	// "You are signed in as %s."
+	NativeApplication, NativeUser string
+
+	// NativeHint is "Agree only if you have just begun to sign in there."
+	NativeHint string
+
+	// NativeAllow and NativeDeny are the buttons: "Agree", "Refuse".
+	NativeAllow, NativeDeny string
+
 	// ContinueHeading is shown for a moment after a provider that answers with a
 	// form, such as Apple. The page stays where scripts are switched off: "Almost
 	// there".
@@ -180,6 +200,17 @@ type Texts struct {
 
 	// AddressTakenButton is "Make a new account".
 	AddressTakenButton string
+
+	// ReplaceHeading is on the page that asks a signed-in user before a sign-in that a
+	// provider has begun makes them another user: "Sign in as another user?"
+	ReplaceHeading string
+
+	// ReplaceUser names the signed-in user: "You are signed in as %s."
+	ReplaceUser string
+
+	// ReplaceText stands above ContinueButton; %s is the name of the provider: "You came
+	// here to sign in with %s, as another user. If you continue, you are signed out first."
+	ReplaceText string
 
 	// Errors are shown on the error page, by the code in its parameter error.
 	// Codes that are not in it are English:

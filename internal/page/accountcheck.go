@@ -18,6 +18,7 @@ func (t *Texts) checkAccount() []error {
 		unknownNames("Pages", t.Account.Pages, english.Pages),
 		unknownNames("Words", t.Account.Words, english.Words),
 		unknownNames("Notices", t.Account.Notices, english.Notices),
+		unknownNames("Activity", t.Account.Activity, english.Activity),
 		unknownNames("Mails", t.Account.Mails, english.Mails),
 	)
 	wrong := func(of, name, text string, want int) {
@@ -45,6 +46,9 @@ func (t *Texts) checkAccount() []error {
 	for _, code := range sorted(t.Account.Notices) {
 		wrong("Notices", code, t.Account.Notices[code], 0)
 	}
+	for _, kind := range sorted(t.Account.Activity) {
+		wrong("Activity", kind, t.Account.Activity[kind], 0)
+	}
 	for _, name := range sorted(t.Account.Mails) {
 		here, there := t.Account.Mails[name], english.Mails[name]
 		wrong("Mails", name, all(here.Text), strings.Count(all(there.Text), "%s"))
@@ -55,6 +59,9 @@ func (t *Texts) checkAccount() []error {
 		if strings.ContainsFunc(here.Subject, unicode.IsControl) {
 			errs = append(errs, fmt.Errorf("page: texts: the Subject of Account.Mails[%q] must be one line: %q", name, here.Subject))
 		}
+	}
+	if n := len(t.Account.Months); n != 12 {
+		errs = append(errs, fmt.Errorf("page: texts: Account.Months has %d names, and a year has 12 months", n))
 	}
 	return errs
 }

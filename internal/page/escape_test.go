@@ -172,9 +172,18 @@ func pagesWith(t testing.TB, place, s string) map[string]page.Page {
 		"confirm": p.ConfirmLink(page.ConfirmLinkData{
 			Site: site, Action: at("action", "/auth/callback/email"), CSRFToken: at("csrf token", "abc"), Email: at("email", "a@b.example"),
 		}),
+		"native": p.Native(page.NativeData{
+			Site: site, Action: at("action", "/auth/native/authorize"), CSRFToken: at("csrf token", "abc"),
+			Application: at("application", "Desktop"), User: at("user", "Alice"),
+			Fields: []page.HiddenField{{Name: at("field name", "state"), Value: at("state", "x")}},
+		}),
 		"address taken": p.AddressTaken(page.AddressTakenData{
 			Site: site, Providers: []page.Provider{github, own, mail, key}, CSRFToken: at("csrf token", "abc"), Email: at("email", "a@b.example"),
 			CallbackURL: at("callback URL", "https://app.example/"), Action: at("action", "/auth/callback/email"), OtherSignInURL: at("sign-in URL", "/auth/signin"),
+		}),
+		"replace": p.Replace(page.ReplaceData{
+			Site: site, Action: at("action", "/auth/initiate/acme"), Target: at("target", "https://app.example/"), CSRFToken: at("csrf token", "abc"),
+			User: at("user", "Alice"), Provider: at("provider name", "Acme"),
 		}),
 		"verify-request": p.VerifyRequest(site),
 		"error":          p.Error(site, at("error code", "x")),
@@ -186,6 +195,7 @@ const everywhere = "any place"
 
 // places are those of pagesWith.
 var places = []string{
+	"application", "user", "state",
 	"origin", "sign-in URL", "language", "heading", "button text", "error text", "error heading", "logo text", "placeholder",
 	"provider name", "brand colour", "background", "text colour", "provider logo", "action", "provider id", "field name", "field label",
 	"attribute value", "field type", "aria value", "data value", "options URL", "csrf token", "callback URL", "email", "error code",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 //go:embed form.css
@@ -21,6 +22,12 @@ var printScriptText string
 // printScript prints the page when its button is pressed.
 var printScript = template.JS(printScriptText) //nolint:gosec // embedded, not input
 
+//go:embed show.js
+var showScriptText string
+
+// showScript shows what was typed into a password field when its box is ticked.
+var showScript = template.JS(showScriptText) //nolint:gosec // embedded, not input
+
 // A FormPage is a page of texts and forms, as the pages of accounts are. What is
 // empty is left out.
 type FormPage struct {
@@ -32,8 +39,14 @@ type FormPage struct {
 	// Status is the status of the answer. Zero means 200.
 	Status int
 
+	// Nav makes it a page of the settings of a signed-in user, with a navigation beside it.
+	Nav *Nav
+
 	Heading string
 	Text    []Line
+
+	// Groups are lists of what the user has, before the forms.
+	Groups []Group
 
 	// Notice reports what has been done, and Problem what is wrong with what was
 	// entered. Screen readers read both at once.
@@ -59,7 +72,20 @@ type FormPage struct {
 
 // A Line is a paragraph with a value in it that is shown as it is, such as an
 // address. A text without one is in Before.
-type Line struct{ Before, Value, After string }
+type Line struct {
+	Before, Value, After string
+
+	// Time is what Value names, if that is a day.
+	Time time.Time
+}
+
+// Stamp is the time for the attribute datetime, or "".
+func (l Line) Stamp() string {
+	if l.Time.IsZero() {
+		return ""
+	}
+	return l.Time.UTC().Format(time.RFC3339)
+}
 
 // Fill returns the line of a text that has %s where a value belongs.
 func Fill(text, value string) Line {
@@ -67,7 +93,7 @@ func Fill(text, value string) Line {
 	if !found {
 		value = ""
 	}
-	return Line{before, value, after}
+	return Line{Before: before, Value: value, After: after}
 }
 
 // Plain returns lines without values.
@@ -104,6 +130,12 @@ type Form struct {
 	// Joined is a form that belongs to the one before it.
 	Joined bool
 
+	// Grave is a form that takes something away, such as the end of a session.
+	Grave bool
+
+	// Fold is the label behind which the form of a row is folded.
+	Fold string
+
 	// PasskeyOptionsURL makes it the form of a passkey: its script gets the options of the
 	// ceremony there, with Hidden in the query, and posts the answer in the fields action
 	// and data. Browsers without passkeys do not show the form.
@@ -112,6 +144,11 @@ type Form struct {
 
 // Headed reports whether the form has a heading.
 func (f Form) Headed() bool { return f.About != "" || f.Heading != Line{} }
+
+// shows reports whether the form has a box that shows what was typed.
+func (f Form) shows() bool {
+	return slices.ContainsFunc(f.Inputs, func(in Input) bool { return in.Show != "" })
+}
 
 // An Input is one field of a [Form].
 type Input struct {
@@ -132,6 +169,10 @@ type Input struct {
 	Required     bool
 	Checked      bool
 
+	// Show is the label of a box that shows what was typed, of an input of the type
+	// "password". The page has the box where scripts run, and the form does not send it.
+	Show string
+
 	// LTR is for what is written from left to right in every language, such as
 	// addresses and codes.
 	LTR bool
@@ -149,15 +190,26 @@ type inputView struct {
 
 type formView struct {
 	Form
-	Views []inputView
+	T         *Texts
+	CSRFToken string
+	Views     []inputView
+
+	// About is the id of what a form of a row is about, since several rows have its button.
+	About string
+
+	// Open shows a form that is folded otherwise, because its input was rejected.
+	Open bool
 }
 
 type formPageView struct {
 	frame
-	Page  *FormPage
-	Forms []formView
-	Links []linkView
-	SVG   template.HTML
+	Page   *FormPage
+	Forms  []formView
+	Panels [][]formView // of a page with a navigation
+	Groups []groupView
+	Links  []linkView
+	SVG    template.HTML
+	Nav    *navView
 }
 
 type linkView struct {
@@ -165,34 +217,65 @@ type linkView struct {
 	Text string
 }
 
+// formBuilder gives the inputs of a page their ids, and one of them the focus.
+type formBuilder struct {
+	page    *FormPage
+	texts   *Texts
+	uses    map[string]int
+	focused bool
+	all     []Form // that were made
+}
+
+func (b *formBuilder) form(f Form) formView {
+	b.all = append(b.all, f)
+	v := formView{Form: f, T: b.texts, CSRFToken: b.page.CSRFToken}
+	for _, in := range f.Inputs {
+		if in.Type == "" {
+			in.Type = "text"
+		}
+		one := inputView{Input: in, ID: "input-" + in.Name}
+		if b.uses[in.Name]++; b.uses[in.Name] > 1 { // several forms have it
+			one.ID += "-" + strconv.Itoa(b.uses[in.Name])
+		}
+		if in.Hint != "" || in.Problem != "" {
+			one.DescribedBy = one.ID + "-help"
+		}
+		if !b.focused && in.Type != "checkbox" && in.Type != "hidden" {
+			one.Autofocus, b.focused = true, true
+		}
+		v.Open = v.Open || in.Problem != ""
+		v.Views = append(v.Views, one)
+	}
+	return v
+}
+
 // Form returns a page of forms.
 func (p *Pages) Form(d FormPage) Page {
-	view := formPageView{frame: p.frame(d.Site, "account account-"+d.Name, d.Heading, formSheet), Page: &d}
+	// The summary of what is wrong has the focus, and otherwise the first input of the
+	// page. The fields of rows are not what the user came for.
+	b := &formBuilder{page: &d, texts: &p.texts, uses: map[string]int{}, focused: d.Problem != "" || d.Notice != ""}
+	var forms []formView
+	for _, f := range d.Forms {
+		forms = append(forms, b.form(f))
+	}
+	b.focused = true
+	groups, drawn := p.groups(b, d.Groups)
+	images := append(p.theme.sources(), drawn.sources...)
+
+	own := []template.CSS{formSheet}
+	if d.Nav != nil {
+		own = append(own, settingsSheet)
+		own = append(own, tileStyles(drawn.tiles)...)
+	}
+	view := formPageView{
+		frame: p.frame(d.Site, "account account-"+d.Name, d.Heading, own...), Page: &d,
+		Forms: forms, Panels: panels(forms), Groups: groups,
+	}
+	if d.Nav != nil {
+		view.Nav = b.nav(d.Nav)
+	}
 	if d.Figure != nil {
 		view.SVG = template.HTML(d.Figure.SVG) //nolint:gosec // made by this program
-	}
-	// The summary of what is wrong has the focus, and otherwise the first input.
-	uses := map[string]int{}
-	focused := d.Problem != "" || d.Notice != ""
-	for _, f := range d.Forms {
-		v := formView{Form: f}
-		for _, in := range f.Inputs {
-			if in.Type == "" {
-				in.Type = "text"
-			}
-			one := inputView{Input: in, ID: "input-" + in.Name}
-			if uses[in.Name]++; uses[in.Name] > 1 { // several forms have it
-				one.ID += "-" + strconv.Itoa(uses[in.Name])
-			}
-			if in.Hint != "" || in.Problem != "" {
-				one.DescribedBy = one.ID + "-help"
-			}
-			if !focused && in.Type != "checkbox" && in.Type != "hidden" {
-				one.Autofocus, focused = true, true
-			}
-			v.Views = append(v.Views, one)
-		}
-		view.Forms = append(view.Forms, v)
 	}
 	for _, l := range d.Links {
 		link := linkView{l.URL, l.Text}
@@ -205,12 +288,20 @@ func (p *Pages) Form(d FormPage) Page {
 	if status == 0 {
 		status = http.StatusOK
 	}
-	policy := policy{styles: view.Styles, images: p.theme.sources(), hasForm: len(d.Forms) > 0}
-	switch {
-	case d.Print != "":
-		view.Script, policy.script = printScript, printScript
-	case slices.ContainsFunc(d.Forms, func(f Form) bool { return f.PasskeyOptionsURL != "" }):
-		view.Script, policy.script, policy.connects = passkeyScript, passkeyScript, true
+	policy := policy{styles: view.Styles, images: images, hasForm: len(b.all) > 0, settings: d.Nav != nil}
+	policy.connects = slices.ContainsFunc(b.all, func(f Form) bool { return f.PasskeyOptionsURL != "" })
+	if d.Print != "" {
+		policy.script += printScript
+	}
+	if policy.connects {
+		policy.script += passkeyScript
+	}
+	if slices.ContainsFunc(b.all, Form.shows) {
+		policy.script += showScript
+	}
+	view.Script = policy.script
+	if d.Nav != nil {
+		return renderAs("settings", settingsTemplate, status, &view, policy)
 	}
 	return render(formTemplate, status, &view, policy)
 }

@@ -72,13 +72,16 @@ var (
 	signOutTemplate      = parse("signout.html")
 	noticeTemplate       = parse("notice.html")
 	confirmLinkTemplate  = parse("confirmlink.html")
+	nativeTemplate       = parse("native.html")
 	continueTemplate     = parse("continue.html")
 	addressTakenTemplate = parse("addresstaken.html")
+	replaceTemplate      = parse("replace.html")
 	formTemplate         = parse("form.html")
+	settingsTemplate     = parse("form.html", "html/settings.html")
 )
 
-func parse(name string) *template.Template {
-	return template.Must(template.ParseFS(html, "html/frame.html", "html/"+name))
+func parse(name string, further ...string) *template.Template {
+	return template.Must(template.ParseFS(html, append([]string{"html/frame.html", "html/" + name}, further...)...))
 }
 
 // frame is what the frame around every page shows. Page views embed it.
@@ -115,8 +118,13 @@ func (f frame) BackTo() string { return fill(f.T.BackTo, f.Name) }
 
 // render executes t with a view that embeds f.
 func render(t *template.Template, status int, view any, policy policy) Page {
+	return renderAs("frame", t, status, view, policy)
+}
+
+// renderAs is render with another frame.
+func renderAs(frame string, t *template.Template, status int, view any, policy policy) Page {
 	var body bytes.Buffer
-	if err := t.ExecuteTemplate(&body, "frame", view); err != nil {
+	if err := t.ExecuteTemplate(&body, frame, view); err != nil {
 		// Unreachable: the templates are part of the program, every view is
 		// rendered by the tests, and a buffer takes all that is written.
 		panic("page: " + err.Error())

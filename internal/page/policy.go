@@ -18,6 +18,9 @@ type policy struct {
 
 	// connects allows the script to send requests to this site.
 	connects bool
+
+	// settings is a page of the settings of a user, whose address holds no secret.
+	settings bool
 }
 
 // header returns the headers of a page.
@@ -87,8 +90,13 @@ func (p policy) contentSecurityPolicy() string {
 // referrerPolicy keeps the address of the page, which may hold the token of a
 // sign-in link, to the page. no-referrer would also turn the Origin header of
 // a posted form into "null" (https://fetch.spec.whatwg.org/#append-a-request-origin-header),
-// which our own and other cross-site checks refuse; strict-origin does not.
+// which our own and other cross-site checks refuse; strict-origin does not. From a
+// page of settings this site learns the address, so that a user who has to confirm a
+// form comes back to it.
 func (p policy) referrerPolicy() string {
+	if p.settings {
+		return "same-origin"
+	}
 	if p.hasForm {
 		return "strict-origin"
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,8 +22,18 @@ func everyPage(p *page.Pages) map[string]page.Page {
 			Site: site, Action: "https://app.example/auth/callback/apple",
 			Fields: []page.HiddenField{{Name: "code", Value: `a"b<c>`}, {Name: "state", Value: "x"}},
 		}),
-		"address taken":  p.AddressTaken(page.AddressTakenData{Site: site, CSRFToken: csrf, Action: "/auth/callback/email", Email: "a@b.example", Providers: []page.Provider{github}}),
-		"form":           p.Form(page.FormPage{Site: site, Name: "sign-up", CSRFToken: csrf, Forms: []page.Form{{Action: "/auth/account/sign-up", Button: "→"}}}),
+		"address taken": p.AddressTaken(page.AddressTakenData{Site: site, CSRFToken: csrf, Action: "/auth/callback/email", Email: "a@b.example", Providers: []page.Provider{github}}),
+		"native":        p.Native(page.NativeData{Site: site, CSRFToken: csrf, Application: "alice@example.test", User: "alice@example.test", Action: "/auth/native/authorize", Fields: []page.HiddenField{{Name: "client_id", Value: "desktop"}}}),
+		"form":          p.Form(page.FormPage{Site: site, Name: "sign-up", CSRFToken: csrf, Forms: []page.Form{{Action: "/auth/account/sign-up", Button: "→"}}}),
+		"form password": p.Form(page.FormPage{Site: site, Name: "password", CSRFToken: csrf, Forms: []page.Form{{
+			Action: "/auth/account/password", Button: "→", Inputs: []page.Input{{Name: "password", Label: "⚿", Type: "password", Show: "👁"}},
+		}}}),
+		"form both": p.Form(page.FormPage{Site: site, Name: "sign-up-finish", CSRFToken: csrf, Forms: []page.Form{
+			{Action: "/auth/account/sign-up-finish", Button: "→", Inputs: []page.Input{{Name: "password", Label: "⚿", Type: "password", Show: "👁"}}},
+			{Action: "/auth/account/sign-up-finish", Button: "⚷", PasskeyOptionsURL: "/auth/account/sign-up-options"},
+		}}),
+		"settings":       p.Form(quietSettings),
+		"replace":        p.Replace(page.ReplaceData{Site: site, CSRFToken: csrf, Action: "/auth/initiate/acme", Target: "/", User: "Alice", Provider: "Acme"}),
 		"form codes":     p.Form(page.FormPage{Site: site, Name: "recovery-codes", Codes: []string{"0000-0000-0000-0000"}, Print: "⎙"}),
 		"verify-request": p.VerifyRequest(site),
 		"error":          p.Error(site, "Configuration"),
@@ -87,14 +98,14 @@ func TestPolicyAllowsTheStylesAndScriptsOfThePageAndNoOthers(t *testing.T) {
 }
 
 // W-43: scripts come with the page, and only where there is a passkey, a form that is posted
-// by itself, or codes to print. Only the one for passkeys may send requests.
+// by itself, codes to print, or a password to show. Only the one for passkeys may send requests.
 func TestOnlySomePagesBringAScript(t *testing.T) {
 	all := everyPage(newPages(t, page.Theme{}, page.Texts{}))
 	for name, p := range all {
 		_, hasScript := directive(p, "script-src")
 		_, connects := directive(p, "connect-src")
-		want := name == "sign-in" || name == "continue" || name == "form codes"
-		if hasScript != want || connects != (name == "sign-in") || strings.Contains(string(p.Body), "<script") != want {
+		want := slices.Contains([]string{"sign-in", "continue", "form codes", "form password", "form both", "settings"}, name)
+		if hasScript != want || connects != (name == "sign-in" || name == "form both" || name == "settings") || strings.Contains(string(p.Body), "<script") != want {
 			t.Errorf("%s: script %t, connect %t, want a script: %t", name, hasScript, connects, want)
 		}
 	}
@@ -109,6 +120,9 @@ func TestPagesWithoutAFormForbidForms(t *testing.T) {
 		wantReferrer := "no-referrer"
 		if hasForm {
 			wantReferrer = "strict-origin"
+		}
+		if name == "settings" { // a user who has to confirm a form comes back to it
+			wantReferrer = "same-origin"
 		}
 		if hasForm == forbids || forbids && strings.Join(sources, " ") != "'none'" {
 			t.Errorf("%s: has a form: %t, form-action %q", name, hasForm, sources)

@@ -165,7 +165,7 @@ func (t *Texts) signInError(code, detail string) string {
 
 // hasDetail reports whether the parameter code beside an error chooses its text.
 func hasDetail(code string) bool {
-	return code == "CredentialsSignin" || code == "EmailSignin" || code == "InvalidCheck"
+	return code == "CredentialsSignin" || code == "EmailSignin" || code == "InvalidCheck" || code == "ConnectionNotFound"
 }
 
 // signInStatus has the status of the sign-in page for a mistake of the user, by

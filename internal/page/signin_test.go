@@ -87,6 +87,9 @@ func TestFormsAreThoseOfTheContract(t *testing.T) {
 			{"https://app.example/auth/signin/github", "post", []string{"(csrfToken=abc)", "(callbackUrl=/after)"}, "Sign in with GitHub"},
 			{"https://app.example/auth/callback/email", "post", []string{"(csrfToken=abc)", "(choice=new)", "(callbackUrl=/after)"}, "Make a new account"},
 		}},
+		{"replace", p.Replace(page.ReplaceData{Site: site, CSRFToken: "abc", Action: "https://app.example/auth/initiate/acme", Target: "/home"}), []form{
+			{"https://app.example/auth/initiate/acme", "post", []string{"(csrfToken=abc)", "(replace=1)", "(target_link_uri=/home)"}, "Continue"},
+		}},
 		{"verify request", p.VerifyRequest(site), nil},
 		{"error", p.Error(site, "AccessDenied"), nil},
 	}

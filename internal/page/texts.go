@@ -44,6 +44,7 @@ func English() Texts {
 			"Passkey":     "Passkey",
 			"Username":    "Username",
 			"Password":    "Password",
+			"SSO":         "SSO",
 		},
 		SignInErrors: map[string]string{
 			"Signin":                otherAccount,
@@ -64,6 +65,7 @@ func English() Texts {
 			"malformed_address":     "That is not an email address. Check it and try again.",
 			"too_many_attempts":     "Too many attempts. Wait a few minutes and try again.",
 			"too_many_mails":        "Too many emails were asked for. Wait a few minutes and try again.",
+			"ConnectionNotFound":    "There is no sign-in for this address. Check it, or sign in another way.",
 			"SessionRequired":       "Sign in to see this page.",
 			"MissingCSRF":           "Your browser did not send what belongs to this form. Allow cookies for this site and try again.",
 		},
@@ -86,6 +88,14 @@ func English() Texts {
 		ConfirmLinkHint:    "If you did not ask for this, close the page and nothing happens.",
 		ConfirmLinkButton:  "Sign in",
 
+		NativeHeading:     "Sign in to an application?",
+		NativeText:        "It wants to use %s as you.",
+		NativeApplication: "Application: %s",
+		NativeUser:        "You are signed in as %s.",
+		NativeHint:        "Agree only if you have just begun to sign in there.",
+		NativeAllow:       "Agree",
+		NativeDeny:        "Refuse",
+
 		ContinueHeading: "Almost there",
 		ContinueText:    "One more step and you are back at %s.",
 		ContinueButton:  "Continue",
@@ -96,6 +106,10 @@ func English() Texts {
 		AddressTakenOther:   "Sign in another way",
 		AddressTakenNew:     "If it is not yours, go on without it. That account loses the address, and you get one of your own.",
 		AddressTakenButton:  "Make a new account",
+
+		ReplaceHeading: "Sign in as another user?",
+		ReplaceUser:    "You are signed in as %s.",
+		ReplaceText:    "You came here to sign in with %s, as another user. If you continue, you are signed out first.",
 
 		Errors: map[string]pages.ErrorText{
 			"Configuration": {Heading: "Something is wrong on our side", Text: []string{
@@ -140,6 +154,7 @@ func (t Texts) complete() Texts {
 	t.Account.Words = overlay(english.Account.Words, t.Account.Words)
 	t.Account.Problems = overlay(english.Account.Problems, t.Account.Problems)
 	t.Account.Notices = overlay(english.Account.Notices, t.Account.Notices)
+	t.Account.Activity = overlay(english.Account.Activity, t.Account.Activity)
 	t.Account.Mails = overlayFilled(english.Account.Mails, t.Account.Mails)
 	fillEmpty(reflect.ValueOf(&t).Elem(), reflect.ValueOf(english))
 	return t
@@ -192,8 +207,13 @@ func (t *Texts) check() error {
 		{"SignInWith", t.SignInWith},
 		{"ConfirmLinkText", t.ConfirmLinkText},
 		{"ConfirmLinkAddress", t.ConfirmLinkAddress},
+		{"NativeText", t.NativeText},
+		{"NativeApplication", t.NativeApplication},
+		{"NativeUser", t.NativeUser},
 		{"ContinueText", t.ContinueText},
 		{"AddressTakenText", t.AddressTakenText},
+		{"ReplaceUser", t.ReplaceUser},
+		{"ReplaceText", t.ReplaceText},
 	} {
 		if strings.Count(f.text, "%s") != 1 {
 			errs = append(errs, fmt.Errorf("page: texts: %s %q must have %%s once, where the name belongs", f.name, f.text))

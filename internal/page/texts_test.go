@@ -50,7 +50,10 @@ func TestEveryTextCanBeReplaced(t *testing.T) {
 		all[fmt.Sprint("refusal ", status)] = p.Refusal(site, status)
 	}
 	all["confirm"] = p.ConfirmLink(page.ConfirmLinkData{Site: site, Email: "alice@example.test"})
+	all["native"] = p.Native(page.NativeData{Site: site, Application: "alice@example.test", User: "alice@example.test"})
 	all["address taken"] = p.AddressTaken(page.AddressTakenData{Site: site, Email: "alice@example.test", OtherSignInURL: "/auth/signin"})
+	all["replace"] = p.Replace(page.ReplaceData{Site: site, User: "alice@example.test", Provider: "GitHub"})
+	all["sign-in by an address"] = p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{{ID: "sso", Name: "SSO", Kind: page.Email, Action: "/x"}}})
 
 	subject, plain, body, err := p.SignInMail("https://app.example/x")
 	if err != nil {
@@ -206,11 +209,11 @@ func TestNewRefusesTextsThatLoseAName(t *testing.T) {
 
 func TestNewRefusesTextsOfAccountsThatFitNoPage(t *testing.T) {
 	for want, texts := range map[string]pages.AccountTexts{
-		`Account.Pages has "signup"`:  {Pages: map[string]pages.PageText{"signup": {Heading: "Konto anlegen"}}},
-		`the names are account, addr`: {Pages: map[string]pages.PageText{"signup": {Heading: "Konto anlegen"}}},
-		`Account.Words has "mail"`:    {Words: map[string]string{"mail": "E-Mail"}},
-		`Account.Notices has "done"`:  {Notices: map[string]string{"done": "Fertig"}},
-		`Account.Mails has "resets"`:  {Mails: map[string]pages.MailText{"resets": {Subject: "Passwort"}}},
+		`Account.Pages has "signup"`: {Pages: map[string]pages.PageText{"signup": {Heading: "Konto anlegen"}}},
+		`the names are account, acc`: {Pages: map[string]pages.PageText{"signup": {Heading: "Konto anlegen"}}},
+		`Account.Words has "mail"`:   {Words: map[string]string{"mail": "E-Mail"}},
+		`Account.Notices has "done"`: {Notices: map[string]string{"done": "Fertig"}},
+		`Account.Mails has "resets"`: {Mails: map[string]pages.MailText{"resets": {Subject: "Passwort"}}},
 
 		`Account.Pages["sign-up-finish"] must have %s once`:   {Pages: map[string]pages.PageText{"sign-up-finish": {Text: []string{"Passwort wählen."}}}},
 		`Account.Pages["sign-up"] has a %s`:                   {Pages: map[string]pages.PageText{"sign-up": {Text: []string{"Hallo %s"}}}},
@@ -220,6 +223,8 @@ func TestNewRefusesTextsOfAccountsThatFitNoPage(t *testing.T) {
 		`Account.Problems["password_too_short"] must have %s`: {Problems: map[string]string{"password_too_short": "Zu kurz"}},
 		`Account.Problems["company_only"] has a %s`:           {Problems: map[string]string{"company_only": "Nicht %s"}},
 		`Account.Notices["mail_sent"] has a %s`:               {Notices: map[string]string{"mail_sent": "An %s"}},
+		`Account.Activity has "signed"`:                       {Activity: map[string]string{"signed": "Angemeldet"}},
+		`Account.Activity["sign_in"] has a %s`:                {Activity: map[string]string{"sign_in": "Angemeldet als %s"}},
 		`Account.Mails["recovery-used"] must have %s once`:    {Mails: map[string]pages.MailText{"recovery-used": {Text: []string{"Noch %s von %s"}}}},
 		`Account.Mails["reset"] has a %s`:                     {Mails: map[string]pages.MailText{"reset": {Button: "Zu %s"}}},
 		`Account.Mails["code"] must have %s once`:             {Mails: map[string]pages.MailText{"code": {Subject: "%s und %s"}}},
