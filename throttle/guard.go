@@ -56,6 +56,13 @@ type Guard struct {
 	// one a minute.
 	MailsPerClient Limit
 
+	// SearchesPerDomain bounds the searches for a connection by addresses of one domain: 300
+	// at once, then one a second. A search is a sign-in of a user of an organisation.
+	SearchesPerDomain Limit
+
+	// SearchesPerClient bounds the searches of one client: 100 at once, then ten a minute.
+	SearchesPerClient Limit
+
 	// Exceeded decides on an attempt that only PerAccount rejects: the client is
 	// within its own limits, and may be the owner of the account at a new
 	// device. If it returns nil, the attempt is allowed: for example because the
@@ -70,6 +77,8 @@ type Guard struct {
 	known                      counts // clients that signed in to an account
 	devices, deviceAccounts    counts
 	mailAddresses, mailClients counts
+
+	searchedDomains, searchClients counts
 }
 
 // An Excess is an attempt at an account that has had too many wrong passwords.
