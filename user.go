@@ -203,6 +203,12 @@ type UserUpdate struct {
 	// replaces the stored one as a whole, also where both are objects. The names
 	// id, name, email, emailVerified and image change none of these fields.
 	Extra map[string]any
+
+	// IfEmail is a condition: unless the stored address is this one, byte by byte, nothing
+	// changes and the call fails with ErrConflict. The empty text is that of a user without
+	// an address. Of concurrent calls that move an address from the same one to different
+	// ones, in any number of processes, one succeeds. Nil is no condition.
+	IfEmail *string
 }
 
 // A Profile is what a provider reported about a user, as it was sent: the

@@ -169,22 +169,22 @@ func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpd
 			rest[name] = value
 		}
 	}
-	if len(fields)+len(rest) == 0 {
+	if len(fields)+len(rest) == 0 && change.IfEmail == nil {
 		return s.User(ctx, id)
 	}
-	u, err := s.updateUser(ctx, id, fields, rest)
+	u, err := s.updateUser(ctx, id, change.IfEmail, fields, rest)
 	return u, fail(ctx, "update user", err)
 }
 
 // updateUser changes columns, and members of the object that one column holds.
-func (s *Store) updateUser(ctx context.Context, id string, fields, members record) (*pintle.User, error) {
+func (s *Store) updateUser(ctx context.Context, id string, ifEmail *string, fields, members record) (*pintle.User, error) {
 	email, _ := fields["email"].(string)
 	if err := s.addressIsFree(ctx, email, id); err != nil {
 		return nil, err
 	}
 	// Each time round another call for the user went through.
 	for {
-		r, version, err := s.patchUser(ctx, id, fields, members)
+		r, version, err := s.patchUser(ctx, id, ifEmail, fields, members)
 		if none, _ := missing(err); none {
 			return nil, pintle.ErrNotFound
 		}
@@ -199,7 +199,7 @@ func (s *Store) updateUser(ctx context.Context, id string, fields, members recor
 		if look == nil && there == nil {
 			return nil, pintle.ErrNotFound
 		}
-		if len(members) > 0 && look == nil {
+		if (len(members) > 0 || ifEmail != nil) && look == nil {
 			if now, look := there.version(); look == nil && now != version {
 				continue
 			}
@@ -211,10 +211,10 @@ func (s *Store) updateUser(ctx context.Context, id string, fields, members recor
 	}
 }
 
-// patchUser writes once. With members it writes only to the version of the
-// record that it has read and returns.
-func (s *Store) patchUser(ctx context.Context, id string, fields, members record) (r record, version int64, err error) {
-	if len(members) == 0 {
+// patchUser writes once. With members, or a condition, it writes only to the version of
+// the record that it has read and returns.
+func (s *Store) patchUser(ctx context.Context, id string, ifEmail *string, fields, members record) (r record, version int64, err error) {
+	if len(members) == 0 && ifEmail == nil {
 		r, err = s.client.update(ctx, s.names.users, id, fields)
 		return r, 0, err
 	}
@@ -229,6 +229,9 @@ func (s *Store) patchUser(ctx context.Context, id string, fields, members record
 		return nil, 0, err
 	}
 	c := &reader{record: there}
+	if ifEmail != nil && c.text("email") != *ifEmail {
+		return nil, 0, errors.Join(pintle.ErrConflict, c.err)
+	}
 	object := map[string]any{}
 	maps.Copy(object, c.object("extra"))
 	for name, value := range members {
@@ -240,8 +243,10 @@ func (s *Store) patchUser(ctx context.Context, id string, fields, members record
 		return nil, 0, c.err
 	}
 	changed := maps.Clone(fields)
-	changed["extra"] = nil
-	if len(object) > 0 {
+	if len(members) > 0 {
+		changed["extra"] = nil
+	}
+	if len(members) > 0 && len(object) > 0 {
 		if changed["extra"], err = objectText(object); err != nil {
 			return nil, 0, err
 		}
