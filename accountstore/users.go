@@ -1,0 +1,69 @@
+package accountstore
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// A UserQuery says which users [Store.Users] returns. The zero values of its conditions
+// are fulfilled by every user, and a user fulfils all conditions. Texts are compared as
+// texts: no character in them has another meaning.
+type UserQuery struct {
+	// ID is the id of the user.
+	ID string
+
+	// Email is how the address begins, in lower case, and Name how the name begins, up to
+	// 100 characters. A name begins with it in capital or small letters; a store may
+	// distinguish those beyond ASCII.
+	Email, Name string
+
+	// Role is one of the roles.
+	Role string
+
+	// Banned are the users who are banned at the time At, and with false those who are
+	// not. Deleting are those who have a DeleteAt and no Claim: users of a deferred
+	// sign-up have not asked to be deleted.
+	Banned, Deleting *bool
+	At               time.Time
+
+	// Unproved are the users with an address that they have not proven. SecondFactor are
+	// those who have a factor of the kind "totp".
+	Unproved, SecondFactor *bool
+
+	// After continues a list: it is what the page before has returned as next, for a query
+	// with the same conditions. Empty begins with the first user.
+	After string
+
+	// Limit is how many users a page has at most. 0 or less returns none.
+	Limit int
+}
+
+// A User is a user with what is kept of them.
+type User struct {
+	ID, Name, Email, Image string
+
+	// EmailVerified is when the user proved the address, and Created when the store made
+	// the user. Zero means never, or that the store does not know.
+	EmailVerified, Created time.Time
+
+	// State is the zero State, with UserID set, for a user without one.
+	State State
+
+	// SecondFactor reports that the user has a factor of the kind "totp".
+	SecondFactor bool
+}
+
+// Accepts reports whether a user fulfils the conditions of the query. It is for a store that
+// looks at its users one by one.
+func (q *UserQuery) Accepts(u *User) bool {
+	is := func(wanted *bool, has bool) bool { return wanted == nil || *wanted == has }
+	return (q.ID == "" || q.ID == u.ID) &&
+		strings.HasPrefix(u.Email, q.Email) &&
+		strings.HasPrefix(strings.ToLower(u.Name), strings.ToLower(q.Name)) &&
+		(q.Role == "" || slices.Contains(u.State.Roles, q.Role)) &&
+		is(q.Banned, u.State.BannedUntil.UnixMilli() > q.At.UnixMilli()) &&
+		is(q.Deleting, !u.State.DeleteAt.IsZero() && u.State.Claim == "") &&
+		is(q.Unproved, u.Email != "" && u.EmailVerified.IsZero()) &&
+		is(q.SecondFactor, u.SecondFactor)
+}
