@@ -34,6 +34,7 @@ func newAccountTables() accountTables {
 		factors: make(map[string]map[factorKey]*accountstore.Factor),
 		flows:   make(map[accountstore.Hash]*accountstore.Flow),
 		flowsOf: make(map[string]map[accountstore.Hash]*accountstore.Flow),
+		events:  &eventList{byID: make(map[string]*accountstore.Event)},
 	}
 }
 
@@ -42,6 +43,7 @@ type accountTables struct {
 	factors map[string]map[factorKey]*accountstore.Factor       // by user
 	flows   map[accountstore.Hash]*accountstore.Flow            // by id
 	flowsOf map[string]map[accountstore.Hash]*accountstore.Flow // by subject
+	events  *eventList
 }
 
 // whole is t as a row has it: in milliseconds. No time stays no time.
@@ -422,7 +424,47 @@ func (r accountRows) CountFlows(ctx context.Context, subject, kind string, after
 	return n, nil
 }
 
-// deleteAccountRows removes the state, the factors and the flows of a user.
+// DueUsers implements [accountstore.Store].
+func (r accountRows) DueUsers(ctx context.Context, at time.Time, after string, limit int) ([]string, error) {
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
+	defer r.readDone()
+	var due []string
+	for userID, row := range r.states {
+		if !row.row.DeleteAt.IsZero() && row.row.DeleteAt.UnixMilli() <= at.UnixMilli() {
+			due = append(due, userID)
+		}
+	}
+	return pageOf(due, after, limit), nil
+}
+
+// FactorUsers implements [accountstore.Store].
+func (r accountRows) FactorUsers(ctx context.Context, kind, after string, limit int) ([]string, error) {
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
+	defer r.readDone()
+	var users []string
+	for userID, theirs := range r.factors {
+		for key := range theirs {
+			if key.kind == kind {
+				users = append(users, userID)
+				break
+			}
+		}
+	}
+	return pageOf(users, after, limit), nil
+}
+
+// pageOf returns the first ids, in order, that are greater than after.
+func pageOf(ids []string, after string, limit int) []string {
+	ids = slices.DeleteFunc(ids, func(id string) bool { return id <= after })
+	slices.Sort(ids)
+	return ids[:min(len(ids), max(limit, 0))]
+}
+
+// deleteAccountRows removes the state, the factors, the flows and the events of a user.
 func (r records) deleteAccountRows(userID string) {
 	if r.states[userID] != nil {
 		r.setState(userID, nil)
@@ -431,6 +473,7 @@ func (r records) deleteAccountRows(userID string) {
 		r.setFactor(userID, key, nil)
 	}
 	r.endFlows(userID, func(*accountstore.Flow) bool { return true })
+	r.forgetEvents(userID)
 }
 
 // sweepAccountRows removes at most limit flows and factors that expired before a time

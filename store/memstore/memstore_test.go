@@ -12,6 +12,8 @@ import (
 	"github.com/pintleauth/pintle/storetest"
 )
 
+// RPT-81, RPT-82: among the promises are those about a session that its provider ends while it
+// begins, is extended or is deleted, and about texts with any characters.
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(*testing.T) pintle.Store { return memstore.New() })
 }

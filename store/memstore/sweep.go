@@ -6,7 +6,7 @@ import (
 )
 
 // Sweep implements [pintle.Store]. It looks at every session, mail link,
-// flow, factor and sign-in at a provider while all other calls wait: about ten milliseconds for 100,000 of
+// flow, factor, event and sign-in at a provider while all other calls wait: about ten milliseconds for 100,000 of
 // them.
 func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	if err := r.write(ctx); err != nil {
@@ -34,5 +34,6 @@ func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, e
 	}
 	n += r.sweepAccountRows(end, limit-n)
 	n += r.sweepSignIns(end, limit-n)
+	n += r.sweepEvents(end, limit-n)
 	return n + r.sweepOrphans(end, limit-n), nil
 }

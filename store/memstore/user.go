@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pintleauth/pintle"
 )
@@ -13,6 +14,7 @@ import (
 type user struct {
 	profile  pintle.User // without Extra
 	extra    jsonText
+	created  int64    // in milliseconds
 	sessions *session // the newest, which leads to the next
 	accounts []*account
 	passkeys []*authenticator
@@ -35,7 +37,7 @@ func (r records) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, 
 		return nil, err
 	}
 	defer r.writeDone()
-	row := &user{profile: *u, extra: extra}
+	row := &user{profile: *u, extra: extra, created: time.Now().UnixMilli()}
 	row.profile.Extra = nil
 	if row.profile.ID == "" {
 		row.profile.ID = rand.Text()
@@ -107,6 +109,9 @@ func (r records) UpdateUser(ctx context.Context, id string, change pintle.UserUp
 	row := r.users[id]
 	if row == nil {
 		return nil, pintle.ErrNotFound
+	}
+	if change.IfEmail != nil && row.profile.Email != *change.IfEmail {
+		return nil, fmt.Errorf("memstore: update user: the address is another one: %w", pintle.ErrConflict)
 	}
 	if change.Email != nil {
 		if owner := r.byEmail[*change.Email]; owner != nil && owner != row {

@@ -1,0 +1,70 @@
+package memstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/userlist"
+)
+
+// Users implements [accountstore.Store]. It looks at every user.
+func (r accountRows) Users(ctx context.Context, q *accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
+	order := userlist.Of(q.Email, q.Name)
+	var after userlist.Position
+	if q.After != "" {
+		if after, err = userlist.Read(q.After, order); err != nil {
+			return nil, "", fmt.Errorf("memstore: list users: %w", err)
+		}
+	}
+	if err := r.read(ctx); err != nil {
+		return nil, "", err
+	}
+	defer r.readDone()
+	place := func(u *accountstore.User) userlist.Position {
+		key := map[userlist.Order]string{
+			userlist.Newest: fmt.Sprintf("%016x", u.Created.UnixMilli()), userlist.ByEmail: u.Email, userlist.ByName: strings.ToLower(u.Name),
+		}[order]
+		return userlist.Position{Order: order, Key: key, ID: u.ID}
+	}
+	compare := func(a, b userlist.Position) int {
+		n := cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.ID, b.ID))
+		if order == userlist.Newest {
+			return -n
+		}
+		return n
+	}
+	for _, row := range r.users {
+		u := r.listed(row)
+		if q.Accepts(u) && (q.After == "" || compare(place(u), after) > 0) {
+			page = append(page, u)
+		}
+	}
+	slices.SortFunc(page, func(a, b *accountstore.User) int { return compare(place(a), place(b)) })
+	if limit := max(q.Limit, 0); len(page) > limit {
+		page = page[:limit]
+		if limit > 0 {
+			next = place(page[limit-1]).Text()
+		}
+	}
+	for _, u := range page {
+		u.State.Roles = slices.Clone(u.State.Roles)
+	}
+	return page, next, nil
+}
+
+// listed is a user as a list has it.
+func (r records) listed(row *user) *accountstore.User {
+	p := &row.profile
+	u := &accountstore.User{
+		ID: p.ID, Name: p.Name, Email: p.Email, Image: p.Image, EmailVerified: p.EmailVerified, Created: instant(row.created),
+		State: r.stateOf(p.ID).row,
+	}
+	for key := range r.factors[p.ID] {
+		u.SecondFactor = u.SecondFactor || key.kind == "totp"
+	}
+	return u
+}
