@@ -12,13 +12,15 @@ func (b builder) accountRows(q *queries) {
 	b.stateRows(q)
 	b.factorRows(q)
 	b.flowRows(q)
+	b.activityRows(q)
 	b.sharedRows(q)
 	b.signInRows(q)
 	var left []string
+	q.deleteAccountRows = append(q.deleteAccountRows, q.keepActs) // before the events of the user go
 	for _, t := range []struct {
 		*table
 		owner string
-	}{{b.facts, "user_id"}, {b.states, "user_id"}, {b.factors, "user_id"}, {b.flows, "subject"}, {b.signIns, "user_id"}} {
+	}{{b.facts, "user_id"}, {b.states, "user_id"}, {b.factors, "user_id"}, {b.flows, "subject"}, {b.activity, "user_id"}, {b.signIns, "user_id"}} {
 		if t.table != nil {
 			of := fmt.Sprintf("FROM %s WHERE %s = $1", t.quoted, t.columns[t.owner])
 			q.deleteAccountRows = append(q.deleteAccountRows, b.statement("DELETE %s", of))
@@ -49,6 +51,7 @@ func (b builder) stateRows(q *queries) {
 			t.quoted, list(t.names("", "user_id", "version", "suspended", "streak")), id)
 	}
 	q.lockState = b.statement("SELECT %s FROM %s WHERE %s = $1%s", list(t.names("", "failures", "streak")), t.quoted, id, b.locked())
+	q.dueUsers = b.statement("SELECT %[1]s FROM %[2]s WHERE %[1]s > $1 AND %[3]s <= $2 ORDER BY %[1]s LIMIT $3", id, t.quoted, t.columns["delete_at"])
 	q.countState = b.statement("UPDATE %s SET %s WHERE %s = $1", t.quoted, set(2, t.names("", "failures", "streak")), id)
 }
 
@@ -78,6 +81,8 @@ func (b builder) factorRows(q *queries) {
 		t.quoted, version, step, set(6, t.names("", "secret", "name", "last_used", "expires")), key)
 	q.advanceFactor = b.statement("UPDATE %s SET %s WHERE %s AND %s < $4", t.quoted, set(4, t.names("", "step", "last_used")), key, step)
 	q.factorExists = b.statement("SELECT %s FROM %s WHERE %s", version, t.quoted, key)
+	q.factorUsers = b.statement("SELECT DISTINCT %[1]s FROM %[2]s WHERE %[1]s > $1 AND %[3]s = $2 ORDER BY %[1]s LIMIT $3",
+		t.columns["user_id"], t.quoted, t.columns["kind"])
 	q.deleteFactor = b.statement("DELETE FROM %s WHERE %s", t.quoted, key)
 }
 

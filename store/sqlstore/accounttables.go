@@ -20,6 +20,7 @@ var shared embed.FS
 // and their texts compare byte by byte, whatever the layout.
 type accountTables struct {
 	states, factors, flows *table // nil without Layout.AccountTables
+	activity               *table // the same
 	once, leases           *table // the same
 	signIns, ends          *table // the same
 
@@ -28,14 +29,16 @@ type accountTables struct {
 
 // The columns of each table, in the order in which they are read and written.
 var (
-	stateColumns  = strings.Fields("user_id version roles banned_until ban_reason delete_at must claim suspended created last_sign_in")
-	factorColumns = strings.Fields("user_id kind id version secret step name created last_used expires")
-	flowColumns   = strings.Fields("id kind subject version payload code attempts created expires")
-	factsColumns  = strings.Fields("session user_id data expires")
-	onceColumns   = strings.Fields("id expires")
-	leaseColumns  = strings.Fields("id owner expires")
-	signInColumns = strings.Fields("id session user_id provider account_id key_sid key_sub role acr amr auth_time proof hint created expires")
-	endColumns    = strings.Fields("id ended expires")
+	stateColumns    = strings.Fields("user_id version roles banned_until ban_reason delete_at must claim suspended created last_sign_in")
+	factorColumns   = strings.Fields("user_id kind id version secret step name created last_used expires")
+	flowColumns     = strings.Fields("id kind subject version payload code attempts created expires")
+	activityColumns = strings.Fields("id at kind outcome user_id actor subject detail count expires")
+	activityFilters = strings.Fields("user_id actor kind outcome")
+	factsColumns    = strings.Fields("session user_id data expires")
+	onceColumns     = strings.Fields("id expires")
+	leaseColumns    = strings.Fields("id owner expires")
+	signInColumns   = strings.Fields("id session user_id provider account_id key_sid key_sub role acr amr auth_time proof hint created expires")
+	endColumns      = strings.Fields("id ended expires")
 )
 
 // makeAccountTables makes the tables of package account ready, in the schema of the
@@ -53,6 +56,7 @@ func (t *tables) makeAccountTables() error {
 	t.states = table("pintle_states", append(slices.Clone(stateColumns), "failures", "streak"))
 	t.factors = table("pintle_factors", factorColumns)
 	t.flows = table("pintle_flows", flowColumns)
+	t.activity = table("pintle_activity", activityColumns)
 	t.once = table("pintle_once", onceColumns)
 	t.leases = table("pintle_leases", leaseColumns)
 	t.signIns = table("pintle_provider_sessions", signInColumns)
@@ -68,7 +72,7 @@ func (l Layout) schema() string { return l.Users.Name[:strings.LastIndexByte(l.U
 
 // all returns the tables there are.
 func (t *accountTables) all() []*table {
-	return slices.DeleteFunc([]*table{t.states, t.factors, t.flows, t.signIns, t.ends, t.once, t.leases, t.facts}, func(t *table) bool { return t == nil })
+	return slices.DeleteFunc([]*table{t.states, t.factors, t.flows, t.activity, t.signIns, t.ends, t.once, t.leases, t.facts}, func(t *table) bool { return t == nil })
 }
 
 // MigrateShared makes the tables of [Layout.AccountTables], or those of them that are
@@ -115,7 +119,7 @@ func (t *tables) accountStatements() []string {
 	}
 	var statements []string
 	for _, step := range steps {
-		if step.version >= firstAccountMigration {
+		if step.version >= firstAccountMigration && step.version != userListMigration {
 			statements = append(statements, step.statements...)
 		}
 	}
@@ -133,8 +137,12 @@ func (t *tables) accountStatements() []string {
 }
 
 // firstAccountMigration is the version of [Migrate] from which on it makes only tables
-// that also stand beside those of Auth.js.
-const firstAccountMigration = 4
+// that also stand beside those of Auth.js, but for userListMigration, which changes the table
+// of users: that of Auth.js stays as it is.
+const (
+	firstAccountMigration = 4
+	userListMigration     = 8
+)
 
 var (
 	comments = regexp.MustCompile(`(?m)^--.*\n\n?`)

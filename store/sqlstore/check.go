@@ -128,6 +128,15 @@ func (s *Store) needs(t *table) []need {
 		return []need{{[]string{"user_id", "kind", "id"}, true, "each sign-in reads the whole table"}, expires}
 	case s.tables.flows:
 		return []need{{[]string{"id"}, true, "each step of a flow reads the whole table"}, {[]string{"subject", "kind"}, false, "what a user has begun is looked for in the whole table"}, expires}
+	case s.tables.activity:
+		return []need{
+			{[]string{"id"}, true, "failures of one kind are kept one by one"},
+			{[]string{"at", "id"}, false, "each page of the activity reads the whole table"},
+			{[]string{"user_id", "at", "id"}, false, "each page of the activity of a user reads the whole table"},
+			{[]string{"actor", "at", "id"}, false, "each page of the acts of an operator reads the whole table"},
+			{[]string{"kind", "at", "id"}, false, "each page of one kind of activity reads the whole table"},
+			expires,
+		}
 	case s.tables.signIns:
 		return []need{
 			{[]string{"id"}, true, "a sign-in at a provider is kept twice"},

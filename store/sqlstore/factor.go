@@ -103,6 +103,15 @@ func (r accountRows) DeleteFactors(ctx context.Context, userID string, kinds, ex
 	return n, r.fail(ctx, "delete factors", err)
 }
 
+// FactorUsers implements [accountstore.Store]. It reads the keys of the factors from a user on.
+func (r accountRows) FactorUsers(ctx context.Context, kind, after string, limit int) ([]string, error) {
+	if !storable(kind, after) || limit <= 0 {
+		return nil, ctx.Err()
+	}
+	users, err := r.ids(ctx, r.sql.factorUsers, after, kind, limit)
+	return users, r.fail(ctx, "list users of factors", err)
+}
+
 // onlyStorable returns those texts that a row can have.
 func onlyStorable(texts []string) []string {
 	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return !storable(text) })

@@ -197,6 +197,9 @@ func (l Layout) tables() (*tables, error) {
 		*want.to = t
 		errs = append(errs, err)
 	}
+	if l.hashed && r.users != nil {
+		r.users.columns["created"] = l.Dialect.quote("created") // which tables of Auth.js do not have
+	}
 	errs = append(errs, r.makeAccountTables())
 	switch {
 	case !l.Dialect.known():

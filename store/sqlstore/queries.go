@@ -14,6 +14,7 @@ type queries struct {
 	deleteUser []*statement // one for each table
 	lockUser   *statement   // nil on SQLite
 	userExtra  *statement   // locks the row it finds; nil without the column
+	userLocked *statement   // the address of the row that it locks
 
 	// updateUser has a statement for each choice of fields, as bits.
 	updateUser [16]*statement
@@ -49,8 +50,13 @@ type queries struct {
 	deleteAccountRows                  []*statement // of a user, one for each table
 	sweepFlows, sweepFactors           *statement
 	stateOwners, factorOwners          *statement // pages of the ids of users
+	dueUsers, factorUsers              *statement // the same
 	dropState                          *statement
 	leftRows                           *statement // whether a user has rows
+	record, activity, userActivity     *statement
+	actorActivity, kindActivity        *statement
+	keepActs                           *statement // of operators, for a user who is deleted
+	sweepActivity                      *statement
 	lockSession, putFacts, facts       *statement // the data of sessions, where it is in a table
 	userFacts, deleteFacts             *statement
 	staleFacts, keepFacts, dropFacts   *statement
@@ -210,6 +216,7 @@ func (b builder) users(q *queries) {
 	if t.has("extra") {
 		q.userExtra = b.statement("SELECT %s FROM %s WHERE %s%s", t.columns["extra"], t.quoted, b.isID(t.columns["id"], 1), b.locked())
 	}
+	q.userLocked = b.statement("SELECT %s FROM %s WHERE %s%s", t.columns["email"], t.quoted, b.isID(t.columns["id"], 1), b.locked())
 	if b.Dialect != SQLite {
 		q.lockUser = b.statement("SELECT %s FROM %s WHERE %s FOR UPDATE", t.columns["id"], t.quoted, b.isID(t.columns["id"], 1))
 	}
@@ -227,7 +234,7 @@ func (b builder) users(q *queries) {
 // others are not named, so that each gets its default.
 func (b builder) createUser(further []int) *statement {
 	t := b.tables.users
-	columns := t.names("", "id", "name", "email", "emailVerified", "image", "extra")
+	columns := t.names("", "id", "name", "email", "emailVerified", "image", "extra", "created")
 	if t.ID == Integer {
 		columns = columns[1:] // the database makes it
 	}

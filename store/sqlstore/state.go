@@ -163,6 +163,15 @@ func (r accountRows) countSuccess(ctx context.Context, userID string, at time.Ti
 	return r.countState(ctx, userID, failures, 0)
 }
 
+// DueUsers implements [accountstore.Store]. An index finds the users of the time.
+func (r accountRows) DueUsers(ctx context.Context, at time.Time, after string, limit int) ([]string, error) {
+	if !storable(after) || limit <= 0 {
+		return nil, ctx.Err()
+	}
+	due, err := r.ids(ctx, r.sql.dueUsers, after, at.UnixMilli(), limit)
+	return due, r.fail(ctx, "list due users", err)
+}
+
 // lockState reads what is counted of a user, and locks it for the transaction.
 func (r accountRows) lockState(ctx context.Context, userID string) (failures []int64, streak int, err error) {
 	err = r.one(ctx, []any{(*jsonList[int64])(&failures), &streak}, r.sql.lockState, userID)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Sweep implements [pintle.Store]. It removes flows, factors, data of sessions, sign-ins at providers, and keys
+// Sweep implements [pintle.Store]. It removes flows, factors, events, data of sessions, sign-ins at providers, and keys
 // and leases of the shared state as well, if the layout has their tables. Rows are removed in the order in which
 // they expired, in one statement per table: call it with a few hundred at a
 // time, so that requests need not wait for it. Several processes may sweep at
@@ -24,6 +24,7 @@ func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, e
 		{r.sql.sweepVerifications, end},
 		{r.sql.sweepFlows, before.UnixMilli()},
 		{r.sql.sweepFactors, before.UnixMilli()},
+		{r.sql.sweepActivity, before.UnixMilli()},
 		{r.sql.sweepSignIns, before.UnixMilli()},
 		{r.sql.sweepEnds, before.UnixMilli()},
 		{r.sql.sweepOnce, before.UnixMilli()},

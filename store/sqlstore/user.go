@@ -175,6 +175,7 @@ func (r records) createUser(ctx context.Context, u *pintle.User) (*pintle.User, 
 		{"emailVerified", r.tables.Times.column(r.dialect, u.EmailVerified)},
 		{"image", nullable(u.Image)},
 		{"extra", extra},
+		{"created", time.Now().UnixMilli()},
 	} {
 		if t.has(column.name) {
 			args = append(args, column.value)
@@ -255,13 +256,26 @@ func (r records) UpdateUser(ctx context.Context, id string, change pintle.UserUp
 	if err != nil {
 		return nil, r.fail(ctx, "update user", err)
 	}
-	if len(c.object) == 0 {
+	if len(c.object) == 0 && change.IfEmail == nil {
 		return r.updateUser(ctx, key, c)
 	}
 	// The object is read, changed and written. Its row is locked from the reading
 	// on, so that of two changes at once none undoes the other.
 	var updated *pintle.User
-	err = r.atomically(ctx, "update user", func(r records) error {
+	err = r.atomically(ctx, "update user", func(r records) (err error) {
+		if change.IfEmail != nil {
+			var email sql.NullString
+			if err := r.one(ctx, []any{&email}, r.sql.userLocked, key); err != nil {
+				return r.fail(ctx, "update user", err)
+			}
+			if email.String != *change.IfEmail {
+				return r.fail(ctx, "update user", pintle.ErrConflict)
+			}
+		}
+		if len(c.object) == 0 {
+			updated, err = r.updateUser(ctx, key, c)
+			return err
+		}
 		var stored object
 		if err := r.one(ctx, []any{&stored}, r.sql.userExtra, key); err != nil {
 			return r.fail(ctx, "update user", err)

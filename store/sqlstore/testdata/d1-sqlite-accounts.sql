@@ -19,6 +19,9 @@ DELETE FROM "accounts" WHERE "userId" = ?1;
 -- deleteUser[2]
 DELETE FROM "users" WHERE "id" = ?1;
 
+-- userLocked
+SELECT "email" FROM "users" WHERE "id" = ?1;
+
 -- updateUser[1]
 UPDATE "users" SET "name" = ?2 WHERE "id" = ?1 RETURNING "id", "name", "email", "emailVerified", "image";
 
@@ -191,18 +194,24 @@ DELETE FROM "pintle_flows" WHERE "id" = ?1 AND "kind" = ?2 RETURNING "kind", "su
 SELECT COUNT(*) FROM "pintle_flows" WHERE "subject" = ?1 AND "kind" = ?2 AND "expires" > ?3;
 
 -- deleteAccountRows[0]
-DELETE FROM "pintle_facts" WHERE "user_id" = ?1;
+UPDATE "pintle_activity" SET "user_id" = NULL WHERE "user_id" = ?1 AND "actor" IS NOT NULL;
 
 -- deleteAccountRows[1]
-DELETE FROM "pintle_states" WHERE "user_id" = ?1;
+DELETE FROM "pintle_facts" WHERE "user_id" = ?1;
 
 -- deleteAccountRows[2]
-DELETE FROM "pintle_factors" WHERE "user_id" = ?1;
+DELETE FROM "pintle_states" WHERE "user_id" = ?1;
 
 -- deleteAccountRows[3]
-DELETE FROM "pintle_flows" WHERE "subject" = ?1;
+DELETE FROM "pintle_factors" WHERE "user_id" = ?1;
 
 -- deleteAccountRows[4]
+DELETE FROM "pintle_flows" WHERE "subject" = ?1;
+
+-- deleteAccountRows[5]
+DELETE FROM "pintle_activity" WHERE "user_id" = ?1;
+
+-- deleteAccountRows[6]
 DELETE FROM "pintle_provider_sessions" WHERE "user_id" = ?1;
 
 -- sweepFlows
@@ -217,11 +226,38 @@ SELECT "user_id" FROM "pintle_states" WHERE "user_id" > ?1 AND ("created" IS NUL
 -- factorOwners
 SELECT DISTINCT "user_id" FROM "pintle_factors" WHERE "user_id" > ?1 AND "created" < ?2 ORDER BY "user_id" LIMIT ?3;
 
+-- dueUsers
+SELECT "user_id" FROM "pintle_states" WHERE "user_id" > ?1 AND "delete_at" <= ?2 ORDER BY "user_id" LIMIT ?3;
+
+-- factorUsers
+SELECT DISTINCT "user_id" FROM "pintle_factors" WHERE "user_id" > ?1 AND "kind" = ?2 ORDER BY "user_id" LIMIT ?3;
+
 -- dropState
 DELETE FROM "pintle_states" WHERE "user_id" = ?1 AND ("created" IS NULL OR "created" < ?2);
 
 -- leftRows
-SELECT CASE WHEN EXISTS (SELECT 1 FROM "pintle_facts" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_states" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_factors" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_flows" WHERE "subject" = ?1) OR EXISTS (SELECT 1 FROM "pintle_provider_sessions" WHERE "user_id" = ?1) THEN 1 ELSE 0 END;
+SELECT CASE WHEN EXISTS (SELECT 1 FROM "pintle_facts" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_states" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_factors" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_flows" WHERE "subject" = ?1) OR EXISTS (SELECT 1 FROM "pintle_activity" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_provider_sessions" WHERE "user_id" = ?1) THEN 1 ELSE 0 END;
+
+-- record
+INSERT INTO "pintle_activity" AS t ("id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT ("id") DO UPDATE SET "count" = t."count" + ?9;
+
+-- activity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "pintle_activity" WHERE (?1 = '' OR "user_id" = ?1) AND (?2 = '' OR "actor" = ?2) AND (?3 = '' OR "kind" = ?3) AND (?4 = '' OR "outcome" = ?4) AND "at" >= ?5 AND "at" <= ?6 AND ("at" < ?6 OR "id" < ?7) ORDER BY "at" DESC, "id" DESC LIMIT ?8;
+
+-- userActivity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "pintle_activity" WHERE "user_id" = ?1 AND (?2 = '' OR "actor" = ?2) AND (?3 = '' OR "kind" = ?3) AND (?4 = '' OR "outcome" = ?4) AND "at" >= ?5 AND "at" <= ?6 AND ("at" < ?6 OR "id" < ?7) ORDER BY "at" DESC, "id" DESC LIMIT ?8;
+
+-- actorActivity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "pintle_activity" WHERE (?1 = '' OR "user_id" = ?1) AND "actor" = ?2 AND (?3 = '' OR "kind" = ?3) AND (?4 = '' OR "outcome" = ?4) AND "at" >= ?5 AND "at" <= ?6 AND ("at" < ?6 OR "id" < ?7) ORDER BY "at" DESC, "id" DESC LIMIT ?8;
+
+-- kindActivity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "pintle_activity" WHERE (?1 = '' OR "user_id" = ?1) AND (?2 = '' OR "actor" = ?2) AND "kind" = ?3 AND (?4 = '' OR "outcome" = ?4) AND "at" >= ?5 AND "at" <= ?6 AND ("at" < ?6 OR "id" < ?7) ORDER BY "at" DESC, "id" DESC LIMIT ?8;
+
+-- keepActs
+UPDATE "pintle_activity" SET "user_id" = NULL WHERE "user_id" = ?1 AND "actor" IS NOT NULL;
+
+-- sweepActivity
+DELETE FROM "pintle_activity" WHERE ("id") IN (SELECT "id" FROM "pintle_activity" WHERE "expires" < ?1 ORDER BY "expires" LIMIT ?2) AND "expires" < ?1;
 
 -- lockSession
 SELECT "userId", "expires" FROM "sessions" WHERE "sessionToken" = ?1;

@@ -25,6 +25,9 @@ DELETE FROM `user` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINAR
 -- lockUser
 SELECT `id` FROM `user` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) FOR UPDATE;
 
+-- userLocked
+SELECT `email` FROM `user` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) FOR UPDATE;
+
 -- updateUser[1]
 UPDATE `user` SET `name` = ? WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 

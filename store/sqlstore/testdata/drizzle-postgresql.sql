@@ -25,6 +25,9 @@ DELETE FROM "user" WHERE "id" = $1;
 -- lockUser
 SELECT "id" FROM "user" WHERE "id" = $1 FOR UPDATE;
 
+-- userLocked
+SELECT "email" FROM "user" WHERE "id" = $1 FOR UPDATE;
+
 -- updateUser[1]
 UPDATE "user" SET "name" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
 

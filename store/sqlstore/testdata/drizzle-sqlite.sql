@@ -22,6 +22,9 @@ DELETE FROM "account" WHERE "userId" = ?1;
 -- deleteUser[3]
 DELETE FROM "user" WHERE "id" = ?1;
 
+-- userLocked
+SELECT "email" FROM "user" WHERE "id" = ?1;
+
 -- updateUser[1]
 UPDATE "user" SET "name" = ?2 WHERE "id" = ?1 RETURNING "id", "name", "email", "emailVerified", "image";
 

@@ -22,6 +22,9 @@ DELETE FROM `User` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINAR
 -- lockUser
 SELECT `id` FROM `User` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) FOR UPDATE;
 
+-- userLocked
+SELECT `email` FROM `User` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) FOR UPDATE;
+
 -- updateUser[1]
 UPDATE `User` SET `name` = ? WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 

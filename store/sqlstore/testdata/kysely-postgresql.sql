@@ -22,6 +22,9 @@ DELETE FROM "User" WHERE "id" = $1;
 -- lockUser
 SELECT "id" FROM "User" WHERE "id" = $1 FOR UPDATE;
 
+-- userLocked
+SELECT "email" FROM "User" WHERE "id" = $1 FOR UPDATE;
+
 -- updateUser[1]
 UPDATE "User" SET "name" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
 

@@ -19,6 +19,9 @@ DELETE FROM "Account" WHERE "userId" = ?1;
 -- deleteUser[2]
 DELETE FROM "User" WHERE "id" = ?1;
 
+-- userLocked
+SELECT "email" FROM "User" WHERE "id" = ?1;
+
 -- updateUser[1]
 UPDATE "User" SET "name" = ?2 WHERE "id" = ?1 RETURNING "id", "name", "email", "emailVerified", "image";
 

@@ -1,5 +1,5 @@
 -- createUser
-INSERT INTO `pintle_users` (`id`, `name`, `email`, `email_verified`, `image`, `extra`) VALUES (?, ?, ?, ?, ?, ?);
+INSERT INTO `pintle_users` (`id`, `name`, `email`, `email_verified`, `image`, `extra`, `created`) VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- user
 SELECT `id`, `name`, `email`, `email_verified`, `image`, `extra` FROM `pintle_users` WHERE `id` = ?;
@@ -27,6 +27,9 @@ SELECT `id` FROM `pintle_users` WHERE `id` = ? FOR UPDATE;
 
 -- userExtra
 SELECT `extra` FROM `pintle_users` WHERE `id` = ? FOR UPDATE;
+
+-- userLocked
+SELECT `email` FROM `pintle_users` WHERE `id` = ? FOR UPDATE;
 
 -- updateUser[1]
 UPDATE `pintle_users` SET `name` = ? WHERE `id` = ?;
@@ -224,15 +227,21 @@ SELECT COUNT(*) FROM `pintle_flows` WHERE `subject` = ? AND `kind` = ? AND `expi
 SELECT `kind`, `subject`, `version`, `payload`, `code`, `attempts`, `created`, `expires` FROM `pintle_flows` WHERE `id` = ? AND `kind` = ? FOR UPDATE;
 
 -- deleteAccountRows[0]
-DELETE FROM `pintle_states` WHERE `user_id` = ?;
+UPDATE `pintle_activity` SET `user_id` = NULL WHERE `user_id` = ? AND `actor` IS NOT NULL;
 
 -- deleteAccountRows[1]
-DELETE FROM `pintle_factors` WHERE `user_id` = ?;
+DELETE FROM `pintle_states` WHERE `user_id` = ?;
 
 -- deleteAccountRows[2]
-DELETE FROM `pintle_flows` WHERE `subject` = ?;
+DELETE FROM `pintle_factors` WHERE `user_id` = ?;
 
 -- deleteAccountRows[3]
+DELETE FROM `pintle_flows` WHERE `subject` = ?;
+
+-- deleteAccountRows[4]
+DELETE FROM `pintle_activity` WHERE `user_id` = ?;
+
+-- deleteAccountRows[5]
 DELETE FROM `pintle_provider_sessions` WHERE `user_id` = ?;
 
 -- sweepFlows
@@ -247,11 +256,38 @@ SELECT `user_id` FROM `pintle_states` WHERE `user_id` > ? AND (`created` IS NULL
 -- factorOwners
 SELECT DISTINCT `user_id` FROM `pintle_factors` WHERE `user_id` > ? AND `created` < ? ORDER BY `user_id` LIMIT ?;
 
+-- dueUsers
+SELECT `user_id` FROM `pintle_states` WHERE `user_id` > ? AND `delete_at` <= ? ORDER BY `user_id` LIMIT ?;
+
+-- factorUsers
+SELECT DISTINCT `user_id` FROM `pintle_factors` WHERE `user_id` > ? AND `kind` = ? ORDER BY `user_id` LIMIT ?;
+
 -- dropState
 DELETE FROM `pintle_states` WHERE `user_id` = ? AND (`created` IS NULL OR `created` < ?);
 
 -- leftRows
-SELECT CASE WHEN EXISTS (SELECT 1 FROM `pintle_states` WHERE `user_id` = ?) OR EXISTS (SELECT 1 FROM `pintle_factors` WHERE `user_id` = ?) OR EXISTS (SELECT 1 FROM `pintle_flows` WHERE `subject` = ?) OR EXISTS (SELECT 1 FROM `pintle_provider_sessions` WHERE `user_id` = ?) THEN 1 ELSE 0 END;
+SELECT CASE WHEN EXISTS (SELECT 1 FROM `pintle_states` WHERE `user_id` = ?) OR EXISTS (SELECT 1 FROM `pintle_factors` WHERE `user_id` = ?) OR EXISTS (SELECT 1 FROM `pintle_flows` WHERE `subject` = ?) OR EXISTS (SELECT 1 FROM `pintle_activity` WHERE `user_id` = ?) OR EXISTS (SELECT 1 FROM `pintle_provider_sessions` WHERE `user_id` = ?) THEN 1 ELSE 0 END;
+
+-- record
+INSERT INTO `pintle_activity` (`id`, `at`, `kind`, `outcome`, `user_id`, `actor`, `subject`, `detail`, `count`, `expires`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE `count` = `count` + ?;
+
+-- activity
+SELECT `id`, `at`, `kind`, `outcome`, `user_id`, `actor`, `subject`, `detail`, `count`, `expires` FROM `pintle_activity` WHERE (? = '' OR `user_id` = ?) AND (? = '' OR `actor` = ?) AND (? = '' OR `kind` = ?) AND (? = '' OR `outcome` = ?) AND `at` >= ? AND `at` <= ? AND (`at` < ? OR `id` < ?) ORDER BY `at` DESC, `id` DESC LIMIT ?;
+
+-- userActivity
+SELECT `id`, `at`, `kind`, `outcome`, `user_id`, `actor`, `subject`, `detail`, `count`, `expires` FROM `pintle_activity` WHERE `user_id` = ? AND (? = '' OR `actor` = ?) AND (? = '' OR `kind` = ?) AND (? = '' OR `outcome` = ?) AND `at` >= ? AND `at` <= ? AND (`at` < ? OR `id` < ?) ORDER BY `at` DESC, `id` DESC LIMIT ?;
+
+-- actorActivity
+SELECT `id`, `at`, `kind`, `outcome`, `user_id`, `actor`, `subject`, `detail`, `count`, `expires` FROM `pintle_activity` WHERE (? = '' OR `user_id` = ?) AND `actor` = ? AND (? = '' OR `kind` = ?) AND (? = '' OR `outcome` = ?) AND `at` >= ? AND `at` <= ? AND (`at` < ? OR `id` < ?) ORDER BY `at` DESC, `id` DESC LIMIT ?;
+
+-- kindActivity
+SELECT `id`, `at`, `kind`, `outcome`, `user_id`, `actor`, `subject`, `detail`, `count`, `expires` FROM `pintle_activity` WHERE (? = '' OR `user_id` = ?) AND (? = '' OR `actor` = ?) AND `kind` = ? AND (? = '' OR `outcome` = ?) AND `at` >= ? AND `at` <= ? AND (`at` < ? OR `id` < ?) ORDER BY `at` DESC, `id` DESC LIMIT ?;
+
+-- keepActs
+UPDATE `pintle_activity` SET `user_id` = NULL WHERE `user_id` = ? AND `actor` IS NOT NULL;
+
+-- sweepActivity
+DELETE FROM `pintle_activity` WHERE `expires` < ? ORDER BY `expires` LIMIT ?;
 
 -- putSignIn
 INSERT INTO `pintle_provider_sessions` (`id`, `session`, `user_id`, `provider`, `account_id`, `key_sid`, `key_sub`, `role`, `acr`, `amr`, `auth_time`, `proof`, `hint`, `created`, `expires`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE `role` = CASE WHEN `role` = 'began' THEN `role` ELSE ? END, `key_sid` = ?, `key_sub` = ?, `acr` = ?, `amr` = ?, `auth_time` = ?, `proof` = ?, `hint` = ?, `created` = ?, `expires` = ?;

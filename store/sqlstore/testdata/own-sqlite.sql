@@ -1,5 +1,5 @@
 -- createUser
-INSERT INTO "pintle_users" ("id", "name", "email", "email_verified", "image", "extra") VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING "id", "name", "email", "email_verified", "image", "extra";
+INSERT INTO "pintle_users" ("id", "name", "email", "email_verified", "image", "extra", "created") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING "id", "name", "email", "email_verified", "image", "extra";
 
 -- user
 SELECT "id", "name", "email", "email_verified", "image", "extra" FROM "pintle_users" WHERE "id" = ?1;
@@ -24,6 +24,9 @@ DELETE FROM "pintle_users" WHERE "id" = ?1;
 
 -- userExtra
 SELECT "extra" FROM "pintle_users" WHERE "id" = ?1;
+
+-- userLocked
+SELECT "email" FROM "pintle_users" WHERE "id" = ?1;
 
 -- updateUser[1]
 UPDATE "pintle_users" SET "name" = ?2 WHERE "id" = ?1 RETURNING "id", "name", "email", "email_verified", "image", "extra";
@@ -218,15 +221,21 @@ DELETE FROM "pintle_flows" WHERE "id" = ?1 AND "kind" = ?2 RETURNING "kind", "su
 SELECT COUNT(*) FROM "pintle_flows" WHERE "subject" = ?1 AND "kind" = ?2 AND "expires" > ?3;
 
 -- deleteAccountRows[0]
-DELETE FROM "pintle_states" WHERE "user_id" = ?1;
+UPDATE "pintle_activity" SET "user_id" = NULL WHERE "user_id" = ?1 AND "actor" IS NOT NULL;
 
 -- deleteAccountRows[1]
-DELETE FROM "pintle_factors" WHERE "user_id" = ?1;
+DELETE FROM "pintle_states" WHERE "user_id" = ?1;
 
 -- deleteAccountRows[2]
-DELETE FROM "pintle_flows" WHERE "subject" = ?1;
+DELETE FROM "pintle_factors" WHERE "user_id" = ?1;
 
 -- deleteAccountRows[3]
+DELETE FROM "pintle_flows" WHERE "subject" = ?1;
+
+-- deleteAccountRows[4]
+DELETE FROM "pintle_activity" WHERE "user_id" = ?1;
+
+-- deleteAccountRows[5]
 DELETE FROM "pintle_provider_sessions" WHERE "user_id" = ?1;
 
 -- sweepFlows
@@ -241,11 +250,38 @@ SELECT "user_id" FROM "pintle_states" WHERE "user_id" > ?1 AND ("created" IS NUL
 -- factorOwners
 SELECT DISTINCT "user_id" FROM "pintle_factors" WHERE "user_id" > ?1 AND "created" < ?2 ORDER BY "user_id" LIMIT ?3;
 
+-- dueUsers
+SELECT "user_id" FROM "pintle_states" WHERE "user_id" > ?1 AND "delete_at" <= ?2 ORDER BY "user_id" LIMIT ?3;
+
+-- factorUsers
+SELECT DISTINCT "user_id" FROM "pintle_factors" WHERE "user_id" > ?1 AND "kind" = ?2 ORDER BY "user_id" LIMIT ?3;
+
 -- dropState
 DELETE FROM "pintle_states" WHERE "user_id" = ?1 AND ("created" IS NULL OR "created" < ?2);
 
 -- leftRows
-SELECT CASE WHEN EXISTS (SELECT 1 FROM "pintle_states" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_factors" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_flows" WHERE "subject" = ?1) OR EXISTS (SELECT 1 FROM "pintle_provider_sessions" WHERE "user_id" = ?1) THEN 1 ELSE 0 END;
+SELECT CASE WHEN EXISTS (SELECT 1 FROM "pintle_states" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_factors" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_flows" WHERE "subject" = ?1) OR EXISTS (SELECT 1 FROM "pintle_activity" WHERE "user_id" = ?1) OR EXISTS (SELECT 1 FROM "pintle_provider_sessions" WHERE "user_id" = ?1) THEN 1 ELSE 0 END;
+
+-- record
+INSERT INTO "pintle_activity" AS t ("id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT ("id") DO UPDATE SET "count" = t."count" + ?9;
+
+-- activity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "pintle_activity" WHERE (?1 = '' OR "user_id" = ?1) AND (?2 = '' OR "actor" = ?2) AND (?3 = '' OR "kind" = ?3) AND (?4 = '' OR "outcome" = ?4) AND "at" >= ?5 AND "at" <= ?6 AND ("at" < ?6 OR "id" < ?7) ORDER BY "at" DESC, "id" DESC LIMIT ?8;
+
+-- userActivity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "pintle_activity" WHERE "user_id" = ?1 AND (?2 = '' OR "actor" = ?2) AND (?3 = '' OR "kind" = ?3) AND (?4 = '' OR "outcome" = ?4) AND "at" >= ?5 AND "at" <= ?6 AND ("at" < ?6 OR "id" < ?7) ORDER BY "at" DESC, "id" DESC LIMIT ?8;
+
+-- actorActivity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "pintle_activity" WHERE (?1 = '' OR "user_id" = ?1) AND "actor" = ?2 AND (?3 = '' OR "kind" = ?3) AND (?4 = '' OR "outcome" = ?4) AND "at" >= ?5 AND "at" <= ?6 AND ("at" < ?6 OR "id" < ?7) ORDER BY "at" DESC, "id" DESC LIMIT ?8;
+
+-- kindActivity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "pintle_activity" WHERE (?1 = '' OR "user_id" = ?1) AND (?2 = '' OR "actor" = ?2) AND "kind" = ?3 AND (?4 = '' OR "outcome" = ?4) AND "at" >= ?5 AND "at" <= ?6 AND ("at" < ?6 OR "id" < ?7) ORDER BY "at" DESC, "id" DESC LIMIT ?8;
+
+-- keepActs
+UPDATE "pintle_activity" SET "user_id" = NULL WHERE "user_id" = ?1 AND "actor" IS NOT NULL;
+
+-- sweepActivity
+DELETE FROM "pintle_activity" WHERE ("id") IN (SELECT "id" FROM "pintle_activity" WHERE "expires" < ?1 ORDER BY "expires" LIMIT ?2) AND "expires" < ?1;
 
 -- putSignIn
 INSERT INTO "pintle_provider_sessions" AS t ("id", "session", "user_id", "provider", "account_id", "key_sid", "key_sub", "role", "acr", "amr", "auth_time", "proof", "hint", "created", "expires") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT ("id") DO UPDATE SET "role" = CASE WHEN t."role" = 'began' THEN t."role" ELSE ?8 END, "key_sid" = ?6, "key_sub" = ?7, "acr" = ?9, "amr" = ?10, "auth_time" = ?11, "proof" = ?12, "hint" = ?13, "created" = ?14, "expires" = ?15;

@@ -22,6 +22,9 @@ DELETE FROM "users" WHERE "id" = CAST($1 AS bigint);
 -- lockUser
 SELECT "id" FROM "users" WHERE "id" = CAST($1 AS bigint) FOR UPDATE;
 
+-- userLocked
+SELECT "email" FROM "users" WHERE "id" = CAST($1 AS bigint) FOR UPDATE;
+
 -- updateUser[1]
 UPDATE "users" SET "name" = $2 WHERE "id" = CAST($1 AS bigint) RETURNING "id", "name", "email", "emailVerified", "image";
 

@@ -22,6 +22,9 @@ DELETE FROM "next_auth"."users" WHERE "id" = $1;
 -- lockUser
 SELECT "id" FROM "next_auth"."users" WHERE "id" = $1 FOR UPDATE;
 
+-- userLocked
+SELECT "email" FROM "next_auth"."users" WHERE "id" = $1 FOR UPDATE;
+
 -- updateUser[1]
 UPDATE "next_auth"."users" SET "name" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
 
@@ -194,18 +197,24 @@ DELETE FROM "next_auth"."pintle_flows" WHERE "id" = $1 AND "kind" = $2 RETURNING
 SELECT COUNT(*) FROM "next_auth"."pintle_flows" WHERE "subject" = $1 AND "kind" = $2 AND "expires" > $3;
 
 -- deleteAccountRows[0]
-DELETE FROM "next_auth"."pintle_facts" WHERE "user_id" = $1;
+UPDATE "next_auth"."pintle_activity" SET "user_id" = NULL WHERE "user_id" = $1 AND "actor" IS NOT NULL;
 
 -- deleteAccountRows[1]
-DELETE FROM "next_auth"."pintle_states" WHERE "user_id" = $1;
+DELETE FROM "next_auth"."pintle_facts" WHERE "user_id" = $1;
 
 -- deleteAccountRows[2]
-DELETE FROM "next_auth"."pintle_factors" WHERE "user_id" = $1;
+DELETE FROM "next_auth"."pintle_states" WHERE "user_id" = $1;
 
 -- deleteAccountRows[3]
-DELETE FROM "next_auth"."pintle_flows" WHERE "subject" = $1;
+DELETE FROM "next_auth"."pintle_factors" WHERE "user_id" = $1;
 
 -- deleteAccountRows[4]
+DELETE FROM "next_auth"."pintle_flows" WHERE "subject" = $1;
+
+-- deleteAccountRows[5]
+DELETE FROM "next_auth"."pintle_activity" WHERE "user_id" = $1;
+
+-- deleteAccountRows[6]
 DELETE FROM "next_auth"."pintle_provider_sessions" WHERE "user_id" = $1;
 
 -- sweepFlows
@@ -220,11 +229,38 @@ SELECT "user_id" FROM "next_auth"."pintle_states" WHERE "user_id" > $1 AND ("cre
 -- factorOwners
 SELECT DISTINCT "user_id" FROM "next_auth"."pintle_factors" WHERE "user_id" > $1 AND "created" < $2 ORDER BY "user_id" LIMIT $3;
 
+-- dueUsers
+SELECT "user_id" FROM "next_auth"."pintle_states" WHERE "user_id" > $1 AND "delete_at" <= $2 ORDER BY "user_id" LIMIT $3;
+
+-- factorUsers
+SELECT DISTINCT "user_id" FROM "next_auth"."pintle_factors" WHERE "user_id" > $1 AND "kind" = $2 ORDER BY "user_id" LIMIT $3;
+
 -- dropState
 DELETE FROM "next_auth"."pintle_states" WHERE "user_id" = $1 AND ("created" IS NULL OR "created" < $2);
 
 -- leftRows
-SELECT CASE WHEN EXISTS (SELECT 1 FROM "next_auth"."pintle_facts" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_states" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_factors" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_flows" WHERE "subject" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_provider_sessions" WHERE "user_id" = $1) THEN 1 ELSE 0 END;
+SELECT CASE WHEN EXISTS (SELECT 1 FROM "next_auth"."pintle_facts" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_states" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_factors" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_flows" WHERE "subject" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_activity" WHERE "user_id" = $1) OR EXISTS (SELECT 1 FROM "next_auth"."pintle_provider_sessions" WHERE "user_id" = $1) THEN 1 ELSE 0 END;
+
+-- record
+INSERT INTO "next_auth"."pintle_activity" AS t ("id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT ("id") DO UPDATE SET "count" = t."count" + $9;
+
+-- activity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "next_auth"."pintle_activity" WHERE ($1 = '' OR "user_id" = $1) AND ($2 = '' OR "actor" = $2) AND ($3 = '' OR "kind" = $3) AND ($4 = '' OR "outcome" = $4) AND "at" >= $5 AND "at" <= $6 AND ("at" < $6 OR "id" < $7) ORDER BY "at" DESC, "id" DESC LIMIT $8;
+
+-- userActivity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "next_auth"."pintle_activity" WHERE "user_id" = $1 AND ($2 = '' OR "actor" = $2) AND ($3 = '' OR "kind" = $3) AND ($4 = '' OR "outcome" = $4) AND "at" >= $5 AND "at" <= $6 AND ("at" < $6 OR "id" < $7) ORDER BY "at" DESC, "id" DESC LIMIT $8;
+
+-- actorActivity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "next_auth"."pintle_activity" WHERE ($1 = '' OR "user_id" = $1) AND "actor" = $2 AND ($3 = '' OR "kind" = $3) AND ($4 = '' OR "outcome" = $4) AND "at" >= $5 AND "at" <= $6 AND ("at" < $6 OR "id" < $7) ORDER BY "at" DESC, "id" DESC LIMIT $8;
+
+-- kindActivity
+SELECT "id", "at", "kind", "outcome", "user_id", "actor", "subject", "detail", "count", "expires" FROM "next_auth"."pintle_activity" WHERE ($1 = '' OR "user_id" = $1) AND ($2 = '' OR "actor" = $2) AND "kind" = $3 AND ($4 = '' OR "outcome" = $4) AND "at" >= $5 AND "at" <= $6 AND ("at" < $6 OR "id" < $7) ORDER BY "at" DESC, "id" DESC LIMIT $8;
+
+-- keepActs
+UPDATE "next_auth"."pintle_activity" SET "user_id" = NULL WHERE "user_id" = $1 AND "actor" IS NOT NULL;
+
+-- sweepActivity
+WITH expired AS (SELECT "id" FROM "next_auth"."pintle_activity" WHERE "expires" < $1 ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "next_auth"."pintle_activity" WHERE ("id") IN (SELECT "id" FROM expired) AND "expires" < $1;
 
 -- lockSession
 SELECT "userId", "expires" FROM "next_auth"."sessions" WHERE "sessionToken" = $1 FOR UPDATE;

@@ -22,6 +22,9 @@ DELETE FROM "next_auth"."users" WHERE "id" = $1;
 -- lockUser
 SELECT "id" FROM "next_auth"."users" WHERE "id" = $1 FOR UPDATE;
 
+-- userLocked
+SELECT "email" FROM "next_auth"."users" WHERE "id" = $1 FOR UPDATE;
+
 -- updateUser[1]
 UPDATE "next_auth"."users" SET "name" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
 

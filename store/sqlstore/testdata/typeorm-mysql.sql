@@ -22,6 +22,9 @@ DELETE FROM `users` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINA
 -- lockUser
 SELECT `id` FROM `users` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) FOR UPDATE;
 
+-- userLocked
+SELECT `email` FROM `users` WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY)) FOR UPDATE;
+
 -- updateUser[1]
 UPDATE `users` SET `name` = ? WHERE (`id` = ? AND CAST(CONVERT(`id` USING utf8mb4) AS BINARY) = CAST(? AS BINARY));
 

@@ -22,6 +22,9 @@ DELETE FROM "users" WHERE "id" = $1;
 -- lockUser
 SELECT "id" FROM "users" WHERE "id" = $1 FOR UPDATE;
 
+-- userLocked
+SELECT "email" FROM "users" WHERE "id" = $1 FOR UPDATE;
+
 -- updateUser[1]
 UPDATE "users" SET "name" = $2 WHERE "id" = $1 RETURNING "id", "name", "email", "emailVerified", "image";
 

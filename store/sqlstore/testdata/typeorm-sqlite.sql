@@ -19,6 +19,9 @@ DELETE FROM "accounts" WHERE "userId" = ?1;
 -- deleteUser[2]
 DELETE FROM "users" WHERE "id" = ?1;
 
+-- userLocked
+SELECT "email" FROM "users" WHERE "id" = ?1;
+
 -- updateUser[1]
 UPDATE "users" SET "name" = ?2 WHERE "id" = ?1 RETURNING "id", "name", "email", "emailVerified", "image";
 
