@@ -12,11 +12,12 @@ import (
 	"github.com/pintleauth/pintle/accountstore"
 )
 
-// An accountStore keeps states, factors and flows. The id of each document is its
+// An accountStore keeps states, factors, flows and events. The id of each document is its
 // whole key, so every operation that decides something is one command on one
 // document that is found by id.
 type accountStore struct {
-	states, factors, flows *mongo.Collection
+	states, factors, flows, activity *mongo.Collection
+	users                            *mongo.Collection // which it only reads
 }
 
 // AccountStore implements [pintle.Store].
@@ -36,6 +37,9 @@ func (a accountStore) forget(ctx context.Context, userID string) error {
 	}
 	if _, err := a.states.DeleteOne(ctx, byID(userID)); err != nil {
 		return fmt.Errorf("%s: %w", a.states.Name(), err)
+	}
+	if err := a.forgetEvents(ctx, userID); err != nil {
+		return fmt.Errorf("%s: %w", a.activity.Name(), err)
 	}
 	return nil
 }

@@ -120,6 +120,25 @@ func (a accountStore) DeleteFactor(ctx context.Context, userID, kind, id string)
 	return fail(ctx, "delete factor", err)
 }
 
+// FactorUsers implements [accountstore.Store].
+func (a accountStore) FactorUsers(ctx context.Context, kind, after string, limit int) ([]string, error) {
+	if !storable(kind, after) || limit <= 0 {
+		return nil, ctx.Err()
+	}
+	var users []string
+	for {
+		// A user may have several factors of the kind, so a page of factors may be of fewer users.
+		page, err := owners(ctx, a.factors, "userId", after, bson.D{{Key: "kind", Value: kind}}, limit-len(users))
+		if err != nil {
+			return nil, fail(ctx, "list users of factors", err)
+		}
+		if users = append(users, page...); len(page) == 0 || len(users) == limit {
+			return users, nil
+		}
+		after = page[len(page)-1]
+	}
+}
+
 // DeleteFactors implements [accountstore.Store].
 func (a accountStore) DeleteFactors(ctx context.Context, userID string, kinds, except []string) (int, error) {
 	if len(kinds) == 0 || !storable(userID) {

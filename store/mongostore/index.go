@@ -36,10 +36,18 @@ func (s *Store) needs() []need {
 		{collection: s.authenticators, fields: []string{"credentialID"}, unique: true},
 		{collection: s.authenticators, fields: []string{"userId"}},
 		{collection: s.revocations, fields: []string{"expires"}},
+		{collection: s.people.states, fields: []string{"deleteAt"}},
+		{collection: s.people.states, fields: []string{"bannedUntil"}},
+		{collection: s.people.states, fields: []string{"roles"}},
 		{collection: s.people.factors, fields: []string{"userId"}},
 		{collection: s.people.factors, fields: []string{"expires"}},
 		{collection: s.people.flows, fields: []string{"subject", "kind"}},
 		{collection: s.people.flows, fields: []string{"expires"}},
+		{collection: s.people.activity, fields: []string{"at", "_id"}},
+		{collection: s.people.activity, fields: []string{"userId", "at", "_id"}},
+		{collection: s.people.activity, fields: []string{"actor", "at", "_id"}},
+		{collection: s.people.activity, fields: []string{"kind", "at", "_id"}},
+		{collection: s.people.activity, fields: []string{"expires"}},
 		{collection: s.signIns.signIns, fields: []string{"session"}},
 		{collection: s.signIns.signIns, fields: []string{"userId"}},
 		{collection: s.signIns.signIns, fields: []string{"sid"}},
@@ -241,7 +249,7 @@ func (c *collection) check() error {
 func (s *Store) checkCollations(ctx context.Context) error {
 	names := bson.A{}
 	for _, c := range []*mongo.Collection{
-		s.users, s.accounts, s.sessions, s.verifications, s.authenticators, s.people.states, s.people.factors, s.people.flows,
+		s.users, s.accounts, s.sessions, s.verifications, s.authenticators, s.people.states, s.people.factors, s.people.flows, s.people.activity,
 	} {
 		names = append(names, c.Name())
 	}

@@ -29,8 +29,7 @@ func (s *Store) sweepOrphans(ctx context.Context, before time.Time, limit int) (
 	} {
 		after := ""
 		for removed < limit {
-			page := append(bson.D{{Key: of.owner, Value: bson.D{{Key: "$gt", Value: after}}}}, of.old...)
-			owners, err := s.owners(ctx, of.Collection, of.owner, page)
+			owners, err := owners(ctx, of.Collection, of.owner, after, of.old, orphanPage)
 			if err != nil || len(owners) == 0 {
 				if err != nil {
 					return removed, err
@@ -53,11 +52,13 @@ func (s *Store) sweepOrphans(ctx context.Context, before time.Time, limit int) (
 	return removed, nil
 }
 
-// owners returns the ids of users in a field of the documents that match, in order.
-func (s *Store) owners(ctx context.Context, c *mongo.Collection, field string, match bson.D) (ids []string, err error) {
+// owners returns the ids of users that are greater than after, in order: those in a field of
+// the first documents that match.
+func owners(ctx context.Context, c *mongo.Collection, field, after string, match bson.D, limit int) (ids []string, err error) {
+	match = append(bson.D{{Key: field, Value: bson.D{{Key: "$gt", Value: after}}}}, match...)
 	first := options.Find().
 		SetSort(bson.D{{Key: field, Value: 1}}).
-		SetLimit(orphanPage).
+		SetLimit(int64(limit)).
 		SetProjection(bson.D{{Key: field, Value: 1}})
 	documents, err := all[bson.M](ctx, c, match, first)
 	for _, document := range documents {

@@ -180,6 +180,15 @@ func failures(recent []time.Time, streak int64, counted bool) accountstore.Failu
 	return f
 }
 
+// DueUsers implements [accountstore.Store].
+func (a accountStore) DueUsers(ctx context.Context, at time.Time, after string, limit int) ([]string, error) {
+	if !storable(after) || limit <= 0 {
+		return nil, ctx.Err()
+	}
+	due, err := owners(ctx, a.states, "_id", after, bson.D{{Key: "deleteAt", Value: bson.D{{Key: "$lte", Value: millisecond(at)}}}}, limit)
+	return due, fail(ctx, "list due users", err)
+}
+
 // CountSuccess implements [accountstore.Store].
 func (a accountStore) CountSuccess(ctx context.Context, userID string, at time.Time) error {
 	at = millisecond(at)

@@ -31,10 +31,11 @@ type Options struct {
 	// Revocations is what [NewRevocations] keeps.
 	Revocations string // pintle_revocations
 
-	// States, Factors and Flows are what [Store.AccountStore] keeps.
-	States  string // pintle_states
-	Factors string // pintle_factors
-	Flows   string // pintle_flows
+	// States, Factors, Flows and Activity are what [Store.AccountStore] keeps.
+	States   string // pintle_states
+	Factors  string // pintle_factors
+	Flows    string // pintle_flows
+	Activity string // pintle_activity
 
 	// ProviderSessions and ProviderEnds are what [Store.ProviderSessions] keeps.
 	ProviderSessions string // pintle_provider_sessions
@@ -98,9 +99,11 @@ func newStore(db *mongo.Database, o Options) *Store {
 		authenticators: collection(o.Authenticators, "authenticators"),
 		revocations:    collection(o.Revocations, "pintle_revocations"),
 		people: accountStore{
-			states:  collection(o.States, "pintle_states"),
-			factors: collection(o.Factors, "pintle_factors"),
-			flows:   collection(o.Flows, "pintle_flows"),
+			states:   collection(o.States, "pintle_states"),
+			factors:  collection(o.Factors, "pintle_factors"),
+			flows:    collection(o.Flows, "pintle_flows"),
+			activity: collection(o.Activity, "pintle_activity"),
+			users:    collection(o.Users, "users"),
 		},
 		signIns: providerSessions{
 			signIns:  collection(o.ProviderSessions, "pintle_provider_sessions"),

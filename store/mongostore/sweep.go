@@ -15,7 +15,7 @@ import (
 // share the work. At the end it reads the ids of all users with a state or a factor, 500
 // at a time, to find those who are gone.
 func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
-	n, err := sweepAll(ctx, before, limit, s.sessions, s.verifications, s.people.flows, s.people.factors, s.signIns.signIns, s.signIns.ends)
+	n, err := sweepAll(ctx, before, limit, s.sessions, s.verifications, s.people.flows, s.people.factors, s.people.activity, s.signIns.signIns, s.signIns.ends)
 	if err != nil || n >= limit {
 		return n, err
 	}

@@ -125,15 +125,34 @@ func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpd
 	if err != nil {
 		return nil, fail(ctx, "update user", err)
 	}
+	if change.IfEmail != nil {
+		if !storable(*change.IfEmail) {
+			return nil, fail(ctx, "update user", fmt.Errorf("email: %w", errNotText))
+		}
+		filter = append(filter, bson.E{Key: "email", Value: nullable(*change.IfEmail)}) // null is also that of no field
+	}
 	if len(update) == 0 {
-		return s.findUser(ctx, "update user", filter)
+		u, err := s.findUser(ctx, "update user", filter)
+		return u, s.orOtherAddress(ctx, key, change, err)
 	}
 	after := options.FindOneAndUpdate().SetReturnDocument(options.After)
 	document, err := decode[userDocument](s.users.FindOneAndUpdate(ctx, filter, update, after))
 	if err != nil {
-		return nil, fail(ctx, "update user", err)
+		return nil, s.orOtherAddress(ctx, key, change, fail(ctx, "update user", err))
 	}
 	return document.user(), nil
+}
+
+// orOtherAddress turns the error of a conditional change that found no user into
+// ErrConflict if the user is there, with another address.
+func (s *Store) orOtherAddress(ctx context.Context, key any, change pintle.UserUpdate, err error) error {
+	if change.IfEmail == nil || !errors.Is(err, pintle.ErrNotFound) {
+		return err
+	}
+	if _, err := s.findUser(ctx, "update user", bson.D{{Key: "_id", Value: key}}); err != nil {
+		return err
+	}
+	return fail(ctx, "update user", pintle.ErrConflict)
 }
 
 func userUpdate(change pintle.UserUpdate) (update bson.D, err error) {

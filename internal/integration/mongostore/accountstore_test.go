@@ -89,7 +89,7 @@ func TestADeletionRemovesTheUserBeforeTheSecondFactorAndTheBan(t *testing.T) {
 			order = append(order, name)
 		}
 	}
-	want := "sessions accounts authenticators users sessions accounts authenticators pintle_provider_sessions pintle_flows pintle_factors pintle_states"
+	want := "sessions accounts authenticators users sessions accounts authenticators pintle_provider_sessions pintle_flows pintle_factors pintle_states pintle_activity"
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("DeleteUser removes from %s,\nwant %s", got, want)
 	}

@@ -66,7 +66,7 @@ func TestDocumentsAreThoseOfTheAdapter(t *testing.T) {
 func TestCollectionsHaveTheNamesOfTheOptions(t *testing.T) {
 	db := services.MongoDatabase(t)
 	o := mongostore.Options{
-		Users: "u", Accounts: "a", Sessions: "s", VerificationTokens: "v", Authenticators: "p", Revocations: "r", States: "ps", Factors: "pf", Flows: "pl",
+		Users: "u", Accounts: "a", Sessions: "s", VerificationTokens: "v", Authenticators: "p", Revocations: "r", States: "ps", Factors: "pf", Flows: "pl", Activity: "pa",
 		ProviderSessions: "os", ProviderEnds: "oe", Once: "on", Leases: "ol",
 	}
 	if err := mongostore.EnsureIndexes(t.Context(), db.Database, o); err != nil {
@@ -83,7 +83,7 @@ func TestCollectionsHaveTheNamesOfTheOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(names)
-	if want := []string{"a", "oe", "ol", "on", "os", "p", "pf", "pl", "ps", "r", "s", "u", "v"}; !slices.Equal(names, want) {
+	if want := []string{"a", "oe", "ol", "on", "os", "p", "pa", "pf", "pl", "ps", "r", "s", "u", "v"}; !slices.Equal(names, want) {
 		t.Errorf("the collections are %q, want %q", names, want)
 	}
 }

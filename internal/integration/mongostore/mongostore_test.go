@@ -36,6 +36,8 @@ func open(t testing.TB, db *services.Mongo) *mongostore.Store {
 	return s
 }
 
+// RPT-81, RPT-82: among the promises are those about a session that its provider ends while it
+// begins, is extended or is deleted, and about texts with any characters.
 func TestStoreKeepsEveryPromise(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) pintle.Store { return open(t, services.MongoDatabase(t)) })
 }
