@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/accountstore"
 )
 
-// An accountStore keeps states, factors and flows, each decision in one key. The
+// An accountStore keeps states, factors, flows and events, each decision in one key. The
 // rows of a user are on several nodes of a Cluster, as their sessions are.
 type accountStore struct {
 	client redis.UniversalClient
@@ -21,7 +21,9 @@ type accountStore struct {
 
 // AccountStore implements [pintle.Store]. A flow goes by itself an hour after it has
 // expired, and a factor that has expired as long goes when the user is given
-// another.
+// another. Events that have expired as long go when another of the user is recorded,
+// a hundred at a time. All events of a site are on one node of a Cluster, too, for the
+// queries of operators.
 func (s *Store) AccountStore() accountstore.Store { return s.accountStore() }
 
 func (s *Store) accountStore() accountStore { return accountStore{s.client, s.keys} }
@@ -37,7 +39,10 @@ func (a accountStore) forget(ctx context.Context, userID string) error {
 			return err
 		}
 	}
-	return nil
+	if err := a.forgetEvents(ctx, userID); err != nil {
+		return err
+	}
+	return a.client.ZRem(ctx, a.keys.users(), userID).Err()
 }
 
 // failRead is fail for what only reads. A client of a Cluster then looks whether

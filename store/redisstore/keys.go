@@ -81,6 +81,24 @@ func (k keys) factors(userID string) string { return k.AccountStoreKeyPrefix + "
 func (k keys) flows(subject string) string  { return k.AccountStoreKeyPrefix + "flows:" + subject }
 func (k keys) flow(name string) string      { return k.AccountStoreKeyPrefix + "flow:" + name }
 
+// events returns the keys of the events of a user. Braces in the id would end the tag.
+func (k keys) events(userID string) eventList { return k.eventList(url.QueryEscape(userID)) }
+
+// allEvents returns the keys of all events. No id of a user is escaped with an asterisk or a
+// number sign.
+func (k keys) allEvents() eventList { return k.eventList("*") }
+
+// subjectEvents returns the keys of the events of a hash.
+func (k keys) subjectEvents(subject string) eventList { return k.eventList("#" + subject) }
+
+func (k keys) eventList(of string) eventList {
+	key := k.AccountStoreKeyPrefix + "activity:{" + of + "}"
+	return eventList{rows: key, at: key + ":at", ends: key + ":ends"}
+}
+
+// users is the sorted set of all users.
+func (k keys) users() string { return k.AccountStoreKeyPrefix + "users" }
+
 // factor returns the field of a factor in the hash of its user. The kind has no
 // colon in it, so the first colon is the border.
 func (k keys) factor(kind, id string) string { return kindField(kind) + ":" + id }

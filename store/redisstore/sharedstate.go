@@ -2,8 +2,8 @@ package redisstore
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -39,17 +39,24 @@ func (s *SharedState) key(kind string, k sharedstate.Key) string {
 	return s.prefix + kind + ":" + base64.RawURLEncoding.EncodeToString(k[:])
 }
 
+// useOnce sets a key that does not exist. The client sends a command again whose answer was
+// lost: the value is that of the call, so that the call which has set the key is the first
+// all the same.
+var useOnce = redis.NewScript(`
+	if redis.call('SET', KEYS[1], ARGV[1], 'PXAT', ARGV[2], 'NX') then return 1 end
+	if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end
+	return 0`)
+
 // Once implements [sharedstate.Store].
 func (s *SharedState) Once(ctx context.Context, key sharedstate.Key, until time.Time) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
+	var call [16]byte
+	_, _ = rand.Read(call[:])                          // it never fails
 	end := until.Add(time.Millisecond - 1).UnixMilli() // not before until
-	err := s.client.Do(ctx, "SET", s.key("once", key), 1, "PXAT", max(end, 1), "NX").Err()
-	if errors.Is(err, redis.Nil) {
-		return false, nil
-	}
-	return err == nil, fail(ctx, "use a key once", err)
+	first, err := useOnce.Run(ctx, s.client, []string{s.key("once", key)}, call[:], max(end, 1)).Bool()
+	return err == nil && first, fail(ctx, "use a key once", err)
 }
 
 var takeLease = redis.NewScript(`

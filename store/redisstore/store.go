@@ -36,7 +36,8 @@ type Options struct {
 	UnlinkingKeyPrefix  string // user:unlinking:
 
 	// AccountStoreKeyPrefix is in front of the keys of [Store.AccountStore], which
-	// are pintle:state:, pintle:factors:, pintle:flow: and pintle:flows: by default,
+	// are pintle:state:, pintle:factors:, pintle:flow:, pintle:flows:,
+	// pintle:activity: and the sorted set pintle:users by default,
 	// of [Store.SharedState], which are pintle:once: and pintle:lease:, and of
 	// [Store.ProviderSessions], which are pintle:signin:, pintle:signin-by: and
 	// pintle:ended:.

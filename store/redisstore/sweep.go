@@ -15,19 +15,21 @@ import (
 // hundred at a time, so once a week is enough. Flows expire by themselves.
 func (s *Store) SweepAccountStore(ctx context.Context, limit int) (int, error) {
 	var removed atomic.Int64
-	node := func(ctx context.Context, c *redis.Client) error { return s.sweepNode(ctx, c, &removed, int64(limit)) }
-	var err error
-	switch c := s.client.(type) {
-	case *redis.ClusterClient:
-		err = c.ForEachMaster(ctx, node) // several at once
-	case *redis.Ring:
-		err = c.ForEachShard(ctx, node)
-	case *redis.Client:
-		err = node(ctx, c)
-	default:
-		err = errNoScan
-	}
+	err := eachNode(ctx, s.client, func(ctx context.Context, c *redis.Client) error { return s.sweepNode(ctx, c, &removed, int64(limit)) })
 	return int(removed.Load()), fail(ctx, "sweep", err)
+}
+
+// eachNode calls f with each node that has keys: several at once.
+func eachNode(ctx context.Context, client redis.UniversalClient, f func(context.Context, *redis.Client) error) error {
+	switch c := client.(type) {
+	case *redis.ClusterClient:
+		return c.ForEachMaster(ctx, f)
+	case *redis.Ring:
+		return c.ForEachShard(ctx, f)
+	case *redis.Client:
+		return f(ctx, c)
+	}
+	return errNoScan
 }
 
 var errNoScan = errors.New("the client is no *redis.Client, *redis.ClusterClient or *redis.Ring, of which each node lists its keys")

@@ -50,6 +50,9 @@ func (s *Store) writeNewUser(ctx context.Context, u *pintle.User, text []byte) e
 		// in as this one, whom no address leads to yet.
 		err = s.accountStore().forget(ctx, u.ID)
 	}
+	if err == nil {
+		err = s.accountStore().noteUser(ctx, u.ID, time.Now())
+	}
 	if err == nil && u.Email != "" {
 		var held bool
 		held, err = s.confirm(ctx, u.Email, u.ID)
@@ -64,7 +67,7 @@ func (s *Store) writeNewUser(ctx context.Context, u *pintle.User, text []byte) e
 	defer cancel()
 	if created {
 		_, undone := remove(ctx, s.client, key, text)
-		err = errors.Join(err, undone)
+		err = errors.Join(err, undone, s.client.ZRem(ctx, s.keys.users(), u.ID).Err())
 	}
 	return errors.Join(err, s.release(ctx, u.Email, u.ID))
 }
@@ -99,6 +102,10 @@ func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpd
 		if err != nil {
 			return nil, fail(ctx, "update user", err)
 		}
+		if change.IfEmail != nil && before.Email != *change.IfEmail {
+			// What it has reserved in an earlier round goes by itself.
+			return nil, fail(ctx, "update user", pintle.ErrConflict)
+		}
 		after := applied(before, change)
 		text, err := encodeUser(after)
 		if err != nil {
@@ -118,6 +125,9 @@ func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpd
 		}
 		if !written {
 			continue
+		}
+		if err := s.accountStore().noteUser(ctx, id, time.Time{}); err != nil {
+			return nil, fail(ctx, "update user", err)
 		}
 		if after.Email != before.Email {
 			if err := s.moveAddress(ctx, id, before.Email, after.Email, old, text); err != nil {
