@@ -1,6 +1,6 @@
 // Package accountstore has the rows that package account keeps for the users of a
 // [pintle.Store]: their passwords and second factors, what they have begun and not
-// finished, and what an operator has decided about them.
+// finished, what an operator has decided about them, and what has happened to them.
 //
 // All stores of Pintle but xatastore have them, beside the tables of Auth.js as well.
 // A store of your own implements [Store] and returns it from its method AccountStore;
@@ -37,10 +37,10 @@ import (
 //
 // The users of the rows need not exist: a store does not check them, since in tables
 // that are shared with Auth.js it could not. [pintle.Store].DeleteUser removes the
-// state, the factors and the flows whose Subject is the id of its user. It removes
-// what is left under an id also when it does not find the user: what was stored while
-// a user was deleted, a second call removes. [pintle.Store].Sweep removes flows and
-// factors that have expired; a store without it removes them without being asked, an
+// state, the factors and the flows whose Subject is the id of its user, and events as
+// [Log] says. It removes what is left under an id also when it does not find the user: what was stored while
+// a user was deleted, a second call removes. [pintle.Store].Sweep removes flows,
+// factors and events that have expired; a store without it removes them without being asked, an
 // hour after they expired or later.
 //
 // A user may go without DeleteUser, if Auth.js shares the tables or an operator deletes
@@ -141,6 +141,35 @@ type Store interface {
 	// CountFlows returns how many flows a subject has of a kind that expire after a
 	// time.
 	CountFlows(ctx context.Context, subject, kind string, after time.Time) (int, error)
+
+	// DueUsers returns the ids of users who are to be deleted: those whose state has a
+	// DeleteAt that is no later than a time. It is a page: at most limit ids that are
+	// greater than after, in the order of their bytes. Fewer than limit are the last
+	// page. An empty after begins with the first id. A limit of 0 or less returns none.
+	//
+	// A job calls it, and no request: a store may look at every row for each page. A row
+	// that changes meanwhile is on a page or is not, so the job reads the state of each
+	// user again.
+	DueUsers(ctx context.Context, at time.Time, after string, limit int) ([]string, error)
+
+	// FactorUsers returns the ids of users who have a factor of a kind, expired or not:
+	// each id once, in pages as those of DueUsers.
+	FactorUsers(ctx context.Context, kind, after string, limit int) ([]string, error)
+
+	// Users returns a page of the users who fulfil the conditions of a query, and next,
+	// with which the query continues; next is empty after the last page.
+	//
+	// The newest user is first, and users of whom the store does not know when it made
+	// them are last. A query with Email or Name may be in another order, which is the same
+	// for all of its pages. A user who is there all the time is on one page. One that is
+	// made, changed or deleted meanwhile is on a page or not.
+	//
+	// An After that is not from the store, or from a query with other texts, is an error,
+	// or a page of users who fulfil the conditions: it never returns others.
+	Users(ctx context.Context, q *UserQuery) (page []*User, next string, err error)
+
+	// What happened to the users.
+	Log
 }
 
 // A State is what an application has decided about a user.

@@ -104,9 +104,9 @@ var accountRowChecks = []check{
 		at := now().Add(-time.Hour)
 		older, younger := at.Add(-time.Millisecond), at
 		left := func(userID string, created time.Time) *rowsOf {
-			r := &rowsOf{newState(userID), newFactor(userID, totp), newFlow(userID, reset)}
+			r := &rowsOf{state: newState(userID), factor: newFactor(userID, totp), flow: newFlow(userID, reset)}
 			r.state.Created, r.factor.Created, r.factor.Expires = created, created, time.Time{}
-			return &rowsOf{t.changeState(r.state), t.addFactor(r.factor), t.createFlow(r.flow)}
+			return &rowsOf{state: t.changeState(r.state), factor: t.addFactor(r.factor), flow: t.createFlow(r.flow)}
 		}
 		u := t.someone().ID
 		other := strings.ToUpper(u)
@@ -226,12 +226,14 @@ type rowsOf struct {
 	state  *accountstore.State
 	factor *accountstore.Factor
 	flow   *accountstore.Flow
+	event  *accountstore.Event
 }
 
 // allRows stores a row of each kind under an id.
 func (t *tester) allRows(userID string) *rowsOf {
 	t.Helper()
-	r := &rowsOf{t.changeState(newState(userID)), t.addFactor(newFactor(userID, totp)), t.createFlow(newFlow(userID, reset))}
+	r := &rowsOf{t.changeState(newState(userID)), t.addFactor(newFactor(userID, totp)), t.createFlow(newFlow(userID, reset)), newEvent(userID)}
+	t.record(r.event)
 	f, err := t.rows().CountFailure(t.ctx, userID, now(), time.Hour, noLimit)
 	t.ok("CountFailure", err)
 	r.state.Streak = f.Streak
@@ -245,6 +247,7 @@ func (r *rowsOf) there(t *tester) {
 	t.factors(r.factor.UserID, r.factor)
 	t.flow(r.flow)
 	t.open(1, r.flow.Subject, r.flow.Kind)
+	t.activity(accountstore.ActivityQuery{UserID: r.state.UserID}, r.event)
 	if n := t.recent(r.state.UserID, now(), time.Hour); n != r.state.Streak {
 		t.Errorf("there are %d failures, want %d", n, r.state.Streak)
 	}
@@ -257,6 +260,8 @@ func (r *rowsOf) gone(t *tester) {
 	t.factors(r.factor.UserID)
 	t.noFlow(r.flow.ID)
 	t.open(0, r.flow.Subject, r.flow.Kind)
+	t.activity(accountstore.ActivityQuery{UserID: r.state.UserID})
+	t.activity(accountstore.ActivityQuery{Kind: r.event.Kind})
 	if n := t.recent(r.state.UserID, now(), time.Hour); n != 0 {
 		t.Errorf("there are %d failures, want none", n)
 	}
@@ -320,6 +325,12 @@ var rowChanges = []rowChange{
 		_, err := rows.EndFlows(t.ctx, r.flow.Subject, r.flow.Kind)
 		return err
 	}},
+	{"Record", func(t *tester, rows accountstore.Store, r *rowsOf) error {
+		return rows.Record(t.ctx, newEvent(r.event.UserID))
+	}},
+	{"Record of one that is there", func(t *tester, rows accountstore.Store, r *rowsOf) error {
+		return rows.Record(t.ctx, r.event)
+	}},
 }
 
 // rowLookups are the methods of [accountstore.Store] that read.
@@ -346,6 +357,10 @@ var rowLookups = []rowChange{
 	}},
 	{"CountFlows", func(t *tester, rows accountstore.Store, r *rowsOf) error {
 		_, err := rows.CountFlows(t.ctx, r.flow.Subject, r.flow.Kind, now())
+		return err
+	}},
+	{"Activity", func(t *tester, rows accountstore.Store, r *rowsOf) error {
+		_, err := rows.Activity(t.ctx, accountstore.ActivityQuery{UserID: r.event.UserID, Limit: 1})
 		return err
 	}},
 }

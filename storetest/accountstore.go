@@ -13,7 +13,7 @@ import (
 
 // accountStoreChecks are those of the rows that package account keeps. A store without
 // an [accountstore.Store] skips them.
-var accountStoreChecks = slices.Concat(stateChecks, failureChecks, factorChecks, flowChecks, accountRowChecks, accountRowTransactionChecks)
+var accountStoreChecks = slices.Concat(stateChecks, failureChecks, factorChecks, flowChecks, accountListChecks, accountUserChecks, activityChecks, accountRowChecks, accountRowTransactionChecks)
 
 // rows skips a check of an [accountstore.Store] if the store has none.
 func (t *tester) rows() accountstore.Store {

@@ -15,7 +15,7 @@ import (
 
 // rowMutants are stores whose rows have one thing wrong.
 func rowMutants() []mutant {
-	return slices.Concat(stateMutants, failureMutants(), factorMutants, flowMutants, rowStoreMutants)
+	return slices.Concat(stateMutants, failureMutants(), factorMutants, flowMutants, listMutants(), userListMutants(), activityMutants(), rowStoreMutants)
 }
 
 // altering returns a mutant whose rows are those of a good store, altered.
@@ -239,6 +239,11 @@ type faulty struct {
 	useFlow       func(context.Context, accountstore.Hash, string) (*accountstore.Flow, error)
 	endFlows      func(context.Context, string, ...string) (int, error)
 	countFlows    func(ctx context.Context, subject, kind string, after time.Time) (int, error)
+	dueUsers      func(ctx context.Context, at time.Time, after string, limit int) ([]string, error)
+	factorUsers   func(ctx context.Context, kind, after string, limit int) ([]string, error)
+	record        func(context.Context, *accountstore.Event) error
+	activity      func(context.Context, accountstore.ActivityQuery) ([]*accountstore.Event, error)
+	listUsers     func(context.Context, *accountstore.UserQuery) ([]*accountstore.User, string, error)
 }
 
 func (s *faulty) State(ctx context.Context, userID string) (*accountstore.State, error) {
@@ -307,6 +312,26 @@ func (s *faulty) EndFlows(ctx context.Context, subject string, kinds ...string) 
 
 func (s *faulty) CountFlows(ctx context.Context, subject, kind string, after time.Time) (int, error) {
 	return set(s.countFlows, s.Store.CountFlows)(ctx, subject, kind, after)
+}
+
+func (s *faulty) DueUsers(ctx context.Context, at time.Time, after string, limit int) ([]string, error) {
+	return set(s.dueUsers, s.Store.DueUsers)(ctx, at, after, limit)
+}
+
+func (s *faulty) FactorUsers(ctx context.Context, kind, after string, limit int) ([]string, error) {
+	return set(s.factorUsers, s.Store.FactorUsers)(ctx, kind, after, limit)
+}
+
+func (s *faulty) Record(ctx context.Context, e *accountstore.Event) error {
+	return set(s.record, s.Store.Record)(ctx, e)
+}
+
+func (s *faulty) Activity(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
+	return set(s.activity, s.Store.Activity)(ctx, q)
+}
+
+func (s *faulty) Users(ctx context.Context, q *accountstore.UserQuery) ([]*accountstore.User, string, error) {
+	return set(s.listUsers, s.Store.Users)(ctx, q)
 }
 
 // set returns the first of its arguments that is set.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,8 @@ var userMutants = []mutant{
 	{"an update returns only what changed", func(s *memstore.Store) pintle.Store { return partial{s} }, "the other fields survive"},
 	{"a field cannot be cleared", func(s *memstore.Store) pintle.Store { return sticky{s} }, "clears a field"},
 	{"the old address still leads there", func(s *memstore.Store) pintle.Store { return &staleIndex{Store: s} }, "is the only one the user is found by"},
+	{"the condition of an update is ignored", func(s *memstore.Store) pintle.Store { return unconditional{s} }, "moves only from the one that was read"},
+	{"the condition is read, and then the address written", func(s *memstore.Store) pintle.Store { return readThenMove{s} }, "moves of one address"},
 	{"times are cut to seconds", func(s *memstore.Store) pintle.Store { return seconds{s} }, "keeps its milliseconds"},
 	{"times lose their zone", func(s *memstore.Store) pintle.Store { return zoneless{s} }, "keeps its milliseconds and its instant"},
 	{"what is returned is shared", func(s *memstore.Store) pintle.Store { return &shared{Store: s} }, "what is returned is the caller's"},
@@ -75,6 +78,24 @@ func (s *oneEmpty) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User
 		s.used = true
 	}
 	return s.Store.CreateUser(ctx, u)
+}
+
+type unconditional struct{ *memstore.Store }
+
+func (s unconditional) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	c.IfEmail = nil
+	return s.Store.UpdateUser(ctx, id, c)
+}
+
+type readThenMove struct{ *memstore.Store }
+
+func (s readThenMove) UpdateUser(ctx context.Context, id string, c pintle.UserUpdate) (*pintle.User, error) {
+	if u, err := s.User(ctx, id); err != nil || c.IfEmail != nil && u.Email != *c.IfEmail {
+		return nil, cmp.Or(err, pintle.ErrConflict)
+	}
+	others()
+	c.IfEmail = nil
+	return s.Store.UpdateUser(ctx, id, c)
 }
 
 type upsert struct{ *memstore.Store }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,6 +56,17 @@ var raceChecks = []check{
 			_, err := t.store.UpdateUser(t.ctx, users[i].ID, pintle.UserUpdate{Email: &email})
 			return err
 		}))
+	}},
+	{"AT-43 of 64 moves of one address of a user one is made", func(t *tester) {
+		u := t.someone()
+		winner := t.oneWinner("UpdateUser", pintle.ErrConflict, race(func(i int) error {
+			email := fmt.Sprint(i, "-", u.ID, "@example.org")
+			_, err := t.store.UpdateUser(t.ctx, u.ID, pintle.UserUpdate{Email: &email, IfEmail: &u.Email})
+			return err
+		}))
+		found, err := t.store.User(t.ctx, u.ID)
+		t.ok("User", err)
+		t.same("the address of the user", found.Email, fmt.Sprint(winner, "-", u.ID, "@example.org"))
 	}},
 	{"SH-17 of 64 who link one account one owns it", func(t *tester) {
 		var users [writers]*pintle.User

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -97,6 +99,58 @@ var userUpdateChecks = []check{
 			t.ok("UserByEmail", err)
 			t.same("UserByEmail", described(found), described(want))
 		}
+	}},
+	{"an address moves only from the one that was read", func(t *tester) {
+		u, other := t.someone(), t.someone()
+		before, after, never := u.Email, unique()+"@example.org", "Never"
+		for _, not := range []string{"", "x" + u.Email, strings.ToUpper(u.Email), u.Email + " ", other.Email} {
+			for _, change := range []pintle.UserUpdate{{Email: &after, IfEmail: &not}, {Name: &never, IfEmail: &not}, {IfEmail: &not}} {
+				_, err := t.store.UpdateUser(t.ctx, u.ID, change)
+				t.conflict(fmt.Sprintf("UpdateUser if the address is %q", not), err)
+			}
+		}
+		found, err := t.store.User(t.ctx, u.ID)
+		t.ok("User", err)
+		t.same("User after a change from another address", described(found), described(u))
+		_, err = t.store.UserByEmail(t.ctx, after)
+		t.notFound("UserByEmail of an address that was not given", err)
+
+		_, err = t.store.UpdateUser(t.ctx, u.ID, pintle.UserUpdate{Email: &other.Email, IfEmail: &before})
+		t.conflict("UpdateUser to a taken address", err)
+		verified := now()
+		updated, err := t.store.UpdateUser(t.ctx, u.ID, pintle.UserUpdate{Email: &after, EmailVerified: &verified, IfEmail: &before})
+		t.ok("UpdateUser", err)
+		u.Email, u.EmailVerified = after, verified
+		t.same("UpdateUser returned", described(updated), described(u))
+		_, err = t.store.UserByEmail(t.ctx, before)
+		t.notFound("UserByEmail of the old address", err)
+		_, err = t.store.UpdateUser(t.ctx, newUser().ID, pintle.UserUpdate{Email: &before, IfEmail: &before})
+		t.notFound("UpdateUser of an unknown id", err)
+	}},
+	{"a user without an address is one whose address is empty", func(t *tester) {
+		t.limited(AddressRequired)
+		u := newUser()
+		u.Email, u.EmailVerified = "", time.Time{}
+		u = t.createUser(u)
+		empty, address := "", unique()+"@example.org"
+		_, err := t.store.UpdateUser(t.ctx, u.ID, pintle.UserUpdate{Email: &address, IfEmail: &empty})
+		t.ok("UpdateUser", err)
+		_, err = t.store.UpdateUser(t.ctx, u.ID, pintle.UserUpdate{Email: &empty, IfEmail: &empty})
+		t.conflict("UpdateUser once the user has an address", err)
+	}},
+	{"extra fields change only with the address that was read", func(t *tester) {
+		u := newUser()
+		u.Extra = map[string]any{"role": "admin"}
+		created := t.createUser(u)
+		if len(created.Extra) == 0 {
+			t.Skip("the store keeps no extra fields")
+		}
+		other := unique() + "@example.org"
+		_, err := t.store.UpdateUser(t.ctx, created.ID, pintle.UserUpdate{Extra: map[string]any{"role": "none"}, IfEmail: &other})
+		t.conflict("UpdateUser", err)
+		updated, err := t.store.UpdateUser(t.ctx, created.ID, pintle.UserUpdate{Extra: map[string]any{"role": "none"}, IfEmail: &u.Email})
+		t.ok("UpdateUser", err)
+		t.same("Extra", jsonText(updated.Extra), `{"role":"none"}`)
 	}},
 	{"extra fields survive an update", func(t *tester) {
 		u := newUser()

@@ -49,6 +49,8 @@ func closed(t testing.TB, client redis.UniversalClient) redis.UniversalClient {
 // alone are keys that no other test has.
 func alone() redisstore.Options { return redisstore.Options{BaseKeyPrefix: rand.Text() + ":"} }
 
+// RPT-81, RPT-82: among the promises are those about a session that its provider ends while it
+// begins, is extended or is deleted, and about texts with any characters.
 func TestStoreKeepsEveryPromise(t *testing.T) {
 	for _, d := range deployments {
 		t.Run(d.name, func(t *testing.T) {

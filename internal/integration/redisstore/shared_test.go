@@ -60,6 +60,7 @@ func TestKeysAndValuesAreThoseOfTheAdapter(t *testing.T) {
 		"authenticator:by-user-id:" + ada.ID: `["a/b+c/c="]`,
 		"user:accounts:" + ada.ID:            "",
 		"user:sessions:" + ada.ID:            "",
+		"pintle:users":                       "",
 	}
 	keys, err := client.Keys(t.Context(), "*").Result()
 	if err != nil {

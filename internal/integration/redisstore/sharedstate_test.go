@@ -1,6 +1,7 @@
 package redisstore_test
 
 import (
+	"context"
 	"crypto/rand"
 	"testing"
 	"time"
@@ -47,6 +48,33 @@ func TestTheSharedStateExpiresByItself(t *testing.T) {
 		left, err := client.PTTL(t.Context(), key).Result()
 		if err != nil || left < time.Until(until) || left > time.Hour {
 			t.Errorf("%s ends in %v, %v, want an hour", key, left, err)
+		}
+	}
+}
+
+// sentTwice sends each command again, as the client does when the answer was lost.
+type sentTwice struct{}
+
+func (sentTwice) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (sentTwice) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		_ = next(ctx, cmd)
+		return next(ctx, cmd)
+	}
+}
+
+func (sentTwice) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func TestALostAnswerDoesNotUseAValueUp(t *testing.T) {
+	client := again(t, single(t))
+	client.AddHook(sentTwice{})
+	state, until := redisstore.NewSharedState(client, rand.Text()+":"), time.Now().Add(time.Hour)
+	for _, want := range []bool{true, false} {
+		if first, err := state.Once(t.Context(), sharedstate.Key{1}, until); first != want || err != nil {
+			t.Errorf("Once() = %t, %v, want %t", first, err, want)
 		}
 	}
 }

@@ -187,6 +187,8 @@ func exercise(t *testing.T, s *sqlstore.Store) {
 	name, email, image, now := "name", "new@example.org", "image", time.Now()
 	_, err = s.UpdateUser(ctx, u.ID, pintle.UserUpdate{Name: &name, Email: &email, Image: &image, EmailVerified: &now})
 	ok(err)
+	_, err = s.UpdateUser(ctx, u.ID, pintle.UserUpdate{Email: &email, IfEmail: &email})
+	ok(err)
 	_, err = s.UpdateUser(ctx, u.ID, pintle.UserUpdate{Extra: map[string]any{"role": "admin"}})
 	ok(err)
 	_, err = s.Account(ctx, "github", "000003")
@@ -272,6 +274,19 @@ func exerciseAccounts(t *testing.T, s *sqlstore.Store, rows accountstore.Store, 
 	ok(err)
 	_, err = rows.EndFlows(ctx, user, "reset")
 	ok(err)
+	_, err = rows.DueUsers(ctx, now, "", 10)
+	ok(err)
+	_, err = rows.FactorUsers(ctx, "totp", "", 10)
+	ok(err)
+
+	for i := range 2 {
+		ok(rows.Record(ctx, &accountstore.Event{ID: strconv.Itoa(i), At: now, Kind: "sign_in", Outcome: "ok", UserID: user, Expires: now.Add(time.Hour)}))
+	}
+	for _, q := range []accountstore.ActivityQuery{{}, {UserID: user}, {Actor: "operator"}, {Kind: "sign_in"}} {
+		q.Before, q.Limit = &accountstore.Event{At: now, ID: "1"}, 20
+		_, err = rows.Activity(ctx, q)
+		ok(err)
+	}
 
 	signIns := s.ProviderSessions()
 	sid, sub, none := providersession.Key{1}, providersession.Key{2}, providersession.Key{}
