@@ -58,7 +58,8 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) (err error) 
 }
 
 // SignOutEverywhere ends every session of a user, on every device, and every sign-in
-// that waits. To keep this browser signed in, by a new session, call [Auth.StartSession]
+// that waits. With package account no browser is remembered any more that was not asked for a
+// second factor, and a change of the address that waits for its code ends. To keep this browser signed in, by a new session, call [Auth.StartSession]
 // after it in the same response. With
 // database sessions the store needs [Features.SessionList]; with token sessions
 // [SessionConfig.Revocation] must be set, since a token alone cannot be taken
@@ -69,7 +70,14 @@ func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) (err error)
 	if err != nil {
 		return err
 	}
-	return s.sessions.endEverywhere(ctx, userID)
+	if err := s.sessions.endEverywhere(ctx, userID); err != nil {
+		return err
+	}
+	if s.Accounts == nil || s.records == nil {
+		return nil
+	}
+	// Afterwards: a sign-in that was to remember its browser can no longer be completed.
+	return s.records.endBegun(ctx, userID)
 }
 
 // DeleteUser ends every session of a user and removes the user with all that
@@ -250,6 +258,12 @@ func (s *settings) unlink(ctx context.Context, account *Account, known bool) err
 	if err := s.records.unlinkAccount(ctx, account, keep); err != nil {
 		return err
 	}
+	// A passkey is a second factor, and each change of those ends remembered browsers.
+	if removed.Type == TypeWebAuthn && s.Accounts != nil {
+		if err := s.records.forgetBrowsers(ctx, account.UserID); err != nil {
+			return err
+		}
+	}
 	return s.revokeRemoved(ctx, []*Account{removed})
 }
 
@@ -271,9 +285,9 @@ func (s *settings) waysIn(ctx context.Context, accounts []*Account) ([]*Account,
 // signsIn reports whether an account signs its user in: its provider is
 // configured, and admits it.
 func (s *settings) signsIn(ctx context.Context, account *Account) (bool, error) {
-	p := s.byID[account.Provider]
-	if p == nil || p.admits == nil {
-		return p != nil, nil
+	p, err := s.find(ctx, account.Provider)
+	if p == nil || p.admits == nil || err != nil {
+		return p != nil, err
 	}
 	return p.admits(ctx, s.records, account)
 }

@@ -114,6 +114,12 @@ type SignInOptions struct {
 func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (next string, err error) {
 	x, fault := a.inner(r, actionSignIn)
 	x.provider = x.byID[provider]
+	if fault == nil && x.provider == nil {
+		var err error
+		if x.provider, err = x.find(x.ctx, provider); err != nil {
+			return x.leaveTo(w, err)
+		}
+	}
 	// The fields are all that such a provider needs: there is no page in between.
 	inOneStep := x.provider != nil && x.provider.hostUsers
 	if inOneStep {
@@ -479,7 +485,7 @@ func (x *exchange) reauthenticate(w http.ResponseWriter, o CompleteOptions) (*Se
 	if _, answered := x.set.answered(x.r.Header, w.Header()); answered {
 		return nil, noSession(errors.New("the response sets or clears the cookies of another session"))
 	}
-	return x.sessions.prove(x, o.Methods)
+	return x.sessions.prove(x, o.Methods, nil)
 }
 
 // BeginPasskeyConfirmation begins a ceremony by which the user of the request's session
@@ -499,7 +505,7 @@ func (a *Auth) BeginPasskeyConfirmation(w http.ResponseWriter, r *http.Request, 
 		err = fail(CodeConfiguration, errors.New("BeginPasskeyConfirmation takes RequireUserVerification alone of SignInOptions: leave out the rest"))
 	}
 	if err == nil {
-		options, err = x.provider.beginProof(x, here, o.RequireUserVerification)
+		options, err = x.provider.beginProof(x, x.proofOfSession(here), o.RequireUserVerification)
 	}
 	if err != nil {
 		e := classified(err)
@@ -527,7 +533,7 @@ func (a *Auth) FinishPasskeyConfirmation(w http.ResponseWriter, r *http.Request,
 		a.logCall(r.Context(), "FinishPasskeyConfirmation", err)
 		return nil, classified(err)
 	}
-	methods, err := x.provider.finishProof(x, here, answer)
+	methods, err := x.provider.finishProof(x, x.proofOfSession(here), answer)
 	if err != nil {
 		if !isClassified(err) {
 			err = &Error{Code: codeWebAuthn, Provider: provider, Err: err}
@@ -644,6 +650,78 @@ func (a *Auth) atPasskeys(r *http.Request, provider, method string) (*exchange, 
 	}
 	here, err := x.sessionToConfirm()
 	return x, here, err
+}
+
+// BeginPasskeySecondFactor begins a ceremony by which the user of the pending sign-in of a
+// request proves to have a passkey, for a page of [Callbacks.Hold]. It is as
+// [Auth.BeginPasskeyConfirmation], whose errors it has: the challenge is for this sign-in
+// instead of a session, and good for no other use. The error matches [CodeInvalidCheck] if
+// no sign-in waits; see [Auth.PendingSignIn].
+//
+// RequireUserVerification belongs there if the first proof was neither a password nor a
+// mail: possession of a key beside an account of a provider is not two factors.
+func (a *Auth) BeginPasskeySecondFactor(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (options json.RawMessage, err error) {
+	x, p, err := a.atPendingPasskeys(r, provider, "BeginPasskeySecondFactor")
+	if only := (SignInOptions{RequireUserVerification: o.RequireUserVerification}); err == nil && !reflect.DeepEqual(o, only) {
+		err = fail(CodeConfiguration, errors.New("BeginPasskeySecondFactor takes RequireUserVerification alone of SignInOptions: leave out the rest"))
+	}
+	if err == nil {
+		options, err = x.provider.beginProof(x, x.proofOfPending(p), o.RequireUserVerification)
+	}
+	if err != nil {
+		e := classified(err)
+		a.logCall(r.Context(), "BeginPasskeySecondFactor", e)
+		return nil, e
+	}
+	setCookies(w, x.answer.cookies)
+	return options, nil
+}
+
+// FinishPasskeySecondFactor verifies the answer of the browser to
+// [Auth.BeginPasskeySecondFactor], as JSON, and returns the methods that it proves, for
+// [CompleteOptions]: "pop" and "user", and "mfa" if the authenticator has verified its user.
+// It signs no user in: [Auth.CompleteSignIn] does, and Callbacks.Hold decides with these
+// methods.
+//
+// Each challenge is answered once, in the browser and for the sign-in for which it was
+// made, and by a passkey of its user. The error matches [CodeInvalidCheck] if the challenge
+// is missing, used, expired or for something else: begin again. It matches [CodeStore] if
+// the store is unavailable. Errors are logged.
+//
+// The handler must protect itself against requests forged by other sites.
+func (a *Auth) FinishPasskeySecondFactor(w http.ResponseWriter, r *http.Request, provider string, answer []byte) (methods []string, err error) {
+	x, p, err := a.atPendingPasskeys(r, provider, "FinishPasskeySecondFactor")
+	if err == nil {
+		methods, err = x.provider.finishProof(x, x.proofOfPending(p), answer)
+	}
+	if err != nil {
+		if !isClassified(err) {
+			err = &Error{Code: codeWebAuthn, Provider: provider, Err: err}
+		}
+		a.logCall(r.Context(), "FinishPasskeySecondFactor", err)
+		return nil, classified(err)
+	}
+	setCookies(w, x.answer.cookies)
+	return methods, nil
+}
+
+// atPendingPasskeys returns the exchange of a call about the passkeys of the user of a
+// pending sign-in.
+func (a *Auth) atPendingPasskeys(r *http.Request, provider, method string) (*exchange, *PendingSignIn, error) {
+	x, fault := a.inner(r, actionCallback)
+	if fault != nil {
+		return nil, nil, fault
+	}
+	keys := x.byID[provider]
+	if keys == nil || keys.beginProof == nil {
+		return nil, nil, fail(CodeConfiguration, fmt.Errorf("%s: there is no provider of passkeys with the id %q", method, provider))
+	}
+	p, err := x.lookAtPending()
+	if err == nil && p == nil {
+		err = noPending(errNotHeld)
+	}
+	x.provider = keys // in place of the one with which the sign-in began
+	return x, p, err
 }
 
 // PendingSignIn returns the sign-in that [Callbacks.Hold] holds in the browser of a

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -329,7 +330,7 @@ func TestALogoutTokenWorksOnce(t *testing.T) {
 		for status := range statuses {
 			counts[status]++
 		}
-		if counts[http.StatusOK] == 0 || counts[http.StatusOK]+counts[http.StatusBadRequest] != 50 {
+		if counts[http.StatusOK] == 0 || counts[http.StatusOK]+counts[http.StatusBadRequest]+counts[http.StatusServiceUnavailable] != 50 {
 			t.Errorf("the answers are %v", counts)
 		}
 		b.is("anonymous")
@@ -342,6 +343,34 @@ func TestALogoutTokenWorksOnce(t *testing.T) {
 	})
 }
 
+// RPX-123: a logout token that a slow clock here accepts long after its exp is remembered as
+// long, and ends what began until its iat by that clock.
+func TestALogoutTokenWorksOnceWhileTheClockSkewAcceptsIt(t *testing.T) {
+	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+		s := newSite(t, endedBy(strategy, func(s *site) { s.Providers[0].(*pintle.OAuth).ClockSkew = 2 * time.Minute }))
+		b := s.browser()
+		b.arrivesBy("acme")
+		// By the clock of the provider this is the moment of the sign-in: it is behind.
+		now := time.Now()
+		token := s.idp.LogoutToken("acme", claiming(map[string]any{"iat": now.Add(-100 * time.Second).Unix(), "exp": now.Add(200 * time.Second).Unix()}))
+		s.backChannel("acme", token).want(http.StatusOK)
+		b.is("anonymous")
+		time.Sleep(2 * time.Second)
+		b.arrivesBy("acme")
+		time.Sleep(200*time.Second + 2*time.Minute - 4*time.Second)
+		s.backChannel("acme", token).refusesLogout(http.StatusBadRequest, "invalid_request")
+		b.is("Ada Lovelace")
+		if !strings.Contains(s.log.String(), "was used before") {
+			t.Errorf("the token was refused for another reason: %s", s.log)
+		}
+		other := s.idp.LogoutToken("acme", claiming(map[string]any{"exp": time.Now().Add(-119 * time.Second).Unix()}))
+		s.backChannel("acme", other).want(http.StatusOK)
+		time.Sleep(2 * time.Second)
+		s.backChannel("acme", s.idp.LogoutToken("acme", claiming(map[string]any{"exp": time.Now().Add(-121 * time.Second).Unix()}))).
+			refusesLogout(http.StatusBadRequest, "invalid_request")
+	})
+}
+
 // An endStore fails in chosen operations of a provider's end, before or after they have had
 // their effect.
 type endStore struct {
@@ -349,14 +378,20 @@ type endStore struct {
 	fails map[string]bool
 	calls map[string]int
 	after func(operation string)
+
+	// during runs in the next call of EndBy.
+	during func()
 }
 
 func newEndStore() *endStore {
-	return &endStore{memstore.New(), map[string]bool{}, map[string]int{}, func(string) {}}
+	return &endStore{Store: memstore.New(), fails: map[string]bool{}, calls: map[string]int{}, after: func(string) {}}
 }
 
 func (s *endStore) call(operation string, run func() error) error {
 	s.calls[operation]++
+	if operation == "EndBy" && s.during != nil {
+		s.during()
+	}
 	if s.fails["before "+operation] {
 		return errBroken
 	}
@@ -516,6 +551,31 @@ func TestALogoutTokenCanBeSentAgainAfterAFailure(t *testing.T) {
 	})
 }
 
+// RPT-21: the provider sends the token again while the request before is at work, which then
+// fails.
+func TestALogoutTokenThatIsSentAgainInTimeIsNotUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newEndStore()
+		s := newSite(t, endedBy(pintle.StrategyDatabase, func(s *site) { s.Store = store }))
+		b := s.browser()
+		b.arrivesBy("acme")
+		token := s.idp.LogoutToken("acme", nil)
+		store.fails["before EndBy"] = true
+		store.during = func() {
+			store.during = nil
+			again := s.backChannel("acme", token)
+			if again.refusesLogout(http.StatusServiceUnavailable, "server_error"); again.header.Get("Retry-After") == "" {
+				t.Error("the answer does not say when to try again")
+			}
+		}
+		s.backChannel("acme", token).refusesLogout(http.StatusBadRequest, "server_error")
+		clear(store.fails)
+		s.backChannel("acme", token).want(http.StatusOK)
+		b.is("anonymous")
+		s.backChannel("acme", token).refusesLogout(http.StatusBadRequest, "invalid_request")
+	})
+}
+
 // RPT-22: a logout that comes while a sign-in is under way, at any of its steps.
 func TestALogoutDuringASignInIsNotMissed(t *testing.T) {
 	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
@@ -598,7 +658,9 @@ func TestAFloodOfLogoutTokensDoesNotStopSignIns(t *testing.T) {
 			for i := range 500 {
 				token := s.idp.LogoutToken("acme", func(header, _ map[string]any) { header["kid"] = fmt.Sprint("made up ", from, i) })
 				token = token[:strings.LastIndexByte(token, '.')+1] + strings.Repeat("A", 86)
-				s.backChannel("acme", token).refusesLogout(http.StatusBadRequest, "invalid_request")
+				if r := s.backChannel("acme", token); r.status != http.StatusBadRequest {
+					t.Fatalf("a forged token is answered %d %s", r.status, r.body)
+				}
 			}
 		}
 		flood(0)
@@ -611,6 +673,30 @@ func TestAFloodOfLogoutTokensDoesNotStopSignIns(t *testing.T) {
 		if n := fetched() - before; n > 2 {
 			t.Errorf("the keys were fetched %d times, want once for the sign-in and at most once for the flood", n)
 		}
+		if strings.Contains(s.log.String(), `"level":"ERROR"`) {
+			t.Errorf("forged tokens are errors in the log: %s", s.log)
+		}
+	})
+}
+
+// RPX-121: keys are not fetched for each token that anyone can send. A token with a key that
+// is new meanwhile is not called invalid: the provider would not send it again.
+func TestALogoutTokenWithANewKeyIsNotCalledInvalidAfterAForgedOne(t *testing.T) {
+	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+		s := newSite(t, endedBy(strategy))
+		b := s.browser()
+		b.arrivesBy("acme")
+		time.Sleep(2 * time.Minute)
+		token := s.idp.LogoutToken("acme", func(header, _ map[string]any) { header["kid"] = "made up" })
+		s.backChannel("acme", token[:strings.LastIndexByte(token, '.')+1]+strings.Repeat("A", 86)).
+			refusesLogout(http.StatusBadRequest, "invalid_request")
+		s.idp.RotateKeys()
+		good := s.idp.LogoutToken("acme", nil)
+		s.backChannel("acme", good).refusesLogout(http.StatusBadRequest, "server_error")
+		b.is("Ada Lovelace")
+		time.Sleep(time.Minute)
+		s.backChannel("acme", good).want(http.StatusOK)
+		b.is("anonymous")
 	})
 }
 
@@ -846,6 +932,8 @@ func TestABackChannelThatIsOffCostsNothing(t *testing.T) {
 		b.arrivesBy("acme")
 		b.is("Ada Lovelace")
 		b.is("Ada Lovelace")
+		s.again(t, func(c *pintle.Config) { c.Store, c.Session.UpdateAge = sharedRows{store}, 0 })
+		b.is("Ada Lovelace")
 		for operation, n := range store.calls {
 			if operation != "CreateSession" && operation != "UpdateSession" {
 				t.Errorf("%d calls of %s", n, operation)
@@ -888,7 +976,60 @@ func TestASessionThatIsExtendedCanStillBeEnded(t *testing.T) {
 	})
 }
 
+// In tables that have when a session began nothing extends it without its record: a read costs
+// no write.
+func TestASessionThatIsReadMovesNoRecord(t *testing.T) {
+	store := newEndStore()
+	s := newSite(t, endedBy(pintle.StrategyDatabase, func(s *site) { s.Store = store }))
+	b := s.browser()
+	b.arrivesBy("acme")
+	for range 3 {
+		b.is("Ada Lovelace")
+	}
+	if n := store.calls["Move"]; n != 0 {
+		t.Errorf("the record was moved %d times", n)
+	}
+}
+
 // A record that cannot be extended leaves the session as it is.
+func TestASessionThatAuthJSExtendsCanStillBeEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := sharedRows{newEndStore()}
+		s := newSite(t, endedBy(pintle.StrategyDatabase, func(s *site) { s.Store = store }))
+		b := s.browser()
+		b.arrivesBy("acme")
+		time.Sleep(29 * 24 * time.Hour)
+		if err := store.Store.UpdateSession(t.Context(), b.cookie(sessionCookie), pintle.SessionUpdate{Expires: time.Now().Add(30 * 24 * time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		b.is("Ada Lovelace")
+		moved := store.calls["Move"]
+		for range 3 {
+			b.is("Ada Lovelace")
+		}
+		if n := store.calls["Move"]; moved == 0 || n != moved {
+			t.Errorf("the record was moved %d times, and then %d times", moved, n-moved)
+		}
+		time.Sleep(20 * 24 * time.Hour)
+		if _, err := store.Sweep(t.Context(), time.Now(), 100); err != nil {
+			t.Fatal(err)
+		}
+		s.loggedOutBy(ofSession("sid-1"))
+		b.is("anonymous")
+	})
+}
+
+// sharedRows is a store whose table of sessions is that of Auth.js.
+type sharedRows struct{ *endStore }
+
+func (s sharedRows) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
+	row, u, err := s.endStore.SessionAndUser(ctx, token)
+	if row != nil {
+		row.Created = time.Time{}
+	}
+	return row, u, err
+}
+
 func TestASessionIsNotExtendedWithoutItsRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newEndStore()
@@ -985,7 +1126,9 @@ func TestASignInThatWaitsEndsWithTheSessionAtTheProvider(t *testing.T) {
 	})
 }
 
-// A session that was confirmed goes on under another token, and ends with the one before.
+// A session that was confirmed goes on under another token, and ends with the session at the
+// provider in which its user has confirmed it. The one before has ended there, or says nothing
+// about the browser any more.
 func TestASessionThatWasReplacedEndsWithTheSessionAtTheProvider(t *testing.T) {
 	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
 		s := newSite(t, endedBy(strategy), func(s *site) {
@@ -1006,8 +1149,70 @@ func TestASessionThatWasReplacedEndsWithTheSessionAtTheProvider(t *testing.T) {
 		old.is("Ada Lovelace") // for a moment
 		time.Sleep(time.Second)
 		s.loggedOutBy(ofSession("sid-1"))
+		b.is("Ada Lovelace")
+		s.loggedOutBy(ofSession("sid-2"))
 		b.is("anonymous")
+		time.Sleep(10 * time.Second)
 		old.is("anonymous")
+	})
+}
+
+// A grant of further scopes is a sign-in at the provider, too, and leaves the session here.
+func TestAGrantMovesTheSessionToThatOfTheProvider(t *testing.T) {
+	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+		s := newSite(t, endedBy(strategy), func(s *site) {
+			s.Providers[0].(*pintle.OAuth).EndSessionAtProvider = true
+			if s.Store == nil {
+				s.Store = memstore.New()
+			}
+		})
+		b := s.browser()
+		b.arrivesBy("acme")
+		time.Sleep(time.Minute)
+		more := pintle.SignInOptions{Scopes: []string{"calendar"}, RedirectTo: "/calendar"}
+		b.get(b.consent(b.asks("acme", more)))
+		b.is("Ada Lovelace")
+		time.Sleep(time.Second)
+		s.loggedOutBy(ofSession("sid-1"))
+		b.is("Ada Lovelace")
+		copied := b.copied()
+		s.loggedOutBy(ofSession("sid-2"))
+		b.is("anonymous")
+		copied.is("anonymous")
+
+		// What was ended in between stays ended.
+		b = s.browser()
+		b.arrivesBy("acme") // sid-3
+		at := b.consent(b.asks("acme", more))
+		time.Sleep(time.Second)
+		s.loggedOutBy(ofSession("sid-4"))
+		b.get(at)
+		b.is("Ada Lovelace") // in sid-3
+		time.Sleep(time.Second)
+		s.loggedOutBy(ofSession("sid-3"))
+		b.is("anonymous")
+	})
+}
+
+// RPX-17: the ID token that is sent at the sign-out is that of the last sign-in.
+func TestTheHintIsThatOfTheLastConfirmation(t *testing.T) {
+	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+		s := newSite(t, endedBy(strategy), func(s *site) {
+			s.Providers[0].(*pintle.OAuth).EndSessionAtProvider = true
+			s.Session.RecordAuthentication = true
+			if s.Store == nil {
+				s.Store = memstore.New()
+			}
+		})
+		b := s.browser()
+		b.arrivesBy("acme")
+		time.Sleep(time.Minute)
+		b.get(b.consent(b.asks("acme", confirm))).goesTo(s.url + "/confirm?for=keys")
+		hint := atEndSession(t, b.signOut(), "idp.example").Get("id_token_hint")
+		payload, _ := base64.RawURLEncoding.DecodeString(strings.Split(hint+"..", ".")[1])
+		if !strings.Contains(string(payload), `"sid-2"`) {
+			t.Errorf("the hint is %s", payload)
+		}
 	})
 }
 
@@ -1022,6 +1227,50 @@ func TestASignOutForgetsTheSessionAtTheProvider(t *testing.T) {
 	if len(all) != 0 || err != nil {
 		t.Errorf("the records are %v, %v", all, err)
 	}
+}
+
+// RPT-82: what a provider calls its sessions and its users is compared as a hash. No character
+// ends a name early or means anything to a store.
+func TestIDsOfAProviderMayHaveAnyCharacters(t *testing.T) {
+	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+		var sid any
+		s := newSite(t, endedBy(strategy), func(s *site) {
+			s.idp.Tamper(authtest.Tamper{IDToken: func(_, claims map[string]any) { claims["sid"] = sid }})
+		})
+		for _, tt := range []struct{ name, other string }{
+			{"a\x00b", "a"},
+			{"\x00", "\x00\x00"},
+			{"$where", "where"},
+			{`{"$gt":""}`, ""},
+			{`' OR '1'='1`, "1"},
+			{`"\%_*`, `"\%__`},
+			{"a:b", "a"},
+			{"é", "e\u0301"},
+			{"A", "a"},
+			{" a", "a"},
+			{strings.Repeat("x", 255), strings.Repeat("x", 254)},
+		} {
+			b := s.browser()
+			sid = tt.name
+			// PostgreSQL stores no NUL in a text, and the account has the subject as it is.
+			subject := strings.ReplaceAll(tt.name, "\x00", "NUL")
+			s.idp.SignInAs(authtest.Person{Subject: subject, Name: "Ada Lovelace"})
+			b.arrivesBy("acme")
+			if tt.other != "" {
+				s.loggedOutBy(ofSession(tt.other))
+				s.loggedOutBy(claiming(map[string]any{"sub": tt.other}))
+			}
+			b.is("Ada Lovelace")
+			s.loggedOutBy(ofSession(tt.name))
+			b.is("anonymous")
+
+			time.Sleep(time.Minute)
+			b.arrivesBy("acme")
+			s.loggedOutBy(claiming(map[string]any{"sub": subject}))
+			b.is("anonymous")
+			time.Sleep(time.Minute)
+		}
+	})
 }
 
 // RPT-83: a reader of the database finds no sid, no subject and no token.
@@ -1051,4 +1300,65 @@ func TestARecordHasHashes(t *testing.T) {
 			t.Errorf("%s: the records are %v, %v", name, all, err)
 		}
 	}
+}
+
+// A hangingUp is a store beside which the provider hangs up while its logout is at work.
+type hangingUp struct {
+	pintle.Store
+	hangUp func()
+}
+
+func (s hangingUp) ProviderSessions() providersession.Store {
+	return hangingUpSessions{s.Store.ProviderSessions(), s.hangUp}
+}
+
+type hangingUpSessions struct {
+	providersession.Store
+	hangUp func()
+}
+
+func (s hangingUpSessions) EndBy(ctx context.Context, sid, sub providersession.Key, before time.Time) ([]*providersession.Record, error) {
+	s.hangUp()
+	if ctx.Err() != nil { // as a database says it
+		return nil, ctx.Err()
+	}
+	return s.Store.EndBy(ctx, sid, sub, before)
+}
+
+type hangingUpList struct {
+	*memstore.Revocations
+	hangUp func()
+}
+
+func (l hangingUpList) EndMarked(ctx context.Context, m providersession.Mark, ended, until time.Time) error {
+	l.hangUp()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return l.Revocations.EndMarked(ctx, m, ended, until)
+}
+
+// RPX-31: a provider that gives up waiting may not send the token again.
+func TestALogoutGoesOnWhenTheProviderHangsUp(t *testing.T) {
+	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+		ctx, hangUp := context.WithCancel(t.Context())
+		s := newSite(t, endedBy(strategy, func(s *site) {
+			if s.Store != nil {
+				s.Store = hangingUp{s.Store, hangUp}
+			} else {
+				s.Session.Revocation = hangingUpList{&memstore.Revocations{}, hangUp}
+			}
+		}))
+		b := s.browser()
+		b.arrivesBy("acme")
+		time.Sleep(time.Second)
+		form := url.Values{"logout_token": {s.idp.LogoutToken("acme", nil)}}
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, s.url+"/auth/backchannel-logout/acme", strings.NewReader(form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		s.auth.ServeHTTP(httptest.NewRecorder(), r)
+		if ctx.Err() == nil {
+			t.Fatal("the provider did not hang up")
+		}
+		b.is("anonymous")
+	})
 }

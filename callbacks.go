@@ -113,6 +113,13 @@ type Callbacks struct {
 	// either.
 	Accept func(ctx context.Context, s *Session) (page string, err error)
 
+	// Roles returns the roles of a user, by the id, for [Session].Roles and the claim roles of
+	// session tokens. It is called when a token is made, and each time it is renewed. An
+	// error fails the sign-in, and leaves a session that is read unknown, as if the store
+	// were unavailable. It is not called for database sessions. Nil leaves the claim to
+	// JWT. Package account sets it, and New returns an error if the host has set it as well.
+	Roles func(ctx context.Context, userID string) ([]string, error)
+
 	// Redirect chooses where the browser goes. target is what the request
 	// asked for, base the origin of this site. Nil accepts paths and URLs of
 	// this site and sends everything else to base.
@@ -167,6 +174,10 @@ type SignInAttempt struct {
 
 	// VerificationRequest reports that a mail is about to be sent.
 	VerificationRequest bool
+
+	// SDK reports that a page or an application has sent an ID token from the SDK of the
+	// provider; see [OAuth.AcceptIDTokens].
+	SDK bool
 
 	// LinkTo is the signed-in user to whom Account, or a passkey that was just
 	// created, is about to be linked. It is nil for every other sign-in. An
@@ -359,7 +370,8 @@ type Events struct {
 	// SignOut: a session was ended by its user.
 	SignOut func(ctx context.Context, e *SignOutEvent) error
 
-	// ProviderSignOut: a provider has ended sessions; see [OAuth].BackChannelLogout. It is
+	// ProviderSignOut: a provider has ended sessions; see [OAuth].BackChannelLogout and
+	// [OAuth].FollowProvider. For a logout token it is
 	// called once for each user whose database sessions have ended, also if the store then
 	// fails and the token comes again; and once without a user if no session is known to have
 	// ended, as always with token sessions.
@@ -403,6 +415,13 @@ type SignInEvent struct {
 	// [Auth.StartSession] made the session, without a sign-in, and where there is none,
 	// because [Callbacks.JWT] returned nil claims.
 	SignedIn bool
+
+	// SDK is that of [SignInAttempt].
+	SDK bool
+
+	// Authentication is when and how the user has proven who they are, as the session
+	// records it.
+	Authentication Authentication
 
 	// Request is the request that is answered. Its body has been read.
 	Request *http.Request
@@ -471,6 +490,10 @@ type SignOutEvent struct {
 	// ProviderSession and ProviderUser are the claims sid and sub of the logout token. If
 	// ProviderSession is empty, all sessions of the user at the provider have ended.
 	ProviderSession, ProviderUser string
+
+	// Refused reports that there was no logout token: the provider has refused the refresh
+	// token of a session that follows it. The event is then about one session, of UserID.
+	Refused bool
 }
 
 // A LinkAccountEvent is an account that was linked.

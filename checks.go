@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -22,8 +23,35 @@ import (
 // is read as well.
 const usedLifetime = checkMaxAge + 2*clockTolerance
 
+// noncePurpose names the nonces of SDKs: in their marks, and when one is used up.
+const noncePurpose = "pintle id token nonce"
+
 func newSpent() *spent {
-	return &spent{flows: once.New(usedLifetime), challenges: once.New(usedLifetime)}
+	values := func(kind string) spentValues { return spentValues{kind, once.New(usedLifetime)} }
+	return &spent{
+		flows: values("pintle flow"), challenges: values("pintle challenge"),
+		nonces: values(noncePurpose), idTokens: values("pintle id token"),
+	}
+}
+
+// first reports whether a value is used for the first time: by all processes if they have a
+// shared state, and otherwise by this one. It is kept until a time.
+func (x *exchange) first(used spentValues, value string, issued, until time.Time) (bool, error) {
+	name := used.kind + "\x00" + x.provider.id + "\x00" + x.Tenant + "\x00" + value
+	if x.shared != nil {
+		first, err := x.shared.once(x.ctx, sha256.Sum256([]byte(name)), until)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return first, err
+		}
+	}
+	return used.here.Use(name, issued.Unix()), nil
+}
+
+// spend reports whether a value of a flow of this browser, which was issued at a time in
+// Unix seconds, is used for the first time.
+func (x *exchange) spend(used spentValues, value string, issued int64) (bool, error) {
+	at := time.Unix(issued, 0)
+	return x.first(used, value, at, at.Add(usedLifetime))
 }
 
 // A sealedCheck is what a check cookie holds. Auth.js reads and writes the same
@@ -128,7 +156,8 @@ func (s *settings) resolveBoxes() *Error {
 		return nil // resolveSecrets reports it
 	}
 	for box, salt := range map[**sealed.Box]string{
-		&s.states: stateSalt, &s.challenges: challengeSalt, &s.confirmations: confirmationSalt, &s.signUps: signUpSalt,
+		&s.states: stateSalt, &s.challenges: challengeSalt, &s.confirmations: confirmationSalt,
+		&s.secondFactors: secondFactorSalt, &s.signUps: signUpSalt,
 	} {
 		var err error
 		if *box, err = sealed.NewBox(s.jwtSecrets, salt, checkMaxAge); err != nil {
@@ -370,11 +399,18 @@ const challengeSalt = "encodedWebauthnChallenge"
 // challenge of a sign-in confirms no session.
 const confirmationSalt = "pintle.passkeyConfirmation"
 
+// secondFactorSalt is the salt of challenges that a sign-in waits for. A passkey that has
+// answered one confirms no session and signs no user in by itself.
+const secondFactorSalt = "pintle.passkeySecondFactor"
+
 // signUpSalt is the salt of challenges for the passkey of a user whose address server code
 // has proven. A challenge of any other ceremony makes no such user.
 const signUpSalt = "pintle.passkeySignUp"
 
-const sessionMarkPurpose = "pintle session to confirm"
+const (
+	sessionMarkPurpose = "pintle session to confirm"
+	pendingMarkPurpose = "pintle sign-in that waits for a passkey"
+)
 
 // sessionMark names the session of a presence for what is to confirm it. A renewal does
 // not change when a session began.

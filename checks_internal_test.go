@@ -12,11 +12,11 @@ import (
 func TestWhatWasUsedIsRememberedWhileACopyIsGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSpent()
-		s.flows.Use("begins a generation", time.Now().Unix())
+		s.flows.here.Use("begins a generation", time.Now().Unix())
 		time.Sleep(usedLifetime)
-		s.flows.Use("a", time.Now().Add(clockTolerance).Unix())
+		s.flows.here.Use("a", time.Now().Add(clockTolerance).Unix())
 		for range int((checkMaxAge + 2*clockTolerance) / time.Second) {
-			if s.flows.Use("a", time.Now().Unix()) {
+			if s.flows.here.Use("a", time.Now().Unix()) {
 				t.Fatal("a copy can be used")
 			}
 			time.Sleep(time.Second)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pintleauth/pintle/pages"
 	"github.com/pintleauth/pintle/providersession"
+	"github.com/pintleauth/pintle/sharedstate"
 )
 
 // Config describes how an application signs people in. Providers is the only
@@ -24,6 +25,16 @@ type Config struct {
 	// Store keeps users and accounts, and sessions unless Session sets another
 	// strategy. Nil keeps the session in a sealed cookie and nothing else.
 	Store Store
+
+	// SharedState is where the processes of the site agree on what is used up: responses
+	// of providers, challenges of passkeys, ID tokens; and on which of them exchanges a
+	// refresh token. Nil means that of the Store. A site without a Store makes one from a
+	// connection, for example by redisstore.NewSharedState.
+	//
+	// Without either, each process decides alone, and [New] logs what that concerns: a copy
+	// of a browser's cookies and of a response signs in once at each process. A sign-in
+	// fails while the shared state cannot be reached.
+	SharedState sharedstate.Store
 
 	// Secrets derive every key. The first one writes; the others are still
 	// read, so that a secret can be replaced without signing anyone out. Each
@@ -510,8 +521,8 @@ type Pages struct {
 	// Account is where the application shows users how they can sign in, and
 	// lets them link another account. A signed-in user returns to it when a
 	// sign-in with a provider or a passkey fails, with the parameter error: see
-	// [CodeAccountNotLinked] and OAuthCallbackError. Empty means the pages
-	// that other users see then. It has no built-in page.
+	// [CodeAccountNotLinked] and OAuthCallbackError. Empty means the built-in page of
+	// [Config.Accounts], and without that the pages that other users see then.
 	Account string
 
 	// SignUp and ForgotPassword are where the built-in sign-in page links to, for

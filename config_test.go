@@ -185,21 +185,21 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			c.Providers = []pintle.Provider{&pintle.Email{Send: send}}
 		}, "MissingAdapter", []string{"Config.Store"}},
 		{"W-45 mail with a store that keeps no links", func(c *pintle.Config) {
-			c.Providers, c.Store = []pintle.Provider{&pintle.Email{Send: send}}, bareStore{}
+			c.Providers, c.Store = []pintle.Provider{&pintle.Email{Send: send}}, bareStore{memstore.New()}
 		}, "MissingAdapterMethods", []string{"mail provider", "pintle.Features.Verifications", "bareStore", "name a table in Layout"}},
 		{"database sessions without a store", func(c *pintle.Config) {
 			c.Session.Strategy = pintle.StrategyDatabase
 			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
 		}, "MissingAdapter", []string{"Config.Store", "Config.Session.Strategy", "StrategyJWT"}},
 		{"W-45 database sessions in a store that keeps none", func(c *pintle.Config) {
-			c.Session.Strategy, c.Store = pintle.StrategyDatabase, bareStore{}
+			c.Session.Strategy, c.Store = pintle.StrategyDatabase, bareStore{memstore.New()}
 			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientID: "x"}}
 		}, "MissingAdapterMethods", []string{"Config.Session.Strategy", "pintle.Features.Sessions", "bareStore", "name a table in Layout"}},
 		{"W-23 database sessions for credentials alone", func(c *pintle.Config) {
-			c.Session.Strategy, c.Store = pintle.StrategyDatabase, sessionStore{}
+			c.Session.Strategy, c.Store = pintle.StrategyDatabase, sessionStore{memstore.New()}
 		}, "UnsupportedStrategy", []string{"Config.Session.Strategy", "StrategyJWT"}},
 		{"W-23 a store, whose sessions are the default, for credentials alone", func(c *pintle.Config) {
-			c.Store = sessionStore{}
+			c.Store = sessionStore{memstore.New()}
 		}, "UnsupportedStrategy", []string{"Config.Session.Strategy", "StrategyJWT", "Config.Store"}},
 		{
 			"an unknown strategy", func(c *pintle.Config) { c.Session.Strategy = "cookie" },

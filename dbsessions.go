@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -47,6 +48,9 @@ func (s dbSessions) read(q sessionRequest) sessionResult {
 	case stored == nil:
 		return sessionResult{lines: q.clearing()} // signed out
 	}
+	if why := s.confirmed(q.Context(), stored); why.err != nil {
+		return q.without(why.err, why.cause)
+	}
 	if stored.isReplaced() {
 		q.onlyRead()
 	}
@@ -78,11 +82,85 @@ func (s dbSessions) present(x *exchange) (*presence, error) {
 	if err != nil || stored == nil || s.over(stored) {
 		return &presence{}, err
 	}
+	if why := s.confirmed(x.ctx, stored); why.err != nil {
+		if why.cause != unanswered { // it counts as signed out
+			why.err = nil
+		}
+		return &presence{}, why.err
+	}
 	session := s.storedSession(stored, user)
 	if page, err := s.pageFirst(x.ctx, session); err != nil || page != "" {
 		return &presence{}, err
 	}
 	return &presence{user: user, session: stored, authentication: session.Authentication, began: stored.Created}, nil
+}
+
+// confirmed has the provider confirm a session that follows it, if that is due.
+func (s dbSessions) confirmed(ctx context.Context, stored *StoredSession) unread {
+	if !s.follows || stored.isReplaced() {
+		return unread{}
+	}
+	key := providersession.KeyOf(stored.Token)
+	id := string(key[:])
+	known, _ := s.following.get(id)
+	if !known.looked {
+		r, err := s.beganBy(ctx, key)
+		if err != nil {
+			return unread{fail(codeSessionToken, err), unanswered}
+		}
+		s.following.change(id, func(c *confirmation) {
+			if c.looked = true; r != nil {
+				c.provider, c.account, c.proven = r.Provider, r.ProviderAccountID, provenAt(r)
+			}
+			known = *c
+		})
+	}
+	_, why := s.follow(ctx, &followed{
+		id: id, user: stored.UserID, provider: known.provider, account: known.account, proven: known.proven,
+		latest: func(ctx context.Context) (time.Time, error) {
+			r, err := s.beganBy(ctx, key)
+			if r == nil {
+				return time.Time{}, err
+			}
+			return provenAt(r), nil
+		},
+		note: func(ctx context.Context, at time.Time, renewed *Account) error {
+			r, err := s.beganBy(ctx, key)
+			switch {
+			case err != nil:
+				return err
+			case r == nil:
+				return errEndedAtProvider // since the session was read
+			}
+			r.Proof = at.UTC()
+			if p := s.byID[r.Provider]; p != nil && p.confirmedThere != nil {
+				p.confirmedThere(r, renewed)
+			}
+			return s.records.putSignIn(ctx, r, r.Created)
+		},
+		end: func(ctx context.Context) error {
+			_, err := s.records.deleteSession(ctx, stored.Token)
+			return err
+		},
+	})
+	return why
+}
+
+// beganBy returns the record of the sign-in with which a session began, or nil.
+func (s dbSessions) beganBy(ctx context.Context, session providersession.Key) (*providersession.Record, error) {
+	all, err := s.records.signIns(ctx, session)
+	if err != nil || len(all) == 0 || all[0].Role != providersession.Began {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// provenAt is when the provider has confirmed the session of a record.
+func provenAt(r *providersession.Record) time.Time {
+	if r.Proof.IsZero() {
+		return past(r.Created)
+	}
+	return past(r.Proof)
 }
 
 // storedSession is the session of a row and its user.
@@ -175,6 +253,10 @@ type storedUser struct {
 	user    *User
 }
 
+// dataApplication is the member of [StoredSession.Data] with the name of a native
+// application.
+const dataApplication = "application"
+
 // errNoSession is the error for a token without a session.
 var errNoSession = errors.New("the database has no session with the token")
 
@@ -252,7 +334,7 @@ func (s *StoredSession) isReplaced() bool { return strings.HasPrefix(s.Token, pe
 
 // prove writes a row with another token and removes the one before. Of two requests that
 // remove it, one has the row.
-func (s dbSessions) prove(x *exchange, methods []string) (*Session, error) {
+func (s dbSessions) prove(x *exchange, methods []string, there *atProvider) (*Session, error) {
 	stored, user, err := s.sessionOfCookie(x.ctx, x.r, x.set, s.sessionAndUser)
 	switch {
 	case isConflict(err):
@@ -263,6 +345,9 @@ func (s dbSessions) prove(x *exchange, methods []string) (*Session, error) {
 		return nil, noSession(errNoSession)
 	case stored.isReplaced():
 		return nil, noSession(errReplaced)
+	}
+	if why := s.confirmed(x.ctx, stored); why.err != nil {
+		return nil, noSession(why.err)
 	}
 	if page, err := s.pageFirst(x.ctx, s.storedSession(stored, user)); err != nil {
 		return nil, fail(CodeStore, err)
@@ -286,6 +371,11 @@ func (s dbSessions) prove(x *exchange, methods []string) (*Session, error) {
 	if d.carried, err = s.carriedBy(w, stored); err != nil {
 		return nil, err
 	}
+	for i, r := range d.carried {
+		if there.isOf(r) {
+			d.carried[i], there.began = there.again(r), r.Role == providersession.Began
+		}
+	}
 	if err := w.createSession(x.ctx, standIn); err != nil {
 		if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
 			err = noSession(errEndedMeanwhile) // replaced by another request, or the user was deleted
@@ -308,6 +398,25 @@ func (s dbSessions) prove(x *exchange, methods []string) (*Session, error) {
 		return nil, err
 	}
 	return session, nil
+}
+
+// rejoin writes the record of the session anew.
+func (s dbSessions) rejoin(x *exchange, there *atProvider) error {
+	if there == nil {
+		return nil
+	}
+	stored, _, err := s.sessionOfCookie(x.ctx, x.r, x.set, s.sessionAndUser)
+	if err != nil || stored == nil {
+		return err
+	}
+	records, err := s.records.signIns(x.ctx, providersession.KeyOf(stored.Token))
+	for _, r := range records {
+		if err == nil && there.isOf(r) {
+			there.began = r.Role == providersession.Began
+			err = s.records.putSignIn(x.ctx, there.again(r), r.Created)
+		}
+	}
+	return err
 }
 
 // replace writes the row of a decision in the place of the one that it replaces.
@@ -357,6 +466,7 @@ func (s dbSessions) extend(q *sessionRequest, stored *StoredSession) (lines []st
 		}
 	} else {
 		due = false
+		s.keepRecord(q.Context(), stored)
 	}
 	if q.renewal == renewAlways || (q.renewal == renewDue && due) {
 		attrs := q.set.session.attrs
@@ -366,10 +476,27 @@ func (s dbSessions) extend(q *sessionRequest, stored *StoredSession) (lines []st
 	return lines, nil
 }
 
+// keepRecord moves the record of a session in a table that Auth.js shares, which extends a
+// session without it. Other tables have when a session began.
+func (s dbSessions) keepRecord(ctx context.Context, stored *StoredSession) {
+	if !s.tied || !stored.Created.IsZero() || stored.isReplaced() {
+		return
+	}
+	key := providersession.KeyOf(stored.Token)
+	if known, _ := s.following.get(string(key[:])); known.moved.Equal(stored.Expires) {
+		return
+	}
+	if err := s.records.moveSignIns(ctx, key, stored.Expires); err != nil {
+		s.logUnread(ctx, unread{fail(codeSessionToken, err), unanswered}) // the next request tries again
+		return
+	}
+	s.following.change(string(key[:]), func(c *confirmation) { c.moved = stored.Expires })
+}
+
 // save changes a row. What finds it for a provider lasts as long, and so is written first:
 // the provider could not end a session of which nothing is known any more.
 func (s dbSessions) save(ctx context.Context, token string, change SessionUpdate) error {
-	if s.endsByProvider {
+	if s.tied {
 		if err := s.records.moveSignIns(ctx, providersession.KeyOf(token), change.Expires); err != nil {
 			return err
 		}
@@ -395,6 +522,12 @@ func (s dbSessions) create(w *unitOfWork, d *decision) error {
 		session.Data = maps.Clone(d.replaces.Data)
 	case s.Session.Describe != nil:
 		session.Data = maps.Clone(s.Session.Describe(w.x.r)) // the host may return one map for all
+	}
+	if d.application != "" {
+		if session.Data == nil {
+			session.Data = map[string]any{}
+		}
+		session.Data[dataApplication] = d.application
 	}
 	s.record(session, d.authentication)
 	if d.replaces != nil {
@@ -449,7 +582,7 @@ func (dbSessions) carry(w *unitOfWork, records []*providersession.Record, row *S
 
 // carriedBy returns the records of a row that is about to be replaced.
 func (s dbSessions) carriedBy(w *unitOfWork, row *StoredSession) ([]*providersession.Record, error) {
-	if !s.endsByProvider {
+	if !s.tied {
 		return nil, nil
 	}
 	return w.signIns(w.ctx, providersession.KeyOf(row.Token))
@@ -461,31 +594,59 @@ func (s dbSessions) join(w *unitOfWork, d *decision) error {
 	return s.note(w, d.atProvider, d.session, providersession.Linked)
 }
 
-func (s dbSessions) lacksForProviderEnd() error { return s.records.lacksForProviderEnd() }
+func (s dbSessions) lacksForProviderEnd() error { return s.records.lacksForProviderEnd(s.shared) }
+
+func (s dbSessions) lacksForRevoking() error {
+	if s.records == nil {
+		return nil // checkStore reports it
+	}
+	if err := s.records.missing("RevokeAtSignOut", featureSessionList); err != nil {
+		return err
+	}
+	return s.records.lacksForFollowing()
+}
+
+func (s dbSessions) lacksForFollowing() error {
+	return s.records.lacksForFollowing()
+}
 
 // maxProviderEnd is how long one request at most keeps others with the same logout token
 // from being answered. What it does twice has no further effect.
 const maxProviderEnd = 10 * time.Second
 
-// endByProvider holds a lease of the logout token while it is at work, and keeps the lease
-// when that is done. So a token that has ended sessions does nothing a second time, and one
-// that has not, because the store failed, can be sent again.
+// endByProvider holds a lease while it is at work, and another one of the logout token,
+// which it keeps when that is done. So a token that has ended sessions does nothing a
+// second time, and one that has not, because the store failed, can be sent again. A
+// request that comes while another one is at work is not told that the token was used: the
+// other one may fail.
 func (s dbSessions) endByProvider(ctx context.Context, e *providerEnd) (ended []*providersession.Record, first bool, err error) {
 	var owner sharedstate.Owner
 	_, _ = rand.Read(owner[:]) // never fails
-	first, err = s.records.lease(ctx, e.token, owner, maxProviderEnd)
+	work := sharedstate.Key(sha256.Sum256(append([]byte("pintle logout under way "), e.token[:]...)))
+	switch held, err := s.shared.lease(ctx, work, owner, maxProviderEnd); {
+	case err != nil:
+		return nil, false, err
+	case !held:
+		return nil, false, errLogoutUnderWay
+	}
+	defer func() { _ = s.shared.release(context.WithoutCancel(ctx), work, owner) }() // it ends by itself
+	// It ends before the other one, in case this process ends now.
+	first, err = s.shared.lease(ctx, e.token, owner, maxProviderEnd-time.Second)
 	if err != nil || !first {
 		return nil, false, err
 	}
 	// Rows have milliseconds. One that began in this one began before.
 	if ended, err = s.records.endSignIns(ctx, e.sid, e.sub, e.before.Add(time.Millisecond)); err == nil {
-		first, err = s.records.lease(ctx, e.token, owner, time.Until(e.until))
+		first, err = s.shared.lease(ctx, e.token, owner, time.Until(e.until))
 	}
 	if err != nil {
-		return ended, false, errors.Join(err, s.records.release(context.WithoutCancel(ctx), e.token, owner))
+		return ended, false, errors.Join(err, s.shared.release(context.WithoutCancel(ctx), e.token, owner))
 	}
 	return ended, first, nil
 }
+
+// errLogoutUnderWay means that another request is at work with the same logout token.
+var errLogoutUnderWay = errors.New("another request with the logout token is under way")
 
 // mark writes a row among the sessions of the user, which goes with them:
 // whatever ends the sessions of a user removes their rows. The row signs no
@@ -505,7 +666,11 @@ func (s dbSessions) mark(w *unitOfWork, d *decision) error {
 		return err
 	}
 	// The sign-in may wait longer than the store remembers what the provider has ended.
-	if err := s.note(w, d.atProvider, row, providersession.Began); err != nil {
+	err = s.note(w, d.atProvider, row, providersession.Began)
+	if err == nil {
+		err = s.carry(w, d.carried, row)
+	}
+	if err != nil {
 		return w.undoSession(row, err)
 	}
 	d.marker = row.Token
@@ -600,22 +765,89 @@ func (s dbSessions) issue(x *exchange, _ *arrival, d *decision) (*issued, error)
 
 func (s dbSessions) end(x *exchange, held []string) (ended []*SignOutEvent, err error) {
 	for i, text := range held {
+		var began *providersession.Record
+		if s.revokesLeft {
+			if began, err = s.beganBy(x.ctx, providersession.KeyOf(text)); err != nil {
+				return nil, err
+			}
+		}
 		stored, err := s.records.deleteSession(x.ctx, text)
 		if err != nil {
 			return nil, err
 		}
 		if stored != nil {
+			// It comes first: the row of a moment ago is no further session with the account.
 			if before, _ := stored.Data[dataReplaces].(string); strings.HasPrefix(before, pendingToken) {
 				if _, err := s.records.deleteSession(x.ctx, before); err != nil {
 					return nil, err
 				}
 			}
 		}
+		if stored != nil && began != nil {
+			s.revokeLeft(x.ctx, began)
+		}
 		if i == 0 || stored != nil {
 			ended = append(ended, &SignOutEvent{Session: stored})
 		}
 	}
 	return ended, nil
+}
+
+// maxLeft is how many sessions of a user are looked at. A user with more still uses the
+// account.
+const maxLeft = 100
+
+// revokeLeft ends the tokens of the account with which a session began that has ended, if no
+// other session began with it. The session has ended whatever comes of it.
+func (s dbSessions) revokeLeft(ctx context.Context, began *providersession.Record) {
+	p := s.byID[began.Provider]
+	if p == nil || !p.revokesLeft {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	// The tokens are read first: those that a sign-in stores from now on are of its session.
+	account, err := s.records.account(ctx, began.Provider, began.ProviderAccountID)
+	// An account that was unlinked may be that of another user by now.
+	if errors.Is(err, ErrNotFound) || err == nil && (account.UserID != began.UserID || account.AccessToken == "" && account.RefreshToken == "") {
+		return
+	}
+	var last bool
+	if err == nil {
+		last, err = s.wasLast(ctx, began)
+	}
+	if err == nil && last {
+		if err = s.revoke(ctx, account); err == nil {
+			without := account.clone()
+			without.AccessToken, without.RefreshToken, without.ExpiresAt = "", "", 0
+			if err = s.records.swapAccount(ctx, without, account.RefreshToken); errors.Is(err, ErrConflict) {
+				err = nil // a sign-in has stored others
+			}
+		}
+	}
+	if err != nil {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: the tokens of a user who has signed out are not revoked",
+			slog.String("provider", began.Provider), slog.Any("error", err))
+	}
+}
+
+// wasLast reports whether no session of the user began with the account of a record.
+func (s dbSessions) wasLast(ctx context.Context, began *providersession.Record) (bool, error) {
+	var keys []providersession.Key
+	for row, err := range s.records.userSessions(ctx, began.UserID) {
+		if err != nil || len(keys) == maxLeft {
+			return false, err
+		}
+		if !s.over(row) {
+			keys = append(keys, row.key())
+		}
+	}
+	for _, key := range keys {
+		r, err := s.beganBy(ctx, key)
+		if err != nil || r != nil && r.Provider == began.Provider && r.ProviderAccountID == began.ProviderAccountID {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // endUnproven does nothing where the store cannot list sessions.
@@ -695,6 +927,16 @@ func (s dbSessions) device(row *StoredSession, asking *Session) *Device {
 		d.LastUsed = d.Created
 	}
 	return d
+}
+
+// key names a session that [Store.UserSessions] yielded in its records.
+func (s *StoredSession) key() (key providersession.Key) {
+	if s.Token != "" {
+		return providersession.KeyOf(s.Token)
+	}
+	hash, _ := base64.RawURLEncoding.DecodeString(s.Handle) // which the store has made
+	copy(key[:], hash)
+	return key
 }
 
 // is reports whether a session that [Store.UserSessions] yielded has a token.

@@ -124,7 +124,7 @@ func installable(t *testing.T) []string {
 	if len(dirs) < 10 {
 		t.Fatalf("only %q were found", dirs)
 	}
-	return append(dirs, "account", "password")
+	return append(dirs, "account", "password", "userimport")
 }
 
 // A program that embeds the core links three modules, and no package for tests.

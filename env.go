@@ -54,6 +54,12 @@ func (env environment) fillOAuth(p *OAuth) {
 	p.ClientID = cmp.Or(p.ClientID, env(prefix+"ID"))
 	p.ClientSecret = cmp.Or(p.ClientSecret, env(prefix+"SECRET"))
 	p.Issuer = cmp.Or(p.Issuer, env(prefix+"ISSUER"))
+	p.ClientAssertionFile = cmp.Or(p.ClientAssertionFile, env(prefix+"ASSERTION_FILE"))
+	// A platform sets the variable for every program that it starts, those with a secret
+	// included.
+	if name := p.Quirks.AssertionFileVariable; name != "" && !p.hasCredential() {
+		p.ClientAssertionFile = env(name)
+	}
 }
 
 // fillEmail completes a provider from the variable named after it.

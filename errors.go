@@ -49,6 +49,9 @@ const (
 	// codeWebAuthn is a passkey ceremony that did not verify.
 	codeWebAuthn Code = "WebAuthnVerificationError"
 
+	// codeNoConnection is an address by which no connection is found that works.
+	codeNoConnection Code = "ConnectionNotFound"
+
 	// CodeSignOut is a sign-out that the store or the revocation list could not
 	// record. The user is still signed in and can try again.
 	CodeSignOut Code = "SignOutError"
@@ -131,7 +134,8 @@ func (c Code) Error() string { return "pintle: " + string(c) }
 func (c Code) visible() bool {
 	switch c {
 	case CodeAccessDenied, CodeCredentials, CodeVerification, codeMissingCSRF, codeOAuthCallback,
-		CodeAccountNotLinked, codePasskeyNotLinked, codeWebAuthn, CodeSignOut, CodeStepUp, codeConsentRequired:
+		CodeAccountNotLinked, codePasskeyNotLinked, codeWebAuthn, CodeSignOut, CodeStepUp, codeConsentRequired,
+		codeNoConnection:
 		return true
 	}
 	return false
@@ -141,7 +145,7 @@ func (c Code) visible() bool {
 // the person can try again, rather than on the error page.
 func (c Code) onSignInPage() bool {
 	switch c {
-	case CodeCredentials, codeMissingCSRF, codeOAuthCallback, CodeAccountNotLinked, codePasskeyNotLinked:
+	case CodeCredentials, codeMissingCSRF, codeOAuthCallback, CodeAccountNotLinked, codePasskeyNotLinked, codeNoConnection:
 		return true
 	}
 	return false
@@ -153,7 +157,8 @@ type Error struct {
 	Code Code
 
 	// Detail is the parameter "code" that goes with [CodeCredentials], for which
-	// empty means "credentials", with EmailSignInError and with [CodeInvalidCheck].
+	// empty means "credentials", with EmailSignInError, with [CodeInvalidCheck] and with
+	// ConnectionNotFound.
 	Detail string
 
 	// RetryAfter is how long to wait before the next attempt, where that helps.

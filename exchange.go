@@ -52,6 +52,11 @@ type exchange struct {
 	// cookie remembers it.
 	callbackURL, callbackText string
 
+	// native reports that an application without a browser is signed in: it receives the
+	// session given, if there is one, and no cookie.
+	native bool
+	given  *issued
+
 	answer answer
 }
 
@@ -88,6 +93,9 @@ func (e *badRequest) Unwrap() error { return e.err }
 
 // confirming reports whether the flow confirms a session, and signs no user in.
 func (x *exchange) confirming() bool { return x.asked != nil && x.asked.Session != "" }
+
+// initiated reports whether the provider began the flow, and not the user.
+func (x *exchange) initiated() bool { return x.asked != nil && x.asked.Initiated }
 
 // initialCookie reads a cookie of this request.
 func (x *exchange) initialCookie(c namedCookie) (string, bool) { return cookie.Get(x.r.Header, c.name) }
@@ -173,7 +181,7 @@ func (x *exchange) emitLink(e *LinkAccountEvent) {
 func (x *exchange) emitSignIn(who *arrival, d *decision, given *issued) {
 	e := &SignInEvent{
 		User: d.user, Account: d.account, Profile: who.profile, NewUser: d.newUser,
-		SignedIn: given != nil && d.kept == nil && !who.unasked, Request: x.r,
+		SignedIn: given != nil && d.kept == nil && !who.unasked, SDK: who.sdk, Authentication: d.authentication, Request: x.r,
 		addCookie: func(line string) { x.addCookie(line) },
 	}
 	if who.by == byHost {
@@ -227,6 +235,36 @@ func (x *exchange) json(status int, value any) error {
 
 func (x *exchange) setJSON(status int, body []byte) {
 	x.answer.status, x.answer.json, x.answer.body = status, true, body
+}
+
+// nativeError answers an application with an error of OAuth, and no detail.
+//
+// https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+func (x *exchange) nativeError(status int, code string) {
+	x.answer = answer{header: tokenHeader()}
+	_ = x.json(status, map[string]string{"error": code}) // text always marshals
+}
+
+// tokenHeader are the headers of answers with tokens.
+//
+// https://www.rfc-editor.org/rfc/rfc6749#section-5.1
+func tokenHeader() http.Header {
+	return http.Header{"Cache-Control": {"no-store"}, "Pragma": {"no-cache"}}
+}
+
+// isNative reports whether an application without a browser sent a request. Whatever a
+// page can make a browser send has one of these headers: Origin is in every POST of a
+// script or a form. An application that keeps the cookies of this site counts as a
+// browser.
+//
+// https://fetch.spec.whatwg.org/#append-a-request-origin-header
+func isNative(r *http.Request) bool {
+	for _, name := range []string{"Cookie", "Origin", "Sec-Fetch-Site"} {
+		if len(r.Header[name]) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // redirect sends the browser to a URL, or tells a script where it would go.

@@ -66,10 +66,16 @@ func (x *exchange) giveSession(who *arrival, d *decision) (*issued, error) {
 	return given, nil
 }
 
-// issue gives the browser the session, and sends the browser on.
+// issue gives the browser the session, and sends the browser on. An application is given
+// the session only.
 func (x *exchange) issue(who *arrival, d *decision) error {
-	if _, err := x.giveSession(who, d); err != nil {
+	given, err := x.giveSession(who, d)
+	if err != nil {
 		return err
+	}
+	if x.native {
+		x.given = given
+		return nil
 	}
 	if d.newUser != nil && *d.newUser && x.Pages.NewUser != "" {
 		return x.redirect(query.Append(x.Pages.NewUser, "callbackUrl", x.callbackText))
@@ -126,6 +132,14 @@ func (x *exchange) keepSignOutHint(who *arrival, d *decision, userID string, hel
 	}
 	// A sign-out that was not finished is over: it would end the new session.
 	x.addCookie(x.hintLine(value), x.leavingCookie().clear())
+}
+
+// keepNewerHint has the browser keep the ID token of a further sign-in with the account with
+// which its session began: the ID token before may be of a session there that has ended.
+func (x *exchange) keepNewerHint(who *arrival, here *presence) {
+	if who.atProvider != nil && who.atProvider.began {
+		x.keepSignOutHint(who, &decision{account: who.account}, here.user.ID, false)
+	}
 }
 
 // hintLine sets the cookie, or clears it if the value is empty.

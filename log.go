@@ -125,6 +125,8 @@ func (e *Error) level() slog.Level {
 		return slog.LevelWarn // the callback may have failed, too
 	case CodeCredentials:
 		return e.limited(slog.LevelInfo)
+	case codeNoConnection:
+		return e.limited(slog.LevelError)
 	case codeEmailSignIn:
 		if e.recipientRefused() {
 			return slog.LevelWarn // the form input decides

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/uuid"
@@ -22,7 +24,7 @@ func (x *exchange) login(who *arrival) error {
 		return err
 	}
 	if x.Callbacks.SignIn != nil {
-		attempt := &SignInAttempt{User: stored, Account: who.account, Profile: who.profile, Submission: who.submission}
+		attempt := &SignInAttempt{User: stored, Account: who.account, Profile: who.profile, Submission: who.submission, SDK: who.sdk}
 		// The host can require a recent sign-in before an account is linked: an old
 		// session may be in the hands of another person.
 		if who.links() && here.user != nil {
@@ -143,6 +145,9 @@ func (x *exchange) decide(who *arrival, here *presence) (d *decision, err error)
 		return d, err
 	}
 	if x.records == nil {
+		if who.provider.refusesNewcomers() {
+			return nil, who.notExpected()
+		}
 		return &decision{
 			user: who.user, account: who.account, authentication: who.authentication,
 			how: "the user of the profile: there is no store",
@@ -500,6 +505,9 @@ func (x *exchange) decideUnowned(w *unitOfWork, who *arrival) (*decision, error)
 	}
 	newUser := user == nil
 	if newUser {
+		if who.provider.refusesNewcomers() {
+			return nil, who.notExpected()
+		}
 		user, err = w.createByAccount(who)
 	} else {
 		var trusted, alone bool
@@ -585,6 +593,12 @@ func (x *exchange) linksByAddress(w *unitOfWork, who *arrival, user *User) (trus
 	switch {
 	case !who.trusted || who.deniesAddress():
 		return false, false, nil
+	case who.provider.joined != nil:
+		if free, err := x.isFreeFor(w, who, user); !free || err != nil {
+			return false, false, err
+		}
+	}
+	switch {
 	case !user.EmailVerified.IsZero():
 		return true, false, nil
 	}
@@ -597,6 +611,33 @@ func (x *exchange) linksByAddress(w *unitOfWork, who *arrival, user *User) (trus
 	}
 	alone = !h.othersMayEnter()
 	return alone, alone, nil
+}
+
+// isFreeFor reports whether an account of a connection may be linked to a user by the
+// address: nothing shows that the user belongs to another customer, or has another way in
+// that the operator of the connection's provider would get past.
+func (x *exchange) isFreeFor(w *unitOfWork, who *arrival, user *User) (bool, error) {
+	if !w.can.Accounts {
+		return false, nil
+	}
+	linked, err := w.userAccounts(w.ctx, user.ID)
+	if err != nil {
+		return false, err
+	}
+	prefix := who.provider.joined.prefix
+	if slices.ContainsFunc(linked, func(a *Account) bool { return strings.HasPrefix(a.Provider, prefix) }) {
+		return false, nil
+	}
+	password, err := x.mayHavePassword(&who.errands, user)
+	return !password && err == nil, err
+}
+
+// notExpected refuses a user without an account, whom the connection does not let in.
+func (who *arrival) notExpected() error {
+	return &Error{
+		Code: CodeAccessDenied, Provider: who.provider.id,
+		Err: errors.New("the connection signs in only users who have an account already: it has DisableProvision"),
+	}
 }
 
 // provesAddress reports whether the provider has verified the address by its

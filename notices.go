@@ -34,7 +34,6 @@ const (
 	noticeMisdirectedForm
 	noticeNoAccountID
 	noticeCookies
-	noticeNoLease
 	noticeCount
 )
 

@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"cmp"
+	"context"
 	"crypto"
 	"maps"
 	"net/http"
@@ -54,17 +55,66 @@ type OAuth struct {
 	RequestToken oauth.Endpoint
 
 	// Checks are the protections of the flow beside a state, which is always
-	// sent, kept and compared. Nil means PKCE.
+	// sent, kept and compared. Nil means PKCE, and with [oauth.FAPI2] a nonce as well.
 	Checks []oauth.Check
 
 	// ClientAuth is how the client authenticates at the token endpoint. Empty
-	// means [oauth.ClientSecretBasic].
+	// means [oauth.PrivateKeyJWT] if there are ClientKeys, a ClientAssertion or a
+	// ClientAssertionFile, or with [oauth.FAPI2], and [oauth.ClientSecretBasic] otherwise.
 	ClientAuth oauth.ClientAuth
 
-	// PrivateKey signs the assertions of [oauth.PrivateKeyJWT]. PrivateKeyID is its
-	// key id at the service.
+	// ClientKeys are the keys of the client. The first signs the assertions of
+	// [oauth.PrivateKeyJWT]. The public halves of all are published at the route jwks
+	// below the base path, whose URL is the jwks_uri of the client at the service. To
+	// replace a key, append the new one, move it to the front a day later, and remove the
+	// old one another day later.
+	ClientKeys []oauth.ClientKey
+
+	// PrivateKey is short for ClientKeys with one key. PrivateKeyID is its key id at the
+	// service. An empty one is not sent.
 	PrivateKey   crypto.Signer
 	PrivateKeyID string
+
+	// ClientAssertionFile is the path of a file with a client assertion that a platform
+	// keeps up to date, such as the token of a Kubernetes service account. It takes the
+	// place of a secret. Empty means AUTH_{Env}_ASSERTION_FILE, if that is set. The file
+	// is read when a request needs it, at most once every five seconds, and [New] rejects a
+	// path at which there is none. (RFC 7523 section 2.2)
+	ClientAssertionFile string
+
+	// ClientAssertion returns a client assertion for an audience, from the metadata
+	// service of a cloud for example. It takes the place of a secret, is called for each
+	// request that authenticates the client, has ten seconds, and may be called
+	// concurrently.
+	ClientAssertion func(ctx context.Context, audience string) (string, error)
+
+	// SecurityProfile is a set of rules for this provider. [oauth.FAPI2] turns on Push, DPoP,
+	// RequireIssuerParameter and the nonce, restricts the algorithms, and requires an Issuer
+	// with metadata, and ClientKeys in the place of a secret. The error of [New] names
+	// everything that contradicts it.
+	SecurityProfile oauth.SecurityProfile
+
+	// Push says whether the parameters of a sign-in go to the provider directly, and the
+	// browser carries only a reference to them. (RFC 9126)
+	Push oauth.Push
+
+	// PushedAuthorization replaces the endpoint of the metadata for them if it has a URL.
+	PushedAuthorization oauth.Endpoint
+
+	// DPoP binds access tokens to a key of this application, so that a stolen one is of no
+	// use. The key is derived from the first of [Config.Secrets]: when that is replaced,
+	// tokens that are bound to the old key are rejected, and [Auth.Refresh] replaces them.
+	// Requests with such a token need [Auth.SendWithToken] or package apiclient. (RFC 9449)
+	DPoP oauth.DPoP
+
+	// Resources are the APIs that access tokens are for, at most eight absolute URIs. The
+	// provider may issue tokens that only they accept. (RFC 8707)
+	Resources []string
+
+	// RequireIssuerParameter rejects an answer that does not say which issuer it is from.
+	// Without it only providers whose metadata promises the parameter have to send it.
+	// (RFC 9207)
+	RequireIssuerParameter bool
 
 	// SigningAlg is the only algorithm accepted for ID tokens. Empty means what
 	// the metadata lists, without "none" and the symmetric ones.
@@ -86,6 +136,14 @@ type OAuth struct {
 	// provider does not answer; otherwise the keys are fetched again within the hour.
 	// [New] rejects less than five minutes.
 	KeysMaxAge time.Duration
+
+	// ClockSkew is how far the clock of the provider and that of this host may be apart
+	// when the times of ID tokens, logout tokens and signed userinfo are checked. Zero
+	// means half a minute. More is for a host without a good clock: a token that has
+	// expired is accepted that much longer, and a sign-in that [SignInOptions].Confirm
+	// asks for may be that much older. The times of sessions and nonces do not change.
+	// [New] rejects more than two minutes, and more than one with [oauth.FAPI2].
+	ClockSkew time.Duration
 
 	// Profile maps the profile from the provider to a user whose ID is the
 	// provider's id of the account. An error ends the sign-in. An empty ID ends
@@ -154,8 +212,17 @@ type OAuth struct {
 	// or [Auth.DeleteUser] removes. The account is removed first. If the provider then does
 	// not revoke the tokens, the error matches Code("NotRevoked"). It needs a store with
 	// [Features.Accounts] that has the tokens. At some services, Google for one, this ends
-	// the consent of the user to all applications of the same project. (RFC 7009)
+	// the consent of the user to all applications of the same project. Package account asks
+	// for it before it unlinks an account that may be that of another person. (RFC 7009)
 	RevokeAtUnlink bool
+
+	// RevokeAtSignOut asks the provider to end the tokens of the account with which a
+	// session began when its user signs out, and removes them from the store. Of several
+	// sessions that began with the account the last one does that. Jobs that use the tokens
+	// while their user is signed out no longer work. The session ends first; the sign-out
+	// takes up to five seconds longer, and what fails is logged. It needs database sessions,
+	// and a store with [Features.Accounts], [Features.SessionList] and ProviderSessions.
+	RevokeAtSignOut bool
 
 	// Revocation replaces the revocation endpoint of the metadata if it has a URL.
 	Revocation oauth.Endpoint
@@ -175,8 +242,53 @@ type OAuth struct {
 	BackChannelLogout bool
 
 	// RequireLogoutTokenType accepts only logout tokens whose header has the typ logout+jwt.
-	// Many providers send JWT, or none.
+	// Many providers send JWT, or none. With a SecurityProfile it is always so.
 	RequireLogoutTokenType bool
+
+	// AcceptIDTokens lets pages and applications sign users in with an ID token that they
+	// have received from an SDK of an OpenID provider: Google One Tap, Sign in with Google
+	// on Android, Sign in with Apple on iOS. The route idtoken/{ID} below the base path
+	// gives them a nonce by GET, and takes the token by POST. A token that is accepted
+	// signs its user in as the code flow does, with the same accounts, callbacks and
+	// events.
+	//
+	// A browser gets a session cookie. An application that sends no cookie gets the token
+	// of a session as JSON, for the header Authorization, if
+	// [SessionConfig.AllowBearer] is set. A nonce is good once, for ten minutes, by
+	// [Config.SharedState]; without one, each process remembers the nonces that it has
+	// accepted. The zero value accepts no tokens.
+	AcceptIDTokens oauth.IDTokens
+
+	// FollowProvider ends the sessions that began with this provider when it no longer
+	// confirms them. When the last confirmation is this long ago, the next request with the
+	// session exchanges the refresh token of the account. If the provider refuses that, as
+	// for a user who was disabled there, the session ends and [Events].ProviderSignOut
+	// reports it. If it gives no answer, the session goes on for FollowGrace. Zero means
+	// never. [New] rejects less than a minute.
+	//
+	// It needs a [Config.Store] with [Features.Accounts]; for database sessions one with
+	// ProviderSessions, and for token sessions [SessionConfig.Revocation]. The tokens of
+	// each sign-in are stored, as with StoreTokensAtSignIn. A sign-in without a refresh
+	// token is rejected with [CodeConfiguration], unless the store has one: the provider
+	// has to be asked for it, mostly by the scope offline_access. Sessions that began before
+	// this was set do not follow.
+	FollowProvider time.Duration
+
+	// FollowGrace is how long after its last confirmation a session is good at most while
+	// the provider gives no answer. Then its requests count as signed out until it does.
+	// Zero means an hour, or FollowProvider if that is longer. [New] rejects less than
+	// FollowProvider, and more than a day beyond it.
+	FollowGrace time.Duration
+
+	// AllowInitiated lets the provider begin a sign-in, from a page there that lists
+	// applications: it sends the browser to the route initiate/{ID} below the base path,
+	// which is registered there as initiate_login_uri. Any site can send a browser there,
+	// so such a sign-in links no account. A user who is signed in is asked before another
+	// one takes their place. A browser that is signed out is signed in as the user of the
+	// provider without a question. [New] rejects providers without an issuer.
+	//
+	// https://openid.net/specs/openid-connect-core-1_0.html#ThirdPartyInitiatedLogin
+	AllowInitiated bool
 
 	// RedirectURL replaces the callback URL that is sent to the provider. The
 	// URL must lead to this application's callback route all the same.
@@ -218,12 +330,18 @@ func (p *OAuth) base() providerBase {
 	return providerBase{id: p.ID, name: p.Name, kind: kind}
 }
 
+// hasCredential reports whether the client has something to authenticate with.
+func (p *OAuth) hasCredential() bool {
+	return p.ClientSecret != "" || p.ClientAuth != "" || p.Quirks.ClientSecret != nil || len(p.ClientKeys) > 0 ||
+		p.PrivateKey != nil || p.ClientAssertion != nil || p.ClientAssertionFile != ""
+}
+
 // complete calls the function of that name with maps that no other copy has.
 func (p *OAuth) complete() error {
 	if p.Complete == nil {
 		return nil
 	}
-	for _, e := range []*oauth.Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken, &p.EndSession, &p.Revocation} {
+	for _, e := range []*oauth.Endpoint{&p.Authorization, &p.Token, &p.UserInfo, &p.RequestToken, &p.EndSession, &p.Revocation, &p.PushedAuthorization} {
 		own := make(map[string]string, len(e.Params))
 		maps.Copy(own, e.Params)
 		e.Params = own
@@ -240,6 +358,9 @@ func (p *OAuth) checks() []oauth.Check {
 		return []oauth.Check{oauth.CheckState}
 	case p.Checks == nil:
 		list = []oauth.Check{oauth.CheckPKCE}
+		if p.SecurityProfile == oauth.FAPI2 && p.Protocol == oauth.OIDC {
+			list = append(list, oauth.CheckNonce)
+		}
 	case !slices.Contains(p.Checks, oauth.CheckNone):
 		list = slices.Clone(p.Checks)
 	}

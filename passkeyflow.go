@@ -34,7 +34,7 @@ func newPasskeyFlow(own WebAuthn) (*provider, *Error) {
 		admits: admitsPasskey, linking: (*exchange).isSignedIn, autofill: !own.DisableAutofill, notLinked: codePasskeyNotLinked,
 		removed: &Error{Code: codeWebAuthn, Provider: f.id, Err: errors.New("the passkey or its user was removed during the sign-in")},
 		options: f.options, beginProof: f.beginProof, finishProof: f.finishProof, beginSignUp: f.beginSignUp,
-		finishSignUp: f.finishSignUp, check: f.check, announce: f.announce,
+		finishSignUp: f.finishSignUp, check: f.check, announce: f.announce, decides: []string{"challenges of passkeys"},
 	}}, own.checkAutofill()
 }
 
@@ -279,9 +279,9 @@ type sealedChallenge struct {
 	// an id who will be. It is nil when one is used.
 	User *User `json:"registerData,omitempty"`
 
-	// Session is the mark of the session that the answer is to confirm, and Verified
-	// reports that the authenticator has to verify its user for that.
-	Session  string `json:"session,omitempty"`
+	// Mark is that of a [keyProof], and Verified reports that the authenticator has to
+	// verify its user for it.
+	Mark     string `json:"session,omitempty"`
 	Verified bool   `json:"verified,omitempty"`
 
 	sealed.Stamp
@@ -329,7 +329,11 @@ func (f *passkeyFlow) takeChallenge(x *exchange, box *sealed.Box) (*sealedChalle
 		return nil, errBegunElsewhere
 	}
 	// A copy of the cookie and the answer would sign in once more.
-	if !x.spent.challenges.Use(challenge.Challenge, challenge.IssuedAt) {
+	first, err := x.spend(x.spent.challenges, challenge.Challenge, challenge.IssuedAt)
+	switch {
+	case err != nil:
+		return nil, err
+	case !first:
 		return nil, fail(CodeInvalidCheck, errors.New("the challenge was answered before: the answer and the cookie may have been copied"))
 	}
 	x.addCookie(cookie.clear())
@@ -446,7 +450,7 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 		return nil, errors.New("the credential is not a passkey of any user: it may have been removed here")
 	}
 	if owner != nil && stored.UserID != owner.ID {
-		return nil, errors.New("the passkey is of another user than the signed-in one")
+		return nil, errors.New("the passkey is of another user than the one who is known")
 	}
 	request.Passkeys = []*Passkey{stored}
 	used, err := f.passkey.Ceremony.VerifyAuthentication(x.ctx, request)
@@ -474,10 +478,20 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 
 var errNotVerified = errors.New("the authenticator did not verify its user, by a PIN or a biometric")
 
-// beginProof begins a ceremony that confirms a session.
-// The challenge is for this session, and for no sign-in.
-func (f *passkeyFlow) beginProof(x *exchange, here *presence, verified bool) (json.RawMessage, error) {
-	known, err := x.records.userAuthenticators(x.ctx, here.user.ID)
+// proofOfSession is the proof that confirms the session of a presence.
+func (x *exchange) proofOfSession(here *presence) *keyProof {
+	return &keyProof{here.user, here.user, x.confirmations, sessionMarkPurpose, here.name()}
+}
+
+// proofOfPending is the proof that a sign-in waits for. The sign-in is completed once, so an
+// answer that was verified is of no use to another one.
+func (x *exchange) proofOfPending(p *PendingSignIn) *keyProof {
+	return &keyProof{p.User, nil, x.secondFactors, pendingMarkPurpose, p.ID + "\x00" + p.User.ID}
+}
+
+// beginProof begins a ceremony. The challenge is for this proof, and for no sign-in.
+func (f *passkeyFlow) beginProof(x *exchange, of *keyProof, verified bool) (json.RawMessage, error) {
+	known, err := x.records.userAuthenticators(x.ctx, of.user.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -490,8 +504,10 @@ func (f *passkeyFlow) beginProof(x *exchange, here *presence, verified bool) (js
 	if err != nil {
 		return nil, fail(CodeConfiguration, fmt.Errorf("options of a passkey ceremony: %w", err))
 	}
-	challenge := sealedChallenge{Challenge: request.Challenge, Session: x.sessionMark(here), Verified: verified}
-	if err := f.keepChallenge(x, x.confirmations, challenge, here.user); err != nil {
+	challenge := sealedChallenge{
+		Challenge: request.Challenge, Mark: sealed.Mark(x.jwtSecrets[0], of.purpose, of.mark), Verified: verified,
+	}
+	if err := f.keepChallenge(x, of.box, challenge, of.signedIn); err != nil {
 		return nil, err
 	}
 	x.debug("passkey ceremony begun", "ceremony", "confirm")
@@ -499,22 +515,22 @@ func (f *passkeyFlow) beginProof(x *exchange, here *presence, verified bool) (js
 }
 
 // finishProof verifies the answer, and returns what it proves.
-func (f *passkeyFlow) finishProof(x *exchange, here *presence, text []byte) (methods []string, err error) {
+func (f *passkeyFlow) finishProof(x *exchange, of *keyProof, text []byte) (methods []string, err error) {
 	answer, err := readCeremonyAnswer(string(text))
 	if err != nil {
 		return nil, err
 	}
-	challenge, err := f.takeChallenge(x, x.confirmations)
+	challenge, err := f.takeChallenge(x, of.box)
 	if err != nil {
 		return nil, err
 	}
-	if !x.isMarked(challenge.Session, here) {
-		return nil, fail(CodeInvalidCheck, errors.New("the challenge was made for another session than the one in the browser"))
+	if !sealed.HasMark(challenge.Mark, x.jwtSecrets, of.purpose, of.mark) {
+		return nil, fail(CodeInvalidCheck, errors.New("the challenge was made for another session or sign-in than the one in the browser"))
 	}
 	request := &CeremonyRequest{
 		Origin: x.origin, Challenge: challenge.Challenge, Answer: answer.text, RequireUserVerification: challenge.Verified,
 	}
-	who, err := f.authenticated(x, request, answer, here.user)
+	who, err := f.authenticated(x, request, answer, of.user)
 	if err != nil {
 		return nil, err
 	}

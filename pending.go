@@ -181,7 +181,7 @@ func (x *exchange) readPending(text string) (*heldSignIn, error) {
 		return nil, fmt.Errorf("the cookie %s %w", x.set.pending.name, err)
 	}
 	switch {
-	case h.Secret == "" || h.ID == "" || h.User == nil || h.User.ID == "" || h.Account == nil || x.byID[h.Provider] == nil:
+	case h.Secret == "" || h.ID == "" || h.User == nil || h.User.ID == "" || h.Account == nil || !x.mayHave(h.Provider):
 		return nil, fmt.Errorf("the cookie %s holds no sign-in with a provider of this configuration", x.set.pending.name)
 	case !sealed.HasMark(h.Browser, x.jwtSecrets, pendingPurpose, x.sentFormToken()):
 		return nil, errHeldElsewhere
@@ -209,7 +209,14 @@ func (x *exchange) usePending(h *heldSignIn) (bool, error) {
 // resumed returns the sign-in that was held, unless its user was deleted or its account
 // unlinked.
 func (x *exchange) resumed(h *heldSignIn) (*arrival, *decision, error) {
-	x.provider, x.callbackURL, x.callbackText = x.byID[h.Provider], h.CallbackURL, h.CallbackText
+	p, err := x.find(x.ctx, h.Provider)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p == nil {
+		return nil, nil, noPending(errHeldEnded)
+	}
+	x.provider, x.callbackURL, x.callbackText = p, h.CallbackURL, h.CallbackText
 	user := h.User
 	if h.Stored {
 		var err error
@@ -294,7 +301,9 @@ func (x *exchange) complete(o CompleteOptions) (lost bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	x.provider = x.byID[h.Provider]
+	if x.provider, err = x.find(x.ctx, h.Provider); err != nil {
+		return false, err
+	}
 	// It is used up before anything else happens: of concurrent requests one goes on.
 	good, err := x.usePending(h)
 	if err != nil {

@@ -8,13 +8,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/dpop"
 	"github.com/pintleauth/pintle/internal/handshake"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/tokenhash"
 	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/providersession"
@@ -84,14 +87,25 @@ type facts struct {
 	// scope is what the configuration of the provider asks for.
 	scope string
 
+	// proofs proves to APIs that the application has the key to which tokens are bound. It
+	// is nil if the provider issues bearer tokens.
+	proofs *dpop.Prover
+
 	// refresh exchanges a refresh token for a token response. Nil means that the
 	// provider issues none.
 	refresh refreshFunc
 
 	// revoke asks the provider to end a token; see [handshake.Provider.Revoke]. Nil means
-	// that its protocol has nothing for that. revokesRemoved is [OAuth.RevokeAtUnlink].
-	revoke         func(ctx context.Context, token, hint string) error
-	revokesRemoved bool
+	// that its protocol has nothing for that. revokesRemoved is [OAuth.RevokeAtUnlink], and
+	// revokesLeft [OAuth.RevokeAtSignOut].
+	revoke                      func(ctx context.Context, token, hint string) error
+	revokesRemoved, revokesLeft bool
+
+	// followEvery is [OAuth.FollowProvider], and followGrace [OAuth.FollowGrace].
+	followEvery, followGrace time.Duration
+
+	// confirmedThere notes what the ID token of a refresh says of a session.
+	confirmedThere func(*providersession.Record, *Account)
 
 	// authority names the authority that decides which user an account belongs
 	// to. It is empty if this application decides.
@@ -105,12 +119,18 @@ type facts struct {
 	// responses, or empty.
 	proxyURL string
 
+	// publishedKeys returns the keys that the client shows to its provider. It may be nil.
+	publishedKeys func() ([]handshake.PublishedKey, error)
+
 	// endSession ends sessions at the provider. Nil means that they go on there.
 	endSession *endSession
 
 	// backChannel verifies logout tokens. Nil means that the provider ends no sessions
 	// here.
 	backChannel *backChannel
+
+	// idTokens takes ID tokens of SDKs. It is nil for providers that take none.
+	idTokens *idTokens
 
 	// oneButton reports that a button begins a sign-in on any page. Other
 	// providers need their form, which is on the sign-in page.
@@ -128,10 +148,10 @@ type facts struct {
 	// its user has signed in there.
 	tells bool
 
-	// beginProof begins a ceremony that confirms the session of the signed-in user, and
-	// finishProof verifies the answer. Nil means that the provider has none.
-	beginProof  func(x *exchange, here *presence, verified bool) (json.RawMessage, error)
-	finishProof func(x *exchange, here *presence, answer []byte) (methods []string, err error)
+	// beginProof begins a ceremony in which a user who is known already proves to have a
+	// passkey, and finishProof verifies the answer. Nil means that the provider has none.
+	beginProof  func(x *exchange, of *keyProof, verified bool) (json.RawMessage, error)
+	finishProof func(x *exchange, of *keyProof, answer []byte) (methods []string, err error)
 
 	// beginSignUp begins a ceremony that creates the passkey of a user who does not exist,
 	// and whose address server code has proven. finishSignUp verifies the answer. Nil means
@@ -139,12 +159,55 @@ type facts struct {
 	beginSignUp  func(x *exchange, u *User) (json.RawMessage, error)
 	finishSignUp func(x *exchange, u *User, answer []byte) (*arrival, error)
 
+	// joined is set for the provider of a connection.
+	joined *joined
+
+	// initiated reports whether an issuer is the one that may begin a sign-in with the
+	// provider. Nil means that none may.
+	initiated func(ctx context.Context, issuer string) (bool, error)
+
 	// check returns what the provider lacks around it, once the store is known,
 	// and checkClient the credentials that are missing. announce logs at the start
 	// what an operator should not overlook. Each may be nil.
 	check       func(*settings) *Error
 	checkClient func() error
 	announce    func(context.Context, *settings)
+
+	// decides is what all processes of the site have to agree on: what is accepted once.
+	decides []string
+}
+
+// A keyProof is what a ceremony proves about a user who is known already: that the user of a
+// session, or of a sign-in that waits, has a passkey.
+type keyProof struct {
+	user     *User
+	signedIn *User // the user of the session, or nil
+
+	// box seals the challenges of the purpose, and mark names what the proof is for: the
+	// answer to a challenge with another mark is rejected.
+	box           *sealed.Box
+	purpose, mark string
+}
+
+// joined is what code has to know of a connection beside its provider.
+type joined struct {
+	// id is that of the connection, and prefix begins the ids of the providers of all.
+	id, prefix string
+
+	// authority names the issuer and the client. A flow that began with others does not
+	// end here: the code would go to another provider than the one that issued it.
+	authority string
+
+	// accounts begins the ids of the accounts of its issuer.
+	accounts string
+
+	// neverLinks is [connection.Connection.NeverLink], and onlyKnown DisableProvision.
+	neverLinks, onlyKnown bool
+
+	client *http.Client
+
+	// current fails if the connection no longer signs users in, and has the source say so.
+	current func(context.Context) error
 }
 
 // An endSession is how sessions end at a provider.
@@ -166,10 +229,50 @@ type endedSession struct {
 // A backChannel is how a provider ends sessions here.
 type backChannel struct {
 	clientID string
+	skew     time.Duration // between the clock of the provider and ours
 	verify   func(ctx context.Context, token string) (*handshake.LogoutToken, error)
 
 	// underWay has a place for each request that is answered at one moment.
 	underWay chan struct{}
+}
+
+// An idTokens is how a provider takes the ID tokens of its SDKs.
+type idTokens struct {
+	oauth.IDTokens
+	verify func(ctx context.Context, raw string, want handshake.SDKToken) (claims map[string]any, err error)
+
+	// redeem exchanges the code beside a token. It is nil if codes are ignored.
+	redeem func(ctx context.Context, claims map[string]any, code string) (tokens map[string]any, err error)
+
+	// identify returns the user of a token for which a nonce was given at a time. said are
+	// unsigned texts that came beside it.
+	identify func(x *exchange, claims, tokens map[string]any, said map[string]string, began time.Time) (*arrival, error)
+
+	// clients are those of SDKs that have codes exchanged. An account whose tokens were
+	// issued to one is refreshed and revoked by it.
+	clients map[string]*handshake.Provider
+}
+
+// issued reports whether an account is of the issuer that the provider has now. That of a
+// connection can change, and the tokens of one issuer are secrets to every other one.
+func (p *provider) issued(a *Account) bool {
+	return p.joined == nil || strings.HasPrefix(a.ProviderAccountID, p.joined.accounts)
+}
+
+// refreshBy and revokeBy return the functions of the client to which the tokens of an
+// account were issued.
+func (p *provider) refreshBy(clientID string) refreshFunc {
+	if p.idTokens != nil && p.idTokens.clients[clientID] != nil {
+		return p.idTokens.clients[clientID].Refresh
+	}
+	return p.refresh
+}
+
+func (p *provider) revokeBy(clientID string) func(ctx context.Context, token, hint string) error {
+	if p.idTokens != nil && p.idTokens.clients[clientID] != nil {
+		return p.idTokens.clients[clientID].Revoke
+	}
+	return p.revoke
 }
 
 // An atProvider is a sign-in at a provider that will tell when it ends. Only claims of a
@@ -180,6 +283,23 @@ type atProvider struct {
 
 	// flowBegan is when the browser was sent to the provider, to the second.
 	flowBegan time.Time
+
+	// began reports that the session of the browser, which goes on, began with the account.
+	began bool
+}
+
+// again returns the record of a session whose user has signed in at the provider once more.
+// It has the session there that is new, and the user. What the provider has ended since the
+// session here began stays ended: Created does not move.
+func (a *atProvider) again(r *providersession.Record) *providersession.Record {
+	next := *r
+	next.Sid, next.ACR, next.AMR, next.AuthTime, next.Proof = a.record.Sid, a.record.ACR, a.record.AMR, a.record.AuthTime, a.record.Created
+	return &next
+}
+
+// isOf reports whether a record is one of the same account.
+func (a *atProvider) isOf(r *providersession.Record) bool {
+	return a != nil && a.record.Provider == r.Provider && a.record.ProviderAccountID == r.ProviderAccountID
 }
 
 // A heldAtProvider is an atProvider in a sign-in that waits. Times are in Unix milliseconds.
@@ -222,7 +342,7 @@ func (h *heldAtProvider) of(a *Account) *atProvider {
 	if h.AuthTime != 0 {
 		r.AuthTime = time.UnixMilli(h.AuthTime).UTC()
 	}
-	return &atProvider{r, time.UnixMilli(h.FlowBegan).UTC()}
+	return &atProvider{record: r, flowBegan: time.UnixMilli(h.FlowBegan).UTC()}
 }
 
 // The kinds of what [providerKey] names.
@@ -315,6 +435,9 @@ type arrival struct {
 	// [Callbacks.Hold] decides of a sign-in.
 	unasked bool
 
+	// sdk reports that an ID token of an SDK identifies the user.
+	sdk bool
+
 	// waited reports that the sign-in was held before, and its account has no tokens.
 	waited bool
 
@@ -383,6 +506,10 @@ type decision struct {
 	// the new one takes over.
 	atProvider *atProvider
 	carried    []*providersession.Record
+
+	// application is the name of the native application that gets the session. It is
+	// empty for browsers.
+	application string
 
 	// replaces is the database session whose beginning and data the new one has, because
 	// its user was asked once more.
@@ -456,6 +583,9 @@ func (who *arrival) deniesAddress() bool {
 	return who.profile["email_verified"] != nil && !who.profile.Bool("email_verified")
 }
 
+// refusesNewcomers reports whether the provider signs in only users who have an account.
+func (p *provider) refusesNewcomers() bool { return p != nil && p.joined != nil && p.joined.onlyKnown }
+
 // hasProfile reports whether the user is made of a profile. The owner of the
 // account is not known before the store has been read.
 func (who *arrival) hasProfile() bool {
@@ -472,7 +602,8 @@ type oauthFlow struct {
 	formPost bool          // see [OAuth.formPost]
 	proxyURL string        // see [OAuth.proxyURL]
 
-	scope string // see [facts.scope]
+	scope  string       // see [facts.scope]
+	proofs *dpop.Prover // see [facts.proofs]
 
 	// ends knows where sessions end at the provider. It is nil if they are not to.
 	ends *handshake.Provider
@@ -482,6 +613,15 @@ type oauthFlow struct {
 	revokes *handshake.Provider
 	// endedBy verifies logout tokens. It is nil if the provider ends no sessions here.
 	endedBy *handshake.Provider
+
+	// sdk verifies the ID tokens of SDKs. It is nil if none are accepted.
+	sdk *handshake.Provider
+
+	// initiatedBy knows the issuer that may begin a sign-in. It is nil if none may.
+	initiatedBy *handshake.Provider
+
+	// joined is that of the facts.
+	joined *joined
 }
 
 // A refreshFunc exchanges a refresh token for a token response.
@@ -558,6 +698,11 @@ type asked struct {
 	Scopes  []string `json:"scopes,omitempty"`
 	Account string   `json:"account,omitempty"`
 	Granted []string `json:"-"`
+
+	// Initiated reports that the provider began the flow. Replace reports that the user who
+	// was signed in has agreed on a page of this site to be signed out.
+	Initiated bool `json:"initiated,omitempty"`
+	Replace   bool `json:"replace,omitempty"`
 }
 
 // ask is what the provider is sent.

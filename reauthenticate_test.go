@@ -426,3 +426,47 @@ func TestAUserEndsAllSessionsButThisOne(t *testing.T) {
 		})
 	}
 }
+
+// A token of another program may have neither sid nor jti. Each such session has an id of its own
+// after a confirmation: the end of one is not that of another.
+func TestSessionsWithoutAnIDHaveOneAfterAConfirmation(t *testing.T) {
+	_, b := steppingUp(t, pintle.StrategyJWT)
+	seen := map[any]bool{}
+	for _, user := range []string{"ada", "grace"} {
+		claims := claimsFor(user)
+		delete(claims, "jti")
+		other := b.site.browser()
+		other.plant(sessionCookie, sealed(t, sessionCookie, claims))
+		if _, _, err := other.confirms("pwd"); err != nil {
+			t.Fatal(err)
+		}
+		sid := unsealed(t, sessionCookie, other.cookie(sessionCookie))["sid"]
+		if text, _ := sid.(string); text == "" || seen[sid] {
+			t.Errorf("the session has the id %q, which another one has, too, or none", sid)
+		}
+		seen[sid] = true
+	}
+}
+
+// Callbacks.JWT cannot take away by what the session is ended.
+func TestTheIDOfAConfirmedSessionIsNotOfTheHost(t *testing.T) {
+	s, b := steppingUp(t, pintle.StrategyJWT, func(s *site) {
+		s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) {
+			if c.Trigger == pintle.TriggerUpdate {
+				delete(c.Claims, "sid")
+			}
+			return c.Claims, nil
+		}
+	})
+	if _, _, err := b.confirms("pwd"); err != nil {
+		t.Fatal(err)
+	}
+	if sid := unsealed(t, sessionCookie, b.cookie(sessionCookie))["sid"]; sid == nil {
+		t.Error("the session has no id")
+	}
+	copied := b.copied()
+	b.post("/auth/signout").want(http.StatusFound)
+	if who := copied.who(); who != "anonymous" {
+		t.Errorf("the copy of a session that has ended is that of %q: %s", who, s.log)
+	}
+}

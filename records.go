@@ -33,13 +33,51 @@ func newRecords(s Store, log logger) *records {
 	return &records{store: s, can: s.Features(), log: log}
 }
 
-// checkNil rejects a store or a revocation list that is a nil pointer: usually
+// A sharing is where the processes of a site agree, as this package uses it, and the only
+// way to it. It is nil where each process decides alone.
+type sharing struct {
+	state sharedstate.Store
+	log   logger
+}
+
+// newSharing returns the shared state of the host or, without one, that of its store.
+func newSharing(cfg *Config, log logger) *sharing {
+	state := cfg.SharedState
+	if isNil(state) && !isNil(cfg.Store) {
+		state = cfg.Store.SharedState()
+	}
+	if isNil(state) {
+		return nil
+	}
+	return &sharing{state, log}
+}
+
+// lease takes a lease for a duration, and reports whether the owner has it.
+func (a *sharing) lease(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner, d time.Duration) (bool, error) {
+	o := a.log.begin(ctx, "lease")
+	held, err := a.state.Lease(ctx, key, owner, d)
+	return held && err == nil, a.log.end(ctx, o, err)
+}
+
+// once reports whether no process has used a key, and uses it until a time.
+func (a *sharing) once(ctx context.Context, key sharedstate.Key, until time.Time) (bool, error) {
+	o := a.log.begin(ctx, "once")
+	first, err := a.state.Once(ctx, key, until)
+	return first && err == nil, a.log.end(ctx, o, err)
+}
+
+func (a *sharing) release(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner) error {
+	o := a.log.begin(ctx, "release")
+	return a.log.end(ctx, o, a.state.Release(ctx, key, owner))
+}
+
+// checkNil rejects a store, a shared state or a revocation list that is a nil pointer: usually
 // the result of a function whose error was not checked.
 func (s *settings) checkNil() *Error {
 	for _, part := range []struct {
 		option string
 		value  any
-	}{{"Config.Store", s.Store}, {"Config.Session.Revocation", s.Session.Revocation}} {
+	}{{"Config.Store", s.Store}, {"Config.SharedState", s.SharedState}, {"Config.Session.Revocation", s.Session.Revocation}} {
 		if part.value != nil && isNil(part.value) {
 			return fail(CodeConfiguration,
 				fmt.Errorf("%s is a nil %T: look at the error of the function that made it, or leave the option out",
@@ -76,26 +114,32 @@ type operation struct {
 
 // begin begins an operation. It has the name of the same operation at Auth.js,
 // if there is one.
-func (r *records) begin(ctx context.Context, name string) operation {
+func (r *records) begin(ctx context.Context, name string) operation { return r.log.begin(ctx, name) }
+
+// end ends an operation, and returns its error classified.
+func (r *records) end(ctx context.Context, o operation, err error) error {
+	return r.log.end(ctx, o, err)
+}
+
+func (l logger) begin(ctx context.Context, name string) operation {
 	o := operation{name: name}
-	if r.log.debugs(ctx) {
+	if l.debugs(ctx) {
 		o.began = time.Now()
 	}
 	return o
 }
 
-// end ends an operation, and returns its error classified.
-func (r *records) end(ctx context.Context, o operation, err error) error {
+func (l logger) end(ctx context.Context, o operation, err error) error {
 	if !o.began.IsZero() {
-		r.note(ctx, o, outcome(err))
+		l.note(ctx, o, outcome(err))
 	}
 	return storeError(o.name, err)
 }
 
 // note logs how an operation ended. The error is not in the record: databases
 // repeat values in theirs.
-func (r *records) note(ctx context.Context, o operation, outcome string) {
-	r.log.LogAttrs(ctx, slog.LevelDebug, "pintle: store", slog.String("operation", o.name),
+func (l logger) note(ctx context.Context, o operation, outcome string) {
+	l.LogAttrs(ctx, slog.LevelDebug, "pintle: store", slog.String("operation", o.name),
 		slog.Duration("duration", time.Since(o.began)), slog.String("outcome", outcome))
 }
 
@@ -163,6 +207,33 @@ func (r *records) deleteUser(ctx context.Context, id string) error {
 	return r.end(ctx, o, r.store.DeleteUser(ctx, id))
 }
 
+// endBegun ends what package account has begun for a user and keeps apart from sessions: browsers
+// that are remembered, and a change of the address that waits.
+func (r *records) endBegun(ctx context.Context, userID string) error {
+	if err := r.forgetBrowsers(ctx, userID); err != nil {
+		return err
+	}
+	rows := r.store.AccountStore()
+	if isNil(rows) {
+		return nil
+	}
+	o := r.begin(ctx, "endFlows")
+	_, err := rows.EndFlows(ctx, userID, "address")
+	return r.end(ctx, o, err)
+}
+
+// forgetBrowsers removes the browsers in which a user is not asked for a second factor: rows of
+// package account. A store without such rows has none.
+func (r *records) forgetBrowsers(ctx context.Context, userID string) error {
+	rows := r.store.AccountStore()
+	if isNil(rows) {
+		return nil
+	}
+	o := r.begin(ctx, "deleteFactors")
+	_, err := rows.DeleteFactors(ctx, userID, []string{"device"}, nil)
+	return r.end(ctx, o, err)
+}
+
 func (r *records) linkAccount(ctx context.Context, a *Account) error {
 	o := r.begin(ctx, "linkAccount")
 	return r.end(ctx, o, r.store.LinkAccount(ctx, a))
@@ -196,28 +267,6 @@ func (r *records) swapAccount(ctx context.Context, a *Account, old string) error
 	}
 	o := r.begin(ctx, "swapAccount")
 	return r.end(ctx, o, r.store.SwapAccount(ctx, a, old))
-}
-
-// hasLeases reports whether processes can agree on which of them does something.
-func (r *records) hasLeases() bool { return !isNil(r.store.SharedState()) }
-
-// lease takes a lease for a duration, and reports whether the owner has it.
-func (r *records) lease(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner, d time.Duration) (bool, error) {
-	o := r.begin(ctx, "lease")
-	held, err := r.store.SharedState().Lease(ctx, key, owner, d)
-	return held && err == nil, r.end(ctx, o, err)
-}
-
-// once reports whether no process has used a key, and uses it until a time.
-func (r *records) once(ctx context.Context, key sharedstate.Key, until time.Time) (bool, error) {
-	o := r.begin(ctx, "once")
-	first, err := r.store.SharedState().Once(ctx, key, until)
-	return first && err == nil, r.end(ctx, o, err)
-}
-
-func (r *records) release(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner) error {
-	o := r.begin(ctx, "release")
-	return r.end(ctx, o, r.store.SharedState().Release(ctx, key, owner))
 }
 
 func (r *records) unlinkAccount(ctx context.Context, a *Account, keepOneOf []*Account) error {
@@ -341,20 +390,29 @@ func (r *records) endSignIns(ctx context.Context, sid, sub providersession.Key, 
 }
 
 // lacksForProviderEnd returns why providers cannot end sessions of the store.
-func (r *records) lacksForProviderEnd() error {
+func (r *records) lacksForProviderEnd(shared *sharing) error {
 	var lacks string
 	switch {
 	case r == nil:
 		return nil // resolveStore reports it
 	case isNil(r.store.ProviderSessions()):
 		lacks = "ProviderSessions"
-	case isNil(r.store.SharedState()):
+	case shared == nil:
 		lacks = "SharedState"
 	default:
 		return nil
 	}
 	return missingFeature(fmt.Sprintf("Config.Store, a %T, has no %s, by which a provider ends database sessions: use "+
 		"a store that has it (for shared tables sqlstore.Layout.AccountTables), or StrategyJWT in Config.Session.Strategy", r.store, lacks))
+}
+
+// lacksForFollowing returns why the store cannot have when a provider has confirmed a session.
+func (r *records) lacksForFollowing() error {
+	if r == nil || !isNil(r.store.ProviderSessions()) {
+		return nil // checkStore reports that there is no store
+	}
+	return missingFeature(fmt.Sprintf("Config.Store, a %T, has no ProviderSessions, which have when the provider has confirmed a "+
+		"database session: use a store that has it (for shared tables sqlstore.Layout.AccountTables)", r.store))
 }
 
 // errEndedAtProvider rejects a sign-in that the provider has ended before it was complete.
@@ -412,9 +470,9 @@ func (r *records) inTx(ctx context.Context, f func(*records) error) error {
 	switch {
 	case o.began.IsZero():
 	case err != nil && failed != nil:
-		r.note(ctx, o, "rolled back")
+		r.log.note(ctx, o, "rolled back")
 	default:
-		r.note(ctx, o, outcome(err))
+		r.log.note(ctx, o, outcome(err))
 	}
 	return err
 }

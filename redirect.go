@@ -55,6 +55,12 @@ func (x *exchange) askedCallbackURL() (string, error) {
 	return asked, nil
 }
 
+// maxKeptCallbackURL bounds the callback URL in a state cookie. Browsers refuse
+// cookies of more than 4096 bytes, and sealing adds a third.
+//
+// https://www.rfc-editor.org/rfc/rfc6265#section-6.1
+const maxKeptCallbackURL = 2 << 10
+
 // redirectTarget calls the Redirect callback, or applies the default rule, for
 // a requested URL. It returns the URL to go to and the text that Auth.js stores
 // for it, which is for the cookie only.

@@ -2,21 +2,17 @@ package pintle
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/pintleauth/pintle/internal/clip"
+	"github.com/pintleauth/pintle/internal/dpop"
 	"github.com/pintleauth/pintle/internal/flight"
 	"github.com/pintleauth/pintle/internal/handshake"
 	"github.com/pintleauth/pintle/internal/wire"
@@ -40,19 +36,6 @@ const (
 	// account follow one another in that time.
 	maxRefreshes = 4096
 	maxChain     = 64
-
-	// leaseTime is how long the process that exchanges a refresh token keeps others from
-	// it. It is three times [outgoingTimeout], the time of one request to the provider.
-	// The exchange ends before it, so that there is time to store its outcome.
-	leaseTime    = 3 * outgoingTimeout
-	exchangeTime = leaseTime - 10*time.Second
-
-	// maxWait is how long a call waits for another process: a little longer than one
-	// request to the provider takes at most. It looks after firstPause, and then after
-	// pauses that double up to maxPause.
-	maxWait    = 12 * time.Second
-	firstPause = 100 * time.Millisecond
-	maxPause   = 400 * time.Millisecond
 
 	// clientHold is how long a provider that has refused the client is not asked. maxHold
 	// bounds the Retry-After of a provider.
@@ -102,11 +85,91 @@ func (a *Auth) Refresh(ctx context.Context, account *Account) (refreshed *Accoun
 	return s.refresh(ctx, account)
 }
 
+// SendWithToken sends a request to an API with the access token of an account, which is
+// mostly one that [Auth.Refresh] has returned. A token that is bound to a key
+// ([OAuth.DPoP]) goes along with a proof of the key, and the request is sent once more if
+// the API asks for another nonce in that, and the request has no body or a GetBody. Other
+// tokens are sent as bearer tokens. It follows no redirects and looks at no other header of
+// the answer.
+//
+// The transport sends the requests. Nil means [http.DefaultTransport]. The token goes to
+// wherever the request does: package apiclient bounds that. The request is not changed, its
+// body is closed, and its context is that of the call.
+func (a *Auth) SendWithToken(account *Account, req *http.Request, transport http.RoundTripper) (resp *http.Response, err error) {
+	ctx := req.Context()
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	resp, err = a.sendWithToken(account, req.Clone(ctx), transport)
+	if resp == nil && req.Body != nil {
+		_ = req.Body.Close() // as every RoundTripper does
+	}
+	if isClassified(err) { // and not an error of the transport
+		a.logCall(ctx, "SendWithToken", err)
+	}
+	return resp, err
+}
+
+func (a *Auth) sendWithToken(account *Account, with *http.Request, transport http.RoundTripper) (*http.Response, error) {
+	if account == nil || account.AccessToken == "" {
+		return nil, errors.New("SendWithToken: the account has no access token")
+	}
+	if !strings.EqualFold(account.TokenType, tokenTypeDPoP) {
+		with.Header.Set("Authorization", "Bearer "+account.AccessToken)
+		return transport.RoundTrip(with)
+	}
+	s, err := a.settingsFor(with.Context(), "SendWithToken")
+	if err != nil {
+		return nil, err
+	}
+	p := s.byID[account.Provider]
+	if p == nil || p.proofs == nil {
+		return nil, fail(CodeConfiguration, fmt.Errorf("SendWithToken: the token is bound to a key, and no provider %q with DPoP is configured", account.Provider))
+	}
+	with.Header.Set("Authorization", "DPoP "+account.AccessToken)
+	for again := false; ; again = true {
+		proof, err := p.proofs.Proof(with.Method, with.URL, account.AccessToken)
+		if err != nil {
+			return nil, fail(CodeConfiguration, err)
+		}
+		with.Header.Set("DPoP", proof)
+		resp, err := transport.RoundTrip(with)
+		if err != nil {
+			return nil, err
+		}
+		if learned := p.proofs.Learn(with.URL, resp.Header); again || !learned || !dpop.AsksForNonce(resp.StatusCode, resp.Header) {
+			return resp, nil
+		}
+		if with.Body != nil && with.Body != http.NoBody {
+			if with.GetBody == nil {
+				return resp, nil
+			}
+			if with.Body, err = with.GetBody(); err != nil {
+				return resp, nil //nolint:nilerr // the answer to the first attempt stands
+			}
+		}
+		_, _ = io.CopyN(io.Discard, resp.Body, maxDiscarded) // so that the connection is used again
+		_ = resp.Body.Close()
+		with = with.Clone(with.Context()) // a transport may still read the first one
+	}
+}
+
+const (
+	// tokenTypeDPoP is the type of tokens that are bound to a key.
+	tokenTypeDPoP = "dpop"
+
+	// maxDiscarded is how much is read of an answer that is not used.
+	maxDiscarded = 64 << 10
+)
+
 // ErrNoRefresh means that an account cannot get a new access token until its
 // owner signs in again.
 var ErrNoRefresh = errors.New("pintle: the account cannot be refreshed")
 
-var errNoRefreshToken = fmt.Errorf("%w: it has no refresh token", ErrNoRefresh)
+var (
+	errNoRefreshToken = fmt.Errorf("%w: it has no refresh token", ErrNoRefresh)
+	errOtherIssuer    = fmt.Errorf("%w: it is of another issuer than the connection has now", ErrNoRefresh)
+)
 
 // fresh reports whether the access token of an account need not be replaced yet.
 func (r *refreshes) fresh(a *Account, now time.Time) bool {
@@ -174,11 +237,64 @@ func (r *refreshes) isNew(a *Account) bool {
 	return false
 }
 
+// confirming is the ExpiresAt of an account whose access token is to be replaced however new
+// it is: the exchange shows that the provider still accepts the user.
+const confirming = -1
+
+// confirmTokens exchanges the refresh token of the account of a user, unless this process or
+// another one is doing that or has just done it. It is refused if the provider does not
+// accept the user, and if the user has no such account.
+func (s *settings) confirmTokens(ctx context.Context, account *Account) (renewed *Account, refused bool, err error) {
+	stored, _, err := s.storedTokens(ctx, account)
+	if err != nil {
+		return nil, refusesUser(err), err
+	}
+	given := account.clone()
+	given.AccessToken, given.ExpiresAt = stored.AccessToken, confirming
+	for range confirmTries {
+		renewed, err = s.refresh(ctx, given)
+		if err != nil {
+			return nil, refusesUser(err), err
+		}
+		if !s.refreshes.isRejected(renewed, given) {
+			return renewed, false, nil
+		}
+	}
+	return nil, false, errNotAsked
+}
+
+// confirmTries is how often a confirmation tries to get a turn. A call of [Auth.Refresh] for
+// the account that is under way may have read the store only: it is no confirmation.
+const confirmTries = 3
+
+var errNotAsked = errors.New("refresh: the provider was not asked: other calls for the account were under way")
+
+// refusesUser reports whether the error of a refresh says that the provider no longer accepts
+// the user, or that there is nothing to ask it with. A request that the provider does not
+// understand, an API that it does not know and a status that a proxy makes up say nothing of
+// the user: they would end the sessions of all users.
+func refusesUser(err error) bool {
+	switch {
+	case errors.Is(err, ErrNotFound), errors.Is(err, errNoRefreshToken), errors.Is(err, errOtherIssuer):
+		return true
+	case !errors.Is(err, ErrNoRefresh):
+		return false
+	}
+	switch code, _, _ := refusal(err); code {
+	case "", "invalid_request", "invalid_scope", "invalid_target":
+		return false
+	}
+	return true
+}
+
 func (s *settings) refresh(ctx context.Context, given *Account) (*Account, error) {
 	if s.refreshes.fresh(given, time.Now()) {
 		return given, nil
 	}
-	p := s.byID[given.Provider]
+	p, err := s.find(ctx, given.Provider)
+	if err != nil {
+		return nil, fmt.Errorf("refresh: %w", err)
+	}
 	if p == nil {
 		return nil, fail(CodeConfiguration, fmt.Errorf("refresh: there is no provider %q", given.Provider))
 	}
@@ -189,7 +305,18 @@ func (s *settings) refresh(ctx context.Context, given *Account) (*Account, error
 	if err != nil {
 		return nil, err
 	}
+	if !p.issued(account) {
+		return nil, fmt.Errorf("refresh: provider %s: %w", p.id, errOtherIssuer)
+	}
 	if s.records != nil && s.records.can.Accounts {
+		// The id of an account may come from a form: that of another user causes no
+		// exchange.
+		if account.UserID != "" {
+			current, lookup := s.records.account(ctx, account.Provider, account.ProviderAccountID)
+			if lookup == nil && !account.mayBe(current) {
+				return nil, errOtherOwner
+			}
+		}
 		// Whatever tokens the callers hold, one refresh token is stored.
 		id := account.Provider + "\x00" + account.ProviderAccountID
 		run := func(ctx context.Context) (*Account, error) { return s.refreshStored(ctx, p, account) }
@@ -229,13 +356,19 @@ func (s *settings) ofOwner(ctx context.Context, given, current *Account, err err
 		}
 	}
 	switch {
-	case current.UserID != given.UserID:
-		return nil, fmt.Errorf("refresh: the account belongs to another user: %w", ErrNotFound)
+	case !given.mayBe(current):
+		return nil, errOtherOwner
 	case err != nil:
 		return nil, err
 	}
 	return current, nil
 }
+
+var errOtherOwner = fmt.Errorf("refresh: the account belongs to another user: %w", ErrNotFound)
+
+// mayBe reports whether an account that a caller gives can be the stored one: it is of the
+// same user, or names none.
+func (a *Account) mayBe(stored *Account) bool { return a.UserID == "" || a.UserID == stored.UserID }
 
 // accountMeant returns given or, if it names a user and a provider alone, the user's only
 // account there.
@@ -277,7 +410,7 @@ func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f fu
 // the store one exchanges its refresh token, which it reads after it has its turn: what
 // was read before may be used up.
 func (s *settings) refreshStored(ctx context.Context, p *provider, account *Account) (*Account, error) {
-	t := s.newTurn(ctx, p, account)
+	t := s.newTurn(p, account)
 	defer t.end(ctx)
 	for {
 		current, stored, err := s.storedTokens(ctx, account)
@@ -298,7 +431,7 @@ func (s *settings) refreshStored(ctx context.Context, p *provider, account *Acco
 			}
 			continue
 		}
-		if s.refreshes.fresh(current, time.Now()) {
+		if s.refreshes.fresh(current, time.Now()) && account.ExpiresAt != confirming {
 			if may, err := t.mayReplace(ctx); err != nil || !may {
 				return current, err
 			}
@@ -337,7 +470,14 @@ func (s *settings) markRefused(ctx context.Context, stored *Account) {
 // storeRenewed stores new tokens in the place of those whose refresh token is stored. If
 // there are others meanwhile, they are newer than the ones that were exchanged.
 func (s *settings) storeRenewed(ctx context.Context, t *turn, given, renewed, stored *Account) (*Account, error) {
-	err := s.records.swapAccount(ctx, s.sealTokens(s.kept(renewed)), stored.RefreshToken)
+	now, raw, err := s.storedTokens(ctx, given)
+	if err == nil && raw.RefreshToken == stored.RefreshToken && raw.AccessToken != stored.AccessToken && now.isWider(renewed) {
+		// The user has granted more during the exchange. The refresh token of before may be
+		// used up.
+		now.RefreshToken = renewed.RefreshToken
+		renewed = now
+	}
+	err = s.records.swapAccount(ctx, s.sealTokens(s.kept(renewed)), stored.RefreshToken)
 	switch {
 	case err == nil:
 		s.refreshes.saved(renewed, func(earlier *turn) { earlier.giveBack(ctx) })
@@ -364,82 +504,6 @@ func (s *settings) storeRenewed(ctx context.Context, t *turn, given, renewed, st
 	return nil, err
 }
 
-func (s *settings) newTurn(ctx context.Context, p *provider, a *Account) *turn {
-	t := &turn{
-		records: s.records, provider: p.id, shared: s.records.hasLeases(), pause: firstPause,
-		key: sha256.Sum256(fmt.Appendf(nil, "pintle grant %d:%s %d:%s", len(a.Provider), a.Provider, len(a.ProviderAccountID), a.ProviderAccountID)),
-	}
-	_, _ = rand.Read(t.owner[:]) // it never fails
-	if t.held = !t.shared; t.held && !s.records.can.InMemory {
-		s.noteNoLease(ctx, p.id)
-	}
-	return t
-}
-
-// take takes the turn, or waits for a moment while another process has it. The error is
-// temporary: that process has ended, or the provider does not answer it.
-func (t *turn) take(ctx context.Context) (err error) {
-	t.held, err = t.records.lease(ctx, t.key, t.owner, leaseTime)
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		t.shared, t.held = false, true
-		return nil
-	case err != nil || t.held:
-		return err
-	case t.waited >= maxWait:
-		return &Error{
-			Code: codeOAuthCallback, Provider: t.provider, RetryAfter: time.Second,
-			Err: fmt.Errorf("refresh: another process has been exchanging the refresh token for %s", t.waited),
-		}
-	}
-	pause := time.NewTimer(t.pause)
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	t.waited += t.pause
-	t.pause = min(2*t.pause, maxPause)
-	return nil
-}
-
-// mayReplace reports whether an access token that an API rejects may be replaced before it
-// ends. Of all processes one does that in rejectionHold.
-func (t *turn) mayReplace(ctx context.Context) (bool, error) {
-	if !t.shared {
-		return true, nil // each process knows of its own
-	}
-	key := sha256.Sum256(append([]byte("pintle rejected token "), t.key[:]...))
-	first, err := t.records.once(ctx, key, time.Now().Add(rejectionHold))
-	if errors.Is(err, errors.ErrUnsupported) {
-		return true, nil
-	}
-	return first, err
-}
-
-// keep keeps the turn for as long as the outcome is remembered here, if the store allows
-// that. Otherwise it ends with its lease.
-func (t *turn) keep(ctx context.Context) {
-	t.kept = true
-	if t.shared && t.held {
-		_, _ = t.records.lease(ctx, t.key, t.owner, refreshMemory) // the store has failed already
-	}
-}
-
-// end gives the turn back, unless it is kept.
-func (t *turn) end(ctx context.Context) {
-	if !t.kept {
-		t.giveBack(ctx)
-	}
-}
-
-func (t *turn) giveBack(ctx context.Context) {
-	if t.shared && t.held {
-		_ = t.records.release(ctx, t.key, t.owner) // the lease ends by itself
-	}
-}
-
 // exchangeOnce exchanges the refresh token of an account, and remembers the outcome. If it
 // is the turn t of an account that is stored, the store is about to take the tokens.
 func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Account, t *turn) (*Account, error) {
@@ -450,12 +514,12 @@ func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Accou
 	// The lease outlasts the exchange.
 	exchanging, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
-	response, err := p.refresh(exchanging, account.RefreshToken, subjectOf(account))
+	response, err := p.refreshBy(clientOf(account))(exchanging, account.RefreshToken, subjectOf(account))
 	if err == nil {
 		renewed.ExpiresAt = 0
 		renewed.setTokens(response)
 		s.log.debug(ctx, "tokens refreshed", "provider", account.Provider)
-		s.noteLost(ctx, s.refreshes.remember(refreshKey(account), refreshed{account: renewed, unsaved: t}, refreshMemory))
+		s.noteLost(ctx, s.refreshes.remember(refreshKey(account), refreshed{account: renewed, from: account.AccessToken, unsaved: t}, refreshMemory))
 		return renewed, nil
 	}
 	key, failed, hold := refreshKey(account), fmt.Errorf("refresh: %w", err), refreshMemory
@@ -486,16 +550,6 @@ func (s *settings) noteLost(ctx context.Context, lost []*Account) {
 			"refresh token may be used up", slog.String("code", string(CodeStore)), slog.String("provider", a.Provider),
 			slog.Duration("time", refreshMemory))
 	}
-}
-
-// noteNoLease logs once that processes cannot agree on which of them refreshes an account.
-func (s *settings) noteNoLease(ctx context.Context, provider string) {
-	if !s.notices.first(noticeNoLease) {
-		return
-	}
-	s.log.LogAttrs(ctx, slog.LevelInfo, "pintle: the store has no SharedState, so that two processes may exchange one refresh token: "+
-		"at providers that end the grant then, the requests of a user have to reach one process",
-		slog.String("provider", provider))
 }
 
 // refusal returns what a token endpoint said: an error code and a status, of which each
@@ -550,20 +604,31 @@ func isRefused(code string, status int) bool {
 // It is empty without a kept one.
 //
 // https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse
-func subjectOf(a *Account) string {
-	_, rest, _ := strings.Cut(a.IDToken, ".")
-	payload, _, _ := strings.Cut(rest, ".")
-	text, err := base64.RawURLEncoding.DecodeString(payload)
-	if err != nil {
-		return ""
+func subjectOf(a *Account) string { return keptClaims(a).Subject }
+
+// clientOf returns the client to which the tokens of an account were issued: the audience
+// of the ID token that came with them. It is empty without a kept one, and for one with
+// several audiences.
+func clientOf(a *Account) string {
+	audience := keptClaims(a).Audience
+	if list, _ := audience.([]any); len(list) == 1 {
+		audience = list[0]
 	}
-	var claims struct {
-		Subject string `json:"sub"`
+	client, _ := audience.(string)
+	return client
+}
+
+// keptIDToken has claims of an ID token that the store has. It was verified when it came.
+type keptIDToken struct {
+	Subject  string `json:"sub"`
+	Audience any    `json:"aud"`
+}
+
+func keptClaims(a *Account) (claims keptIDToken) {
+	if !readKept(a.IDToken, &claims) {
+		return keptIDToken{}
 	}
-	if json.Unmarshal(text, &claims) != nil {
-		return ""
-	}
-	return claims.Subject
+	return claims
 }
 
 // latest follows the exchanges that are remembered from the refresh token of an account
@@ -576,6 +641,11 @@ func (r *refreshes) latest(current, given *Account) (*Account, *refreshed) {
 		switch {
 		case known == nil:
 			return current, r.remembered(current.Provider)
+		case known.account != nil && known.from != current.AccessToken && current.isWider(known.account):
+			// The user has granted more since, and the provider sent no other refresh token.
+			current = current.clone()
+			current.RefreshToken = known.account.RefreshToken
+			return current, nil
 		case known.err != nil, r.serves(known.account, given):
 			return current, known
 		case known.account.RefreshToken == current.RefreshToken:
@@ -584,6 +654,11 @@ func (r *refreshes) latest(current, given *Account) (*Account, *refreshed) {
 		current = known.account
 	}
 	return current, nil
+}
+
+// isWider reports whether an account has an access token, and a scope that another lacks.
+func (a *Account) isWider(other *Account) bool {
+	return a.AccessToken != "" && len(lacking(other.Scope, scopesOf(a.Scope))) > 0
 }
 
 // result returns what is remembered to a caller.
@@ -647,118 +722,5 @@ func (r *refreshes) saved(a *Account, tell func(*turn)) {
 	r.mu.Unlock()
 	for _, t := range waiting {
 		tell(t)
-	}
-}
-
-// RevokeTokens asks the provider of an account to end its tokens, and removes them from
-// the store if it has [Features.Accounts]. The account stays linked. As with
-// [Auth.Refresh], the stored account counts, and the given one needs only Provider and
-// ProviderAccountID then. With a UserID the account must be that user's. It takes five
-// seconds at most, and may be repeated.
-//
-// The error matches Code("NotRevoked") if the provider has not confirmed that both tokens
-// ended: they may still work, and are still stored. It matches [ErrNotFound] if there is no
-// such account, and [ErrConflict] if newer tokens were stored meanwhile: call it again.
-//
-// https://www.rfc-editor.org/rfc/rfc7009
-func (a *Auth) RevokeTokens(ctx context.Context, account *Account) (err error) {
-	defer a.logFailed(ctx, "RevokeTokens", &err)
-	s, err := a.settingsFor(ctx, "RevokeTokens")
-	if err != nil {
-		return err
-	}
-	if s.records == nil || !s.records.can.Accounts {
-		return s.revoke(ctx, account)
-	}
-	for range revokeAttempts {
-		stored, lookup := s.records.account(ctx, account.Provider, account.ProviderAccountID)
-		if lookup != nil {
-			return lookup
-		}
-		if account.UserID != "" && stored.UserID != account.UserID {
-			return fmt.Errorf("RevokeTokens: the account belongs to another user: %w", ErrNotFound)
-		}
-		if err := s.revoke(ctx, stored); err != nil {
-			return err
-		}
-		without := stored.clone()
-		without.AccessToken, without.RefreshToken, without.ExpiresAt = "", "", 0
-		// A conflict means that a refresh or a sign-in has stored other tokens meanwhile.
-		if err = s.records.swapAccount(ctx, without, stored.RefreshToken); !errors.Is(err, ErrConflict) {
-			return err
-		}
-	}
-	return err
-}
-
-const (
-	// revokeTimeout bounds the revocation of the tokens of one account.
-	revokeTimeout = 5 * time.Second
-
-	// revokeAttempts is how often tokens that are stored meanwhile are revoked, too.
-	revokeAttempts = 4
-
-	// maxRevocations is how many accounts of a user are revoked at once.
-	maxRevocations = 8
-)
-
-// revokeRemoved ends the tokens of accounts that are removed here, at the providers that
-// have [OAuth.RevokeAtUnlink]. A client that goes away meanwhile does not end it: the
-// tokens are nowhere else by then.
-func (s *settings) revokeRemoved(ctx context.Context, removed []*Account) error {
-	removed = slices.DeleteFunc(slices.Clone(removed), func(a *Account) bool {
-		p := s.byID[a.Provider]
-		return p == nil || !p.revokesRemoved || a.AccessToken == "" && a.RefreshToken == ""
-	})
-	ctx = context.WithoutCancel(ctx)
-	errs := make([]error, len(removed))
-	var wait sync.WaitGroup
-	places := make(chan struct{}, maxRevocations)
-	for i, account := range removed {
-		places <- struct{}{}
-		wait.Go(func() {
-			defer func() {
-				// OAuth.Quirks are the host's. A crash outside the request would end the server.
-				if crash := recover(); crash != nil {
-					errs[i] = notRevoked(account, fmt.Errorf("a function of the provider crashed: %v", crash))
-				}
-				<-places
-			}()
-			errs[i] = s.revoke(ctx, account)
-		})
-	}
-	wait.Wait()
-	return errors.Join(errs...)
-}
-
-// revoke ends the tokens of an account at its provider, the refresh token first: without
-// it no other token can be issued.
-func (s *settings) revoke(ctx context.Context, account *Account) error {
-	p := s.byID[account.Provider]
-	if p == nil || p.revoke == nil {
-		return notRevoked(account, errors.New("no provider of the configuration has its id and speaks OAuth 2"))
-	}
-	opened, err := s.unsealTokens(account)
-	if err != nil {
-		return notRevoked(account, err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
-	defer cancel()
-	for _, t := range []struct{ token, hint string }{{opened.RefreshToken, "refresh_token"}, {opened.AccessToken, "access_token"}} {
-		if t.token == "" {
-			continue
-		}
-		err = errors.Join(err, p.revoke(ctx, t.token, t.hint))
-	}
-	if err != nil {
-		return notRevoked(account, err)
-	}
-	return nil
-}
-
-func notRevoked(a *Account, err error) error {
-	return &Error{
-		Code: codeNotRevoked, Provider: a.Provider,
-		Err: fmt.Errorf("the tokens of account %s may still work at the provider: %w", clip.Quote(a.ProviderAccountID), err),
 	}
 }

@@ -223,6 +223,57 @@ func TestNewerTokensAreNotStoredOver(t *testing.T) {
 	})
 }
 
+// RPX-84: a user grants more, and the provider sends no other refresh token. The outcome of an
+// exchange from before does not take the place of the tokens with more scopes.
+func TestAnExchangeFromBeforeAGrantDoesNotReplaceItsTokens(t *testing.T) {
+	grant := func(s *site, a *pintle.Account, ends time.Time) {
+		more := *a
+		more.AccessToken, more.RefreshToken, more.Scope, more.ExpiresAt = "granted", "", a.Scope+" calendar", ends.Unix()
+		if err := s.auth.UpdateAccount(context.Background(), &more); err != nil {
+			s.t.Error(err)
+		}
+	}
+	t.Run("under way", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := refreshSite(t, memstore.New())
+			a := s.account()
+			time.Sleep(time.Hour)
+			s.idp.Tamper(authtest.Tamper{Token: func(map[string]any) { grant(s, a, time.Now().Add(time.Hour)) }})
+			got, err := s.auth.Refresh(t.Context(), a)
+			if err != nil || got.AccessToken != "granted" {
+				t.Errorf("Refresh = %v (%v)", got, err)
+			}
+			stored := first(s.auth.Account(t.Context(), "acme", a.ProviderAccountID))
+			if stored.AccessToken != "granted" || stored.RefreshToken == a.RefreshToken {
+				t.Errorf("stored are %q and %q, want the granted token and the next refresh token", stored.AccessToken, stored.RefreshToken)
+			}
+			s.idp.Tamper(authtest.Tamper{})
+			s.wantGrant(a)
+		})
+	})
+	t.Run("remembered", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := refreshSite(t, memstore.New())
+			a := s.account()
+			s.idp.Break(authtest.RefreshTokenReuseAllowed)
+			s.answers("", false)
+			time.Sleep(time.Hour)
+			narrow, err := s.auth.Refresh(t.Context(), a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			grant(s, a, time.Now())
+			got, err := s.auth.Refresh(t.Context(), a)
+			if err != nil || got.AccessToken == narrow.AccessToken || !strings.HasSuffix(got.Scope, " calendar") {
+				t.Errorf("Refresh = %v with the scope %q (%v)", got, got.Scope, err)
+			}
+			if n := s.exchanges(); n != 2 {
+				t.Errorf("there were %d exchanges", n)
+			}
+		})
+	})
+}
+
 // A sign-in at which the provider sends no refresh token keeps the stored one: the one
 // that is stored at that moment.
 func TestAnUpdateDoesNotBringAUsedTokenBack(t *testing.T) {
@@ -498,6 +549,8 @@ func TestTheAccountOfAUserIsFound(t *testing.T) {
 		if err != nil || got.ProviderAccountID != b.ProviderAccountID || got.AccessToken == b.AccessToken {
 			t.Errorf("RPX-72 Refresh = %v (%v)", got, err)
 		}
+		time.Sleep(time.Hour)
+		before := s.exchanges()
 		for name, ask := range map[string]*pintle.Account{
 			"another user's account": {Provider: "acme", UserID: a.UserID, ProviderAccountID: b.ProviderAccountID},
 			"an unknown user":        {Provider: "acme", UserID: "unknown"},
@@ -506,6 +559,9 @@ func TestTheAccountOfAUserIsFound(t *testing.T) {
 			if got, err := s.auth.Refresh(t.Context(), ask); !errors.Is(err, pintle.ErrNotFound) {
 				t.Errorf("RPT-51 %s: %v (%v)", name, got, err)
 			}
+		}
+		if n := s.exchanges() - before; n != 0 {
+			t.Errorf("RPT-51 accounts of others caused %d exchanges", n)
 		}
 		s.idp.Break(authtest.TokenInvalidGrant)
 		time.Sleep(time.Hour)
@@ -534,7 +590,7 @@ func TestAStoreWithoutLeasesIsInTheLogOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := strings.Count(s.log.String(), "level\":\"INFO\",\"msg\":\"pintle: the store has no SharedState"); n != 1 {
+		if n := strings.Count(s.log.String(), "level\":\"INFO\",\"msg\":\"pintle: there is no shared state"); n != 1 {
 			t.Errorf("RPX-77 the log has it %d times:\n%s", n, s.log)
 		}
 	})

@@ -105,7 +105,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 	s.lifetime = lifetime.Policy{
 		MaxAge: s.Session.MaxAge, TokenMaxAge: s.JWT.MaxAge, UpdateAge: s.Session.UpdateAge, AbsoluteMaxAge: s.Session.AbsoluteMaxAge,
 	}
-	s.records = newRecords(s.Store, s.log)
+	s.records, s.shared = newRecords(s.Store, s.log), newSharing(&s.Config, s.log)
 	unknownStrategy := s.chooseSessions()
 
 	// The order is that in which the reference reports what is wrong.
@@ -177,7 +177,7 @@ func (s *settings) chooseSessions() *Error {
 func (s *settings) newProvider(given Provider, env environment) (*provider, *Error) {
 	switch given := given.(type) {
 	case *OAuth:
-		return s.newOAuthFlow(*given, env)
+		return s.newOAuthFlow(*given, env, nil)
 	case *Email:
 		return s.newMailFlow(*given, env)
 	case *Credentials:
@@ -220,6 +220,9 @@ func (s *settings) resolveProviders(env environment) *Error {
 		s.providers = append(s.providers, p)
 		s.endsAtProvider = s.endsAtProvider || p.endSession != nil
 		s.endsByProvider = s.endsByProvider || p.backChannel != nil
+		s.follows = s.follows || p.followEvery > 0
+		s.revokesLeft = s.revokesLeft || p.revokesLeft
+		s.tied = s.endsByProvider || s.follows || s.revokesLeft
 	}
 	note(s.checkKinds())
 	return fault

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -249,4 +250,91 @@ func TestAClientThatGoesAwayDoesNotEndTheRevocation(t *testing.T) {
 			t.Errorf("Unlink is %v after %d requests", err, requests)
 		}
 	})
+}
+
+// RPX-48: the end of the refresh token may fail, and that of the access token succeed.
+func TestBothTokensAreRevokedIfTheFirstIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hints []string
+		s, a := revokingSite(t, func(w http.ResponseWriter, r *http.Request) {
+			hints = append(hints, r.FormValue("token_type_hint"))
+			if len(hints) == 1 {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+		})
+		err := s.auth.Unlink(t.Context(), signedInAs(&pintle.User{ID: a.UserID}), a.Provider, a.ProviderAccountID)
+		if !errors.Is(err, notRevoked) || strings.Join(hints, " ") != "refresh_token access_token" {
+			t.Errorf("Unlink is %v, and the provider was sent %q", err, hints)
+		}
+	})
+}
+
+// RPX-76: what a refresh has stored or received meanwhile ends, too.
+func TestTokensOfARefreshThatIsUnderWayAreRevoked(t *testing.T) {
+	ends := map[string]func(*site, *pintle.Account) error{
+		"unlinked": func(s *site, a *pintle.Account) error {
+			return s.auth.Unlink(s.t.Context(), signedInAs(&pintle.User{ID: a.UserID}), a.Provider, a.ProviderAccountID)
+		},
+		"with its user": func(s *site, a *pintle.Account) error { return s.auth.DeleteUser(s.t.Context(), a.UserID) },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, a := revokingSite(t, nil)
+				time.Sleep(time.Hour)
+				var renewed pintle.Account
+				s.idp.Tamper(authtest.Tamper{Token: func(body map[string]any) {
+					renewed.AccessToken, _ = body["access_token"].(string)
+					renewed.RefreshToken, _ = body["refresh_token"].(string)
+					if err := end(s, a); err != nil {
+						t.Error(err)
+					}
+				}})
+				if _, err := s.auth.Refresh(t.Context(), &pintle.Account{Provider: a.Provider, ProviderAccountID: a.ProviderAccountID}); err == nil {
+					t.Error("the account is gone, and Refresh returns it")
+				}
+				s.idp.Tamper(authtest.Tamper{})
+				if renewed.RefreshToken == "" {
+					t.Fatal("there was no refresh")
+				}
+				if revoked := s.revokedTokens(); !slices.Contains(revoked, renewed.RefreshToken) || !slices.Contains(revoked, renewed.AccessToken) {
+					t.Error("the new tokens were not revoked")
+				}
+			})
+		})
+	}
+	t.Run("that stay linked", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			newer := pintle.Account{AccessToken: "newer access", RefreshToken: "newer refresh"}
+			var s *site
+			var a *pintle.Account
+			var sent []string
+			s, a = revokingSite(t, func(_ http.ResponseWriter, r *http.Request) {
+				if sent = append(sent, r.FormValue("token")); len(sent) == 1 {
+					stored := *a
+					stored.AccessToken, stored.RefreshToken = newer.AccessToken, newer.RefreshToken
+					if err := s.Store.UpdateAccount(t.Context(), &stored); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if err := s.auth.RevokeTokens(t.Context(), &pintle.Account{Provider: a.Provider, ProviderAccountID: a.ProviderAccountID}); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(sent, newer.AccessToken) || !slices.Contains(sent, newer.RefreshToken) {
+				t.Errorf("%d tokens were revoked, and not the newer ones", len(sent))
+			}
+			if stored, err := s.auth.Account(t.Context(), a.Provider, a.ProviderAccountID); err != nil || stored.AccessToken+stored.RefreshToken != "" {
+				t.Errorf("the account is %v, %v, want one without tokens", stored, err)
+			}
+		})
+	})
+}
+
+// revokedTokens are the tokens that the provider was asked to end.
+func (s *site) revokedTokens() (tokens []string) {
+	for _, r := range s.idp.Requests(authtest.RevocationEndpoint) {
+		tokens = append(tokens, r.Form.Get("token"))
+	}
+	return tokens
 }

@@ -38,7 +38,10 @@ func (x *exchange) serve() {
 		x.answerError(err)
 		return
 	}
-	if err := x.dispatch(); err != nil {
+	err := x.dispatch()
+	if _, bad := errors.AsType[*badRequest](err); bad {
+		x.answerBadRequest(err)
+	} else if err != nil {
 		x.answerError(err)
 	}
 }
@@ -113,7 +116,7 @@ func (x *exchange) readBody() (fields body.Fields, err error) {
 	return body.Read(x.r, body.DefaultMax)
 }
 
-// Limits of the routes of Config.Accounts, and of the route for logout tokens: 64 KiB.
+// Limits of the routes of Config.Accounts, and of the one for logout tokens: 64 KiB.
 const (
 	maxAccountBody = 64 << 10
 	maxLogoutBody  = 64 << 10
@@ -205,6 +208,15 @@ func (x *exchange) configFault() *Error {
 // browser is to go in the end.
 func (x *exchange) prepare() error {
 	if x.provider != nil && x.provider.kind == "" {
+		p, err := x.find(x.ctx, x.provider.id)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			x.provider = p
+		}
+	}
+	if x.provider != nil && x.provider.kind == "" {
 		return fail(CodeConfiguration, byClient(fmt.Errorf("there is no provider %s", clip.Quote(x.provider.id))))
 	}
 	x.resolveCSRFToken()
@@ -291,13 +303,19 @@ func (x *exchange) callback() error {
 	if p == nil {
 		return fail(codeInvalidProvider, errors.New("the callback route was called without a provider"))
 	}
-	who, err := p.finish(x)
-	// Without an arrival finish has answered with a page or a redirect.
+	return x.enterBy(p.finish(x))
+}
+
+// enterBy signs in the user of an arrival. Without an arrival the request is answered
+// with a page or a redirect.
+func (x *exchange) enterBy(who *arrival, err error) error {
 	if err == nil && who != nil {
 		err = x.arrive(who)
 	}
 	if err != nil && !isClassified(err) {
-		err = &Error{Code: codeCallbackRoute, Provider: p.id, Err: err}
+		if _, bad := errors.AsType[*badRequest](err); !bad {
+			err = &Error{Code: codeCallbackRoute, Provider: x.provider.id, Err: err}
+		}
 	}
 	return err
 }

@@ -34,6 +34,12 @@ type Session struct {
 	// it.
 	Authentication Authentication
 
+	// Roles are those that the token carries in the claim roles: the roles of the user at the
+	// sign-in or at the last renewal. They are there with [Callbacks].Roles, and nil for a
+	// session in the database. No callback and no client can change them. Package account
+	// sets both.
+	Roles []string
+
 	claims  *token.Token   // nil for a database session, and where data has them
 	data    map[string]any // of a database session, or changes not yet saved
 	changes map[string]any
@@ -361,13 +367,39 @@ const (
 	claimProofs = "proofs"
 )
 
+// claimRoles is a list of what [Callbacks].Roles has returned.
+const claimRoles = "roles"
+
+// maxRoles and maxRole are the most roles that a session has, and the most bytes of one.
+const (
+	maxRoles = 32
+	maxRole  = 64
+)
+
+// recordedRoles returns the roles in a claim.
+func recordedRoles(claim any) []string {
+	values, _ := claim.([]any)
+	if len(values) > maxRoles {
+		return nil
+	}
+	var roles []string
+	for _, value := range values {
+		role, ok := value.(string)
+		if !ok || role == "" || len(role) > maxRole {
+			return nil
+		}
+		roles = append(roles, role)
+	}
+	return roles
+}
+
 // reservedClaims are those in which [NewClaim] keeps no data of the host: the
 // registered claims, and those that record or will record how a session began.
 //
 // https://www.rfc-editor.org/rfc/rfc7519#section-4.1
 var reservedClaims = []string{
 	"", "sub", "exp", "iat", "nbf", "jti", "iss", "aud",
-	claimSignedIn, claimStarted, claimSession, claimMethods, claimProvider, claimProofs, claimAtProvider, "acr", "act", "roles",
+	claimSignedIn, claimStarted, claimSession, claimMethods, claimProvider, claimProofs, claimAtProvider, "acr", "act", claimRoles,
 	dataPending, dataReplaces,
 }
 

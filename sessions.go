@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
 )
@@ -19,6 +20,17 @@ func (q *sessionRequest) clearing() []string {
 		return nil
 	}
 	return q.set.clearSession(q.Header)
+}
+
+// without is the result for a session that is not used. The session route clears
+// its cookie, since clients count on it.
+func (q *sessionRequest) without(err error, cause unreadCause) sessionResult {
+	if cause == unanswered {
+		// The session may be good. Clearing its cookie would sign the user out for
+		// an outage.
+		return sessionResult{unread: unread{err, cause}}
+	}
+	return sessionResult{lines: q.clearing(), unread: unread{err, cause}}
 }
 
 // readsHeader reports whether the session may come in the Authorization header.
@@ -51,6 +63,111 @@ func (s *settings) pageFirst(ctx context.Context, session *Session) (page string
 		s.log.debug(ctx, "session not used: Callbacks.Accept sends its user to a page first")
 	}
 	return page, nil
+}
+
+// A followed is a session whose provider has to confirm it; see [OAuth.FollowProvider].
+type followed struct {
+	// id names the session in this process, and account the account at the provider.
+	id, user, provider, account string
+
+	// proven is when the provider has confirmed the session, as far as the session says,
+	// or zero.
+	proven time.Time
+
+	// latest returns the same as the store has it by now. It may be nil. note records a
+	// confirmation and what the account then has, and end ends the session. They are called
+	// once for all requests.
+	latest func(context.Context) (time.Time, error)
+	note   func(context.Context, time.Time, *Account) error
+	end    func(context.Context) error
+}
+
+const (
+	// followWait is how long a request waits for a provider that is to confirm its session,
+	// and followPause how long after that the provider is not asked about the session.
+	followWait  = 5 * time.Second
+	followPause = time.Minute
+
+	// maxFollowGrace is how much longer than [OAuth.FollowProvider] a [OAuth.FollowGrace] is.
+	maxFollowGrace     = 24 * time.Hour
+	minFollow          = time.Minute
+	defaultFollowGrace = time.Hour
+)
+
+var (
+	errNotFollowed = fail(CodeAccessDenied, errors.New("the provider no longer confirms the session, which has ended"))
+	errUnconfirmed = fail(CodeAccessDenied, errors.New("the provider has not confirmed the session for longer than FollowGrace"))
+)
+
+// follow has the provider of a session confirm it, if that is due. It returns when the
+// provider has confirmed it last, or why the session is not used.
+func (s *settings) follow(ctx context.Context, f *followed) (proven time.Time, why unread) {
+	p := s.byID[f.provider]
+	if p == nil || p.followEvery == 0 {
+		return f.proven, unread{} // the session began with another provider
+	}
+	now := time.Now()
+	known, _ := s.following.get(f.id)
+	if proven = f.proven; past(known.proven).After(proven) {
+		proven = known.proven
+	}
+	if now.Sub(proven) < p.followEvery {
+		return proven, unread{}
+	}
+	if now.Sub(known.asked) >= followPause {
+		waiting, cancel := context.WithTimeout(ctx, followWait)
+		at, err := s.following.underWay.Do(waiting, f.id, func(ctx context.Context) (time.Time, error) { return s.confirmThere(ctx, p, f) })
+		cancel()
+		switch {
+		case err == nil:
+			return at, unread{}
+		case errors.Is(err, errNotFollowed):
+			return time.Time{}, unread{err: errNotFollowed}
+		case ctx.Err() != nil:
+			return time.Time{}, unread{context.Cause(ctx), unanswered}
+		}
+		s.following.change(f.id, func(c *confirmation) { c.asked = time.Now() })
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: a provider has not confirmed a session",
+			slog.String("provider", p.id), slog.Duration("since", now.Sub(proven).Round(time.Second)), slog.Any("error", err))
+	}
+	if now.Sub(proven) > p.followGrace {
+		return time.Time{}, unread{err: errUnconfirmed}
+	}
+	return proven, unread{}
+}
+
+// confirmThere exchanges the refresh token of the account of a session, and ends the session
+// if the provider refuses that.
+func (s *settings) confirmThere(ctx context.Context, p *provider, f *followed) (time.Time, error) {
+	if f.latest != nil {
+		// Another process may have been faster.
+		at, err := f.latest(ctx)
+		if err == nil && time.Since(at) < p.followEvery {
+			s.following.change(f.id, func(c *confirmation) { c.proven = at })
+			return at, nil
+		}
+	}
+	renewed, refused, err := s.confirmTokens(ctx, &Account{UserID: f.user, Provider: f.provider, ProviderAccountID: f.account})
+	now := time.Now()
+	if err == nil {
+		s.following.change(f.id, func(c *confirmation) { c.proven = now })
+		if err := f.note(ctx, now, renewed); errors.Is(err, errEndedAtProvider) {
+			return now, errNotFollowed
+		}
+		return now, nil // what was not noted is known here
+	}
+	if !refused {
+		return now, err
+	}
+	s.log.debug(ctx, "session ended: the provider has refused its refresh token", "provider", p.id)
+	if failed := f.end(ctx); failed != nil {
+		s.log.LogAttrs(ctx, slog.LevelError, "pintle: a session that its provider refuses is not ended yet",
+			slog.String("provider", p.id), slog.Any("error", failed))
+		return now, errNotFollowed // the next request tries again
+	}
+	emit(ctx, s, "providerSignOut", s.Events.ProviderSignOut,
+		&SignOutEvent{Provider: p.id, UserID: f.user, Ended: 1, Refused: true})
+	return now, errNotFollowed
 }
 
 // loadSession reads the session of a request to the host's own handler and

@@ -212,17 +212,50 @@ func (h heldToken) authentication() Authentication {
 	return a
 }
 
-// atProvider returns the claim of that name, or nil if it is none that this package
-// writes, and the marks by which the provider ends the session.
-func (h heldToken) atProvider() (claim any, marks [3]providersession.Mark) {
+// A providerClaim is what [claimAtProvider] says.
+type providerClaim struct {
+	provider string
+	sid, sub providersession.Mark
+
+	// account and proof are those of a session that follows the provider: the id of the
+	// account there, and when the provider has confirmed the session.
+	account string
+	proof   time.Time
+}
+
+// atProvider returns what the claim of that name says. ok is false if it is none that this
+// package writes.
+func (h heldToken) atProvider() (c providerClaim, ok bool) {
 	members, _ := h.value(claimAtProvider).(map[string]any)
-	id, ok := recordedProvider(members["provider"])
+	id, idOK := recordedProvider(members["provider"])
 	sid, sidOK := markIn(members["sid"])
 	sub, subOK := markIn(members["sub"])
-	if !ok || !sidOK || !subOK || sub == (providersession.Mark{}) {
-		return nil, marks
+	if !idOK || !sidOK || !subOK || sub == (providersession.Mark{}) {
+		return c, false
 	}
-	return atProviderClaim(id, sid, sub), providersession.Marks(sid, sub)
+	c = providerClaim{provider: id, sid: sid, sub: sub}
+	if account, is := members["account"].(string); is && account != "" {
+		c.account = account
+		if seconds, is := wire.Seconds(members["proof"]); is {
+			c.proof = time.Unix(seconds, 0)
+		}
+	}
+	return c, true
+}
+
+// atProviderValue returns the claim as it is written, or nil for none.
+func (h heldToken) atProviderValue() any {
+	c, ok := h.atProvider()
+	if !ok {
+		return nil
+	}
+	return c.value()
+}
+
+// providerMarks returns the marks by which the provider ends the session.
+func (h heldToken) providerMarks() [3]providersession.Mark {
+	c, _ := h.atProvider()
+	return providersession.Marks(c.sid, c.sub)
 }
 
 // markIn reads a mark, zero for none. ok is false for anything else.
@@ -236,13 +269,36 @@ func markIn(member any) (m providersession.Mark, ok bool) {
 	return m, true
 }
 
-// atProviderClaim is in the form in which encoding/json decodes it.
-func atProviderClaim(provider string, sid, sub providersession.Mark) any {
-	claim := map[string]any{"provider": provider, "sub": base64.RawURLEncoding.EncodeToString(sub[:])}
-	if sid != (providersession.Mark{}) {
-		claim["sid"] = base64.RawURLEncoding.EncodeToString(sid[:])
+// newProviderClaim returns what the claim says of a sign-in.
+func (s *settings) newProviderClaim(there *atProvider) providerClaim {
+	r := &there.record
+	c := providerClaim{provider: r.Provider, sid: r.Sid.Mark(), sub: r.Sub.Mark()}
+	if p := s.byID[r.Provider]; p != nil && p.followEvery > 0 {
+		c.account, c.proof = r.ProviderAccountID, r.Created
+	}
+	return c
+}
+
+// value is in the form in which encoding/json decodes it.
+func (c providerClaim) value() any {
+	claim := map[string]any{"provider": c.provider, "sub": base64.RawURLEncoding.EncodeToString(c.sub[:])}
+	if c.sid != (providersession.Mark{}) {
+		claim["sid"] = base64.RawURLEncoding.EncodeToString(c.sid[:])
+	}
+	if c.account != "" {
+		claim["account"], claim["proof"] = c.account, float64(c.proof.Unix())
 	}
 	return claim
+}
+
+// again returns what the claim says after a further sign-in. Of another account it says what
+// it said.
+func (c providerClaim) again(next providerClaim, there *atProvider) providerClaim {
+	if c.provider != next.provider || c.sub != next.sub {
+		return c
+	}
+	there.began = true
+	return next
 }
 
 // issued is when the token was written.

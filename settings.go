@@ -66,6 +66,12 @@ type settings struct {
 	// endsByProvider that some provider ends sessions here.
 	endsAtProvider, endsByProvider bool
 
+	// follows reports that the sessions of some provider follow it, and revokesLeft that the
+	// tokens of some provider end with the last session. tied is one of these or
+	// endsByProvider: sessions record the provider with which they began.
+	follows, revokesLeft, tied bool
+	following                  following
+
 	sessions sessions
 	lifetime lifetime.Policy
 
@@ -73,13 +79,15 @@ type settings struct {
 	// holds sealed once more.
 	states, challenges *sealed.Box
 
-	// confirmations seals the challenges by which sessions are confirmed.
-	confirmations *sealed.Box
+	// confirmations seals the challenges by which sessions are confirmed, and secondFactors
+	// those that a sign-in waits for.
+	confirmations, secondFactors *sealed.Box
 
 	// signUps seals the challenges of users whose address server code has proven.
 	signUps *sealed.Box
 
 	records    *records
+	shared     *sharing
 	jwtSecrets []string
 	hashes     tokenhash.Hasher
 	csrf       csrf.Tokens
@@ -142,6 +150,12 @@ const replacedGrace = 10 * time.Second
 //
 // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5
 const browserMaxAge = 400 * 24 * time.Hour
+
+// find returns the provider with an id, or nil.
+func (s *settings) find(_ context.Context, id string) (*provider, error) { return s.byID[id], nil }
+
+// mayHave reports whether a provider is one of the configuration.
+func (s *settings) mayHave(id string) bool { return s.byID[id] != nil }
 
 // parsePath takes a path apart into its action and the id of a provider, or the name
 // of a page of [Config.Accounts]. The path is compared as it was sent, undecoded: what only becomes an action or an
@@ -307,7 +321,13 @@ type sessions interface {
 	// methods have just been proven once more, and adds its cookies to the answer. The
 	// session before is read as it was for replacedGrace, and then is gone. It fails
 	// where there is no session, or none any more.
-	prove(x *exchange, methods []string) (*Session, error)
+	//
+	// there is the sign-in at a provider that proves it, or nil. If the session began with
+	// that account, a further session of it at the provider is the one that ends this one.
+	prove(x *exchange, methods []string, there *atProvider) (*Session, error)
+
+	// rejoin notes the same in the session that the browser holds, which goes on.
+	rejoin(x *exchange, there *atProvider) error
 
 	// end ends the sessions with the tokens held, which the request carries. Its
 	// cookies are left.
@@ -315,6 +335,14 @@ type sessions interface {
 
 	// lacksForProviderEnd returns what is missing for endByProvider, or nil.
 	lacksForProviderEnd() error
+
+	// lacksForRevoking returns what is missing to know the last session with an account, or
+	// nil.
+	lacksForRevoking() error
+
+	// lacksForFollowing returns what is missing for sessions that follow their provider, or
+	// nil.
+	lacksForFollowing() error
 
 	// endByProvider ends the sessions that a provider has ended, and returns the records
 	// by which the store found them. first is false if the logout token was used before.
@@ -357,12 +385,16 @@ type sessionRequest struct {
 
 	// changes are those that [Claim.Set] made and that are to be saved.
 	changes map[string]any
+
+	// confirmed reports that the provider has confirmed the session, which its token does
+	// not say yet.
+	confirmed bool
 }
 
 // onlyRead keeps the request from what would change a session that was replaced: its
 // cookie would take the place of the new one.
 func (q *sessionRequest) onlyRead() {
-	q.renewal, q.trigger, q.update, q.changes = renewNever, "", nil, nil
+	q.renewal, q.trigger, q.update, q.changes, q.confirmed = renewNever, "", nil, nil, false
 }
 
 // A sessionResult is what came of reading the session of a request.
@@ -469,20 +501,27 @@ type tokenSessions struct{ *settings }
 // token of the row.
 type dbSessions struct{ *settings }
 
-// spent is what was used and must not be used again.
-//
-// The memory is that of one process, for all tenants of [NewFunc]. Where several
-// processes serve one site, a copy of a browser's cookies works once at each of
-// them. For passkeys the counter of an authenticator that counts stops that; for
-// providers, that a code is redeemed once:
+// spent is what was used and must not be used again, in the memory of one process for all
+// tenants of [NewFunc]. It counts where there is no shared state: a copy of a browser's
+// cookies then works once at each process. For passkeys the counter of an authenticator
+// that counts stops that; for providers, that a code is redeemed once:
 // https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2
 type spent struct {
 	// flows are the states of providers' responses, and the verifiers or nonces
 	// of flows without a state.
-	flows *once.Values
+	flows spentValues
 
 	// challenges are those of passkey ceremonies.
-	challenges *once.Values
+	challenges spentValues
+
+	// nonces are those of ID tokens, and idTokens are those without one.
+	nonces, idTokens spentValues
+}
+
+// spentValues are the used values of one kind, which has a name at the shared state.
+type spentValues struct {
+	kind string
+	here *once.Values
 }
 
 // publicClient returns a client for [Config.PublicNetworkOnly].
@@ -496,6 +535,47 @@ type refreshes struct {
 	mu       sync.Mutex
 	done     map[string]refreshed
 	seen     lru.Map[string, sighting]
+}
+
+// following is what this process knows of sessions that follow their provider.
+type following struct {
+	underWay flight.Group[time.Time]
+	mu       sync.Mutex
+	known    lru.Map[string, confirmation]
+}
+
+// A confirmation is what is known of one session.
+type confirmation struct {
+	// provider and account are those with which a database session began, if it was looked
+	// up. They are empty if it began with none that is recorded.
+	provider, account string
+	looked            bool
+
+	proven time.Time // when the provider has confirmed the session
+	asked  time.Time // when it was asked in vain
+
+	// moved is the end of a database session for which its record was moved.
+	moved time.Time
+}
+
+// maxFollowed bounds what is known.
+const maxFollowed = 10_000
+
+func (f *following) get(id string) (confirmation, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.known.Max = maxFollowed
+	return f.known.Get(id)
+}
+
+// change changes what is known of a session, in one step.
+func (f *following) change(id string, change func(*confirmation)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.known.Max = maxFollowed
+	c, _ := f.known.Get(id)
+	change(&c)
+	f.known.Put(id, c)
 }
 
 // A sighting is the longest time to its end at which the access token of an
@@ -513,6 +593,9 @@ type refreshed struct {
 	at      time.Time
 	until   time.Time // how long it is remembered
 
+	// from is the access token that account had before the exchange.
+	from string
+
 	// unsaved is the turn whose tokens the store has not taken yet. They are nowhere else.
 	unsaved *turn
 }
@@ -521,11 +604,10 @@ type refreshed struct {
 // for the processes that share the store. Within a process calls wait for one another
 // already.
 type turn struct {
-	records  *records
+	shared   *sharing // nil if each process exchanges alone
 	provider string
 	key      sharedstate.Key
 	owner    sharedstate.Owner
-	shared   bool // the store has leases
 	held     bool
 	kept     bool // longer than the call
 	waited   time.Duration

@@ -1,8 +1,10 @@
 package pintle
 
 import (
+	"bytes"
 	"context"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -130,6 +132,50 @@ func (x *exchange) afterSignOut(ended []*SignOutEvent) string {
 // a handler of the host has begun.
 const continueSignOut = "continue"
 
+// newestHint returns the ID token that a browser has kept, or the one that a refresh has
+// brought for the same session since: a provider may reject one that expired long ago. An
+// account has one ID token in the store, and a sign-in in another browser replaces it: it
+// counts if it names the same session of the provider.
+func (x *exchange) newestHint(kept *signOutHint) string {
+	hint := kept.Hint
+	if hint == "" || x.records == nil || !x.records.can.Accounts {
+		return hint
+	}
+	linked, err := x.records.userAccounts(x.ctx, kept.User)
+	if err != nil {
+		x.debug("the hint is that of the sign-in", "reason", err.Error())
+		return hint
+	}
+	for _, account := range linked {
+		if account.Provider != kept.Provider {
+			continue
+		}
+		opened, err := x.unsealTokens(account)
+		if err == nil && len(opened.IDToken) <= maxHint && isNewer(opened.IDToken, hint) {
+			hint = opened.IDToken
+		}
+	}
+	return hint
+}
+
+// isNewer reports whether an ID token is one of the same user, client and session of the
+// provider as another one, and was issued later.
+func isNewer(idToken, before string) bool {
+	type claims struct {
+		Issuer   string          `json:"iss"`
+		Subject  string          `json:"sub"`
+		Audience json.RawMessage `json:"aud"`
+		Session  string          `json:"sid"`
+		Issued   float64         `json:"iat"`
+	}
+	var next, last claims
+	if !readKept(idToken, &next) || !readKept(before, &last) {
+		return false
+	}
+	return next.Issuer == last.Issuer && next.Subject == last.Subject && bytes.Equal(next.Audience, last.Audience) &&
+		next.Session == last.Session && next.Issued > last.Issued
+}
+
 // endedNow returns the events of the sessions that had not expired, at most maxHints. A
 // neighbouring host can plant a session of another user beside that of the browser.
 func endedNow(ended []*SignOutEvent) []*SignOutEvent {
@@ -174,7 +220,7 @@ func (x *exchange) toProvider(left *leaving, kept *signOutHint) (to string, sent
 	if kept == nil {
 		return left.Target, false
 	}
-	ended, err := x.byID[kept.Provider].endSession.begin(x, kept.Hint)
+	ended, err := x.byID[kept.Provider].endSession.begin(x, x.newestHint(kept))
 	if err != nil {
 		x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: the session ended here, and not at the provider",
 			slog.String("code", string(CodeSignOut)), slog.String("provider", kept.Provider), slog.Any("error", err))
@@ -261,8 +307,7 @@ func (x *exchange) backChannelLogout(raw string) {
 	case channel.underWay <- struct{}{}:
 		defer func() { <-channel.underWay }()
 	default:
-		x.refuseLogout(http.StatusServiceUnavailable, errorServer, "too many requests are under way")
-		x.answer.header.Set("Retry-After", "1")
+		x.delayLogout("too many requests are under way")
 		return
 	}
 	token, err := channel.verify(x.ctx, raw)
@@ -271,7 +316,12 @@ func (x *exchange) backChannelLogout(raw string) {
 		return
 	}
 	if err != nil {
-		x.logError(&Error{Code: codeLogoutToken, Provider: x.provider.id, Err: err})
+		if errors.Is(err, handshake.ErrUnknownKey) {
+			// Anyone can send such a token.
+			x.logLogoutToken(handshake.LogoutTokenSignature, err)
+		} else {
+			x.logError(&Error{Code: codeLogoutToken, Provider: x.provider.id, Err: err})
+		}
 		x.refuseLogout(http.StatusBadRequest, errorServer, "the logout token cannot be verified now")
 		return
 	}
@@ -283,6 +333,8 @@ func (x *exchange) backChannelLogout(raw string) {
 		x.emitProviderSignOut(token, ended)
 	}
 	switch {
+	case errors.Is(err, errLogoutUnderWay):
+		x.delayLogout(err.Error())
 	case err != nil:
 		x.logError(classified(err))
 		x.refuseLogout(http.StatusBadRequest, errorServer, "the sessions could not be ended: send the logout token again")
@@ -312,24 +364,32 @@ func (x *exchange) refuseLogout(status int, code, description string) {
 	_ = x.json(status, map[string]string{"error": code, "error_description": description}) // text always marshals
 }
 
+// delayLogout asks the provider to send the token again in a second.
+func (x *exchange) delayLogout(description string) {
+	x.refuseLogout(http.StatusServiceUnavailable, errorServer, description)
+	x.answer.header.Set("Retry-After", "1")
+}
+
 // noteLogoutToken logs which check a logout token did not pass, and answers so. Anyone
 // can send a token: only the record for debugging repeats what is in it.
 func (x *exchange) noteLogoutToken(check handshake.LogoutCheck, err error) {
+	x.logLogoutToken(check, err)
+	x.refuseLogout(http.StatusBadRequest, errorRequest, check.String())
+}
+
+func (x *exchange) logLogoutToken(check handshake.LogoutCheck, err error) {
 	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: a logout token was refused",
 		slog.String("code", string(codeLogoutToken)), slog.String("provider", x.provider.id),
 		slog.Int("check", int(check)), slog.String("reason", check.String()))
 	x.debug("logout token refused", "reason", err.Error())
-	x.refuseLogout(http.StatusBadRequest, errorRequest, check.String())
 }
 
-// logoutSkew is how far the clock of a provider may be behind: a session that began so
-// long after the logout token counts as one that began before.
-const logoutSkew = 30 * time.Second
-
-// endOf returns what a logout token ends. A session that begins from now on does not end:
-// a token may be delayed, and a provider may give its next session the same id.
+// endOf returns what a logout token ends. A session that began after it counts as one that
+// began before, by as much as the clock of the provider may be behind. A session that begins
+// from now on does not end: a token may be delayed, and a provider may give its next session
+// the same id.
 func (c *backChannel) endOf(t *handshake.LogoutToken, now time.Time) *providerEnd {
-	e := &providerEnd{before: t.Issued.Add(logoutSkew), token: providerKey(keyOfLogoutToken, t.Issuer, c.clientID, t.ID)}
+	e := &providerEnd{before: t.Issued.Add(c.skew), token: providerKey(keyOfLogoutToken, t.Issuer, c.clientID, t.ID)}
 	if now.Before(e.before) {
 		e.before = now
 	}
@@ -344,7 +404,7 @@ func (c *backChannel) endOf(t *handshake.LogoutToken, now time.Time) *providerEn
 	if t.Expires.After(e.until) {
 		e.until = t.Expires
 	}
-	e.until = e.until.Add(2 * logoutSkew)
+	e.until = e.until.Add(c.skew + 2*clockTolerance)
 	return e
 }
 

@@ -2,6 +2,8 @@ package pintle_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -102,6 +104,75 @@ func TestASignOutEndsTheSessionAtTheProvider(t *testing.T) {
 		b.arrivesBy("acme")
 		atEndSession(t, b.signOut(), "idp.example")
 	})
+}
+
+// RPX-47: the hint is the newest ID token of the session at the provider. One that names
+// another session, user or client, or that is too long for a URL, leaves it as it was.
+func TestTheHintIsTheIDTokenOfTheLastRefresh(t *testing.T) {
+	for name, tt := range map[string]struct {
+		changes map[string]any // of the ID token of the refresh
+		store   func(idToken string) string
+		newer   bool
+	}{
+		"of the session":            {newer: true},
+		"of another session":        {changes: map[string]any{"sid": "sid-2"}},
+		"of no session":             {changes: map[string]any{"sid": nil}},
+		"issued before":             {changes: map[string]any{"iat": time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC).Unix()}},
+		"of a list of one audience": {changes: map[string]any{"aud": []string{"acme"}}},
+		"too long":                  {changes: map[string]any{"groups": strings.Repeat("x", 1500)}},
+		"not stored":                {store: func(string) string { return "" }},
+		"stored as something else":  {store: func(string) string { return "eyJ.x.y" }},
+		"of another issuer":         {store: withOther("iss")},
+		"of another user":           {store: withOther("sub")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+				sid := map[string]any{"sid": "sid-1"}
+				s := newSite(t, endsAtProvider(strategy), func(s *site) {
+					s.Store = memstore.New()
+					acme := s.Providers[0].(*pintle.OAuth)
+					acme.Authorization.Params = map[string]string{"scope": "openid profile email offline_access"}
+					began := time.Now()
+					acme.StoreAccount = func(a *pintle.Account) *pintle.Account {
+						if tt.store != nil && time.Since(began) > time.Hour {
+							a.IDToken = tt.store(a.IDToken)
+						}
+						return a
+					}
+					s.idp.Tamper(authtest.Tamper{IDToken: func(header, claims map[string]any) { claiming(sid)(header, claims) }})
+				})
+				b := s.browser()
+				b.arrivesBy("acme")
+				time.Sleep(2 * time.Hour)
+				maps.Copy(sid, tt.changes)
+				renewed, err := s.auth.Refresh(t.Context(), &pintle.Account{Provider: "acme", ProviderAccountID: authtest.DefaultPeople()[0].Subject})
+				if err != nil {
+					t.Fatal(err)
+				}
+				hint := atEndSession(t, b.signOut(), "idp.example").Get("id_token_hint")
+				want := lastEvent[*pintle.SignInEvent](s, "signIn").Account.IDToken
+				if tt.newer {
+					want = renewed.IDToken
+				}
+				if hint == "" || hint != want {
+					t.Errorf("the hint is %q, want %q", hint, want)
+				}
+			})
+		})
+	}
+}
+
+// withOther gives an ID token another value of a claim, and no signature.
+func withOther(claim string) func(idToken string) string {
+	return func(idToken string) string {
+		parts := strings.Split(idToken, ".")
+		payload, _ := base64.RawURLEncoding.DecodeString(parts[1])
+		var claims map[string]any
+		_ = json.Unmarshal(payload, &claims)
+		claims[claim] = "https://other.example"
+		payload, _ = json.Marshal(claims)
+		return parts[0] + "." + base64.RawURLEncoding.EncodeToString(payload) + "."
+	}
 }
 
 // RPT-88: the browser client of Auth.js posts with a script, and goes to the URL in the answer.

@@ -151,7 +151,7 @@ var refusals = []string{
 
 // unmet classifies the failure of a flow in which something was asked of the provider.
 func (x *exchange) unmet(err error) error {
-	if x.asked == nil {
+	if x.asked == nil || x.initiated() {
 		return err
 	}
 	if unmet, ok := errors.AsType[*handshake.UnmetError](err); ok {
@@ -194,9 +194,10 @@ func (x *exchange) confirmBy(who *arrival) error {
 		// what that one has reported.
 		methods = []string{methodProvider}
 	}
-	if _, err := x.sessions.prove(x, methods); err != nil {
+	if _, err := x.sessions.prove(x, methods, who.atProvider); err != nil {
 		return err
 	}
+	x.keepNewerHint(who, here)
 	x.debug("session confirmed")
 	return x.redirect(x.callbackURL)
 }
@@ -237,6 +238,10 @@ func (x *exchange) grantBy(who *arrival) error {
 	if err := x.replaceTokens(x.ctx, account, true); err != nil {
 		return err
 	}
+	if err := x.sessions.rejoin(x, who.atProvider); err != nil {
+		return err
+	}
+	x.keepNewerHint(who, here)
 	x.debug("scopes granted")
 	if missing := lacking(account.Scope, x.asked.Scopes); len(missing) > 0 {
 		return refuse(codeConsentRequired, fmt.Sprintf("the user has not granted the scopes %q", missing))

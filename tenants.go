@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pintleauth/pintle/internal/clip"
@@ -201,6 +203,7 @@ func (s *settings) announce(ctx context.Context) {
 			p.announce(ctx, s)
 		}
 	}
+	s.announceAlone(ctx)
 	if s.Session.MaxAge > browserMaxAge {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: browsers keep cookies for 400 days at most, so Config.Session.MaxAge is not reached",
 			slog.String("code", "cookie-lifetime"))
@@ -215,5 +218,26 @@ func (s *settings) announce(ctx context.Context) {
 	if s.BasePath != "" && pathOf(s.URL) != "" && pathOf(s.URL) != s.base {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: the path of Config.URL (AUTH_URL) differs from Config.BasePath, which is used",
 			slog.String("code", "env-url-basepath-mismatch"), slog.String("url", pathOf(s.URL)), slog.String("basePath", s.base))
+	}
+}
+
+// announceAlone tells the operator what each process decides alone, unless there is one
+// process by its store.
+func (s *settings) announceAlone(ctx context.Context) {
+	if s.shared != nil || s.records != nil && s.records.can.InMemory {
+		return
+	}
+	var decides []string
+	for _, p := range s.providers {
+		for _, what := range p.decides {
+			if !slices.Contains(decides, what) {
+				decides = append(decides, what)
+			}
+		}
+	}
+	if len(decides) > 0 {
+		s.log.LogAttrs(ctx, slog.LevelInfo, "pintle: there is no shared state, so each process decides alone what it accepts once",
+			slog.String("code", "NoSharedState"), slog.String("decides", strings.Join(decides, ", ")),
+			slog.String("fix", "with several processes set Config.SharedState, or use a Config.Store that has one"))
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"time"
 
@@ -52,6 +51,8 @@ func (s tokenSessions) read(q sessionRequest) sessionResult {
 	}
 	if replaced {
 		q.onlyRead()
+	} else if held, q.confirmed, why = s.confirmed(q.Context(), held); why.err != nil {
+		return q.without(why.err, why.cause)
 	}
 	page, err := s.pageBefore(q.Context(), held)
 	switch {
@@ -60,7 +61,8 @@ func (s tokenSessions) read(q sessionRequest) sessionResult {
 	case page != "":
 		return sessionResult{page: page} // the cookie is kept for the page
 	}
-	if s.Callbacks.JWT == nil && q.changes == nil && held.claims == nil &&
+	readsRoles := s.Callbacks.Roles != nil && s.renewing(&q, held, false)
+	if s.Callbacks.JWT == nil && q.changes == nil && held.claims == nil && !readsRoles &&
 		(!s.needsSignInTime() || !s.renewing(&q, held, false) || s.marksOf(held).areIn(held)) {
 		return s.readPlain(&q, held)
 	}
@@ -68,6 +70,12 @@ func (s tokenSessions) read(q sessionRequest) sessionResult {
 	claims, err := held.all()
 	if err != nil {
 		return q.without(fail(codeJWTSession, err), rejected)
+	}
+	if readsRoles {
+		userID, _ := claims["sub"].(string)
+		if err := s.addRoles(q.Context(), marks, userID); err != nil {
+			return q.without(fail(CodeStore, err), unanswered)
+		}
 	}
 	maps.Copy(claims, q.changes)
 	claims = marks.in(claims)
@@ -109,17 +117,6 @@ func (s tokenSessions) pageBefore(ctx context.Context, held heldToken) (page str
 	return s.pageFirst(ctx, session)
 }
 
-// without is the result for a token that is not used. The session route clears
-// its cookie, since clients count on it.
-func (q *sessionRequest) without(err error, cause unreadCause) sessionResult {
-	if cause == unanswered {
-		// The session may be good. Clearing its cookie would sign the user out for
-		// an outage.
-		return sessionResult{unread: unread{err, cause}}
-	}
-	return sessionResult{lines: q.clearing(), unread: unread{err, cause}}
-}
-
 // readPlain returns the session of a token that stays as it is. Nearly every
 // request takes this path.
 func (s tokenSessions) readPlain(q *sessionRequest, held heldToken) sessionResult {
@@ -128,6 +125,9 @@ func (s tokenSessions) readPlain(q *sessionRequest, held heldToken) sessionResul
 		claims token.Token
 	}{Session{Expires: s.tokenExpiry(held), Authentication: s.authentication(held)}, held.Token}
 	session := &read.Session
+	if s.Callbacks.Roles != nil {
+		session.Roles = s.roles(held.value(claimRoles), session.Authentication)
+	}
 	session.claims = &read.claims
 	session.User.fromToken(held.Token)
 	var lines []string
@@ -164,6 +164,7 @@ func (s tokenSessions) readPlain(q *sessionRequest, held heldToken) sessionResul
 // them may be there once only, such as a provider's new refresh token.
 func (s tokenSessions) readClaims(q *sessionRequest, held heldToken, claims Claims, changed bool) sessionResult {
 	session := &Session{data: claims, Expires: s.tokenExpiry(held), Authentication: s.authentication(held)}
+	session.Roles = s.roles(claims[claimRoles], session.Authentication)
 	session.User.fromClaims(claims)
 	renewing := s.renewing(q, held, changed)
 	if renewing {
@@ -199,7 +200,7 @@ func (s tokenSessions) renewing(q *sessionRequest, held heldToken, changed bool)
 	switch {
 	case q.renewal == renewNever:
 		return false
-	case q.renewal == renewAlways || q.changes != nil || changed || q.trigger == TriggerUpdate:
+	case q.renewal == renewAlways || q.changes != nil || changed || q.confirmed || q.trigger == TriggerUpdate:
 		return true
 	}
 	return s.lifetime.Due(held.issued(), time.Now())
@@ -237,6 +238,34 @@ func (s tokenSessions) stillGood(ctx context.Context, held heldToken) (why unrea
 	return unread{}, replaced
 }
 
+// confirmed has the provider confirm a session that follows it, if that is due. It returns
+// the token with the time of the confirmation, and reports whether it has changed.
+func (s tokenSessions) confirmed(ctx context.Context, held heldToken) (_ heldToken, changed bool, why unread) {
+	if !s.follows {
+		return held, false, unread{}
+	}
+	there, ok := held.atProvider()
+	if !ok || there.account == "" {
+		return held, false, unread{}
+	}
+	proven, why := s.follow(ctx, &followed{
+		id: held.session(), user: held.subject(), provider: there.provider, account: there.account, proven: held.counts(there.proof),
+		note: func(context.Context, time.Time, *Account) error { return nil }, // the next token says it
+		end:  func(ctx context.Context) error { return s.endOne(ctx, held) },
+	})
+	if why.err != nil || proven.Unix() <= there.proof.Unix() {
+		return held, false, why
+	}
+	there.proof = proven
+	claims, err := held.all()
+	if err != nil {
+		return held, false, unread{err: fail(codeJWTSession, err)}
+	}
+	claims[claimAtProvider] = there.value()
+	held.claims = claims
+	return held, true, unread{}
+}
+
 // successor is the id of the session that replaces one. It follows from the id before,
 // so that the end of the one is the end of the other, whichever request comes first.
 func successor(id string) string {
@@ -268,7 +297,7 @@ func (s tokenSessions) wasReplaced(ctx context.Context, old TokenSession) (bool,
 
 // prove replaces the token. Without a list the one before is good until it expires, as
 // any copy is.
-func (s tokenSessions) prove(x *exchange, methods []string) (*Session, error) {
+func (s tokenSessions) prove(x *exchange, methods []string, there *atProvider) (*Session, error) {
 	held, err := s.decode(x.ctx, x.r, x.set, false)
 	if err != nil {
 		return nil, noSession(err)
@@ -283,6 +312,9 @@ func (s tokenSessions) prove(x *exchange, methods []string) (*Session, error) {
 		return nil, noSession(errReplaced)
 	case held.subject() == "":
 		return nil, noSession(errors.New("the token names no user"))
+	}
+	if held, _, why = s.confirmed(x.ctx, held); why.err != nil {
+		return nil, noSession(why.err)
 	}
 	if page, err := s.pageBefore(x.ctx, held); err != nil {
 		return nil, fail(CodeStore, err)
@@ -302,12 +334,16 @@ func (s tokenSessions) prove(x *exchange, methods []string) (*Session, error) {
 			marks[claimSession] = uuid.New()
 		}
 	}
-	if s.endsByProvider {
-		marks[claimAtProvider], _ = held.atProvider()
+	if s.tied {
+		marks[claimAtProvider] = s.rejoined(held, there)
 	}
 	claims, err := held.all()
 	if err != nil {
 		return nil, noSession(err)
+	}
+	userID, _ := claims["sub"].(string)
+	if err := s.addRoles(x.ctx, marks, userID); err != nil {
+		return nil, fail(CodeStore, err)
 	}
 	claims = marks.in(claims)
 	if s.Callbacks.JWT != nil {
@@ -329,6 +365,7 @@ func (s tokenSessions) prove(x *exchange, methods []string) (*Session, error) {
 	}
 	next := newToken(claims)
 	session := &Session{data: claims, Expires: s.lifetime.Extended(s.beganAt(next), time.Now()), Authentication: s.authentication(next)}
+	session.Roles = s.roles(claims[claimRoles], session.Authentication)
 	session.User.fromClaims(claims)
 	if err := s.showSession(&sessionRequest{Request: x.r, set: x.set, trigger: TriggerUpdate}, session, claims); err != nil {
 		return nil, err
@@ -340,6 +377,53 @@ func (s tokenSessions) prove(x *exchange, methods []string) (*Session, error) {
 	}
 	x.addCookie(lines...)
 	return session, nil
+}
+
+// rejoined returns the claim of that name after a further sign-in at a provider, or after
+// none.
+func (s tokenSessions) rejoined(held heldToken, there *atProvider) any {
+	claim, ok := held.atProvider()
+	switch {
+	case !ok:
+		return nil
+	case there != nil:
+		claim = claim.again(s.newProviderClaim(there), there)
+	}
+	return claim.value()
+}
+
+// rejoin writes the token anew.
+func (s tokenSessions) rejoin(x *exchange, there *atProvider) error {
+	if there == nil {
+		return nil
+	}
+	held, err := s.decode(x.ctx, x.r, x.set, false)
+	if err != nil {
+		return noSession(err)
+	}
+	claim := s.rejoined(held, there)
+	if !there.began {
+		return nil
+	}
+	claims, err := held.all()
+	if err != nil {
+		return noSession(err)
+	}
+	claims[claimAtProvider] = claim
+	// What has ended there since the session began must not go on here.
+	switch ended, err := s.ended(x.ctx, s.identity(newToken(claims))); {
+	case err != nil:
+		return err
+	case ended:
+		return noSession(errEndedMeanwhile)
+	}
+	text, err := s.encode(x.ctx, x.set, claims)
+	if err != nil {
+		return err
+	}
+	lines, err := s.tokenCookies(x.ctx, x.set, x.r.Header, text)
+	x.addCookie(lines...)
+	return err
 }
 
 // replace ends a session and lets the next one be, unless that has ended, too: all
@@ -369,7 +453,7 @@ func (s tokenSessions) replace(ctx context.Context, old, next TokenSession) erro
 func (s tokenSessions) identity(held heldToken) TokenSession {
 	session := TokenSession{UserID: held.subject(), ID: held.session(), SignedIn: s.signedInAt(held)}
 	if s.endsByProvider {
-		_, session.Marks = held.atProvider()
+		session.Marks = held.providerMarks()
 	}
 	return session
 }
@@ -380,7 +464,10 @@ func (s tokenSessions) present(x *exchange) (*presence, error) {
 		s.logUnread(x.ctx, unread{err: err})
 	}
 	if err == nil {
-		ended, _ := s.stillGood(x.ctx, held) // nothing is linked to one that was replaced: goesOn refuses it
+		ended, replaced := s.stillGood(x.ctx, held) // nothing is linked to one that was replaced: goesOn refuses it
+		if ended.err == nil && !replaced {
+			held, _, ended = s.confirmed(x.ctx, held)
+		}
 		if ended.cause == unanswered {
 			// It is not known whether the user is signed in. If the request
 			// counted as signed out, the account that the user links would go
@@ -403,8 +490,8 @@ func (s tokenSessions) present(x *exchange) (*presence, error) {
 		return &presence{}, err
 	}
 	here := &presence{user: &User{ID: id}, authentication: s.authentication(held), began: s.beganAt(held), token: s.identity(held)}
-	if s.endsByProvider {
-		here.atProvider, _ = held.atProvider()
+	if s.tied {
+		here.atProvider = held.atProviderValue()
 	}
 	if s.records == nil {
 		return here, nil
@@ -445,48 +532,6 @@ func (s tokenSessions) tokenExpiry(held heldToken) time.Time {
 		return expires
 	}
 	return s.lifetime.Extended(time.Time{}, time.Now())
-}
-
-// isMarked reports whether tokens have [sessionMarks].
-func (s tokenSessions) isMarked() bool {
-	return s.needsSignInTime() || s.Session.RecordAuthentication
-}
-
-// authentication is what a token records of the sign-in.
-func (s tokenSessions) authentication(held heldToken) Authentication {
-	switch {
-	case s.Session.RecordAuthentication:
-		return held.authentication()
-	case s.needsSignInTime():
-		a := Authentication{Time: held.recorded(claimSignedIn), Started: held.began()}
-		if !a.Time.IsZero() {
-			a.Time = a.Started // a later proof is not recorded here
-		}
-		return a
-	}
-	return Authentication{}
-}
-
-// needsSignInTime reports whether tokens must record when the session began.
-func (s tokenSessions) needsSignInTime() bool {
-	return s.Session.AbsoluteMaxAge > 0 || s.Session.Revocation != nil
-}
-
-// signedInAt is when the session began, if the token records it.
-func (s tokenSessions) signedInAt(held heldToken) time.Time {
-	if !s.needsSignInTime() {
-		return time.Time{}
-	}
-	return held.began()
-}
-
-// beganAt is when the session of a token began, at the latest: Auth.js writes
-// no sign-in time, and neither has a token from before the time was needed.
-func (s tokenSessions) beganAt(held heldToken) time.Time {
-	if at := s.signedInAt(held); !at.IsZero() || !s.needsSignInTime() {
-		return at
-	}
-	return past(held.issued())
 }
 
 // begin waits for the next second if the sessions of the user have ended in this one.
@@ -576,7 +621,7 @@ func (s tokenSessions) marked(ctx context.Context, d *decision) (bool, error) {
 	token := newToken(d.claims)
 	asked := TokenSession{UserID: d.user.ID, ID: token.session(), SignedIn: token.began()}
 	if s.endsByProvider {
-		_, asked.Marks = token.atProvider()
+		asked.Marks = token.providerMarks()
 	}
 	if d.marker != "" {
 		// Another token cannot have the id of this one: its session has not begun.
@@ -625,6 +670,9 @@ func (s tokenSessions) makeClaims(x *exchange, who *arrival, d *decision) (Claim
 		}
 	}
 	marks := s.newMarks(x, who, d)
+	if err := s.addRoles(x.ctx, marks, d.user.ID); err != nil {
+		return nil, fail(CodeStore, err)
+	}
 	claims = marks.in(claims)
 	if s.Callbacks.JWT != nil {
 		change := &TokenChange{
@@ -649,7 +697,7 @@ func (s tokenSessions) makeClaims(x *exchange, who *arrival, d *decision) (Claim
 // browser was sent there. What ends later than now also ends the session to be, which
 // began before.
 func (s tokenSessions) refuseEndedThere(ctx context.Context, who *arrival, d *decision) error {
-	if who.atProvider == nil || d.kept != nil {
+	if !s.endsByProvider || who.atProvider == nil || d.kept != nil {
 		return nil
 	}
 	r := &who.atProvider.record
@@ -674,6 +722,19 @@ func (s tokenSessions) lacksForProviderEnd() error {
 	}
 	return fmt.Errorf("Config.Session.Revocation, a %T, is no providersession.Marker, by which a provider ends token sessions: "+
 		"give it the method EndMarked", s.Session.Revocation)
+}
+
+func (tokenSessions) lacksForRevoking() error {
+	return errors.New("token sessions do not know which of them is the last one with an account: set Config.Session.Strategy to " +
+		"StrategyDatabase, or call Auth.RevokeTokens in Events.SignOut")
+}
+
+func (s tokenSessions) lacksForFollowing() error {
+	if s.Session.Revocation == nil {
+		return errors.New("a token session that has ended is good again at a later sign-in of its user without " +
+			"Config.Session.Revocation: set it, for example to sqlstore.NewRevocations for several processes")
+	}
+	return nil
 }
 
 // endByProvider notes on the list which sessions have ended, and then that the logout
@@ -756,6 +817,7 @@ func (s tokenSessions) issue(x *exchange, who *arrival, d *decision) (given *iss
 	return &issued{text, func() *Session {
 		held := newToken(claims)
 		session := &Session{data: claims, Expires: s.lifetime.Extended(s.beganAt(held), time.Now()), Authentication: s.authentication(held)}
+		session.Roles = s.roles(claims[claimRoles], session.Authentication)
 		session.User.fromClaims(claims)
 		return session
 	}}, nil
@@ -863,20 +925,6 @@ func (s tokenSessions) revokeBefore(ctx context.Context, e *errands, userID stri
 	return nil
 }
 
-// sessionStart returns when a user's session begins, for a sign-in whose
-// request began at a given time.
-//
-// A session begins with the request, before a password or a code is checked. If
-// it began when it is issued, a sign-in under way with an old password would
-// outlive the end of all sessions that comes with a new one. The exception is a
-// sign-in that ended the user's sessions itself.
-func (e *errands) sessionStart(userID string, began time.Time) time.Time {
-	if next := e.revoked[userID]; next.After(began) {
-		return next
-	}
-	return began
-}
-
 func (s tokenSessions) endEverywhere(ctx context.Context, userID string) error {
 	if s.Session.Revocation == nil {
 		return fail(CodeConfiguration, errors.New("SignOutEverywhere with token sessions needs Config.Session.Revocation"))
@@ -930,134 +978,6 @@ func (tokenSessions) endDevice(context.Context, *Session, string) error {
 func (tokenSessions) endOtherDevices(context.Context, *Session) (int, error) {
 	return 0, fail(codeUnsupportedStrategy, errors.New("EndOtherDevices needs database sessions: token sessions of "+
 		"a user end all at once, with SignOutEverywhere"))
-}
-
-// sessionMarks are the claims by which a token session is limited and ended.
-// They come from the sign-in, and afterwards from the token before, never from a
-// callback or a client: without them [SessionConfig.AbsoluteMaxAge],
-// [SessionConfig.Revocation] and [Session.Authentication] would not hold. A mark
-// that is nil is a claim that the token must not have.
-type sessionMarks Claims
-
-// unmarked are the marks of a configuration that records nothing.
-var unmarked = sessionMarks{claimProvider: nil}
-
-// newMarks returns the marks of the session of a decision.
-func (s tokenSessions) newMarks(x *exchange, who *arrival, d *decision) sessionMarks {
-	a := d.authentication
-	switch {
-	case d.kept == nil:
-		a = a.startedAt(who.errands.sessionStart(d.user.ID, a.Started))
-	case a.Started.IsZero():
-		if a.Started = d.kept.began; a.Started.IsZero() {
-			a.Started = x.began
-		}
-	}
-	marks := s.marks(a)
-	if s.Session.Revocation != nil {
-		marks[claimSession] = uuid.New()
-		// A session that goes on keeps its id: a sign-out of it that comes at any
-		// moment, perhaps while this token is written, ends this token as well.
-		if d.kept != nil && d.kept.token.ID != "" {
-			marks[claimSession] = d.kept.token.ID
-		}
-	}
-	switch {
-	case !s.endsByProvider:
-	case d.kept != nil:
-		marks[claimAtProvider] = d.kept.atProvider
-	case who.atProvider != nil:
-		r := &who.atProvider.record
-		marks[claimAtProvider] = atProviderClaim(r.Provider, r.Sid.Mark(), r.Sub.Mark())
-	default:
-		marks[claimAtProvider] = nil
-	}
-	return marks
-}
-
-// marks returns the marks, but for claimSession, of a session that records an
-// authentication.
-func (s tokenSessions) marks(a Authentication) sessionMarks {
-	if !s.isMarked() {
-		return unmarked
-	}
-	marks := sessionMarks{claimSignedIn: nil, claimStarted: nil, claimProvider: nil}
-	switch {
-	case a.Time.IsZero():
-		if s.needsSignInTime() && !a.Started.IsZero() {
-			marks[claimStarted] = a.Started.Unix()
-		}
-	case s.Session.RecordAuthentication:
-		marks[claimSignedIn], marks[claimStarted] = a.Time.Unix(), a.Started.Unix()
-		marks[claimProvider], marks[claimMethods], marks[claimProofs] = a.Provider, encodable(a.Methods), encodableTimes(a.Proofs)
-	default:
-		marks[claimSignedIn] = a.Started.Unix()
-	}
-	return marks
-}
-
-// marksOf returns the marks of the session of a token. A token that lacks them
-// was written by Auth.js, or before they were needed: its session counts as
-// begun when the token was issued, and is named by the token's id, so that a
-// copy of the token ends with it.
-func (s tokenSessions) marksOf(held heldToken) sessionMarks {
-	a := s.authentication(held)
-	if a.Started.IsZero() {
-		a.Started = s.beganAt(held)
-	}
-	marks := s.marks(a)
-	if s.Session.Revocation != nil {
-		marks[claimSession] = held.session()
-		if marks[claimSession] == "" {
-			marks[claimSession] = uuid.New()
-		}
-	}
-	if s.endsByProvider {
-		marks[claimAtProvider], _ = held.atProvider()
-	}
-	return marks
-}
-
-// in returns claims with the marks in them. The map itself is left alone when it
-// lacks some: a callback may return one that it uses for every user.
-func (m sessionMarks) in(claims Claims) Claims {
-	for name, value := range m {
-		claim, present := claims[name]
-		if present == (value != nil) && sameMark(claim, value) {
-			continue
-		}
-		marked := maps.Clone(claims)
-		for name, value := range m {
-			if value == nil {
-				delete(marked, name)
-			} else {
-				marked[name] = value
-			}
-		}
-		return marked
-	}
-	return claims
-}
-
-// areIn reports whether a token has the marks.
-func (m sessionMarks) areIn(held heldToken) bool {
-	for name, value := range m {
-		var claim any
-		found, err := held.Claim(name, &claim)
-		if found != (value != nil) || err != nil || !sameMark(claim, value) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameMark reports whether a claim, as it was decoded, is a mark.
-func sameMark(claim, mark any) bool {
-	if at, ok := mark.(int64); ok {
-		seconds, isNumber := claim.(float64)
-		return claim == mark || isNumber && seconds == float64(at)
-	}
-	return reflect.DeepEqual(claim, mark)
 }
 
 // fromToken fills in a user from the known claims of a token.
