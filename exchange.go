@@ -77,6 +77,9 @@ const (
 	// actionBackChannelLogout is called by providers. Auth.js does not have it.
 	actionBackChannelLogout action = "backchannel-logout"
 
+	// actionClientKeys is called by providers. Auth.js does not have it.
+	actionClientKeys action = "jwks"
+
 	// actionAccount is served by [Config.Accounts]. Auth.js does not have it.
 	actionAccount action = "account"
 )

@@ -119,6 +119,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 		s.resolveBoxes,
 		s.checkNil,
 		func() *Error { return s.resolveProviders(env) },
+		s.resolveClientKeys,
 		s.resolveStore,
 		func() *Error { return unknownStrategy },
 		s.checkFeatures,

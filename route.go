@@ -25,6 +25,10 @@ func (x *exchange) serve() {
 		x.answerFault(fault)
 		return
 	}
+	if x.action == actionClientKeys {
+		x.clientKeys()
+		return
+	}
 	if x.action == actionBackChannelLogout {
 		raw, status, wrong := x.logoutToken()
 		if wrong != "" {
@@ -51,7 +55,7 @@ func (x *exchange) enter() error {
 	act, id, ok := x.parsePath(x.r.URL.EscapedPath())
 	switch {
 	case x.r.Method == http.MethodGet || x.r.Method == http.MethodPost:
-	case act != actionAccount:
+	case act != actionAccount && (act != actionClientKeys || x.r.Method != http.MethodHead):
 		// HEAD is rejected too: a mail scanner that sends it must not use up a link.
 		return &badRequest{http.StatusBadRequest, fmt.Errorf("method %s: only GET and POST are served", clip.Quote(x.r.Method))}
 	case x.r.Method != http.MethodHead:
@@ -60,6 +64,9 @@ func (x *exchange) enter() error {
 	}
 	if !ok {
 		return &badRequest{http.StatusBadRequest, fmt.Errorf("no route has the path %s", clip.Quote(x.r.URL.EscapedPath()))}
+	}
+	if act == actionClientKeys && x.r.Method == http.MethodPost {
+		return &badRequest{http.StatusBadRequest, errors.New("method POST: only GET and HEAD are served here")}
 	}
 	x.action = act
 	x.reached.Store(true)

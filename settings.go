@@ -72,6 +72,10 @@ type settings struct {
 	follows, revokesLeft, tied bool
 	following                  following
 
+	// jwks is the answer of the route with the keys of clients. It is nil if there are none,
+	// and no such route.
+	jwks []byte
+
 	sessions sessions
 	lifetime lifetime.Policy
 
@@ -169,6 +173,8 @@ func (s *settings) parsePath(path string) (act action, id string, ok bool) {
 		if p := s.byID[id]; p == nil || p.endSession == nil {
 			return "", "", false
 		}
+	case act == actionClientKeys && s.jwks == nil:
+		return "", "", false
 	case act == actionBackChannelLogout:
 		if p := s.byID[id]; p == nil || p.backChannel == nil {
 			return "", "", false
@@ -197,7 +203,7 @@ func parseRoute(base, path string) (act action, id string, ok bool) {
 		return act, id, true
 	case actionAccount, actionSignOut, actionBackChannelLogout:
 		return act, second, !strings.Contains(second, "%")
-	case actionProviders, actionSession, actionCSRF, actionVerifyRequest, actionError:
+	case actionProviders, actionSession, actionCSRF, actionVerifyRequest, actionError, actionClientKeys:
 		return act, "", !two
 	}
 	return "", "", false
