@@ -855,3 +855,38 @@ func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error)
 	}
 	return token, nil
 }
+
+// IDTokenNonce returns a nonce for a page of the host that shows the SDK of a provider
+// with [OAuth.AcceptIDTokens], such as Google One Tap:
+//
+//	<div id="g_id_onload" data-client_id="…" data-nonce="{{.Nonce}}" data-login_uri="https://…/auth/idtoken/google"></div>
+//
+// It is good once, for ten minutes, in the browser of the request, for the user who is
+// signed in now. A browser without a form token gets one by a cookie on w, so that the
+// page must be kept out of shared caches: call IDTokenNonce before the response is
+// written. Scripts can get a nonce from the route idtoken/{ID} instead. It fails for a
+// provider that accepts no ID tokens.
+func (a *Auth) IDTokenNonce(w http.ResponseWriter, r *http.Request, provider string) (string, error) {
+	x, fault := a.inner(r, actionIDToken)
+	if fault != nil {
+		a.logCall(r.Context(), "IDTokenNonce", fault)
+		return "", fault
+	}
+	if x.provider = x.byID[provider]; x.provider == nil || x.provider.idTokens == nil {
+		e := fail(CodeConfiguration, fmt.Errorf("IDTokenNonce: there is no provider %q with AcceptIDTokens", provider))
+		a.logCall(r.Context(), "IDTokenNonce", e)
+		return "", e
+	}
+	x.csrfToken = x.tokenBeingSet(w.Header())
+	nonce, _, err := x.newNonce(false)
+	if err != nil {
+		e := classified(err)
+		a.logCall(r.Context(), "IDTokenNonce", e)
+		return "", e
+	}
+	setCookies(w, x.answer.cookies)
+	if w.Header()["Cache-Control"] == nil {
+		w.Header().Set("Cache-Control", "private")
+	}
+	return nonce, nil
+}

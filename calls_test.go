@@ -79,6 +79,10 @@ var calls = map[string]call{
 		_, _, err := a.StartSession(httptest.NewRecorder(), r, &ada.User, pintle.StartOptions{})
 		return err
 	},
+	"IDTokenNonce": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
+		_, err := a.IDTokenNonce(httptest.NewRecorder(), r, "acme")
+		return err
+	},
 	"Reauthenticate": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
 		_, err := a.Reauthenticate(httptest.NewRecorder(), r, pintle.CompleteOptions{Methods: []string{"pwd"}})
 		return err
@@ -191,6 +195,7 @@ func callSite(t *testing.T, store pintle.Store, changes ...func(*site)) (*site, 
 	s := newSite(t, append([]func(*site){withPasskeys, func(s *site) {
 		s.Store, s.Session.Strategy = store, pintle.StrategyDatabase
 		s.Providers = append(s.Providers, s.mailProvider())
+		s.Providers[0].(*pintle.OAuth).AcceptIDTokens.Audiences = []string{"web"}
 	}}, changes...)...)
 	r := httptest.NewRequest(http.MethodPost, s.url+"/do", nil)
 	r.Header.Set("Cookie", sessionCookie+"=a-session-token-of-ada")

@@ -77,6 +77,10 @@ const (
 	// actionBackChannelLogout is called by providers. Auth.js does not have it.
 	actionBackChannelLogout action = "backchannel-logout"
 
+	// actionIDToken takes ID tokens that pages and applications have from the SDK of a
+	// provider. Auth.js does not have it.
+	actionIDToken action = "idtoken"
+
 	// actionClientKeys is called by providers. Auth.js does not have it.
 	actionClientKeys action = "jwks"
 
@@ -195,7 +199,7 @@ func (x *exchange) emitSignIn(who *arrival, d *decision, given *issued) {
 
 // emitSignInFailed tells the host of a sign-in that failed.
 func (x *exchange) emitSignInFailed(e *Error) {
-	if x.provider == nil || x.provider.kind == "" || x.action != actionCallback && x.action != actionSignIn {
+	if x.provider == nil || x.provider.kind == "" || x.action != actionCallback && x.action != actionSignIn && x.action != actionIDToken {
 		return
 	}
 	switch e.Code {
@@ -301,7 +305,7 @@ func (x *exchange) replaceCookie(c namedCookie, value string) {
 // A page of another site can post that field, too, and shows its visitor JSON
 // then; whether the request is obeyed does not depend on it.
 func (x *exchange) wantsJSON() bool {
-	if x.r.Header["X-Auth-Return-Redirect"] != nil {
+	if x.r.Header["X-Auth-Return-Redirect"] != nil || x.action == actionIDToken && mediaType(x.r.Header.Get("Content-Type")) == typeJSON {
 		return true
 	}
 	asked, _, _ := x.body.String("json")

@@ -379,6 +379,8 @@ func (x *exchange) answerBadRequest(err error) {
 	switch {
 	case x.action == actionAccount:
 		x.refuse(status)
+	case x.action == actionIDToken && isNative(x.r):
+		x.nativeError(status, "invalid_request")
 	case !x.navigates():
 		x.setJSON(status, []byte(`"Bad request."`))
 	case misrouted:

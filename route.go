@@ -38,6 +38,10 @@ func (x *exchange) serve() {
 		x.backChannelLogout(raw)
 		return
 	}
+	if x.action == actionIDToken && isNative(x.r) {
+		x.nativeIDToken()
+		return
+	}
 	if err := x.prepare(); err != nil {
 		x.answerError(err)
 		return
@@ -120,13 +124,18 @@ func (x *exchange) readBody() (fields body.Fields, err error) {
 		x.sent, err = body.Bytes(x.r, maxLogoutBody)
 		return body.Fields{}, err
 	}
+	if x.action == actionIDToken {
+		return body.Read(x.r, maxIDTokenBody)
+	}
 	return body.Read(x.r, body.DefaultMax)
 }
 
-// Limits of the routes of Config.Accounts, and of the one for logout tokens: 64 KiB.
+// Limits of the routes of Config.Accounts, and of those for logout tokens and ID
+// tokens: 64 KiB.
 const (
 	maxAccountBody = 64 << 10
 	maxLogoutBody  = 64 << 10
+	maxIDTokenBody = 64 << 10
 )
 
 // readAccountBody reads a body of any type, which the handler of Config.Accounts reads
@@ -228,7 +237,7 @@ func (x *exchange) prepare() error {
 	}
 	x.resolveCSRFToken()
 	x.checkSender()
-	if x.action == actionAccount || x.action == actionSignOut && x.provider != nil {
+	if x.action == actionAccount || x.action == actionSignOut && x.provider != nil || x.action == actionIDToken && x.r.Method == http.MethodGet {
 		return nil // these routes keep their own callback URL
 	}
 	return x.resolveCallbackURL()
@@ -250,6 +259,10 @@ func (x *exchange) dispatch() error {
 		return x.webAuthnOptions()
 	case x.action == actionCallback:
 		return x.callback()
+	case get && x.action == actionIDToken:
+		return x.giveNonce(false)
+	case x.action == actionIDToken:
+		return x.enterBy(x.idTokenOfBrowser())
 	case get && x.action == actionSignIn && x.provider == nil:
 		return x.signInPage()
 	// No GET begins a sign-in or a sign-out: a link or an image of another site
@@ -325,6 +338,20 @@ func (x *exchange) enterBy(who *arrival, err error) error {
 		}
 	}
 	return err
+}
+
+// nativeIDToken answers an application at the route for ID tokens. No answer to one has
+// a cookie, and no answer to a browser has the token of a session.
+func (x *exchange) nativeIDToken() {
+	var err error
+	if x.r.Method == http.MethodGet {
+		err = x.giveNonce(true)
+	} else if err = x.enterBy(x.idTokenOfApplication()); err == nil {
+		err = x.answerBearer()
+	}
+	if err != nil {
+		x.refuseNative(err)
+	}
 }
 
 // arrive goes on with a user whom the provider has identified.

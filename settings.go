@@ -173,6 +173,10 @@ func (s *settings) parsePath(path string) (act action, id string, ok bool) {
 		if p := s.byID[id]; p == nil || p.endSession == nil {
 			return "", "", false
 		}
+	case act == actionIDToken:
+		if p := s.byID[id]; p == nil || p.idTokens == nil {
+			return "", "", false
+		}
 	case act == actionClientKeys && s.jwks == nil:
 		return "", "", false
 	case act == actionBackChannelLogout:
@@ -201,7 +205,7 @@ func parseRoute(base, path string) (act action, id string, ok bool) {
 			id = second
 		}
 		return act, id, true
-	case actionAccount, actionSignOut, actionBackChannelLogout:
+	case actionAccount, actionSignOut, actionBackChannelLogout, actionIDToken:
 		return act, second, !strings.Contains(second, "%")
 	case actionProviders, actionSession, actionCSRF, actionVerifyRequest, actionError, actionClientKeys:
 		return act, "", !two
