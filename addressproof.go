@@ -204,7 +204,7 @@ func (x *exchange) holding(ctx context.Context, r *records, found *errands, user
 	h := &holding{user: user}
 	if !r.can.Accounts {
 		// Only mails signed users in here, or accounts may exist.
-		h.unseen = slices.ContainsFunc(x.providers, func(p *provider) bool { return !p.sendsLinks })
+		h.unseen = x.connect != nil || slices.ContainsFunc(x.providers, func(p *provider) bool { return !p.sendsLinks })
 	} else {
 		linked, err := r.userAccounts(ctx, user.ID)
 		if err != nil {

@@ -172,6 +172,13 @@ type SignInAttempt struct {
 	// Submission is what was typed. Nil unless the provider is [Credentials].
 	Submission *Submission
 
+	// Connection is the id of the connection of [Config.Connections] with which the user
+	// signs in, and empty for other providers. VerifiedDomain reports that the address of
+	// the profile is in one of the domains that the customer has proven to own. The address
+	// in Profile may be any other text, and proves nothing then.
+	Connection     string
+	VerifiedDomain bool
+
 	// VerificationRequest reports that a mail is about to be sent.
 	VerificationRequest bool
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/connection"
 	"github.com/pintleauth/pintle/pages"
 	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/sharedstate"
@@ -122,6 +123,12 @@ type Config struct {
 
 	// Events report to the host what happened.
 	Events Events
+
+	// Connections are the identity providers of customers, which come from a database and
+	// are read while the application runs. A user finds the one of their organisation by
+	// the domain of an address, posted to the route signin/sso below the base path; the
+	// built-in sign-in page has a field for it. The zero value has none.
+	Connections connection.Config
 
 	// Accounts adds sign-up, passwords and second factors, with their pages: package
 	// account has it. Nil adds nothing.

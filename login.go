@@ -25,6 +25,7 @@ func (x *exchange) login(who *arrival) error {
 	}
 	if x.Callbacks.SignIn != nil {
 		attempt := &SignInAttempt{User: stored, Account: who.account, Profile: who.profile, Submission: who.submission, SDK: who.sdk}
+		attempt.Connection, attempt.VerifiedDomain = who.connection()
 		// The host can require a recent sign-in before an account is linked: an old
 		// session may be in the hands of another person.
 		if who.links() && here.user != nil {

@@ -66,6 +66,9 @@ func (x *exchange) signInPage() error {
 	for _, p := range x.providers {
 		data.Providers = append(data.Providers, x.button(p))
 	}
+	if find := x.byID[discoveryID]; find != nil && x.connect != nil && !x.Connections.HideAddressField {
+		data.Providers = append(data.Providers, x.button(find))
+	}
 	return x.show(x.pages().SignIn(data))
 }
 
@@ -516,6 +519,9 @@ func (x *exchange) pageWithError(page string, e *Error) string {
 	pairs := query.Values{{Key: "error", Value: string(code)}}
 	if code == CodeCredentials {
 		pairs.Add("code", cmp.Or(e.Detail, "credentials"))
+	}
+	if code == codeNoConnection && e.Detail != "" {
+		pairs.Add("code", e.Detail)
 	}
 	return query.AppendValues(x.absolute(page), pairs)
 }

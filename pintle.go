@@ -64,7 +64,7 @@ func New(cfg Config) (*Auth, error) {
 	if s.fault != nil {
 		return nil, s.fault
 	}
-	if len(s.providers) == 0 {
+	if len(s.providers) == 0 && s.connect == nil {
 		return nil, fail(CodeConfiguration, errors.New("Config.Providers is empty: add at least one provider"))
 	}
 	s.announce(context.Background())

@@ -583,6 +583,15 @@ func (who *arrival) deniesAddress() bool {
 	return who.profile["email_verified"] != nil && !who.profile.Bool("email_verified")
 }
 
+// connection returns the id of the connection with which the user signs in, and whether
+// the address is in one of its domains. Both are zero for other providers.
+func (who *arrival) connection() (id string, verified bool) {
+	if who.provider == nil || who.provider.joined == nil {
+		return "", false
+	}
+	return who.provider.joined.id, who.emailVerified != nil && who.emailVerified(who.profile)
+}
+
 // refusesNewcomers reports whether the provider signs in only users who have an account.
 func (p *provider) refusesNewcomers() bool { return p != nil && p.joined != nil && p.joined.onlyKnown }
 

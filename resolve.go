@@ -120,6 +120,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 		s.checkNil,
 		func() *Error { return s.resolveProviders(env) },
 		s.resolveClientKeys,
+		s.resolveConnections,
 		s.resolveStore,
 		func() *Error { return unknownStrategy },
 		s.checkFeatures,
@@ -248,7 +249,7 @@ func (s *settings) checkKinds() *Error {
 		return fault
 	}
 	others := slices.ContainsFunc(s.providers, func(p *provider) bool { return !p.hostUsers })
-	if s.sessions.needStoredUser() && s.Accounts == nil && len(s.providers) > 0 && !others {
+	if s.sessions.needStoredUser() && s.Accounts == nil && s.Connections.Source == nil && len(s.providers) > 0 && !others {
 		return fail(codeUnsupportedStrategy, errors.New("credentials providers alone cannot use database sessions, "+
 			"which are the default with a Config.Store: set Config.Session.Strategy to StrategyJWT"))
 	}

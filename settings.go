@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pintleauth/pintle/connection"
 	"github.com/pintleauth/pintle/internal/clientaddr"
 	"github.com/pintleauth/pintle/internal/csrf"
 	"github.com/pintleauth/pintle/internal/flight"
@@ -61,6 +62,10 @@ type settings struct {
 
 	providers []*provider
 	byID      map[string]*provider
+
+	// connect returns the provider of a connection that signs users in, by the id of the
+	// connection, or nil. It is nil without [Config.Connections].
+	connect func(ctx context.Context, id string) (*provider, error)
 
 	// endsAtProvider reports that sessions of some provider end there, too, and
 	// endsByProvider that some provider ends sessions here.
@@ -155,18 +160,53 @@ const replacedGrace = 10 * time.Second
 // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5
 const browserMaxAge = 400 * 24 * time.Hour
 
-// find returns the provider with an id, or nil.
-func (s *settings) find(_ context.Context, id string) (*provider, error) { return s.byID[id], nil }
+// discoveryID is the id in the path by which a user finds a connection by an address.
+const discoveryID = "sso"
 
-// mayHave reports whether a provider is one of the configuration.
-func (s *settings) mayHave(id string) bool { return s.byID[id] != nil }
+// find returns the provider with an id, or nil. That of a connection comes from the
+// source of the host, which may fail.
+func (s *settings) find(ctx context.Context, id string) (*provider, error) {
+	if p := s.byID[id]; p != nil {
+		return p, nil
+	}
+	of, ok := s.connectionID(id)
+	if !ok || !connection.ValidID(of) {
+		return nil, nil
+	}
+	p, err := s.connect(ctx, of)
+	if err != nil {
+		return nil, &Error{Code: CodeConfiguration, Provider: id, Err: err}
+	}
+	return p, nil
+}
+
+// mayHave reports whether a provider is one of the configuration, or may be that of a
+// connection.
+func (s *settings) mayHave(id string) bool {
+	_, connected := s.connectionID(id)
+	return connected || s.byID[id] != nil
+}
+
+// connectionID returns the id of the connection that the id of a provider would be about,
+// and whether it is about one. Capitals count as well: "SSO-1" is no id, and must not
+// look as if it were one.
+func (s *settings) connectionID(id string) (of string, ok bool) {
+	prefix := s.Connections.Prefix
+	if s.connect == nil || len(id) < len(prefix) || !strings.EqualFold(id[:len(prefix)], prefix) {
+		return "", false
+	}
+	return strings.TrimPrefix(id, prefix), true
+}
 
 // parsePath takes a path apart into its action and the id of a provider, or the name
 // of a page of [Config.Accounts]. The path is compared as it was sent, undecoded: what only becomes an action or an
 // id by decoding is neither.
 func (s *settings) parsePath(path string) (act action, id string, ok bool) {
 	act, id, ok = parseRoute(s.base, path)
+	of, connected := s.connectionID(id)
 	switch {
+	case connected && act != actionAccount && !connection.ValidID(of):
+		return "", "", false
 	case act == actionAccount && s.accounts == nil:
 		return "", "", false
 	case act == actionSignOut && id != "":

@@ -280,6 +280,7 @@ func (w *unitOfWork) synced(who *arrival, user *User, isNew bool, here *presence
 		return change, nil
 	}
 	attempt := &SignInAttempt{User: user.clone(), Account: who.account.clone(), Profile: who.profile}
+	attempt.Connection, attempt.VerifiedDomain = who.connection()
 	if here != nil {
 		attempt.LinkTo, attempt.SignedInAt, attempt.Authentication = user.clone(), here.authentication.Time, here.authentication
 	}
