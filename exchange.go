@@ -84,6 +84,10 @@ const (
 	// actionClientKeys is called by providers. Auth.js does not have it.
 	actionClientKeys action = "jwks"
 
+	// actionInitiate is where a provider sends a browser that is to sign in with it.
+	// Auth.js does not have it.
+	actionInitiate action = "initiate"
+
 	// actionAccount is served by [Config.Accounts]. Auth.js does not have it.
 	actionAccount action = "account"
 )

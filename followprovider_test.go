@@ -377,6 +377,38 @@ func TestAUserWhomTheProviderRefusesLinksNothing(t *testing.T) {
 	})
 }
 
+// RPX-45
+func TestASessionWithoutARefreshTokenDoesNotBegin(t *testing.T) {
+	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+		s := followingSite(t, strategy, func(s *site) { s.Providers[0].(*pintle.OAuth).AllowInitiated = true })
+		drop := authtest.Tamper{Token: func(body map[string]any) { delete(body, "refresh_token") }}
+		s.idp.Tamper(drop)
+		b := s.browser()
+		if r := b.signInWith("acme"); !strings.Contains(r.header.Get("Location"), "error=Configuration") {
+			t.Errorf("RPX-45 the browser is sent to %s", r.header.Get("Location"))
+		}
+		b.is("anonymous")
+		if !strings.Contains(s.log.String(), "offline_access") {
+			t.Errorf("RPX-45 the log has %s", s.log)
+		}
+		for _, begin := range []func() *reply{
+			func() *reply { return b.isInitiated(initiateAcme) },
+			func() *reply { return b.get(b.consent(b.asks("acme", pintle.SignInOptions{MaxAge: time.Hour}))) },
+		} {
+			if r := begin(); !strings.Contains(r.header.Get("Location"), "error=Configuration") {
+				t.Errorf("RPX-45 the browser is sent to %s", r.header.Get("Location"))
+			}
+			b.is("anonymous")
+		}
+		s.idp.Tamper(authtest.Tamper{})
+		b.arrivesBy("acme")
+		s.idp.Tamper(drop) // as Google does after the first time
+		again := s.browser()
+		again.arrivesBy("acme")
+		again.is("Ada Lovelace")
+	})
+}
+
 // RPX-44: a copy of the session from before the confirmation, and another process that has read
 // the session before it, ask the provider no second time.
 func TestAConfirmationCountsForEveryCopyAndProcess(t *testing.T) {

@@ -19,6 +19,11 @@ func (x *exchange) login(who *arrival) error {
 	if err != nil {
 		return err
 	}
+	if x.initiated() {
+		if asked, err := x.askBeforeReplacing(who, stored); asked || err != nil {
+			return err
+		}
+	}
 	here, err := x.presenceFor(who)
 	if err != nil {
 		return err

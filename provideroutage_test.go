@@ -2,13 +2,17 @@ package pintle_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // The metadata and the keys of a provider rarely change, so that users can sign in
@@ -43,6 +47,50 @@ func TestUsersSignInWhileAProviderShowsNoMetadata(t *testing.T) {
 				}
 				s.idp.Repair()
 				time.Sleep(time.Minute)
+				s.browser().signInWith("acme").goesTo(s.url)
+			})
+		})
+	}
+}
+
+// RPX-125, RPX-117: clients that begin or end sign-ins while a provider hangs hold few
+// requests to it.
+func TestAProviderThatHangsHoldsFewRequests(t *testing.T) {
+	for name, begin := range map[string]func(b *browser) (path string){
+		"callbacks":          func(b *browser) string { return b.consent(b.leave("acme")) },
+		"sign-ins it begins": func(*browser) string { return initiateAcme },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSite(t, func(s *site) {
+					acme := s.idp.OIDC("acme")
+					acme.AllowInitiated, acme.Push = true, oauth.PushAlways
+					s.Providers = []pintle.Provider{acme}
+				})
+				s.browser().signInWith("acme").goesTo(s.url)
+				browsers := map[*browser]string{}
+				for range 200 {
+					b := s.browser()
+					browsers[b] = begin(b)
+				}
+				var held atomic.Int64
+				s.net["idp.example"] = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					held.Add(1)
+					<-r.Context().Done()
+				})
+				var wait sync.WaitGroup
+				for b, path := range browsers {
+					wait.Go(func() {
+						if code := b.get(path).errorCode(); code != operator {
+							t.Errorf("the browser is told %q", code)
+						}
+					})
+				}
+				wait.Wait()
+				if n := held.Load(); n != 64 {
+					t.Errorf("the provider has %d requests, want 64", n)
+				}
+				s.net["idp.example"] = s.idp
 				s.browser().signInWith("acme").goesTo(s.url)
 			})
 		})

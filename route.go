@@ -42,6 +42,10 @@ func (x *exchange) serve() {
 		x.nativeIDToken()
 		return
 	}
+	if x.action == actionInitiate {
+		x.initiation()
+		return
+	}
 	if err := x.prepare(); err != nil {
 		x.answerError(err)
 		return
@@ -118,7 +122,7 @@ func (x *exchange) readBody() (fields body.Fields, err error) {
 		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(bodyTimeout))
 	}
 	switch x.action {
-	case actionAccount:
+	case actionAccount, actionInitiate:
 		return x.readAccountBody()
 	case actionBackChannelLogout:
 		x.sent, err = body.Bytes(x.r, maxLogoutBody)
@@ -138,8 +142,8 @@ const (
 	maxIDTokenBody = 64 << 10
 )
 
-// readAccountBody reads a body of any type, which the handler of Config.Accounts reads
-// again.
+// readAccountBody reads a body of any type, which is read again: by the handler of
+// Config.Accounts, or by [exchange.initiation].
 func (x *exchange) readAccountBody() (fields body.Fields, err error) {
 	if x.sent, err = body.Bytes(x.r, maxAccountBody); err != nil {
 		return fields, err

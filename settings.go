@@ -207,6 +207,10 @@ func (s *settings) parsePath(path string) (act action, id string, ok bool) {
 	switch {
 	case connected && act != actionAccount && !connection.ValidID(of):
 		return "", "", false
+	case act == actionInitiate && !connected:
+		if p := s.byID[id]; p == nil || p.initiated == nil {
+			return "", "", false
+		}
 	case act == actionAccount && s.accounts == nil:
 		return "", "", false
 	case act == actionSignOut && id != "":
@@ -245,7 +249,7 @@ func parseRoute(base, path string) (act action, id string, ok bool) {
 			id = second
 		}
 		return act, id, true
-	case actionAccount, actionSignOut, actionBackChannelLogout, actionIDToken:
+	case actionAccount, actionSignOut, actionBackChannelLogout, actionIDToken, actionInitiate:
 		return act, second, !strings.Contains(second, "%")
 	case actionProviders, actionSession, actionCSRF, actionVerifyRequest, actionError, actionClientKeys:
 		return act, "", !two
