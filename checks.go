@@ -12,6 +12,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/once"
+	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/tokenhash"
 	"github.com/pintleauth/pintle/internal/uuid"
@@ -164,8 +165,19 @@ func (s *settings) resolveBoxes() *Error {
 			return fail(CodeConfiguration, err)
 		}
 	}
+	var err error
+	if s.nativeCodes, err = sealed.NewBox(s.jwtSecrets, seal.Salt(nativeCodeSalt, s.Tenant), nativeCodeLife); err != nil {
+		return fail(CodeConfiguration, err)
+	}
 	return nil
 }
+
+// nativeCodeSalt is the salt of the codes of native applications, and nativeCodeLife how
+// long they are good.
+const (
+	nativeCodeSalt = "pintle.nativeCode"
+	nativeCodeLife = time.Minute
+)
 
 // A sealedState is the content of the state parameter.
 type sealedState struct {

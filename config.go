@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/connection"
+	"github.com/pintleauth/pintle/native"
 	"github.com/pintleauth/pintle/pages"
 	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/sharedstate"
@@ -112,6 +113,20 @@ type Config struct {
 	// Accept-Language decides if Language is nil or returns a language that is
 	// not configured.
 	Language func(r *http.Request) string
+
+	// Native are the applications on phones and desktops that may get a session for the
+	// user of a browser. The application opens the browser of the system at the route
+	// native/authorize below BasePath, where the user signs in and is asked; the browser
+	// takes a code to the application, and the application exchanges it at the route
+	// native/token for the token of a session, which it sends in the header Authorization.
+	// The routes are those of the authorization code flow of OAuth 2 with PKCE, so that
+	// client libraries of OAuth work. The session is as old as that of the browser. It has
+	// the name of the application in [StoredSession.Data], under "application", and a
+	// provider that ends the session of the browser ends it, too.
+	//
+	// It needs [SessionConfig.AllowBearer], database sessions, and a Store with
+	// [Features.Verifications]. Without applications there are no such routes. (RFC 8252)
+	Native []native.Application
 
 	// Callbacks let the host decide.
 	Callbacks Callbacks

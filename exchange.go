@@ -35,10 +35,10 @@ type exchange struct {
 
 	action   action
 	provider *provider // of the path, if it names one
-	page     string    // of the path, if it names one of Config.Accounts
+	page     string    // of the path, if it names one of Config.Accounts or Config.Native
 	query    query.Values
 	body     body.Fields
-	sent     []byte // the whole body of a request to Config.Accounts
+	sent     []byte // the whole body of a request to Config.Accounts or Config.Native
 
 	csrfToken    string
 	csrfVerified bool
@@ -80,6 +80,9 @@ const (
 	// actionIDToken takes ID tokens that pages and applications have from the SDK of a
 	// provider. Auth.js does not have it.
 	actionIDToken action = "idtoken"
+
+	// actionNative gives codes and tokens to native applications. Auth.js does not have it.
+	actionNative action = "native"
 
 	// actionClientKeys is called by providers. Auth.js does not have it.
 	actionClientKeys action = "jwks"

@@ -222,6 +222,26 @@ func TestAProviderThatHangsDelaysOneRequest(t *testing.T) {
 	})
 }
 
+// RPT-28, RPX-100: the session of an application belongs to the provider as that of the
+// browser does.
+func TestTheSessionOfAnApplicationFollowsTheProvider(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := followingSite(t, pintle.StrategyDatabase, withApplicationsToo)
+		b, app := s.browser(), application{s}
+		b.arrivesBy("acme")
+		token := s.bearerOf(b.code(asking(nil)), nil)
+		time.Sleep(16 * time.Minute)
+		if who := app.who(token); who != "Ada Lovelace" || s.exchanges() != 1 {
+			t.Errorf("the application is signed in as %s after %d exchanges, want one", who, s.exchanges())
+		}
+		s.idp.Break(authtest.TokenInvalidGrant)
+		time.Sleep(16 * time.Minute)
+		if who := app.who(token); who != "anonymous" {
+			t.Errorf("the provider has refused the user, and the application is signed in as %s", who)
+		}
+	})
+}
+
 // slowAccounts are in a database that takes a while to answer.
 type slowAccounts struct{ *memstore.Store }
 

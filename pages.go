@@ -382,7 +382,7 @@ func (x *exchange) answerBadRequest(err error) {
 	switch {
 	case x.action == actionAccount:
 		x.refuse(status)
-	case x.action == actionIDToken && isNative(x.r):
+	case x.action == actionIDToken && isNative(x.r), x.action == actionNative && x.page == nativeToken:
 		x.nativeError(status, "invalid_request")
 	case !x.navigates():
 		x.setJSON(status, []byte(`"Bad request."`))

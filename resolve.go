@@ -129,6 +129,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 		s.checkTheme,
 		s.checkPages,
 		s.checkSession,
+		s.checkNative,
 		s.resolveRedirectProxy,
 		s.checkClients,
 	} {
@@ -396,6 +397,35 @@ func (s *settings) checkSession() *Error {
 		return fail(CodeConfiguration, errors.New("Config.SharedSessions and Config.Tenant contradict each other: set one of them"))
 	case (s.JWT.Encode == nil) != (s.JWT.Decode == nil):
 		return fail(CodeConfiguration, errors.New("Config.JWT.Encode and Config.JWT.Decode must be set together"))
+	}
+	return nil
+}
+
+// checkNative rejects applications that could not get a session, or not keep it.
+func (s *settings) checkNative() *Error {
+	seen := map[string]bool{}
+	for _, app := range s.Native {
+		if err := app.Check(); err != nil {
+			return fail(CodeConfiguration, fmt.Errorf("Config.Native: %w", err))
+		}
+		if seen[app.ID] {
+			return fail(CodeConfiguration, fmt.Errorf("Config.Native has two applications with the ID %q", app.ID))
+		}
+		seen[app.ID] = true
+	}
+	switch {
+	case len(s.Native) == 0:
+		return nil
+	case !s.Session.AllowBearer:
+		return fail(CodeConfiguration, errors.New("Config.Native needs Config.Session.AllowBearer: applications send no cookies"))
+	case !s.sessions.needStoredUser():
+		return fail(codeUnsupportedStrategy, errors.New("Config.Native needs database sessions, of which one ends without the others: "+
+			"set Config.Session.Strategy to StrategyDatabase"))
+	case s.records == nil:
+		return nil // resolveStore reports it
+	}
+	if err := s.records.missing("Config.Native", featureVerifications); err != nil {
+		return fail(codeMissingAdapterMethods, err)
 	}
 	return nil
 }

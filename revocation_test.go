@@ -338,3 +338,203 @@ func (s *site) revokedTokens() (tokens []string) {
 	}
 	return tokens
 }
+
+// RPX-50
+func TestTheLastSignOutRevokesTheTokens(t *testing.T) {
+	leaving := func(t *testing.T, changes ...func(*site)) *site {
+		return newSite(t, append([]func(*site){func(s *site) {
+			acme := s.idp.OIDC("acme")
+			acme.Authorization.Params = map[string]string{"scope": "openid profile email offline_access"}
+			acme.RevokeAtSignOut, acme.StoreTokensAtSignIn = true, true
+			s.Providers = []pintle.Provider{acme, s.idp.OIDC("plain")}
+			s.Store, s.Session.Strategy, s.SealAccountTokens = memstore.New(), pintle.StrategyDatabase, true
+		}}, changes...)...)
+	}
+	t.Run("of two sessions", func(t *testing.T) {
+		s := leaving(t)
+		first, second := s.browser(), s.browser()
+		first.arrivesBy("acme")
+		second.arrivesBy("acme")
+		first.signOut()
+		if n := len(s.revokedTokens()); n != 0 {
+			t.Errorf("the first sign-out ended %d tokens", n)
+		}
+		second.is("Ada Lovelace")
+		held := s.heldTokens()
+		second.signOut()
+		if got := s.revokedTokens(); !slices.Equal(got, []string{held.RefreshToken, held.AccessToken}) {
+			t.Errorf("the last sign-out ended %q", got)
+		}
+		if left := s.heldTokens(); left.AccessToken != "" || left.RefreshToken != "" {
+			t.Errorf("the store has %q and %q", left.AccessToken, left.RefreshToken)
+		}
+		first.arrivesBy("acme")
+		first.is("Ada Lovelace")
+	})
+	t.Run("the session of an application", func(t *testing.T) {
+		s := leaving(t, withApplicationsToo)
+		b := s.browser()
+		b.arrivesBy("acme")
+		token := s.bearerOf(b.code(asking(nil)), nil)
+		b.signOut()
+		if n := len(s.revokedTokens()); n != 0 || (application{s}).who(token) != "Ada Lovelace" {
+			t.Errorf("an application goes on with the account, and %d tokens were ended", n)
+		}
+	})
+	t.Run("a session that was confirmed a moment ago", func(t *testing.T) {
+		s := leaving(t, recording)
+		b := s.browser()
+		b.arrivesBy("acme")
+		b.get(b.consent(b.asks("acme", confirm))).goesTo(s.url + "/confirm?for=keys")
+		b.signOut()
+		if n := len(s.revokedTokens()); n != 2 {
+			t.Errorf("%d tokens were ended, want both", n)
+		}
+	})
+	t.Run("an account that is another user's now", func(t *testing.T) {
+		s := leaving(t)
+		b, other := s.browser(), s.browser()
+		b.arrivesBy("acme")
+		b.arrivesBy("plain") // linked
+		if err := s.auth.Unlink(t.Context(), b.held(), "acme", "1001"); err != nil {
+			t.Fatal(err)
+		}
+		s.idp.SignInAs(authtest.Person{Subject: "1001", Name: "Grace Hopper", Email: "grace@example.com"})
+		other.arrivesBy("acme")
+		b.signOut()
+		if n := len(s.revokedTokens()); n != 0 || s.heldTokens().RefreshToken == "" {
+			t.Errorf("a sign-out has ended %d tokens of another user", n)
+		}
+		other.signOut()
+		if n := len(s.revokedTokens()); n != 2 {
+			t.Errorf("the user of the account has ended %d tokens, want both", n)
+		}
+	})
+	t.Run("a session of another provider", func(t *testing.T) {
+		s := leaving(t)
+		b := s.browser()
+		b.arrivesBy("plain")
+		b.arrivesBy("acme") // linked
+		b.signOut()
+		if n := len(s.revokedTokens()); n != 0 {
+			t.Errorf("%d tokens were ended", n)
+		}
+	})
+	t.Run("a provider that fails", func(t *testing.T) {
+		s := leaving(t, func(s *site) {
+			s.net["idp.example"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == string(authtest.RevocationEndpoint) {
+					w.WriteHeader(http.StatusInternalServerError)
+					return
+				}
+				s.idp.ServeHTTP(w, r)
+			})
+		})
+		b := s.browser()
+		b.arrivesBy("acme")
+		b.signOut()
+		b.is("anonymous")
+		if !strings.Contains(s.log.String(), "not revoked") || s.heldTokens().RefreshToken == "" {
+			t.Errorf("the log has %s", s.log)
+		}
+	})
+	t.Run("sessions that began otherwise", func(t *testing.T) {
+		for name, tt := range map[string]struct {
+			begin func(s *site, other *browser)
+			last  bool
+		}{
+			"with another provider, and the same id there": {func(_ *site, other *browser) { other.arrivesBy("plain") }, true},
+			"with another account at the provider": {func(s *site, other *browser) {
+				s.idp.SignInAs(authtest.Person{Subject: "1002", Name: "Ada at work"})
+				other.arrivesBy("acme")
+			}, true},
+			"with the account": {func(_ *site, other *browser) { other.arrivesBy("acme") }, false},
+			"more than are looked at": {func(s *site, other *browser) {
+				for i := range 101 {
+					row := &pintle.StoredSession{
+						Token: fmt.Sprint("token ", i), UserID: lastEvent[*pintle.SignInEvent](s, "signIn").User.ID,
+						Created: time.Now(), Expires: time.Now().Add(time.Hour),
+					}
+					if err := s.Store.CreateSession(t.Context(), row); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}, false},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := leaving(t, func(s *site) { s.Providers[1].(*pintle.OAuth).BackChannelLogout = true }) // which keeps records
+				b := s.browser()
+				b.arrivesBy("acme")
+				b.arrivesBy("plain") // linked
+				s.idp.SignInAs(authtest.Person{Subject: "1002", Name: "Ada at work"})
+				b.arrivesBy("acme") // linked
+				b.signOut()
+				s.idp.SignInAs(authtest.DefaultPeople()[0])
+				b.arrivesBy("acme")
+				before := len(s.revokedTokens())
+				tt.begin(s, s.browser())
+				b.signOut()
+				if n := len(s.revokedTokens()) - before; (n > 0) != tt.last {
+					t.Errorf("%d tokens were ended; it was the last: %v", n, tt.last)
+				}
+			})
+		}
+	})
+	t.Run("a provider that does not ask for it", func(t *testing.T) {
+		s := leaving(t, func(s *site) { s.Providers[1].(*pintle.OAuth).BackChannelLogout = true })
+		b := s.browser()
+		b.arrivesBy("plain")
+		b.signOut()
+		if n := len(s.revokedTokens()); n != 0 {
+			t.Errorf("%d tokens were ended", n)
+		}
+	})
+	t.Run("a store that does not say how the other session began", func(t *testing.T) {
+		store := newEndStore()
+		s := leaving(t, func(s *site) { s.Store = store })
+		b, other := s.browser(), s.browser()
+		b.arrivesBy("acme")
+		other.arrivesBy("acme")
+		store.after = func(operation string) {
+			if operation == "Of" {
+				store.fails["before Of"] = true
+			}
+		}
+		b.signOut()
+		if n := len(s.revokedTokens()); n != 0 || !strings.Contains(s.log.String(), "not revoked") {
+			t.Errorf("%d tokens were ended; the log has %s", n, s.log)
+		}
+	})
+	t.Run("a sign-in that stores other tokens meanwhile", func(t *testing.T) {
+		s := leaving(t)
+		b := s.browser()
+		b.arrivesBy("acme")
+		s.net["idp.example"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == string(authtest.RevocationEndpoint) {
+				newer := s.heldTokens()
+				newer.RefreshToken = "of a newer sign-in"
+				if err := s.auth.UpdateAccount(t.Context(), newer); err != nil {
+					t.Error(err)
+				}
+			}
+			s.idp.ServeHTTP(w, r)
+		})
+		b.signOut()
+		if held := s.heldTokens().RefreshToken; held != "of a newer sign-in" || strings.Contains(s.log.String(), "not revoked") {
+			t.Errorf("the store has %q, and the log %s", held, s.log)
+		}
+	})
+	t.Run("token sessions", func(t *testing.T) {
+		idp := authtest.NewIdentityProvider(authtest.Options{})
+		idp.Issuer = "https://idp.example"
+		p := idp.OIDC("acme")
+		p.RevokeAtSignOut = true
+		_, err := pintle.New(pintle.Config{
+			Secrets: []string{secret}, Getenv: func(string) string { return "" }, Providers: []pintle.Provider{p}, Store: memstore.New(),
+			Session: pintle.SessionConfig{Strategy: pintle.StrategyJWT},
+		})
+		if err == nil || !strings.Contains(err.Error(), "StrategyDatabase") {
+			t.Errorf("New returns %v", err)
+		}
+	})
+}

@@ -38,6 +38,10 @@ func (x *exchange) serve() {
 		x.backChannelLogout(raw)
 		return
 	}
+	if x.action == actionNative && x.page == nativeToken {
+		x.tokenForApplication()
+		return
+	}
 	if x.action == actionIDToken && isNative(x.r) {
 		x.nativeIDToken()
 		return
@@ -82,6 +86,9 @@ func (x *exchange) enter() error {
 		x.provider = x.byID[id] // parsePath has found it
 		return nil              // a provider has no cookies, and nothing to say in a query
 	}
+	if act == actionNative {
+		x.page = id
+	}
 	var err error
 	if x.query, err = query.Parse(x.r.URL.RawQuery); err != nil {
 		return &badRequest{http.StatusBadRequest, err}
@@ -100,7 +107,7 @@ func (x *exchange) enter() error {
 	}
 	if act == actionAccount {
 		x.page = id
-	} else if id != "" {
+	} else if id != "" && act != actionNative {
 		x.provider = x.byID[id]
 		if x.provider == nil {
 			// prepare rejects it, once the error page can be shown.
@@ -124,6 +131,12 @@ func (x *exchange) readBody() (fields body.Fields, err error) {
 	switch x.action {
 	case actionAccount, actionInitiate:
 		return x.readAccountBody()
+	case actionNative:
+		x.sent, err = body.Bytes(x.r, maxNativeBody)
+		if err == nil {
+			fields, err = body.Read(x.withBody(), maxNativeBody)
+		}
+		return fields, err
 	case actionBackChannelLogout:
 		x.sent, err = body.Bytes(x.r, maxLogoutBody)
 		return body.Fields{}, err
@@ -134,12 +147,13 @@ func (x *exchange) readBody() (fields body.Fields, err error) {
 	return body.Read(x.r, body.DefaultMax)
 }
 
-// Limits of the routes of Config.Accounts, and of those for logout tokens and ID
-// tokens: 64 KiB.
+// Limits of the routes of Config.Accounts, and of those for logout tokens, ID tokens and
+// native applications: 64 KiB.
 const (
 	maxAccountBody = 64 << 10
 	maxLogoutBody  = 64 << 10
 	maxIDTokenBody = 64 << 10
+	maxNativeBody  = 64 << 10
 )
 
 // readAccountBody reads a body of any type, which is read again: by the handler of
@@ -241,7 +255,7 @@ func (x *exchange) prepare() error {
 	}
 	x.resolveCSRFToken()
 	x.checkSender()
-	if x.action == actionAccount || x.action == actionSignOut && x.provider != nil || x.action == actionIDToken && x.r.Method == http.MethodGet {
+	if x.action == actionAccount || x.action == actionNative || x.action == actionSignOut && x.provider != nil || x.action == actionIDToken && x.r.Method == http.MethodGet {
 		return nil // these routes keep their own callback URL
 	}
 	return x.resolveCallbackURL()
@@ -263,6 +277,8 @@ func (x *exchange) dispatch() error {
 		return x.webAuthnOptions()
 	case x.action == actionCallback:
 		return x.callback()
+	case x.action == actionNative:
+		return x.authorizeNative()
 	case get && x.action == actionIDToken:
 		return x.giveNonce(false)
 	case x.action == actionIDToken:

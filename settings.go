@@ -92,6 +92,9 @@ type settings struct {
 	// those that a sign-in waits for.
 	confirmations, secondFactors *sealed.Box
 
+	// nativeCodes seals the codes of native applications.
+	nativeCodes *sealed.Box
+
 	// signUps seals the challenges of users whose address server code has proven.
 	signUps *sealed.Box
 
@@ -160,6 +163,12 @@ const replacedGrace = 10 * time.Second
 // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5
 const browserMaxAge = 400 * 24 * time.Hour
 
+// The pages of [Config.Native].
+const (
+	nativeAuthorize = "authorize"
+	nativeToken     = "token"
+)
+
 // discoveryID is the id in the path by which a user finds a connection by an address.
 const discoveryID = "sso"
 
@@ -217,6 +226,10 @@ func (s *settings) parsePath(path string) (act action, id string, ok bool) {
 		if p := s.byID[id]; p == nil || p.endSession == nil {
 			return "", "", false
 		}
+	case act == actionNative:
+		if len(s.Native) == 0 || id != nativeAuthorize && id != nativeToken {
+			return "", "", false
+		}
 	case act == actionIDToken:
 		if p := s.byID[id]; p == nil || p.idTokens == nil {
 			return "", "", false
@@ -249,7 +262,7 @@ func parseRoute(base, path string) (act action, id string, ok bool) {
 			id = second
 		}
 		return act, id, true
-	case actionAccount, actionSignOut, actionBackChannelLogout, actionIDToken, actionInitiate:
+	case actionAccount, actionSignOut, actionBackChannelLogout, actionIDToken, actionNative, actionInitiate:
 		return act, second, !strings.Contains(second, "%")
 	case actionProviders, actionSession, actionCSRF, actionVerifyRequest, actionError, actionClientKeys:
 		return act, "", !two
