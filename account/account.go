@@ -1,4 +1,5 @@
-// Package account gives an application sign-up, passwords, and second factors:
+// Package account gives an application sign-up, passwords, second factors, and pages on which
+// users change their address and delete their account:
 //
 //	cfg := pintle.Config{
 //		Store: store,
@@ -41,10 +42,12 @@ import (
 	"net/http"
 	"net/netip"
 	"sync/atomic"
+	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/clientaddr"
+	"github.com/pintleauth/pintle/pages"
 	"github.com/pintleauth/pintle/password"
 	"github.com/pintleauth/pintle/throttle"
 )
@@ -69,8 +72,27 @@ type Options struct {
 	// SecondFactor are the rules for second factors.
 	SecondFactor SecondFactor
 
+	// AddressChange are the rules for users who change their address.
+	AddressChange AddressChange
+
+	// Deletion are the rules for users who delete their accounts.
+	Deletion Deletion
+
 	// Notices are the rules for mails that tell users what has happened to their accounts.
 	Notices Notices
+
+	// Activity are the rules for the record of what happens to the accounts.
+	Activity Activity
+
+	// Pages are the pages of the application that replace those of the account, by the name
+	// of the route, such as "devices": paths of this site. The navigation leads to them, and
+	// browsers that ask for the built-in page go there, with the parameters notice, error and
+	// callbackUrl if there are any. A form that the application posts to the route itself
+	// comes back with the parameter error if it was rejected. [pintle.Pages].Account
+	// replaces the first page.
+	//
+	// The routes answer JSON as before. [Accounts.Do] does what a form does.
+	Pages map[string]string
 
 	// Admit may refuse a request that would send a mail to an address that anyone
 	// can type, before anything is looked up: for example one without the answer
@@ -105,6 +127,9 @@ type SignUp struct {
 	// Closed lets only users sign in whom an operator or a provider has made.
 	Closed bool
 
+	// Verify is when a user proves the address. The zero value is [VerifyRequired].
+	Verify Verification
+
 	// Allow may refuse an address by its text, for example by its domain. It must
 	// not depend on whether the address has an account: its answer is shown before
 	// the address was proven. The form is shown again with the text of "refused", or
@@ -114,7 +139,8 @@ type SignUp struct {
 
 	// Fields are what else a sign-up asks for, such as a name or consent. A field
 	// with the attribute "required" has to be filled in; a value has at most 200
-	// characters. The field "name" becomes the name of the user, others members of
+	// characters. The field "name" becomes the name of the user, with at most 100 characters
+	// and none that changes the direction of a text; others members of
 	// [pintle.User].Extra as text, and a ticked checkbox "1". The store needs room
 	// for them.
 	Fields []pintle.Field
@@ -169,17 +195,20 @@ type Accounts struct {
 	o        Options
 	attached atomic.Bool
 
-	auth     *pintle.Auth
-	store    pintle.Store
-	rows     accountstore.Store
-	callback pintle.Callbacks
-	events   pintle.Events
-	site     *site
-	boxes    *boxes
-	hasher   *password.Hasher
-	mails    *pintle.Email // limits the mails that anyone can cause
-	codes    *pintle.Email // limits those that follow a first proof
-	guard    *throttle.Guard
+	auth      *pintle.Auth
+	store     pintle.Store
+	rows      accountstore.Store
+	callback  pintle.Callbacks
+	events    pintle.Events
+	site      *site
+	boxes     *boxes
+	hasher    *password.Hasher
+	mails     *pintle.Email // limits the mails that anyone can cause
+	codes     *pintle.Email // limits those that follow a first proof
+	newcomers *pintle.Email // limits sign-ups that make a user at once
+	guard     *throttle.Guard
+	flood     flood
+	sequence  sequence
 
 	// passwords is the provider of passwords, within its limits. providers are the
 	// names of those that users have accounts of, by their ids, and credentials the
@@ -189,12 +218,20 @@ type Accounts struct {
 	credentials []*pintle.Credentials
 	hasMail     bool
 
+	// linkable are the ids of the providers that users can link, and styles their looks.
+	linkable []string
+	styles   map[string]pages.Style
+
+	// replaced is the page of the application that replaces the first one of the account, or "".
+	replaced string
+
 	// passkeys and oidc are the ids of the providers of passkeys, and of those that send a
 	// verified ID token.
 	passkeys, oidc []string
 
-	// backChannels are the ids of the providers that can end sessions here.
-	backChannels map[string]bool
+	// backChannels are the ids of the providers that can end sessions here, and revokes of those
+	// that end the tokens of an account that is unlinked.
+	backChannels, revokes map[string]bool
 
 	tokens         bool   // sessions are tokens
 	newUserPage    string // of the application, or ""
@@ -235,6 +272,11 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 	a.mails = a.guard.Email(&pintle.Email{})
 	apart := &throttle.Guard{MailsPerAddress: a.guard.MailsPerAddress, MailsPerClient: a.guard.MailsPerClient}
 	a.codes = apart.Email(&pintle.Email{})
+	users := &throttle.Guard{MailsPerAddress: throttle.Limit{Burst: -1}, MailsPerClient: a.guard.MailsPerClient}
+	if users.MailsPerClient == (throttle.Limit{}) {
+		users.MailsPerClient = throttle.Limit{Burst: 20, Every: 3 * time.Minute}
+	}
+	a.newcomers = users.Email(&pintle.Email{})
 	a.logger, a.http, a.describeDevice = cfg.Logger, cfg.HTTPClient, cfg.Session.Describe
 	if a.address = cfg.ClientAddress; a.address == nil {
 		a.address = clientaddr.Forwarded(cfg.TrustedProxies...)
@@ -246,9 +288,12 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 	if a.boxes, err = newBoxes(cfg); err != nil {
 		return nil, err
 	}
-	a.routes = a.allRoutes()
 	a.absent = &pintle.User{ID: newToken(), Email: newToken() + "@invalid"}
 	a.configure(cfg)
+	a.routes = a.allRoutes()
+	if err := a.checkPages(); err != nil {
+		return nil, err
+	}
 	return http.HandlerFunc(a.serve), nil
 }
 

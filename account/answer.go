@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,6 +38,9 @@ func (v *visit) newPage(name, value string) page.FormPage {
 	for _, text := range t.Text {
 		p.Text = append(p.Text, page.Fill(text, value))
 	}
+	if code := v.r.URL.Query().Get("error"); code != "" && v.route != nil && v.route.name == "" {
+		p.Problem, p.Notice = v.sentence(code, 0), "" // the root names the page for users who link an account
+	}
 	if v.problem != nil {
 		p.Problem, p.Notice = v.sentence(v.problem.code, v.problem.number), ""
 	}
@@ -49,6 +53,11 @@ func (v *visit) formTo(route, textOf string, inputs ...page.Input) page.Form {
 	if c := v.callbackURL(); c != "" {
 		f.Hidden = append(f.Hidden, page.HiddenField{Name: "callbackUrl", Value: c})
 	}
+	return v.withProblems(f)
+}
+
+// withProblems says at the inputs of a form what is wrong with what was entered.
+func (v *visit) withProblems(f page.Form) page.Form {
 	if v.problem != nil {
 		for i := range f.Inputs {
 			if code := v.problem.fields[f.Inputs[i].Name]; code != "" {
@@ -89,7 +98,7 @@ func (v *visit) write(shown *view) {
 		shown.page.Status = v.status
 	}
 	if f := shown.file; f != nil {
-		v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		v.w.Header().Set("Content-Type", cmp.Or(f.kind, "text/plain; charset=utf-8"))
 		v.w.Header().Set("Content-Disposition", `attachment; filename="`+f.name+`"`)
 		_, _ = v.w.Write([]byte(f.text)) // the client has gone
 		return
@@ -102,6 +111,7 @@ func (v *visit) write(shown *view) {
 		v.writeJSON(max(shown.page.Status, http.StatusOK), data)
 		return
 	}
+	v.dress(&shown.page)
 	v.writePage(v.pages.Form(shown.page))
 }
 
@@ -193,6 +203,9 @@ func (v *visit) fail(err error) {
 	shown.Links = p.links
 	if len(p.links) == 0 {
 		shown.Links = []page.Link{{URL: v.site.signIn(), Text: v.word("sign_in")}}
+	}
+	if p.code != "signed_out" {
+		v.dress(&shown)
 	}
 	v.writePage(v.pages.Form(shown))
 }

@@ -93,9 +93,9 @@ func (c *BreachCheck) breached(ctx context.Context, client *http.Client, chosen 
 	return false, nil
 }
 
-// checkAtSignIn asks about the password of a sign-in. If it is in a list of stolen ones, the
-// state of the user says so before the gate is asked, which then leads to the page for
-// another password.
+// checkAtSignIn looks the password of a sign-in up in the list of stolen ones. If it is
+// there, it records in the state of the user that another password is due: the gate, which
+// runs next, then leads to the page for it.
 func (a *Accounts) checkAtSignIn(ctx context.Context, u *pintle.User, entered string) error {
 	c := a.o.Passwords.Breached
 	if c == nil || !c.AtSignIn || ctx.Value(signedInKey{}) != nil {
@@ -104,6 +104,7 @@ func (a *Accounts) checkAtSignIn(ctx context.Context, u *pintle.User, entered st
 	found, err := c.breached(ctx, a.http, entered)
 	if err != nil {
 		a.log().WarnContext(ctx, "pintle: password not checked for breaches", slog.Any("error", err))
+		a.note(ctx, entry{kind: "breach_check_failed", outcome: outcomeFailed, userID: u.ID})
 		return nil
 	}
 	if !found {
@@ -128,7 +129,9 @@ func (v *visit) checkBreach(field, chosen string) error {
 		return inField(field, "password_breached")
 	case err == nil:
 		return nil
-	case c.FailClosed:
+	}
+	v.Accounts.note(v.ctx, entry{kind: "breach_check_failed", outcome: outcomeFailed})
+	if c.FailClosed {
 		return unavailable(err)
 	}
 	v.log().WarnContext(v.ctx, "pintle: password not checked for breaches", slog.Any("error", err))

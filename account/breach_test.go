@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/accountstore"
 )
 
-// A breachService knows stolen passwords, and notes what it is asked.
+// A breachService knows stolen passwords, and records its requests.
 type breachService struct {
 	mu     sync.Mutex
 	stolen []string
@@ -56,7 +56,7 @@ func TestAStolenPasswordIsReplacedBeforeTheSessionBegins(t *testing.T) {
 		s := newSite(t, tokens, withBreaches(t, b))
 		s.seed(ada, goodPassword, true)
 		user := s.browser().signIn(ada, goodPassword).isAt("/auth/account/prove").isSignedInAs("")
-		// Who has the stolen password alone chooses none.
+		// A client that has shown the stolen password alone cannot choose another.
 		user.post(mustChange, "password", newPassword).want(http.StatusForbidden)
 		if asked := b.requests(); len(asked) != 1 || asked[0] != sha1Hex(goodPassword)[:5] {
 			t.Errorf("the service was asked %q", asked)
@@ -79,7 +79,7 @@ func TestAStolenPasswordIsReplacedBeforeTheSessionBegins(t *testing.T) {
 	})
 }
 
-// AC-78, AT-1: the second factor is asked for first.
+// AC-78, AT-1: the sign-in requires the second factor first.
 func TestAStolenPasswordIsReplacedAfterTheSecondFactor(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens, withBreaches(t, &breachService{stolen: []string{goodPassword}}))
@@ -91,7 +91,21 @@ func TestAStolenPasswordIsReplacedAfterTheSecondFactor(t *testing.T) {
 	})
 }
 
-// AC-81, AC-5: only a right password of a sign-in is asked about.
+// AC-61, AC-78: the code of a proven address is no first proof, which would remove passkeys.
+func TestAStolenPasswordTakesNothingElseAway(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens, withPasskeys(&echo{}), withBreaches(t, &breachService{stolen: []string{goodPassword}}))
+		u := s.seed(ada, goodPassword, true)
+		s.passkey(u)
+		b := s.browser().signIn(ada, goodPassword).isAt("/auth/account/prove")
+		b.post("/auth/account/prove", "code", s.code()).isAt(mustChange)
+		if keys, err := s.store.UserPasskeys(t.Context(), u.ID); err != nil || len(keys) != 1 {
+			t.Errorf("the user has %d passkeys: %v", len(keys), err)
+		}
+	})
+}
+
+// AC-81, AC-5: only the right password of a sign-in is looked up.
 func TestTheServiceIsAskedAboutRightPasswordsOfSignInsOnly(t *testing.T) {
 	t.Parallel()
 	b := &breachService{}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/pages"
 	"github.com/pintleauth/pintle/password"
 )
 
@@ -49,6 +50,9 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 	if cfg.URL == "" && cfg.TrustHost {
 		wrong("Config.TrustHost without Config.URL: the links in mails would lead where the header Host says, which a client can choose")
 	}
+	if cfg.Callbacks.Roles != nil { // guards ask the store, so tokens must carry the roles that it has
+		wrong("Config.Callbacks.Roles is set: package account sets it, to the roles that operators give")
+	}
 	if slices.ContainsFunc(cfg.Providers, isPasswords) {
 		wrong("a provider has the id %q, which is that of the passwords of this package: give yours another ID", providerID)
 	}
@@ -69,7 +73,7 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 		wrong("Options.NoMailToUnknown without Options.Later: the time of an answer would tell whether a mail was sent, and so whether " +
 			"the address has an account: set Later, for example to a function that calls go work(ctx)")
 	}
-	return errors.Join(append(errs, a.o.SecondFactor.check(), a.o.Notices.check())...)
+	return errors.Join(append(errs, a.o.SecondFactor.check(), a.o.AddressChange.check(), a.o.Deletion.check(), a.o.Notices.check(), a.o.Activity.check(), a.checkVerify(cfg))...)
 }
 
 // ownFields are the names of what forms and users have already.
@@ -98,12 +102,13 @@ func isPasswords(p pintle.Provider) bool {
 func (a *Accounts) configure(cfg *pintle.Config) {
 	// A mail scanner that opens links must not use one up, and a user of a provider
 	// that makes accounts by itself has not proven the address.
-	a.providers = map[string]string{}
+	a.providers, a.styles = map[string]string{}, map[string]pages.Style{}
 	for i, p := range cfg.Providers {
 		a.noteProvider(p)
 		switch p := p.(type) {
 		case *pintle.OAuth:
-			a.providers[p.ID] = cmp.Or(p.Name, p.ID)
+			a.providers[p.ID], a.styles[p.ID] = cmp.Or(p.Name, p.ID), p.Style
+			a.linkable = append(a.linkable, p.ID)
 		case *pintle.Credentials:
 			a.credentials = append(a.credentials, p)
 		case *pintle.Email:
@@ -124,13 +129,17 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 	a.tokens = usesTokens(cfg)
 	cfg.Callbacks.Hold = a.gate
 	cfg.Callbacks.Accept = a.accept
+	cfg.Callbacks.Roles = a.rolesOf
 	cfg.Callbacks.ProveAddress = a.askProveAddress
 	cfg.Callbacks.SignIn = a.askSignIn
 	cfg.Events.SignIn, cfg.Events.LinkAccount = a.signedIn, a.linked
+	a.noteEvents(cfg)
 	if !a.o.SignUp.Closed {
 		cfg.Pages.SignUp = cmp.Or(cfg.Pages.SignUp, a.site.path("sign-up"))
 	}
 	a.newUserPage = cfg.Pages.NewUser
+	a.replaced = cfg.Pages.Account
+	cfg.Pages.Account = cmp.Or(cfg.Pages.Account, a.site.path(""))
 	cfg.Pages.ForgotPassword = cmp.Or(cfg.Pages.ForgotPassword, a.site.path("forgot"))
 }
 
@@ -146,7 +155,7 @@ func (a *Accounts) gate(ctx context.Context, p *pintle.PendingSignIn) (page stri
 // ask returns the page of this package to which a sign-in has to go first.
 func (a *Accounts) ask(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
 	for _, ask := range []func(context.Context, *pintle.PendingSignIn) (string, error){
-		a.askBan, a.askPassword, a.askProof, a.askSecondFactor, a.askMust, a.askLost,
+		a.askBan, a.askPassword, a.askProof, a.askSecondFactor, a.askMust, a.askLost, a.askKeep,
 	} {
 		if page, err := ask(ctx, p); page != "" || err != nil {
 			return page, err

@@ -142,8 +142,8 @@ func (v *visit) waysFor(u *pintle.User, c *confirmation) ([]string, error) {
 	c.mayEnrol = len(codes)+len(passkey) == 0 && !v.o.SecondFactor.Off
 	switch {
 	case v.unconfirmed:
-		// A password or a mail would make it a session that has passed the gate. It may be
-		// that of a thief, who has those.
+		// A password or a mail would make it a session that has passed the gate. A thief of
+		// the password or the mailbox may have begun it at the other program.
 		return slices.Concat(passkey, codes), nil
 	case c.need > c.able:
 		return nil, nil
@@ -208,6 +208,13 @@ func (v *visit) showConfirm() (*view, error) {
 	case len(c.ways) == 0:
 		p.Text = page.Plain(v.word("sign_in_again"))
 		p.Links = []page.Link{{URL: v.site.signIn("callbackUrl", v.wayBack()), Text: v.word("sign_in")}}
+		toProof, err := v.claimLinks()
+		if err != nil {
+			return nil, err
+		}
+		if toProof != nil { // the session is all that leads to the account
+			p.Text, p.Links = page.Plain(v.sentence("address_unproved", 0)), toProof
+		}
 	default:
 		if p.Forms, err = v.confirmForms(c); err != nil {
 			return nil, err
@@ -292,6 +299,7 @@ func (v *visit) confirm() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
+	v.note("confirmed", renewed.User.ID, detailMethods, strings.Join(renewed.Authentication.Methods, " "))
 	if v.levelSince(renewed.Authentication, c.demand.since(0)) < c.need {
 		return withQuery(v.site.path("confirm"), append(v.confirmQuery(), "callbackUrl", v.wayBack())...), nil
 	}

@@ -317,6 +317,9 @@ func (v *visit) failStepUp(e *StepUpError) {
 		p := v.newPage("nothing-done", "")
 		p.Status, p.Notice = http.StatusForbidden, ""
 		p.Links = []page.Link{{URL: e.URL, Text: v.pageText("nothing-done").Button}}
+		if v.route != nil { // not a page of the application
+			v.dress(&p)
+		}
 		v.writePage(v.pages.Form(p))
 	}
 }

@@ -14,7 +14,7 @@ import (
 // endedFlows are the kinds that end with the sessions of their user. The sign-ins that
 // wait end with the sessions themselves.
 var endedFlows = []string{
-	resetKind.name, secondKind.name, enrolKind.name, proveKind.name, confirmKind.name, totpKind.name,
+	resetKind.name, secondKind.name, enrolKind.name, proveKind.name, confirmKind.name, totpKind.name, addressKind.name,
 }
 
 // endSessions ends what was begun as a user: sessions, sign-ins that wait for a page, and
@@ -81,10 +81,15 @@ func (a *Accounts) storePasswordRow(ctx context.Context, before, row *accountsto
 	return nil
 }
 
-// proveAddress records that the user reads mail at the address.
-func (a *Accounts) proveAddress(ctx context.Context, userID string) error {
+// proveAddress records that the user reads mail at the address. It may have changed since it was
+// read, and then it is not the one that was proven.
+func (a *Accounts) proveAddress(ctx context.Context, u *pintle.User) error {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	if _, err := a.store.UpdateUser(ctx, userID, pintle.UserUpdate{EmailVerified: &now}); err != nil {
+	_, err := a.store.UpdateUser(ctx, u.ID, pintle.UserUpdate{EmailVerified: &now, IfEmail: &u.Email})
+	if errors.Is(err, pintle.ErrConflict) {
+		return problemOf("changed_meanwhile")
+	}
+	if err != nil {
 		return unavailable(err)
 	}
 	return nil
@@ -93,8 +98,8 @@ func (a *Accounts) proveAddress(ctx context.Context, userID string) error {
 // startAgain gives this browser a new session in place of one that has ended with all
 // others. What was proven before keeps its time; methods are what the user has proven now.
 //
-// A session that its provider can end by a logout token would no longer end with it: then
-// there is none, and the user signs in again.
+// If the provider of the session can end it by a logout token, startAgain begins no new
+// session, because the provider could not end that one. The user has to sign in again.
 func (v *visit) startAgain(u *pintle.User, before pintle.Authentication, methods ...string) error {
 	if v.backChannels[before.Provider] {
 		v.untilNextSecond(v.ctx)
@@ -120,7 +125,7 @@ func (v *visit) startAgain(u *pintle.User, before pintle.Authentication, methods
 	return v.notOvertaken(u)
 }
 
-// notOvertaken ends the session that begins if the user is banned, or if another request
+// notOvertaken ends the session that begins if the user is banned or deleted, or if another request
 // has stored a password since this one came. Either has ended the session of this request,
 // which may be that of a thief, and the new session began afterwards, beside the gate.
 func (v *visit) notOvertaken(u *pintle.User) error {
@@ -129,7 +134,7 @@ func (v *visit) notOvertaken(u *pintle.User) error {
 	if err == nil {
 		row, err = v.passwordOf(v.ctx, u.ID)
 	}
-	if err == nil && !state.BannedUntil.After(time.Now()) &&
+	if err == nil && !state.BannedUntil.After(time.Now()) && !isDeleting(state) &&
 		(row == nil || row.Step < v.began.UnixMilli() || row.Secret == v.chosen) {
 		return nil
 	}
@@ -211,13 +216,7 @@ func (a *Accounts) ways(ctx context.Context, u *pintle.User) (*holding, error) {
 		return nil, unavailable(err)
 	}
 	h.linked = len(accounts) > 0
-	names := map[string]bool{}
-	for _, linked := range accounts {
-		if name, configured := a.providers[linked.Provider]; configured {
-			names[name] = true
-		}
-	}
-	h.names = slices.Sorted(maps.Keys(names))
+	h.names = a.namesOf(accounts)
 	if _, hash, err := a.storedPassword(ctx, u); err != nil {
 		return nil, unavailable(err)
 	} else if hash != "" {
@@ -238,6 +237,17 @@ func (a *Accounts) ways(ctx context.Context, u *pintle.User) (*holding, error) {
 		}
 	}
 	return h, nil
+}
+
+// namesOf returns the names of the providers of accounts that are configured, in order.
+func (a *Accounts) namesOf(accounts []*pintle.Account) []string {
+	names := map[string]bool{}
+	for _, linked := range accounts {
+		if name, configured := a.providers[linked.Provider]; configured {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // beside reports whether there is a way in other than the password.

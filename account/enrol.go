@@ -161,7 +161,7 @@ func (v *visit) storeFirst(u *pintle.User, s *saved, before basis) error {
 	if err := v.storeSaved(u, s); err != nil {
 		return err
 	}
-	if err := v.keepUnlessOvertaken(u, before, s.rows()); err != nil {
+	if _, err := v.keepUnlessOvertaken(u, before, s.rows()); err != nil {
 		return err
 	}
 	set, err := v.factorsOf(v.ctx, u.ID)
@@ -191,33 +191,22 @@ func (v *visit) settleEnrolment(u *pintle.User, s *saved, before basis) error {
 	dropMust(state, mustEnrol)
 	switch err := v.rows.ChangeState(v.ctx, state); {
 	case errors.Is(err, pintle.ErrConflict):
-		return v.keepUnlessOvertaken(u, before, s.rows())
+		_, err := v.keepUnlessOvertaken(u, before, s.rows())
+		return err
 	case err != nil:
 		return unavailable(err)
 	}
 	return nil
 }
 
-// ResetSecondFactor is for a user who has lost the second factor. It removes all apps and
-// recovery codes of the user. It ends the user's sessions and the sign-ins that wait, with
-// what these have begun: an app that is being added meanwhile is not kept. Passkeys stay. At the next sign-in the user has to add
-// a new second factor; after a sign-in with a password, a code that is mailed to the user
-// is required before that. The user receives a mail at the proven address.
-//
-// It is for operators who have made sure by other means that the owner of the account asks
-// for it. Set [pintle.Config].URL: without it the mail has no link, and names the site only
-// if Config.Texts.Site does. The error matches [pintle.ErrNotFound] if there is no such user.
-// After any other error call it again.
+// ResetSecondFactor is [Operators.ResetSecondFactor].
 func (a *Accounts) ResetSecondFactor(ctx context.Context, userID string) error {
-	if a.auth == nil {
-		return errors.New("account: ResetSecondFactor was called before pintle.New has the Accounts as Config.Accounts")
-	}
-	u, err := a.store.User(ctx, userID)
-	if err != nil {
-		return err
-	}
+	return a.Operators().ResetSecondFactor(ctx, userID)
+}
+
+func (a *Accounts) resetSecondFactor(ctx context.Context, u *pintle.User) error {
 	if err := a.whileSignedOut(ctx, u.ID, func() error { return a.dropFactors(ctx, u.ID) }); err != nil {
-		return forOperator(err)
+		return err
 	}
 	a.untilNextSecond(ctx)
 	a.tellOfOperator(ctx, "factors-reset", u)
@@ -241,9 +230,9 @@ func (a *Accounts) dropFactors(ctx context.Context, userID string) error {
 }
 
 // visitOfOperator is for a mail that no request of the user has caused. Its words are those
-// of Config.Texts.
+// of Config.Texts. It goes on if ctx ends: the mail says what has been done.
 func (a *Accounts) visitOfOperator(ctx context.Context) (*visit, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, cmp.Or(a.site.origin, "http://localhost")+a.site.base, http.NoBody)
+	r, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodGet, cmp.Or(a.site.origin, "http://localhost")+a.site.base, http.NoBody)
 	if err != nil {
 		return nil, err
 	}

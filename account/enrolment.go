@@ -186,7 +186,7 @@ func (v *visit) heldCodes(u *pintle.User) (*flow, error) {
 // showCodes is the page with new recovery codes, or the file of them.
 func (v *visit) showCodes(route string, f *flow) *view {
 	if queryOf(v.r.URL, "format") == "text" {
-		return &view{file: &file{"recovery-codes.txt", v.siteName() + "\n\n" + strings.Join(f.payload.Codes, "\n") + "\n"}}
+		return &view{file: &file{name: "recovery-codes.txt", text: v.siteName() + "\n\n" + strings.Join(f.payload.Codes, "\n") + "\n"}}
 	}
 	p := v.newPage("recovery-codes", "")
 	p.Codes, p.Print = f.payload.Codes, v.word("print")
@@ -317,22 +317,30 @@ func (v *visit) addTOTP() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return v.changeFactors(u, "factor-added", "factor_added", func() error {
+	return v.changeFactors(u, "factor-added", "factor_added", func() (bool, error) {
 		if err := v.rows.AddFactor(v.ctx, row); err != nil {
-			return unavailable(err)
+			return false, unavailable(err)
 		}
 		return v.keepUnlessOvertaken(u, before, []*accountstore.Factor{row})
 	}, methodTOTP)
 }
 
 // changeFactors changes the second factors of the session's user. All other sessions end,
-// and so do sign-ins that are held: what they have proven may not count any more.
-func (v *visit) changeFactors(u *pintle.User, mail, notice string, change func() error, methods ...string) (next string, err error) {
+// and so do sign-ins that are held: what they have proven may not count any more. change
+// reports whether it has changed something, also beside an error: then the user is told.
+func (v *visit) changeFactors(u *pintle.User, mail, notice string, change func() (bool, error), methods ...string) (next string, err error) {
 	v.seeThrough()
-	if err := v.whileSignedOut(v.ctx, u.ID, change); err != nil {
+	changed := false
+	err = v.whileSignedOut(v.ctx, u.ID, func() (err error) {
+		changed, err = change()
+		return err
+	})
+	if changed {
+		v.notify(mail, u, "", "factors")
+	}
+	if err != nil {
 		return "", err
 	}
-	v.notify(mail, u, "", "factors")
 	if err := v.startAgain(u, v.session.Authentication, methods...); err != nil {
 		return "", err
 	}
@@ -397,9 +405,9 @@ func (v *visit) makeRecoveryCodes() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	change := func() error {
+	change := func() (bool, error) {
 		if err := v.storeSaved(u, s); err != nil {
-			return err
+			return false, err
 		}
 		return v.keepUnlessOvertaken(u, before, s.rows())
 	}

@@ -320,6 +320,12 @@ func (r recordedRows) Factors(ctx context.Context, userID string) ([]*accountsto
 	return all, err
 }
 
+func (r recordedRows) Record(ctx context.Context, e *accountstore.Event) error {
+	err := r.Store.Record(ctx, e)
+	r.note("Record", err)
+	return err
+}
+
 func (r recordedRows) CreateFlow(ctx context.Context, f *accountstore.Flow) error {
 	err := r.Store.CreateFlow(ctx, f)
 	r.note("CreateFlow", err)

@@ -2,6 +2,8 @@ package account_test
 
 import (
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // trojans gives a user what a person who used the address before its owner did may have
@@ -55,6 +58,58 @@ func (s *site) tellsOf(what string) {
 	m := s.wantMail(ada, "Your address is confirmed")
 	if !strings.Contains(m.Text, "removed: "+what+".") {
 		s.t.Errorf("the notice does not list %q: %s", what, m.Text)
+	}
+}
+
+// AC-61, AC-86: the tokens of an account that is taken from another person end at the provider.
+func TestTheTokensOfAnAccountThatIsTakenFromAUserEndAtTheProvider(t *testing.T) {
+	for name, fails := range map[string]bool{"the provider answers": false, "the provider fails": true} {
+		t.Run(name, func(t *testing.T) {
+			var revoked []string
+			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				revoked = append(revoked, r.PostFormValue("token"))
+				if fails {
+					w.WriteHeader(http.StatusInternalServerError)
+				}
+			}))
+			t.Cleanup(provider.Close)
+			s := newSite(t, false, func(c *pintle.Config, _ *account.Options) {
+				c.HTTPClient = provider.Client()
+				c.Providers = append(c.Providers, &pintle.OAuth{
+					ID: "acme", Name: "Acme", ClientID: "id", ClientSecret: "secret", Protocol: oauth.OAuth2,
+					Authorization: oauth.Endpoint{URL: provider.URL + "/authorize"}, Token: oauth.Endpoint{URL: provider.URL + "/token"},
+					UserInfo: oauth.Endpoint{URL: provider.URL + "/user"}, Revocation: oauth.Endpoint{URL: provider.URL + "/revoke"},
+					RevokeAtUnlink: true,
+				})
+			})
+			linked := func(u *pintle.User) {
+				t.Helper()
+				err := s.store.LinkAccount(t.Context(), &pintle.Account{
+					UserID: u.ID, Type: pintle.TypeOAuth, Provider: "acme", ProviderAccountID: u.ID, AccessToken: "access of " + u.ID,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			unproven, u := s.seed("eve@example.com", "", false), s.seed(ada, goodPassword, true)
+			linked(unproven)
+			b := s.browser().startSession(unproven, 0, "pwd").get("/auth/account/prove").post("/auth/account/prove", "again", "1")
+			b.post("/auth/account/prove", "code", s.code()).isSignedInAs("eve@example.com")
+			s.browser().signIn(ada, goodPassword).movesAddress(newAddress)
+			linked(u)
+			s.undoes(s.mailOf("address-changed-undo")).isAt("/auth/signin")
+			if want := []string{"access of " + unproven.ID, "access of " + u.ID}; !slices.Equal(revoked, want) {
+				t.Errorf("the provider was asked to end %q, want %q", revoked, want)
+			}
+			for _, owner := range []*pintle.User{unproven, u} {
+				if all, err := s.store.UserAccounts(t.Context(), owner.ID); len(all) != 0 || err != nil {
+					t.Errorf("%s still has %d accounts, %v", owner.Email, len(all), err)
+				}
+			}
+			if logged := strings.Contains(s.log(), "may still work at the provider"); logged != fails {
+				t.Errorf("the operator is told: %t", logged)
+			}
+		})
 	}
 }
 
@@ -162,6 +217,9 @@ func TestAMailAndASignInEvictWhatWasThereBefore(t *testing.T) {
 		}
 		s.tellsOf("Second factor, Password")
 		thief.isSignedInAs("")
+		if accounts, err := s.store.UserAccounts(t.Context(), u.ID); err != nil || len(accounts) != 1 {
+			t.Errorf("the user has the accounts %v, %v, want the one of the sign-in", accounts, err)
+		}
 	})
 }
 
@@ -226,12 +284,101 @@ func TestTheFirstProofEvictsPasskeysThatWereNotUsed(t *testing.T) {
 				t.Errorf("by %q: the user has %d passkeys, %v, want %d", method, len(keys), err, left)
 			}
 			accounts, err := s.store.UserAccounts(t.Context(), u.ID)
-			if err != nil || len(accounts) != left+1 {
-				t.Errorf("by %q: the user has %d accounts, %v, want %d", method, len(accounts), err, left+1)
+			if err != nil || len(accounts) != left {
+				t.Errorf("by %q: the user has %d accounts, %v, want %d", method, len(accounts), err, left)
 			}
-			if left == 0 {
-				s.tellsOf("Passkey")
+			s.tellsOf(map[int]string{0: "Passkey, GitHub", 1: "GitHub"}[left])
+		}
+	})
+}
+
+// AC-61: what a session has proven long ago may be that of another person.
+func TestTheFirstProofKeepsWhatTheSessionHasProvenLately(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		for ago, kept := range map[time.Duration]string{9 * time.Minute: "password", 11 * time.Minute: ""} {
+			s := newSite(t, tokens, withPasskeys(&echo{}))
+			u := s.seed(ada, goodPassword, false)
+			s.passkey(u)
+			b := s.browser().startSession(u, ago, "pwd", "pop").get("/auth/account/prove").post("/auth/account/prove", "again", "1")
+			b.post("/auth/account/prove", "code", s.code()).isSignedInAs(ada)
+			if kinds := s.storedKinds(u); kinds != kept {
+				t.Errorf("after %v the user has %q, want %q", ago, kinds, kept)
+			}
+			keys, err := s.store.UserPasskeys(t.Context(), u.ID)
+			if want := len(strings.Fields(kept)); err != nil || len(keys) != want {
+				t.Errorf("after %v the user has %d passkeys, %v, want %d", ago, len(keys), err, want)
 			}
 		}
+	})
+}
+
+// AC-61, AT-10, AT-14: an account of a provider that a person linked who used the address
+// before its owner did.
+func TestTheFirstProofUnlinksAccountsThatAreNotOfTheOwner(t *testing.T) {
+	linked := func(s *site, u *pintle.User, id, verified string) {
+		t.Helper()
+		err := s.store.LinkAccount(t.Context(), &pintle.Account{
+			UserID: u.ID, Type: pintle.TypeOIDC, Provider: "acme", ProviderAccountID: id, VerifiedEmail: verified,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := func(s *site, u *pintle.User) string {
+		t.Helper()
+		accounts, err := s.store.UserAccounts(t.Context(), u.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, a := range accounts {
+			ids = append(ids, a.ProviderAccountID)
+		}
+		return strings.Join(ids, " ")
+	}
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		for name, c := range map[string]struct {
+			accounts map[string]string // with the address that the provider had verified
+			by       pintle.Authentication
+			left     string
+		}{
+			"by a password":                      {map[string]string{"a": ""}, pintle.Authentication{Methods: []string{"pwd"}}, ""},
+			"by the account":                     {map[string]string{"a": ""}, pintle.Authentication{Provider: "acme", Methods: []string{"fed"}}, "a"},
+			"by one of two accounts":             {map[string]string{"a": "", "b": ""}, pintle.Authentication{Provider: "acme", Methods: []string{"fed"}}, ""},
+			"by another provider":                {map[string]string{"a": ""}, pintle.Authentication{Provider: "other", Methods: []string{"fed"}}, ""},
+			"by the account, long ago":           {map[string]string{"a": ""}, pintle.Authentication{Time: time.Now().Add(-time.Hour), Provider: "acme", Methods: []string{"fed"}}, ""},
+			"a verified address":                 {map[string]string{"a": ada}, pintle.Authentication{Methods: []string{"pwd"}}, "a"},
+			"another verified address":           {map[string]string{"a": "eve@example.com"}, pintle.Authentication{Methods: []string{"pwd"}}, ""},
+			"a verified address and another one": {map[string]string{"a": ada, "b": ""}, pintle.Authentication{Methods: []string{"pwd"}}, "a"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := withAcme(t, tokens, authtest.Person{Subject: "a", Email: ada})
+				s.t = t
+				u := s.seed(ada, "", false)
+				for id, verified := range c.accounts {
+					linked(s, u, id, verified)
+				}
+				b, w := s.browser(), httptest.NewRecorder()
+				if _, _, err := s.auth.StartSession(w, b.request(http.MethodGet, "/", nil), u, pintle.StartOptions{Authentication: c.by}); err != nil {
+					t.Fatal(err)
+				}
+				b.client.Jar.SetCookies(b.home(), w.Result().Cookies())
+				b.get("/auth/account/prove").post("/auth/account/prove", "again", "1")
+				b.post("/auth/account/prove", "code", s.code()).isSignedInAs(ada)
+				if got := left(s, u); got != c.left {
+					t.Errorf("the user has the accounts %q, want %q", got, c.left)
+				}
+			})
+		}
+		// At a sign-in with a password that waits for the proof.
+		s := withAcme(t, tokens, authtest.Person{Subject: "a", Email: ada})
+		u := s.seed(ada, goodPassword, false)
+		linked(s, u, "a", "")
+		s.browser().signIn(ada, goodPassword).isAt("/auth/account/prove").post("/auth/account/prove", "code", s.code()).isSignedInAs(ada)
+		if got := left(s, u); got != "" {
+			t.Errorf("the user has the accounts %q", got)
+		}
+		s.tellsOf("Test identity provider")
+		s.browser().get("/auth/signin").post("/auth/signin/acme").isSignedInAs("")
 	})
 }

@@ -2,7 +2,9 @@ package account
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -63,4 +65,54 @@ func KnownAs(a *Accounts, r *http.Request, userIDs ...string) string {
 		panic(err)
 	}
 	return text
+}
+
+// TimeIn returns the lines of a mail about something that has happened at a time.
+func TimeIn(a *Accounts, r *http.Request, at time.Time) []string {
+	return a.visitOf(r).facts(letter{at: at})
+}
+
+// GiveBrowser remembers a browser for a user, and returns its token and the id of its row.
+func (a *Accounts) GiveBrowser(ctx context.Context, userID string) (token, id string, err error) {
+	token, id = newToken(), newToken()[:22]
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	return token, id, a.rows.AddFactor(ctx, &accountstore.Factor{
+		UserID: userID, Kind: factorDevice, ID: id, Secret: a.boxes.browserHash(token), Created: now, Expires: now.Add(rememberedFor),
+	})
+}
+
+// NoteLinked records that an account was linked to a user, as its event does.
+func NoteLinked(a *Accounts, r *http.Request, userID string, l *pintle.Account) {
+	a.visitOf(r).noteLinked(r.Context(), userID, l)
+}
+
+// BeginAct records an act of an operator, as the methods for operators do.
+func BeginAct(ctx context.Context, a *Accounts, kind, operator, userID, reason string) (finish func(error) error, err error) {
+	return a.beginAct(ctx, kind, operator, userID, detailReason, reason)
+}
+
+// ActivityKinds are the kinds of events.
+func ActivityKinds() []string { return activityKinds }
+
+// NoticedKinds are the kinds of notices that are looked at for events.
+func NoticedKinds() []string { return slices.Collect(maps.Keys(noticed)) }
+
+// FailureKinds are the kinds of events of forms that fail, by the names of the routes.
+func FailureKinds() map[string]string { return failures }
+
+// MergedFailures is how many different failures a process records in a minute.
+const MergedFailures = merged
+
+// WaysOf are the ways to sign in that a mail to an address names.
+func WaysOf(a *Accounts, r *http.Request, email string) []string {
+	to, err := a.visitOf(r).addressee(email)
+	if err != nil {
+		panic(err)
+	}
+	return to.ways
+}
+
+// RecordDetail records an event of a user with details.
+func RecordDetail(ctx context.Context, a *Accounts, userID string, detail ...string) error {
+	return a.record(ctx, entry{kind: "confirmed", userID: userID, detail: detail})
 }

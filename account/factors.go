@@ -17,27 +17,46 @@ func (v *visit) showFactors() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []map[string]any{}
 	p := v.newPage("factors", "")
 	if next := v.callbackURL(); next != "" {
 		p.Links = append(p.Links, page.Link{URL: next, Text: v.pageText("confirm").Button})
 	}
-	if len(set.totp) < maxTOTP && !v.o.SecondFactor.Off {
-		p.Links = append(p.Links, page.Link{URL: v.onWith("totp"), Text: v.pageText("factors").Button})
-	}
+	apps := page.Group{}
 	for _, row := range set.totp {
+		apps.Rows = append(apps.Rows, v.factorRow(row))
+	}
+	if len(apps.Rows) == 0 {
+		apps.Text = page.Plain(v.word("factor_none"))
+	}
+	if len(set.totp) < maxTOTP && !v.o.SecondFactor.Off {
+		apps.Links = []page.Link{{URL: v.onWith("totp"), Text: v.pageText("factors").Button}}
+	}
+	p.Groups = []page.Group{apps}
+	if set.asked() {
+		p.Groups = append(p.Groups, page.Group{
+			Heading: v.word("recovery_codes"),
+			Text:    []page.Line{page.Fill(v.pageText("recovery-codes-new").Text[0], count(set.recovery))},
+			Links:   []page.Link{v.link("recovery-codes", "new_codes", "callbackUrl", v.callbackURL())},
+		})
+		v.sayFewCodes(&p, len(set.recovery))
+	}
+	if len(set.browsers) > 0 {
+		p.Groups = append(p.Groups, v.browserGroup(set))
+	}
+	data := map[string]any{
+		"factors": describeFactors(set.totp), "recoveryLeft": len(set.recovery), "rememberedDevices": v.describeBrowsers(set),
+	}
+	return &view{page: p, data: data}, nil
+}
+
+func describeFactors(rows []*accountstore.Factor) []map[string]any {
+	list := []map[string]any{}
+	for _, row := range rows {
 		list = append(list, map[string]any{
 			"id": row.ID, "kind": row.Kind, "name": row.Name, "created": wireTime(row.Created), "lastUsed": wireTime(row.LastUsed),
 		})
-		p.Forms = append(p.Forms, v.factorForms(row)...)
 	}
-	if set.asked() {
-		p.Text = append(p.Text, page.Fill(v.pageText("recovery-codes-new").Text[0], count(set.recovery)))
-		p.Links = append(p.Links, v.link("recovery-codes", "new_codes", "callbackUrl", v.callbackURL()))
-		v.sayFewCodes(&p, len(set.recovery))
-	}
-	p.Links = append(p.Links, v.link("", "back"))
-	return &view{page: p, data: map[string]any{"factors": list, "recoveryLeft": len(set.recovery)}}, nil
+	return list
 }
 
 // sayFewCodes tells the user that few recovery codes are left, unless the page has to say
@@ -48,24 +67,26 @@ func (v *visit) sayFewCodes(p *page.FormPage, left int) {
 	}
 }
 
-// factorForms are the forms of one app: to give it a name, and to remove it.
-func (v *visit) factorForms(row *accountstore.Factor) []page.Form {
-	hidden := func(action string) []page.HiddenField {
-		return []page.HiddenField{{Name: "kind", Value: row.Kind}, {Name: "id", Value: row.ID}, {Name: "action", Value: action}}
+// factorRow is one app, with the forms to give it a name and to remove it.
+func (v *visit) factorRow(row *accountstore.Factor) page.Row {
+	form := func(action string) page.Form {
+		return page.Form{Action: v.site.path("factor"), Hidden: hidden("kind", row.Kind, "id", row.ID, "action", action), Secondary: true}
 	}
-	rename := page.Form{
-		Action: v.site.path("factor"), About: row.Name, Heading: page.Fill(v.word("added"), dateOf(row.Created)),
-		Hidden: hidden("rename"), Button: v.word("rename"), Secondary: true,
-		Inputs: []page.Input{{Name: "name", Label: v.word("totp_name"), Value: row.Name, Autocomplete: "off", MaxLength: maxName}},
+	shown := page.Row{Title: page.Line{Value: row.Name}, Icon: "second-factor", Lines: []page.Line{v.when("added", row.Created)}}
+	if row.Name == "" {
+		shown.Title = page.Line{Before: v.word("unnamed_app")}
 	}
-	if v.problem != nil && v.form["id"] == row.ID {
-		if code := v.problem.fields["name"]; code != "" {
-			rename.Inputs[0].Problem, rename.Inputs[0].Value = v.sentence(code, 0), v.form["name"]
-		}
+	if !row.LastUsed.IsZero() {
+		shown.Lines = append(shown.Lines, v.when("last_used", row.LastUsed))
 	}
-	return []page.Form{rename, {
-		Action: v.site.path("factor"), Hidden: hidden("remove"), Button: v.word("remove"), Secondary: true, Joined: true,
-	}}
+	rename, remove := form("rename"), form("remove")
+	rename.Fold, rename.Button = v.word("edit_name"), v.word("rename")
+	rename.Inputs = []page.Input{v.renamed(row.ID, page.Input{
+		Name: "name", Label: v.word("totp_name"), Value: row.Name, Autocomplete: "off", MaxLength: maxName,
+	})}
+	remove.Button, remove.Grave = v.word("remove"), true
+	shown.Forms = []page.Form{rename, remove}
+	return shown
 }
 
 // changeFactor renames or removes an app of the session's user.
@@ -128,18 +149,19 @@ func (v *visit) removeFactor(u *pintle.User, set *factors, row *accountstore.Fac
 			return "", problemOf("required_by_policy")
 		}
 	}
-	return v.changeFactors(u, "factor-removed", "factor_removed", func() error {
-		err := v.rows.DeleteFactor(v.ctx, u.ID, factorTOTP, row.ID)
+	return v.changeFactors(u, "factor-removed", "factor_removed", func() (removed bool, err error) {
+		err = v.rows.DeleteFactor(v.ctx, u.ID, factorTOTP, row.ID)
 		if errors.Is(err, pintle.ErrNotFound) {
-			return problemOf("not_found")
+			return false, problemOf("not_found")
 		}
-		if err == nil && last { // codes for the loss of it are of no more use
+		removed = err == nil
+		if removed && last { // codes for the loss of it are of no more use
 			_, err = v.rows.DeleteFactors(v.ctx, u.ID, []string{factorRecovery}, nil)
 		}
 		if err != nil {
-			return unavailable(err)
+			return removed, unavailable(err)
 		}
-		return nil
+		return true, nil
 	})
 }
 

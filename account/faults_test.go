@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -17,6 +18,10 @@ import (
 type fault struct {
 	left atomic.Int64 // calls until then
 	hit  atomic.Bool
+
+	// lasts makes the calls after it fail as well, and late makes an update of a user fail after
+	// it was stored.
+	lasts, late bool
 
 	// onReplace is called before a factor is replaced, onUse after a flow was used,
 	// onState after the state of a user was read, onEnd before the sessions of a user end,
@@ -37,7 +42,7 @@ var errFault = errors.New("the store does not answer")
 func (f *fault) arm(n int) { f.hit.Store(false); f.left.Store(int64(n)) }
 
 func (f *fault) now() error {
-	if f.left.Add(-1) == 0 {
+	if left := f.left.Add(-1); left == 0 || left < 0 && f.lasts && f.hit.Load() {
 		f.hit.Store(true)
 		return errFault
 	}
@@ -82,11 +87,16 @@ func (s faultyStore) CreateUser(ctx context.Context, u *pintle.User) (*pintle.Us
 }
 
 func (s faultyStore) UpdateUser(ctx context.Context, id string, u pintle.UserUpdate) (*pintle.User, error) {
-	if err := s.fault.now(); err != nil {
+	err := s.fault.now()
+	if err != nil && !s.fault.late {
 		return nil, err
 	}
 	once(&s.fault.onUpdate)
-	return s.Store.UpdateUser(ctx, id, u)
+	updated, failed := s.Store.UpdateUser(ctx, id, u)
+	if err = cmp.Or(err, failed); err != nil {
+		return nil, err
+	}
+	return updated, nil
 }
 
 func (s faultyStore) EndUserSessions(ctx context.Context, id, except string) (int, error) {
@@ -151,6 +161,20 @@ func (r faultyRows) ReplaceFactor(ctx context.Context, f *accountstore.Factor) e
 	return r.Store.ReplaceFactor(ctx, f)
 }
 
+func (r faultyRows) DeleteFactor(ctx context.Context, userID, kind, id string) error {
+	if err := r.fault.now(); err != nil {
+		return err
+	}
+	return r.Store.DeleteFactor(ctx, userID, kind, id)
+}
+
+func (r faultyRows) DeleteFactors(ctx context.Context, userID string, kinds, except []string) (int, error) {
+	if err := r.fault.now(); err != nil {
+		return 0, err
+	}
+	return r.Store.DeleteFactors(ctx, userID, kinds, except)
+}
+
 func (r faultyRows) Flow(ctx context.Context, id accountstore.Hash) (*accountstore.Flow, error) {
 	if err := r.fault.now(); err != nil {
 		return nil, err
@@ -211,8 +235,9 @@ func withFaults(t *testing.T) (*site, *fault) {
 	return s, f
 }
 
-// AT-7, AC-4, AC-30: after a fault at any call of the store, a thief who knew the old password
-// has no session beside the new password, and the owner can go on.
+// AT-7, AC-4, AC-30, AC-34: after a fault at any call of the store, a thief who knew the old
+// password has no session beside the new password, and the owner can go on. A new password is
+// told.
 func TestAFaultDuringAChangeOfThePasswordKeepsNoThiefSignedIn(t *testing.T) {
 	for name, change := range map[string]struct {
 		begin  func(s *site) *browser
@@ -255,6 +280,10 @@ func TestAFaultDuringAChangeOfThePasswordKeepsNoThiefSignedIn(t *testing.T) {
 				if s.passwordIs("ada@example.com", newPassword) && state.Must == "" && thief.who() != "" {
 					t.Errorf("call %d: the password is new, and the thief is signed in", n)
 				}
+				told := s.count("ada@example.com", "password-changed") + s.count("ada@example.com", "password-reset")
+				if isNew := s.passwordIs("ada@example.com", newPassword); isNew != (told == 1) {
+					t.Errorf("call %d: the password is new: %t, and %d mails tell of it", n, isNew, told)
+				}
 				if hit && b.status == http.StatusOK {
 					t.Errorf("call %d failed, and the answer has status %d", n, b.status)
 				}
@@ -265,6 +294,66 @@ func TestAFaultDuringAChangeOfThePasswordKeepsNoThiefSignedIn(t *testing.T) {
 				if !hit {
 					if n < 8 {
 						t.Errorf("only %d calls were tried", n)
+					}
+					return
+				}
+			}
+		})
+	}
+}
+
+// AT-7, AC-34: after a fault at any call of the store, the user is told of what has changed.
+func TestAFaultDuringAChangeOfTheWaysInHidesNoMail(t *testing.T) {
+	for name, change := range map[string]struct {
+		begin  func(s *site, u *pintle.User) (b *browser, fields []string)
+		path   string
+		mail   string
+		fields []string
+	}{
+		"the password is removed": {func(s *site, u *pintle.User) (*browser, []string) {
+			s.link(u, "github")
+			return s.browser().signIn(ada, goodPassword).get("/auth/account/password"), nil
+		}, "password", "password-removed", []string{"remove", "1"}},
+		"the last app is removed": {func(s *site, u *pintle.User) (*browser, []string) {
+			s.app(u)
+			if _, err := s.accounts.GiveRecoveryCodes(t.Context(), u.ID); err != nil {
+				t.Fatal(err)
+			}
+			return s.browser().startSession(u, 0, "pwd", "otp").get("/auth/account/factors"), []string{"id", s.factor(u, "totp").ID}
+		}, "factor", "factor-removed", []string{"action", "remove", "kind", "totp"}},
+		"the first app is added": {func(s *site, _ *pintle.User) (*browser, []string) {
+			b := s.browser().signIn(ada, goodPassword).get("/auth/account/totp")
+			key, a := b.key()
+			return b.post("/auth/account/totp", "key", key, "code", a.code(t, 0)).isAt("/auth/account/recovery-codes"), nil
+		}, "recovery-codes", "factor-added", []string{"saved", "1"}},
+		"a further app is added": {func(s *site, u *pintle.User) (*browser, []string) {
+			s.app(u)
+			b := s.browser().startSession(u, 0, "pwd", "otp").get("/auth/account/totp")
+			key, a := b.key()
+			return b, []string{"key", key, "code", a.code(t, 0)}
+		}, "totp", "factor-added", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for n := 1; ; n++ {
+				f := &fault{}
+				s := newSite(t, false, withGitHub, func(c *pintle.Config, _ *account.Options) { c.Store = faultyStore{c.Store, f} })
+				u := s.seed(ada, goodPassword, true)
+				b, fields := change.begin(s, u)
+				apps, _ := s.apps(u)
+				token := b.token()
+				f.arm(n)
+				b.stay().post("/auth/account/"+change.path, append(append(fields, change.fields...), "csrfToken", token)...)
+				hit := f.hit.Load()
+				f.arm(0)
+				now, _ := s.apps(u)
+				changed := now != apps || !s.passwordIs(ada, goodPassword)
+				if told := s.count(ada, change.mail); changed != (told == 1) {
+					t.Errorf("call %d: changed: %t, and %d mails tell of it", n, changed, told)
+				}
+				if !hit {
+					if !changed || n < 8 {
+						t.Errorf("after %d calls: changed: %t", n, changed)
 					}
 					return
 				}

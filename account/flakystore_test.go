@@ -43,4 +43,11 @@ func (r *flakyRows) AttemptFlow(ctx context.Context, id accountstore.Hash, limit
 	return r.Store.AttemptFlow(ctx, id, limit)
 }
 
+func (r *flakyRows) Users(ctx context.Context, q *accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
+	if r.of.failing.Load() == "Users" {
+		return nil, "", errAway
+	}
+	return r.Store.Users(ctx, q)
+}
+
 func equalJSON(a, b any) bool { return reflect.DeepEqual(a, b) }

@@ -31,6 +31,10 @@ var (
 	signUpKind = kind{"signup", 24 * time.Hour, "pintle.signup"}
 	resetKind  = kind{"reset", time.Hour, "pintle.reset"}
 
+	// inviteKind is a sign-up that an operator has begun. Only its link continues it, in the
+	// pages of a sign-up.
+	inviteKind = kind{"invite", 7 * 24 * time.Hour, "pintle.signup"}
+
 	// secondKind, enrolKind, proveKind and mustKind go with a pending sign-in: they
 	// count its attempts and have its codes.
 	secondKind = kind{name: "second", life: time.Hour}
@@ -41,10 +45,19 @@ var (
 	// recovery codes that the user has not saved.
 	confirmKind = kind{"confirm", 10 * time.Minute, "pintle.confirm"}
 	totpKind    = kind{"totp", 10 * time.Minute, "pintle.totp"}
+
+	// addressKind is a change of address, and undoKind its link that undoes it. The row of the
+	// link has the life of AddressChange, and the cookie an hour: the link may be opened on the
+	// computer of another person, who must not take the account later. undoableKind has the list of a user's changes that can be undone,
+	// and linkedKind records when an account was linked.
+	addressKind  = kind{"address", 24 * time.Hour, "pintle.address"}
+	undoKind     = kind{"undo-address", time.Hour, "pintle.undo"}
+	undoableKind = kind{name: "undoable", life: time.Hour}
+	linkedKind   = kind{name: "linked", life: longestUndo}
 )
 
 // longestFlow is for how long a payload opens. The row of a flow says when it ends.
-const longestFlow = 24 * time.Hour
+const longestFlow = longestUndo
 
 // maxOpen is how many flows of one kind a subject has at a time. A new flow does not end
 // the older ones: anyone could end the reset of another user by asking for one.
@@ -58,13 +71,17 @@ type payload struct {
 	// of another.
 	Flow string `json:"flow"`
 
+	// Email is the address that the flow is about, and From the one that it replaces.
 	Email       string `json:"email,omitempty"`
+	From        string `json:"from,omitempty"`
 	CallbackURL string `json:"callback,omitempty"`
 	Secret      string `json:"secret,omitempty"`
 	Name        string `json:"name,omitempty"`
 
-	// Fields are what the application asks for at a sign-up.
+	// Fields are what the application asks for at a sign-up, and Roles what an operator
+	// gives to the user of an invitation.
 	Fields map[string]string `json:"fields,omitempty"`
+	Roles  []string          `json:"roles,omitempty"`
 
 	// Proved reports that the code of the mail was typed in the browser that began.
 	Proved bool `json:"proved,omitempty"`
@@ -78,6 +95,11 @@ type payload struct {
 	// stored as hashes afterwards. Step is that of the code which has confirmed Secret.
 	Codes []string `json:"codes,omitempty"`
 	Step  int64    `json:"step,omitempty"`
+
+	// Accounts are those that were linked when the address changed, and Undoable the ids of
+	// the flows that undo changes.
+	Accounts []string `json:"accounts,omitempty"`
+	Undoable []string `json:"undoable,omitempty"`
 }
 
 // A flow is a row with its payload.
@@ -221,7 +243,9 @@ type boxes struct {
 	payloads *sealed.Box
 	cookies  map[string]*sealed.Box // by the whole name of the cookie
 	totp     *totpBox
+	lists    *sealed.Box // of operators
 	keys     *sealed.Box // of secrets in forms
+	cursors  *sealed.Box // of pages of activity
 }
 
 func newBoxes(cfg *pintle.Config) (*boxes, error) {
@@ -230,13 +254,19 @@ func newBoxes(cfg *pintle.Config) (*boxes, error) {
 	if b.payloads, err = b.of("pintle account payload", longestFlow); err != nil {
 		return nil, err
 	}
-	if b.totp, err = newTOTPBox(b.secrets, b.purpose("pintle totp secret")); err != nil {
+	if b.totp, err = newTOTPBox(b.secrets, b.totpPurpose()); err != nil {
 		return nil, err
 	}
 	if b.keys, err = b.of("pintle account new key", keyLife); err != nil {
 		return nil, err
 	}
-	for _, k := range []kind{signUpKind, resetKind, confirmKind, totpKind, knownKind} {
+	if b.lists, err = b.of("pintle account list of users", 24*time.Hour); err != nil {
+		return nil, err
+	}
+	if err = b.newCursorBox(); err != nil {
+		return nil, err
+	}
+	for _, k := range []kind{signUpKind, resetKind, confirmKind, totpKind, addressKind, undoKind, knownKind} {
 		for _, name := range []string{k.cookie, securePrefix + k.cookie} {
 			if b.cookies[name], err = b.of(name, k.life); err != nil {
 				return nil, err
@@ -251,6 +281,9 @@ func newBoxes(cfg *pintle.Config) (*boxes, error) {
 func (b *boxes) of(purpose string, life time.Duration) (*sealed.Box, error) {
 	return sealed.NewBox(b.secrets, b.purpose(purpose), life)
 }
+
+// totpPurpose is the purpose of the secrets of authenticator apps.
+func (b *boxes) totpPurpose() string { return b.purpose("pintle totp secret") }
 
 func (b *boxes) purpose(of string) string {
 	if b.tenant != "" {
@@ -324,6 +357,7 @@ func (v *visit) heldFlow(k kind) (*flow, *heldFlow, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	v.aboutAddress = f.payload.Email
 	return f, held, nil
 }
 

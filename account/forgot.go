@@ -35,15 +35,17 @@ func (v *visit) forgot() (next string, err error) {
 	if err := v.allowMail(email); err != nil {
 		return "", err
 	}
-	u, err := v.findUser(v.ctx, email)
+	to, err := v.addressee(email)
 	if err != nil {
-		return "", unavailable(err)
+		return "", err
 	}
 	// An address without an account gets a flow, too, whose token is dropped.
-	subject, proved := v.boxes.subject(email), isProved(u)
-	if proved {
-		subject = u.ID
+	subject := v.boxes.subject(email)
+	asked := entry{kind: kindResetAsked, address: email, r: v.r}
+	if to.proved {
+		subject, asked.userID = to.user.ID, to.user.ID
 	}
+	v.Accounts.note(v.ctx, asked)
 	token, f, err := v.beginFlow(v.ctx, resetKind, subject, payload{Email: email})
 	if err != nil {
 		return "", err
@@ -58,9 +60,13 @@ func (v *visit) forgot() (next string, err error) {
 	if v.o.NoMailToUnknown {
 		unknown = letter{}
 	}
-	v.sendEither(proved, letter{
-		kind: "reset", to: email, link: v.url("reset", "token", token), token: token, expires: f.Expires,
-	}, unknown)
+	reset := letter{
+		kind: "reset", to: email, link: v.url("reset", "token", token), token: token, expires: f.Expires, ways: to.ways,
+	}
+	if len(to.ways) > 0 {
+		reset.other, reset.otherWord = v.site.originOf(v.r)+v.site.signIn(), "sign_in"
+	}
+	v.sendEither(to.proved, reset, unknown)
 	return v.site.path("forgot-sent"), nil
 }
 
@@ -91,6 +97,7 @@ func (v *visit) heldReset() (*flow, *pintle.User, error) {
 	if state.BannedUntil.After(time.Now()) {
 		return nil, nil, problemOf("link_expired")
 	}
+	v.about = u.ID
 	return f, u, nil
 }
 
@@ -152,24 +159,26 @@ func (v *visit) reset() (next string, err error) {
 		}
 		return err
 	})
-	if err != nil {
-		return "", err
+	if v.chosen != "" { // also if a later step has failed
+		v.notify("password-reset", u, "", "forgot")
 	}
-	v.notify("password-reset", u, "", "forgot")
 	if added > 0 {
 		v.notify("factor-removed", u, "", "factors")
+	}
+	if err != nil {
+		return "", err
 	}
 	v.untilNextSecond(v.ctx)
 	return v.site.signIn("notice", "password_reset"), nil
 }
 
 // newSecret stores a password that the user has chosen. That settles what was asked about
-// the old one.
+// the old one. v.chosen is set if the password is stored, also beside an error.
 func (v *visit) newSecret(u *pintle.User, before *accountstore.Factor, hash string) error {
-	v.chosen = hash
 	if err := v.storePassword(v.ctx, u.ID, before, hash); err != nil {
 		return err
 	}
+	v.chosen = hash
 	return v.settleMust(u)
 }
 

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -16,11 +17,17 @@ import (
 
 // A letter is a mail to be written.
 type letter struct {
-	kind    string // of pages.AccountTexts.Mails
-	to      string
-	value   string // for %s in its text
-	code    string
-	link    string // of the button
+	kind  string // of pages.AccountTexts.Mails
+	to    string
+	value string // for %s in its text
+	code  string
+	link  string // of the button
+
+	// ways are the names of what else the user signs in with. other is a second link, which
+	// has no token, and otherWord its word.
+	ways             []string
+	other, otherWord string
+
 	token   string // in the link
 	expires time.Time
 
@@ -89,6 +96,7 @@ func (v *visit) deliver(kind string, m *pintle.Message, err error) {
 			level = slog.LevelWarn // any client can type an address that does not exist
 		}
 		v.log().Log(v.ctx, level, "pintle: mail of an account not sent", slog.String("kind", kind), slog.Any("error", err))
+		v.Accounts.note(v.ctx, entry{kind: "mail_failed", outcome: outcomeFailed, detail: []string{detailMail, kind}})
 	}
 }
 
@@ -109,6 +117,12 @@ func (v *visit) compose(l letter) (*pintle.Message, error) {
 	for _, text := range t.Text {
 		data.Text = append(data.Text, strings.Replace(text, "%s", clip.Text(l.value, 64), 1))
 	}
+	if len(l.ways) > 0 {
+		data.Text = append(data.Text, v.inMail("mail_ways", strings.Join(l.ways, ", ")))
+	}
+	if l.other != "" {
+		data.Link, data.LinkURL = v.word(l.otherWord), l.other
+	}
 	if l.last {
 		data.Text = append(data.Text, v.word("notices_held_back"))
 	}
@@ -123,11 +137,58 @@ func (v *visit) compose(l letter) (*pintle.Message, error) {
 	}, nil
 }
 
+// inMail is a word of a mail with a value in it.
+func (v *visit) inMail(word, value string) string {
+	if v.texts.Dir == "rtl" {
+		value = "\u2068" + value + "\u2069" // its direction is that of its letters
+	}
+	return strings.Replace(v.word(word), "%s", value, 1)
+}
+
+// An addressee is the user of an address that anyone can type.
+type addressee struct {
+	user   *pintle.User // or nil
+	proved bool         // the user has proven the address
+
+	// ways are the names of the providers of the user's accounts, passkeys among them.
+	ways []string
+}
+
+// addressee looks up who gets a mail that anyone can cause. The work is the same for every
+// address: without a user the accounts of another one are read.
+func (v *visit) addressee(email string) (*addressee, error) {
+	u, err := v.findUser(v.ctx, email)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	to, read := &addressee{user: u, proved: isProved(u)}, cmp.Or(u, v.present.Load(), v.absent)
+	linked, err := v.store.UserAccounts(v.ctx, read.ID)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	names := v.namesOf(linked)
+	if to.proved { // others learn nothing of the user
+		for _, name := range names {
+			to.ways = append(to.ways, v.configured(name))
+		}
+	}
+	return to, nil
+}
+
+// knownLetter is the mail to an address whose user signs up once more.
+func (v *visit) knownLetter(email string, to *addressee) letter {
+	return letter{
+		kind: "sign-up-known", to: email, link: v.site.originOf(v.r) + v.site.signIn(), at: time.Now(),
+		ways: to.ways, other: v.url("forgot"), otherWord: "forgot",
+	}
+}
+
 // siteName is what mails call the site.
 func (v *visit) siteName() string {
-	if v.texts.Site != "" {
-		return v.texts.Site
-	}
+	return cmp.Or(v.texts.Site, v.host())
+}
+
+func (v *visit) host() string {
 	_, host, _ := strings.Cut(v.site.originOf(v.r), "://")
 	return host
 }

@@ -50,6 +50,7 @@ type newcomer struct {
 	holding *holding     // of user, where it is asked for
 	hash    string
 	fields  map[string]string
+	roles   []string // of an invitation
 }
 
 // newcomer decides to which account the sign-up leads. Reading the mail is not enough for the
@@ -83,7 +84,8 @@ func (v *visit) newcomer(f *flow, held *heldFlow) (*newcomer, error) {
 }
 
 // askWhose returns the page that asks whether the account with the address is that of the client.
-func (v *visit) askWhose(email string, h *holding) *view {
+// The answer goes to a route.
+func (v *visit) askWhose(email string, h *holding, route string) *view {
 	var names []string
 	if h.password {
 		names = append(names, v.word("passwords"))
@@ -97,7 +99,7 @@ func (v *visit) askWhose(email string, h *holding) *view {
 	}
 	choice := func(name, value string) page.Form {
 		return page.Form{
-			Action: v.site.path("address-choice"), Button: v.pageText(name).Button,
+			Action: v.site.path(route), Button: v.pageText(name).Button,
 			Hidden: []page.HiddenField{{Name: "choice", Value: value}},
 		}
 	}
@@ -159,7 +161,10 @@ func (n *newcomer) made(now time.Time) *pintle.User {
 	if n.fate == sameUser {
 		return n.user
 	}
-	u := &pintle.User{ID: uuid.New(), Email: n.email, EmailVerified: now.UTC().Truncate(time.Millisecond)}
+	u := &pintle.User{ID: uuid.New(), Email: n.email}
+	if n.email != "" { // a deferred sign-up has proven none
+		u.EmailVerified = now.UTC().Truncate(time.Millisecond)
+	}
 	for name, value := range n.fields {
 		if name == "name" {
 			u.Name = value
@@ -206,6 +211,7 @@ func (v *visit) makeUser(n *newcomer) error {
 	if taken != nil {
 		v.tell("UpdateUser", v.events.UpdateUser, taken)
 	}
+	v.note(kindSignUp, made.ID)
 	v.tell("CreateUser", v.events.CreateUser, made)
 	n.user = made
 	return nil
@@ -224,7 +230,10 @@ func (v *visit) createUser(n *newcomer, instead string) (made, taken *pintle.Use
 			return err
 		}
 		row := newPassword(made.ID, n.hash, time.Now())
-		if err = s.AccountStore().AddFactor(v.ctx, row); err == nil {
+		if err = v.giveRoles(s.AccountStore(), made.ID, n.roles); err == nil {
+			err = s.AccountStore().AddFactor(v.ctx, row)
+		}
+		if err == nil {
 			waitForSignIn(row)
 		}
 		if err != nil && !v.store.Features().Transactions {
@@ -249,10 +258,14 @@ func (v *visit) becomeUser(n *newcomer) error {
 	if err != nil {
 		return unavailable(err)
 	}
+	if err := v.giveRoles(v.rows, n.user.ID, n.roles); err != nil {
+		return unavailable(err)
+	}
 	if err := v.newSecret(n.user, row, n.hash); err != nil {
 		return err
 	}
-	return v.proveFirst(n.user, []string{methodPassword}) // the one that was chosen now
+	chosen := pintle.Authentication{Methods: []string{methodPassword}} // now
+	return v.proveFirst(&pintle.PendingSignIn{User: n.user, Authentication: chosen})
 }
 
 var errProvenMeanwhile = errors.New("the address was proven meanwhile")
@@ -274,7 +287,8 @@ func (v *visit) takeAddress(s pintle.Store, u *pintle.User, instead string) (*pi
 	if err := changeState(v.ctx, s.AccountStore(), u.ID, func(s *accountstore.State) { addMust(s, mustKnow) }); err != nil {
 		return nil, err
 	}
-	return s.UpdateUser(v.ctx, u.ID, pintle.UserUpdate{Email: &instead, EmailVerified: &time.Time{}})
+	// The user may prove another address in between, which must stay.
+	return s.UpdateUser(v.ctx, u.ID, pintle.UserUpdate{Email: &instead, EmailVerified: &time.Time{}, IfEmail: &u.Email})
 }
 
 // askLost is the part of the gate for users who have lost their address to another person.
@@ -339,6 +353,9 @@ func (v *visit) fieldInputs() []page.Input {
 			in.Checked = v.form[f.Name] != ""
 		} else {
 			in.MaxLength = maxField
+			if f.Name == "name" {
+				in.MaxLength = maxUserName
+			}
 		}
 		inputs = append(inputs, in)
 	}
@@ -357,6 +374,11 @@ func (v *visit) readFields() (map[string]string, error) {
 		}
 		if value == "" {
 			continue
+		}
+		if f.Name == "name" { // by the rules of the page that changes it
+			if _, err := userName(value); err != nil {
+				return nil, err
+			}
 		}
 		if fields == nil {
 			fields = map[string]string{}

@@ -65,7 +65,7 @@ func (v *visit) finishByPasskey(f *flow, held *heldFlow, n *newcomer) (next stri
 		return "", problemOf("invalid")
 	}
 	// Of two browsers that finish one flow, one goes on.
-	if err := v.useFlow(v.ctx, signUpKind, f); err != nil {
+	if err := v.useFlow(v.ctx, signUpKindOf(f), f); err != nil {
 		return "", err
 	}
 	next, err = v.auth.FinishPasskeySignUp(v.w, v.r, v.passkeys[0], v.passkeyUser(f, n), []byte(v.form["data"]),
@@ -81,8 +81,12 @@ func (v *visit) finishByPasskey(f *flow, held *heldFlow, n *newcomer) (next stri
 		return "", asSignUpProblem(err)
 	}
 	if made != nil {
+		// A session in a token has them from its next renewal on.
+		if err := v.giveRoles(v.rows, made.ID, n.roles); err != nil {
+			v.record(unavailable(err))
+		}
 		v.clearCookie(signUpKind)
-		_, _ = v.rows.EndFlows(v.ctx, f.Subject, signUpKind.name) // they expire in any case, and find the address taken
+		v.endSignUps(f)
 	}
 	return next, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +17,9 @@ import (
 // They go to the proven address of the user. The zero value sends all of them.
 type Notices struct {
 	// Off are the kinds that are not sent: "new-device", "second-factor-wrong",
-	// "account-linked" and "passkey-added" are the ones that can be left out. [pintle.New]
-	// returns an error for another one.
+	// "account-linked", "account-unlinked", "passkey-added" and "passkey-removed" are the
+	// ones that can be left out, and of the acts of operators "banned", "unbanned" and
+	// "signed-out". [pintle.New] returns an error for another one.
 	Off []string
 
 	// Change is called with each notice before it is sent, and returns the mail to send:
@@ -54,7 +54,7 @@ type Notice struct {
 	// without Describe, and for what an operator has done.
 	Device string
 
-	// Message is the mail. It has neither a token nor a code.
+	// Message is the mail. It has no code, and no token but for "address-changed-undo".
 	Message *pintle.Message
 }
 
@@ -65,10 +65,25 @@ const (
 	secondFactorWrong = "second-factor-wrong"
 	accountLinked     = "account-linked"
 	passkeyAdded      = "passkey-added"
+	accountUnlinked   = "account-unlinked"
+	passkeyRemoved    = "passkey-removed"
+	userBanned        = "banned"
+	userUnbanned      = "unbanned"
+	userSignedOut     = "signed-out"
+)
+
+// The notices of a change of address.
+const (
+	addressAsked       = "address-asked"
+	addressChanged     = "address-changed"
+	addressChangedUndo = "address-changed-undo" // with the link that undoes it
 )
 
 // canBeOff are the kinds that [Notices].Off may have.
-var canBeOff = []string{newDevice, secondFactorWrong, accountLinked, passkeyAdded}
+var canBeOff = []string{
+	newDevice, secondFactorWrong, accountLinked, passkeyAdded, accountUnlinked, passkeyRemoved,
+	userBanned, userUnbanned, userSignedOut,
+}
 
 func (n Notices) check() error {
 	for _, kind := range n.Off {
@@ -96,6 +111,9 @@ var (
 
 	// wrongBudget is small because an attacker with the password can cause these.
 	wrongBudget = budget{kind{name: "wrong-codes", life: 24 * time.Hour}, 1}
+
+	// askedBudget keeps a thief who begins changes of the address from using up the others.
+	askedBudget = budget{kind{name: "notices-of-addresses", life: 24 * time.Hour}, 5}
 )
 
 // maxNewDevices is how many mails about single new devices a user gets in a day. Users
@@ -109,6 +127,8 @@ func budgetOf(kind string) budget {
 		return deviceBudget
 	case secondFactorWrong:
 		return wrongBudget
+	case addressAsked:
+		return askedBudget
 	}
 	return noticeBudget
 }
@@ -139,9 +159,12 @@ func (v *visit) spend(b budget, userID string) (number int, within bool) {
 // changes the password, and closes the connection, must not keep the mail from being sent.
 const noticeTime = time.Minute
 
-// notify tells the user at their proven address what has been done to the account. page is
-// the one to which the mail links.
+// notify records what has been done to the account of a user, and tells them at their proven
+// address. page is the one to which the mail links.
 func (v *visit) notify(kind string, u *pintle.User, value, page string) {
+	if event := noticed[kind]; event != "" {
+		v.note(event, u.ID)
+	}
 	v.inform(u, letter{kind: kind, value: value, link: v.url(page), device: v.device()})
 }
 
@@ -150,12 +173,8 @@ func (v *visit) inform(u *pintle.User, l letter) {
 	if !isProved(u) || slices.Contains(v.o.Notices.Off, l.kind) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.ctx), noticeTime)
-	defer cancel()
-	outlives := *v
-	outlives.ctx = ctx
-	v = &outlives
-
+	v, done := v.forNotice()
+	defer done()
 	b := budgetOf(l.kind)
 	number, within := v.spend(b, u.ID)
 	if !within {
@@ -174,9 +193,19 @@ func (v *visit) inform(u *pintle.User, l letter) {
 	v.sendNotice(u, l, required)
 }
 
+// forNotice returns a visit whose context lasts for a notice.
+func (v *visit) forNotice() (*visit, context.CancelFunc) {
+	outlives := *v
+	var done context.CancelFunc
+	outlives.ctx, done = context.WithTimeout(context.WithoutCancel(v.ctx), noticeTime)
+	return &outlives, done
+}
+
 // sendNotice asks the application and sends. A required notice is sent as it is, before the
 // application sees it.
 func (v *visit) sendNotice(u *pintle.User, l letter, required bool) {
+	v, done := v.forNotice()
+	defer done()
 	m, err := v.compose(l)
 	if err != nil || v.o.Notices.Change == nil {
 		v.deliver(l.kind, m, err)
@@ -223,14 +252,7 @@ func (v *visit) device() string {
 	if v.describeDevice == nil {
 		return ""
 	}
-	facts := v.describeDevice(v.r)
-	var texts []string
-	for _, name := range slices.Sorted(maps.Keys(facts)) {
-		if text, is := facts[name].(string); is && text != "" {
-			texts = append(texts, text)
-		}
-	}
-	return oneLine(strings.Join(texts, ", "), maxDevice)
+	return deviceName(v.describeDevice(v.r))
 }
 
 // oneLine is a text as one line of a number of characters at most, without those that have no
@@ -266,15 +288,9 @@ func (v *visit) facts(l letter) []string {
 	if l.at.IsZero() {
 		return nil
 	}
-	fill := func(word, value string) string {
-		if v.texts.Dir == "rtl" {
-			value = "\u2068" + value + "\u2069" // its direction is that of its letters
-		}
-		return strings.Replace(v.word(word), "%s", value, 1)
-	}
-	facts := []string{fill("mail_time", l.at.UTC().Format("2006-01-02 15:04 UTC"))}
+	facts := []string{v.inMail("mail_time", l.at.UTC().Format("2006-01-02 15:04 UTC"))}
 	if l.device != "" {
-		facts = append(facts, fill("mail_device", quoted(l.device)))
+		facts = append(facts, v.inMail("mail_device", quoted(l.device)))
 	}
 	return facts
 }
@@ -284,9 +300,13 @@ func (v *visit) facts(l letter) []string {
 func (a *Accounts) linked(ctx context.Context, e *pintle.LinkAccountEvent) error {
 	if !e.NewUser {
 		v := a.visitOf(e.Request)
+		v.noteLinked(context.WithoutCancel(ctx), e.User.ID, e.Account)
 		if e.Account.Type == pintle.TypeWebAuthn {
+			v.note("passkey_added", e.User.ID, detailProvider, e.Account.Provider)
+			v.forgetAfterPasskey(context.WithoutCancel(ctx), e.User.ID)
 			v.tellStored(context.WithoutCancel(ctx), passkeyAdded, e.User.ID, "", "")
 		} else {
+			v.note("account_linked", e.User.ID, detailProvider, e.Account.Provider)
 			v.tellStored(context.WithoutCancel(ctx), accountLinked, e.User.ID, v.configured(a.providers[e.Account.Provider]), "")
 		}
 	}
@@ -294,6 +314,15 @@ func (a *Accounts) linked(ctx context.Context, e *pintle.LinkAccountEvent) error
 		return nil
 	}
 	return a.events.LinkAccount(ctx, e)
+}
+
+// forgetAfterPasskey ends the remembered browsers of a user who has a new passkey, as each change of
+// second factors does. An error is recorded: the passkey is stored.
+func (v *visit) forgetAfterPasskey(ctx context.Context, userID string) {
+	if _, err := v.rows.DeleteFactors(ctx, userID, []string{factorDevice}, nil); err != nil {
+		v.log().ErrorContext(ctx, "pintle: remembered browsers of a user with a new passkey still there",
+			slog.String("user", userID), slog.Any("error", err))
+	}
 }
 
 // tellStored sends a notice of an event. The address is that of the store: a provider of the

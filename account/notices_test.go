@@ -209,7 +209,7 @@ type namedBrowser struct{ name string }
 func (n namedBrowser) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("User-Agent", n.name)
-	return http.DefaultTransport.RoundTrip(r)
+	return connections.RoundTrip(r)
 }
 
 // as gives the browser a name.
@@ -456,5 +456,16 @@ func TestFactsOfANoticeKeepTheirDirection(t *testing.T) {
 	}
 	if at := mailDate.FindString(s.mails[0].Text); len(at) != len(stamp) || !isolated(at) || !isolated(`"Firefox, 4"`) {
 		t.Errorf("the mail is %q", s.mails[0].Text)
+	}
+}
+
+// AC-170: a mail says UTC, and means it on every server.
+func TestTheTimeInAMailIsUTC(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, false)
+	at := time.Date(2026, 3, 4, 1, 30, 0, 0, time.FixedZone("", 2*60*60))
+	got := account.TimeIn(s.accounts, s.browser().request(http.MethodGet, "/", http.NoBody), at)
+	if want := "Time: 2026-03-03 23:30 UTC"; !slices.Contains(got, want) {
+		t.Errorf("the mail says %q, want %q", got, want)
 	}
 }

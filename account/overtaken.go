@@ -51,11 +51,11 @@ func (v *visit) sessionBasis(u *pintle.User) (basis, error) {
 }
 
 // keepUnlessOvertaken removes rows that were just added if the basis is not the one of
-// before, or cannot be read.
-func (v *visit) keepUnlessOvertaken(u *pintle.User, before basis, added []*accountstore.Factor) error {
+// before, or cannot be read. kept reports that some are still there, also beside an error.
+func (v *visit) keepUnlessOvertaken(u *pintle.User, before basis, added []*accountstore.Factor) (kept bool, err error) {
 	now, err := v.basisOf(v.ctx, u.ID)
 	if err == nil && now == before {
-		return nil
+		return true, nil
 	}
 	if err == nil {
 		err = problemOf("signed_out")
@@ -63,11 +63,12 @@ func (v *visit) keepUnlessOvertaken(u *pintle.User, before basis, added []*accou
 	ctx := context.WithoutCancel(v.ctx) // also if the client has gone
 	for _, row := range added {
 		if gone := v.rows.DeleteFactor(ctx, u.ID, row.Kind, row.ID); gone != nil && !errors.Is(gone, pintle.ErrNotFound) {
+			kept = true
 			v.log().ErrorContext(ctx, "pintle: a second factor that was added during a reset is still there",
 				slog.String("user", u.ID), slog.String("factor", row.ID), slog.Any("error", gone))
 		}
 	}
-	return err
+	return kept, err
 }
 
 // rows are what the store has of it.

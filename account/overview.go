@@ -1,7 +1,9 @@
 package account
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -12,10 +14,12 @@ import (
 // A standing is how a user can sign in.
 type standing struct {
 	user     *pintle.User
+	claims   bool                 // an address, after a deferred sign-up
 	password *accountstore.Factor // nil without one
 	imported bool                 // the password is in the table of the application
 	factors  []*accountstore.Factor
 	recovery int // codes that are left
+	browsers []map[string]any
 
 	strongest Level // what a change of the account demands
 }
@@ -25,7 +29,11 @@ func (v *visit) standing() (*standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &standing{user: u}
+	claimer, err := v.claimerOf(u)
+	if err != nil {
+		return nil, err
+	}
+	s := &standing{user: u, claims: claimer != nil}
 	row, hash, err := v.storedPassword(v.ctx, u)
 	if err != nil {
 		return nil, unavailable(err)
@@ -37,7 +45,7 @@ func (v *visit) standing() (*standing, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	s.factors, s.recovery = set.totp, len(set.recovery)
+	s.factors, s.recovery, s.browsers = set.totp, len(set.recovery), v.describeBrowsers(set)
 	s.strongest, err = v.strongest(v.ctx, u.ID)
 	return s, err
 }
@@ -45,59 +53,135 @@ func (v *visit) standing() (*standing, error) {
 // hasPassword reports whether the user can sign in with a password.
 func (s *standing) hasPassword() bool { return s.password != nil || s.imported }
 
-// showAccount is the page of the user's account.
+// showAccount is the first page of the user's account.
 func (v *visit) showAccount() (*view, error) {
 	s, err := v.standing()
 	if err != nil {
 		return nil, err
 	}
-	name := s.user.Email
-	if name == "" {
-		name = s.user.Name
+	p := v.newPage("account", cmp.Or(s.user.Email, s.user.Name))
+	todo, err := v.attention(s)
+	if err != nil {
+		return nil, err
 	}
-	p := v.newPage("account", name)
-	say := func(word, value string) { p.Text = append(p.Text, page.Fill(v.word(word), value)) }
-	switch {
-	case isProved(s.user):
-		say("address_confirmed", "")
-	case s.user.Email != "":
-		say("address_unconfirmed", "")
+	p.Groups = []page.Group{{Rows: []page.Row{v.userRow(s)}}}
+	if len(todo) > 0 {
+		p.Groups = append(p.Groups, page.Group{Heading: v.word("attention"), Rows: todo})
 	}
-	switch {
-	case s.password != nil && s.password.Step > 0:
-		say("password_since", dateOf(time.UnixMilli(s.password.Step)))
-	case s.hasPassword(): // it is not known since when
-		say("password_there", "")
-	default:
-		say("password_none", "")
+	ways, err := v.waysIn(s)
+	if err != nil {
+		return nil, err
 	}
-	for _, f := range s.factors {
-		say("factor_since", dateOf(f.Created))
-	}
-	if len(s.factors) == 0 && !v.o.SecondFactor.Off {
-		say("factor_none", "")
-	}
-	p.Links = v.pageLinks("password", "passwords", "factors", "second_factor", "totp", "add_totp")
-	if len(s.factors) > 0 { // recovery codes are for the loss of one
-		p.Links = append(p.Links, v.pageLinks("recovery-codes", "new_codes")...)
-		v.sayFewCodes(&p, s.recovery)
-	}
-	p.Forms = []page.Form{{Action: v.site.base + "/signout", Button: v.pageText("account").Button, Secondary: true}}
+	p.Groups = append(p.Groups, page.Group{Rows: ways})
 	return &view{page: p, data: v.describe(s)}, nil
 }
 
-// pageLinks are links to the pages of this configuration, of pairs of a route and a word.
-func (v *visit) pageLinks(pairs ...string) (links []page.Link) {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if r := v.routes[pairs[i]]; r != nil && r.show != nil {
-			links = append(links, v.link(pairs[i], pairs[i+1]))
-		}
+// userRow is the user: picture, name and address, and whether the address is proven.
+func (v *visit) userRow(s *standing) page.Row {
+	u := s.user
+	row := page.Row{
+		Title: page.Line{Value: cmp.Or(u.Name, u.Email)}, URL: v.pageURL("profile"), Picture: u.Image, Initials: initials(cmp.Or(u.Name, u.Email)),
 	}
-	return links
+	if row.Title.Value == "" {
+		row.Title = page.Line{Before: v.word("profile")}
+	}
+	if u.Name != "" && u.Email != "" {
+		row.Lines = []page.Line{{Value: u.Email}}
+	}
+	if isProved(u) {
+		row.Lines = append(row.Lines, page.Line{Before: v.word("address_confirmed")})
+	}
+	return row
 }
 
-// dateOf is a day as everyone reads it alike.
-func dateOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }
+// attention are what the user should do, or what waits for the user.
+func (v *visit) attention(s *standing) (rows []page.Row, err error) {
+	add := func(text, route string, forms ...page.Form) {
+		row := page.Row{Title: page.Line{Before: text}, Icon: "alert", Warns: true, Forms: forms}
+		if route != "" {
+			row.URL = v.pageURL(route)
+		}
+		rows = append(rows, row)
+	}
+	if !isProved(s.user) && (s.user.Email != "" || s.claims) {
+		add(v.word("address_unconfirmed"), "prove")
+	}
+	if pending, err := v.changesAddress(s.user.ID); err != nil {
+		return nil, err
+	} else if pending {
+		add(v.word("address_pending"), "", v.cancelAddressForm())
+	}
+	if len(s.factors) > 0 && s.recovery < fewCodes {
+		add(v.texts.Account.Notices["few_codes"], "recovery-codes")
+	}
+	if len(s.factors) == 0 && s.strongest < TwoFactors {
+		if must, err := v.requiresFactor(s.user); err != nil {
+			return nil, err
+		} else if must {
+			add(v.word("factor_required"), "totp")
+		}
+	}
+	return rows, nil
+}
+
+// waysIn are the other pages, with what there is to say about each.
+func (v *visit) waysIn(s *standing) (rows []page.Row, err error) {
+	var keys int
+	var linked []page.Line
+	if v.shows("passkeys") || v.shows("accounts") {
+		all, err := v.auth.Accounts(v.ctx, v.session)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		for _, a := range all {
+			if a.Type == pintle.TypeWebAuthn {
+				keys++
+			} else if len(linked) < maxListed {
+				linked = append(linked, page.Line{Value: v.configured(cmp.Or(v.providers[a.Provider], a.Provider))})
+			}
+		}
+	}
+	for _, section := range sections[2:] { // the first ones are in the row of the user
+		if !v.shows(section.name) {
+			continue
+		}
+		row := page.Row{Title: page.Line{Before: v.word(section.word)}, URL: v.pageURL(section.name), Icon: section.icon}
+		switch section.name {
+		case "password":
+			row.Lines = []page.Line{v.passwordLine(s)}
+		case "factors":
+			row.Lines = v.factorLines(s)
+		case "passkeys":
+			if keys > 0 {
+				row.Badges = []string{strconv.Itoa(keys)}
+			}
+		case "accounts":
+			row.Lines = linked
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func (v *visit) passwordLine(s *standing) page.Line {
+	switch {
+	case s.password != nil && s.password.Step > 0:
+		return v.when("password_since", time.UnixMilli(s.password.Step))
+	case s.hasPassword(): // it is not known since when
+		return page.Line{Before: v.word("password_there")}
+	}
+	return page.Line{Before: v.word("password_none")}
+}
+
+func (v *visit) factorLines(s *standing) (lines []page.Line) {
+	for _, f := range s.factors {
+		lines = append(lines, v.when("factor_since", f.Created))
+	}
+	if len(lines) == 0 && !v.o.SecondFactor.Off {
+		lines = page.Plain(v.word("factor_none"))
+	}
+	return lines
+}
 
 // showMe is the account as data, for scripts of the application.
 func (v *visit) showMe() (*view, error) {
@@ -118,12 +202,7 @@ func (v *visit) showMe() (*view, error) {
 // describe has what a user may know of the account: no hash, secret, token or code.
 func (v *visit) describe(s *standing) map[string]any {
 	facts := v.session.Authentication
-	factors := []map[string]any{}
-	for _, f := range s.factors {
-		factors = append(factors, map[string]any{
-			"id": f.ID, "kind": f.Kind, "name": f.Name, "created": wireTime(f.Created), "lastUsed": wireTime(f.LastUsed),
-		})
-	}
+	factors := describeFactors(s.factors)
 	password := map[string]any{"set": s.hasPassword(), "changed": nil}
 	if s.password != nil {
 		password["changed"] = wireTime(time.UnixMilli(s.password.Step))
@@ -138,7 +217,7 @@ func (v *visit) describe(s *standing) map[string]any {
 			"acr":   textOrNil(v.Level(v.session).String()),
 			"fresh": v.levelSince(facts, accountDemand.since(0)) >= s.strongest,
 		},
-		"password": password, "factors": factors, "recoveryLeft": s.recovery,
+		"password": password, "factors": factors, "recoveryLeft": s.recovery, "rememberedDevices": s.browsers,
 	}
 }
 
@@ -157,6 +236,11 @@ func (v *visit) addDuties(u *pintle.User, data map[string]any) error {
 	if state.Claim != "" {
 		pending["address"] = state.Claim
 	}
+	if changes, err := v.changesAddress(u.ID); err != nil {
+		return err
+	} else if changes {
+		pending["addressChange"] = true
+	}
 	if at := wireTime(state.DeleteAt); at != nil {
 		pending["deletion"] = at
 	}
@@ -168,47 +252,26 @@ func (v *visit) addDuties(u *pintle.User, data map[string]any) error {
 func (v *visit) addLists(data map[string]any) error {
 	has := v.store.Features()
 	if has.Accounts {
-		all, err := v.auth.Accounts(v.ctx, v.session)
+		list, err := v.auth.Accounts(v.ctx, v.session)
 		if err != nil {
 			return unavailable(err)
 		}
-		list := []map[string]any{}
-		for _, a := range all {
-			list = append(list, map[string]any{"provider": a.Provider, "providerAccountId": a.ProviderAccountID, "type": a.Type})
-		}
-		data["accounts"] = list
+		data["accounts"] = describeLinked(list)
 	}
 	if has.Passkeys {
-		all, err := v.auth.Passkeys(v.ctx, v.session)
+		list, err := v.passkeyList()
 		if err != nil {
-			return unavailable(err)
+			return err
 		}
-		list := []map[string]any{}
-		for _, k := range all {
-			list = append(list, map[string]any{
-				"id": k.CredentialID, "name": k.Name, "created": wireTime(k.Created), "lastUsed": wireTime(k.LastUsed), "backedUp": k.BackedUp,
-			})
-		}
-		data["passkeys"] = list
+		data["passkeys"] = describePasskeys(list)
 	}
-	list := []map[string]any{}
-	for d, err := range v.auth.Devices(v.ctx, v.session) {
-		if err != nil {
-			return unavailable(err)
-		}
-		list = append(list, map[string]any{
-			"handle": d.Handle, "created": wireTime(d.Created), "lastUsed": wireTime(d.LastUsed), "expires": wireTime(d.Expires), "current": d.Current,
-		})
-		if len(list) == maxListed {
-			break
-		}
+	list, _, err := v.deviceList(0)
+	if err != nil {
+		return err
 	}
-	data["devices"] = list
+	data["devices"] = v.describeDevices(list)
 	return nil
 }
-
-// maxListed is how many devices are listed.
-const maxListed = 100
 
 // wireTime is a time as JavaScript writes it, and nil for one that is not known.
 func wireTime(at time.Time) any {

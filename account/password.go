@@ -22,6 +22,9 @@ func (v *visit) showPassword() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v.lacks != nil && !h.password {
+		return nil, v.lacks
+	}
 	name := "password-first"
 	inputs := []page.Input{v.newPasswordInput("password")}
 	if h.password {
@@ -32,20 +35,24 @@ func (v *visit) showPassword() (*view, error) {
 	}
 	p := v.newPage(name, "")
 	p.Forms = []page.Form{v.formTo("password", name, inputs...)}
-	if h.password && h.beside() {
+	p.Links = []page.Link{v.link("", "back")}
+	switch {
+	case !h.password || !h.beside():
+	case v.lacks != nil: // the form to remove it has no field for the password
+		p.Links = append([]page.Link{{URL: v.lacks.URL, Text: v.pageText("password-remove").Button}}, p.Links...)
+	default:
 		remove := v.formTo("password", "password-remove")
 		remove.Heading.Before, remove.Secondary = v.pageText("password-remove").Heading, true
 		remove.Hidden = append(remove.Hidden, page.HiddenField{Name: "remove", Value: "1"})
 		p.Forms = append(p.Forms, remove)
 	}
-	p.Links = []page.Link{v.link("", "back")}
 	return &view{page: p, data: map[string]any{"has_password": h.password, "min": v.minimum}}, nil
 }
 
 // currentPasswordInput is the field for the password that the user has.
 func (v *visit) currentPasswordInput(name string) page.Input {
 	return page.Input{
-		Name: name, Label: v.word("current_password"), Type: "password", Autocomplete: "current-password", Required: true,
+		Name: name, Label: v.word("current_password"), Type: "password", Show: v.word("show_password"), Autocomplete: "current-password", Required: true,
 	}
 }
 
@@ -59,7 +66,8 @@ func (v *visit) unproved() *problem {
 }
 
 // changePassword changes the password of the session's user, sets a first one, or
-// removes it. All other sessions end.
+// removes it. All other sessions end. The current password is proof enough for a change, so
+// that a user without a second factor is asked once.
 func (v *visit) changePassword() (next string, err error) {
 	u, err := v.user()
 	if err != nil {
@@ -69,6 +77,10 @@ func (v *visit) changePassword() (next string, err error) {
 	if err != nil {
 		return "", unavailable(err)
 	}
+	_, sent := v.form["current"]
+	if v.lacks != nil && (!sent || current == "" || v.form["remove"] != "") {
+		return "", v.lacks
+	}
 	switch {
 	case v.form["remove"] != "":
 		if current == "" {
@@ -77,12 +89,11 @@ func (v *visit) changePassword() (next string, err error) {
 		return v.removePassword(u, row)
 	case current == "":
 		// A form that sends a current password means the change of one.
-		if _, sent := v.form["current"]; sent {
+		if sent {
 			return "", problemOf("changed_meanwhile")
 		}
 		return v.firstPassword(u, row)
-	}
-	if _, sent := v.form["current"]; !sent {
+	case !sent:
 		return "", problemOf("has_password")
 	}
 	if err := v.verifyCurrent(u, v.form["current"]); err != nil {
@@ -121,10 +132,13 @@ func (v *visit) replacePassword(u *pintle.User, row *accountstore.Factor, notice
 	}
 	before := v.session.Authentication
 	v.seeThrough()
-	if err := v.whileSignedOut(v.ctx, u.ID, func() error { return v.newSecret(u, row, hash) }); err != nil {
+	err = v.whileSignedOut(v.ctx, u.ID, func() error { return v.newSecret(u, row, hash) })
+	if v.chosen != "" { // also if a later step has failed
+		v.notify(mail, u, "", "forgot")
+	}
+	if err != nil {
 		return "", err
 	}
-	v.notify(mail, u, "", "forgot")
 	if err := v.startAgain(u, before, methodPassword); err != nil {
 		return "", err
 	}
@@ -142,10 +156,18 @@ func (v *visit) removePassword(u *pintle.User, row *accountstore.Factor) (next s
 	}
 	before := v.session.Authentication
 	v.seeThrough()
-	if err := v.whileSignedOut(v.ctx, u.ID, func() error { return v.dropPassword(u, row) }); err != nil {
+	dropped := false
+	err = v.whileSignedOut(v.ctx, u.ID, func() error {
+		err := v.dropPassword(u, row)
+		dropped = err == nil
+		return err
+	})
+	if dropped { // also if a later step has failed
+		v.notify("password-removed", u, "", "")
+	}
+	if err != nil {
 		return "", err
 	}
-	v.notify("password-removed", u, "", "")
 	if err := v.startAgain(u, before); err != nil {
 		return "", err
 	}
@@ -223,6 +245,7 @@ func (v *visit) pending() (*pintle.PendingSignIn, error) {
 	if p == nil {
 		return nil, problemOf("flow_missing")
 	}
+	v.about = p.User.ID
 	return p, nil
 }
 

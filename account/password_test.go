@@ -47,6 +47,67 @@ func TestAChangeOfThePasswordEndsTheOtherSessions(t *testing.T) {
 	})
 }
 
+// AC-75: the current password is the proof that the change demands.
+func TestAUserWithoutASecondFactorIsAskedOnceForThePasswordToChangeIt(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens, withGitHub)
+		u := s.seed(ada, goodPassword, true)
+		s.link(u, "github")
+		b := s.browser().startSession(u, 24*time.Hour, "fed").get("/auth/account/password").isAt("/auth/account/password")
+		if !strings.Contains(b.page, `name="current"`) || strings.Contains(b.page, `name="remove"`) {
+			t.Errorf("the page of an old session is %s", b.text())
+		}
+		b.says(`callbackUrl=%2Fauth%2Faccount%2Fpassword&amp;max_age=600">Remove the password`)
+		b.post("/auth/account/password", "current", "a wrong password", "password", newPassword).want(http.StatusUnprocessableEntity)
+		if !s.passwordIs(ada, goodPassword) {
+			t.Fatal("a wrong password changed the password")
+		}
+		b.stay().post("/auth/account/password", "current", goodPassword, "password", newPassword).want(http.StatusSeeOther)
+		if !s.passwordIs(ada, newPassword) {
+			t.Error("the password has not changed")
+		}
+		calls := s.demand("/danger", strongest)
+		if b.get("/danger"); *calls != 1 {
+			t.Error("the current password does not count as a proof")
+		}
+	})
+}
+
+// AC-75, AC-76, AC-77
+func TestAnOldSessionChangesNothingElseOfThePassword(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens, withGitHub, withPasskeys(&echo{}))
+		known, first := s.seed(ada, goodPassword, true), s.seed(bob, "", true)
+		app, key := s.seed("app@example.com", goodPassword, true), s.keys()
+		for _, u := range []*pintle.User{known, first, app, key} {
+			s.link(u, "github")
+		}
+		s.app(app)
+		for name, try := range map[string]struct {
+			user *pintle.User
+			form []string
+		}{
+			"removal":                          {known, []string{"remove", "1"}},
+			"removal with the password":        {known, []string{"remove", "1", "current", goodPassword, "password", newPassword}},
+			"no current password":              {known, []string{"password", newPassword}},
+			"first password":                   {first, []string{"password", newPassword}},
+			"first password with a former one": {first, []string{"current", "", "password", newPassword}},
+			"a user with an app":               {app, []string{"current", goodPassword, "password", newPassword}},
+			"a user with a passkey":            {key, []string{"current", goodPassword, "password", newPassword}},
+		} {
+			before := s.fingerprint(try.user)
+			b := s.browser().startSession(try.user, 24*time.Hour, "fed")
+			if b.get("/auth/account/password"); try.user != known && b.at.Path != "/auth/account/confirm" {
+				t.Errorf("%s: the browser is at %s", name, b.at)
+			}
+			b.post("/auth/account/password", try.form...).want(http.StatusForbidden).says("Nothing was done")
+			if after := s.fingerprint(try.user); after != before {
+				t.Errorf("%s: the account was changed from\n%s\nto\n%s", name, before, after)
+			}
+		}
+	})
+}
+
 // AC-80
 func TestASecondFactorOfAdministratorsAllowsNoShorterPasswords(t *testing.T) {
 	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
@@ -319,6 +380,43 @@ func TestAPasswordThatAnAttackerTriesFirstIsRejected(t *testing.T) {
 	b.post("/auth/account/sign-up-finish", "password", "x7#kkqpo").isSignedInAs("adalovelace@example.com")
 }
 
+// AC-80: what others know of the site, whatever it is called.
+func TestAPasswordIsNotTheNameOfTheSiteOrItsHost(t *testing.T) {
+	s := newSite(t, false, func(c *pintle.Config, o *account.Options) {
+		c.Texts.Site, o.Passwords.MinLength = "Caterpillar", 8
+	})
+	b := s.browser().signUp(ada)
+	b.post("/auth/account/sign-up-sent", "code", s.code())
+	_, port, _ := strings.Cut(s.server.Listener.Addr().String(), ":")
+	for _, guessable := range []string{"caterpillar1", "my" + port + "me"} {
+		b.post("/auth/account/sign-up-finish", "password", guessable).want(http.StatusUnprocessableEntity).says("first that attackers try")
+	}
+}
+
+// AC-40: attackers who guess at a password, or at codes without it, lock no user out.
+func TestGuessesOfAttackersLockNoUserOut(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens)
+		u := s.seed(ada, goodPassword, true)
+		code := s.app(u)
+		owner := s.browser().signIn(ada, goodPassword).post(secondFactor, "code", code()).isSignedInAs(ada)
+		attacker := s.browser().get("/auth/signin")
+		for range 15 {
+			attacker.post("/auth/callback/credentials", "email", ada, "password", "a guess at the password")
+			attacker.post(secondFactor, "code", "123456").want(http.StatusForbidden)
+			attacker.post("/auth/account/reset", "password", newPassword, "code", "123456").want(http.StatusForbidden)
+			attacker.post("/auth/account/confirm", "method", "totp", "code", "123456").want(http.StatusUnauthorized)
+		}
+		if !strings.Contains(attacker.signIn(ada, goodPassword).at.String(), "too_many_attempts") {
+			t.Errorf("the attacker is at %s", attacker.at)
+		}
+		if state := s.state(u); state.Streak != 0 {
+			t.Errorf("codes were counted without the first factor: %+v", state)
+		}
+		owner.signOut().signIn(ada, goodPassword).isAt(secondFactor)
+	})
+}
+
 // AT-30
 func TestAStolenPasswordIsRejected(t *testing.T) {
 	asked := make(chan string, 10)
@@ -425,6 +523,9 @@ func TestAConfigurationThatCannotWorkIsAnError(t *testing.T) {
 		"Session.Revocation": func(c *pintle.Config, _ *account.Options) { c.Session.Strategy = pintle.StrategyJWT },
 		"give yours another ID": func(c *pintle.Config, _ *account.Options) {
 			c.Providers = []pintle.Provider{&pintle.Credentials{}}
+		},
+		"Config.Callbacks.Roles is set": func(c *pintle.Config, _ *account.Options) {
+			c.Callbacks.Roles = func(context.Context, string) ([]string, error) { return nil, nil }
 		},
 		"MinLength is 7": func(_ *pintle.Config, o *account.Options) { o.Passwords.MinLength = 7 },
 		`the name "password"`: func(_ *pintle.Config, o *account.Options) {

@@ -60,8 +60,12 @@ func (a *Accounts) authorize(ctx context.Context, s *pintle.Submission) (*pintle
 		return nil, err
 	}
 	right, err := a.verifyPassword(ctx, u, entered)
-	if err != nil || !right {
+	if err != nil {
 		return nil, err
+	}
+	if !right {
+		a.noteWrongPassword(ctx, s, u)
+		return nil, nil
 	}
 	// Not before: whether the service is asked would tell that a password is wrong.
 	if err := a.checkAtSignIn(ctx, u, entered); err != nil {
@@ -254,7 +258,10 @@ func (a *Accounts) renewHash(ctx context.Context, u *pintle.User, row *accountst
 		changed.Secret = fresh
 		err = a.rows.ReplaceFactor(ctx, &changed)
 	}
-	if err != nil && !errors.Is(err, pintle.ErrConflict) && !errors.Is(err, pintle.ErrNotFound) {
+	switch {
+	case err == nil:
+		a.note(ctx, entry{kind: "password_rehashed", userID: u.ID})
+	case !errors.Is(err, pintle.ErrConflict) && !errors.Is(err, pintle.ErrNotFound):
 		a.log().WarnContext(ctx, "pintle: hash of a password not renewed", slog.Any("error", err))
 	}
 }
@@ -278,7 +285,7 @@ func waitForSignIn(row *accountstore.Factor) { time.Sleep(time.Until(time.UnixMi
 
 // choose checks a password that a user chooses, and returns its hash.
 func (v *visit) choose(field, chosen string, u *pintle.User) (hash string, err error) {
-	err = password.Check(chosen, u.Email, u.Name, v.siteName())
+	err = password.Check(chosen, u.Email, u.Name, v.siteName(), v.host())
 	var p *problem
 	switch {
 	case errors.Is(err, password.ErrTooLong):

@@ -18,6 +18,9 @@ type problem struct {
 	code   string
 	status int
 
+	// refused reports that the application has refused the request, whatever its code is.
+	refused bool
+
 	// again reports that the page can be shown once more.
 	again bool
 
@@ -56,7 +59,9 @@ var statuses = map[string]int{
 	"has_password":                     http.StatusForbidden,
 	"refused":                          http.StatusForbidden,
 	"suspended":                        http.StatusForbidden,
+	"other_user":                       http.StatusForbidden,
 	"account_exists":                   http.StatusConflict,
+	"address_taken":                    http.StatusConflict,
 	"changed_meanwhile":                http.StatusConflict,
 	"too_many_attempts":                http.StatusTooManyRequests,
 	"too_large":                        http.StatusRequestEntityTooLarge,
@@ -101,7 +106,7 @@ func tooMany(wait time.Duration) *problem {
 // again.
 func refusal(err error) *problem {
 	p := problemOf("refused")
-	p.again = true
+	p.again, p.refused = true, true
 	if e, ok := errors.AsType[*pintle.Error](err); ok && e.Detail != "" {
 		p.code = e.Detail
 	}

@@ -43,7 +43,7 @@ func (a *Accounts) needsProof(ctx context.Context, p *pintle.PendingSignIn) (boo
 	if p.User.Email == "" || isProved(p.User) {
 		return false, nil
 	}
-	if p.Authentication.Provider == providerID {
+	if p.Authentication.Provider == providerID && a.o.SignUp.Verify != VerifyNone {
 		return true, nil
 	}
 	state, err := a.rows.State(ctx, p.User.ID)
@@ -99,6 +99,9 @@ type proving struct {
 
 	// session is that of a user who is signed in. Otherwise a sign-in waits.
 	session *pintle.Session
+
+	// claims reports that the user is one of a deferred sign-up, and the address is a claim.
+	claims bool
 }
 
 // proving returns whose address is to be proven: that of the sign-in that waits, and
@@ -136,6 +139,13 @@ func (v *visit) proving() (*proving, error) {
 	if err != nil {
 		return nil, err
 	}
+	claimer, err := v.claimerOf(u)
+	if err != nil {
+		return nil, err
+	}
+	if claimer != nil {
+		return &proving{user: claimer, name: "user " + u.ID, session: session, claims: true}, nil
+	}
 	if isProved(u) || u.Email == "" {
 		return nil, problemOf("not_found")
 	}
@@ -150,6 +160,11 @@ func (v *visit) showProve() (*view, error) {
 	f, err := v.findFlow(v.ctx, proveKind, v.boxes.idOf(proveKind, who.name))
 	if err != nil && !isProblem(err, "link_expired") {
 		return nil, err
+	}
+	if f != nil && f.payload.Proved {
+		if shown, err := v.showWhose(who); shown != nil || err != nil {
+			return shown, err
+		}
 	}
 	again := page.Form{
 		Action: v.site.path("prove"), Button: v.word("again"), Secondary: true,
@@ -173,6 +188,7 @@ func (v *visit) prove() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
+	v.about = who.user.ID
 	if v.form["again"] != "" {
 		return v.mailProof(who)
 	}
@@ -182,6 +198,9 @@ func (v *visit) prove() (next string, err error) {
 	}
 	if f.Subject != who.user.ID || f.payload.Email != who.user.Email {
 		return "", problemOf("link_expired")
+	}
+	if who.claims {
+		return v.proveClaim(who, f)
 	}
 	if err := v.checkCode(v.ctx, f, v.form["code"]); err != nil {
 		return "", err
@@ -195,7 +214,9 @@ func (v *visit) prove() (next string, err error) {
 	if who.session == nil {
 		return v.provePending(who.user)
 	}
-	prove := func() error { return v.proveFirst(who.user, who.session.Authentication.Methods) }
+	prove := func() error {
+		return v.proveFirst(&pintle.PendingSignIn{User: who.user, Authentication: provenLately(who.session)})
+	}
 	if err := v.whileSignedOut(v.ctx, who.user.ID, prove); err != nil {
 		return "", err
 	}
@@ -217,7 +238,8 @@ func (v *visit) provePending(u *pintle.User) (next string, err error) {
 	// Before the gate is asked again: a second factor of another person would keep the user
 	// out.
 	if !isProved(u) {
-		if err := v.proveFirst(u, p.Authentication.Methods); err != nil {
+		first := &pintle.PendingSignIn{User: u, Account: p.Account, Authentication: p.Authentication}
+		if err := v.proveFirst(first); err != nil {
 			return "", err
 		}
 	}
@@ -233,6 +255,9 @@ func (v *visit) provePending(u *pintle.User) (next string, err error) {
 
 // mailProof mails the code once more, or for the first time.
 func (v *visit) mailProof(who *proving) (next string, err error) {
+	if who.claims {
+		return withQuery(v.site.path("prove"), "notice", "mail_sent"), v.mailClaimAgain(who)
+	}
 	f, err := v.findFlow(v.ctx, proveKind, v.boxes.idOf(proveKind, who.name))
 	switch {
 	case isProblem(err, "link_expired"):

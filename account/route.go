@@ -22,6 +22,10 @@ type route struct {
 	// before it can be used: see asksShared.
 	confirms bool
 
+	// takesPassword reports that the form has a field for the password of the user. For a user
+	// without a second factor it is the proof of forProven: see visit.lacks.
+	takesPassword bool
+
 	// data reports that the answer is JSON, whatever the request prefers.
 	data bool
 
@@ -30,6 +34,9 @@ type route struct {
 	// that is stored.
 	show func(*visit) (*view, error)
 	do   func(*visit) (next string, err error)
+
+	// give is a do that answers with a file.
+	give func(*visit) (*view, error)
 }
 
 type access int
@@ -48,8 +55,8 @@ type view struct {
 	goTo string // where the browser goes instead
 }
 
-// A file is an attachment.
-type file struct{ name, text string }
+// A file is an attachment. An empty kind is plain text.
+type file struct{ name, kind, text string }
 
 func (a *Accounts) allRoutes() map[string]*route {
 	all := map[string]*route{}
@@ -67,22 +74,58 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "forgot", show: (*visit).showForgot, do: (*visit).forgot},
 		{name: "forgot-sent", show: (*visit).showForgotSent},
 		{name: "reset", show: (*visit).showReset, do: (*visit).reset},
-		{name: "password", who: forProven, show: (*visit).showPassword, do: (*visit).changePassword},
+		{name: "password", who: forProven, takesPassword: true, show: (*visit).showPassword, do: (*visit).changePassword},
 		{name: "must-change", show: (*visit).showMustChange, do: (*visit).mustChange},
 		{name: "address-lost", show: (*visit).showLost, do: (*visit).knowLost},
 		{name: "prove", show: (*visit).showProve, do: (*visit).prove},
 
+		{name: "address", who: forProven, show: (*visit).showAddress, do: (*visit).beginAddress},
+		{name: "address-finish", show: (*visit).showAddressFinish, do: (*visit).finishAddress},
+		{name: "address-cancel", who: forUsers, do: (*visit).cancelAddress},
+		{name: "address-undo", show: (*visit).showUndo, do: (*visit).undoAddress},
+
+		{name: "profile", who: forUsers, show: (*visit).showProfile, do: (*visit).changeProfile},
+		{name: "passkeys", who: forUsers, show: (*visit).showPasskeys},
+		{name: "passkey", who: forUsers, show: (*visit).showPasskeys, do: (*visit).changePasskey},
+		{name: "accounts", who: forUsers, show: (*visit).showLinked},
+		{name: "unlink", who: forProven, do: (*visit).unlinkAccount},
+		{name: "devices", who: forUsers, show: (*visit).showDevices},
+		{name: "end-devices", who: forUsers, do: (*visit).endDevices},
+		{name: "data", who: forUsers, show: (*visit).showData},
+
+		{name: "delete", who: forProven, show: (*visit).showDelete, do: (*visit).beginDeletion},
+		{name: "keep", show: (*visit).showKeep, do: (*visit).keep},
+
 		{name: "second-factor", show: (*visit).showSecondFactor, do: (*visit).secondFactor},
+		{name: "second-factor-options", data: true, show: (*visit).secondOptions},
 		{name: "enrol", show: (*visit).showEnrol, do: (*visit).enrol},
 		{name: "totp", who: forProven, show: (*visit).showTOTP, do: (*visit).addTOTP},
+		{name: "activity", who: forUsers, show: (*visit).showActivity},
 		{name: "factors", who: forUsers, show: (*visit).showFactors},
 		{name: "factor", who: forUsers, show: (*visit).showFactors, do: (*visit).changeFactor},
+		{name: "remembered", who: forUsers, show: (*visit).showFactors, do: (*visit).forgetBrowsers},
 		{name: "recovery-codes", who: forProven, show: (*visit).showRecoveryCodes, do: (*visit).makeRecoveryCodes},
 		{name: "confirm", who: forUsers, confirms: true, show: (*visit).showConfirm, do: (*visit).confirm},
 		{name: "confirm-options", who: forUsers, confirms: true, data: true, show: (*visit).passkeyOptions},
 	} {
 		all[r.name] = r
 	}
+	if a.o.Deletion.Off {
+		delete(all, "delete")
+	}
+	if a.o.Activity.Off {
+		delete(all, "activity")
+	}
+	drop := func(unless bool, names ...string) {
+		for _, name := range names {
+			if !unless {
+				delete(all, name)
+			}
+		}
+	}
+	drop(len(a.passkeys) > 0, "passkeys", "passkey")
+	drop(len(a.linkable) > 0, "accounts", "unlink")
+	drop(!a.o.Deletion.Off, "data")
 	return all
 }
 
@@ -102,13 +145,13 @@ func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	v.json = v.json || v.route.data
 	switch {
-	case r.Method == http.MethodPost && v.route.do != nil:
+	case r.Method == http.MethodPost && (v.route.do != nil || v.route.give != nil):
 		v.post() //nolint:contextcheck // admit makes it from that of the request
 	case r.Method != http.MethodPost && v.route.show != nil:
 		v.get() //nolint:contextcheck // admit makes it from that of the request
 	default:
 		allow := "GET, HEAD"
-		if v.route.do != nil {
+		if v.route.do != nil || v.route.give != nil {
 			allow = "POST"
 		}
 		w.Header().Set("Allow", allow)
@@ -122,6 +165,10 @@ func (v *visit) get() {
 		v.fail(err)
 		return
 	}
+	if own := v.ownPage(); own != "" {
+		v.redirect(own)
+		return
+	}
 	shown, err := v.route.show(v)
 	if err != nil {
 		v.fail(err)
@@ -132,15 +179,26 @@ func (v *visit) get() {
 
 func (v *visit) post() {
 	err := v.admit()
-	if err == nil {
+	if err == nil && v.route.give != nil {
+		var given *view
+		if given, err = v.route.give(v); err == nil {
+			v.write(given)
+			return
+		}
+	} else if err == nil {
 		var next string
 		if next, err = v.route.do(v); err == nil {
 			v.leave(next)
 			return
 		}
 	}
+	v.noteFailure(err)
 	// What was entered is wrong: the page is shown again, with what to change.
 	if p := asProblem(err); p.again && v.route.show != nil && !v.json {
+		if own := v.ownPage("error", p.code); own != "" {
+			v.redirect(own)
+			return
+		}
 		v.problem = p
 		if shown, again := v.route.show(v); again == nil {
 			v.status = p.status

@@ -24,14 +24,7 @@ var (
 func (b *browser) pressAll() {
 	page := b.page
 	for _, form := range anyForm.FindAllStringSubmatch(page, -1) {
-		values := url.Values{}
-		for _, input := range anyInput.FindAllString(form[2], -1) {
-			name, value := inputName.FindStringSubmatch(input), inputText.FindStringSubmatch(input)
-			if name != nil && value != nil {
-				values.Set(name[1], html.UnescapeString(value[1]))
-			}
-		}
-		b.do(http.MethodPost, html.UnescapeString(form[1]), values)
+		values := b.press(form)
 		// What the button leads to has buttons, too.
 		for _, next := range anyForm.FindAllStringSubmatch(b.page, -1) {
 			if !strings.Contains(page, next[2]) {
@@ -40,6 +33,19 @@ func (b *browser) pressAll() {
 			}
 		}
 	}
+}
+
+// press sends a form of the page without typing anything.
+func (b *browser) press(form []string) (values url.Values) {
+	values = url.Values{}
+	for _, input := range anyInput.FindAllString(form[2], -1) {
+		name, value := inputName.FindStringSubmatch(input), inputText.FindStringSubmatch(input)
+		if name != nil && value != nil {
+			values.Set(name[1], html.UnescapeString(value[1]))
+		}
+	}
+	b.do(http.MethodPost, html.UnescapeString(form[1]), values)
+	return values
 }
 
 // scan opens every link of a mail as a program does that looks for malicious ones, and

@@ -16,14 +16,32 @@ import (
 // asks for it at every sign-in of a user who has one.
 type SecondFactor struct {
 	// Required reports whether a user needs a second factor, for example because of a
-	// role. A user who has none adds one before the sign-in goes on. It is also asked
-	// before a user removes the last one; p then has no more than the user, the
-	// request, and the proofs of the session. Nil means that no user needs one.
+	// role. A user who has neither an app nor a passkey adds an app before the sign-in
+	// goes on. It is also asked before a user removes the last app; p then has no more
+	// than the user, the request, and the proofs of the session. Nil means that no user needs one.
 	Required func(ctx context.Context, p *pintle.PendingSignIn) (bool, error)
 
 	// SkipFor are the ids of providers that vouch for a second factor: a user who
 	// signs in with one of them is not asked here.
 	SkipFor []string
+
+	// Remember reports whether a user may have a browser remembered: the page of the second
+	// factor then has a tick, and for 30 days no second factor is asked for at sign-ins of
+	// this user in this browser. It is asked when the page is shown, and at each sign-in in
+	// such a browser, so that it can depend on a role. Such a sign-in has one factor: a
+	// [Demand] asks for the second one. A user has ten such browsers at most; all of them
+	// end with a change of the password or of a factor, and with
+	// [pintle.Auth.SignOutEverywhere]. Nil remembers none.
+	Remember func(ctx context.Context, p *pintle.PendingSignIn) (bool, error)
+
+	// MailFallback reports whether a user who has a second factor may sign in with a code that
+	// is mailed to the proven address instead, for example because the phone is not at hand.
+	// It is weak: whoever reads the mailbox can reset the password as well, and NIST SP
+	// 800-63B does not accept mail as a factor. Such a sign-in has one factor, so a [Demand]
+	// asks for the second one, and its browser is not remembered. It is not offered after a
+	// first proof by mail or passkey, nor for 24 hours after the password was chosen or the
+	// address proven. Nil offers it to no user.
+	MailFallback func(ctx context.Context, p *pintle.PendingSignIn) (bool, error)
 
 	// AcceptSharedSessions lets a session be used of which no proofs are recorded: one that
 	// Auth.js has begun in the same database, or that is older than the accounts of the
@@ -78,6 +96,7 @@ const (
 type factors struct {
 	totp     []*accountstore.Factor
 	recovery []*accountstore.Factor
+	browsers []*accountstore.Factor // that are remembered, the oldest first
 }
 
 // asked reports whether the user has a second factor. Recovery codes alone are not one:
@@ -89,6 +108,11 @@ func (a *Accounts) factorsOf(ctx context.Context, userID string) (*factors, erro
 	if err != nil {
 		return nil, err
 	}
+	return factorsIn(rows), nil
+}
+
+// factorsIn are the second factors among rows.
+func factorsIn(rows []*accountstore.Factor) *factors {
 	f := &factors{}
 	for _, row := range rows {
 		switch row.Kind {
@@ -96,10 +120,13 @@ func (a *Accounts) factorsOf(ctx context.Context, userID string) (*factors, erro
 			f.totp = append(f.totp, row)
 		case factorRecovery:
 			f.recovery = append(f.recovery, row)
+		case factorDevice:
+			f.browsers = append(f.browsers, row)
 		}
 	}
+	f.browsers = currentBrowsers(f.browsers)
 	f.recovery = newestSet(f.recovery)
-	return f, nil
+	return f
 }
 
 // askSecondFactor holds the sign-in of a user who has a second factor, or needs one.
@@ -111,21 +138,66 @@ func (a *Accounts) askSecondFactor(ctx context.Context, p *pintle.PendingSignIn)
 	if err != nil {
 		return "", storeFault(err)
 	}
-	methods := p.Authentication.Methods
-	switch {
-	case set.asked():
-		// The first proof never has these methods: those of a provider begin with "fed:".
-		if slices.Contains(methods, methodTOTP) || slices.Contains(methods, methodRecovery) {
-			return "", nil
-		}
-		return a.heldAt("second-factor"), nil
-	default:
+	asked := set.asked()
+	if !asked {
 		must, err := a.needsFactor(ctx, p)
 		if err != nil || !must {
 			return "", err
 		}
-		return a.holdForEnrolment(p), nil
+		if asked, err = a.hasPasskeyInstead(ctx, p); err != nil {
+			return "", err
+		}
 	}
+	switch {
+	case !asked:
+		return a.holdForEnrolment(p), nil
+	case hasSecond(p):
+		return "", nil
+	}
+	if done, err := a.isRemembered(ctx, p, set); err != nil || done {
+		return "", err
+	}
+	if done, err := a.mailAccepted(ctx, p); err != nil || done {
+		return "", err
+	}
+	return a.heldAt("second-factor"), nil
+}
+
+// hasSecond reports whether a second factor was proven after the first proof, which never has
+// these methods: those of a provider begin with "fed:".
+func hasSecond(p *pintle.PendingSignIn) bool {
+	has := func(method string) bool { return slices.Contains(p.Authentication.Methods, method) }
+	return has(methodTOTP) || has(methodRecovery) || !byKey(p) && has(methodKey) && (has(methodVerified) || hasKnowledge(p))
+}
+
+// hasKnowledge reports whether a sign-in has a proof beside which the possession of a key is a
+// second factor.
+func hasKnowledge(p *pintle.PendingSignIn) bool {
+	return slices.Contains(p.Authentication.Methods, methodPassword) || slices.Contains(p.Authentication.Methods, methodMail)
+}
+
+// byKey reports whether a sign-in began with a passkey.
+func byKey(p *pintle.PendingSignIn) bool {
+	return p.Account != nil && p.Account.Type == pintle.TypeWebAuthn
+}
+
+// hasPasskeyInstead reports whether a user who needs a second factor, and has no app, has a
+// passkey: a thief of the password and the mailbox could otherwise add an app beside it.
+// After an operator's reset the user adds an app all the same, since the authenticator may be
+// lost, too.
+func (a *Accounts) hasPasskeyInstead(ctx context.Context, p *pintle.PendingSignIn) (bool, error) {
+	keys, err := a.keyring(ctx, p.User.ID)
+	if err != nil {
+		return false, storeFault(err)
+	}
+	if keys.passkey == "" {
+		return false, nil
+	}
+	state, err := a.rows.State(ctx, p.User.ID)
+	if err != nil {
+		return false, storeFault(err)
+	}
+	return !mustDo(state, mustEnrol), nil
 }
 
 // heldAt is a page of a sign-in that is held. Clients of Auth.js that sign in without a
@@ -156,7 +228,7 @@ func (a *Accounts) afterPasskey(ctx context.Context, p *pintle.PendingSignIn) er
 }
 
 func isVerifiedPasskey(p *pintle.PendingSignIn) bool {
-	return p.Account != nil && p.Account.Type == pintle.TypeWebAuthn && slices.Contains(p.Authentication.Methods, methodVerified)
+	return byKey(p) && slices.Contains(p.Authentication.Methods, methodVerified)
 }
 
 // needsFactor reports whether a user has to have a second factor: by the rules of the
@@ -187,13 +259,13 @@ func (v *visit) proveSecondFactor(u *pintle.User, typed string) (method string, 
 // proveCode is proveSecondFactor; count counts the attempt of a flow before the code is
 // compared.
 func (v *visit) proveCode(u *pintle.User, typed string, count func() error) (method string, err error) {
-	code, method := secondCode(typed)
-	if method == "" {
-		return "", inField("code", "code_wrong") // not a guess
-	}
 	set, err := v.factorsOf(v.ctx, u.ID)
 	if err != nil {
 		return "", unavailable(err)
+	}
+	code, method := secondCode(typed)
+	if method == "" {
+		return "", inField("code", "code_wrong") // not a guess
 	}
 	state, err := v.rows.State(v.ctx, u.ID)
 	if err != nil {
@@ -220,14 +292,23 @@ func (v *visit) proveCode(u *pintle.User, typed string, count func() error) (met
 	}
 	if method == methodRecovery {
 		err = v.useRecoveryCode(u, set.recovery, code)
-	} else if err = v.useTOTP(opened, code, counted.at); isWrong(err) && len(opened) < len(set.totp) {
-		err = notCheckable() // the code may be that of the app that does not open
+	} else {
+		err = v.useAppCode(set, opened, code, counted.at)
 	}
 	if err != nil {
 		return "", v.judge(u, counted, err)
 	}
 	v.countSuccess(u, counted)
 	return method, nil
+}
+
+// useAppCode accepts a code of those apps of a set that have opened.
+func (v *visit) useAppCode(set *factors, opened []openedTOTP, code string, at time.Time) error {
+	err := v.useTOTP(opened, code, at)
+	if isWrong(err) && len(opened) < len(set.totp) {
+		return notCheckable() // the code may be that of the app that does not open
+	}
+	return err
 }
 
 // secondCode tells by its form which code was typed.

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/pintleauth/pintle"
@@ -47,14 +48,20 @@ func (a *Accounts) asksShared(ctx context.Context, s *pintle.Session) (bool, err
 	return set.asked(), nil
 }
 
-// isBannedShared reports whether a session without proofs is of a user who is banned: Auth.js
-// beside this program knows no ban. Sessions that passed the gate ended with the ban.
+// isBannedShared reports whether a session without proofs is of a user who is banned, or has
+// deleted the account: Auth.js beside this program knows neither. Sessions that passed the gate
+// ended then. The session of a deferred sign-up has no proofs, either, and ends with the time
+// for the proof.
 func (a *Accounts) isBannedShared(ctx context.Context, s *pintle.Session) (bool, error) {
 	if len(s.Authentication.Proofs) > 0 || s.User.ID == "" {
 		return false, nil
 	}
 	state, err := a.rows.State(ctx, s.User.ID)
-	return err == nil && state.BannedUntil.After(time.Now()), err
+	if err == nil && isOver(state) {
+		a.endUnproven(ctx, state)
+		return true, nil
+	}
+	return err == nil && (state.BannedUntil.After(time.Now()) || isDeleting(state)), err
 }
 
 // confirmingKey marks the context of the requests in which a session is confirmed, or asked
@@ -99,8 +106,12 @@ func (v *visit) admit() error {
 			return problemOf("signed_out")
 		}
 	}
-	if v.route.who == forProven {
-		return v.demand(accountDemand)
+	if v.route.who != forProven {
+		return nil
 	}
-	return nil
+	err = v.demand(accountDemand)
+	if e, ok := errors.AsType[*StepUpError](err); ok && v.route.takesPassword && e.Level == OneFactor {
+		v.lacks, err = e, nil // a password reaches no more than one factor
+	}
+	return err
 }

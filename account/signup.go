@@ -1,7 +1,6 @@
 package account
 
 import (
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,13 +41,8 @@ func (v *visit) signUp() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if v.o.SignUp.Allow != nil {
-		if err := v.o.SignUp.Allow(v.ctx, email); err != nil {
-			v.log().InfoContext(v.ctx, "pintle: SignUp.Allow refused an address", slog.Any("error", err))
-			p := refusal(err)
-			p.fields = map[string]string{"email": p.code}
-			return "", p
-		}
+	if err := v.allowed(email); err != nil {
+		return "", err
 	}
 	fields, err := v.readFields()
 	if err != nil {
@@ -57,9 +51,12 @@ func (v *visit) signUp() (next string, err error) {
 	if err := v.allowMail(email); err != nil {
 		return "", err
 	}
-	u, err := v.findUser(v.ctx, email)
+	if v.o.SignUp.Verify == VerifyDeferred {
+		return v.signUpAtOnce(email, fields)
+	}
+	to, err := v.addressee(email)
 	if err != nil {
-		return "", unavailable(err)
+		return "", err
 	}
 	// An address that has an account gets a flow, too: one that nothing continues. It
 	// behaves alike and costs alike.
@@ -70,7 +67,7 @@ func (v *visit) signUp() (next string, err error) {
 	}
 	if f == nil {
 		token = newToken() // enough mails were sent; see maxOpen
-	} else if err := v.mailSignUp(f, token, isProved(u)); err != nil {
+	} else if err := v.mailSignUp(f, token, to); err != nil {
 		return "", err
 	}
 	if err := v.setFlowCookie(signUpKind, &heldFlow{Token: token, Began: true}); err != nil {
@@ -83,17 +80,15 @@ func (v *visit) signUp() (next string, err error) {
 func isProved(u *pintle.User) bool { return u != nil && u.Email != "" && !u.EmailVerified.IsZero() }
 
 // mailSignUp sends the mail of a flow, with a new code.
-func (v *visit) mailSignUp(f *flow, token string, known bool) error {
+func (v *visit) mailSignUp(f *flow, token string, to *addressee) error {
 	code := v.newCode(f)
-	if known {
+	if to.proved {
 		f.Code = [32]byte{} // no code continues it
 	}
 	if err := v.changeFlow(v.ctx, f); err != nil {
 		return err
 	}
-	v.sendEither(known, letter{
-		kind: "sign-up-known", to: f.payload.Email, link: v.site.originOf(v.r) + v.site.signIn(), at: time.Now(),
-	}, letter{
+	v.sendEither(to.proved, v.knownLetter(f.payload.Email, to), letter{
 		kind: "sign-up", to: f.payload.Email, code: spaced(code),
 		link: v.url("sign-up-finish", "token", token), token: token, expires: f.Expires,
 	})
@@ -150,12 +145,12 @@ func (v *visit) proveSignUp() (next string, err error) {
 		if err := v.allowMail(f.payload.Email); err != nil {
 			return "", err
 		}
-		u, err := v.findUser(v.ctx, f.payload.Email)
+		to, err := v.addressee(f.payload.Email)
 		if err != nil {
-			return "", unavailable(err)
+			return "", err
 		}
 		f.payload.Again++
-		if err := v.mailSignUp(f, held.Token, isProved(u)); err != nil {
+		if err := v.mailSignUp(f, held.Token, to); err != nil {
 			return "", err
 		}
 		return withQuery(v.site.path("sign-up-sent"), "notice", "mail_sent"), nil
@@ -174,7 +169,7 @@ func (v *visit) proveSignUp() (next string, err error) {
 // provenSignUp returns the flow of a browser that has shown that its user reads the mail:
 // by the link, or by the code where the flow began.
 func (v *visit) provenSignUp() (*flow, *heldFlow, error) {
-	f, held, err := v.heldFlow(signUpKind)
+	f, held, err := v.heldSignUp()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,7 +183,7 @@ func (v *visit) provenSignUp() (*flow, *heldFlow, error) {
 // address, so that a person who
 // follows the link of an attacker sees whose account it would be.
 func (v *visit) showSignUpFinish() (*view, error) {
-	if taken, err := v.takeLink(signUpKind); taken || err != nil {
+	if taken, err := v.takeSignUpLink(); taken || err != nil {
 		return &view{goTo: v.site.path("sign-up-finish")}, err
 	}
 	f, held, err := v.provenSignUp()
@@ -203,7 +198,7 @@ func (v *visit) showSignUpFinish() (*view, error) {
 	case knownUser:
 		return v.knownAddress(f.payload.Email), nil
 	case asksWhose:
-		return v.askWhose(f.payload.Email, n.holding), nil
+		return v.askWhose(f.payload.Email, n.holding, "address-choice"), nil
 	}
 	p := v.newPage("sign-up-finish", f.payload.Email)
 	var inputs []page.Input
@@ -228,7 +223,7 @@ func (v *visit) knownAddress(email string) *view {
 // newPasswordInput is the field for a password that is chosen.
 func (v *visit) newPasswordInput(name string) page.Input {
 	return page.Input{
-		Name: name, Label: v.word("new_password"), Type: "password", Autocomplete: "new-password", Required: true,
+		Name: name, Label: v.word("new_password"), Type: "password", Show: v.word("show_password"), Autocomplete: "new-password", Required: true,
 		Hint: strings.Replace(v.word("password_hint"), "%s", strconv.Itoa(v.minimum), 1),
 	}
 }
@@ -264,6 +259,7 @@ func (v *visit) finishSignUp() (next string, err error) {
 			return "", err
 		}
 	}
+	n.invited(f)
 	if v.form["action"] == "register" {
 		return v.finishByPasskey(f, held, n)
 	}
@@ -274,7 +270,7 @@ func (v *visit) finishSignUp() (next string, err error) {
 		return elsewhere, err
 	}
 	// Of two browsers that finish one flow, one goes on.
-	if err := v.useFlow(v.ctx, signUpKind, f); err != nil {
+	if err := v.useFlow(v.ctx, signUpKindOf(f), f); err != nil {
 		return "", err
 	}
 	v.clearCookie(signUpKind)
@@ -282,7 +278,7 @@ func (v *visit) finishSignUp() (next string, err error) {
 		return "", err
 	}
 	v.makeKnown(n.user.ID)
-	_, _ = v.rows.EndFlows(v.ctx, f.Subject, signUpKind.name) // they expire in any case, and find the address taken
+	v.endSignUps(f)
 	target := f.goesTo(held)
 	if v.newUserPage != "" && n.fate != sameUser {
 		target = query.Append(v.newUserPage, "callbackUrl", target)

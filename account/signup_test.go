@@ -165,15 +165,31 @@ func TestASignUpSetsNothingButItsFields(t *testing.T) {
 
 func TestFieldsOfASignUpAreRequiredAndBounded(t *testing.T) {
 	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
-		o.SignUp.Fields = []pintle.Field{{Name: "name", Label: "Full name", Attributes: map[string]string{"required": ""}}}
+		o.SignUp.Fields = []pintle.Field{{Name: "company", Label: "Your company", Attributes: map[string]string{"required": ""}}}
 	})
-	for _, name := range []string{"", "  ", strings.Repeat("x", 201), "Ada\x00"} {
-		s.browser().signUp("ada@example.com", "name", name).want(http.StatusUnprocessableEntity).says("Full name")
+	for _, company := range []string{"", "  ", strings.Repeat("x", 201), "Ada\x00"} {
+		s.browser().signUp("ada@example.com", "company", company).want(http.StatusUnprocessableEntity).says("Your company")
 	}
 	if len(s.mails) > 0 {
 		t.Error("a mail was sent")
 	}
-	s.browser().signUp("ada@example.com", "name", strings.Repeat("x", 200)).want(http.StatusOK)
+	s.browser().signUp("ada@example.com", "company", strings.Repeat("x", 200)).want(http.StatusOK)
+}
+
+// AC-88: a sign-up takes no name that the page of the profile refuses.
+func TestANameOfASignUpHasTheRulesOfTheProfile(t *testing.T) {
+	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) {
+		o.SignUp.Fields = []pintle.Field{{Name: "name", Label: "Full name"}}
+	})
+	for _, name := range []string{strings.Repeat("x", 101), "Ada\x00", "Ada \u202eevil"} {
+		s.browser().signUp(ada, "name", name).want(http.StatusUnprocessableEntity).says("Full name")
+	}
+	if len(s.mails) > 0 {
+		t.Error("a mail was sent")
+	}
+	b := s.browser().get("/auth/account/sign-up").says(`maxlength="100"`)
+	b.post("/auth/account/sign-up", "email", ada).want(http.StatusOK)
+	s.browser().signUp("grace@example.com", "name", strings.Repeat("x", 100)).want(http.StatusOK)
 }
 
 func TestSignUpRejectsWhatIsNoAddress(t *testing.T) {

@@ -163,9 +163,13 @@ type browser struct {
 	stays bool
 }
 
+// connections are those of the browsers. A test server that closes also closes the idle
+// connections of http.DefaultTransport, which the browser of another test may be about to use.
+var connections = http.DefaultTransport.(*http.Transport).Clone()
+
 func (s *site) browser() *browser {
 	jar, _ := cookiejar.New(nil)
-	b := &browser{site: s, client: &http.Client{Jar: jar}}
+	b := &browser{site: s, client: &http.Client{Jar: jar, Transport: connections}}
 	b.client.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
 		if b.stays || r.URL.Hostname() != "127.0.0.1" { // services of others are not asked
 			return http.ErrUseLastResponse

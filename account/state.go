@@ -33,6 +33,10 @@ func dropMust(s *accountstore.State, what string) {
 	s.Must = strings.Join(slices.DeleteFunc(strings.Fields(s.Must), func(word string) bool { return word == what }), " ")
 }
 
+// isDeleting reports whether the user has asked to be deleted, and may still change that.
+// A user who never proved the address, which is in Claim then, has not asked.
+func isDeleting(s *accountstore.State) bool { return !s.DeleteAt.IsZero() && s.Claim == "" }
+
 // changeState changes the state of a user. If another request changes it at the same time
 // it is read again.
 func (a *Accounts) changeState(ctx context.Context, userID string, change func(*accountstore.State)) error {

@@ -51,40 +51,19 @@ func oldHash(row *accountstore.Factor, hash string) string {
 	return hash
 }
 
-// SetTemporaryPassword gives a user a random password of 19 characters, such as
-// "7K2M-Q9XD-0V4T-HB3C", in place of the one of before, and returns it. It works for one
-// sign-in, within 24 hours, and that sign-in goes on once the user has chosen another
-// password. Used again, or later, it is a wrong password.
-//
-// It ends all sessions of the user, the sign-ins that wait, and links to choose a password.
-// Second factors stay and are asked for. The user receives a mail at the proven address,
-// which does not have the password.
-//
-// It is for operators who can hand the password over safely, for example in person, and who
-// have made sure that the owner of the account asks for it. The page for forgotten passwords
-// is better wherever the user reads mail: there the operator learns no password.
-//
-// The error matches [pintle.ErrNotFound] if there is no such user. A user without an address
-// could not sign in with a password, which is an error, too. After any other error call it
-// again.
+// SetTemporaryPassword is [Operators.SetTemporaryPassword].
 func (a *Accounts) SetTemporaryPassword(ctx context.Context, userID string) (password string, err error) {
-	if a.auth == nil {
-		return "", errors.New("account: SetTemporaryPassword was called before pintle.New has the Accounts as Config.Accounts")
-	}
-	u, err := a.store.User(ctx, userID)
-	if err != nil {
-		return "", err
-	}
-	if u.Email == "" {
-		return "", errors.New("account: SetTemporaryPassword: the user has no address to sign in with")
-	}
+	return a.Operators().SetTemporaryPassword(ctx, userID)
+}
+
+func (a *Accounts) setTemporaryPassword(ctx context.Context, u *pintle.User) (password string, err error) {
 	password = newRecoveryCode()
 	hash, err := a.hasher.Hash(ctx, password)
 	if err != nil {
 		return "", err
 	}
 	if err := a.whileSignedOut(ctx, u.ID, func() error { return a.storeTemporary(ctx, u.ID, hash) }); err != nil {
-		return "", forOperator(err)
+		return "", err
 	}
 	a.untilNextSecond(ctx)
 	a.tellOfOperator(ctx, "password-temporary", u)

@@ -96,12 +96,34 @@ func TestNoPageOfAccountsHasAWordThatCannotBeReplaced(t *testing.T) {
 	check(b.post("/auth/account/reset", "password", newPassword))
 	b.signIn("ada@example.com", newPassword)
 	check(b.get("/auth/account/password"))
+	if _, err := s.store.UpdateUser(t.Context(), ada.ID, pintle.UserUpdate{Image: new("https://pictures.example/1")}); err != nil {
+		t.Fatal(err)
+	}
+	check(b.get("/auth/account/export"))
+	b.post("/auth/account/export")
+	check(b.get("/auth/account/export").post("/auth/account/export"))
+	check(b.get("/auth/account/delete"))
+	check(b.post("/auth/account/delete"))
+	check(b.get("/auth/account/profile"))
+	check(b.post("/auth/account/profile", "name", ""))
+	check(b.get("/auth/account/address"))
+	check(b.post("/auth/account/address", "email", "bob@example.com"))
+	check(b.get("/auth/account"))
+	check(b.get(s.mailOf("address-confirm").URL))
+	check(b.post("/auth/account/address-finish"))
+	check(s.browser().get(s.mailOf("address-changed-undo").URL))
 	check(b.post("/auth/account/password", "current", "x", "password", "y"))
 	check(s.browser().signIn("must@example.com", goodPassword))
 	check(s.browser().signIn("held@example.com", goodPassword))
 	b = s.browser().startSession(held, 0, "fed")
 	check(b.get("/auth/account/password"))
 	check(b.get("/auth/account/prove"))
+	planned := s.seed("planned@example.com", goodPassword, true)
+	check(s.browser().signIn("planned@example.com", goodPassword).deletes())
+	if s.state(planned).DeleteAt.IsZero() {
+		t.Error("the deletion is not planned")
+	}
+	check(s.browser().signIn("planned@example.com", goodPassword))
 	b = s.browser().startSession(s.keys(), time.Hour, "pwd")
 	for _, way := range []string{"", "passkey", "password", "provider:acme"} {
 		check(b.get("/auth/account/confirm?acr_values=1fa&max_age=600&method=" + way))
@@ -152,6 +174,9 @@ func TestMailsAreAsTheyWere(t *testing.T) {
 	b.signIn("ada@example.com", goodPassword)
 	b.get("/auth/account/password").post("/auth/account/password", "current", goodPassword, "password", newPassword)
 	b.get("/auth/account/password").post("/auth/account/password", "remove", "1")
+	b.beginsAddress("grace@example.com").post("/auth/account/address-finish", "code", s.mailOf("address-confirm").Code)
+	s.undoes(s.mailOf("address-changed-undo"))
+	b.signIn("ada@example.com", newPassword)
 	b.get("/auth/account/password").post("/auth/account/password", "password", newPassword)
 	s.browser().as(hostile).get(s.resetLink("ada@example.com")).post("/auth/account/reset", "password", goodPassword)
 
@@ -172,8 +197,9 @@ func TestMailsAreAsTheyWere(t *testing.T) {
 	}
 	r := s.browser().request(http.MethodPost, "/auth/account/factor", http.NoBody)
 	r.Header.Set("User-Agent", hostile)
-	for _, kind := range slices.Sorted(maps.Keys(page.English().Account.Mails)) {
+	for i, kind := range slices.Sorted(maps.Keys(page.English().Account.Mails)) {
 		if !kinds[kind] {
+			u.ID = fmt.Sprint("user ", i) // each has a budget of notices
 			account.Notify(s.accounts, r, u, kind, "<i>3</i>")
 		}
 	}

@@ -40,10 +40,18 @@ type visit struct {
 	// unconfirmed reports that the session cannot be used before its user confirms it.
 	unconfirmed bool
 
+	// lacks is what the session of a route that takes the password does not prove. Only what
+	// the form proves by the password may then be done.
+	lacks *StepUpError
+
 	// began is when the request came, before its session was read, and chosen the hash of
 	// the password that it has stored.
 	began  time.Time
 	chosen string
+
+	// about is the id of the user of a form without a session, and aboutAddress the address
+	// of its flow, for the record of an attempt that fails.
+	about, aboutAddress string
 
 	// problem is what the page reports, status the status of the answer if it is not
 	// that of the page.

@@ -107,6 +107,12 @@ func (a *Accounts) noteProvider(p pintle.Provider) {
 			}
 			a.backChannels[p.ID] = true
 		}
+		if p.RevokeAtUnlink {
+			if a.revokes == nil {
+				a.revokes = map[string]bool{}
+			}
+			a.revokes[p.ID] = true
+		}
 	case *pintle.WebAuthn:
 		a.passkeys = append(a.passkeys, cmp.Or(p.ID, "passkey"))
 	}

@@ -1,0 +1,225 @@
+package account
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/sealed"
+)
+
+const (
+	activityPage    = 20  // events on the page of a user
+	maxActivityPage = 200 // events that an operator gets at once
+)
+
+// ErrCursor is the error for a cursor that [Accounts.Activity] has not returned for the same
+// query, or that is older than a day.
+var ErrCursor = errors.New("account: the cursor is not one of this query, or is older than a day")
+
+// Activity returns the events that a query selects, the newest first, for operators of the
+// application: of all users, with all that is known of each. An empty cursor begins with the
+// newest, and next is the cursor of the next page; it is empty after the last one.
+//
+// q.Limit is how many events there are on a page: 20 if it is zero, and at most 200. q.Before
+// is not read. A cursor belongs to its query: with other users, kinds, outcomes or times it
+// is [ErrCursor].
+func (a *Accounts) Activity(ctx context.Context, q accountstore.ActivityQuery, cursor string) (events []*accountstore.Event, next string, err error) {
+	if a.auth == nil {
+		return nil, "", errors.New("account: Activity was called before pintle.New has the Accounts as Config.Accounts")
+	}
+	if q.Limit <= 0 {
+		q.Limit = activityPage
+	}
+	q.Limit = min(q.Limit, maxActivityPage)
+	return a.activityPage(ctx, "operator", q, cursor, func(e *accountstore.Event) *accountstore.Event { return e })
+}
+
+// UserActivity returns a page of the events of the user of the request's session, for a page
+// of the application: what the page "activity" shows. The acts of operators have "support" as
+// their Actor, and no detail. The error matches [pintle.CodeAccessDenied] without a
+// session, and [ErrCursor] for a cursor of another user or of [Accounts.Activity].
+func (a *Accounts) UserActivity(r *http.Request, cursor string) (events []*accountstore.Event, next string, err error) {
+	if a.auth == nil {
+		return nil, "", errors.New("account: UserActivity was called before pintle.New has the Accounts as Config.Accounts")
+	}
+	session, err := a.visitOf(r).cookieSession()
+	if err != nil {
+		return nil, "", err
+	}
+	if session == nil || session.User.ID == "" {
+		return nil, "", &pintle.Error{Code: pintle.CodeAccessDenied, Err: errors.New("account: the request has no session")}
+	}
+	return a.userActivity(r.Context(), session.User.ID, cursor)
+}
+
+func (a *Accounts) userActivity(ctx context.Context, userID, cursor string) (events []*accountstore.Event, next string, err error) {
+	return a.activityPage(ctx, "user", accountstore.ActivityQuery{UserID: userID, Limit: activityPage}, cursor, ownEvent)
+}
+
+// ownEvent is what a user may know of an event about them, or nil. Who the operator is, where
+// they were and what they wrote is for operators; of an act users see how it ended.
+func ownEvent(e *accountstore.Event) *accountstore.Event {
+	c := *e
+	c.Subject = accountstore.Hash{}
+	if e.Actor == "" {
+		return &c
+	}
+	if e.Outcome == outcomeBegun {
+		return nil
+	}
+	c.Actor, c.Detail = "support", nil
+	return &c
+}
+
+// A cursor is the place of a page in the events of a query.
+type cursor struct {
+	sealed.Expiry
+	Query string `json:"query"`
+	At    int64  `json:"at"`
+	ID    string `json:"id"`
+}
+
+// activityPage returns a page of what show makes of the events of a query.
+func (a *Accounts) activityPage(
+	ctx context.Context, by string, q accountstore.ActivityQuery, from string, show func(*accountstore.Event) *accountstore.Event,
+) (events []*accountstore.Event, next string, err error) {
+	query := a.boxes.activityHash("query", by, q.UserID, q.Actor, q.Kind, q.Outcome, milli(q.Since), milli(q.Until))
+	name := base64.RawURLEncoding.EncodeToString(query[:])
+	q.Before = nil
+	if from != "" {
+		var c cursor
+		if a.boxes.cursors.Open(from, &c) != nil || c.Query != name {
+			return nil, "", ErrCursor
+		}
+		q.Before = &accountstore.Event{At: time.UnixMilli(c.At), ID: c.ID}
+	}
+	limit := q.Limit
+	q.Limit++ // one more shows that there is a next page
+	for {
+		read, err := a.rows.Activity(ctx, q)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, e := range read {
+			shown := show(e)
+			if shown == nil {
+				q.Before = e
+				continue
+			}
+			if len(events) == limit {
+				next, err = a.boxes.cursors.Seal(&cursor{Query: name, At: q.Before.At.UnixMilli(), ID: q.Before.ID})
+				return events, next, err
+			}
+			events, q.Before = append(events, shown), e
+		}
+		if len(read) < q.Limit {
+			return events, "", nil
+		}
+	}
+}
+
+func milli(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.UnixMilli(), 10)
+}
+
+// showActivity is the page of what has happened to the account of the session's user.
+func (v *visit) showActivity() (*view, error) {
+	id := v.session.User.ID
+	events, next, err := v.userActivity(v.ctx, id, v.r.URL.Query().Get("cursor"))
+	if errors.Is(err, ErrCursor) {
+		p := problemOf("invalid")
+		p.status = http.StatusBadRequest
+		return nil, p
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	p := v.newPage("activity", "")
+	list := make([]map[string]any, 0, len(events))
+	for _, e := range events {
+		p.Text = append(p.Text, v.activityLine(e))
+		list = append(list, describeEvent(e))
+	}
+	if len(events) == 0 {
+		p.Text = append(p.Text, page.Plain(v.word("activity_none"))...)
+	}
+	if next != "" {
+		p.Links = append(p.Links, v.link("activity", "activity_older", "cursor", next))
+	}
+	// A new password ends all other sessions.
+	p.Links = append(p.Links, v.link("password", "activity_not_me"), v.link("", "back"))
+	data := map[string]any{"activity": list, "next": nil}
+	if next != "" {
+		data["next"] = next
+	}
+	return &view{page: p, data: data}, nil
+}
+
+// activityLine is an event in words: what, how often, when, in which browser, and where.
+func (v *visit) activityLine(e *accountstore.Event) page.Line {
+	what := v.activityText(e)
+	if e.Count > 1 {
+		what += " · " + strings.Replace(v.word("activity_times"), "%s", strconv.Itoa(e.Count), 1)
+	}
+	line := page.Line{Before: what + " · " + e.At.UTC().Format("2006-01-02 15:04 UTC"), Value: e.Detail[detailDevice]}
+	if line.Value != "" {
+		line.Before += " · "
+	}
+	if network := e.Detail[detailNetwork]; network != "" {
+		line.After = " · " + network
+	}
+	return line
+}
+
+// activityText is what an event is called. A kind without a text gets a general one.
+func (v *visit) activityText(e *accountstore.Event) string {
+	texts := v.texts.Account.Activity
+	text := texts[e.Kind]
+	if text == "" {
+		return texts[""]
+	}
+	if _, isOwn := attempts[e.Kind]; !isOwn && isFailure(e) {
+		return strings.Replace(v.word("activity_attempt"), "%s", text, 1)
+	}
+	return text
+}
+
+// attempts are the kinds whose texts say that something failed.
+var attempts = map[string]bool{
+	kindSignInFailed: true, "second_factor_failed": true, "confirm_failed": true, "passkey_cloned": true, kindAddressTaken: true,
+	"mail_failed": true, "breach_check_failed": true,
+}
+
+// describeEvent is an event for scripts.
+func describeEvent(e *accountstore.Event) map[string]any {
+	data := map[string]any{"id": e.ID, "at": wireTime(e.At), "kind": e.Kind, "outcome": e.Outcome, "count": e.Count}
+	if e.Actor != "" {
+		data["actor"] = e.Actor
+	}
+	for _, name := range []string{detailProvider, detailMethods, detailDevice, detailNetwork} {
+		if text := e.Detail[name]; text != "" {
+			data[name] = text
+		}
+	}
+	return data
+}
+
+// newCursorBox returns the box of cursors.
+func (b *boxes) newCursorBox() (err error) {
+	if b.cursors, err = b.of("pintle account activity cursor", day); err != nil {
+		return fmt.Errorf("account: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package account_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
+	"github.com/pintleauth/pintle/accountstore"
+)
+
+// Pages for operators: the application lets users in who have the role "support" and have
+// proven two factors in the last hour. The methods take the ids of others, so nothing else
+// guards them.
+func ExampleOperators() {
+	var accounts *account.Accounts // of account.New, in Config.Accounts
+	ops := accounts.Operators()
+	guarded := func(pattern string, page http.HandlerFunc) {
+		recent := accounts.Demand(account.Demand{Level: account.TwoFactors, MaxAge: time.Hour}, page)
+		http.Handle(pattern, accounts.RequireRole(recent, "support"))
+	}
+	guarded("GET /admin/users", func(w http.ResponseWriter, r *http.Request) {
+		q := accountstore.UserQuery{Email: r.FormValue("address"), After: r.FormValue("after")}
+		page, next, err := ops.Users(r.Context(), q)
+		if errors.Is(err, account.ErrCursor) {
+			http.Error(w, "Begin with the first page.", http.StatusBadRequest)
+			return
+		}
+		if err != nil {
+			http.Error(w, "Try again later.", http.StatusServiceUnavailable)
+			return
+		}
+		for _, u := range page {
+			fmt.Fprintln(w, u.ID, u.Email, u.State.Roles, u.State.BannedUntil.After(time.Now()))
+		}
+		fmt.Fprintln(w, "next page:", next)
+	})
+	guarded("POST /admin/ban", func(w http.ResponseWriter, r *http.Request) {
+		ctx := account.WithOperator(r.Context(), pintle.SessionFrom(r.Context()).User.ID)
+		err := ops.Ban(ctx, r.FormValue("user"), time.Now().Add(24*time.Hour), r.FormValue("reason"))
+		switch {
+		case errors.Is(err, pintle.ErrNotFound):
+			http.NotFound(w, r)
+		case err != nil:
+			http.Error(w, "Nothing was done, or not all of it: try again.", http.StatusInternalServerError)
+		default:
+			http.Redirect(w, r, "/admin/users", http.StatusSeeOther)
+		}
+	})
+	guarded("POST /admin/invite", func(w http.ResponseWriter, r *http.Request) {
+		ctx := account.WithOperator(r.Context(), pintle.SessionFrom(r.Context()).User.ID)
+		_, err := ops.Invite(ctx, account.Invitation{Email: r.FormValue("address"), Roles: []string{"editor"}})
+		if err != nil {
+			http.Error(w, "The invitation was not sent.", http.StatusInternalServerError)
+			return
+		}
+		http.Redirect(w, r, "/admin/users", http.StatusSeeOther)
+	})
+}

@@ -1,0 +1,622 @@
+package account
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/address"
+	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/sealed"
+	"github.com/pintleauth/pintle/internal/uuid"
+)
+
+// Operators is what those who run the application do with the accounts of others. Get it
+// from [Accounts.Operators]. It has no routes: pages of the application call it, and decide
+// before each call whether the user of the session may.
+//
+// Each act is recorded before it happens, and its outcome after; see [WithOperator]. If the
+// record cannot be written, the act does not happen.
+//
+// Ids of users that are not in the store are [pintle.ErrNotFound]. An argument that is not
+// possible is an error that names it, and nothing is recorded. After any other error an act
+// may be done in part, in an order in which no session stays that it is to end: call it again.
+// An act that has begun goes on if its context ends.
+//
+// Methods may be called concurrently.
+type Operators struct{ a *Accounts }
+
+// Operators returns the acts of operators.
+func (a *Accounts) Operators() *Operators { return &Operators{a} }
+
+type operatorKey struct{}
+
+// systemOperator is who acts if the context names no operator.
+const systemOperator = "system"
+
+// maxOperator is the most bytes of the id of an operator.
+const maxOperator = 255
+
+// WithOperator returns a context that names the operator of the acts that are called with it:
+// the id of the user who is signed in, for example. Without it they are recorded as acts of
+// "system".
+func WithOperator(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, operatorKey{}, id)
+}
+
+// operator returns the operator whom a context names.
+func operator(ctx context.Context) (string, error) {
+	id, named := ctx.Value(operatorKey{}).(string)
+	switch {
+	case !named:
+		return systemOperator, nil
+	case id == "" || len(id) > maxOperator || !utf8.ValidString(id) || strings.Contains(id, "\x00"):
+		return "", fmt.Errorf("account: WithOperator was given %q: it takes the id of an operator, of at most %d bytes", id, maxOperator)
+	}
+	return id, nil
+}
+
+// ready returns an error before the configuration has the accounts.
+func (o *Operators) ready(method string) error {
+	if o.a.auth == nil {
+		return fmt.Errorf("account: Operators.%s was called before pintle.New has the Accounts as Config.Accounts", method)
+	}
+	return nil
+}
+
+// act records an act on a user and does it. An act that cannot be recorded is not done. One
+// that has begun goes on if ctx ends, as that of a request does when the browser closes the
+// connection: a user who is banned would otherwise keep the sessions.
+func (o *Operators) act(ctx context.Context, kind, userID string, do func(ctx context.Context) error, detail ...string) error {
+	return o.actOn(ctx, entry{kind: kind, userID: userID, detail: detail}, do)
+}
+
+// actOn is act for an entry, which may be about an address instead of a user.
+func (o *Operators) actOn(ctx context.Context, n entry, do func(ctx context.Context) error) error {
+	by, err := operator(ctx)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	n.actor = by
+	finish, err := o.a.beginEntry(ctx, n)
+	if err != nil {
+		return err
+	}
+	return finish(forOperator(do(context.WithoutCancel(ctx))))
+}
+
+// of returns the user with an id.
+func (o *Operators) of(ctx context.Context, method, userID string) (*pintle.User, error) {
+	if err := o.ready(method); err != nil {
+		return nil, err
+	}
+	return o.a.store.User(ctx, userID)
+}
+
+// maxPage is the most users of a page, and usualPage how many one has by default.
+const (
+	maxPage   = 200
+	usualPage = 50
+)
+
+// Users returns a page of the users who fulfil the conditions of q, and next, which continues
+// the list as q.After; it is empty after the last page. The newest user is first; a search for
+// the beginning of an address or a name may be in their order instead.
+//
+// A Limit of 0 is 50, and of more than 200 is 200. A zero At is now. The address is
+// searched for in lower case. next is sealed and belongs to the query, so it may go through
+// a page: with other conditions, or after a day, it is [ErrCursor]. What the store reads
+// for a page, its documentation says.
+func (o *Operators) Users(ctx context.Context, q accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
+	if err := o.ready("Users"); err != nil {
+		return nil, "", err
+	}
+	q.Email = strings.ToLower(q.Email)
+	of := queryMark(&q)
+	if q.After != "" {
+		held := &heldList{}
+		if err := o.a.boxes.lists.Open(q.After, held); err != nil || held.Of != of {
+			return nil, "", fmt.Errorf("account: Users: %w", ErrCursor)
+		}
+		q.After = held.After
+	}
+	if q.At.IsZero() {
+		q.At = time.Now()
+	}
+	if q.Limit <= 0 {
+		q.Limit = usualPage
+	}
+	q.Limit = min(q.Limit, maxPage)
+	if page, next, err = o.a.rows.Users(ctx, &q); err != nil || next == "" {
+		return page, "", err
+	}
+	next, err = o.a.boxes.lists.Seal(&heldList{Of: of, After: next})
+	return page, next, err
+}
+
+// A heldList is what continues a list.
+type heldList struct {
+	sealed.Stamp
+	Of    string `json:"of"`
+	After string `json:"after"`
+}
+
+// queryMark distinguishes the conditions of queries. The time is not one: the next page is
+// asked for later.
+func queryMark(q *accountstore.UserQuery) string {
+	only := *q
+	only.After, only.Limit, only.At = "", 0, time.Time{}
+	text, _ := json.Marshal(only) // of texts and truth values, which always have a form
+	sum := sha256.Sum256(text)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// User returns one user, with what is kept of them.
+func (o *Operators) User(ctx context.Context, userID string) (*accountstore.User, error) {
+	if err := o.ready("User"); err != nil {
+		return nil, err
+	}
+	if userID == "" { // an empty ID of a query selects all users
+		return nil, pintle.ErrNotFound
+	}
+	page, _, err := o.a.rows.Users(ctx, &accountstore.UserQuery{ID: userID, At: time.Now(), Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(page) == 0 {
+		return nil, pintle.ErrNotFound
+	}
+	return page[0], nil
+}
+
+// Create stores a user with roles, who has no password: the user chooses one by a mail of the
+// page for forgotten passwords once the address is proven, or signs up with the address. The
+// address is not proven, whatever u.EmailVerified is; [Operators.Invite] lets the user prove it.
+//
+// The error matches [pintle.ErrConflict] if another user has the address.
+func (o *Operators) Create(ctx context.Context, u *pintle.User, roles ...string) (made *pintle.User, err error) {
+	if err := o.ready("Create"); err != nil {
+		return nil, err
+	}
+	roles, err = checkRoles("Create", roles)
+	if err != nil {
+		return nil, err
+	}
+	c := copyOf(u)
+	c.EmailVerified = time.Time{}
+	if c.ID == "" {
+		c.ID = uuid.New()
+	}
+	if c.Email, err = address.Normalize(u.Email); err != nil {
+		return nil, fmt.Errorf("account: Create: the address: %w", err)
+	}
+	if len(c.Email) > maxAddress {
+		return nil, fmt.Errorf("account: Create: the address has more than %d bytes", maxAddress)
+	}
+	if u.Name != "" {
+		if c.Name, err = userName(u.Name); err != nil {
+			return nil, fmt.Errorf("account: Create: the name is not one of 1 to %d characters without control characters", maxUserName)
+		}
+	}
+	v, err := o.a.visitOfOperator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by, err := operator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	detail := []string{detailRoles, strings.Join(roles, " ")}
+	finish, err := o.a.beginAct(ctx, "op_created", by, "", detail...)
+	if err != nil {
+		return nil, err
+	}
+	if made, err = o.create(v, c, roles); err != nil { //nolint:contextcheck // v has that of the call
+		return nil, finish(forOperator(err))
+	}
+	// The store may have chosen another id.
+	o.a.note(ctx, entry{kind: "op_created", userID: made.ID, actor: by, detail: detail})
+	v.tell("CreateUser", v.events.CreateUser, made)
+	return made, nil
+}
+
+// create stores a user and the roles: both or none. The state comes second, since CreateUser
+// removes what is left under the id.
+func (o *Operators) create(v *visit, u *pintle.User, roles []string) (made *pintle.User, err error) {
+	ctx := v.ctx
+	err = v.together(func(s pintle.Store) (err error) {
+		if made, err = s.CreateUser(ctx, u); err != nil || len(roles) == 0 {
+			return err
+		}
+		err = changeState(ctx, s.AccountStore(), made.ID, func(s *accountstore.State) { s.Roles = roles })
+		if err != nil && !o.a.store.Features().Transactions {
+			err = errors.Join(err, s.DeleteUser(context.WithoutCancel(ctx), made.ID))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// ProveAddress records that the user reads mail at the address that they have: the operator
+// knows it. It is an error if the user has no address, and does nothing if it is proven.
+//
+// Another person may have used the address before. So, as at any first proof, all sessions end,
+// and the ways to sign in are removed: the password, also one that was imported, second factors,
+// passkeys, and accounts of providers that have not verified the address. The user then chooses
+// a password by mail: see [Operators.SendReset]. Callbacks.ProveAddress removes what the
+// application has, and is called with a request without a browser.
+func (o *Operators) ProveAddress(ctx context.Context, userID string) error {
+	u, err := o.of(ctx, "ProveAddress", userID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case u.Email == "":
+		return errors.New("account: ProveAddress: the user has no address")
+	case isProved(u):
+		return nil
+	}
+	v, err := o.a.visitOfOperator(ctx)
+	if err != nil {
+		return err
+	}
+	return o.act(ctx, "op_verified", u.ID, func(ctx context.Context) error {
+		return o.a.whileSignedOut(ctx, u.ID, func() error {
+			if _, err := v.evictFor(v.ctx, &pintle.PendingSignIn{User: u, Request: v.r}); err != nil { //nolint:contextcheck // v has that of the call
+				return err
+			}
+			now := time.Now().UTC().Truncate(time.Millisecond)
+			_, err := o.a.store.UpdateUser(ctx, u.ID, pintle.UserUpdate{EmailVerified: &now, IfEmail: &u.Email})
+			return err
+		})
+	})
+}
+
+// SendReset mails the user a link to choose a password, as the page for forgotten passwords
+// does, and returns the link: it is a secret, which an operator should not see. The address has
+// to be proven. It needs [pintle.Config.URL].
+func (o *Operators) SendReset(ctx context.Context, userID string) (link string, err error) {
+	u, err := o.of(ctx, "SendReset", userID)
+	if err != nil {
+		return "", err
+	}
+	if !isProved(u) {
+		return "", errors.New("account: SendReset: the user has not proven the address: mail reaches another person, perhaps")
+	}
+	v, err := o.mailing(ctx, "SendReset")
+	if err != nil {
+		return "", err
+	}
+	err = o.act(ctx, "op_password", u.ID, func(ctx context.Context) error {
+		token := newToken() // without the limit of flows that anyone begins
+		f, err := v.createFlow(ctx, resetKind, hashOf(token), u.ID, payload{Email: u.Email})
+		if err != nil {
+			return err
+		}
+		link = v.url("reset", "token", token)
+		v.send(letter{kind: "reset", to: u.Email, link: link, token: token, expires: f.Expires})
+		return nil
+	})
+	return link, err
+}
+
+// mailing is a visit for mails with links.
+func (o *Operators) mailing(ctx context.Context, method string) (*visit, error) {
+	if o.a.site.origin == "" {
+		return nil, fmt.Errorf("account: %s: Config.URL is empty, and the link in the mail needs it", method)
+	}
+	return o.a.visitOfOperator(ctx)
+}
+
+// SetTemporaryPassword gives a user a random password of 19 characters, such as
+// "7K2M-Q9XD-0V4T-HB3C", in place of the one of before, and returns it. It works for one
+// sign-in, within 24 hours, and that sign-in goes on once the user has chosen another
+// password. Used again, or later, it is a wrong password.
+//
+// It ends all sessions of the user, the sign-ins that wait, and links to choose a password.
+// Second factors stay and are asked for. The user receives a mail at the proven address,
+// which does not have the password.
+//
+// It is for operators who can hand the password over safely, for example in person, and who
+// have made sure that the owner of the account asks for it. [Operators.SendReset] is better
+// wherever the user reads mail: there the operator learns no password. A user without an
+// address could not sign in with a password, which is an error.
+func (o *Operators) SetTemporaryPassword(ctx context.Context, userID string) (password string, err error) {
+	u, err := o.of(ctx, "SetTemporaryPassword", userID)
+	if err != nil {
+		return "", err
+	}
+	if u.Email == "" {
+		return "", errors.New("account: SetTemporaryPassword: the user has no address to sign in with")
+	}
+	err = o.act(ctx, "op_password", u.ID, func(ctx context.Context) error {
+		password, err = o.a.setTemporaryPassword(ctx, u)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return password, nil
+}
+
+// RequirePasswordChange has a user with a password choose another one at the next sign-in. All
+// sessions of the user end.
+func (o *Operators) RequirePasswordChange(ctx context.Context, userID string) error {
+	u, err := o.of(ctx, "RequirePasswordChange", userID)
+	if err != nil {
+		return err
+	}
+	return o.act(ctx, "op_password", u.ID, func(ctx context.Context) error {
+		err := o.a.changeState(ctx, u.ID, func(s *accountstore.State) { addMust(s, mustPassword) })
+		if err != nil {
+			return err
+		}
+		return o.a.endSessions(ctx, u.ID)
+	})
+}
+
+// maxReason is the most characters of the reason of a ban.
+const maxReason = 500
+
+// Ban keeps a user from signing in, in any way, until a time; the zero time is without an end,
+// and a time that has passed is an error. The reason is for operators, and may be empty.
+//
+// The ban is stored first. Then the sessions of the user end, and what was begun as the user:
+// sign-ins that wait, links in mails, remembered browsers. So a sign-in at the same moment
+// leaves no session. Sessions that Auth.js has beside this program are not accepted here.
+func (o *Operators) Ban(ctx context.Context, userID string, until time.Time, reason string) error {
+	u, err := o.of(ctx, "Ban", userID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case until.IsZero() || until.After(accountstore.Forever):
+		until = accountstore.Forever
+	case !until.After(time.Now()):
+		return fmt.Errorf("account: Ban: the time %s has passed", until.UTC().Format(time.RFC3339))
+	}
+	if reason, err = checkReason("Ban", reason); err != nil {
+		return err
+	}
+	if err := o.notBeingDeleted(ctx, "Ban", u.ID); err != nil {
+		return err
+	}
+	err = o.act(ctx, "op_ban", u.ID, func(ctx context.Context) error {
+		err := o.a.changeState(ctx, u.ID, func(s *accountstore.State) { s.BannedUntil, s.BanReason = until.UTC(), reason })
+		if err != nil {
+			return err
+		}
+		return o.a.endSessions(ctx, u.ID)
+	}, detailReason, reason)
+	if err == nil {
+		o.a.tellOfOperator(ctx, userBanned, u)
+	}
+	return err
+}
+
+// notBeingDeleted returns an error if the deletion of a user has begun. The ban that shows it must
+// stay: without it the user could be kept.
+func (o *Operators) notBeingDeleted(ctx context.Context, method, userID string) error {
+	state, err := o.a.rows.State(ctx, userID)
+	if err == nil && hasBegunDeletion(state) {
+		err = fmt.Errorf("account: %s: the deletion of the user has begun: %w", method, pintle.ErrConflict)
+	}
+	return err
+}
+
+// Unban lets a user sign in again. What the ban has ended stays ended, and so does what Auth.js
+// has begun beside this program meanwhile. The error of Ban and Unban matches
+// [pintle.ErrConflict] if the deletion of the user has begun.
+func (o *Operators) Unban(ctx context.Context, userID string) error {
+	u, err := o.of(ctx, "Unban", userID)
+	if err != nil {
+		return err
+	}
+	if err := o.notBeingDeleted(ctx, "Unban", u.ID); err != nil {
+		return err
+	}
+	err = o.act(ctx, "op_unban", u.ID, func(ctx context.Context) error {
+		if err := o.a.endSessions(ctx, u.ID); err != nil {
+			return err
+		}
+		return o.a.changeState(ctx, u.ID, func(s *accountstore.State) { s.BannedUntil, s.BanReason = time.Time{}, "" })
+	})
+	if err == nil {
+		o.a.tellOfOperator(ctx, userUnbanned, u)
+	}
+	return err
+}
+
+// ResetSecondFactor removes all apps and recovery codes of a user. It ends the user's
+// sessions and the sign-ins that wait, with what these have begun: an app that is being
+// added meanwhile is not kept. Passkeys stay. At the next sign-in the user has to add an
+// app, also a user with a passkey; after a sign-in with a password, a code that is mailed
+// to the user is required before that. The user receives a mail at the proven address.
+//
+// It is for a user who has lost the second factor. Operators have to make sure by other means
+// that the owner of the account asks for it. Set [pintle.Config].URL: without it the
+// mail has no link, and names the site only if Config.Texts.Site does.
+func (o *Operators) ResetSecondFactor(ctx context.Context, userID string) error {
+	u, err := o.of(ctx, "ResetSecondFactor", userID)
+	if err != nil {
+		return err
+	}
+	return o.act(ctx, "op_factor_reset", u.ID, func(ctx context.Context) error { return o.a.resetSecondFactor(ctx, u) })
+}
+
+// Devices yields where a user is signed in, as [pintle.Auth.Devices] does for the user of a
+// session. Sessions in tokens are in no list.
+func (o *Operators) Devices(ctx context.Context, userID string) iter.Seq2[*pintle.Device, error] {
+	return func(yield func(*pintle.Device, error) bool) {
+		u, err := o.of(ctx, "Devices", userID)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for device, err := range o.a.auth.Devices(ctx, ofUser(u.ID)) {
+			if device != nil && device.Handle == "" {
+				continue // the session that only names the user
+			}
+			if !yield(device, err) {
+				return
+			}
+		}
+	}
+}
+
+// ofUser is a session that names a user, for methods of the root that take one.
+func ofUser(userID string) *pintle.Session { return &pintle.Session{User: pintle.User{ID: userID}} }
+
+// EndDevice ends one session of a user: the one with a handle that Devices yielded. The error
+// matches [pintle.ErrNotFound] if the user has no such session, and always for sessions in
+// tokens.
+func (o *Operators) EndDevice(ctx context.Context, userID, handle string) error {
+	u, err := o.of(ctx, "EndDevice", userID)
+	if err != nil {
+		return err
+	}
+	return o.act(ctx, "op_signed_out", u.ID, func(ctx context.Context) error { return o.a.auth.EndDevice(ctx, ofUser(u.ID), handle) })
+}
+
+// SignOut ends all sessions of a user, and what was begun as the user: sign-ins that wait,
+// links in mails, remembered browsers.
+func (o *Operators) SignOut(ctx context.Context, userID string) error {
+	u, err := o.of(ctx, "SignOut", userID)
+	if err != nil {
+		return err
+	}
+	err = o.act(ctx, "op_signed_out", u.ID, func(ctx context.Context) error { return o.a.endSessions(ctx, u.ID) })
+	if err == nil {
+		o.a.tellOfOperator(ctx, userSignedOut, u)
+	}
+	return err
+}
+
+// SetRoles gives a user these roles in place of those of before. A role has 1 to 64 of the
+// characters a-z, 0-9, ":", "_" and "-", and a user at most 32. Without roles it takes all away.
+//
+// Sessions in the database see the change at once: see [Accounts.Roles]. Tokens carry the
+// roles, so if a role is taken away the sessions in tokens of the user end.
+func (o *Operators) SetRoles(ctx context.Context, userID string, roles ...string) error {
+	u, err := o.of(ctx, "SetRoles", userID)
+	if err != nil {
+		return err
+	}
+	if roles, err = checkRoles("SetRoles", roles); err != nil {
+		return err
+	}
+	return o.act(ctx, "op_roles", u.ID, func(ctx context.Context) error {
+		onlyAdds := false
+		err := o.a.changeState(ctx, u.ID, func(s *accountstore.State) {
+			taken := slices.ContainsFunc(s.Roles, func(role string) bool { return !slices.Contains(roles, role) })
+			onlyAdds = !taken && len(roles) > len(s.Roles)
+			s.Roles = roles
+		})
+		if err != nil || !o.a.tokens || onlyAdds {
+			return err
+		}
+		// Also if the roles were these already: the call before may have failed here.
+		return o.a.endSessions(ctx, u.ID)
+	}, detailRoles, strings.Join(roles, " "))
+}
+
+// Delete deletes a user: at a time, until when the user can keep the account as after a deletion
+// of their own, or at once if the time is zero. A time that has passed is an error. Sessions
+// end in both cases. A planned deletion happens when [Accounts.DeleteDue] is called.
+func (o *Operators) Delete(ctx context.Context, userID string, at time.Time) error {
+	u, err := o.of(ctx, "Delete", userID)
+	if err != nil {
+		return err
+	}
+	if !at.IsZero() && !at.After(time.Now()) {
+		return fmt.Errorf("account: Delete: the time %s has passed", at.UTC().Format(time.RFC3339))
+	}
+	due := at.UTC().Truncate(time.Millisecond)
+	if at.IsZero() {
+		due = time.Now().UTC().Truncate(time.Millisecond)
+	}
+	v, err := o.a.visitOfOperator(ctx)
+	if err != nil {
+		return err
+	}
+	err = o.act(ctx, "op_deleted", u.ID, func(ctx context.Context) error {
+		// A user of a deferred sign-up who claims an address is to be deleted by another rule.
+		err := o.a.changeState(ctx, u.ID, func(s *accountstore.State) { s.DeleteAt, s.Claim = due, "" })
+		if err != nil {
+			return err
+		}
+		if err := o.a.endSessions(ctx, u.ID); err != nil || !at.IsZero() {
+			return err
+		}
+		state, err := o.a.rows.State(ctx, u.ID)
+		if err != nil {
+			return err
+		}
+		return o.a.deleteNow(ctx, state)
+	})
+	switch {
+	case err != nil:
+		return err
+	case at.IsZero():
+		v.tellOfDeletion("deletion-done", u, "")
+	default:
+		v.tellOfDeletion("deletion-planned", u, page.Texts(v.texts).Day(due))
+	}
+	return nil
+}
+
+// Keep takes a planned deletion back, whether the user or an operator has planned it. The error
+// matches [pintle.ErrConflict] if the deletion has begun: it cannot be taken back, since a part of
+// what the application has of the user may be gone.
+func (o *Operators) Keep(ctx context.Context, userID string) error {
+	u, err := o.of(ctx, "Keep", userID)
+	if err != nil {
+		return err
+	}
+	v, err := o.a.visitOfOperator(ctx)
+	if err != nil {
+		return err
+	}
+	state, err := o.a.rows.State(ctx, u.ID)
+	switch {
+	case err != nil:
+		return err
+	case !isDeleting(state):
+		return nil
+	case hasBegunDeletion(state):
+		return fmt.Errorf("account: Keep: the deletion of the user has begun: %w", pintle.ErrConflict)
+	}
+	err = o.act(ctx, "op_kept", u.ID, func(ctx context.Context) error {
+		// Of this and a deletion that begins, which bans the user first, one changes the state.
+		state.DeleteAt = time.Time{}
+		return o.a.rows.ChangeState(ctx, state)
+	})
+	if err == nil {
+		v.tellOfDeletion("deletion-kept", u, "")
+	}
+	return err
+}
+
+// checkReason returns a reason as one line.
+func checkReason(method, reason string) (string, error) {
+	if !utf8.ValidString(reason) || utf8.RuneCountInString(reason) > maxReason {
+		return "", fmt.Errorf("account: %s: the reason is not UTF-8, or has more than %d characters", method, maxReason)
+	}
+	return oneLine(reason, maxReason), nil
+}

@@ -1,0 +1,123 @@
+package account
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/page"
+)
+
+// maxUserName is the most characters of the name of a user.
+const maxUserName = 100
+
+// userName returns a name as it is stored. Characters that turn the direction of what
+// follows would make one user look like another.
+func userName(typed string) (string, error) {
+	name := strings.TrimSpace(typed)
+	bad := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+	if n := utf8.RuneCountInString(name); n == 0 || n > maxUserName || !utf8.ValidString(name) || strings.ContainsFunc(name, bad) {
+		return "", inField("name", "invalid_name")
+	}
+	return name, nil
+}
+
+func (v *visit) showProfile() (*view, error) {
+	u, err := v.user()
+	if err != nil {
+		return nil, err
+	}
+	p := v.newPage("profile", "")
+	name := page.Input{Name: "name", Label: v.word("name"), Value: u.Name, Autocomplete: "name", MaxLength: maxUserName, Required: true}
+	if v.problem != nil {
+		name.Value = v.form["name"]
+	}
+	p.Forms = []page.Form{v.formTo("profile", "profile", name)}
+	if u.Image != "" {
+		remove := v.formTo("profile", "profile-picture")
+		remove.Heading.Before, remove.Secondary = v.pageText("profile-picture").Heading, true
+		remove.Hidden = append(remove.Hidden, page.HiddenField{Name: "image", Value: "remove"})
+		p.Forms = append(p.Forms, remove)
+	}
+	p.Groups = []page.Group{{Rows: []page.Row{v.addressRow(u)}}}
+	p.Links = []page.Link{v.link("", "back")}
+	return &view{page: p, data: map[string]any{"name": textOrNil(u.Name), "image": textOrNil(u.Image)}}, nil
+}
+
+// addressRow leads to the change of the address.
+func (v *visit) addressRow(u *pintle.User) page.Row {
+	row := page.Row{Title: page.Line{Before: v.word("address_change")}, URL: v.pageURL("address"), Icon: "mail"}
+	if u.Email != "" {
+		row.Lines = append(row.Lines, page.Line{Value: u.Email})
+	}
+	switch {
+	case isProved(u):
+		row.Lines = append(row.Lines, page.Line{Before: v.word("address_confirmed")})
+	case u.Email != "":
+		row.Lines = append(row.Lines, page.Line{Before: v.word("address_unconfirmed")})
+	}
+	return row
+}
+
+// changeProfile changes the name, and removes the picture. It takes no picture: one that is
+// an address would be loaded from wherever a user, or a thief, likes.
+func (v *visit) changeProfile() (next string, err error) {
+	u, err := v.user()
+	if err != nil {
+		return "", err
+	}
+	var change pintle.UserUpdate
+	switch image, sent := v.form["image"]; {
+	case sent && image != "remove":
+		return "", inField("image", "invalid")
+	case sent:
+		change.Image = new("")
+	}
+	if typed, sent := v.form["name"]; sent || change.Image == nil {
+		name, err := userName(typed)
+		if err != nil {
+			return "", err
+		}
+		change.Name = &name
+	}
+	if err := v.notBanned(u.ID); err != nil {
+		return "", err
+	}
+	v.seeThrough()
+	changed, err := v.store.UpdateUser(v.ctx, u.ID, change)
+	if errors.Is(err, pintle.ErrNotFound) {
+		return "", problemOf("signed_out")
+	}
+	if err != nil {
+		return "", unavailable(err)
+	}
+	v.note("profile_changed", changed.ID)
+	v.tell("UpdateUser", v.events.UpdateUser, changed)
+	if err := v.showInSession(changed); err != nil {
+		return "", err
+	}
+	return withQuery(v.site.path("profile"), "notice", "profile_changed"), nil
+}
+
+// The claims of a token session that have the name and the picture of its user.
+var (
+	nameClaim    = pintle.NewClaim[any]("name")
+	pictureClaim = pintle.NewClaim[any]("picture")
+)
+
+// showInSession writes the name and the picture into the token of this browser. Its times
+// stay: a change of the name must not make a session last longer. A database session has
+// the user of the store.
+func (v *visit) showInSession(u *pintle.User) error {
+	if !v.tokens {
+		return nil
+	}
+	nameClaim.Set(v.session, textOrNil(u.Name))
+	pictureClaim.Set(v.session, textOrNil(u.Image))
+	if _, err := v.auth.UpdateSession(v.w, v.r.WithContext(pintle.WithSession(v.ctx, v.session)), nil); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/pintleauth/pintle"
+)
+
+// Roles are a set of texts in the state of a user, which operators write. No route does: not
+// a sign-up, not a page of the account, not a profile of a provider.
+
+// maxRoles is how many roles a user may have, and maxRole how many characters each has.
+const (
+	maxRoles = 32
+	maxRole  = 64
+)
+
+// checkRoles returns roles in order, each once.
+func checkRoles(method string, roles []string) ([]string, error) {
+	for _, role := range roles {
+		if !isRole(role) {
+			return nil, fmt.Errorf("account: %s: %q is no role: one has 1 to %d of the characters a-z, 0-9, \":\", \"_\" and \"-\"", method, role, maxRole)
+		}
+	}
+	set := slices.Compact(slices.Sorted(slices.Values(roles)))
+	if len(set) > maxRoles {
+		return nil, fmt.Errorf("account: %s: %d roles are too many: a user has at most %d", method, len(set), maxRoles)
+	}
+	return set, nil
+}
+
+func isRole(text string) bool {
+	for _, c := range []byte(text) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != ':' && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return text != "" && len(text) <= maxRole
+}
+
+// Roles returns the roles of the user of a session, which [Operators.SetRoles] has set. A nil
+// session has none.
+//
+// For a session in the database it reads the store, so a change counts at once. A token
+// carries the roles of the sign-in, or of its last renewal, in the claim "roles":
+// [pintle.Session].Roles. If an operator takes a role away, the tokens of the user end.
+func (a *Accounts) Roles(ctx context.Context, s *pintle.Session) ([]string, error) {
+	switch {
+	case a.auth == nil:
+		return nil, errors.New("account: Roles was called before pintle.New has the Accounts as Config.Accounts")
+	case s == nil || s.User.ID == "":
+		return nil, nil
+	case a.tokens:
+		return slices.Clone(s.Roles), nil
+	}
+	return a.rolesOf(ctx, s.User.ID)
+}
+
+// rolesOf returns the roles of a user as the store has them.
+func (a *Accounts) rolesOf(ctx context.Context, userID string) ([]string, error) {
+	state, err := a.rows.State(ctx, userID)
+	if err != nil {
+		return nil, storeFault(err)
+	}
+	return slices.Clone(state.Roles), nil
+}
+
+// RequireRole returns a handler that passes requests on to next if their user has one of the
+// roles. It is [pintle.Auth.Require] as well, for requests without a session. Users without
+// a role get status 403, and status 503 if the store does not answer.
+//
+// A role is compared as a whole. RequireRole panics without roles, or if one of them is
+// not a role.
+func (a *Accounts) RequireRole(next http.Handler, roles ...string) http.Handler {
+	if _, err := checkRoles("RequireRole", roles); err != nil || len(roles) == 0 {
+		panic(fmt.Sprintf("account: RequireRole needs roles: %v", err))
+	}
+	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		has, err := a.Roles(r.Context(), pintle.SessionFrom(r.Context()))
+		switch {
+		case err != nil:
+			a.guardVisit(w, r).fail(unavailable(err))
+		case !slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(has, role) }):
+			a.guardVisit(w, r).fail(problemOf("refused"))
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.auth == nil {
+			a.log().ErrorContext(r.Context(), "pintle: Accounts.RequireRole answers before pintle.New has the Accounts as Config.Accounts")
+			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+			return
+		}
+		a.auth.Require(guarded).ServeHTTP(w, r)
+	})
+}
