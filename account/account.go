@@ -1,5 +1,5 @@
 // Package account gives an application sign-up, passwords, second factors, and pages on which
-// users change their address and delete their account:
+// users change their address, download their data and delete their account:
 //
 //	cfg := pintle.Config{
 //		Store: store,
@@ -77,6 +77,9 @@ type Options struct {
 
 	// Deletion are the rules for users who delete their accounts.
 	Deletion Deletion
+
+	// Export are the rules for users who download what is stored about them.
+	Export Export
 
 	// Notices are the rules for mails that tell users what has happened to their accounts.
 	Notices Notices

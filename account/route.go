@@ -96,6 +96,8 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "delete", who: forProven, show: (*visit).showDelete, do: (*visit).beginDeletion},
 		{name: "keep", show: (*visit).showKeep, do: (*visit).keep},
 
+		{name: "export", who: forProven, show: (*visit).showExport, give: (*visit).exportData},
+
 		{name: "second-factor", show: (*visit).showSecondFactor, do: (*visit).secondFactor},
 		{name: "second-factor-options", data: true, show: (*visit).secondOptions},
 		{name: "enrol", show: (*visit).showEnrol, do: (*visit).enrol},
@@ -113,6 +115,9 @@ func (a *Accounts) allRoutes() map[string]*route {
 	if a.o.Deletion.Off {
 		delete(all, "delete")
 	}
+	if a.o.Export.Off {
+		delete(all, "export")
+	}
 	if a.o.Activity.Off {
 		delete(all, "activity")
 	}
@@ -125,7 +130,7 @@ func (a *Accounts) allRoutes() map[string]*route {
 	}
 	drop(len(a.passkeys) > 0, "passkeys", "passkey")
 	drop(len(a.linkable) > 0, "accounts", "unlink")
-	drop(!a.o.Deletion.Off, "data")
+	drop(!a.o.Deletion.Off || !a.o.Export.Off, "data")
 	return all
 }
 
