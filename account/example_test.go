@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"context"
+	"errors"
 	"expvar"
 	"log"
 	"net/http"
@@ -40,6 +41,32 @@ func ExampleAccounts_SetTemporaryPassword() {
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = w.Write([]byte(password))
 	})
+}
+
+// A page of the application on which users change their password. The rules are those of the
+// built-in page: the session, a fresh proof, the current password.
+func ExampleAccounts_Do() {
+	var accounts *account.Accounts // of account.New, in Config.Accounts
+	protect := http.NewCrossOriginProtection()
+	http.Handle("POST /settings/password", protect.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := accounts.Do(w, r, "password", map[string]string{
+			"current": r.PostFormValue("current"), "password": r.PostFormValue("password"),
+		})
+		var stepUp *account.StepUpError
+		var failed *account.Error
+		switch {
+		case err == nil:
+			http.Redirect(w, r, "/settings?done=password", http.StatusSeeOther)
+		case errors.As(err, &stepUp):
+			stepUp.ServeHTTP(w, r) // leads to the page on which the user confirms
+		case errors.Is(err, account.CodeSignedOut):
+			http.Redirect(w, r, "/auth/signin", http.StatusSeeOther)
+		case errors.As(err, &failed) && failed.Code != account.CodeUnavailable:
+			http.Redirect(w, r, "/settings/password?problem="+string(failed.Code), http.StatusSeeOther)
+		default:
+			http.Error(w, "Try again in a moment.", http.StatusServiceUnavailable)
+		}
+	})))
 }
 
 // Mails about new devices do not go to users of the company, whose devices are known, and
