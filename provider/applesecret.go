@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/x509"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/handshake"
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // appleSecretAge is how long a client secret lives. Apple allows six months;
@@ -20,7 +22,14 @@ const appleSecretAge = 5 * time.Minute
 // signSecrets has the client secret made for each exchange, if there is a key.
 //
 // https://developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret
+//
+// Applications hash the nonce, as Apple's examples do, and exchange their codes with a
+// secret for the id of their bundle.
 func (o AppleOptions) signSecrets(own *pintle.OAuth) error {
+	takes := &own.AcceptIDTokens
+	if len(takes.Audiences) > 0 {
+		takes.NonceHash = cmp.Or(takes.NonceHash, oauth.NonceSHA256Hex)
+	}
 	if o.PrivateKey == "" && o.TeamID == "" && o.KeyID == "" {
 		return nil
 	}
@@ -31,13 +40,17 @@ func (o AppleOptions) signSecrets(own *pintle.OAuth) error {
 	if err != nil {
 		return fmt.Errorf("AppleOptions.PrivateKey: %w", err)
 	}
-	clientID := own.ClientID
-	own.Quirks.ClientSecret = func(context.Context) (string, error) {
+	sign := func(_ context.Context, clientID string) (string, error) {
 		now := time.Now()
 		return handshake.SignJWT(key, o.KeyID, map[string]any{
 			"iss": o.TeamID, "sub": clientID, "aud": "https://appleid.apple.com",
 			"iat": now.Unix(), "exp": now.Add(appleSecretAge).Unix(),
 		})
+	}
+	clientID := own.ClientID
+	own.Quirks.ClientSecret = func(ctx context.Context) (string, error) { return sign(ctx, clientID) }
+	if len(takes.Audiences) > 0 && takes.ClientSecret == nil {
+		takes.ClientSecret = sign
 	}
 	return nil
 }

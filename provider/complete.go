@@ -35,7 +35,7 @@ func onServer(p *pintle.OAuth, fallback string) *pintle.OAuth {
 		if err != nil {
 			return err
 		}
-		for _, e := range []*oauth.Endpoint{&own.Authorization, &own.Token, &own.UserInfo} {
+		for _, e := range []*oauth.Endpoint{&own.Authorization, &own.Token, &own.UserInfo, &own.Revocation} {
 			if strings.HasPrefix(e.URL, "/") {
 				e.URL = server + e.URL
 			}

@@ -19,6 +19,7 @@ func Discord(o Options) *pintle.OAuth {
 		Authorization: endpoint("https://discord.com/api/oauth2/authorize", "scope", "identify email"),
 		Token:         endpoint("https://discord.com/api/oauth2/token"),
 		UserInfo:      endpoint("https://discord.com/api/users/@me"),
+		Revocation:    endpoint("https://discord.com/api/oauth2/token/revoke"),
 		Profile:       claims{id: "id", name: "global_name|username", email: "email", picture: discordPicture}.user,
 		// https://discord.com/developers/docs/resources/user#user-object
 		EmailVerified: saysVerified("verified"),

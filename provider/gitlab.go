@@ -23,6 +23,8 @@ func GitLab(o Options) *pintle.OAuth {
 		Authorization: endpoint("/oauth/authorize", "scope", "read_user"),
 		Token:         endpoint("/oauth/token"),
 		UserInfo:      endpoint("/api/v4/user"),
+		// https://docs.gitlab.com/api/oauth2/#revoke-a-token
+		Revocation:    endpoint("/oauth/revoke"),
 		Profile:       claims{id: "sub|id", name: "name|username", email: "email", image: "avatar_url"}.user,
 		EmailVerified: saysVerified("email_verified"), // which is added below
 	}), "https://gitlab.com")

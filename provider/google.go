@@ -17,6 +17,8 @@ func Google(o Options) *pintle.OAuth {
 	return o.apply(&pintle.OAuth{
 		ID: "google", Name: "Google", Protocol: oauth.OIDC,
 		Issuer: "https://accounts.google.com",
+		// https://developers.google.com/identity/gsi/web/guides/verify-google-id-token
+		Quirks: oauth.Quirks{OtherIssuer: "accounts.google.com"},
 		// Google checks an address at another service when the account is made.
 		// https://developers.google.com/identity/openid-connect/openid-connect#an-id-tokens-payload
 		EmailVerified: saysVerified("email_verified"),

@@ -33,6 +33,9 @@ type service struct {
 	// anonymous leaves the id out of every response.
 	anonymous bool
 
+	// tenant, if set, is the tenant of the user at Microsoft, and "none" leaves it out.
+	tenant string
+
 	// spoil, if set, changes the service's profile of the user.
 	spoil func(doc map[string]any)
 

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
@@ -64,7 +65,11 @@ func (s *service) idToken() string {
 		claims["nonce"] = nonce
 	}
 	if strings.Contains(claims["iss"].(string), "{tenantid}") {
-		claims["tid"], claims["iss"] = entraTenant, strings.Replace(claims["iss"].(string), "{tenantid}", entraTenant, 1)
+		tenant := cmp.Or(s.tenant, entraTenant)
+		claims["tid"], claims["iss"] = tenant, strings.Replace(claims["iss"].(string), "{tenantid}", tenant, 1)
+		if s.tenant == "none" {
+			delete(claims, "tid")
+		}
 	}
 	return s.sign(claims)
 }

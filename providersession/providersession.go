@@ -121,7 +121,8 @@ type Record struct {
 
 	Role Role
 
-	// ACR, AMR and AuthTime are those of the ID token.
+	// ACR, AMR and AuthTime are those of the ID token, and of those that refreshes have
+	// brought for the same session of the provider since: each as it was said last.
 	ACR      string
 	AMR      []string
 	AuthTime time.Time
