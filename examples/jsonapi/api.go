@@ -8,28 +8,23 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"time"
 
 	"github.com/pintleauth/pintle"
-	"github.com/pintleauth/pintle/throttle"
 )
 
 // api is the application's server. Requests come from browsers and applications.
 type api struct {
 	auth      *pintle.Auth
 	passwords *pintle.Credentials
-	codes     *codes
-	guard     *throttle.Guard // limits guesses of passwords and of codes
 }
 
 // newAPI routes requests. A session comes in a cookie from browsers and in the
 // header Authorization from applications. Requests that a page of another site
 // forges with a user's cookie are rejected before they reach a handler.
-func newAPI(auth *pintle.Auth, passwords *pintle.Credentials, guard *throttle.Guard) http.Handler {
-	a := &api{auth, passwords, newCodes(), guard}
+func newAPI(auth *pintle.Auth, passwords *pintle.Credentials) http.Handler {
+	a := &api{auth, passwords}
 	own := http.NewServeMux()
-	own.Handle("GET /app/authorize", auth.Require(http.HandlerFunc(a.ask)))
-	own.Handle("POST /app/authorize", auth.Require(http.HandlerFunc(a.decide)))
-	own.HandleFunc("POST /app/token", a.token)
 	own.HandleFunc("POST /session", a.signIn)
 	own.HandleFunc("DELETE /session", a.signOut)
 	own.Handle("GET /me", auth.Require(http.HandlerFunc(a.me)))
@@ -64,6 +59,19 @@ func (a *api) signIn(w http.ResponseWriter, r *http.Request) {
 	default:
 		a.issue(w, r, user, pintle.Authentication{Provider: "credentials", Methods: []string{"pwd"}})
 	}
+}
+
+// issue starts a session of a user and responds with its token. The application gets
+// no cookie. Events and the list of a user's sessions are those of a browser.
+func (a *api) issue(w http.ResponseWriter, r *http.Request, user *pintle.User, signedIn pintle.Authentication) {
+	token, session, err := a.auth.StartSession(nil, r, user, pintle.StartOptions{Authentication: signedIn})
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{
+		"access_token": token, "token_type": "Bearer", "expires_in": int(time.Until(session.Expires).Seconds()),
+	})
 }
 
 // submission is what a client has sent, for the limit of guesses.

@@ -40,7 +40,7 @@ func signIn(ctx context.Context, api string, browse func(address string) error) 
 	cfg := oauth2.Config{
 		ClientID:    "desktop",
 		RedirectURL: fmt.Sprintf("http://%s/signed-in", listener.Addr()),
-		Endpoint:    oauth2.Endpoint{AuthURL: api + "/app/authorize", TokenURL: api + "/app/token", AuthStyle: oauth2.AuthStyleInParams},
+		Endpoint:    oauth2.Endpoint{AuthURL: api + "/auth/native/authorize", TokenURL: api + "/auth/native/token", AuthStyle: oauth2.AuthStyleInParams},
 	}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
 	answers := make(chan url.Values, 1)

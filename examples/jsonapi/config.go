@@ -6,11 +6,12 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
+	"github.com/pintleauth/pintle/native"
 	"github.com/pintleauth/pintle/throttle"
 )
 
 // config is the whole configuration of Pintle. Users sign in with a password or
-// the local identity provider. Applications get sessions from token.go.
+// the local identity provider, and applications through the browser.
 func config(store pintle.Store, passwords *pintle.Credentials, idp *authtest.IdentityProvider) pintle.Config {
 	return pintle.Config{
 		Providers: []pintle.Provider{passwords, idp.OIDC("local")},
@@ -23,8 +24,17 @@ func config(store pintle.Store, passwords *pintle.Credentials, idp *authtest.Ide
 
 			RecordAuthentication: true,
 		},
+		Native: applications,
 		Getenv: func(string) string { return "" }, // a variable of another project must not confuse this one
 	}
+}
+
+// applications are those that may act as a user who agrees. A code goes to an address of
+// this machine at which the user's application listens while it waits, or to a page of
+// a site that the operating system has verified to belong to the application.
+var applications = []native.Application{
+	{ID: "desktop", Name: "The example for desktops", RedirectURLs: []string{"http://127.0.0.1/signed-in"}},
+	{ID: "phone", Name: "The example for phones", RedirectURLs: []string{"https://app.example.com/signed-in"}},
 }
 
 // kim is the only user with a password.

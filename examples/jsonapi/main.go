@@ -6,7 +6,7 @@
 //
 // The first is the API. The second is the application: it opens the browser, where
 // you sign in as kim with the password "open sesame" or with the identity provider
-// of the API. Read config.go and authorize.go first.
+// of the API. Read config.go first.
 package main
 
 import (
@@ -62,7 +62,7 @@ func serve(addr string) error {
 	}
 	log.Printf("the API is at http://%s", listener.Addr())
 	server := &http.Server{
-		Handler: newAPI(auth, passwords, guard),
+		Handler: newAPI(auth, passwords),
 		// A client that sends or reads slowly must not hold a connection forever.
 		ReadTimeout: 20 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 	}
