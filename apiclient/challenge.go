@@ -2,34 +2,62 @@ package apiclient
 
 import (
 	"net/http"
-	"slices"
 	"strings"
+
+	"github.com/pintleauth/pintle"
 )
 
 // rejectsToken reports whether an API says that the access token is expired, revoked or
 // otherwise invalid. Another token would help then; with status 403 it would not.
 //
 // https://www.rfc-editor.org/rfc/rfc6750#section-3.1
-func rejectsToken(resp *http.Response) bool {
-	return resp.StatusCode == http.StatusUnauthorized && slices.ContainsFunc(resp.Header.Values("WWW-Authenticate"), isInvalidToken)
+// https://www.rfc-editor.org/rfc/rfc9449#section-7.1
+func rejectsToken(resp *http.Response, account *pintle.Account) bool {
+	return findChallenge(resp, account, "invalid_token") != nil
 }
 
-// isInvalidToken reports whether a list of challenges has one of Bearer with the error
-// invalid_token.
+// findChallenge returns the parameters of the challenge of an answer that has an error, for
+// the kind of token that was sent, or nil.
+func findChallenge(resp *http.Response, account *pintle.Account, code string) map[string]string {
+	scheme := "Bearer"
+	if isBound(account) {
+		scheme = "DPoP"
+	}
+	if resp.StatusCode != http.StatusUnauthorized {
+		return nil
+	}
+	for _, challenges := range resp.Header.Values("WWW-Authenticate") {
+		for _, params := range challengesOf(challenges, scheme) {
+			if params["error"] == code {
+				return params
+			}
+		}
+	}
+	return nil
+}
+
+// isBound reports whether the access token of an account is bound to a key.
+func isBound(account *pintle.Account) bool { return strings.EqualFold(account.TokenType, "DPoP") }
+
+// challengesOf returns the parameters of each challenge of a scheme in a list. Their names are
+// in lower case. Of two parameters with one name the first counts.
 //
 // https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1
-func isInvalidToken(challenges string) bool {
-	scheme, rest := "", challenges
+func challengesOf(challenges, want string) (found []map[string]string) {
+	wanted, rest := false, challenges
 	for {
 		rest = strings.TrimLeft(rest, " \t,")
 		name := leadingToken(rest)
 		if name == "" {
-			return false // the end, or no list of challenges
+			return found // the end, or no list of challenges
 		}
 		after := strings.TrimLeft(rest[len(name):], " \t")
 		value, isParam := strings.CutPrefix(after, "=")
 		if !isParam {
-			scheme, rest = name, after
+			if wanted = strings.EqualFold(name, want); wanted {
+				found = append(found, map[string]string{})
+			}
+			rest = after
 			continue
 		}
 		text, end, ok := paramValue(strings.TrimLeft(value, " \t"))
@@ -38,8 +66,10 @@ func isInvalidToken(challenges string) bool {
 			rest = strings.TrimLeft(value, "=")
 			continue
 		}
-		if strings.EqualFold(scheme, "Bearer") && strings.EqualFold(name, "error") && text == "invalid_token" {
-			return true
+		if name = strings.ToLower(name); wanted {
+			if params := found[len(found)-1]; params[name] == "" {
+				params[name] = text
+			}
 		}
 		rest = end
 	}

@@ -24,6 +24,9 @@ import (
 // tenant. Its errors, such as [pintle.ErrNoRefresh], and [ErrConsentRequired] are those of
 // the client's methods.
 //
+// A token that is bound to a key ([pintle.OAuth].DPoP) is sent with a proof of the key, and
+// with another proof if the API asks for its nonce in that.
+//
 // The client may be used concurrently, and for as long as auth. It has no Timeout. The
 // error is about the origins.
 func New(auth *pintle.Auth, userID string, o Options) (*http.Client, error) {
@@ -103,8 +106,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return fail(err)
 	}
-	resp, err := t.send(req, req.Body, account)
-	if err != nil || !rejectsToken(resp) || !canRepeat(req) {
+	resp, err := t.sendOnce(req, req.Body, account)
+	if err != nil || !rejectsToken(resp, account) || !canRepeat(req) {
 		return resp, err
 	}
 	renewed, err := t.source.account(req.Context(), account.AccessToken)
@@ -122,15 +125,28 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	discard(resp)
-	return t.send(req, body, renewed)
+	return t.sendOnce(req, body, renewed)
 }
 
-// send sends a copy of a request: a RoundTripper does not change its own.
+// sendOnce sends a request, and turns an answer that asks for another sign-in into an error.
+func (t *transport) sendOnce(req *http.Request, body io.ReadCloser, account *pintle.Account) (*http.Response, error) {
+	resp, err := t.send(req, body, account)
+	if err != nil {
+		return nil, err
+	}
+	if needs := stepUp(resp, account); needs != nil {
+		discard(resp)
+		return nil, needs
+	}
+	return resp, nil
+}
+
+// send sends a request with the token of an account, and a proof where that is bound to a
+// key.
 func (t *transport) send(req *http.Request, body io.ReadCloser, account *pintle.Account) (*http.Response, error) {
-	with := req.Clone(req.Context())
+	with := *req
 	with.Body = body
-	with.Header.Set("Authorization", "Bearer "+account.AccessToken)
-	return t.base.RoundTrip(with)
+	return t.source.auth.SendWithToken(account, &with, t.base)
 }
 
 // canRepeat reports whether a request that was sent can be sent again.

@@ -1,13 +1,16 @@
 package apiclient_test
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +32,7 @@ type world struct {
 
 	mu        sync.Mutex
 	exchanges int
+	tokenType string            // empty: bearer
 	refused   bool              // the provider refuses refresh tokens
 	good      func(string) bool // which access tokens the API accepts
 	challenge string
@@ -38,21 +42,25 @@ type world struct {
 
 // newWorld links an account whose access token is "token 0". The provider issues "token 1"
 // and so on.
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, changes ...func(*pintle.OAuth)) *world {
 	t.Helper()
 	w := &world{t: t, store: memstore.New(), good: func(string) bool { return true }, challenge: `Bearer error="invalid_token"`}
 	provider := httptest.NewServer(http.HandlerFunc(w.serveToken))
 	t.Cleanup(provider.Close)
 	w.api = httptest.NewServer(http.HandlerFunc(w.serveAPI))
 	t.Cleanup(w.api.Close)
+	acme := &pintle.OAuth{
+		ID: "acme", ClientID: "app", ClientSecret: "the secret of the client",
+		Authorization: oauth.Endpoint{URL: provider.URL + "/authorize"}, Token: oauth.Endpoint{URL: provider.URL + "/token"},
+		UserInfo: oauth.Endpoint{URL: provider.URL + "/user"},
+	}
+	for _, change := range changes {
+		change(acme)
+	}
 	var err error
 	w.auth, err = pintle.New(pintle.Config{
-		Providers: []pintle.Provider{&pintle.OAuth{
-			ID: "acme", ClientID: "app", ClientSecret: "the secret of the client",
-			Authorization: oauth.Endpoint{URL: provider.URL + "/authorize"}, Token: oauth.Endpoint{URL: provider.URL + "/token"},
-			UserInfo: oauth.Endpoint{URL: provider.URL + "/user"},
-		}},
-		Store: w.store, Secrets: []string{"a secret of the tests of this package"},
+		Providers: []pintle.Provider{acme},
+		Store:     w.store, Secrets: []string{"a secret of the tests of this package"},
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -87,7 +95,7 @@ func (w *world) serveToken(rw http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(rw, `{"error":"invalid_grant"}`)
 		return
 	}
-	_, _ = fmt.Fprintf(rw, `{"access_token":"token %d","token_type":"bearer","expires_in":3600}`, w.exchanges)
+	_, _ = fmt.Fprintf(rw, `{"access_token":"token %d","token_type":%q,"expires_in":3600}`, w.exchanges, cmp.Or(w.tokenType, "bearer"))
 }
 
 func (w *world) serveAPI(rw http.ResponseWriter, r *http.Request) {
@@ -243,6 +251,39 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
+// RPX-70: an API asks for another sign-in, and no token of this one helps. What it says is bounded.
+func TestAnAPIAsksForAStrongerSignIn(t *testing.T) {
+	long := strings.Repeat("x", 129)
+	for challenge, want := range map[string]pintle.SignInOptions{
+		`Bearer error="insufficient_user_authentication", acr_values="phr mfa", max_age="300"`:                                   {ACRValues: []string{"phr", "mfa"}, MaxAge: 5 * time.Minute},
+		`Basic realm="x", bearer Error=insufficient_user_authentication, Max_Age=0`:                                              {Prompt: "login"},
+		`Bearer error="insufficient_user_authentication"`:                                                                        {},
+		`Bearer error="insufficient_user_authentication", max_age="-1", acr_values="` + long + ` a\\b ü  c"`:                     {ACRValues: []string{`a\b`, "c"}},
+		`Bearer error="insufficient_user_authentication", max_age="99999999999", acr_values="` + strings.Repeat("a ", 300) + `"`: {},
+		`Bearer error="insufficient_user_authentication", acr_values="1 2 3 4 5 6 7 8 9"`:                                        {ACRValues: []string{"1", "2", "3", "4", "5", "6", "7", "8"}},
+	} {
+		w := newWorld(t)
+		w.good, w.challenge = func(string) bool { return false }, challenge
+		_, err := w.client().Get(w.api.URL)
+		needs, ok := errors.AsType[*apiclient.StepUpError](err)
+		if !ok || !reflect.DeepEqual(needs.SignIn, want) {
+			t.Errorf("%s: the error is %v", challenge, err)
+		}
+		if w.exchanges != 0 || len(w.seen) != 1 {
+			t.Errorf("%d exchanges and %d requests", w.exchanges, len(w.seen))
+		}
+	}
+	for _, challenge := range []string{
+		`DPoP error="insufficient_user_authentication"`, `Bearer realm="error=insufficient_user_authentication"`, `Bearer scope="x", Basic error="insufficient_user_authentication"`,
+	} {
+		w := newWorld(t)
+		w.good, w.challenge = func(string) bool { return false }, challenge
+		if got, err := get(w.client(), w.api.URL); err != nil || got != "401 " {
+			t.Errorf("%s: %q, %v", challenge, got, err)
+		}
+	}
+}
+
 // RPX-74
 func TestATokenThatTheAPIRejectsIsReplacedOnce(t *testing.T) {
 	w := newWorld(t)
@@ -383,4 +424,65 @@ func TestNothingPrintsATokenByItself(t *testing.T) {
 			t.Errorf("RPX-85 %s", text)
 		}
 	}
+}
+
+// RPX-129, RPX-74: a token that is bound to a key is sent with a proof, which has the nonce of
+// the API. If the API no longer accepts the token, as after a change of the secret, another one
+// is fetched.
+func TestATokenThatIsBoundToAKey(t *testing.T) {
+	w := newBoundWorld(t)
+	if got, err := answer(w.client().Post(w.api.URL+"/notes", "text/plain", strings.NewReader("a note"))); err != nil || got != "200 hello" {
+		t.Fatalf("the answer is %q, %v", got, err)
+	}
+	want := []string{"DPoP token 0", "DPoP token 0", "DPoP token 1"}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if fmt.Sprint(w.seen) != fmt.Sprint(want) || fmt.Sprint(w.bodies) != "[a note a note a note]" || w.exchanges != 1 {
+		t.Errorf("the API saw %q with %q after %d exchanges", w.seen, w.bodies, w.exchanges)
+	}
+}
+
+func TestABoundTokenIsNoTokenOfASource(t *testing.T) {
+	w := newBoundWorld(t)
+	token, err := apiclient.TokenSource(t.Context(), w.auth, w.userID, apiclient.Options{Provider: "acme"}).Token()
+	if err == nil || !strings.Contains(err.Error(), "bound to a key") {
+		t.Errorf("the token is %v, %v", token, err)
+	}
+}
+
+// newBoundWorld is a world whose tokens are bound. The API asks for a nonce, and does not
+// accept the first token.
+func newBoundWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, func(p *pintle.OAuth) { p.DPoP = oauth.DPoPRequired })
+	w.tokenType = "DPoP"
+	linked, err := w.store.Account(t.Context(), "acme", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked.TokenType = "dpop"
+	if err := w.store.UpdateAccount(t.Context(), linked); err != nil {
+		t.Fatal(err)
+	}
+	w.api.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		body, _ := io.ReadAll(r.Body)
+		w.seen, w.bodies = append(w.seen, r.Header.Get("Authorization")), append(w.bodies, string(body))
+		rw.Header().Set("DPoP-Nonce", "the-nonce")
+		_, claims, _ := strings.Cut(r.Header.Get("DPoP"), ".")
+		claims, _, _ = strings.Cut(claims, ".")
+		decoded, _ := base64.RawURLEncoding.DecodeString(claims)
+		switch {
+		case !strings.Contains(string(decoded), `"nonce":"the-nonce"`):
+			rw.Header().Set("WWW-Authenticate", `DPoP error="use_dpop_nonce"`)
+			rw.WriteHeader(http.StatusUnauthorized)
+		case r.Header.Get("Authorization") == "DPoP token 0":
+			rw.Header().Set("WWW-Authenticate", `dpop algs="ES256", error="invalid_token"`)
+			rw.WriteHeader(http.StatusUnauthorized)
+		default:
+			_, _ = io.WriteString(rw, "hello")
+		}
+	})
+	return w
 }

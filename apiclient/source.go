@@ -49,6 +49,7 @@ type Options struct {
 //
 // The context is that of [pintle.Auth.Refresh]: with [pintle.NewFunc] it names the tenant,
 // and when it ends the source fails. Errors are those of Refresh, and [ErrConsentRequired].
+// A token that is bound to a key ([pintle.OAuth].DPoP) is an error, too: it needs [New].
 //
 // A client that [oauth2.NewClient] makes of it sends the token wherever a request or a
 // redirect goes; prefer [New].
@@ -68,6 +69,9 @@ func (b *bound) Token() (*oauth2.Token, error) {
 	account, err := b.source.account(b.ctx, "")
 	if err != nil {
 		return nil, err
+	}
+	if isBound(account) { // without a proof of its key no API accepts it
+		return nil, fmt.Errorf("apiclient: the token of %s is bound to a key: use a client of New", account.Provider)
 	}
 	token := &oauth2.Token{AccessToken: account.AccessToken, TokenType: "Bearer"}
 	if account.ExpiresAt != 0 {
