@@ -33,7 +33,8 @@ interface Descriptor {
   id: string
 }
 
-interface Options {
+/** What a ceremony takes from the server. */
+export interface CeremonyOptions {
   challenge: string
   user?: { id: string }
   allowCredentials?: Descriptor[]
@@ -68,20 +69,8 @@ export function passkeys(routes: Routes, sessions: Sessions<unknown>): Passkeys 
     await requested?.catch(() => {})
     signal.throwIfAborted()
     requested = routes.get(`webauthn-options/${provider}?${query}`)
-    const { options } = (await requested) as { options: Options }
-    const { user } = options
-    const credential = await navigator.credentials[action === "register" ? "create" : "get"]({
-      signal,
-      mediation: autofill ? "conditional" : undefined,
-      publicKey: {
-        ...options,
-        challenge: toBytes(options.challenge),
-        user: user && { ...user, id: new TextEncoder().encode(user.id) },
-        allowCredentials: descriptors(options.allowCredentials),
-        excludeCredentials: descriptors(options.excludeCredentials),
-      },
-    } as unknown as CredentialCreationOptions & CredentialRequestOptions)
-    const data = JSON.stringify(describe(credential as PublicKeyCredential))
+    const { options } = (await requested) as { options: CeremonyOptions }
+    const data = await credential(action, options, { signal, ...(autofill && { mediation: "conditional" }) })
     const url = await submit(routes, `callback/${provider}`, { action, data, callbackUrl: redirectTo })
     return finish(sessions, url, redirect)
   }
@@ -90,6 +79,26 @@ export function passkeys(routes: Routes, sessions: Sessions<unknown>): Passkeys 
     register: (options) => ceremony("register", options),
     signIn: (options) => ceremony("authenticate", options),
   }
+}
+
+/** Runs a ceremony with the options of the server, and returns the answer as the server takes it. */
+export async function credential(
+  action: "register" | "authenticate",
+  options: CeremonyOptions,
+  request?: { signal: AbortSignal; mediation?: "conditional" },
+): Promise<string> {
+  const { user } = options
+  const made = await navigator.credentials[action === "register" ? "create" : "get"]({
+    ...request,
+    publicKey: {
+      ...options,
+      challenge: toBytes(options.challenge),
+      user: user && { ...user, id: new TextEncoder().encode(user.id) },
+      allowCredentials: descriptors(options.allowCredentials),
+      excludeCredentials: descriptors(options.excludeCredentials),
+    },
+  } as unknown as CredentialCreationOptions & CredentialRequestOptions)
+  return JSON.stringify(describe(made as PublicKeyCredential))
 }
 
 function describe(credential: PublicKeyCredential) {

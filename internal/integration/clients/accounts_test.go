@@ -24,17 +24,19 @@ import (
 )
 
 // newAccountsSite serves the built pages beside Pintle with the accounts of package account.
-// Mary has a password there, and an account of the identity provider.
-func newAccountsSite(t *testing.T, pages, sessions string) *site {
+// Mary has a password there, and an account of the identity provider. While the site is down,
+// the form token cannot be requested.
+func newAccountsSite(t *testing.T, pages, sessions string, further ...pintle.Provider) *site {
 	t.Helper()
 	mux := http.NewServeMux()
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
-	s := &site{url: srv.URL, idp: authtest.Start(t, authtest.Options{AutoConsent: true})}
+	s := &site{url: strings.Replace(srv.URL, "127.0.0.1", "localhost", 1), idp: authtest.Start(t, authtest.Options{AutoConsent: true})}
 	s.idp.SignInAs(authtest.Person{Subject: "42", Name: "Mary Anning", Email: "mary@example.com"})
 	store, hasher := memstore.New(), &hashes.Hasher{Memory: 64, Passes: 1} // cheap
 	cfg := config(t, "the secret of the site with accounts")
-	cfg.URL, cfg.Store, cfg.Providers, cfg.Callbacks = s.url, store, []pintle.Provider{s.idp.OIDC("idp")}, pintle.Callbacks{}
+	cfg.URL, cfg.Store, cfg.Providers, cfg.Callbacks = s.url, store, append(further, s.idp.OIDC("idp")), pintle.Callbacks{}
+	cfg.ExperimentalPasskeys = len(further) > 0
 	if sessions == "token" {
 		cfg.Session.Strategy, cfg.Session.Revocation = pintle.StrategyJWT, &memstore.Revocations{}
 		cfg.Callbacks.JWT = rename
@@ -61,6 +63,18 @@ func newAccountsSite(t *testing.T, pages, sessions string) *site {
 		t.Fatal(err)
 	}
 	mux.Handle("/api/auth/", s.auth)
+	mux.Handle("/api/auth/csrf", s.whileUp(s.auth))
+	// The sessions of a user who was asked now, and of one who was not asked for an hour.
+	for path, ago := range map[string]time.Duration{"/now": 0, "/old": time.Hour} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			facts := pintle.Authentication{Time: time.Now().Add(-ago), Methods: []string{"pwd"}}
+			if _, _, err := s.auth.StartSession(w, r, mary, pintle.StartOptions{Authentication: facts}); err != nil {
+				t.Error(err)
+			}
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<!doctype html><title>Later</title>")
+		})
+	}
 	mux.Handle("/welcome", s.auth.Load(http.HandlerFunc(welcome)))
 	mux.Handle("/", http.FileServer(http.Dir(pages)))
 	return s

@@ -24,9 +24,9 @@ func TestTheJSONAPIExample(t *testing.T) {
 	p.open(address)
 	p.press("Sign in with Local identity provider")
 	p.pick("Grace Hopper")
-	p.hasTitle("The example for desktops")
+	p.hasTitle("Sign in to an application?")
 	p.picture("question")
-	p.press("Yes")
+	p.press("Agree")
 	p.waitFor("back at the application", `document.body.innerText.startsWith("You can close this window")`)
 	app.says("The API returns your name: Grace Hopper")
 }

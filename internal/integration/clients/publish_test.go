@@ -21,12 +21,19 @@ func TestOurClientWorksAsItIsPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	accountPromises, err := os.ReadFile(filepath.Join(client, "test", "account.ts"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{
 		"package.json": `{"private": true, "type": "module"}`,
 		"app.js": `import { connect, RequestError } from "@pintleauth/client"
-			const whole = typeof connect().signIn === "function" && new RequestError("/", 500).status === 500
+			import { connectAccount } from "@pintleauth/client/account"
+			const whole = typeof connect().signIn === "function" && new RequestError("/", 500).status === 500 &&
+				typeof connectAccount().password.change === "function"
 			process.exit(whole ? 0 : 1)`,
-		"app.ts": strings.Replace(string(promises), "../src/index.js", "@pintleauth/client", 1),
+		"app.ts":     strings.Replace(string(promises), "../src/index.js", "@pintleauth/client", 1),
+		"account.ts": strings.Replace(string(accountPromises), "../src/account.js", "@pintleauth/client/account", 1),
 	} {
 		if err := os.WriteFile(filepath.Join(app, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -39,7 +46,7 @@ func TestOurClientWorksAsItIsPublished(t *testing.T) {
 	for _, resolution := range []string{"bundler", "nodenext"} {
 		module := map[string]string{"bundler": "esnext", "nodenext": "nodenext"}[resolution]
 		run(t, app, filepath.Join(client, "node_modules", ".bin", "tsc"), "--noEmit", "--strict", "--target", "es2022",
-			"--lib", "es2022,dom,dom.iterable", "--module", module, "--moduleResolution", resolution, "app.ts")
+			"--lib", "es2022,dom,dom.iterable", "--module", module, "--moduleResolution", resolution, "app.ts", "account.ts")
 	}
 }
 
@@ -66,7 +73,7 @@ func pack(t *testing.T, client, into string) (archive string) {
 		}
 	}
 	slices.Sort(files)
-	if want := []string{"LICENSE", "README.md", "dist/pintle.js", "package.json"}; !slices.Equal(files, want) {
+	if want := []string{"LICENSE", "README.md", "dist/account.js", "dist/pintle.js", "package.json"}; !slices.Equal(files, want) {
 		t.Errorf("the package has %q beside its types, want %q", files, want)
 	}
 	return filepath.Join(into, packed[0].Filename)

@@ -111,7 +111,10 @@ func checkScripts(t *testing.T, of []snippet, sources []string) [][]string {
 		"compilerOptions": map[string]any{
 			"target": "ES2022", "module": "ESNext", "moduleResolution": "bundler", "lib": []string{"ES2022", "DOM", "DOM.Iterable"},
 			"types": []string{}, "strict": true, "noEmit": true, "allowJs": true, "skipLibCheck": true,
-			"paths": map[string][]string{"@pintleauth/client": {filepath.Join(repository, "client", "src", "index.ts")}},
+			"paths": map[string][]string{
+				"@pintleauth/client":         {filepath.Join(repository, "client", "src", "index.ts")},
+				"@pintleauth/client/account": {filepath.Join(repository, "client", "src", "account.ts")},
+			},
 		},
 		"include": []string{"snippet-*"},
 	})

@@ -1,0 +1,31 @@
+// Compiled and never run: code that the types accept, and code that they reject.
+import { connectAccount, RequestError, StepUpError, type Account, type Me } from "../src/account.js"
+
+export async function promises(): Promise<void> {
+  const account: Account = connectAccount({ basePath: "/api/auth" })
+  const me = await account.me()
+  // @ts-expect-error it may be a failure
+  me.user
+  if (me.error === undefined) {
+    const user: Me["user"] = me.user
+    // @ts-expect-error the store may have no passkeys
+    me.passkeys.length
+    void [user.email, me.passkeys?.length, me.pending.deletion]
+  }
+  const changed = await account.password.change("", "").catch((e: unknown) => {
+    if (e instanceof StepUpError) return account.confirm.methods(e)
+    if (e instanceof RequestError) return undefined
+    throw e
+  })
+  if (changed?.error) void changed.fields?.["password"]
+  const done = await account.devices.end("handle")
+  const next: string = done.error === undefined ? done.next : done.error
+  // @ts-expect-error a picture is removed, and not chosen
+  await account.profile.update({ image: "https://pictures.example" })
+  const key = await account.factors.addTotp()
+  if (key.error === undefined) await account.factors.confirmTotp(key.key, "123456", "Phone")
+  const codes = await account.factors.newRecoveryCodes()
+  const file = await account.exportData()
+  const { ok } = { ok: file.error === undefined && file.file.size > 0 }
+  void [next, codes.error === undefined ? codes.codes : codes.error, ok, await account.passkey.add(), await account.activity.page()]
+}
