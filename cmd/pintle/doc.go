@@ -7,6 +7,11 @@
 //	pintle migrate [URL]                 make the tables of package sqlstore, or bring them up to date
 //	pintle migrate -layout NAME -accounts [URL]
 //	                                     make the tables of package account beside those of Auth.js
+//	pintle activity [-user ID] [-kind KIND] [-since TIME] [-json] [URL]
+//	                                     what happened to the accounts of users
+//	pintle reseal [-layout NAME] [-tenant NAME] [URL]
+//	                                     seal the secrets of authenticator apps with the first secret
+//	pintle users COMMAND                 list, make and change users; pintle users help lists the commands
 //	pintle doctor                        faults of the environment and the servers it names
 //	pintle doctor [-layout NAME] URL     faults of a database
 //	pintle token [-cookie NAME] [-tenant NAME]
@@ -24,6 +29,15 @@
 // (SMTP_URL) and the database (DATABASE_URL), as far as the environment names
 // them. It changes nothing, does not sign in, and exits with status 1 if it finds
 // a problem.
+//
+// The secrets of authenticator apps are sealed with the secrets of the environment: the
+// first of AUTH_SECRET_3, AUTH_SECRET_2, AUTH_SECRET_1 and AUTH_SECRET that is set seals, and
+// each opens. The doctor counts those that only another one opens; -tenant names the tenants.
+//
+// Users of another system come with "pintle users import -from SYSTEM FILE". The pepper of
+// Devise is DEVISE_PEPPER. The status is 0 if every user of the file is stored, 1 if the
+// import has stopped and is to be run again, and 3 if the file was read to its end and users
+// were refused.
 //
 // A token is opened with AUTH_SECRET. The input may be a whole Cookie header. The
 // name of a tenant is the key of a configuration of pintle.NewFunc, or its Tenant.

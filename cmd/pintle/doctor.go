@@ -23,6 +23,7 @@ func doctor(w io.Writer, args []string) error {
 	tables.register(flags)
 	flags.BoolVar(&tables.passkeys, "passkeys", false, "examine the table of passkeys of the layout too")
 	flags.BoolVar(&tables.accounts, "accounts", false, "examine the tables of package account beside those of the layout too")
+	tenantFlag(flags, &tables.tenants)
 	if err := parse(flags, args); err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pintleauth/pintle/account"
+	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
@@ -31,6 +33,7 @@ type tableFlags struct {
 	layout                 string
 	passkeys, accounts     bool
 	tables, columns, extra pairs
+	tenants                names
 }
 
 // pairs are the values of a flag that may be repeated.
@@ -91,11 +94,35 @@ func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags
 	}
 	if len(problems) == 0 {
 		r.good("the %s database has the tables and indices it should have", dialect)
+		examineSeals(ctx, r, store.AccountStore(), f.tenants)
 	}
 	if slices.ContainsFunc(problems, func(p sqlstore.Problem) bool { return strings.HasPrefix(p.Fix, "CREATE UNIQUE") }) {
 		r.note("a statement that makes an index unique fails while there are duplicates: merge those first")
 	}
 	return nil
+}
+
+// examineSeals counts the secrets of authenticator apps by the secrets that open them. Rows
+// may be nil.
+func examineSeals(ctx context.Context, r *report, rows accountstore.Store, tenants []string) {
+	secrets := environmentSecrets()
+	if rows == nil || len(secrets) == 0 {
+		return
+	}
+	c, err := account.Reseal(ctx, rows, account.ResealOptions{Secrets: secrets, Tenants: tenants, CountOnly: true})
+	total := c.First + c.Old + c.Unopened
+	switch {
+	case c.Unopened > 0:
+		r.problem("%d of %d secrets of authenticator apps do not open: their users cannot use the apps", c.Unopened, total)
+		r.fix("set each AUTH_SECRET that has sealed them, and name the tenants with -tenant")
+	case err != nil:
+		r.problem("the secrets of authenticator apps cannot be read: %v", err)
+	case c.Old == 0 && total > 0:
+		r.good("the first secret opens the secrets of all %d authenticator apps", total)
+	}
+	if c.Old > 0 {
+		r.note("only an old secret opens %d of %d secrets of authenticator apps: run pintle reseal before you take it away", c.Old, total)
+	}
 }
 
 // check reports a mistyped option before the database is opened.

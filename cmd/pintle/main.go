@@ -18,6 +18,8 @@ var commands = []command{
 	{"secret", "secret", "Prints a fresh AUTH_SECRET, with 256 random bits, for an environment file.", printSecret},
 	{"providers", "providers [list | search WORD | show ID [-url URL] [-as ID]]", "Lists the catalogue of providers, searches it, or shows what to register and set for one.", providers},
 	{"migrate", "migrate [-layout NAME -accounts] [URL]", "Makes the tables of package sqlstore in a database, or brings them up to date. With -layout it makes those of package account beside the tables of Auth.js, and changes none of these.", migrate},
+	{"activity", "activity [-user ID] [-actor ID] [-kind KIND] [-outcome OUTCOME] [-since TIME] [-until TIME] [-limit N] [-json] [-layout NAME] [URL]", "Lists what happened to the accounts of users, the newest first: sign-ins, failed attempts, changes, acts of operators.", activity},
+	{"reseal", "reseal [-layout NAME] [-tenant NAME] [URL]", "Seals the secrets of all authenticator apps with the first of the secrets in the environment, so that the others can be taken away. It may be stopped and run again.", reseal},
 	{"doctor", "doctor [-layout NAME] [URL]", "Examines the environment and the servers it names, or the database at a URL alone, and changes nothing.", doctor},
 	{"token", "token [-cookie NAME] [-tenant NAME] < TOKEN", "Opens the session token on standard input with AUTH_SECRET and shows its claims.", func(w io.Writer, args []string) error { return openToken(os.Stdin, w, args) }},
 }
@@ -31,24 +33,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if len(args) > 0 {
 		name = args[0]
 	}
+	if name == usersName {
+		return runUsers(args[1:], stdout, stderr)
+	}
 	for _, c := range commands {
-		if c.name != name {
-			continue
+		if c.name == name {
+			return c.execute(args[1:], stdout, stderr)
 		}
-		err := c.run(stdout, args[1:])
-		if help, asked := errors.AsType[helpError](err); asked {
-			help.print(stdout, c)
-			return 0
-		}
-		switch {
-		case err == nil:
-			return 0
-		case errors.As(err, new(usageError)):
-			fmt.Fprintf(stderr, "pintle %s: %v\nusage: pintle %s\n", c.name, err, c.usage)
-			return 2
-		}
-		fmt.Fprintf(stderr, "pintle %s: %v\n", c.name, err)
-		return 1
 	}
 	switch name {
 	case "help", "-h", "-help", "--help":
@@ -68,11 +59,39 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 2
 }
 
+// execute runs a command and returns the status of the process.
+func (c command) execute(args []string, stdout, stderr io.Writer) int {
+	err := c.run(stdout, args)
+	help, asked := errors.AsType[helpError](err)
+	switch {
+	case err == nil:
+		return 0
+	case asked:
+		help.print(stdout, c)
+		return 0
+	case errors.As(err, new(usageError)):
+		fmt.Fprintf(stderr, "pintle %s: %v\nusage: pintle %s\n", c.name, err, c.usage)
+		return 2
+	}
+	fmt.Fprintf(stderr, "pintle %s: %v\n", c.name, err)
+	if failed, ok := errors.AsType[statusError](err); ok {
+		return failed.status
+	}
+	return 1
+}
+
+// A statusError is an error with a status of the process other than 1.
+type statusError struct {
+	status int
+	error
+}
+
 func usage(w io.Writer) {
 	fmt.Fprintln(w, "usage:")
 	for _, c := range commands {
 		fmt.Fprintf(w, "\tpintle %s\n\t\t%s\n", c.usage, c.summary)
 	}
+	fmt.Fprintf(w, "\tpintle %s COMMAND\n\t\t%s\n", usersName, usersSummary)
 	fmt.Fprintln(w, "\tpintle version\n\t\tPrints the version of the command.")
 }
 

@@ -19,7 +19,12 @@ func TestScripts(t *testing.T) {
 	idp, mail, busy := provider(t), mailServer(t, "220 mail.example ESMTP"), mailServer(t, "421 busy")
 	// Scripts run in parallel, and after this function: the servers last as long.
 	t.Run("all", func(t *testing.T) {
-		testscript.Run(t, testscript.Params{Dir: "testdata", UpdateScripts: *update, Setup: func(e *testscript.Env) error {
+		testscript.Run(t, testscript.Params{Dir: "testdata", UpdateScripts: *update, Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			// keep NAME sets a variable to the last output.
+			"keep": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+			},
+		}, Setup: func(e *testscript.Env) error {
 			e.Setenv("PROVIDER", idp)
 			e.Setenv("MAIL", mail)
 			e.Setenv("BUSYMAIL", busy)

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/pintleauth/pintle/accountstore"
+)
+
+// maxActivity is how many events are read at a time.
+const maxActivity = 500
+
+// activity lists the events of a database.
+func activity(w io.Writer, args []string) error {
+	flags := flag.NewFlagSet("activity", flag.ContinueOnError)
+	var tables tableFlags
+	var q accountstore.ActivityQuery
+	tables.register(flags)
+	flags.StringVar(&q.UserID, "user", "", "the `id` of the user whom the events are about")
+	flags.StringVar(&q.Actor, "actor", "", "the `id` of the operator who acted")
+	flags.StringVar(&q.Kind, "kind", "", "the `kind` of the events, such as sign_in_failed")
+	flags.StringVar(&q.Outcome, "outcome", "", "the `outcome` of the events: ok, refused, failed, or begun for acts of operators")
+	flags.Func("since", "the `time` of the first event: 2026-01-31, 2026-01-31T12:00:00Z, or 24h for a day ago", moment(&q.Since))
+	flags.Func("until", "the `time` before which the last event was", moment(&q.Until))
+	limit := flags.Int("limit", 100, "how many events are listed at most; 0 lists all")
+	asJSON := flags.Bool("json", false, "print a JSON object for each event, one a line")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if *limit < 0 {
+		return usagef("-limit is negative: 0 lists all")
+	}
+	if err := tables.check(); err != nil {
+		return err
+	}
+	tables.accounts = tables.layout != "" // the tables beside those of the layout
+	address, err := addressOf(flags.Args())
+	if err != nil {
+		return err
+	}
+	db, dialect, err := openDatabase(address, mustExist)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	store, err := tables.store(db, dialect)
+	if err != nil {
+		return err
+	}
+	list := listEvents
+	if *asJSON {
+		list = listEventsAsJSON
+	}
+	return list(w, func(print func(*accountstore.Event) error) error {
+		return eachEvent(context.Background(), store.AccountStore(), q, *limit, print)
+	})
+}
+
+// moment returns a function that reads a time, or how long ago it was.
+func moment(at *time.Time) func(text string) error {
+	return func(text string) error {
+		if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+			*at = time.Now().Add(-ago)
+			return nil
+		}
+		for _, form := range []string{time.RFC3339, time.DateOnly} {
+			if t, err := time.Parse(form, text); err == nil {
+				*at = t
+				return nil
+			}
+		}
+		return errors.New("write 2026-01-31, 2026-01-31T12:00:00Z, or 24h for a day ago")
+	}
+}
+
+// eachEvent calls print with the events of a query, the newest first.
+func eachEvent(ctx context.Context, rows accountstore.Store, q accountstore.ActivityQuery, limit int, print func(*accountstore.Event) error) error {
+	for listed := 0; ; {
+		q.Limit = maxActivity
+		if limit > 0 {
+			q.Limit = min(maxActivity, limit-listed)
+		}
+		events, err := rows.Activity(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if err := print(e); err != nil {
+				return err
+			}
+		}
+		listed += len(events)
+		if len(events) < q.Limit || listed == limit {
+			return nil
+		}
+		q.Before = events[len(events)-1]
+	}
+}
+
+// listEvents prints a table.
+func listEvents(w io.Writer, each func(print func(*accountstore.Event) error) error) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	_, _ = fmt.Fprintln(t, "TIME\tKIND\tOUTCOME\tCOUNT\tUSER\tACTOR\tDETAIL")
+	err := each(func(e *accountstore.Event) error {
+		var details []string
+		for _, name := range slices.Sorted(maps.Keys(e.Detail)) {
+			details = append(details, name+"="+printable(e.Detail[name]))
+		}
+		_, err := fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.At.UTC().Format(time.RFC3339), printable(e.Kind), printable(e.Outcome),
+			e.Count, printable(cmp.Or(e.UserID, subjectText(e.Subject))), printable(cmp.Or(e.Actor, "-")), strings.Join(details, " "))
+		return err
+	})
+	return errors.Join(err, t.Flush())
+}
+
+// subjectText is the keyed hash of an event without a user, and "-" without one.
+func subjectText(h accountstore.Hash) string {
+	if h == (accountstore.Hash{}) {
+		return "-"
+	}
+	return "#" + base64.RawURLEncoding.EncodeToString(h[:9])
+}
+
+// printable is a text without characters that move the cursor of a terminal, or turn the
+// direction of what follows: a browser may have chosen its name.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
+}
+
+// An eventLine is an event as JSON.
+type eventLine struct {
+	ID      string            `json:"id"`
+	At      time.Time         `json:"at"`
+	Kind    string            `json:"kind"`
+	Outcome string            `json:"outcome"`
+	Count   int               `json:"count"`
+	UserID  string            `json:"user,omitempty"`
+	Actor   string            `json:"actor,omitempty"`
+	Subject string            `json:"subject,omitempty"`
+	Detail  map[string]string `json:"detail,omitempty"`
+}
+
+func listEventsAsJSON(w io.Writer, each func(print func(*accountstore.Event) error) error) error {
+	lines := bufio.NewWriter(w)
+	encoder := json.NewEncoder(lines)
+	err := each(func(e *accountstore.Event) error {
+		line := eventLine{
+			ID: e.ID, At: e.At.UTC(), Kind: e.Kind, Outcome: e.Outcome, Count: e.Count, UserID: e.UserID, Actor: e.Actor, Detail: e.Detail,
+		}
+		if e.Subject != (accountstore.Hash{}) {
+			line.Subject = base64.RawURLEncoding.EncodeToString(e.Subject[:])
+		}
+		return encoder.Encode(line)
+	})
+	return errors.Join(err, lines.Flush())
+}

@@ -1,0 +1,330 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
+	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/store/sqlstore"
+)
+
+// An acting is what a command does to users. It sends no mail: the accounts of the application
+// have its mail server, and the command has not.
+type acting struct {
+	usersFlags
+	secretsOut bool
+	tenant     string
+
+	ctx   context.Context
+	store *sqlstore.Store
+	ops   *account.Operators
+
+	revoked *sqlstore.Revocations
+}
+
+// act reads the options and the arguments of a command, and does it. takes says what the
+// arguments are, of which there are at least one and at most as many as most. Options end at the
+// first argument: one that comes later must not be ignored, since the command would then do more
+// than the operator wants.
+func act(
+	name string, w io.Writer, args []string, options func(*flag.FlagSet), takes string, most int, secret func() bool, do func(a *acting, args []string) error,
+) error {
+	flags := flag.NewFlagSet(usersName+" "+name, flag.ContinueOnError)
+	a := &acting{}
+	a.register(flags)
+	flags.StringVar(&a.tenant, "tenant", "", "the `name` of the tenant, with pintle.NewFunc")
+	flags.BoolVar(&a.secretsOut, "stdout", false, "print links and passwords also if the output is not a terminal")
+	if options != nil {
+		options(flags)
+	}
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if n := flags.NArg(); n == 0 || n > most {
+		return usagef("want %s, after the options: %q", takes, flags.Args())
+	}
+	if secret != nil && secret() && !a.secretsOut && !isTerminal(w) {
+		return usagef("what it prints is a secret, and the output is not a terminal: add -stdout if it goes to the right place")
+	}
+	secrets := environmentSecrets()
+	if len(secrets) == 0 {
+		return usagef("set AUTH_SECRET, and AUTH_SECRET_1 to AUTH_SECRET_3, to the secrets of the application")
+	}
+	store, db, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if a.tables.layout == "" { // tables of Auth.js have no list
+		a.revoked = sqlstore.NewRevocations(db.DB, db.dialect)
+	}
+	if err := a.attach(store, secrets); err != nil {
+		return err
+	}
+	return do(a, flags.Args())
+}
+
+// attach makes the accounts of a configuration that is like that of the application.
+func (a *acting) attach(store *sqlstore.Store, secrets []string) error {
+	accounts := account.New(account.Options{Mail: func(context.Context, *pintle.Message) error { return nil }})
+	_, err := pintle.New(pintle.Config{
+		Store: store, Secrets: secrets, Accounts: accounts, Tenant: a.tenant,
+		URL:     cmp.Or(os.Getenv("AUTH_URL"), os.Getenv("NEXTAUTH_URL")),
+		Session: pintle.SessionConfig{Strategy: pintle.StrategyDatabase},
+		Getenv:  func(string) string { return "" },
+		Logger:  slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	a.store, a.ops = store, accounts.Operators()
+	a.ctx = account.WithOperator(context.Background(), operatorName())
+	return nil
+}
+
+// operatorName is the operator of the command, with the user of the system.
+func operatorName() string {
+	name := "operator:cli"
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		name += ":" + u.Username
+	}
+	return name[:min(len(name), 200)]
+}
+
+// isTerminal reports whether what is written is seen at once, and kept in no file.
+func isTerminal(w io.Writer) bool {
+	f, is := w.(*os.File)
+	if !is {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// tokenLife is for how long a list of revocations keeps that the tokens of a user have ended.
+// An application whose tokens live longer ends them itself.
+const tokenLife = 90 * 24 * time.Hour
+
+// endTokens ends the sessions in tokens of a user, as far as the application has its list in
+// this database. The acts have ended those in the database.
+func (a *acting) endTokens(userID string) error {
+	if a.revoked == nil {
+		return nil
+	}
+	return a.revoked.RevokeUser(a.ctx, userID, time.Now().Add(tokenLife))
+}
+
+// on runs an act on the user that the first argument names.
+func on(do func(a *acting, w io.Writer, userID string, args []string) error) func(*acting, io.Writer, []string) error {
+	return func(a *acting, w io.Writer, args []string) error {
+		u, err := findProven(a.ctx, a.store, args[0])
+		if err != nil {
+			return err
+		}
+		return do(a, w, u.ID, args[1:])
+	}
+}
+
+// said prints that it is done.
+func said(w io.Writer, format string, args ...any) error {
+	_, err := fmt.Fprintf(w, format+"\n", args...)
+	return err
+}
+
+// simple is a command on one user without further options.
+func simple(name, done string, tokens bool, do func(a *acting, userID string) error) func(io.Writer, []string) error {
+	return func(w io.Writer, args []string) error {
+		return act(name, w, args, nil, "the id or the address of a user", 1, nil, func(a *acting, args []string) error {
+			return on(func(a *acting, w io.Writer, userID string, _ []string) error {
+				if err := do(a, userID); err != nil {
+					return err
+				}
+				if tokens {
+					if err := a.endTokens(userID); err != nil {
+						return err
+					}
+				}
+				return said(w, "%s", done)
+			})(a, w, args)
+		})
+	}
+}
+
+func createUser(w io.Writer, args []string) error {
+	var name string
+	var roles names
+	return act("create", w, args, func(flags *flag.FlagSet) {
+		flags.StringVar(&name, "name", "", "the `name` of the user")
+		flags.Var(&roles, "role", "a `role` of the user; may be repeated")
+	}, "an address", 1, nil, func(a *acting, args []string) error {
+		u, err := a.ops.Create(a.ctx, &pintle.User{Name: name, Email: args[0]}, roles...)
+		if err != nil {
+			return err
+		}
+		return said(w, "%s", u.ID)
+	})
+}
+
+func inviteUser(w io.Writer, args []string) error {
+	var name string
+	var roles names
+	revoke := false
+	return act("invite", w, args, func(flags *flag.FlagSet) {
+		flags.StringVar(&name, "name", "", "the `name` of the user")
+		flags.Var(&roles, "role", "a `role` of the user; may be repeated")
+		flags.BoolVar(&revoke, "revoke", false, "take the invitation back")
+	}, "an address", 1, func() bool { return !revoke }, func(a *acting, args []string) error {
+		if revoke {
+			if err := a.ops.RevokeInvitation(a.ctx, args[0]); err != nil {
+				return err
+			}
+			return said(w, "the invitation is taken back")
+		}
+		link, err := a.ops.Invite(a.ctx, account.Invitation{Email: args[0], Name: name, Roles: roles})
+		if err != nil {
+			return err
+		}
+		return said(w, "%s", link)
+	})
+}
+
+func banUser(w io.Writer, args []string) error {
+	var until time.Time
+	var reason string
+	return act("ban", w, args, func(flags *flag.FlagSet) {
+		flags.Func("until", "the `time` at which the ban ends, as 2027-01-31T12:00:00Z; without it the ban has no end", func(text string) (err error) {
+			until, err = time.Parse(time.RFC3339, text)
+			return err
+		})
+		flags.StringVar(&reason, "reason", "", "the `reason`, for operators")
+	}, "the id or the address of a user", 1, nil, func(a *acting, args []string) error {
+		return on(func(a *acting, w io.Writer, userID string, _ []string) error {
+			err := a.ops.Ban(a.ctx, userID, until, reason)
+			if err == nil {
+				err = a.endTokens(userID)
+			}
+			if err != nil {
+				return err
+			}
+			return said(w, "the user is banned")
+		})(a, w, args)
+	})
+}
+
+func changeRoles(w io.Writer, args []string) error {
+	return act("roles", w, args, nil, "a user, and then the roles: all of them, at most 32", 1+32, nil, func(a *acting, args []string) error {
+		// A role may begin with "-", but here it is more likely an option in the wrong place.
+		if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") }) {
+			return usagef("want the user and the roles after the options: %q", args)
+		}
+		return on(func(a *acting, w io.Writer, userID string, roles []string) error {
+			err := a.ops.SetRoles(a.ctx, userID, roles...)
+			if err == nil {
+				err = a.endTokens(userID)
+			}
+			if err != nil {
+				return err
+			}
+			return said(w, "the roles are: %s", strings.Join(roles, " "))
+		})(a, w, args)
+	})
+}
+
+func resetPassword(w io.Writer, args []string) error {
+	temporary := false
+	return act("reset-password", w, args, func(flags *flag.FlagSet) {
+		flags.BoolVar(&temporary, "temporary", false, "print a password that works once, within a day, instead of a link")
+	}, "the id or the address of a user", 1, func() bool { return true }, func(a *acting, args []string) error {
+		return on(func(a *acting, w io.Writer, userID string, _ []string) error {
+			do := a.ops.SendReset
+			if temporary {
+				do = a.ops.SetTemporaryPassword
+			}
+			text, err := do(a.ctx, userID)
+			if err == nil && temporary {
+				err = a.endTokens(userID)
+			}
+			if err != nil {
+				return err
+			}
+			return said(w, "%s", text)
+		})(a, w, args)
+	})
+}
+
+func deleteUser(w io.Writer, args []string) error {
+	after := time.Duration(0)
+	return act("delete", w, args, func(flags *flag.FlagSet) {
+		flags.DurationVar(&after, "after", 0, "how `long` the user can still keep the account, as 336h; without it the user is deleted at once")
+	}, "the id or the address of a user", 1, nil, func(a *acting, args []string) error {
+		return on(func(a *acting, w io.Writer, userID string, _ []string) error {
+			at := time.Time{}
+			if after != 0 {
+				at = time.Now().Add(after)
+			}
+			err := a.ops.Delete(a.ctx, userID, at)
+			if err == nil {
+				err = a.endTokens(userID)
+			}
+			if err != nil {
+				return err
+			}
+			return said(w, "the user is deleted, or will be")
+		})(a, w, args)
+	})
+}
+
+// truth is an option that is true, false or not given.
+func truth(to **bool) func(string) error {
+	return func(text string) error {
+		switch text {
+		case "yes", "true":
+			*to = new(true)
+		case "no", "false":
+			*to = new(false)
+		default:
+			return errors.New("want yes or no")
+		}
+		return nil
+	}
+}
+
+func listUsers(w io.Writer, args []string) error {
+	flags := flag.NewFlagSet("users list", flag.ContinueOnError)
+	var o usersFlags
+	o.register(flags)
+	q := accountstore.UserQuery{At: time.Now()}
+	flags.StringVar(&q.Email, "email", "", "how the `address` begins")
+	flags.StringVar(&q.Name, "name", "", "how the `name` begins")
+	flags.StringVar(&q.Role, "role", "", "a `role` of the user")
+	flags.Func("banned", "`yes` for users who are banned, no for the others", truth(&q.Banned))
+	flags.Func("deleting", "`yes` for users who will be deleted, no for the others", truth(&q.Deleting))
+	flags.Func("unproved", "`yes` for users who have not proven their address, no for the others", truth(&q.Unproved))
+	flags.Func("second-factor", "`yes` for users who have an authenticator app, no for the others", truth(&q.SecondFactor))
+	most := flags.Int("limit", 50, "how many users are listed at most; 0 lists all")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return usagef("want nothing after the options: %q", flags.Args())
+	}
+	store, db, err := o.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	q.Email = strings.ToLower(q.Email)
+	return printUsers(w, store.AccountStore(), q, *most, o.json)
+}

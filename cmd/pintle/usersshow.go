@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
+)
+
+// A shownUser is a user in JSON. It has no secret.
+type shownUser struct {
+	ID            string     `json:"id"`
+	Email         string     `json:"email,omitempty"`
+	EmailVerified *time.Time `json:"emailVerified,omitempty"`
+	Name          string     `json:"name,omitempty"`
+	Created       *time.Time `json:"created,omitempty"`
+	Roles         []string   `json:"roles,omitempty"`
+	BannedUntil   *time.Time `json:"bannedUntil,omitempty"`
+	BanReason     string     `json:"banReason,omitempty"`
+	DeleteAt      *time.Time `json:"deleteAt,omitempty"`
+	Must          []string   `json:"must,omitempty"`
+	Factors       []string   `json:"factors,omitempty"`
+	Accounts      []string   `json:"accounts,omitempty"`
+}
+
+// known is a time, or nil for none.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func shown(u *pintle.User, s *accountstore.State) *shownUser {
+	return &shownUser{
+		ID: u.ID, Email: u.Email, EmailVerified: known(u.EmailVerified), Name: u.Name, Roles: s.Roles,
+		BannedUntil: known(s.BannedUntil), BanReason: s.BanReason, DeleteAt: known(s.DeleteAt), Must: strings.Fields(s.Must),
+	}
+}
+
+func showUser(w io.Writer, args []string) error {
+	flags := flag.NewFlagSet("users show", flag.ContinueOnError)
+	var o usersFlags
+	o.register(flags)
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		return usagef("which user? Give one id or address, after the options: %q", flags.Args())
+	}
+	store, db, err := o.open()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	ctx := context.Background()
+	u, err := findUser(ctx, store, flags.Arg(0))
+	if err != nil {
+		return err
+	}
+	rows := store.AccountStore()
+	state, err := rows.State(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	s := shown(u, state)
+	factors, err := rows.Factors(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	for _, f := range factors {
+		s.Factors = append(s.Factors, f.Kind)
+	}
+	accounts, err := store.UserAccounts(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		s.Accounts = append(s.Accounts, a.Provider)
+	}
+	if o.json {
+		return json.NewEncoder(w).Encode(s)
+	}
+	return s.print(w)
+}
+
+// print writes a line for each thing that is known.
+func (s *shownUser) print(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name, value string) {
+		if value != "" {
+			_, _ = fmt.Fprintf(table, "%s\t%s\n", name, printable(value))
+		}
+	}
+	line("id", s.ID)
+	line("address", s.Email)
+	if s.Email != "" {
+		line("proven", orNever(s.EmailVerified))
+	}
+	line("name", s.Name)
+	line("roles", strings.Join(s.Roles, ", "))
+	if s.BannedUntil != nil {
+		line("banned until", orNever(s.BannedUntil))
+		line("reason", s.BanReason)
+	}
+	if s.DeleteAt != nil {
+		line("deleted on", orNever(s.DeleteAt))
+	}
+	line("must", strings.Join(s.Must, ", "))
+	line("factors", strings.Join(s.Factors, ", "))
+	line("accounts", strings.Join(s.Accounts, ", "))
+	return table.Flush()
+}
+
+func orNever(t *time.Time) string {
+	switch {
+	case t == nil:
+		return "no"
+	case !t.Before(accountstore.Forever):
+		return "for ever"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// printUsers prints the users of a query, in pages, up to a number; 0 is all.
+func printUsers(w io.Writer, rows accountstore.Store, q accountstore.UserQuery, most int, asJSON bool) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if !asJSON {
+		_, _ = fmt.Fprintln(table, "ID\tADDRESS\tNAME\tCREATED\tROLES\tREMARKS")
+	}
+	for count := 0; ; {
+		q.Limit = 200
+		if most > 0 {
+			q.Limit = min(q.Limit, most-count)
+		}
+		page, next, err := rows.Users(context.Background(), &q)
+		if err != nil {
+			return err
+		}
+		for _, u := range page {
+			if asJSON {
+				if err := json.NewEncoder(w).Encode(listedUser(u)); err != nil {
+					return err
+				}
+				continue
+			}
+			created := ""
+			if !u.Created.IsZero() {
+				created = u.Created.Format(time.DateOnly)
+			}
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(u.ID), printable(u.Email), printable(u.Name), created,
+				printable(strings.Join(u.State.Roles, " ")), remarks(u, q.At))
+		}
+		count += len(page)
+		if next == "" || most > 0 && count >= most {
+			return table.Flush()
+		}
+		q.After = next
+	}
+}
+
+func listedUser(u *accountstore.User) *shownUser {
+	s := shown(&pintle.User{ID: u.ID, Email: u.Email, EmailVerified: u.EmailVerified, Name: u.Name}, &u.State)
+	s.Created = known(u.Created)
+	if u.SecondFactor {
+		s.Factors = []string{"totp"}
+	}
+	return s
+}
+
+// remarks are what an operator should see at a glance.
+func remarks(u *accountstore.User, now time.Time) string {
+	var words []string
+	for _, w := range []struct {
+		is   bool
+		word string
+	}{
+		{u.State.BannedUntil.After(now), "banned"},
+		{!u.State.DeleteAt.IsZero() && u.State.Claim == "", "deleting"},
+		{u.Email != "" && u.EmailVerified.IsZero(), "unproved"},
+		{u.SecondFactor, "second factor"},
+	} {
+		if w.is {
+			words = append(words, w.word)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// exportUser prints what is stored about a user. It has no hash, secret, token or code.
+func exportUser(w io.Writer, args []string) error {
+	return act("export", w, args, nil, "the id or the address of a user", 1, nil, func(a *acting, args []string) error {
+		u, err := findUser(a.ctx, a.store, args[0])
+		if err != nil {
+			return err
+		}
+		rows := a.store.AccountStore()
+		state, err := rows.State(a.ctx, u.ID)
+		if err != nil {
+			return err
+		}
+		factors, err := rows.Factors(a.ctx, u.ID)
+		if err != nil {
+			return err
+		}
+		accounts, err := a.store.UserAccounts(a.ctx, u.ID)
+		if err != nil {
+			return err
+		}
+		events, err := rows.Activity(a.ctx, accountstore.ActivityQuery{UserID: u.ID, Limit: 1000})
+		if err != nil {
+			return err
+		}
+		data := map[string]any{"user": shown(u, state)}
+		var lists [4][]map[string]any
+		for _, f := range factors {
+			lists[0] = append(lists[0], map[string]any{"kind": f.Kind, "name": f.Name, "created": known(f.Created), "lastUsed": known(f.LastUsed)})
+		}
+		for _, linked := range accounts {
+			lists[1] = append(lists[1], map[string]any{"provider": linked.Provider, "id": linked.ProviderAccountID})
+		}
+		for device, err := range a.ops.Devices(a.ctx, u.ID) {
+			if err != nil {
+				return err
+			}
+			lists[2] = append(lists[2], map[string]any{"created": known(device.Created), "lastUsed": known(device.LastUsed), "data": device.Data})
+		}
+		for _, e := range events {
+			lists[3] = append(lists[3], map[string]any{"at": e.At, "kind": e.Kind, "outcome": e.Outcome, "detail": e.Detail, "count": e.Count})
+		}
+		for i, name := range []string{"factors", "accounts", "devices", "activity"} {
+			data[name] = lists[i]
+		}
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(data)
+	})
+}
