@@ -6,19 +6,17 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"maps"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/integration/formbrowser"
 	"github.com/pintleauth/pintle/oauth"
 	"github.com/pintleauth/pintle/store/memstore"
 )
@@ -67,15 +65,15 @@ func TestAProviderOfAnotherProjectEndsASession(t *testing.T) {
 			})))
 			handler = mux
 
-			first, second := newBrowser(t), newBrowser(t)
-			for _, b := range []*browser{first, second} {
-				p := b.submit(b.get(site.URL+"/auth/signin?callbackUrl=/"), "/signin/sso", nil)
-				p = b.submit(p, "/interaction/", url.Values{"login": {"ada"}, "password": {"any"}})
-				if p = b.submit(p, "/interaction/", nil); p.text != "Hello, Ada Lovelace" {
-					t.Fatalf("%s shows:\n%s", p.url, p.text)
+			first, second := formbrowser.New(t), formbrowser.New(t)
+			for _, b := range []*formbrowser.Browser{first, second} {
+				p := b.Submit(b.Get(site.URL+"/auth/signin?callbackUrl=/"), "/signin/sso", nil)
+				p = b.Submit(p, "/interaction/", url.Values{"login": {"ada"}, "password": {"any"}})
+				if p = b.Submit(p, "/interaction/", nil); p.Text != "Hello, Ada Lovelace" {
+					t.Fatalf("%s shows:\n%s", p.URL, p.Text)
 				}
 			}
-			first.submit(first.get(issuer+"/session/end"), "/session/end/confirm", url.Values{"logout": {"yes"}})
+			first.Submit(first.Get(issuer+"/session/end"), "/session/end/confirm", url.Values{"logout": {"yes"}})
 			select {
 			case e := <-events:
 				if e.Provider != "sso" || e.ProviderSession == "" || strategy == pintle.StrategyDatabase && (e.UserID == "" || e.Ended != 1) {
@@ -92,11 +90,11 @@ func TestAProviderOfAnotherProjectEndsASession(t *testing.T) {
 			if line := <-said; !strings.HasPrefix(line, "backchannel.success") {
 				t.Errorf("the provider says %q", line)
 			}
-			if p := first.get(site.URL + "/"); p.text != "" {
-				t.Errorf("after the sign-out the site shows %q", p.text)
+			if p := first.Get(site.URL + "/"); p.Text != "" {
+				t.Errorf("after the sign-out the site shows %q", p.Text)
 			}
-			if p := second.get(site.URL + "/"); p.text != "Hello, Ada Lovelace" {
-				t.Errorf("in the other browser the site shows %q", p.text)
+			if p := second.Get(site.URL + "/"); p.Text != "Hello, Ada Lovelace" {
+				t.Errorf("in the other browser the site shows %q", p.Text)
 			}
 		})
 	}
@@ -136,85 +134,4 @@ func startProvider(t *testing.T, app string) (issuer string, said <-chan string)
 	}
 	t.Fatal("the identity provider does not start: scripts/setup installs what it needs")
 	return "", nil
-}
-
-// A browser keeps cookies and submits forms.
-type browser struct {
-	t      *testing.T
-	client *http.Client
-}
-
-type page struct {
-	url  *url.URL
-	text string
-}
-
-func newBrowser(t *testing.T) *browser {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &browser{t, &http.Client{Jar: jar, Timeout: answerTimeout}}
-}
-
-func (b *browser) get(target string) page {
-	b.t.Helper()
-	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, target, http.NoBody)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return b.do(r)
-}
-
-func (b *browser) do(r *http.Request) page {
-	b.t.Helper()
-	r.Header.Set("Accept", "text/html")
-	resp, err := b.client.Do(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		b.t.Fatalf("%s: %s, %v\n%s", resp.Request.URL, resp.Status, err, text)
-	}
-	return page{resp.Request.URL, string(text)}
-}
-
-var (
-	form  = regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`)
-	input = regexp.MustCompile(`<input[^>]*>`)
-	name  = regexp.MustCompile(`name="([^"]*)"`)
-	value = regexp.MustCompile(`value="([^"]*)"`)
-)
-
-// submit sends the form of a page whose action contains a text, with the values of its
-// inputs and the given ones.
-func (b *browser) submit(p page, action string, typed url.Values) page {
-	b.t.Helper()
-	for _, f := range form.FindAllStringSubmatch(p.text, -1) {
-		if !strings.Contains(f[1], action) {
-			continue
-		}
-		fields := url.Values{}
-		for _, i := range input.FindAllString(f[2], -1) {
-			if n, v := name.FindStringSubmatch(i), value.FindStringSubmatch(i); n != nil && v != nil {
-				fields.Set(n[1], v[1])
-			}
-		}
-		maps.Copy(fields, typed)
-		target, err := p.url.Parse(f[1])
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, target.String(), strings.NewReader(fields.Encode()))
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		return b.do(r)
-	}
-	b.t.Fatalf("%s has no form for %s:\n%s", p.url, action, p.text)
-	return page{}
 }

@@ -12,12 +12,14 @@ server.listen(0, '127.0.0.1', () => {
   const provider = new Provider(issuer, {
     clients: [{
       client_id: 'app', client_secret: 'the secret of the app', redirect_uris: [`${app}/auth/callback/sso`],
-      grant_types: ['authorization_code'], response_types: ['code'],
+      grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'],
+      post_logout_redirect_uris: [`${app}/auth/signout/sso`],
       backchannel_logout_uri: `${app}/auth/backchannel-logout/sso`, backchannel_logout_session_required: true,
     }],
     // Its own client refuses loopback, where the application of the test is.
     fetch: (url, { dispatcher, ...options }) => fetch(url, options),
-    features: { backchannelLogout: { enabled: true } },
+    features: { backchannelLogout: { enabled: true }, revocation: { enabled: true } },
+    rotateRefreshToken: true,
     claims: { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'] },
     cookies: { keys: ['a key for the cookies of this run'] },
     findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, name: 'Ada Lovelace', email: `${sub}@example.com`, email_verified: true }) }),

@@ -5,18 +5,16 @@ package firstprogram_test
 import (
 	"bufio"
 	"io"
-	"maps"
 	"net"
-	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pintleauth/pintle/internal/integration/formbrowser"
 )
 
 const root = "../../.."
@@ -67,13 +65,13 @@ func TestTheFirstProgramOfTheReadmeSignsAUserIn(t *testing.T) {
 	}
 	start(t, dir, script+"exec ./app\n", address)
 
-	b := newBrowser(t)
-	page := b.get("http://" + address + "/")
-	page = b.submit(page, "/signin/sso", nil)
-	page = b.submit(page, "/interaction/", url.Values{"login": {"ada"}, "password": {"any"}})
-	page = b.submit(page, "/interaction/", nil)
-	if page.text != "Hello, Ada Lovelace" {
-		t.Errorf("at the end %s shows:\n%s", page.url, page.text)
+	b := formbrowser.New(t)
+	page := b.Get("http://" + address + "/")
+	page = b.Submit(page, "/signin/sso", nil)
+	page = b.Submit(page, "/interaction/", url.Values{"login": {"ada"}, "password": {"any"}})
+	page = b.Submit(page, "/interaction/", nil)
+	if page.Text != "Hello, Ada Lovelace" {
+		t.Errorf("at the end %s shows:\n%s", page.URL, page.Text)
 	}
 }
 
@@ -184,86 +182,4 @@ func start(t *testing.T, dir, script, address string) {
 		text, _ := os.ReadFile(log.Name()) // the reason is the script's
 		t.Fatalf("the program does not start:\n%s\n%s", script, text)
 	}
-}
-
-// A browser keeps cookies and submits forms.
-type browser struct {
-	t      *testing.T
-	client *http.Client
-}
-
-type page struct {
-	url  *url.URL
-	text string
-}
-
-func newBrowser(t *testing.T) *browser {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &browser{t, &http.Client{Jar: jar, Timeout: 30 * time.Second}}
-}
-
-func (b *browser) get(target string) page {
-	b.t.Helper()
-	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, target, nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	r.Header.Set("Accept", "text/html")
-	return b.do(r)
-}
-
-func (b *browser) do(r *http.Request) page {
-	b.t.Helper()
-	resp, err := b.client.Do(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		b.t.Fatalf("%s: %s, %v\n%s", resp.Request.URL, resp.Status, err, text)
-	}
-	return page{resp.Request.URL, string(text)}
-}
-
-var (
-	form  = regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`)
-	input = regexp.MustCompile(`<input[^>]*>`)
-	name  = regexp.MustCompile(`name="([^"]*)"`)
-	value = regexp.MustCompile(`value="([^"]*)"`)
-)
-
-// submit sends the form of a page whose action contains a text, with the values of
-// its inputs and the given ones.
-func (b *browser) submit(p page, action string, typed url.Values) page {
-	b.t.Helper()
-	for _, f := range form.FindAllStringSubmatch(p.text, -1) {
-		if !strings.Contains(f[1], action) {
-			continue
-		}
-		fields := url.Values{}
-		for _, i := range input.FindAllString(f[2], -1) {
-			if n, v := name.FindStringSubmatch(i), value.FindStringSubmatch(i); n != nil && v != nil {
-				fields.Set(n[1], v[1])
-			}
-		}
-		maps.Copy(fields, typed)
-		target, err := p.url.Parse(f[1])
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, target.String(), strings.NewReader(fields.Encode()))
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Accept", "text/html")
-		return b.do(r)
-	}
-	b.t.Fatalf("%s has no form for %s:\n%s", p.url, action, p.text)
-	return page{}
 }
