@@ -54,7 +54,8 @@ func TestTheTablesOfTextsAreComplete(t *testing.T) {
 				compared++
 				words := latin.FindAllString(strings.NewReplacer("%s", "", "name@example.com", "").Replace(other), -1)
 				switch {
-				case place == "Texts.Lang" || place == "Texts.Dir" || said == "":
+				case place == "Texts.Lang" || place == "Texts.Dir" || place == "Texts.Account.Date" || said == "":
+				case strings.HasPrefix(place, "Texts.Account.Months[") && texts.Dir == "ltr" && other != "": // some are the same
 				case other == "":
 					t.Errorf("%s is missing: %q", place, said)
 				case strings.Count(said, "%s") != strings.Count(other, "%s"):
@@ -78,7 +79,7 @@ const pageWords = `(() => {
 			if (element.hasAttribute(name)) said.push(element.getAttribute(name));
 	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	while (walker.nextNode())
-		if (!walker.currentNode.parentElement.closest("script, style, noscript") && walker.currentNode.data.trim())
+		if (!walker.currentNode.parentElement.closest("script, style, noscript, .picture") && walker.currentNode.data.trim())
 			said.push(walker.currentNode.data.trim());
 	return said;
 })()`

@@ -86,9 +86,13 @@ func newPagesSite(t *testing.T, texts pages.Texts, sessions string) *pagesSite {
 			{Name: "name", Label: nameLabel, Attributes: map[string]string{"required": "", "autocomplete": "name"}},
 			{Name: "news", Label: newsLabel, Type: "checkbox"},
 		}},
-		SecondFactor: account.SecondFactor{Required: func(_ context.Context, p *pintle.PendingSignIn) (bool, error) {
-			return strings.HasPrefix(p.User.Email, "admin"), nil
-		}},
+		SecondFactor: account.SecondFactor{
+			Required: func(_ context.Context, p *pintle.PendingSignIn) (bool, error) {
+				return strings.HasPrefix(p.User.Email, "admin"), nil
+			},
+			Remember:     func(context.Context, *pintle.PendingSignIn) (bool, error) { return true, nil },
+			MailFallback: func(context.Context, *pintle.PendingSignIn) (bool, error) { return true, nil },
+		},
 	})
 	cfg.Accounts = accounts
 	var err error
@@ -157,7 +161,7 @@ func (s *pagesSite) seed(email, chosen string, proved bool) *pintle.User {
 	s.t.Helper()
 	u := &pintle.User{ID: "id-" + email, Email: email}
 	if proved {
-		u.EmailVerified = time.Now().Add(-time.Hour).UTC().Truncate(time.Millisecond)
+		u.EmailVerified = time.Now().Add(-48 * time.Hour).UTC().Truncate(time.Millisecond)
 	}
 	u, err := s.store.CreateUser(s.t.Context(), u)
 	if err != nil {
@@ -181,6 +185,19 @@ func (s *pagesSite) link(u *pintle.User) {
 	err := s.store.LinkAccount(s.t.Context(), &pintle.Account{
 		UserID: u.ID, Type: pintle.TypeOAuth, Provider: "github", ProviderAccountID: "1 " + u.ID,
 	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// passkey gives a user a passkey that no authenticator has.
+func (s *pagesSite) passkey(u *pintle.User) {
+	s.t.Helper()
+	key := &pintle.Passkey{CredentialID: "a2V5", ProviderAccountID: "a2V5", UserID: u.ID, DeviceType: "singleDevice"}
+	if err := s.store.CreatePasskey(s.t.Context(), key); err != nil {
+		s.t.Fatal(err)
+	}
+	err := s.store.LinkAccount(s.t.Context(), &pintle.Account{UserID: u.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: key.CredentialID})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -345,6 +362,9 @@ var tours = []struct {
 	{"forgotten passwords", (*tour).forgetsThePassword},
 	{"changed passwords", (*tour).changesThePassword},
 	{"unproven addresses", (*tour).provesTheAddress},
+	{"changed addresses", (*tour).changesTheAddress},
+	{"names, downloads and deletion", (*tour).leaves},
+	{"passkeys, linked accounts and devices", (*tour).looksAround},
 	{"second factors", (*tour).addsASecondFactor},
 	{"signing in with a second factor", (*tour).givesASecondFactor},
 	{"a second factor that is required", (*tour).enrols},
@@ -451,6 +471,9 @@ func (v *tour) changesThePassword() {
 	v.t.Helper()
 	ada := v.site.seed("ada@example.com", firstPassword, true)
 	v.site.link(ada)
+	v.becomes(ada.Email, "1h", "pwd")
+	v.goes("/auth/account/password")
+	v.is("password", "an old session")
 	v.becomes(ada.Email, "0s", "pwd")
 	v.goes("/auth/account")
 	v.is("account", "with a password")
@@ -517,6 +540,126 @@ func (v *tour) provesTheAddress() {
 	v.is("account", "the address is proven")
 }
 
+func (v *tour) changesTheAddress() {
+	v.t.Helper()
+	const next = "next@example.com"
+	ada := v.site.seed("ada@example.com", firstPassword, true)
+	v.becomes(ada.Email, "0s", "pwd")
+	v.goes("/auth/account/address")
+	v.is("address", "the form")
+	v.sends("/account/address", "email", "x")
+	v.is("address", "what is no address")
+	v.sends("/account/address", "email", next)
+	v.is("address-sent", "the mail is sent")
+	v.sends("/account/address-finish", "code", "0000 000")
+	v.is("address-sent", "a wrong code")
+	v.goes("/auth/account")
+	v.is("account", "a change of the address waits")
+	v.open(v.site.mail(next).URL)
+	v.is("address-finish", "the link")
+	v.site.mail(ada.Email)
+	v.sends("/account/address-finish")
+	v.is("account", "the address is changed")
+	undo := v.site.mail(ada.Email)
+	v.forgets()
+	v.open(undo.URL)
+	v.is("address-undo", "the link to the old address")
+	v.sends("/account/address-undo", "password", "short")
+	v.is("address-undo", "a short password")
+	v.sends("/account/address-undo", "password", nextPassword)
+	v.is("signin", "the change is undone")
+}
+
+func (v *tour) leaves() {
+	v.t.Helper()
+	ada := v.site.seed("ada@example.com", firstPassword, true)
+	if _, err := v.site.store.UpdateUser(v.t.Context(), ada.ID, pintle.UserUpdate{Image: new("/picture")}); err != nil {
+		v.t.Fatal(err)
+	}
+	v.becomes(ada.Email, "0s", "pwd")
+	v.goes("/auth/account/activity")
+	v.is("activity", "a few events")
+	v.goes("/auth/account/profile")
+	v.is("profile", "with a picture")
+	v.sends("/account/profile", "name", "")
+	v.is("profile", "no name")
+	v.sends("/account/profile", "name", "‹1›")
+	v.is("profile", "the name is saved")
+	v.goes("/auth/account/export")
+	v.is("export", "the form")
+	v.goes("/auth/account/delete")
+	v.is("delete", "the form")
+	v.sends("/account/delete", "confirmed", "")
+	v.is("delete", "no tick")
+	v.sends("/account/delete", "confirmed", "1")
+	v.is("signin", "the deletion is planned")
+	v.signsIn(ada.Email, firstPassword)
+	v.is("keep", "the account can be kept")
+	v.sends("/account/keep")
+	v.goes("/auth/account")
+	v.is("account", "the account is kept")
+}
+
+// looksAround goes through what a user has.
+func (v *tour) looksAround() {
+	v.t.Helper()
+	ada := v.site.seed("ada@example.com", firstPassword, true)
+	v.becomes(ada.Email, "0s", "pwd")
+	v.goes("/auth/account/passkeys")
+	v.is("passkeys", "without one")
+	v.goes("/auth/account/accounts")
+	v.is("accounts", "without one")
+	v.goes("/auth/account/devices")
+	v.is("devices", "one")
+	v.site.passkey(ada)
+	v.site.link(ada)
+	v.forgets()
+	v.becomes(ada.Email, "0s", "pwd", "otp")
+	v.goes("/auth/account")
+	v.is("account", "with all of them")
+	v.goes("/auth/account?error=OAuthAccountNotLinked")
+	v.is("account", "an account that is not linked")
+	v.goes("/auth/account/passkeys")
+	v.is("passkeys", "with one")
+	v.sends("/account/passkey", "action", "rename", "name", strings.Repeat("‹3›", 30))
+	v.is("passkeys", "a name that is too long")
+	v.sends("/account/passkey", "action", "rename", "name", "‹3›")
+	v.is("passkeys", "a name")
+	v.goes("/auth/account/accounts")
+	v.is("accounts", "with one")
+	v.goes("/auth/account/devices")
+	v.is("devices", "two")
+	v.sends("/account/end-devices", "handle", v.handle())
+	v.is("devices", "one is ended")
+	v.goes("/auth/account/data")
+	v.is("data", "what to do with all of it")
+	v.becomes(ada.Email, "1h", "pwd")
+	v.goes("/auth/account/passkeys")
+	v.is("passkeys", "an old proof")
+	v.goes("/auth/account/accounts")
+	v.sends("/account/unlink", "provider", "github")
+	v.is("nothing-done", "an account needs a fresh proof")
+	v.forgets()
+	v.becomes(ada.Email, "0s", "pwd", "otp")
+	v.goes("/auth/account/accounts")
+	v.sends("/account/unlink", "provider", "github")
+	v.is("accounts", "it is unlinked")
+	v.goes("/auth/account/passkeys")
+	v.sends("/account/passkey", "action", "remove")
+	v.is("passkeys", "it is removed")
+	v.goes("/auth/account/devices")
+	v.sends("/account/end-devices", "others", "1")
+	v.is("devices", "the others are ended")
+	v.sends("/account/end-devices", "all", "1")
+	v.is("signin", "all are ended")
+}
+
+// handle is that of a device on the page.
+func (v *tour) handle() string {
+	v.t.Helper()
+	return read(v.browserUser, chromedp.Evaluate[string](`document.querySelector("input[name=handle]").value`))
+}
+
 func (v *tour) addsASecondFactor() {
 	v.t.Helper()
 	ada := v.site.seed("ada@example.com", firstPassword, true)
@@ -573,16 +716,28 @@ func (v *tour) givesASecondFactor() {
 	v.is("second-factor-recovery", "recovery codes")
 	v.sends("/account/second-factor", "method", "recovery", "code", "AAAA-AAAA-AAAA-AAAA")
 	v.is("second-factor-recovery", "a wrong recovery code")
+	v.site.passkey(ada)
+	v.goes("/auth/account/second-factor")
+	v.is("second-factor-passkey", "a passkey")
+	v.goes("/auth/account/second-factor?method=mail")
+	v.is("second-factor-mail-begin", "no code is mailed yet")
+	v.sends("/account/second-factor", "method", "mail", "again", "1")
+	v.is("second-factor-mail", "a code is mailed")
+	v.site.mail(ada.Email)
+	v.sends("/account/second-factor", "method", "mail", "code", "0000 000")
+	v.is("second-factor-mail", "a wrong mailed code")
 	if err := v.site.store.AccountStore().ChangeState(v.t.Context(), &accountstore.State{UserID: ada.ID, Suspended: true}); err != nil {
 		v.t.Fatal(err)
 	}
-	v.goes("/auth/account/second-factor")
+	v.goes("/auth/account/second-factor?method=totp")
 	v.sends("/account/second-factor", "code", "000000")
 	v.is("second-factor", "codes are suspended")
 	v.site.keepCodes(ada, 4)
 	v.goes("/auth/account/second-factor?method=recovery")
-	v.sends("/account/second-factor", "method", "recovery", "code", codes[0])
-	v.is("factors", "signed in with one of the last codes")
+	v.sends("/account/second-factor", "method", "recovery", "code", codes[0], "remember", "1")
+	v.is("factors", "signed in with one of the last codes, in a browser that is remembered")
+	v.sends("/account/remembered")
+	v.is("factors", "the browser is asked again")
 	v.forgets()
 	v.goes("/auth/account/second-factor")
 	v.is("problem", "no sign-in waits")
@@ -677,8 +832,8 @@ func tourAll(t *testing.T, texts pages.Texts, look func(v *tour, what string)) {
 		})
 	}
 	all.areNeitherKeptNorFramed(t)
-	// A form of another page, which has no page for itself.
-	parts := []string{"password-remove", "sign-up-new"}
+	// Forms of other pages, and the page of another configuration, whose form is that of "delete".
+	parts := []string{"password-remove", "sign-up-new", "profile-picture", "delete-now", "devices-others", "devices-all"}
 	for name := range page.English().Account.Pages {
 		if !shown[name] && !slices.Contains(parts, name) {
 			t.Errorf("no tour comes to the page %q", name)

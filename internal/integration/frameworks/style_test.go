@@ -135,7 +135,7 @@ func TestTheExpressStyle(t *testing.T) {
 // POST. For paths without a route it returns no response, so that the next handler
 // runs.
 func solid(auth http.Handler, prefix string, next http.Handler) http.Handler {
-	actions := []string{"providers", "session", "csrf", "signin", "signout", "callback", "verify-request", "error", "webauthn-options", "backchannel-logout"}
+	actions := []string{"providers", "session", "csrf", "signin", "signout", "callback", "verify-request", "error", "webauthn-options", "backchannel-logout", "idtoken", "native", "jwks", "initiate"}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rest, below := strings.CutPrefix(r.URL.EscapedPath(), prefix+"/")
 		action, _, _ := strings.Cut(rest, "/")

@@ -24,6 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(services.Run(m))
 }
 
+// RPT-89: a session that begins at one server ends at the other, as long as requests go to both
+// at random.
 func TestServersTakeTurns(t *testing.T) {
 	for _, tt := range []struct{ name, strategy string }{
 		{"token sessions", "jwt"},

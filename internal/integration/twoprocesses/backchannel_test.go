@@ -1,7 +1,6 @@
 package twoprocesses
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -78,34 +76,8 @@ func serve(given string) error {
 // address.
 func startSite(t *testing.T, s siteOf) string {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	given, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program)
-	cmd.Env, cmd.Stderr = append(os.Environ(), envSite+"="+string(given)), os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("a process: %v", err)
-		}
-	})
-	address, err := bufio.NewReader(out).ReadString('\n')
+	_, out := spawn(t, envSite, s)
+	address, err := out.ReadString('\n')
 	if err != nil {
 		t.Fatalf("a process printed no address: %v", err)
 	}

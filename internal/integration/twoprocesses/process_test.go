@@ -180,21 +180,29 @@ type process struct {
 // start runs a process, which ends with the test.
 func start(t *testing.T, where place) *process {
 	t.Helper()
+	in, out := spawn(t, envStore, where)
+	return &process{t, in, json.NewDecoder(out)}
+}
+
+// spawn runs this program with a value in a variable of its environment, as JSON. The
+// process ends with the test, when its input is closed.
+func spawn(t *testing.T, variable string, value any) (in io.Writer, out *bufio.Reader) {
+	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	given, err := json.Marshal(where)
+	given, err := json.Marshal(value)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program)
-	cmd.Env, cmd.Stderr = append(os.Environ(), envStore+"="+string(given)), os.Stderr
-	in, err := cmd.StdinPipe()
+	cmd.Env, cmd.Stderr = append(os.Environ(), variable+"="+string(given)), os.Stderr
+	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
+	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,12 +210,12 @@ func start(t *testing.T, where place) *process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = in.Close()
+		_ = stdin.Close()
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("a process: %v", err)
 		}
 	})
-	return &process{t, in, json.NewDecoder(bufio.NewReader(out))}
+	return stdin, bufio.NewReader(stdout)
 }
 
 func (p *process) send(v any) {
