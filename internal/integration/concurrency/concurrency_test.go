@@ -51,7 +51,7 @@ func newSite(t *testing.T, secrets ...string) *site {
 		t.Fatal(err)
 	}
 	s.store = sqlstore.New(s.db, sqlstore.SQLite)
-	s.idp = authtest.Start(t, authtest.Options{AutoConsent: true, TokenLifetime: time.Second})
+	s.idp = authtest.Start(t, authtest.Options{AutoConsent: true})
 	return s.open(t, secrets...)
 }
 
@@ -259,6 +259,10 @@ func TestATokenThatManyNeedIsRefreshedOnce(t *testing.T) {
 	account, err := s.store.Account(t.Context(), "acme", id)
 	if err != nil || account.RefreshToken == "" {
 		t.Fatalf("the account is %+v, %v", account, err)
+	}
+	account.ExpiresAt = time.Now().Add(-time.Minute).Unix()
+	if err := s.store.SwapAccount(t.Context(), account, account.RefreshToken); err != nil {
+		t.Fatal(err)
 	}
 	s.idp.ForgetRequests()
 	got := inParallel(func(int) string {
