@@ -156,7 +156,7 @@ type entry struct {
 	// it is stored.
 	goneID string
 
-	// address is what was typed, for an event without a user: a keyed hash of it is stored.
+	// address is what was typed: a keyed hash of it is stored if the event has no user.
 	address string
 
 	// detail has names and values by turns. Empty values are left out.
@@ -177,7 +177,7 @@ func (a *Accounts) record(ctx context.Context, n entry) error {
 	defer cancel()
 	e := a.event(n)
 	first := true
-	if e.Actor == "" && (isFailure(e) || e.UserID == "" && n.goneID == "") { // what any client can cause
+	if e.Actor == "" && (isFailure(e) || e.UserID == "" && n.goneID == "" || n.address != "") { // what any client can cause
 		first = a.merge(e)
 	}
 	if !a.o.Activity.Off {
@@ -220,10 +220,14 @@ func (a *Accounts) event(n entry) *accountstore.Event {
 		e.Subject = a.boxes.activitySubject("user", n.userID)
 	case n.goneID != "":
 		e.Subject = a.boxes.activitySubject("user", n.goneID)
-	case n.userID == "" && n.address != "":
+	case n.address != "":
 		// What is no address may be a password.
 		if email, err := address.Normalize(n.address); err == nil && len(email) <= maxAddress {
-			e.Subject = a.boxes.activitySubject("address", email)
+			// Also computed where it is not kept: the time of the answer would tell whether
+			// the address has an account.
+			if subject := a.boxes.activitySubject("address", email); n.userID == "" {
+				e.Subject = subject
+			}
 		}
 	}
 	e.Expires = now.Add(a.o.Activity.keep(e))

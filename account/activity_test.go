@@ -582,6 +582,32 @@ func TestAFloodOfFailuresIsFewEvents(t *testing.T) {
 	}
 }
 
+// Any client can ask for a new password, also for that of a user: those of a minute are one
+// event, as for an address without an account.
+func TestMailsForANewPasswordThatAreAskedForInAMinuteAreOneEvent(t *testing.T) {
+	s := newSite(t, false)
+	s.seed("ada@example.com", goodPassword, true)
+	count := func(email string) (events, times int) {
+		before := s.everything(accountstore.ActivityQuery{Kind: "reset_asked"})
+		for range 3 {
+			s.browser().get("/auth/account/forgot").post("/auth/account/forgot", "email", email).want(http.StatusOK)
+		}
+		after := s.everything(accountstore.ActivityQuery{Kind: "reset_asked"})
+		for _, e := range after {
+			times += e.Count
+		}
+		for _, e := range before {
+			times -= e.Count
+		}
+		return len(after) - len(before), times
+	}
+	for _, email := range []string{"ada@example.com", "nobody@example.com"} {
+		if events, times := count(email); events > 2 || times != 3 { // two if the minute ends
+			t.Errorf("three forms about %s are %d events that count %d", email, events, times)
+		}
+	}
+}
+
 // AC-181
 func TestEventsAreKeptForTheTimeOfTheirClass(t *testing.T) {
 	const day = 24 * time.Hour
