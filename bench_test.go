@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/sharedstate"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -119,6 +120,8 @@ type oneSession struct {
 }
 
 func (*oneSession) Features() pintle.Features { return pintle.Features{Sessions: true} }
+
+func (*oneSession) SharedState() sharedstate.Store { return nil }
 
 func (s *oneSession) SessionAndUser(context.Context, string) (*pintle.StoredSession, *pintle.User, error) {
 	return &s.session, &s.user, nil

@@ -241,9 +241,13 @@ func (s tokenSessions) stillGood(ctx context.Context, held heldToken) (why unrea
 // confirmed has the provider confirm a session that follows it, if that is due. It returns
 // the token with the time of the confirmation, and reports whether it has changed.
 func (s tokenSessions) confirmed(ctx context.Context, held heldToken) (_ heldToken, changed bool, why unread) {
-	if !s.follows {
-		return held, false, unread{}
+	if s.follows { // apart from the rest, which keeps the token in memory: each check would pay
+		return s.confirmedByProvider(ctx, held)
 	}
+	return held, false, unread{}
+}
+
+func (s tokenSessions) confirmedByProvider(ctx context.Context, held heldToken) (_ heldToken, changed bool, why unread) {
 	there, ok := held.atProvider()
 	if !ok || there.account == "" {
 		return held, false, unread{}
