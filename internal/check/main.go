@@ -48,7 +48,7 @@ var steps = []step{
 	{"registers", all, (*check).registers},
 	{"publish", all, (*check).publish},
 	{"versions", all, (*check).goVersions},
-	{"platforms", all, (*check).crossVet},
+	{"platforms", all, (*check).crossCheck},
 	{"fix", named, (*check).fix},
 	{"deadcode", named, (*check).deadcode},
 	{"vulnerabilities", named, (*check).vulnerabilities},

@@ -74,26 +74,3 @@ func (c *check) vulnerabilities(ctx context.Context) (string, error) {
 	}
 	return fmt.Sprintf("govulncheck found nothing in %d modules", len(mods)), nil
 }
-
-// platforms are the two that differ most from those on which the tests run: the
-// files and processes of Windows, and numbers of 32 bits. Each compiles the standard
-// library and every dependency anew, so that a third one costs minutes and finds
-// nothing that these do not. CI runs the tests on macOS and Windows.
-var platforms = []string{"windows/amd64", "linux/386"}
-
-// crossVet compiles every package that is not for Linux alone, and its tests,
-// for each platform.
-func (c *check) crossVet(ctx context.Context) (string, error) {
-	packages, _, err := c.packages(ctx)
-	if err != nil {
-		return "", err
-	}
-	for _, platform := range platforms {
-		system, processor, _ := strings.Cut(platform, "/")
-		env := []string{"GOOS=" + system, "GOARCH=" + processor, "CGO_ENABLED=0"}
-		if err := show(ctx, c.dir, env, "go", append([]string{"vet"}, packages...)...); err != nil {
-			return "", fmt.Errorf("%s: %w", platform, err)
-		}
-	}
-	return fmt.Sprintf("%d packages compile for %s", len(packages), strings.Join(platforms, ", ")), nil
-}
