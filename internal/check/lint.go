@@ -36,7 +36,7 @@ func (c *check) runLinter(ctx context.Context, flags ...string) (string, error) 
 		}
 		patterns = append(patterns, "./"+filepath.ToSlash(filepath.Join(below, "...")))
 	}
-	failed := []error{show(ctx, c.dir, nil, linter, slices.Concat(run, patterns)...)}
+	failed := []error{c.show(ctx, c.dir, nil, linter, slices.Concat(run, patterns)...)}
 	listed, err := output(ctx, c.dir, "git", "ls-files", "go.mod", "*/go.mod")
 	if err != nil {
 		return "", err
@@ -52,7 +52,7 @@ func (c *check) runLinter(ctx context.Context, flags ...string) (string, error) 
 			continue
 		}
 		modules++
-		failed = append(failed, show(ctx, dir, alone, linter, slices.Concat(run, []string{"./..."})...))
+		failed = append(failed, c.show(ctx, dir, alone, linter, slices.Concat(run, []string{"./..."})...))
 	}
 	return fmt.Sprintf("golangci-lint %s found nothing in %d modules", linterVersion, modules), errors.Join(failed...)
 }
@@ -73,8 +73,8 @@ func (c *check) linter(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(staging)
-	fmt.Println("compiling golangci-lint", linterVersion)
-	err = show(ctx, c.dir, []string{"GOWORK=off", "GOFLAGS=", "GOBIN=" + staging},
+	fmt.Fprintln(c.out, "compiling golangci-lint", linterVersion)
+	err = c.show(ctx, c.dir, []string{"GOWORK=off", "GOFLAGS=" + trimmed, "GOBIN=" + staging},
 		"go", "install", "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@"+linterVersion)
 	if err != nil {
 		return "", err

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -23,6 +24,9 @@ type step struct {
 	name string
 	when part
 	run  func(c *check, ctx context.Context) (did string, err error)
+
+	// needs are steps before it in the list. If they run, it begins when they have ended.
+	needs []string
 }
 
 // A part decides when a step runs that is not named.
@@ -35,30 +39,35 @@ const (
 	named       // only if it is named
 )
 
-// steps are all of them, in the order in which they run: what fails soon comes first.
+// steps are all of them, in the order in which they begin: what fails soon comes first.
+// Beside setup, which waits for the network, run steps that need nothing but Go and no
+// compiler of C. Beside race, whose tests wait for servers, run those that start programs.
 var steps = []step{
-	{"setup", all, (*check).setup},
-	{"format", always, (*check).format},
-	{"vet", always, (*check).vet},
-	{"lint", always, (*check).lint},
-	{"workflows", always, (*check).workflows},
-	{"conformance", all, (*check).conformance},
-	{"unit", laptop, (*check).unit},
-	{"race", all, (*check).raceAll},
-	{"registers", all, (*check).registers},
-	{"publish", all, (*check).publish},
-	{"versions", all, (*check).goVersions},
-	{"platforms", all, (*check).crossCheck},
-	{"fix", named, (*check).fix},
-	{"deadcode", named, (*check).deadcode},
-	{"vulnerabilities", named, (*check).vulnerabilities},
+	{"setup", all, (*check).setup, nil},
+	{"format", always, (*check).format, nil},
+	{"vet", laptop, (*check).vet, nil}, // golangci-lint runs the analyses of vet, too
+	{"platforms", all, (*check).crossCheck, nil},
+	{"versions", all, (*check).goVersions, nil},
+	{"lint", always, (*check).lint, []string{"setup"}},
+	{"workflows", always, (*check).workflows, []string{"setup"}},
+	{"unit", laptop, (*check).unit, nil},
+	{"race", all, (*check).raceAll, []string{"lint"}},
+	{"conformance", all, (*check).conformance, []string{"lint"}},
+	{"publish", all, (*check).publish, []string{"lint"}},
+	{"registers", all, (*check).registers, []string{"race"}},
+	{"fix", named, (*check).fix, nil},
+	{"deadcode", named, (*check).deadcode, nil},
+	{"vulnerabilities", named, (*check).vulnerabilities, nil},
 }
 
 // errSkipped is a step that had nothing to do.
 var errSkipped = errors.New("skipped")
 
-// A check is of the repository in dir.
-type check struct{ dir string }
+// A check is of the repository in dir. Its programs print to out.
+type check struct {
+	dir string
+	out io.Writer
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -81,7 +90,14 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return (&check{dir: filepath.FromSlash(top)}).steps(ctx, wanted)
+	c := &check{dir: filepath.FromSlash(top), out: os.Stdout}
+	if !*thorough {
+		return c.steps(ctx, wanted, 1)
+	}
+	if err := compileWithoutPaths(ctx); err != nil {
+		return err
+	}
+	return c.steps(ctx, wanted, 2)
 }
 
 // chosen returns the steps with the names, or those of a part.
@@ -100,26 +116,6 @@ func chosen(names []string, thorough bool) ([]step, error) {
 		wanted = append(wanted, steps[i])
 	}
 	return wanted, nil
-}
-
-// steps runs steps up to the first that fails, and lists what each did.
-func (c *check) steps(ctx context.Context, wanted []step) error {
-	var did strings.Builder
-	began := time.Now()
-	for _, s := range wanted {
-		fmt.Println("==", s.name)
-		at := time.Now()
-		what, err := s.run(c, ctx)
-		if errors.Is(err, errSkipped) {
-			what, err = err.Error(), nil
-		}
-		if err != nil {
-			return fmt.Errorf("%w\n== %s FAILED in %s", err, s.name, seconds(at))
-		}
-		fmt.Fprintf(&did, "%8s  %-15s  %s\n", seconds(at), s.name, what)
-	}
-	fmt.Printf("\n%s%8s  every step passed\n", did.String(), seconds(began))
-	return nil
 }
 
 func seconds(since time.Time) string { return fmt.Sprintf("%.1f s", time.Since(since).Seconds()) }
@@ -141,9 +137,9 @@ func outputWith(ctx context.Context, dir string, env []string, name string, args
 }
 
 // show runs a program that prints what it finds.
-func show(ctx context.Context, dir string, env []string, name string, args ...string) error {
+func (c *check) show(ctx context.Context, dir string, env []string, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stdout, os.Stderr
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, c.out, c.out
 	cmd.Env = append(os.Environ(), env...)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s %s: %w", filepath.Base(name), strings.Join(args[:min(len(args), 4)], " "), err)

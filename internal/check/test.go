@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -34,13 +33,13 @@ var unwatched = []string{
 // timeout is for the tests of one package.
 const timeout = "15m"
 
-// vet runs go vet in every module of the workspace.
+// vet runs go vet in every module of the workspace. Lint runs the same analyses.
 func (c *check) vet(ctx context.Context) (string, error) {
 	mods, err := c.workspace(ctx)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("go vet found nothing in %d modules", len(mods)), show(ctx, c.dir, nil, "go", "vet", "work")
+	return fmt.Sprintf("go vet found nothing in %d modules", len(mods)), c.show(ctx, c.dir, nil, "go", "vet", "work")
 }
 
 // unit runs the tests that start no server. More of them run beside each other than
@@ -51,7 +50,7 @@ func (c *check) unit(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("the tests of %d packages passed", len(packages)),
-		show(ctx, c.dir, nil, "go", append([]string{"test", "-timeout", timeout, "-parallel", "8"}, packages...)...)
+		c.show(ctx, c.dir, nil, "go", append([]string{"test", "-timeout", timeout, "-parallel", "8"}, packages...)...)
 }
 
 // raceAll runs all tests but that of publish under the race detector. The
@@ -64,13 +63,14 @@ func (c *check) raceAll(ctx context.Context) (string, error) {
 		return "", err
 	}
 	// The race detector brings checks of unsafe pointers along, which the tree has none of.
-	args := []string{"test", "-race", "-json", "-timeout", timeout, "-parallel", "4", "-gcflags=all=-d=checkptr=0"}
+	// Lint has run the analyses of vet, and go test would run them on each dependency.
+	args := []string{"test", "-race", "-vet=off", "-json", "-timeout", timeout, "-parallel", "4", "-gcflags=all=-d=checkptr=0"}
 	for _, name := range unwatched {
 		args = append(args, "-gcflags="+name+"=-race=false")
 	}
 	args = slices.Concat(args, waiting, packages)
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Stderr = c.dir, os.Stderr
+	cmd.Dir, cmd.Stderr = c.dir, c.out
 	events, err := cmd.StdoutPipe()
 	if err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func (c *check) raceAll(ctx context.Context) (string, error) {
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	failed, err := printTests(events, os.Stdout, c.results())
+	failed, err := printTests(events, c.out, c.results())
 	if ended := cmd.Wait(); err == nil && (failed || ended != nil) {
 		err = errors.New("not all tests passed")
 	}
@@ -91,18 +91,18 @@ func (c *check) results() string { return filepath.Join(c.dir, "tmp", "tests.tsv
 // registers compares the registers in docs/ with the tests that raceAll ran.
 func (c *check) registers(ctx context.Context) (string, error) {
 	return "the registers in docs/ list the tests that hold them",
-		show(ctx, c.dir, nil, "go", "test", "-count=1", "-run", "TestRegisters", "./docs", "-results", c.results())
+		c.show(ctx, c.dir, nil, "go", "test", "-count=1", "-run", "TestRegisters", "./docs", "-results", c.results())
 }
 
 // publish releases the tree in a clone and gets every module as its users do.
 func (c *check) publish(ctx context.Context) (string, error) {
-	return "a release of the tree can be fetched, built and run", show(ctx, c.dir, nil, "go", "test", "-count=1", "-v", release)
+	return "a release of the tree can be fetched, built and run", c.show(ctx, c.dir, nil, "go", "test", "-count=1", "-v", release)
 }
 
 // conformance drives a server with the conformance kit, which is not part of the
 // repository.
 func (c *check) conformance(ctx context.Context) (string, error) {
-	err := show(ctx, c.dir, nil, "bash", "scripts/conformance")
+	err := c.show(ctx, c.dir, nil, "bash", "scripts/conformance")
 	if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() == 3 {
 		return "", fmt.Errorf("%w: the kit is not beside the repository", errSkipped)
 	}
@@ -111,7 +111,7 @@ func (c *check) conformance(ctx context.Context) (string, error) {
 
 // setup installs what the other steps start.
 func (c *check) setup(ctx context.Context) (string, error) {
-	return "the servers, the browser and Node.js are installed", show(ctx, c.dir, nil, "bash", "scripts/setup")
+	return "the servers, the browser and Node.js are installed", c.show(ctx, c.dir, nil, "bash", "scripts/setup")
 }
 
 // packages returns the packages of the workspace whose tests start no server,

@@ -19,7 +19,7 @@ func (c *check) workflows(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "actionlint found nothing", show(ctx, c.dir, nil, linter)
+	return "actionlint found nothing", c.show(ctx, c.dir, nil, linter)
 }
 
 // deadcode names functions that no program and no test reaches.
@@ -68,7 +68,7 @@ func (c *check) vulnerabilities(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for _, dir := range mods {
-		if err := show(ctx, dir, nil, finder, "-test", "./..."); err != nil {
+		if err := c.show(ctx, dir, nil, finder, "-test", "./..."); err != nil {
 			return "", fmt.Errorf("%s: %w", dir, err)
 		}
 	}

@@ -154,7 +154,7 @@ func start(t *testing.T, dir, script, address string) {
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+strings.TrimSpace("-mod=mod "+os.Getenv("GOFLAGS")))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
