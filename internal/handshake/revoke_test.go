@@ -115,8 +115,12 @@ func TestARevocationThatFailedIsAnError(t *testing.T) {
 			}
 		})
 		t.Cleanup(func() { close(release) })
-		p := o.provider()
-		p.Timeout = 50 * time.Millisecond
+		// Without an issuer: discovery would have to be as fast.
+		p := &handshake.Provider{
+			ID: "op", ClientID: clientID, ClientSecret: clientSecret, Timeout: 50 * time.Millisecond,
+			Authorization: handshake.Endpoint{URL: o.issuer + "/authorize"}, Token: handshake.Endpoint{URL: o.issuer + "/token"},
+			UserInfo: handshake.Endpoint{URL: o.issuer + "/userinfo"}, Revocation: handshake.Endpoint{URL: o.issuer + "/revoke"},
+		}
 		wantError(t, p.Revoke(t.Context(), "refresh-1", "refresh_token"), "revocation")
 	})
 	for name, url := range map[string]string{"not encrypted": "http://op.example.test/revoke", "a script": "javascript:alert(1)", "with a user": "https://a:b@op.example.test/revoke"} {

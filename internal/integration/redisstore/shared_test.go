@@ -287,7 +287,8 @@ func TestTheAddressAUserNoLongerHasIsFree(t *testing.T) {
 func TestAReservationOfAProcessThatDiedEndsByItself(t *testing.T) {
 	client := single(t)
 	s := redisstore.New(client, redisstore.Options{})
-	if err := client.Set(t.Context(), "user:email:ada@example.org", "unknown", 300*time.Millisecond).Err(); err != nil {
+	const reserved = "user:email:ada@example.org"
+	if err := client.Set(t.Context(), reserved, "unknown", time.Hour).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.CreateUser(t.Context(), &ada); !errors.Is(err, pintle.ErrConflict) {
@@ -296,11 +297,16 @@ func TestAReservationOfAProcessThatDiedEndsByItself(t *testing.T) {
 	if _, err := s.User(t.Context(), ada.ID); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("the rejected user: %v, want ErrNotFound", err)
 	}
-	time.Sleep(350 * time.Millisecond)
+	if err := client.PExpire(t.Context(), reserved, time.Millisecond).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for client.Exists(t.Context(), reserved).Val() != 0 {
+		time.Sleep(time.Millisecond)
+	}
 	if _, err := s.CreateUser(t.Context(), &ada); err != nil {
 		t.Errorf("CreateUser after the reservation: %v", err)
 	}
-	if ttl := client.PTTL(t.Context(), "user:email:ada@example.org").Val(); ttl != -1 {
+	if ttl := client.PTTL(t.Context(), reserved).Val(); ttl != -1 {
 		t.Errorf("the address of a user who was created ends in %v", ttl)
 	}
 }

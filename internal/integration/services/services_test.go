@@ -121,7 +121,7 @@ func TestRedisKeepsItsDataThroughAnOutage(t *testing.T) {
 
 func TestFerretDBKeepsItsDataThroughAnOutage(t *testing.T) {
 	s := services.FerretDB(t)
-	client, err := mongo.Connect(options.Client().ApplyURI(s.URL).SetServerSelectionTimeout(300 * time.Millisecond))
+	client, err := mongo.Connect(options.Client().ApplyURI(s.URL).SetServerSelectionTimeout(3 * time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}

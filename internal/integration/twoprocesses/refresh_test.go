@@ -91,6 +91,9 @@ func refreshAll(where place) error {
 //
 // https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2
 type rotating struct {
+	// second, if it is there, is closed by the second call, for which the first one waits.
+	second chan struct{}
+
 	mu    sync.Mutex
 	now   int // the number of the refresh token that it takes
 	asked int
@@ -105,8 +108,18 @@ func (p *rotating) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refused := p.ended
 	p.now++
 	next := p.now
+	if p.second != nil && p.asked == 2 {
+		close(p.second)
+	}
 	p.mu.Unlock()
-	time.Sleep(exchangeTakes)
+	if p.second != nil {
+		select {
+		case <-p.second:
+		case <-r.Context().Done():
+		}
+	} else {
+		time.Sleep(exchangeTakes)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	if refused {
 		w.WriteHeader(http.StatusBadRequest)
@@ -211,6 +224,7 @@ func TestProcessesThatDoNotAgreeLoseTheGrant(t *testing.T) {
 	where := stores[1].make(t)
 	where.Alone = true
 	f := startFleet(t, where)
+	f.provider.second = make(chan struct{})
 	f.refresh()
 	if f.provider.asked < 2 || !f.provider.ended {
 		t.Errorf("the provider was asked %d times", f.provider.asked)
