@@ -12,7 +12,8 @@
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/
 //
 // This is a separate module, outside of the workspace, because it needs older
-// versions of libraries than the other modules.
+// versions of some libraries than the other modules. SQLite and what it uses have the
+// same version in all of them, and are compiled once.
 package main
 
 import (
