@@ -36,7 +36,13 @@ func (c *check) runLinter(ctx context.Context, flags ...string) (string, error) 
 		}
 		patterns = append(patterns, "./"+filepath.ToSlash(filepath.Join(below, "...")))
 	}
-	failed := []error{c.show(ctx, c.dir, nil, linter, slices.Concat(run, patterns)...)}
+	var env []string
+	if c.thorough {
+		// The linter has each package and test compiled. Race needs them compiled for the
+		// race detector, and the linter can read that as well.
+		env = []string{"GOFLAGS=" + strings.Join(append(watched(), os.Getenv("GOFLAGS")), " ")}
+	}
+	failed := []error{c.show(ctx, c.dir, env, linter, slices.Concat(run, patterns)...)}
 	listed, err := output(ctx, c.dir, "git", "ls-files", "go.mod", "*/go.mod")
 	if err != nil {
 		return "", err

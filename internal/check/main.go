@@ -65,8 +65,9 @@ var errSkipped = errors.New("skipped")
 
 // A check is of the repository in dir. Its programs print to out.
 type check struct {
-	dir string
-	out io.Writer
+	dir      string
+	out      io.Writer
+	thorough bool // all steps run that a change must pass
 }
 
 func main() {
@@ -97,6 +98,7 @@ func run(ctx context.Context) error {
 	if err := compileWithoutPaths(ctx); err != nil {
 		return err
 	}
+	c.thorough = true
 	return c.steps(ctx, wanted, 2)
 }
 

@@ -49,14 +49,14 @@ func (c *check) steps(ctx context.Context, wanted []step, beside int) error {
 			fmt.Fprintln(out, "==", s.name)
 			go func() {
 				e := end{step: s, at: time.Now()}
-				if beside == 1 {
-					e.did, e.err = s.run(&check{dir: c.dir, out: out}, ctx)
-				} else {
+				defer func() { ended <- e }()
+				of := *c
+				if of.out = out; beside > 1 {
 					l := &labelled{printer: out, label: s.name}
-					e.did, e.err = s.run(&check{dir: c.dir, out: l}, ctx)
-					l.end()
+					defer l.end()
+					of.out = l
 				}
-				ended <- e
+				e.did, e.err = s.run(&of, ctx)
 			}()
 		}
 		if running == 0 {

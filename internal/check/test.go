@@ -30,6 +30,16 @@ var unwatched = []string{
 	"golang.org/x/crypto/argon2", "golang.org/x/crypto/blowfish", "golang.org/x/crypto/scrypt",
 }
 
+// watched are the flags with which packages are compiled for the race detector.
+func watched() []string {
+	// It brings checks of unsafe pointers along, which the tree has none of.
+	flags := []string{"-race", "-gcflags=all=-d=checkptr=0"}
+	for _, name := range unwatched {
+		flags = append(flags, "-gcflags="+name+"=-race=false")
+	}
+	return flags
+}
+
 // timeout is for the tests of one package.
 const timeout = "15m"
 
@@ -62,13 +72,9 @@ func (c *check) raceAll(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The race detector brings checks of unsafe pointers along, which the tree has none of.
 	// Lint has run the analyses of vet, and go test would run them on each dependency.
-	args := []string{"test", "-race", "-vet=off", "-json", "-timeout", timeout, "-parallel", "4", "-gcflags=all=-d=checkptr=0"}
-	for _, name := range unwatched {
-		args = append(args, "-gcflags="+name+"=-race=false")
-	}
-	args = slices.Concat(args, waiting, packages)
+	args := []string{"test", "-vet=off", "-json", "-timeout", timeout, "-parallel", "4"}
+	args = slices.Concat(args, watched(), waiting, packages)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Stderr = c.dir, c.out
 	events, err := cmd.StdoutPipe()
@@ -96,7 +102,8 @@ func (c *check) registers(ctx context.Context) (string, error) {
 
 // publish releases the tree in a clone and gets every module as its users do.
 func (c *check) publish(ctx context.Context) (string, error) {
-	return "a release of the tree can be fetched, built and run", c.show(ctx, c.dir, nil, "go", "test", "-count=1", "-v", release)
+	return "a release of the tree can be fetched, built and run",
+		c.show(ctx, c.dir, nil, "go", "test", "-count=1", "-v", "-timeout", timeout, release)
 }
 
 // conformance drives a server with the conformance kit, which is not part of the
