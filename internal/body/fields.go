@@ -30,7 +30,7 @@ type Fields struct {
 //   - containing application/x-www-form-urlencoded: text values. If a name is
 //     repeated, the last value counts. Malformed escapes are no error. The
 //     limits of [query.Parse] apply as well.
-//   - anything else, including multipart/form-data: not read, no members.
+//   - anything else: not read, no members. [Multipart] parses multipart/form-data.
 //
 // Errors match [ErrTooLarge] or [ErrMalformed] or come from the connection;
 // the Fields are then empty.
