@@ -23,6 +23,8 @@ type attached struct {
 	attach func(a *pintle.Auth, cfg *pintle.Config) error
 	serve  http.HandlerFunc
 	auth   *pintle.Auth
+
+	handler http.Handler // instead of serve
 }
 
 func (c *attached) Attach(a *pintle.Auth, cfg *pintle.Config) (http.Handler, error) {
@@ -32,8 +34,8 @@ func (c *attached) Attach(a *pintle.Auth, cfg *pintle.Config) (http.Handler, err
 			return nil, err
 		}
 	}
-	if c.serve == nil {
-		return nil, nil
+	if c.handler != nil || c.serve == nil {
+		return c.handler, nil
 	}
 	return c.serve, nil
 }
@@ -229,6 +231,62 @@ func TestTheBodyOfAnAccountFormIsBounded(t *testing.T) {
 	}
 	if r := b.do(http.MethodPost, "/auth/account", strings.NewReader("{"), "Content-Type", "application/json").want(http.StatusBadRequest); r.body != `{"error":"invalid"}` {
 		t.Errorf("broken JSON is answered %s", r.body)
+	}
+}
+
+// fileServer is a handler that accepts forms of 100,000 bytes on the page "picture".
+type fileServer struct{ http.HandlerFunc }
+
+func (fileServer) MaxUpload(page string) int64 {
+	if page == "picture" {
+		return 100_000
+	}
+	return 0
+}
+
+// AT-48, AT-120, AC-220
+func TestAnAccountPageAcceptsAFile(t *testing.T) {
+	const kind = "multipart/form-data; boundary=b"
+	form := func(token, file string) string {
+		return "--b\r\nContent-Disposition: form-data; name=\"csrfToken\"\r\n\r\n" + token + "\r\n" +
+			"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x\"\r\n\r\n" + file + "\r\n--b--\r\n"
+	}
+	for _, accepts := range []bool{true, false} {
+		s := newSite(t, func(s *site) {
+			s.Accounts = &attached{handler: fileServer{echo}}
+			if !accepts {
+				s.Accounts = &attached{serve: echo}
+			}
+		})
+		b := s.browser()
+		token := b.csrf()
+		post := func(page, text string, headers ...string) *reply {
+			t.Helper()
+			return b.do(http.MethodPost, "/auth/account"+page, strings.NewReader(text), append([]string{"Content-Type", kind}, headers...)...)
+		}
+		sent := form(token, strings.Repeat("\x00", 90_000))
+		if !accepts {
+			post("/picture", form(token, "x")).want(http.StatusForbidden)
+			post("/picture", sent).want(http.StatusRequestEntityTooLarge)
+			continue
+		}
+		if r := post("/picture", sent, "Sec-Fetch-Site", "same-origin").want(http.StatusOK); r.body != "POST /auth/account/picture "+sent {
+			t.Errorf("the handler reads %d bytes of %d", len(r.body), len(sent))
+		}
+		if r := post("/picture", form(token, strings.Repeat("x", 100_000))).want(http.StatusRequestEntityTooLarge); !strings.Contains(r.body, "That is too much. Send less.") {
+			t.Errorf("a browser is shown %s", r.body)
+		}
+		post("", form(token, "x")).want(http.StatusForbidden)
+		post("/password", form(token, "x")).want(http.StatusForbidden)
+		post("/picture", form("", "x")).want(http.StatusForbidden)
+		post("/picture", form(s.browser().csrf(), "x")).want(http.StatusForbidden)
+		post("/picture", form(token, "x"), "Sec-Fetch-Site", "cross-site").want(http.StatusForbidden)
+		post("/picture", form(token, "x"), "Sec-Fetch-Site", "same-site").want(http.StatusForbidden)
+		post("/picture", form(token, "x"), "Origin", "https://evil.example").want(http.StatusForbidden)
+		post("/picture", form(token, "x")[:150]).want(http.StatusBadRequest)
+		post("/picture", "csrfToken="+token, "Content-Type", "text/plain").want(http.StatusForbidden)
+		b.postForm("/auth/account/picture", url.Values{"csrfToken": {token}, "file": {strings.Repeat("x", 64<<10)}}).want(http.StatusRequestEntityTooLarge)
+		post("/picture", strings.Replace(form(token, "x"), `name="csrfToken"`, `name="csrftoken"`, 1)).want(http.StatusForbidden)
 	}
 }
 

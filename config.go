@@ -261,6 +261,13 @@ type Accounts interface {
 	// browser says. [Auth.CSRFToken] returns the token for a form, and [Auth.Texts] the
 	// words. The path is plain: a name in it has no escapes.
 	//
+	// A handler with the method MaxUpload(page string) int64 also gets multipart forms, with
+	// files and the field csrfToken. MaxUpload returns the size limit of the form that is
+	// posted to a page, such as "picture", in bytes. Zero means that the page accepts none.
+	// It is called before the form token is checked. Larger requests are answered with
+	// status 413, and are not read if they declare their length. A handler that wraps
+	// another one passes MaxUpload on.
+	//
 	// The response has the headers Cache-Control, Vary, Cross-Origin-Resource-Policy and
 	// X-Content-Type-Options already, and the cookie of a new form token. A nil handler
 	// adds no routes. An error makes New fail with its text.

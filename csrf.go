@@ -106,7 +106,7 @@ func (x *exchange) requireOwnPage() error {
 	}
 	// A page of another site can send JSON as text without asking this one, and as a type
 	// in whose parameter is the word: https://fetch.spec.whatwg.org/#cors-safelisted-request-header
-	if kind := mediaType(x.r.Header.Get("Content-Type")); kind != typeForm && kind != typeJSON && len(x.sent) > 0 {
+	if kind := mediaType(x.r.Header.Get("Content-Type")); kind != typeForm && kind != typeJSON && x.maxUpload() == 0 && len(x.sent) > 0 {
 		return &Error{Code: codeMissingCSRF, Err: fmt.Errorf("the body has the type %s: send a form, or JSON as %s", clip.Quote(kind), typeJSON)}
 	}
 	return x.requireCSRF()

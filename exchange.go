@@ -323,7 +323,24 @@ func (x *exchange) wantsJSON() bool {
 const (
 	typeForm = "application/x-www-form-urlencoded"
 	typeJSON = "application/json"
+
+	typeMultipart = "multipart/form-data"
 )
+
+// An uploader is a handler of Config.Accounts that accepts files: see [Accounts].
+type uploader interface{ MaxUpload(page string) int64 }
+
+// maxUpload returns the size limit of a multipart form, in bytes, and 0 for a request that
+// sends none, or to a page that accepts none.
+func (x *exchange) maxUpload() int64 {
+	if x.action != actionAccount || mediaType(x.r.Header.Get("Content-Type")) != typeMultipart {
+		return 0
+	}
+	if u, accepts := x.accounts.(uploader); accepts {
+		return u.MaxUpload(x.page)
+	}
+	return 0
+}
 
 // asksForJSON reports whether a script sent a request to Config.Accounts.
 func (x *exchange) asksForJSON() bool {

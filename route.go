@@ -89,6 +89,9 @@ func (x *exchange) enter() error {
 	if act == actionNative {
 		x.page = id
 	}
+	if act == actionAccount {
+		x.page = id
+	}
 	var err error
 	if x.query, err = query.Parse(x.r.URL.RawQuery); err != nil {
 		return &badRequest{http.StatusBadRequest, err}
@@ -105,9 +108,7 @@ func (x *exchange) enter() error {
 			return &badRequest{status, err}
 		}
 	}
-	if act == actionAccount {
-		x.page = id
-	} else if id != "" && act != actionNative {
+	if id != "" && act != actionAccount && act != actionNative {
 		x.provider = x.byID[id]
 		if x.provider == nil {
 			// prepare rejects it, once the error page can be shown.
@@ -159,10 +160,22 @@ const (
 // readAccountBody reads a body of any type, which is read again: by the handler of
 // Config.Accounts, or by [exchange.initiation].
 func (x *exchange) readAccountBody() (fields body.Fields, err error) {
-	if x.sent, err = body.Bytes(x.r, maxAccountBody); err != nil {
+	upload := x.maxUpload()
+	if x.sent, err = body.Bytes(x.r, max(upload, maxAccountBody)); err != nil {
 		return fields, err
 	}
-	return body.Read(x.withBody(), maxAccountBody)
+	if upload == 0 {
+		return body.Read(x.withBody(), maxAccountBody)
+	}
+	form, err := body.Multipart(x.r.Header.Get("Content-Type"), x.sent)
+	if err != nil {
+		return fields, err
+	}
+	members := make(map[string]any, len(form))
+	for name, value := range form {
+		members[name] = value
+	}
+	return body.Of(members), nil
 }
 
 // logoutToken returns the token of the request, or the status and the text of the answer
