@@ -75,6 +75,9 @@ type Options struct {
 	// AddressChange are the rules for users who change their address.
 	AddressChange AddressChange
 
+	// Pictures are the rules for pictures that users upload.
+	Pictures Pictures
+
 	// Deletion are the rules for users who delete their accounts.
 	Deletion Deletion
 
@@ -297,7 +300,7 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 	if err := a.checkPages(); err != nil {
 		return nil, err
 	}
-	return http.HandlerFunc(a.serve), nil
+	return handler{a}, nil
 }
 
 // ChangePasswordHandler leads to the page on which users change their password. Password

@@ -116,3 +116,6 @@ func WaysOf(a *Accounts, r *http.Request, email string) []string {
 func RecordDetail(ctx context.Context, a *Accounts, userID string, detail ...string) error {
 	return a.record(ctx, entry{kind: "confirmed", userID: userID, detail: detail})
 }
+
+// ReadPicture returns the picture of a file, or nil.
+func ReadPicture(file []byte) *Picture { return readPicture(file) }

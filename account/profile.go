@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"unicode"
@@ -31,17 +32,27 @@ func (v *visit) showProfile() (*view, error) {
 	}
 	p := v.newPage("profile", "")
 	name := page.Input{Name: "name", Label: v.word("name"), Value: u.Name, Autocomplete: "name", MaxLength: maxUserName, Required: true}
-	if v.problem != nil {
-		name.Value = v.form["name"]
+	if typed, sent := v.form["name"]; sent && v.problem != nil {
+		name.Value = typed
 	}
 	p.Forms = []page.Form{v.formTo("profile", "profile", name)}
+	rows := []page.Row{v.addressRow(u)}
+	removesOnly := !v.shows("picture")
+	if !removesOnly {
+		rows = append([]page.Row{{
+			Title: page.Line{Value: cmp.Or(u.Name, u.Email)}, Picture: u.Image, Initials: initials(cmp.Or(u.Name, u.Email)),
+		}}, rows...)
+		p.Forms = append(p.Forms, v.uploadForm())
+	}
 	if u.Image != "" {
 		remove := v.formTo("profile", "profile-picture")
-		remove.Heading.Before, remove.Secondary = v.pageText("profile-picture").Heading, true
+		if remove.Secondary, remove.Joined = true, !removesOnly; removesOnly {
+			remove.Heading.Before = v.pageText("profile-picture").Heading
+		}
 		remove.Hidden = append(remove.Hidden, page.HiddenField{Name: "image", Value: "remove"})
 		p.Forms = append(p.Forms, remove)
 	}
-	p.Groups = []page.Group{{Rows: []page.Row{v.addressRow(u)}}}
+	p.Groups = []page.Group{{Rows: rows}}
 	p.Links = []page.Link{v.link("", "back")}
 	return &view{page: p, data: map[string]any{"name": textOrNil(u.Name), "image": textOrNil(u.Image)}}, nil
 }
@@ -61,8 +72,7 @@ func (v *visit) addressRow(u *pintle.User) page.Row {
 	return row
 }
 
-// changeProfile changes the name, and removes the picture. It takes no picture: one that is
-// an address would be loaded from wherever a user, or a thief, likes.
+// changeProfile changes the name, and removes the picture. changePicture stores one.
 func (v *visit) changeProfile() (next string, err error) {
 	u, err := v.user()
 	if err != nil {
@@ -85,6 +95,11 @@ func (v *visit) changeProfile() (next string, err error) {
 	if err := v.notBanned(u.ID); err != nil {
 		return "", err
 	}
+	return v.updateProfile(u, change)
+}
+
+// updateProfile stores a change of the name or the picture, and shows it in the session.
+func (v *visit) updateProfile(u *pintle.User, change pintle.UserUpdate) (next string, err error) {
 	v.seeThrough()
 	changed, err := v.store.UpdateUser(v.ctx, u.ID, change)
 	if errors.Is(err, pintle.ErrNotFound) {

@@ -26,6 +26,9 @@ type route struct {
 	// without a second factor it is the proof of forProven: see visit.lacks.
 	takesPassword bool
 
+	// upload is the size limit of a multipart form, in bytes. Zero accepts none.
+	upload int64
+
 	// data reports that the answer is JSON, whatever the request prefers.
 	data bool
 
@@ -85,6 +88,7 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "address-undo", show: (*visit).showUndo, do: (*visit).undoAddress},
 
 		{name: "profile", who: forUsers, show: (*visit).showProfile, do: (*visit).changeProfile},
+		{name: "picture", who: forUsers, upload: maxPicture + maxBesidePicture, show: (*visit).showProfile, do: (*visit).changePicture},
 		{name: "passkeys", who: forUsers, show: (*visit).showPasskeys},
 		{name: "passkey", who: forUsers, show: (*visit).showPasskeys, do: (*visit).changePasskey},
 		{name: "accounts", who: forUsers, show: (*visit).showLinked},
@@ -128,10 +132,25 @@ func (a *Accounts) allRoutes() map[string]*route {
 			}
 		}
 	}
+	drop(a.o.Pictures.Store != nil, "picture")
 	drop(len(a.passkeys) > 0, "passkeys", "passkey")
 	drop(len(a.linkable) > 0, "accounts", "unlink")
 	drop(!a.o.Deletion.Off || !a.o.Export.Off, "data")
 	return all
+}
+
+// A handler answers the requests of the routes.
+type handler struct{ *Accounts }
+
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.serve(w, r) }
+
+// MaxUpload returns the size limit of a multipart form that is posted to a page: see
+// [pintle.Accounts].
+func (h handler) MaxUpload(name string) int64 {
+	if r := h.routes[name]; r != nil {
+		return r.upload
+	}
+	return 0
 }
 
 // serve answers a request below the path of accounts. The root has checked the address,

@@ -34,7 +34,7 @@ var sections = []section{
 
 // sectionOf has the routes that belong to a page of the navigation with another name.
 var sectionOf = map[string]string{
-	"address": "profile", "totp": "factors", "factor": "factors", "remembered": "factors", "recovery-codes": "factors",
+	"address": "profile", "picture": "profile", "totp": "factors", "factor": "factors", "remembered": "factors", "recovery-codes": "factors",
 	"passkey": "passkeys", "unlink": "accounts", "end-devices": "devices", "export": "data", "delete": "data",
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/body"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/pages"
 )
@@ -97,21 +98,33 @@ func wantsJSON(r *http.Request) bool {
 }
 
 func isJSON(r *http.Request) bool {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return kind == "application/json"
+	return mediaType(r.Header.Get("Content-Type")) == "application/json"
+}
+
+func mediaType(field string) string {
+	kind, _, _ := mime.ParseMediaType(field)
+	return kind
 }
 
 // readForm reads the fields of a form, or the members of a JSON object that are text,
-// numbers or truth values. The body is bounded by the root.
+// numbers or truth values. The body is bounded by the root, which rejects a multipart form
+// for a route without upload.
 func readForm(r *http.Request) (map[string]string, error) {
-	body, err := io.ReadAll(r.Body)
+	sent, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, problemOf("invalid")
+	}
+	if kind := r.Header.Get("Content-Type"); mediaType(kind) == "multipart/form-data" {
+		form, err := body.Multipart(kind, sent)
+		if err != nil {
+			return nil, problemOf("invalid")
+		}
+		return form, nil
 	}
 	form := map[string]string{}
 	if isJSON(r) {
 		var members map[string]any
-		if json.Unmarshal(body, &members) != nil {
+		if json.Unmarshal(sent, &members) != nil {
 			return nil, problemOf("invalid")
 		}
 		for name, value := range members {
@@ -129,7 +142,7 @@ func readForm(r *http.Request) (map[string]string, error) {
 		}
 		return form, nil
 	}
-	values, err := url.ParseQuery(string(body))
+	values, err := url.ParseQuery(string(sent))
 	if err != nil {
 		return nil, problemOf("invalid")
 	}

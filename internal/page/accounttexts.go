@@ -99,6 +99,7 @@ func englishAccount() pages.AccountTexts {
 				Heading: "Your picture", Text: []string{"It is no longer shown."},
 				Button: "Remove the picture",
 			},
+			"profile-upload": {Heading: "Your picture", Button: "Upload the picture"},
 			"export": {
 				Heading: "Download your data", Text: []string{"You get a file with what is stored about you. You can do this once an hour."},
 				Button: "Download the file",
@@ -236,6 +237,8 @@ func englishAccount() pages.AccountTexts {
 			"begin_again":       "Begin again",
 			"name":              "Name",
 			"profile":           "Profile",
+			"picture":           "Picture",
+			"picture_hint":      "A PNG, JPEG, GIF or WebP image of at most 1 MB, and of at most 4096 by 4096 pixels.",
 			"export":            "Download your data",
 			"delete":            "Delete your account",
 			"delete_confirmed":  "I want to delete my account",

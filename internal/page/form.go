@@ -145,6 +145,11 @@ type Form struct {
 // Headed reports whether the form has a heading.
 func (f Form) Headed() bool { return f.About != "" || f.Heading != Line{} }
 
+// Uploads reports whether the form sends a file.
+func (f Form) Uploads() bool {
+	return slices.ContainsFunc(f.Inputs, func(in Input) bool { return in.Type == "file" })
+}
+
 // shows reports whether the form has a box that shows what was typed.
 func (f Form) shows() bool {
 	return slices.ContainsFunc(f.Inputs, func(in Input) bool { return in.Show != "" })
@@ -165,6 +170,7 @@ type Input struct {
 	Value        string
 	Autocomplete string // see https://www.w3.org/TR/WCAG22/#input-purposes
 	InputMode    string // "numeric" for codes
+	Accept       string // types of files, of an input of the type "file"
 	MaxLength    int
 	Required     bool
 	Checked      bool

@@ -141,6 +141,18 @@ func (p *Pages) groups(b *formBuilder, all []Group) (views []groupView, d drawn)
 	return views, d
 }
 
+// IsPicture reports whether a row can show the picture of a user at a URL.
+func IsPicture(link string) bool {
+	_, ok := parsePicture(link)
+	return ok
+}
+
+// parsePicture does not accept a picture that is sent without encryption.
+func parsePicture(link string) (image, bool) {
+	photo, err := parseImage(link)
+	return photo, err == nil && !strings.HasPrefix(photo.source, "http:")
+}
+
 func (b *formBuilder) row(r Row, id string, d *drawn) rowView {
 	v := rowView{Row: r, ID: id, Drawing: icons[r.Icon]}
 	if r.Provider != nil {
@@ -150,8 +162,8 @@ func (b *formBuilder) row(r Row, id string, d *drawn) rowView {
 			d.sources = append(d.sources, source)
 		}
 	}
-	// A picture that cannot be used, or is not encrypted on its way, is left out.
-	if photo, err := parseImage(r.Picture); err == nil && !strings.HasPrefix(photo.source, "http:") {
+	// A picture that cannot be used is left out.
+	if photo, ok := parsePicture(r.Picture); ok {
 		v.Photo = photo
 		if photo.source != "" {
 			d.sources = append(d.sources, photo.source)

@@ -75,6 +75,24 @@ func TestARowNamesWhatItsButtonsAreAbout(t *testing.T) {
 	}
 }
 
+// AC-88: browsers send the bytes of a file only in a form of this type.
+func TestAFormWithAFileIsSentInParts(t *testing.T) {
+	d := settingsPage
+	d.Forms = []page.Form{
+		{Action: "/auth/account/profile", Button: "Save", Inputs: []page.Input{{Name: "name", Label: "Name", Value: "Ada"}}},
+		{Action: "/auth/account/picture", Button: "Upload", Inputs: []page.Input{{Name: "picture", Label: "Picture", Type: "file", Accept: "image/png"}}},
+	}
+	body := string(newPages(t, page.Theme{}, page.Texts{}).Form(d).Body)
+	for _, want := range []string{
+		`<form action="/auth/account/profile" method="post">`, `<form action="/auth/account/picture" method="post" enctype="multipart/form-data">`,
+		`name="picture" type="file" accept="image/png">`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page has no %s:\n%s", want, body)
+		}
+	}
+}
+
 // AC-162
 func TestADayIsWrittenAsInTheLanguageOfThePage(t *testing.T) {
 	at := time.Date(2026, 3, 31, 23, 30, 0, 0, time.FixedZone("", -3600)) // April in UTC

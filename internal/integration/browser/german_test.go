@@ -91,6 +91,7 @@ var german = pages.Texts{
 			"address-undo":    {Heading: "Holen Sie Ihr Konto zurück", Text: []string{"Die Adresse Ihres Kontos wird wieder %s. Alle Geräte werden abgemeldet.", "Was dem Konto kurz vor der Änderung der Adresse oder danach hinzugefügt wurde, wird entfernt: Authenticator-Apps, Passkeys und verknüpfte Konten."}, Button: "Änderung zurücknehmen", Hint: "Wenn Sie die Adresse selbst geändert haben, schließen Sie die Seite. Dann geschieht nichts."},
 			"profile":         {Heading: "Ihr Name", Text: []string{"Andere sehen ihn vielleicht auf der Website."}, Button: "Namen speichern"},
 			"profile-picture": {Heading: "Ihr Bild", Text: []string{"Es wird dann nicht mehr gezeigt."}, Button: "Bild entfernen"},
+			"profile-upload":  {Heading: "Ihr Bild", Button: "Bild hochladen"},
 			"export":          {Heading: "Ihre Daten herunterladen", Text: []string{"Sie bekommen eine Datei mit dem, was über Sie gespeichert ist. Das geht einmal in der Stunde."}, Button: "Datei herunterladen"},
 			"delete":          {Heading: "Konto löschen", Text: []string{"Sie werden sofort überall abgemeldet. Bis zum %s können Sie sich anmelden und das Konto behalten. Dann wird es mit allem gelöscht, was darin ist."}, Button: "Konto löschen"},
 			"delete-now":      {Heading: "Konto löschen", Text: []string{"Ihr Konto wird sofort gelöscht, mit allem, was darin ist. Nichts bringt es zurück."}, Button: "Konto löschen"},
@@ -149,6 +150,8 @@ var german = pages.Texts{
 		Words: map[string]string{
 			"name":             "Ihr Name",
 			"profile":          "Profil",
+			"picture":          "Bild",
+			"picture_hint":     "Ein Bild als PNG, JPEG, GIF oder WebP, höchstens 1 MB groß und höchstens 4096 mal 4096 Pixel.",
 			"export":           "Ihre Daten herunterladen",
 			"delete":           "Konto löschen",
 			"delete_confirmed": "Ich möchte mein Konto löschen",
