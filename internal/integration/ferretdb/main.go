@@ -57,7 +57,8 @@ func run(ctx context.Context, listen, dir string, log *slog.Logger) error {
 		Listener:  ferretdb.ListenerConfig{Unix: socket},
 		Logger:    log,
 		Handler:   "sqlite",
-		SQLiteURL: "file:" + dir + "/",
+		// The data need not outlive the machine, only the process.
+		SQLiteURL: "file:" + dir + "/?_pragma=busy_timeout(10000)&_pragma=synchronous(off)",
 	})
 	if err != nil {
 		return err
