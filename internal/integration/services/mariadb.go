@@ -79,10 +79,10 @@ func startMariaDB() (*Server, error) {
 			"--bind-address=127.0.0.1", "--port="+port, "--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
 			"--skip-name-resolve", "--character-set-server=utf8mb4", "--innodb-buffer-pool-size=32M", "--max-connections=500",
 			// The data need not outlive the machine, only the process.
-			"--innodb-flush-log-at-trx-commit=0", "--skip-innodb-doublewrite")
+			"--debug-no-sync", "--innodb-flush-log-at-trx-commit=0", "--skip-innodb-doublewrite")
 	}
 	s.ready = func(ctx context.Context) error { return ping("mysql", s.URL)(ctx) }
-	if err := run(owner.command(dir, install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")); err != nil {
+	if err := run(owner.command(dir, install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", "--debug-no-sync")); err != nil {
 		return nil, err
 	}
 	if err := s.open(func(addr string) string { return mariaDBDSN(addr, "pintle") }); err != nil {
