@@ -20,7 +20,7 @@ const (
 
 // longest are the packages below integration whose tests take minutes. They run first:
 // one that begins late is left to run alone, on one processor of many.
-var longest = []string{"sqlstore", "browser", "mongostore", "clients", "adapters", "redisstore"}
+var longest = []string{"sqlstore", "browser", "mongostore", "twoprocesses", "clients", "redisstore", "adapters"}
 
 // unwatched are packages that compute and start no goroutine: SQLite, which is
 // translated from C, and password hashes. The race detector finds nothing in them,
