@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
 	"strings"
 	"unicode"
@@ -258,10 +259,14 @@ func (s *settings) unlink(ctx context.Context, account *Account, known bool) err
 	if err := s.records.unlinkAccount(ctx, account, keep); err != nil {
 		return err
 	}
-	// A passkey is a second factor, and each change of those ends remembered browsers.
+	// A passkey is a second factor, and each change of those ends remembered browsers. An error
+	// goes to the log and not to the caller: the account is gone, so a second call would find
+	// nothing to remove, and the tokens at the provider still have to be revoked.
 	if removed.Type == TypeWebAuthn && s.Accounts != nil {
-		if err := s.records.forgetBrowsers(ctx, account.UserID); err != nil {
-			return err
+		if err := s.records.forgetBrowsers(context.WithoutCancel(ctx), account.UserID); err != nil {
+			s.log.LogAttrs(ctx, slog.LevelError, "pintle: a passkey is removed, and the browsers that the user has had remembered "+
+				"are still not asked for a second factor: call Auth.SignOutEverywhere with the user, or have the user remove them",
+				slog.String("user", account.UserID), slog.Any("error", err))
 		}
 	}
 	return s.revokeRemoved(ctx, []*Account{removed})

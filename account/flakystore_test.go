@@ -36,6 +36,13 @@ func (r *flakyRows) Factors(ctx context.Context, userID string) ([]*accountstore
 	return r.Store.Factors(ctx, userID)
 }
 
+func (r *flakyRows) DeleteFactors(ctx context.Context, userID string, kinds, except []string) (int, error) {
+	if r.of.failing.Load() == "DeleteFactors" {
+		return 0, errAway
+	}
+	return r.Store.DeleteFactors(ctx, userID, kinds, except)
+}
+
 func (r *flakyRows) AttemptFlow(ctx context.Context, id accountstore.Hash, limit int) (int, error) {
 	if r.of.failing.Load() == "AttemptFlow" {
 		return 0, errAway

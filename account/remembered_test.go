@@ -325,6 +325,30 @@ func TestChangesOfHowAUserSignsInEndRememberedBrowsers(t *testing.T) {
 	})
 }
 
+// AC-93, AC-117: a passkey whose row is gone cannot be removed again. So what comes after the row
+// is done although the remembered browsers could not be ended, and the log says what is left.
+func TestAPasskeyIsRemovedAlthoughRememberedBrowsersCannotBeEnded(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		var flaky *flakyStore
+		s := newSite(t, tokens, withPasskeys(&echo{}), func(c *pintle.Config, _ *account.Options) {
+			flaky = &flakyStore{Store: c.Store}
+			c.Store = flaky
+		})
+		u := s.seed(ada, goodPassword, true)
+		id := s.passkey(u)
+		b := s.browser().startSession(u, 0, "pwd", "otp")
+		flaky.fail("DeleteFactors")
+		b.get("/auth/account/passkeys").post("/auth/account/passkey", "action", "remove", "id", id).isAt("/auth/account/passkeys").want(http.StatusOK)
+		if n := s.passkeys(u); n != 0 {
+			t.Errorf("the user has %d passkeys", n)
+		}
+		s.wantMail(ada, "passkey")
+		if log := s.log(); !strings.Contains(log, "call Auth.SignOutEverywhere") || !strings.Contains(log, "kind=passkey_removed") {
+			t.Errorf("the log does not have what is left to do, or the activity:\n%s", log)
+		}
+	})
+}
+
 // AC-117: the eleventh browser ends the first.
 func TestAUserHasTenRememberedBrowsers(t *testing.T) {
 	s, a, _ := withApp(t, false, remembering)
