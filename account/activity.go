@@ -29,7 +29,7 @@ import (
 type Activity struct {
 	// Record is called with each event after it is stored, in the request that caused it,
 	// and may be called concurrently: forward it to a system of your own. e.Count is 1 for
-	// each of the failures that are stored as one event; they have one ID. ctx does not end
+	// each of those that are stored as one event; they have one ID. ctx does not end
 	// with the request, but after ten seconds. Nil forwards none.
 	Record func(ctx context.Context, e *accountstore.Event)
 
@@ -177,7 +177,7 @@ func (a *Accounts) record(ctx context.Context, n entry) error {
 	defer cancel()
 	e := a.event(n)
 	first := true
-	if e.Actor == "" && (isFailure(e) || e.UserID == "" && n.goneID == "" || n.address != "") { // what any client can cause
+	if e.Actor == "" && (isFailure(e) || e.UserID == "" && n.goneID == "" || n.address != "" || unlimited[e.Kind]) {
 		first = a.merge(e)
 	}
 	if !a.o.Activity.Off {
@@ -276,25 +276,26 @@ func (b *boxes) activityHash(parts ...string) (h accountstore.Hash) {
 	return h
 }
 
-// merged is how many different failures a process records in a minute. Those beyond it are
+// merged is how many different events a process merges in a minute. Those beyond it are
 // one event for each kind and user.
 const merged = 256
 
-// A flood has the failures of a minute.
+// A flood has the events of a minute that are merged.
 type flood struct {
 	mu     sync.Mutex
 	minute int64
 	ids    map[string]bool
 }
 
-// merge gives a failure the id of those of its minute that are the same, so that a flood of
-// them is one event with a count. It reports whether it is the first one in this process. If
-// there are too many different ones, an attacker changes address and network with each
-// attempt: they lose both, so that the number of events has a bound.
+// merge gives an event that clients can cause without end the id of those of its minute that are
+// the same, so that a flood of them is one event with a count. It reports whether it is the first
+// one in this process. If there are too many different ones, an attacker changes address and
+// network with each attempt: they lose both, so that the number of events has a bound.
 func (a *Accounts) merge(e *accountstore.Event) (first bool) {
 	minute := e.At.Truncate(time.Minute)
 	id := func(subject, network string) string {
-		h := a.boxes.activityHash("failure", e.Kind, e.Outcome, e.UserID, subject, network, e.Detail[detailProvider], e.Detail[detailCode])
+		h := a.boxes.activityHash("merged", e.Kind, e.Outcome, e.UserID, subject, network,
+			e.Detail[detailProvider], e.Detail[detailCode], e.Detail[detailNumber])
 		return eventID(minute, h[:16])
 	}
 	e.ID = id(string(e.Subject[:]), e.Detail[detailNetwork])
@@ -326,7 +327,7 @@ func (f *flood) add(minute int64, id string, most int) (first, full bool) {
 	return true, false
 }
 
-// logEvent writes one line. Failures that are one event are one line of this process.
+// logEvent writes one line. What is merged into one event is one line of this process.
 func (a *Accounts) logEvent(ctx context.Context, e *accountstore.Event) {
 	level := slog.LevelInfo
 	if isFailure(e) {

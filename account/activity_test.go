@@ -608,6 +608,40 @@ func TestMailsForANewPasswordThatAreAskedForInAMinuteAreOneEvent(t *testing.T) {
 	}
 }
 
+// AT-98, AC-178: the browser of a session changes a name as often as it likes. What it changes in a
+// minute is one event, and does not push other events off the first page.
+func TestChangesThatABrowserRepeatsInAMinuteAreOneEvent(t *testing.T) {
+	s := newSite(t, false, withPasskeys(&echo{}))
+	u := s.seed(ada, goodPassword, true)
+	id := s.passkey(u)
+	b := s.browser().startSession(u, 0, "pwd", "otp")
+	for kind, change := range map[string]func(i int){
+		"profile_changed": func(i int) { b.post("/auth/account/profile", "name", fmt.Sprint("Ada ", i)) },
+		"passkey_renamed": func(i int) {
+			b.post("/auth/account/passkey", "action", "rename", "id", id, "name", fmt.Sprint("key ", i))
+		},
+		"session_ended": func(int) { b.post("/auth/account/end-devices", "others", "1") },
+	} {
+		const changes = 6
+		minute := time.Now().Truncate(time.Minute)
+		for i := range changes {
+			change(i)
+			b.want(http.StatusOK)
+		}
+		events, counted := s.everything(accountstore.ActivityQuery{UserID: u.ID, Kind: kind}), 0
+		for _, e := range events {
+			counted += e.Count
+		}
+		if most := int(time.Since(minute)/time.Minute) + 1; len(events) > most || counted != changes {
+			t.Errorf("%d of %s in %d minutes are %d events that count %d", changes, kind, most, len(events), counted)
+		}
+	}
+	b.post("/auth/account/remembered", "all", "1").want(http.StatusOK)
+	if events := s.everything(accountstore.ActivityQuery{Kind: "device_forgotten"}); len(events) > 0 {
+		t.Errorf("no browser was remembered, and %d events say that one was forgotten", len(events))
+	}
+}
+
 // AC-181
 func TestEventsAreKeptForTheTimeOfTheirClass(t *testing.T) {
 	const day = 24 * time.Hour

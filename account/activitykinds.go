@@ -32,6 +32,12 @@ var activityKinds = []string{
 	"op_invitation_revoked", "op_kept", "op_acting_begun", "op_acting_ended", "op_deleted", "acting_request",
 }
 
+// unlimited are the kinds of events that the browser of a session causes as often as it likes,
+// without a new proof, a mail or anything that is used up. Those of a minute are one event. A
+// thief of a session could otherwise fill the store, and push the page on which the owner sees
+// what the thief has done to the end of a long list.
+var unlimited = map[string]bool{"profile_changed": true, "passkey_renamed": true, "session_ended": true}
+
 // noticed are the kinds of events of which a notice tells the user, by the kinds of the notices.
 var noticed = map[string]string{
 	addressAsked:       "address_change_begun",

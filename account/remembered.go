@@ -190,9 +190,10 @@ func (v *visit) forgetBrowsers() (next string, err error) {
 	}
 	here, all := v.rememberedRow(set), v.form["all"] != ""
 	at := slices.IndexFunc(set.browsers, func(row *accountstore.Factor) bool { return row.ID == v.form["id"] })
+	removed := 1
 	switch {
 	case all:
-		_, err = v.rows.DeleteFactors(v.ctx, u.ID, []string{factorDevice}, nil)
+		removed, err = v.rows.DeleteFactors(v.ctx, u.ID, []string{factorDevice}, nil)
 	case at < 0:
 		return "", problemOf("not_found")
 	default:
@@ -201,7 +202,9 @@ func (v *visit) forgetBrowsers() (next string, err error) {
 	if err != nil && !errors.Is(err, pintle.ErrNotFound) {
 		return "", unavailable(err)
 	}
-	v.note("device_forgotten", u.ID)
+	if removed > 0 {
+		v.note("device_forgotten", u.ID)
+	}
 	if here != nil && (all || here.ID == v.form["id"]) {
 		v.clearCookie(deviceKind)
 	}
