@@ -83,6 +83,11 @@ type payload struct {
 	Fields map[string]string `json:"fields,omitempty"`
 	Roles  []string          `json:"roles,omitempty"`
 
+	// By is the operator of an invitation with Roles, if that is a user, and ByRoles are the roles
+	// that the operator had.
+	By      string   `json:"by,omitempty"`
+	ByRoles []string `json:"byRoles,omitempty"`
+
 	// Proved reports that the code of the mail was typed in the browser that began.
 	Proved bool `json:"proved,omitempty"`
 
@@ -293,8 +298,16 @@ func (b *boxes) purpose(of string) string {
 }
 
 // subject is the keyed hash of an address, for flows about an address without a user.
-func (b *boxes) subject(address string) string {
-	return sealed.Mark(b.secrets[0], "pintle account address "+b.tenant, address)
+func (b *boxes) subject(address string) string { return b.subjects(address)[0] }
+
+// subjects are the keyed hashes of an address with each of the secrets: a flow that began under a
+// former secret has its subject.
+func (b *boxes) subjects(address string) []string {
+	all := make([]string, 0, len(b.secrets))
+	for _, secret := range b.secrets {
+		all = append(all, sealed.Mark(secret, "pintle account address "+b.tenant, address))
+	}
+	return all
 }
 
 // securePrefix keeps a cookie from being set by a site on a sibling domain.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -31,6 +32,10 @@ const maxInvited = 100
 // Invite mails a link with which a person who reads mail at the address makes an account: with
 // a password or a passkey, also if [SignUp].Closed is set. It works for seven days, and takes
 // the place of an earlier invitation to the address. [SignUp].Allow is not asked.
+//
+// If the operator is a user of the store, an invitation with roles cannot be accepted while that
+// user is banned, is to be deleted or is gone, or lacks a role that the operator had when Invite
+// was called. An invitation without roles can.
 //
 // It returns the link, for an application that sends it by itself: it is a secret, which
 // proves the address. The error matches [pintle.ErrConflict] if a user has proven the address.
@@ -66,16 +71,18 @@ func (o *Operators) Invite(ctx context.Context, i Invitation) (link string, err 
 	// person, and would see the invitation on the page of the account.
 	n := entry{kind: "op_invited", address: email, detail: []string{detailRoles, strings.Join(roles, " ")}}
 	err = o.actOn(ctx, n, func(ctx context.Context) error {
-		subject := o.a.boxes.subject(email)
-		if _, err := o.a.rows.EndFlows(ctx, subject, inviteKind.name); err != nil {
+		if err := o.a.endInvitations(ctx, email); err != nil {
 			return err
 		}
 		p := payload{Email: email, Roles: roles}
+		if err := o.a.signInvitation(ctx, &p); err != nil {
+			return err
+		}
 		if name != "" {
 			p.Fields = map[string]string{"name": name}
 		}
 		token := newToken()
-		f, err := v.createFlow(ctx, inviteKind, hashOf(token), subject, p)
+		f, err := v.createFlow(ctx, inviteKind, hashOf(token), o.a.boxes.subject(email), p)
 		if err != nil {
 			return err
 		}
@@ -96,17 +103,69 @@ func (o *Operators) RevokeInvitation(ctx context.Context, email string) error {
 	if err != nil {
 		return pintle.ErrNotFound
 	}
-	subject := o.a.boxes.subject(email)
-	if n, err := o.a.rows.CountFlows(ctx, subject, inviteKind.name, time.Now()); err != nil || n == 0 {
-		if err == nil {
-			err = pintle.ErrNotFound
+	open := 0
+	for _, subject := range o.a.boxes.subjects(email) {
+		n, err := o.a.rows.CountFlows(ctx, subject, inviteKind.name, time.Now())
+		if err != nil {
+			return err
 		}
-		return err
+		open += n
+	}
+	if open == 0 {
+		return pintle.ErrNotFound
 	}
 	return o.actOn(ctx, entry{kind: "op_invitation_revoked", address: email}, func(ctx context.Context) error {
-		_, err := o.a.rows.EndFlows(ctx, subject, inviteKind.name)
-		return err
+		return o.a.endInvitations(ctx, email)
 	})
+}
+
+// endInvitations ends the invitations to an address.
+func (a *Accounts) endInvitations(ctx context.Context, email string) error {
+	for _, subject := range a.boxes.subjects(email) {
+		if _, err := a.rows.EndFlows(ctx, subject, inviteKind.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signInvitation notes who gives roles by an invitation, and the roles by which they may.
+func (a *Accounts) signInvitation(ctx context.Context, p *payload) error {
+	by, err := operator(ctx)
+	if err != nil || by == systemOperator || len(p.Roles) == 0 {
+		return err
+	}
+	if _, err := a.store.User(ctx, by); errors.Is(err, pintle.ErrNotFound) {
+		return nil // a program, or a person whom the application knows in another way
+	} else if err != nil {
+		return err
+	}
+	p.By = by
+	p.ByRoles, err = a.rolesOf(ctx, by)
+	return err
+}
+
+// stillInvited returns the problem link_expired for an invitation whose operator could not give
+// its roles now. An operator who is dismissed could otherwise invite an address of their own
+// just before, and get the roles back a week later.
+func (v *visit) stillInvited(p *payload) error {
+	if p.By == "" {
+		return nil
+	}
+	if _, err := v.store.User(v.ctx, p.By); errors.Is(err, pintle.ErrNotFound) {
+		return problemOf("link_expired")
+	} else if err != nil {
+		return unavailable(err)
+	}
+	state, err := v.rows.State(v.ctx, p.By)
+	if err != nil {
+		return unavailable(err)
+	}
+	lost := func(role string) bool { return !slices.Contains(state.Roles, role) }
+	if state.BannedUntil.After(time.Now()) || isDeleting(state) || slices.ContainsFunc(p.ByRoles, lost) {
+		return problemOf("link_expired")
+	}
+	return nil
 }
 
 // heldSignUp returns the flow of a sign-up or of an invitation whose cookie the browser has.
@@ -138,7 +197,9 @@ func signUpKindOf(f *flow) kind {
 // endSignUps ends the other sign-ups and invitations for the address of a flow that has made a
 // user. An error changes nothing: they expire in any case, and find the address taken.
 func (v *visit) endSignUps(f *flow) {
-	_, _ = v.rows.EndFlows(v.ctx, f.Subject, signUpKind.name, inviteKind.name)
+	for _, subject := range v.boxes.subjects(f.payload.Email) {
+		_, _ = v.rows.EndFlows(v.ctx, subject, signUpKind.name, inviteKind.name)
+	}
 }
 
 // invited adds what an operator has said of the user of an invitation.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -487,6 +488,88 @@ func TestARevokedInvitationIsOver(t *testing.T) {
 	again, err := ops.Invite(ctx, account.Invitation{Email: "new@example.com"})
 	s.done(err)
 	s.browser().get(again).post("/auth/account/sign-up-finish", "password", goodPassword).isSignedInAs("new@example.com")
+}
+
+// An operator takes an invitation back, or sends another one in its place, also if the first secret
+// has changed since.
+func TestAnInvitationUnderAFormerSecretIsFound(t *testing.T) {
+	t.Parallel()
+	before := newSite(t, false, withSecrets(nil, beforeSecret))
+	ops, ctx := before.operators()
+	invite := func(s *site) string {
+		link, err := ops.Invite(ctx, account.Invitation{Email: "new@example.com"})
+		s.done(err)
+		parsed, err := url.Parse(link)
+		s.done(err)
+		return parsed.RequestURI()
+	}
+	first := invite(before)
+	after := newSite(t, false, withSecrets(before.store, afterSecret, beforeSecret))
+	after.browser().get(first).want(http.StatusOK)
+	ops, ctx = after.operators()
+	s := after
+	s.done(ops.RevokeInvitation(ctx, "new@example.com"))
+	s.browser().get(first).want(http.StatusGone)
+
+	ops, ctx = before.operators()
+	second := invite(before)
+	ops, ctx = after.operators()
+	third := invite(after)
+	s.browser().get(second).want(http.StatusGone)
+	s.browser().get(third).post("/auth/account/sign-up-finish", "password", goodPassword).isSignedInAs("new@example.com")
+}
+
+// AC-193: an operator who may no longer give roles gives none by an invitation of before.
+func TestAnOperatorWithoutTheRoleGivesNoRolesByAnInvitation(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		lose  func(ops *account.Operators, ctx context.Context, id string) error
+		roles []string
+		over  bool
+	}{
+		"the role is taken away": {func(ops *account.Operators, ctx context.Context, id string) error {
+			return ops.SetRoles(ctx, id, "support")
+		}, []string{"editor"}, true},
+		"a ban": {func(ops *account.Operators, ctx context.Context, id string) error {
+			return ops.Ban(ctx, id, time.Time{}, "")
+		}, []string{"editor"}, true},
+		"a deletion that is planned": {func(ops *account.Operators, ctx context.Context, id string) error {
+			return ops.Delete(ctx, id, time.Now().Add(time.Hour))
+		}, []string{"editor"}, true},
+		"a deletion": {func(ops *account.Operators, ctx context.Context, id string) error {
+			return ops.Delete(ctx, id, time.Time{})
+		}, []string{"editor"}, true},
+		"another role is given": {func(ops *account.Operators, ctx context.Context, id string) error {
+			return ops.SetRoles(ctx, id, "admin", "editor", "support")
+		}, []string{"editor"}, false},
+		"an invitation without roles": {func(ops *account.Operators, ctx context.Context, id string) error {
+			return ops.SetRoles(ctx, id)
+		}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, false)
+			ops, ctx := s.operators()
+			u := s.seed(ada, goodPassword, true)
+			s.done(ops.SetRoles(ctx, u.ID, "admin", "support"))
+			link, err := ops.Invite(account.WithOperator(ctx, u.ID), account.Invitation{Email: "new@example.com", Roles: tt.roles})
+			s.done(err)
+			b := s.browser().get(link).want(http.StatusOK)
+			s.done(tt.lose(ops, ctx, u.ID))
+			b.post("/auth/account/sign-up-finish", "password", goodPassword)
+			if tt.over {
+				b.want(http.StatusGone)
+				if s.user("new@example.com") != nil {
+					t.Error("there is a user")
+				}
+				return
+			}
+			b.isSignedInAs("new@example.com")
+			if roles := s.state(s.user("new@example.com")).Roles; !slices.Equal(roles, tt.roles) {
+				t.Errorf("the roles are %q, want %q", roles, tt.roles)
+			}
+		})
+	}
 }
 
 // AC-193, AT-107

@@ -259,6 +259,9 @@ func (v *visit) finishSignUp() (next string, err error) {
 			return "", err
 		}
 	}
+	if err := v.stillInvited(&f.payload); err != nil {
+		return "", err
+	}
 	n.invited(f)
 	if v.form["action"] == "register" {
 		return v.finishByPasskey(f, held, n)
