@@ -111,7 +111,7 @@ func (v *visit) changeFactor() (next string, err error) {
 	case "rename":
 		return v.renameFactor(row)
 	case "remove":
-		return v.removeFactor(u, set, row)
+		return v.removeFactor(u, row)
 	}
 	return "", problemOf("invalid")
 }
@@ -135,33 +135,37 @@ func (v *visit) renameFactor(row *accountstore.Factor) (next string, err error) 
 
 // removeFactor demands as much as adding one does. Otherwise a thief of the session would
 // remove what is in the way, or replace it.
-func (v *visit) removeFactor(u *pintle.User, set *factors, row *accountstore.Factor) (next string, err error) {
+func (v *visit) removeFactor(u *pintle.User, row *accountstore.Factor) (next string, err error) {
 	if err := v.demand(accountDemand); err != nil {
 		return "", err
 	}
-	last := len(set.totp) == 1
-	if last {
-		must, err := v.requiresFactor(u)
+	must, err := v.requiresFactor(u)
+	if err != nil {
+		return "", err
+	}
+	return v.inTurn(u.ID, func() (next string, err error) {
+		set, err := v.factorsOf(v.ctx, u.ID)
 		if err != nil {
-			return "", err
+			return "", unavailable(err)
 		}
-		if must {
+		last := len(set.totp) < 2
+		if last && must {
 			return "", problemOf("required_by_policy")
 		}
-	}
-	return v.changeFactors(u, "factor-removed", "factor_removed", func() (removed bool, err error) {
-		err = v.rows.DeleteFactor(v.ctx, u.ID, factorTOTP, row.ID)
-		if errors.Is(err, pintle.ErrNotFound) {
-			return false, problemOf("not_found")
-		}
-		removed = err == nil
-		if removed && last { // codes for the loss of it are of no more use
-			_, err = v.rows.DeleteFactors(v.ctx, u.ID, []string{factorRecovery}, nil)
-		}
-		if err != nil {
-			return removed, unavailable(err)
-		}
-		return true, nil
+		return v.changeFactors(u, "factor-removed", "factor_removed", func() (removed bool, err error) {
+			err = v.rows.DeleteFactor(v.ctx, u.ID, factorTOTP, row.ID)
+			if errors.Is(err, pintle.ErrNotFound) {
+				return false, problemOf("not_found")
+			}
+			removed = err == nil
+			if removed && last { // codes for the loss of it are of no more use
+				_, err = v.rows.DeleteFactors(v.ctx, u.ID, []string{factorRecovery}, nil)
+			}
+			if err != nil {
+				return removed, unavailable(err)
+			}
+			return true, nil
+		})
 	})
 }
 

@@ -126,7 +126,7 @@ func (v *visit) changePasskey() (next string, err error) {
 	case "rename":
 		return v.renamePasskey(key)
 	case "remove":
-		return v.removePasskey(key, len(list) == 1)
+		return v.removePasskey(key)
 	}
 	return "", problemOf("invalid")
 }
@@ -153,7 +153,7 @@ func (v *visit) renamePasskey(key *pintle.Passkey) (next string, err error) {
 
 // removePasskey demands as much as adding one does. The last passkey of a user who needs a
 // second factor, and has no app, stays.
-func (v *visit) removePasskey(key *pintle.Passkey, last bool) (next string, err error) {
+func (v *visit) removePasskey(key *pintle.Passkey) (next string, err error) {
 	if err := v.demand(accountDemand); err != nil {
 		return "", err
 	}
@@ -161,20 +161,38 @@ func (v *visit) removePasskey(key *pintle.Passkey, last bool) (next string, err 
 	if err != nil {
 		return "", err
 	}
-	if last {
-		set, err := v.factorsOf(v.ctx, u.ID)
-		if err != nil {
-			return "", unavailable(err)
-		}
-		must, err := v.requiresFactor(u)
-		if err != nil {
-			return "", err
-		}
-		if must && !set.asked() {
-			return "", problemOf("required_by_policy")
-		}
+	must, err := v.requiresFactor(u)
+	if err != nil {
+		return "", err
 	}
-	v.seeThrough()
+	return v.inTurn(u.ID, func() (next string, err error) {
+		if must {
+			if err := v.hasFactorBeside(u.ID); err != nil {
+				return "", err
+			}
+		}
+		return v.dropPasskey(u, key)
+	})
+}
+
+// hasFactorBeside returns the problem required_by_policy if a user has one passkey and no app.
+func (v *visit) hasFactorBeside(userID string) error {
+	list, err := v.passkeyList()
+	if err != nil {
+		return err
+	}
+	set, err := v.factorsOf(v.ctx, userID)
+	if err != nil {
+		return unavailable(err)
+	}
+	if len(list) < 2 && !set.asked() {
+		return problemOf("required_by_policy")
+	}
+	return nil
+}
+
+// dropPasskey removes a passkey with its account.
+func (v *visit) dropPasskey(u *pintle.User, key *pintle.Passkey) (next string, err error) {
 	id := cmp.Or(key.ProviderAccountID, key.CredentialID)
 	err = error(problemOf("not_found"))
 	for _, provider := range v.passkeys { // the row of a passkey does not name its provider
