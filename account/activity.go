@@ -24,7 +24,7 @@ import (
 
 // Activity are the rules for the record of what happens to the accounts: sign-ins, failed
 // attempts, changes of passwords and second factors, acts of operators. Users see their own
-// on the page "activity"; [Accounts.Activity] lists them for operators. The zero value keeps
+// on the page "activity"; [Operators.Activity] lists them for operators. The zero value keeps
 // them for the recommended times.
 type Activity struct {
 	// Record is called with each event after it is stored, in the request that caused it,

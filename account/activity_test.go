@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"os"
@@ -240,7 +242,7 @@ func TestNoRecordHasASecret(t *testing.T) {
 		other.get("/auth/callback/github?code=canary-code&state=canary-state")
 		keep("code of a provider", "canary-code")
 		keep("state", "canary-state")
-		if _, err := s.accounts.SetTemporaryPassword(t.Context(), s.user("new@example.com").ID); err != nil {
+		if _, err := s.accounts.Operators().SetTemporaryPassword(t.Context(), s.user("new@example.com").ID); err != nil {
 			t.Fatal(err)
 		}
 		at, _ := url.Parse(s.server.URL)
@@ -328,7 +330,7 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 	}
 	_, ofAda := next(b, "")
 	_, ofBob := next(s.browser().signIn("bob@example.com", goodPassword), "")
-	_, ofOperator, err := s.accounts.Activity(t.Context(), accountstore.ActivityQuery{UserID: ada.ID}, "")
+	_, ofOperator, err := s.accounts.Operators().Activity(t.Context(), accountstore.ActivityQuery{UserID: ada.ID}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +338,7 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 		"of another user": ofBob, "of an operator": ofOperator, "forged": "' OR 1=1 --", "cut": ofAda[:len(ofAda)-2], "longer": ofAda + "A", "long": strings.Repeat("A", 5000),
 	} {
 		b.get("/auth/account/activity?cursor=" + url.QueryEscape(cursor)).want(http.StatusBadRequest)
-		if _, _, err := s.accounts.Activity(t.Context(), accountstore.ActivityQuery{UserID: bob.ID}, cursor); !errors.Is(err, account.ErrCursor) {
+		if _, _, err := s.accounts.Operators().Activity(t.Context(), accountstore.ActivityQuery{UserID: bob.ID}, cursor); !errors.Is(err, account.ErrCursor) {
 			t.Errorf("a cursor that is %s: %v, want ErrCursor", what, err)
 		}
 	}
@@ -344,7 +346,7 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 		"user": {UserID: bob.ID}, "kind": {UserID: ada.ID, Kind: "sign_in"}, "outcome": {UserID: ada.ID, Outcome: "ok"}, "operator": {UserID: ada.ID, Actor: "o"},
 		"time": {UserID: ada.ID, Since: time.Now().Add(-time.Hour)}, "end": {UserID: ada.ID, Until: time.Now()}, "nothing": {},
 	} {
-		if _, _, err := s.accounts.Activity(t.Context(), q, ofOperator); !errors.Is(err, account.ErrCursor) {
+		if _, _, err := s.accounts.Operators().Activity(t.Context(), q, ofOperator); !errors.Is(err, account.ErrCursor) {
 			t.Errorf("the cursor of a query with another %s: %v, want ErrCursor", what, err)
 		}
 	}
@@ -386,7 +388,7 @@ func TestAnOperatorFindsEventsByWhatTheyHave(t *testing.T) {
 		{accountstore.ActivityQuery{Until: time.Now().Add(-time.Hour)}, ""},
 		{accountstore.ActivityQuery{Since: time.Now().Add(-time.Hour), Limit: 1}, "op_ban:ok"},
 	} {
-		events, next, err := s.accounts.Activity(t.Context(), c.q, "")
+		events, next, err := s.accounts.Operators().Activity(t.Context(), c.q, "")
 		var got []string
 		for _, e := range events {
 			got = append(got, e.Kind+":"+e.Outcome)
@@ -399,7 +401,7 @@ func TestAnOperatorFindsEventsByWhatTheyHave(t *testing.T) {
 		s.recordFor(ada.ID, "sign_out", time.Now().Add(time.Duration(-i)*time.Second))
 	}
 	for limit, want := range map[int]int{0: 20, 50: 50, 1000: 200} {
-		if events, _, err := s.accounts.Activity(t.Context(), accountstore.ActivityQuery{Limit: limit}, ""); err != nil || len(events) != want {
+		if events, _, err := s.accounts.Operators().Activity(t.Context(), accountstore.ActivityQuery{Limit: limit}, ""); err != nil || len(events) != want {
 			t.Errorf("a page with the limit %d has %d events, %v, want %d", limit, len(events), err, want)
 		}
 	}
@@ -417,22 +419,30 @@ func TestAUserSeesActsOfOperatorsAsThoseOfTheSupport(t *testing.T) {
 	_ = finish(errors.New("it failed"))
 	_ = finish(errors.New("it failed"))
 	b.get("/auth/account/activity").want(http.StatusOK).says("Attempt: Support changed your rights").says("Signed in")
-	events, next, err := s.accounts.UserActivity(signedInRequest(b, b.request(http.MethodGet, "/auth/account/activity", nil)), "")
-	if err != nil || next != "" || len(events) != 3 { // acts that fail are not counted together
-		t.Fatalf("UserActivity: %+v, %q, %v", events, next, err)
+	var list struct {
+		Activity []map[string]any
+		Next     string
 	}
-	if act := events[0]; act.Actor != "support" || len(act.Detail) > 0 || act.Outcome != "failed" || act.Subject != (accountstore.Hash{}) {
-		t.Errorf("the user sees %+v", act)
+	r := signedInRequest(b, b.request(http.MethodGet, "/auth/account/activity", nil))
+	if err := s.accounts.Read(httptest.NewRecorder(), r, "activity", &list); err != nil || list.Next != "" || len(list.Activity) != 3 {
+		t.Fatalf("Read: %+v, %v", list, err) // acts that fail are not counted together
 	}
-	r := b.request(http.MethodGet, "/auth/account/activity", nil)
+	act := list.Activity[0]
+	delete(act, "id")
+	delete(act, "at")
+	if want := map[string]any{"kind": "op_roles", "outcome": "failed", "count": 1.0, "actor": "support"}; !maps.Equal(act, want) {
+		t.Errorf("the user sees %v, want %v", act, want)
+	}
+	r = b.request(http.MethodGet, "/auth/account/activity", nil)
 	r.Header.Set("Accept", "application/json")
 	for _, page := range []string{b.page, b.send(r).page} {
 		if strings.Contains(page, "canary") || strings.Count(page, "op_roles")+strings.Count(page, "Support") < 1 {
 			t.Errorf("the page shows who the operator is, or not what was done: %s", page)
 		}
 	}
-	if _, _, err := s.accounts.UserActivity(s.browser().request(http.MethodGet, "/", nil), ""); !errors.Is(err, pintle.CodeAccessDenied) {
-		t.Errorf("UserActivity without a session: %v, want CodeAccessDenied", err)
+	r = s.browser().request(http.MethodGet, "/", nil)
+	if err := s.accounts.Read(httptest.NewRecorder(), r, "activity", &list); !errors.Is(err, account.CodeSignedOut) {
+		t.Errorf("Read without a session: %v, want CodeSignedOut", err)
 	}
 }
 

@@ -28,7 +28,7 @@ var activityKinds = []string{
 	"passkey_added", "passkey_renamed", "passkey_removed", "passkey_cloned", "account_linked", "account_unlinked",
 	"confirmed", "confirm_failed", "profile_changed", "exported", "deletion_begun", "deletion_kept", "deletion_done",
 	"mail_failed", "breach_check_failed",
-	"op_created", "op_invited", "op_verified", "op_password", "op_ban", "op_unban", "op_factor_reset", "op_signed_out", "op_roles",
+	"op_created", "op_invited", "op_verified", "op_reset_sent", "op_temporary_password", "op_password_required", "op_ban", "op_unban", "op_factor_reset", "op_signed_out", "op_roles",
 	"op_invitation_revoked", "op_kept", "op_acting_begun", "op_acting_ended", "op_deleted", "acting_request",
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/sealed"
@@ -21,45 +20,9 @@ const (
 	maxActivityPage = 200 // events that an operator gets at once
 )
 
-// ErrCursor is the error for a cursor that [Accounts.Activity] has not returned for the same
+// ErrCursor is the error for an After that a method of [Operators] has not returned for the same
 // query, or that is older than a day.
-var ErrCursor = errors.New("account: the cursor is not one of this query, or is older than a day")
-
-// Activity returns the events that a query selects, the newest first, for operators of the
-// application: of all users, with all that is known of each. An empty cursor begins with the
-// newest, and next is the cursor of the next page; it is empty after the last one.
-//
-// q.Limit is how many events there are on a page: 20 if it is zero, and at most 200. q.Before
-// is not read. A cursor belongs to its query: with other users, kinds, outcomes or times it
-// is [ErrCursor].
-func (a *Accounts) Activity(ctx context.Context, q accountstore.ActivityQuery, cursor string) (events []*accountstore.Event, next string, err error) {
-	if a.auth == nil {
-		return nil, "", errors.New("account: Activity was called before pintle.New has the Accounts as Config.Accounts")
-	}
-	if q.Limit <= 0 {
-		q.Limit = activityPage
-	}
-	q.Limit = min(q.Limit, maxActivityPage)
-	return a.activityPage(ctx, "operator", q, cursor, func(e *accountstore.Event) *accountstore.Event { return e })
-}
-
-// UserActivity returns a page of the events of the user of the request's session, for a page
-// of the application: what the page "activity" shows. The acts of operators have "support" as
-// their Actor, and no detail. The error matches [pintle.CodeAccessDenied] without a
-// session, and [ErrCursor] for a cursor of another user or of [Accounts.Activity].
-func (a *Accounts) UserActivity(r *http.Request, cursor string) (events []*accountstore.Event, next string, err error) {
-	if a.auth == nil {
-		return nil, "", errors.New("account: UserActivity was called before pintle.New has the Accounts as Config.Accounts")
-	}
-	session, err := a.visitOf(r).cookieSession()
-	if err != nil {
-		return nil, "", err
-	}
-	if session == nil || session.User.ID == "" {
-		return nil, "", &pintle.Error{Code: pintle.CodeAccessDenied, Err: errors.New("account: the request has no session")}
-	}
-	return a.userActivity(r.Context(), session.User.ID, cursor)
-}
+var ErrCursor = errors.New("account: After is not from this query, or is older than a day")
 
 func (a *Accounts) userActivity(ctx context.Context, userID, cursor string) (events []*accountstore.Event, next string, err error) {
 	return a.activityPage(ctx, "user", accountstore.ActivityQuery{UserID: userID, Limit: activityPage}, cursor, ownEvent)

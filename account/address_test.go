@@ -247,7 +247,7 @@ func TestAChangeOfAnUnprovenAddressThatIsOvertakenMovesNothing(t *testing.T) {
 		u := s.seed(ada, goodPassword, false)
 		b := s.browser().startSession(u, 0, "fed").beginsAddress(newAddress)
 		f.onEnd = func() {
-			if _, err := s.accounts.SetTemporaryPassword(t.Context(), u.ID); err != nil {
+			if _, err := s.accounts.Operators().SetTemporaryPassword(t.Context(), u.ID); err != nil {
 				t.Error(err)
 			}
 		}

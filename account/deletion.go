@@ -262,7 +262,7 @@ func (a *Accounts) deleteDue(ctx context.Context, userID string) (done bool, err
 	// keeps the account.
 	if a.o.Deletion.after() > 0 && isSuspended(state) {
 		return false, errors.New("there were so many wrong codes in a row that the user may have been kept from keeping the account: " +
-			"ask the user, and then call Accounts.ResetSecondFactor or Auth.DeleteUser")
+			"ask the user, and then call Operators.ResetSecondFactor or Operators.Delete")
 	}
 	u, err := a.store.User(ctx, userID)
 	if err != nil && !errors.Is(err, pintle.ErrNotFound) {

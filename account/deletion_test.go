@@ -299,7 +299,7 @@ func TestAUserWhoseCodesAreSuspendedIsNotDeletedByTheJob(t *testing.T) {
 	if !s.state(u).BannedUntil.IsZero() {
 		t.Error("the user is banned")
 	}
-	if err := s.accounts.ResetSecondFactor(t.Context(), u.ID); err != nil {
+	if err := s.accounts.Operators().ResetSecondFactor(t.Context(), u.ID); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.accounts.DeleteDue(t.Context()); n != 1 || err != nil || s.user(ada) != nil {

@@ -199,11 +199,6 @@ func (v *visit) settleEnrolment(u *pintle.User, s *saved, before basis) error {
 	return nil
 }
 
-// ResetSecondFactor is [Operators.ResetSecondFactor].
-func (a *Accounts) ResetSecondFactor(ctx context.Context, userID string) error {
-	return a.Operators().ResetSecondFactor(ctx, userID)
-}
-
 func (a *Accounts) resetSecondFactor(ctx context.Context, u *pintle.User) error {
 	if err := a.whileSignedOut(ctx, u.ID, func() error { return a.dropFactors(ctx, u.ID) }); err != nil {
 		return err

@@ -309,7 +309,7 @@ func TestAnOperatorTakesALostFactorAway(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s, a, codes := withApp(t, tokens)
 		session := s.half().post(secondFactor, "code", a.code(t, 0)).isSignedInAs(ada)
-		if err := s.accounts.ResetSecondFactor(t.Context(), s.userID()); err != nil {
+		if err := s.accounts.Operators().ResetSecondFactor(t.Context(), s.userID()); err != nil {
 			t.Fatal(err)
 		}
 		s.wantMail(ada, "second factor")
@@ -324,7 +324,7 @@ func TestAnOperatorTakesALostFactorAway(t *testing.T) {
 		if state, err := s.rows.State(t.Context(), s.userID()); state.Must != "" || err != nil {
 			t.Errorf("the user still must do %q, %v", state.Must, err)
 		}
-		if err := s.accounts.ResetSecondFactor(t.Context(), "no such user"); err == nil {
+		if err := s.accounts.Operators().ResetSecondFactor(t.Context(), "no such user"); err == nil {
 			t.Error("a user who does not exist has been reset")
 		}
 	})
@@ -335,7 +335,7 @@ func TestTheMailOfAnOperatorHasALinkIfTheAddressOfTheSiteIsKnown(t *testing.T) {
 		s := newSite(t, false, func(c *pintle.Config, _ *account.Options) { c.URL = url })
 		u := s.seed(ada, goodPassword, true)
 		s.addTOTP(u.ID)
-		if err := s.accounts.ResetSecondFactor(t.Context(), u.ID); err != nil {
+		if err := s.accounts.Operators().ResetSecondFactor(t.Context(), u.ID); err != nil {
 			t.Fatal(err)
 		}
 		m := s.wantMail(ada, "second factor")
@@ -360,7 +360,7 @@ func TestAResetByAnOperatorKeepsTheChangeOfThePasswordDue(t *testing.T) {
 	if err := s.rows.ChangeState(t.Context(), state); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.accounts.ResetSecondFactor(t.Context(), s.userID()); err != nil {
+	if err := s.accounts.Operators().ResetSecondFactor(t.Context(), s.userID()); err != nil {
 		t.Fatal(err)
 	}
 	b := s.browser().signIn(ada, goodPassword).isAt(enrol)

@@ -30,10 +30,10 @@ func Example() {
 
 // A page for operators of the application, who have made sure that the owner of the account
 // asks for it. The application decides who may see this page.
-func ExampleAccounts_SetTemporaryPassword() {
+func ExampleOperators_SetTemporaryPassword() {
 	var accounts *account.Accounts // of account.New, in Config.Accounts
 	http.HandleFunc("POST /admin/temporary-password", func(w http.ResponseWriter, r *http.Request) {
-		password, err := accounts.SetTemporaryPassword(r.Context(), r.FormValue("user"))
+		password, err := accounts.Operators().SetTemporaryPassword(r.Context(), r.FormValue("user"))
 		if err != nil {
 			http.Error(w, "The password was not changed.", http.StatusInternalServerError)
 			return

@@ -399,7 +399,7 @@ func TestANoticeCarriesNoToken(t *testing.T) {
 	}
 	b.post("/auth/account/recovery-codes", "new", "1").post("/auth/account/recovery-codes", "saved", "1")
 	b.post("/auth/account/factor", "id", s.factor(s.user(ada), "totp").ID, "action", "remove")
-	if err := s.accounts.ResetSecondFactor(t.Context(), s.userID()); err != nil {
+	if err := s.accounts.Operators().ResetSecondFactor(t.Context(), s.userID()); err != nil {
 		t.Fatal(err)
 	}
 	s.temporary(s.user(ada))

@@ -147,6 +147,22 @@ func (o *Operators) Users(ctx context.Context, q accountstore.UserQuery) (page [
 	return page, next, err
 }
 
+// Activity returns a page of the events that a query selects, the newest first: of all users, with
+// all that is known of each. A user sees their own on the page "activity", and [Accounts.Read] reads
+// that page for the application. next continues the list as that of [Operators.Users] does.
+//
+// A Limit of 0 is 20, and of more than 200 is 200.
+func (o *Operators) Activity(ctx context.Context, q accountstore.ActivityQuery, cursor string) (events []*accountstore.Event, next string, err error) {
+	if err := o.ready("Activity"); err != nil {
+		return nil, "", err
+	}
+	if q.Limit <= 0 {
+		q.Limit = activityPage
+	}
+	q.Limit = min(q.Limit, maxActivityPage)
+	return o.a.activityPage(ctx, "operator", q, cursor, func(e *accountstore.Event) *accountstore.Event { return e })
+}
+
 // A heldList is what continues a list.
 type heldList struct {
 	sealed.Stamp
@@ -303,7 +319,7 @@ func (o *Operators) SendReset(ctx context.Context, userID string) (link string, 
 	if err != nil {
 		return "", err
 	}
-	err = o.act(ctx, "op_password", u.ID, func(ctx context.Context) error {
+	err = o.act(ctx, "op_reset_sent", u.ID, func(ctx context.Context) error {
 		token := newToken() // without the limit of flows that anyone begins
 		f, err := v.createFlow(ctx, resetKind, hashOf(token), u.ID, payload{Email: u.Email})
 		if err != nil {
@@ -345,7 +361,7 @@ func (o *Operators) SetTemporaryPassword(ctx context.Context, userID string) (pa
 	if u.Email == "" {
 		return "", errors.New("account: SetTemporaryPassword: the user has no address to sign in with")
 	}
-	err = o.act(ctx, "op_password", u.ID, func(ctx context.Context) error {
+	err = o.act(ctx, "op_temporary_password", u.ID, func(ctx context.Context) error {
 		password, err = o.a.setTemporaryPassword(ctx, u)
 		return err
 	})
@@ -362,7 +378,7 @@ func (o *Operators) RequirePasswordChange(ctx context.Context, userID string) er
 	if err != nil {
 		return err
 	}
-	return o.act(ctx, "op_password", u.ID, func(ctx context.Context) error {
+	return o.act(ctx, "op_password_required", u.ID, func(ctx context.Context) error {
 		err := o.a.changeState(ctx, u.ID, func(s *accountstore.State) { addMust(s, mustPassword) })
 		if err != nil {
 			return err
@@ -513,7 +529,7 @@ func (o *Operators) SignOut(ctx context.Context, userID string) error {
 //
 // Sessions in the database see the change at once: see [Accounts.Roles]. Tokens carry the
 // roles, so if a role is taken away the sessions in tokens of the user end.
-func (o *Operators) SetRoles(ctx context.Context, userID string, roles ...string) error {
+func (o *Operators) SetRoles(ctx context.Context, userID string, roles []string) error {
 	u, err := o.of(ctx, "SetRoles", userID)
 	if err != nil {
 		return err
@@ -536,20 +552,39 @@ func (o *Operators) SetRoles(ctx context.Context, userID string, roles ...string
 	}, detailRoles, strings.Join(roles, " "))
 }
 
-// Delete deletes a user: at a time, until when the user can keep the account as after a deletion
-// of their own, or at once if the time is zero. A time that has passed is an error. Sessions
-// end in both cases. A planned deletion happens when [Accounts.DeleteDue] is called.
-func (o *Operators) Delete(ctx context.Context, userID string, at time.Time) error {
-	u, err := o.of(ctx, "Delete", userID)
-	if err != nil {
-		return err
-	}
-	if !at.IsZero() && !at.After(time.Now()) {
-		return fmt.Errorf("account: Delete: the time %s has passed", at.UTC().Format(time.RFC3339))
+// Delete deletes a user at once: the sessions end, [Deletion].Delete removes what the application
+// has, and then the store removes the user. If [Deletion].Delete fails, the user stays banned and
+// is to be deleted: call Delete again, or leave it to [Accounts.DeleteDue].
+func (o *Operators) Delete(ctx context.Context, userID string) error {
+	due := time.Now().UTC().Truncate(time.Millisecond)
+	return o.delete(ctx, "Delete", userID, due, "deletion-done", func(ctx context.Context, userID string) error {
+		state, err := o.a.rows.State(ctx, userID)
+		if err != nil {
+			return err
+		}
+		return o.a.deleteNow(ctx, state)
+	})
+}
+
+// PlanDeletion plans to delete a user at a time, until when the user can keep the account as after
+// a deletion of their own. A time that has passed is an error. The sessions of the user end. The
+// deletion happens when [Accounts.DeleteDue] is called after that time.
+func (o *Operators) PlanDeletion(ctx context.Context, userID string, at time.Time) error {
+	if !at.After(time.Now()) {
+		return fmt.Errorf("account: PlanDeletion: the time %s has passed: call Delete to delete the user at once", at.UTC().Format(time.RFC3339))
 	}
 	due := at.UTC().Truncate(time.Millisecond)
-	if at.IsZero() {
-		due = time.Now().UTC().Truncate(time.Millisecond)
+	return o.delete(ctx, "PlanDeletion", userID, due, "deletion-planned", func(context.Context, string) error { return nil })
+}
+
+// delete stores when a user is deleted, ends the sessions, and goes on with then. notice is what
+// the user is told.
+func (o *Operators) delete(
+	ctx context.Context, method, userID string, due time.Time, notice string, then func(ctx context.Context, userID string) error,
+) error {
+	u, err := o.of(ctx, method, userID)
+	if err != nil {
+		return err
 	}
 	v, err := o.a.visitOfOperator(ctx)
 	if err != nil {
@@ -561,24 +596,15 @@ func (o *Operators) Delete(ctx context.Context, userID string, at time.Time) err
 		if err != nil {
 			return err
 		}
-		if err := o.a.endSessions(ctx, u.ID); err != nil || !at.IsZero() {
+		if err := o.a.endSessions(ctx, u.ID); err != nil {
 			return err
 		}
-		state, err := o.a.rows.State(ctx, u.ID)
-		if err != nil {
-			return err
-		}
-		return o.a.deleteNow(ctx, state)
+		return then(ctx, u.ID)
 	})
-	switch {
-	case err != nil:
-		return err
-	case at.IsZero():
-		v.tellOfDeletion("deletion-done", u, "")
-	default:
-		v.tellOfDeletion("deletion-planned", u, page.Texts(v.texts).Day(due))
+	if err == nil {
+		v.tellOfDeletion(notice, u, page.Texts(v.texts).Day(due))
 	}
-	return nil
+	return err
 }
 
 // Keep takes a planned deletion back, whether the user or an operator has planned it. The error

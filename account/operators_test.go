@@ -189,7 +189,7 @@ func TestAnActThatCannotBeRecordedDoesNotHappen(t *testing.T) {
 	})
 	ops, ctx := s.operators()
 	u := s.seed(ada, goodPassword, true)
-	s.done(ops.SetRoles(ctx, u.ID, "editor"))
+	s.done(ops.SetRoles(ctx, u.ID, []string{"editor"}))
 	b := s.browser().signIn(ada, goodPassword).isSignedInAs(ada)
 	before := *s.state(u)
 	store.away = true
@@ -197,10 +197,10 @@ func TestAnActThatCannotBeRecordedDoesNotHappen(t *testing.T) {
 		"Ban":                   ops.Ban(ctx, u.ID, time.Time{}, ""),
 		"Unban":                 ops.Unban(ctx, u.ID),
 		"SignOut":               ops.SignOut(ctx, u.ID),
-		"SetRoles":              ops.SetRoles(ctx, u.ID),
+		"SetRoles":              ops.SetRoles(ctx, u.ID, nil),
 		"RequirePasswordChange": ops.RequirePasswordChange(ctx, u.ID),
 		"ResetSecondFactor":     ops.ResetSecondFactor(ctx, u.ID),
-		"Delete":                ops.Delete(ctx, u.ID, time.Time{}),
+		"Delete":                ops.Delete(ctx, u.ID),
 		"SendReset":             second(ops.SendReset(ctx, u.ID)),
 		"SetTemporaryPassword":  second(ops.SetTemporaryPassword(ctx, u.ID)),
 		"Create":                second(ops.Create(ctx, &pintle.User{Email: "new@example.com"})),
@@ -257,19 +257,19 @@ func TestAnActThatHasBegunGoesOnIfItsContextEnds(t *testing.T) {
 				"ban": func(o *account.Operators, ctx context.Context, id string) error {
 					return o.Ban(ctx, id, time.Time{}, "")
 				},
-				"roles":   func(o *account.Operators, ctx context.Context, id string) error { return o.SetRoles(ctx, id) },
+				"roles":   func(o *account.Operators, ctx context.Context, id string) error { return o.SetRoles(ctx, id, nil) },
 				"signout": func(o *account.Operators, ctx context.Context, id string) error { return o.SignOut(ctx, id) },
 				"delete": func(o *account.Operators, ctx context.Context, id string) error {
-					return o.Delete(ctx, id, time.Time{})
+					return o.Delete(ctx, id)
 				},
 				"plan": func(o *account.Operators, ctx context.Context, id string) error {
-					return o.Delete(ctx, id, time.Now().Add(time.Hour))
+					return o.PlanDeletion(ctx, id, time.Now().Add(time.Hour))
 				},
 			} {
 				ops, ctx := s.operators()
 				email := name + strings.ToLower(at) + "@example.com"
 				u := s.seed(email, goodPassword, true)
-				s.done(ops.SetRoles(ctx, u.ID, "support"))
+				s.done(ops.SetRoles(ctx, u.ID, []string{"support"}))
 				if tokens {
 					time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 				}
@@ -346,7 +346,7 @@ func TestAnActWithoutAnOperatorIsOneOfTheSystem(t *testing.T) {
 	s := newSite(t, false)
 	u := s.seed(ada, goodPassword, true)
 	s.done(s.accounts.Operators().SignOut(t.Context(), u.ID))
-	s.done(s.accounts.ResetSecondFactor(t.Context(), u.ID))
+	s.done(s.accounts.Operators().ResetSecondFactor(t.Context(), u.ID))
 	want := []string{"op_factor_reset ok system", "op_factor_reset begun system", "op_signed_out ok system", "op_signed_out begun system"}
 	slices.Sort(want)
 	if got := s.acts(); !slices.Equal(got, want) {
@@ -382,12 +382,12 @@ func TestArgumentsThatAreNotPossibleChangeNothing(t *testing.T) {
 	}{
 		"a ban until the past":      {ops.Ban(ctx, u.ID, time.Now().Add(-time.Second), ""), "has passed"},
 		"a long reason":             {ops.Ban(ctx, u.ID, time.Time{}, strings.Repeat("x", 501)), "reason"},
-		"a role in capital letters": {ops.SetRoles(ctx, u.ID, "Admin"), `"Admin" is no role`},
-		"a role with a comma":       {ops.SetRoles(ctx, u.ID, "admin,user"), "is no role"},
-		"an empty role":             {ops.SetRoles(ctx, u.ID, ""), "is no role"},
-		"a long role":               {ops.SetRoles(ctx, u.ID, strings.Repeat("x", 65)), "is no role"},
-		"33 roles":                  {ops.SetRoles(ctx, u.ID, many...), "too many"},
-		"a deletion in the past":    {ops.Delete(ctx, u.ID, time.Now().Add(-time.Second)), "has passed"},
+		"a role in capital letters": {ops.SetRoles(ctx, u.ID, []string{"Admin"}), `"Admin" is no role`},
+		"a role with a comma":       {ops.SetRoles(ctx, u.ID, []string{"admin,user"}), "is no role"},
+		"an empty role":             {ops.SetRoles(ctx, u.ID, []string{""}), "is no role"},
+		"a long role":               {ops.SetRoles(ctx, u.ID, []string{strings.Repeat("x", 65)}), "is no role"},
+		"33 roles":                  {ops.SetRoles(ctx, u.ID, many), "too many"},
+		"a deletion in the past":    {ops.PlanDeletion(ctx, u.ID, time.Now().Add(-time.Second)), "has passed"},
 		"a reset without proof":     {second(ops.SendReset(ctx, unproven.ID)), "not proven"},
 		"no address to sign in":     {second(ops.SetTemporaryPassword(ctx, bare.ID)), "no address"},
 		"no address to prove":       {ops.ProveAddress(ctx, bare.ID), "no address"},
@@ -419,7 +419,7 @@ func TestArgumentsThatAreNotPossibleChangeNothing(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"Ban": ops.Ban(ctx, "gone", time.Time{}, ""), "Unban": ops.Unban(ctx, "gone"), "SignOut": ops.SignOut(ctx, "gone"),
-		"SetRoles": ops.SetRoles(ctx, "gone", "a"), "Delete": ops.Delete(ctx, "gone", time.Time{}), "Keep": ops.Keep(ctx, "gone"),
+		"SetRoles": ops.SetRoles(ctx, "gone", []string{"a"}), "Delete": ops.Delete(ctx, "gone"), "Keep": ops.Keep(ctx, "gone"),
 		"ProveAddress": ops.ProveAddress(ctx, "gone"), "EndDevice": ops.EndDevice(ctx, "gone", "x"),
 		"RequirePasswordChange": ops.RequirePasswordChange(ctx, "gone"), "ResetSecondFactor": ops.ResetSecondFactor(ctx, "gone"),
 		"RevokeInvitation": ops.RevokeInvitation(ctx, "none@example.com"), "User": second(ops.User(ctx, "gone")), "User with no id": withoutQuery(""),
@@ -528,22 +528,22 @@ func TestAnOperatorWithoutTheRoleGivesNoRolesByAnInvitation(t *testing.T) {
 		over  bool
 	}{
 		"the role is taken away": {func(ops *account.Operators, ctx context.Context, id string) error {
-			return ops.SetRoles(ctx, id, "support")
+			return ops.SetRoles(ctx, id, []string{"support"})
 		}, []string{"editor"}, true},
 		"a ban": {func(ops *account.Operators, ctx context.Context, id string) error {
 			return ops.Ban(ctx, id, time.Time{}, "")
 		}, []string{"editor"}, true},
 		"a deletion that is planned": {func(ops *account.Operators, ctx context.Context, id string) error {
-			return ops.Delete(ctx, id, time.Now().Add(time.Hour))
+			return ops.PlanDeletion(ctx, id, time.Now().Add(time.Hour))
 		}, []string{"editor"}, true},
 		"a deletion": {func(ops *account.Operators, ctx context.Context, id string) error {
-			return ops.Delete(ctx, id, time.Time{})
+			return ops.Delete(ctx, id)
 		}, []string{"editor"}, true},
 		"another role is given": {func(ops *account.Operators, ctx context.Context, id string) error {
-			return ops.SetRoles(ctx, id, "admin", "editor", "support")
+			return ops.SetRoles(ctx, id, []string{"admin", "editor", "support"})
 		}, []string{"editor"}, false},
 		"an invitation without roles": {func(ops *account.Operators, ctx context.Context, id string) error {
-			return ops.SetRoles(ctx, id)
+			return ops.SetRoles(ctx, id, nil)
 		}, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -551,7 +551,7 @@ func TestAnOperatorWithoutTheRoleGivesNoRolesByAnInvitation(t *testing.T) {
 			s := newSite(t, false)
 			ops, ctx := s.operators()
 			u := s.seed(ada, goodPassword, true)
-			s.done(ops.SetRoles(ctx, u.ID, "admin", "support"))
+			s.done(ops.SetRoles(ctx, u.ID, []string{"admin", "support"}))
 			link, err := ops.Invite(account.WithOperator(ctx, u.ID), account.Invitation{Email: "new@example.com", Roles: tt.roles})
 			s.done(err)
 			b := s.browser().get(link).want(http.StatusOK)
@@ -605,7 +605,7 @@ func TestRolesAreOfOperatorsAndEndWithTheTokens(t *testing.T) {
 			t.Fatalf("the roles are %q", state.Roles)
 		}
 
-		s.done(ops.SetRoles(ctx, u.ID, "support", "admin-of-nothing"))
+		s.done(ops.SetRoles(ctx, u.ID, []string{"support", "admin-of-nothing"}))
 		if !tokens && b.get(inside).want(http.StatusOK).page != "[admin-of-nothing support] <nil>" {
 			t.Errorf("the roles are %s", b.page)
 		}
@@ -614,9 +614,9 @@ func TestRolesAreOfOperatorsAndEndWithTheTokens(t *testing.T) {
 		if other.page != "[admin-of-nothing support] <nil>" {
 			t.Errorf("the roles are %s", other.page)
 		}
-		s.done(ops.SetRoles(ctx, u.ID, "support", "admin-of-nothing", "more"))
+		s.done(ops.SetRoles(ctx, u.ID, []string{"support", "admin-of-nothing", "more"}))
 		other.isSignedInAs(ada)
-		s.done(ops.SetRoles(ctx, u.ID, "admin-of-nothing"))
+		s.done(ops.SetRoles(ctx, u.ID, []string{"admin-of-nothing"}))
 		if tokens {
 			other.isSignedInAs("")
 		} else {
@@ -636,7 +636,7 @@ func TestARoleIsNoPartOfAnother(t *testing.T) {
 	for roles, status := range map[string]int{
 		"admins": http.StatusForbidden, "adm user": http.StatusForbidden, "user:admin": http.StatusForbidden, "user admin": http.StatusOK,
 	} {
-		s.done(ops.SetRoles(ctx, u.ID, strings.Fields(roles)...))
+		s.done(ops.SetRoles(ctx, u.ID, strings.Fields(roles)))
 		if got := b.get(inside).status; got != status {
 			t.Errorf("with the roles %q the page is answered with %d", roles, got)
 		}
@@ -869,7 +869,7 @@ func TestAnOperatorDeletesAndKeepsUsers(t *testing.T) {
 		ops, ctx := s.operators()
 		u := s.seed(ada, goodPassword, true)
 		b := s.browser().signIn(ada, goodPassword).isSignedInAs(ada)
-		s.done(ops.Delete(ctx, u.ID, time.Now().Add(time.Hour)))
+		s.done(ops.PlanDeletion(ctx, u.ID, time.Now().Add(time.Hour)))
 		b.isSignedInAs("")
 		s.wantMail(ada, "will be deleted")
 		s.done(ops.Keep(ctx, u.ID))
@@ -877,7 +877,7 @@ func TestAnOperatorDeletesAndKeepsUsers(t *testing.T) {
 		if state := s.state(u); !state.DeleteAt.IsZero() {
 			t.Errorf("the user is to be deleted at %s", state.DeleteAt)
 		}
-		s.done(ops.Delete(ctx, u.ID, time.Time{}))
+		s.done(ops.Delete(ctx, u.ID))
 		if s.user(ada) != nil {
 			t.Error("the user is there")
 		}
@@ -915,7 +915,7 @@ func TestADeletionThatHasBegunCannotBeTakenBack(t *testing.T) {
 	})
 	ops, ctx := s.operators()
 	u := s.seed(ada, goodPassword, true)
-	if err := ops.Delete(ctx, u.ID, time.Time{}); !errors.Is(err, errAway) {
+	if err := ops.Delete(ctx, u.ID); !errors.Is(err, errAway) {
 		t.Fatalf("Delete returned %v", err)
 	}
 	for _, err := range []error{ops.Unban(ctx, u.ID), ops.Ban(ctx, u.ID, time.Time{}, "spam"), ops.Keep(ctx, u.ID)} {
@@ -933,7 +933,7 @@ func TestADeletionThatHasBegunCannotBeTakenBack(t *testing.T) {
 	// A user whom an operator has banned can be kept.
 	banned := s.seed("bob@example.com", goodPassword, true)
 	s.done(ops.Ban(ctx, banned.ID, time.Time{}, "spam"))
-	s.done(ops.Delete(ctx, banned.ID, time.Now().Add(time.Hour)))
+	s.done(ops.PlanDeletion(ctx, banned.ID, time.Now().Add(time.Hour)))
 	s.done(ops.Keep(ctx, banned.ID))
 	if !s.state(banned).DeleteAt.IsZero() {
 		t.Error("the user is to be deleted")

@@ -39,7 +39,7 @@ func (s *site) wantNoApp(u *pintle.User) {
 func TestAnAppThatAnOperatorsResetOvertakesIsNotKept(t *testing.T) {
 	reset := func(s *site, u *pintle.User) func() {
 		return func() {
-			if err := s.accounts.ResetSecondFactor(s.t.Context(), u.ID); err != nil {
+			if err := s.accounts.Operators().ResetSecondFactor(s.t.Context(), u.ID); err != nil {
 				s.t.Error(err)
 			}
 		}

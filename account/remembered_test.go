@@ -285,12 +285,12 @@ func TestChangesOfHowAUserSignsInEndRememberedBrowsers(t *testing.T) {
 				}
 			},
 			"an operator resets the second factor": func(s *site, u *pintle.User, _ *browser, _ func() string) {
-				if err := s.accounts.ResetSecondFactor(t.Context(), u.ID); err != nil {
+				if err := s.accounts.Operators().ResetSecondFactor(t.Context(), u.ID); err != nil {
 					t.Fatal(err)
 				}
 			},
 			"an operator sets a password": func(s *site, u *pintle.User, _ *browser, _ func() string) {
-				if _, err := s.accounts.SetTemporaryPassword(t.Context(), u.ID); err != nil {
+				if _, err := s.accounts.Operators().SetTemporaryPassword(t.Context(), u.ID); err != nil {
 					t.Fatal(err)
 				}
 			},

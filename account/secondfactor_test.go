@@ -393,7 +393,7 @@ func TestAHeldSignInEndsWithTheFactorsThePasswordAndABan(t *testing.T) {
 					says("The app is removed")
 			},
 			"an operator resets it": func(s *site, _ *browser, _ app) {
-				if err := s.accounts.ResetSecondFactor(t.Context(), s.userID()); err != nil {
+				if err := s.accounts.Operators().ResetSecondFactor(t.Context(), s.userID()); err != nil {
 					t.Fatal(err)
 				}
 			},

@@ -217,7 +217,7 @@ func TestAPasskeyIsTheSecondFactorThatIsRequired(t *testing.T) {
 		b.get(secondFactor).post(secondFactor, "code", "123456").isSignedInAs("")
 		b.get(secondFactor).byPasskey(id).isSignedInAs(ada)
 		// The operator helps a user who has lost it.
-		if err := s.accounts.ResetSecondFactor(t.Context(), u.ID); err != nil {
+		if err := s.accounts.Operators().ResetSecondFactor(t.Context(), u.ID); err != nil {
 			t.Fatal(err)
 		}
 		s.browser().signIn(ada, goodPassword).isAt("/auth/account/enrol").isSignedInAs("")

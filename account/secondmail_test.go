@@ -225,7 +225,7 @@ func TestAMailedCodeEndsWithItsSignIn(t *testing.T) {
 	s, u := withMailedCode(t, false)
 	b := s.half()
 	code := b.mailsACode()
-	if err := s.accounts.ResetSecondFactor(t.Context(), u.ID); err != nil {
+	if err := s.accounts.Operators().ResetSecondFactor(t.Context(), u.ID); err != nil {
 		t.Fatal(err)
 	}
 	b.post(secondFactor, "method", "mail", "code", code).want(http.StatusForbidden).isSignedInAs("")

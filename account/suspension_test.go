@@ -90,7 +90,7 @@ func TestAnOperatorEndsASuspension(t *testing.T) {
 	u := s.user(ada)
 	s.fail(u, 100)
 	s.changeState(u.ID, func(state *accountstore.State) { state.Suspended = true })
-	if err := s.accounts.ResetSecondFactor(t.Context(), u.ID); err != nil {
+	if err := s.accounts.Operators().ResetSecondFactor(t.Context(), u.ID); err != nil {
 		t.Fatal(err)
 	}
 	if state := s.state(u); state.Suspended || state.Streak != 0 {

@@ -51,11 +51,6 @@ func oldHash(row *accountstore.Factor, hash string) string {
 	return hash
 }
 
-// SetTemporaryPassword is [Operators.SetTemporaryPassword].
-func (a *Accounts) SetTemporaryPassword(ctx context.Context, userID string) (password string, err error) {
-	return a.Operators().SetTemporaryPassword(ctx, userID)
-}
-
 func (a *Accounts) setTemporaryPassword(ctx context.Context, u *pintle.User) (password string, err error) {
 	password = newRecoveryCode()
 	hash, err := a.hasher.Hash(ctx, password)

@@ -16,7 +16,7 @@ const mustChange = "/auth/account/must-change"
 // temporary is what an operator does.
 func (s *site) temporary(u *pintle.User) string {
 	s.t.Helper()
-	chosen, err := s.accounts.SetTemporaryPassword(s.t.Context(), u.ID)
+	chosen, err := s.accounts.Operators().SetTemporaryPassword(s.t.Context(), u.ID)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -157,17 +157,17 @@ func TestATemporaryPasswordIsInNoMailAndInNoLog(t *testing.T) {
 func TestWhoGetsNoTemporaryPassword(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false)
-	if _, err := s.accounts.SetTemporaryPassword(t.Context(), "no such user"); !errors.Is(err, pintle.ErrNotFound) {
+	if _, err := s.accounts.Operators().SetTemporaryPassword(t.Context(), "no such user"); !errors.Is(err, pintle.ErrNotFound) {
 		t.Errorf("an unknown user: %v", err)
 	}
 	u, err := s.store.CreateUser(t.Context(), &pintle.User{ID: "nameless"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.accounts.SetTemporaryPassword(t.Context(), u.ID); err == nil || !strings.Contains(err.Error(), "no address") {
+	if _, err := s.accounts.Operators().SetTemporaryPassword(t.Context(), u.ID); err == nil || !strings.Contains(err.Error(), "no address") {
 		t.Errorf("a user without an address: %v", err)
 	}
-	if _, err := account.New(account.Options{}).SetTemporaryPassword(t.Context(), u.ID); err == nil {
+	if _, err := account.New(account.Options{}).Operators().SetTemporaryPassword(t.Context(), u.ID); err == nil {
 		t.Error("without a configuration there is no error")
 	}
 }
@@ -184,7 +184,7 @@ func TestTheDutyIsWrittenBeforeTheTemporaryPassword(t *testing.T) {
 		}
 		s.browser().signIn(ada, goodPassword).isAt(mustChange)
 	}
-	if _, err := s.accounts.SetTemporaryPassword(t.Context(), u.ID); err != nil {
+	if _, err := s.accounts.Operators().SetTemporaryPassword(t.Context(), u.ID); err != nil {
 		t.Fatal(err)
 	}
 }

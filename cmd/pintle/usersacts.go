@@ -31,7 +31,8 @@ type acting struct {
 	store *sqlstore.Store
 	ops   *account.Operators
 
-	revoked *sqlstore.Revocations
+	revoked    *sqlstore.Revocations
+	saidTokens bool
 }
 
 // act reads the options and the arguments of a command, and does it. takes says what the
@@ -121,6 +122,11 @@ const tokenLife = 90 * 24 * time.Hour
 // this database. The acts have ended those in the database.
 func (a *acting) endTokens(userID string) error {
 	if a.revoked == nil {
+		if !a.saidTokens {
+			a.remark("sessions in tokens of the user %s have not ended: the tables of Auth.js have no list of ended sessions; "+
+				"if the application has such sessions, call Auth.SignOutEverywhere there", userID)
+		}
+		a.saidTokens = true
 		return nil
 	}
 	return a.revoked.RevokeUser(a.ctx, userID, time.Now().Add(tokenLife))
@@ -135,6 +141,11 @@ func on(do func(a *acting, w io.Writer, userID string, args []string) error) fun
 		}
 		return do(a, w, u.ID, args[1:])
 	}
+}
+
+// remark tells the operator what the command has not done. It is no part of the output.
+func (a *acting) remark(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "note: "+format+"\n", args...)
 }
 
 // said prints that it is done.
@@ -230,7 +241,7 @@ func changeRoles(w io.Writer, args []string) error {
 			return usagef("want the user and the roles after the options: %q", args)
 		}
 		return on(func(a *acting, w io.Writer, userID string, roles []string) error {
-			err := a.ops.SetRoles(a.ctx, userID, roles...)
+			err := a.ops.SetRoles(a.ctx, userID, roles)
 			if err == nil {
 				err = a.endTokens(userID)
 			}
@@ -265,25 +276,50 @@ func resetPassword(w io.Writer, args []string) error {
 }
 
 func deleteUser(w io.Writer, args []string) error {
-	after := time.Duration(0)
+	var after time.Duration
 	return act("delete", w, args, func(flags *flag.FlagSet) {
-		flags.DurationVar(&after, "after", 0, "how `long` the user can still keep the account, as 336h; without it the user is deleted at once")
+		flags.Func("after", "how `long` the user can still keep the account, as 336h; without it the user is deleted at once", func(text string) (err error) {
+			if after, err = time.ParseDuration(text); err == nil && after <= 0 {
+				err = errors.New("want more than 0: leave the option out to delete the user at once")
+			}
+			return err
+		})
 	}, "the id or the address of a user", 1, nil, func(a *acting, args []string) error {
 		return on(func(a *acting, w io.Writer, userID string, _ []string) error {
-			at := time.Time{}
-			if after != 0 {
-				at = time.Now().Add(after)
+			if after > 0 {
+				return a.planDeletion(w, userID, time.Now().Add(after))
 			}
-			err := a.ops.Delete(a.ctx, userID, at)
-			if err == nil {
-				err = a.endTokens(userID)
-			}
-			if err != nil {
-				return err
-			}
-			return said(w, "the user is deleted, or will be")
+			return a.deleteNow(w, userID)
 		})(a, w, args)
 	})
+}
+
+func (a *acting) planDeletion(w io.Writer, userID string, at time.Time) error {
+	err := a.ops.PlanDeletion(a.ctx, userID, at)
+	if err == nil {
+		err = a.endTokens(userID)
+	}
+	if err != nil {
+		return err
+	}
+	return said(w, "the user will be deleted after %s, when the application calls Accounts.DeleteDue", at.UTC().Format("2006-01-02 15:04 UTC"))
+}
+
+// deleteNow ends the sessions in tokens before the user is gone as well: the command finds no
+// user afterwards, so it could not be run again.
+func (a *acting) deleteNow(w io.Writer, userID string) error {
+	if err := a.endTokens(userID); err != nil {
+		return err
+	}
+	if err := a.ops.Delete(a.ctx, userID); err != nil {
+		return err
+	}
+	a.remark("the data that the application has of the user %s is still there: Options.Deletion.Delete and Config.Events were not called, "+
+		"and no provider has revoked tokens", userID)
+	if err := a.endTokens(userID); err != nil {
+		return fmt.Errorf("the user %s is deleted, and sessions in tokens that began meanwhile have not ended: %w", userID, err)
+	}
+	return said(w, "the user is deleted")
 }
 
 // truth is an option that is true, false or not given.
