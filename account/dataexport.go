@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/page"
 )
 
@@ -88,6 +89,33 @@ func (v *visit) onceAnHour(u *pintle.User) error {
 	return tooMany(exportKind.life)
 }
 
+// maxExported is the most events in an export, and exportedPage how many are read at a time.
+const (
+	maxExported  = 10_000
+	exportedPage = 500
+)
+
+// exportedActivity are the events of a user as the page "activity" shows them, the newest first.
+func (v *visit) exportedActivity(userID string) ([]map[string]any, error) {
+	list := []map[string]any{}
+	q := accountstore.ActivityQuery{UserID: userID, Limit: exportedPage}
+	for {
+		events, err := v.rows.Activity(v.ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range events {
+			if own := ownEvent(e); own != nil && len(list) < maxExported {
+				list = append(list, describeEvent(own))
+			}
+			q.Before = e
+		}
+		if len(events) < exportedPage || len(list) == maxExported {
+			return list, nil
+		}
+	}
+}
+
 // dataOf is what is stored about a user: no hash, secret, token or code. Of the further
 // fields of the user only those that the user has entered at the sign-up are in it: a table
 // of the application may have others beside them.
@@ -121,6 +149,9 @@ func (v *visit) dataOf(u *pintle.User) (map[string]any, error) {
 		}
 	}
 	data["rememberedDevices"] = remembered
+	if data["activity"], err = v.exportedActivity(u.ID); err != nil {
+		return nil, unavailable(err)
+	}
 	if v.o.Export.More != nil {
 		if data["application"], err = v.o.Export.More(v.ctx, copyOf(u)); err != nil {
 			return nil, unavailable(err)

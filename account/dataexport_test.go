@@ -50,7 +50,15 @@ func TestAUserDownloadsTheirData(t *testing.T) {
 		}
 		s.remember(u)
 		s.browser().startSession(u, 0, "pwd", "otp")
+		ops, ctx := s.operators()
+		s.done(ops.SetRoles(ctx, u.ID, []string{"editor"}))
+		for i := range 600 { // more than are read at a time
+			s.recordFor(u.ID, "confirmed", time.Now().Add(-time.Duration(i+1)*time.Minute))
+		}
 		b := s.browser().startSession(u, 0, "pwd", "otp").exports().want(http.StatusOK)
+		if n, acts := strings.Count(b.page, `"kind": "confirmed"`), strings.Count(b.page, `"actor": "support"`); n != 600 || acts != 1 {
+			t.Errorf("the file has %d events of the user and %d acts of operators, want 600 and 1", n, acts)
+		}
 		for name, want := range map[string]string{
 			"Content-Type": "application/json", "Content-Disposition": `attachment; filename="account.json"`,
 		} {
@@ -72,7 +80,7 @@ func TestAUserDownloadsTheirData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		secrets := []string{"canary", "argon2", b.sessionCookie()}
+		secrets := []string{"canary", "argon2", grace, b.sessionCookie()}
 		for _, row := range rows {
 			secrets = append(secrets, row.Secret)
 		}
