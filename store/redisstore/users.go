@@ -60,8 +60,9 @@ func (a accountStore) Users(ctx context.Context, q *accountstore.UserQuery) (pag
 			return page, "", nil
 		}
 		last := len(ids) - 1
+		before := from // which may be gone: the batch then begins with users of its time once more
 		from = position(ids[last], times[last])
-		for len(ids) > 0 && !isBeyond(position(ids[0], times[0]), after) {
+		for len(ids) > 0 && !isBeyond(position(ids[0], times[0]), before) {
 			ids, times = ids[1:], times[1:]
 		}
 		users, err := a.listed(ctx, ids, times)
