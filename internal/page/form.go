@@ -115,9 +115,6 @@ type Figure struct {
 type Form struct {
 	Action string
 
-	// About is what the form is for, such as the name that a user gave it, and stands
-	// before Heading.
-	About   string
 	Heading Line
 
 	Hidden []HiddenField
@@ -143,7 +140,7 @@ type Form struct {
 }
 
 // Headed reports whether the form has a heading.
-func (f Form) Headed() bool { return f.About != "" || f.Heading != Line{} }
+func (f Form) Headed() bool { return f.Heading != Line{} }
 
 // Uploads reports whether the form sends a file.
 func (f Form) Uploads() bool {
