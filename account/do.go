@@ -11,7 +11,7 @@ import (
 )
 
 // Code is why something was not done: the member error of the JSON form, such as
-// "wrong_password". The guide "Sign-up, passwords, second factors" lists them.
+// [CodeWrongPassword]. The guide "Sign-up, passwords, second factors" lists them.
 type Code string
 
 func (c Code) Error() string { return "account: " + string(c) }
@@ -22,7 +22,16 @@ const (
 	CodeLastSignIn       Code = "last_sign_in"       // the user could not sign in without it
 	CodeRequiredByPolicy Code = "required_by_policy" // the user needs a second factor
 	CodeAddressUnproved  Code = "address_unproved"   // the user proves the address first
+	CodeAddressTaken     Code = "address_taken"      // another user has proven the address
+	CodeHasPassword      Code = "has_password"       // the user has a password already
 	CodeNotFound         Code = "not_found"          // the user has no such thing
+	CodeWrongPassword    Code = "wrong_password"     // the password that was typed is not that of the user
+	CodeWrongCode        Code = "code_wrong"         // the code that was typed is not accepted
+	CodeLinkExpired      Code = "link_expired"       // what was begun has ended: begin again
+	CodeTooManyAttempts  Code = "too_many_attempts"  // see RetryAfter
+	CodeSuspended        Code = "suspended"          // codes of the user are no longer accepted
+	CodeRefused          Code = "refused"            // the application or a rule has refused it
+	CodeChangedMeanwhile Code = "changed_meanwhile"  // another request was faster: read again
 	CodeUnavailable      Code = "unavailable"        // the store failed: see Err
 )
 
@@ -37,7 +46,7 @@ type Error struct {
 	// password. It is zero for most.
 	Number int
 
-	// RetryAfter is when the next attempt is accepted, of "too_many_attempts".
+	// RetryAfter is when the next attempt is accepted, of [CodeTooManyAttempts].
 	RetryAfter time.Duration
 
 	// Err is for the log, and not for the user. It may be nil.

@@ -212,7 +212,7 @@ func TestAppsAreListedNamedAndRemoved(t *testing.T) {
 			t.Fatalf("the list is %v", list)
 		}
 		first, last := list[0].(map[string]any), list[1].(map[string]any)
-		b.post("/auth/account/factor", "id", last["id"].(string), "action", "rename", "name", " Old phone ").says("Old phone")
+		b.post("/auth/account/factor", "id", last["id"].(string), "action", "rename", "name", " Old phone ").says("Old phone").says("Your changes are saved")
 		for _, name := range []string{strings.Repeat("x", 65), "a\nb", "\xff"} {
 			b.post("/auth/account/factor", "id", last["id"].(string), "action", "rename", "name", name).want(422).says("cannot be used")
 		}

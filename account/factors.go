@@ -130,7 +130,7 @@ func (v *visit) renameFactor(row *accountstore.Factor) (next string, err error) 
 	case err != nil:
 		return "", unavailable(err)
 	}
-	return v.site.path("factors"), nil
+	return withQuery(v.pageURL("factors"), "notice", "profile_changed"), nil
 }
 
 // removeFactor demands as much as adding one does. Otherwise a thief of the session would
