@@ -20,6 +20,7 @@ import (
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/clientaddr"
+	"github.com/pintleauth/pintle/internal/userrule"
 )
 
 // Activity are the rules for the record of what happens to the accounts: sign-ins, failed
@@ -142,7 +143,7 @@ const (
 // detailNames are the names that an event may have, with the most characters of each.
 var detailNames = map[string]int{
 	detailProvider: 100, detailMethods: 100, detailDevice: maxDevice, detailNetwork: 64,
-	detailCode: 64, detailMail: 64, detailNumber: 16, detailReason: 500, detailRoles: maxRoles * (maxRole + 1),
+	detailCode: 64, detailMail: 64, detailNumber: 16, detailReason: userrule.MaxReason, detailRoles: userrule.MaxRoles * (userrule.MaxRole + 1),
 }
 
 // An entry is something that is to be recorded.
@@ -222,7 +223,7 @@ func (a *Accounts) event(n entry) *accountstore.Event {
 		e.Subject = a.boxes.activitySubject("user", n.goneID)
 	case n.address != "":
 		// What is no address may be a password.
-		if email, err := address.Normalize(n.address); err == nil && len(email) <= maxAddress {
+		if email, err := address.Normalize(n.address); err == nil && len(email) <= userrule.MaxAddress {
 			// Also computed where it is not kept: the time of the answer would tell whether
 			// the address has an account.
 			if subject := a.boxes.activitySubject("address", email); n.userID == "" {

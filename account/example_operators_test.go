@@ -22,7 +22,7 @@ func ExampleOperators() {
 		http.Handle(pattern, accounts.RequireRole(recent, "support"))
 	}
 	guarded("GET /admin/users", func(w http.ResponseWriter, r *http.Request) {
-		q := accountstore.UserQuery{Email: r.FormValue("address"), After: r.FormValue("after")}
+		q := accountstore.UserQuery{EmailPrefix: r.FormValue("address"), After: r.FormValue("after")}
 		page, next, err := ops.Users(r.Context(), q)
 		if errors.Is(err, account.ErrCursor) {
 			http.Error(w, "Begin with the first page.", http.StatusBadRequest)

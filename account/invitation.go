@@ -12,6 +12,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/address"
+	"github.com/pintleauth/pintle/internal/userrule"
 )
 
 // An Invitation is for one address.
@@ -45,7 +46,7 @@ func (o *Operators) Invite(ctx context.Context, i Invitation) (link string, err 
 		return "", err
 	}
 	email, err := address.Normalize(i.Email)
-	if err != nil || len(email) > maxAddress {
+	if err != nil || len(email) > userrule.MaxAddress {
 		return "", errors.New("account: Invite: the address is not one of a mailbox")
 	}
 	roles, err := checkRoles("Invite", i.Roles)

@@ -13,6 +13,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/userrule"
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
@@ -354,7 +355,7 @@ func (v *visit) fieldInputs() []page.Input {
 		} else {
 			in.MaxLength = maxField
 			if f.Name == "name" {
-				in.MaxLength = maxUserName
+				in.MaxLength = userrule.MaxName
 			}
 		}
 		inputs = append(inputs, in)

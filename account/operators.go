@@ -18,6 +18,7 @@ import (
 	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/sealed"
+	"github.com/pintleauth/pintle/internal/userrule"
 	"github.com/pintleauth/pintle/internal/uuid"
 )
 
@@ -124,7 +125,7 @@ func (o *Operators) Users(ctx context.Context, q accountstore.UserQuery) (page [
 	if err := o.ready("Users"); err != nil {
 		return nil, "", err
 	}
-	q.Email = strings.ToLower(q.Email)
+	q.EmailPrefix = strings.ToLower(q.EmailPrefix)
 	of := queryMark(&q)
 	if q.After != "" {
 		held := &heldList{}
@@ -219,12 +220,12 @@ func (o *Operators) Create(ctx context.Context, u *pintle.User, roles ...string)
 	if c.Email, err = address.Normalize(u.Email); err != nil {
 		return nil, fmt.Errorf("account: Create: the address: %w", err)
 	}
-	if len(c.Email) > maxAddress {
-		return nil, fmt.Errorf("account: Create: the address has more than %d bytes", maxAddress)
+	if len(c.Email) > userrule.MaxAddress {
+		return nil, fmt.Errorf("account: Create: the address has more than %d bytes", userrule.MaxAddress)
 	}
 	if u.Name != "" {
 		if c.Name, err = userName(u.Name); err != nil {
-			return nil, fmt.Errorf("account: Create: the name is not one of 1 to %d characters without control characters", maxUserName)
+			return nil, fmt.Errorf("account: Create: the name is not one of 1 to %d characters without control characters", userrule.MaxName)
 		}
 	}
 	v, err := o.a.visitOfOperator(ctx)
@@ -387,9 +388,6 @@ func (o *Operators) RequirePasswordChange(ctx context.Context, userID string) er
 	})
 }
 
-// maxReason is the most characters of the reason of a ban.
-const maxReason = 500
-
 // Ban keeps a user from signing in, in any way, until a time; the zero time is without an end,
 // and a time that has passed is an error. The reason is for operators, and may be empty.
 //
@@ -525,7 +523,7 @@ func (o *Operators) SignOut(ctx context.Context, userID string) error {
 }
 
 // SetRoles gives a user these roles in place of those of before. A role has 1 to 64 of the
-// characters a-z, 0-9, ":", "_" and "-", and a user at most 32. Without roles it takes all away.
+// characters a-z, 0-9, ":", "_" and "-", begins with no "-", and a user has at most 32. Without roles it takes all away.
 //
 // Sessions in the database see the change at once: see [Accounts.Roles]. Tokens carry the
 // roles, so if a role is taken away the sessions in tokens of the user end.
@@ -641,8 +639,8 @@ func (o *Operators) Keep(ctx context.Context, userID string) error {
 
 // checkReason returns a reason as one line.
 func checkReason(method, reason string) (string, error) {
-	if !utf8.ValidString(reason) || utf8.RuneCountInString(reason) > maxReason {
-		return "", fmt.Errorf("account: %s: the reason is not UTF-8, or has more than %d characters", method, maxReason)
+	if !utf8.ValidString(reason) || utf8.RuneCountInString(reason) > userrule.MaxReason {
+		return "", fmt.Errorf("account: %s: the reason is not UTF-8, or has more than %d characters", method, userrule.MaxReason)
 	}
-	return oneLine(reason, maxReason), nil
+	return oneLine(reason, userrule.MaxReason), nil
 }

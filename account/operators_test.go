@@ -660,7 +660,7 @@ func TestOperatorsListUsersPageByPage(t *testing.T) {
 	for i := range 7 {
 		s.seed(fmt.Sprintf("user%d@example.com", i), "", i%2 == 0)
 	}
-	q := accountstore.UserQuery{Email: "USER", Unproved: new(false), Limit: 3}
+	q := accountstore.UserQuery{EmailPrefix: "USER", Unproved: new(false), Limit: 3}
 	page, next, err := ops.Users(ctx, q)
 	s.done(err)
 	if len(page) != 3 || next == "" || strings.Contains(next, "user") {
@@ -675,8 +675,8 @@ func TestOperatorsListUsersPageByPage(t *testing.T) {
 	}
 	// AC-184: the text is that of the query, and of no other.
 	for name, other := range map[string]accountstore.UserQuery{
-		"another query": {Email: "user", After: next}, "no text of the list": {Email: "USER", Unproved: new(false), After: "bmV4dA"},
-		"a part": {Email: "USER", Unproved: new(false), After: next[:len(next)-4]},
+		"another query": {EmailPrefix: "user", After: next}, "no text of the list": {EmailPrefix: "USER", Unproved: new(false), After: "bmV4dA"},
+		"a part": {EmailPrefix: "USER", Unproved: new(false), After: next[:len(next)-4]},
 	} {
 		if page, _, err := ops.Users(ctx, other); !errors.Is(err, account.ErrCursor) {
 			t.Errorf("%s continues the list with %d users", name, len(page))

@@ -12,6 +12,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/address"
+	"github.com/pintleauth/pintle/internal/userrule"
 	"github.com/pintleauth/pintle/password"
 )
 
@@ -122,15 +123,10 @@ func copyOf(u *pintle.User) *pintle.User {
 	return &c
 }
 
-// maxAddress is the longest address, in bytes, to which mail can be delivered.
-//
-// https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1
-const maxAddress = 254
-
 // typedAddress returns the address of the form.
 func (v *visit) typedAddress() (string, error) {
 	email, err := address.Normalize(v.form["email"])
-	if err != nil || len(email) > maxAddress {
+	if err != nil || len(email) > userrule.MaxAddress {
 		return "", inField("email", "invalid_email")
 	}
 	return email, nil

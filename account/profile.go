@@ -9,17 +9,15 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/userrule"
 )
-
-// maxUserName is the most characters of the name of a user.
-const maxUserName = 100
 
 // userName returns a name as it is stored. Characters that turn the direction of what
 // follows would make one user look like another.
 func userName(typed string) (string, error) {
 	name := strings.TrimSpace(typed)
 	bad := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
-	if n := utf8.RuneCountInString(name); n == 0 || n > maxUserName || !utf8.ValidString(name) || strings.ContainsFunc(name, bad) {
+	if n := utf8.RuneCountInString(name); n == 0 || n > userrule.MaxName || !utf8.ValidString(name) || strings.ContainsFunc(name, bad) {
 		return "", inField("name", "invalid_name")
 	}
 	return name, nil
@@ -31,7 +29,7 @@ func (v *visit) showProfile() (*view, error) {
 		return nil, err
 	}
 	p := v.newPage("profile", "")
-	name := page.Input{Name: "name", Label: v.word("name"), Value: u.Name, Autocomplete: "name", MaxLength: maxUserName, Required: true}
+	name := page.Input{Name: "name", Label: v.word("name"), Value: u.Name, Autocomplete: "name", MaxLength: userrule.MaxName, Required: true}
 	if typed, sent := v.form["name"]; sent && v.problem != nil {
 		name.Value = typed
 	}

@@ -8,38 +8,24 @@ import (
 	"slices"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/userrule"
 )
 
 // Roles are a set of texts in the state of a user, which operators write. No route does: not
 // a sign-up, not a page of the account, not a profile of a provider.
 
-// maxRoles is how many roles a user may have, and maxRole how many characters each has.
-const (
-	maxRoles = 32
-	maxRole  = 64
-)
-
 // checkRoles returns roles in order, each once.
 func checkRoles(method string, roles []string) ([]string, error) {
 	for _, role := range roles {
-		if !isRole(role) {
-			return nil, fmt.Errorf("account: %s: %q is no role: one has 1 to %d of the characters a-z, 0-9, \":\", \"_\" and \"-\"", method, role, maxRole)
+		if !userrule.IsRole(role) {
+			return nil, fmt.Errorf("account: %s: %q is no role: one has %s", method, role, userrule.RoleForm)
 		}
 	}
 	set := slices.Compact(slices.Sorted(slices.Values(roles)))
-	if len(set) > maxRoles {
-		return nil, fmt.Errorf("account: %s: %d roles are too many: a user has at most %d", method, len(set), maxRoles)
+	if len(set) > userrule.MaxRoles {
+		return nil, fmt.Errorf("account: %s: %d roles are too many: a user has at most %d", method, len(set), userrule.MaxRoles)
 	}
 	return set, nil
-}
-
-func isRole(text string) bool {
-	for _, c := range []byte(text) {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != ':' && c != '_' && c != '-' {
-			return false
-		}
-	}
-	return text != "" && len(text) <= maxRole
 }
 
 // Roles returns the roles of the user of a session, which [Operators.SetRoles] has set. A nil

@@ -160,7 +160,7 @@ type Store interface {
 	// with which the query continues; next is empty after the last page.
 	//
 	// The newest user is first, and users of whom the store does not know when it made
-	// them are last. A query with Email or Name may be in another order, which is the same
+	// them are last. A query with EmailPrefix or NamePrefix may be in another order, which is the same
 	// for all of its pages. A user who is there all the time is on one page. One that is
 	// made, changed or deleted meanwhile is on a page or not.
 	//

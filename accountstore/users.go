@@ -13,10 +13,10 @@ type UserQuery struct {
 	// ID is the id of the user.
 	ID string
 
-	// Email is how the address begins, in lower case, and Name how the name begins, up to
-	// 100 characters. A name begins with it in capital or small letters; a store may
+	// EmailPrefix is how the address begins, in lower case, and NamePrefix how the name begins,
+	// up to 100 characters. A name begins with it in capital or small letters; a store may
 	// distinguish those beyond ASCII.
-	Email, Name string
+	EmailPrefix, NamePrefix string
 
 	// Role is one of the roles.
 	Role string
@@ -59,8 +59,8 @@ type User struct {
 func (q *UserQuery) Accepts(u *User) bool {
 	is := func(wanted *bool, has bool) bool { return wanted == nil || *wanted == has }
 	return (q.ID == "" || q.ID == u.ID) &&
-		strings.HasPrefix(u.Email, q.Email) &&
-		strings.HasPrefix(strings.ToLower(u.Name), strings.ToLower(q.Name)) &&
+		strings.HasPrefix(u.Email, q.EmailPrefix) &&
+		strings.HasPrefix(strings.ToLower(u.Name), strings.ToLower(q.NamePrefix)) &&
 		(q.Role == "" || slices.Contains(u.State.Roles, q.Role)) &&
 		is(q.Banned, u.State.BannedUntil.UnixMilli() > q.At.UnixMilli()) &&
 		is(q.Deleting, !u.State.DeleteAt.IsZero() && u.State.Claim == "") &&

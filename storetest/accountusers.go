@@ -70,20 +70,20 @@ var accountUserChecks = []check{
 		ada := t.createUser(&pintle.User{Name: "Ada " + begin, Email: begin + ".ada@example.org"})
 		bob := t.createUser(&pintle.User{Name: begin + " Bob", Email: begin + ".bob@example.org"})
 		eve := t.createUser(&pintle.User{Name: strings.ToUpper(begin) + " Eve", Email: "x" + begin + "@example.org"})
-		t.finds(accountstore.UserQuery{Email: begin}, ada.ID, bob.ID)
-		t.finds(accountstore.UserQuery{Email: begin + ".ada@example.org"}, ada.ID)
-		t.finds(accountstore.UserQuery{Email: begin + ".ada@example.orgx"})
-		t.finds(accountstore.UserQuery{Email: begin, Name: begin}, bob.ID)
-		t.finds(accountstore.UserQuery{Name: begin}, bob.ID, eve.ID)
-		t.finds(accountstore.UserQuery{Name: strings.ToUpper(begin)}, bob.ID, eve.ID)
-		t.finds(accountstore.UserQuery{Name: "ada " + begin}, ada.ID)
-		t.finds(accountstore.UserQuery{Name: begin + strings.Repeat("x", 200)})
+		t.finds(accountstore.UserQuery{EmailPrefix: begin}, ada.ID, bob.ID)
+		t.finds(accountstore.UserQuery{EmailPrefix: begin + ".ada@example.org"}, ada.ID)
+		t.finds(accountstore.UserQuery{EmailPrefix: begin + ".ada@example.orgx"})
+		t.finds(accountstore.UserQuery{EmailPrefix: begin, NamePrefix: begin}, bob.ID)
+		t.finds(accountstore.UserQuery{NamePrefix: begin}, bob.ID, eve.ID)
+		t.finds(accountstore.UserQuery{NamePrefix: strings.ToUpper(begin)}, bob.ID, eve.ID)
+		t.finds(accountstore.UserQuery{NamePrefix: "ada " + begin}, ada.ID)
+		t.finds(accountstore.UserQuery{NamePrefix: begin + strings.Repeat("x", 200)})
 		name, email := begin+" Ada", "moved."+begin+"@example.org"
 		_, err := t.store.UpdateUser(t.ctx, ada.ID, pintle.UserUpdate{Name: &name, Email: &email})
 		t.ok("UpdateUser", err)
-		t.finds(accountstore.UserQuery{Email: begin}, bob.ID)
-		t.finds(accountstore.UserQuery{Email: "moved." + begin}, ada.ID)
-		t.finds(accountstore.UserQuery{Name: begin}, ada.ID, bob.ID, eve.ID)
+		t.finds(accountstore.UserQuery{EmailPrefix: begin}, bob.ID)
+		t.finds(accountstore.UserQuery{EmailPrefix: "moved." + begin}, ada.ID)
+		t.finds(accountstore.UserQuery{NamePrefix: begin}, ada.ID, bob.ID, eve.ID)
 	}},
 	{"AT-108 what is searched for is text", func(t *tester) {
 		t.rows()
@@ -91,19 +91,19 @@ var accountUserChecks = []check{
 		u := t.createUser(&pintle.User{Name: begin + "aXb", Email: begin + "axb@example.org"})
 		t.gives(u, func(s *accountstore.State) { s.Roles = []string{begin + "axb"} })
 		for _, text := range append([]string{"a_b", "a%b", "%", "a.b", ".*", "a*", "[a]", "^a", "(?i)a", `a\`, `"`, `","`, `a","x`}, hostile...) {
-			t.finds(accountstore.UserQuery{Email: begin + text})
-			t.finds(accountstore.UserQuery{Name: begin + text})
+			t.finds(accountstore.UserQuery{EmailPrefix: begin + text})
+			t.finds(accountstore.UserQuery{NamePrefix: begin + text})
 			t.finds(accountstore.UserQuery{Role: begin + text})
-			t.finds(accountstore.UserQuery{Role: text, Email: begin})
-			t.finds(accountstore.UserQuery{ID: text, Email: begin})
+			t.finds(accountstore.UserQuery{Role: text, EmailPrefix: begin})
+			t.finds(accountstore.UserQuery{ID: text, EmailPrefix: begin})
 			t.finds(accountstore.UserQuery{ID: u.ID + text})
-			page, _, err := t.rows().Users(t.ctx, &accountstore.UserQuery{Email: begin + "q", After: text, Limit: 10})
+			page, _, err := t.rows().Users(t.ctx, &accountstore.UserQuery{EmailPrefix: begin + "q", After: text, Limit: 10})
 			if err == nil && len(page) > 0 {
 				t.Errorf("a list that continues with %q returned %v", text, idsOf(page))
 			}
 		}
 		for _, text := range unstorable {
-			for _, q := range []accountstore.UserQuery{{Email: begin + text}, {Name: begin + text}, {Role: text, Email: begin}, {ID: text, Email: begin}} {
+			for _, q := range []accountstore.UserQuery{{EmailPrefix: begin + text}, {NamePrefix: begin + text}, {Role: text, EmailPrefix: begin}, {ID: text, EmailPrefix: begin}} {
 				q.Limit = 10
 				if page, _, err := t.rows().Users(t.ctx, &q); err == nil && len(page) > 0 {
 					t.Errorf("the search for %q returned %v", text, idsOf(page))
@@ -167,10 +167,10 @@ var accountUserChecks = []check{
 			{accountstore.UserQuery{Banned: new(true), Unproved: new(true)}, []string{forever}},
 			{accountstore.UserQuery{Banned: new(true), Deleting: new(true)}, nil},
 		} {
-			c.q.Email, c.q.At = begin, at
+			c.q.EmailPrefix, c.q.At = begin, at
 			t.finds(c.q, c.want...)
 			if wanted := func(b *bool) bool { return b != nil && *b }; wanted(c.q.Banned) || wanted(c.q.Deleting) || wanted(c.q.SecondFactor) {
-				c.q.Email = ""
+				c.q.EmailPrefix = ""
 				c.q.Limit = 100
 				found := idsOf(t.list(c.q))
 				for _, id := range []string{plain, unproven, banned, forever, over, deleting, claims, second} {
@@ -185,8 +185,8 @@ var accountUserChecks = []check{
 		t.limited(AddressRequired)
 		t.rows()
 		u := t.createUser(&pintle.User{Name: unique()})
-		t.finds(accountstore.UserQuery{Name: u.Name, Unproved: new(true)})
-		t.finds(accountstore.UserQuery{Name: u.Name, Unproved: new(false)}, u.ID)
+		t.finds(accountstore.UserQuery{NamePrefix: u.Name, Unproved: new(true)})
+		t.finds(accountstore.UserQuery{NamePrefix: u.Name, Unproved: new(false)}, u.ID)
 	}},
 	{"a user who is deleted is in no list", func(t *tester) {
 		s := t.deleter()
@@ -197,7 +197,7 @@ var accountUserChecks = []check{
 		t.ok("DeleteUser", s.DeleteUser(t.ctx, u.ID))
 		t.finds(accountstore.UserQuery{Role: u.ID})
 		t.finds(accountstore.UserQuery{ID: u.ID})
-		t.finds(accountstore.UserQuery{Email: u.Email})
+		t.finds(accountstore.UserQuery{EmailPrefix: u.Email})
 	}},
 }
 

@@ -101,35 +101,35 @@ func userListMutants() []mutant {
 			return page, next
 		}, "a listed user has all"),
 		userList("an address is found by its middle", eachUser(func(q *accountstore.UserQuery, u *accountstore.User) bool {
-			email := q.Email
+			email := q.EmailPrefix
 			other := *q
-			other.Email = ""
+			other.EmailPrefix = ""
 			return strings.Contains(u.Email, email) && other.Accepts(u)
 		}), byText),
 		userList("a name is found by its middle", eachUser(func(q *accountstore.UserQuery, u *accountstore.User) bool {
 			other := *q
-			other.Name = ""
-			return strings.Contains(strings.ToLower(u.Name), strings.ToLower(q.Name)) && other.Accepts(u)
+			other.NamePrefix = ""
+			return strings.Contains(strings.ToLower(u.Name), strings.ToLower(q.NamePrefix)) && other.Accepts(u)
 		}), byText),
 		asked("a name is found by capital letters only", func(q *accountstore.UserQuery) {
-			if q.Name != strings.ToUpper(q.Name) {
-				q.Name = "\x00"
+			if q.NamePrefix != strings.ToUpper(q.NamePrefix) {
+				q.NamePrefix = "\x00"
 			}
 		}, byText),
 		asked("the name is not asked for with an address", func(q *accountstore.UserQuery) {
-			if q.Email != "" {
-				q.Name = ""
+			if q.EmailPrefix != "" {
+				q.NamePrefix = ""
 			}
 		}, byText),
 		userList("% is anything", eachUser(func(q *accountstore.UserQuery, u *accountstore.User) bool {
 			other := *q
-			other.Email, _, _ = strings.Cut(q.Email, "%")
+			other.EmailPrefix, _, _ = strings.Cut(q.EmailPrefix, "%")
 			return other.Accepts(u)
 		}), isText),
 		userList("_ is any character", eachUser(func(q *accountstore.UserQuery, u *accountstore.User) bool {
 			other := *q
-			if i := strings.Index(q.Email, "a_b"); i > 0 && len(u.Email) > i+1 {
-				other.Email = q.Email[:i+1] + u.Email[i+1:i+2] + q.Email[i+2:]
+			if i := strings.Index(q.EmailPrefix, "a_b"); i > 0 && len(u.Email) > i+1 {
+				other.EmailPrefix = q.EmailPrefix[:i+1] + u.Email[i+1:i+2] + q.EmailPrefix[i+2:]
 			}
 			return other.Accepts(u)
 		}), isText),

@@ -115,6 +115,7 @@ func TestPartialUsers(t *testing.T) {
 	}{
 		{`{"email":"a@example.com","password":"3f86d0d3d465b7b458c231bf3555c0e3","roles":["editor"]}`, userimport.Partial, ""},
 		{`{"email":"a@example.com","password":"` + secretHash + `","totp":"` + secretText + `","mustEnrol":true}`, userimport.Partial, "enrol"},
+		{`{"email":"a@example.com","password":"` + secretHash + `","totp":"` + secretText + `"}`, userimport.Partial, "enrol"},
 		{`{"email":"a@example.com","emailVerified":true,"totp":"JBSWY3DP"}`, userimport.Refused, ""},
 		{`{"email":"a@example.com","password":"3f86d0d3d465b7b458c231bf3555c0e3","roles":["Editor"]}`, userimport.Refused, ""},
 	} {

@@ -31,12 +31,13 @@ type Options struct {
 
 	// Partial stores users of whom a part cannot be used: without the password, if its hash
 	// is refused, and without the authenticator app, if the address is not proven. They
-	// choose a password by the link of a forgotten one. By default such a user is refused.
+	// choose a password by the link of a forgotten one, and add an app at the next sign-in.
+	// [Outcome].Reason says what is missing. By default such a user is refused.
 	Partial bool
 
 	// Roles are the roles to give, by their names in the source. Those that are not in it
 	// are left out, and counted in [Result].Roles. Nil keeps the names; a user with a name
-	// that is not 1 to 64 of a-z, 0-9, ":", "_" and "-" is refused then.
+	// that [account.Operators].SetRoles does not take is refused then.
 	Roles map[string]string
 
 	// Providers are the ids of providers in the configuration, by their names in the source.

@@ -13,20 +13,13 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/address"
+	"github.com/pintleauth/pintle/internal/userrule"
 	"github.com/pintleauth/pintle/password"
 )
 
 const (
-	// maxAddress is the longest address, in bytes, to which mail can be delivered.
-	//
-	// https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1
-	maxAddress = 254
-
 	maxText     = 255 // bytes of an id, as in package accountstore
-	maxUserName = 100 // characters
 	maxImage    = 2048
-	maxReason   = 500 // characters of the reason for a ban
-	maxRoles    = 32
 	maxAccounts = 50
 )
 
@@ -67,7 +60,7 @@ func (im *importing) prepare(u *User) (*entry, error) {
 		}
 		e.keepID = u.ID
 	}
-	e.user = pintle.User{ID: e.keepID, Email: email, Name: visible(u.Name, maxUserName), Image: picture(u.Image)}
+	e.user = pintle.User{ID: e.keepID, Email: email, Name: visible(u.Name, userrule.MaxName), Image: picture(u.Image)}
 	switch {
 	case !u.EmailVerified.IsZero():
 		e.user.EmailVerified = im.within(u.EmailVerified)
@@ -80,7 +73,7 @@ func (im *importing) prepare(u *User) (*entry, error) {
 		if e.state.BannedUntil.After(accountstore.Forever) {
 			e.state.BannedUntil = accountstore.Forever
 		}
-		e.state.BanReason = visible(u.BanReason, maxReason)
+		e.state.BanReason = visible(u.BanReason, userrule.MaxReason)
 	}
 	var missing []string
 	if reason := e.takePassword(u); reason != "" {
@@ -100,7 +93,7 @@ func (im *importing) prepare(u *User) (*entry, error) {
 	if u.MustChangePassword && e.password != "" {
 		must = append(must, "password")
 	}
-	if u.MustEnrol && e.totp == nil {
+	if (u.MustEnrol || u.TOTP != nil) && e.totp == nil {
 		must = append(must, "enrol")
 	}
 	e.state.Must = strings.Join(must, " ")
@@ -131,7 +124,7 @@ func checkAddress(typed string) (email, reason string) {
 	case err != nil, strings.ContainsRune(email, utf8.RuneError), strings.Contains(typed, ","):
 		// Normalize drops what follows a comma, which here would be another address.
 		return "", "the address is not one"
-	case len(email) > maxAddress:
+	case len(email) > userrule.MaxAddress:
 		return "", "the address has more than 254 bytes"
 	}
 	return email, ""
@@ -151,7 +144,7 @@ func (e *entry) takePassword(u *User) (reason string) {
 }
 
 // takeTOTP returns why the app is missing. An app of a user whose address is proven is never
-// left out: the password alone would sign in.
+// left out: the password alone would sign in. A user whose app is left out has to add one.
 func (im *importing) takeTOTP(e *entry, u *User) (reason string, err error) {
 	switch {
 	case u.TOTP == nil:
@@ -162,7 +155,7 @@ func (im *importing) takeTOTP(e *entry, u *User) (reason string, err error) {
 	case e.user.EmailVerified.IsZero():
 		// An attacker who has signed up with the address of another user would keep that
 		// user out of the account.
-		return "authenticator app: the address is not proven", nil
+		return "authenticator app: the address is not proven, so the user adds one at the next sign-in", nil
 	case im.sealer == nil:
 		return "", errors.New("userimport: the source has secrets of authenticator apps: set Options.Secrets to those of the configuration")
 	}
@@ -180,21 +173,17 @@ func (im *importing) takeRoles(e *entry, roles []string) (reason string) {
 				continue
 			}
 		}
-		if !isRole(name) {
-			return "a role is not 1 to 64 of a-z, 0-9, \":\", \"_\" and \"-\""
+		if !userrule.IsRole(name) {
+			return "a role is not " + userrule.RoleForm
 		}
 		if !slices.Contains(e.state.Roles, name) {
 			e.state.Roles = append(e.state.Roles, name)
 		}
 	}
-	if len(e.state.Roles) > maxRoles {
+	if len(e.state.Roles) > userrule.MaxRoles {
 		return "more than 32 roles"
 	}
 	return ""
-}
-
-func isRole(name string) bool {
-	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789:_-") == ""
 }
 
 // oidc are the providers of package provider whose accounts have the type oidc, among those

@@ -236,7 +236,7 @@ func banUser(w io.Writer, args []string) error {
 
 func changeRoles(w io.Writer, args []string) error {
 	return act("roles", w, args, nil, "a user, and then the roles: all of them, at most 32", 1+32, nil, func(a *acting, args []string) error {
-		// A role may begin with "-", but here it is more likely an option in the wrong place.
+		// No role begins with "-": it is an option in the wrong place.
 		if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") }) {
 			return usagef("want the user and the roles after the options: %q", args)
 		}
@@ -342,8 +342,8 @@ func listUsers(w io.Writer, args []string) error {
 	var o usersFlags
 	o.register(flags)
 	q := accountstore.UserQuery{At: time.Now()}
-	flags.StringVar(&q.Email, "email", "", "how the `address` begins")
-	flags.StringVar(&q.Name, "name", "", "how the `name` begins")
+	flags.StringVar(&q.EmailPrefix, "email", "", "how the `address` begins")
+	flags.StringVar(&q.NamePrefix, "name", "", "how the `name` begins")
 	flags.StringVar(&q.Role, "role", "", "a `role` of the user")
 	flags.Func("banned", "`yes` for users who are banned, no for the others", truth(&q.Banned))
 	flags.Func("deleting", "`yes` for users who will be deleted, no for the others", truth(&q.Deleting))
@@ -356,11 +356,14 @@ func listUsers(w io.Writer, args []string) error {
 	if flags.NArg() > 0 {
 		return usagef("want nothing after the options: %q", flags.Args())
 	}
+	if *most < 0 {
+		return usagef("-limit is negative: 0 lists all")
+	}
 	store, db, err := o.open()
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	q.Email = strings.ToLower(q.Email)
+	q.EmailPrefix = strings.ToLower(q.EmailPrefix)
 	return printUsers(w, store.AccountStore(), q, *most, o.json)
 }

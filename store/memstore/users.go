@@ -13,7 +13,7 @@ import (
 
 // Users implements [accountstore.Store]. It looks at every user.
 func (r accountRows) Users(ctx context.Context, q *accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
-	order := userlist.Of(q.Email, q.Name)
+	order := userlist.Of(q.EmailPrefix, q.NamePrefix)
 	var after userlist.Position
 	if q.After != "" {
 		if after, err = userlist.Read(q.After, order); err != nil {

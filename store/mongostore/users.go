@@ -19,7 +19,7 @@ const userBatch = 50
 // their states, those of an address by the index of addresses, and any others by a look at each
 // user, the newest first, until the page is full.
 func (a accountStore) Users(ctx context.Context, q *accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
-	if !storable(q.ID, q.Email, q.Name, q.Role) || q.Limit <= 0 {
+	if !storable(q.ID, q.EmailPrefix, q.NamePrefix, q.Role) || q.Limit <= 0 {
 		return nil, "", ctx.Err()
 	}
 	after := userlist.Position{}
@@ -97,11 +97,11 @@ func each(filter bson.D) bson.A {
 // userFilter has the conditions that the collection of users can decide.
 func userFilter(q *accountstore.UserQuery) bson.D {
 	filter := bson.D{}
-	if q.Email != "" { // $gte compares texts byte by byte
-		filter = append(filter, bson.E{Key: "email", Value: bson.D{{Key: "$gte", Value: q.Email}, {Key: "$lt", Value: q.Email + "\U0010FFFF"}}})
+	if q.EmailPrefix != "" { // $gte compares texts byte by byte
+		filter = append(filter, bson.E{Key: "email", Value: bson.D{{Key: "$gte", Value: q.EmailPrefix}, {Key: "$lt", Value: q.EmailPrefix + "\U0010FFFF"}}})
 	}
-	if q.Name != "" {
-		filter = append(filter, bson.E{Key: "name", Value: bson.Regex{Pattern: "^" + regexp.QuoteMeta(q.Name), Options: "i"}})
+	if q.NamePrefix != "" {
+		filter = append(filter, bson.E{Key: "name", Value: bson.Regex{Pattern: "^" + regexp.QuoteMeta(q.NamePrefix), Options: "i"}})
 	}
 	return filter
 }

@@ -35,12 +35,12 @@ type userList struct {
 // beginnings of their names. In tables that are shared with Auth.js it reads the users in the
 // order of their ids, the greatest first, until the page is full.
 func (r accountRows) Users(ctx context.Context, q *accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
-	if !storable(q.ID, q.Email, q.Name, q.Role) || q.Limit <= 0 {
+	if !storable(q.ID, q.EmailPrefix, q.NamePrefix, q.Role) || q.Limit <= 0 {
 		return nil, "", ctx.Err()
 	}
 	l := &userList{builder: builder{r.tables}, q: q}
 	if r.tables.hashed {
-		l.order = userlist.Of(q.Email, q.Name)
+		l.order = userlist.Of(q.EmailPrefix, q.NamePrefix)
 	} else {
 		l.order = userlist.Newest
 	}
@@ -216,11 +216,11 @@ func (l *userList) conditions(id string) bool {
 		l.args = append(l.args, key)
 		l.where = append(l.where, l.isID(id, len(l.args)))
 	}
-	if l.q.Email != "" {
+	if l.q.EmailPrefix != "" {
 		email, value := l.bytes("u." + u.columns["email"])
-		l.add(email+" >= "+value+" AND "+email+" < "+value, l.q.Email, l.q.Email+afterAll)
+		l.add(email+" >= "+value+" AND "+email+" < "+value, l.q.EmailPrefix, l.q.EmailPrefix+afterAll)
 	}
-	if l.q.Name != "" {
+	if l.q.NamePrefix != "" {
 		if !u.has("name") {
 			return false
 		}
@@ -228,7 +228,7 @@ func (l *userList) conditions(id string) bool {
 			PostgreSQL: `lower(CAST(%s AS text)) COLLATE "C"`, MySQL: "LOWER(CONVERT(%s USING utf8mb4)) COLLATE utf8mb4_bin", SQLite: "lower(%s)",
 		}[l.Dialect]
 		key := l.nameKey()
-		l.add(key+" >= "+lower+" AND "+key+" < "+lower, l.q.Name, l.q.Name+afterAll)
+		l.add(key+" >= "+lower+" AND "+key+" < "+lower, l.q.NamePrefix, l.q.NamePrefix+afterAll)
 	}
 	if l.q.Role != "" {
 		if l.exact && l.Dialect == MySQL {

@@ -19,8 +19,8 @@ var listQueries = []struct {
 	sorts bool
 }{
 	{"the newest", accountstore.UserQuery{}, false},
-	{"of an address", accountstore.UserQuery{Email: "user-4"}, false},
-	{"of a name", accountstore.UserQuery{Name: "Ada 4"}, false},
+	{"of an address", accountstore.UserQuery{EmailPrefix: "user-4"}, false},
+	{"of a name", accountstore.UserQuery{NamePrefix: "Ada 4"}, false},
 	{"of an id", accountstore.UserQuery{ID: "00000000-0000-4000-8000-000000000042"}, true},
 	{"of a role", accountstore.UserQuery{Role: "support"}, true},
 	{"banned", accountstore.UserQuery{Banned: new(true)}, true},
@@ -28,7 +28,7 @@ var listQueries = []struct {
 	{"deleting", accountstore.UserQuery{Deleting: new(true)}, true},
 	{"unproven", accountstore.UserQuery{Unproved: new(true)}, false},
 	{"with a second factor", accountstore.UserQuery{SecondFactor: new(true)}, true},
-	{"of an address, unproven, without a second factor", accountstore.UserQuery{Email: "user-4", Unproved: new(true), SecondFactor: new(false)}, false},
+	{"of an address, unproven, without a second factor", accountstore.UserQuery{EmailPrefix: "user-4", Unproved: new(true), SecondFactor: new(false)}, false},
 }
 
 // manyUsers fills the tables, without the store, which would take longer: each hundredth user has
