@@ -134,8 +134,9 @@ type Callbacks struct {
 	// sid where [SessionConfig.AbsoluteMaxAge] or [SessionConfig.Revocation] needs
 	// them, and auth_time, started, amr, auth_provider and proofs with
 	// [SessionConfig.RecordAuthentication]: no callback changes them. Without
-	// it a claim auth_provider is removed. If a provider has [OAuth].BackChannelLogout, a
-	// claim op that this package has not written is removed, too.
+	// it a claim auth_provider is removed. If a provider has [OAuth].BackChannelLogout,
+	// [OAuth].FollowProvider or [OAuth].EndSessionsOnRefusal, a claim op that this package
+	// has not written is removed, too.
 	//
 	// If Hold holds a sign-in, JWT is called then, and the claims wait, sealed, in
 	// a cookie. The name, address and image of a stored user become those at
@@ -377,11 +378,13 @@ type Events struct {
 	// SignOut: a session was ended by its user.
 	SignOut func(ctx context.Context, e *SignOutEvent) error
 
-	// ProviderSignOut: a provider has ended sessions; see [OAuth].BackChannelLogout and
-	// [OAuth].FollowProvider. For a logout token it is
+	// ProviderSignOut: a provider has ended sessions; see [OAuth].BackChannelLogout,
+	// [OAuth].FollowProvider and [OAuth].EndSessionsOnRefusal. For a logout token it is
 	// called once for each user whose database sessions have ended, also if the store then
 	// fails and the token comes again; and once without a user if no session is known to have
-	// ended, as always with token sessions.
+	// ended, as always with token sessions. For the refusal of a refresh token it is called
+	// before the call returns that was refused, if a database session has ended, and always
+	// with token sessions.
 	ProviderSignOut func(ctx context.Context, e *SignOutEvent) error
 
 	// CreateUser: the store has a new user.
@@ -490,16 +493,20 @@ type SignOutEvent struct {
 	// Session.
 
 	// UserID is the user whose database sessions have ended, and Ended how many. Both are
-	// zero where that is not known.
+	// zero where that is not known. With [OAuth.EndSessionsOnRefusal] UserID is that of the
+	// account that was refused, also for token sessions.
 	UserID string
 	Ended  int
 
 	// ProviderSession and ProviderUser are the claims sid and sub of the logout token. If
-	// ProviderSession is empty, all sessions of the user at the provider have ended.
+	// ProviderSession is empty, all sessions of the user at the provider have ended. With
+	// [OAuth.EndSessionsOnRefusal] ProviderUser is the claim sub of the kept ID token, or
+	// the ProviderAccountID if the provider speaks OAuth 2 alone.
 	ProviderSession, ProviderUser string
 
-	// Refused reports that there was no logout token: the provider has refused the refresh
-	// token of a session that follows it. The event is then about one session, of UserID.
+	// Refused reports that there was no logout token: the provider has refused a refresh
+	// token. With [OAuth.FollowProvider] that is the one of a session that follows the
+	// provider, and the event is about this session of UserID: ProviderUser is empty.
 	Refused bool
 }
 

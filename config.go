@@ -386,8 +386,8 @@ type TokenSession struct {
 	SignedIn time.Time
 
 	// Marks name the session and the user at the provider with which the session
-	// began, if a provider has [OAuth].BackChannelLogout. Zero ones name nothing. A
-	// [providersession.Marker] ends sessions by them.
+	// began, if a provider has [OAuth].BackChannelLogout or [OAuth].EndSessionsOnRefusal.
+	// Zero ones name nothing. A [providersession.Marker] ends sessions by them.
 	Marks [3]providersession.Mark
 }
 

@@ -138,9 +138,9 @@ func (s dbSessions) confirmed(ctx context.Context, stored *StoredSession) unread
 			}
 			return s.records.putSignIn(ctx, r, r.Created)
 		},
-		end: func(ctx context.Context) error {
-			_, err := s.records.deleteSession(ctx, stored.Token)
-			return err
+		end: func(ctx context.Context) (bool, error) {
+			row, err := s.records.deleteSession(ctx, stored.Token)
+			return row != nil, err
 		},
 	})
 	return why
@@ -642,7 +642,7 @@ func (s dbSessions) endByProvider(ctx context.Context, e *providerEnd) (ended []
 	if err != nil {
 		return ended, false, errors.Join(err, s.shared.release(context.WithoutCancel(ctx), e.token, owner))
 	}
-	return ended, first, nil
+	return append([]*providersession.Record{}, ended...), first, nil
 }
 
 // errLogoutUnderWay means that another request is at work with the same logout token.

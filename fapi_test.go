@@ -768,6 +768,7 @@ func TestEachFieldIsDecidedForFAPI(t *testing.T) {
 		"BackChannelLogout":           func(p *pintle.OAuth) { p.BackChannelLogout = true }, // see TestUnderFAPIALogoutTokenHasItsType
 		"RequireLogoutTokenType":      func(p *pintle.OAuth) { p.BackChannelLogout, p.RequireLogoutTokenType = true, true },
 		"FollowProvider, FollowGrace": func(p *pintle.OAuth) { p.FollowProvider, p.FollowGrace = time.Hour, 2*time.Hour },
+		"EndSessionsOnRefusal":        func(p *pintle.OAuth) { p.EndSessionsOnRefusal = true },
 		"AllowInitiated":              func(p *pintle.OAuth) { p.AllowInitiated = true }, // the flow is an ordinary one
 		"RedirectURL":                 func(p *pintle.OAuth) { p.RedirectURL = "https://app.example/auth/callback/acme" },
 		"RedirectProxyURL":            func(p *pintle.OAuth) { p.RedirectProxyURL = "https://app.example/auth" },

@@ -280,6 +280,27 @@ type OAuth struct {
 	// FollowProvider, and more than a day beyond it.
 	FollowGrace time.Duration
 
+	// EndSessionsOnRefusal ends the sessions of a user that began with this provider when it
+	// refuses the refresh token of the user's account: when [Auth.Refresh] or package
+	// apiclient needs a new access token, and the provider answers invalid_grant,
+	// login_required, consent_required, interaction_required or bad_refresh_token. Without
+	// it such a call returns [ErrNoRefresh] and ends nothing. Other errors, such as a
+	// provider that is down or refuses the client, never end a session. [Events].ProviderSignOut
+	// reports the end. Unlike FollowProvider it causes no requests of its own.
+	//
+	// Sessions that begin after the exchange that was refused go on; a sign-in that is under
+	// way at that time is rejected. The refusal of one refresh token counts once in half an
+	// hour. A call whose sessions could not be ended returns the error of the store, which
+	// does not match ErrNoRefresh: call again.
+	//
+	// It needs what BackChannelLogout needs; the provider may speak OAuth 2 alone. If the
+	// store has [Features.Accounts], the tokens of each sign-in are stored, as with
+	// StoreTokensAtSignIn. With OpenID Connect the ID token names the user whose sessions
+	// end: StoreAccount must keep it, or sign-ins are rejected with [CodeConfiguration], and
+	// an account that is not stored must have it when it is given to Refresh. Sessions that
+	// began before this was set go on.
+	EndSessionsOnRefusal bool
+
 	// AllowInitiated lets the provider begin a sign-in, from a page there that lists
 	// applications: it sends the browser to the route initiate/{ID} below the base path,
 	// which is registered there as initiate_login_uri. Any site can send a browser there,

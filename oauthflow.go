@@ -189,6 +189,9 @@ func (f *oauthFlow) identify(x *exchange, said *identity, issued int64) (*arriva
 	if err := f.requireRefreshToken(x, account); err != nil {
 		return nil, err
 	}
+	if err := f.requireIDToken(x, account); err != nil {
+		return nil, err
+	}
 	// Unicode lower case would turn letters of another domain into ASCII ones,
 	// such as the Kelvin sign into k, and so name the address of another user.
 	user.Email = address.LowerASCII(user.Email)
@@ -316,21 +319,61 @@ const (
 // signedInThere returns what will be recorded of a sign-in at a provider that ends
 // sessions here, and nil for others.
 func (f *oauthFlow) signedInThere(x *exchange, idToken map[string]any, account *Account, issued int64) *atProvider {
-	if f.endedBy == nil && f.oauth.FollowProvider == 0 && !f.oauth.RevokeAtSignOut {
+	if f.endedBy == nil && f.oauth.FollowProvider == 0 && !f.oauth.RevokeAtSignOut && !f.oauth.EndSessionsOnRefusal {
 		return nil
 	}
-	issuer, _ := idToken["iss"].(string)
-	subject, _ := idToken["sub"].(string)
-	if f.oauth.Protocol != oauth.OIDC {
-		issuer, subject = f.oauth.authority(), account.ProviderAccountID
-	}
+	sub, _ := f.userThere(idToken, account)
 	r := providersession.Record{
-		Provider: f.id, ProviderAccountID: account.ProviderAccountID, Role: providersession.Began, Created: x.began.UTC(),
-		Sub: providerKey(keyOfUser, issuer, f.oauth.ClientID, subject),
+		Provider: f.id, ProviderAccountID: account.ProviderAccountID, Role: providersession.Began, Created: x.began.UTC(), Sub: sub,
 	}
 	r.Sid = f.sessionKey(idToken)
 	readReport(&r, idToken)
 	return &atProvider{record: r, flowBegan: time.Unix(issued, 0).UTC()}
+}
+
+// userThere names the user of an account at the provider, by the claims of an ID token if the
+// provider issues them.
+func (f *oauthFlow) userThere(idToken map[string]any, account *Account) (key providersession.Key, name string) {
+	issuer, _ := idToken["iss"].(string)
+	name, _ = idToken["sub"].(string)
+	if f.oauth.Protocol != oauth.OIDC {
+		issuer, name = f.oauth.authority(), account.ProviderAccountID
+	}
+	return providerKey(keyOfUser, issuer, f.oauth.ClientID, name), name
+}
+
+// refusedUser is [facts.refusedUser]. The kept ID token was verified when it came. The id of
+// the account is not taken in its place: it is what OAuth.Profile makes of the profile, and
+// one that its user may choose could be the subject of another user.
+func (f *oauthFlow) refusedUser(a *Account) (key providersession.Key, name string, err error) {
+	claims := map[string]any{}
+	if f.oauth.Protocol == oauth.OIDC {
+		_ = readKept(a.IDToken, &claims)
+		if other := f.oauth.Quirks.OtherIssuer; other != "" && claims["iss"] == other {
+			claims["iss"] = f.oauth.Issuer // as in the claims of a sign-in by an SDK
+		}
+		if text, _ := claims["iss"].(string); text == "" {
+			return key, "", errNoIDToken
+		}
+	}
+	if key, name = f.userThere(claims, a); name == "" {
+		return key, "", errNoIDToken
+	}
+	return key, name, nil
+}
+
+var errNoIDToken = errors.New("EndSessionsOnRefusal needs the ID token of the account, which names the user whose sessions end: " +
+	"let OAuth.StoreAccount keep it, or give it to Auth.Refresh with the account")
+
+// requireIDToken rejects a sign-in whose sessions a refusal could not end.
+func (f *oauthFlow) requireIDToken(x *exchange, account *Account) error {
+	if !f.oauth.EndSessionsOnRefusal || x.confirming() || x.records == nil || !x.records.can.Accounts {
+		return nil
+	}
+	if _, _, err := f.refusedUser(x.kept(account)); err != nil {
+		return &Error{Code: CodeConfiguration, Provider: f.id, Err: err}
+	}
+	return nil
 }
 
 // sessionKey names the session at the provider that an ID token is of, or is zero.

@@ -31,8 +31,9 @@ func (s *settings) newOAuthFlow(own OAuth, env environment, of *joined) (*provid
 	p := &provider{f.providerBase, f, facts{
 		linking: f.linking, keep: own.StoreAccount, authority: own.authority(),
 		formPost: f.formPost, proxyURL: f.proxyURL, oneButton: true, tells: own.Protocol == oauth.OIDC,
-		storesTokens: own.StoreTokensAtSignIn || own.FollowProvider > 0,
-		followEvery:  own.FollowProvider, followGrace: cmp.Or(own.FollowGrace, max(defaultFollowGrace, own.FollowProvider)),
+		storesTokens: own.StoreTokensAtSignIn || own.FollowProvider > 0 ||
+			own.EndSessionsOnRefusal && s.records != nil && s.records.can.Accounts,
+		followEvery: own.FollowProvider, followGrace: cmp.Or(own.FollowGrace, max(defaultFollowGrace, own.FollowProvider)),
 		joined: of, decides: []string{"responses of providers"},
 	}}
 	if incomplete != nil {
@@ -48,7 +49,7 @@ func (s *settings) newOAuthFlow(own OAuth, env environment, of *joined) (*provid
 			Err: errors.New("PublicNetworkOnly has no effect on the provider's HTTPClient: leave one of them out"),
 		}
 	}
-	if err := cmp.Or(own.endsSessions(), own.revokesTokens(), own.takesLogouts(), own.checkIDTokens(), own.isFollowed(), own.securesRequests(), own.takesInitiated()); err != nil {
+	if err := cmp.Or(own.endsSessions(), own.revokesTokens(), own.takesLogouts(), own.checkIDTokens(), own.isFollowed(), own.endsOnRefusal(), own.securesRequests(), own.takesInitiated()); err != nil {
 		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
 	}
 	var fault *Error
@@ -76,6 +77,9 @@ func (s *settings) newOAuthFlow(own OAuth, env environment, of *joined) (*provid
 	}
 	if f.endedBy != nil {
 		p.backChannel = &backChannel{own.ClientID, f.endedBy.Skew(), f.verifyLogout, make(chan struct{}, maxLogouts)}
+	}
+	if own.EndSessionsOnRefusal {
+		p.refusedUser = f.refusedUser
 	}
 	if f.initiatedBy != nil {
 		p.initiated = f.initiatedBy.IsIssuer
@@ -422,6 +426,14 @@ func (p *OAuth) isFollowed() error {
 	return nil
 }
 
+// endsOnRefusal reports why a refusal of the provider cannot end sessions.
+func (p *OAuth) endsOnRefusal() error {
+	if p.EndSessionsOnRefusal && (p.Protocol == oauth.OAuth1 || p.Protocol == oauth.OpenID2) {
+		return errors.New("EndSessionsOnRefusal is for OAuth 2 and OpenID Connect, which have refresh tokens")
+	}
+	return nil
+}
+
 // takesInitiated reports why a provider that may begin sign-ins cannot do that.
 func (p *OAuth) takesInitiated() error {
 	switch {
@@ -463,16 +475,20 @@ func (f *oauthFlow) checkFeatures(s *settings) *Error {
 			return &Error{Code: CodeConfiguration, Provider: f.id, Err: fmt.Errorf("FollowProvider: %w", err)}
 		}
 	}
-	if f.endedBy != nil {
-		return f.checkBackChannel(s)
-	}
-	return nil
+	return f.checkEnds(s)
 }
 
-// checkBackChannel refuses a configuration whose sessions the provider could not end.
-func (f *oauthFlow) checkBackChannel(s *settings) *Error {
+// checkEnds refuses a configuration whose sessions the provider could not end.
+func (f *oauthFlow) checkEnds(s *settings) *Error {
+	field := "BackChannelLogout"
+	if f.endedBy == nil {
+		field = "EndSessionsOnRefusal"
+	}
+	if f.endedBy == nil && !f.oauth.EndSessionsOnRefusal {
+		return nil
+	}
 	if err := s.sessions.lacksForProviderEnd(); err != nil {
-		return &Error{Code: CodeConfiguration, Provider: f.id, Err: fmt.Errorf("BackChannelLogout: %w", err)}
+		return &Error{Code: CodeConfiguration, Provider: f.id, Err: fmt.Errorf("%s: %w", field, err)}
 	}
 	return nil
 }

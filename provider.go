@@ -104,6 +104,11 @@ type facts struct {
 	// followEvery is [OAuth.FollowProvider], and followGrace [OAuth.FollowGrace].
 	followEvery, followGrace time.Duration
 
+	// refusedUser names the user of an account whose refresh token the provider has
+	// refused: by the key with which [oauthFlow.signedInThere] records sign-ins, and as the
+	// provider does. Nil means that such a refusal ends no sessions.
+	refusedUser func(*Account) (sub providersession.Key, name string, err error)
+
 	// confirmedThere notes what the ID token of a refresh says of a session.
 	confirmedThere func(*providersession.Record, *Account)
 
@@ -350,6 +355,7 @@ const (
 	keyOfSession     = "op sid"
 	keyOfUser        = "op sub"
 	keyOfLogoutToken = "op jti"
+	keyOfRefusal     = "op refusal"
 )
 
 // providerKey is a hash of what an issuer calls something in tokens for a client. Each

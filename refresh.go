@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/dpop"
@@ -76,6 +77,10 @@ const (
 // may be temporary. If it is an [*Error] with a RetryAfter, the provider is not asked
 // before: because it asks for time, up to five minutes, or because it has refused the
 // client, which is [CodeConfiguration], for a minute.
+//
+// With [OAuth.EndSessionsOnRefusal] the sessions of the user have ended before Refresh returns
+// [ErrNoRefresh] because of a refusal. If they cannot be ended, it returns the error of the
+// store, and the next call ends them.
 func (a *Auth) Refresh(ctx context.Context, account *Account) (refreshed *Account, err error) {
 	defer a.logFailed(ctx, "Refresh", &err)
 	s, err := a.settingsFor(ctx, "Refresh")
@@ -274,17 +279,79 @@ var errNotAsked = errors.New("refresh: the provider was not asked: other calls f
 // understand, an API that it does not know and a status that a proxy makes up say nothing of
 // the user: they would end the sessions of all users.
 func refusesUser(err error) bool {
-	switch {
-	case errors.Is(err, ErrNotFound), errors.Is(err, errNoRefreshToken), errors.Is(err, errOtherIssuer):
+	return errors.Is(err, ErrNotFound) || errors.Is(err, errNoRefreshToken) || errors.Is(err, errOtherIssuer) || hasRefused(err)
+}
+
+// hasRefused reports whether the error of a refresh is the answer of a provider that no longer
+// accepts the user.
+func hasRefused(err error) bool {
+	if _, is := errors.AsType[*unendedError](err); is {
 		return true
-	case !errors.Is(err, ErrNoRefresh):
+	}
+	code, status, _ := refusal(err)
+	if !errors.Is(err, ErrNoRefresh) || status >= http.StatusInternalServerError {
 		return false
 	}
-	switch code, _, _ := refusal(err); code {
+	switch code {
 	case "", "invalid_request", "invalid_scope", "invalid_target":
 		return false
 	}
 	return true
+}
+
+// An unendedError means that the provider has refused a user whose sessions could not be ended.
+// It does not match [ErrNoRefresh], after which a caller would not try again.
+type unendedError struct{ cause error }
+
+func (e *unendedError) Error() string {
+	return "refresh: the provider has refused the refresh token, and the sessions of its user could not be ended: " + e.cause.Error()
+}
+
+func (e *unendedError) Unwrap() error { return e.cause }
+
+// onRefusal returns the error of an exchange that began at a time. If the provider refuses the
+// user by it, the sessions of the user end first, for [OAuth.EndSessionsOnRefusal]. The time is
+// zero if that is done.
+func (s *settings) onRefusal(ctx context.Context, p *provider, refused *Account, asked time.Time, after *afterwards, err error) error {
+	if p.refusedUser == nil || asked.IsZero() || !hasRefused(err) {
+		return err
+	}
+	report, failed := s.endRefused(ctx, p, refused, asked)
+	if report != nil {
+		after.calls = append(after.calls, report)
+	}
+	switch {
+	case errors.Is(failed, CodeConfiguration):
+		// Another attempt would fail as well, and the user has to sign in again.
+		s.log.LogAttrs(ctx, slog.LevelError, "pintle: a provider has refused a user whose sessions cannot be ended",
+			slog.String("code", string(CodeConfiguration)), slog.String("provider", p.id), slog.Any("error", failed))
+	case errors.Is(failed, errLogoutUnderWay):
+		return &unendedError{&Error{Code: codeOAuthCallback, Provider: p.id, RetryAfter: time.Second, Err: errEndUnderWay}}
+	case failed != nil:
+		return &unendedError{classified(failed)}
+	}
+	s.refreshes.settle(refreshKey(refused))
+	return err
+}
+
+var errEndUnderWay = errors.New("another process is ending them")
+
+// afterwards is what a call that others wait for has to do when it is over. The handlers of
+// the host must not run before: a handler that refreshes the same account would wait for
+// itself.
+type afterwards struct {
+	calls []func()
+	half  atomic.Bool
+}
+
+// pass is called when the call is over, and when its first caller has stopped waiting for it.
+// The later of the two does the calls.
+func (a *afterwards) pass() {
+	if a.half.Swap(true) {
+		for _, call := range a.calls {
+			call()
+		}
+	}
 }
 
 func (s *settings) refresh(ctx context.Context, given *Account) (*Account, error) {
@@ -319,7 +386,9 @@ func (s *settings) refresh(ctx context.Context, given *Account) (*Account, error
 		}
 		// Whatever tokens the callers hold, one refresh token is stored.
 		id := account.Provider + "\x00" + account.ProviderAccountID
-		run := func(ctx context.Context) (*Account, error) { return s.refreshStored(ctx, p, account) }
+		run := func(ctx context.Context, after *afterwards) (*Account, error) {
+			return s.refreshStored(ctx, p, account, after)
+		}
 		current, err := s.oneAtATime(ctx, p, id, run)
 		if err == nil && s.refreshes.isRejected(current, account) {
 			// A call that was under way did not know that the API rejects the token.
@@ -334,12 +403,17 @@ func (s *settings) refresh(ctx context.Context, given *Account) (*Account, error
 	}
 	// The refresh token is part of the key, so that an account id alone does
 	// not yield the tokens.
-	return s.oneAtATime(ctx, p, refreshKey(account), func(ctx context.Context) (*Account, error) {
+	return s.oneAtATime(ctx, p, refreshKey(account), func(ctx context.Context, after *afterwards) (*Account, error) {
 		latest, known := s.refreshes.latest(account, account)
+		refused := latest.clone()
+		refused.ExpiresAt = 0 // the caller chooses it
 		if known != nil {
-			return known.result()
+			found, err := known.result()
+			return found, s.onRefusal(ctx, p, refused, known.unended, after, err)
 		}
-		return s.exchangeOnce(ctx, p, latest, nil)
+		asked := time.Now()
+		renewed, err := s.exchangeOnce(ctx, p, latest, nil)
+		return renewed, s.onRefusal(ctx, p, refused, asked, after, err)
 	})
 }
 
@@ -393,8 +467,13 @@ func refreshKey(a *Account) string {
 }
 
 // oneAtATime runs f for a key, or waits for the run that is under way.
-func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f func(context.Context) (*Account, error)) (*Account, error) {
-	renewed, err := s.refreshes.underWay.Do(ctx, key, f)
+func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f func(context.Context, *afterwards) (*Account, error)) (*Account, error) {
+	after := &afterwards{}
+	renewed, err := s.refreshes.underWay.Do(ctx, key, func(ctx context.Context) (*Account, error) {
+		defer after.pass()
+		return f(ctx, after)
+	})
+	after.pass()
 	switch {
 	case err == nil:
 		return renewed.clone(), nil
@@ -409,7 +488,7 @@ func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f fu
 // refreshStored refreshes the account that the store has. Of all processes that share
 // the store one exchanges its refresh token, which it reads after it has its turn: what
 // was read before may be used up.
-func (s *settings) refreshStored(ctx context.Context, p *provider, account *Account) (*Account, error) {
+func (s *settings) refreshStored(ctx context.Context, p *provider, account *Account, after *afterwards) (*Account, error) {
 	t := s.newTurn(p, account)
 	defer t.end(ctx)
 	for {
@@ -420,7 +499,8 @@ func (s *settings) refreshStored(ctx context.Context, p *provider, account *Acco
 		latest, known := s.refreshes.latest(current, account)
 		switch {
 		case known != nil && known.err != nil:
-			return known.result()
+			_, err := known.result()
+			return nil, s.onRefusal(ctx, p, latest, known.unended, after, err)
 		case known != nil:
 			return s.storeRenewed(ctx, t, account, known.account, stored)
 		case latest.RefreshToken == "":
@@ -436,6 +516,7 @@ func (s *settings) refreshStored(ctx context.Context, p *provider, account *Acco
 				return current, err
 			}
 		}
+		asked := time.Now()
 		renewed, err := s.exchangeOnce(ctx, p, latest, t)
 		if errors.Is(err, ErrNoRefresh) {
 			// A process without a lease may have been faster, or the user has signed
@@ -447,6 +528,7 @@ func (s *settings) refreshStored(ctx context.Context, p *provider, account *Acco
 				return later, nil
 			case raw.RefreshToken == stored.RefreshToken:
 				s.markRefused(ctx, raw)
+				err = s.onRefusal(ctx, p, latest, asked, after, err)
 			}
 		}
 		if err != nil {
@@ -511,6 +593,7 @@ func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Accou
 		return nil, errNoRefreshToken
 	}
 	renewed := account.clone()
+	asked := time.Now()
 	// The lease outlasts the exchange.
 	exchanging, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
@@ -523,6 +606,7 @@ func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Accou
 		return renewed, nil
 	}
 	key, failed, hold := refreshKey(account), fmt.Errorf("refresh: %w", err), refreshMemory
+	unended := time.Time{}
 	code, status, wait := refusal(err)
 	switch {
 	case needsConsent(code):
@@ -537,8 +621,11 @@ func (s *settings) exchangeOnce(ctx context.Context, p *provider, account *Accou
 		hold = min(wait, maxHold)
 		failed = &Error{Code: codeOAuthCallback, Provider: p.id, RetryAfter: hold, Err: failed}
 	}
+	if p.refusedUser != nil && hasRefused(failed) {
+		unended = asked
+	}
 	if hold > 0 {
-		s.noteLost(ctx, s.refreshes.remember(key, refreshed{err: failed}, hold))
+		s.noteLost(ctx, s.refreshes.remember(key, refreshed{err: failed, unended: unended}, hold))
 	}
 	return nil, failed
 }
@@ -703,6 +790,16 @@ func (r *refreshes) remember(key string, outcome refreshed, d time.Duration) (lo
 	}
 	r.done[key] = outcome
 	return lost
+}
+
+// settle records that the sessions have ended that the refusal of a refresh token ends.
+func (r *refreshes) settle(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d, ok := r.done[key]; ok {
+		d.unended = time.Time{}
+		r.done[key] = d
+	}
 }
 
 // saved records that the store has the tokens of an account, or newer ones, and tells the

@@ -222,7 +222,7 @@ func (s *settings) resolveProviders(env environment) *Error {
 		s.byID[p.id] = p
 		s.providers = append(s.providers, p)
 		s.endsAtProvider = s.endsAtProvider || p.endSession != nil
-		s.endsByProvider = s.endsByProvider || p.backChannel != nil
+		s.endsByProvider = s.endsByProvider || p.backChannel != nil || p.refusedUser != nil
 		s.follows = s.follows || p.followEvery > 0
 		s.revokesLeft = s.revokesLeft || p.revokesLeft
 		s.tied = s.endsByProvider || s.follows || s.revokesLeft

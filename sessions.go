@@ -75,11 +75,11 @@ type followed struct {
 	proven time.Time
 
 	// latest returns the same as the store has it by now. It may be nil. note records a
-	// confirmation and what the account then has, and end ends the session. They are called
-	// once for all requests.
+	// confirmation and what the account then has, and end ends the session. It returns false
+	// if the session has ended since it was read. They are called once for all requests.
 	latest func(context.Context) (time.Time, error)
 	note   func(context.Context, time.Time, *Account) error
-	end    func(context.Context) error
+	end    func(context.Context) (bool, error)
 }
 
 const (
@@ -160,10 +160,14 @@ func (s *settings) confirmThere(ctx context.Context, p *provider, f *followed) (
 		return now, err
 	}
 	s.log.debug(ctx, "session ended: the provider has refused its refresh token", "provider", p.id)
-	if failed := f.end(ctx); failed != nil {
+	ended, failed := f.end(ctx)
+	if failed != nil {
 		s.log.LogAttrs(ctx, slog.LevelError, "pintle: a session that its provider refuses is not ended yet",
 			slog.String("provider", p.id), slog.Any("error", failed))
 		return now, errNotFollowed // the next request tries again
+	}
+	if !ended {
+		return now, errNotFollowed // by the same refusal, which EndSessionsOnRefusal has reported
 	}
 	emit(ctx, s, "providerSignOut", s.Events.ProviderSignOut,
 		&SignOutEvent{Provider: p.id, UserID: f.user, Ended: 1, Refused: true})

@@ -296,13 +296,14 @@ type presence struct {
 	atProvider any
 }
 
-// A providerEnd is what a logout token ends: the sessions that began before a time with a
-// session of the provider, with a user there, or with both. One of the keys may be zero.
+// A providerEnd is what a logout token or the refusal of a refresh token ends: the sessions
+// that began before a time with a session of the provider, with a user there, or with both.
+// One of the keys may be zero.
 type providerEnd struct {
 	sid, sub providersession.Key
 	before   time.Time
 
-	// token names the logout token, which can be used until a time.
+	// token names the logout token or the refusal, which has an effect once until a time.
 	token sharedstate.Key
 	until time.Time
 }
@@ -412,8 +413,9 @@ type sessions interface {
 	lacksForFollowing() error
 
 	// endByProvider ends the sessions that a provider has ended, and returns the records
-	// by which the store found them. first is false if the logout token was used before.
-	// If it fails, the same token can be used again.
+	// by which the store found them. They are nil, and not merely empty, if sessions are not
+	// counted. first is false if the logout token was used before. If it fails, the same
+	// token can be used again.
 	endByProvider(ctx context.Context, e *providerEnd) (ended []*providersession.Record, first bool, err error)
 
 	// endUnproven ends the sessions of a user, but for the one with the token
@@ -665,6 +667,10 @@ type refreshed struct {
 
 	// unsaved is the turn whose tokens the store has not taken yet. They are nowhere else.
 	unsaved *turn
+
+	// unended is when the exchange began that the provider has refused, until that has ended
+	// the sessions of the user, for [OAuth.EndSessionsOnRefusal]. Otherwise it is zero.
+	unended time.Time
 }
 
 // A turn is the right of one call to exchange the refresh token of an account: a lease

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -330,7 +331,7 @@ func (x *exchange) backChannelLogout(raw string) {
 	defer cancel()
 	ended, first, err := x.sessions.endByProvider(ctx, channel.endOf(token, time.Now()))
 	if first || len(ended) > 0 {
-		x.emitProviderSignOut(token, ended)
+		x.emitProviderSignOut(ctx, SignOutEvent{Provider: x.provider.id, ProviderSession: token.SessionID, ProviderUser: token.Subject}, ended)
 	}
 	switch {
 	case errors.Is(err, errLogoutUnderWay):
@@ -411,9 +412,9 @@ func (c *backChannel) endOf(t *handshake.LogoutToken, now time.Time) *providerEn
 // logoutLife is how long a logout token without exp is good.
 const logoutLife = 5 * time.Minute
 
-// emitProviderSignOut tells the host which sessions a provider has ended.
-func (x *exchange) emitProviderSignOut(t *handshake.LogoutToken, ended []*providersession.Record) {
-	all := SignOutEvent{Provider: x.provider.id, ProviderSession: t.SessionID, ProviderUser: t.Subject}
+// emitProviderSignOut tells the host which sessions a provider has ended: once for each user,
+// or as all says if no record is that of a session that has ended.
+func (s *settings) emitProviderSignOut(ctx context.Context, all SignOutEvent, ended []*providersession.Record) {
 	var events []*SignOutEvent
 	for _, r := range ended {
 		if r.Role != providersession.Began {
@@ -431,6 +432,37 @@ func (x *exchange) emitProviderSignOut(t *handshake.LogoutToken, ended []*provid
 		events = append(events, &all)
 	}
 	for _, event := range events {
-		emit(x.ctx, x.settings, "providerSignOut", x.Events.ProviderSignOut, event)
+		emit(ctx, s, "providerSignOut", s.Events.ProviderSignOut, event)
 	}
+}
+
+// refusalLife is how long the refusal of one refresh token counts once. A sign-in under way
+// at that time is rejected with the sessions that end, so a job that tries a refused token
+// again and again must not repeat it each time.
+const refusalLife = providersession.Remembered
+
+// endRefused ends the sessions of the user of an account whose refresh token the provider has
+// refused. Sessions that began after asked, when the exchange began, go on: the provider has
+// accepted the user since. report tells the host, and is nil if there is nothing to tell. It
+// may be there beside an error.
+func (s *settings) endRefused(ctx context.Context, p *provider, refused *Account, asked time.Time) (report func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, maxProviderEnd)
+	defer cancel()
+	sub, name, err := p.refusedUser(refused)
+	if err != nil {
+		return nil, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
+	}
+	ended, first, err := s.sessions.endByProvider(ctx, &providerEnd{
+		sub: sub, before: asked, until: time.Now().Add(refusalLife),
+		// Tokens that came since the last refusal have another end.
+		token: providerKey(keyOfRefusal, p.id, refused.ProviderAccountID, fmt.Sprintf("%d %s", refused.ExpiresAt, refused.RefreshToken)),
+	})
+	s.log.debug(ctx, "sessions ended: the provider has refused the refresh token of their user", "provider", p.id, "sessions", strconv.Itoa(len(ended)))
+	began := slices.ContainsFunc(ended, func(r *providersession.Record) bool { return r.Role == providersession.Began })
+	if began || first && ended == nil {
+		all := SignOutEvent{Provider: p.id, ProviderUser: name, UserID: refused.UserID, Refused: true}
+		outside := context.WithoutCancel(ctx)
+		report = func() { s.emitProviderSignOut(outside, all, ended) }
+	}
+	return report, err
 }

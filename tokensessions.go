@@ -255,7 +255,12 @@ func (s tokenSessions) confirmedByProvider(ctx context.Context, held heldToken) 
 	proven, why := s.follow(ctx, &followed{
 		id: held.session(), user: held.subject(), provider: there.provider, account: there.account, proven: held.counts(there.proof),
 		note: func(context.Context, time.Time, *Account) error { return nil }, // the next token says it
-		end:  func(ctx context.Context) error { return s.endOne(ctx, held) },
+		end: func(ctx context.Context) (bool, error) {
+			if ended, err := s.ended(ctx, s.identity(held)); ended || err != nil {
+				return false, err
+			}
+			return true, s.endOne(ctx, held)
+		},
 	})
 	if why.err != nil || proven.Unix() <= there.proof.Unix() {
 		return held, false, why

@@ -98,8 +98,9 @@ func (a *Accounts) proveAddress(ctx context.Context, u *pintle.User) error {
 // startAgain gives this browser a new session in place of one that has ended with all
 // others. What was proven before keeps its time; methods are what the user has proven now.
 //
-// If the provider of the session can end it by a logout token, startAgain begins no new
-// session, because the provider could not end that one. The user has to sign in again.
+// If the provider of the session can end it, by a logout token or by refusing the user's
+// refresh token, startAgain begins no new session, because the provider could not end that
+// one. The user has to sign in again.
 func (v *visit) startAgain(u *pintle.User, before pintle.Authentication, methods ...string) error {
 	if v.backChannels[before.Provider] {
 		v.untilNextSecond(v.ctx)

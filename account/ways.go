@@ -101,7 +101,7 @@ func (a *Accounts) noteProvider(p pintle.Provider) {
 		if p.Protocol == oauth.OIDC {
 			a.oidc = append(a.oidc, p.ID)
 		}
-		if p.BackChannelLogout {
+		if p.BackChannelLogout || p.EndSessionsOnRefusal {
 			if a.backChannels == nil {
 				a.backChannels = map[string]bool{}
 			}

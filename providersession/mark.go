@@ -8,7 +8,7 @@ import (
 
 // A Marker is a [pintle.RevocationStore] that ends the sessions in tokens that belong to
 // a session, or to a user, at a provider. A site whose sessions are tokens needs one for
-// pintle.OAuth.BackChannelLogout. The lists of packages memstore, sqlstore, redisstore and
+// pintle.OAuth.BackChannelLogout and EndSessionsOnRefusal. The lists of packages memstore, sqlstore, redisstore and
 // mongostore are Markers.
 //
 // The method Revoked of a Marker also reports the sessions with a mark that has ended: see

@@ -1,6 +1,6 @@
 // Package providersession defines the records with which a [pintle.Store] relates a session
 // of the site to a sign-in at a provider, so that a sign-out at the provider can end the
-// session here: see pintle.OAuth.BackChannelLogout.
+// session here: see pintle.OAuth.BackChannelLogout and EndSessionsOnRefusal.
 //
 // A [Record] names a session of the site and the session of the provider from which it
 // comes. A provider that ends its session names it by its own id, or by the user
