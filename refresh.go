@@ -309,28 +309,27 @@ func (e *unendedError) Error() string {
 
 func (e *unendedError) Unwrap() error { return e.cause }
 
-// onRefusal returns the error of an exchange that began at a time. If the provider refuses the
-// user by it, the sessions of the user end first, for [OAuth.EndSessionsOnRefusal]. The time is
-// zero if that is done.
-func (s *settings) onRefusal(ctx context.Context, p *provider, refused *Account, asked time.Time, after *afterwards, err error) error {
-	if p.refusedUser == nil || asked.IsZero() || !hasRefused(err) {
+// onRefusal returns the error of an exchange. If the provider refuses the user by it, the
+// sessions of the user end first, for [OAuth.EndSessionsOnRefusal].
+func (s *settings) onRefusal(ctx context.Context, x exchanged, after *afterwards, err error) error {
+	if x.provider.refusedUser == nil || x.asked.IsZero() || !hasRefused(err) {
 		return err
 	}
-	report, failed := s.endRefused(ctx, p, refused, asked)
+	report, failed := s.endRefused(ctx, x)
 	if report != nil {
 		after.calls = append(after.calls, report)
 	}
+	s.refreshes.settle(refreshKey(x.account), failed == nil || errors.Is(failed, CodeConfiguration), report != nil)
 	switch {
 	case errors.Is(failed, CodeConfiguration):
 		// Another attempt would fail as well, and the user has to sign in again.
 		s.log.LogAttrs(ctx, slog.LevelError, "pintle: a provider has refused a user whose sessions cannot be ended",
-			slog.String("code", string(CodeConfiguration)), slog.String("provider", p.id), slog.Any("error", failed))
+			slog.String("code", string(CodeConfiguration)), slog.String("provider", x.provider.id), slog.Any("error", failed))
 	case errors.Is(failed, errLogoutUnderWay):
-		return &unendedError{&Error{Code: codeOAuthCallback, Provider: p.id, RetryAfter: time.Second, Err: errEndUnderWay}}
+		return &unendedError{&Error{Code: codeOAuthCallback, Provider: x.provider.id, RetryAfter: time.Second, Err: errEndUnderWay}}
 	case failed != nil:
 		return &unendedError{classified(failed)}
 	}
-	s.refreshes.settle(refreshKey(refused))
 	return err
 }
 
@@ -409,11 +408,11 @@ func (s *settings) refresh(ctx context.Context, given *Account) (*Account, error
 		refused.ExpiresAt = 0 // the caller chooses it
 		if known != nil {
 			found, err := known.result()
-			return found, s.onRefusal(ctx, p, refused, known.unended, after, err)
+			return found, s.onRefusal(ctx, exchanged{p, refused, known.unended, !known.told}, after, err)
 		}
 		asked := time.Now()
 		renewed, err := s.exchangeOnce(ctx, p, latest, nil)
-		return renewed, s.onRefusal(ctx, p, refused, asked, after, err)
+		return renewed, s.onRefusal(ctx, exchanged{p, refused, asked, false}, after, err)
 	})
 }
 
@@ -500,7 +499,7 @@ func (s *settings) refreshStored(ctx context.Context, p *provider, account *Acco
 		switch {
 		case known != nil && known.err != nil:
 			_, err := known.result()
-			return nil, s.onRefusal(ctx, p, latest, known.unended, after, err)
+			return nil, s.onRefusal(ctx, exchanged{p, latest, known.unended, !known.told}, after, err)
 		case known != nil:
 			return s.storeRenewed(ctx, t, account, known.account, stored)
 		case latest.RefreshToken == "":
@@ -528,7 +527,7 @@ func (s *settings) refreshStored(ctx context.Context, p *provider, account *Acco
 				return later, nil
 			case raw.RefreshToken == stored.RefreshToken:
 				s.markRefused(ctx, raw)
-				err = s.onRefusal(ctx, p, latest, asked, after, err)
+				err = s.onRefusal(ctx, exchanged{p, latest, asked, false}, after, err)
 			}
 		}
 		if err != nil {
@@ -792,14 +791,19 @@ func (r *refreshes) remember(key string, outcome refreshed, d time.Duration) (lo
 	return lost
 }
 
-// settle records that the sessions have ended that the refusal of a refresh token ends.
-func (r *refreshes) settle(key string) {
+// settle records of an attempt to end the sessions that a refusal ends whether it is the last
+// one, and whether the host hears of it.
+func (r *refreshes) settle(key string, last, told bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if d, ok := r.done[key]; ok {
-		d.unended = time.Time{}
-		r.done[key] = d
+	d, ok := r.done[key]
+	if !ok {
+		return
 	}
+	if d.told = d.told || told; last {
+		d.unended = time.Time{}
+	}
+	r.done[key] = d
 }
 
 // saved records that the store has the tokens of an account, or newer ones, and tells the

@@ -670,7 +670,21 @@ type refreshed struct {
 
 	// unended is when the exchange began that the provider has refused, until that has ended
 	// the sessions of the user, for [OAuth.EndSessionsOnRefusal]. Otherwise it is zero.
+	// told reports that the host has heard of it, although an attempt at that failed.
 	unended time.Time
+	told    bool
+}
+
+// exchanged is an exchange of a refresh token that has failed.
+type exchanged struct {
+	provider *provider
+	account  *Account
+
+	// asked is when it began, or zero if the sessions have ended that it ends. untold
+	// reports that an attempt at that failed and was not reported: it may have had its
+	// effect although the store failed.
+	asked  time.Time
+	untold bool
 }
 
 // A turn is the right of one call to exchange the refresh token of an account: a lease

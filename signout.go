@@ -442,24 +442,25 @@ func (s *settings) emitProviderSignOut(ctx context.Context, all SignOutEvent, en
 const refusalLife = providersession.Remembered
 
 // endRefused ends the sessions of the user of an account whose refresh token the provider has
-// refused. Sessions that began after asked, when the exchange began, go on: the provider has
-// accepted the user since. report tells the host, and is nil if there is nothing to tell. It
+// refused. Sessions that began after the exchange did go on: the provider has accepted the
+// user since. report tells the host, and is nil if there is nothing to tell. It
 // may be there beside an error.
-func (s *settings) endRefused(ctx context.Context, p *provider, refused *Account, asked time.Time) (report func(), err error) {
+func (s *settings) endRefused(ctx context.Context, x exchanged) (report func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, maxProviderEnd)
 	defer cancel()
+	p, refused := x.provider, x.account
 	sub, name, err := p.refusedUser(refused)
 	if err != nil {
 		return nil, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
 	}
 	ended, first, err := s.sessions.endByProvider(ctx, &providerEnd{
-		sub: sub, before: asked, until: time.Now().Add(refusalLife),
+		sub: sub, before: x.asked, until: time.Now().Add(refusalLife),
 		// Tokens that came since the last refusal have another end.
 		token: providerKey(keyOfRefusal, p.id, refused.ProviderAccountID, fmt.Sprintf("%d %s", refused.ExpiresAt, refused.RefreshToken)),
 	})
 	s.log.debug(ctx, "sessions ended: the provider has refused the refresh token of their user", "provider", p.id, "sessions", strconv.Itoa(len(ended)))
 	began := slices.ContainsFunc(ended, func(r *providersession.Record) bool { return r.Role == providersession.Began })
-	if began || first && ended == nil {
+	if began || first && (x.untold || ended == nil) {
 		all := SignOutEvent{Provider: p.id, ProviderUser: name, UserID: refused.UserID, Refused: true}
 		outside := context.WithoutCancel(ctx)
 		report = func() { s.emitProviderSignOut(outside, all, ended) }
