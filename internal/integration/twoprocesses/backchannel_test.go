@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pintleauth/pintle"
@@ -26,6 +27,10 @@ type siteOf struct {
 	Place    place
 	Strategy pintle.SessionStrategy
 	Issuer   string
+
+	// Refusals makes the application one whose sessions end when the provider refuses a
+	// refresh token. It stores users and tokens whatever the strategy.
+	Refusals bool
 }
 
 // serve serves the application until its standard input ends. It prints its address.
@@ -50,11 +55,23 @@ func serve(given string) error {
 	} else {
 		cfg.Session.Revocation = list
 	}
+	var refusals atomic.Int64
+	if s.Refusals {
+		p := cfg.Providers[0].(*pintle.OAuth)
+		p.EndSessionsOnRefusal, p.BackChannelLogout = true, false
+		p.Authorization.Params = map[string]string{"scope": "openid profile offline_access"}
+		cfg.Store = store
+		cfg.Events.ProviderSignOut = func(context.Context, *pintle.SignOutEvent) error {
+			refusals.Add(1)
+			return nil
+		}
+	}
 	auth, err := pintle.New(cfg)
 	if err != nil {
 		return err
 	}
 	mux := http.NewServeMux()
+	serveRefusals(mux, auth, &refusals)
 	mux.Handle("/auth/", auth)
 	mux.Handle("/", auth.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, fmt.Sprint("signed in: ", pintle.SessionFrom(r.Context()) != nil))
@@ -93,7 +110,7 @@ func TestALogoutAtOneProcessHoldsInTheOther(t *testing.T) {
 			for _, strategy := range []pintle.SessionStrategy{pintle.StrategyDatabase, pintle.StrategyJWT} {
 				idp := authtest.Start(t, authtest.Options{AutoConsent: true})
 				idp.SignInAs(authtest.Person{Subject: string(strategy), Name: "Ada"})
-				s := siteOf{where, strategy, idp.Issuer}
+				s := siteOf{Place: where, Strategy: strategy, Issuer: idp.Issuer}
 				first, second := startSite(t, s), startSite(t, s)
 				jar, err := cookiejar.New(nil) // cookies know hosts, and no ports
 				if err != nil {
@@ -129,14 +146,19 @@ func TestALogoutAtOneProcessHoldsInTheOther(t *testing.T) {
 
 func read(t *testing.T, client *http.Client, address string) string {
 	t.Helper()
-	answer, err := client.Get(address)
+	text, err := get(client, address)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return text
+}
+
+func get(client *http.Client, address string) (string, error) {
+	answer, err := client.Get(address)
+	if err != nil {
+		return "", err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(text), err
 }
