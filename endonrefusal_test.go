@@ -533,6 +533,33 @@ func TestAnEndThatFailsIsTriedAgain(t *testing.T) {
 	}
 }
 
+// RPX-46: whether the user has signed in meanwhile is not known while the account cannot be read.
+func TestARefusalWaitsForTheStoreToTellOfALaterSignIn(t *testing.T) {
+	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+		store := &lostAccounts{Store: memstore.New()}
+		r := newRefusalSite(t, refusalKind{strategy: strategy}, func(s *site) { s.Store = store })
+		b := r.browser()
+		b.arrivesBy("acme")
+		time.Sleep(time.Hour)
+		asked := r.answering(http.StatusBadRequest, invalidGrant)
+		answers := r.net["idp.example"]
+		r.net["idp.example"] = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			store.broken = true
+			answers.ServeHTTP(w, req)
+		})
+		if err := r.asks("Ada Lovelace"); errors.Is(err, pintle.ErrNoRefresh) || !errors.Is(err, pintle.CodeStore) {
+			t.Errorf("Refresh returns %v", err)
+		}
+		store.broken = false
+		b.is("Ada Lovelace")
+		r.isRefused("Ada Lovelace")
+		b.is("anonymous")
+		if r.wantRefusals(1); *asked != 1 {
+			t.Errorf("there were %d exchanges, want one", *asked)
+		}
+	})
+}
+
 // RPX-46, RPX-43: a session that follows its provider is ended by the refusal that ends the others.
 func TestARefusalOfASessionThatFollowsIsOneEvent(t *testing.T) {
 	inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {

@@ -522,7 +522,11 @@ func (s *settings) refreshStored(ctx context.Context, p *provider, account *Acco
 			// in meanwhile.
 			later, raw, lookup := s.storedTokens(ctx, account)
 			switch {
+			case errors.Is(lookup, ErrNotFound):
 			case lookup != nil:
+				if p.refusedUser != nil && hasRefused(err) {
+					err = &unendedError{lookup} // the next call finds whether the user has signed in
+				}
 			case s.refreshes.serves(later, account):
 				return later, nil
 			case raw.RefreshToken == stored.RefreshToken:

@@ -458,7 +458,9 @@ func (s *settings) endRefused(ctx context.Context, x exchanged) (report func(), 
 		// Tokens that came since the last refusal have another end.
 		token: providerKey(keyOfRefusal, p.id, refused.ProviderAccountID, fmt.Sprintf("%d %s", refused.ExpiresAt, refused.RefreshToken)),
 	})
-	s.log.debug(ctx, "sessions ended: the provider has refused the refresh token of their user", "provider", p.id, "sessions", strconv.Itoa(len(ended)))
+	if err == nil && first {
+		s.log.debug(ctx, "sessions ended: the provider has refused the refresh token of their user", "provider", p.id, "sessions", strconv.Itoa(len(ended)))
+	}
 	began := slices.ContainsFunc(ended, func(r *providersession.Record) bool { return r.Role == providersession.Began })
 	if began || first && (x.untold || ended == nil) {
 		all := SignOutEvent{Provider: p.id, ProviderUser: name, UserID: refused.UserID, Refused: true}
